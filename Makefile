@@ -1,0 +1,62 @@
+# Two commands matter: `make demo` and `make test`.  Each sets up what it needs by itself.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PYTEST ?= -n 2
+
+.PHONY: demo test check format lint types imports bench wheel lock clean help
+
+help:
+	@echo "make demo   the main job on this machine: simulated WeCom, gateway, agent; you approve"
+	@echo "make test   set up and run every test"
+	@echo "make check  format, lint, types, import arrows, tests: what a change must pass"
+	@echo "make bench  speed and memory, as ratios measured in one run"
+
+$(BIN)/uv: .ci/bootstrap.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Python 3.11 or newer is needed; $(PYTHON) is $$($(PYTHON) --version 2>&1). Try: make PYTHON=python3.11 …"; exit 2; }
+	@$(PYTHON) -m venv $(VENV) || { \
+	  echo "$(PYTHON) cannot make a virtual environment. On Debian and Ubuntu: apt-get install python3-venv"; exit 2; }
+	@echo "setting up $(VENV) …"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r .ci/bootstrap.txt
+	@touch $(BIN)/uv
+
+$(VENV)/.run: $(BIN)/uv uv.lock pyproject.toml
+	@$(BIN)/uv sync --quiet --frozen --no-dev --inexact
+	@touch $@
+
+$(VENV)/.dev: $(BIN)/uv uv.lock pyproject.toml
+	@$(BIN)/uv sync --quiet --frozen --inexact
+	@touch $@ $(VENV)/.run
+
+demo: $(VENV)/.run
+	@$(BIN)/codexbridge demo $(ARGS)
+
+test: $(VENV)/.dev
+	$(BIN)/pytest $(PYTEST) $(ARGS)
+
+check: format lint types imports test
+
+format: $(VENV)/.dev
+	$(BIN)/ruff format --check .
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+imports: $(VENV)/.dev
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.dev
+	$(BIN)/python bench/start.py $(ARGS)
+
+wheel: $(VENV)/.dev
+	$(BIN)/uv build --quiet --wheel --out-dir dist
+
+lock: $(BIN)/uv
+	$(BIN)/uv lock
+
+clean:
+	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -1,0 +1,314 @@
+"""The launcher: finds out that our packages are ours, then runs one subcommand.
+
+Standard library only, and little of it: ``--help`` must answer like a shell builtin, and nothing
+may be imported from a ``common/`` that is not beside this file (a workspace may well have one).
+What a subcommand does lives in the module that the table names; it is imported when it is chosen.
+
+Each of those modules offers ``add_parser(subparsers, lang)`` and ``run(args, lang, environ)``.
+
+Exit codes: 0 done · 1 failed · 2 wrong input or configuration · 3 the agent is not running (from
+``status`` only) · 130 interrupted · 141 the reader of our output went away.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from common.sentences import Lang
+
+__version__ = "0.1.0"
+
+PACKAGES = ("common", "gateway", "local_agent")
+EXIT_OK, EXIT_FAILED, EXIT_INPUT, EXIT_INTERRUPTED, EXIT_PIPE = 0, 1, 2, 130, 141
+
+
+class Words(NamedTuple):
+    """One sentence in both languages.  `common.sentences` may not be imported yet, here."""
+
+    en: str
+    zh: str
+
+
+class Command(NamedTuple):
+    """One subcommand: its name, where it lives, what it does."""
+
+    name: str
+    module: str
+    summary: Words
+
+
+SECTIONS: tuple[tuple[Words, tuple[Command, ...]], ...] = (
+    (
+        Words("Start", "开始"),
+        (
+            Command(
+                "demo",
+                "gateway.simulator.cli",
+                Words(
+                    "the whole loop on this machine, with a simulated WeCom",
+                    "在本机用模拟的企业微信走完整个流程",
+                ),
+            ),
+            Command(
+                "pair",
+                "local_agent.cli.pair",
+                Words(
+                    "join this machine to a gateway with a pairing code", "用配对码把本机接入网关"
+                ),
+            ),
+            Command(
+                "workspace",
+                "local_agent.cli.workspace",
+                Words(
+                    "choose the folders that tasks may work in", "选择任务可以使用的工作区文件夹"
+                ),
+            ),
+            Command(
+                "agent",
+                "local_agent.cli.agent",
+                Words(
+                    "run the agent of this machine in the foreground", "在前台运行本机的执行代理"
+                ),
+            ),
+            Command(
+                "gateway",
+                "gateway.cli",
+                Words(
+                    "run the gateway; manage its members and pairings",
+                    "运行网关；管理成员与配对",
+                ),
+            ),
+            Command(
+                "sim",
+                "gateway.simulator.cli",
+                Words("a simulated WeCom on loopback", "本机回环上的模拟企业微信"),
+            ),
+        ),
+    ),
+    (
+        Words("Work", "工作"),
+        (
+            Command(
+                "ask",
+                "local_agent.cli.ask",
+                Words("put a request from this terminal", "在本终端提出请求"),
+            ),
+            Command("tasks", "local_agent.cli.tasks", Words("list the tasks", "列出任务")),
+            Command(
+                "show",
+                "local_agent.cli.show",
+                Words(
+                    "show a task, and everything that would run", "显示任务，以及将要执行的全部内容"
+                ),
+            ),
+            Command(
+                "approve",
+                "local_agent.cli.approve",
+                Words(
+                    "look at what would run, then confirm it by typing its code",
+                    "查看将要执行的内容，然后输入其代码予以确认",
+                ),
+            ),
+            Command(
+                "reject", "local_agent.cli.reject", Words("refuse what waits", "拒绝等待中的请求")
+            ),
+            Command(
+                "cancel",
+                "local_agent.cli.cancel",
+                Words("stop a task, waiting or running", "停止等待中或执行中的任务"),
+            ),
+        ),
+    ),
+    (
+        Words("Care", "维护"),
+        (
+            Command(
+                "status",
+                "local_agent.cli.status",
+                Words("how the agent of this machine is doing", "查看本机代理的状态"),
+            ),
+        ),
+    ),
+)
+COMMANDS = {command.name: command for _, commands in SECTIONS for command in commands}
+
+_HELP = Words(
+    en="Message @dev in WeCom; confirm on your own machine; nothing runs before that.\n\n"
+    "usage: codexbridge COMMAND [...]\n",
+    zh="在企业微信里 @dev，在自己的机器上确认；确认之前什么都不会执行。\n\n"
+    "用法：codexbridge 命令 [...]\n",
+)
+_HELP_END = Words(
+    en="`codexbridge COMMAND --help` tells more.  --version tells the version.",
+    zh="`codexbridge 命令 --help` 查看详情。--version 显示版本。",
+)
+_FOREIGN = Words(
+    en="codexbridge: found a folder or module named “{name}” at {found} that is not part of "
+    "CodexBridge and would run in its place. Start codexbridge from another folder, remove it "
+    "from PYTHONPATH, or run `python -I -m codexbridge`.",
+    zh="codexbridge：在 {found} 发现名为“{name}”的文件夹或模块，它不属于 CodexBridge，"
+    "却会顶替运行。请换一个文件夹启动，或将其移出 PYTHONPATH，或使用 `python -I -m codexbridge`。",
+)
+_MISSING = Words(
+    en="codexbridge: the installation is incomplete: “{name}” is missing. Install it again.",
+    zh="codexbridge：安装不完整，缺少“{name}”。请重新安装。",
+)
+_UNKNOWN = Words(
+    en="codexbridge: there is no command “{name}”.{hint} `codexbridge --help` lists them.",
+    zh="codexbridge：没有“{name}”这个命令。{hint}用 `codexbridge --help` 查看全部命令。",
+)
+_MEANT = Words(en=" Did you mean “{name}”?", zh="是想用“{name}”吗？")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code.
+
+    Args:
+        argv: Arguments without the program's name; those of the process when None.
+    """
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    lang = _language(os.environ)
+    for stream in (sys.stdout, sys.stderr):
+        if reconfigure := getattr(stream, "reconfigure", None):
+            # A terminal of another encoding shows a mark instead of ending in a traceback.
+            reconfigure(errors="replace")
+    try:
+        code = _dispatch(arguments, lang)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read our output has closed it; the interpreter must not complain at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_PIPE
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    return code
+
+
+def _dispatch(arguments: list[str], lang: Lang) -> int:
+    first = arguments[0] if arguments else ""
+    if first in ("", "-h", "--help"):
+        print(_help(lang), end="")
+        return EXIT_OK if first else EXIT_INPUT
+    if first == "--version":
+        print(f"codexbridge {__version__}")
+        return EXIT_OK
+    if refusal := foreign_package(lang):
+        return _complain(refusal)
+    if first not in COMMANDS:
+        return _complain(_unknown(first, lang))
+    return _run(COMMANDS[first], arguments, lang)
+
+
+def foreign_package(lang: Lang) -> str | None:
+    """Return why the packages that an import would find are not ours, or None.
+
+    Nothing is imported to find out: whatever lies in the working directory must not run.
+    """
+    beside = os.path.dirname(os.path.realpath(__file__))  # noqa: PTH120 - pathlib costs start-up
+    for name in PACKAGES:
+        found = _origin(name)
+        if found is None:
+            return _fill(_MISSING, lang, name=name)
+        ours = f"{beside}/{name}/__init__.py"
+        if os.path.realpath(found) != ours:
+            return _fill(_FOREIGN, lang, name=name, found=found)
+    return None
+
+
+def _origin(name: str) -> str | None:
+    try:
+        spec = importlib.util.find_spec(name)
+    except ValueError:  # an already imported module that says nothing of where it came from
+        return "sys.modules"
+    if spec is None:
+        return None
+    return spec.origin or next(iter(spec.submodule_search_locations or ()), "sys.path")
+
+
+def _run(command: Command, arguments: list[str], lang: Lang) -> int:
+    from common.arguments import new_parser
+    from common.errors import CodexBridgeError
+
+    try:
+        module = importlib.import_module(command.module)
+        parser = new_parser("codexbridge", lang)
+        module.add_parser(parser.add_subparsers(dest="command", required=True), lang)
+        args = parser.parse_args(arguments)
+        return int(module.run(args, lang, os.environ))
+    except SystemExit as stop:  # argparse, after --help or a usage error
+        return stop.code if isinstance(stop.code, int) else EXIT_INPUT
+    except CodexBridgeError as error:
+        return _explain(error, command, lang)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        wrapped = CodexBridgeError("system", why=error.strerror or error, path=error.filename or "")
+        return _explain(wrapped, command, lang)
+    except Exception as error:  # noqa: BLE001 - the top of the command line: one line, no traceback
+        return _explain(CodexBridgeError(_where(error)), command, lang)
+
+
+def _explain(error: object, command: Command, lang: Lang) -> int:
+    from common.errors import CodexBridgeError, ConfigError, InputError
+    from common.sentences import explain
+
+    assert isinstance(error, CodexBridgeError)  # noqa: S101 - narrows for the type checker
+    half = command.module.partition(".")[0]
+    table = importlib.import_module(f"{half}.error_texts").ERRORS
+    print(f"codexbridge: {explain(error, table, lang)}", file=sys.stderr)
+    return EXIT_INPUT if isinstance(error, ConfigError | InputError) else EXIT_FAILED
+
+
+def _where(error: Exception) -> str:
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    place = "?"
+    if trace is not None:
+        file = os.path.basename(trace.tb_frame.f_code.co_filename)  # noqa: PTH119 - start-up
+        place = f"{file}:{trace.tb_lineno}"
+    return f"{type(error).__name__} {place}"
+
+
+def _help(lang: Lang) -> str:
+    lines = [_fill(_HELP, lang)]
+    for title, commands in SECTIONS:
+        lines.append(f"{_fill(title, lang)}")
+        lines += [f"  {command.name:<11}{_fill(command.summary, lang)}" for command in commands]
+        lines.append("")
+    return "\n".join([*lines, _fill(_HELP_END, lang), ""])
+
+
+def _unknown(name: str, lang: Lang) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(name, COMMANDS, n=1)
+    hint = _fill(_MEANT, lang, name=near[0]) if near else ""
+    return _fill(_UNKNOWN, lang, name=name[:40], hint=hint)
+
+
+def _complain(line: str) -> int:
+    print(line, file=sys.stderr)
+    return EXIT_INPUT
+
+
+def _fill(words: Words, lang: Lang, **facts: object) -> str:
+    text = words.zh if lang == "zh" else words.en
+    return text.format(**facts) if facts else text
+
+
+def _language(environ: Mapping[str, str]) -> Lang:
+    # The same rule as common.sentences.system_language, before that may be imported.
+    for name in ("CODEXBRIDGE_LANG", "LC_ALL", "LC_MESSAGES", "LANG"):
+        if value := environ.get(name):
+            return "zh" if value.lower().startswith("zh") else "en"
+    return "en"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

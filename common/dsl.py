@@ -1,0 +1,267 @@
+"""The ``@dev`` grammar: seven shortcuts, anything else is natural language (seed 002 §9).
+
+One table drives the parser and the help text, so they cannot disagree.  Pure: text in, value out;
+no text makes `parse` raise.  What a command *does* is decided elsewhere, on either half.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final, Literal
+
+from common.errors import InputError
+from common.ids import parse_short_id
+from common.sentences import Lang, Sentence, say
+from common.text import CHAT_BYTES, clip_bytes, has_cjk
+
+PREFIX: Final = "@dev"
+
+Takes = Literal["nothing", "task-id", "text", "options"]
+
+
+@dataclass(frozen=True, slots=True)
+class CommandSpec:
+    """One shortcut of the grammar.
+
+    Attributes:
+        name: The word itself, and the name in `Command`.
+        aliases: Other words for it, already folded.
+        takes: What may follow.  Anything else makes the whole text natural language, so that
+            "help me find the bug" is a question and not a call for help.
+        usage: How to type it, without the prefix.
+        summary: What it does, for the help text.
+    """
+
+    name: str
+    aliases: tuple[str, ...]
+    takes: Takes
+    usage: Sentence
+    summary: Sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A shortcut was typed.
+
+    Attributes:
+        name: Name of a row of `COMMANDS`.
+        args: What was left over, as typed: the text of ``plan`` and ``patch``; for the others,
+            what stood in the place of an ID or an option and was not understood.
+        task_id: The short ID in its stored form where one was given.
+        options: Option values as typed, quotes removed and nothing else changed (R7).
+    """
+
+    name: str
+    args: str = ""
+    task_id: str | None = None
+    options: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True, slots=True)
+class FreeText:
+    """Natural language, without the prefix; may be empty."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotAddressed:
+    """The text does not start with the prefix: it is not for us."""
+
+
+COMMANDS: Final[tuple[CommandSpec, ...]] = (
+    CommandSpec(
+        name="help",
+        aliases=("帮助", "?", "使用帮助"),
+        takes="nothing",
+        usage=Sentence(en="help", zh="帮助"),
+        summary=Sentence(en="show this text", zh="显示本说明"),
+    ),
+    CommandSpec(
+        name="status",
+        aliases=("状态", "进度"),
+        takes="task-id",
+        usage=Sentence(en="status [ID]", zh="状态 [编号]"),
+        summary=Sentence(
+            en="your open tasks and what waits for whom", zh="你的未完成任务，以及正在等谁"
+        ),
+    ),
+    CommandSpec(
+        name="test",
+        aliases=("测试", "跑测试", "运行测试"),
+        takes="options",
+        usage=Sentence(en='test [--cmd="…"]', zh='测试 [--cmd="…"]'),
+        summary=Sentence(
+            en="run the workspace's test command, or the one given, once it is approved at the "
+            "machine",
+            zh="运行工作区的测试命令（或指定的命令），须先在电脑上批准",
+        ),
+    ),
+    CommandSpec(
+        name="plan",
+        aliases=("计划", "规划"),
+        takes="text",
+        usage=Sentence(en="plan TEXT", zh="计划 内容"),
+        summary=Sentence(en="say how it would be done; changes nothing", zh="说明做法，不作改动"),
+    ),
+    CommandSpec(
+        name="patch",
+        aliases=("补丁", "修改"),
+        takes="text",
+        usage=Sentence(en="patch TEXT", zh="补丁 内容"),
+        summary=Sentence(en="propose a change", zh="提出一个改动"),
+    ),
+    CommandSpec(
+        name="apply",
+        aliases=("应用",),
+        takes="task-id",
+        usage=Sentence(en="apply [ID]", zh="应用 [编号]"),
+        summary=Sentence(
+            en="ask again, at the machine, for a proposed change; never approves",
+            zh="请电脑再次询问是否应用改动；本身不会批准",
+        ),
+    ),
+    CommandSpec(
+        name="cancel",
+        aliases=("取消", "撤回"),
+        takes="task-id",
+        usage=Sentence(en="cancel [ID]", zh="取消 [编号]"),
+        summary=Sentence(en="stop a task of yours", zh="停止你的一个任务"),
+    ),
+)
+
+_HEAD = Sentence(
+    en="CodexBridge: ask your own dev machine. Nothing runs before it is approved there.",
+    zh="CodexBridge：向你自己的开发机提出请求。未经该机器上的批准，不会执行任何操作。",
+)
+_ROW = Sentence(en="{prefix} {usage}: {summary}", zh="{prefix} {usage}：{summary}")
+_FREE = Sentence(
+    en="Or plain words: “{prefix} run the tests”, “{prefix} find parse_config”, "
+    "“{prefix} review my changes”.",
+    zh="也可以直接说：“{prefix} 跑一下测试”“{prefix} 查找 parse_config”“{prefix} 看看我的改动”。",
+)
+
+_BY_WORD: Final = {word: spec for spec in COMMANDS for word in (spec.name, *spec.aliases)}
+_CLOSING = ".!?,:;。！？，：；…~"  # after NFKC most full-width forms are already ASCII
+# After the prefix: "@developer" and "@dev.example" address someone else.
+_SEPARATORS = ":,;：，；、。"
+_DASHES = "-\u2010\u2011\u2012\u2013\u2014\u2015\u2212\uff0d"
+# An option may follow a word without a blank ("测试--cmd=…"); phones turn "--" into one long dash.
+_WORD = re.compile(rf"\S+?(?=\s|$|[{_DASHES}]{{2}}|[\u2014\u2015])")
+_OPTION = re.compile(rf"[{_DASHES}]+([A-Za-z\uff21-\uff3a\uff41-\uff5a]+)(?:\s*[=＝]\s*|\s+)")
+_CLOSED_BY: Final = {
+    '"': '"', "'": "'", "“": "”", "”": "”", "‘": "’", "’": "’", "＂": "＂", "＇": "＇",
+    "「": "」", "『": "』",
+}  # fmt: skip
+_ESCAPE = re.compile(r'\\(["\\])')
+
+
+def parse(text: str, *, prefix: str = PREFIX) -> Command | FreeText | NotAddressed:
+    """Read one message.
+
+    Args:
+        text: The message as it came; hidden characters and full-width forms are expected.
+        prefix: The word that addresses the bot (setting ``prefix``).
+
+    Returns:
+        What was said.  Only the command word, option names and IDs are folded (NFKC, case); a
+        quoted command is never touched.
+    """
+    body = _after_prefix(text.lstrip("\ufeff\u200b\u2060 \t\r\n\u3000"), prefix)
+    if body is None:
+        return NotAddressed()
+    word, rest = _first_word(body)
+    spec = _BY_WORD.get(word)
+    if spec is None:
+        return _glued(body) or FreeText(body)
+    return _read(spec, rest) or FreeText(body)
+
+
+def help_text(lang: Lang, *, prefix: str = PREFIX) -> str:
+    """Return the help for the chat, within WeCom's 2,048 bytes."""
+    rows = [
+        say(_ROW, lang, prefix=prefix, usage=say(s.usage, lang), summary=say(s.summary, lang))
+        for s in COMMANDS
+    ]
+    lines = [say(_HEAD, lang), *rows, say(_FREE, lang, prefix=prefix)]
+    return clip_bytes("\n".join(lines), CHAT_BYTES)
+
+
+def _after_prefix(text: str, prefix: str) -> str | None:
+    head = text[: len(prefix)]
+    if unicodedata.normalize("NFKC", head).casefold() != prefix.casefold():
+        return None
+    rest = text[len(prefix) :]
+    if not rest:
+        return ""
+    if rest[0].isspace() or rest[0] in _SEPARATORS or has_cjk(rest[0]):
+        return rest.lstrip(_SEPARATORS + " \t\r\n\u3000").strip()
+    return None
+
+
+def _first_word(body: str) -> tuple[str, str]:
+    match = _WORD.match(body)
+    raw = match[0] if match else ""
+    word = unicodedata.normalize("NFKC", raw).casefold()
+    return word.rstrip(_CLOSING) or word, body[len(raw) :].strip()
+
+
+def _glued(body: str) -> Command | None:
+    # Chinese is written without blanks: 取消T-7K3F.
+    for spec in COMMANDS:
+        for alias in spec.aliases:
+            if spec.takes == "task-id" and has_cjk(alias) and body.startswith(alias):
+                found = _id_of(body[len(alias) :])
+                if found:
+                    return Command(spec.name, task_id=found)
+    return None
+
+
+def _read(spec: CommandSpec, rest: str) -> Command | None:
+    if not rest or spec.takes == "text":
+        return Command(spec.name, args=rest)
+    if spec.takes == "task-id":
+        found = _id_of(rest)
+        if found:
+            return Command(spec.name, task_id=found)
+        # One word in the place of an ID is a mistyped ID; a phrase is natural language.
+        return Command(spec.name, args=rest) if len(rest.split()) == 1 else None
+    if spec.takes == "options" and rest[0] in _DASHES:
+        return _read_options(spec, rest)
+    return None
+
+
+def _id_of(text: str) -> str | None:
+    try:
+        return parse_short_id(text) if len(text) <= 32 else None
+    except InputError:
+        return None
+
+
+def _read_options(spec: CommandSpec, rest: str) -> Command:
+    not_understood = Command(spec.name, args=rest)
+    match = _OPTION.match(rest)
+    if match is None or unicodedata.normalize("NFKC", match[1]).casefold() != "cmd":
+        return not_understood
+    value = _unquoted(rest[match.end() :])
+    return not_understood if value is None else Command(spec.name, options={"cmd": value})
+
+
+def _unquoted(raw: str) -> str | None:
+    """Return the value without its quotes; None when the quotes do not close at the very end."""
+    closer = _CLOSED_BY.get(raw[:1])
+    if closer is None:
+        return raw or None
+    inner = raw[1:-1]
+    if len(raw) < 2 or raw[-1] != closer:
+        return None
+    if closer != '"':
+        return inner if inner.strip() and closer not in inner else None
+    # As in a shell's double quotes: a backslash protects a quote or a backslash.
+    if '"' in _ESCAPE.sub("", inner) or _ESCAPE.sub("", inner).endswith("\\"):
+        return None
+    return _ESCAPE.sub(r"\1", inner) if inner.strip() else None

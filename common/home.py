@@ -1,0 +1,103 @@
+"""Where files live.  ``CODEXBRIDGE_HOME`` moves all of it; else the platform's own places.
+
+No pydantic and no keyring here: the quick commands come this way.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from common import PRODUCT
+from common.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """The three roots of one installation.
+
+    Attributes:
+        config: What the person decides: settings, workspaces, policy, pairing.
+        state: What the product remembers: journal, blobs, keys, logs.
+        run: Sockets and locks; lives as long as the login.
+    """
+
+    config: Path
+    state: Path
+    run: Path
+
+
+def find_home(environ: Mapping[str, str]) -> Home:
+    """Return the roots for this environment; creates nothing.
+
+    Raises:
+        ConfigError: ``config.home-relative`` when CODEXBRIDGE_HOME is not absolute.
+    """
+    if moved := environ.get("CODEXBRIDGE_HOME"):
+        root = Path(moved)
+        if not root.is_absolute():
+            raise ConfigError("config.home-relative", path=moved)
+        return Home(root / "config", root / "state", root / "run")
+    from platformdirs import PlatformDirs
+
+    dirs = PlatformDirs(PRODUCT, appauthor=False)
+    state = Path(dirs.user_state_dir)
+    runtime = environ.get("XDG_RUNTIME_DIR")
+    run = Path(runtime) / PRODUCT if runtime else state / "run"
+    return Home(Path(dirs.user_config_dir), state, run)
+
+
+def private_dir(path: Path) -> Path:
+    """Create a directory that only its owner can enter, and return it.
+
+    Raises:
+        ConfigError: ``config.not-private`` when it exists and belongs to or admits someone else.
+    """
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    found = path.stat()
+    if found.st_uid != os.getuid():
+        raise ConfigError("config.not-private", path=path)
+    if found.st_mode & 0o077:
+        path.chmod(0o700)
+    return path
+
+
+def write_private(path: Path, data: bytes) -> None:
+    """Write a 0600 file whole or not at all: beside, flushed, renamed, directory flushed."""
+    private_dir(path.parent)
+    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+    directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
+
+
+def read_private(path: Path, *, max_bytes: int) -> bytes:
+    """Read a small file that nobody else may read or write.
+
+    Raises:
+        FileNotFoundError: there is none.
+        ConfigError: ``config.file-readable-by-others`` or ``config.file-too-large``.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with os.fdopen(descriptor, "rb") as file:
+        found = os.fstat(file.fileno())
+        if found.st_uid not in (os.getuid(), 0) or found.st_mode & 0o077:
+            raise ConfigError("config.file-readable-by-others", path=path)
+        data = file.read(max_bytes + 1)
+    if len(data) > max_bytes:
+        raise ConfigError("config.file-too-large", path=path, limit=max_bytes)
+    return data

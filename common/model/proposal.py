@@ -1,0 +1,109 @@
+"""What is proposed, and what it would need (seed 002 §3.3)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from common.model.base import SeedModel
+from common.model.intent import TaskIntent
+
+
+class Plan(SeedModel):
+    """What would be done, in words."""
+
+    type: Literal["plan"] = "plan"
+    text: str
+
+
+class Answer(SeedModel):
+    """An answer that changes nothing."""
+
+    type: Literal["answer"] = "answer"
+    text: str
+
+
+class SearchItem(SeedModel):
+    """One place found."""
+
+    path: str
+    preview: str | None = None
+
+
+class SearchResults(SeedModel):
+    """Places found by a search."""
+
+    type: Literal["search_results"] = "search_results"
+    items: tuple[SearchItem, ...]
+
+
+class CommandProposal(SeedModel):
+    """A command to be approved and run on this machine.
+
+    Attributes:
+        cmd: The display form.
+        argv: What runs, one item per argument; absent when ``cmd`` is a line for a shell.
+        cwd: Directory relative to the workspace; absent for its root.
+        reason: Why it is proposed.
+    """
+
+    type: Literal["command"] = "command"
+    cmd: str
+    argv: tuple[str, ...] | None = None
+    cwd: str | None = None
+    reason: str | None = None
+
+
+class DiffFileSummary(SeedModel):
+    """One file of a proposed change, counted by us."""
+
+    path: str
+    additions: int = Field(ge=0)
+    deletions: int = Field(ge=0)
+
+
+class Diff(SeedModel):
+    """A proposed change."""
+
+    type: Literal["diff"] = "diff"
+    diff_id: str
+    unified_diff: str
+    files: tuple[DiffFileSummary, ...]
+
+
+Proposal = Annotated[
+    Plan | Answer | SearchResults | CommandProposal | Diff, Field(discriminator="type")
+]
+
+
+class NoRequirement(SeedModel):
+    """Safe: nothing on the machine is touched."""
+
+    mode: Literal["none"] = "none"
+
+
+class LocalApproval(SeedModel):
+    """Needs a confirmation on this machine (P1)."""
+
+    mode: Literal["local_approval"] = "local_approval"
+    action: Literal["apply_diff", "run_command"]
+
+
+ExecutionRequirement = Annotated[NoRequirement | LocalApproval, Field(discriminator="mode")]
+
+
+class TaskResult(SeedModel):
+    """A proposal with its requirement and its words.
+
+    Attributes:
+        summary: Short, for the chat: no file content, no giant diff.
+        details: Long, for this machine's own faces; never leaves it.
+    """
+
+    task_id: str
+    intent: TaskIntent
+    proposal: Proposal
+    requires: ExecutionRequirement
+    summary: str
+    details: str | None = None

@@ -1,0 +1,259 @@
+"""What one side signed for the other (R16): sealed once, kept as bytes, verified before it is read.
+
+An envelope lives longer than a connection.  It is signed when its number is assigned, waits in the
+store as the very bytes of its frame, and can be verified by whoever holds the public key.  Order
+and duplicates across envelopes are `link`'s matter.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, cast
+
+from common import strict_json
+from common.clock import Instant
+from common.errors import AuthError, LocalProtocolError, RemoteProtocolError
+from common.protocol.bodies import (
+    BODIES,
+    Body,
+    CancelBody,
+    EventBody,
+    ResultBody,
+    TaskBody,
+    TombstoneBody,
+)
+from common.protocol.codec import (
+    KEY_ID,
+    NAME,
+    SECONDS,
+    SEQ,
+    Check,
+    closed,
+    framed,
+    matching,
+    one_of,
+    read_object,
+)
+from common.protocol.frames import (
+    FRAME_BYTES,
+    EnvelopeType,
+    Sealed,
+    decode_frame,
+    encode_frame,
+)
+from common.signing import ENVELOPE, SigningKey, VerifyKey
+
+__all__ = [
+    "MAX_LIFE_S",
+    "SKEW_S",
+    "CancelBody",
+    "Envelope",
+    "EventBody",
+    "Header",
+    "ResultBody",
+    "TaskBody",
+    "TombstoneBody",
+    "agent_name",
+    "gateway_name",
+    "open_envelope",
+    "seal_envelope",
+    "verify_envelope",
+]
+
+SKEW_S: Final = 60  # R17: how far the two clocks may be apart
+_DAY_S: Final = 86_400
+MAX_LIFE_S: Final[Mapping[str, int]] = {  # DESIGN section 5 replaces R17's five minutes
+    "task": _DAY_S,
+    "cancel": 300,
+    "tombstone": 7 * _DAY_S,
+    "event": 7 * _DAY_S,
+    "result": 7 * _DAY_S,
+}
+_HEADER_BYTES: Final = 1024
+_PARTY: Final = matching(r"(?:gateway:[0-9a-f]{16}|agent:[A-Za-z0-9_-]{1,64})")
+_CHECKS: Final[Mapping[str, Check]] = {
+    "typ": one_of(BODIES),
+    "kid": KEY_ID,
+    "iss": _PARTY,
+    "aud": _PARTY,
+    "jti": NAME,
+    "seq": SEQ,
+    "iat": SECONDS,
+    "exp": SECONDS,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """Who says what to whom, as which number, and until when.
+
+    Attributes:
+        typ: One of the five kinds of body.
+        kid: The signing key's ``key_id``.
+        iss: Who signed: ``gateway:<key_id>`` or ``agent:<agent_id>``.
+        aud: For whom it is.
+        jti: Unique name of this envelope.
+        seq: Its number from ``iss`` to ``aud``: 1, 2, 3 … without a gap.
+        iat: When it was signed, in seconds since the epoch.
+        exp: From when on it must not be acted upon, in seconds since the epoch.
+    """
+
+    typ: EnvelopeType
+    kid: str
+    iss: str
+    aud: str
+    jti: str
+    seq: int
+    iat: int
+    exp: int
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """A verified envelope.
+
+    Attributes:
+        header: See `Header`.
+        body: The record, checked against its kind; `content` gives it typed.
+        frame: The bytes of the frame, as sent and as stored.
+        sha256: Hex hash over the signed bytes: names exactly this envelope for ever.
+        expired: It was past its ``exp`` when opened.  It may be recorded; it must never be run.
+    """
+
+    header: Header
+    body: dict[str, Any]
+    frame: bytes = field(repr=False)
+    sha256: str
+    expired: bool = False
+
+    @property
+    def content(self) -> Body:
+        """Return the body as the class of its kind."""
+        return BODIES[self.header.typ].from_dict(self.body)
+
+
+def gateway_name(key: VerifyKey) -> str:
+    """Return the name of a gateway in ``iss`` and ``aud``."""
+    return f"gateway:{key.key_id}"
+
+
+def agent_name(agent_id: str) -> str:
+    """Return the name of an agent in ``iss`` and ``aud``."""
+    return f"agent:{agent_id}"
+
+
+def seal_envelope(
+    key: SigningKey,
+    *,
+    typ: EnvelopeType,
+    iss: str,
+    aud: str,
+    jti: str,
+    seq: int,
+    iat: int,
+    exp: int,
+    body: Mapping[str, Any],
+) -> Envelope:
+    """Sign a body, and return it with the frame to store and send.
+
+    Args:
+        key: The signer's key; its ``key_id`` becomes ``kid``.
+        typ: Kind of the body; bounds the life by `MAX_LIFE_S`.
+        iss: `gateway_name` or `agent_name` of the signer.
+        aud: The same of the receiver.
+        jti: A fresh unique name.
+        seq: The next number from ``iss`` to ``aud``.
+        iat: Now, in seconds since the epoch.
+        exp: End of life, in seconds since the epoch.
+        body: The record, as of ``to_dict`` of its class.
+
+    Raises:
+        LocalProtocolError: ``envelope.invalid`` when the other side would refuse it.
+    """
+    header = Header(typ, key.public.key_id, iss, aud, jti, seq, iat, exp)
+    record = {name: getattr(header, name) for name in Header.__slots__}
+    try:
+        _check_header(record)
+        BODIES[typ].from_dict(body)
+    except RemoteProtocolError as error:
+        raise LocalProtocolError("envelope.invalid", why=error.code, **error.facts) from None
+    head, content = strict_json.canonical(record), strict_json.canonical(dict(body))
+    message = framed(head, content)
+    sealed = Sealed(typ, head.decode(), content.decode(), key.sign(ENVELOPE, message))
+    return Envelope(
+        header,
+        dict(body),
+        encode_frame(sealed).encode("ascii"),
+        hashlib.sha256(message).hexdigest(),
+    )
+
+
+def open_envelope(
+    frame: bytes,
+    *,
+    key: VerifyKey,
+    iss: str,
+    aud: str,
+    at: Instant,
+    skew_s: int = SKEW_S,
+) -> Envelope:
+    """Return what a frame holds, when it may be acted upon at this moment.
+
+    Raises:
+        AuthError: ``auth.signature`` or ``auth.envelope``: not signed by ``key``, or not from
+            ``iss`` to ``aud``.
+        RemoteProtocolError: ``envelope.expired``, ``clock-skew``, or a malformed frame.
+    """
+    sealed = decode_frame(frame, max_bytes=FRAME_BYTES)
+    if not isinstance(sealed, Sealed):
+        raise RemoteProtocolError("frame.unexpected")
+    envelope = verify_envelope(sealed, frame, key=key, iss=iss, aud=aud, at=at, skew_s=skew_s)
+    if envelope.expired:
+        raise RemoteProtocolError("envelope.expired", seq=envelope.header.seq)
+    return envelope
+
+
+def verify_envelope(
+    sealed: Sealed,
+    frame: bytes,
+    *,
+    key: VerifyKey,
+    iss: str,
+    aud: str,
+    at: Instant,
+    skew_s: int = SKEW_S,
+) -> Envelope:
+    """Verify a decoded frame, then read it; one past its time comes back marked ``expired``.
+
+    Raises:
+        AuthError: ``auth.signature`` or ``auth.envelope``.
+        RemoteProtocolError: ``clock-skew`` when it was signed in our future, else ``json.*`` or
+            ``record.*``.
+    """
+    message = framed(sealed.header.encode(), sealed.body.encode())
+    key.verify(ENVELOPE, message, sealed.sig)
+    record = read_object(sealed.header, max_bytes=_HEADER_BYTES)
+    _check_header(record)
+    header = Header(**record)
+    if (header.typ, header.kid, header.iss, header.aud) != (sealed.t, key.key_id, iss, aud):
+        raise AuthError("auth.envelope")
+    if header.iat > at.wall_s + skew_s:
+        raise RemoteProtocolError("clock-skew", seconds=header.iat - at.wall_s)
+    body = read_object(sealed.body, max_bytes=FRAME_BYTES)
+    BODIES[header.typ].from_dict(body)
+    return Envelope(
+        header,
+        body,
+        frame,
+        hashlib.sha256(message).hexdigest(),
+        expired=at.wall_s > header.exp + skew_s,
+    )
+
+
+def _check_header(record: Mapping[str, Any]) -> None:
+    closed(record, _CHECKS)
+    life = cast("int", record["exp"]) - cast("int", record["iat"])
+    if not 0 < life <= MAX_LIFE_S[record["typ"]]:
+        raise RemoteProtocolError("record.field", field="exp")

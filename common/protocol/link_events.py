@@ -1,0 +1,102 @@
+"""What a `link.Link` tells the shell around it, and what the shell must do with each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Final
+
+from common.errors import AuthError, RemoteProtocolError
+from common.protocol.envelope import Envelope
+
+# Told as they are: raised only after the peer was proven, or by an agent about a gateway's
+# challenge, from which nobody learns anything.
+_TELLING: Final = frozenset({"clock-skew", "version", "sequence-gap"})
+
+
+class LinkState(Enum):
+    """Where a link is."""
+
+    OPENING = "opening"
+    READY = "ready"
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentKnocked:
+    """Gateway only: someone claims to be this agent.  Answer with `Link.admit` or `Link.refuse`.
+
+    Attributes:
+        agent_id: The claim; look its enrolled key up.
+        last_seq: The last number it says it keeps of ours.
+    """
+
+    agent_id: str
+    last_seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """Both sides are proven.  Send what the peer has not got.
+
+    Attributes:
+        session_id: The gateway's name of this connection, for both logs.
+        peer_last_seq: The last number the peer keeps of ours: it counts as acknowledged, and
+            sending goes on with the one after it.
+    """
+
+    session_id: str
+    peer_last_seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """The next envelope in order, verified.  Keep it durably, then `Link.ack` its number.
+
+    It may be ``expired``: then record that it came too late, and never act on it.
+    """
+
+    envelope: Envelope
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """An envelope that was received before.  Nothing is left to do: for the log."""
+
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Acked:
+    """The peer keeps everything up to and including ``seq``.  Each is told once, and rising."""
+
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """The link ended, and this is its last event.  Send what is left, close the socket.
+
+    Attributes:
+        code: ``auth``, ``protocol``, ``timeout``, ``dead``, ``sequence-gap``, ``clock-skew``,
+            ``version``; or what `Link.close` was given; or what the peer said.
+        by_peer: The peer said it.  Before `Ready` its word is not proven.
+        facts: For the log and for sentences: ``why`` (code of the error), ``seconds`` the peer's
+            clock is ahead, ``expected`` and ``seq`` of a gap, ``ours`` and ``theirs``.
+    """
+
+    code: str
+    by_peer: bool = False
+    facts: Mapping[str, object] = field(default_factory=dict)
+
+    @classmethod
+    def because_of(cls, error: AuthError | RemoteProtocolError) -> Closed:
+        """Return the end that an error of the peer leads to."""
+        if error.code in _TELLING:
+            return cls(error.code, facts=error.facts)
+        code = "auth" if isinstance(error, AuthError) else "protocol"
+        return cls(code, facts=error.facts | {"why": error.code})
+
+
+LinkEvent = AgentKnocked | Ready | Received | Duplicate | Acked | Closed

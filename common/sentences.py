@@ -1,0 +1,84 @@
+"""How sentences for people are written: once, in English and in Chinese, side by side.
+
+Each half keeps all of its sentences in its one ``replies`` module; this module holds the mechanism
+and the sentences that both halves share.  A missing translation cannot be built, and a test checks
+that both languages use the same facts (docs/adr/0003).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from common.errors import CodexBridgeError
+from common.text import has_cjk, one_line
+
+Lang = Literal["en", "zh"]
+_FACT_BYTES = 400
+_FIELD = re.compile(r"{(\w+)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence in both languages; ``{name}`` stands for a fact."""
+
+    en: str
+    zh: str
+
+    def fields(self, lang: Lang) -> set[str]:
+        """Return the names of the facts that the sentence needs."""
+        return set(_FIELD.findall(self.zh if lang == "zh" else self.en))
+
+
+def say(sentence: Sentence, lang: Lang, /, **facts: object) -> str:
+    """Return the sentence in ``lang`` with its facts filled in.
+
+    A fact is put in once and never read as a template itself.
+
+    Raises:
+        KeyError: a fact is missing: a programming error.
+    """
+    template = sentence.zh if lang == "zh" else sentence.en
+    return _FIELD.sub(lambda match: str(facts[match[1]]), template)
+
+
+def explain(error: CodexBridgeError, table: Mapping[str, Sentence], lang: Lang) -> str:
+    """Return the sentence for an error, on one line: by its code, else by its family.
+
+    The family is what stands before the first dot.  Facts may hold what a person or a peer wrote;
+    nothing in them stays hidden, and none of them is longer than 400 bytes.
+    """
+    family = error.code.partition(".")[0]
+    names = (error.code, family)
+    known = (found[name] for name in names for found in (table, SHARED) if name in found)
+    sentence = next(known, SHARED["internal"])
+    facts = {name: one_line(str(value), _FACT_BYTES) for name, value in error.facts.items()}
+    missing = dict.fromkeys(sentence.fields(lang), "?")
+    return say(sentence, lang, **(missing | facts | {"code": error.code}))
+
+
+def language_of(text: str, default: Lang) -> Lang:
+    """Return the language to answer in: Chinese wherever a Chinese character was written."""
+    return "zh" if has_cjk(text) else default
+
+
+def system_language(environ: Mapping[str, str]) -> Lang:
+    """Return the language of the machine's user by CODEXBRIDGE_LANG, LC_ALL, LC_MESSAGES, LANG."""
+    for name in ("CODEXBRIDGE_LANG", "LC_ALL", "LC_MESSAGES", "LANG"):
+        if value := environ.get(name):
+            return "zh" if value.lower().startswith("zh") else "en"
+    return "en"
+
+
+SHARED: dict[str, Sentence] = {
+    "internal": Sentence(
+        en="Something went wrong inside CodexBridge ({code}). Nothing was lost; see the log.",
+        zh="CodexBridge 内部出错（{code}）。没有丢失任何内容；请查看日志。",
+    ),
+    "input.task-id": Sentence(
+        en="“{given}” is not a task ID. IDs look like T-7K3F; `codexbridge tasks` lists them.",
+        zh="“{given}”不是任务编号。编号形如 T-7K3F；用 `codexbridge tasks` 可以列出。",
+    ),
+}

@@ -1,0 +1,310 @@
+"""How settings are read: strictly, once, and every fault as one `ConfigError` that says what to do.
+
+Order, strongest first: command line > environment > secrets directory > TOML file > defaults.
+Each half declares its own frozen `Settings` class in its ``settings`` module; what the settings
+are is no matter of this module.  Nothing here reads the process environment by itself.
+
+One setting ``[wecom] corp_id`` of the gateway is spelled
+
+    wecom.corp_id                          in the TOML file, as a table, and in error messages
+    CODEXBRIDGE_GATEWAY__WECOM__CORP_ID    in the environment (lists and tables as JSON)
+    wecom__corp_id                         as a file in the secrets directory
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Final, NoReturn, TypeVar, get_args
+
+from pydantic import BaseModel, ConfigDict, SecretBytes, SecretStr, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+)
+
+from common.errors import ConfigError
+
+PREFIX: Final = "CODEXBRIDGE_"
+HALVES: Final = ("gateway", "agent")
+PROCESS_WIDE: Final = frozenset({"CODEXBRIDGE_HOME", "CODEXBRIDGE_LANG", "CODEXBRIDGE_CONFIG"})
+MAX_FILE_BYTES: Final = 262_144  # a configuration is small; anything longer is the wrong file
+MAX_SECRET_BYTES: Final = 8_192
+
+_SEPARATOR: Final = "__"
+_TOML_PLACE: Final = re.compile(r"\(at line (\d+), column (\d+)\)")
+
+
+class Section(BaseModel):
+    """One table of the settings: frozen, closed, and silent about values in its errors."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class Settings(BaseSettings):
+    """Base of the one settings class of each half.
+
+    Built directly it takes what it is given and looks nowhere else; `load` looks everywhere.
+
+    Attributes:
+        half: ``gateway`` or ``agent``; names the environment variables.
+    """
+
+    half: ClassVar[str]
+
+    model_config = SettingsConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Take no source but the given values: `load` merges the others beforehand."""
+        return (init_settings,)
+
+
+SettingsT = TypeVar("SettingsT", bound=Settings)
+
+
+class _Names(EnvSettingsSource):
+    """Environment-like names and texts, from a given mapping instead of the process."""
+
+    def __init__(self, model: type[Settings], names: Mapping[str, str]) -> None:
+        self._names = names
+        super().__init__(
+            model, case_sensitive=False, env_prefix="", env_nested_delimiter=_SEPARATOR
+        )
+
+    def _load_env_vars(self) -> Mapping[str, str | None]:
+        # An empty variable is an unset one: compose files and units cannot leave a line out.
+        return {name.lower(): text for name, text in self._names.items() if text}
+
+
+def load(
+    model: type[SettingsT],
+    *,
+    file: Path | None,
+    environ: Mapping[str, str],
+    secrets_dir: Path | None = None,
+    overrides: Mapping[str, Any] | None = None,
+) -> SettingsT:
+    """Return the settings of one half.  Blocks on small files: call it before the loop runs.
+
+    Args:
+        model: The half's settings class.
+        file: TOML file, or None when there is none; a file that was named must exist.
+        environ: The process environment.
+        secrets_dir: Directory with one file per secret (systemd credentials, container secrets).
+        overrides: Command line, as nested tables; None stands for "not given".
+
+    Raises:
+        ConfigError: ``config.unknown-variable`` (name, did_you_mean), ``config.unknown-setting``
+            (name, file, did_you_mean), ``config.no-file`` (file), ``config.broken-toml`` (file,
+            line, column), ``config.file-too-large``, ``config.file-writable-by-others``,
+            ``config.file-readable-by-others`` (path), ``config.secret-in-file`` (name, file, how),
+            ``config.missing`` (name, how), ``config.invalid`` (name, why).  Never with a value.
+    """
+    variables = _own_variables(model, environ)
+    from_file = _read_toml(file) if file else {}
+    _refuse_secrets(model, from_file, file)
+    layers = (
+        from_file,
+        _decode(model, _read_secrets(model, secrets_dir) if secrets_dir else {}),
+        _decode(model, variables),
+        overrides or {},
+    )
+    merged: dict[str, Any] = {}
+    for layer in layers:
+        merged = _merge(merged, layer)
+    try:
+        return model(**merged)
+    except ValidationError as error:
+        _explain(model, error, file)
+
+
+def variable_name(model: type[Settings], path: tuple[str, ...]) -> str:
+    """Return the environment variable of one setting, such as CODEXBRIDGE_AGENT__LANGUAGE."""
+    return f"{PREFIX}{model.half.upper()}{_SEPARATOR}" + _SEPARATOR.join(path).upper()
+
+
+def leaves(model: type[BaseModel]) -> Iterator[tuple[tuple[str, ...], FieldInfo]]:
+    """Yield path and field of every setting, in the order of declaration."""
+    for name, field in model.model_fields.items():
+        section = _section(field.annotation)
+        if section is None:
+            yield (name,), field
+        else:
+            yield from (((name, *path), leaf) for path, leaf in leaves(section))
+
+
+def is_secret(field: FieldInfo) -> bool:
+    """Tell whether the field holds a secret, which may stand in no TOML file."""
+    kinds = {field.annotation, *get_args(field.annotation)}
+    return bool(kinds & {SecretStr, SecretBytes})
+
+
+def _section(annotation: object) -> type[BaseModel] | None:
+    for kind in (annotation, *get_args(annotation)):
+        # A list or dict of models is one setting; only `Section` and `Section | None` are tables.
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            return kind if kind is annotation or type(None) in get_args(annotation) else None
+    return None
+
+
+def _own_variables(model: type[Settings], environ: Mapping[str, str]) -> dict[str, str]:
+    known = {variable_name(model, path): _SEPARATOR.join(path) for path, _ in leaves(model)}
+    other_halves = tuple(f"{PREFIX}{h.upper()}{_SEPARATOR}" for h in HALVES if h != model.half)
+    own: dict[str, str] = {}
+    for name, text in environ.items():
+        if not name.upper().startswith(PREFIX):
+            continue
+        if name in known:
+            own[known[name]] = text
+        elif name not in PROCESS_WIDE and not name.startswith(other_halves):
+            nearest = _nearest(name, [*known, *PROCESS_WIDE])
+            raise ConfigError("config.unknown-variable", name=name, did_you_mean=nearest)
+    return own
+
+
+def _read_toml(file: Path) -> dict[str, Any]:
+    raw = _read(file, MAX_FILE_BYTES, _writable, "config.file-writable-by-others")
+    try:
+        # A byte order mark is what an editor of another system left behind, not a fault.
+        return tomllib.loads(raw.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        line, column = raw.count(b"\n", 0, error.start) + 1, 1
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        place = _TOML_PLACE.search(str(error))
+        # Without a place it is the end of the file that came too early.
+        line = int(place[1]) if place else raw.count(b"\n") + 1
+        column = int(place[2]) if place else len(raw) - raw.rfind(b"\n")
+    # The parser's own words may quote the file, and with it a misplaced secret.
+    raise ConfigError("config.broken-toml", file=file, line=line, column=column)
+
+
+def _read(path: Path, limit: int, exposed: Callable[[os.stat_result], int], code: str) -> bytes:
+    try:
+        with path.open("rb") as stream:
+            if exposed(os.fstat(stream.fileno())):
+                raise ConfigError(code, path=path)
+            raw = stream.read(limit + 1)
+    except OSError as error:
+        raise ConfigError("config.no-file", file=path, why=error.strerror) from None
+    if len(raw) > limit:
+        raise ConfigError("config.file-too-large", path=path, limit=limit)
+    return raw
+
+
+def _read_secrets(model: type[Settings], directory: Path) -> dict[str, str]:
+    known = {_SEPARATOR.join(path) for path, _ in leaves(model)}
+    try:
+        names = sorted(path.name for path in directory.iterdir() if not path.name.startswith("."))
+    except OSError as error:
+        raise ConfigError("config.no-file", file=directory, why=error.strerror) from None
+    for name in names:
+        if name not in known:
+            raise _unknown(name, sorted(known), directory)
+    return {name: _read_secret(directory / name) for name in names}
+
+
+def _read_secret(path: Path) -> str:
+    raw = _read(path, MAX_SECRET_BYTES, _readable, "config.file-readable-by-others")
+    try:
+        return raw.decode("utf-8").rstrip("\r\n")
+    except UnicodeDecodeError:
+        raise ConfigError("config.invalid", name=path.name, why="not UTF-8") from None
+
+
+def _writable(found: os.stat_result) -> int:
+    return found.st_mode & 0o002
+
+
+def _readable(found: os.stat_result) -> int:
+    # Group read on root's file is the mask of an access list that systemd wrote for us.
+    return found.st_mode & (0o027 if found.st_uid == 0 else 0o077)
+
+
+def _refuse_secrets(model: type[Settings], table: Mapping[str, Any], file: Path | None) -> None:
+    for path, field in leaves(model):
+        if is_secret(field) and _present(table, path):
+            name, how = ".".join(path), variable_name(model, path)
+            raise ConfigError("config.secret-in-file", name=name, file=file, how=how)
+
+
+def _present(table: object, path: tuple[str, ...]) -> bool:
+    for name in path:
+        if not isinstance(table, Mapping) or name not in table:
+            return False
+        table = table[name]
+    return True
+
+
+def _decode(model: type[Settings], names: Mapping[str, str]) -> dict[str, Any]:
+    decoded: dict[str, Any] = {}
+    for name, text in names.items():
+        try:
+            # One by one, because the library's error does not say which one it was.
+            decoded = _merge(decoded, _Names(model, {name: text})())
+        except SettingsError:
+            path = name.replace(_SEPARATOR, ".")
+            raise ConfigError("config.invalid", name=path, why="not JSON") from None
+    return decoded
+
+
+def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(below)
+    for name, value in above.items():
+        if isinstance(value, Mapping):
+            under = merged.get(name)
+            merged[name] = _merge(under if isinstance(under, Mapping) else {}, value)
+        elif value is not None:
+            merged[name] = value
+    return merged
+
+
+def _explain(model: type[Settings], error: ValidationError, file: Path | None) -> NoReturn:
+    faults = error.errors(include_url=False, include_context=False, include_input=False)
+    # A misspelt name is the likelier cause of a missing one, so it is told first.
+    fault = min(faults, key=lambda fault: fault["type"] != "extra_forbidden")
+    path = tuple(str(part) for part in fault["loc"])
+    name = ".".join(path) or model.half
+    match fault["type"]:
+        case "extra_forbidden":
+            known = [".".join(path) for path, _ in leaves(model)]
+            raise _unknown(name, known, file) from None
+        case "missing":
+            path = _first_required(model, path)
+            how = variable_name(model, path)
+            raise ConfigError("config.missing", name=".".join(path), how=how, file=file) from None
+        case _:
+            raise ConfigError("config.invalid", name=name, why=fault["msg"], file=file) from None
+
+
+def _first_required(model: type[Settings], path: tuple[str, ...]) -> tuple[str, ...]:
+    # A whole table may be missing; a person can act only on a setting within it.
+    required = (
+        leaf for leaf, field in leaves(model) if leaf[: len(path)] == path and field.is_required()
+    )
+    return next(required, path)
+
+
+def _unknown(name: str, known: list[str], file: Path | None) -> ConfigError:
+    nearest = _nearest(name, known)
+    return ConfigError("config.unknown-setting", name=name, file=file, did_you_mean=nearest)
+
+
+def _nearest(name: str, candidates: list[str]) -> str:
+    found = difflib.get_close_matches(name, candidates, n=1, cutoff=0.6)
+    return found[0] if found else ""

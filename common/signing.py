@@ -1,0 +1,80 @@
+"""Ed25519 keys and labels (R12, R16).  A signature is never valid under two labels.
+
+Pure: key bytes come in, signatures go out.  Where keys are kept is `common.keystore`'s matter.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Final
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import (
+    Ed25519PrivateKey,
+    Ed25519PublicKey,
+)
+
+from common.errors import AuthError
+
+AGENT_AUTH: Final = b"codexbridge/agent-auth/v1\0"
+GATEWAY_AUTH: Final = b"codexbridge/gateway-auth/v1\0"
+ENVELOPE: Final = b"codexbridge/envelope/v1\0"
+APPROVAL: Final = b"codexbridge/approval/v1\0"
+AUDIT: Final = b"codexbridge/audit/v1\0"
+PAIR: Final = b"codexbridge/pair/v1\0"
+
+KEY_BYTES: Final = 32
+SIGNATURE_BYTES: Final = 64
+
+
+class VerifyKey:
+    """A public key.  ``key_id`` names it: the first 16 hex digits of its SHA-256."""
+
+    def __init__(self, raw: bytes) -> None:
+        if len(raw) != KEY_BYTES:
+            raise AuthError("auth.key-size")
+        self.raw = bytes(raw)
+        self.key_id = hashlib.sha256(self.raw).hexdigest()[:16]
+        self._key = Ed25519PublicKey.from_public_bytes(self.raw)
+
+    def verify(self, label: bytes, message: bytes, signature: bytes) -> None:
+        """Return when the signature holds.
+
+        Raises:
+            AuthError: ``auth.signature``; says nothing of why.
+        """
+        try:
+            self._key.verify(signature, label + message)
+        except InvalidSignature:
+            raise AuthError("auth.signature") from None
+
+    def __eq__(self, other: object) -> bool:
+        """Two keys are one when their bytes are."""
+        return isinstance(other, VerifyKey) and other.raw == self.raw
+
+    def __hash__(self) -> int:
+        """By the bytes."""
+        return hash(self.raw)
+
+
+class SigningKey:
+    """A private key.  Its bytes never appear in a representation or an error."""
+
+    def __init__(self, raw: bytes) -> None:
+        if len(raw) != KEY_BYTES:
+            raise AuthError("auth.key-size")
+        self._key = Ed25519PrivateKey.from_private_bytes(raw)
+        self.public = VerifyKey(self._key.public_key().public_bytes_raw())
+
+    @classmethod
+    def generate(cls) -> SigningKey:
+        """Return a fresh key from the system's randomness."""
+        return cls(Ed25519PrivateKey.generate().private_bytes_raw())
+
+    def private_bytes(self) -> bytes:
+        """Return the 32 secret bytes, for the keystore alone."""
+        return self._key.private_bytes_raw()
+
+    def sign(self, label: bytes, message: bytes) -> bytes:
+        """Return the 64-byte signature over label and message."""
+        return self._key.sign(label + message)

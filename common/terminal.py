@@ -1,0 +1,147 @@
+"""How text lands on a terminal: cells, wrapping, emphasis.  Chinese takes two cells a character.
+
+Pure: whether colours may be used and how wide the terminal is comes in as arguments.  Nothing is
+ever dropped by wrapping: what a person approves must be on the screen to its last character.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from common.text import ELLIPSIS, reveal
+
+BLANK_RUN: Final = 20  # R26: longer runs of blanks are told as a count
+
+_WIDE: Final = frozenset("WF")
+_NO_CELL: Final = frozenset({"Mn", "Me", "Cf"})
+_BLANKS: Final = re.compile(rf" {{{BLANK_RUN + 1},}}")
+_NEVER_FIRST: Final = frozenset("，。、；：？！）】》」』”’…,.;:?!)]}")
+_WORDS: Final = re.compile(r" +|[^ ]+")
+_SGR: Final = {
+    "bold": "1",
+    "dim": "2",
+    "red": "31",
+    "green": "32",
+    "alarm": "1;7;31",
+    "mark": "1;7",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Ink:
+    """Emphasis that reads on light and on dark terminals, or none at all.
+
+    Attributes:
+        on: Whether control sequences may be written.
+    """
+
+    on: bool
+
+    def __call__(self, style: str, text: str) -> str:
+        """Return ``text`` in a style: bold, dim, red, green, alarm, mark, or nothing for none."""
+        if not (self.on and text and style):
+            return text
+        return f"\x1b[{_SGR[style]}m{text}\x1b[0m"
+
+
+def cells(text: str) -> int:
+    """Return how many terminal cells the text takes on one line."""
+    if text.isascii():
+        return len(text)
+    return sum(_cell(char) for char in text)
+
+
+def pad(text: str, width: int) -> str:
+    """Return the text filled with blanks to ``width`` cells; a wider one is left as it is."""
+    return text + " " * (width - cells(text))
+
+
+def clip_cells(text: str, width: int) -> str:
+    """Return the text within ``width`` cells, ending in an ellipsis where it was cut."""
+    if cells(text) <= width:
+        return text
+    return fold(text, max(width - 1, 1))[0] + ELLIPSIS
+
+
+def fold(text: str, width: int) -> list[str]:
+    """Cut one line into pieces of at most ``width`` cells; joined they give it back.
+
+    A closing mark takes its character along to the next line, as Chinese typesetting wants it.
+    """
+    pieces, piece, used = [], "", 0
+    for char in text:
+        size = _cell(char)
+        if piece and used + size > width:
+            carried = piece[-1] if char in _NEVER_FIRST and len(piece) > 1 else ""
+            pieces.append(piece.removesuffix(carried) if carried else piece)
+            piece, used = carried, cells(carried)
+        piece += char
+        used += size
+    return [*pieces, piece]
+
+
+def wrap(text: str, width: int) -> list[str]:
+    """Break prose into lines of at most ``width`` cells, at blanks where there are any.
+
+    Line ends in the text are kept; Chinese, which has no blanks, breaks between characters.
+    """
+    lines: list[str] = []
+    for paragraph in text.split("\n"):
+        line = ""
+        for word in _WORDS.findall(paragraph):
+            if cells(line + word.rstrip()) <= width:
+                line += word
+                continue
+            # Fill a line with Chinese before breaking it; a Latin word moves to the next one whole.
+            start = line if not word.isascii() or not line.strip() else ""
+            if line.strip() and not start:
+                lines.append(line.rstrip())
+            *full, line = fold(start + word.lstrip() if not start else start + word, width)
+            lines += full
+        lines.append(line.rstrip())
+    return lines
+
+
+def exact(text: str, *, width: int) -> list[str]:
+    """Break text that will run into lines, every character of it visible.
+
+    Control and hidden characters are marked, a line feed is marked and then breaks the line, and
+    a long run of blanks, which could push the rest out of sight, is told as a count (R26).
+    """
+    lines: list[str] = []
+    parts = text.split("\n")
+    for number, part in enumerate(parts):
+        ending = "⟨U+000A⟩" if number < len(parts) - 1 else ""
+        shown = "".join(char if char.isprintable() else _mark(char) for char in reveal(part))
+        shown = _BLANKS.sub(lambda run: f"⟨{len(run[0])} × U+0020⟩", shown)
+        lines += fold(shown + ending, width)
+    return lines
+
+
+def table(rows: Sequence[Sequence[str]], *, gap: int = 2) -> list[str]:
+    """Return rows as lines with aligned columns; the last column is not padded."""
+    if not rows:
+        return []
+    widths = [max(cells(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return [
+        "".join(
+            pad(value, width + gap) for value, width in zip(row[:-1], widths, strict=False)
+        ).replace("\n", " ")
+        + row[-1]
+        for row in rows
+    ]
+
+
+def _mark(char: str) -> str:
+    # Odd blanks, such as U+3000, that a reader would take for ordinary ones.
+    return f"⟨U+{ord(char):04X}⟩"
+
+
+def _cell(char: str) -> int:
+    if unicodedata.category(char) in _NO_CELL:
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in _WIDE else 1

@@ -1,0 +1,119 @@
+"""Text for people: bounded by bytes, cut on a character, with nothing hidden in it.
+
+Hidden characters (R26) are shown as ``⟨U+202E⟩`` everywhere: terminal, page, dialog, chat, log.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+ELLIPSIS = "…"
+CHAT_BYTES = 2048  # WeCom text content, page 90236
+
+_WIDEST = 4  # bytes of one character in UTF-8
+_ANSI = re.compile(
+    r"\x1b(?:\[[0-?]{0,32}[ -/]{0,8}[@-~]|\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)?"
+    r"|[ -/]{1,4}[0-~]|[0-Z\\-~])"
+)
+# Default-ignorable and odd-space characters that draw nothing or move what is drawn.
+_HIDDEN = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200c\u200e\u200f"
+    "\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff9-\ufffb\u00a0\u2000-\u200a"
+    "\u202f\u205f\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    # What joins and colours emoji is fine inside one, and hides things anywhere else.
+    "|(?<![\ufe0f\u2190-\u2bff\U0001f000-\U0001faff])\u200d"
+    "|\u200d(?![\u2190-\u2bff\U0001f000-\U0001faff])"
+    "|(?<![#*0-9\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff])\ufe0f"
+)
+_UNUSUAL = re.compile(r"[^ -~\n\t]+")
+_CJK = re.compile("[\u3400-\u9fff\U00020000-\U0003ffff]")
+
+
+def clip_bytes(text: str, limit: int, *, marker: str = ELLIPSIS) -> str:
+    """Return ``text`` within ``limit`` UTF-8 bytes, cut on a character, ending in ``marker``.
+
+    A text that fits comes back unchanged.  ``limit`` below the marker's size gives a bare cut.
+    """
+    raw = text.encode("utf-8", "replace")
+    if len(raw) <= limit:
+        return text
+    tail = marker.encode()
+    if limit < len(tail):
+        tail = b""
+    return (raw[: limit - len(tail)].decode("utf-8", "ignore")) + tail.decode()
+
+
+def clip_tail_bytes(text: str, limit: int, *, marker: str = ELLIPSIS) -> str:
+    """Return the last ``limit`` UTF-8 bytes of ``text``, cut on a character, led by ``marker``.
+
+    A text that fits comes back unchanged.  ``limit`` below the marker's size gives a bare cut.
+    """
+    raw = text.encode("utf-8", "replace")
+    if len(raw) <= limit:
+        return text
+    head = marker.encode()
+    if limit < len(head):
+        head = b""
+    room = max(limit - len(head), 0)
+    return head.decode() + raw[len(raw) - room :].decode("utf-8", "ignore")
+
+
+def split_bytes(text: str, limit: int) -> list[str]:
+    """Split into pieces of at most ``limit`` UTF-8 bytes, preferring line ends.
+
+    The pieces joined give the text back.  Takes linear time.
+
+    Raises:
+        ValueError: ``limit`` does not hold the widest character (4 bytes).
+    """
+    if limit < _WIDEST:
+        raise ValueError(f"limit must be at least {_WIDEST}")
+    pieces: list[str] = []
+    start = 0
+    while len(window := text[start : start + limit + 1].encode("utf-8", "replace")) > limit:
+        size = len(window[:limit].decode("utf-8", "ignore"))
+        cut = text.rfind("\n", start, start + size) + 1 - start
+        size = cut if cut > size // 2 else size
+        pieces.append(text[start : start + size])
+        start += size
+    return [*pieces, text[start:]] if start < len(text) or not pieces else pieces
+
+
+def strip_ansi(text: str) -> str:
+    """Remove terminal control sequences."""
+    return _ANSI.sub("", text)
+
+
+def reveal(text: str) -> str:
+    """Make every hidden or control character visible; line feed and tab stay as they are."""
+    marked = _HIDDEN.sub(lambda match: _mark(match[0]), text)
+    return _UNUSUAL.sub(lambda match: _reveal_run(match[0]), marked)
+
+
+def has_hidden(text: str) -> bool:
+    """Tell whether `reveal` would change the text."""
+    return reveal(text) != text
+
+
+def one_line(text: str, limit: int = 200) -> str:
+    """Return the text on one line, revealed and bounded by ``limit`` bytes."""
+    return clip_bytes(reveal(" ".join(text.split())), limit)
+
+
+def has_cjk(text: str) -> bool:
+    """Tell whether any Chinese character occurs."""
+    return _CJK.search(text) is not None
+
+
+def _reveal_run(run: str) -> str:
+    if run.isprintable():
+        return run
+    return "".join(
+        _mark(char) if unicodedata.category(char) in ("Cc", "Cs", "Co", "Cn") else char
+        for char in run
+    )
+
+
+def _mark(char: str) -> str:
+    return f"⟨U+{ord(char):04X}⟩"

@@ -1,0 +1,1 @@
+"""The cloud half: receives chat messages, queues signed tasks, brings results back.  Cannot act."""

@@ -1,0 +1,184 @@
+"""What the command line of the gateway says when something fails, by code: one line, what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from common.sentences import Sentence
+
+_SETTINGS: Final = {
+    "config.no-file": Sentence(
+        en="{file} cannot be read ({why}).",
+        zh="无法读取 {file}（{why}）。",
+    ),
+    "config.broken-toml": Sentence(
+        en="{file} is not valid TOML: look at line {line}, column {column}.",
+        zh="{file} 不是有效的 TOML：请检查第 {line} 行第 {column} 列。",
+    ),
+    "config.unknown-setting": Sentence(
+        en="There is no setting “{name}” (in {file}). Closest known: {did_you_mean}",
+        zh="没有“{name}”这个设置项（位于 {file}）。最接近的是：{did_you_mean}",
+    ),
+    "config.unknown-variable": Sentence(
+        en="There is no environment variable {name}. Closest known: {did_you_mean}",
+        zh="没有 {name} 这个环境变量。最接近的是：{did_you_mean}",
+    ),
+    "config.missing": Sentence(
+        en="The setting {name} is missing. Set it in the settings file or as {how}; secrets never "
+        "go into the file.",
+        zh="缺少设置项 {name}。请在设置文件中填写，或通过 {how} 提供；机密不能写进文件。",
+    ),
+    "config.invalid": Sentence(
+        en="The setting {name} is not valid: {why}.", zh="设置项 {name} 无效：{why}。"
+    ),
+    "config.secret-in-file": Sentence(
+        en="{name} is a secret and must not stand in {file}. Remove it there, change it at WeCom "
+        "if others could read it, and give it as {how} or through --secrets-dir.",
+        zh="{name} 是机密，不能写在 {file} 中。请删除；如可能已被他人看到，请在企业微信后台更换，"
+        "并通过 {how} 或 --secrets-dir 提供。",
+    ),
+    "config.file-too-large": Sentence(
+        en="{path} has more than {limit} bytes; is it the right file?",
+        zh="{path} 超过 {limit} 字节；是否选错了文件？",
+    ),
+    "config.file-readable-by-others": Sentence(
+        en="Others can read {path}. Run: chmod 600 {path}",
+        zh="其他用户可以读取 {path}。请执行：chmod 600 {path}",
+    ),
+    "config.file-writable-by-others": Sentence(
+        en="Others can change {path}. Run: chmod o-w {path}",
+        zh="其他用户可以修改 {path}。请执行：chmod o-w {path}",
+    ),
+    "config.home-relative": Sentence(
+        en="CODEXBRIDGE_HOME must be an absolute path; it is {path}.",
+        zh="CODEXBRIDGE_HOME 必须是绝对路径，当前为 {path}。",
+    ),
+    "config.not-private": Sentence(
+        en="The folder {path} belongs to another user.", zh="文件夹 {path} 属于其他用户。"
+    ),
+    "config.key-file-broken": Sentence(
+        en="The key in {path} cannot be used. Restore it from a backup; with a new key every "
+        "machine has to be paired again.",
+        zh="{path} 中的密钥无法使用。请从备份恢复；若换新密钥，所有机器都需重新配对。",
+    ),
+    "config.insecure-url": Sentence(
+        en="{name} must be https; plain http is only for a loopback address.",
+        zh="{name} 必须使用 https；http 只能用于本机回环地址。",
+    ),
+    "config.encoding-aes-key": Sentence(
+        en="wecom.encoding_aes_key must be the 43 letters and digits that WeCom shows as "
+        "EncodingAESKey.",
+        zh="wecom.encoding_aes_key 必须是企业微信后台显示的 43 位 EncodingAESKey（字母和数字）。",
+    ),
+    "config.public-url-required": Sentence(
+        en="{host} can be reached by others, so public_url must be set: the https address of your "
+        "reverse proxy. Or listen on 127.0.0.1.",
+        zh="{host} 可被他人访问，因此必须设置 public_url，即反向代理的 https 地址；"
+        "或改为监听 127.0.0.1。",
+    ),
+}
+
+_START: Final = {
+    "config.no-members": Sentence(
+        en="There is no member, so nobody could use the gateway. Add one first: "
+        "codexbridge gateway member add USER",
+        zh="还没有成员，没有人能使用网关。请先添加：codexbridge gateway member add USER",
+    ),
+    "config.port-in-use": Sentence(
+        en="Port {port} on {host} is in use. Stop what uses it, or set another listen.port.",
+        zh="{host} 的端口 {port} 已被占用。请停止占用它的程序，或设置其他 listen.port。",
+    ),
+    "config.port-forbidden": Sentence(
+        en="Port {port} on {host} needs rights that this process does not have. Use a port above "
+        "1023 behind your reverse proxy.",
+        zh="监听 {host} 的端口 {port} 需要更高权限。请在反向代理之后使用 1023 以上的端口。",
+    ),
+    "config.no-such-address": Sentence(
+        en="This machine has no address {host}. Set listen.host to one of its own.",
+        zh="本机没有地址 {host}。请把 listen.host 设为本机的地址。",
+    ),
+    "config.cannot-listen": Sentence(
+        en="Cannot listen on {host} port {port}: {why}.",
+        zh="无法监听 {host} 的端口 {port}：{why}。",
+    ),
+    "config.store-in-use": Sentence(
+        en="Another gateway runs on {path}. Stop it first.",
+        zh="已有另一个网关在使用 {path}。请先停止它。",
+    ),
+    "config.store-newer": Sentence(
+        en="{path} was written by a newer version (revision {revision}). Install that version.",
+        zh="{path} 由更新的版本写入（修订 {revision}）。请安装该版本。",
+    ),
+    "config.store-foreign": Sentence(
+        en="{path} is a database, but not of CodexBridge.",
+        zh="{path} 是数据库，但不属于 CodexBridge。",
+    ),
+    "config.store-damaged": Sentence(
+        en="{path} cannot be opened as a database ({why}). Restore it from a backup.",
+        zh="{path} 无法作为数据库打开（{why}）。请从备份恢复。",
+    ),
+    "config.sqlite-too-old": Sentence(
+        en="SQLite {found} is too old; 3.35 or newer is needed.",
+        zh="SQLite {found} 版本过旧，需要 3.35 或更新版本。",
+    ),
+}
+
+_COMMANDS: Final = {
+    "member.unknown": Sentence(
+        en="{user} is not a member. Add them first: codexbridge gateway member add {user}",
+        zh="{user} 不是成员。请先添加：codexbridge gateway member add {user}",
+    ),
+    "member.invalid": Sentence(
+        en="A UserID has 1 to {limit} bytes, and no blanks or hidden characters.",
+        zh="UserID 应为 1 至 {limit} 字节，不含空白或不可见字符。",
+    ),
+    "machine.invalid-name": Sentence(
+        en="“{machine}” is no name for a machine: a to z, 0 to 9 and -, at most 32, not "
+        "beginning with -.",
+        zh="“{machine}”不能作为机器名称：只能用 a–z、0–9 和 -，最多 32 个字符，且不以 - 开头。",
+    ),
+    "machine.claimed": Sentence(
+        en="The machine {machine} is paired already. To give it a new key, add --replace: its "
+        "present key is revoked at once.",
+        zh="机器 {machine} 已配对。如需更换密钥，请加 --replace：现有密钥会立即吊销。",
+    ),
+    "pairing.over": Sentence(
+        en="The code was not used in time, or was voided by wrong tries. Make a new one.",
+        zh="配对码未在有效期内使用，或因多次错误而作废。请重新生成。",
+    ),
+    "store.busy": Sentence(
+        en="The store is busy; nothing was changed. Try again.",
+        zh="存储正忙，没有任何改动。请重试。",
+    ),
+    "store.failed": Sentence(
+        en="The store failed ({why}); nothing was changed. Is the disk full?",
+        zh="存储出错（{why}），没有任何改动。磁盘是否已满？",
+    ),
+    "gateway.part-failed": Sentence(
+        en="A part of the gateway ({part}) ended unexpectedly, so all of it was stopped. Nothing "
+        "was lost; see the log.",
+        zh="网关的一个部分（{part}）意外结束，因此整个网关已停止。没有丢失任何内容；请查看日志。",
+    ),
+    "system": Sentence(en="{why} {path}", zh="{why} {path}"),
+}
+
+_SIMULATOR: Final = {
+    "sim.not-running": Sentence(
+        en="No simulator answers on port {port}. Start it: codexbridge sim",
+        zh="端口 {port} 上没有模拟器响应。请先启动：codexbridge sim",
+    ),
+    "sim.refused": Sentence(
+        en="The simulator on port {port} answered with status {status}.",
+        zh="端口 {port} 上的模拟器返回状态 {status}。",
+    ),
+    "demo.step-failed": Sentence(
+        en="The demo stopped at “{step}”: {why}", zh="演示在“{step}”这一步停止：{why}"
+    ),
+    "demo.part-ended": Sentence(
+        en="The demo stopped because its part “{name}” ended. It last said: {why}",
+        zh="演示停止，因为“{name}”部分已结束。它最后的输出：{why}",
+    ),
+}
+
+ERRORS: Final[Mapping[str, Sentence]] = {**_SETTINGS, **_START, **_COMMANDS, **_SIMULATOR}

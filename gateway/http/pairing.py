@@ -1,0 +1,113 @@
+"""The endpoint where a machine uses its pairing code (R9, R10), once.
+
+Whatever is wrong — no such code, a wrong proof, too late, too often, already used — the answer is
+the same, and so is the work done before it.  The true reason is in the log and the audit.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from typing import Any, Final
+
+from aiohttp import web
+
+from common import strict_json
+from common.clock import Clock
+from common.errors import AuthError, InputError, RemoteProtocolError, StateError, StoreError
+from common.ids import new_uuid
+from common.logs import Log
+from common.protocol.codec import NONCE_BYTES
+from common.protocol.pairing import SECRET_BYTES, check_request, gateway_answer
+from common.signing import SigningKey
+from gateway.store import pairings
+from gateway.store.port import Store
+
+PAIR_PATH: Final = "/agent/v1/pair"
+MAX_BYTES: Final = 4096  # a request has about 600
+
+
+class PairingEndpoint:
+    """Answers one path.
+
+    Args:
+        key: The gateway's own key, which the machine pins.
+        url: The public address that the machine must have used.
+    """
+
+    def __init__(self, key: SigningKey, url: str, *, store: Store, clock: Clock, log: Log) -> None:
+        self._key = key
+        self._url = url
+        self._store = store
+        self._clock = clock
+        self._log = log
+        # An unknown code is checked against this one, so that it takes as long as a wrong proof.
+        self._nobody = secrets.token_bytes(SECRET_BYTES)
+
+    def routes(self) -> list[web.RouteDef]:
+        """Return the one route."""
+        return [web.post(PAIR_PATH, self.handle)]
+
+    async def handle(self, request: web.Request) -> web.Response:
+        """Enrol the machine that holds the code, or refuse."""
+        if "Origin" in request.headers:
+            return web.Response(status=403)
+        try:
+            answer = await self._answer(await _record(request))
+        except (AuthError, InputError, RemoteProtocolError, StateError) as error:
+            self._log.warning("pairing.refused", why=error.code)
+            return _json({"error": "refused"}, status=403)
+        except StoreError as error:
+            self._log.error("pairing.store-failed", why=error.code)
+            return _json({"error": "unavailable"}, status=503)
+        return _json(answer, status=200)
+
+    async def _answer(self, record: dict[str, Any]) -> dict[str, Any]:
+        name = record.get("pairing")
+        at_ms = self._clock.now().wall_ms
+        named = name if isinstance(name, str) else ""
+        found = await self._store.read(pairings.usable, named, at_ms=at_ms)
+        secret = self._nobody if found is None or found.secret is None else found.secret
+        try:
+            agent_key = check_request(secret, record, url=self._url)
+        except AuthError:
+            if found is not None:
+                await self._store.write(pairings.count_wrong_try, named, at_ms=at_ms)
+            raise
+        agent_id = new_uuid()
+        # One transaction uses the code, stores the record and binds it; a second use fails here.
+        used = await self._store.write(
+            pairings.complete, named, agent_id=agent_id, public_key=agent_key, at_ms=at_ms
+        )
+        self._log.info(
+            "pairing.completed", agent=agent_id, machine=used.machine, key=agent_key.key_id
+        )
+        return gateway_answer(
+            secret,
+            record,
+            key=self._key,
+            nonce=secrets.token_bytes(NONCE_BYTES),
+            agent_id=agent_id,
+            machine=used.machine,
+        )
+
+
+async def _record(request: web.Request) -> dict[str, Any]:
+    raw = bytearray()
+    async for chunk in request.content.iter_chunked(MAX_BYTES):
+        raw += chunk
+        if len(raw) > MAX_BYTES:
+            raise RemoteProtocolError("json.too-large", limit=MAX_BYTES)
+    record = strict_json.loads(bytes(raw), max_bytes=MAX_BYTES)
+    if not isinstance(record, dict):
+        raise RemoteProtocolError("json.malformed")
+    return record
+
+
+def _json(record: dict[str, Any], *, status: int) -> web.Response:
+    return web.Response(
+        text=json.dumps(record, separators=(",", ":")),
+        status=status,
+        content_type="application/json",
+        headers={"Cache-Control": "no-store"},
+    )

@@ -1,0 +1,153 @@
+"""Sends what is in the outbox: in order for each person, at least once, and truthful about failure.
+
+Rows are claimed in the store before they are sent and ended after it, so a crash in between sends
+again rather than not at all; such a copy is marked, and WeCom drops it
+(``enable_duplicate_check``).  How fast one person may be written to is the client's knowledge.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final, Protocol
+
+from structlog.typing import FilteringBoundLogger
+
+from common.clock import Clock
+from common.errors import StoreError
+from gateway.store import outbox
+from gateway.store.outbox import Claim, Message
+from gateway.store.port import Store
+from gateway.wecom.client import SendOutcome
+
+AT_ONCE: Final = 8  # messages to different people in flight at one time
+POLL_SECONDS: Final = 5.0  # the slow poll behind the hints
+LONGEST_WAIT_MS: Final = 300_000
+GIVE_UP_MS: Final = 24 * 3600 * 1000  # nobody wants yesterday's progress
+_NO_TRY: Final = "wecom.pace"  # the client did not try at all
+
+
+class Sender(Protocol):
+    """What sends one text to one person (`gateway.wecom.client`)."""
+
+    async def send_text(self, user: str, text: str, *, repeated: bool = False) -> SendOutcome:
+        """Try once; never raises for what the other side does."""
+        ...
+
+
+class Outbox:
+    """The one sender of a gateway.
+
+    Args:
+        store: The store.
+        sender: The channel's client.
+        clock: Tells the moment.
+        log: For what an admin must see.
+
+    Attributes:
+        trouble: Code of what keeps everything from being sent until an admin acts; None when
+            nothing does.
+    """
+
+    def __init__(
+        self, store: Store, sender: Sender, *, clock: Clock, log: FilteringBoundLogger
+    ) -> None:
+        self._store = store
+        self._sender = sender
+        self._clock = clock
+        self._log = log
+        self._bell = asyncio.Event()
+        self._held_until_ms = 0
+        self.trouble: str | None = None
+
+    def wake(self) -> None:
+        """Hint that there is something to send."""
+        self._bell.set()
+
+    async def run(self) -> None:
+        """Send until cancelled; what is in flight then is sent again at the next start."""
+        in_flight: set[asyncio.Task[None]] = set()
+        try:
+            while True:
+                self._bell.clear()
+                claim = await self._claim(AT_ONCE - len(in_flight))
+                for message in claim.messages:
+                    task = asyncio.create_task(self._deliver(message))
+                    in_flight.add(task)
+                    task.add_done_callback(in_flight.discard)
+                    task.add_done_callback(lambda _: self._bell.set())
+                await self._rest(claim.next_due_at)
+        finally:
+            for task in in_flight:
+                task.cancel()
+            await asyncio.gather(*in_flight, return_exceptions=True)
+
+    async def _claim(self, limit: int) -> Claim:
+        now_ms = self._clock.now().wall_ms
+        if limit <= 0 or now_ms < self._held_until_ms:
+            return Claim((), self._held_until_ms if limit > 0 else None)
+        try:
+            return await self._store.write(outbox.claim, now_ms=now_ms, limit=limit)
+        except StoreError as error:
+            self._log.error("outbox-claim-failed", code=error.code)
+            return Claim((), None)
+
+    async def _rest(self, next_due_at: int | None) -> None:
+        seconds = POLL_SECONDS
+        if next_due_at is not None:
+            seconds = min(seconds, (next_due_at - self._clock.now().wall_ms) / 1000)
+        try:
+            async with asyncio.timeout(max(seconds, 0.0)):
+                await self._bell.wait()
+        except TimeoutError:
+            pass
+
+    async def _deliver(self, message: Message) -> None:
+        outcome = await self._sender.send_text(
+            message.user_id, message.text, repeated=bool(message.repeated)
+        )
+        try:
+            await self._record(message, outcome)
+        except StoreError as error:
+            # It stays marked as being sent, and is sent again, as a copy, at the next start.
+            self._log.error("outbox-record-failed", id=message.id, code=error.code)
+
+    async def _record(self, message: Message, outcome: SendOutcome) -> None:
+        now_ms = self._clock.now().wall_ms
+        self._note_trouble(outcome, now_ms)
+        if outcome.kind == "sent":
+            await self._store.write(outbox.end, message.id, "sent", code=outcome.code, at_ms=now_ms)
+        elif outcome.kind == "permanent" or now_ms - message.created_at >= GIVE_UP_MS:
+            self._log.error("message-undeliverable", id=message.id, code=outcome.code)
+            await self._store.write(
+                outbox.end, message.id, "failed", code=outcome.code, at_ms=now_ms
+            )
+        else:
+            counted = outcome.kind == "retry" and outcome.code != _NO_TRY
+            await self._store.write(
+                outbox.put_back,
+                message.id,
+                due_at=now_ms + _wait_ms(message, outcome, counted=counted),
+                code=outcome.code,
+                repeated=outcome.maybe_sent,
+                counted=counted,
+            )
+
+    def _note_trouble(self, outcome: SendOutcome, now_ms: int) -> None:
+        if outcome.kind != "config":
+            if outcome.kind == "sent":
+                self.trouble = None
+            return
+        # Every other message would meet the same: one try at a time shows when it is mended.
+        self._held_until_ms = now_ms + round(outcome.retry_after_s * 1000)
+        if self.trouble != outcome.code:
+            self._log.error("outbox-held", code=outcome.code, errcode=outcome.errcode)
+        self.trouble = outcome.code
+
+
+def _wait_ms(message: Message, outcome: SendOutcome, *, counted: bool) -> int:
+    """Return how long to leave a message alone: twice as long after each try, as told at least."""
+    asked_ms = round(outcome.retry_after_s * 1000)
+    if not counted:
+        return asked_ms
+    doubled_ms: int = 1000 * 2 ** min(message.attempts, 16)
+    return max(asked_ms, min(doubled_ms, LONGEST_WAIT_MS))

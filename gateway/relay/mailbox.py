@@ -1,0 +1,142 @@
+"""The relay's port to the store: one agent's row and mailbox, as its session uses them.
+
+What an agent says is not understood here: it goes up through the port that `gateway.results` fills.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from common.clock import Clock, Instant
+from common.protocol.envelope import (
+    Envelope,
+    agent_name,
+    gateway_name,
+    seal_envelope,
+)
+from common.protocol.frames import EnvelopeType
+from common.signing import SigningKey, VerifyKey
+from gateway.relay.ports import Connected, Deliveries, Known, Sweep
+from gateway.store import agents, audit, mailbox, tasks
+from gateway.store.agents import Agent
+from gateway.store.mailbox import Seal
+from gateway.store.port import Connection, Store
+
+
+class Hearing(Protocol):
+    """Takes in what an agent says; see `Deliveries.received`."""
+
+    async def __call__(self, agent_id: str, *, epoch: int, envelope: Envelope) -> bool:
+        """Store one verified envelope; False when ``epoch`` is over."""
+        ...
+
+
+class Mailbox(Deliveries):
+    """`Deliveries` on the store.
+
+    Args:
+        store: The store.
+        seal: Signs cancels that are asked for again.
+        clock: Tells the moment.
+        hearing: Where what agents say goes.
+    """
+
+    def __init__(self, store: Store, *, seal: Seal, clock: Clock, hearing: Hearing) -> None:
+        self._store = store
+        self._seal = seal
+        self._clock = clock
+        self._hearing = hearing
+
+    async def lookup(self, agent_id: str) -> Known | None:
+        """Return the record to check a handshake against; None when unknown or revoked."""
+        agent = await self._store.read(agents.find, agent_id)
+        if agent is None or agent.revoked_at is not None:
+            return None
+        return Known(VerifyKey(agent.public_key), agent.recv_seq)
+
+    async def connect(self, agent_id: str) -> Connected | None:
+        """Take ownership after full authentication; None when it was revoked meanwhile."""
+        agent = await self._store.write(self._connect, agent_id, self._clock.now())
+        if agent is None:
+            return None
+        return Connected(
+            epoch=agent.epoch,
+            public_key=VerifyKey(agent.public_key),
+            recv_seq=agent.recv_seq,
+            assigned_seq=agent.next_seq - 1,
+        )
+
+    async def pending(
+        self, agent_id: str, *, after_seq: int, limit: int
+    ) -> Sequence[tuple[int, bytes]]:
+        """Return up to ``limit`` (seq, frame) above ``after_seq``, in order, without a hole."""
+        return await self._store.read(mailbox.pending, agent_id, after_seq=after_seq, limit=limit)
+
+    async def acked(self, agent_id: str, *, epoch: int, seq: int) -> bool:
+        """Record that the agent holds everything up to ``seq``; False when ``epoch`` is over."""
+        at_ms = self._clock.now().wall_ms
+        return await self._store.write(mailbox.ack, agent_id, epoch=epoch, seq=seq, at_ms=at_ms)
+
+    async def received(self, agent_id: str, *, epoch: int, envelope: Envelope) -> bool:
+        """Pass one verified envelope up; False when ``epoch`` is over."""
+        return await self._hearing(agent_id, epoch=epoch, envelope=envelope)
+
+    async def disconnected(self, agent_id: str, *, epoch: int) -> None:
+        """Note the end of this connection, unless a newer one owns the row."""
+        at_ms = self._clock.now().wall_ms
+        await self._store.write(agents.disconnect, agent_id, epoch=epoch, at_ms=at_ms)
+
+    async def sweep(self) -> Sweep:
+        """Return what waits and who was revoked, over all agents."""
+        return await self._store.read(_sweep)
+
+    def _connect(self, conn: Connection, agent_id: str, at: Instant) -> Agent | None:
+        agent = agents.connect(conn, agent_id, at_ms=at.wall_ms)
+        if agent is None:
+            return None
+        audit.append(conn, "agent.connected", at.wall_ms, agent=agent_id, epoch=agent.epoch)
+        # A cancel lives five minutes; a machine that was away for longer is told anew.
+        for task in tasks.to_cancel(conn, agent_id):
+            mailbox.enqueue_cancel(
+                conn,
+                self._seal,
+                agent_id=agent_id,
+                task_id=task.task_id,
+                claimed_user=task.user_id,
+                at=at,
+            )
+        return agent
+
+
+def sealer(key: SigningKey) -> Seal:
+    """Return what signs this gateway's envelopes for its agents (R16)."""
+    issuer = gateway_name(key.public)
+
+    def seal(
+        typ: EnvelopeType,
+        agent_id: str,
+        *,
+        seq: int,
+        jti: str,
+        iat: int,
+        exp: int,
+        body: Mapping[str, Any],
+    ) -> Envelope:
+        return seal_envelope(
+            key,
+            typ=typ,
+            iss=issuer,
+            aud=agent_name(agent_id),
+            jti=jti,
+            seq=seq,
+            iat=iat,
+            exp=exp,
+            body=body,
+        )
+
+    return seal
+
+
+def _sweep(conn: Connection) -> Sweep:
+    return Sweep(mailbox.waiting(conn), agents.revoked_online(conn))

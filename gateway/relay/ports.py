@@ -1,0 +1,139 @@
+"""What the relay needs from the store and from a socket, and nothing else of either.
+
+`Deliveries` is provided by `gateway.relay.mailbox`, `Wire` by `gateway.http.agents`.
+
+The relay moves signed frames and keeps the books of one connection.  It never looks into a body:
+what a frame means is decided above it, by intake on the way down and by results on the way up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from common.protocol.envelope import Envelope
+from common.signing import VerifyKey
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """An enrolled agent that has not proved anything yet (R11: rights come from this record).
+
+    Attributes:
+        public_key: The key its handshake must be signed with.
+        recv_seq: Highest contiguous sequence durably received from it.
+    """
+
+    public_key: VerifyKey
+    recv_seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Connected:
+    """An agent whose connection now owns its row.
+
+    Attributes:
+        epoch: Number of this ownership; every write of the session is fenced by it.
+        public_key: The key on record when ownership was taken; a different one than at the
+            handshake means that the machine was paired again in between.
+        recv_seq: Highest contiguous sequence durably received from the agent.
+        assigned_seq: Highest sequence ever given to a frame for the agent (``next_seq - 1``).  An
+            agent that claims to hold more has seen a newer store than this one: an alarm.
+    """
+
+    epoch: int
+    public_key: VerifyKey
+    recv_seq: int
+    assigned_seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """What one slow poll over all agents found; a hint that was lost costs one poll, no message.
+
+    Attributes:
+        waiting: Agents that have something in their mailbox that they have not acknowledged.
+        revoked: Agents whose record was revoked; their sessions must close (R14: within 5 s).
+    """
+
+    waiting: Sequence[str]
+    revoked: Sequence[str]
+
+
+class Deliveries(Protocol):
+    """The mailbox and the agent's row, as one session uses them.
+
+    Every method may raise StoreError: nothing was changed, and the session closes; the agent
+    comes back by itself.  ``mailbox.agent-behind``, ``mailbox.agent-ahead`` and
+    ``store.sequence-gap`` say that the two stores disagree about numbers, and the agent is told so.
+    """
+
+    async def lookup(self, agent_id: str) -> Known | None:
+        """Return the record to check a handshake against; None when unknown or revoked.
+
+        Changes nothing: whoever knocks has proved nothing yet, and must not be able to fence out
+        the connection that has (R14).
+        """
+        ...
+
+    async def connect(self, agent_id: str) -> Connected | None:
+        """Take ownership after full authentication: bump the epoch, note the time.
+
+        Returns:
+            None when the agent was revoked meanwhile.
+        """
+        ...
+
+    async def pending(
+        self, agent_id: str, *, after_seq: int, limit: int
+    ) -> Sequence[tuple[int, bytes]]:
+        """Return up to ``limit`` (seq, frame) above ``after_seq``, in order, without a hole.
+
+        A frame is the stored text of a signed envelope or tombstone, byte for byte.
+        """
+        ...
+
+    async def acked(self, agent_id: str, *, epoch: int, seq: int) -> bool:
+        """Record that the agent holds everything up to ``seq`` durably.
+
+        Returns:
+            False when ``epoch`` is no longer current: this session was taken over and must close.
+        """
+        ...
+
+    async def received(self, agent_id: str, *, epoch: int, envelope: Envelope) -> bool:
+        """Store one verified envelope of the agent and move ``recv_seq``, in one transaction.
+
+        After it returned True the session may acknowledge.  An envelope whose sequence was stored
+        before changes nothing and returns True; one whose content is not allowed (R18) is audited,
+        passes no further, and also returns True: sending it again would not mend it.
+
+        Returns:
+            False when ``epoch`` is no longer current; nothing was stored.
+        """
+        ...
+
+    async def disconnected(self, agent_id: str, *, epoch: int) -> None:
+        """Note the end of this connection, unless a newer one owns the row."""
+        ...
+
+    async def sweep(self) -> Sweep:
+        """Return what waits and who was revoked, over all agents; one cheap query each."""
+        ...
+
+
+class Wire(Protocol):
+    """One open WebSocket, reduced to texts."""
+
+    async def receive(self) -> str | None:
+        """Return the next text; None when the peer closed or sent anything but text."""
+        ...
+
+    async def send(self, text: str) -> None:
+        """Send one text; waits while the peer does not read.  Raises OSError when it is gone."""
+        ...
+
+    async def close(self) -> None:
+        """Close, within a bound."""
+        ...

@@ -1,0 +1,182 @@
+"""Every sentence that the gateway says, in English and in Chinese, side by side.
+
+A reply says which machine, which task, which state, who must act, how long is left and what to do
+next (P7).  `gateway.voice` fills them in; whether something is said at all is decided by intake,
+results and upkeep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from common.model.state import Reason
+from common.sentences import Sentence
+
+# What is said when a message leads to nothing, by the code of the error.
+REFUSALS: Mapping[str, Sentence] = {
+    "access.stranger": Sentence(
+        en="You are not on this bot's list of members, so nothing was done. Its admin can add you: "
+        "codexbridge gateway member add {user}",
+        zh="你不在本机器人的成员名单中，因此没有执行任何操作。管理员可以添加你："
+        "codexbridge gateway member add {user}",
+    ),
+    "intake.not-addressed": Sentence(
+        en="To ask your machine something, start with {prefix}. "
+        "“{prefix} help” lists what it can do.",
+        zh="要向你的电脑提出请求，请以 {prefix} 开头。发送“{prefix} 帮助”查看用法。",
+    ),
+    "intake.not-text": Sentence(
+        en="Only text messages are understood here; nothing was done with this one.",
+        zh="这里只能处理文字消息；这条消息没有被处理。",
+    ),
+    "intake.too-long": Sentence(
+        en="That message is too long (more than {limit} bytes); nothing was done with it.",
+        zh="消息过长（超过 {limit} 字节），没有被处理。",
+    ),
+    "access.too-fast": Sentence(
+        en="More than {limit} messages came from you within a minute; the rest are not looked at. "
+        "Try again in a minute.",
+        zh="你在一分钟内发送了超过 {limit} 条消息，其余的不会处理。请一分钟后再试。",
+    ),
+    "access.too-many-tasks": Sentence(
+        en="You have {count} unfinished tasks, and more are not taken. "
+        "“{prefix} status” lists them, “{prefix} cancel ID” stops one.",
+        zh="你有 {count} 个未完成的任务，暂不再接受新任务。"
+        "“{prefix} 状态”可查看，“{prefix} 取消 编号”可停止。",
+    ),
+    "access.no-machine": Sentence(
+        en="No machine works for you yet. Ask the admin for a pairing code "
+        "(codexbridge gateway pair --machine NAME --member {user}) and enter it on your machine.",
+        zh="还没有绑定到你的电脑。请向管理员索取配对码"
+        "（codexbridge gateway pair --machine NAME --member {user}），并在你的电脑上输入。",
+    ),
+    "access.which-machine": Sentence(
+        en="Several machines work for you: {machines}. Which one is meant cannot be told, so "
+        "nothing was sent. The admin can leave you one of them.",
+        zh="有多台电脑绑定到你：{machines}。无法确定你指的是哪一台，因此没有发送。"
+        "管理员可以只为你保留一台。",
+    ),
+    "task.not-yours": Sentence(
+        en="You have no task {id}. “{prefix} status” lists yours.",
+        zh="你没有编号为 {id} 的任务。“{prefix} 状态”可列出你的任务。",
+    ),
+    "task.bad-id": Sentence(
+        en="“{given}” is not a task ID; they look like T-7K3F. “{prefix} status” lists yours.",
+        zh="“{given}”不是任务编号，编号形如 T-7K3F。“{prefix} 状态”可列出你的任务。",
+    ),
+    "task.none-open": Sentence(en="You have no unfinished task.", zh="你没有未完成的任务。"),
+}
+SENT = Sentence(en="{id} sent to {machine}.", zh="{id} 已发往 {machine}。")
+QUEUED = Sentence(
+    en="{machine} is offline since {since}. Queued as {id}: it is delivered when the machine is "
+    "back, and expires at {until} ({left} left).",
+    zh="{machine} 自 {since} 起离线。已排队，编号 {id}："
+    "上线后即送达，{until} 过期（还剩 {left}）。",
+)
+QUEUED_FIRST = Sentence(
+    en="{machine} has not been online yet. Queued as {id}: it is delivered when the machine first "
+    "connects, and expires at {until} ({left} left).",
+    zh="{machine} 还从未上线。已排队，编号 {id}：首次连接后即送达，{until} 过期（还剩 {left}）。",
+)
+WAITING = Sentence(
+    en="Proposal ready; waiting for local approval on {machine}\n"
+    "{id} · seal {code} · expires {until} ({left} left)\n"
+    "On that machine: codexbridge approve {id}",
+    zh="方案已就绪，等待在 {machine} 上本地批准\n"
+    "{id} · 封印码 {code} · {until} 过期（还剩 {left}）\n"
+    "请在该电脑上运行：codexbridge approve {id}",
+)
+RUNNING = Sentence(
+    en="{id}: approved on {machine}, now running.", zh="{id}：已在 {machine} 上批准，正在执行。"
+)
+PROGRESS = Sentence(en="{id} on {machine}: {message}", zh="{id}（{machine}）：{message}")
+
+FINAL: Mapping[Reason, Sentence] = {
+    Reason.COMPLETED: Sentence(
+        en="{id} completed on {machine}.", zh="{id} 已在 {machine} 上完成。"
+    ),
+    Reason.FAILED: Sentence(en="{id} failed on {machine}.", zh="{id} 在 {machine} 上失败。"),
+    Reason.REJECTED: Sentence(
+        en="{id} was rejected by a person on {machine}; it was not run.",
+        zh="{id} 在 {machine} 上被人拒绝，没有执行。",
+    ),
+    Reason.EXPIRED: Sentence(
+        en="{id} expired on {machine}; it was not run. Send it again if it is still wanted.",
+        zh="{id} 在 {machine} 上已过期，没有执行。如仍需要，请重新发送。",
+    ),
+    Reason.REFUSED: Sentence(
+        en="{id} was refused by the rules of {machine}; it was not run.",
+        zh="{id} 被 {machine} 的规则拒绝，没有执行。",
+    ),
+    Reason.CANCELLED: Sentence(
+        en="{id} was cancelled on {machine}.", zh="{id} 已在 {machine} 上取消。"
+    ),
+    Reason.DRIFTED: Sentence(
+        en="{id} was not run on {machine}: what would run is no longer what was approved. "
+        "Send it again.",
+        zh="{id} 没有在 {machine} 上执行：将要执行的内容与批准的已不一致。请重新发送。",
+    ),
+    Reason.UNKNOWN: Sentence(
+        en="{id} was interrupted on {machine}: it may or may not have taken effect. Look there "
+        "before sending it again; it is not repeated by itself.",
+        zh="{id} 在 {machine} 上被中断：是否已生效尚不清楚。"
+        "重新发送前请先到该电脑上查看；不会自动重试。",
+    ),
+}
+UNSENT: Mapping[Reason, Sentence] = {
+    Reason.EXPIRED: Sentence(
+        en="{id} expired: {machine} did not take it in by {until}. Send it again when the machine "
+        "is online.",
+        zh="{id} 已过期：{machine} 在 {until} 之前没有接收。请在该电脑上线后重新发送。",
+    ),
+    Reason.CANCELLED: Sentence(
+        en="{id} is cancelled: {machine} did not take it in by {until}.",
+        zh="{id} 已取消：{machine} 在 {until} 之前没有接收。",
+    ),
+}
+
+REVOKED = Sentence(
+    en="{id}: the key of {machine} was revoked, so what became of it cannot be told here.",
+    zh="{id}：{machine} 的密钥已被吊销，这里无法得知其结果。",
+)
+
+CANCEL_SENT = Sentence(
+    en="{machine} is being told to stop {id}.", zh="正在通知 {machine} 停止 {id}。"
+)
+CANCEL_WAITS = Sentence(
+    en="{machine} is offline; it is told to stop {id} when it is back. Until it is told, "
+    "nothing there runs without approval.",
+    zh="{machine} 离线；上线后会被通知停止 {id}。在此之前，未经批准，那里不会执行任何操作。",
+)
+ALREADY_OVER = Sentence(en="{id} is over already: {outcome}.", zh="{id} 已经结束：{outcome}。")
+WHICH_TASK = Sentence(
+    en="Which one? Say “{prefix} cancel ID”:", zh="要取消哪一个？请发送“{prefix} 取消 编号”："
+)
+
+OUTCOME: Mapping[Reason, Sentence] = {
+    Reason.COMPLETED: Sentence(en="completed", zh="已完成"),
+    Reason.FAILED: Sentence(en="failed", zh="失败"),
+    Reason.REJECTED: Sentence(en="rejected by a person", zh="被人拒绝"),
+    Reason.EXPIRED: Sentence(en="expired", zh="已过期"),
+    Reason.REFUSED: Sentence(en="refused by the machine's rules", zh="被电脑的规则拒绝"),
+    Reason.CANCELLED: Sentence(en="cancelled", zh="已取消"),
+    Reason.DRIFTED: Sentence(en="not run, it had changed since", zh="内容已变化，未执行"),
+    Reason.UNKNOWN: Sentence(en="interrupted, effect unknown", zh="被中断，是否生效不明"),
+}
+AT_WORK = Sentence(en="the machine is working on it", zh="电脑正在处理")
+QUEUED_STATE = Sentence(
+    en="queued until {until} ({left} left)", zh="排队中，{until} 过期（还剩 {left}）"
+)
+WAITING_STATE = Sentence(
+    en="waiting for approval at the machine until {until} ({left} left), seal {code}",
+    zh="等待在电脑上批准，{until} 过期（还剩 {left}），封印码 {code}",
+)
+RUNNING_STATE = Sentence(en="running", zh="正在执行")
+STOPPING = Sentence(en=" (to be stopped)", zh="（等待停止）")
+ONLINE = Sentence(en="{machine}: online", zh="{machine}：在线")
+OFFLINE = Sentence(en="{machine}: offline since {since}", zh="{machine}：自 {since} 起离线")
+NEVER_ONLINE = Sentence(en="{machine}: not online yet", zh="{machine}：还从未上线")
+TASK_LINE = Sentence(en="{id} · {state} · {asked}", zh="{id} · {state} · {asked}")
+HOURS = Sentence(en="{hours} h {minutes} min", zh="{hours} 小时 {minutes} 分钟")
+MINUTES = Sentence(en="{minutes} min", zh="{minutes} 分钟")
+SECONDS = Sentence(en="{seconds} s", zh="{seconds} 秒")

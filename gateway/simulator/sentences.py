@@ -1,0 +1,110 @@
+"""Every sentence of the simulator and of the demo, in both languages."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from common.sentences import Sentence
+
+SIM_SUMMARY: Final = Sentence(
+    en="a WeCom on this machine: real signatures and encryption, made-up members",
+    zh="本机上的企业微信：真实的签名与加密，虚构的成员",
+)
+SIM_INIT: Final = Sentence(
+    en="write a matching configuration for simulator and gateway",
+    zh="为模拟器和网关写出一套相互匹配的配置",
+)
+SIM_RUN: Final = Sentence(en="run the simulator and its chat page", zh="运行模拟器及其聊天页面")
+SIM_SEND: Final = Sentence(
+    en="write to the app as a member and print what comes back",
+    zh="以成员身份给应用发消息，并打印回复",
+)
+DEMO_SUMMARY: Final = Sentence(
+    en="the main job on this machine: chat, gateway and agent here, and you approve",
+    zh="在本机走一遍：聊天、网关和代理都在这里，由你批准",
+)
+HELP_CONFIG: Final = Sentence(
+    en="configuration written by `sim init`", zh="由 `sim init` 写出的配置文件"
+)
+HELP_PORT_FILE: Final = Sentence(
+    en="write the port to this file once it listens", zh="开始监听后把端口写入此文件"
+)
+HELP_USER: Final = Sentence(en="which member writes", zh="以哪位成员的身份发送")
+HELP_WAIT: Final = Sentence(
+    en="seconds to wait for replies (default 3)", zh="等待回复的秒数（默认 3）"
+)
+HELP_TEXT: Final = Sentence(en='what to write, such as "@dev help"', zh='内容，例如 "@dev help"')
+HELP_SIM_PORT: Final = Sentence(en="port of the simulator", zh="模拟器的端口")
+HELP_GATEWAY_PORT: Final = Sentence(en="port of the gateway", zh="网关的端口")
+HELP_SCRIPT: Final = Sentence(
+    en="chat messages, one a line, sent in turn; it never approves",
+    zh="聊天消息文件，每行一条，依次发送；它从不批准",
+)
+HELP_KEEP: Final = Sentence(
+    en="keep the demo's files in this new folder", zh="把演示的文件保留在这个新文件夹"
+)
+
+SIM_WROTE: Final = Sentence(
+    en="Wrote {simulator}, {gateway} and {secrets}/.\n"
+    "Next: codexbridge gateway --config {gateway} member add zhangwei\n"
+    "      codexbridge sim                                   (in one terminal)\n"
+    "      codexbridge gateway --config {gateway} --secrets-dir {secrets}",
+    zh="已写出 {simulator}、{gateway} 和 {secrets}/。\n"
+    "接下来：codexbridge gateway --config {gateway} member add zhangwei\n"
+    "        codexbridge sim                                 （在一个终端里）\n"
+    "        codexbridge gateway --config {gateway} --secrets-dir {secrets}",
+)
+SIM_READY: Final = Sentence(
+    en="WeCom simulator: the chat is at http://127.0.0.1:{port}/ , callbacks go to {callback}",
+    zh="企业微信模拟器：聊天页面在 http://127.0.0.1:{port}/ ，回调发往 {callback}",
+)
+SIM_SENT_BADLY: Final = Sentence(
+    en="The gateway did not take the message (HTTP {status}). Is it running? 0 means no answer.",
+    zh="网关没有接收这条消息（HTTP {status}）。它在运行吗？0 表示没有应答。",
+)
+
+DEMO_TITLE: Final = Sentence(
+    en="CodexBridge demo — a WeCom, a gateway and a dev machine, all on this computer",
+    zh="CodexBridge 演示——企业微信、网关和开发机，全部在这台电脑上",
+)
+DEMO_PROJECT: Final = Sentence(en="sample project, one test fails", zh="示例项目，有一个测试失败")
+DEMO_SIM: Final = Sentence(en="WeCom simulator, chat page", zh="企业微信模拟器，聊天页面")
+DEMO_GATEWAY: Final = Sentence(en="gateway, member zhangwei", zh="网关，成员 zhangwei")
+DEMO_PAIRED: Final = Sentence(en="paired as demo-machine", zh="已配对为 demo-machine")
+DEMO_AGENT: Final = Sentence(en="agent, connected", zh="代理，已连接")
+DEMO_WAITING: Final = Sentence(
+    en="waiting for you — {short_id}. You are now at the dev machine: read what would run,\n"
+    "  then type the code it asks for. Enter alone decides nothing.",
+    zh="等你确认——{short_id}。你现在坐在开发机前：看清将要运行的内容，\n"
+    "  再输入它要求的封印码。只按回车不会做出任何决定。",
+)
+DEMO_NO_TERMINAL: Final = Sentence(
+    en="waiting for you — {short_id}. This is no terminal, and only a person at one can approve:\n"
+    "  CODEXBRIDGE_HOME={home} codexbridge approve {short_id}\n"
+    "  (in another terminal; this demo keeps running until it is ended)",
+    zh="等你确认——{short_id}。这里不是终端，而只有终端前的人才能批准：\n"
+    "  CODEXBRIDGE_HOME={home} codexbridge approve {short_id}\n"
+    "  （在另一个终端里；演示会一直运行，直到被结束）",
+)
+DEMO_UNDECIDED: Final = Sentence(
+    en="Nothing was decided; {short_id} still waits. Type `approve` to see it again.",
+    zh="没有做出决定；{short_id} 仍在等待。输入 `approve` 可再次查看。",
+)
+DEMO_PROMPT: Final = Sentence(
+    en="Write to the app as zhangwei: @dev help · @dev status · @dev search retry · @dev review\n"
+    "  Other words here: approve (what waits) · q (end the demo and remove its files)",
+    zh="以 zhangwei 的身份给应用发消息：@dev help · @dev status · @dev search retry · @dev review\n"
+    "  这里还可以输入：approve（查看等待中的批准）· q（结束演示并删除文件）",
+)
+DEMO_NOTHING_WAITS: Final = Sentence(en="Nothing waits for you.", zh="没有等待你的内容。")
+DEMO_CHAT_ONLY: Final = Sentence(
+    en="Start a chat message with @dev, or type approve or q.",
+    zh="聊天消息请以 @dev 开头，或输入 approve 或 q。",
+)
+DEMO_END: Final = Sentence(en="Ended; everything was stopped.", zh="已结束，全部进程均已停止。")
+DEMO_KEPT: Final = Sentence(en="The files are in {home}.", zh="文件保留在 {home}。")
+DEMO_CHILD_ENDED: Final = Sentence(
+    en="The {name} ended by itself. Its log:", zh="{name} 自行结束了。它的日志："
+)
+DEMO_ME: Final = Sentence(en="zhangwei writes", zh="zhangwei 发送")
+DEMO_APP: Final = Sentence(en="chat hears", zh="聊天收到")

@@ -1,0 +1,37 @@
+"""Store functions of the audit log: one hash chain (R58), written in the caller's transaction."""
+
+from __future__ import annotations
+
+from common.audit import GENESIS, Fact, entry_body, entry_hash
+from gateway.store.port import Connection
+
+_NEWEST = "SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1"
+_APPEND = "INSERT INTO audit (seq, prev, body, hash) VALUES (:seq, :prev, :body, :hash)"
+_AFTER = "SELECT seq, prev, body, hash FROM audit WHERE seq > :after ORDER BY seq LIMIT :limit"
+
+
+def append(conn: Connection, event: str, at_ms: int, **facts: Fact) -> int:
+    """Chain one entry and return its number.
+
+    Args:
+        conn: A writing transaction; what is recorded and its record stand or fall together.
+        event: Dotted name of what happened, such as ``task.accepted``.
+        at_ms: When, in milliseconds since the epoch.
+        facts: Ids, names and codes; never a secret or a message.
+
+    Raises:
+        StoreError: ``audit.too-large``.
+    """
+    newest = conn.one(_NEWEST)
+    seq, prev = (newest["seq"] + 1, newest["hash"]) if newest else (1, GENESIS)
+    body = entry_body(event, at_ms, facts)
+    conn.run(_APPEND, seq=seq, prev=prev, body=body, hash=entry_hash(prev, body))
+    return int(seq)
+
+
+def entries(
+    conn: Connection, *, after: int = 0, limit: int = 1000
+) -> list[tuple[int, bytes, bytes, bytes]]:
+    """Return up to ``limit`` entries above number ``after``, as `verify_chain` takes them."""
+    rows = conn.all(_AFTER, after=after, limit=limit)
+    return [(row["seq"], row["prev"], row["body"], row["hash"]) for row in rows]

@@ -1,0 +1,119 @@
+"""Store functions of the allow-list: who may write, and which machines work for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from common.errors import InputError
+from common.sentences import Lang
+from gateway.store import audit
+from gateway.store.port import Connection
+
+USER_ID_BYTES: Final = 128
+
+_FIND = "SELECT lang FROM members WHERE user_id = :user_id"
+_ADD = """
+    INSERT INTO members (user_id, lang, added_at) VALUES (:user_id, :lang, :at)
+    ON CONFLICT (user_id) DO NOTHING"""
+_SET_LANG = "UPDATE members SET lang = :lang WHERE user_id = :user_id"
+_REMOVE = "DELETE FROM members WHERE user_id = :user_id"
+_COUNT = "SELECT COUNT(*) AS found FROM members"
+_LIST = """
+    SELECT m.user_id, m.lang, m.added_at, a.machine FROM members m
+    LEFT JOIN bindings b ON b.user_id = m.user_id
+    LEFT JOIN agents a ON a.agent_id = b.agent_id
+    ORDER BY m.user_id, a.machine"""
+_BIND = """
+    INSERT INTO bindings (user_id, agent_id) VALUES (:user_id, :agent_id) ON CONFLICT DO NOTHING"""
+_UNBIND_MEMBER = "DELETE FROM bindings WHERE user_id = :user_id"
+_DROP_REPLIES = """
+    UPDATE outbox SET state = 'dropped', ended_at = :at WHERE user_id = :user_id
+    AND state = 'queued'"""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One person on the allow-list.
+
+    Attributes:
+        user_id: Exactly as the channel delivers it.
+        lang: Language to answer in; None to answer in the language of the message.
+        added_at: Milliseconds since the epoch.
+        machines: Names of the machines that work for this member.
+    """
+
+    user_id: str
+    lang: Lang | None
+    added_at: int
+    machines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """That somebody is a member, and the language set for them, if any."""
+
+    lang: Lang | None
+
+
+def look_up(conn: Connection, user_id: str) -> Speech | None:
+    """Return what is set for a member; None for everyone else."""
+    row = conn.one(_FIND, user_id=user_id)
+    return Speech(row["lang"]) if row else None
+
+
+def add(conn: Connection, user_id: str, *, lang: Lang | None, at_ms: int) -> bool:
+    """Put a person on the allow-list; tells whether they are new there.
+
+    The language of a member who is there already is changed when one is given.
+
+    Raises:
+        InputError: ``member.invalid``: empty, too long, or with blanks or hidden characters.
+    """
+    printable = user_id.isprintable() and not any(char.isspace() for char in user_id)
+    if not user_id or not printable or len(user_id.encode()) > USER_ID_BYTES:
+        raise InputError("member.invalid", limit=USER_ID_BYTES)
+    new = conn.run(_ADD, user_id=user_id, lang=lang, at=at_ms) == 1
+    if not new and lang is not None:
+        conn.run(_SET_LANG, user_id=user_id, lang=lang)
+    audit.append(conn, "member.added", at_ms, user=user_id, lang=lang, new=new)
+    return new
+
+
+def remove(conn: Connection, user_id: str, *, at_ms: int) -> bool:
+    """Take a person off the allow-list, with their machines and what was still to be told them."""
+    if not conn.run(_REMOVE, user_id=user_id):
+        return False
+    conn.run(_UNBIND_MEMBER, user_id=user_id)
+    conn.run(_DROP_REPLIES, user_id=user_id, at=at_ms)
+    audit.append(conn, "member.removed", at_ms, user=user_id)
+    return True
+
+
+def count(conn: Connection) -> int:
+    """Return how many members there are; a server without any must not start (P8)."""
+    row = conn.one(_COUNT)
+    return int(row["found"]) if row else 0
+
+
+def everyone(conn: Connection) -> list[Member]:
+    """Return all members by name."""
+    found: dict[str, Member] = {}
+    for row in conn.all(_LIST):
+        user_id, machine = row["user_id"], row["machine"]
+        before = found[user_id].machines if user_id in found else ()
+        machines = (*before, machine) if machine is not None else before
+        found[user_id] = Member(user_id, row["lang"], row["added_at"], machines)
+    return list(found.values())
+
+
+def bind(conn: Connection, user_id: str, agent_id: str, *, at_ms: int) -> None:
+    """Let a machine work for a member.
+
+    Raises:
+        InputError: ``member.unknown``.
+    """
+    if look_up(conn, user_id) is None:
+        raise InputError("member.unknown", user=user_id)
+    if conn.run(_BIND, user_id=user_id, agent_id=agent_id):
+        audit.append(conn, "member.bound", at_ms, user=user_id, agent=agent_id)

@@ -1,0 +1,183 @@
+"""Store functions of the outbox: chat messages on their way to people, in order for each of them.
+
+A row is ``queued``, then ``sending``, then ``sent``, ``failed`` or ``dropped``.  A crash while one
+is ``sending`` leaves it unknown whether it arrived: it is sent again, marked ``repeated``, and
+WeCom drops the copy of what it has seen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from gateway.store.port import Connection, as_record
+
+Kind = Literal["reply", "progress"]
+
+PROGRESS_MS: Final = 15_000  # between two progress lines of one task
+
+_PUT = """
+    INSERT INTO outbox (key, channel, user_id, kind, task_id, text, state, created_at, due_at)
+    VALUES (:key, :channel, :user_id, :kind, :task_id, :text, 'queued', :at, :due_at)
+    ON CONFLICT (key) DO NOTHING"""
+_MERGE = """
+    UPDATE outbox SET text = :text
+    WHERE task_id = :task_id AND kind = 'progress' AND state = 'queued'"""
+_LAST_PROGRESS = """
+    SELECT MAX(ended_at) AS at FROM outbox WHERE task_id = :task_id AND kind = 'progress'"""
+_DROP_PROGRESS = """
+    UPDATE outbox SET state = 'dropped', ended_at = :at
+    WHERE task_id = :task_id AND kind = 'progress' AND state = 'queued'"""
+# The oldest open row of each person; a progress line whose time has not come holds nobody up.
+_HEADS = """
+    SELECT o.* FROM outbox o JOIN (
+        SELECT user_id, MIN(id) AS id FROM outbox
+        WHERE state IN ('queued', 'sending') AND (kind <> 'progress' OR due_at <= :now)
+        GROUP BY user_id
+    ) head ON head.id = o.id
+    WHERE o.state = 'queued' ORDER BY o.due_at, o.id LIMIT :limit"""
+_CLAIM = "UPDATE outbox SET state = 'sending', attempts = attempts + 1 WHERE id = :id"
+_END = "UPDATE outbox SET state = :state, code = :code, ended_at = :at WHERE id = :id"
+_PUT_BACK = """
+    UPDATE outbox SET state = 'queued', code = :code, due_at = :due_at,
+    attempts = attempts - :uncounted,
+    repeated = CASE WHEN :repeated = 1 THEN 1 ELSE repeated END WHERE id = :id"""
+_RECOVER = "UPDATE outbox SET state = 'queued', repeated = 1 WHERE state = 'sending'"
+_PURGE = "DELETE FROM outbox WHERE ended_at < :before"
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message to a person.
+
+    Attributes:
+        key: Idempotency key: the same occasion never makes two messages.
+        attempts: Tries before this one.
+        repeated: Whether an earlier try may have arrived.
+        created_at: Milliseconds since the epoch.
+        due_at: Not to be sent before, milliseconds since the epoch.
+    """
+
+    id: int
+    key: str
+    channel: str
+    user_id: str
+    kind: Kind
+    task_id: str | None
+    text: str
+    attempts: int
+    repeated: int
+    created_at: int
+    due_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What is to be sent now, and when to look again; None when nothing waits for its time."""
+
+    messages: tuple[Message, ...]
+    next_due_at: int | None
+
+
+def put(
+    conn: Connection,
+    key: str,
+    text: str,
+    *,
+    channel: str,
+    user_id: str,
+    at_ms: int,
+    task_id: str | None = None,
+    kind: Kind = "reply",
+    due_at: int | None = None,
+) -> bool:
+    """Queue a message; False when there was one of that key."""
+    added = conn.run(
+        _PUT,
+        key=key,
+        channel=channel,
+        user_id=user_id,
+        kind=kind,
+        task_id=task_id,
+        text=text,
+        at=at_ms,
+        due_at=at_ms if due_at is None else due_at,
+    )
+    return added == 1
+
+
+def put_progress(
+    conn: Connection, key: str, text: str, *, channel: str, user_id: str, task_id: str, at_ms: int
+) -> None:
+    """Queue a progress line, in the place of one that still waits, and not too soon after one."""
+    if conn.run(_MERGE, task_id=task_id, text=text):
+        return
+    row = conn.one(_LAST_PROGRESS, task_id=task_id)
+    last = row["at"] if row else None
+    due_at = at_ms if last is None else max(at_ms, last + PROGRESS_MS)
+    put(
+        conn,
+        key,
+        text,
+        channel=channel,
+        user_id=user_id,
+        at_ms=at_ms,
+        task_id=task_id,
+        kind="progress",
+        due_at=due_at,
+    )
+
+
+def drop_progress(conn: Connection, task_id: str, *, at_ms: int) -> None:
+    """Take back a progress line that newer news has overtaken."""
+    conn.run(_DROP_PROGRESS, task_id=task_id, at=at_ms)
+
+
+def claim(conn: Connection, *, now_ms: int, limit: int) -> Claim:
+    """Take up to ``limit`` messages that are due, at most one of each person: the oldest."""
+    heads = [as_record(Message, row) for row in conn.all(_HEADS, now=now_ms, limit=limit)]
+    due = tuple(message for message in heads if message.due_at <= now_ms)
+    for message in due:
+        conn.run(_CLAIM, id=message.id)
+    later = [message.due_at for message in heads if message.due_at > now_ms]
+    return Claim(due, min(later, default=None))
+
+
+def end(
+    conn: Connection, message_id: int, state: Literal["sent", "failed"], *, code: str, at_ms: int
+) -> None:
+    """Note that a message was sent, or never can be."""
+    conn.run(_END, id=message_id, state=state, code=code, at=at_ms)
+
+
+def put_back(
+    conn: Connection, message_id: int, *, due_at: int, code: str, repeated: bool, counted: bool
+) -> None:
+    """Queue a claimed message again.
+
+    Args:
+        conn: A writing transaction.
+        message_id: The message.
+        due_at: Not to be sent before, milliseconds since the epoch.
+        code: Why, for an admin.
+        repeated: Whether the try may have arrived.
+        counted: Whether it was a try at all.
+    """
+    conn.run(
+        _PUT_BACK,
+        id=message_id,
+        due_at=due_at,
+        code=code,
+        repeated=int(repeated),
+        uncounted=int(not counted),
+    )
+
+
+def recover(conn: Connection) -> int:
+    """Queue again, at the start of the server, what a crash left half sent."""
+    return conn.run(_RECOVER)
+
+
+def purge(conn: Connection, *, before_ms: int) -> int:
+    """Forget messages that ended before ``before_ms``."""
+    return conn.run(_PURGE, before=before_ms)

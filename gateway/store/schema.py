@@ -1,0 +1,197 @@
+"""The tables of the gateway's store, once, for every engine (SQLAlchemy Core).
+
+Read by the migrations and by the tests, never on the way of a message: importing SQLAlchemy costs
+more than the rest of the gateway's start, so the store functions carry their few statements as
+plain SQL, in the part of the language that SQLite and PostgreSQL share.  A test prepares each of
+them against this schema, and another compares the schema with the migrations.
+
+Columns ``*_at`` are integer milliseconds since 1970.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+
+def _when(name: str, *, optional: bool = False) -> Column[int]:
+    return Column(name, BigInteger, nullable=optional)
+
+
+def _partial(name: str, *columns: str, where: str, unique: bool = False) -> Index:
+    condition = text(where)
+    return Index(name, *columns, unique=unique, sqlite_where=condition, postgresql_where=condition)
+
+
+# Who may write to the bot.  The id is taken exactly as the channel delivers it.
+members = Table(
+    "members",
+    metadata,
+    Column("user_id", Text, primary_key=True),
+    Column("lang", Text),
+    _when("added_at"),
+)
+
+# One row for each enrolled key (R11).  A machine's name is free again once its key is revoked.
+agents = Table(
+    "agents",
+    metadata,
+    Column("agent_id", Text, primary_key=True),
+    Column("machine", Text, nullable=False),
+    Column("public_key", LargeBinary, nullable=False, unique=True),
+    Column("key_id", Text, nullable=False),
+    Column("epoch", BigInteger, nullable=False, server_default=text("0")),
+    Column("next_seq", BigInteger, nullable=False, server_default=text("1")),
+    Column("recv_seq", BigInteger, nullable=False, server_default=text("0")),
+    _when("enrolled_at"),
+    _when("connected_at", optional=True),
+    _when("last_seen_at", optional=True),
+    _when("revoked_at", optional=True),
+    _partial("ix_agents_machine_live", "machine", where="revoked_at IS NULL", unique=True),
+)
+
+# Which machines work for a member.
+bindings = Table(
+    "bindings",
+    metadata,
+    Column("user_id", Text, primary_key=True),
+    Column("agent_id", Text, ForeignKey("agents.agent_id"), primary_key=True),
+)
+
+# Open pairing codes (R9).  The secret lives at most ten minutes and is wiped on use.
+pairings = Table(
+    "pairings",
+    metadata,
+    Column("pairing_id", Text, primary_key=True),
+    Column("secret", LargeBinary),
+    Column("machine", Text, nullable=False),
+    Column("user_id", Text, nullable=False),
+    _when("created_at"),
+    _when("expires_at"),
+    Column("wrong_tries", Integer, nullable=False, server_default=text("0")),
+    _when("used_at", optional=True),
+    Column("agent_id", Text),
+)
+
+# Dedupe keys and replay keys of what came from the chat; ``user_id`` stands on dedupe keys only.
+inbound = Table(
+    "inbound",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("user_id", Text),
+    _when("received_at"),
+    _partial("ix_inbound_user_id", "user_id", "received_at", where="user_id IS NOT NULL"),
+    Index("ix_inbound_received_at", "received_at"),
+)
+
+tasks = Table(
+    "tasks",
+    metadata,
+    Column("task_id", Text, primary_key=True),
+    Column("short_id", Text, nullable=False),
+    Column("agent_id", Text, ForeignKey("agents.agent_id"), nullable=False),
+    Column("user_id", Text, nullable=False),
+    Column("channel", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("lang", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("reason", Text),
+    # 1: the gateway ended it by its own clock, without word from the agent.
+    Column("presumed", Integer, nullable=False, server_default=text("0")),
+    # Since when its member wants it stopped; asked for again whenever the machine connects.
+    _when("cancel_asked_at", optional=True),
+    Column("message", Text),
+    Column("seal_code", Text),
+    _when("waiting_until", optional=True),
+    Column("envelope_sha256", Text, nullable=False),
+    _when("created_at"),
+    _when("updated_at"),
+    _when("expires_at"),
+    UniqueConstraint("agent_id", "short_id", name="uq_tasks_agent_id_short_id"),
+    Index("ix_tasks_user_id", "user_id", "created_at"),
+    Index("ix_tasks_updated_at", "updated_at"),
+    _partial("ix_tasks_open", "agent_id", where="reason IS NULL"),
+)
+
+# Every change of state as the agent signed it, or as the gateway presumed it.
+task_events = Table(
+    "task_events",
+    metadata,
+    Column("task_id", Text, ForeignKey("tasks.task_id"), primary_key=True),
+    Column("seq", Integer, primary_key=True),
+    Column("state", Text, nullable=False),
+    Column("reason", Text),
+    Column("message", Text),
+    _when("at"),
+)
+
+# Signed frames on their way to an agent, numbered without a hole.
+mailbox = Table(
+    "mailbox",
+    metadata,
+    Column("agent_id", Text, ForeignKey("agents.agent_id"), primary_key=True),
+    Column("seq", BigInteger, primary_key=True),
+    Column("jti", Text, nullable=False, unique=True),
+    Column("typ", Text, nullable=False),
+    Column("task_id", Text, nullable=False),
+    Column("frame", LargeBinary, nullable=False),
+    _when("expires_at"),
+    _when("acked_at", optional=True),
+    _partial("ix_mailbox_unacked", "agent_id", "seq", where="acked_at IS NULL"),
+    _partial("ix_mailbox_expires_at", "expires_at", where="acked_at IS NULL"),
+    Index("ix_mailbox_task_id", "task_id"),
+)
+
+# Chat messages on their way out.  ``key`` is the idempotency key.
+outbox = Table(
+    "outbox",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("key", Text, nullable=False, unique=True),
+    Column("channel", Text, nullable=False),
+    Column("user_id", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("task_id", Text),
+    Column("text", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("attempts", Integer, nullable=False, server_default=text("0")),
+    # 1: an earlier try may have arrived although no answer said so.
+    Column("repeated", Integer, nullable=False, server_default=text("0")),
+    Column("code", Text),
+    _when("created_at"),
+    _when("due_at"),
+    _when("ended_at", optional=True),
+    _partial("ix_outbox_open", "user_id", "id", where="state IN ('queued', 'sending')"),
+    Index("ix_outbox_ended_at", "ended_at"),
+    Index("ix_outbox_task_id", "task_id"),
+)
+
+# The hash-chained audit log (R58).  Append-only.
+audit = Table(
+    "audit",
+    metadata,
+    Column("seq", BigInteger, primary_key=True, autoincrement=False),
+    Column("prev", LargeBinary, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+    Column("hash", LargeBinary, nullable=False),
+)

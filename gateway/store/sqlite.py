@@ -1,0 +1,120 @@
+"""SQLite as the gateway uses it: how a connection is opened, and the lock of the one server."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sqlite3
+from pathlib import Path
+
+from common.errors import ConfigError, StoreError
+from common.home import private_dir
+from gateway.store.port import Row
+
+BUSY_SECONDS = 5.0  # how long to wait for another process, such as an admin's command
+OLDEST = (3, 35, 0)  # the first SQLite with RETURNING
+
+
+class SqliteConnection:
+    """A `gateway.store.port.Connection` on the standard library's driver."""
+
+    __slots__ = ("driver",)
+
+    def __init__(self, driver: sqlite3.Connection) -> None:
+        self.driver = driver
+
+    def run(self, sql: str, /, **params: object) -> int:
+        """Execute and return the number of rows that were changed."""
+        return self.driver.execute(sql, params).rowcount
+
+    def one(self, sql: str, /, **params: object) -> Row | None:
+        """Execute and return the first row."""
+        cursor = self.driver.execute(sql, params)
+        row: Row | None = cursor.fetchone()
+        # An unfinished statement would keep its savepoint from being released.
+        cursor.close()
+        return row
+
+    def all(self, sql: str, /, **params: object) -> list[Row]:
+        """Execute and return every row."""
+        return self.driver.execute(sql, params).fetchall()
+
+
+def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
+    """Open one connection; transactions are begun and ended by the caller, in words.
+
+    ``synchronous=FULL`` makes a commit durable before it returns.  Checkpoints are left to a thread
+    of their own: inside a commit they would hold up a callback for 5 ms and more.
+
+    Raises:
+        ConfigError: ``config.sqlite-too-old`` or ``config.store-damaged``.
+    """
+    if sqlite3.sqlite_version_info < OLDEST:
+        raise ConfigError("config.sqlite-too-old", found=sqlite3.sqlite_version)
+    try:
+        driver = sqlite3.connect(
+            path,
+            timeout=BUSY_SECONDS,
+            isolation_level=None,
+            check_same_thread=False,  # opened here, then used by one thread only
+            cached_statements=256,
+        )
+        driver.row_factory = sqlite3.Row
+        driver.execute("PRAGMA journal_mode=WAL")
+        driver.execute("PRAGMA synchronous=FULL")
+        driver.execute("PRAGMA wal_autocheckpoint=0")
+        driver.execute("PRAGMA foreign_keys=ON")
+        driver.execute("PRAGMA trusted_schema=OFF")
+        if read_only:
+            driver.execute("PRAGMA query_only=ON")
+    except sqlite3.Error as error:
+        raise damaged(path, error) from error
+    return driver
+
+
+def damaged(path: Path, error: sqlite3.Error) -> ConfigError:
+    """Return what to tell an admin when the file cannot be opened as a database."""
+    return ConfigError("config.store-damaged", path=path, why=name_of(error))
+
+
+def failed(error: sqlite3.Error) -> StoreError:
+    """Return the engine's error as ours; its text may quote values, so only its name goes along."""
+    return StoreError("store.failed", why=name_of(error))
+
+
+def name_of(error: sqlite3.Error) -> str:
+    """Return the engine's name for an error, such as ``SQLITE_FULL``."""
+    return getattr(error, "sqlite_errorname", type(error).__name__)
+
+
+def create_private(path: Path) -> None:
+    """Make the file with mode 0600 where there is none; its journals inherit the mode."""
+    private_dir(path.parent)
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
+    path.chmod(0o600)
+
+
+class ServerLock:
+    """The right to be the one server on a store, held beside it until it is closed.
+
+    The kernel gives it back when the process dies, however it dies.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Take the lock.
+
+        Raises:
+            ConfigError: ``config.store-in-use``.
+        """
+        private_dir(path.parent)
+        beside = path.with_name(f"{path.name}.lock")
+        self._descriptor = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(self._descriptor)
+            raise ConfigError("config.store-in-use", path=path) from None
+
+    def release(self) -> None:
+        """Give the right back."""
+        os.close(self._descriptor)

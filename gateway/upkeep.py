@@ -1,0 +1,157 @@
+"""What happens by the clock alone: queues that expire, records that are forgotten, a clean start.
+
+A task that its machine did not take in by its deadline is ended here and its member told.  That end
+is only presumed: the machine may have taken it in and lost the line before saying so, and then
+whatever it signs later stands (`gateway.results`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import tzinfo
+from typing import Final
+
+from structlog.typing import FilteringBoundLogger
+
+from common.clock import Clock, Instant
+from common.errors import StoreError
+from common.model.state import Reason, TaskState
+from common.protocol.envelope import SKEW_S
+from gateway.store import agents, audit, inbound, mailbox, members, outbox, pairings, tasks
+from gateway.store.mailbox import Seal
+from gateway.store.port import Connection, Store
+from gateway.store.tasks import Change, Task
+from gateway.voice import Voice
+
+ROUND_SECONDS: Final = 15.0
+BATCH: Final = 100  # so that no round holds the store for long
+DAY_MS: Final = 86_400_000
+KEPT_MS: Final = 7 * DAY_MS  # dedupe keys, delivered frames, sent messages
+TASKS_KEPT_MS: Final = 90 * DAY_MS  # then their short IDs are free again
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """What one round ended, and whose mailbox holds tombstones."""
+
+    ended: int
+    agents: frozenset[str]
+
+
+class Upkeep:
+    """Keeps the store in order.
+
+    Args:
+        store: The store.
+        seal: Signs tombstones.
+        clock: Tells the moment.
+        zone: Time zone of the hours that are told.
+        wake_agent: Hint that an agent's mailbox holds something new.
+        wake_outbox: Hint that there is something to say.
+        log: For rounds that fail.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        seal: Seal,
+        clock: Clock,
+        zone: tzinfo,
+        wake_agent: Callable[[str], None],
+        wake_outbox: Callable[[], None],
+        log: FilteringBoundLogger,
+    ) -> None:
+        self._store = store
+        self._seal = seal
+        self._clock = clock
+        self._zone = zone
+        self._wake_agent = wake_agent
+        self._wake_outbox = wake_outbox
+        self._log = log
+
+    async def begin(self) -> None:
+        """Set right what a crash left behind; call it once, before anybody can connect.
+
+        Raises:
+            StoreError: nothing was changed; do not serve.
+        """
+        await self._store.write(_begin, self._clock.now())
+
+    async def run(self) -> None:
+        """Do a round every 15 seconds until cancelled."""
+        while True:
+            try:
+                await self.round()
+            except StoreError as error:
+                self._log.error("upkeep-failed", code=error.code)
+            await asyncio.sleep(ROUND_SECONDS)
+
+    async def round(self) -> Round:
+        """End what has expired, forget what is old.
+
+        Raises:
+            StoreError: nothing was changed; the next round does it.
+        """
+        at = self._clock.now()
+        done = await self._store.write(self._expire, at)
+        await self._store.write(_forget, at)
+        for agent_id in done.agents:
+            self._wake_agent(agent_id)
+        if done.ended:
+            self._wake_outbox()
+        return done
+
+    def _expire(self, conn: Connection, at: Instant) -> Round:
+        # An agent whose clock is behind takes a frame in for as long as the skew allows.
+        entries = mailbox.expired(conn, before_ms=at.wall_ms - SKEW_S * 1000, limit=BATCH)
+        ended = 0
+        for entry in entries:
+            mailbox.bury(conn, self._seal, entry, at=at)
+            task = tasks.find(conn, entry.task_id) if entry.typ == "task" else None
+            if task is not None and task.reason is None:
+                reason = Reason.EXPIRED if task.cancel_asked_at is None else Reason.CANCELLED
+                self._presume(conn, task, Change(TaskState.REJECTED, reason), at=at)
+                ended += 1
+        for task in tasks.orphans(conn, limit=BATCH):
+            self._presume(conn, task, Change(TaskState.FAILED, Reason.UNKNOWN), at=at)
+            ended += 1
+        return Round(ended, frozenset(entry.agent_id for entry in entries))
+
+    def _presume(self, conn: Connection, task: Task, end: Change, *, at: Instant) -> None:
+        reason = end.reason or Reason.UNKNOWN
+        presumed = Change(end.state, reason, presumed=True)
+        tasks.change(conn, task.task_id, presumed, at_ms=at.wall_ms)
+        audit.append(conn, "task.presumed", at.wall_ms, task=task.task_id, reason=reason.value)
+        if members.look_up(conn, task.user_id) is None:
+            return
+        agent = agents.find(conn, task.agent_id)
+        machine = agent.machine if agent else ""
+        voice = Voice(task.lang, self._zone, at.wall_ms)
+        orphaned = reason is Reason.UNKNOWN
+        outbox.put(
+            conn,
+            f"presumed:{task.task_id}",
+            voice.orphaned(task, machine) if orphaned else voice.unsent(task, machine, reason),
+            channel=task.channel,
+            user_id=task.user_id,
+            at_ms=at.wall_ms,
+            task_id=task.task_id,
+        )
+
+
+def _begin(conn: Connection, at: Instant) -> None:
+    agents.disconnect_all(conn, at_ms=at.wall_ms)
+    outbox.recover(conn)
+
+
+def _forget(conn: Connection, at: Instant) -> None:
+    now = at.wall_ms
+    pairings.wipe_expired(conn, at_ms=now)
+    pairings.purge(conn, before_ms=now - DAY_MS)
+    inbound.purge(conn, before_ms=now - KEPT_MS)
+    outbox.purge(conn, before_ms=now - KEPT_MS)
+    mailbox.purge(conn, before_ms=now - KEPT_MS)
+    tasks.purge(conn, before_ms=now - TASKS_KEPT_MS)

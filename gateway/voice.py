@@ -1,0 +1,177 @@
+"""Fills the sentences of `gateway.replies` for one person at one moment, within WeCom's bounds.
+
+Pure: the moment and the time zone come in, facts come in as whatever has the right names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from typing import Final, Protocol
+
+from common.errors import CodexBridgeError
+from common.model.state import Reason, TaskState
+from common.redact import redact
+from common.sentences import Lang, Sentence, explain, say
+from common.text import CHAT_BYTES, clip_bytes, one_line, reveal
+from gateway import replies
+
+_ASKED_BYTES: Final = 60  # of a task's own text, in a list
+
+
+class Machine(Protocol):
+    """What is told of a machine; times in milliseconds since the epoch."""
+
+    @property
+    def machine(self) -> str: ...  # the name
+    @property
+    def connected_at(self) -> int | None: ...  # None while it is away
+    @property
+    def last_seen_at(self) -> int | None: ...  # None before it ever came
+
+
+class Told(Protocol):
+    """What is told of a task; times in milliseconds since the epoch."""
+
+    @property
+    def short_id(self) -> str: ...  # its name for people
+    @property
+    def text(self) -> str: ...  # as it was asked
+    @property
+    def state(self) -> TaskState: ...  # of the ten
+    @property
+    def reason(self) -> Reason | None: ...  # None while it is open
+    @property
+    def message(self) -> str | None: ...  # the last words of its agent
+    @property
+    def seal_code(self) -> str | None: ...  # of what waits
+    @property
+    def waiting_until(self) -> int | None: ...  # for approval
+    @property
+    def expires_at(self) -> int: ...  # in the queue
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """Speaks to one person at one moment.
+
+    Attributes:
+        lang: Their language.
+        zone: The time zone of the hours that are named.
+        now_ms: The moment, in milliseconds since the epoch.
+    """
+
+    lang: Lang
+    zone: tzinfo
+    now_ms: int
+
+    def say(self, sentence: Sentence, **facts: object) -> str:
+        """Return the sentence, within the size of one message."""
+        return clip_bytes(say(sentence, self.lang, **facts), CHAT_BYTES)
+
+    def hour(self, at_ms: int) -> str:
+        """Return ``14:05``, with the day before it when that is another day."""
+        then = datetime.fromtimestamp(at_ms / 1000, self.zone)
+        today = datetime.fromtimestamp(self.now_ms / 1000, self.zone).date()
+        return then.strftime("%H:%M" if then.date() == today else "%m-%d %H:%M")
+
+    def left(self, until_ms: int) -> str:
+        """Return how long it is until then."""
+        seconds = max(until_ms - self.now_ms, 0) // 1000
+        hours, minutes = seconds // 3600, seconds // 60 % 60
+        if hours:
+            return say(replies.HOURS, self.lang, hours=hours, minutes=minutes)
+        if minutes:
+            return say(replies.MINUTES, self.lang, minutes=minutes)
+        return say(replies.SECONDS, self.lang, seconds=seconds)
+
+    def refusal(self, error: CodexBridgeError, *, prefix: str) -> str:
+        """Say why a message leads to nothing."""
+        told = CodexBridgeError(error.code, prefix=prefix, **error.facts)
+        return clip_bytes(explain(told, replies.REFUSALS, self.lang), CHAT_BYTES)
+
+    def accepted(self, task: Told, machine: Machine) -> str:
+        """Say that a task was taken, and what happens to it next."""
+        if machine.connected_at is not None:
+            return self.say(replies.SENT, id=task.short_id, machine=machine.machine)
+        facts = {"id": task.short_id, "machine": machine.machine}
+        facts |= {"until": self.hour(task.expires_at), "left": self.left(task.expires_at)}
+        if machine.last_seen_at is None:
+            return self.say(replies.QUEUED_FIRST, **facts)
+        return self.say(replies.QUEUED, since=self.hour(machine.last_seen_at), **facts)
+
+    def waiting(self, task: Told, machine: str, *, code: str, until_ms: int) -> str:
+        """Say that a person must decide at the machine."""
+        until, left = self.hour(until_ms), self.left(until_ms)
+        return self.say(
+            replies.WAITING, id=task.short_id, machine=machine, code=code, until=until, left=left
+        )
+
+    def progress(self, task: Told, machine: str, message: str) -> str:
+        """Pass on one line of a command that runs."""
+        line = one_line(redact(message))
+        return self.say(replies.PROGRESS, id=task.short_id, machine=machine, message=line)
+
+    def final(self, task: Told, machine: str, reason: Reason, summary: str) -> str:
+        """Say how a task ended, with the agent's own summary below."""
+        head = self.say(replies.FINAL[reason], id=task.short_id, machine=machine)
+        return with_words(head, summary)
+
+    def unsent(self, task: Told, machine: str, reason: Reason) -> str:
+        """Say that a task ended without having reached its machine, as far as is known here."""
+        until = self.hour(task.expires_at)
+        return self.say(replies.UNSENT[reason], id=task.short_id, machine=machine, until=until)
+
+    def orphaned(self, task: Told, machine: str) -> str:
+        """Say that no word of a task can come any more."""
+        return self.say(replies.REVOKED, id=task.short_id, machine=machine)
+
+    def over(self, task: Told, reason: Reason) -> str:
+        """Say that nothing is left to be done about a task."""
+        outcome = say(replies.OUTCOME[reason], self.lang)
+        return self.say(replies.ALREADY_OVER, id=task.short_id, outcome=outcome)
+
+    def machine_line(self, machine: Machine) -> str:
+        """Say whether a machine is there."""
+        if machine.connected_at is not None:
+            return say(replies.ONLINE, self.lang, machine=machine.machine)
+        if machine.last_seen_at is None:
+            return say(replies.NEVER_ONLINE, self.lang, machine=machine.machine)
+        since = self.hour(machine.last_seen_at)
+        return say(replies.OFFLINE, self.lang, machine=machine.machine, since=since)
+
+    def task_line(self, task: Told, *, stopping: bool = False) -> str:
+        """Say in one line where a task stands."""
+        state = self._standing(task) + (say(replies.STOPPING, self.lang) if stopping else "")
+        asked = one_line(redact(task.text), _ASKED_BYTES)
+        return say(replies.TASK_LINE, self.lang, id=task.short_id, state=state, asked=asked)
+
+    def _standing(self, task: Told) -> str:
+        if task.reason is not None:
+            return say(replies.OUTCOME[task.reason], self.lang)
+        if task.state is TaskState.WAITING_APPROVAL and task.waiting_until is not None:
+            until, left = self.hour(task.waiting_until), self.left(task.waiting_until)
+            return say(
+                replies.WAITING_STATE, self.lang, until=until, left=left, code=task.seal_code
+            )
+        if task.state is TaskState.RECEIVED:
+            until, left = self.hour(task.expires_at), self.left(task.expires_at)
+            return say(replies.QUEUED_STATE, self.lang, until=until, left=left)
+        running = task.state is TaskState.EXECUTING
+        return say(replies.RUNNING_STATE if running else replies.AT_WORK, self.lang)
+
+
+def with_words(head: str, words: str) -> str:
+    """Return our own sentence with an agent's words below it, in the size of one message.
+
+    The words are redacted again (R54), and what hides in them is shown (R26).
+    """
+    shown = reveal(redact(words)).strip()
+    room = CHAT_BYTES - len(head.encode()) - 1
+    return f"{head}\n{clip_bytes(shown, room)}" if shown and room > 0 else head
+
+
+def as_list(lines: Iterable[str]) -> str:
+    """Return lines as one message; those that find no place are left out."""
+    return clip_bytes("\n".join(lines), CHAT_BYTES)

@@ -1,0 +1,1 @@
+"""How WeCom speaks: crypto, XML, messages, API.  Decides nothing about what is said."""

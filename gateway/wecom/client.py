@@ -1,0 +1,233 @@
+"""The active API of WeCom: ``gettoken`` and ``message/send`` (pages 91039, 90236).
+
+One call tries once (twice when the token had died) and says what came of it, as a `SendOutcome`.
+It never waits for a better time: queue, order, back-off and truth towards people are the outbox's.
+Neither the access token nor the corp secret appears in an outcome, an error or a log (R72).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import aiohttp
+
+from common import strict_json
+from common.clock import Clock
+from common.errors import CodexBridgeError, ConfigError, UnavailableError
+from common.redact import redact_known
+from common.text import CHAT_BYTES
+from gateway.wecom.outcome import (
+    TOKEN_DEAD,
+    SendOutcome,
+    errcode_of,
+    judge_send,
+    judge_status,
+    judge_token,
+    of_ours,
+    unreachable,
+    unreadable,
+)
+from gateway.wecom.pace import Pace
+
+__all__ = ["SendOutcome", "WeComClient"]
+
+TIMEOUT_S: Final = 10.0
+MAX_ANSWER_BYTES: Final = 65_536
+TOKEN_MARGIN_S: Final = 300.0  # refresh this long before the token ends
+UNSAID_LIFETIME_S: Final = 60
+MAX_TOKEN_CHARS: Final = 512  # page 91039
+DUPLICATE_INTERVAL_S: Final = 1800  # page 90236
+
+# First character a letter or digit, never "@all"; "|" would address several (page 90195).
+_USER: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@-]{0,63}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _Token:
+    value: str
+    expires: float  # monotonic seconds, margin already taken off
+
+
+class _FailedError(Exception):
+    """A call ended without what it was made for."""
+
+    def __init__(self, outcome: SendOutcome) -> None:
+        super().__init__(outcome.code)
+        self.outcome = outcome
+
+
+class WeComClient:
+    """Sends text to members in the name of one self-built app.
+
+    Args:
+        api_base: Origin of the API; https, or http to a loopback address.
+        corp_id: The corp.
+        agent_id: The app.
+        corp_secret: The app's secret.
+        clock: Tells when a token ends.
+        session: Used, not closed.
+        timeout_s: Longest time for one request.
+
+    Raises:
+        ConfigError: ``config.insecure-url`` (name).
+    """
+
+    def __init__(
+        self,
+        *,
+        api_base: str,
+        corp_id: str,
+        agent_id: int,
+        corp_secret: str,
+        clock: Clock,
+        session: aiohttp.ClientSession,
+        timeout_s: float = TIMEOUT_S,
+    ) -> None:
+        _refuse_insecure(api_base)
+        self._base = api_base.rstrip("/")
+        self._corp_id = corp_id
+        self._agent_id = agent_id
+        self._corp_secret = corp_secret
+        self._clock = clock
+        self._session = session
+        self._timeout = aiohttp.ClientTimeout(total=timeout_s)
+        self._fetching = asyncio.Lock()
+        self._token: _Token | None = None
+        self._refusal: SendOutcome | None = None
+        self._refused_until = 0.0
+        self._pace = Pace()
+
+    async def send_text(self, user: str, text: str, *, repeated: bool = False) -> SendOutcome:
+        """Try once to send a text to one member.
+
+        Args:
+            user: Member id; anything that would address more than one member is refused.
+            text: At most 2048 bytes of UTF-8: WeCom cuts silently beyond that.
+            repeated: An earlier try of the same text may have arrived: WeCom shall drop the copy.
+        """
+        if not _USER.fullmatch(user):
+            return of_ours("permanent", "wecom.bad-user")
+        if not 0 < len(text.encode("utf-8", "replace")) <= CHAT_BYTES:
+            return of_ours("permanent", "wecom.text-size")
+        wait_s = self._pace.take(user, self._clock.now().mono)
+        if wait_s > 0:
+            return of_ours("retry", "wecom.pace", retry_after_s=wait_s)
+        try:
+            token = await self._valid_token(dead=None)
+            answer = await self._post(token, self._message(user, text, repeated=repeated))
+            if errcode_of(answer) in TOKEN_DEAD:
+                token = await self._valid_token(dead=token)
+                answer = await self._post(token, self._message(user, text, repeated=repeated))
+        except _FailedError as failed:
+            return failed.outcome
+        return judge_send(answer)
+
+    def _message(self, user: str, text: str, *, repeated: bool) -> dict[str, object]:
+        message: dict[str, object] = {
+            "touser": user,
+            "msgtype": "text",
+            "agentid": self._agent_id,
+            "text": {"content": text.encode("utf-8", "replace").decode()},
+            "safe": 0,
+        }
+        if repeated:
+            message["enable_duplicate_check"] = 1
+            message["duplicate_check_interval"] = DUPLICATE_INTERVAL_S
+        return message
+
+    async def _valid_token(self, *, dead: _Token | None) -> _Token:
+        # Whoever comes second finds the first one's token, or its failure, and asks no more.
+        async with self._fetching:
+            now = self._clock.now().mono
+            token = self._token
+            if token is not None and token is not dead and now < token.expires:
+                return token
+            if self._refusal is not None and now < self._refused_until:
+                raise _FailedError(replace(self._refusal, retry_after_s=self._refused_until - now))
+            self._token = None
+            try:
+                self._token = await self._fetch_token()
+            except _FailedError as failed:
+                self._refusal = failed.outcome
+                self._refused_until = self._clock.now().mono + failed.outcome.retry_after_s
+                raise
+            self._refusal = None
+            return self._token
+
+    async def _fetch_token(self) -> _Token:
+        asked = self._clock.now().mono
+        query = {"corpid": self._corp_id, "corpsecret": self._corp_secret}
+        answer = await self._call("GET", "gettoken", query=query)
+        if errcode_of(answer) != 0:
+            raise _FailedError(judge_token(answer))
+        value, lifetime = answer.get("access_token"), answer.get("expires_in")
+        if not isinstance(value, str) or not 0 < len(value) <= MAX_TOKEN_CHARS:
+            raise _FailedError(unreadable(maybe_sent=False))
+        if not isinstance(lifetime, int) or lifetime <= 0:
+            lifetime = UNSAID_LIFETIME_S
+        return _Token(value, asked + max(lifetime - TOKEN_MARGIN_S, lifetime / 2))
+
+    async def _post(self, token: _Token, message: dict[str, object]) -> dict[str, Any]:
+        query = {"access_token": token.value}
+        return await self._call("POST", "message/send", query=query, message=message)
+
+    async def _call(
+        self,
+        method: str,
+        name: str,
+        *,
+        query: Mapping[str, str],
+        message: dict[str, object] | None = None,
+    ) -> dict[str, Any]:
+        sending = message is not None
+        try:
+            async with self._session.request(
+                method,
+                f"{self._base}/cgi-bin/{name}",
+                params=query,
+                json=message,
+                allow_redirects=False,
+                timeout=self._timeout,
+            ) as response:
+                if response.status != 200:
+                    raise _FailedError(judge_status(response.status, sending=sending))
+                answer = strict_json.loads(await _read(response), max_bytes=MAX_ANSWER_BYTES)
+        except aiohttp.ClientConnectorError:
+            raise _FailedError(unreachable(maybe_sent=False)) from None
+        except (aiohttp.ClientError, TimeoutError, OSError):
+            # The library's own error holds the URL, and the URL holds the token.
+            raise _FailedError(unreachable(maybe_sent=sending)) from None
+        except CodexBridgeError:
+            raise _FailedError(unreadable(maybe_sent=sending)) from None
+        if not isinstance(answer, dict):
+            raise _FailedError(unreadable(maybe_sent=sending))
+        # What the other side says of a failure may repeat what it was given.
+        secrets = (self._corp_secret, query.get("access_token", ""))
+        return answer | {"errmsg": redact_known(str(answer.get("errmsg", "")), secrets)}
+
+
+async def _read(response: aiohttp.ClientResponse) -> bytes:
+    body = bytearray()
+    async for piece in response.content.iter_chunked(8192):
+        body += piece
+        if len(body) > MAX_ANSWER_BYTES:
+            raise UnavailableError("wecom.unreadable")
+    return bytes(body)
+
+
+def _refuse_insecure(api_base: str) -> None:
+    parts = urlsplit(api_base)
+    if parts.scheme == "https" and parts.hostname:
+        return
+    try:
+        if parts.scheme == "http" and ipaddress.ip_address(parts.hostname or "").is_loopback:
+            return
+    except ValueError:
+        pass
+    raise ConfigError("config.insecure-url", name="wecom.api_base")

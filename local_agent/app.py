@@ -1,0 +1,169 @@
+"""The life of the agent: settle the ground, build the parts, run them, end them in order.
+
+The order matters.  The journal's lock comes first: only its holder may touch the socket.  The gate
+and the engine take up what was left before anybody can ask for more (P3).  At the end nothing new
+is taken in before what runs is ended and recorded.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from common.clock import SystemClock
+from common.errors import CodexBridgeError, UnavailableError
+from common.home import Home, private_dir
+from common.keystore import Keystore
+from common.logs import Log
+from common.signing import SigningKey
+from local_agent.assembly import Agent, Ground, build_agent
+from local_agent.control import wire
+from local_agent.execution.self_test import self_test
+from local_agent.relay.journal import gateway_peer
+from local_agent.relay.pairing import Pairing, load_key, load_pairing, open_keys
+from local_agent.settings import AgentSettings
+from local_agent.store.runner import JournalThread
+
+JOURNAL: Final = "journal.db"
+LOCAL_KEY: Final = "agent-local"  # signs decisions while the machine is not paired
+
+
+async def run_agent(
+    settings: AgentSettings,
+    places: Home,
+    environ: Mapping[str, str],
+    *,
+    log: Log,
+    announce: Callable[[Agent, Ground], None],
+) -> None:
+    """Run until SIGTERM or SIGINT.
+
+    Args:
+        settings: As read once at the start.
+        places: Our folders; those that are missing are made, private.
+        environ: The process environment.
+        log: Where to.
+        announce: Called once everything listens.
+
+    Raises:
+        ConfigError: something must be put right by the person first.
+        AuthError: ``audit.broken``.
+        UnavailableError: ``keystore.keyring-away``, or ``agent.part-failed`` later on.
+    """
+    stop = _stop_signal()
+    # What `wire.socket_path` falls back to is where all sockets go, the self-test's too.
+    places = replace(places, run=wire.socket_path(places, environ).parent)
+    ground = await _settle(settings, places, environ, log=log)
+    async with AsyncExitStack() as closing:
+        peer = None
+        if ground.pairing is not None:
+            peer = gateway_peer(ground.pairing, ground.key, ground.clock)
+        path = places.state / JOURNAL
+        db = await JournalThread.open(path, clock=ground.clock, peer=peer)
+        closing.push_async_callback(db.close)
+        agent = build_agent(ground, db)
+        await agent.gate.start()
+        async with _running(agent, ground):
+            announce(agent, ground)
+            await _until_stopped(agent, stop)
+
+
+async def _settle(
+    settings: AgentSettings, places: Home, environ: Mapping[str, str], *, log: Log
+) -> Ground:
+    home = Path.home()
+    pairing, key, storage = await asyncio.to_thread(_identity, places)
+    return Ground(
+        places=places,
+        home=home,
+        environ=environ,
+        settings=settings,
+        machine=pairing.machine if pairing else socket.gethostname(),
+        pairing=pairing,
+        key=key,
+        key_storage=storage,
+        sandbox=await self_test(places, home=home),
+        clock=SystemClock(),
+        log=log,
+    )
+
+
+def _identity(places: Home) -> tuple[Pairing | None, SigningKey, str]:
+    for folder in (places.config, places.state, places.run):
+        private_dir(folder)
+    pairing, keys = load_pairing(places), open_keys(places)
+    key = load_key(pairing, keys) if pairing else _local_key(keys)
+    return pairing, key, keys.where
+
+
+def _local_key(keys: Keystore) -> SigningKey:
+    raw = keys.get(LOCAL_KEY)
+    if raw is None:
+        raw = SigningKey.generate().private_bytes()
+        keys.put(LOCAL_KEY, raw)
+    return SigningKey(raw)
+
+
+@asynccontextmanager
+async def _running(agent: Agent, ground: Ground) -> AsyncIterator[None]:
+    try:
+        await agent.engine.start()
+        await agent.control.start()
+        ground.log.info("agent.ready", machine=ground.machine, sandbox=ground.sandbox.reason)
+        yield
+    finally:
+        await agent.control.close()
+        await agent.engine.close()
+        agent.bus.close()
+        ground.log.info("agent.stopped")
+
+
+async def _until_stopped(agent: Agent, stop: asyncio.Event) -> None:
+    parts: dict[str, Coroutine[Any, Any, None]] = {"gate": agent.gate.run()}
+    if agent.client is not None:
+        parts["relay"] = agent.client.run()
+        parts["reports"] = _wake_on_reports(agent)
+    running = [asyncio.create_task(part, name=name) for name, part in parts.items()]
+    stopping = asyncio.create_task(stop.wait(), name="stop")
+    try:
+        ended, _ = await asyncio.wait([*running, stopping], return_when=asyncio.FIRST_COMPLETED)
+        for part in ended - {stopping}:
+            _tell_of(part)
+    finally:
+        for part in [*running, stopping]:
+            part.cancel()
+        await asyncio.gather(*running, stopping, return_exceptions=True)
+
+
+def _tell_of(part: asyncio.Task[Any]) -> None:
+    error = part.exception()
+    if isinstance(error, CodexBridgeError):
+        raise error
+    raise UnavailableError("agent.part-failed", part=part.get_name()) from error
+
+
+async def _wake_on_reports(agent: Agent) -> None:
+    """Tell the client of everything that happens: each event may have left a report behind."""
+    assert agent.client is not None  # noqa: S101 - started only with a client
+    while True:
+        try:
+            with agent.bus.read() as events:
+                async for _ in events:
+                    agent.client.wake()
+                return
+        except UnavailableError:
+            agent.client.wake()  # too many at once: one look at the journal finds them all
+
+
+def _stop_signal() -> asyncio.Event:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    return stop

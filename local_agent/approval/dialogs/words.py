@@ -1,0 +1,105 @@
+"""The sentences of the approval dialogs; every dialog says the same."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from common.sentences import Sentence
+
+TITLE: Final = Sentence(en="Run this command on {machine}?", zh="要在 {machine} 上执行这条命令吗？")
+NORMAL: Final = Sentence(en="ordinary risk", zh="一般风险")
+HIGH: Final = Sentence(en="HIGH RISK", zh="高风险")
+
+MACHINE: Final = Sentence(en="Machine", zh="机器")
+WORKSPACE: Final = Sentence(en="Workspace", zh="工作区")
+AT_COMMIT: Final = Sentence(en="at commit {commit}", zh="位于提交 {commit}")
+ASKED_BY: Final = Sentence(en="Asked by", zh="请求者")
+ASKED_CHAT: Final = Sentence(
+    en="claimed to be “{user}” in {channel}, relayed by the gateway (key {key}). "
+    "This machine has not verified who it was.",
+    zh="据称是{channel}中的“{user}”，由网关（密钥 {key}）转达。本机没有核实其身份。",
+)
+ASKED_HERE: Final = Sentence(en="somebody at this machine's terminal", zh="本机终端前的人")
+REQUEST: Final = Sentence(en="Request", zh="请求原文")
+CHANNELS: Final = {"wecom_app": Sentence(en="WeCom", zh="企业微信")}
+
+COMMAND: Final = Sentence(en="Command", zh="命令")
+ARGV: Final = Sentence(
+    en="no shell; {count} arguments, one on each line",
+    zh="不经过 shell；共 {count} 个参数，每行一个",
+)
+SHELL: Final = Sentence(
+    en="runs in a shell ({shell}); {count} lines, all shown",
+    zh="在 shell（{shell}）中运行；共 {count} 行，全部显示",
+)
+PROGRAM: Final = Sentence(en="Program", zh="程序")
+PROGRAM_INSIDE: Final = Sentence(
+    en="lies in the workspace; SHA-256 {sha256}…", zh="位于工作区内；SHA-256 {sha256}…"
+)
+FOLDER: Final = Sentence(en="Folder", zh="目录")
+TOP: Final = Sentence(en="the top of the workspace", zh="工作区根目录")
+ENVIRONMENT: Final = Sentence(en="Environment", zh="环境变量")
+NO_ENVIRONMENT: Final = Sentence(en="none", zh="无")
+SANDBOX: Final = Sentence(en="Sandbox", zh="沙箱")
+SANDBOXED: Final = Sentence(
+    en="{level}: it can change this workspace and nothing else of yours",
+    zh="{level}：只能改动此工作区，不能改动您的其他内容",
+)
+NOT_SANDBOXED: Final = Sentence(en="NOT SANDBOXED", zh="没有沙箱")
+NOT_SANDBOXED_MEANS: Final = Sentence(
+    en="it can do everything that you can do on this machine",
+    zh="它能在本机上做您能做的一切",
+)
+NETWORK: Final = Sentence(en="Network", zh="网络")
+NETWORK_ON: Final = Sentence(en="ON: it can send and receive data", zh="开放：它可以收发数据")
+NETWORK_OFF: Final = Sentence(en="off", zh="关闭")
+LIMITS: Final = Sentence(en="Limits", zh="限制")
+LIMITS_ARE: Final = Sentence(
+    en="ended after {seconds} s; the log keeps {kib} KiB of each output stream",
+    zh="{seconds} 秒后终止；日志为每路输出保留 {kib} KiB",
+)
+AFTERWARDS: Final = Sentence(en="To the chat", zh="发到聊天")
+NOTHING_TO_CHAT: Final = Sentence(
+    en="nothing; it was asked at this machine", zh="无；这是在本机提出的请求"
+)
+DISCLOSES: Final = {
+    "outcome": Sentence(en="how it ended, the exit code and the duration", zh="结果、退出码与耗时"),
+    "output-tail": Sentence(
+        en="the last lines of its output, bounded, with recognised secrets taken out",
+        zh="输出的最后几行（有长度限制，已识别的机密会被去除）",
+    ),
+    "file-list": Sentence(en="the list of files", zh="文件列表"),
+}
+DISCLOSES_OTHER: Final = Sentence(en="“{name}”", zh="“{name}”")
+UNDO: Final = Sentence(en="Undo", zh="撤销")
+UNDO_NO: Final = Sentence(
+    en="What a command did CANNOT BE UNDONE.", zh="命令执行后的结果无法撤销。"
+)
+UNDO_PARTLY: Final = Sentence(en="can be undone in part", zh="可以部分撤销")
+UNDO_YES: Final = Sentence(en="can be undone", zh="可以撤销")
+WHY: Final = Sentence(en="Why", zh="原因")
+
+CODE: Final = Sentence(en="Code", zh="代码")
+LEFT: Final = Sentence(en="{left} left", zh="剩余 {left}")
+EXPIRED: Final = Sentence(en="expired", zh="已过期")
+PROMPT: Final = Sentence(
+    en="Type the first four characters of the code to run exactly this.",
+    zh="输入代码的前四个字符，即按以上内容执行。",
+)
+PROMPT_BOTH: Final = Sentence(
+    en="High risk: type the whole code, both groups, to run exactly this.",
+    zh="高风险：请输入完整代码（两组），即按以上内容执行。",
+)
+PROMPT_ELSE: Final = Sentence(
+    en="Enter alone, Ctrl-D or Ctrl-C decides nothing: it stays waiting.",
+    zh="直接回车、Ctrl-D 或 Ctrl-C 都不作决定，请求继续等待。",
+)
+TYPE_HERE: Final = Sentence(en="Code for {task}: ", zh="{task} 的代码：")
+WRONG: Final = Sentence(
+    en="That is not the code of what is shown above. Nothing was approved; try again.",
+    zh="这不是上面内容的代码。没有批准任何操作；请再试一次。",
+)
+
+HOURS: Final = Sentence(en="{h} h {m} min", zh="{h} 小时 {m} 分")
+MINUTES: Final = Sentence(en="{m} min", zh="{m} 分钟")
+SECONDS: Final = Sentence(en="{s} s", zh="{s} 秒")

@@ -1,0 +1,150 @@
+"""What the gate says about an approval: to those who show it and to those who wait for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from common.seal import Seal, short_code
+from common.strict_json import canonical
+from local_agent.safety.authority import open_seal
+from local_agent.store.approvals import State, StoredApproval
+
+Choice = Literal["approve", "reject"]
+Approver = Literal["terminal", "desktop", "passkey"]
+Outcome = Literal["approved", "rejected", "expired", "superseded"]
+
+CHOICES: frozenset[str] = frozenset(get_args(Choice))
+APPROVERS: frozenset[str] = frozenset(get_args(Approver))
+
+_OUTCOMES: dict[State, Outcome] = {
+    "approved": "approved",
+    "rejected": "rejected",
+    "expired": "expired",
+    "superseded": "superseded",
+    "consumed": "superseded",  # it was used: it gives leave to nobody any more
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PendingApproval:
+    """A question to the person.
+
+    Attributes:
+        seal: What will be done, parsed from the stored bytes whose digest is ``digest``.
+        code: The fingerprint for people, such as ``7K3F-9Q2M``.
+        both_groups: High risk: the whole code must be typed, not only its first group (R29).
+        reasons: Why the risk is what it is; each has a sentence in ``replies.RISK``.
+        expires_at: Milliseconds since the epoch.
+    """
+
+    approval_id: str
+    task_id: str
+    short_id: str
+    digest: str
+    code: str
+    risk: Literal["normal", "high"]
+    both_groups: bool
+    reasons: tuple[str, ...]
+    created_at: int
+    expires_at: int
+    seal: Seal
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An approval as it stands at the moment of looking.
+
+    Attributes:
+        left_ms: Milliseconds until it expires; 0 when it no longer waits.
+        blocked: Why nothing can be approved right now, or None.
+    """
+
+    approval: PendingApproval
+    state: State
+    left_ms: int
+    blocked: str | None
+    approver: str | None
+    decision_reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """How an approval ended.
+
+    Attributes:
+        reason: What the person said about it, if anything.
+    """
+
+    outcome: Outcome
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something happened to an approval; ask the gate for the rest."""
+
+    kind: Literal["requested", "approved", "rejected", "expired", "superseded", "consumed"]
+    approval_id: str
+    task_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A decision in words, which the agent's key signs under the APPROVAL label."""
+
+    approval_id: str
+    digest: str
+    choice: Choice
+    approver: Approver
+    reason: str | None
+    at_ms: int
+
+    @property
+    def raw(self) -> bytes:
+        """The bytes that are signed and stored."""
+        return canonical(
+            {
+                "v": 1,
+                "approval_id": self.approval_id,
+                "digest": self.digest,
+                "decision": self.choice,
+                "approver": self.approver,
+                "reason": self.reason,
+                "at": self.at_ms,
+            }
+        )
+
+
+def subject_of(seal: Seal) -> bytes:
+    """Return what stays equal when the same wish is asked again."""
+    return canonical([seal.workspace.path, seal.action, dict(seal.payload)])
+
+
+def question(stored: StoredApproval) -> PendingApproval:
+    """Return the question that a row holds.
+
+    Raises:
+        AuthError: ``approval.changed``: the bytes are not those of the digest (R24).
+    """
+    seal = open_seal(stored.seal, stored.digest)
+    return PendingApproval(
+        approval_id=stored.approval_id,
+        task_id=stored.task_id,
+        short_id=seal.short_id,
+        digest=stored.digest,
+        code=short_code(stored.digest),
+        risk=stored.risk,
+        both_groups=stored.risk == "high",
+        reasons=tuple(filter(None, stored.risk_reasons.split(","))),
+        created_at=stored.created_at,
+        expires_at=stored.expires_at,
+        seal=seal,
+    )
+
+
+def decision_of(stored: StoredApproval) -> Decision | None:
+    """Return how it ended, or None while it waits."""
+    if stored.state == "pending":
+        return None
+    return Decision(_OUTCOMES[stored.state], stored.decision_reason)

@@ -1,0 +1,92 @@
+"""``codexbridge approve``: show everything that would run, ask for its code, follow the run.
+
+The one way of this module to say yes is a person at a terminal typing the code of what is on the
+screen.  The agent checks the same code again, and the digest it belongs to (R23).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from common.clock import SystemClock
+from common.home import find_home
+from common.sentences import Lang, say
+from local_agent.approval.dialogs.duration import time_left
+from local_agent.approval.dialogs.question import Question, read_question
+from local_agent.approval.dialogs.terminal import Terminal, ask, render
+from local_agent.cli import words
+from local_agent.cli.choose import waiting_approval
+from local_agent.cli.follow import follow
+from local_agent.cli.screen import screen_for
+from local_agent.control.client import call, stream
+
+if TYPE_CHECKING:
+    import argparse
+
+EXIT_NO_DECISION = 1
+EXIT_INTERRUPTED = 130
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
+    """Declare the arguments.  There is none that answers the question."""
+    parser = subparsers.add_parser("approve", description=say(words.APPROVE, lang))
+    parser.add_argument("task", metavar="T-…", nargs="?", help=say(words.TASK_ID_OR_ONLY, lang))
+
+
+def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
+    """Show, ask, tell the agent what was decided, and follow the run.
+
+    Raises:
+        InputError: ``approve.no-terminal`` and what `waiting_approval` raises.
+        StateError: the approval expired or was superseded meanwhile.
+    """
+    home, screen = find_home(environ), screen_for(lang, environ)
+    approval = waiting_approval(home, environ, screen, args.task)
+    terminal = Terminal(sys.stdin, environ)
+    try:
+        if approval is None:
+            screen.tell(words.NONE_WAITS)
+            return EXIT_NO_DECISION
+        question = read_question(approval)
+        typed, code = _typed(question, terminal, lang)
+        if typed is None:
+            return code
+        call(
+            home,
+            environ,
+            "decide",
+            approval_id=question.seal.approval_id,
+            digest=question.digest,
+            decision="approve",
+            typed=typed,
+            reason="",
+        )
+        task = question.seal.short_id
+        terminal.write(say(words.APPROVED, lang, task=task) + "\n")
+    finally:
+        terminal.close()
+    try:
+        return follow(stream(home, environ, "follow", task=task), screen)
+    except KeyboardInterrupt:
+        print()
+        screen.tell(words.DETACHED, task=task)
+        return EXIT_INTERRUPTED
+
+
+def _typed(question: Question, terminal: Terminal, lang: Lang) -> tuple[str | None, int]:
+    clock = SystemClock()
+    now_ms = clock.now().wall_ms
+    page = render(question, lang=lang, width=terminal.width, ink=terminal.ink, now_ms=now_ms)
+    terminal.write("\n".join(["", *page, "", ""]))
+    try:
+        typed, code = ask(question, terminal, lang=lang), EXIT_NO_DECISION
+    except KeyboardInterrupt:
+        terminal.write("\n")
+        typed, code = None, EXIT_INTERRUPTED
+    if typed is None:
+        left = time_left(question.seal.expires_at, clock.now().wall_ms, lang)
+        said = say(words.NO_DECISION, lang, task=question.seal.short_id, left=left)
+        terminal.write(said + "\n")
+    return typed, code

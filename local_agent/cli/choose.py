@@ -1,0 +1,43 @@
+"""Which of the waiting approvals is meant: the one that was named, or the only one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from common.errors import InputError
+from common.home import Home
+from common.ids import parse_short_id
+from local_agent.cli.screen import Screen
+from local_agent.cli.tasks import print_tasks
+from local_agent.control.client import call
+
+
+def waiting_approval(
+    home: Home, environ: Mapping[str, str], screen: Screen, named: str | None
+) -> dict[str, Any] | None:
+    """Return the pending approval that is meant, as the agent shows it.
+
+    Returns:
+        None when nothing waits.
+
+    Raises:
+        InputError: ``approve.several`` (after listing them), ``approve.not-waiting`` or
+            ``input.task-id``.
+    """
+    if named is None:
+        waiting = call(home, environ, "tasks", all=False, limit=100)["tasks"]
+        waiting = [task for task in waiting if task["state"] == "WAITING_APPROVAL"]
+        if not waiting:
+            return None
+        if len(waiting) > 1:
+            print_tasks(screen, waiting)
+            raise InputError("approve.several", count=len(waiting))
+        short_id = str(waiting[0]["short_id"])
+    else:
+        short_id = parse_short_id(named)
+    found = call(home, environ, "show", task=short_id)
+    approval: dict[str, Any] | None = found["approval"]
+    if approval is None or approval["state"] != "pending":
+        raise InputError("approve.not-waiting", task=short_id)
+    return approval

@@ -1,0 +1,68 @@
+"""What the subcommands share when they print: language, colour, width, tables and JSON."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from common.sentences import Lang, Sentence, say
+from common.terminal import Ink, cells, exact, pad, table
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """Standard output as a person sees it.
+
+    Attributes:
+        lang: Language of everything printed.
+        ink: Emphasis, off where standard output is no terminal or NO_COLOR is set.
+        width: Cells in a line.
+        live: Whether a line may be written over.
+    """
+
+    lang: Lang
+    ink: Ink
+    width: int
+    live: bool
+
+    def say(self, sentence: Sentence, **facts: object) -> str:
+        """Return the sentence in this screen's language."""
+        return say(sentence, self.lang, **facts)
+
+    def tell(self, sentence: Sentence, **facts: object) -> None:
+        """Print the sentence."""
+        print(self.say(sentence, **facts))
+
+    def fields(self, rows: Sequence[tuple[Sentence, Sequence[str]]]) -> None:
+        """Print labelled values, one value a line; what others wrote has to be revealed before."""
+        width = max(cells(self.say(label)) for label, _ in rows) + 2
+        for label, values in rows:
+            head = pad(self.say(label), width)
+            for value in values:
+                print(self.ink("dim", head) + value)
+                head = " " * width
+
+    def table(self, rows: Sequence[Sequence[str]]) -> None:
+        """Print aligned columns."""
+        for line in table(rows):
+            print(line)
+
+    def quote(self, text: str, indent: int) -> list[str]:
+        """Return what others wrote as lines: nothing hidden, nothing dropped."""
+        return exact(text, width=max(self.width - indent, 20))
+
+
+def screen_for(lang: Lang, environ: Mapping[str, str]) -> Screen:
+    """Return the screen of this process."""
+    live = sys.stdout.isatty() and environ.get("TERM") != "dumb"
+    width = shutil.get_terminal_size().columns
+    return Screen(lang, Ink(on=live and not environ.get("NO_COLOR")), width, live)
+
+
+def print_json(value: Any) -> None:
+    """Print one JSON document for programs."""
+    print(json.dumps(value, ensure_ascii=False, indent=2, sort_keys=True))

@@ -1,0 +1,151 @@
+"""``codexbridge status``: how the agent is doing, on one screen.
+
+The quickest command there is: nothing is imported here that the answer does not need.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from common.clock import SystemClock
+from common.errors import UnavailableError
+from common.home import find_home
+from common.sentences import Lang, explain, say
+from common.text import one_line
+from local_agent.cli import words
+from local_agent.cli.screen import Screen, print_json, screen_for
+from local_agent.cli.tasks import asker
+from local_agent.control.client import call
+
+if TYPE_CHECKING:
+    import argparse
+
+EXIT_NOT_RUNNING = 3  # as `systemctl status` of a unit that is not active
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
+    """Declare the arguments."""
+    parser = subparsers.add_parser("status", description=say(words.STATUS, lang))
+    parser.add_argument("--json", action="store_true", help=say(words.JSON, lang))
+
+
+def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
+    """Print the status.
+
+    Returns:
+        0 when the agent runs, whatever its troubles; 3 when it does not.
+    """
+    try:
+        found = call(find_home(environ), environ, "status")
+    except UnavailableError as error:
+        if error.code != "agent.not-running":
+            raise
+        if args.json:
+            print_json({"running": False})
+        from local_agent.error_texts import ERRORS
+
+        print(f"codexbridge: {explain(error, ERRORS, lang)}", file=sys.stderr)
+        return EXIT_NOT_RUNNING
+    if args.json:
+        print_json(_for_programs(found))
+    else:
+        _print(found, screen_for(lang, environ))
+    return 0
+
+
+def _for_programs(found: Mapping[str, Any]) -> dict[str, Any]:
+    gateway = found["gateway"]
+    return {
+        "running": True,
+        **found,
+        "connected": gateway["state"] == "connected",
+        "clock_skew_seconds": gateway.get("skew_s") or None,
+    }
+
+
+def _print(found: Mapping[str, Any], screen: Screen) -> None:
+    rows = [
+        (words.MACHINE, [screen.ink("bold", one_line(found["machine"]))]),
+        (words.GATEWAY, [gateway_line(found["gateway"], screen)]),
+        (words.KEY, [_key(found["key_storage"], screen)]),
+        (words.WORKSPACES, _workspaces(found["workspaces"], screen)),
+        (words.SANDBOX, [_sandbox(found["sandbox"], screen)]),
+        (words.TASKS_LABEL, [screen.say(words.OPEN_TASKS, count=found["open_tasks"])]),
+        (words.APPROVALS, _approvals(found["approvals"], screen)),
+    ]
+    screen.fields([row for row in rows if row[1] != [""]])
+
+
+def gateway_line(gateway: Mapping[str, Any], screen: Screen) -> str:
+    """Return in one line how the connection to the gateway stands."""
+    url = one_line(gateway.get("url") or "")
+    match gateway["state"]:
+        case "unpaired":
+            return screen.ink("dim", screen.say(words.UNPAIRED))
+        case "connected":
+            return screen.ink("green", screen.say(words.CONNECTED, url=url))
+        case "connecting":
+            return screen.say(words.CONNECTING, url=url)
+        case "refused":
+            return screen.ink("red", screen.say(words.NOT_ADMITTED, url=url))
+        case "clock":
+            skew = gateway["skew_s"]
+            return screen.ink("red", screen.say(words.CLOCK_REFUSED, url=url, seconds=skew))
+    why = words.LINK_WHY.get(gateway["why"], words.LINK_WHY["connect"])
+    line = screen.say(
+        words.NOT_REACHED,
+        url=url,
+        since=clock_time(gateway["since_ms"]),
+        why=screen.say(why),
+        seconds=gateway["retry_s"],
+    )
+    return screen.ink("red", line)
+
+
+def clock_time(at_ms: int) -> str:
+    """Return local date and time of a moment."""
+    import datetime as dt
+
+    moment = dt.datetime.fromtimestamp(at_ms / 1000, tz=dt.UTC).astimezone()
+    return moment.strftime("%m-%d %H:%M")
+
+
+def _key(where: str, screen: Screen) -> str:
+    if not where:
+        return ""
+    if where == "file":
+        return screen.ink("red", screen.say(words.IN_FILE))
+    return screen.say(words.IN_KEYRING)
+
+
+def _workspaces(found: list[dict[str, Any]], screen: Screen) -> list[str]:
+    if not found:
+        return [screen.say(words.NO_WORKSPACES)]
+    return [f"{one_line(item['name'])}  {one_line(item['path'], 400)}" for item in found]
+
+
+def _sandbox(level: str, screen: Screen) -> str:
+    if level == "none":
+        return screen.ink("red", screen.say(words.NOT_SANDBOXED))
+    return screen.say(words.SANDBOXED, level=level)
+
+
+def _approvals(found: list[dict[str, Any]], screen: Screen) -> list[str]:
+    from local_agent.approval.dialogs.duration import time_left
+
+    if not found:
+        return [screen.say(words.NO_APPROVALS)]
+    now_ms = SystemClock().now().wall_ms
+    return [
+        "  ".join(
+            (
+                screen.ink("bold", item["short_id"]),
+                time_left(item["expires_at"], now_ms, screen.lang),
+                asker(screen, item),
+                one_line(item["text"], 60),
+            )
+        )
+        for item in found
+    ]

@@ -1,0 +1,264 @@
+"""The sentences of the agent's command line, help included.  Errors are in `replies`, by code."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from common.sentences import Sentence
+
+# -- help ------------------------------------------------------------------------------------
+
+AGENT: Final = Sentence(
+    en="Run the agent of this machine in the foreground until SIGTERM or Ctrl-C.",
+    zh="在前台运行本机代理，直到收到 SIGTERM 或按下 Ctrl-C。",
+)
+AGENT_CONFIG: Final = Sentence(
+    en="settings file instead of agent.toml in the configuration folder",
+    zh="使用此设置文件，而不是配置目录中的 agent.toml",
+)
+PAIR: Final = Sentence(
+    en="Join this machine to a gateway. The code (CB1-…) is read from standard input, without "
+    "echo on a terminal; `codexbridge gateway pair` makes one on the gateway.",
+    zh="把本机接入网关。配对码（CB1-…）从标准输入读取，在终端上不回显；在网关上用 "
+    "`codexbridge gateway pair` 生成。",
+)
+PAIR_GATEWAY: Final = Sentence(
+    en="address of the gateway, such as https://gateway.example.com",
+    zh="网关地址，例如 https://gateway.example.com",
+)
+PAIR_REPLACE: Final = Sentence(
+    en="pair again although this machine is paired; asks on the terminal first",
+    zh="本机已配对时重新配对；会先在终端上确认",
+)
+WORKSPACE: Final = Sentence(
+    en="The folders that tasks may work in. Nothing outside them is read or changed.",
+    zh="任务可以使用的文件夹。其余内容不会被读取或改动。",
+)
+WORKSPACE_ADD: Final = Sentence(en="add a folder", zh="添加文件夹")
+WORKSPACE_LIST: Final = Sentence(en="list them", zh="列出")
+WORKSPACE_REMOVE: Final = Sentence(
+    en="forget one; its files stay as they are", zh="移除登记；不会改动其中的文件"
+)
+WORKSPACE_PATH: Final = Sentence(en="the folder", zh="文件夹")
+WORKSPACE_NAME: Final = Sentence(en="its name in requests", zh="在请求中使用的名称")
+WORKSPACE_TEST: Final = Sentence(
+    en="command that a bare `@dev test` runs here", zh="单独的 `@dev test` 在此运行的命令"
+)
+WORKSPACE_DEFAULT: Final = Sentence(
+    en="use it where a request names none", zh="请求未指明时使用此工作区"
+)
+WORKSPACE_TOOLCHAINS: Final = Sentence(
+    en="toolchains to allow without being asked: all, none, or names with commas "
+    "(needed where standard input is no terminal)",
+    zh="不经询问即允许的工具链：all、none 或以逗号分隔的名称（标准输入不是终端时必须给出）",
+)
+ASK: Final = Sentence(
+    en="Put a request from this terminal, as a chat message would, and follow it to its end.",
+    zh="在本终端提出请求（与聊天消息相同），并跟随到结束。",
+)
+ASK_TEXT: Final = Sentence(
+    en="the request; `@dev` in front may be left out", zh="请求内容；开头的 `@dev` 可以省略"
+)
+ASK_WORKSPACE: Final = Sentence(en="name of the workspace", zh="工作区名称")
+TASKS: Final = Sentence(en="List the tasks of this machine, newest first.", zh="列出本机任务。")
+TASKS_ALL: Final = Sentence(en="finished ones too", zh="包括已结束的任务")
+SHOW: Final = Sentence(
+    en="Show a task, and everything that would run if it were approved.",
+    zh="显示任务，以及批准后将执行的全部内容。",
+)
+APPROVE: Final = Sentence(
+    en="Show everything that would run, then ask for its code on this terminal. Only a person can "
+    "approve: standard input must be a terminal, and there is no option that answers for you. "
+    "Enter alone, Ctrl-D or Ctrl-C decides nothing. Afterwards the run is followed; Ctrl-C then "
+    "only stops watching.",
+    zh="显示将要执行的全部内容，然后在本终端询问其代码。只有人能批准：标准输入必须是终端，没有任何"
+    "选项可以代答。直接回车、Ctrl-D 或 Ctrl-C 都不作决定。批准后会跟随执行过程，此时 Ctrl-C 只是"
+    "停止查看。",
+)
+REJECT: Final = Sentence(
+    en="Refuse what waits; nothing runs, and the chat is told.",
+    zh="拒绝等待中的请求；不会执行，并会通知聊天。",
+)
+REJECT_REASON: Final = Sentence(en="reason that the chat is told", zh="告知聊天的原因")
+CANCEL: Final = Sentence(
+    en="Stop a task: one that waits is dropped, a command that runs is ended.",
+    zh="停止任务：等待中的放弃，执行中的命令会被终止。",
+)
+STATUS: Final = Sentence(
+    en="How the agent of this machine is doing. Exit code 3: it is not running.",
+    zh="查看本机代理的状态。退出码 3：代理没有运行。",
+)
+TASK_ID: Final = Sentence(en="such as T-7K3F", zh="例如 T-7K3F")
+TASK_ID_OR_ONLY: Final = Sentence(
+    en="such as T-7K3F; without it, the only one that waits",
+    zh="例如 T-7K3F；省略时为唯一等待中的那个",
+)
+JSON: Final = Sentence(en="for programs", zh="供程序使用")
+
+# -- agent -----------------------------------------------------------------------------------
+
+READY: Final = Sentence(
+    en="CodexBridge agent ready on {machine}: {workspaces} workspace(s), {sandbox}, {gateway}.",
+    zh="CodexBridge 代理已就绪（{machine}）：{workspaces} 个工作区，{sandbox}，{gateway}。",
+)
+READY_PAIRED: Final = Sentence(en="gateway {url}", zh="网关 {url}")
+READY_UNPAIRED: Final = Sentence(
+    en="not paired, so it serves this terminal only (`codexbridge pair --gateway URL` joins one)",
+    zh="尚未配对，只服务本终端（用 `codexbridge pair --gateway URL` 接入网关）",
+)
+SANDBOXED: Final = Sentence(en="commands sandboxed by {level}", zh="命令由 {level} 隔离")
+NOT_SANDBOXED: Final = Sentence(en="commands NOT SANDBOXED", zh="命令没有沙箱")
+STOPPED: Final = Sentence(en="CodexBridge agent stopped.", zh="CodexBridge 代理已停止。")
+
+# -- pair ------------------------------------------------------------------------------------
+
+PAIR_CODE: Final = Sentence(en="Pairing code (not shown): ", zh="配对码（不回显）：")
+PAIR_SURE: Final = Sentence(
+    en="This machine is paired with {url} as {machine}. Pairing again replaces its key; the old "
+    "one stops working. Type yes to go on: ",
+    zh="本机已作为 {machine} 与 {url} 配对。重新配对会替换其密钥，旧密钥随即失效。输入 yes 继续：",
+)
+PAIRED: Final = Sentence(
+    en="Paired as {machine} with {url}.\nCheck words, the same on the gateway:  {words}\n"
+    "Key kept in: {where}.\nNext: codexbridge workspace add PATH, then codexbridge agent.",
+    zh="已作为 {machine} 与 {url} 配对。\n校对词（网关上应相同）：{words}\n密钥保存于：{where}。\n"
+    "下一步：codexbridge workspace add 路径，然后 codexbridge agent。",
+)
+IN_KEYRING: Final = Sentence(en="the system keyring", zh="系统密钥环")
+IN_FILE: Final = Sentence(
+    en="a file only you can read (no usable system keyring was found)",
+    zh="仅您可读的文件（未找到可用的系统密钥环）",
+)
+KEPT: Final = Sentence(en="Nothing was changed.", zh="未作任何更改。")
+
+# -- workspace -------------------------------------------------------------------------------
+
+ADDED: Final = Sentence(
+    en="Workspace {name}: {path} ({count} toolchain(s) allowed).",
+    zh="工作区 {name}：{path}（已允许 {count} 个工具链）。",
+)
+ADDED_NO_TEST: Final = Sentence(
+    en='No test command yet: add it again with --test "CMD", or ask with --cmd.',
+    zh='尚无测试命令：用 --test "命令" 重新添加，或在请求中使用 --cmd。',
+)
+REMOVED: Final = Sentence(en="Workspace {name} is forgotten.", zh="工作区 {name} 已移除登记。")
+TOOLCHAINS_FOUND: Final = Sentence(
+    en="Commands here run in a sandbox that sees this folder and the system. Toolchains outside "
+    "it, which they may read if you allow it:",
+    zh="此处的命令在沙箱中运行，只能看到本文件夹和系统。以下是其外的工具链，您允许后命令可以读取：",
+)
+TOOLCHAIN_ASK: Final = Sentence(
+    en="  allow {kind} at {path}? [y/N] ", zh="  允许位于 {path} 的 {kind}？[y/N] "
+)
+TOOLCHAINS_SKIPPED: Final = Sentence(
+    en="{count} toolchain(s) found and not allowed, as nobody could be asked: {kinds}. "
+    "Add the workspace again with --toolchains all|none|NAMES.",
+    zh="发现 {count} 个工具链，因无法询问而未允许：{kinds}。"
+    "请用 --toolchains all|none|名称 重新添加。",
+)
+NO_WORKSPACES: Final = Sentence(
+    en="No workspace yet. Add one: codexbridge workspace add PATH",
+    zh="还没有工作区。添加：codexbridge workspace add 路径",
+)
+IS_DEFAULT: Final = Sentence(en="default", zh="默认")
+
+# -- tasks -----------------------------------------------------------------------------------
+
+NO_TASKS: Final = Sentence(en="No open tasks.", zh="没有未结束的任务。")
+NO_TASKS_AT_ALL: Final = Sentence(en="No tasks yet.", zh="还没有任务。")
+NONE_WAITS: Final = Sentence(en="Nothing waits for approval.", zh="没有等待批准的请求。")
+SEVERAL_WAIT: Final = Sentence(
+    en="{count} requests wait for approval; say which one:",
+    zh="有 {count} 个请求等待批准，请指明：",
+)
+NOT_WAITING: Final = Sentence(
+    en="{task} does not wait for approval: {state}.", zh="{task} 并不在等待批准：{state}。"
+)
+HERE: Final = Sentence(en="this machine", zh="本机")
+NO_DECISION: Final = Sentence(
+    en="No decision. {task} stays waiting, {left}.", zh="未作决定。{task} 继续等待，{left}。"
+)
+APPROVED: Final = Sentence(en="Approved. {task} starts.", zh="已批准。{task} 开始执行。")
+DETACHED: Final = Sentence(
+    en="Stopped watching; {task} goes on. `codexbridge show {task}` tells how it is.",
+    zh="已停止查看；{task} 仍在继续。用 `codexbridge show {task}` 查看。",
+)
+REJECTED: Final = Sentence(en="Rejected {task}.", zh="已拒绝 {task}。")
+CANCELLED: Final = Sentence(en="{task} is being stopped.", zh="正在停止 {task}。")
+ASKED: Final = Sentence(en="{task} accepted.", zh="已受理 {task}。")
+WAITS: Final = Sentence(
+    en="{task} waits for you: codexbridge approve {task}",
+    zh="{task} 等待您确认：codexbridge approve {task}",
+)
+
+STATES: Final = {
+    "RECEIVED": Sentence(en="received", zh="已收到"),
+    "ROUTED": Sentence(en="understood", zh="已理解"),
+    "CONTEXT_COLLECTED": Sentence(en="context collected", zh="已收集上下文"),
+    "PROPOSING": Sentence(en="preparing a proposal", zh="正在准备方案"),
+    "PROPOSAL_READY": Sentence(en="proposal ready", zh="方案已就绪"),
+    "WAITING_APPROVAL": Sentence(en="waiting for approval", zh="等待批准"),
+    "EXECUTING": Sentence(en="running", zh="执行中"),
+    "COMPLETED": Sentence(en="completed", zh="已完成"),
+    "FAILED": Sentence(en="failed", zh="失败"),
+    "REJECTED": Sentence(en="not carried out", zh="未执行"),
+}
+REASONS: Final = {
+    "completed": Sentence(en="completed", zh="已完成"),
+    "failed": Sentence(en="failed", zh="失败"),
+    "rejected": Sentence(en="rejected", zh="已拒绝"),
+    "expired": Sentence(en="expired", zh="已过期"),
+    "refused": Sentence(en="refused by policy", zh="被策略拒绝"),
+    "cancelled": Sentence(en="cancelled", zh="已取消"),
+    "drifted": Sentence(en="not run: something changed", zh="未执行：内容已变化"),
+    "unknown": Sentence(en="interrupted, outcome unknown", zh="被中断，结果未知"),
+}
+
+TASK: Final = Sentence(en="Task", zh="任务")
+STATE: Final = Sentence(en="State", zh="状态")
+ASKED_BY: Final = Sentence(en="Asked by", zh="请求者")
+REQUEST: Final = Sentence(en="Request", zh="请求原文")
+WORKSPACE_LABEL: Final = Sentence(en="Workspace", zh="工作区")
+SUMMARY: Final = Sentence(en="Summary", zh="摘要")
+COMMAND: Final = Sentence(en="Command", zh="命令")
+
+# -- status ----------------------------------------------------------------------------------
+
+MACHINE: Final = Sentence(en="Machine", zh="机器")
+GATEWAY: Final = Sentence(en="Gateway", zh="网关")
+KEY: Final = Sentence(en="Key", zh="密钥")
+WORKSPACES: Final = Sentence(en="Workspaces", zh="工作区")
+SANDBOX: Final = Sentence(en="Sandbox", zh="沙箱")
+TASKS_LABEL: Final = Sentence(en="Tasks", zh="任务")
+OPEN_TASKS: Final = Sentence(en="{count} open", zh="{count} 个未结束")
+APPROVALS: Final = Sentence(en="Approvals", zh="待批准")
+NO_APPROVALS: Final = Sentence(en="none", zh="无")
+CONNECTED: Final = Sentence(en="{url}, connected", zh="{url}，已连接")
+CONNECTING: Final = Sentence(en="{url}, connecting", zh="{url}，连接中")
+UNPAIRED: Final = Sentence(
+    en="not paired; codexbridge pair --gateway URL", zh="未配对；codexbridge pair --gateway URL"
+)
+NOT_REACHED: Final = Sentence(
+    en="{url} not reached since {since}: {why}; next try within {seconds} s",
+    zh="自 {since} 起连不上 {url}：{why}；{seconds} 秒内重试",
+)
+NOT_ADMITTED: Final = Sentence(
+    en="{url} does not admit this machine; pair it again or ask the gateway's admin",
+    zh="{url} 拒绝接入本机；请重新配对或联系网关管理员",
+)
+CLOCK_REFUSED: Final = Sentence(
+    en="{url} cannot be used: this machine's clock differs by {seconds} s; set it right "
+    "(timedatectl set-ntp true)",
+    zh="无法使用 {url}：本机时钟相差 {seconds} 秒；请校准（timedatectl set-ntp true）",
+)
+LINK_WHY: Final = {
+    "connect": Sentence(en="no answer", zh="没有应答"),
+    "tls": Sentence(en="its certificate does not verify", zh="证书未通过验证"),
+    "http": Sentence(en="it is no CodexBridge gateway", zh="对方不是 CodexBridge 网关"),
+    "lost": Sentence(en="the connection was lost", zh="连接中断"),
+    "timeout": Sentence(en="it does not answer in time", zh="应答超时"),
+    "taken-over": Sentence(
+        en="another process with this machine's key took over", zh="持有本机密钥的另一进程已接管"
+    ),
+    "protocol": Sentence(en="it broke the protocol", zh="对方违反协议"),
+}

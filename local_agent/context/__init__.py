@@ -1,0 +1,1 @@
+"""What a proposal may look at, and how much of it."""

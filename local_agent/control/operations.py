@@ -1,0 +1,293 @@
+"""What can be asked over the control socket, one method each.
+
+Reads come straight from the journal; what changes something goes to the engine, or to the gate with
+the code that a person typed.  Nothing here decides.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, Protocol, TypeVar, cast
+
+from common import dsl
+from common.errors import InputError, RemoteProtocolError, StateError, StoreError
+from common.ids import new_short_id, new_uuid
+from common.model.state import FINAL, TaskState
+from local_agent.approval.gate import Gate
+from local_agent.approval.records import Choice
+from local_agent.control.wire import Request
+from local_agent.engine.bus import Bus
+from local_agent.engine.ports import NewTask
+from local_agent.store.approvals import StoredApproval
+from local_agent.store.journal import Journal
+from local_agent.store.runner import JournalThread
+from local_agent.store.tasks import Task
+
+MAX_TEXT_BYTES: Final = 20_000  # security limits table, command text
+MAX_LISTED: Final = 500
+ID_LENGTHS: Final = (4, 4, 5, 5)  # of the short IDs tried when one is taken
+
+_T = TypeVar("_T")
+Answer = tuple[bool, Mapping[str, Any]]
+
+
+class Engine(Protocol):
+    """What the operations need of the engine."""
+
+    async def submit(self, new: NewTask) -> Task:
+        """Write a task and begin it."""
+        ...
+
+    async def cancel(self, task_id: str) -> bool:
+        """Stop a task; False when it has ended."""
+        ...
+
+
+class AgentOperations:
+    """Answers requests.
+
+    Args:
+        db: The journal's thread.
+        gate: Where decisions enter.
+        engine: Begins and stops tasks.
+        bus: Tells what happens to them.
+        machine: The name people know this machine by.
+        prefix: What addresses the bot; put before a request that leaves it out.
+        user: Who sits at this machine, for the record.
+        surroundings: Machine, gateway, key, workspaces and sandbox, for ``status``; may block.
+    """
+
+    def __init__(
+        self,
+        *,
+        db: JournalThread,
+        gate: Gate,
+        engine: Engine,
+        bus: Bus,
+        machine: str,
+        prefix: str,
+        user: str,
+        surroundings: Callable[[], Mapping[str, Any]],
+    ) -> None:
+        self._db = db
+        self._gate = gate
+        self._engine = engine
+        self._bus = bus
+        self._machine = machine
+        self._prefix = prefix
+        self._user = user
+        self._surroundings = surroundings
+        self._changing: set[asyncio.Task[Any]] = set()
+
+    async def answer(self, request: Request) -> AsyncIterator[Answer]:
+        """Carry out one request; yields ``(is_last, value)``.
+
+        Raises:
+            CodexBridgeError: told to whoever asked, by its code.
+        """
+        args = _Args(request.args)
+        match request.op:
+            case "ask":
+                async for step in self._ask(args):
+                    yield step
+            case "follow":
+                async for step in self._follow(args):
+                    yield step
+            case "status":
+                yield True, await self._status()
+            case "tasks":
+                yield True, await self._tasks(args)
+            case "show":
+                yield True, await self._show(args)
+            case "decide":
+                yield True, await self._decide(args)
+            case "cancel":
+                yield True, await self._cancel(args)
+
+    async def _status(self) -> Mapping[str, Any]:
+        tasks = await self._db.run(self._journal.tasks.open_tasks)
+        by_id = {task.task_id: task for task in tasks}
+        waiting = [item for item in await self._gate.pending() if item.task_id in by_id]
+        return {
+            **await asyncio.to_thread(self._surroundings),
+            "open_tasks": len(tasks),
+            "approvals": [
+                {
+                    **_task_dict(by_id[item.task_id]),
+                    "expires_at": item.expires_at,
+                    "risk": item.risk,
+                }
+                for item in waiting
+            ],
+        }
+
+    async def _tasks(self, args: _Args) -> Mapping[str, Any]:
+        limit = args.integer("limit", 1, MAX_LISTED)
+        tasks: Sequence[Task]
+        if args.flag("all"):
+            tasks = await self._db.run(self._journal.tasks.recent, limit=limit)
+        else:
+            tasks = [*reversed(await self._db.run(self._journal.tasks.open_tasks))][:limit]
+        return {"tasks": [_task_dict(task) for task in tasks]}
+
+    async def _show(self, args: _Args) -> Mapping[str, Any]:
+        task = await self._db.run(self._journal.tasks.named, args.text("task"))
+        stored = await self._db.run(self._journal.approvals.newest_of, task.task_id)
+        approval = await self._approval(task, stored) if stored else None
+        return {"task": _task_dict(task), "approval": approval}
+
+    async def _approval(self, task: Task, stored: StoredApproval) -> Mapping[str, Any]:
+        shown = await self._gate.show(stored.approval_id)
+        known = (await asyncio.to_thread(self._surroundings))["workspaces"]
+        path = shown.approval.seal.workspace.path
+        return {
+            "approval_id": stored.approval_id,
+            "short_id": task.short_id,
+            "digest": stored.digest,
+            "seal": stored.seal.decode("ascii"),
+            "state": shown.state,
+            "risk": stored.risk,
+            "reasons": list(shown.approval.reasons),
+            "blocked": shown.blocked or "",
+            "expires_at": stored.expires_at,
+            "text": task.text,
+            "machine": self._machine,
+            "workspace": next((item["name"] for item in known if item["path"] == path), ""),
+        }
+
+    async def _decide(self, args: _Args) -> Mapping[str, Any]:
+        await self._finish(
+            self._gate.decide(
+                args.text("approval_id"),
+                args.text("digest"),
+                decision=cast("Choice", args.text("decision")),
+                approver="terminal",
+                typed=args.text("typed"),
+                reason=args.text("reason") or None,
+            )
+        )
+        return {}
+
+    async def _cancel(self, args: _Args) -> Mapping[str, Any]:
+        task = await self._db.run(self._journal.tasks.named, args.text("task"))
+        if not await self._finish(self._engine.cancel(task.task_id)):
+            raise StateError("task.over", task=task.short_id)
+        return {}
+
+    async def _follow(self, args: _Args) -> AsyncIterator[Answer]:
+        task = await self._db.run(self._journal.tasks.named, args.text("task"))
+        async for step in self._watch(task.task_id, until=FINAL):
+            yield step
+
+    async def _ask(self, args: _Args) -> AsyncIterator[Answer]:
+        new = self._new_task(args)
+        submitting = self._finish(self._submit(new))
+        until = FINAL | {TaskState.WAITING_APPROVAL}
+        async for step in self._watch(new.task_id, until=until, begin=submitting):
+            yield step
+
+    def _new_task(self, args: _Args) -> NewTask:
+        text = args.text("text").strip()
+        if not text:
+            raise InputError("ask.empty")
+        if isinstance(dsl.parse(text, prefix=self._prefix), dsl.NotAddressed):
+            text = f"{self._prefix} {text}"
+        if len(text.encode("utf-8", "replace")) > MAX_TEXT_BYTES:
+            raise InputError("ask.too-long", limit=MAX_TEXT_BYTES)
+        task_id = new_uuid()
+        return NewTask(
+            task_id=task_id,
+            short_id=new_short_id("agent"),
+            source="local_ui",
+            channel="terminal",
+            claimed_user=self._user,
+            thread_id=task_id,
+            text=text,
+            lang="zh" if args.text("lang") == "zh" else "en",
+            workspace=args.text("workspace") or None,
+        )
+
+    async def _submit(self, new: NewTask) -> Task:
+        for length in ID_LENGTHS:
+            try:
+                return await self._engine.submit(new)
+            except StoreError as error:
+                if error.code != "store.short-id-taken":
+                    raise
+            new = replace(new, short_id=new_short_id("agent", length=length))
+        return await self._engine.submit(new)
+
+    async def _watch(
+        self,
+        task_id: str,
+        *,
+        until: frozenset[TaskState],
+        begin: Coroutine[Any, Any, Task] | None = None,
+    ) -> AsyncIterator[Answer]:
+        # Reads from before the task is looked at, so that nothing falls in between.
+        with self._bus.read(task_id=task_id) as events:
+            if begin is not None:
+                await begin
+            task = await self._db.run(self._journal.tasks.get, task_id)
+            while task.state not in until:
+                event = await anext(events, None)
+                if event is None:
+                    return
+                yield False, event.to_dict()
+                task = await self._db.run(self._journal.tasks.get, task_id)
+        yield True, {"task": _task_dict(task)}
+
+    async def _finish(self, change: Coroutine[Any, Any, _T]) -> _T:
+        # Whoever asked may hang up; what they asked for is carried out whole all the same.
+        task = asyncio.ensure_future(change)
+        self._changing.add(task)
+        task.add_done_callback(self._changing.discard)
+        return await asyncio.shield(task)
+
+    @property
+    def _journal(self) -> Journal:
+        return self._db.journal
+
+
+class _Args:
+    """The arguments of a request, each checked as it is used."""
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        self._given = given
+
+    def text(self, name: str) -> str:
+        value = self._given.get(name)
+        if not isinstance(value, str):
+            raise RemoteProtocolError("control.malformed", field=name)
+        return value
+
+    def flag(self, name: str) -> bool:
+        value = self._given.get(name)
+        if not isinstance(value, bool):
+            raise RemoteProtocolError("control.malformed", field=name)
+        return value
+
+    def integer(self, name: str, low: int, high: int) -> int:
+        value = self._given.get(name)
+        if type(value) is not int or not low <= value <= high:
+            raise RemoteProtocolError("control.malformed", field=name)
+        return value
+
+
+def _task_dict(task: Task) -> dict[str, Any]:
+    return {
+        "task_id": task.task_id,
+        "short_id": task.short_id,
+        "source": task.source,
+        "channel": task.channel,
+        "claimed_user": task.claimed_user,
+        "text": task.text,
+        "workspace": task.workspace,
+        "state": task.state.value,
+        "reason": task.reason.value if task.reason else None,
+        "summary": task.summary,
+        "created_at": task.created_at,
+        "updated_at": task.updated_at,
+    }

@@ -1,0 +1,173 @@
+"""What the command line and the agent say to each other over the control socket.
+
+One JSON line asks, one or more JSON lines answer, then the connection ends.  Both sides use this
+module; it is standard library and `common` only, so that ``codexbridge status`` starts fast.
+The socket authorises nothing: an approval still needs the seal code that a person read and typed.
+
+An answer line holds exactly one of
+    {"ok": {...}}                      the last line: it worked
+    {"event": {...}}                   something happened on the way; more lines follow
+    {"error": {code, family, facts}}   the last line: it did not
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import socket
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from common import strict_json
+from common.errors import (
+    AuthError,
+    CodexBridgeError,
+    ConfigError,
+    InputError,
+    RemoteProtocolError,
+    StateError,
+    StoreError,
+    UnavailableError,
+)
+from common.home import Home
+
+REQUEST_BYTES: Final = 64 * 1024
+ANSWER_BYTES: Final = 2 * 1024 * 1024  # a sealed script of 20 kB (R26), escaped, with room
+OPS: Final = frozenset({"status", "tasks", "show", "decide", "cancel", "ask", "follow"})
+SOCKET_NAME: Final = "agent.sock"
+
+_SUN_PATH: Final = 107  # unix(7): 108 bytes with the closing NUL
+_PEERCRED: Final = struct.Struct("3i")  # struct ucred {pid, uid, gid}, socket(7)
+_FAMILIES: Final[dict[str, type[CodexBridgeError]]] = {
+    "auth": AuthError,
+    "config": ConfigError,
+    "input": InputError,
+    "protocol": RemoteProtocolError,
+    "state": StateError,
+    "store": StoreError,
+    "unavailable": UnavailableError,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One question to the agent.
+
+    Attributes:
+        op: One of `OPS`.
+        args: What it needs; checked by the operation itself.
+    """
+
+    op: str
+    args: Mapping[str, Any] = field(default_factory=dict)
+
+
+def socket_path(home: Home, environ: Mapping[str, str]) -> Path:
+    """Return where the control socket of this installation lies; creates nothing.
+
+    A path that does not fit into a socket address gets a short folder of its own under
+    XDG_RUNTIME_DIR, named by what it stands for.
+
+    Raises:
+        ConfigError: ``control.path-too-long``.
+    """
+    usual = home.run / SOCKET_NAME
+    if len(str(usual).encode()) <= _SUN_PATH:
+        return usual
+    if runtime := environ.get("XDG_RUNTIME_DIR"):
+        name = hashlib.sha256(str(home.run).encode()).hexdigest()[:12]
+        short = Path(runtime) / f"codexbridge-{name}" / SOCKET_NAME
+        if short.is_absolute() and len(str(short).encode()) <= _SUN_PATH:
+            return short
+    raise ConfigError("control.path-too-long", path=usual, limit=_SUN_PATH)
+
+
+def encode_request(request: Request) -> bytes:
+    """Return the line that asks.
+
+    Raises:
+        InputError: ``control.too-large``.
+    """
+    line = _line({"op": request.op, "args": dict(request.args)})
+    if len(line) > REQUEST_BYTES:
+        raise InputError("control.too-large", limit=REQUEST_BYTES)
+    return line
+
+
+def decode_request(line: bytes) -> Request:
+    """Return what is asked.
+
+    Raises:
+        RemoteProtocolError: it is not a request as `encode_request` makes them.
+    """
+    value = strict_json.loads(line, max_bytes=REQUEST_BYTES)
+    if not isinstance(value, dict) or set(value) != {"op", "args"}:
+        raise RemoteProtocolError("control.malformed")
+    if value["op"] not in OPS or not isinstance(value["args"], dict):
+        raise RemoteProtocolError("control.unknown-operation", op=str(value["op"])[:40])
+    return Request(value["op"], value["args"])
+
+
+def encode_ok(value: Mapping[str, Any]) -> bytes:
+    """Return the last line of an answer that worked."""
+    return _bounded({"ok": dict(value)})
+
+
+def encode_event(value: Mapping[str, Any]) -> bytes:
+    """Return a line about something that happened on the way."""
+    return _bounded({"event": dict(value)})
+
+
+def encode_error(error: CodexBridgeError) -> bytes:
+    """Return the last line of an answer that did not work; facts travel as text or integers."""
+    family = next((name for name, kind in _FAMILIES.items() if isinstance(error, kind)), "")
+    facts = {name: _fact(value) for name, value in error.facts.items()}
+    return _bounded({"error": {"code": error.code, "family": family, "facts": facts}})
+
+
+def decode_answer(line: bytes) -> tuple[str, dict[str, Any]]:
+    """Return ``("ok" | "event", value)`` of one answer line.
+
+    Raises:
+        CodexBridgeError: the error that the agent told, in its own class.
+        RemoteProtocolError: it is not an answer.
+    """
+    # From our own agent, and events carry the seed's one fraction, which `strict_json` refuses.
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        raise RemoteProtocolError("control.malformed") from None
+    if not isinstance(value, dict) or len(value) != 1:
+        raise RemoteProtocolError("control.malformed")
+    kind, body = next(iter(value.items()))
+    if not isinstance(body, dict) or kind not in ("ok", "event", "error"):
+        raise RemoteProtocolError("control.malformed")
+    if kind == "error":
+        family = _FAMILIES.get(str(body.get("family")), CodexBridgeError)
+        facts = body.get("facts")
+        raise family(str(body.get("code")), **(facts if isinstance(facts, dict) else {}))
+    return kind, body
+
+
+def peer_uid(connection: socket.socket) -> int:
+    """Return the user id of the process at the other end, as the kernel tells it."""
+    raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEERCRED.size)
+    return int(_PEERCRED.unpack(raw)[1])
+
+
+def _line(value: object) -> bytes:
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
+
+
+def _bounded(value: object) -> bytes:
+    line = _line(value)
+    if len(line) <= ANSWER_BYTES:
+        return line
+    return _line({"error": {"code": "control.too-large", "family": "", "facts": {}}})
+
+
+def _fact(value: object) -> str | int:
+    return value if isinstance(value, int) else str(value)[:2000]

@@ -1,0 +1,197 @@
+"""THE main flow of one task, one call per arrow, and the life of all tasks of this process.
+
+    RECEIVED ─route▶ ROUTED ─collect▶ CONTEXT_COLLECTED ─▶ PROPOSING ─propose▶ PROPOSAL_READY
+        PROPOSAL_READY ─answer▶ COMPLETED
+        PROPOSAL_READY ─ask▶ WAITING_APPROVAL ─decide▶ EXECUTING ─▶ COMPLETED | FAILED | REJECTED
+
+The next step follows from the state in the journal and from nothing else, so that a task goes on
+after kill -9 as if nothing had been.  EXECUTING is the exception: what is found in it was
+interrupted, and is reported as unknown and never run again (P3).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from types import MappingProxyType
+from typing import Any, Final, Protocol
+
+from common.clock import Clock
+from common.errors import CodexBridgeError, StoreError
+from common.model.proposal import NoRequirement, TaskResult
+from common.model.state import FINAL, Reason, TaskState
+from local_agent.engine import summaries
+from local_agent.engine.commands import Commands
+from local_agent.engine.ports import Gate, NewTask, TaskStore
+from local_agent.engine.recovery import settle_interrupted
+from local_agent.engine.run import Run, StoppedError
+from local_agent.engine.task import TaskLog
+from local_agent.engine.understanding import Understanding
+from local_agent.store.tasks import Task
+
+CLOSE_SECONDS: Final = 10.0  # for running commands to be ended and recorded
+
+
+class Log(Protocol):
+    """What the engine needs of a logger."""
+
+    def exception(self, event: str, *args: Any, **facts: Any) -> Any:
+        """Record an unexpected failure with its traceback."""
+        ...
+
+
+class Engine:
+    """Carries every task from where it stands to its end."""
+
+    def __init__(
+        self,
+        *,
+        store: TaskStore,
+        tasks: TaskLog,
+        understanding: Understanding,
+        commands: Commands,
+        gate: Gate,
+        clock: Clock,
+        log: Log,
+    ) -> None:
+        self._store = store
+        self._tasks = tasks
+        self._understanding = understanding
+        self._commands = commands
+        self._gate = gate
+        self._clock = clock
+        self._log = log
+        self._runs: dict[str, Run] = {}
+        self._carried: dict[Run, asyncio.Task[None]] = {}
+        self._closing = False
+
+    # --- the main flow -----------------------------------------------------------------------
+
+    async def _route(self, task: Task, run: Run) -> Task:
+        return await self._understanding.route(task)
+
+    async def _collect(self, task: Task, run: Run) -> Task:
+        return await self._understanding.collect(task, run)
+
+    async def _begin_proposing(self, task: Task, run: Run) -> Task:
+        return await self._understanding.begin_proposing(task)
+
+    async def _propose(self, task: Task, run: Run) -> Task:
+        return await self._understanding.propose(task, run)
+
+    async def _answer_or_ask(self, task: Task, run: Run) -> Task:
+        result = TaskResult.model_validate_json(task.proposal_json or "")
+        if isinstance(result.requires, NoRequirement):
+            return await self._tasks.ended(task, Reason.COMPLETED, result.summary)
+        return await self._commands.ask(task)
+
+    async def _decide(self, task: Task, run: Run) -> Task:
+        return await self._commands.decide(task, run)
+
+    async def _interrupted(self, task: Task, run: Run) -> Task:
+        return await self._commands.interrupted(task)
+
+    STEPS: Final[Mapping[TaskState, Callable[[Engine, Task, Run], Awaitable[Task]]]] = (
+        MappingProxyType(
+            {
+                TaskState.RECEIVED: _route,
+                TaskState.ROUTED: _collect,
+                TaskState.CONTEXT_COLLECTED: _begin_proposing,
+                TaskState.PROPOSING: _propose,
+                TaskState.PROPOSAL_READY: _answer_or_ask,
+                TaskState.WAITING_APPROVAL: _decide,
+                TaskState.EXECUTING: _interrupted,
+            }
+        )
+    )
+
+    async def _carry(self, run: Run) -> None:
+        task = await self._store.get(run.task_id)
+        if task.cancel_requested:
+            run.stop.set()
+        while task.state not in FINAL:
+            if run.stop.is_set() and task.state is not TaskState.EXECUTING:
+                raise StoppedError
+            task = await self.STEPS[task.state](self, task, run)
+
+    # --- the life of all tasks ---------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Take up every task that has not ended.  The gate must have been started before."""
+        await settle_interrupted(self._store, self._commands)
+        for task in await self._store.open_tasks():
+            self.begin(task.task_id)
+
+    async def submit(self, new: NewTask) -> Task:
+        """Write a task that was asked at this machine, and begin it.
+
+        Raises:
+            StoreError: ``store.short-id-taken``, ``store.task-known``, ``store.failed``.
+        """
+        task = await self._store.create(new, self._clock.now().wall_ms)
+        self.begin(task.task_id)
+        return task
+
+    def begin(self, task_id: str) -> None:
+        """Carry a task that is in the journal; does nothing when it is carried already."""
+        if self._closing or task_id in self._runs:
+            return
+        run = self._runs[task_id] = Run(task_id)
+        self._carried[run] = asyncio.create_task(self._carry_to_end(run), name=f"task {task_id}")
+
+    async def cancel(self, task_id: str) -> bool:
+        """Stop a task, whatever it is doing; False when it has ended.
+
+        The wish is durable when this returns; the task ends soon after.
+
+        Raises:
+            StoreError: nothing was written.
+        """
+        if not await self._store.request_cancel(task_id):
+            return False
+        self.begin(task_id)
+        if run := self._runs.get(task_id):
+            run.stop.set()
+        return True
+
+    async def close(self) -> None:
+        """End running commands and record it; leave everything else as the journal has it."""
+        self._closing = True
+        running = []
+        for run, carried in list(self._carried.items()):
+            if run.executing:
+                run.closing = True
+                run.stop.set()
+                running.append(carried)
+            else:
+                carried.cancel()
+        if running:
+            await asyncio.wait(running, timeout=CLOSE_SECONDS)
+        left = list(self._carried.values())
+        for carried in left:
+            carried.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
+
+    async def _carry_to_end(self, run: Run) -> None:
+        try:
+            await self._carry(run)
+        except StoreError:
+            # It stays as the journal has it, and goes on at the next start.
+            self._log.exception("task.left-open", task_id=run.task_id)
+        except Exception as error:  # noqa: BLE001 - the top of a task: it ends with a reason
+            await self._end_early(run, error)
+        finally:
+            self._runs.pop(run.task_id, None)
+            self._carried.pop(run, None)
+
+    async def _end_early(self, run: Run, error: Exception) -> None:
+        if not isinstance(error, StoppedError | CodexBridgeError):
+            self._log.exception("task.failed", task_id=run.task_id)
+        try:
+            await self._gate.withdraw(run.task_id)
+            task = await self._store.get(run.task_id)
+            if task.state not in FINAL:
+                reason, summary = summaries.of_early_end(error, task)
+                await self._tasks.ended(task, reason, summary)
+        except CodexBridgeError:
+            self._log.exception("task.left-open", task_id=run.task_id)

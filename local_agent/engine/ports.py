@@ -1,0 +1,163 @@
+"""What the engine needs of the parts below it, as Protocols: fakes in tests, real parts in `app`.
+
+The real parts are synchronous SQLite behind one writer thread, the approval gate, the executor and
+the workspace readers; the engine sees them only through these names.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from common.model.state import Reason, TaskState
+from common.seal import Seal
+from common.sentences import Lang
+from local_agent.approval.records import Decision, PendingApproval
+from local_agent.execution.command import Outcome, Progress
+from local_agent.execution.description import Prepared
+from local_agent.grant import Grant
+from local_agent.store.approvals import StoredApproval
+from local_agent.store.tasks import Task
+from local_agent.workspace.registry import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class NewTask:
+    """A task to be begun, from the chat (already journaled) or from this machine.
+
+    Attributes:
+        channel: Where it came from: ``wecom_app`` or ``terminal``.
+        claimed_user: Who is said to have asked; the gateway's word, never verified here.
+        envelope_sha256: Hash of the signed message that brought it; None when asked locally.
+    """
+
+    task_id: str
+    short_id: str
+    source: Literal["wecom", "local_ui"]
+    channel: str
+    claimed_user: str
+    thread_id: str
+    text: str
+    lang: Lang
+    workspace: str | None = None
+    envelope_sha256: str | None = None
+    gateway_key_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One step of one task, written in one transaction: row, events and reports together.
+
+    Attributes:
+        expected: State the row must still have; another one raises and changes nothing.
+        state: New state; equal to ``expected`` when only something is told (progress).
+        events: Seed events (`common.model.events`) as plain dicts, appended in order.
+        reports: ``(kind, body)`` for the gateway, kind ``event`` or ``result``; empty for local.
+    """
+
+    task_id: str
+    expected: TaskState
+    state: TaskState
+    at_ms: int
+    reason: Reason | None = None
+    intent_json: str | None = None
+    proposal_json: str | None = None
+    summary: str | None = None
+    events: Sequence[Mapping[str, Any]] = ()
+    reports: Sequence[tuple[str, Mapping[str, Any]]] = ()
+
+
+class TaskStore(Protocol):
+    """The journal of tasks, behind its writer thread."""
+
+    async def create(self, new: NewTask, at_ms: int) -> Task:
+        """Write a local task in RECEIVED; raises StoreError on a known task or short ID."""
+        ...
+
+    async def get(self, task_id: str) -> Task:
+        """Return the task; raises StateError ``task.unknown``."""
+        ...
+
+    async def open_tasks(self) -> Sequence[Task]:
+        """Return all tasks that are not final, oldest first."""
+        ...
+
+    async def change(self, change: Change) -> Task:
+        """Apply one step and return the task; an illegal one raises and changes nothing."""
+        ...
+
+    async def named(self, short_id: str) -> Task:
+        """Return the task that people mean by a short ID; raises StateError ``task.unknown``."""
+        ...
+
+    async def request_cancel(self, task_id: str) -> bool:
+        """Note durably that the task is to be cancelled; False when it has ended."""
+        ...
+
+    async def newest_approval(self, task_id: str) -> StoredApproval | None:
+        """Return the newest approval of a task, whatever became of it."""
+        ...
+
+    async def interrupted(self) -> Sequence[str]:
+        """Return the tasks that have an effect without an outcome."""
+        ...
+
+
+class Gate(Protocol):
+    """The approval gate (`local_agent.approval.gate`), without the method that decides."""
+
+    async def request(
+        self, seal: Seal, *, allowed: Collection[Sequence[str]] = ()
+    ) -> PendingApproval:
+        """Let a person be asked; an older question of the same task no longer stands."""
+        ...
+
+    async def wait(self, approval_id: str) -> Decision:
+        """Return how it ended, once it has; also after a restart."""
+        ...
+
+    async def withdraw(self, task_id: str) -> None:
+        """Take back what a task asks or was granted and has not used."""
+        ...
+
+    async def take_grant(self, approval_id: str, digest: str) -> Grant:
+        """Use an approval up; the intent is on disk when this returns."""
+        ...
+
+    def block(self, why: str) -> AbstractContextManager[None]:
+        """Accept no approval meanwhile."""
+        ...
+
+
+class Executor(Protocol):
+    """The executor of commands (`local_agent.execution.command`)."""
+
+    async def prepare(self, workspace: Workspace, text: str) -> Prepared:
+        """Describe a command given as text; nothing is run."""
+        ...
+
+    async def run(
+        self,
+        grant: Grant,
+        *,
+        workspace: Workspace,
+        on_progress: Callable[[Progress], None] | None = None,
+        cancel: asyncio.Event | None = None,
+    ) -> Outcome:
+        """Spend the grant: run exactly what was sealed, or nothing."""
+        ...
+
+
+class Workspaces(Protocol):
+    """The registry of workspaces (`local_agent.workspace.registry`).  Blocking."""
+
+    def find(self, name: str | None = None) -> Workspace:
+        """Return the named one, or the default.
+
+        Raises:
+            InputError: ``workspace.unknown`` or ``workspace.none``.
+        """
+        ...

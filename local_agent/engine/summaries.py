@@ -1,0 +1,95 @@
+"""How a task ended, in words (P7): facts in, one truthful text out.  Pure.
+
+Machine and task ID are not named here: the gateway puts them in front.
+"""
+
+from __future__ import annotations
+
+from common.errors import CodexBridgeError
+from common.model.state import Reason, TaskState
+from common.sentences import Lang, Sentence, explain, say
+from common.text import one_line, reveal
+from local_agent import replies
+from local_agent.approval.records import Decision
+from local_agent.engine.run import StoppedError
+from local_agent.error_texts import ERRORS
+from local_agent.errors import FloodedError, RefusedError
+from local_agent.execution.command import Outcome
+from local_agent.store.tasks import Task
+
+COMMAND_BYTES = 200
+_WHY_BYTES = 500
+
+
+def of_outcome(outcome: Outcome, command: str, lang: Lang) -> str:
+    """Return what came of a command: how it ended, how long it took, and its last lines."""
+    if outcome.reason is Reason.DRIFTED:
+        return say(replies.DRIFTED, lang)
+    if outcome.reason is Reason.CANCELLED and outcome.exit_code is None and not outcome.signal:
+        return say(replies.CANCELLED, lang)
+    head = say(
+        _ending(outcome),
+        lang,
+        command=one_line(command, COMMAND_BYTES),
+        duration=replies.render_duration(outcome.duration_ms, lang),
+        exit_code=outcome.exit_code,
+        signal=outcome.signal,
+        why=outcome.code,
+    )
+    lines = [head]
+    if outcome.survivors:
+        lines.append(say(replies.SURVIVORS, lang, count=outcome.survivors))
+    if outcome.code not in ("command.cannot-start", "command.sandbox-failed"):
+        shown = say(replies.LAST_LINES, lang, tail=outcome.tail)
+        lines.append(shown if outcome.tail else say(replies.NO_OUTPUT, lang))
+    return "\n".join(lines)
+
+
+def of_rejection(decision: Decision, lang: Lang) -> str:
+    """Return that a person rejected it, with what they said."""
+    if not decision.reason:
+        return say(replies.REJECTED, lang)
+    why = reveal(one_line(decision.reason, _WHY_BYTES))
+    return say(replies.REJECTED_WHY, lang, why=why)
+
+
+def of_early_end(error: Exception, task: Task) -> tuple[Reason, str]:
+    """Return how a task ends that could not go on, and the words for it."""
+    lang = task.lang
+    if isinstance(error, StoppedError):
+        return Reason.CANCELLED, say(replies.CANCELLED, lang)
+    if isinstance(error, RefusedError):
+        why = reasons(error.reasons, lang)
+        return Reason.REFUSED, say(replies.REFUSED, lang, why=why)
+    if isinstance(error, CodexBridgeError):
+        told = explain(error, {**ERRORS, **replies.ENGINE_ERRORS}, lang)
+        # Flooding is a limit, not a fault: policy ends the task.
+        return Reason.REFUSED if isinstance(error, FloodedError) else Reason.FAILED, told
+    internal = say(replies.INTERNAL, lang, code=type(error).__name__)
+    # Our own fault in the middle of a command: nobody saw how that ended (P3).
+    return Reason.UNKNOWN if task.state is TaskState.EXECUTING else Reason.FAILED, internal
+
+
+def of_interruption(command: str | None, lang: Lang) -> str:
+    """Return that nobody knows how it ended."""
+    shown = one_line(command or "?", COMMAND_BYTES)
+    return say(replies.UNKNOWN, lang, command=shown)
+
+
+def reasons(codes: tuple[str, ...], lang: Lang) -> str:
+    """Return what risk codes mean, one after the other."""
+    known = {**replies.RISK, **replies.REFUSALS}
+    said = [say(known[code], lang) for code in codes if code in known]
+    return say(replies.AND_ALSO, lang).join(said)
+
+
+def _ending(outcome: Outcome) -> Sentence:
+    if outcome.reason is Reason.CANCELLED:
+        return replies.CANCELLED_RUNNING
+    if outcome.code == "command.timeout":
+        return replies.TIMED_OUT
+    if outcome.code in ("command.cannot-start", "command.sandbox-failed"):
+        return replies.NOT_STARTED
+    if outcome.signal:
+        return replies.KILLED
+    return replies.RAN_OK if outcome.exit_code == 0 else replies.RAN_BADLY

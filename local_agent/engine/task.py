@@ -1,0 +1,163 @@
+"""The one place on the agent that changes the state of a task, and tells everyone who reads.
+
+Each method is one arrow of the state machine: it writes row, events and report in one transaction,
+then hands the same events to the bus.  Whatever leaves for the chat is redacted, revealed and
+bounded here, at the exit (R54, R26).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from common.clock import Clock
+from common.model.events import TaskEnd, TaskEvent, TaskProposed, TaskStart, TaskStateChanged
+from common.model.intent import TaskIntent
+from common.model.proposal import TaskResult
+from common.model.state import Reason, TaskState, final_of
+from common.protocol.bodies import EventBody, ResultBody
+from common.redact import redact
+from common.text import clip_bytes, reveal
+from local_agent.engine.bus import Bus
+from local_agent.engine.ports import Change, TaskStore
+from local_agent.store.tasks import Task
+
+CHAT_SUMMARY_BYTES: Final = 1_700  # of WeCom's 2,048; the gateway puts machine and ID in front
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What the chat is told while a person must decide.
+
+    Attributes:
+        seal_code: The fingerprint shown everywhere.
+        expires_at: Milliseconds since the epoch.
+        machine: Where the decision is made.
+    """
+
+    seal_code: str
+    expires_at: int
+    machine: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the record of the event body."""
+        return {
+            "seal_code": self.seal_code,
+            "expires_at": self.expires_at,
+            "machine": self.machine,
+        }
+
+
+class TaskLog:
+    """Writes every step of every task."""
+
+    def __init__(self, store: TaskStore, bus: Bus, clock: Clock) -> None:
+        self._store = store
+        self._bus = bus
+        self._clock = clock
+
+    async def routed(self, task: Task, intent: TaskIntent) -> Task:
+        """The task was understood: ROUTED, with the seed's ``task_start``."""
+        start = TaskStart(thread_id=task.thread_id, task_id=task.task_id, intent=intent)
+        return await self._enter(
+            task, TaskState.ROUTED, events=[start], intent_json=intent.to_json()
+        )
+
+    async def entered(self, task: Task, state: TaskState, message: str = "") -> Task:
+        """The task is in the next state, and nothing else is to be said."""
+        return await self._enter(task, state, message=message)
+
+    async def proposed(self, task: Task, result: TaskResult) -> Task:
+        """The proposal stands: PROPOSAL_READY.  The whole result is kept for whoever resumes."""
+        told = TaskProposed(thread_id=task.thread_id, task_id=task.task_id, result=result)
+        return await self._enter(
+            task, TaskState.PROPOSAL_READY, events=[told], proposal_json=result.to_json()
+        )
+
+    async def waiting(self, task: Task, message: str, waiting: Waiting) -> Task:
+        """A person must decide: WAITING_APPROVAL, or once more with another seal."""
+        return await self._enter(task, TaskState.WAITING_APPROVAL, message=message, waiting=waiting)
+
+    async def told(self, task: Task, message: str) -> Task:
+        """The state is as it was; there is something to say about it."""
+        return await self._enter(task, task.state, message=message)
+
+    async def ended(self, task: Task, reason: Reason, summary: str) -> Task:
+        """The task is over; the reason decides the final state (P7)."""
+        state, status = final_of(reason)
+        summary = for_chat(summary, CHAT_SUMMARY_BYTES)
+        at_ms = self._clock.now().wall_ms
+        events: list[TaskEvent] = [
+            _state_changed(task, state, ""),
+            TaskEnd(thread_id=task.thread_id, task_id=task.task_id, status=status, reason=reason),
+        ]
+        result = ResultBody(
+            task_id=task.task_id,
+            task_sha256=task.envelope_sha256 or "",
+            state=state,
+            reason=reason,
+            summary=summary,
+            at=at_ms,
+        )
+        change = Change(
+            task_id=task.task_id,
+            expected=task.state,
+            state=state,
+            at_ms=at_ms,
+            reason=reason,
+            summary=summary,
+            events=[event.to_dict() for event in events],
+            reports=[("result", result.to_dict())],
+        )
+        return await self._write(change, events)
+
+    async def _enter(
+        self,
+        task: Task,
+        state: TaskState,
+        *,
+        message: str = "",
+        waiting: Waiting | None = None,
+        events: Sequence[TaskEvent] = (),
+        intent_json: str | None = None,
+        proposal_json: str | None = None,
+    ) -> Task:
+        message = for_chat(message, CHAT_SUMMARY_BYTES)
+        at_ms = self._clock.now().wall_ms
+        body = EventBody(
+            task_id=task.task_id,
+            state=state,
+            message=message,
+            waiting=waiting.to_dict() if waiting else None,
+            at=at_ms,
+        )
+        told = [*events, _state_changed(task, state, message)]
+        change = Change(
+            task_id=task.task_id,
+            expected=task.state,
+            state=state,
+            at_ms=at_ms,
+            intent_json=intent_json,
+            proposal_json=proposal_json,
+            events=[event.to_dict() for event in told],
+            reports=[("event", body.to_dict())],
+        )
+        return await self._write(change, told)
+
+    async def _write(self, change: Change, events: Sequence[TaskEvent]) -> Task:
+        task = await self._store.change(change)
+        for event in events:
+            self._bus.publish(event)
+        return task
+
+
+def for_chat(text: str, limit: int) -> str:
+    """Return a text as it may leave for the chat: no secret, nothing hidden, bounded in bytes."""
+    return clip_bytes(reveal(redact(text)), limit)
+
+
+def _state_changed(task: Task, state: TaskState, message: str) -> TaskStateChanged:
+    return TaskStateChanged(
+        thread_id=task.thread_id, task_id=task.task_id, state=state, message=message or None
+    )

@@ -1,0 +1,250 @@
+"""What the command line of the agent says when something fails, by code: one line, what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from common.sentences import Sentence
+from local_agent.replies import AUTHORITY_ERRORS
+
+_SETTINGS: Final = {
+    "config.no-file": Sentence(
+        en="{file} cannot be read ({why}).", zh="无法读取 {file}（{why}）。"
+    ),
+    "config.broken-toml": Sentence(
+        en="{file} is not valid TOML: look at line {line}, column {column}.",
+        zh="{file} 不是有效的 TOML：请检查第 {line} 行第 {column} 列。",
+    ),
+    "config.unknown-setting": Sentence(
+        en="There is no setting “{name}” (in {file}). Closest known: {did_you_mean}",
+        zh="没有“{name}”这个设置项（位于 {file}）。最接近的是：{did_you_mean}",
+    ),
+    "config.unknown-variable": Sentence(
+        en="There is no environment variable {name}. Closest known: {did_you_mean}",
+        zh="没有 {name} 这个环境变量。最接近的是：{did_you_mean}",
+    ),
+    "config.missing": Sentence(
+        en="The setting {name} is missing. Set it in the settings file or as {how}.",
+        zh="缺少设置项 {name}。请在设置文件中填写，或通过 {how} 提供。",
+    ),
+    "config.invalid": Sentence(
+        en="The setting {name} is not valid: {why}.", zh="设置项 {name} 无效：{why}。"
+    ),
+    "config.file-too-large": Sentence(
+        en="{path} has more than {limit} bytes; is it the right file?",
+        zh="{path} 超过 {limit} 字节；是否选错了文件？",
+    ),
+    "config.file-readable-by-others": Sentence(
+        en="Others can read {path}. Run: chmod 600 {path}",
+        zh="其他用户可以读取 {path}。请执行：chmod 600 {path}",
+    ),
+    "config.file-writable-by-others": Sentence(
+        en="Others can change {path}. Run: chmod o-w {path}",
+        zh="其他用户可以修改 {path}。请执行：chmod o-w {path}",
+    ),
+    "config.home-relative": Sentence(
+        en="CODEXBRIDGE_HOME must be an absolute path; it is {path}.",
+        zh="CODEXBRIDGE_HOME 必须是绝对路径，当前为 {path}。",
+    ),
+    "config.not-private": Sentence(
+        en="The folder {path} belongs to another user; CodexBridge does not use it.",
+        zh="文件夹 {path} 属于其他用户，CodexBridge 不会使用。",
+    ),
+    "config.unusable": Sentence(en="{path} cannot be used: {why}.", zh="无法使用 {path}：{why}。"),
+    "config.key-file-broken": Sentence(
+        en="The key file {path} is damaged. Pair this machine again: "
+        "codexbridge pair --gateway URL --replace",
+        zh="密钥文件 {path} 已损坏。请重新配对：codexbridge pair --gateway URL --replace",
+    ),
+    "keystore.keyring-away": Sentence(
+        en="This machine's key is in the system keyring, which cannot be reached now. Unlock it "
+        "or start from your desktop session.",
+        zh="本机密钥在系统密钥环中，目前无法访问。请先解锁，或从桌面会话启动。",
+    ),
+    "process.not-hardened": Sentence(
+        en="The kernel refused to protect this process's memory; the agent does not start.",
+        zh="内核拒绝保护本进程的内存；代理不会启动。",
+    ),
+}
+_AGENT: Final = {
+    "agent.not-running": Sentence(
+        en="The agent is not running. Start it: codexbridge agent",
+        zh="代理没有运行。启动：codexbridge agent",
+    ),
+    "agent.no-answer": Sentence(
+        en="The agent does not answer, or ended meanwhile. Look at its output; nothing was lost.",
+        zh="代理没有应答或已退出。请查看其输出；没有丢失任何内容。",
+    ),
+    "agent.part-failed": Sentence(
+        en="A part of the agent ({part}) ended unexpectedly, so all of it was stopped. Nothing was "
+        "lost; see the log.",
+        zh="代理的一个部分（{part}）意外结束，因此整个代理已停止。没有丢失任何内容；请查看日志。",
+    ),
+    "control.path-too-long": Sentence(
+        en="{path} is too long for a socket (more than {limit} bytes). Choose a shorter "
+        "CODEXBRIDGE_HOME, or set XDG_RUNTIME_DIR.",
+        zh="{path} 作为套接字路径过长（超过 {limit} 字节）。请使用更短的 CODEXBRIDGE_HOME，"
+        "或设置 XDG_RUNTIME_DIR。",
+    ),
+    "control.too-large": Sentence(
+        en="That is too long to be sent to the agent.", zh="内容过长，无法发送给代理。"
+    ),
+    "control.malformed": Sentence(
+        en="Agent and command line do not understand each other: start the agent again after an "
+        "upgrade.",
+        zh="代理与命令行版本不一致：升级后请重新启动代理。",
+    ),
+    "control.unknown-operation": Sentence(
+        en="The running agent does not know “{op}”: start it again after an upgrade.",
+        zh="运行中的代理不支持“{op}”：升级后请重新启动。",
+    ),
+    "control.foreign-peer": Sentence(
+        en="The control socket belongs to another user's process; nothing was sent.",
+        zh="控制套接字属于其他用户的进程；没有发送任何内容。",
+    ),
+    "json.malformed": Sentence(
+        en="Agent and command line do not understand each other: start the agent again after an "
+        "upgrade.",
+        zh="代理与命令行版本不一致：升级后请重新启动代理。",
+    ),
+    "ask.empty": Sentence(
+        en='Say what is to be done, such as: codexbridge ask "test"',
+        zh='请写明要做什么，例如：codexbridge ask "测试"',
+    ),
+    "ask.too-long": Sentence(
+        en="The request is longer than {limit} bytes.", zh="请求超过 {limit} 字节。"
+    ),
+    "bus.reader-too-slow": Sentence(
+        en="This terminal could not keep up; the task goes on. `codexbridge tasks` tells how it "
+        "is.",
+        zh="本终端跟不上输出；任务仍在继续。用 `codexbridge tasks` 查看。",
+    ),
+    "system": Sentence(en="{why} {path}", zh="{why} {path}"),
+}
+_APPROVE: Final = {
+    "approve.no-terminal": Sentence(
+        en="Only a person at a terminal can approve: standard input is no terminal here. Nothing "
+        "was approved.",
+        zh="只有终端前的人可以批准：此处的标准输入不是终端。没有批准任何操作。",
+    ),
+    "approve.several": Sentence(
+        en="{count} requests wait for approval; say which one, such as: codexbridge approve T-7K3F",
+        zh="有 {count} 个请求等待批准；请指明，例如：codexbridge approve T-7K3F",
+    ),
+    "approve.not-waiting": Sentence(
+        en="{task} does not wait for approval. `codexbridge show {task}` tells how it stands.",
+        zh="{task} 并不在等待批准。用 `codexbridge show {task}` 查看其状态。",
+    ),
+}
+_PAIR: Final = {
+    "input.pairing-code": Sentence(
+        en="That is not a pairing code. It begins with CB1- and has 26 more characters; make a new "
+        "one on the gateway: codexbridge gateway pair --machine NAME --member USER",
+        zh="这不是配对码。配对码以 CB1- 开头，后跟 26 个字符；在网关上重新生成："
+        "codexbridge gateway pair --machine 名称 --member 用户",
+    ),
+    "input.gateway-url": Sentence(
+        en="“{url}” is not a gateway's address. It looks like https://gateway.example.com",
+        zh="“{url}”不是网关地址。形如 https://gateway.example.com",
+    ),
+    "pair.insecure-url": Sentence(
+        en="{url} has no TLS. Use https://, or http:// with 127.0.0.1 for a gateway on this "
+        "machine.",
+        zh="{url} 没有 TLS。请使用 https://；若网关在本机，可用 http://127.0.0.1。",
+    ),
+    "pair.already": Sentence(
+        en="This machine is paired with {url} as {machine}. To pair it again, run on a terminal: "
+        "codexbridge pair --replace --gateway URL",
+        zh="本机已作为 {machine} 与 {url} 配对。如需重新配对，请在终端执行："
+        "codexbridge pair --replace --gateway URL",
+    ),
+    "pair.unreachable": Sentence(
+        en="{url} cannot be reached: {why}. Is the address right, and the gateway running?",
+        zh="无法连接 {url}：{why}。地址是否正确，网关是否在运行？",
+    ),
+    "pair.busy": Sentence(
+        en="{url} is busy. Try again in a minute; the code stays valid.",
+        zh="{url} 正忙。请一分钟后再试；配对码仍然有效。",
+    ),
+    "pair.not-a-gateway": Sentence(
+        en="{url} does not answer like a CodexBridge gateway. Is the address right?",
+        zh="{url} 的应答不像 CodexBridge 网关。地址是否正确？",
+    ),
+    "pair.refused": Sentence(
+        en="The gateway does not take this code: mistyped, used, or older than ten minutes; or the "
+        "address is not the one it calls itself. Nothing was changed.",
+        zh="网关不接受此配对码：可能输错、已使用、超过十分钟，或地址与网关自称的不符。没有任何改动。",
+    ),
+    "pair.file": Sentence(
+        en="{path} is damaged. Pair this machine again: codexbridge pair --gateway URL "
+        "(after removing that file)",
+        zh="{path} 已损坏。请删除该文件后重新配对：codexbridge pair --gateway URL",
+    ),
+    "pair.key-missing": Sentence(
+        en="This machine is paired, but its key ({name}) is gone from the keystore. Pair it again: "
+        "codexbridge pair --gateway URL --replace",
+        zh="本机已配对，但密钥（{name}）不在密钥库中。请重新配对："
+        "codexbridge pair --gateway URL --replace",
+    ),
+}
+_WORKSPACE: Final = {
+    "workspace.file": Sentence(
+        en="{file} is damaged. Move it away and add your workspaces again.",
+        zh="{file} 已损坏。请移走该文件并重新添加工作区。",
+    ),
+    "workspace.unknown": Sentence(
+        en="There is no workspace {name}. `codexbridge workspace list` lists them.",
+        zh="没有工作区 {name}。用 `codexbridge workspace list` 可以列出。",
+    ),
+    "workspace.none": Sentence(
+        en="No workspace yet. Add one: codexbridge workspace add PATH",
+        zh="还没有工作区。添加：codexbridge workspace add 路径",
+    ),
+    "workspace.name": Sentence(
+        en="“{name}” is no name for a workspace: a to z, 0 to 9 and -, at most 32.",
+        zh="“{name}”不能作为工作区名称：只能用 a–z、0–9 和 -，最多 32 个字符。",
+    ),
+    "workspace.not-a-folder": Sentence(en="{path} is not a folder.", zh="{path} 不是文件夹。"),
+    "workspace.forbidden": Sentence(
+        en="{path} cannot be a workspace: it is a system folder or holds your whole home.",
+        zh="{path} 不能作为工作区：它是系统目录，或包含您的整个主目录。",
+    ),
+    "workspace.nested": Sentence(
+        en="{path} cannot be a workspace: it holds, or lies in, CodexBridge's own folder {place}.",
+        zh="{path} 不能作为工作区：它包含或位于 CodexBridge 自己的文件夹 {place}。",
+    ),
+    "workspace.too-many": Sentence(
+        en="There are {limit} workspaces already; remove one first.",
+        zh="已有 {limit} 个工作区；请先移除一个。",
+    ),
+    "workspace.command": Sentence(
+        en="The test command is empty or longer than {limit} bytes.",
+        zh="测试命令为空或超过 {limit} 字节。",
+    ),
+    "workspace.variable": Sentence(
+        en="{name} cannot be passed to commands.", zh="不能把 {name} 传给命令。"
+    ),
+    "workspace.toolchain": Sentence(
+        en="No toolchain “{name}” was found for this folder. Found: {found}",
+        zh="没有为此文件夹找到工具链“{name}”。已找到：{found}",
+    ),
+    "toolchain.missing": Sentence(
+        en="The toolchain {kind} at {path} is not there any more.",
+        zh="位于 {path} 的工具链 {kind} 已不存在。",
+    ),
+    "toolchain.too-wide": Sentence(
+        en="The toolchain {kind} at {path} would open your home or CodexBridge's own files to "
+        "commands; it is not allowed.",
+        zh="位于 {path} 的工具链 {kind} 会让命令接触您的主目录或 CodexBridge 自己的文件，不允许。",
+    ),
+}
+
+ERRORS: Final[Mapping[str, Sentence]] = {
+    **AUTHORITY_ERRORS,
+    **_SETTINGS,
+    **_AGENT,
+    **_APPROVE,
+    **_PAIR,
+    **_WORKSPACE,
+}

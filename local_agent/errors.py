@@ -1,0 +1,23 @@
+"""The agent's own leaves of the error tree (`common.errors`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from common.errors import StateError
+
+
+class RefusedError(StateError):
+    """Policy forbids it on this machine; no approval can change that.  Outcome ``refused``.
+
+    Args:
+        reasons: Codes of `local_agent.safety.authority`, each with a sentence in `replies.RISK`.
+    """
+
+    def __init__(self, reasons: Sequence[str]) -> None:
+        super().__init__("policy.refused", reasons=",".join(reasons))
+        self.reasons = tuple(reasons)
+
+
+class FloodedError(StateError):
+    """Too many approvals are asked for (R28); the person is not to be worn down."""

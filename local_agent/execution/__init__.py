@@ -1,0 +1,1 @@
+"""Executes what was approved, exactly.  Takes a Grant; decides nothing."""

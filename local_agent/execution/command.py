@@ -1,0 +1,292 @@
+"""Preparing a command for the seal, and running exactly what was sealed (P2, DESIGN §5 Commands).
+
+`Executor.prepare` describes what would run, from the workspace as it is; the description is what a
+person approves.  `Executor.run` takes the Grant, describes the same again from reality, compares
+byte for byte, and runs only what is equal: anything else ends as ``drifted``.
+
+Whether it may run is not decided here (`local_agent.safety`, `local_agent.approval`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Protocol
+
+from common.clock import Clock
+from common.errors import CodexBridgeError, InputError, StateError
+from common.model.state import Reason
+from local_agent.execution.command_line import read_command_line
+from local_agent.execution.description import (
+    Prepared,
+    Surroundings,
+    describe,
+    describe_sealed,
+    find_drift,
+)
+from local_agent.execution.output import chat_tail, full_log
+from local_agent.grant import Grant
+from local_agent.process import KEPT_BYTES, Exit, Kept, Limits, Stream, run_child
+from local_agent.workspace import manifest
+from local_agent.workspace.manifest import Differences
+from local_agent.workspace.registry import Workspace
+
+TIMEOUT_S: Final = 600  # security limits table: default and most
+MAX_TIMEOUT_S: Final = 3600
+PROGRESS_S: Final = 10.0
+# Generous: Node, Java and sanitizers reserve far more address space than they use.
+_ADDRESS_BYTES: Final = 256 * 1024**3
+_FILE_BYTES: Final = 4 * 1024**3
+_OPEN_FILES: Final = 8192
+
+
+class Blobs(Protocol):
+    """Where the full log is kept: 0600, under its hash.  Blocking."""
+
+    def put(self, data: bytes) -> str:
+        """Store the bytes and return their SHA-256."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a running command stands."""
+
+    elapsed_s: int
+    lines: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What came of an approved command.
+
+    Attributes:
+        reason: ``completed`` (exit code 0), ``failed``, ``cancelled`` or ``drifted``.
+        code: Why, where the exit code does not say: ``command.timeout``, ``command.drifted``,
+            ``command.cannot-start``, ``command.sandbox-failed``, or the code of the error that
+            describing it again met.
+        drift: Which fields of the payload were not as approved.
+        timed_out: Its time was up; the reason is ``failed``.
+        tail: End of the output, bounded and redacted, for the chat.
+        log_sha256: Blob of the kept output, whole and unredacted; local only.
+        differences: What changed in the workspace (R46); local only.
+        survivors: Processes that could not be ended.
+    """
+
+    reason: Reason
+    code: str | None = None
+    exit_code: int | None = None
+    signal: int | None = None
+    timed_out: bool = False
+    duration_ms: int = 0
+    lines: int = 0
+    tail: str = ""
+    log_sha256: str | None = None
+    drift: tuple[str, ...] = ()
+    differences: Differences | None = None
+    survivors: int = 0
+
+
+@dataclass(slots=True)
+class _Listener:
+    """Takes in the output of both streams in the order in which it comes."""
+
+    log: Kept = field(default_factory=lambda: Kept(2 * KEPT_BYTES))
+    lines: int = 0
+
+    def __call__(self, chunk: bytes, stream: Stream) -> None:
+        self.log.add(chunk)
+        self.lines += chunk.count(b"\n")
+
+
+class Executor:
+    """Runs approved commands.
+
+    Args:
+        around: Our directories, the home, the environment, and the sandbox level.
+        blobs: Where full logs are kept.
+        clock: For durations and progress.
+        secrets: Gives the known secrets of the product, kept out of every tail.
+        progress_s: Seconds between two tellings of progress.
+    """
+
+    def __init__(
+        self,
+        around: Surroundings,
+        *,
+        blobs: Blobs,
+        clock: Clock,
+        secrets: Callable[[], Iterable[str]] = tuple,
+        progress_s: float = PROGRESS_S,
+    ) -> None:
+        self._around = around
+        self._blobs = blobs
+        self._clock = clock
+        self._secrets = secrets
+        self._progress_s = progress_s
+        self._turns: dict[Path, asyncio.Lock] = {}
+        self._unsandboxed = 0
+        self._survivors = 0
+
+    @property
+    def exposed(self) -> bool:
+        """An unsandboxed command, or a survivor of one, lives: no approval may be accepted now."""
+        return self._unsandboxed > 0 or self._survivors > 0
+
+    async def prepare(
+        self,
+        workspace: Workspace,
+        text: str,
+        *,
+        cwd: str = ".",
+        timeout_s: int = TIMEOUT_S,
+        network: bool = False,
+    ) -> Prepared:
+        """Describe a command given as text; nothing is run.
+
+        Args:
+            workspace: Where it would run.
+            text: As a person wrote it; a shell is used only where one is needed.
+            cwd: Relative to the workspace.
+            timeout_s: Seconds, at most 3,600.
+            network: Whether it is to reach the network (R51).
+
+        Raises:
+            InputError: ``command.*`` or ``sandbox.*``: it cannot run as written.
+        """
+        if not 0 < timeout_s <= MAX_TIMEOUT_S:
+            raise InputError("command.timeout-range", limit=MAX_TIMEOUT_S)
+        line = read_command_line(text)
+        return await asyncio.to_thread(
+            describe,
+            *(self._around, workspace, line),
+            cwd=cwd,
+            timeout_s=timeout_s,
+            network=network,
+        )
+
+    async def run(
+        self,
+        grant: Grant,
+        *,
+        workspace: Workspace,
+        on_progress: Callable[[Progress], None] | None = None,
+        cancel: asyncio.Event | None = None,
+    ) -> Outcome:
+        """Spend the grant: run exactly what was sealed, or nothing.
+
+        Args:
+            grant: From the approval gate; used up whatever comes of it.
+            workspace: The workspace of the task, as the registry holds it now.
+            on_progress: Told every ten seconds while it runs.
+            cancel: Ends it, with everything that it started.
+
+        Raises:
+            StateError: ``grant.spent``; ``command.action``: the grant is for something else.
+        """
+        seal = grant.spend()
+        if seal.action != "run_command":
+            raise StateError("command.action", action=seal.action)
+        # One at a time in a workspace: otherwise one command could change what another's
+        # description or sandbox has just looked at.
+        async with self._turns.setdefault(workspace.path, asyncio.Lock()):
+            if cancel is not None and cancel.is_set():
+                return Outcome(reason=Reason.CANCELLED)
+            try:
+                now = await asyncio.to_thread(describe_sealed, self._around, workspace, seal)
+            except (CodexBridgeError, OSError) as error:
+                code = getattr(error, "code", "command.unreadable")
+                return Outcome(reason=Reason.DRIFTED, code=code, drift=("payload",))
+            if drift := find_drift(seal, now):
+                return Outcome(reason=Reason.DRIFTED, code="command.drifted", drift=drift)
+            return await self._execute(now, workspace, on_progress, cancel)
+
+    async def _execute(
+        self,
+        now: Prepared,
+        workspace: Workspace,
+        on_progress: Callable[[Progress], None] | None,
+        cancel: asyncio.Event | None,
+    ) -> Outcome:
+        contained = now.payload["sandbox"]["level"] != "none"
+        before = await asyncio.to_thread(manifest.take, workspace.path)
+        listener = _Listener()
+        ticker = asyncio.create_task(self._tell(listener, on_progress))
+        self._unsandboxed += not contained
+        try:
+            ended = await run_child(
+                now.argv,
+                cwd=now.cwd,
+                env=now.env,
+                limits=_limits(now.payload["timeout"]),
+                on_output=listener,
+                cancel=cancel,
+                contained=contained,
+                clock=self._clock,
+            )
+        finally:
+            self._unsandboxed -= not contained
+            ticker.cancel()
+        if not contained:
+            self._survivors += ended.survivors
+        after = await asyncio.to_thread(manifest.take, workspace.path)
+        tail, log = await asyncio.to_thread(self._keep, listener.log)
+        return Outcome(
+            reason=_reason(ended),
+            code=_code(ended, contained=contained),
+            exit_code=ended.code,
+            signal=ended.signal,
+            timed_out=ended.timed_out,
+            duration_ms=ended.duration_ms,
+            lines=listener.lines,
+            tail=tail,
+            log_sha256=log,
+            differences=manifest.compare(before, after),
+            survivors=ended.survivors,
+        )
+
+    def _keep(self, log: Kept) -> tuple[str, str | None]:
+        tail = chat_tail(log, secrets=self._secrets())
+        try:
+            return tail, self._blobs.put(full_log(log)) if log.total else None
+        except (CodexBridgeError, OSError):
+            return tail, None  # a full disk must not turn what happened into "unknown"
+
+    async def _tell(
+        self, listener: _Listener, on_progress: Callable[[Progress], None] | None
+    ) -> None:
+        began = self._clock.now().mono
+        while on_progress is not None:
+            await asyncio.sleep(self._progress_s)
+            elapsed = round(self._clock.now().mono - began)
+            on_progress(Progress(elapsed_s=elapsed, lines=listener.lines))
+
+
+def _limits(timeout_s: int) -> Limits:
+    return Limits(
+        timeout_s=timeout_s,
+        address_bytes=_ADDRESS_BYTES,
+        file_bytes=_FILE_BYTES,
+        open_files=_OPEN_FILES,
+        cpu_s=timeout_s * (os.cpu_count() or 1),
+    )
+
+
+def _reason(ended: Exit) -> Reason:
+    if ended.cancelled:
+        return Reason.CANCELLED
+    return Reason.COMPLETED if ended.ok else Reason.FAILED
+
+
+def _code(ended: Exit, *, contained: bool) -> str | None:
+    if ended.timed_out:
+        return "command.timeout"
+    if ended.errno is not None:
+        return "command.cannot-start"
+    # bubblewrap has no exit code of its own; a command that imitates it harms only itself.
+    if contained and ended.code == 1 and ended.stderr.parts()[0].startswith(b"bwrap: "):
+        return "command.sandbox-failed"
+    return None

@@ -1,0 +1,172 @@
+"""What a command would be if it ran now: the sealed description and how to start it (P2).
+
+Made twice from the same inputs: when a command is proposed, and again when it was approved.  What
+differs between the two is drift.  Blocking: it looks at the workspace, hashes programs, and reads
+nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from common.errors import InputError
+from common.home import Home
+from common.seal import Place, Seal, command_payload
+from common.strict_json import canonical
+from local_agent.execution.command_line import SHELL, CommandLine
+from local_agent.execution.environment import build_environment, resolve_program
+from local_agent.execution.sandbox import (
+    NOT_SANDBOXED,
+    Level,
+    Profile,
+    bubblewrap_profile,
+    find_bubblewrap,
+)
+from local_agent.process import KEPT_BYTES
+from local_agent.workspace.git import git_head
+from local_agent.workspace.registry import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a description depends on besides the command and its workspace.
+
+    Attributes:
+        places: Our own directories; no command may see them.
+        home: The person's home.
+        environ: The agent's environment, for the variables that a workspace passes on.
+        level: What the sandbox's test at start proved (`local_agent.execution.self_test`).
+    """
+
+    places: Home
+    home: Path
+    environ: Mapping[str, str]
+    level: Level
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A command as it would run now.
+
+    Attributes:
+        payload: For the seal (`common.seal.command_payload`).
+        workspace: For the seal: where it would run, by name and identity.
+        git_head: For the seal: the commit that is checked out, None where there is none.
+        display: The command on one line, for people.
+        env: The environment, for the dialog; only its names and a hash are sealed.
+        argv: What is started, sandbox included.  Made anew at the run, never stored.
+        cwd: Real path in which it starts.
+    """
+
+    payload: dict[str, Any]
+    workspace: Place
+    git_head: str | None
+    display: str
+    env: Mapping[str, str]
+    argv: tuple[str, ...]
+    cwd: Path
+
+
+def describe(
+    around: Surroundings,
+    workspace: Workspace,
+    line: CommandLine,
+    *,
+    cwd: str,
+    timeout_s: int,
+    network: bool,
+) -> Prepared:
+    """Return the command as it would run now.
+
+    Raises:
+        InputError: ``command.*``, ``sandbox.*`` or ``workspace.gone``: it cannot run.
+    """
+    place = _place(workspace)
+    folder = _folder(workspace, cwd)
+    home = around.home.resolve()
+    profile = _profile(around, workspace, home, network=network)
+    env = build_environment(workspace, around.environ, home=home, cwd=folder)
+    program = resolve_program(
+        line.argv[0] if line.argv is not None else SHELL,
+        workspace,
+        cwd=folder,
+        sandboxed=profile.level != "none",
+    )
+    payload = command_payload(
+        argv=line.argv,
+        shell=SHELL if line.argv is None else None,
+        script=line.script,
+        cwd=folder.relative_to(workspace.path).as_posix(),
+        env=env,
+        executable=program,
+        sandbox_level=profile.level,
+        profile_sha256=profile.sha256,
+        network=network,
+        timeout_s=timeout_s,
+        output_cap=KEPT_BYTES,
+    )
+    rest = line.argv[1:] if line.argv is not None else ("-c", line.script or "")
+    argv = tuple(profile.wrap([program.path, *rest], cwd=folder))
+    head = git_head(workspace.path)
+    return Prepared(payload, place, head, line.display, env, argv, folder)
+
+
+def describe_sealed(around: Surroundings, workspace: Workspace, seal: Seal) -> Prepared:
+    """Return what was sealed as it would run now.
+
+    Raises:
+        InputError: as `describe`.
+    """
+    sealed = seal.payload
+    argv, script = sealed.get("argv"), sealed.get("script")
+    return describe(
+        around,
+        workspace,
+        CommandLine(argv=tuple(argv) if argv is not None else None, script=script),
+        cwd=sealed["cwd"],
+        timeout_s=sealed["timeout"],
+        network=sealed["network"],
+    )
+
+
+def find_drift(seal: Seal, now: Prepared) -> tuple[str, ...]:
+    """Return the names of what is not, byte for byte, as it was approved."""
+    drift = ["workspace"] if now.workspace != seal.workspace else []
+    if canonical(dict(seal.payload)) != canonical(now.payload):
+        names = sorted(seal.payload.keys() | now.payload.keys())
+        drift += [name for name in names if seal.payload.get(name) != now.payload.get(name)]
+    return tuple(drift)
+
+
+def _place(workspace: Workspace) -> Place:
+    try:
+        status = workspace.path.lstat()
+    except OSError:
+        raise InputError("workspace.gone", path=workspace.path) from None
+    return Place(str(workspace.path), status.st_dev, status.st_ino)
+
+
+def _folder(workspace: Workspace, cwd: str) -> Path:
+    place = (workspace.path / cwd).resolve()
+    if not place.is_relative_to(workspace.path):
+        raise InputError("command.outside", program=cwd)
+    if not place.is_dir():
+        raise InputError("command.folder", folder=cwd)
+    return place
+
+
+def _profile(around: Surroundings, workspace: Workspace, home: Path, *, network: bool) -> Profile:
+    program = find_bubblewrap() if around.level == "bubblewrap" else None
+    if program is None:
+        return NOT_SANDBOXED
+    return bubblewrap_profile(
+        program,
+        workspace=workspace.path,
+        home=home,
+        read_only=tuple(path for tool in workspace.toolchains for path in tool.paths),
+        private=(around.places.config, around.places.state, around.places.run),
+        network=network,
+    )

@@ -1,0 +1,118 @@
+"""The environment of a command, built from scratch (R43), and what its first word means (R40).
+
+Programs are looked for in the confirmed toolchains and in the system's own directories, in this
+order, and nowhere else: never by the agent's PATH, which may hold the workspace.  Blocking.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from common.errors import InputError
+from common.seal import Executable
+from local_agent.workspace.registry import Workspace
+from local_agent.workspace.toolchains import SYSTEM
+
+SYSTEM_PATH: Final = tuple(
+    map(Path, ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"))
+)
+MAX_PROGRAM_BYTES: Final = 64 * 1024 * 1024
+
+
+def build_environment(
+    workspace: Workspace, environ: Mapping[str, str], *, home: Path, cwd: Path
+) -> dict[str, str]:
+    """Return the whole environment of a command.
+
+    HOME is the real path of the home; inside the sandbox it is empty.
+
+    Args:
+        workspace: Whose toolchains, and which variables the person passes on.
+        environ: The agent's environment, for the passed-on variables alone.
+        home: Real path of the person's home.
+        cwd: Where the command starts; bubblewrap sets PWD to it, so it is sealed as well.
+    """
+    env = {name: environ[name] for name in workspace.pass_env if name in environ}
+    for toolchain in reversed(workspace.toolchains):
+        env |= dict(toolchain.env)
+    return env | {
+        "PATH": ":".join(map(str, _search_path(workspace))),
+        "HOME": str(home),
+        "LANG": "C.UTF-8",
+        "TERM": "dumb",
+        "TMPDIR": "/tmp",  # noqa: S108  # a variable for the child, no file of ours
+        "CI": "1",
+        "PWD": str(cwd),
+    }
+
+
+def resolve_program(word: str, workspace: Workspace, *, cwd: Path, sandboxed: bool) -> Executable:
+    """Return the program that a command's first word means.
+
+    ``path`` is what is executed, not its target: a venv's ``python`` must be started by the link.
+    ``dev`` and ``ino`` are the target's, so that turning the link elsewhere shows.
+
+    Args:
+        word: A bare name; ``./…`` for a file of the workspace; or an absolute path.
+        workspace: Whose toolchains are searched.
+        cwd: Real path in which the command starts.
+        sandboxed: Whether the program must be visible inside the sandbox.
+
+    Raises:
+        InputError: ``command.not-found``, ``command.path-form`` (``dir/program`` without ``./``),
+            ``command.not-executable``, ``command.outside`` (of the workspace),
+            ``command.not-visible`` (inside the sandbox), ``command.program-too-large``.
+    """
+    found = _locate(word, workspace, cwd)
+    real = found.resolve()
+    try:
+        status = real.stat()
+    except OSError:
+        raise InputError("command.not-found", program=word) from None
+    if not stat.S_ISREG(status.st_mode) or not os.access(real, os.X_OK):
+        raise InputError("command.not-executable", program=word)
+    tools = [path for toolchain in workspace.toolchains for path in toolchain.paths]
+    seen = (*SYSTEM, workspace.path, *tools, *(path.resolve() for path in tools))
+    if sandboxed and not any(real.is_relative_to(place) for place in seen):
+        raise InputError("command.not-visible", program=word, path=real)
+    inside = real.is_relative_to(workspace.path)
+    return Executable(
+        path=str(found),
+        dev=status.st_dev,
+        ino=status.st_ino,
+        sha256=_sha256(real, word) if inside else None,
+    )
+
+
+def _search_path(workspace: Workspace) -> tuple[Path, ...]:
+    tools = [place for toolchain in workspace.toolchains for place in toolchain.bin_dirs]
+    return tuple(dict.fromkeys([*tools, *SYSTEM_PATH]))
+
+
+def _locate(word: str, workspace: Workspace, cwd: Path) -> Path:
+    if word.startswith("/"):
+        return Path(word)
+    if word.startswith(("./", "../")):
+        place = cwd / word
+        if not place.resolve().is_relative_to(workspace.path):
+            raise InputError("command.outside", program=word)
+        return place.parent.resolve() / place.name
+    if "/" in word:
+        raise InputError("command.path-form", program=word)
+    for place in _search_path(workspace):
+        candidate = place / word
+        if candidate.is_file() and os.access(candidate, os.X_OK):
+            return candidate
+    raise InputError("command.not-found", program=word)
+
+
+def _sha256(path: Path, word: str) -> str:
+    with path.open("rb") as file:
+        if os.fstat(file.fileno()).st_size > MAX_PROGRAM_BYTES:
+            raise InputError("command.program-too-large", program=word, limit=MAX_PROGRAM_BYTES)
+        return hashlib.file_digest(file, "sha256").hexdigest()

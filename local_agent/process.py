@@ -1,0 +1,332 @@
+"""The only module of the agent that starts children (R1, R44, R45).
+
+An argv list, an environment passed in full, stdin from /dev/null, a session of its own, limits,
+a deadline, and output that is drained to the end while only its head and tail are kept.  Between
+the agent and each child stands `local_agent.warden`, which leaves no survivors.
+
+What may be run, and in which sandbox, is not decided here: `local_agent.execution` does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import json
+import os
+import resource
+import signal
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from common.clock import Clock, SystemClock
+from common.errors import ConfigError, InputError
+
+Stream = Literal["stdout", "stderr"]
+OnOutput = Callable[[bytes, Stream], None]
+
+KEPT_BYTES: Final = 1_000_000  # R45: kept of each stream, half head and half tail
+MAX_ARGV_BYTES: Final = 1_500_000  # below Linux's ARG_MAX of 2 MB, with room for the environment
+_WARDEN: Final = Path(__file__).with_name("warden.py")
+_CHUNK: Final = 65_536
+_PR_SET_DUMPABLE: Final = 4  # linux/prctl.h
+_SETTLE_S: Final = 2.0  # for the warden to sweep, and for pipes to close after its end
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Bounds of one child (R45).  None leaves a bound as the agent has it.
+
+    Attributes:
+        timeout_s: Wall seconds until it is ended.
+        grace_s: Seconds between the request to end and the kill.
+        output_cap_bytes: Kept of each stream, half head and half tail; the rest is drained.
+        address_bytes: RLIMIT_AS of each process.
+        file_bytes: RLIMIT_FSIZE, the largest file that may be written.
+        open_files: RLIMIT_NOFILE of each process.
+        cpu_s: RLIMIT_CPU of each process.
+    """
+
+    timeout_s: float = 600.0
+    grace_s: float = 2.0
+    output_cap_bytes: int = KEPT_BYTES
+    address_bytes: int | None = None
+    file_bytes: int | None = None
+    open_files: int | None = None
+    cpu_s: int | None = None
+
+    def _resources(self) -> dict[str, int]:
+        wanted = {
+            "RLIMIT_AS": self.address_bytes,
+            "RLIMIT_FSIZE": self.file_bytes,
+            "RLIMIT_NOFILE": self.open_files,
+            "RLIMIT_CPU": self.cpu_s,
+            "RLIMIT_CORE": 0,
+        }
+        return {name: value for name, value in wanted.items() if value is not None}
+
+
+@dataclass(slots=True)
+class Kept:
+    """The head and the tail of a stream; what lies between is counted and let go."""
+
+    cap: int = KEPT_BYTES
+    total: int = 0
+    _head: bytearray = field(default_factory=bytearray)
+    _tail: bytearray = field(default_factory=bytearray)
+
+    def add(self, chunk: bytes) -> None:
+        """Take in the next bytes."""
+        half = self.cap // 2
+        self.total += len(chunk)
+        room = half - len(self._head)
+        self._head += chunk[:room]
+        self._tail += chunk[room:]
+        if len(self._tail) > 2 * half + _CHUNK:
+            del self._tail[:-half]
+
+    @property
+    def dropped(self) -> int:
+        """Bytes that were let go."""
+        return max(self.total - 2 * (self.cap // 2), 0)
+
+    def parts(self) -> tuple[bytes, bytes]:
+        """Return head and tail; without a gap the head is everything and the tail is empty."""
+        if not self.dropped:
+            return bytes(self._head + self._tail), b""
+        return bytes(self._head), bytes(self._tail[-(self.cap // 2) :])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exit:
+    """How a child ended.
+
+    Attributes:
+        code: Exit code; None when a signal ended it or it could not be started.
+        signal: Number of the signal that ended it.
+        errno: Why it could not be started.
+        swept: Processes that it left behind and that were killed.
+        survivors: Processes that could not be killed (another user's, such as under sudo).
+    """
+
+    code: int | None
+    signal: int | None
+    errno: int | None
+    timed_out: bool
+    cancelled: bool
+    duration_ms: int
+    stdout: Kept
+    stderr: Kept
+    swept: int
+    survivors: int
+
+    @property
+    def ok(self) -> bool:
+        """It ran to its own end with exit code 0."""
+        return self.code == 0 and not self.timed_out and not self.cancelled
+
+
+async def run_child(
+    argv: Sequence[str],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    limits: Limits | None = None,
+    on_output: OnOutput | None = None,
+    cancel: asyncio.Event | None = None,
+    contained: bool = False,
+    clock: Clock | None = None,
+) -> Exit:
+    """Run one program to its end and return how it ended.
+
+    Args:
+        argv: Program as an absolute path, then its arguments.  Never a shell line.
+        cwd: Where it starts.
+        env: The whole environment of the child; nothing is inherited.
+        limits: Bounds; the defaults of R45 when None.
+        on_output: Told each chunk as it comes, on the event loop; must not block.
+        cancel: When set, the child is asked to end, and killed after the grace.
+        contained: The program is a sandbox's outer process, whose own end kills its inside.
+        clock: For the duration.
+
+    Raises:
+        InputError: ``process.program`` (not absolute), ``process.nul``, ``process.too-long``.
+        OSError: the warden itself could not be started.
+    """
+    bounds = limits or Limits()
+    ticking = clock or SystemClock()
+    _check(argv, env)
+    began = ticking.now().mono
+    kept: dict[Stream, Kept] = {
+        "stdout": Kept(bounds.output_cap_bytes),
+        "stderr": Kept(bounds.output_cap_bytes),
+    }
+    report, told = os.pipe()
+    os.set_blocking(report, False)
+    try:
+        child = await _start(argv, cwd=cwd, env=env, told=told, limits=bounds, contained=contained)
+    except BaseException:
+        os.close(report)
+        raise
+    finally:
+        os.close(told)
+    try:
+        timed_out, cancelled = await _attend(child, kept, bounds, on_output, cancel)
+        lines = _read_report(report)
+    finally:
+        os.close(report)
+    code, number = _ending(lines)
+    return Exit(
+        code=code,
+        signal=number,
+        errno=lines.get("errno"),
+        timed_out=timed_out,
+        cancelled=cancelled,
+        duration_ms=round((ticking.now().mono - began) * 1000),
+        stdout=kept["stdout"],
+        stderr=kept["stderr"],
+        swept=lines.get("swept", 0),
+        # Without a report the warden itself was killed: what it watched may live.
+        survivors=lines.get("left", 1),
+    )
+
+
+def harden_self() -> None:
+    """Harden the agent at its start (R43, R61): umask 077, not dumpable, no core files.
+
+    Not dumpable: otherwise any child of the same user reads ``/proc/<agent>/environ`` and memory.
+
+    Raises:
+        ConfigError: ``process.not-hardened`` when the kernel refuses.
+    """
+    os.umask(0o077)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if sys.platform == "linux" and ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0) != 0:
+        raise ConfigError("process.not-hardened")
+
+
+def _check(argv: Sequence[str], env: Mapping[str, str]) -> None:
+    if not argv or not argv[0].startswith("/"):
+        raise InputError("process.program", program=argv[0] if argv else "")
+    words = [*argv, *(f"{name}={value}" for name, value in env.items())]
+    if any("\0" in word for word in words) or any("=" in name or not name for name in env):
+        raise InputError("process.nul")
+    sizes = [len(os.fsencode(word)) + 1 for word in words]
+    if sum(sizes) > MAX_ARGV_BYTES or max(sizes) > 128 * 1024:  # MAX_ARG_STRLEN, execve(2)
+        raise InputError("process.too-long", limit=MAX_ARGV_BYTES)
+
+
+async def _start(
+    argv: Sequence[str],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    told: int,
+    limits: Limits,
+    contained: bool,
+) -> asyncio.subprocess.Process:
+    order = {
+        "parent": os.getpid(),
+        "report": told,
+        "names": sorted(env),
+        "grace": limits.grace_s,
+        "limits": limits._resources(),  # noqa: SLF001  # same module
+        "contained": contained,
+    }
+    return await asyncio.create_subprocess_exec(
+        *(sys.executable, "-I", "-S", str(_WARDEN), json.dumps(order), *argv),
+        cwd=cwd,
+        env=dict(env),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        start_new_session=True,
+        pass_fds=(told,),
+    )
+
+
+async def _attend(
+    child: asyncio.subprocess.Process,
+    kept: Mapping[Stream, Kept],
+    limits: Limits,
+    on_output: OnOutput | None,
+    cancel: asyncio.Event | None,
+) -> tuple[bool, bool]:
+    """Stay with the child to its end; return whether time or the caller ended it."""
+    drains = [
+        asyncio.create_task(_drain(child.stdout, "stdout", kept["stdout"], on_output)),
+        asyncio.create_task(_drain(child.stderr, "stderr", kept["stderr"], on_output)),
+    ]
+    ended = asyncio.create_task(child.wait())
+    asked = asyncio.create_task(cancel.wait()) if cancel is not None else None
+    try:
+        waited = {ended} if asked is None else {ended, asked}
+        done, _ = await asyncio.wait(
+            waited, timeout=limits.timeout_s, return_when=asyncio.FIRST_COMPLETED
+        )
+        if ended not in done:
+            await _end(child, ended, limits.grace_s)
+        # A survivor may hold the pipes open for ever: what it writes is not waited for.
+        await asyncio.wait(drains, timeout=_SETTLE_S)
+        return not done, asked is not None and asked in done and ended not in done
+    finally:
+        # Also the way out when this task is cancelled: nothing is left running.
+        if not ended.done():
+            with suppress(ProcessLookupError):
+                child.send_signal(signal.SIGUSR1)
+            await asyncio.wait([ended], timeout=_SETTLE_S)
+        for task in (*drains, ended, *((asked,) if asked else ())):
+            task.cancel()
+        await asyncio.gather(*drains, ended, *((asked,) if asked else ()), return_exceptions=True)
+        _close(child)
+
+
+async def _end(child: asyncio.subprocess.Process, ended: asyncio.Task[int], grace_s: float) -> None:
+    for number, patience in ((signal.SIGTERM, grace_s + _SETTLE_S), (signal.SIGKILL, _SETTLE_S)):
+        with suppress(ProcessLookupError):
+            child.send_signal(number)
+        done, _ = await asyncio.wait([ended], timeout=patience)
+        if done:
+            return
+
+
+async def _drain(
+    source: asyncio.StreamReader | None, stream: Stream, kept: Kept, on_output: OnOutput | None
+) -> None:
+    if source is None:
+        return
+    while chunk := await source.read(_CHUNK):
+        kept.add(chunk)
+        if on_output is not None:
+            on_output(chunk, stream)
+
+
+def _close(child: asyncio.subprocess.Process) -> None:
+    # The transport is not public, and nothing else closes pipes that a survivor holds open.
+    child._transport.close()  # type: ignore[attr-defined]  # noqa: SLF001
+
+
+def _read_report(descriptor: int) -> dict[str, Any]:
+    try:
+        told = os.read(descriptor, 4096)
+    except BlockingIOError:
+        return {}
+    lines: dict[str, Any] = {}
+    for line in told.splitlines():
+        lines |= json.loads(line)
+    return lines
+
+
+def _ending(lines: Mapping[str, Any]) -> tuple[int | None, int | None]:
+    """Return exit code and signal number of the program."""
+    status = lines.get("status")
+    if "errno" in lines:
+        return None, None
+    if status is None:
+        return None, int(signal.SIGKILL)
+    if os.WIFSIGNALED(status):
+        return None, os.WTERMSIG(status)
+    return os.WEXITSTATUS(status), None

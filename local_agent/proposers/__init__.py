@@ -1,0 +1,1 @@
+"""From an intent to a proposal.  Nothing here can touch the workspace or approve."""

@@ -1,0 +1,104 @@
+"""What a proposer is given and what it gives back.  A proposer cannot execute, approve or write.
+
+The shapes of what it may look at are Protocols here, so that proposers stand beside the context
+collector and not on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+from common.model.intent import TaskIntent
+from common.model.proposal import Answer, ExecutionRequirement, NoRequirement, Proposal
+from common.sentences import Lang
+from local_agent.workspace.registry import Workspace
+
+CHAT_ROWS: Final = 15  # of files in one message
+
+
+class Look(Protocol):
+    """One file that may be looked at, and how much of it."""
+
+    @property
+    def path(self) -> str: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def granted(self) -> int: ...
+
+
+class Context(Protocol):
+    """What was collected for a proposal: names, sizes and counts, no content."""
+
+    @property
+    def files(self) -> Sequence[Look]: ...
+    @property
+    def tests(self) -> Sequence[str]: ...
+    @property
+    def branch(self) -> str | None: ...
+    @property
+    def changed(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One request, as the router read it.
+
+    Attributes:
+        text: The request without prefix and command word.
+        workspace: Where it is about; None when none has been added.
+        context: None for the kinds that need none.
+        wants_tests: A run of the workspace's own test command is meant.
+        not_understood: An option that could not be read; nothing may run then.
+        topic: What the words are about, for the answers of the engine.
+        about: The short ID that was named, in its stored form.
+        unsure: The router was not sure; only a plan or an answer may follow.
+        prefix: The word that addresses the bot, for examples.
+    """
+
+    task_id: str
+    intent: TaskIntent
+    text: str
+    lang: Lang
+    workspace: Workspace | None
+    context: Context | None = None
+    wants_tests: bool = False
+    not_understood: str | None = None
+    topic: str = "plain"
+    about: str | None = None
+    unsure: bool = False
+    prefix: str = "@dev"
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """What is proposed.
+
+    Attributes:
+        summary: For the chat: paths and counts, never content.
+        details: For this machine's own faces.
+    """
+
+    proposal: Proposal
+    summary: str
+    requires: ExecutionRequirement = field(default_factory=NoRequirement)
+    details: str | None = None
+
+
+class Proposer(Protocol):
+    """Turns a request into a proposal."""
+
+    async def propose(self, asked: Asked) -> Proposed:
+        """Return the proposal.
+
+        Raises:
+            CodexBridgeError: it cannot be made; the task fails with that code.
+        """
+        ...
+
+
+def answer(text: str, *, details: str | None = None) -> Proposed:
+    """Return a proposal that only says something."""
+    return Proposed(Answer(text=text), text, details=details)

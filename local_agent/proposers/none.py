@@ -1,0 +1,61 @@
+"""Without a model: says so, and proposes as a plan what one would be shown.  Never pretends."""
+
+from __future__ import annotations
+
+from common.model.intent import TaskKind
+from common.model.proposal import Plan
+from common.sentences import Lang, say
+from common.text import one_line
+from local_agent import replies
+from local_agent.proposers.base import CHAT_ROWS, Asked, Context, Look, Proposed
+
+
+class NoModel:
+    """Answers explain, change and diagnose while no model is configured."""
+
+    async def propose(self, asked: Asked) -> Proposed:
+        """Return the plan; it changes nothing and claims nothing was analysed."""
+        lines = [_opening(asked)]
+        if asked.workspace is None:
+            lines.append(say(replies.NO_WORKSPACE, asked.lang))
+        elif asked.context is not None:
+            lines += _looks(asked.context, asked.lang)
+        text = "\n".join(lines)
+        return Proposed(Plan(text=text), text)
+
+
+def _opening(asked: Asked) -> str:
+    if asked.unsure:
+        return say(replies.UNSURE, asked.lang, prefix=asked.prefix)
+    kind = asked.intent.kind if asked.intent.kind in replies.VERBS else TaskKind.EXPLAIN
+    verb = say(replies.VERBS[kind], asked.lang)
+    return say(replies.NO_MODEL, asked.lang, verb=verb)
+
+
+def _looks(context: Context, lang: Lang) -> list[str]:
+    if not context.files:
+        return [say(replies.WOULD_LOOK_AT_NOTHING, lang), *_branch(context, lang)]
+    tests = ", ".join(one_line(path) for path in context.tests[:CHAT_ROWS])
+    return [
+        say(replies.WOULD_LOOK_AT, lang),
+        *(_row(file, lang) for file in context.files[:CHAT_ROWS]),
+        say(replies.TESTS_FOUND, lang, paths=tests) if tests else say(replies.NO_TESTS_FOUND, lang),
+        *_branch(context, lang),
+    ]
+
+
+def _row(file: Look, lang: Lang) -> str:
+    size = replies.render_size(file.size)
+    path = one_line(file.path)
+    if file.granted >= file.size:
+        return say(replies.LOOK_ROW, lang, path=path, size=size)
+    granted = replies.render_size(file.granted)
+    return say(replies.LOOK_ROW_CUT, lang, path=path, size=size, granted=granted)
+
+
+def _branch(context: Context, lang: Lang) -> list[str]:
+    if context.branch is None:
+        return []
+    return [
+        say(replies.ON_BRANCH, lang, branch=one_line(context.branch, 100), changed=context.changed)
+    ]

@@ -1,0 +1,181 @@
+"""One connection to the gateway, from its first frame to its last: moves frames, decides nothing.
+
+What is received is journaled before it is acknowledged, and begun only after that; what is to be
+sent comes from the journal and stays there until it is acknowledged.  So a connection may break at
+any instant and nothing is lost (P3).  The rules of the link are in `common.protocol.link`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Protocol
+
+from common.clock import Clock, Instant
+from common.protocol.envelope import Envelope
+from common.protocol.link import Acked, Closed, Link, LinkState, Ready, Received
+
+BATCH: Final = 64  # reports read from the journal at a time
+_NORMAL, _PROTOCOL_ERROR = 1000, 1002  # RFC 6455 section 7.4.1
+
+
+class Inbound(Protocol):
+    """Where signed messages go."""
+
+    async def last_seq(self) -> int:
+        """Return the number of the last message that is in the journal."""
+        ...
+
+    async def keep(self, envelope: Envelope) -> None:
+        """Write it to the journal; when this returns it may be acknowledged."""
+        ...
+
+    async def begin(self, envelope: Envelope) -> None:
+        """Act on what was kept and acknowledged; must not wait for the outcome."""
+        ...
+
+
+class Outbound(Protocol):
+    """Where signed reports come from."""
+
+    async def unsent(self, after: int, limit: int) -> Sequence[tuple[int, bytes]]:
+        """Return ``(seq, frame)`` above ``after``, in order."""
+        ...
+
+    async def acked(self, seq: int) -> None:
+        """Forget everything up to ``seq``.
+
+        Raises:
+            RemoteProtocolError: the gateway acknowledged what was never sent.
+        """
+        ...
+
+
+class Socket(Protocol):
+    """What a session needs of a WebSocket."""
+
+    async def recv(self) -> str | bytes:
+        """Return the next message."""
+        ...
+
+    async def send(self, message: str) -> None:
+        """Send one text message."""
+        ...
+
+    async def close(self, code: int = 1000) -> None:
+        """Say goodbye."""
+        ...
+
+
+class Session:
+    """One `Link` on one socket.
+
+    Args:
+        socket: Open, and its own.
+        link: Fresh.
+        inbound: Where signed messages go.
+        outbound: Where signed reports come from.
+        news: Set when the journal holds something new to send.
+        clock: Tells the moment.
+        on_ready: Called once both sides are proven, with the gateway's name of the connection.
+    """
+
+    def __init__(
+        self,
+        socket: Socket,
+        link: Link,
+        *,
+        inbound: Inbound,
+        outbound: Outbound,
+        news: asyncio.Event,
+        clock: Clock,
+        on_ready: Callable[[str], None],
+    ) -> None:
+        self._socket = socket
+        self._link = link
+        self._inbound = inbound
+        self._outbound = outbound
+        self._news = news
+        self._clock = clock
+        self._on_ready = on_ready
+        self._sent = 0
+
+    async def pump(self) -> Closed:
+        """Move frames until the link closes, and return how it did.
+
+        Raises:
+            websockets.ConnectionClosed: the socket went away first.
+            CodexBridgeError: the journal refused; nothing was acknowledged.
+        """
+        receiving = asyncio.ensure_future(self._socket.recv())
+        waking = asyncio.ensure_future(self._news.wait())
+        try:
+            while True:
+                await self._wait(receiving, waking)
+                if receiving.done():
+                    self._link.receive(receiving.result(), self._now())
+                    receiving = asyncio.ensure_future(self._socket.recv())
+                self._link.tick(self._now())
+                if (closed := await self._settle()) is not None:
+                    return closed
+                if waking.done():
+                    self._news.clear()
+                    waking = asyncio.ensure_future(self._news.wait())
+                    await self._send_reports()
+        except asyncio.CancelledError:
+            self._link.close("shutdown")
+            await self._flush()
+            raise
+        finally:
+            receiving.cancel()
+            waking.cancel()
+            await asyncio.gather(receiving, waking, return_exceptions=True)
+
+    async def _wait(self, *reasons: asyncio.Future[Any]) -> None:
+        deadline = self._link.next_deadline()
+        timeout = None if deadline is None else max(0.0, deadline - self._now().mono)
+        await asyncio.wait(reasons, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+
+    async def _settle(self) -> Closed | None:
+        await self._flush()
+        for event in self._link.events():
+            match event:
+                case Ready():
+                    await self._begin(event)
+                case Received():
+                    await self._receive(event.envelope)
+                case Acked():
+                    await self._outbound.acked(event.seq)
+                case Closed():
+                    await self._socket.close(_NORMAL if event.by_peer else _PROTOCOL_ERROR)
+                    return event
+        return None
+
+    async def _begin(self, ready: Ready) -> None:
+        await self._outbound.acked(ready.peer_last_seq)
+        self._sent = ready.peer_last_seq
+        self._on_ready(ready.session_id)
+        await self._send_reports()
+
+    async def _receive(self, envelope: Envelope) -> None:
+        await self._inbound.keep(envelope)
+        self._link.ack(envelope.header.seq)
+        await self._flush()
+        await self._inbound.begin(envelope)
+
+    async def _send_reports(self) -> None:
+        while self._link.state is LinkState.READY:
+            batch = await self._outbound.unsent(self._sent, BATCH)
+            for seq, frame in batch:
+                self._link.send(frame)
+                self._sent = seq
+            await self._flush()
+            if len(batch) < BATCH:
+                return
+
+    async def _flush(self) -> None:
+        for text in self._link.data_to_send():
+            await self._socket.send(text)
+
+    def _now(self) -> Instant:
+        return self._clock.now()

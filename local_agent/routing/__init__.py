@@ -1,0 +1,1 @@
+"""From words to an intent.  Nothing here proposes or executes."""

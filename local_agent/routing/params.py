@@ -1,0 +1,123 @@
+"""Targets found in a text: files, a command, a query.  Pure; nothing is rewritten (R7).
+
+What is found here is a guess to be shown.  A path is checked by the workspace's own guard before
+anything is read, and a command is shown as it stands before anything runs.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from common.model.intent import MAX_FILES
+
+_FILE = re.compile(
+    r"(?<![\w/.:@\\-])(?:[\w-]+/)*(?:\.?[\w-][\w.-]*\.[A-Za-z][A-Za-z0-9]{0,7}|Makefile|Dockerfile)"
+    r"(?![\w/(\\-])",
+    re.ASCII,
+)
+_QUOTED = re.compile(
+    r"`([^`\n]+)`|\"([^\"\n]+)\"|“([^”\n]+)”|「([^」\n]+)」|『([^』\n]+)』|'([^'\n]{2,})'"
+)
+_IDENTIFIER = re.compile(
+    r"[A-Za-z_]\w*(?:(?:::|\.|->)[A-Za-z_]\w*)*(?:\(\))?|[\w./-]+/[\w./-]+", re.ASCII
+)
+_PROGRAM = re.compile(r"[A-Za-z0-9_.~/-][\w.+/~-]*(?=\s|$)", re.ASCII)
+_PARTICLE = re.compile(r"^\s*(?:一下|一遍|一次|下|个|命令|the command)[\s:：]*")
+_END: Final = " .。!！?？"
+# After "run", these words name a thing to run and not a program.
+_NOUNS: Final = frozenset(
+    {
+        "the", "a", "an", "all", "my", "our", "your", "this", "that", "these", "those", "it",
+        "them", "everything", "unit", "integration", "e2e", "test", "tests", "suite", "build",
+        "lint", "linter", "checks", "check", "project", "code", "app", "again", "full", "whole",
+        "its", "failing", "only", "some", "every", "any", "and", "or", "for", "in", "on", "of",
+        "with",
+    }
+)  # fmt: skip
+_BEFORE_QUERY = re.compile(
+    r"(?:for|where|all|any|every|the|me|out|files?|lines?|places?|usages?|uses|occurrences|"
+    r"references|definitions?|of|to|containing|that (?:contain|use|call)s?|with|which|is|are|"
+    r"function|class|method|variable|string|text|所有|全部|一下|下|包含|含有|出现|用到|使用|调用|"
+    r"文件|函数|类|方法|变量|字符串|代码|里|中|的)(?=$|[^A-Za-z0-9_])[\s:：]*",
+    re.IGNORECASE,
+)
+_AFTER_QUERY = re.compile(
+    r"\s*(?:\b(?:is|are|was)?\s*(?:defined|used|called|declared|implemented)|"
+    r"\bin (?:the |this |our |my )?(?:code ?base|code|project|repo(?:sitory)?|workspace|files?)|"
+    r"的?(?:定义|用法|位置|代码|地方)|(?:是)?在(?:哪里?|哪儿|什么地方)(?:定义|使用|调用)?|"
+    r"[.。!！?？,，]+)\s*$",
+    re.IGNORECASE,
+)
+MAX_QUERY: Final = 200  # characters
+
+
+def find_files(text: str) -> tuple[str, ...]:
+    """Return up to ten relative paths named in the text, in order."""
+    found: dict[str, None] = {}
+    for match in _FILE.finditer(text):
+        if ".." not in match[0].split("/"):
+            found.setdefault(match[0])
+    return tuple(found)[:MAX_FILES]
+
+
+def find_quoted(text: str) -> str | None:
+    """Return the first quoted or back-quoted piece."""
+    match = _QUOTED.search(text)
+    return next(piece for piece in match.groups() if piece) if match else None
+
+
+def find_identifiers(text: str) -> tuple[str, ...]:
+    """Return up to ten names that look like code: parse_config, TaskRow, os.path, src/a."""
+    found: dict[str, None] = {}
+    for match in _IDENTIFIER.finditer(text):
+        name = match[0].removesuffix("()")
+        if _looks_like_code(match[0]):
+            found.setdefault(name)
+    return tuple(found)[:MAX_FILES]
+
+
+def find_command(rest: str) -> str | None:
+    """Return the command that follows "run", exactly as written; None where none is named.
+
+    Args:
+        rest: The text after the leading word.
+    """
+    line = _PARTICLE.sub("", rest).strip()
+    if quoted := _QUOTED.fullmatch(line.rstrip(_END)):
+        return next(piece for piece in quoted.groups() if piece)
+    program = _PROGRAM.match(line)
+    if program is None or "\n" in line or program[0].casefold() in _NOUNS:
+        # "run the command `npm test`": quoted further on.
+        return find_quoted(line) if "`" in line else None
+    return line
+
+
+def find_query(rest: str) -> str | None:
+    """Return the literal text to look for, out of what follows "find"."""
+    if quoted := find_quoted(rest):
+        return quoted[:MAX_QUERY]
+    query = _trim(rest)
+    names = find_identifiers(query)
+    if len(names) == 1 and " " in query:
+        return names[0][:MAX_QUERY]
+    return query[:MAX_QUERY] or None
+
+
+def _trim(text: str) -> str:
+    query = text.strip()
+    while (match := _BEFORE_QUERY.match(query)) and match.end() < len(query):
+        query = query[match.end() :]
+    while (match := _AFTER_QUERY.search(query)) and match.start() > 0:
+        query = query[: match.start()]
+    return query.strip()
+
+
+def _looks_like_code(word: str) -> bool:
+    bare = word.removesuffix("()")
+    return (
+        word != bare
+        or "_" in bare.strip("_")
+        or any(mark in bare for mark in ("/", ".", "::", "->"))
+        or re.search(r"[a-z0-9][A-Z]", bare) is not None
+    )

@@ -1,0 +1,156 @@
+"""From a request to a `TaskIntent`: the grammar first, then the table of words (seed 002 §4).
+
+Deterministic and pure but for its settings.  A classification decides what is proposed; it can
+execute nothing and approve nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+from common import dsl
+from common.model.intent import IntentParams, TaskIntent, TaskKind
+from common.text import one_line
+from local_agent.routing import params, rules
+
+THRESHOLD: Final = 0.55  # seed 002 §13
+_SUMMARY_BYTES: Final = 120
+_READ_CHARS: Final = 2000  # what a text wishes stands at its beginning; a pasted log follows
+
+
+class Topic(Enum):
+    """What is answered besides the kind: words that need their own truthful answer."""
+
+    PLAIN = "plain"
+    PLAN = "plan"
+    APPLY = "apply"
+    CANCEL = "cancel"
+    TEST = "test"
+    BAD_OPTION = "bad-option"
+    APPROVE = "approve"
+    REJECT = "reject"
+    EMPTY = "empty"
+    FREE_TEXT_OFF = "free-text-off"
+
+
+@dataclass(frozen=True, slots=True)
+class Routed:
+    """How a request was read.
+
+    Attributes:
+        intent: The classification, as it is stored and shown.
+        topic: See `Topic`; it follows from the text alone, so it is never stored.
+        unsure: The confidence was under the threshold; nothing but a plan or an answer may follow.
+        subject: The text without prefix and command word.
+        task_id: The short ID that was named, in its stored form.
+    """
+
+    intent: TaskIntent
+    topic: Topic = Topic.PLAIN
+    unsure: bool = False
+    subject: str = ""
+    task_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Router:
+    """Reads requests.
+
+    Attributes:
+        threshold: Confidence below which only explain or change with a plan may follow.
+        prefix: The word that addresses the bot.
+        free_text: False leaves only the commands (setting ``nl.enable``).
+    """
+
+    threshold: float = THRESHOLD
+    prefix: str = dsl.PREFIX
+    free_text: bool = True
+
+    def route(self, text: str) -> Routed:
+        """Read one request, with or without the prefix."""
+        said = dsl.parse(text, prefix=self.prefix)
+        if isinstance(said, dsl.NotAddressed):
+            said = dsl.parse(f"{self.prefix} {text}", prefix=self.prefix)
+        if isinstance(said, dsl.Command):
+            return _of_command(said)
+        return self._of_text(said.text if isinstance(said, dsl.FreeText) else text)
+
+    def _of_text(self, text: str) -> Routed:
+        if special := _special(text):
+            return special
+        if not self.free_text:
+            return _answer(TaskKind.HELP, Topic.FREE_TEXT_OFF, text)
+        guess = rules.guess_kind(text[:_READ_CHARS])
+        unsure = guess.confidence < self.threshold
+        kind = _safe(guess.kind) if unsure else guess.kind
+        intent = _intent(kind, guess, text)
+        asks_for_tests = (
+            kind is TaskKind.RUN and intent.params.cmd is None and rules.wants_tests(text)
+        )
+        topic = Topic.TEST if asks_for_tests else Topic.PLAIN
+        return Routed(intent, topic, unsure=unsure, subject=text)
+
+
+def _special(text: str) -> Routed | None:
+    if not text.strip():
+        return _answer(TaskKind.HELP, Topic.EMPTY, text)
+    if rules.wishes_to_approve(text):
+        return _answer(TaskKind.HELP, Topic.APPROVE, text)
+    if rules.wishes_to_reject(text):
+        return _answer(TaskKind.HELP, Topic.REJECT, text)
+    return None
+
+
+def _of_command(said: dsl.Command) -> Routed:
+    if said.name in ("help", "status"):
+        kind = TaskKind(said.name)
+        return Routed(_certain(kind, said.name), subject=said.args, task_id=said.task_id)
+    if said.name in ("apply", "cancel"):
+        found = _answer(TaskKind.HELP, Topic(said.name), said.args)
+        return Routed(found.intent, found.topic, subject=said.args, task_id=said.task_id)
+    if said.name == "test":
+        topic = Topic.BAD_OPTION if said.args else Topic.TEST
+        found_cmd = IntentParams(cmd=said.options.get("cmd"))
+        return Routed(_certain(TaskKind.RUN, "test", found_cmd), topic, subject=said.args)
+    topic = Topic.PLAN if said.name == "plan" else Topic.PLAIN
+    wanted = IntentParams(
+        change_request=said.args or None, files=params.find_files(said.args[:_READ_CHARS]) or None
+    )
+    return Routed(
+        _certain(TaskKind.CHANGE, f"{said.name} {said.args}", wanted), topic, subject=said.args
+    )
+
+
+def _answer(kind: TaskKind, topic: Topic, text: str) -> Routed:
+    return Routed(_certain(kind, text), topic, subject=text)
+
+
+def _certain(kind: TaskKind, summary: str, found: IntentParams | None = None) -> TaskIntent:
+    return TaskIntent(
+        kind=kind,
+        confidence=1.0,
+        summary=one_line(summary, _SUMMARY_BYTES),
+        params=found or IntentParams(),
+    )
+
+
+def _intent(kind: TaskKind, guess: rules.Guess, text: str) -> TaskIntent:
+    names_command = kind is TaskKind.RUN and rules.starts_command(guess.lead)
+    return TaskIntent(
+        kind=kind,
+        confidence=guess.confidence,
+        summary=one_line(text, _SUMMARY_BYTES),
+        params=IntentParams(
+            files=params.find_files(text[:_READ_CHARS]) or None,
+            cmd=params.find_command(guess.rest) if names_command else None,
+            question=text if kind is TaskKind.EXPLAIN else None,
+            change_request=text if kind in (TaskKind.CHANGE, TaskKind.DIAGNOSE) else None,
+            query=params.find_query(guess.rest) if kind is TaskKind.SEARCH else None,
+        ),
+    )
+
+
+def _safe(kind: TaskKind) -> TaskKind:
+    return TaskKind.CHANGE if kind is TaskKind.CHANGE else TaskKind.EXPLAIN

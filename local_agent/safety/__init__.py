@@ -1,0 +1,1 @@
+"""What may be done at all, and what is written down before it is done."""

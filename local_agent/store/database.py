@@ -1,0 +1,157 @@
+"""One SQLite file: opened private and alone, brought up to date, changed in transactions.
+
+What the tables mean is told in ``migrations/*.sql`` and in the modules beside this one.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from common.errors import ConfigError
+from common.home import private_dir
+
+_PRAGMAS = (
+    "PRAGMA journal_mode = WAL",
+    # An accepted task and a consumed approval must survive a power cut (P3).
+    "PRAGMA synchronous = FULL",
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA trusted_schema = OFF",
+)
+
+
+class Database:
+    """The connection of one process, used from one thread.
+
+    Args:
+        path: The file; its folder is made 0700, the file 0600.
+
+    Raises:
+        ConfigError: ``config.agent-running`` when another process has it open;
+            ``config.store-newer`` when a newer release wrote it;
+            ``config.not-private`` when its folder belongs to someone else.
+    """
+
+    def __init__(self, path: Path) -> None:
+        private_dir(path.parent)
+        self._lock = _lock(path.with_suffix(".lock"))
+        try:
+            # Made here first: SQLite would make it as the umask says; -wal and -shm follow it.
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600))
+            path.chmod(0o600)
+            self._connection = sqlite3.connect(path, isolation_level=None)
+            try:
+                self._prepare(path)
+            except BaseException:
+                self._connection.close()
+                raise
+        except BaseException:
+            os.close(self._lock)
+            raise
+        self._depth = 0
+
+    def close(self) -> None:
+        """Close the file and let another process have it."""
+        self._connection.close()
+        os.close(self._lock)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Do everything inside or nothing; an inner one that fails undoes only itself."""
+        # IMMEDIATE: the first statement cannot find that somebody wrote since it read.
+        name = f"level{self._depth}"
+        self._connection.execute(f"SAVEPOINT {name}" if self._depth else "BEGIN IMMEDIATE")
+        self._depth += 1
+        try:
+            yield
+            # Inside the try: a COMMIT that fails must be rolled back as well.
+            self._connection.execute(f"RELEASE {name}" if self._depth > 1 else "COMMIT")
+        except BaseException:
+            self._undo(name)
+            raise
+        finally:
+            self._depth -= 1
+
+    def run(self, sql: str, *values: Any, **named: Any) -> int:
+        """Execute one statement and return how many rows it changed."""
+        return self._connection.execute(sql, named or values).rowcount
+
+    def one(self, sql: str, *values: Any) -> tuple[Any, ...] | None:
+        """Return the first row, or None."""
+        row: tuple[Any, ...] | None = self._connection.execute(sql, values).fetchone()
+        return row
+
+    def all(self, sql: str, *values: Any) -> Sequence[tuple[Any, ...]]:
+        """Return every row; bound the statement, not the result."""
+        return self._connection.execute(sql, values).fetchall()
+
+    def _undo(self, name: str) -> None:
+        # SQLite itself rolls back on some errors (disk full); then there is nothing to undo.
+        if not self._connection.in_transaction:
+            return
+        if self._depth > 1:
+            self._connection.execute(f"ROLLBACK TO {name}")
+            self._connection.execute(f"RELEASE {name}")
+        else:
+            self._connection.execute("ROLLBACK")
+
+    def _prepare(self, path: Path) -> None:
+        for pragma in _PRAGMAS:
+            self._connection.execute(pragma)
+        self._migrate(path)
+
+    def _migrate(self, path: Path) -> None:
+        current: int = self._connection.execute("PRAGMA user_version").fetchone()[0]
+        scripts = _scripts()
+        if current > len(scripts):
+            raise ConfigError("config.store-newer", path=path, found=current, known=len(scripts))
+        if 0 < current < len(scripts):
+            self._back_up(path.with_suffix(f".v{current}.bak"))
+        for number, script in enumerate(scripts[current:], start=current + 1):
+            self._apply(number, script)
+
+    def _apply(self, number: int, script: str) -> None:
+        try:
+            self._connection.executescript(
+                f"BEGIN IMMEDIATE;\n{script}\nPRAGMA user_version = {number};\nCOMMIT;"
+            )
+        except sqlite3.Error:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
+
+    def _back_up(self, target: Path) -> None:
+        target.unlink(missing_ok=True)
+        os.close(os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600))
+        copy = sqlite3.connect(target)
+        try:
+            self._connection.backup(copy)
+        finally:
+            copy.close()
+
+
+def _scripts() -> list[str]:
+    """Return the migrations in order; the n-th takes the schema from version n-1 to n."""
+    folder = resources.files("local_agent.store") / "migrations"
+    found = sorted(
+        (item for item in folder.iterdir() if item.name.endswith(".sql")),
+        key=lambda item: item.name,
+    )
+    return [item.read_text(encoding="utf-8") for item in found]
+
+
+def _lock(path: Path) -> int:
+    """Take the lock that ends with this process, even by kill -9, and return its descriptor."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        raise ConfigError("config.agent-running", path=path) from None
+    return descriptor

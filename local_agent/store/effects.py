@@ -1,0 +1,99 @@
+"""Intents and outcomes of what was approved (R59): written before the effect, closed after it.
+
+An intent without an outcome after a restart means that nobody knows.  It is reported as unknown
+and never begun again (P3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from common.clock import Clock
+from common.errors import StateError
+from local_agent.store.audit_log import AuditLog
+from local_agent.store.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """An intent that was written down.
+
+    Attributes:
+        opened_at: Milliseconds since the epoch.
+        outcome: How it ended (`common.model.state.Reason`), or None while nobody knows.
+    """
+
+    approval_id: str
+    task_id: str
+    digest: str
+    opened_at: int
+    outcome: str | None
+
+
+class Effects:
+    """One row for each consumed approval."""
+
+    def __init__(self, db: Database, clock: Clock, audit: AuditLog) -> None:
+        self._db = db
+        self._clock = clock
+        self._audit = audit
+
+    def open_effect(self, approval_id: str, task_id: str, digest: str) -> None:
+        """Write the intent and its audit entry, within the caller's transaction.
+
+        For `local_agent.safety.authority.before_operation` alone.
+
+        Raises:
+            sqlite3.IntegrityError: this approval has had its effect.
+        """
+        with self._db.transaction():
+            self._db.run(
+                "INSERT INTO effects (approval_id, task_id, digest, opened_at) VALUES (?, ?, ?, ?)",
+                approval_id,
+                task_id,
+                digest,
+                self._clock.now().wall_ms,
+            )
+            self._audit.append(
+                "exec.intent", approval_id=approval_id, task_id=task_id, digest=digest
+            )
+
+    def close_effect(self, approval_id: str, outcome: str) -> None:
+        """Write the outcome and its audit entry.
+
+        Raises:
+            StateError: ``effect.not-open``: there is none, or its outcome is known.
+        """
+        with self._db.transaction():
+            changed = self._db.run(
+                "UPDATE effects SET outcome = ?, closed_at = ?"
+                " WHERE approval_id = ? AND outcome IS NULL",
+                outcome,
+                self._clock.now().wall_ms,
+                approval_id,
+            )
+            if changed != 1:
+                raise StateError("effect.not-open", approval_id=approval_id)
+            self._audit.append("exec.result", approval_id=approval_id, outcome=outcome)
+
+    def close_of_task(self, task_id: str, outcome: str) -> None:
+        """Close what the task has open; a task and its effect end in one transaction."""
+        for effect in self._select("task_id = ? AND outcome IS NULL", task_id):
+            self.close_effect(effect.approval_id, outcome)
+
+    def of_task(self, task_id: str) -> Sequence[Effect]:
+        """Return the effects of a task, oldest first."""
+        return self._select("task_id = ?", task_id)
+
+    def unfinished_effects(self) -> Sequence[Effect]:
+        """Return every intent without an outcome, oldest first."""
+        return self._select("outcome IS NULL")
+
+    def _select(self, condition: str, *values: str) -> Sequence[Effect]:
+        rows = self._db.all(
+            "SELECT approval_id, task_id, digest, opened_at, outcome FROM effects"  # noqa: S608  # conditions are the literals above
+            f" WHERE {condition} ORDER BY opened_at",
+            *values,
+        )
+        return [Effect(*row) for row in rows]

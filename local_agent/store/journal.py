@@ -1,0 +1,61 @@
+"""The journal: its parts over one connection, all used from one thread (`runner`).
+
+tasks ─▶ approvals, effects, outbox ─▶ audit        inbox ─▶ tasks
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from common.clock import Clock
+from local_agent.store.approvals import Approvals
+from local_agent.store.audit_log import AuditLog
+from local_agent.store.database import Database
+from local_agent.store.effects import Effects
+from local_agent.store.inbox import Inbox
+from local_agent.store.outbox import Outbox, Peer
+from local_agent.store.tasks import Tasks
+
+
+class Journal:
+    """Everything the agent remembers, except blobs.
+
+    Args:
+        path: The SQLite file.
+        clock: Stamps what the journal itself notes.
+        peer: The paired gateway, or None while there is none.
+
+    Raises:
+        ConfigError: see `Database`.
+        AuthError: ``audit.broken``: the newest audit entries do not hold; the agent must not start.
+    """
+
+    def __init__(self, path: Path, *, clock: Clock, peer: Peer | None = None) -> None:
+        self._db = Database(path)
+        try:
+            self.audit = AuditLog(self._db, clock)
+            self.audit.verify_tail()
+            self.outbox = Outbox(self._db, clock, peer)
+            self.effects = Effects(self._db, clock, self.audit)
+            self.approvals = Approvals(self._db, self.audit)
+            self.tasks = Tasks(
+                self._db,
+                outbox=self.outbox,
+                approvals=self.approvals,
+                effects=self.effects,
+                audit=self.audit,
+            )
+            self.inbox = Inbox(self._db, clock, peer=peer, tasks=self.tasks, audit=self.audit)
+            self.inbox.prune()
+        except BaseException:
+            self._db.close()
+            raise
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """Return a context in which several parts change together or not at all."""
+        return self._db.transaction()
+
+    def close(self) -> None:
+        """Close the file and let another process have it."""
+        self._db.close()

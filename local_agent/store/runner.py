@@ -1,0 +1,71 @@
+"""The one thread that uses the journal, so that the event loop never waits for a disk."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+from common.clock import Clock
+from common.errors import StoreError
+from local_agent.store.journal import Journal
+from local_agent.store.outbox import Peer
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+class JournalThread:
+    """Runs callables on the journal's thread, in the order they were given.
+
+    ``await db.run(db.journal.tasks.get, task_id)``, or any function of one's own that uses several
+    parts within ``db.journal.transaction()``.
+    """
+
+    def __init__(self, journal: Journal, executor: ThreadPoolExecutor) -> None:
+        self.journal = journal
+        self._executor = executor
+
+    @classmethod
+    async def open(cls, path: Path, *, clock: Clock, peer: Peer | None = None) -> JournalThread:
+        """Open the journal on a thread of its own.
+
+        Raises:
+            ConfigError: see `Journal`.
+            AuthError: ``audit.broken``.
+            StoreError: ``store.failed``.
+        """
+        executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="journal")
+        try:
+            journal = await _on(executor, partial(Journal, path, clock=clock, peer=peer))
+        except BaseException:
+            executor.shutdown(wait=False)
+            raise
+        return cls(journal, executor)
+
+    async def run(self, fn: Callable[_P, _R], /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+        """Return what ``fn`` returns.
+
+        A caller that is cancelled does not know whether it ran; the journal does.
+
+        Raises:
+            StoreError: ``store.failed``: SQLite refused; the transaction was rolled back.
+            Exception: whatever ``fn`` raises.
+        """
+        return await _on(self._executor, partial(fn, *args, **kwargs))
+
+    async def close(self) -> None:
+        """Finish what was given, close the file and end the thread."""
+        await _on(self._executor, self.journal.close)
+        await asyncio.to_thread(self._executor.shutdown)
+
+
+async def _on(executor: ThreadPoolExecutor, call: Callable[[], _R]) -> _R:
+    try:
+        return await asyncio.get_running_loop().run_in_executor(executor, call)
+    except sqlite3.Error as error:
+        raise StoreError("store.failed", why=type(error).__name__) from error

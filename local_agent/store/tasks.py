@@ -1,0 +1,262 @@
+"""Tasks and their events: the row is a projection, changed in the transaction that adds the events.
+
+The table of states is `common.model.state`; who decides a change is `local_agent.engine`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Final, cast
+
+from common.errors import LocalProtocolError, StateError, StoreError
+from common.model.state import FINAL, Reason, TaskState, final_of, next_state
+from common.sentences import Lang
+from local_agent.store.approvals import Approvals
+from local_agent.store.audit_log import AuditLog
+from local_agent.store.database import Database
+from local_agent.store.effects import Effects
+from local_agent.store.outbox import Kind, Outbox
+from local_agent.store.wishes import Change, NewTask, TaskSource
+
+NAME_FREE_AFTER_MS: Final = 90 * 86_400_000  # a finished task keeps its short ID for 90 days
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A task as it stands.
+
+    Attributes:
+        named: Whether its short ID leads to it.
+        claimed_user: Who is said to have asked.
+        cancel_requested: A cancel was accepted and must be acted upon, also after a restart.
+        created_at: Milliseconds since the epoch.
+        updated_at: Milliseconds since the epoch.
+    """
+
+    task_id: str
+    short_id: str
+    named: bool
+    source: TaskSource
+    channel: str
+    claimed_user: str
+    thread_id: str
+    text: str
+    lang: Lang
+    workspace: str | None
+    envelope_sha256: str | None
+    gateway_key_id: str | None
+    state: TaskState
+    reason: Reason | None
+    intent_json: str | None
+    proposal_json: str | None
+    summary: str | None
+    cancel_requested: bool
+    created_at: int
+    updated_at: int
+
+
+_COLUMNS: Final = tuple(field.name for field in fields(Task))
+_SELECT: Final = f"SELECT {', '.join(_COLUMNS)} FROM tasks"  # noqa: S608  # our own column names
+_INSERT: Final = (
+    f"INSERT INTO tasks ({', '.join(_COLUMNS)})"  # noqa: S608  # our own column names
+    f" VALUES ({', '.join(f':{name}' for name in _COLUMNS)})"
+)
+_UPDATE: Final = """UPDATE tasks SET state = :state, reason = :reason, updated_at = :at,
+  intent_json = COALESCE(:intent, intent_json), proposal_json = COALESCE(:proposal, proposal_json),
+  summary = COALESCE(:summary, summary) WHERE task_id = :task_id"""
+
+
+class Tasks:
+    """The projection and the events under it."""
+
+    def __init__(
+        self,
+        db: Database,
+        *,
+        outbox: Outbox,
+        approvals: Approvals,
+        effects: Effects,
+        audit: AuditLog,
+    ) -> None:
+        self._db = db
+        self._outbox = outbox
+        self._approvals = approvals
+        self._effects = effects
+        self._audit = audit
+
+    def create(self, new: NewTask, at_ms: int, *, named: bool = True) -> Task:
+        """Write a task in RECEIVED.
+
+        Raises:
+            StoreError: ``store.task-known``, or ``store.short-id-taken`` by another task.
+        """
+        with self._db.transaction():
+            if self.find(new.task_id) is not None:
+                raise StoreError("store.task-known", task_id=new.task_id)
+            if named and not self.name_is_free(new.short_id, at_ms):
+                raise StoreError("store.short-id-taken", short_id=new.short_id)
+            self._db.run(
+                _INSERT,
+                **{name: getattr(new, name, None) for name in _COLUMNS}
+                | {
+                    "named": int(named),
+                    "state": TaskState.RECEIVED,
+                    "reason": None,
+                    "cancel_requested": 0,
+                    "created_at": at_ms,
+                    "updated_at": at_ms,
+                },
+            )
+            self._audit.append(
+                "task.accepted",
+                task_id=new.task_id,
+                short_id=new.short_id,
+                source=new.source,
+                claimed_user=new.claimed_user,
+                envelope_sha256=new.envelope_sha256,
+            )
+            return self.get(new.task_id)
+
+    def name_is_free(self, short_id: str, at_ms: int) -> bool:
+        """Tell whether a task may be called so; one that ended 90 days ago gives its name up."""
+        self._db.run(
+            "UPDATE tasks SET named = 0"
+            " WHERE named = 1 AND short_id = ? AND reason IS NOT NULL AND updated_at < ?",
+            short_id,
+            at_ms - NAME_FREE_AFTER_MS,
+        )
+        taken = self._db.one("SELECT 1 FROM tasks WHERE named = 1 AND short_id = ?", short_id)
+        return taken is None
+
+    def find(self, task_id: str) -> Task | None:
+        """Return the task, or None."""
+        row = self._db.one(f"{_SELECT} WHERE task_id = ?", task_id)
+        return _task(row) if row else None
+
+    def get(self, task_id: str) -> Task:
+        """Return the task.
+
+        Raises:
+            StateError: ``task.unknown``.
+        """
+        return _known(self.find(task_id), task_id)
+
+    def named(self, short_id: str) -> Task:
+        """Return the task that people mean by a short ID in its stored form.
+
+        Raises:
+            StateError: ``task.unknown``.
+        """
+        row = self._db.one(f"{_SELECT} WHERE named = 1 AND short_id = ?", short_id)
+        return _known(_task(row) if row else None, short_id)
+
+    def open_tasks(self) -> Sequence[Task]:
+        """Return every task that has not ended, oldest first."""
+        rows = self._db.all(f"{_SELECT} WHERE reason IS NULL ORDER BY created_at, task_id")
+        return [_task(row) for row in rows]
+
+    def recent(self, *, limit: int = 50) -> Sequence[Task]:
+        """Return the newest tasks, newest first."""
+        rows = self._db.all(f"{_SELECT} ORDER BY created_at DESC, task_id DESC LIMIT ?", limit)
+        return [_task(row) for row in rows]
+
+    def events(
+        self, task_id: str, *, after: int = 0, limit: int = 500
+    ) -> Sequence[tuple[int, dict[str, Any]]]:
+        """Return ``(seq, event)`` of a task in order, from after a number: a resume cursor."""
+        rows = self._db.all(
+            "SELECT seq, body FROM events WHERE task_id = ? AND seq > ? ORDER BY seq LIMIT ?",
+            task_id,
+            after,
+            limit,
+        )
+        return [(int(seq), json.loads(body)) for seq, body in rows]
+
+    def change(self, change: Change) -> Task:
+        """Apply one step, whole or not at all, and return the task as it now stands.
+
+        With the last step the task's open effect gets its outcome, and an approval that still
+        waits is withdrawn: they never outlive it.
+
+        Raises:
+            StateError: ``task.illegal-transition``, ``task.unknown``.
+            LocalProtocolError: ``task.reason``: the reason does not lead to that state.
+        """
+        with self._db.transaction():
+            task = self.get(change.task_id)
+            _check(task, change)
+            self._db.run(
+                _UPDATE,
+                state=change.state,
+                reason=change.reason,
+                at=change.at_ms,
+                intent=change.intent_json,
+                proposal=change.proposal_json,
+                summary=change.summary,
+                task_id=change.task_id,
+            )
+            self._add_events(change)
+            if change.reason is not None:
+                self._end(change.task_id, change.reason)
+            if task.source == "wecom":
+                for kind, body in change.reports:
+                    self._outbox.put(cast("Kind", kind), change.task_id, body)
+            return self.get(change.task_id)
+
+    def request_cancel(self, task_id: str) -> bool:
+        """Note that a task is to be cancelled; False when it has ended."""
+        return bool(
+            self._db.run(
+                "UPDATE tasks SET cancel_requested = 1 WHERE task_id = ? AND reason IS NULL",
+                task_id,
+            )
+        )
+
+    def _add_events(self, change: Change) -> None:
+        row = self._db.one("SELECT max(seq) FROM events WHERE task_id = ?", change.task_id)
+        last = int(row[0] or 0) if row else 0
+        for seq, event in enumerate(change.events, start=last + 1):
+            self._db.run(
+                "INSERT INTO events (task_id, seq, at, body) VALUES (?, ?, ?, ?)",
+                change.task_id,
+                seq,
+                change.at_ms,
+                json.dumps(event, separators=(",", ":")),
+            )
+
+    def _end(self, task_id: str, reason: Reason) -> None:
+        self._effects.close_of_task(task_id, reason.value)
+        self._approvals.withdraw(task_id)
+        self._audit.append("task.ended", task_id=task_id, reason=reason.value)
+
+
+def _check(task: Task, change: Change) -> None:
+    if task.state is not change.expected or (change.state is task.state and change.state in FINAL):
+        raise StateError("task.illegal-transition", current=task.state, wanted=change.state)
+    if change.state is not change.expected:
+        next_state(task.state, change.state)
+    led_to = final_of(change.reason)[0] if change.reason else None
+    if led_to is not (change.state if change.state in FINAL else None):
+        raise LocalProtocolError("task.reason", state=change.state, reason=change.reason)
+
+
+def _task(row: tuple[Any, ...]) -> Task:
+    found = dict(zip(_COLUMNS, row, strict=True))
+    reason = found["reason"]
+    return Task(
+        **found
+        | {
+            "named": bool(found["named"]),
+            "cancel_requested": bool(found["cancel_requested"]),
+            "state": TaskState(found["state"]),
+            "reason": Reason(reason) if reason else None,
+        }
+    )
+
+
+def _known(task: Task | None, name: str) -> Task:
+    if task is None:
+        raise StateError("task.unknown", name=name)
+    return task

@@ -1,0 +1,165 @@
+"""The program that stands between the agent and every child it starts (R44, R45).
+
+`local_agent.process` runs this file as ``python -I -S warden.py ORDER PROGRAM ARGUMENT…``; nothing
+imports it.  It is alone in its process and has one thread, so that forking and setting limits
+between fork and exec is safe here, as it would not be in the agent.  What it sees to:
+
+- limits, umask and default signals are set before the program starts, not after;
+- whatever the program leaves behind is adopted (PR_SET_CHILD_SUBREAPER) and killed: no survivors;
+- when the agent dies, by whatever signal, the program is ended (PR_SET_PDEATHSIG).
+
+SIGTERM asks everything below to end and kills it after the grace; SIGUSR1 kills at once.
+How it went is written as JSON lines to the descriptor named in the order: ``{"errno"}`` when the
+program could not be started, and at the end ``{"status", "swept", "left"}``.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import resource
+import signal
+import sys
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+_SET_PDEATHSIG: Final = 1  # linux/prctl.h
+_SET_CHILD_SUBREAPER: Final = 36
+_ROUNDS: Final = 200  # of killing what keeps forking, before it is reported as left
+_WATCHED: Final = frozenset({signal.SIGCHLD, signal.SIGTERM, signal.SIGALRM, signal.SIGUSR1})
+
+
+def main(order: dict[str, Any], argv: list[str]) -> None:
+    """Start the program, watch it to its end, leave nothing behind, report."""
+    os.set_inheritable(order["report"], False)
+    signal.pthread_sigmask(signal.SIG_BLOCK, _WATCHED)
+    _prctl(_SET_PDEATHSIG, signal.SIGTERM)
+    _prctl(_SET_CHILD_SUBREAPER, 1)
+    if os.getppid() != order["parent"]:
+        return  # the agent died before its death could be told to us
+    child = os.fork()
+    if child == 0:
+        _become(order, argv)
+    status = _watch(child, order)
+    swept, left = _sweep(child)
+    _report(order, {"status": status, "swept": swept, "left": left})
+
+
+def _become(order: dict[str, Any], argv: list[str]) -> NoReturn:
+    try:
+        _prctl(_SET_PDEATHSIG, signal.SIGKILL)  # for a program that kills its warden
+        os.setpgid(0, 0)
+        os.umask(0o022)
+        for number in (signal.SIGPIPE, signal.SIGXFSZ):
+            signal.signal(number, signal.SIG_DFL)  # Python ignores them; ignoring is inherited
+        for name, wanted in order["limits"].items():
+            kind = getattr(resource, name)
+            hard = resource.getrlimit(kind)[1]
+            value = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+            resource.setrlimit(kind, (value, value))
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        # By name: Python may have added LC_CTYPE of its own (PEP 538).
+        os.execve(argv[0], argv, {name: os.environ[name] for name in order["names"]})  # noqa: S606  # argv only, no shell
+    except OSError as error:
+        _report(order, {"errno": error.errno})
+    os._exit(127)
+
+
+def _watch(child: int, order: dict[str, Any]) -> int | None:
+    """Return the wait status of the program, or None when it had to be swept away."""
+    while True:
+        got = signal.sigwait(_WATCHED)
+        if got == signal.SIGCHLD:
+            status = _reap(child)
+            if status is not None:
+                return status
+        elif got == signal.SIGTERM:
+            # A sandbox's outer process would take its inside down with it: spare it the signal.
+            spared = {child} if order["contained"] else set()
+            for pid in _descendants(child) - spared:
+                _kill(pid, signal.SIGTERM)
+            signal.setitimer(signal.ITIMER_REAL, max(order["grace"], 0.001))
+        else:
+            return None
+
+
+def _reap(child: int) -> int | None:
+    found = None
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return found
+        if pid == 0:
+            return found
+        if pid == child:
+            found = status
+
+
+def _sweep(child: int) -> tuple[int, int]:
+    """Kill all that is still below us; return how many there were and how many are left."""
+    killed: set[int] = set()
+    for _ in range(_ROUNDS):
+        below = _descendants(child)
+        mine = {pid for pid in below if _kill(pid, signal.SIGKILL)}
+        if not mine:
+            _reap(child)
+            return len(killed), len(below)
+        killed |= mine
+        for pid in mine:
+            try:
+                os.waitpid(pid, 0)  # only direct children; the others come to us as they orphan
+            except ChildProcessError:
+                continue
+    return len(killed), len(_descendants(child))
+
+
+def _descendants(child: int) -> set[int]:
+    if sys.platform != "linux":
+        return _leader_alone(child)  # without /proc the program itself is all that can be found
+    parents: dict[int, int] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            try:
+                state, parent, *_ = (entry / "stat").read_bytes().rpartition(b")")[2].split()
+            except OSError:
+                continue
+            if state != b"Z":
+                parents[int(entry.name)] = int(parent)
+    found = {os.getpid()}
+    grown = True
+    while grown:
+        below = {pid for pid, parent in parents.items() if parent in found} - found
+        grown = bool(below)
+        found |= below
+    return found - {os.getpid()}
+
+
+def _leader_alone(child: int) -> set[int]:
+    try:
+        os.killpg(child, 0)
+    except (ProcessLookupError, PermissionError):
+        return set()
+    return {-child}  # kill(2): the whole group
+
+
+def _kill(pid: int, number: signal.Signals) -> bool:
+    try:
+        os.kill(pid, number)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
+def _prctl(option: int, value: int) -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+def _report(order: dict[str, Any], line: dict[str, Any]) -> None:
+    os.write(order["report"], json.dumps(line).encode() + b"\n")
+
+
+if __name__ == "__main__":
+    main(json.loads(sys.argv[1]), sys.argv[2:])

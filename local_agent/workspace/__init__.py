@@ -1,0 +1,1 @@
+"""The folders a person has opened to tasks: which they are, and bounded, guarded reading."""

@@ -1,0 +1,172 @@
+"""The local changes of a workspace, read through libgit2, which runs none of its code (DESIGN §5).
+
+No hook, filter, textconv, fsmonitor or pager of the repository runs, and the `git` program is not
+called.  A workspace that is no repository, or whose repository says that its files are elsewhere
+(R41), counts as none.  Blocking functions are private; the two public ones name theirs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+import pygit2
+from pygit2.enums import DeltaStatus, DiffOption, RepositoryOpenFlag
+
+MAX_FILES: Final = 500  # security limits table, files of a diff
+MAX_COUNTED_BYTES: Final = 2 * 1024 * 1024  # of one file; the lines of larger ones are not counted
+
+Status = Literal["added", "deleted", "modified", "renamed", "untracked", "other"]
+_STATUS: Final[dict[int, Status]] = {
+    DeltaStatus.ADDED: "added",
+    DeltaStatus.DELETED: "deleted",
+    DeltaStatus.MODIFIED: "modified",
+    DeltaStatus.RENAMED: "renamed",
+    DeltaStatus.TYPECHANGE: "modified",
+    DeltaStatus.UNTRACKED: "untracked",
+}
+_OPTIONS: Final = (
+    DiffOption.INCLUDE_UNTRACKED
+    | DiffOption.RECURSE_UNTRACKED_DIRS
+    | DiffOption.SHOW_UNTRACKED_CONTENT
+    | DiffOption.INCLUDE_TYPECHANGE
+    | DiffOption.IGNORE_SUBMODULES
+    | DiffOption.DISABLE_PATHSPEC_MATCH
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedFile:
+    """One file that is not as in the last commit; lines are None where they are not counted."""
+
+    path: str
+    status: Status
+    added: int | None
+    removed: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What was changed since the last commit, staged or not.
+
+    Attributes:
+        branch: Short name; None on a detached head.
+        head: Commit id; None before the first commit.
+        ahead: Commits that the upstream branch does not have; None without an upstream.
+        behind: Commits that only the upstream branch has.
+        files: At most 500, by path.
+        total: How many files there are.
+        added: Lines added in the listed files.
+        removed: Lines removed in the listed files.
+    """
+
+    branch: str | None
+    head: str | None
+    ahead: int | None
+    behind: int | None
+    files: tuple[ChangedFile, ...]
+    total: int
+    added: int
+    removed: int
+
+    @property
+    def truncated(self) -> bool:
+        """Whether there are more files than are listed."""
+        return self.total > len(self.files)
+
+
+async def local_changes(workspace: Path) -> Changes | None:
+    """Return the changes since the last commit, or None where there is no repository."""
+    return await asyncio.to_thread(_read_changes, workspace)
+
+
+def git_head(workspace: Path) -> str | None:
+    """Return the commit that is checked out, or None.  Blocking; reads two small files."""
+    repository = open_repository(workspace)
+    return _head(repository) if repository is not None else None
+
+
+def open_repository(workspace: Path) -> pygit2.Repository | None:
+    """Return the repository whose top is this very folder, or None.  Blocking.
+
+    None too when libgit2 finds it broken or owned by somebody else (CVE-2022-24765).
+    """
+    try:
+        repository = pygit2.Repository(str(workspace), RepositoryOpenFlag.NO_SEARCH)
+    except pygit2.GitError:
+        return None
+    # `core.worktree` can point anywhere.
+    if repository.workdir is None or Path(repository.workdir).resolve() != workspace.resolve():
+        return None
+    return repository
+
+
+def _head(repository: pygit2.Repository) -> str | None:
+    try:
+        return None if repository.head_is_unborn else str(repository.head.target)
+    except pygit2.GitError:
+        return None
+
+
+def _read_changes(workspace: Path) -> Changes | None:
+    repository = open_repository(workspace)
+    if repository is None:
+        return None
+    try:
+        head = _head(repository)
+        tree = repository[head].peel(pygit2.Tree) if head else _empty_tree(repository)
+        diff = tree.diff_to_workdir(_OPTIONS, 0)
+        total = sum(1 for _ in diff.deltas)
+        files = tuple(_files(diff))
+        ahead, behind = _distance(repository)
+    except (pygit2.GitError, KeyError, ValueError):
+        return None
+    return Changes(
+        branch=_branch(repository),
+        head=head,
+        ahead=ahead,
+        behind=behind,
+        files=files,
+        total=total,
+        added=sum(file.added or 0 for file in files),
+        removed=sum(file.removed or 0 for file in files),
+    )
+
+
+def _empty_tree(repository: pygit2.Repository) -> pygit2.Tree:
+    # Its id is known to every git, but the object must exist to be compared with.
+    tree = repository[repository.TreeBuilder().write()]
+    return tree.peel(pygit2.Tree)
+
+
+def _files(diff: pygit2.Diff) -> Iterator[ChangedFile]:
+    for index, delta in enumerate(diff.deltas):
+        if index >= MAX_FILES:
+            return
+        path = delta.new_file.path or delta.old_file.path
+        counted = max(delta.new_file.size, delta.old_file.size) <= MAX_COUNTED_BYTES
+        patch = diff[index] if counted else None
+        if patch is None or patch.delta.is_binary:
+            added = removed = None
+        else:
+            _, added, removed = patch.line_stats
+        yield ChangedFile(path, _STATUS.get(delta.status, "other"), added, removed)
+
+
+def _branch(repository: pygit2.Repository) -> str | None:
+    if repository.head_is_detached:
+        return None
+    target = repository.references["HEAD"].target
+    return str(target).removeprefix("refs/heads/")
+
+
+def _distance(repository: pygit2.Repository) -> tuple[int | None, int | None]:
+    name = _branch(repository)
+    branch = repository.branches.local.get(name) if name else None
+    if branch is None or branch.upstream is None:
+        return None, None
+    ahead, behind = repository.ahead_behind(branch.target, branch.upstream.target)
+    return ahead, behind

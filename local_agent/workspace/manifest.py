@@ -1,0 +1,111 @@
+"""What a command changed in its workspace (R46): the state of every file before and after.
+
+Seen by inode, size, mode and change time, which a program cannot set back; contents are not read.
+For display on this machine.  Blocking; bounded by the number of entries.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from local_agent.workspace.paths import is_execution_surface
+
+MAX_ENTRIES: Final = 100_000
+MAX_NAMES: Final = 200
+# Of git's own folder only what other programs run or obey; objects would drown the list.
+_GIT_WATCHED: Final = ("config", "hooks", "info", "HEAD")
+
+_Stamp = tuple[int, int, int, int]  # mode, size, ctime in ns, inode
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """The stamps of one moment, by relative path."""
+
+    stamps: Mapping[str, _Stamp]
+    truncated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """What is not as it was.
+
+    Attributes:
+        names: Up to 200 relative paths, with ``+``, ``-`` or ``~`` in front.
+        links: Symbolic links that are new or were turned elsewhere.
+        surfaces: Changed paths that other programs run or obey (R38).
+        truncated: There were more entries than were looked at, or more names than are listed.
+    """
+
+    added: int
+    removed: int
+    changed: int
+    names: tuple[str, ...]
+    links: tuple[str, ...]
+    surfaces: tuple[str, ...]
+    truncated: bool
+
+
+def take(workspace: Path, *, max_entries: int = MAX_ENTRIES) -> Manifest:
+    """Return the state of the workspace now; links are never followed."""
+    stamps: dict[str, _Stamp] = {}
+    folders = [""]
+    while folders:
+        folder = folders.pop()
+        for name, status in _entries(workspace / folder):
+            path = f"{folder}{name}"
+            if folder == ".git/" and name not in _GIT_WATCHED:
+                continue
+            if len(stamps) >= max_entries:
+                return Manifest(stamps, truncated=True)
+            if stat.S_ISDIR(status.st_mode):
+                folders.append(f"{path}/")
+            else:
+                stamps[path] = (status.st_mode, status.st_size, status.st_ctime_ns, status.st_ino)
+    return Manifest(stamps, truncated=False)
+
+
+def compare(before: Manifest, after: Manifest) -> Differences:
+    """Return what changed between two moments."""
+    old, new = before.stamps, after.stamps
+    truncated = before.truncated or after.truncated
+    added = sorted(new.keys() - old.keys())
+    # Where the walk was cut, what is not in it may still be there.
+    removed = [] if truncated else sorted(old.keys() - new.keys())
+    changed = sorted(path for path in old.keys() & new.keys() if old[path] != new[path])
+    marked = [
+        *(f"+ {path}" for path in added),
+        *(f"- {path}" for path in removed),
+        *(f"~ {path}" for path in changed),
+    ]
+    present = [*added, *changed]
+    links = [path for path in present if stat.S_ISLNK(new[path][0])]
+    surfaces = [path for path in (*present, *removed) if is_execution_surface(path)]
+    return Differences(
+        added=len(added),
+        removed=len(removed),
+        changed=len(changed),
+        names=tuple(marked[:MAX_NAMES]),
+        links=tuple(links[:MAX_NAMES]),
+        surfaces=tuple(surfaces[:MAX_NAMES]),
+        truncated=truncated or len(marked) > MAX_NAMES,
+    )
+
+
+def _entries(folder: Path) -> list[tuple[str, os.stat_result]]:
+    found = []
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                try:
+                    found.append((entry.name, entry.stat(follow_symlinks=False)))
+                except FileNotFoundError:
+                    continue
+    except OSError:
+        return found  # gone, or not ours to look into
+    return sorted(found, key=lambda item: item[0])

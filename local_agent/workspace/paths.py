@@ -1,0 +1,240 @@
+"""The path guard of every read (R52): by directory handles, no links, no secrets, no surprises.
+
+Names come from people, models and git; they are checked (R34) and then opened part by part, each
+relative to the handle before it, so that no link and no rename in between leads out.  Blocking.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import re
+import stat
+import unicodedata
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from common.errors import InputError
+
+MAX_PATH_BYTES: Final = 1024
+MAX_PART_BYTES: Final = 255
+MAX_FILE_BYTES: Final = 1024 * 1024
+DENY_FILE: Final = ".codexbridgeignore"
+MAX_DENY_BYTES: Final = 64 * 1024
+MAX_DENY_PATTERNS: Final = 500
+_SNIFFED: Final = 8192  # a NUL in the first bytes means binary, as git has it
+
+# Git's own, and secrets (R52).  Compared case-folded with each part of a path: folders count too.
+_SECRET: Final = (
+    ".git",
+    "git~1",
+    ".env*",
+    "*.pem",
+    "id_*",
+    "*.p12",
+    "*.pfx",
+    "*.key",
+    ".netrc",
+    ".npmrc",
+    ".pypirc",
+    ".git-credentials",
+    "kubeconfig*",
+    ".kube",
+    ".ssh",
+    ".aws",
+    ".gnupg",
+    "*.tfstate*",
+    "*credentials*",
+    "*.kdbx",
+)
+_NEVER_READ: Final = re.compile("|".join(map(fnmatch.translate, _SECRET)))
+# R38: what other programs run or obey by itself, by its place or by its name.
+_SURFACE_FOLDERS: Final = frozenset(
+    (".git", ".github", ".vscode", ".idea", ".husky", ".codex", ".codexbridge", ".claude")
+)
+_FILES_OBEYED: Final = (
+    ".envrc .npmrc .mcp.json .gitattributes .gitmodules .pre-commit-config.yaml conftest.py"
+    " setup.py sitecustomize.py usercustomize.py package.json makefile dockerfile agents.md"
+    " claude.md .gitlab-ci.yml pyproject.toml tox.ini noxfile.py justfile"
+)
+_SURFACE_NAMES: Final = frozenset(_FILES_OBEYED.split())
+_DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# Without O_NONBLOCK, opening a FIFO waits for a writer for ever.
+_FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def check_relative(path: str) -> tuple[str, ...]:
+    """Return the parts of a workspace-relative path (R34).
+
+    Raises:
+        InputError: ``path.malformed``.
+    """
+    parts = tuple(path.split("/"))
+    if not all(map(is_plain, parts)) or len(path.encode()) > MAX_PATH_BYTES:
+        raise InputError("path.malformed")
+    return parts
+
+
+def is_plain(part: str) -> bool:
+    """Tell whether a name is one that we open or show: no trick in it, and UTF-8 (R34)."""
+    if part in ("", ".", "..") or part != part.strip():
+        return False
+    if part.isascii():
+        return len(part) <= MAX_PART_BYTES and part.isprintable()
+    hidden = ("Cc", "Cf", "Cs", "Zl", "Zp")
+    if any(unicodedata.category(char) in hidden for char in part):
+        return False
+    return len(part.encode()) <= MAX_PART_BYTES
+
+
+def denied_part(part: str) -> bool:
+    """Tell whether a file or folder of this name may never be read: git's own, and secrets."""
+    name = part if part.isascii() else unicodedata.normalize("NFKC", part)
+    return _NEVER_READ.fullmatch(name.casefold()) is not None
+
+
+def is_denied(parts: Sequence[str], patterns: Sequence[str] = ()) -> bool:
+    """Tell whether a path may never be read: by a part's name, or by a pattern of the deny list.
+
+    A pattern is compared with each part, and with the path of each folder on the way; ``*``
+    crosses folders as well.  That denies more than git would, never less.
+    """
+    if any(map(denied_part, parts)):
+        return True
+    ways = ["/".join(parts[: end + 1]) for end in range(len(parts))] if patterns else []
+    return any(fnmatch.fnmatchcase(way, pattern) for pattern in patterns for way in (*parts, *ways))
+
+
+def is_execution_surface(path: str) -> bool:
+    """Tell whether changing this path changes what other programs will run (R38)."""
+    parts = path.casefold().split("/")
+    return parts[-1] in _SURFACE_NAMES or not _SURFACE_FOLDERS.isdisjoint(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """An open workspace.
+
+    Attributes:
+        handle: Of its own directory.
+        deny: Patterns that deny in addition: the person's and the workspace's.
+    """
+
+    handle: int
+    deny: tuple[str, ...]
+
+
+@contextmanager
+def open_root(workspace: Path, *, deny: Sequence[str] = ()) -> Iterator[Root]:
+    """Give the workspace, opened, with what is denied in it.
+
+    Args:
+        workspace: Real path.
+        deny: The person's own deny patterns, which lie outside of the workspace.
+
+    Raises:
+        InputError: ``path.missing``.
+    """
+    try:
+        handle = os.open(workspace, _DIRECTORY)
+    except OSError:
+        raise InputError("path.missing", path=workspace) from None
+    try:
+        yield Root(handle, (*deny, *_deny_patterns(handle)))
+    finally:
+        os.close(handle)
+
+
+def open_file(root: Root, parts: tuple[str, ...]) -> int:
+    """Return a handle of a regular file of the workspace; the caller closes it.
+
+    Raises:
+        InputError: ``path.denied``, ``path.missing``, ``path.link`` or ``path.not-regular``.
+    """
+    if is_denied(parts, root.deny):
+        raise InputError("path.denied")
+    return _open_below(root.handle, parts)
+
+
+def read_bytes(root: Root, parts: tuple[str, ...], *, max_bytes: int = MAX_FILE_BYTES) -> bytes:
+    """Return the content of a text file of the workspace.
+
+    Raises:
+        InputError: as `open_file`; ``path.too-large``; ``path.binary``.
+    """
+    return _content(open_file(root, parts), max_bytes)
+
+
+def read_text(
+    workspace: Path, path: str, *, deny: Sequence[str] = (), max_bytes: int = MAX_FILE_BYTES
+) -> str:
+    """Return a text file of the workspace by its relative path; what is no UTF-8 shows as ``�``.
+
+    Args:
+        workspace: Real path.
+        path: As a person, a model or git names it.
+        deny: The person's own deny patterns.
+        max_bytes: Refuse longer files.
+
+    Raises:
+        InputError: as `check_relative`, `open_root` and `read_bytes`.
+    """
+    parts = check_relative(path)
+    with open_root(workspace, deny=deny) as root:
+        return read_bytes(root, parts, max_bytes=max_bytes).decode("utf-8", "replace")
+
+
+def _deny_patterns(handle: int) -> tuple[str, ...]:
+    """Return the patterns of ``.codexbridgeignore``; a line with ``!`` allows nothing."""
+    try:
+        content = _content(_open_below(handle, (DENY_FILE,)), MAX_DENY_BYTES)
+    except InputError as error:
+        # Too large or a link: then nothing can be read, rather than too much.
+        content = b"" if error.code == "path.missing" else b"*"
+    lines = [line.strip() for line in content.decode("utf-8", "replace").splitlines()]
+    patterns = tuple(line.strip("/") for line in lines if line and line[0] not in "#!")
+    too_much = len(patterns) > MAX_DENY_PATTERNS or any(map(_is_long, patterns))
+    return ("*",) if too_much else patterns
+
+
+def _is_long(pattern: str) -> bool:
+    return len(pattern) > MAX_PART_BYTES
+
+
+def _open_below(root: int, parts: tuple[str, ...]) -> int:
+    folder = os.dup(root)
+    try:
+        for part in parts[:-1]:
+            below = _open(part, _DIRECTORY, folder)
+            os.close(folder)
+            folder = below
+        file = _open(parts[-1], _FILE, folder)
+    finally:
+        os.close(folder)
+    if not stat.S_ISREG(os.fstat(file).st_mode):
+        os.close(file)
+        raise InputError("path.not-regular")
+    return file
+
+
+def _content(file: int, max_bytes: int) -> bytes:
+    with os.fdopen(file, "rb") as opened:
+        content = opened.read(max_bytes + 1)
+    if len(content) > max_bytes:
+        raise InputError("path.too-large", limit=max_bytes)
+    if b"\0" in content[:_SNIFFED]:
+        raise InputError("path.binary")
+    return content
+
+
+def _open(part: str, flags: int, folder: int) -> int:
+    try:
+        return os.open(part, flags, dir_fd=folder)
+    except (FileNotFoundError, NotADirectoryError):
+        # ENOTDIR is also what O_DIRECTORY|O_NOFOLLOW says of a link to a directory.
+        raise InputError("path.missing") from None
+    except OSError:
+        raise InputError("path.link") from None

@@ -1,0 +1,240 @@
+"""Which folders the person has opened to tasks: ``workspaces.json`` in the config directory.
+
+Read from there alone (R3): never from a workspace, an environment variable or a message.  The
+functions block on small files; on the event loop they belong into a thread.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from common import strict_json
+from common.errors import ConfigError, InputError, RemoteProtocolError
+from common.home import Home, read_private, write_private
+from local_agent.workspace import toolchains
+from local_agent.workspace.toolchains import Toolchain
+
+FILE: Final = "workspaces.json"
+MAX_BYTES: Final = 256 * 1024
+MAX_WORKSPACES: Final = 64
+MAX_COMMAND_BYTES: Final = 20_000  # security limits table, command text
+_NAME: Final = re.compile(r"[a-z0-9-]{1,32}")
+_NOT_FOLDERS: Final = tuple(map(Path, ("/dev", "/proc", "/sys", "/etc", "/boot", "/run/user")))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workspace:
+    """One folder, as the person opened it.
+
+    Attributes:
+        name: What it is called in commands, ``[a-z0-9-]{1,32}``.
+        path: Its real path.
+        test_command: What a bare ``@dev test`` runs; None when none is set.
+        toolchains: What the person confirmed besides the system's programs.
+        pass_env: Names of the person's variables that commands are given (R43).
+        deny: The person's own patterns of what may never be read (R52).
+        default: The one that is meant when none is named.
+    """
+
+    name: str
+    path: Path
+    test_command: str | None = None
+    toolchains: tuple[Toolchain, ...] = ()
+    pass_env: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+    default: bool = False
+
+
+class Registry:
+    """The list of workspaces of one installation."""
+
+    def __init__(self, places: Home, *, home: Path) -> None:
+        self._places = places
+        self._home = home
+        self._file = places.config / FILE
+
+    def load(self) -> list[Workspace]:
+        """Return all workspaces, by name.
+
+        Raises:
+            ConfigError: ``workspace.file`` when the file is not as we write it.
+        """
+        try:
+            data = read_private(self._file, max_bytes=MAX_BYTES)
+        except FileNotFoundError:
+            return []
+        try:
+            return _parse(data)
+        except (KeyError, TypeError, ValueError, RemoteProtocolError):
+            raise ConfigError("workspace.file", file=self._file) from None
+
+    def find(self, name: str | None = None) -> Workspace:
+        """Return the named workspace, or the default.
+
+        Raises:
+            InputError: ``workspace.unknown`` or, without a name, ``workspace.none``.
+        """
+        for workspace in self.load():
+            if workspace.name == name or (name is None and workspace.default):
+                return workspace
+        if name is None:
+            raise InputError("workspace.none")
+        raise InputError("workspace.unknown", name=name)
+
+    def inspect(self, path: Path, environ: Mapping[str, str]) -> list[Toolchain]:
+        """Return the toolchains found for a folder, for the person to confirm.
+
+        Raises:
+            InputError: as `add` for the folder itself.
+        """
+        return toolchains.detect(self._folder(path), environ, home=self._home)
+
+    def add(
+        self,
+        path: Path,
+        *,
+        name: str | None = None,
+        test_command: str | None = None,
+        confirmed: tuple[Toolchain, ...] = (),
+        pass_env: tuple[str, ...] = (),
+        deny: tuple[str, ...] = (),
+    ) -> Workspace:
+        """Open a folder, or replace the entry of the same name.  The first one is the default.
+
+        Raises:
+            InputError: ``workspace.name``, ``workspace.not-a-folder``, ``workspace.forbidden``,
+                ``workspace.nested``, ``workspace.too-many``, ``workspace.command``,
+                ``workspace.variable``; and those of `toolchains.check`.
+        """
+        folder = self._folder(path)
+        chosen = name or _name_of(folder)
+        if not _NAME.fullmatch(chosen):
+            raise InputError("workspace.name", name=chosen)
+        if test_command is not None and not 0 < len(test_command.encode()) <= MAX_COMMAND_BYTES:
+            raise InputError("workspace.command", limit=MAX_COMMAND_BYTES)
+        for toolchain in confirmed:
+            toolchains.check(toolchain, home=self._home, private=self._private())
+        for variable in pass_env:
+            _check_variable(variable)
+        known = self.load()
+        others = [entry for entry in known if entry.name != chosen]
+        if len(others) >= MAX_WORKSPACES:
+            raise InputError("workspace.too-many", limit=MAX_WORKSPACES)
+        added = Workspace(
+            name=chosen,
+            path=folder,
+            test_command=test_command,
+            toolchains=confirmed,
+            pass_env=pass_env,
+            deny=deny,
+            default=not any(entry.default for entry in others),
+        )
+        self._save([*others, added])
+        return added
+
+    def remove(self, name: str) -> None:
+        """Close a folder; nothing in it is touched.  Another one becomes the default if need be.
+
+        Raises:
+            InputError: ``workspace.unknown``.
+        """
+        gone = self.find(name)
+        rest = [entry for entry in self.load() if entry.name != name]
+        if gone.default and rest:
+            rest[0] = replace(rest[0], default=True)
+        self._save(rest)
+
+    def make_default(self, name: str) -> Workspace:
+        """Let this one be meant when none is named.
+
+        Raises:
+            InputError: ``workspace.unknown``.
+        """
+        self.find(name)
+        self._save([replace(entry, default=entry.name == name) for entry in self.load()])
+        return self.find(name)
+
+    def _folder(self, path: Path) -> Path:
+        try:
+            real = path.expanduser().resolve(strict=True)
+        except (OSError, RuntimeError):
+            raise InputError("workspace.not-a-folder", path=path) from None
+        if not real.is_dir():
+            raise InputError("workspace.not-a-folder", path=path)
+        if len(real.parts) == 1 or any(real.is_relative_to(place) for place in _NOT_FOLDERS):
+            raise InputError("workspace.forbidden", path=real)
+        if self._home.resolve().is_relative_to(real):
+            raise InputError("workspace.forbidden", path=real)
+        for place in map(Path.resolve, self._private()):
+            if place.is_relative_to(real) or real.is_relative_to(place):
+                raise InputError("workspace.nested", path=real, place=place)
+        return real
+
+    def _private(self) -> tuple[Path, ...]:
+        return (self._places.config, self._places.state, self._places.run)
+
+    def _save(self, entries: list[Workspace]) -> None:
+        stored = {"v": 1, "workspaces": [_to_dict(entry) for entry in entries]}
+        write_private(self._file, strict_json.canonical(stored))
+
+
+def _name_of(folder: Path) -> str:
+    plain = re.sub(r"[^a-z0-9]+", "-", folder.name.lower()).strip("-")[:32].strip("-")
+    return plain or "workspace"
+
+
+def _check_variable(name: str) -> None:
+    # LD_PRELOAD and its kin would reach into the sandbox's own starter.
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,127}", name) or name.startswith(("LD_", "DYLD_")):
+        raise InputError("workspace.variable", name=name)
+
+
+def _to_dict(entry: Workspace) -> dict[str, Any]:
+    return {
+        "name": entry.name,
+        "path": str(entry.path),
+        "test_command": entry.test_command,
+        "toolchains": [
+            {
+                "kind": toolchain.kind,
+                "paths": list(map(str, toolchain.paths)),
+                "bin_dirs": list(map(str, toolchain.bin_dirs)),
+                "env": [list(pair) for pair in toolchain.env],
+            }
+            for toolchain in entry.toolchains
+        ],
+        "pass_env": list(entry.pass_env),
+        "deny": list(entry.deny),
+        "default": entry.default,
+    }
+
+
+def _parse(data: bytes) -> list[Workspace]:
+    found = strict_json.loads(data, max_bytes=MAX_BYTES)
+    if found["v"] != 1:
+        raise ValueError("version")
+    return sorted(map(_from_dict, found["workspaces"]), key=lambda item: item.name)
+
+
+def _from_dict(stored: dict[str, Any]) -> Workspace:
+    return Workspace(
+        name=stored["name"],
+        path=Path(stored["path"]),
+        test_command=stored["test_command"],
+        toolchains=tuple(
+            Toolchain(
+                kind=item["kind"],
+                paths=tuple(map(Path, item["paths"])),
+                bin_dirs=tuple(map(Path, item["bin_dirs"])),
+                env=tuple((name, value) for name, value in item["env"]),
+            )
+            for item in stored["toolchains"]
+        ),
+        pass_env=tuple(stored["pass_env"]),
+        deny=tuple(stored["deny"]),
+        default=stored["default"],
+    )

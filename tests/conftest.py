@@ -1,0 +1,49 @@
+"""What every test shares: no blocking calls on the event loop, and system parts named by marker."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from blockbuster import BlockBuster, blockbuster_ctx
+
+from tests.requirements import planned
+
+PARTS = {
+    "bubblewrap": lambda: shutil.which("bwrap") is not None,
+    "ripgrep": lambda: shutil.which("rg") is not None,
+    "chromium": lambda: shutil.which("chromium") is not None,
+    "git": lambda: shutil.which("git") is not None,
+}
+
+
+@pytest.fixture(autouse=True)
+def no_blocking_calls() -> Iterator[BlockBuster]:
+    """Fail a test in which our code blocks the event loop."""
+    with blockbuster_ctx(["common", "gateway", "local_agent"]) as blockbuster:
+        yield blockbuster
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip, with its reason, a test that needs a missing system part; in CI that is a failure."""
+    for marker in item.iter_markers("needs"):
+        part = marker.args[0]
+        if not PARTS[part]():
+            reason = f"needs {part}, which this machine does not have"
+            if os.environ.get("CI"):
+                pytest.fail(reason, pytrace=False)
+            pytest.skip(reason)
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Print, after a whole run, what the product promises and does not yet do."""
+    if config.args_source is pytest.Config.ArgsSource.ARGS:
+        return
+    waiting = planned()
+    terminalreporter.write_sep("-", f"planned, not built yet: {len(waiting)}")
+    for identifier, requirement in waiting.items():
+        terminalreporter.write_line(f"{identifier:7} {requirement.text}")

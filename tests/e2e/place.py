@@ -1,0 +1,377 @@
+"""A whole installation in a folder: simulator, gateway and agent as real processes on loopback.
+
+Callbacks are made by an independent implementation (wechatpy), never by our own; approvals are made
+by a person's hands: a pseudo-terminal in which the code shown on the screen is typed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pty
+import re
+import secrets
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self, TypeVar
+from urllib.parse import urlencode
+
+from wechatpy.enterprise.crypto import WeChatCrypto
+
+from gateway.simulator.setup import Installation, write_installation
+
+T = TypeVar("T")
+COMMAND = (sys.executable, "-I", "-m", "codexbridge")
+PATIENCE = 25.0
+CODE = re.compile(r"\b([0-9A-HJKMNP-TV-Z]{4})-([0-9A-HJKMNP-TV-Z]{4})\b")
+CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+def wait_until(look: Callable[[], T], *, seconds: float = PATIENCE) -> T:
+    """Return the first truthy answer, or fail."""
+    until = time.monotonic() + seconds
+    while True:
+        if found := look():
+            return found
+        assert time.monotonic() < until, f"not within {seconds} s; last answer: {found!r}"
+        time.sleep(0.05)
+
+
+@dataclass
+class Place:
+    """One installation below one folder.
+
+    Attributes:
+        root: ``CODEXBRIDGE_HOME``.
+        made: What simulator and gateway agree on.
+    """
+
+    root: Path
+    made: Installation
+    gateway_port: int
+    extra: Mapping[str, str] = field(default_factory=dict)
+    processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    @classmethod
+    def at(cls, root: Path, **extra: str) -> Place:
+        """Write the configuration; start nothing."""
+        simulator_port, gateway_port = _free_ports(2)
+        made = write_installation(
+            root / "config", simulator_port=simulator_port, gateway_port=gateway_port, lang="en"
+        )
+        return cls(root, made, gateway_port, extra)
+
+    # commands and parts
+
+    @property
+    def environ(self) -> dict[str, str]:
+        """The environment of every command: this installation and nothing of the machine's."""
+        kept = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME")}
+        return kept | {"CODEXBRIDGE_HOME": str(self.root), "LANG": "C.UTF-8", **self.extra}
+
+    def run(
+        self, *arguments: str, stdin: str = "", check: bool = True
+    ) -> subprocess.CompletedProcess[str]:
+        """Run ``codexbridge`` to its end."""
+        done = subprocess.run(
+            [*COMMAND, *arguments],
+            env=self.environ,
+            input=stdin,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=60,
+            check=False,
+        )
+        assert "Traceback" not in done.stderr + done.stdout, done.stderr
+        if check:
+            assert done.returncode == 0, (arguments, done.returncode, done.stdout, done.stderr)
+        return done
+
+    def admin(self, *arguments: str) -> str:
+        """Run ``codexbridge gateway …`` as the admin does."""
+        return self.run("gateway", "--config", str(self.made.gateway), *arguments).stdout
+
+    def start(self, name: str, *arguments: str) -> subprocess.Popen[bytes]:
+        """Start a part in a process group of its own; its output goes to ``NAME.log``."""
+        with (self.root / f"{name}.log").open("ab") as log:
+            self.processes[name] = subprocess.Popen(
+                [*COMMAND, *arguments],
+                env=self.environ,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        return self.processes[name]
+
+    def kill(self, name: str) -> None:
+        """``kill -9`` a part and wait until it is gone."""
+        process = self.processes.pop(name)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait(10)
+
+    def stop(self) -> None:
+        """End all parts."""
+        for process in reversed(self.processes.values()):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGTERM)
+        for process in self.processes.values():
+            try:
+                process.wait(8)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+        self.processes.clear()
+
+    def log(self, name: str) -> str:
+        """Return a part's output so far."""
+        return (self.root / f"{name}.log").read_text(encoding="utf-8", errors="replace")
+
+    def start_simulator(self) -> None:
+        """Start the simulated WeCom and wait until it listens."""
+        self.start("simulator", "sim")
+        wait_until(lambda: _listens(self.made.config.port))
+
+    def start_gateway(self) -> None:
+        """Start the gateway and wait until it is ready."""
+        self.start(
+            "gateway",
+            *("gateway", "--config", str(self.made.gateway)),
+            *("--secrets-dir", str(self.made.secrets)),
+        )
+        wait_until(self.gateway_is_ready)
+
+    def gateway_is_ready(self) -> bool:
+        """Tell whether the gateway answers that it is ready."""
+        assert self.processes["gateway"].poll() is None, self.log("gateway")
+        try:
+            with urllib.request.urlopen(f"{self.base}/health/ready", timeout=2) as answer:
+                return bool(answer.status == 200)
+        except (OSError, urllib.error.HTTPError):
+            return False
+
+    def start_agent(self, *, connected: bool = True) -> None:
+        """Start the agent and wait until it is there, and connected unless told otherwise."""
+        self.start("agent", "agent")
+        wait_until(lambda: self.status().get("connected", None if connected else False) is not None)
+        if connected:
+            wait_until(lambda: self.status().get("connected"))
+
+    def pair(self, machine: str = "dev-1", member: str = "zhangwei") -> None:
+        """Pair this machine as the admin and the person do."""
+        said = self.admin("pair", "--machine", machine, "--member", member)
+        code = re.search(r"CB1-[A-Z2-7]{26}", said)
+        assert code, said
+        self.run("pair", "--gateway", self.base, stdin=code[0] + "\n")
+
+    def start_all(self, workspace: Path, test_command: str) -> None:
+        """Everything from nothing to a connected agent with one workspace."""
+        self.admin("member", "add", "zhangwei")
+        self.start_simulator()
+        self.start_gateway()
+        self.pair()
+        self.run("workspace", "add", str(workspace), "--test", test_command, "--toolchains", "none")
+        self.start_agent()
+
+    # WeCom
+
+    @property
+    def base(self) -> str:
+        """Where the gateway listens."""
+        return f"http://127.0.0.1:{self.gateway_port}"
+
+    def callback(self, text: str, *, user: str = "zhangwei", msg_id: str | None = None) -> int:
+        """Deliver a member's message, encrypted by an independent implementation."""
+        return self.post(self.encrypted(text, user=user, msg_id=msg_id))
+
+    def encrypted(
+        self, text: str, *, user: str = "zhangwei", msg_id: str | None = None
+    ) -> tuple[dict[str, str], bytes]:
+        """Return query and body of a callback, made by wechatpy."""
+        config = self.made.config
+        crypto = WeChatCrypto(config.token, config.encoding_aes_key, config.corp_id)
+        plain = (
+            f"<xml><ToUserName><![CDATA[{config.corp_id}]]></ToUserName>"
+            f"<FromUserName><![CDATA[{user}]]></FromUserName>"
+            f"<CreateTime>{int(time.time())}</CreateTime><MsgType><![CDATA[text]]></MsgType>"
+            f"<Content><![CDATA[{text}]]></Content>"
+            f"<MsgId>{msg_id or secrets.randbits(60)}</MsgId>"
+            f"<AgentID>{config.app_id}</AgentID></xml>"
+        )
+        timestamp, nonce = str(int(time.time())), secrets.token_hex(8)
+        sealed = crypto.encrypt_message(plain, nonce, timestamp)
+        encrypt = re.search(r"<Encrypt><!\[CDATA\[(.*?)\]\]>", sealed)
+        signature = re.search(r"<MsgSignature><!\[CDATA\[(.*?)\]\]>", sealed)
+        assert encrypt
+        assert signature
+        query = {"msg_signature": signature[1], "timestamp": timestamp, "nonce": nonce}
+        body = (
+            f"<xml><ToUserName><![CDATA[{config.corp_id}]]></ToUserName>"
+            f"<AgentID><![CDATA[{config.app_id}]]></AgentID>"
+            f"<Encrypt><![CDATA[{encrypt[1]}]]></Encrypt></xml>"
+        )
+        return query, body.encode()
+
+    def post(self, made: tuple[dict[str, str], bytes]) -> int:
+        """Post a callback and return the HTTP status."""
+        query, body = made
+        request = urllib.request.Request(
+            f"{self.made.config.callback_url}?{urlencode(query)}", data=body, method="POST"
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=10) as answer:
+                return int(answer.status)
+        except urllib.error.HTTPError as refusal:
+            return refusal.code
+
+    def chat(self, user: str = "zhangwei") -> list[str]:
+        """Return what the app said to a member, as the simulator decoded it."""
+        url = f"http://127.0.0.1:{self.made.config.port}/api/messages"
+        with urllib.request.urlopen(url, timeout=5) as answer:
+            bubbles = json.loads(answer.read())
+        return [
+            bubble["text"]
+            for bubble in bubbles
+            if bubble["sender"] == "app" and bubble["user"] == user
+        ]
+
+    def hears(self, *words: str, user: str = "zhangwei", seconds: float = PATIENCE) -> str:
+        """Wait for a chat message with all the words and return it."""
+
+        def look() -> str:
+            found = (text for text in self.chat(user) if all(word in text for word in words))
+            return next(found, "")
+
+        return wait_until(look, seconds=seconds)
+
+    # the machine
+
+    def status(self) -> dict[str, Any]:
+        """Return what ``codexbridge status --json`` says, or nothing while there is no agent."""
+        done = self.run("status", "--json", check=False)
+        return dict(json.loads(done.stdout)) if done.returncode == 0 else {}
+
+    def tasks(self) -> list[dict[str, Any]]:
+        """Return what ``codexbridge tasks --json`` says."""
+        return list(json.loads(self.run("tasks", "--all", "--json").stdout))
+
+    def gateway_tasks(self) -> list[dict[str, Any]]:
+        """Return what ``codexbridge gateway tasks --json`` says."""
+        return list(json.loads(self.admin("tasks", "--all", "--json")))
+
+    def waiting(self) -> dict[str, Any]:
+        """Wait for a task that waits for approval and return it."""
+
+        def look() -> dict[str, Any]:
+            found = (task for task in self.tasks() if task["state"] == "WAITING_APPROVAL")
+            return next(found, {})
+
+        return wait_until(look)
+
+    def final(self, short_id: str) -> dict[str, Any]:
+        """Wait until a task has ended and return it."""
+
+        def look() -> dict[str, Any]:
+            found = (task for task in self.tasks() if task["short_id"] == short_id)
+            return next((task for task in found if task["reason"]), {})
+
+        return wait_until(look)
+
+    def approve(self, short_id: str) -> str:
+        """Approve as a person does and return all that the screen showed."""
+        with Terminal(self.environ, "approve", short_id) as terminal:
+            shown = terminal.read_until(":", "：", after=CODE)
+            code = CODE.search(shown)
+            assert code, shown
+            whole = "NOT SANDBOXED" in shown or "both groups" in shown or "whole" in shown
+            terminal.type(code[0] if whole else code[1])
+            return shown + terminal.read_to_end()
+
+
+class Terminal:
+    """A pseudo-terminal with ``codexbridge`` in it."""
+
+    def __init__(self, environ: Mapping[str, str], *arguments: str) -> None:
+        self._arguments = [*COMMAND, *arguments]
+        self._environ = dict(environ) | {"TERM": "xterm-256color", "COLUMNS": "80", "LINES": "40"}
+        self.shown = ""
+
+    def __enter__(self) -> Self:
+        self._pid, self._fd = pty.fork()
+        if self._pid == 0:
+            os.execve(self._arguments[0], self._arguments, self._environ)  # noqa: S606 - no shell
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self._pid, signal.SIGKILL)
+        os.waitpid(self._pid, 0)
+        os.close(self._fd)
+
+    def type(self, text: str) -> None:
+        """Type a line."""
+        os.write(self._fd, text.encode() + b"\n")
+
+    def read_until(self, *ends: str, after: re.Pattern[str], seconds: float = PATIENCE) -> str:
+        """Read until the screen has matched ``after`` and rests at one of the ``ends``."""
+        for _ in self._chunks(seconds):
+            rest = self.shown.rstrip()
+            if after.search(self.shown) and rest.endswith(ends):
+                return self.shown
+        raise AssertionError(f"the terminal never asked: {self.shown}")
+
+    def read_to_end(self, seconds: float = PATIENCE) -> str:
+        """Read until the command ends and return what came since."""
+        before = len(self.shown)
+        for _ in self._chunks(seconds):
+            pass
+        return self.shown[before:]
+
+    def _chunks(self, seconds: float) -> Iterator[None]:
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            if select.select([self._fd], [], [], 0.2)[0]:
+                try:
+                    data = os.read(self._fd, 65536)
+                except OSError:  # the child has closed its side
+                    return
+                if not data:
+                    return
+                self.shown += CONTROL.sub("", data.decode("utf-8", "replace"))
+            yield
+        raise AssertionError(f"nothing more within {seconds} s: {self.shown}")
+
+
+def _free_ports(count: int) -> list[int]:
+    listeners = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [int(listener.getsockname()[1]) for listener in listeners]
+    for listener in listeners:
+        listener.close()
+    return ports
+
+
+def _listens(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=1).close()
+    except OSError:
+        return False
+    return True
+
+
+def sample(root: Path, files: Sequence[tuple[str, str]]) -> Path:
+    """Write a workspace with these files and return it."""
+    for name, text in files:
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return root

@@ -1,0 +1,299 @@
+"""The gateway's desk for tests: a real store in a folder, a clock moved by hand, one member.
+
+Nothing here is a fake but the clock: messages go through intake, results through results, and what
+a machine says is signed with its own key.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta, timezone
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from common.clock import ManualClock
+from common.ids import new_uuid
+from common.protocol.envelope import (
+    Envelope,
+    agent_name,
+    gateway_name,
+    open_envelope,
+    seal_envelope,
+)
+from common.protocol.frames import EnvelopeType
+from common.sentences import Lang
+from common.signing import SigningKey
+from gateway.access import Limits
+from gateway.intake import House, Intake
+from gateway.relay.mailbox import Mailbox, sealer
+from gateway.results import Results
+from gateway.store import agents, audit, members, tasks
+from gateway.store.outbox import Message
+from gateway.store.port import Connection, as_record
+from gateway.store.runner import SqliteRunner, open_store
+from gateway.store.sqlite import SqliteConnection, connect
+from gateway.store.tasks import Task
+from gateway.store.upgrade import ensure_current
+from gateway.upkeep import Upkeep
+from gateway.wecom.messages import InboundMessage
+
+ZONE = timezone(timedelta(hours=8))
+NOON_MS = 1_767_240_000_000  # 2026-01-01 12:00 at +08:00
+AGENT = "agent-1"
+MACHINE = "dev-1"
+USER = "zhang"
+
+
+@cache
+def _template() -> Path:
+    path = Path(tempfile.mkdtemp(prefix="codexbridge-test-")) / "gateway.db"
+    ensure_current(path)
+    return path
+
+
+def fresh_store(folder: Path) -> Path:
+    """Return a store of the newest revision in ``folder``, without the cost of migrating."""
+    path = folder / "state" / "gateway.db"
+    path.parent.mkdir(mode=0o700)
+    shutil.copy(_template(), path)
+    path.chmod(0o600)
+    return path
+
+
+@contextmanager
+def transaction(folder: Path) -> Iterator[SqliteConnection]:
+    """Open one connection inside one transaction, for tests of store functions."""
+    driver = connect(fresh_store(folder))
+    driver.execute("BEGIN IMMEDIATE")
+    yield SqliteConnection(driver)
+    driver.close()
+
+
+def logger() -> Any:
+    """Return a log that goes nowhere."""
+    return structlog.wrap_logger(structlog.testing.CapturingLogger(), processors=[])
+
+
+def chat(
+    text: str | None, *, user: str = USER, number: int = 1, kind: str = "text"
+) -> InboundMessage:
+    """Return a message as the callback hands it over."""
+    name = hashlib.sha256(f"{user}:{number}".encode()).hexdigest()
+    return InboundMessage("wecom_app", "1000002", user, kind, text, name, 1_767_240_000)
+
+
+@dataclass
+class Desk:
+    """Everything around one store."""
+
+    store: SqliteRunner
+    clock: ManualClock
+    limits: Limits = field(default_factory=Limits)
+    lang: Lang = "en"
+    gateway_key: SigningKey = field(default_factory=SigningKey.generate)
+    agent_key: SigningKey = field(default_factory=SigningKey.generate)
+    woken: list[str] = field(default_factory=list)
+    rung: int = 0
+    epoch: int = 0
+    sent: int = 0
+    number: int = 0
+
+    def __post_init__(self) -> None:
+        """Build the parts on the store."""
+        seal = sealer(self.gateway_key)
+        self.intake = Intake(
+            self.store,
+            seal=seal,
+            clock=self.clock,
+            house=House("@dev", self.lang, ZONE, limits=self.limits),
+            wake_agent=self.woken.append,
+            wake_outbox=self._ring,
+        )
+        self.results = Results(
+            self.store,
+            seal=seal,
+            clock=self.clock,
+            zone=ZONE,
+            wake_outbox=self._ring,
+            log=logger(),
+        )
+        self.mailbox = Mailbox(
+            self.store, seal=seal, clock=self.clock, hearing=self.results.received
+        )
+        self.upkeep = Upkeep(
+            self.store,
+            seal=seal,
+            clock=self.clock,
+            zone=ZONE,
+            wake_agent=self.woken.append,
+            wake_outbox=self._ring,
+            log=logger(),
+        )
+
+    def _ring(self) -> None:
+        self.rung += 1
+
+    async def write(self, fn: Any, *args: Any, **facts: Any) -> Any:
+        """Run a store function."""
+        return await self.store.write(fn, *args, **facts)
+
+    async def add_member(self, user: str = USER, *, lang: Lang | None = None) -> None:
+        """Put a person on the allow-list."""
+        await self.store.write(members.add, user, lang=lang, at_ms=self.clock.now().wall_ms)
+
+    async def add_machine(
+        self, agent_id: str = AGENT, machine: str = MACHINE, *, user: str = USER
+    ) -> None:
+        """Enrol a machine and let it work for a member."""
+        at_ms = self.clock.now().wall_ms
+        key = self.agent_key.public if agent_id == AGENT else SigningKey.generate().public
+        await self.store.write(agents.enrol, agent_id, machine=machine, public_key=key, at_ms=at_ms)
+        await self.store.write(members.bind, user, agent_id, at_ms=at_ms)
+
+    async def connect(self, agent_id: str = AGENT) -> None:
+        """Let the machine come online."""
+        connected = await self.mailbox.connect(agent_id)
+        assert connected is not None
+        self.epoch = connected.epoch
+
+    async def disconnect(self, agent_id: str = AGENT) -> None:
+        """Let the machine go offline."""
+        await self.mailbox.disconnected(agent_id, epoch=self.epoch)
+
+    async def hear(self, text: str | None, *, user: str = USER, kind: str = "text") -> str | None:
+        """Deliver a new chat message; returns what is said to it."""
+        self.number += 1
+        before = len(await self.said(user))
+        replay = hashlib.sha256(str(self.number).encode()).digest()
+        await self.intake(chat(text, user=user, number=self.number, kind=kind), replay)
+        after = await self.said(user)
+        return after[-1] if len(after) > before else None
+
+    async def said(self, user: str = USER) -> list[str]:
+        """Return everything that was ever put into the outbox for a person."""
+        return [
+            message.text for message in await self.store.read(_outbox) if message.user_id == user
+        ]
+
+    async def tasks(self) -> list[Task]:
+        """Return all tasks, the newest first."""
+        return await self.store.read(tasks.newest, limit=100)
+
+    async def task(self) -> Task:
+        """Return the only task."""
+        (only,) = await self.tasks()
+        return only
+
+    async def ask(self, text: str = "@dev test") -> Task:
+        """Let the member ask for something; returns the task."""
+        await self.hear(text)
+        return (await self.tasks())[0]
+
+    async def mail(self, after: int = 0) -> list[Envelope]:
+        """Return what waits for the machine, verified as the machine would."""
+        frames = await self.mailbox.pending(AGENT, after_seq=after, limit=100)
+        return [self.opened(frame) for _, frame in frames]
+
+    def opened(self, frame: bytes) -> Envelope:
+        """Verify a frame of the gateway as the machine would."""
+        return open_envelope(
+            frame,
+            key=self.gateway_key.public,
+            iss=gateway_name(self.gateway_key.public),
+            aud=agent_name(AGENT),
+            at=self.clock.now(),
+        )
+
+    def signed(
+        self,
+        typ: EnvelopeType,
+        body: dict[str, Any],
+        *,
+        agent_id: str = AGENT,
+        seq: int | None = None,
+    ) -> Envelope:
+        """Return what the machine says, under its next number."""
+        if seq is None:
+            self.sent += 1
+        now = self.clock.now().wall_s
+        return seal_envelope(
+            self.agent_key,
+            typ=typ,
+            iss=agent_name(agent_id),
+            aud=gateway_name(self.gateway_key.public),
+            jti=new_uuid(),
+            seq=self.sent if seq is None else seq,
+            iat=now,
+            exp=now + 300,
+            body=body,
+        )
+
+    async def tell(self, envelope: Envelope, *, agent_id: str = AGENT) -> bool:
+        """Let the gateway hear an envelope."""
+        return await self.mailbox.received(agent_id, epoch=self.epoch, envelope=envelope)
+
+    async def event(
+        self, task: Task, state: str, message: str = "", *, waiting: dict[str, Any] | None = None
+    ) -> bool:
+        """Let the machine report a step."""
+        body = {
+            "task_id": task.task_id,
+            "state": state,
+            "message": message,
+            "waiting": waiting,
+            "at": self.clock.now().wall_ms,
+        }
+        return await self.tell(self.signed("event", body))
+
+    async def events(self, task: Task, *states: str) -> None:
+        """Let the machine report several steps."""
+        for state in states:
+            await self.event(task, state)
+
+    async def result(
+        self, task: Task, state: str, reason: str, summary: str = "", **changed: Any
+    ) -> bool:
+        """Let the machine report an end."""
+        body = {
+            "task_id": task.task_id,
+            "task_sha256": task.envelope_sha256,
+            "state": state,
+            "reason": reason,
+            "summary": summary,
+            "at": self.clock.now().wall_ms,
+        }
+        return await self.tell(self.signed("result", body | changed))
+
+    async def audited(self) -> list[str]:
+        """Return the bodies of the audit log."""
+        return [body.decode() for _, _, body, _ in await self.store.read(audit.entries)]
+
+
+def _outbox(conn: Connection) -> list[Message]:
+    return [as_record(Message, row) for row in conn.all("SELECT * FROM outbox ORDER BY id")]
+
+
+@asynccontextmanager
+async def open_desk(folder: Path, *, limits: Limits | None = None) -> AsyncIterator[Desk]:
+    """Open a desk with one member whose one machine is enrolled and has never been online."""
+    store = await asyncio.to_thread(lambda: open_store(fresh_store(folder)))
+    desk = Desk(store, ManualClock(NOON_MS), limits=limits or Limits())
+    await desk.add_member()
+    await desk.add_machine()
+    try:
+        yield desk
+    finally:
+        await store.close()
+
+
+WAITING = {"seal_code": "7K3F-9Q2M", "expires_at": NOON_MS + 24 * 3_600_000, "machine": MACHINE}
+TO_APPROVAL = ("ROUTED", "CONTEXT_COLLECTED", "PROPOSING", "PROPOSAL_READY")

@@ -1,0 +1,167 @@
+"""What the product must do, by identifier, and whether it does it yet.
+
+Sources: the promises P1-P8 (README, docs/threat_model.md); the rules R1-R74 of the security design
+(docs/threat_model.md); NL-*: the specification of the natural-language task engine, by section;
+EX-*: the task executor story, by acceptance criterion; PL-*: the plan and evidence schemas;
+DL-*: the review loop for deliverables; MJ-*: the main job, end to end.
+
+A test names what it shows with ``@pytest.mark.requirement("P2")``.  `test_requirements.py` checks
+both directions: a built one without a test fails, and so does a test for one that is not built.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One numbered must."""
+
+    text: str
+    built: bool
+
+
+def built(text: str) -> Requirement:
+    """Done, and shown by a test."""
+    return Requirement(text, built=True)
+
+
+def later(text: str) -> Requirement:
+    """Promised, not done; printed by every test run."""
+    return Requirement(text, built=False)
+
+
+REQUIREMENTS: dict[str, Requirement] = {
+    # Promises
+    "P1": built("Nothing destructive happens without a confirmation on the machine."),
+    "P2": built("What was approved is exactly what runs."),
+    "P3": built("Nothing accepted is lost; nothing destructive runs twice."),
+    "P4": built("The gateway cannot act."),
+    "P5": later("What was executed can be undone."),
+    "P5a": built("A command is marked “cannot be undone” before it is approved."),
+    "P6": later("Receipts verify offline; both halves countersign each other's heads."),
+    "P6a": built("Both halves keep a hash-chained audit log; one changed byte is found."),
+    "P7": built("The chat tells the truth: machine, state, who must act, time left, outcome."),
+    "P8": built("Secure by default: refuses to start open."),
+    # Rules of the security design
+    "R1": built("One function mints execution; only one module starts children."),
+    "R2": built("The link's schema is closed; no frame can approve."),
+    "R3": built("Policy, gateway and workspaces are read only from the user's config directory."),
+    "R4": built("Every failure on the way to execution ends in not executed."),
+    "R5": built("There is no “always allow”."),
+    "R6": built("Over a limit means refused, never a milder check."),
+    "R7": built("Nothing is silently rewritten."),
+    "R8": later("Edge and authority of the agent are two processes."),
+    "R9": built("Pairing code: 128 bits, made by the admin, 10 minutes, once, 10 tries."),
+    "R10": built("Pairing authenticates both keys and the URL; six check words."),
+    "R11": built("Rights come from the device record, never from the hello."),
+    "R12": built("Transcript-bound mutual challenge under separate labels."),
+    "R13": built("Pre-authentication bounds; identical refusals; no Origin."),
+    "R14": built("Revocation ends an open session within 5 s."),
+    "R15": built("wss only, or ws to a loopback literal; no redirects."),
+    "R16": built("Envelopes are signed over the received bytes."),
+    "R17": built("Sequence and ids are stored before acting; a gap is an alarm."),
+    "R18": built("A result counts only from the machine that got the task."),
+    "R19": built("One strict reader for all JSON from outside."),
+    "R20": built("Secrets are compared in constant time, as bytes."),
+    "R21": built("The approval's subject is one stored byte string."),
+    "R22": built("Approval states; consumption once; approved but not begun expires."),
+    "R23": built("A decision names the digest that was shown."),
+    "R24": built("Execution recomputes from reality and refuses on any difference."),
+    "R25": built("The approver shows exactly what will run."),
+    "R26": built("Hidden characters are visible everywhere."),
+    "R27": later("Native dialogs get text through stdin and answer with digest and nonce."),
+    "R28": later("Dialog arming, focus and fatigue limits."),
+    "R29": built("High risk needs a second act."),
+    "R30": built("The terminal approver asks on a TTY only."),
+    "R31": later("Optional presence by passkey."),
+    "R32": later("Accepted subset of diffs."),
+    "R33": later("Diffs are parsed as bytes."),
+    "R34": later("Names in diffs are checked."),
+    "R35": later("Writes go by directory handles."),
+    "R36": later("All or nothing by a journal."),
+    "R37": later("git apply agrees, in tests."),
+    "R38": later("Execution surfaces are flagged."),
+    "R39": later("Every git call is hardened."),
+    "R40": built("Programs are never looked up through the workspace."),
+    "R41": built("The repository's top level is the workspace."),
+    "R42": built("argv without a shell wherever the text allows; a shell is said to be one."),
+    "R43": built("The environment is built from an allow-list."),
+    "R44": built("No terminal, own process group, no survivors."),
+    "R45": built("Time, output and memory limits."),
+    "R46": built("What the run changed is listed afterwards."),
+    "R47": built("The bubblewrap profile hides home, /run and host sockets."),
+    "R48": later("Landlock where user namespaces are missing."),
+    "R49": later("macOS sandbox."),
+    "R50": built("A self-test at start records the sandbox level."),
+    "R51": built("No network unless the sealed approval says so."),
+    "R52": built("Path guard for every read."),
+    "R53": later("Disclosure levels and budgets."),
+    "R54": built("One redaction module, first rules."),
+    "R55": built(
+        "Redaction is damage control: to the chat, search and review give paths and counts."
+    ),
+    "R56": later("The loopback page's checks."),
+    "R57": later("Rendering by textContent."),
+    "R58": built("Hash chain of the audit log."),
+    "R59": built("The intent is durable before the effect."),
+    "R60": built("Keyring only from an allow-list; else a 0600 file with a warning."),
+    "R61": built("Hardening at start; no fixed temporary files."),
+    "R62": later("The model process is boxed in."),
+    "R63": later("Stage B picks a kind and nothing else."),
+    "R64": later("A playbook gate is an approval."),
+    "R65": later("Conditions and args_from without eval."),
+    "R66": later("Names and hooks of playbooks."),
+    "R67": later("Rollback paths."),
+    "R68": built("After a restart nothing executes without an approval that is still valid."),
+    "R69": later("Delivery pushes are approvals."),
+    "R70": later("Adapters: secrets by alias."),
+    "R71": built("Order of checks at the callback."),
+    "R72": built("Tokens never in logs or exceptions; no redirects."),
+    "R73": built("Outgoing text is bounded on a character border and redacted again."),
+    "R74": built("Hash-pinned lock file."),
+    # The natural-language task engine, by section of its specification
+    "NL-3.1": built("UserRequest with the specified fields."),
+    "NL-3.2": built("TaskIntent with the specified kinds and fields."),
+    "NL-3.3": built("Proposal, ExecutionRequirement and TaskResult with the specified fields."),
+    "NL-4.1a": built("Stage A: the DSL first, then keywords in English and Chinese."),
+    "NL-4.1b": later("Stage B: optional classification by a model."),
+    "NL-4.1c": built("Below the threshold: a safe, plan-only answer."),
+    "NL-4.2": built("Router output is validated."),
+    "NL-5.1": later("The context collector with its limits."),
+    "NL-6": built("The state machine; each transition emits an event."),
+    "NL-7": built("The five task events."),
+    "NL-8.1": later("Apply-diff gating."),
+    "NL-8.2": built("Run-command gating: always a local approval."),
+    "NL-8.3": built("The waiting reply names the machine."),
+    "NL-9": built("The DSL: status, help, plan, patch, apply, test --cmd."),
+    "NL-10": built("Chat output: task ID, summary, next step; no huge diffs."),
+    "NL-12.1": later("Free-form chat in the local page."),
+    "NL-12.2": built("Free-form text from WeCom is routed."),
+    "NL-12.3": later("Change and diagnose return a diff."),
+    "NL-12.4": built("Nothing runs without local confirmation."),
+    "NL-12.6": built("On failure the person sees a meaningful error."),
+    "NL-13": built("The settings of the specification."),
+    # The main job, end to end
+    "MJ-1": built(
+        "`make demo` reaches “waiting for you”; a person approves by typing; the chat hears."
+    ),
+    "MJ-2": built("Independent callback → approval in a pty → command → summary at the simulator."),
+    "MJ-3": built("All known-answer and derived vectors pass."),
+    "MJ-4": built(
+        "kill -9 of agent or gateway: same approval, run once; task still arrives, once."
+    ),
+    "MJ-5": built("The same MsgId delivered four times makes one task."),
+    "MJ-6": built("Failures of the original system, each a named regression test."),
+    "MJ-8": built("Wrong surroundings give one clear line each, exit code 2 where it must stop."),
+    # Later parts, by source document
+    "EX": later("The deterministic task executor (36 acceptance criteria)."),
+    "PL": later("Plans, steps, parked items and evidence."),
+    "DL": later("The review loop for deliverables."),
+}
+
+
+def planned() -> dict[str, Requirement]:
+    """Return what is promised and not built."""
+    return {name: item for name, item in REQUIREMENTS.items() if not item.built}

@@ -1,0 +1,128 @@
+"""Rules of structure that import-linter cannot see."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PRODUCT = [ROOT / "codexbridge.py", *(ROOT / name for name in ("common", "gateway", "local_agent"))]
+STARTS_CHILDREN = {
+    "local_agent/process.py",
+    "local_agent/warden.py",  # runs alone in the process that process.py starts
+    "gateway/simulator/children.py",
+}
+READS_THE_CLOCK = {"common/clock.py"}
+CHILD_CALLS = {
+    "subprocess",
+    "os.system",
+    "os.popen",
+    "os.fork",
+    "os.forkpty",
+    "os.posix_spawn",
+    "os.posix_spawnp",
+    "pty.spawn",
+    "pty.fork",
+    "asyncio.create_subprocess_exec",
+    "asyncio.create_subprocess_shell",
+    *(f"os.exec{suffix}" for suffix in ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")),
+    *(f"os.spawn{suffix}" for suffix in ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")),
+}
+CLOCK_CALLS = {
+    "time.time",
+    "time.time_ns",
+    "time.monotonic",
+    "time.monotonic_ns",
+    "datetime.now",
+    "datetime.datetime.now",
+    "datetime.utcnow",
+}
+
+
+def _modules() -> Iterator[tuple[str, ast.Module]]:
+    for place in PRODUCT:
+        for path in [place] if place.is_file() else sorted(place.rglob("*.py")):
+            yield (
+                path.relative_to(ROOT).as_posix(),
+                ast.parse(path.read_text(encoding="utf-8")),
+            )
+
+
+def _dotted(node: ast.AST) -> str:
+    if isinstance(node, ast.Attribute):
+        return f"{_dotted(node.value)}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _uses(tree: ast.Module, names: set[str]) -> list[str]:
+    used = [name for node in ast.walk(tree) if (name := _dotted(node)) in names]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            used += [alias.name for alias in node.names if alias.name in names]
+        if isinstance(node, ast.ImportFrom):
+            used += [
+                f"{node.module}.{alias.name}"
+                for alias in node.names
+                if node.module in names or f"{node.module}.{alias.name}" in names
+            ]
+    return used
+
+
+@pytest.mark.requirement("R1")
+def test_only_the_process_modules_start_children() -> None:
+    offenders = {
+        name: used
+        for name, tree in _modules()
+        if name not in STARTS_CHILDREN and (used := _uses(tree, CHILD_CALLS))
+    }
+    assert offenders == {}
+
+
+def test_only_the_clock_module_reads_the_clock() -> None:
+    offenders = {
+        name: used
+        for name, tree in _modules()
+        if name not in READS_THE_CLOCK and (used := _uses(tree, CLOCK_CALLS))
+    }
+    assert offenders == {}
+
+
+@pytest.mark.requirement("P1")
+def test_no_setting_flag_or_variable_can_stand_in_for_a_confirmation() -> None:
+    words = ("auto_approve", "autoapprove", "skip_approval", "always_allow", "assume_yes", "--yes")
+    offenders = [
+        (name, node.value)
+        for name, tree in _modules()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and any(word in node.value.lower().replace("-", "_") for word in words if word != "--yes")
+    ] + [
+        (name, node.value)
+        for name, tree in _modules()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and node.value == "--yes"
+    ]
+    assert offenders == []
+
+
+def test_modules_and_functions_stay_readable() -> None:
+    too_long = []
+    for name, tree in _modules():
+        lines = (ROOT / name).read_text(encoding="utf-8").count("\n")
+        if lines > 500:
+            too_long.append(f"{name}: {lines} lines")
+        too_long += [
+            f"{name}: {node.name} has {size} lines"
+            for node in ast.walk(tree)
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+            and (size := (node.end_lineno or 0) - node.lineno + 1) > 60
+        ]
+    assert too_long == []
+
+
+def test_tests_are_no_package_that_could_shadow_the_product() -> None:
+    assert list((ROOT / "tests").rglob("__init__.py")) == []

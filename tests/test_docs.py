@@ -1,0 +1,110 @@
+"""What the documents say is what there is: commands, settings, requirements, sentences."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, SecretStr
+
+import codexbridge
+from common.sentences import Sentence
+from gateway.settings import GatewaySettings
+from local_agent.settings import AgentSettings
+
+ROOT = Path(__file__).parent.parent
+DOCS = [ROOT / "README.md", *(ROOT / "docs" / "how-to").glob("*.md")]
+
+
+def _modules() -> Iterator[ModuleType]:
+    for name in ("common", "gateway", "local_agent"):
+        package = importlib.import_module(name)
+        for found in pkgutil.walk_packages(package.__path__, f"{name}."):
+            if "migrations" not in found.name and not found.name.endswith("warden"):
+                yield importlib.import_module(found.name)
+
+
+def _sentences(value: Any) -> Iterator[Sentence]:
+    if isinstance(value, Sentence):
+        yield value
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _sentences(item)
+    elif isinstance(value, tuple | list):
+        for item in value:
+            yield from _sentences(item)
+
+
+def test_both_languages_of_every_sentence_use_the_same_facts() -> None:
+    wrong = [
+        (module.__name__, name)
+        for module in _modules()
+        for name, value in vars(module).items()
+        for sentence in _sentences(value)
+        if sentence.fields("en") != sentence.fields("zh") or not sentence.en or not sentence.zh
+    ]
+    assert wrong == []
+
+
+def test_every_command_is_in_a_document() -> None:
+    text = "\n".join(path.read_text(encoding="utf-8") for path in DOCS)
+    missing = [
+        name
+        for name in codexbridge.COMMANDS
+        if not re.search(rf"\b(codexbridge|make) {name}\b", text)
+    ]
+    assert missing == []
+
+
+def test_every_document_for_people_exists_in_both_languages() -> None:
+    english = {path.name for path in (ROOT / "docs" / "how-to").glob("*.md")}
+    chinese = {name for name in english if name.endswith(".zh-CN.md")}
+    assert {name.replace(".zh-CN.md", ".md") for name in chinese} == english - chinese
+    assert (ROOT / "README.zh-CN.md").exists()
+
+
+@pytest.mark.requirement("NL-13")
+@pytest.mark.parametrize(
+    ("model", "file"),
+    [(GatewaySettings, "gateway.example.toml"), (AgentSettings, "agent.example.toml")],
+)
+def test_every_setting_stands_in_its_example(model: type[BaseModel], file: str) -> None:
+    text = (ROOT / "config" / file).read_text(encoding="utf-8")
+    missing = [name for name in _setting_names(model) if not re.search(rf"\b{name}\b", text)]
+    assert missing == []
+    parsed = tomllib.loads(re.sub(r"(?m)^# ?(?=[\[a-z_]+[\] =])", "", text))
+    assert parsed, "the example, with its settings uncommented, is TOML"
+
+
+def _setting_names(model: type[BaseModel]) -> Iterator[str]:
+    for name, field in model.model_fields.items():
+        kind = field.annotation
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            yield from _setting_names(kind)
+        elif kind is not SecretStr:
+            yield name
+
+
+def test_links_between_documents_lead_somewhere() -> None:
+    broken = [
+        (path.name, target)
+        for path in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+        for target in re.findall(r"\]\(([^)#]+)\)", path.read_text(encoding="utf-8"))
+        if "://" not in target and not (path.parent / target).exists()
+    ]
+    assert broken == []
+
+
+def test_the_two_commands_are_in_the_readme_and_in_the_makefile() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for command in ("demo", "test"):
+        assert f"make {command}" in readme
+        assert re.search(rf"(?m)^{command}:", makefile)

@@ -1,0 +1,56 @@
+"""What is shipped, and how it is pinned."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import codexbridge
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+@pytest.mark.requirement("R74")
+def test_every_locked_package_is_pinned_by_hash() -> None:
+    lock = tomllib.loads((ROOT / "uv.lock").read_text(encoding="utf-8"))
+    loose = [
+        package["name"]
+        for package in lock["package"]
+        if package["name"] != "codexbridge"
+        and not all("hash" in wheel for wheel in package.get("wheels", [package.get("sdist", {})]))
+    ]
+    assert loose == []
+    bootstrap = (ROOT / ".ci" / "bootstrap.txt").read_text(encoding="utf-8")
+    assert "--hash=sha256:" in bootstrap
+
+
+def test_the_version_is_told_in_one_way() -> None:
+    assert PROJECT["version"] == codexbridge.__version__
+
+
+def test_python_versions_are_claimed_only_where_they_ran() -> None:
+    claimed = [name for name in PROJECT["classifiers"] if re.search(r":: 3\.\d+$", name)]
+    assert claimed == ["Programming Language :: Python :: 3.11"]
+
+
+def test_every_runtime_dependency_is_imported_somewhere() -> None:
+    names = {re.split(r"[\[<>=!~ ]", line)[0] for line in PROJECT["dependencies"]}
+    modules = {
+        "pycryptodome": "Crypto",
+        "pydantic-settings": "pydantic_settings",
+    }
+    text = "\n".join(
+        path.read_text(encoding="utf-8")
+        for folder in ("common", "gateway", "local_agent")
+        for path in (ROOT / folder).rglob("*.py")
+    )
+    unused = [
+        name
+        for name in sorted(names)
+        if not re.search(rf"(?m)^\s*(from|import) {modules.get(name, name)}\b", text)
+    ]
+    assert unused == []

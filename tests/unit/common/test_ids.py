@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import uuid
+
+import pytest
+
+from common import ids
+from common.errors import InputError
+
+
+def test_a_uuid_is_of_version_7_and_sorts_by_time() -> None:
+    made = [ids.new_uuid() for _ in range(100)]
+    assert made == sorted(made)
+    assert len(set(made)) == 100
+    assert {uuid.UUID(text).version for text in made} == {7}
+    assert made[0] == made[0].lower()
+
+
+@pytest.mark.parametrize("minter", ["gateway", "agent"])
+@pytest.mark.parametrize("length", [4, 5])
+def test_a_short_id_tells_who_minted_it(minter: ids.Minter, length: int) -> None:
+    for _ in range(50):
+        made = ids.new_short_id(minter, length=length)
+        assert made[:2] == "T-"
+        assert len(made) == 2 + length
+        assert set(made[2:]) <= set(ids.CROCKFORD)
+        assert ids.minted_by(made) == minter
+        assert ids.parse_short_id(made) == made
+
+
+def test_the_two_minters_share_no_first_character() -> None:
+    def firsts(minter: ids.Minter) -> set[str]:
+        found: set[str] = set()
+
+        def choose(alphabet: str) -> str:
+            found.update(alphabet if len(alphabet) < len(ids.CROCKFORD) else "")
+            return alphabet[0]
+
+        ids.new_short_id(minter, choose=choose)
+        return found
+
+    assert not firsts("gateway") & firsts("agent")
+    assert firsts("gateway") | firsts("agent") == set(ids.CROCKFORD)
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "T-7K3F",
+        "t-7k3f",
+        "7K3F",
+        "T7K3F",
+        " T-7K3F。",
+        "#T-7K3F",
+        "（T-7K3F）",
+        "Ｔ－７Ｋ３Ｆ",
+        "T\u20137K3F",
+        "T\u22127K3F",
+        "T\u30fc7K3F",
+        "T 7K3F",
+        "T_7K3F",
+    ],
+)
+def test_a_short_id_is_read_as_people_type_it(typed: str) -> None:
+    assert ids.parse_short_id(typed) == "T-7K3F"
+
+
+def test_letters_that_look_like_digits_are_digits() -> None:
+    assert ids.parse_short_id("t-oil7") == "T-0117"
+
+
+def test_five_characters_are_an_id_too() -> None:
+    assert ids.parse_short_id("T-7K3FA") == "T-7K3FA"
+    assert ids.parse_short_id("T-TK3FA") == "T-TK3FA"
+
+
+@pytest.mark.parametrize(
+    "typed", ["", "T-", "7K3", "T-7K3FAB", "T-7K3U", "测试", "T-7K3F" * 20, "T.7K3F", "7K3F 7K3F"]
+)
+def test_what_is_no_short_id_is_refused_and_repeated_within_bounds(typed: str) -> None:
+    with pytest.raises(InputError) as caught:
+        ids.parse_short_id(typed)
+    assert caught.value.code == "input.task-id"
+    assert caught.value.facts == {"given": typed[:32]}
+
+
+def test_no_long_id_begins_with_the_letter_of_the_prefix() -> None:
+    seen: list[str] = []
+
+    def choose(alphabet: str) -> str:
+        seen.append(alphabet)
+        return alphabet[-1]
+
+    minters: tuple[ids.Minter, ...] = ("gateway", "agent")
+    for minter in minters:
+        ids.new_short_id(minter, length=5, choose=choose)
+    assert not any("T" in alphabet for alphabet in seen if len(alphabet) < 32)

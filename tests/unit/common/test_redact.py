@@ -1,0 +1,204 @@
+"""What is taken out of text, what stays, and how long it takes."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+
+from common.redact import redact, redact_known
+
+# Assembled here, so that no file of the repository holds what a scanner would take for a secret.
+AWS = "AKIA" + "IOSFODNN7EXAMPLE"
+GITHUB = "ghp_" + "a1B2" * 9
+GITLAB = "glpat-" + "x1Y2" * 5
+OPENAI = "sk-" + "proj-" + "aB3d" * 8
+SLACK = "xoxb-" + "1234567890-abcdefghij"
+JWT = "eyJ" + "hbGciOiJIUzI1NiJ9" + ".eyJ" + "zdWIiOiIxMjM0NTY3ODkwIn0" + ".c2lnbmF0dXJl"
+PAIRING = "CB1-" + "ABCDEFGHIJKLMNOPQRSTUVWX23"
+BODY = base64.b64encode(bytes(range(48))).decode()
+HEAD = "-----BEGIN " + "OPENSSH PRIVATE KEY-----"
+TAIL = "-----END " + "OPENSSH PRIVATE KEY-----"
+PEM = f"{HEAD}\n{BODY}\n{BODY}\n{BODY[:20]}\n{TAIL}"
+
+
+@pytest.mark.requirement("R54")
+@pytest.mark.parametrize("secret", [AWS, GITHUB, GITLAB, OPENAI, SLACK, JWT, PAIRING])
+@pytest.mark.parametrize(
+    "around", ["{}", "x = '{}'", "see {}.", "+{}", "\x1b[31m{}\x1b[0m", "中{}中"]
+)
+def test_marks_of_providers_are_taken_out_wherever_they_stand(secret: str, around: str) -> None:
+    found = redact(around.format(secret))
+    assert secret not in found
+    assert "[redacted" in found
+
+
+@pytest.mark.requirement("R54")
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("https://user:hunter2@example.com/x", "hunter2"),
+        ("git clone https://x-token-auth:abc@host/r.git", "abc"),
+        ("postgres://app:p%40ss@db:5432/x", "p%40ss"),
+        ("redis://:onlypassword@cache", "onlypassword"),
+        ("GET /send?access_token=abc&x=1", "abc"),
+        ("https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key=693a91f6-7xxx", "693a91f6"),
+        ("/cgi-bin/gettoken?corpid=ww1&corpsecret=s3cr3t", "s3cr3t"),
+        ("https://oapi.dingtalk.com/robot/send?access_token=abcdef", "abcdef"),
+        ("https://open.feishu.cn/open-apis/bot/v2/hook/1f2e3d4c-aaaa", "1f2e3d4c"),
+        ("https://hooks.slack.com/services/T000/B000/XXXX", "B000"),
+        ("response?response_code=RC1abc", "RC1abc"),
+        ("Authorization: Basic dXNlcjpwYXNz", "dXNlcjpwYXNz"),
+        ("authorization: Digest username=x", "username"),
+        ("-H 'Authorization: Token abc def'", "abc def"),
+        ("Cookie: sid=abc; theme=dark", "sid=abc"),
+        ("Set-Cookie: sid=abc; Path=/", "sid=abc"),
+        ("X-Api-Key: abc", "abc"),
+        ("curl -H bearer abcdefghijklmnop0123", "abcdefghijklmnop0123"),
+        ('{"password": "hunter2"}', "hunter2"),
+        ("password = 'hunter2'", "hunter2"),
+        ("  db_password: hunter2hunter2", "hunter2hunter2"),
+        ("+DB_PASSWORD=hunter", "hunter"),
+        ("export AWS_SECRET_ACCESS_KEY=abc/def+ghi", "abc/def"),
+        ("CODEXBRIDGE_GATEWAY__WECOM__TOKEN=QDG6eK", "QDG6eK"),
+        ("encoding_aes_key = jWmYm7qr5nMoAUwZRjGtBxmz3KA1tkAj3ykkR6q2B2C", "jWmYm7qr"),
+        ("corpSecret: `abcd`", "abcd"),
+        ("client_secret => 'abcd'", "abcd"),
+        ('os.environ["API_KEY"] = "abcd"', "abcd"),
+        ("accountKey=abc123def==;Endpoint=x", "abc123def"),
+        ("api-key=abcdefgh1", "abcdefgh1"),
+        ("12345678:AAF" + "x" * 32, "AAFx"),
+    ],
+)
+def test_secrets_are_taken_out_by_what_stands_before_them(text: str, secret: str) -> None:
+    assert secret in text
+    found = redact(text)
+    assert secret not in found
+    assert "[redacted" in found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "ordinary text, 中文, 🚀",
+        "max_tokens = 4096",
+        "tokens: 12",
+        "token = get_token()",
+        "def login(password: str, token: AuthToken) -> None:",
+        "password = settings.password",
+        "secret_name(x)",
+        "https://example.com/path?page=2&sort=name#top",
+        "mail user@example.com",
+        "commit 9fceb02d0ae598e95dc970b74767f19372d61af8",
+        "sha256: e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+        "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
+        "T-7K3F finished: 12 passed, 0 failed",
+        "the authorization of users",
+        "KEY BINDINGS: ctrl+c",
+        "keyboard=us",
+    ],
+)
+def test_ordinary_text_stays_as_it_is(text: str) -> None:
+    assert redact(text) == text
+
+
+@pytest.mark.requirement("R54")
+@pytest.mark.parametrize(
+    "text",
+    [
+        PEM,
+        f"before\n{PEM}\nafter",
+        "".join(f"+{line}\n" for line in PEM.split("\n")),
+        "".join(f"-  {line}\n" for line in PEM.split("\n")),
+        "".join(f"{number:4}\t{line}\n" for number, line in enumerate(PEM.split("\n"), 1)),
+        "".join(f"{number}: {line}\n" for number, line in enumerate(PEM.split("\n"), 1)),
+        "".join(f"> {line}\r\n" for line in PEM.split("\n")),
+        "".join(f'    "{line}\\n"\n' for line in PEM.split("\n")),
+        '{"key": "' + PEM.replace("\n", "\\n") + '\\n"}',
+        PEM.replace("\n", "\\n"),
+        "\n".join(PEM.split("\n")[:3]),
+        "\n".join(PEM.split("\n")[:3]) + "\n\nThe rest of the file is ordinary (text).\n",
+        "first line\n" + "\n".join(PEM.split("\n")[2:]),
+        PEM.replace("OPENSSH ", "").replace("-----\n", "-----\nProc-Type: 4,ENCRYPTED\n\n", 1),
+        PEM.replace("OPENSSH PRIVATE KEY", "PGP PRIVATE KEY BLOCK"),
+        f"{PEM}\n{PEM}",
+        f"a{HEAD}{BODY}{TAIL}b{HEAD}{BODY}{TAIL}c",
+        f"{HEAD}{BODY}{TAIL} and then {HEAD}\n{BODY}\n{TAIL} end",
+    ],
+)
+def test_private_keys_are_taken_out_whole_however_they_are_shown(text: str) -> None:
+    found = redact(text)
+    assert BODY[:16] not in found
+    assert BODY[-16:] not in found
+    assert "[redacted:private-key]" in found
+
+
+def test_what_surrounds_a_private_key_stays() -> None:
+    assert redact(f"before\n{PEM}\nafter\n") == "before\n[redacted:private-key]\nafter\n"
+    cut = "\n".join(PEM.split("\n")[:2])
+    assert redact(f"{cut}\nordinary (text)\n") == "[redacted:private-key]\nordinary (text)\n"
+    assert redact(f"say({BODY})\n{BODY}\n{TAIL}\nafter") == (
+        f"say({BODY})\n[redacted:private-key]\nafter"
+    )
+
+
+def test_terminal_sequences_go_before_the_rules_look() -> None:
+    assert redact(f"AKIA\x1b[0m{AWS[4:]}") == "[redacted:key]"
+
+
+@pytest.mark.parametrize("text", [PEM, f"password='{AWS}'", f"Cookie: {JWT}", f"?token={GITHUB}"])
+def test_redacting_twice_changes_nothing_more(text: str) -> None:
+    once = redact(text)
+    assert redact(once) == once
+
+
+@pytest.mark.requirement("R54")
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "a",
+        "=",
+        "-----BEGIN ",
+        HEAD,
+        TAIL,
+        f"{HEAD}\n",
+        f"{TAIL}\n",
+        f"{BODY}\n",
+        "eyJ",
+        "eyJaaaaaaaaaaa.",
+        "://",
+        "://a:",
+        "password",
+        "password=",
+        "password='",
+        "token: ",
+        "?key=",
+        "Authorization:",
+        "bearer ",
+        "sk-",
+        "xoxb-1",
+        " \t",
+        "_KEY",
+        "A_KEY=",
+    ],
+)
+def test_every_rule_takes_linear_time(unit: str) -> None:
+    # The test's own time limit is the judge: 200 kB, of which a quadratic rule never sees the end.
+    redact(unit * (200_000 // len(unit)))
+
+
+def test_known_secrets_go_by_exact_match_in_every_spelling() -> None:
+    secret = "p/q+r s=t"
+    text = f"plain {secret} in a URL p%2Fq%2Br%20s%3Dt or p/q%2Br%20s%3Dt"
+    assert redact_known(text, [secret]) == (
+        "plain [redacted:own] in a URL [redacted:own] or [redacted:own]"
+    )
+
+
+def test_the_longer_of_two_known_secrets_goes_first() -> None:
+    assert redact_known("abcdefghij", ["abcdef", "abcdefghij"]) == "[redacted:own]"
+
+
+def test_a_known_secret_too_short_to_tell_apart_stays() -> None:
+    assert redact_known("status", ["", "s", "stat"]) == "status"

@@ -1,0 +1,94 @@
+"""`common.terminal`: nothing is lost by wrapping, and Chinese takes two cells."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from common.terminal import Ink, cells, clip_cells, exact, fold, pad, table, wrap
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("", 0), ("abc", 3), ("中文", 4), ("a中", 3), ("é", 1), ("e\u0301", 1), ("，", 2), ("…", 1)],
+)
+def test_cells_are_counted_as_a_terminal_draws_them(text: str, expected: int) -> None:
+    assert cells(text) == expected
+
+
+def test_padding_counts_cells_and_leaves_a_wide_text_alone() -> None:
+    assert pad("中", 4) == "中  "
+    assert pad("中文字", 4) == "中文字"
+
+
+@given(st.text(), st.integers(2, 30))
+@settings(max_examples=150, deadline=None)
+def test_folding_loses_nothing_and_keeps_to_the_width(text: str, width: int) -> None:
+    pieces = fold(text, width)
+    assert "".join(pieces) == text
+    assert all(cells(piece) <= width + 1 for piece in pieces)
+
+
+def test_a_closing_mark_does_not_begin_a_line() -> None:
+    assert fold("一二三，四", 6) == ["一二", "三，四"]
+
+
+@given(st.text(alphabet="ab 中文\n", max_size=80), st.integers(4, 20))
+@settings(max_examples=150, deadline=None)
+def test_wrapping_prose_keeps_every_word_in_order(text: str, width: int) -> None:
+    lines = wrap(text, width)
+    assert "".join("".join(lines).split()) == "".join(text.split())
+    assert all(cells(line) <= width for line in lines)
+
+
+def test_a_latin_word_moves_to_the_next_line_whole() -> None:
+    assert wrap("the quick brown fox", 10) == ["the quick", "brown fox"]
+
+
+def test_chinese_fills_a_line_before_it_breaks() -> None:
+    assert wrap("用 codexbridge 批准这条命令", 20) == ["用 codexbridge 批准", "这条命令"]
+
+
+@pytest.mark.requirement("R26")
+@pytest.mark.parametrize(
+    ("given_text", "shown"),
+    [
+        ("a\u202eb", ["a⟨U+202E⟩b"]),
+        ("a\x1b[31mb", ["a⟨U+001B⟩[31mb"]),
+        ("a\u3000\u1680b", ["a⟨U+3000⟩⟨U+1680⟩b"]),
+        ("a\tb", ["a⟨U+0009⟩b"]),
+        ("a\nb", ["a⟨U+000A⟩", "b"]),
+        ("a\r\nb", ["a⟨U+000D⟩⟨U+000A⟩", "b"]),
+        ("x" + " " * 21 + "y", ["x⟨21 × U+0020⟩y"]),
+        ("x" + " " * 20 + "y", ["x" + " " * 20 + "y"]),
+    ],
+)
+def test_what_will_run_hides_nothing(given_text: str, shown: list[str]) -> None:
+    assert exact(given_text, width=60) == shown
+
+
+@given(st.text(max_size=200), st.integers(20, 80))
+@settings(max_examples=150, deadline=None)
+def test_what_will_run_is_shown_printable_to_its_last_character(text: str, width: int) -> None:
+    lines = exact(text, width=width)
+    assert all(line.isprintable() for line in lines)
+    for char in text:
+        if char.isalnum() and char.isascii():
+            assert char in "".join(lines)
+
+
+def test_clipping_ends_in_an_ellipsis_within_the_width() -> None:
+    assert clip_cells("中文字符", 5) == "中文…"
+    assert clip_cells("中文", 4) == "中文"
+
+
+def test_columns_align_by_cells() -> None:
+    assert table([("中", "1"), ("ab1", "2")]) == ["中   1", "ab1  2"]
+    assert table([]) == []
+
+
+def test_without_ink_nothing_but_the_text_is_written() -> None:
+    assert Ink(on=False)("alarm", "x") == "x"
+    assert Ink(on=True)("bold", "x") == "\x1b[1mx\x1b[0m"
+    assert Ink(on=True)("", "x") == "x"

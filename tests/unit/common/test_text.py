@@ -1,0 +1,150 @@
+"""Text is bounded by bytes, cut on characters, and hides nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from common.text import (
+    clip_bytes,
+    clip_tail_bytes,
+    has_cjk,
+    has_hidden,
+    one_line,
+    reveal,
+    split_bytes,
+    strip_ansi,
+)
+
+MIXED = "ab中🚀é\n"
+
+
+@pytest.mark.requirement("R73")
+@pytest.mark.parametrize("limit", range(60))
+def test_a_cut_text_never_exceeds_its_limit_nor_breaks_a_character(limit: int) -> None:
+    text = MIXED * 4
+    head, tail = clip_bytes(text, limit), clip_tail_bytes(text, limit)
+    for cut in (head, tail):
+        assert len(cut.encode()) <= limit or cut == text
+        assert "\ufffd" not in cut
+    assert text.startswith(head.removesuffix("…"))
+    assert text.endswith(tail.removeprefix("…"))
+
+
+def test_a_text_that_fits_comes_back_unchanged() -> None:
+    assert clip_bytes("中文", 6) == "中文"
+    assert clip_tail_bytes("中文", 6) == "中文"
+    assert split_bytes("中文", 6) == ["中文"]
+
+
+def test_a_cut_is_marked_where_the_mark_has_room() -> None:
+    assert clip_bytes("abcdefgh", 6) == "abc…"
+    assert clip_tail_bytes("abcdefgh", 6) == "…fgh"
+    assert clip_bytes("abcdefgh", 2) == "ab"
+    assert clip_tail_bytes("abcdefgh", 2) == "gh"
+    assert clip_tail_bytes("abcdefgh", 3) == "…"
+    assert clip_bytes("abcdefgh", 6, marker="") == "abcdef"
+
+
+@pytest.mark.requirement("R73")
+@pytest.mark.parametrize("limit", [4, 5, 7, 16, 100])
+@pytest.mark.parametrize("text", ["", "a", MIXED * 20, "\n" * 30, "🚀" * 30, "x\ud800" * 30])
+def test_pieces_joined_are_the_text_and_none_is_too_long(text: str, limit: int) -> None:
+    pieces = split_bytes(text, limit)
+    assert "".join(pieces) == text
+    assert all(len(piece.encode("utf-8", "replace")) <= limit for piece in pieces)
+    assert all(pieces) or text == ""
+
+
+def test_pieces_end_at_a_line_where_that_wastes_less_than_half() -> None:
+    assert split_bytes("aaaa\nbbbb\ncccc", 8) == ["aaaa\n", "bbbb\n", "cccc"]
+    assert split_bytes("a\nbbbbbbbbbb", 8) == ["a\nbbbbbb", "bbbb"]
+
+
+def test_a_limit_below_the_widest_character_is_refused() -> None:
+    with pytest.raises(ValueError, match="4"):
+        split_bytes("🚀", 3)
+
+
+def test_a_megabyte_is_split_in_no_time() -> None:
+    assert len(split_bytes("中\n" * 250_000, 2048)) >= 488
+
+
+@pytest.mark.requirement("R26")
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a\u202eb", "a⟨U+202E⟩b"),
+        ("a\u200bb", "a⟨U+200B⟩b"),
+        ("a\u2028b", "a⟨U+2028⟩b"),
+        ("a\u00a0b", "a⟨U+00A0⟩b"),
+        ("a\u3164b", "a⟨U+3164⟩b"),
+        ("\ufeffa", "⟨U+FEFF⟩a"),
+        ("a\U000e0041b", "a⟨U+E0041⟩b"),
+        ("a\x00\x1b\x07\x7f\x85b", "a⟨U+0000⟩⟨U+001B⟩⟨U+0007⟩⟨U+007F⟩⟨U+0085⟩b"),
+        ("a\rb", "a⟨U+000D⟩b"),
+        ("a\ud800b", "a⟨U+D800⟩b"),
+        ("a\ue000b", "a⟨U+E000⟩b"),
+        ("a\u0378b", "a⟨U+0378⟩b"),
+        ("a\u200db", "a⟨U+200D⟩b"),
+        ("👩\u200db", "👩⟨U+200D⟩b"),
+        ("a\u200d👩", "a⟨U+200D⟩👩"),
+        ("a\ufe0fb", "a⟨U+FE0F⟩b"),
+    ],
+)
+def test_what_is_hidden_is_shown(text: str, shown: str) -> None:
+    assert reveal(text) == shown
+    assert has_hidden(text)
+    assert reveal(shown) == shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "plain ASCII\n\twith lines",
+        "中文，全角。\u3000",
+        "👩\u200d💻 ❤\ufe0f 1\ufe0f⃣ 👍🏽 🏳\ufe0f\u200d🌈",
+        "مرحبا é e\u0301 ⟨U+202E⟩",
+    ],
+)
+def test_ordinary_text_stays_as_it_is(text: str) -> None:
+    assert reveal(text) == text
+    assert not has_hidden(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("\x1b[31mred\x1b[0m", "red"),
+        ("\x1b[38;5;196mx\x1b[m", "x"),
+        ("\x1b]0;title\x07x", "x"),
+        ("\x1b]8;;https://example.com\x1b\\link\x1b]8;;\x1b\\", "link"),
+        ("\x1b(Bx\x1b[m", "x"),
+        ("\x1b7x\x1b8\x1bcy", "xy"),
+        ("\x1b[2K\x1b[1Gx", "x"),
+        ("no sequence [31m", "no sequence [31m"),
+    ],
+)
+def test_terminal_sequences_are_removed(text: str, plain: str) -> None:
+    assert strip_ansi(text) == plain
+
+
+@pytest.mark.parametrize("unit", ["\x1b", "\x1b[", "\x1b]", "\x1b[1;", "\x1b("])
+def test_broken_sequences_take_no_long_time(unit: str) -> None:
+    # The test's own time limit is the judge.
+    strip_ansi(unit * 20_000)
+    strip_ansi(unit + "1" * 100_000)
+
+
+def test_one_line_is_one_line_within_its_limit() -> None:
+    assert one_line("a\n b\t\tc \r\n") == "a b c"
+    assert one_line("a\u202eb") == "a⟨U+202E⟩b"
+    assert len(one_line("中" * 500, 100).encode()) <= 100
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [("状态", True), ("a状", True), ("status", False), ("。", False), ("", False)],
+)
+def test_chinese_is_recognised_by_its_characters(text: str, *, found: bool) -> None:
+    assert has_cjk(text) is found

@@ -1,0 +1,237 @@
+"""SQLite's own: durability, the lock, group commit, checkpoints, and admins beside the server."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sqlite3
+import stat
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from common.errors import ConfigError, StoreError
+from gateway.store import members
+from gateway.store.port import Connection
+from gateway.store.runner import (
+    MAX_QUEUED,
+    SqliteRunner,
+    _Job,
+    checkpoint,
+    commit_group,
+    open_admin,
+    open_store,
+)
+from gateway.store.sqlite import ServerLock, connect
+from tests.gateway_desk import fresh_store
+
+AT = 1_767_240_000_000
+
+
+async def _opened(folder: Path) -> SqliteRunner:
+    return await asyncio.to_thread(lambda: open_store(fresh_store(folder)))
+
+
+@pytest.fixture
+def loop() -> Iterator[asyncio.AbstractEventLoop]:
+    """Return a loop that stands still, to make futures with."""
+    still = asyncio.new_event_loop()
+    yield still
+    still.close()
+
+
+def _count(path: Path) -> int:
+    with sqlite3.connect(path) as driver:
+        return int(driver.execute("SELECT COUNT(*) FROM members").fetchone()[0])
+
+
+@pytest.mark.requirement("P3")
+async def test_what_was_answered_is_on_the_disk(tmp_path: Path) -> None:
+    store = await _opened(tmp_path)
+    await store.write(members.add, "zhang", lang=None, at_ms=AT)
+    # What a killed process leaves behind: the files as they are at this moment.
+    left = tmp_path / "left"
+    await asyncio.to_thread(shutil.copytree, tmp_path / "state", left)
+    await store.close()
+    assert await asyncio.to_thread(_count, left / "gateway.db") == 1
+
+
+async def test_the_writer_waits_for_the_disk_at_each_commit(tmp_path: Path) -> None:
+    def settings(conn: Connection) -> list[object]:
+        names = ("synchronous", "journal_mode", "wal_autocheckpoint", "foreign_keys")
+        rows = [conn.one(f"PRAGMA {name}") for name in names]
+        return [row[name] for row, name in zip(rows, names, strict=True) if row]
+
+    store = await _opened(tmp_path)
+    try:
+        found = await store.write(settings)
+    finally:
+        await store.close()
+    assert found[:2] == [2, "wal"]
+    assert found[3] == 1
+
+
+async def test_a_second_server_is_refused_and_the_next_one_after_the_first_is_not(
+    tmp_path: Path,
+) -> None:
+    store = await _opened(tmp_path)
+    path = tmp_path / "state" / "gateway.db"
+    with pytest.raises(ConfigError) as caught:
+        await asyncio.to_thread(open_store, path)
+    assert caught.value.code == "config.store-in-use"
+    await store.close()
+    again = await asyncio.to_thread(open_store, path)
+    await again.close()
+
+
+async def test_an_admin_writes_beside_a_running_server(tmp_path: Path) -> None:
+    def admin() -> int:
+        with open_admin(tmp_path / "state" / "gateway.db") as store:
+            store.write(members.add, "li", lang=None, at_ms=AT)
+            return store.read(members.count)
+
+    store = await _opened(tmp_path)
+    await store.write(members.add, "zhang", lang=None, at_ms=AT)
+    assert await asyncio.to_thread(admin) == 2
+    assert await store.read(members.count) == 2
+    await store.close()
+
+
+def test_an_admins_failed_command_changes_nothing(tmp_path: Path) -> None:
+    def spoiled(conn: Connection) -> None:
+        members.add(conn, "zhang", lang=None, at_ms=AT)
+        conn.run("INSERT INTO nowhere VALUES (1)")
+
+    with open_admin(fresh_store(tmp_path)) as store:
+        with pytest.raises(StoreError):
+            store.write(spoiled)
+        assert store.read(members.count) == 0
+
+
+async def test_nobody_else_can_read_the_files(tmp_path: Path) -> None:
+    store = await _opened(tmp_path)
+    await store.write(members.add, "zhang", lang=None, at_ms=AT)
+    modes = {
+        path.name: stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "state").iterdir()
+    }
+    await store.close()
+    assert set(modes.values()) == {0o600}
+    assert "gateway.db-wal" in modes
+
+
+@pytest.mark.requirement("P3")
+def test_when_the_disk_is_full_everybody_in_the_group_hears_of_it(
+    tmp_path: Path, loop: asyncio.AbstractEventLoop
+) -> None:
+    driver = connect(fresh_store(tmp_path))
+    pages = driver.execute("PRAGMA page_count").fetchone()[0]
+    driver.execute(f"PRAGMA max_page_count={pages + 1}")
+
+    def small(conn: Connection) -> bool:
+        return members.add(conn, "zhang", lang=None, at_ms=AT)
+
+    def large(conn: Connection) -> int:
+        return conn.run("INSERT INTO inbound VALUES (:key, NULL, 0)", key="x" * 1_000_000)
+
+    jobs = [_Job(call, loop.create_future()) for call in (small, large, small)]
+    commit_group(driver, jobs)
+    for job in jobs:
+        job.settle()
+        error = job.future.exception()
+        assert isinstance(error, StoreError)
+        assert error.facts["why"] == "SQLITE_FULL"
+    assert driver.execute("SELECT COUNT(*) FROM members").fetchone()[0] == 0
+    driver.close()
+
+
+def test_a_group_costs_one_commit(tmp_path: Path, loop: asyncio.AbstractEventLoop) -> None:
+    driver = connect(fresh_store(tmp_path))
+    statements: list[str] = []
+    driver.set_trace_callback(statements.append)
+    jobs = [
+        _Job(
+            lambda conn, user=f"user-{number}": members.add(conn, user, lang=None, at_ms=AT),  # type: ignore[misc]  # mypy cannot type a lambda's default
+            loop.create_future(),
+        )
+        for number in range(50)
+    ]
+    commit_group(driver, jobs)
+    driver.close()
+    assert statements.count("COMMIT") == 1
+    assert statements.count("SAVEPOINT operation") == 50
+
+
+async def test_too_much_at_once_is_refused_and_nothing_after_the_end(tmp_path: Path) -> None:
+    store = await _opened(tmp_path)
+    gate = asyncio.Event()
+    held = _hold(asyncio.get_running_loop(), gate)
+    first = asyncio.ensure_future(store.write(held))
+    await asyncio.sleep(0)
+    waiting = [asyncio.ensure_future(store.write(members.count)) for _ in range(MAX_QUEUED + 2)]
+    await asyncio.sleep(0)
+    gate.set()
+    outcomes = await asyncio.gather(first, *waiting, return_exceptions=True)
+    refused = [outcome for outcome in outcomes if isinstance(outcome, StoreError)]
+    assert {error.code for error in refused} == {"store.busy"}
+    await store.close()
+    with pytest.raises(StoreError) as caught:
+        await store.write(members.count)
+    assert caught.value.code == "store.closed"
+
+
+def _hold(loop: asyncio.AbstractEventLoop, gate: asyncio.Event) -> Callable[[Connection], None]:
+    def held(_conn: Connection) -> None:
+        asyncio.run_coroutine_threadsafe(gate.wait(), loop).result(timeout=5)
+
+    return held
+
+
+async def test_closing_finishes_what_was_submitted(tmp_path: Path) -> None:
+    store = await _opened(tmp_path)
+    calls = [
+        asyncio.ensure_future(store.write(members.add, f"user-{number}", lang=None, at_ms=AT))
+        for number in range(600)
+    ]
+    await asyncio.sleep(0)
+    await store.close()
+    assert all(await asyncio.gather(*calls))
+
+
+def test_a_checkpoint_moves_the_log_and_cuts_a_long_one(tmp_path: Path) -> None:
+    path = fresh_store(tmp_path)
+    driver, other = connect(path), connect(path)
+    driver.execute("INSERT INTO members VALUES ('zhang', NULL, 0)")
+    wal = path.with_name("gateway.db-wal")
+    assert wal.stat().st_size > 0
+    assert checkpoint(other, wal)
+    assert wal.stat().st_size > 0
+    assert checkpoint(other, wal, limit=1)
+    assert wal.stat().st_size == 0
+    driver.close()
+    other.close()
+    assert not checkpoint(connect(path), tmp_path / "no-such-file")
+
+
+def test_the_lock_of_a_killed_server_is_free(tmp_path: Path) -> None:
+    path = tmp_path / "gateway.db"
+    code = (
+        "import os, pathlib, sys; from gateway.store.sqlite import ServerLock; "
+        "ServerLock(pathlib.Path(sys.argv[1])); os.kill(os.getpid(), 9)"
+    )
+    root = Path(__file__).parents[4]
+    ended = subprocess.run([sys.executable, "-c", code, str(path)], cwd=root, check=False)
+    assert ended.returncode == -9
+    ServerLock(path).release()
+
+
+def test_a_store_that_cannot_be_opened_gives_its_lock_back(tmp_path: Path) -> None:
+    path = tmp_path / "state" / "gateway.db"
+    path.parent.mkdir(mode=0o700)
+    path.write_bytes(b"no database, but long enough to look at" * 100)
+    for _ in range(2):
+        with pytest.raises(ConfigError) as caught:
+            open_store(path)
+        assert caught.value.code == "config.store-damaged"

@@ -1,0 +1,62 @@
+"""Every statement of the store functions, prepared against the schema of the migrations."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from gateway import store
+from tests.gateway_desk import transaction
+
+_VERB = re.compile(r"\s*(?:SELECT|INSERT|UPDATE|DELETE)\b")
+_NAME = re.compile(r"(?<!:):(\w+)")
+
+
+def _modules() -> Iterator[ModuleType]:
+    for path in sorted(Path(store.__path__[0]).glob("*.py")):
+        yield importlib.import_module(f"gateway.store.{path.stem}")
+
+
+def _statements() -> Iterator[tuple[str, str]]:
+    for module in _modules():
+        for name, value in vars(module).items():
+            for text in value if isinstance(value, tuple) else (value,):
+                if isinstance(text, str) and name.isupper() and _VERB.match(text):
+                    yield f"{module.__name__}.{name}", text
+
+
+STATEMENTS = list(_statements())
+
+
+def test_the_statements_were_found() -> None:
+    assert len(STATEMENTS) > 60
+
+
+@pytest.mark.parametrize(
+    "sql", [text for _, text in STATEMENTS], ids=[name for name, _ in STATEMENTS]
+)
+def test_each_statement_fits_the_schema(sql: str, tmp_path: Path) -> None:
+    with transaction(tmp_path) as conn:
+        conn.all(f"EXPLAIN {sql}", **dict.fromkeys(_NAME.findall(sql)))
+
+
+@pytest.mark.parametrize(
+    "sql", [text for _, text in STATEMENTS], ids=[name for name, _ in STATEMENTS]
+)
+def test_each_statement_keeps_to_what_both_engines_understand(sql: str) -> None:
+    for word in (
+        "INSERT OR",
+        "AUTOINCREMENT",
+        "ROWID",
+        "IFNULL",
+        "PRAGMA",
+        "STRFTIME",
+        "GLOB",
+        "?",
+    ):
+        assert word not in sql.upper()

@@ -1,0 +1,130 @@
+"""The schema: created, migrated after a backup, recognised; and refused when it is not ours."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import create_engine
+
+from common.errors import ConfigError
+from gateway.store import members
+from gateway.store.runner import open_admin
+from gateway.store.schema import metadata
+from gateway.store.sqlite import ServerLock
+from gateway.store.upgrade import HEAD, SCRIPTS, ensure_current, stored_revision
+from tests.gateway_desk import fresh_store
+
+ROOT = Path(__file__).parents[4]
+NEXT = """
+from alembic import op
+revision, down_revision, branch_labels, depends_on = "0002", "0001", None, None
+def upgrade():
+    op.execute("ALTER TABLE members ADD COLUMN nickname TEXT")
+"""
+BROKEN = NEXT + '    op.execute("ALTER TABLE nowhere ADD COLUMN x TEXT")\n'
+
+
+def _scripts(folder: Path, revision: str) -> Path:
+    scripts = folder / "migrations"
+    shutil.copytree(SCRIPTS, scripts, ignore=shutil.ignore_patterns("__pycache__"))
+    (scripts / "versions" / "r0002_next.py").write_text(revision, encoding="utf-8")
+    return scripts
+
+
+def _member(path: Path) -> None:
+    with open_admin(path) as store:
+        store.write(members.add, "zhang", lang=None, at_ms=1)
+
+
+def test_the_migrations_make_exactly_the_schema(tmp_path: Path) -> None:
+    path = fresh_store(tmp_path)
+    engine = create_engine(f"sqlite:///{path}")
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_server_default": True})
+        assert compare_metadata(context, metadata) == []
+    engine.dispose()
+    assert ScriptDirectory(str(SCRIPTS)).get_current_head() == HEAD == stored_revision(path)
+
+
+def test_a_store_is_created_where_there_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "gateway.db"
+    assert stored_revision(path) is None
+    ensure_current(path)
+    assert stored_revision(path) == HEAD
+    assert list(path.parent.glob("*.backup")) == []
+
+
+def test_an_older_store_is_backed_up_and_keeps_its_rows(tmp_path: Path) -> None:
+    path = fresh_store(tmp_path)
+    _member(path)
+    ensure_current(path, head="0002", scripts=_scripts(tmp_path, NEXT))
+    backup = path.with_name("gateway.db.revision-0001.backup")
+    with sqlite3.connect(path) as new, sqlite3.connect(backup) as old:
+        assert new.execute("SELECT user_id, nickname FROM members").fetchall() == [("zhang", None)]
+        assert old.execute("SELECT user_id FROM members").fetchall() == [("zhang",)]
+    assert stored_revision(path) == "0002"
+    assert backup.stat().st_mode & 0o077 == 0
+
+
+def test_a_migration_that_fails_changes_nothing(tmp_path: Path) -> None:
+    path = fresh_store(tmp_path)
+    with pytest.raises(Exception, match="nowhere"):
+        ensure_current(path, head="0002", scripts=_scripts(tmp_path, BROKEN))
+    assert stored_revision(path) == HEAD
+    with sqlite3.connect(path) as driver:
+        names = [row[1] for row in driver.execute("PRAGMA table_info(members)")]
+    assert "nickname" not in names
+
+
+def test_a_store_of_a_newer_version_is_refused(tmp_path: Path) -> None:
+    path = fresh_store(tmp_path)
+    with sqlite3.connect(path) as driver:
+        driver.execute("UPDATE alembic_version SET version_num = '9999'")
+    with pytest.raises(ConfigError) as caught:
+        ensure_current(path)
+    assert caught.value.code == "config.store-newer"
+
+
+def test_somebody_elses_database_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "theirs.db"
+    with sqlite3.connect(path) as driver:
+        driver.execute("CREATE TABLE photos (id INTEGER)")
+    with pytest.raises(ConfigError) as caught:
+        ensure_current(path)
+    assert caught.value.code == "config.store-foreign"
+
+
+def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "gateway.db"
+    path.write_bytes(b"no database, but long enough to look at" * 100)
+    with pytest.raises(ConfigError) as caught:
+        ensure_current(path)
+    assert caught.value.code == "config.store-damaged"
+
+
+def test_nothing_is_migrated_under_a_running_server(tmp_path: Path) -> None:
+    path = fresh_store(tmp_path)
+    lock = ServerLock(path)
+    with pytest.raises(ConfigError) as caught:
+        ensure_current(path, head="0002", scripts=_scripts(tmp_path, NEXT))
+    lock.release()
+    assert caught.value.code == "config.store-in-use"
+
+
+def test_a_start_with_nothing_to_migrate_imports_no_sqlalchemy(tmp_path: Path) -> None:
+    path = fresh_store(tmp_path)
+    code = (
+        "import pathlib, sys; from gateway.store.runner import open_admin\n"
+        "with open_admin(pathlib.Path(sys.argv[1])): pass\n"
+        "sys.exit(any(name in sys.modules for name in ('sqlalchemy', 'alembic', 'pydantic')))"
+    )
+    ended = subprocess.run([sys.executable, "-c", code, str(path)], cwd=ROOT, check=False)
+    assert ended.returncode == 0

@@ -1,0 +1,50 @@
+"""The sentences of the gateway's command line: both languages say the same."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from common.sentences import SHARED, Sentence
+from common.text import has_cjk
+from gateway import cli_texts
+from gateway.error_texts import ERRORS
+
+SAID = {name: value for name, value in vars(cli_texts).items() if isinstance(value, Sentence)}
+GATEWAY = Path(cli_texts.__file__).parent
+
+
+@pytest.mark.parametrize("sentence", [*SAID.values(), *ERRORS.values()])
+def test_both_languages_use_the_same_facts(sentence: Sentence) -> None:
+    assert sentence.fields("en") == sentence.fields("zh")
+
+
+@pytest.mark.parametrize("name", [*SAID, *ERRORS])
+def test_chinese_is_chinese_and_english_is_not(name: str) -> None:
+    sentence = SAID.get(name) or ERRORS[name]
+    assert not has_cjk(sentence.en)
+    assert name == "system" or has_cjk(sentence.zh)
+
+
+@pytest.mark.parametrize("code", list(ERRORS))
+def test_an_error_is_told_in_one_line(code: str) -> None:
+    assert "\n" not in ERRORS[code].en + ERRORS[code].zh
+
+
+def test_every_configuration_error_of_gateway_and_common_has_a_sentence() -> None:
+    places = [GATEWAY / name for name in ("settings.py", "identity.py", "errors.py", "app.py")]
+    places += [*(GATEWAY / "store").glob("*.py"), *(GATEWAY / "wecom").glob("*.py")]
+    places += [GATEWAY.parent / "common" / name for name in ("settings.py", "home.py")]
+    codes = {
+        node.value
+        for place in places
+        for node in ast.walk(ast.parse(place.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and re.fullmatch(r"config\.[a-z0-9-]+", node.value)
+    }
+    assert codes
+    assert codes - set(ERRORS) - set(SHARED) == set()

@@ -1,0 +1,107 @@
+"""How one process serves: its port, its parts, its end."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import os
+import signal
+import socket
+from pathlib import Path
+
+import aiohttp
+import pytest
+from aiohttp import web
+
+from common.errors import ConfigError, UnavailableError
+from gateway.serving import bind, listening, running, stop_signal, until_stopped, write_port
+from tests.unit.gateway.relay.doubles import silent_log
+
+
+def test_a_port_in_use_is_an_admins_matter() -> None:
+    with bind("127.0.0.1", 0) as first:
+        port = first.getsockname()[1]
+        with pytest.raises(ConfigError) as caught:
+            bind("127.0.0.1", port)
+    assert caught.value.code == "config.port-in-use"
+    assert caught.value.facts["port"] == port
+
+
+def test_an_address_of_another_machine_is_an_admins_matter() -> None:
+    with pytest.raises(ConfigError) as caught:
+        bind("192.0.2.1", 0)
+    assert caught.value.code == "config.no-such-address"
+
+
+@pytest.mark.skipif(not socket.has_ipv6, reason="this machine has no IPv6")
+def test_it_listens_on_ipv6_too() -> None:
+    try:
+        listener = bind("::1", 0)
+    except ConfigError:
+        pytest.skip("IPv6 is switched off on this machine")
+    with listener:
+        assert listener.family is socket.AF_INET6
+
+
+def test_a_port_file_is_written_whole(tmp_path: Path) -> None:
+    write_port(tmp_path / "port", 4711)
+    assert [path.name for path in tmp_path.iterdir()] == ["port"]
+    assert (tmp_path / "port").read_text() == "4711\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_both_signals_stop_it(number: signal.Signals) -> None:
+    stop = stop_signal()
+    os.kill(os.getpid(), number)
+    async with asyncio.timeout(5):
+        await stop.wait()
+    asyncio.get_running_loop().remove_signal_handler(number)
+
+
+async def forever() -> None:
+    await asyncio.Event().wait()
+
+
+async def test_the_parts_are_cancelled_at_the_end() -> None:
+    async with running({"one": forever(), "two": forever()}) as tasks:
+        stop = asyncio.Event()
+        stop.set()
+        await until_stopped(stop, tasks, log=silent_log())
+        assert not any(task.done() for task in tasks)
+    assert all(task.cancelled() for task in tasks)
+
+
+async def test_a_part_that_ends_stops_everything_and_is_named() -> None:
+    async def broken() -> None:
+        raise ZeroDivisionError
+
+    lines = io.StringIO()
+    async with running({"outbox": broken(), "relay": forever()}) as tasks:
+        with pytest.raises(UnavailableError) as caught:
+            await until_stopped(asyncio.Event(), tasks, log=silent_log(lines))
+    assert caught.value.code == "gateway.part-failed"
+    assert caught.value.facts == {"part": "outbox"}
+    assert "ZeroDivisionError" in lines.getvalue()
+
+
+async def test_open_connections_are_told_goodbye_before_the_port_is_given_back() -> None:
+    here, gone = asyncio.Event(), asyncio.Event()
+
+    async def wait(_request: web.Request) -> web.Response:
+        here.set()
+        await gone.wait()
+        return web.Response(text="bye")
+
+    app = web.Application()
+    app.router.add_get("/", wait)
+    listener = bind("127.0.0.1", 0)
+    url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
+    async with aiohttp.ClientSession() as http:
+        async with listening(app, listener, goodbye=gone.set):
+            asked = asyncio.create_task(http.get(url))
+            async with asyncio.timeout(5):
+                await here.wait()
+        async with asyncio.timeout(5), await asked as answer:
+            assert await answer.text() == "bye"
+        with pytest.raises(aiohttp.ClientConnectionError):
+            await http.get(url)

@@ -1,0 +1,277 @@
+"""The terminal approver: all of it on the page, and only a typed code counts."""
+
+from __future__ import annotations
+
+import io
+import os
+import pty
+import re
+import select
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from common.clock import ManualClock
+from common.errors import InputError
+from common.seal import Executable, Source, digest, seal_bytes
+from common.sentences import Lang
+from common.terminal import Ink, cells
+from local_agent.approval.dialogs import terminal
+from local_agent.approval.dialogs.question import Question, read_question
+from local_agent.replies import RISK
+from tests.sealed import a_payload, a_seal
+
+PATIENCE = 5.0
+PLAIN = Ink(on=False)
+
+
+def ask_about(
+    payload: dict[str, Any] | None = None, *, risk: str = "normal", **changes: Any
+) -> Question:
+    seal = {name: changes.pop(name) for name in list(changes) if name in SEALED}
+    raw = seal_bytes(a_seal(ManualClock(), payload=payload or a_payload(), **seal))
+    told: dict[str, Any] = {
+        "seal": raw.decode(),
+        "digest": digest(raw),
+        "state": "pending",
+        "risk": risk,
+        "reasons": [],
+        "text": "@dev test",
+        "machine": "build-1",
+        "workspace": "shop",
+    }
+    return read_question(told | changes)
+
+
+SEALED = ("source", "discloses", "git_head")
+
+
+def page(question: Question, *, lang: Lang = "en", width: int = 80) -> str:
+    now_ms = question.seal.created_at
+    return "\n".join(terminal.render(question, lang=lang, width=width, ink=PLAIN, now_ms=now_ms))
+
+
+@pytest.mark.requirement("R25")
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_everything_that_was_sealed_is_on_the_page(lang: Lang) -> None:
+    question = ask_about(
+        a_payload(argv=["pytest", "-q", "tests/a b.py"], cwd="sub/dir", timeout_s=123),
+        text="@dev 跑一下测试",
+        git_head="1a2b3c4d5e6f" + "0" * 28,
+    )
+    shown = page(question, lang=lang)
+    for expected in (
+        "T-7K3F",
+        "build-1",
+        "shop",
+        "/home/zhang/项目",
+        "1a2b3c4d5e6f",
+        "zhang",
+        question.seal.source.gateway_key_id,
+        "@dev 跑一下测试",
+        "0 │ pytest",
+        "1 │ -q",
+        "2 │ 'tests/a b.py'",
+        "/usr/bin/pytest",
+        "sub/dir",
+        "LANG PATH",
+        "bubblewrap",
+        "123",
+        question.code,
+    ):
+        assert expected in shown, expected
+
+
+@pytest.mark.requirement("P5a")
+def test_the_page_says_that_a_command_cannot_be_undone() -> None:
+    assert "CANNOT BE UNDONE" in page(ask_about())
+    assert "无法撤销" in page(ask_about(), lang="zh")
+
+
+def test_who_asked_is_a_claim_that_this_machine_has_not_verified() -> None:
+    assert "not verified" in page(ask_about())
+    here = ask_about(source=Source("terminal", "zhang", "", ""), discloses=())
+    assert "not verified" not in page(here)
+    assert "nothing" in page(here)
+
+
+def test_without_a_sandbox_the_page_says_so_loudly() -> None:
+    assert "NOT SANDBOXED" in page(ask_about(a_payload(sandbox_level="none"), risk="high"))
+    assert "NOT SANDBOXED" not in page(ask_about())
+    inked = terminal.render(
+        ask_about(a_payload(sandbox_level="none"), risk="high"),
+        lang="zh",
+        width=80,
+        ink=Ink(on=True),
+        now_ms=0,
+    )
+    assert any("\x1b[1;7;31m没有沙箱" in line for line in inked)
+
+
+def test_network_and_a_program_of_the_workspace_are_told() -> None:
+    program = Executable("/home/zhang/项目/run.sh", 1, 2, "ab" * 32)
+    shown = page(ask_about(a_payload(network=True, executable=program)))
+    assert "ON: it can send" in shown
+    assert "abababababababab" in shown
+
+
+def test_every_reason_of_a_high_risk_is_listed() -> None:
+    shown = page(ask_about(risk="high", reasons=[*RISK, "new-reason"]), lang="zh")
+    assert "高风险" in shown
+    assert "new-reason" in shown
+    assert shown.count("• ") == len(RISK) + 1
+
+
+@pytest.mark.requirement("R25")
+def test_a_script_is_shown_whole_with_line_numbers_and_marked_as_shell() -> None:
+    script = "\n".join(f"echo {number}" for number in range(300))
+    shown = page(ask_about(a_payload(script=script, argv=None), risk="high"))
+    assert "runs in a shell (/bin/sh); 300 lines" in shown
+    assert all(f"{number + 1:>3} │ echo {number}\n" in shown for number in range(300))
+
+
+@pytest.mark.requirement("R26")
+def test_nothing_in_a_command_is_hidden_and_its_tail_is_visible() -> None:
+    argv = ["x\u202etxt", "a\nb", "c\td", "e" + " " * 200 + "--evil", "", " lead", "it's"]
+    shown = page(ask_about(a_payload(argv=argv)))
+    for expected in (
+        "'x⟨U+202E⟩txt'",
+        "'a⟨U+000A⟩",
+        "c⟨U+0009⟩d",
+        "⟨200 × U+0020⟩--evil",
+        "4 │ ''",
+        "' lead'",
+        '"it\'s"',
+    ):
+        assert expected in shown, expected
+
+
+@pytest.mark.requirement("R26")
+@given(
+    st.lists(st.text(max_size=60), min_size=1, max_size=5),
+    st.text(max_size=60),
+    st.integers(20, 200),
+    st.sampled_from(["en", "zh"]),
+)
+@settings(max_examples=80, deadline=None)
+def test_no_input_breaks_the_page(argv: list[str], text: str, width: int, lang: Lang) -> None:
+    shown = page(ask_about(a_payload(argv=argv), text=text, machine=text), lang=lang, width=width)
+    room = max(terminal.MIN_WIDTH, min(width, terminal.MAX_WIDTH))
+    for line in shown.split("\n"):
+        assert line.isprintable()
+        assert cells(line) <= room + 1
+    assert f"{len(argv) - 1} │ " in shown
+
+
+def test_standard_input_that_is_no_terminal_is_refused() -> None:
+    with pytest.raises(InputError) as refused:
+        terminal.Terminal(io.StringIO("7K3F\n"), {})
+    assert refused.value.code == "approve.no-terminal"
+
+
+class Person:
+    """Someone at a pseudo-terminal in which one call of ours runs."""
+
+    def __init__(self, call: Callable[[terminal.Terminal], object]) -> None:
+        self._seen = ""
+        self._pid, self._screen = pty.fork()
+        if self._pid == 0:
+            self._child(call)
+
+    @staticmethod
+    def _child(call: Callable[[terminal.Terminal], object]) -> None:
+        code = 99
+        try:
+            own = terminal.Terminal(sys.__stdin__ or sys.stdin, {"TERM": "xterm"})
+            own.write(f"RESULT {call(own)!r}\n")
+            code = 0
+        except KeyboardInterrupt:
+            code = 130
+        finally:
+            os._exit(code)
+
+    def reads(self, pattern: str) -> str:
+        """Return the screen up to the end of the pattern; what follows is read next time."""
+        while not (found := re.search(pattern, self._seen)):
+            ready, _, _ = select.select([self._screen], [], [], PATIENCE)
+            assert ready, f"not within {PATIENCE} s; the screen shows {self._seen!r}"
+            self._seen += os.read(self._screen, 4096).decode("utf-8", "replace")
+        read, self._seen = self._seen[: found.end()], self._seen[found.end() :]
+        return read
+
+    def types(self, keys: str) -> None:
+        os.write(self._screen, keys.encode())
+
+    def leaves(self) -> int:
+        code = os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
+        os.close(self._screen)
+        return code
+
+
+def test_the_right_code_is_returned_as_it_was_typed() -> None:
+    question = ask_about()
+    person = Person(lambda own: terminal.ask(question, own, lang="en"))
+    person.reads("Code for T-7K3F: ")
+    person.types(question.code[:4].lower() + "\n")
+    assert repr(question.code[:4].lower()) in person.reads("RESULT .*\n")
+    assert person.leaves() == 0
+
+
+@pytest.mark.requirement("P1")
+def test_a_wrong_code_says_so_and_may_be_tried_again() -> None:
+    question = ask_about(risk="high")
+    person = Person(lambda own: terminal.ask(question, own, lang="en"))
+    for wrong in (question.code[:4], "T-7K3F", "yes", "y"):
+        person.reads("Code for T-7K3F: ")
+        person.types(wrong + "\n")
+        person.reads("Nothing was approved")
+    person.reads("Code for T-7K3F: ")
+    person.types(question.code + "\n")
+    assert repr(question.code) in person.reads("RESULT .*\n")
+    assert person.leaves() == 0
+
+
+@pytest.mark.requirement("P1")
+@pytest.mark.parametrize("keys", ["\n", "\x04", "   \n"])
+def test_an_empty_line_or_the_end_of_input_is_no_decision(keys: str) -> None:
+    person = Person(lambda own: terminal.ask(ask_about(), own, lang="zh"))
+    person.reads("的代码：")
+    person.types(keys)
+    assert "None" in person.reads("RESULT .*\n")
+    assert person.leaves() == 0
+
+
+@pytest.mark.requirement("P1")
+def test_ctrl_c_is_no_decision() -> None:
+    person = Person(lambda own: terminal.ask(ask_about(), own, lang="en"))
+    person.reads("Code for")
+    person.types("\x03")
+    assert person.leaves() == 130
+
+
+@pytest.mark.requirement("P1")
+def test_what_was_typed_before_the_question_does_not_answer_it() -> None:
+    question = ask_about()
+
+    def slow(own: terminal.Terminal) -> str | None:
+        own.write("BUSY\n")
+        select.select([own.descriptor], [], [], PATIENCE)  # until the early typing is there
+        return terminal.ask(question, own, lang="en")
+
+    person = Person(slow)
+    person.reads("BUSY")
+    person.types(question.code + "\n")
+    person.reads("Code for T-7K3F: ")
+    person.types("\n")
+    assert "None" in person.reads("RESULT .*\n")
+    assert person.leaves() == 0
+
+
+def test_the_width_is_that_of_the_terminal_or_80() -> None:
+    person = Person(lambda own: own.width)
+    assert re.search(r"RESULT \d+", person.reads("RESULT .*\n"))
+    assert person.leaves() == 0

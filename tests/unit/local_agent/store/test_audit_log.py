@@ -1,0 +1,92 @@
+"""The chain as a table: append-only, checked at start."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from common.audit import Head
+from common.clock import ManualClock
+from common.errors import AuthError
+from local_agent.store.audit_log import AuditLog
+from local_agent.store.database import Database
+from tests.sealed import a_journal
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Iterator[Database]:
+    with closing(Database(tmp_path / "state" / "journal.db")) as opened:
+        yield opened
+
+
+def filled(db: Database, count: int) -> AuditLog:
+    log = AuditLog(db, ManualClock())
+    with db.transaction():
+        for number in range(count):
+            log.append("test.event", number=number)
+    return log
+
+
+@pytest.mark.requirement("R58")
+def test_entries_are_numbered_and_chained(db: Database) -> None:
+    log = filled(db, 3)
+    assert [entry[0] for entry in log.entries()] == [1, 2, 3]
+    assert log.verify() == log.verify_tail() == log.head()
+
+
+def test_an_empty_log_has_the_first_head(db: Database) -> None:
+    log = filled(db, 0)
+    assert log.head() == log.verify() == log.verify_tail() == Head()
+
+
+def test_more_than_a_page_is_read_whole(db: Database) -> None:
+    log = filled(db, 1100)
+    assert log.verify().seq == log.verify_tail().seq == 1100
+    assert [entry[0] for entry in log.entries(1098)] == [1099, 1100]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["UPDATE audit SET body = x'00'", "DELETE FROM audit", "DELETE FROM audit WHERE seq = 1"],
+)
+def test_the_table_takes_no_change(db: Database, statement: str) -> None:
+    filled(db, 2)
+    with pytest.raises(sqlite3.IntegrityError):
+        db.run(statement)
+
+
+@pytest.mark.requirement("P6a")
+@pytest.mark.parametrize(
+    ("statement", "at"),
+    [
+        ("UPDATE audit SET body = x'00' WHERE seq = 290", 290),
+        ("DELETE FROM audit WHERE seq = 290", 290),
+        ("UPDATE audit SET hash = x'00' WHERE seq = 44", 45),
+        ("DELETE FROM audit WHERE seq = 44", 45),
+    ],
+)
+def test_a_change_behind_our_back_is_found_at_start(
+    tmp_path: Path, statement: str, at: int
+) -> None:
+    clock = ManualClock()
+    with closing(a_journal(tmp_path, clock)) as journal, journal.transaction():
+        for _ in range(300):
+            journal.audit.append("test.event")
+    with closing(sqlite3.connect(tmp_path / "state" / "journal.db")) as raw, raw:
+        raw.execute("DROP TRIGGER audit_stays")
+        raw.execute("DROP TRIGGER audit_remains")
+        raw.execute(statement)
+    with pytest.raises(AuthError) as caught:
+        a_journal(tmp_path, clock)
+    assert (caught.value.code, caught.value.facts["seq"]) == ("audit.broken", at)
+
+
+def test_a_journal_that_could_not_open_leaves_no_lock_behind(tmp_path: Path) -> None:
+    test_a_change_behind_our_back_is_found_at_start(
+        tmp_path, "UPDATE audit SET body = x'00' WHERE seq = 299", 299
+    )
+    Database(tmp_path / "state" / "journal.db").close()

@@ -1,0 +1,63 @@
+"""Blobs: exact bytes under their hash."""
+
+from __future__ import annotations
+
+import hashlib
+import stat
+from pathlib import Path
+
+import pytest
+
+from common.errors import AuthError, CodexBridgeError, InputError, StoreError
+from local_agent.store import blobs
+from local_agent.store.blobs import Blobs
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "blobs"
+
+
+@pytest.mark.parametrize("data", [b"", b"\xff\x00\r\n", "张".encode("gb18030")])
+def test_any_bytes_come_back_exactly(folder: Path, data: bytes) -> None:
+    name = Blobs(folder).put(data)
+    assert name == hashlib.sha256(data).hexdigest()
+    assert Blobs(folder).get(name) == data
+
+
+def test_the_same_bytes_are_stored_once_and_for_the_owner_alone(folder: Path) -> None:
+    store = Blobs(folder)
+    assert store.put(b"x") == store.put(b"x")
+    [file] = [item for item in folder.rglob("*") if item.is_file()]
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+
+
+@pytest.mark.requirement("P2")
+def test_bytes_that_were_changed_are_not_given_out(folder: Path) -> None:
+    name = Blobs(folder).put(b"good")
+    (folder / name[:2] / name).write_bytes(b"evil")
+    with pytest.raises(AuthError) as caught:
+        Blobs(folder).get(name)
+    assert caught.value.code == "blob.changed"
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd", "", "0" * 63, "A" * 64, "0" * 64 + "\n"])
+def test_only_a_hash_is_a_name(folder: Path, name: str) -> None:
+    with pytest.raises(InputError) as caught:
+        Blobs(folder).get(name)
+    assert caught.value.code == "blob.name"
+
+
+def test_a_missing_blob_is_an_error(folder: Path) -> None:
+    with pytest.raises(StoreError) as caught:
+        Blobs(folder).get("0" * 64)
+    assert caught.value.code == "blob.missing"
+
+
+def test_a_blob_is_bounded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blobs, "MAX_BLOB_BYTES", 10)
+    Blobs(folder).put(b"x" * 10)
+    with pytest.raises(CodexBridgeError) as caught:
+        Blobs(folder).put(b"x" * 11)
+    assert caught.value.code == "blob.too-large"

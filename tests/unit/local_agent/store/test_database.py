@@ -1,0 +1,177 @@
+"""The file: private, alone, migrated with a backup, whole transactions."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+
+import pytest
+
+from common.errors import ConfigError
+from local_agent.store import database
+from local_agent.store.database import Database
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "state" / "journal.db"
+
+
+@pytest.fixture
+def db(path: Path) -> Iterator[Database]:
+    with closing(Database(path)) as opened:
+        opened.run("CREATE TABLE things (name TEXT)")
+        yield opened
+
+
+def things(db: Database) -> list[str]:
+    return [row[0] for row in db.all("SELECT name FROM things ORDER BY name")]
+
+
+@pytest.mark.requirement("R68")
+def test_the_files_are_the_owners_alone_whatever_the_umask(path: Path) -> None:
+    before = os.umask(0)
+    try:
+        with closing(Database(path)) as db:
+            db.run("CREATE TABLE things (name TEXT)")
+            modes = {item.name: stat.S_IMODE(item.stat().st_mode) for item in path.parent.iterdir()}
+            folder = stat.S_IMODE(path.parent.stat().st_mode)
+    finally:
+        os.umask(before)
+    assert folder == 0o700
+    assert set(modes) == {"journal.db", "journal.db-wal", "journal.db-shm", "journal.lock"}
+    assert set(modes.values()) == {0o600}
+
+
+def test_a_second_agent_is_told_that_one_is_running(path: Path) -> None:
+    with closing(Database(path)), pytest.raises(ConfigError) as caught:
+        Database(path)
+    assert caught.value.code == "config.agent-running"
+
+
+def test_after_closing_another_may_open(path: Path) -> None:
+    Database(path).close()
+    Database(path).close()
+
+
+def test_a_link_in_place_of_the_file_is_not_followed(path: Path, tmp_path: Path) -> None:
+    path.parent.mkdir()
+    path.symlink_to(tmp_path / "elsewhere.db")
+    with pytest.raises(OSError, match="journal"):
+        Database(path)
+    assert not (tmp_path / "elsewhere.db").exists()
+
+
+@pytest.mark.requirement("P3")
+def test_every_commit_reaches_the_disk(db: Database) -> None:
+    assert db.one("PRAGMA synchronous") == (2,)
+    assert db.one("PRAGMA journal_mode") == ("wal",)
+    assert db.one("PRAGMA foreign_keys") == (1,)
+
+
+def test_what_fails_inside_undoes_all_of_it(db: Database) -> None:
+    with suppress(KeyError), db.transaction():
+        db.run("INSERT INTO things VALUES ('a')")
+        raise KeyError
+    assert things(db) == []
+
+
+def test_an_inner_transaction_that_fails_undoes_only_itself(db: Database) -> None:
+    with db.transaction():
+        db.run("INSERT INTO things VALUES ('outer')")
+        with suppress(KeyError), db.transaction():
+            db.run("INSERT INTO things VALUES ('inner')")
+            raise KeyError
+        with db.transaction():
+            db.run("INSERT INTO things VALUES ('second')")
+    assert things(db) == ["outer", "second"]
+
+
+def test_an_inner_transaction_ends_with_the_outer(db: Database) -> None:
+    with suppress(KeyError), db.transaction():
+        with db.transaction():
+            db.run("INSERT INTO things VALUES ('inner')")
+        raise KeyError
+    assert things(db) == []
+
+
+def test_when_sqlite_itself_rolled_back_the_error_is_told_and_nothing_stays(db: Database) -> None:
+    db.run("CREATE TRIGGER full BEFORE INSERT ON things WHEN NEW.name = 'last'"
+           " BEGIN SELECT RAISE(ROLLBACK, 'disk full'); END")  # fmt: skip
+    with pytest.raises(sqlite3.IntegrityError):
+        insert(db, "first", "last")
+    assert things(db) == []
+    with db.transaction():
+        db.run("INSERT INTO things VALUES ('after')")
+    assert things(db) == ["after"]
+
+
+def insert(db: Database, *names: str) -> None:
+    with db.transaction():
+        for name in names:
+            db.run("INSERT INTO things VALUES (?)", name)
+
+
+def use_scripts(monkeypatch: pytest.MonkeyPatch, *scripts: str) -> None:
+    monkeypatch.setattr(database, "_scripts", lambda: list(scripts))
+
+
+def test_migrations_are_numbered_without_a_gap() -> None:
+    folder = Path(database.__file__).parent / "migrations"
+    names = sorted(item.name for item in folder.glob("*.sql"))
+    assert [name[:5] for name in names] == [f"{n:04}_" for n in range(1, len(names) + 1)]
+
+
+def test_a_migration_keeps_the_data_and_backs_it_up_first(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = "CREATE TABLE a (x TEXT);", "ALTER TABLE a ADD COLUMN y TEXT DEFAULT 'new';"
+    use_scripts(monkeypatch, first)
+    with closing(Database(path)) as db:
+        db.run("INSERT INTO a VALUES ('kept')")
+    use_scripts(monkeypatch, first, second)
+    with closing(Database(path)) as db:
+        assert db.all("SELECT x, y FROM a") == [("kept", "new")]
+        assert db.one("PRAGMA user_version") == (2,)
+    backup = path.with_suffix(".v1.bak")
+    assert stat.S_IMODE(backup.stat().st_mode) == 0o600
+    with closing(sqlite3.connect(backup)) as old:
+        assert old.execute("SELECT * FROM a").fetchall() == [("kept",)]
+
+
+def test_an_empty_journal_needs_no_backup(path: Path) -> None:
+    Database(path).close()
+    assert not list(path.parent.glob("*.bak"))
+
+
+@pytest.mark.parametrize(
+    "broken", ["INSERT INTO nowhere VALUES (1);", "COMMIT; SELECT syntax error"]
+)
+def test_a_migration_that_fails_changes_nothing_and_can_be_tried_again(
+    path: Path, monkeypatch: pytest.MonkeyPatch, broken: str
+) -> None:
+    first = "CREATE TABLE a (x TEXT);"
+    use_scripts(monkeypatch, first)
+    Database(path).close()
+    use_scripts(monkeypatch, first, broken)
+    for _ in range(2):
+        with pytest.raises(sqlite3.Error):
+            Database(path)
+    use_scripts(monkeypatch, first)
+    with closing(Database(path)) as db:
+        assert db.one("PRAGMA user_version") == (1,)
+
+
+def test_a_journal_of_a_newer_release_is_left_alone(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_scripts(monkeypatch, "CREATE TABLE a (x);", "CREATE TABLE b (x);")
+    Database(path).close()
+    use_scripts(monkeypatch, "CREATE TABLE a (x);")
+    with pytest.raises(ConfigError) as caught:
+        Database(path)
+    assert caught.value.code == "config.store-newer"

@@ -1,0 +1,294 @@
+"""Children: limits, clean environments, endings, and nothing left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import os
+import resource
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import psutil
+import pytest
+
+from common.clock import ManualClock
+from common.errors import InputError
+from local_agent.process import Exit, Kept, Limits, Stream, run_child
+
+ENV = {"LANG": "C.UTF-8"}
+QUICK = Limits(timeout_s=0.3, grace_s=0.2)
+
+
+async def _sh(script: str, *, limits: Limits | None = None, cwd: Path = Path("/")) -> Exit:
+    return await run_child(["/bin/sh", "-c", script], cwd=cwd, env=ENV, limits=limits)
+
+
+def _out(ended: Exit) -> str:
+    return ended.stdout.parts()[0].decode()
+
+
+async def test_a_child_tells_its_exit_code_and_both_streams() -> None:
+    ended = await _sh("echo out; echo err >&2; exit 3")
+    assert (ended.code, ended.signal, ended.ok) == (3, None, False)
+    assert _out(ended) == "out\n"
+    assert ended.stderr.parts()[0] == b"err\n"
+
+
+async def test_a_child_that_succeeds_is_ok() -> None:
+    ended = await _sh("true")
+    assert ended.ok
+    assert (ended.swept, ended.survivors) == (0, 0)
+
+
+async def test_the_signal_that_ended_a_child_is_told() -> None:
+    ended = await _sh("kill -SEGV $$")
+    assert (ended.code, ended.signal) == (None, signal.SIGSEGV)
+
+
+async def test_a_program_that_cannot_be_started_is_told_by_errno() -> None:
+    ended = await run_child(["/no/such/program"], cwd=Path("/"), env=ENV)
+    assert (ended.code, ended.signal, ended.errno) == (None, None, 2)
+    assert not ended.ok
+
+
+@pytest.mark.requirement("R43")
+async def test_the_environment_is_exactly_what_was_given(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("CODEXBRIDGE_SECRET_OF_THE_AGENT", "x")
+    for env in ({"A": "1", "LANG": "C"}, {"LC_CTYPE": "C"}, {}):
+        ended = await run_child(["/usr/bin/env"], cwd=Path("/"), env=env)
+        assert dict(line.split("=", 1) for line in _out(ended).splitlines()) == env
+
+
+@pytest.mark.requirement("R44")
+async def test_stdin_is_empty_and_there_is_no_terminal() -> None:
+    ended = await _sh("cat; (: < /dev/tty) 2>/dev/null && echo terminal || echo none")
+    assert _out(ended) == "none\n"
+
+
+@pytest.mark.requirement("R44")
+async def test_a_child_has_a_session_and_a_group_of_its_own() -> None:
+    ended = await _sh("ps -o pid=,pgid=,sid= -p $$")
+    pid, group, session = map(int, _out(ended).split())
+    assert group == pid
+    assert session != os.getsid(0)
+
+
+@pytest.mark.requirement("R45")
+async def test_limits_hold_before_the_program_starts() -> None:
+    bounds = Limits(address_bytes=8 * 1024**3, file_bytes=4096, open_files=64, cpu_s=9)
+    ended = await _sh("ulimit -v; ulimit -f; ulimit -n; ulimit -t; ulimit -c; umask", limits=bounds)
+    assert _out(ended).split() == [str(8 * 1024**2), "8", "64", "9", "0", "0022"]
+
+
+@pytest.mark.requirement("R45")
+async def test_a_file_larger_than_allowed_cannot_be_written(tmp_path: Path) -> None:
+    bounds = Limits(file_bytes=1024)
+    ended = await _sh("head -c 5000 /dev/zero > large", limits=bounds, cwd=tmp_path)
+    assert not ended.ok
+    assert (tmp_path / "large").stat().st_size == 1024
+
+
+@pytest.mark.requirement("R45")
+async def test_a_limit_never_exceeds_what_the_agent_itself_may() -> None:
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    ended = await _sh("ulimit -Hn", limits=Limits(open_files=2**40))
+    assert _out(ended).strip() == str(hard)
+
+
+@pytest.mark.requirement("R45")
+async def test_time_up_ends_the_child() -> None:
+    ended = await _sh("sleep 30", limits=QUICK)
+    assert (ended.timed_out, ended.cancelled, ended.ok) == (True, False, False)
+    assert ended.signal == signal.SIGTERM
+
+
+async def test_a_child_that_ignores_the_request_is_killed_after_the_grace() -> None:
+    ended = await _sh("trap '' TERM; sleep 30 & sleep 30; sleep 30", limits=QUICK)
+    assert ended.timed_out
+    assert ended.signal == signal.SIGKILL
+    assert ended.survivors == 0
+
+
+async def test_a_child_may_tidy_up_when_it_is_asked_to_end(tmp_path: Path) -> None:
+    script = "trap 'echo tidy > done; exit 0' TERM; echo up; while :; do sleep 0.01; done"
+    up = asyncio.Event()
+    cancel = asyncio.Event()
+
+    def heard(chunk: bytes, stream: Stream) -> None:
+        up.set()
+        cancel.set()
+
+    ended = await run_child(
+        ["/bin/sh", "-c", script], cwd=tmp_path, env=ENV, on_output=heard, cancel=cancel
+    )
+    assert up.is_set()
+    assert (ended.cancelled, ended.timed_out, ended.ok) == (True, False, False)
+    assert (tmp_path / "done").read_text() == "tidy\n"
+
+
+@pytest.mark.requirement("R44")
+async def test_what_a_child_leaves_behind_is_killed() -> None:
+    ended = await _sh("setsid sleep 30 & (setsid sh -c 'sleep 30' &) ; sleep 0.05; echo $!")
+    assert ended.code == 0
+    assert ended.swept >= 2
+    assert ended.survivors == 0
+    assert not psutil.pid_exists(int(_out(ended)))
+
+
+@pytest.mark.requirement("R44")
+async def test_a_program_that_kills_its_warden_dies_with_it_and_that_is_told() -> None:
+    ended = await _sh("echo $$; kill -9 $PPID; sleep 30", limits=Limits(timeout_s=5))
+    assert ended.signal == signal.SIGKILL
+    assert ended.survivors == 1  # nobody watched the end of what it started
+    assert not psutil.pid_exists(int(_out(ended)))
+
+
+async def test_a_cancelled_task_leaves_no_child() -> None:
+    started = asyncio.Event()
+    seen: list[int] = []
+
+    def heard(chunk: bytes, stream: Stream) -> None:
+        seen.append(int(chunk))
+        started.set()
+
+    task = asyncio.create_task(
+        run_child(["/bin/sh", "-c", "echo $$; sleep 30"], cwd=Path("/"), env=ENV, on_output=heard)
+    )
+    await asyncio.wait_for(started.wait(), 5)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert not psutil.pid_exists(seen[0])
+
+
+@pytest.mark.requirement("R44")
+def test_a_command_does_not_outlive_a_killed_agent(tmp_path: Path) -> None:
+    agent = tmp_path / "agent.py"
+    agent.write_text(
+        textwrap.dedent("""
+        import asyncio
+        from pathlib import Path
+        from local_agent.process import Limits, run_child
+        script = "echo $$ > pid.new && mv pid.new pid; sleep 30"
+        asyncio.run(run_child(
+            ["/bin/sh", "-c", script], cwd=Path.cwd(), env={}, limits=Limits(grace_s=0.1)
+        ))
+        """)
+    )
+    root = Path(__file__).parents[3]
+    env = {"PYTHONPATH": str(root), "PATH": os.environ["PATH"]}
+    with subprocess.Popen([sys.executable, str(agent)], cwd=tmp_path, env=env) as running:
+        _until(lambda: (tmp_path / "pid").exists())
+        command = psutil.Process(int((tmp_path / "pid").read_text()))
+        running.kill()
+    psutil.wait_procs([command], timeout=5)
+    assert not command.is_running() or command.status() == psutil.STATUS_ZOMBIE
+
+
+async def test_output_beyond_the_cap_is_drained_and_its_middle_let_go() -> None:
+    bounds = Limits(output_cap_bytes=1000)
+    ended = await _sh("echo begin; head -c 500000 /dev/zero | tr '\\0' x; echo; echo end", limits=bounds)
+    head, tail = ended.stdout.parts()
+    assert ended.ok
+    assert (len(head), len(tail)) == (500, 500)
+    assert head.startswith(b"begin\nxxx")
+    assert tail.endswith(b"xxx\nend\n")
+    assert ended.stdout.dropped == ended.stdout.total - 1000
+
+
+async def test_the_duration_is_of_the_given_clock() -> None:
+    clock = ManualClock()
+
+    def heard(chunk: bytes, stream: Stream) -> None:
+        clock.advance(2.5)
+
+    ended = await run_child(
+        ["/bin/echo", "x"], cwd=Path("/"), env=ENV, on_output=heard, clock=clock
+    )
+    assert ended.duration_ms == 2500
+
+
+@pytest.mark.parametrize(
+    ("argv", "env", "code"),
+    [
+        ([], {}, "process.program"),
+        (["sh"], {}, "process.program"),
+        (["./sh"], {}, "process.program"),
+        (["/bin/sh", "a\0b"], {}, "process.nul"),
+        (["/bin/sh"], {"A": "\0"}, "process.nul"),
+        (["/bin/sh"], {"A=B": "x"}, "process.nul"),
+        (["/bin/sh"], {"": "x"}, "process.nul"),
+        (["/bin/sh", "x" * 131072], {}, "process.too-long"),
+        (["/bin/sh", *["x" * 100_000] * 16], {}, "process.too-long"),
+    ],
+)
+async def test_what_cannot_be_a_child_is_refused(
+    argv: list[str], env: dict[str, str], code: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        await run_child(argv, cwd=Path("/"), env=env)
+    assert caught.value.code == code
+
+
+async def test_a_folder_that_is_not_there_leaves_no_descriptor_open() -> None:
+    before = psutil.Process().num_fds()
+    with pytest.raises(FileNotFoundError):
+        await run_child(["/bin/true"], cwd=Path("/no/such/folder"), env=ENV)
+    assert psutil.Process().num_fds() <= before + 3  # the loop's own, made on first use
+
+
+def test_kept_output_is_whole_up_to_the_cap_and_head_and_tail_beyond() -> None:
+    kept = Kept(cap=10)
+    for chunk in (b"0123", b"456", b"789"):
+        kept.add(chunk)
+    assert (kept.parts(), kept.dropped) == ((b"0123456789", b""), 0)
+    kept.add(b"ab")
+    assert (kept.parts(), kept.dropped) == ((b"01234", b"789ab"), 2)
+
+
+def test_kept_output_stays_small_however_much_comes() -> None:
+    kept = Kept(cap=1000)
+    for _ in range(200):
+        kept.add(b"x" * 65_536)
+    assert kept.total == 200 * 65_536
+    assert sum(map(len, kept.parts())) == 1000
+    assert len(kept._tail) < 4 * 65_536
+
+
+@pytest.mark.requirement("R61")
+def test_the_agent_hardens_itself(tmp_path: Path) -> None:
+    script = textwrap.dedent("""
+        import ctypes, os, resource
+        from local_agent.process import harden_self
+        harden_self()
+        print(ctypes.CDLL(None).prctl(3), resource.getrlimit(resource.RLIMIT_CORE), os.umask(0))
+    """)
+    root = Path(__file__).parents[3]
+    told = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(root)},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    dumpable = 0 if sys.platform == "linux" else ctypes.CDLL(None)
+    assert told.strip() == f"{dumpable} (0, 0) {0o077}"
+
+
+def _until(holds: object) -> None:
+    for _ in range(500):
+        if callable(holds) and holds():
+            return
+        # The other process is waited for, 5 s at most; there is no event between processes.
+        psutil.wait_procs([], timeout=0)
+        import time
+
+        time.sleep(0.01)
+    pytest.fail("waited for 5 s")

@@ -1,0 +1,185 @@
+"""The launcher: whose packages run, how fast help is, and how anything ends in one line."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import codexbridge
+
+ROOT = Path(__file__).parent.parent.parent
+HEAVY = ("sqlalchemy", "aiohttp", "keyring", "pydantic", "cryptography", "websockets", "asyncio")
+
+
+def run(
+    *arguments: str, environ: dict[str, str] | None = None, cwd: Path = ROOT
+) -> subprocess.CompletedProcess[str]:
+    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=cwd,
+        env=kept | {"LANG": "C.UTF-8", **(environ or {})},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=20,
+        check=False,
+    )
+
+
+def launch(*arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    return run(str(ROOT / "codexbridge.py"), *arguments, environ=environ)
+
+
+def imported_by(*arguments: str, **environ: str) -> set[str]:
+    script = (
+        "import sys, codexbridge\n"
+        f"try: codexbridge.main({list(arguments)!r})\n"
+        "except SystemExit: pass\n"
+        "print(*{name.partition('.')[0] for name in sys.modules}, file=sys.stderr)"
+    )
+    done = run("-c", script, environ={"PYTHONPATH": str(ROOT), **environ})
+    return set(done.stderr.splitlines()[-1].split())
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("-h",), ("--version",)])
+def test_help_and_version_import_nothing_heavy_and_nothing_of_ours(
+    arguments: tuple[str, ...],
+) -> None:
+    assert imported_by(*arguments).isdisjoint((*HEAVY, "common", "gateway", "local_agent"))
+
+
+def test_status_imports_nothing_heavy(tmp_path: Path) -> None:
+    assert imported_by("status", CODEXBRIDGE_HOME=str(tmp_path)).isdisjoint(HEAVY)
+
+
+@pytest.mark.parametrize("name", codexbridge.COMMANDS)
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_every_command_is_listed_and_has_help(name: str, lang: str) -> None:
+    listed = launch("--help", CODEXBRIDGE_LANG=lang)
+    assert listed.returncode == 0
+    assert f"\n  {name} " in listed.stdout
+    helped = launch(name, "--help", CODEXBRIDGE_LANG=lang)
+    assert (helped.returncode, helped.stderr) == (0, "")
+    assert f"codexbridge {name}" in helped.stdout
+
+
+@pytest.mark.requirement("P1")
+@pytest.mark.requirement("R5")
+def test_approve_offers_no_option_but_help() -> None:
+    options = [word for word in launch("approve", "--help").stdout.split() if word[0] == "-"]
+    assert set(options) <= {"-h,", "--help"}
+    for option in ("--yes", "-y", "--force", "--code=7K3F"):
+        assert launch("approve", option).returncode == 2
+
+
+def test_the_version_is_that_of_the_distribution() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert launch("--version").stdout == f"codexbridge {project['version']}\n"
+
+
+@pytest.mark.parametrize("where", ["cwd", "PYTHONPATH"])
+@pytest.mark.parametrize("shape", ["common/__init__.py", "local_agent/__init__.py", "gateway.py"])
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_foreign_package_is_refused_and_does_not_run(
+    tmp_path: Path, where: str, shape: str, lang: str
+) -> None:
+    planted = tmp_path / shape
+    planted.parent.mkdir(exist_ok=True)
+    planted.write_text("open('ran', 'w')\n", encoding="utf-8")
+    paths = [str(ROOT)] if where == "cwd" else [str(tmp_path), str(ROOT)]
+    done = run(
+        *("-m", "codexbridge", "status"),
+        cwd=tmp_path if where == "cwd" else ROOT / "tests",
+        environ={"PYTHONPATH": os.pathsep.join(paths), "CODEXBRIDGE_LANG": lang},
+    )
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert str(planted) in done.stderr
+    assert list(tmp_path.rglob("ran")) == []
+
+
+def test_isolated_mode_ignores_what_lies_in_the_working_folder(tmp_path: Path) -> None:
+    (tmp_path / "common").mkdir()
+    (tmp_path / "common" / "__init__.py").write_text("raise SystemExit(9)", encoding="utf-8")
+    script = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import codexbridge; "
+    done = run("-I", "-c", script + "print(codexbridge.foreign_package('en'))", cwd=tmp_path)
+    assert done.stdout == "None\n"
+
+
+def test_a_missing_package_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(codexbridge, "PACKAGES", ("no_such_package_of_ours",))
+    assert "no_such_package_of_ours" in (codexbridge.foreign_package("en") or "")
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_an_unknown_command_is_one_line_with_what_was_meant(lang: str) -> None:
+    done = launch("statsu", CODEXBRIDGE_LANG=lang)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "status" in done.stderr
+
+
+def test_without_a_command_help_is_shown_and_nothing_succeeds() -> None:
+    done = launch()
+    assert done.returncode == 2
+    assert "approve" in done.stdout
+
+
+def test_wrong_configuration_is_one_line_and_exit_code_2() -> None:
+    done = launch("status", CODEXBRIDGE_HOME="relative")
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "CODEXBRIDGE_HOME" in done.stderr
+
+
+def test_no_agent_is_exit_code_3_for_status_and_1_for_the_others(tmp_path: Path) -> None:
+    for command, code in (("status", 3), ("tasks", 1)):
+        done = launch(command, CODEXBRIDGE_HOME=str(tmp_path))
+        assert done.returncode == code
+        assert done.stderr.count("\n") == 1
+
+
+def test_a_bug_is_one_line_without_a_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from local_agent.cli import status
+
+    def broken(*_: object) -> int:
+        raise ZeroDivisionError("a secret value")
+
+    monkeypatch.setattr(status, "run", broken)
+    assert codexbridge.main(["status"]) == 1
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "secret" not in said
+
+
+def test_ctrl_c_ends_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    from local_agent.cli import status
+
+    def interrupted(*_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(status, "run", interrupted)
+    assert codexbridge.main(["status"]) == 130
+
+
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = subprocess.run(
+            [sys.executable, str(ROOT / "codexbridge.py"), "--help"],
+            stdout=writing,
+            stderr=subprocess.PIPE,
+            timeout=20,
+            check=False,
+        )
+    finally:
+        os.close(writing)
+    assert (done.returncode, done.stderr) == (141, b"")
