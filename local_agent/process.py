@@ -34,6 +34,7 @@ _WARDEN: Final = Path(__file__).with_name("warden.py")
 _CHUNK: Final = 65_536
 _PR_SET_DUMPABLE: Final = 4  # linux/prctl.h
 _SETTLE_S: Final = 2.0  # for the warden to sweep, and for pipes to close after its end
+_REAP_S: Final = 0.5  # for the warden, whose report has ended, to be gone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,7 +166,6 @@ async def run_child(
         "stderr": Kept(bounds.output_cap_bytes),
     }
     report, told = os.pipe()
-    os.set_blocking(report, False)
     try:
         child = await _start(argv, cwd=cwd, env=env, told=told, limits=bounds, contained=contained)
     except BaseException:
@@ -173,11 +173,7 @@ async def run_child(
         raise
     finally:
         os.close(told)
-    try:
-        timed_out, cancelled = await _attend(child, kept, bounds, on_output, cancel)
-        lines = _read_report(report)
-    finally:
-        os.close(report)
+    lines, timed_out, cancelled = await _attend(child, report, kept, bounds, on_output, cancel)
     code, number = _ending(lines)
     return Exit(
         code=code,
@@ -231,7 +227,6 @@ async def _start(
     order = {
         "parent": os.getpid(),
         "report": told,
-        "names": sorted(env),
         "grace": limits.grace_s,
         "limits": limits._resources(),  # noqa: SLF001  # same module
         "contained": contained,
@@ -250,47 +245,66 @@ async def _start(
 
 async def _attend(
     child: asyncio.subprocess.Process,
+    report: int,
     kept: Mapping[Stream, Kept],
     limits: Limits,
     on_output: OnOutput | None,
     cancel: asyncio.Event | None,
-) -> tuple[bool, bool]:
-    """Stay with the child to its end; return whether time or the caller ended it."""
+) -> tuple[dict[str, Any], bool, bool]:
+    """Stay with the child to its end; return the report, and whether time or the caller ended it.
+
+    The end is the end of the report, which the warden alone can write: ``child.wait()`` would also
+    wait for whoever holds the output pipes.
+    """
+    ended = asyncio.create_task(_read_report(report))
     drains = [
         asyncio.create_task(_drain(child.stdout, "stdout", kept["stdout"], on_output)),
         asyncio.create_task(_drain(child.stderr, "stderr", kept["stderr"], on_output)),
     ]
-    ended = asyncio.create_task(child.wait())
-    asked = asyncio.create_task(cancel.wait()) if cancel is not None else None
+    asked = asyncio.create_task((cancel or asyncio.Event()).wait())
     try:
-        waited = {ended} if asked is None else {ended, asked}
         done, _ = await asyncio.wait(
-            waited, timeout=limits.timeout_s, return_when=asyncio.FIRST_COMPLETED
+            {ended, asked}, timeout=limits.timeout_s, return_when=asyncio.FIRST_COMPLETED
         )
         if ended not in done:
             await _end(child, ended, limits.grace_s)
         # A survivor may hold the pipes open for ever: what it writes is not waited for.
         await asyncio.wait(drains, timeout=_SETTLE_S)
-        return not done, asked is not None and asked in done and ended not in done
+        lines = ended.result() if ended.done() else {}
+        return lines, not done, asked in done and ended not in done
     finally:
         # Also the way out when this task is cancelled: nothing is left running.
         if not ended.done():
-            with suppress(ProcessLookupError):
-                child.send_signal(signal.SIGUSR1)
+            _signal(child, signal.SIGUSR1)
             await asyncio.wait([ended], timeout=_SETTLE_S)
-        for task in (*drains, ended, *((asked,) if asked else ())):
+        for task in (*drains, ended, asked):
             task.cancel()
-        await asyncio.gather(*drains, ended, *((asked,) if asked else ()), return_exceptions=True)
-        _close(child)
+        await asyncio.gather(*drains, ended, asked, return_exceptions=True)
+        await _reap(child)
 
 
-async def _end(child: asyncio.subprocess.Process, ended: asyncio.Task[int], grace_s: float) -> None:
+async def _reap(child: asyncio.subprocess.Process) -> None:
+    gone = asyncio.create_task(child.wait())
+    await asyncio.wait([gone], timeout=_REAP_S)
+    # The transport is not public, and nothing else closes pipes that a survivor holds open.
+    child._transport.close()  # type: ignore[attr-defined]  # noqa: SLF001  # as said above
+    await asyncio.wait([gone], timeout=_REAP_S)
+    gone.cancel()
+
+
+async def _end(
+    child: asyncio.subprocess.Process, ended: asyncio.Task[dict[str, Any]], grace_s: float
+) -> None:
     for number, patience in ((signal.SIGTERM, grace_s + _SETTLE_S), (signal.SIGKILL, _SETTLE_S)):
-        with suppress(ProcessLookupError):
-            child.send_signal(number)
+        _signal(child, number)
         done, _ = await asyncio.wait([ended], timeout=patience)
         if done:
             return
+
+
+def _signal(child: asyncio.subprocess.Process, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError):
+        child.send_signal(number)
 
 
 async def _drain(
@@ -304,20 +318,18 @@ async def _drain(
             on_output(chunk, stream)
 
 
-def _close(child: asyncio.subprocess.Process) -> None:
-    # The transport is not public, and nothing else closes pipes that a survivor holds open.
-    child._transport.close()  # type: ignore[attr-defined]  # noqa: SLF001
-
-
-def _read_report(descriptor: int) -> dict[str, Any]:
+async def _read_report(descriptor: int) -> dict[str, Any]:
+    source = asyncio.StreamReader()
+    pipe, _ = await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(source), os.fdopen(descriptor, "rb")
+    )
     try:
-        told = os.read(descriptor, 4096)
-    except BlockingIOError:
-        return {}
-    lines: dict[str, Any] = {}
-    for line in told.splitlines():
-        lines |= json.loads(line)
-    return lines
+        lines: dict[str, Any] = {}
+        for line in (await source.read()).splitlines():
+            lines |= json.loads(line)
+        return lines
+    finally:
+        pipe.close()
 
 
 def _ending(lines: Mapping[str, Any]) -> tuple[int | None, int | None]:

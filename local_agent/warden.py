@@ -59,11 +59,18 @@ def _become(order: dict[str, Any], argv: list[str]) -> NoReturn:
             value = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
             resource.setrlimit(kind, (value, value))
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
-        # By name: Python may have added LC_CTYPE of its own (PEP 538).
-        os.execve(argv[0], argv, {name: os.environ[name] for name in order["names"]})  # noqa: S606  # argv only, no shell
+        os.execve(argv[0], argv, _environment())  # noqa: S606  # argv only, no shell
     except OSError as error:
         _report(order, {"errno": error.errno})
     os._exit(127)
+
+
+def _environment() -> dict[bytes, bytes]:
+    # As it was given: Python itself may have changed LC_CTYPE since (PEP 538).
+    if sys.platform != "linux":
+        return dict(os.environb)
+    given = Path("/proc/self/environ").read_bytes().split(b"\0")
+    return dict(entry.split(b"=", 1) for entry in given if entry)
 
 
 def _watch(child: int, order: dict[str, Any]) -> int | None:

@@ -123,7 +123,7 @@ class Failures:
     def __init__(self) -> None:
         self.events: list[str] = []
 
-    def exception(self, event: str, /, **facts: Any) -> None:
+    def exception(self, event: str, *args: Any, **facts: Any) -> None:
         """Keep the event."""
         self.events.append(event)
 

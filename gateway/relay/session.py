@@ -132,6 +132,7 @@ class Session:
             if self.epoch is not None:
                 try:
                     await self._deliveries.disconnected(self.agent_id, epoch=self.epoch)
+                    self._log.info("agent.gone", agent=self.agent_id, epoch=self.epoch)
                 except StoreError as error:
                     self._log.warning("agent.end-unrecorded", code=error.code)
 

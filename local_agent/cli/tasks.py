@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from common.clock import SystemClock
 from common.home import find_home
 from common.sentences import Lang, say
-from common.terminal import clip_cells
+from common.terminal import clip_cells, table
 from common.text import one_line
+from local_agent.approval.dialogs.duration import time_left
 from local_agent.cli import words
 from local_agent.cli.screen import Screen, print_json, screen_for
 from local_agent.control.client import call
@@ -41,12 +43,20 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
 
 def print_tasks(screen: Screen, tasks: Sequence[Mapping[str, Any]]) -> None:
     """Print one line a task: ID, where it stands, who asked, what."""
+    now_ms = SystemClock().now().wall_ms
     rows = [
-        (task["short_id"], state_of(screen, task), asker(screen, task), one_line(task["text"], 400))
+        (
+            task["short_id"],
+            state_of(screen, task),
+            time_left(until, now_ms, screen.lang) if (until := task["expires_at"]) else "",
+            asker(screen, task),
+            one_line(task["text"], 400),
+        )
         for task in tasks
     ]
-    for row, line in zip(rows, _aligned(rows, screen.width), strict=True):
-        print(line.replace(row[0], screen.ink("bold", row[0]), 1))
+    for row, line in zip(rows, table(rows), strict=True):
+        shown = clip_cells(line, screen.width)
+        print(shown.replace(row[0], screen.ink("bold", row[0]), 1))
 
 
 def state_of(screen: Screen, task: Mapping[str, Any]) -> str:
@@ -59,9 +69,3 @@ def asker(screen: Screen, task: Mapping[str, Any]) -> str:
     """Return who is said to have asked."""
     here = task["source"] == "local_ui"
     return screen.say(words.HERE) if here else one_line(task["claimed_user"], 32)
-
-
-def _aligned(rows: Sequence[Sequence[str]], width: int) -> list[str]:
-    from common.terminal import table
-
-    return [clip_cells(line, width) for line in table(rows)]

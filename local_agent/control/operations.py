@@ -130,7 +130,10 @@ class AgentOperations:
             tasks = await self._db.run(self._journal.tasks.recent, limit=limit)
         else:
             tasks = [*reversed(await self._db.run(self._journal.tasks.open_tasks))][:limit]
-        return {"tasks": [_task_dict(task) for task in tasks]}
+        until = {item.task_id: item.expires_at for item in await self._gate.pending()}
+        return {
+            "tasks": [{**_task_dict(task), "expires_at": until.get(task.task_id)} for task in tasks]
+        }
 
     async def _show(self, args: _Args) -> Mapping[str, Any]:
         task = await self._db.run(self._journal.tasks.named, args.text("task"))

@@ -78,7 +78,7 @@ def build_engine(
             clock=clock,
             agent_id=agent_id,
             approval_hours=settings.approval_hours,
-            policy=_policy(settings),
+            policy=_policy(settings, sandbox),
         ),
         read_line=read_argv,
         machine=machine,
@@ -125,10 +125,12 @@ def _proposers(
     }
 
 
-def _policy(settings: AgentSettings) -> Mapping[str, Any]:
+def _policy(settings: AgentSettings, sandbox: str) -> Mapping[str, Any]:
+    # Integers, booleans and text only: it is hashed in its one stored form (R21).
     return {
         "allow_apply_patch": settings.allow_apply_patch,
         "allow_run_terminal": settings.allow_run_terminal,
         "approval_hours": settings.approval_hours,
         "default_test_command": settings.default_test_command,
+        "sandbox": sandbox,
     }

@@ -217,8 +217,8 @@ def _post(origin: str, body: bytes) -> dict[str, Any]:
     try:
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
         connection.request("POST", PAIR_PATH, body=body, headers=headers)
-        response = connection.getresponse()
-        status, data = response.status, response.read(ANSWER_BYTES + 1)
+        with connection.getresponse() as response:
+            status, data = response.status, response.read(ANSWER_BYTES + 1)
     except ssl.SSLError as error:
         raise UnavailableError("pair.unreachable", url=origin, why=_tls_words(error)) from None
     except OSError as error:

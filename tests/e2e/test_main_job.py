@@ -87,7 +87,7 @@ def test_help_status_search_and_review_answer_in_the_chat(running: Place, worksp
     found = running.hears("login.py")
     assert "retry = 3" not in found, "paths and counts only, until disclosure levels exist"
     running.callback("@dev fix the login retry")
-    running.hears("no model")
+    running.hears("No model")
     assert runs(workspace) == 0
 
 

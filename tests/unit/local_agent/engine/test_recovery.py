@@ -1,4 +1,4 @@
-"""kill -9 at every boundary: what waits goes on, nothing runs twice, what may have run is unknown."""
+"""kill -9 anywhere: what waits goes on, nothing runs twice, what may have run is unknown."""
 
 from __future__ import annotations
 

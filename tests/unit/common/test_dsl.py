@@ -1,0 +1,151 @@
+"""The grammar: what is a command, what is not, and what is never changed."""
+
+from __future__ import annotations
+
+import pytest
+
+from common import dsl
+from common.dsl import Command, FreeText, NotAddressed
+from common.sentences import Lang
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "hello", "@developer test", "@dev.example", "@devtest", "dev test", "hi @dev test", "@de"],
+)
+def test_what_does_not_start_with_the_prefix_is_not_for_us(text: str) -> None:
+    assert dsl.parse(text) == NotAddressed()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "@dev help",
+        "@DEV Help",
+        "＠ｄｅｖ　ｈｅｌｐ",
+        "@dev\u2005help",
+        "\ufeff @dev: help!",
+        "@dev帮助。",
+        "@dev ?",
+    ],
+)
+def test_the_prefix_and_the_word_are_folded(text: str) -> None:
+    assert dsl.parse(text) == Command("help")
+
+
+def test_another_prefix_can_be_set() -> None:
+    assert dsl.parse("@机器人 帮助", prefix="@机器人") == Command("help")
+    assert dsl.parse("@dev help", prefix="@bot") == NotAddressed()
+
+
+@pytest.mark.parametrize("spec", dsl.COMMANDS, ids=lambda spec: spec.name)
+def test_every_name_and_alias_is_its_command(spec: dsl.CommandSpec) -> None:
+    for word in (spec.name, *spec.aliases):
+        assert dsl.parse(f"@dev {word}") == Command(spec.name)
+
+
+def test_no_word_names_two_commands() -> None:
+    words = [word for spec in dsl.COMMANDS for word in (spec.name, *spec.aliases)]
+    assert len(words) == len(set(words))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "help me find the bug",
+        "status of the build?",
+        "test the login page",
+        "test-driven development, please",
+        "apply dark mode to the page",
+        "cancel the meeting reminder feature",
+        "run the tests",
+        "测试一下登录",
+        "",
+        "——",
+    ],
+)
+def test_a_phrase_that_only_begins_like_a_command_is_natural_language(text: str) -> None:
+    assert dsl.parse(f"@dev {text}") == FreeText(text)
+
+
+@pytest.mark.parametrize("name", ["plan", "patch"])
+def test_plan_and_patch_take_any_text_as_typed(name: str) -> None:
+    assert dsl.parse(f"@dev {name}: add ＡＢＣ\n“x”") == Command(name, args="add ＡＢＣ\n“x”")
+
+
+@pytest.mark.parametrize("name", ["status", "apply", "cancel"])
+@pytest.mark.parametrize("given", ["T-7K3F", "t7k3f", "＃７ｋ３ｆ。", "T—7K3F"])
+def test_an_id_is_read_as_people_type_it(name: str, given: str) -> None:
+    assert dsl.parse(f"@dev {name} {given}") == Command(name, task_id="T-7K3F")
+
+
+def test_chinese_needs_no_blank_before_an_id() -> None:
+    assert dsl.parse("@dev取消T-7K3F") == Command("cancel", task_id="T-7K3F")
+    assert dsl.parse("@dev 取消刚才的任务") == FreeText("取消刚才的任务")
+
+
+def test_a_mistyped_id_stays_in_its_place() -> None:
+    assert dsl.parse("@dev cancel T-UUUU") == Command("cancel", args="T-UUUU")
+
+
+@pytest.mark.requirement("R7")
+@pytest.mark.parametrize(
+    ("typed", "cmd"),
+    [
+        ('--cmd="pytest -q"', "pytest -q"),
+        ("--cmd='a \"b\" \\c'", 'a "b" \\c'),
+        ('--cmd="say \\"hi\\" \\\\ \\n"', 'say "hi" \\ \\n'),
+        ("--cmd=“npm test”", "npm test"),
+        ("--cmd=”npm test”", "npm test"),
+        ("--cmd=「ｎｐｍ　ｔｅｓｔ」", "ｎｐｍ　ｔｅｓｔ"),
+        ("--cmd=＂a b＂", "a b"),
+        ("—cmd＝pytest -q", "pytest -q"),
+        ("－－ｃｍｄ＝pytest", "pytest"),
+        ("--CMD pytest -k 'a b'", "pytest -k 'a b'"),
+        ("--cmd = make  test", "make  test"),
+    ],
+)
+def test_a_quoted_command_is_never_changed(typed: str, cmd: str) -> None:
+    assert dsl.parse(f"@dev test {typed}") == Command("test", options={"cmd": cmd})
+
+
+def test_an_option_may_follow_a_chinese_word_without_a_blank() -> None:
+    assert dsl.parse("@dev 测试--cmd=make") == Command("test", options={"cmd": "make"})
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "--cmd=",
+        '--cmd="',
+        '--cmd=""',
+        "--cmd='  '",
+        '--cmd="a" b',
+        '--cmd="a" "b"',
+        '--cmd="a\\"',
+        "--cmd=“a” b”",
+        "--command=x",
+        "--cmd",
+        "-",
+        "--cmd1=x",
+    ],
+)
+def test_an_option_that_cannot_be_read_is_kept_and_gives_no_command(typed: str) -> None:
+    assert dsl.parse(f"@dev test {typed}") == Command("test", args=typed)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_help_fits_a_message_and_names_every_command(lang: Lang) -> None:
+    text = dsl.help_text(lang)
+    assert len(text.encode()) <= 2048
+    assert all((spec.usage.zh if lang == "zh" else spec.usage.en) in text for spec in dsl.COMMANDS)
+
+
+def test_the_help_names_the_prefix_that_is_set() -> None:
+    assert "@dev" not in dsl.help_text("en", prefix="@bot")
+
+
+def test_what_the_help_shows_is_understood() -> None:
+    for line in dsl.help_text("en").splitlines()[1:-1]:
+        usage = line.split(": ")[0].replace("[", "").replace("]", "").replace("ID", "T-7K3F")
+        assert isinstance(dsl.parse(usage.replace("…", "x")), Command)

@@ -1,0 +1,307 @@
+"""`control.operations`: what can be asked, over a real journal and a real gate."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from common.clock import ManualClock
+from common.errors import CodexBridgeError, InputError, RemoteProtocolError, StateError, StoreError
+from common.ids import minted_by
+from common.model.events import TaskStateChanged
+from common.model.state import Reason, TaskState
+from common.seal import digest
+from local_agent.approval.gate import Gate
+from local_agent.control.operations import MAX_TEXT_BYTES, AgentOperations
+from local_agent.control.wire import Request
+from local_agent.engine.bus import Bus
+from local_agent.engine.ports import NewTask
+from local_agent.store.runner import JournalThread
+from local_agent.store.tasks import Task
+from tests.sealed import AGENT, LINE, Step, Wish, a_peer, a_seal, ending
+
+PATIENCE = 5.0
+
+
+class ScriptedEngine:
+    """Writes tasks and lets the test carry them."""
+
+    def __init__(self, db: JournalThread, clock: ManualClock) -> None:
+        self.db = db
+        self.clock = clock
+        self.submitted: list[NewTask] = []
+        self.taken = 0
+        self.slow = asyncio.Event()
+        self.slow.set()
+        self.arrived = asyncio.Event()
+
+    async def submit(self, new: NewTask) -> Task:
+        self.arrived.set()
+        await self.slow.wait()
+        if self.taken:
+            self.taken -= 1
+            raise StoreError("store.short-id-taken", short_id=new.short_id)
+        self.submitted.append(new)
+        return await self.db.run(self.db.journal.tasks.create, new, self.clock.now().wall_ms)
+
+    async def cancel(self, task_id: str) -> bool:
+        return await self.db.run(self.db.journal.tasks.request_cancel, task_id)
+
+
+class Desk:
+    def __init__(self, db: JournalThread, clock: ManualClock) -> None:
+        self.db = db
+        self.clock = clock
+        self.gate = Gate(db, clock=clock, key=AGENT)
+        self.bus = Bus()
+        self.engine = ScriptedEngine(db, clock)
+        self.operations = AgentOperations(
+            db=db,
+            gate=self.gate,
+            engine=self.engine,
+            bus=self.bus,
+            machine="build-1",
+            prefix="@dev",
+            user="zhang",
+            surroundings=lambda: {
+                "machine": "build-1",
+                "workspaces": [{"name": "shop", "path": "/home/zhang/项目"}],
+            },
+        )
+
+    async def ask(self, op: str, **args: Any) -> Mapping[str, Any]:
+        *_, (_, value) = await self.steps(op, **args)
+        return value
+
+    async def steps(self, op: str, **args: Any) -> list[tuple[bool, Mapping[str, Any]]]:
+        async with asyncio.timeout(PATIENCE):
+            return [step async for step in self.operations.answer(Request(op, args))]
+
+    async def walk(self, until: TaskState, task_id: str = "task-1") -> None:
+        for expected, state in zip(LINE, LINE[1:], strict=False):
+            await self.change(Step(task_id=task_id, expected=expected, state=state))
+            if state is until:
+                return
+
+    async def change(self, step: Step) -> None:
+        task = await self.db.run(self.db.journal.tasks.change, step)
+        event = TaskStateChanged(thread_id="thread-1", task_id=step.task_id, state=task.state)
+        self.bus.publish(event)
+
+    async def waiting(self) -> str:
+        """Bring one task to its approval and return the digest."""
+        await self.db.run(self.db.journal.tasks.create, Wish(), self.clock.now().wall_ms)
+        await self.walk(TaskState.WAITING_APPROVAL)
+        asked = await self.gate.request(a_seal(self.clock), allowed=[("pytest", "-q")])
+        return asked.digest
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    clock = ManualClock()
+    db = await JournalThread.open(tmp_path / "j.db", clock=clock, peer=a_peer(clock))
+    yield Desk(db, clock)
+    await db.close()
+
+
+async def test_status_tells_the_surroundings_and_what_waits(desk: Desk) -> None:
+    await desk.waiting()
+    status = await desk.ask("status")
+    assert (status["machine"], status["open_tasks"]) == ("build-1", 1)
+    (approval,) = status["approvals"]
+    assert (approval["short_id"], approval["risk"]) == ("T-7K3F", "normal")
+    assert approval["expires_at"] > desk.clock.now().wall_ms
+
+
+async def test_tasks_lists_open_ones_newest_first_and_all_when_asked(desk: Desk) -> None:
+    create = desk.db.journal.tasks.create
+    for number in (1, 2, 3):
+        wish = Wish(task_id=f"task-{number}", short_id=f"T-000{number}")
+        await desk.db.run(create, wish, number)
+    await desk.change(
+        ending(Reason.CANCELLED, TaskState.RECEIVED, TaskState.REJECTED, task_id="task-2")
+    )
+    opened = (await desk.ask("tasks", all=False, limit=50))["tasks"]
+    assert [task["short_id"] for task in opened] == ["T-0003", "T-0001"]
+    everything = (await desk.ask("tasks", all=True, limit=50))["tasks"]
+    assert [task["reason"] for task in everything] == [None, "cancelled", None]
+    assert len((await desk.ask("tasks", all=True, limit=1))["tasks"]) == 1
+
+
+@pytest.mark.requirement("R25")
+async def test_show_gives_the_sealed_bytes_themselves(desk: Desk) -> None:
+    told = await desk.waiting()
+    shown = (await desk.ask("show", task="T-7K3F"))["approval"]
+    assert digest(shown["seal"].encode()) == told == shown["digest"]
+    assert (shown["state"], shown["workspace"], shown["text"]) == ("pending", "shop", "@dev test")
+
+
+async def test_a_task_without_an_approval_is_shown_as_it_stands(desk: Desk) -> None:
+    await desk.db.run(desk.db.journal.tasks.create, Wish(), 1)
+    shown = await desk.ask("show", task="T-7K3F")
+    assert shown["approval"] is None
+    assert shown["task"]["state"] == "RECEIVED"
+    with pytest.raises(StateError):
+        await desk.ask("show", task="T-0000")
+
+
+async def decide(desk: Desk, told: str, typed: str, **changes: str) -> None:
+    shown = (await desk.ask("show", task="T-7K3F"))["approval"]
+    args = {
+        "approval_id": shown["approval_id"],
+        "digest": told,
+        "decision": "approve",
+        "typed": typed,
+        "reason": "",
+    }
+    await desk.ask("decide", **args | changes)
+
+
+async def state_of(desk: Desk) -> str:
+    return str((await desk.ask("show", task="T-7K3F"))["approval"]["state"])
+
+
+@pytest.mark.requirement("P1")
+@pytest.mark.parametrize("typed", ["", "yes", "T-7K3F", "0000-0000"])
+async def test_the_gate_checks_the_code_whatever_the_command_line_says(
+    desk: Desk, typed: str
+) -> None:
+    told = await desk.waiting()
+    with pytest.raises(InputError):
+        await decide(desk, told, typed)
+    assert await state_of(desk) == "pending"
+
+
+@pytest.mark.requirement("R23")
+async def test_a_decision_names_the_digest_that_was_shown(desk: Desk) -> None:
+    told = await desk.waiting()
+    code = (await desk.gate.pending())[0].code
+    with pytest.raises(CodexBridgeError):
+        await decide(desk, "0" * 64, code)
+    await decide(desk, told, code)
+    assert await state_of(desk) == "approved"
+
+
+async def test_a_rejection_needs_no_code_and_keeps_its_reason(desk: Desk) -> None:
+    told = await desk.waiting()
+    await decide(desk, told, "", decision="reject", reason="明天再跑")
+    (approval,) = [await desk.db.run(desk.db.journal.approvals.newest_of, "task-1")]
+    assert approval
+    assert (approval.state, approval.decision_reason) == ("rejected", "明天再跑")
+    assert approval.approver == "terminal"
+
+
+async def test_cancel_is_durable_and_says_when_there_is_nothing_to_stop(desk: Desk) -> None:
+    await desk.db.run(desk.db.journal.tasks.create, Wish(), 1)
+    await desk.ask("cancel", task="T-7K3F")
+    assert (await desk.db.run(desk.db.journal.tasks.get, "task-1")).cancel_requested
+    await desk.change(ending(Reason.CANCELLED, TaskState.RECEIVED, TaskState.REJECTED))
+    with pytest.raises(StateError) as refused:
+        await desk.ask("cancel", task="T-7K3F")
+    assert refused.value.code == "task.over"
+
+
+async def carried(desk: Desk, steps: int) -> None:
+    """Carry the asked task some way, once it is there."""
+    async with asyncio.timeout(PATIENCE):
+        while not desk.engine.submitted:
+            await asyncio.sleep(0)
+    task_id = desk.engine.submitted[0].task_id
+    for expected, state in zip(LINE[:steps], LINE[1:], strict=False):
+        await desk.change(Step(task_id=task_id, expected=expected, state=state))
+
+
+async def test_ask_tells_each_state_until_a_person_is_needed(desk: Desk) -> None:
+    asking = asyncio.create_task(desk.steps("ask", text="跑测试", lang="zh", workspace="shop"))
+    await carried(desk, 5)
+    *events, (last, value) = await asking
+    assert last
+    assert value["task"]["state"] == "WAITING_APPROVAL"
+    assert all(event["type"] == "task_state" for _, event in events)
+    (new,) = desk.engine.submitted
+    assert (new.source, new.channel, new.claimed_user) == ("local_ui", "terminal", "zhang")
+    assert (new.text, new.lang, new.workspace) == ("@dev 跑测试", "zh", "shop")
+    assert minted_by(new.short_id) == "agent"
+    assert new.envelope_sha256 is None
+
+
+async def test_a_request_that_names_the_bot_is_not_addressed_twice(desk: Desk) -> None:
+    asking = asyncio.create_task(desk.steps("ask", text=" ＠dev help", lang="en", workspace=""))
+    await carried(desk, 5)
+    await asking
+    assert desk.engine.submitted[0].text == "＠dev help"
+
+
+async def test_a_short_id_that_is_taken_is_minted_again(desk: Desk) -> None:
+    desk.engine.taken = 2
+    asking = asyncio.create_task(desk.steps("ask", text="help", lang="en", workspace=""))
+    await carried(desk, 5)
+    await asking
+    assert len(desk.engine.submitted) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "code"), [("  ", "ask.empty"), ("x" * (MAX_TEXT_BYTES + 1), "ask.too-long")]
+)
+async def test_an_empty_or_endless_request_is_refused(desk: Desk, text: str, code: str) -> None:
+    with pytest.raises(InputError) as refused:
+        await desk.ask("ask", text=text, lang="en", workspace="")
+    assert refused.value.code == code
+    assert desk.engine.submitted == []
+
+
+@pytest.mark.requirement("P3")
+async def test_what_was_asked_is_carried_out_although_the_asker_hung_up(desk: Desk) -> None:
+    desk.engine.slow.clear()
+    asking = asyncio.create_task(desk.steps("ask", text="help", lang="en", workspace=""))
+    async with asyncio.timeout(PATIENCE):
+        await desk.engine.arrived.wait()
+    asking.cancel()
+    await asyncio.gather(asking, return_exceptions=True)
+    desk.engine.slow.set()
+    await carried(desk, 1)
+
+
+async def test_follow_goes_on_through_the_approval_to_the_end(desk: Desk) -> None:
+    await desk.db.run(desk.db.journal.tasks.create, Wish(), 1)
+    await desk.walk(TaskState.WAITING_APPROVAL)
+    following = asyncio.create_task(desk.steps("follow", task="T-7K3F"))
+    async with asyncio.timeout(PATIENCE):
+        while not desk.bus._readers:
+            await asyncio.sleep(0)
+    executing = TaskState.EXECUTING
+    await desk.change(Step(expected=TaskState.WAITING_APPROVAL, state=executing))
+    await desk.change(ending(Reason.COMPLETED, executing, TaskState.COMPLETED, summary="done"))
+    *events, (_, value) = await following
+    assert [event["state"] for _, event in events][:1] == ["EXECUTING"]
+    assert (value["task"]["reason"], value["task"]["summary"]) == ("completed", "done")
+
+
+async def test_a_task_that_has_ended_is_told_at_once(desk: Desk) -> None:
+    await desk.db.run(desk.db.journal.tasks.create, Wish(), 1)
+    await desk.change(ending(Reason.FAILED, TaskState.RECEIVED, TaskState.FAILED))
+    assert len(await desk.steps("follow", task="T-7K3F")) == 1
+
+
+@pytest.mark.requirement("R19")
+@pytest.mark.parametrize(
+    ("op", "args"),
+    [
+        ("show", {}),
+        ("show", {"task": 5}),
+        ("tasks", {"all": "yes", "limit": 5}),
+        ("tasks", {"all": False, "limit": 10**6}),
+        ("tasks", {"all": False, "limit": True}),
+        ("decide", {"approval_id": "x"}),
+        ("ask", {"text": ["x"], "lang": "en", "workspace": ""}),
+    ],
+)
+async def test_arguments_of_another_type_are_refused(
+    desk: Desk, op: str, args: dict[str, Any]
+) -> None:
+    with pytest.raises(RemoteProtocolError):
+        await desk.steps(op, **args)

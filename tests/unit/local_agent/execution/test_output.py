@@ -1,0 +1,60 @@
+"""The end of the output, fit for the chat."""
+
+from __future__ import annotations
+
+import pytest
+
+from local_agent.execution.output import TAIL_BYTES, chat_tail, full_log
+from local_agent.process import Kept
+
+
+def _kept(text: str, cap: int = 1_000_000) -> Kept:
+    kept = Kept(cap)
+    kept.add(text.encode("utf-8", "surrogateescape"))
+    return kept
+
+
+def test_short_output_is_shown_whole_without_blank_lines() -> None:
+    assert chat_tail(_kept("one\n\n  two\n\n")) == "one\n  two"
+    assert chat_tail(_kept("")) == ""
+
+
+def test_long_output_is_cut_to_its_end_within_the_bytes() -> None:
+    tail = chat_tail(_kept("".join(f"行 {number}\n" for number in range(10_000))))
+    assert len(tail.encode()) <= TAIL_BYTES
+    assert tail.endswith("行 9999")
+
+
+def test_terminal_sequences_and_overwritten_progress_are_gone() -> None:
+    assert chat_tail(_kept("\x1b[31mred\x1b[0m\n10%\r50%\r100%\r\ndone\r\n")) == "red\n100%\ndone"
+
+
+def test_hidden_characters_are_made_visible() -> None:
+    assert chat_tail(_kept("a\u202eb\x00")) == "a⟨U+202E⟩b⟨U+0000⟩"
+
+
+def test_what_is_no_utf8_is_shown_as_such() -> None:
+    assert chat_tail(_kept("a\udcffb")) == "a�b"
+
+
+@pytest.mark.requirement("R54")
+def test_secrets_are_taken_out_before_anything_is_cut() -> None:
+    secret = "ghp_" + "a1B2" * 9
+    text = f"token {secret}\n" + "x" * (TAIL_BYTES - 30)
+    tail = chat_tail(_kept(text))
+    assert "a1B2" not in tail
+    assert "own-secret" not in chat_tail(_kept("an own-secret-word"), secrets=["own-secret-word"])
+
+
+@pytest.mark.requirement("R54")
+def test_the_line_broken_by_what_was_let_go_is_left_out() -> None:
+    kept = _kept("begin\n" + "x" * 500 + "token-that-was-cut\nend\n", cap=40)
+    assert kept.dropped
+    assert chat_tail(kept) == "end"
+    assert chat_tail(_kept("x" * 500, cap=40)) == ""
+
+
+def test_the_log_is_what_came_with_a_line_about_what_was_let_go() -> None:
+    assert full_log(_kept("a\x1b[31m\n")) == b"a\x1b[31m\n"
+    log = full_log(_kept("a" * 50 + "b" * 50, cap=10)).decode()
+    assert log == "aaaaa\n[… 90 bytes left out …]\nbbbbb"

@@ -1,0 +1,308 @@
+"""`relay.session`: journal first, then the acknowledgement, then the engine; nothing is lost."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from common.clock import ManualClock
+from common.errors import RemoteProtocolError, StoreError
+from common.protocol.envelope import Envelope, agent_name, gateway_name, seal_envelope
+from common.protocol.link import (
+    Acked,
+    AgentKnocked,
+    Closed,
+    Link,
+    LinkEvent,
+    LinkState,
+    Ready,
+    Received,
+)
+from local_agent.relay.session import Session
+from tests.sealed import AGENT, AGENT_ID, GATEWAY, from_gateway
+
+URL = "https://gw.example"
+PATIENCE = 5.0
+
+
+class Journal:
+    """Both ports at once; tells in which order things happened."""
+
+    def __init__(self, *, reports: int = 0) -> None:
+        self.told: list[str] = []
+        self.kept: list[Envelope] = []
+        self.begun: list[Envelope] = []
+        self.reports = reports
+        self.forgotten = 0
+        self.failure: Exception | None = None
+        self.happened = asyncio.Condition()
+
+    async def last_seq(self) -> int:
+        return len(self.kept)
+
+    async def keep(self, envelope: Envelope) -> None:
+        await self._tell("keep")
+        if self.failure:
+            raise self.failure
+        self.kept.append(envelope)
+
+    async def begin(self, envelope: Envelope) -> None:
+        self.begun.append(envelope)
+        await self._tell("begin")
+
+    async def unsent(self, after: int, limit: int) -> Sequence[tuple[int, bytes]]:
+        last = min(self.reports, after + limit)
+        return [(seq, a_report(seq)) for seq in range(after + 1, last + 1)]
+
+    async def acked(self, seq: int) -> None:
+        if seq > self.reports:
+            raise RemoteProtocolError("outbox.ack-unsent", seq=seq)
+        self.forgotten = seq
+        await self._tell(f"acked {seq}")
+
+    async def _tell(self, what: str) -> None:
+        async with self.happened:
+            self.told.append(what)
+            self.happened.notify_all()
+
+    async def until(self, what: str) -> None:
+        async with asyncio.timeout(PATIENCE), self.happened:
+            await self.happened.wait_for(lambda: what in self.told)
+
+
+def a_report(seq: int) -> bytes:
+    now = ManualClock().now().wall_s
+    return seal_envelope(
+        AGENT,
+        typ="event",
+        iss=agent_name(AGENT_ID),
+        aud=gateway_name(GATEWAY.public),
+        jti=f"r-{seq}",
+        seq=seq,
+        iat=now,
+        exp=now + 600,
+        body={"task_id": "t", "state": "ROUTED", "message": "", "waiting": None, "at": 1},
+    ).frame
+
+
+class Wire:
+    """A socket with the gateway's real Link at its other end."""
+
+    def __init__(self, clock: ManualClock, journal: Journal, *, keeps: int = 0) -> None:
+        self._clock = clock
+        self._journal = journal
+        self._keeps = keeps
+        self._to_agent: asyncio.Queue[str] = asyncio.Queue()
+        self.link = Link.for_gateway(
+            GATEWAY, URL, nonce=bytes(32), session_id="s-1", at=clock.now()
+        )
+        self.events: list[LinkEvent] = []
+        self.closed_with: int | None = None
+        self.cut = False
+        self._changed = asyncio.Event()
+        self.flush()
+
+    def flush(self) -> None:
+        for text in self.link.data_to_send():
+            self._to_agent.put_nowait(text)
+
+    def deliver(self, envelope: Envelope) -> None:
+        self.link.send(envelope.frame)
+        self.flush()
+
+    async def recv(self) -> str:
+        return await self._to_agent.get()
+
+    async def send(self, message: str) -> None:
+        if self.cut:
+            return
+        self.link.receive(message, self._clock.now())
+        for event in self.link.events():
+            self.events.append(event)
+            if isinstance(event, AgentKnocked):
+                self.link.admit(AGENT.public, last_seq=self._keeps, at=self._clock.now())
+                self.events += self.link.events()
+            if isinstance(event, Received):
+                self.link.ack(event.envelope.header.seq)
+            if isinstance(event, Acked):
+                await self._journal._tell(f"gateway heard ack {event.seq}")
+        self.flush()
+        self._changed.set()
+
+    async def close(self, code: int = 1000) -> None:
+        self.closed_with = code
+
+    async def until(self, kind: type, count: int = 1) -> None:
+        async with asyncio.timeout(PATIENCE):
+            while sum(isinstance(event, kind) for event in self.events) < count:
+                self._changed.clear()
+                await self._changed.wait()
+
+
+class Desk:
+    """A running session and all that belongs to it."""
+
+    def __init__(self, journal: Journal, *, keeps: int = 0) -> None:
+        self.clock = ManualClock()
+        self.journal = journal
+        self.wire = Wire(self.clock, journal, keeps=keeps)
+        self.news = asyncio.Event()
+        self.ready: list[str] = []
+        link = Link.for_agent(
+            AGENT,
+            agent_id=AGENT_ID,
+            gateway_key=GATEWAY.public,
+            url=URL,
+            last_seq=len(journal.kept),
+            nonce=bytes(32),
+            at=self.clock.now(),
+        )
+        self.session = Session(
+            self.wire,
+            link,
+            inbound=journal,
+            outbound=journal,
+            news=self.news,
+            clock=self.clock,
+            on_ready=self.ready.append,
+        )
+
+
+@asynccontextmanager
+async def pumping(
+    journal: Journal, **options: Any
+) -> AsyncIterator[tuple[Desk, asyncio.Task[Any]]]:
+    desk = Desk(journal, **options)
+    pump = asyncio.create_task(desk.session.pump())
+    try:
+        yield desk, pump
+    finally:
+        pump.cancel()
+        await asyncio.gather(pump, return_exceptions=True)
+
+
+async def test_both_sides_prove_themselves_and_the_session_is_ready() -> None:
+    async with pumping(Journal()) as (desk, _):
+        await desk.wire.until(Ready)
+        await desk.journal.until("acked 0")
+        assert desk.ready == ["s-1"]
+
+
+@pytest.mark.requirement("P3")
+@pytest.mark.requirement("R17")
+async def test_a_message_is_kept_then_acknowledged_then_begun() -> None:
+    async with pumping(Journal()) as (desk, _):
+        await desk.wire.until(Ready)
+        desk.wire.deliver(from_gateway(desk.clock, 1))
+        await desk.journal.until("begin")
+        told = [what for what in desk.journal.told if what != "acked 0"]
+        assert told == ["keep", "gateway heard ack 1", "begin"]
+
+
+@pytest.mark.requirement("P3")
+async def test_what_the_journal_refuses_is_not_acknowledged() -> None:
+    journal = Journal()
+    journal.failure = StoreError("store.failed")
+    async with pumping(journal) as (desk, pump):
+        await desk.wire.until(Ready)
+        desk.wire.deliver(from_gateway(desk.clock, 1))
+        with pytest.raises(StoreError):
+            await pump
+    assert "begin" not in journal.told
+    assert not any(isinstance(event, Acked) for event in desk.wire.events)
+
+
+async def test_a_message_that_came_before_is_neither_kept_nor_begun_again() -> None:
+    async with pumping(Journal()) as (desk, _):
+        await desk.wire.until(Ready)
+        desk.wire.deliver(from_gateway(desk.clock, 1))
+        await desk.journal.until("begin")
+        desk.wire.deliver(from_gateway(desk.clock, 1))
+        desk.wire.deliver(from_gateway(desk.clock, 2))
+        await desk.journal.until("gateway heard ack 2")
+        assert [envelope.header.seq for envelope in desk.journal.kept] == [1, 2]
+
+
+async def test_reports_are_sent_in_order_and_forgotten_once_acknowledged() -> None:
+    async with pumping(Journal(reports=150)) as (desk, _):
+        await desk.wire.until(Received, 150)
+        seqs = [e.envelope.header.seq for e in desk.wire.events if isinstance(e, Received)]
+        assert seqs == list(range(1, 151))
+        await desk.journal.until("acked 150")
+
+
+async def test_sending_goes_on_after_what_the_gateway_already_keeps() -> None:
+    async with pumping(Journal(reports=5), keeps=3) as (desk, _):
+        await desk.wire.until(Received, 2)
+        seqs = [e.envelope.header.seq for e in desk.wire.events if isinstance(e, Received)]
+        assert seqs == [4, 5]
+        assert "acked 3" in desk.journal.told
+
+
+async def test_news_are_sent_at_once() -> None:
+    async with pumping(Journal()) as (desk, _):
+        await desk.wire.until(Ready)
+        await desk.journal.until("acked 0")
+        desk.journal.reports = 1
+        desk.news.set()
+        await desk.wire.until(Received)
+
+
+async def test_a_gateway_that_acknowledges_what_was_never_sent_is_left() -> None:
+    async with pumping(Journal(reports=1), keeps=9) as (_, pump):
+        with pytest.raises(RemoteProtocolError) as refused:
+            await pump
+    assert refused.value.code == "outbox.ack-unsent"
+
+
+async def test_a_gap_ends_the_session_and_keeps_nothing() -> None:
+    async with pumping(Journal()) as (desk, pump):
+        await desk.wire.until(Ready)
+        desk.wire.deliver(from_gateway(desk.clock, 2))
+        closed = await pump
+    assert (closed.code, desk.wire.closed_with) == ("sequence-gap", 1002)
+    assert desk.journal.kept == []
+    assert any(isinstance(event, Closed) and event.by_peer for event in desk.wire.events)
+
+
+async def test_another_gateway_than_the_pinned_one_is_left_unanswered() -> None:
+    desk = Desk(Journal())
+    desk.wire.link = Link.for_gateway(
+        AGENT, URL, nonce=bytes(32), session_id="s", at=desk.clock.now()
+    )
+    while not desk.wire._to_agent.empty():
+        desk.wire._to_agent.get_nowait()
+    desk.wire.flush()
+    closed = await desk.session.pump()
+    assert (closed.code, closed.facts["why"]) == ("auth", "auth.wrong-gateway")
+    assert desk.ready == []
+
+
+async def test_a_clock_that_is_off_by_an_hour_is_told_with_the_seconds() -> None:
+    desk = Desk(Journal())
+    desk.clock.jump_wall(3600)
+    closed = await desk.session.pump()
+    assert (closed.code, closed.facts["seconds"]) == ("clock-skew", -3600)
+
+
+async def test_a_silent_gateway_is_given_up() -> None:
+    async with pumping(Journal()) as (desk, pump):
+        await desk.wire.until(Ready)
+        await desk.journal.until("acked 0")
+        desk.wire.cut = True
+        desk.clock.advance(41)
+        desk.news.set()  # whatever wakes it, it looks at the clock
+        desk.clock.advance(41)
+        assert (await pump).code == "dead"
+
+
+async def test_stopping_says_goodbye_so_that_the_gateway_knows_at_once() -> None:
+    async with pumping(Journal()) as (desk, pump):
+        await desk.wire.until(Ready)
+        pump.cancel()
+        await asyncio.gather(pump, return_exceptions=True)
+        assert desk.wire.link.state is LinkState.CLOSED

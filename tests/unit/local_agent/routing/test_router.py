@@ -1,0 +1,241 @@
+"""From words to an intent: the grammar first, then structure, then the table of words."""
+
+from __future__ import annotations
+
+import pytest
+
+from common.model.intent import MAX_FILES, TaskKind
+from local_agent.routing.router import Router, Topic
+
+ROUTER = Router()
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "topic"),
+    [
+        ("@dev help", "help", "plain"),
+        ("@dev status T-7K3F", "status", "plain"),
+        ("@dev plan add a cache", "change", "plan"),
+        ("@dev patch fix it", "change", "plain"),
+        ("@dev apply T-7K3F", "help", "apply"),
+        ("@dev cancel", "help", "cancel"),
+        ("@dev test", "run", "test"),
+        ("@dev 测试", "run", "test"),
+        ("@dev test --nope", "run", "bad-option"),
+        ("@dev", "help", "empty"),
+        ("help", "help", "plain"),
+    ],
+)
+def test_the_grammar_comes_first_with_or_without_its_prefix(
+    text: str, kind: str, topic: str
+) -> None:
+    routed = ROUTER.route(text)
+    assert (routed.intent.kind, routed.topic.value) == (kind, topic)
+    assert routed.intent.confidence == 1.0
+    assert not routed.unsure
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        # The words of the seed, each alone.
+        ("why is this slow", "explain"),
+        ("explain the scheduler", "explain"),
+        ("what does sweep do", "explain"),
+        ("fix the login bug", "change"),
+        ("implement paging", "change"),
+        ("refactor the parser", "change"),
+        ("add a retry", "change"),
+        ("change the colour", "change"),
+        ("run the tests", "run"),
+        ("test it", "run"),
+        ("build the app", "run"),
+        ("lint the code", "run"),
+        ("there is an error in the page", "diagnose"),
+        ("a stacktrace came", "diagnose"),
+        ("the job failed", "diagnose"),
+        ("got an exception", "diagnose"),
+        ("find parse_config", "search"),
+        ("locate the settings", "search"),
+        ("where is parse_config", "search"),
+        ("search for TODO", "search"),
+        ("review my changes", "review"),
+        # The same in Chinese.
+        ("为什么这么慢", "explain"),
+        ("解释一下这个函数", "explain"),
+        ("修复登录的问题", "change"),
+        ("实现分页", "change"),
+        ("重构解析器", "change"),
+        ("添加重试", "change"),
+        ("把颜色改成红色", "change"),
+        ("跑一下测试", "run"),
+        ("执行单元测试", "run"),
+        ("页面报错了", "diagnose"),
+        ("任务失败了", "diagnose"),
+        ("查找 parse_config", "search"),
+        ("parse_config 在哪里定义", "search"),
+        ("看看我的改动", "review"),
+        ("审查一下代码", "review"),
+    ],
+)
+def test_each_word_of_the_table_leads_to_its_kind(text: str, kind: str) -> None:
+    routed = ROUTER.route(text)
+    assert routed.intent.kind == kind
+    assert not routed.unsure
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("please could you run the tests?", "run"),
+        ("can you explain why the tests fail?", "explain"),
+        ("fix the failing test", "change"),
+        ("add a function to find users", "change"),
+        ("find where errors are raised", "search"),
+        ("review the change I made to the build", "review"),
+        ("why does the build fail after we changed it?", "explain"),
+        ("the test failed with an exception", "diagnose"),
+        ("麻烦帮我跑一下测试", "run"),
+        ("能不能帮我解释一下为什么测试失败", "explain"),
+        ("帮我修复失败的测试", "change"),
+        ("is the build broken?", "explain"),
+    ],
+)
+def test_the_leading_verb_and_the_question_come_before_other_words(text: str, kind: str) -> None:
+    assert ROUTER.route(text).intent.kind == kind
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("don't run the tests, just explain the failure", "explain"),
+        ("do not change anything, review my diff", "review"),
+        ("fix the bug without running the tests", "change"),
+        ("never run anything", "explain"),
+        ("不要跑测试，只看看我的改动", "review"),
+        ("别改代码，解释一下", "explain"),
+        ("特别要修复这个", "change"),
+    ],
+)
+def test_what_is_forbidden_is_not_wished(text: str, kind: str) -> None:
+    assert ROUTER.route(text).intent.kind == kind
+
+
+@pytest.mark.parametrize(
+    "text", ["hello there", "天气不错", "never run anything", "🙂", "lorem ipsum"]
+)
+def test_the_unclear_is_a_question_and_nothing_more(text: str) -> None:
+    routed = ROUTER.route(text)
+    assert (routed.intent.kind, routed.unsure) == (TaskKind.EXPLAIN, True)
+    assert routed.intent.params.cmd is None
+
+
+def test_under_the_threshold_only_a_plan_or_an_answer_can_follow() -> None:
+    strict = Router(threshold=0.95)
+    assert strict.route("run the tests").intent.kind is TaskKind.EXPLAIN
+    assert strict.route("fix the tests").intent.kind is TaskKind.CHANGE
+    assert strict.route("@dev test").intent.kind is TaskKind.RUN
+
+
+@pytest.mark.requirement("P1")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "approve",
+        "Approve T-7K3F",
+        "yes",
+        "ok!",
+        "LGTM",
+        "同意",
+        "批准 T-7K3F",
+        "好的",
+        "通过了",
+        "可以执行",
+        "@dev approve t7k3f",
+    ],
+)
+def test_a_yes_from_the_chat_is_only_a_question_about_approving(text: str) -> None:
+    routed = ROUTER.route(text)
+    assert (routed.intent.kind, routed.topic) == (TaskKind.HELP, Topic.APPROVE)
+
+
+@pytest.mark.parametrize("text", ["no", "reject T-7K3F", "拒绝", "不同意", "驳回 T-7K3F"])
+def test_a_no_from_the_chat_is_told_how_to_cancel(text: str) -> None:
+    assert ROUTER.route(text).topic is Topic.REJECT
+
+
+def test_free_text_can_be_switched_off_and_commands_still_work() -> None:
+    router = Router(free_text=False)
+    assert router.route("@dev run the tests").topic is Topic.FREE_TEXT_OFF
+    assert router.route("@dev test").topic is Topic.TEST
+
+
+def test_a_named_id_is_kept() -> None:
+    assert ROUTER.route("@dev status t7k3f").task_id == "T-7K3F"
+
+
+@pytest.mark.parametrize(
+    ("text", "cmd"),
+    [
+        ('@dev test --cmd="pytest -x"', "pytest -x"),
+        ("run pytest -q", "pytest -q"),
+        ("please run npm test", "npm test"),
+        ("run `make all` please", "make all"),
+        ("run the command `npm ci && npm test`", "npm ci && npm test"),
+        ("运行 make test", "make test"),
+        ("执行一下 npm run build", "npm run build"),
+        ("run rm -rf / ; echo $HOME", "rm -rf / ; echo $HOME"),
+    ],
+)
+@pytest.mark.requirement("R7")
+def test_a_command_is_taken_as_it_was_written(text: str, cmd: str) -> None:
+    assert ROUTER.route(text).intent.params.cmd == cmd
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["run the tests", "run it", "build frontend", "lint", "test pytest", "跑", "run the\nls"],
+)
+def test_no_command_is_guessed(text: str) -> None:
+    assert ROUTER.route(text).intent.params.cmd is None
+
+
+@pytest.mark.parametrize(
+    ("text", "topic"),
+    [("run the tests", Topic.TEST), ("跑单测", Topic.TEST), ("run the linter", Topic.PLAIN)],
+)
+def test_only_a_wish_for_tests_means_the_test_command(text: str, topic: Topic) -> None:
+    assert ROUTER.route(text).topic is topic
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("find parse_config", "parse_config"),
+        ("where is parse_config defined?", "parse_config"),
+        ("find all usages of TaskRow in the codebase", "TaskRow"),
+        ('search for "hello world"', "hello world"),
+        ("grep `a.b(c)`", "a.b(c)"),
+        ("查找 parse_config 的定义", "parse_config"),
+        ("parse_config 在哪里定义", "parse_config"),
+        ("搜索“登录失败”", "登录失败"),
+        ("找一下登录按钮", "登录按钮"),
+        ("find hello world", "hello world"),
+        ("find", None),
+    ],
+)
+def test_what_is_looked_for_is_taken_out_of_the_words(text: str, query: str | None) -> None:
+    assert ROUTER.route(text).intent.params.query == query
+
+
+def test_files_are_found_bounded_and_never_outside() -> None:
+    text = "fix src/app.py, ./x ../up.py /etc/passwd.txt http://a.b/c.js login.ts Makefile v1.2"
+    assert ROUTER.route(text).intent.params.files == ("src/app.py", "login.ts", "Makefile")
+    many = " ".join(f"f{number}.py" for number in range(30))
+    assert len(ROUTER.route(f"fix {many}").intent.params.files or ()) == MAX_FILES
+
+
+def test_a_long_text_is_read_at_its_beginning() -> None:
+    routed = ROUTER.route("fix this\n" + "run tests error find " * 2000)
+    assert routed.intent.kind is TaskKind.CHANGE
+    assert len(routed.intent.summary.encode()) <= 120
