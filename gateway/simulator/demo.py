@@ -26,11 +26,12 @@ from typing import Any, Final
 from common.clock import SystemClock
 from common.errors import CodexBridgeError, UnavailableError
 from common.home import find_home
-from common.sentences import Lang, Sentence, say
+from common.sentences import Lang, say
 from gateway.simulator import sentences as S  # noqa: N812 - a table of constants
 from gateway.simulator.children import Child, Children
 from gateway.simulator.client import SimulatorClient
 from gateway.simulator.sample import TEST_COMMAND, write_sample
+from gateway.simulator.screen import DemoScreen
 from gateway.simulator.setup import Installation, write_installation
 
 MEMBER: Final = "zhangwei"
@@ -64,9 +65,11 @@ def run_demo(
         children.stop()
         if keep is None:
             shutil.rmtree(home, ignore_errors=True)
-    print("\n" + say(S.DEMO_END, lang))
+    screen = DemoScreen(lang, terminal=sys.stdout.isatty())
+    screen.gap()
+    screen.tell(S.DEMO_END)
     if keep is not None:
-        print(say(S.DEMO_KEPT, lang, home=home))
+        screen.tell(S.DEMO_KEPT, home=home)
     return 0
 
 
@@ -81,14 +84,15 @@ class Demo:
         self._heard: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
         self._offered: set[str] = set()
         self._terminal = sys.stdin.isatty() and sys.stdout.isatty()
+        self._screen = DemoScreen(lang, terminal=self._terminal)
 
     # setting up
 
     def prepare(self) -> None:
         """Start all parts and join them."""
-        print(_bold(say(S.DEMO_TITLE, self._lang), when=self._terminal) + "\n")
+        self._screen.title(S.DEMO_TITLE)
         project = write_sample(self._home / "shop-api")
-        self._done(S.DEMO_PROJECT, project)
+        self._screen.done(S.DEMO_PROJECT, project)
         made = self._start_simulator()
         base = self._start_gateway(made)
         self._pair(made, base)
@@ -106,7 +110,7 @@ class Demo:
         self._chat = SimulatorClient(made.config.port)
         self._until(child, lambda: _answers(made.config.port))
         url = f"http://127.0.0.1:{made.config.port}/"
-        self._done(S.DEMO_SIM, url)
+        self._screen.done(S.DEMO_SIM, url)
         if self._terminal and (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
             import webbrowser
 
@@ -119,7 +123,7 @@ class Demo:
         child = self._children.start("gateway", [*gateway, "--secrets-dir", str(made.secrets)])
         base = made.config.callback_url.rsplit("/wecom", 1)[0]
         self._until(child, lambda: _answers(int(base.rsplit(":", 1)[1])))
-        self._done(S.DEMO_GATEWAY, base)
+        self._screen.done(S.DEMO_GATEWAY, base)
         return base
 
     def _pair(self, made: Installation, base: str) -> None:
@@ -129,7 +133,7 @@ class Demo:
         if code is None:
             raise UnavailableError("demo.step-failed", step="gateway pair", why="no code")
         self._children.call(["pair", "--gateway", base], stdin=code[0] + "\n")
-        self._done(S.DEMO_PAIRED, "")
+        self._screen.done(S.DEMO_PAIRED, "")
 
     def _start_agent(self, project: Path) -> None:
         self._children.call(
@@ -137,7 +141,9 @@ class Demo:
         )
         child = self._children.start("agent", ["agent"])
         self._until(child, lambda: bool(self._status().get("connected")))
-        self._done(S.DEMO_AGENT, f"sandbox: {self._status().get('sandbox', '?')}")
+        level = str(self._status().get("sandbox", ""))
+        boxed = S.DEMO_BOXED if level.startswith("bubblewrap") else S.DEMO_UNBOXED
+        self._screen.done(S.DEMO_AGENT, say(boxed, self._lang))
 
     # following
 
@@ -145,11 +151,11 @@ class Demo:
         """Send the lines, tell what the chat hears, put the approver in front when it is needed."""
         threading.Thread(target=self._listen, daemon=True).start()
         typed = _lines_of(sys.stdin) if self._terminal else iter(lambda: None, "")
-        print()
+        self._screen.gap()
         while True:
             self._check_children()
             for bubble in _drain(self._heard):
-                self._tell(bubble)
+                self._screen.bubble(bubble)
                 if bubble["sender"] == "app":
                     self._offer_approval()
             if self._lines and not self._open_tasks():
@@ -167,21 +173,15 @@ class Demo:
         if line == "approve":
             self._offered.clear()
             if not self._offer_approval():
-                print("  " + say(S.DEMO_NOTHING_WAITS, self._lang))
+                self._screen.tell(S.DEMO_NOTHING_WAITS)
         elif line.lower().startswith(("@dev", "＠dev")):
             self._write(line)
         elif line:
-            print("  " + say(S.DEMO_CHAT_ONLY, self._lang))
+            self._screen.tell(S.DEMO_CHAT_ONLY)
         return True
 
     def _write(self, line: str) -> None:
         self._chat.say(MEMBER, line)
-
-    def _tell(self, bubble: dict[str, Any]) -> None:
-        who = S.DEMO_ME if bubble["sender"] == "member" else S.DEMO_APP
-        head = f"  {say(who, self._lang)} │ "
-        for number, line in enumerate(str(bubble["text"]).splitlines()):
-            print((head if number == 0 else " " * _width(head[:-2]) + "│ ") + line, flush=True)
 
     def _offer_approval(self) -> bool:
         waiting = [task for task in self._open_tasks() if task.get("state") == _WAITING]
@@ -191,16 +191,15 @@ class Demo:
         short_id = fresh[0]["short_id"]
         self._offered.add(short_id)
         if not self._terminal:
-            print(
-                "\n● " + say(S.DEMO_NO_TERMINAL, self._lang, short_id=short_id, home=self._home),
-                flush=True,
-            )
+            self._screen.call(S.DEMO_NO_TERMINAL, short_id=short_id, home=self._home)
             return True
-        print("\n● " + _bold(say(S.DEMO_WAITING, self._lang, short_id=short_id)) + "\n", flush=True)
+        self._screen.call(S.DEMO_WAITING, short_id=short_id)
         self._children.in_front(["approve", short_id])
+        self._screen.gap()
         if any(task["short_id"] == short_id for task in self._open_tasks()):
-            print("\n  " + say(S.DEMO_UNDECIDED, self._lang, short_id=short_id))
-        print("\n  " + say(S.DEMO_PROMPT, self._lang) + "\n", flush=True)
+            self._screen.tell(S.DEMO_UNDECIDED, short_id=short_id)
+        self._screen.tell(S.DEMO_PROMPT)
+        self._screen.gap()
         return True
 
     def _listen(self) -> None:
@@ -225,7 +224,7 @@ class Demo:
 
     def _check_children(self) -> None:
         if child := self._children.ended():
-            print(say(S.DEMO_CHILD_ENDED, self._lang, name=child.name))
+            self._screen.tell(S.DEMO_CHILD_ENDED, name=child.name)
             raise UnavailableError("demo.part-ended", name=child.name, why=child.tail())
 
     def _until(self, child: Child, ready: Callable[[], bool]) -> None:
@@ -235,10 +234,6 @@ class Demo:
             if not child.running or clock.now().mono > until:
                 raise UnavailableError("demo.part-ended", name=child.name, why=child.tail())
             time.sleep(0.05)
-
-    def _done(self, sentence: Sentence, fact: object) -> None:
-        text = say(sentence, self._lang)
-        print(f"  ✓ {text}{' ' * max(1, 34 - _width(text))}{fact}".rstrip(), flush=True)
 
 
 def _new_home(keep: Path | None) -> Path:
@@ -291,13 +286,3 @@ def _drain(heard: queue.SimpleQueue[dict[str, Any]]) -> Iterator[dict[str, Any]]
 
 def _interrupt(_number: int, _frame: object) -> None:
     raise KeyboardInterrupt
-
-
-def _bold(text: str, *, when: bool = True) -> str:
-    return f"\x1b[1m{text}\x1b[0m" if when else text
-
-
-def _width(text: str) -> int:
-    import unicodedata
-
-    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)

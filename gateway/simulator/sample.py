@@ -8,6 +8,7 @@ from typing import Final
 TEST_COMMAND: Final = "python3 -m unittest -v"
 
 FILES: Final[dict[str, str]] = {
+    ".gitignore": "__pycache__/\n",
     "README.md": "# shop-api\n\nSign-in of a small shop. The retry does not back off yet.\n",
     "login.py": '''"""Sign-in with retries."""
 

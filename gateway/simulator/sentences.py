@@ -72,6 +72,10 @@ DEMO_SIM: Final = Sentence(en="WeCom simulator, chat page", zh="企业微信模�
 DEMO_GATEWAY: Final = Sentence(en="gateway, member zhangwei", zh="网关，成员 zhangwei")
 DEMO_PAIRED: Final = Sentence(en="paired as demo-machine", zh="已配对为 demo-machine")
 DEMO_AGENT: Final = Sentence(en="agent, connected", zh="代理，已连接")
+DEMO_BOXED: Final = Sentence(en="sandbox: bubblewrap", zh="沙箱：bubblewrap")
+DEMO_UNBOXED: Final = Sentence(
+    en="no sandbox here: approvals will say NOT SANDBOXED", zh="没有沙箱：批准界面会写明未隔离"
+)
 DEMO_WAITING: Final = Sentence(
     en="waiting for you — {short_id}. You are now at the dev machine: read what would run,\n"
     "  then type the code it asks for. Enter alone decides nothing.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,6 +54,7 @@ def write_installation(
 def _gateway_toml(config: SimulatorConfig, port: int, lang: Lang) -> str:
     return f"""# A gateway for the simulated WeCom of this machine.  The secrets lie in secrets/.
 language = "{lang}"
+time_zone = "{_local_offset()}"
 
 [listen]
 host = "127.0.0.1"
@@ -64,3 +66,10 @@ agent_id = {config.app_id}
 api_base = "http://127.0.0.1:{config.port}"
 callback_path = "{CALLBACK_PATH}"
 """
+
+
+def _local_offset() -> str:
+    """Return the machine's offset from UTC now, such as ``+08:00``."""
+    seconds = time.localtime().tm_gmtoff
+    hours, minutes = divmod(abs(seconds) // 60, 60)
+    return f"{'-' if seconds < 0 else '+'}{hours:02}:{minutes:02}"

@@ -25,7 +25,7 @@ from local_agent.workspace.git import Changes
 MAX_TESTS: Final = 5
 MAX_NAMES: Final = 5  # identifiers that are searched for
 MAX_CANDIDATES: Final = 100  # files whose size is looked up
-_TEST_NAME = re.compile(r"(?:^|[._-])(?:tests?|specs?)(?:[._-]|$)|Tests?\.", re.IGNORECASE)
+_TEST_NAME = re.compile(r"(?i:(?:^|[._-])(?:tests?|specs?)(?:[._-]|$))|Tests?\.")
 _TEST_FOLDERS: Final = frozenset({"test", "tests", "__tests__", "spec", "specs"})
 
 

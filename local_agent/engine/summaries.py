@@ -62,12 +62,17 @@ def of_early_end(error: Exception, task: Task) -> tuple[Reason, str]:
         why = reasons(error.reasons, lang)
         return Reason.REFUSED, say(replies.REFUSED, lang, why=why)
     if isinstance(error, CodexBridgeError):
-        told = explain(error, {**ERRORS, **replies.ENGINE_ERRORS}, lang)
         # Flooding is a limit, not a fault: policy ends the task.
-        return Reason.REFUSED if isinstance(error, FloodedError) else Reason.FAILED, told
+        reason = Reason.REFUSED if isinstance(error, FloodedError) else Reason.FAILED
+        return reason, of_error(error, lang)
     internal = say(replies.INTERNAL, lang, code=type(error).__name__)
     # Our own fault in the middle of a command: nobody saw how that ended (P3).
     return Reason.UNKNOWN if task.state is TaskState.EXECUTING else Reason.FAILED, internal
+
+
+def of_error(error: CodexBridgeError, lang: Lang) -> str:
+    """Return why it could not be done."""
+    return explain(error, {**ERRORS, **replies.ENGINE_ERRORS}, lang)
 
 
 def of_interruption(command: str | None, lang: Lang) -> str:

@@ -38,6 +38,7 @@ def test_another_prefix_can_be_set() -> None:
     assert dsl.parse("@dev help", prefix="@bot") == NotAddressed()
 
 
+@pytest.mark.requirement("NL-9")
 @pytest.mark.parametrize("spec", dsl.COMMANDS, ids=lambda spec: spec.name)
 def test_every_name_and_alias_is_its_command(spec: dsl.CommandSpec) -> None:
     for word in (spec.name, *spec.aliases):

@@ -50,6 +50,7 @@ def test_an_event_may_repeat_an_open_state_and_nothing_else(
     assert may_follow(current, told) == (repeated or told in TRANSITIONS[current])
 
 
+@pytest.mark.requirement("NL-6")
 def test_the_table_holds_the_ten_states_of_the_seed() -> None:
     assert set(TRANSITIONS) == set(TaskState)
     assert len(TaskState) == 10

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from local_agent.context.budget import MAX_FILE_BYTES, MAX_TOTAL_BYTES, Budget, Share
 
 
@@ -19,7 +17,6 @@ def test_a_long_file_is_cut_at_its_share() -> None:
     assert (share.granted, share.cut) == (MAX_FILE_BYTES, True)
 
 
-@pytest.mark.requirement("S002-5.1")
 def test_no_more_than_ten_files_and_sixty_thousand_bytes_in_all() -> None:
     many = Budget().share((f"{number}.py", 100) for number in range(50))
     assert len(many) == 10

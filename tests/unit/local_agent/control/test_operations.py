@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+import uuid6  # noqa: F401 - `common.ids` imports it late, which would block the loop of a test
 
 from common.clock import ManualClock
 from common.errors import CodexBridgeError, InputError, RemoteProtocolError, StateError, StoreError
@@ -18,13 +20,29 @@ from common.seal import digest
 from local_agent.approval.gate import Gate
 from local_agent.control.operations import MAX_TEXT_BYTES, AgentOperations
 from local_agent.control.wire import Request
-from local_agent.engine.bus import Bus
+from local_agent.engine.bus import QUEUE_EVENTS, Bus, Reader
 from local_agent.engine.ports import NewTask
 from local_agent.store.runner import JournalThread
 from local_agent.store.tasks import Task
 from tests.sealed import AGENT, LINE, Step, Wish, a_peer, a_seal, ending
 
 PATIENCE = 5.0
+
+
+class WatchedBus(Bus):
+    """Tells when somebody has begun to read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reading = asyncio.Event()
+
+    def read(self, *, task_id: str | None = None, size: int = QUEUE_EVENTS) -> Reader:
+        self.reading.set()
+        return super().read(task_id=task_id, size=size)
+
+    async def read_by_someone(self, seconds: float) -> None:
+        async with asyncio.timeout(seconds):
+            await self.reading.wait()
 
 
 class ScriptedEngine:
@@ -38,6 +56,7 @@ class ScriptedEngine:
         self.slow = asyncio.Event()
         self.slow.set()
         self.arrived = asyncio.Event()
+        self.written = asyncio.Event()
 
     async def submit(self, new: NewTask) -> Task:
         self.arrived.set()
@@ -46,7 +65,9 @@ class ScriptedEngine:
             self.taken -= 1
             raise StoreError("store.short-id-taken", short_id=new.short_id)
         self.submitted.append(new)
-        return await self.db.run(self.db.journal.tasks.create, new, self.clock.now().wall_ms)
+        task = await self.db.run(self.db.journal.tasks.create, new, self.clock.now().wall_ms)
+        self.written.set()
+        return task
 
     async def cancel(self, task_id: str) -> bool:
         return await self.db.run(self.db.journal.tasks.request_cancel, task_id)
@@ -57,7 +78,7 @@ class Desk:
         self.db = db
         self.clock = clock
         self.gate = Gate(db, clock=clock, key=AGENT)
-        self.bus = Bus()
+        self.bus = WatchedBus()
         self.engine = ScriptedEngine(db, clock)
         self.operations = AgentOperations(
             db=db,
@@ -82,7 +103,7 @@ class Desk:
             return [step async for step in self.operations.answer(Request(op, args))]
 
     async def walk(self, until: TaskState, task_id: str = "task-1") -> None:
-        for expected, state in zip(LINE, LINE[1:], strict=False):
+        for expected, state in pairwise(LINE):
             await self.change(Step(task_id=task_id, expected=expected, state=state))
             if state is until:
                 return
@@ -208,10 +229,9 @@ async def test_cancel_is_durable_and_says_when_there_is_nothing_to_stop(desk: De
 async def carried(desk: Desk, steps: int) -> None:
     """Carry the asked task some way, once it is there."""
     async with asyncio.timeout(PATIENCE):
-        while not desk.engine.submitted:
-            await asyncio.sleep(0)
+        await desk.engine.written.wait()
     task_id = desk.engine.submitted[0].task_id
-    for expected, state in zip(LINE[:steps], LINE[1:], strict=False):
+    for expected, state in pairwise(LINE[: steps + 1]):
         await desk.change(Step(task_id=task_id, expected=expected, state=state))
 
 
@@ -270,9 +290,7 @@ async def test_follow_goes_on_through_the_approval_to_the_end(desk: Desk) -> Non
     await desk.db.run(desk.db.journal.tasks.create, Wish(), 1)
     await desk.walk(TaskState.WAITING_APPROVAL)
     following = asyncio.create_task(desk.steps("follow", task="T-7K3F"))
-    async with asyncio.timeout(PATIENCE):
-        while not desk.bus._readers:
-            await asyncio.sleep(0)
+    await desk.bus.read_by_someone(PATIENCE)
     executing = TaskState.EXECUTING
     await desk.change(Step(expected=TaskState.WAITING_APPROVAL, state=executing))
     await desk.change(ending(Reason.COMPLETED, executing, TaskState.COMPLETED, summary="done"))

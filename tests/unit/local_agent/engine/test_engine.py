@@ -37,6 +37,7 @@ async def started(desk: Desk) -> None:
 
 
 @pytest.mark.requirement("P2")
+@pytest.mark.requirement("NL-8.2")
 async def test_an_approved_test_runs_once_and_its_summary_goes_back(desk: Desk) -> None:
     task_id = await desk.ask("@dev test")
     asked = await desk.waiting(task_id)
@@ -53,6 +54,7 @@ async def test_an_approved_test_runs_once_and_its_summary_goes_back(desk: Desk) 
 
 
 @pytest.mark.requirement("P7")
+@pytest.mark.requirement("NL-8.3")
 async def test_the_chat_is_told_who_must_decide_where_and_until_when(desk: Desk) -> None:
     asked = await desk.waiting(await desk.ask("@dev test"))
     told = (await desk.reports())[-1]
@@ -85,6 +87,7 @@ async def test_the_test_command_is_normal_risk_and_any_other_is_high(desk: Desk)
     assert "not-the-test-command" in other.reasons
 
 
+@pytest.mark.requirement("NL-7")
 async def test_the_five_events_of_the_seed_come_in_order(desk: Desk) -> None:
     task_id = await desk.ask("@dev test")
     await desk.decide(await desk.waiting(task_id))
@@ -147,6 +150,7 @@ async def test_a_safe_question_ends_without_an_approval(desk: Desk) -> None:
 
 
 @pytest.mark.requirement("P1")
+@pytest.mark.requirement("NL-12.4")
 async def test_a_rejection_runs_nothing_and_its_reason_reaches_the_chat(desk: Desk) -> None:
     task_id = await desk.ask("@dev test")
     await desk.decide(await desk.waiting(task_id), "reject", reason="not\u202e now")
@@ -232,13 +236,13 @@ async def test_a_command_that_policy_forbids_is_refused_unasked(desk: Desk) -> N
     assert await desk.approval_states(task.task_id) == []
 
 
-@pytest.mark.requirement("R28")
 async def test_too_many_questions_are_refused(desk: Desk) -> None:
     for _ in range(10):
         await desk.waiting(await desk.ask("@dev test"))
     assert (await desk.done("@dev test")).reason is Reason.REFUSED
 
 
+@pytest.mark.requirement("NL-12.6")
 async def test_a_command_that_cannot_be_described_fails_with_its_reason(desk: Desk) -> None:
     desk.executor.refusal = InputError("command.not-found", program="pytest")
     task = await desk.done("@dev test")
@@ -469,3 +473,87 @@ def proposers(engine: Engine) -> dict[TaskKind, Any]:
     found = engine._understanding._proposers
     assert isinstance(found, dict)
     return found
+
+
+# --- less common turns ------------------------------------------------------------------------
+
+
+@pytest.mark.requirement("NL-4.1c")
+async def test_without_a_model_a_change_is_answered_with_what_would_be_looked_at(
+    desk: Desk, tmp_path: Path
+) -> None:
+    for name in ("src/login.py", "tests/test_login.py"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text("def sign_in(): ...\n")
+    for text in ("@dev fix sign_in in login.py", "@dev patch fix login.py", "explain sign_in"):
+        task = await desk.done(text)
+        assert task.reason is Reason.COMPLETED
+        assert task.summary is not None
+        assert "No model" in task.summary
+        assert "src/login.py (19 B)" in task.summary
+        assert "tests/test_login.py" in task.summary
+
+
+async def test_a_search_and_a_review_answer_from_the_real_workspace(
+    desk: Desk, tmp_path: Path
+) -> None:
+    (tmp_path / "a.py").write_text("needle_here = 1\n")
+    found = await desk.done("@dev find needle_here")
+    assert found.summary is not None
+    assert "a.py (1)" in found.summary
+    reviewed = await desk.done("@dev review my changes")
+    assert reviewed.summary is not None
+    assert "not a git repository" in reviewed.summary
+
+
+async def test_an_approval_that_was_withdrawn_from_outside_is_asked_again(desk: Desk) -> None:
+    task_id = await desk.ask("@dev test")
+    older = await desk.waiting(task_id)
+    await desk.gate.withdraw(task_id)
+    newer = await desk.waiting(task_id, older=older.approval_id)
+    assert newer.seal.version == 2
+
+
+async def test_a_cancel_just_before_the_start_runs_nothing(desk: Desk) -> None:
+    take = desk.gate.take_grant
+
+    async def overtaken(approval_id: str, digest: str) -> Any:
+        await desk.db.run(desk.db.journal.tasks.request_cancel, task_id)
+        return await take(approval_id, digest)
+
+    desk.gate.take_grant = overtaken  # type: ignore[method-assign]  # a cancel in between
+    task_id = await desk.ask("@dev test")
+    await desk.decide(await desk.waiting(task_id))
+    task = await desk.until(task_id, *FINAL)
+    assert (task.reason, desk.executor.ran) == (Reason.CANCELLED, [])
+
+
+@pytest.mark.requirement("R24")
+async def test_a_tampered_approval_runs_nothing_and_fails_loudly(desk: Desk) -> None:
+    async def changed(approval_id: str, digest: str) -> Any:
+        raise StateError("approval.changed")
+
+    desk.gate.take_grant = changed  # type: ignore[method-assign]  # what the gate would find
+    task_id = await desk.ask("@dev test")
+    await desk.decide(await desk.waiting(task_id))
+    task = await desk.until(task_id, *FINAL)
+    assert (task.reason, desk.executor.ran) == (Reason.FAILED, [])
+    assert task.summary is not None
+    assert "not the one that was shown" in task.summary
+
+
+async def test_a_store_that_fails_while_ending_leaves_the_task_open(desk: Desk) -> None:
+    ending = asyncio.Event()
+
+    async def fail(task_id: str) -> None:
+        ending.set()
+        raise StoreError("store.failed")
+
+    desk.gate.withdraw = fail  # type: ignore[method-assign]  # a full disk
+    desk.executor.refusal = InputError("command.empty")
+    task_id = await desk.ask("@dev test")
+    async with asyncio.timeout(WITHIN_S):
+        await ending.wait()
+        await asyncio.gather(*desk.engine._carried.values())
+    assert (await desk.task(task_id)).state is TaskState.PROPOSAL_READY
+    assert desk.failures.events == ["task.left-open"]

@@ -12,6 +12,7 @@ import pytest
 from common.model.state import FINAL, Reason, TaskState
 from local_agent.engine.recovery import settle_interrupted
 from tests.desk import WITHIN_S, Desk
+from tests.sealed import to_waiting, walk
 
 _T = TypeVar("_T")
 
@@ -190,3 +191,13 @@ async def test_a_used_approval_of_a_task_that_still_waits_is_unknown(desk: Desk)
     from local_agent.engine.run import Run
 
     assert (await desk.engine._commands.decide(task, Run(task_id))).reason is Reason.UNKNOWN
+
+
+@pytest.mark.requirement("P3")
+async def test_a_task_found_executing_is_unknown_whatever_else_is_known(desk: Desk) -> None:
+    journal = desk.db.journal
+    task_id = await desk.db.run(to_waiting, journal)
+    await desk.db.run(walk, journal, task_id, TaskState.EXECUTING)
+    await desk.restart()
+    assert (await desk.until(task_id, *FINAL)).reason is Reason.UNKNOWN
+    assert desk.executor.ran == []

@@ -11,9 +11,11 @@ import pytest
 
 from common.clock import ManualClock
 from common.home import Home
+from common.ids import new_uuid
 from common.seal import seal_bytes
 from local_agent.execution.command import Executor, Outcome
 from local_agent.execution.description import Prepared, Surroundings
+from local_agent.execution.sandbox import Level
 from local_agent.grant import Grant, _mint
 from local_agent.store.blobs import Blobs
 from local_agent.workspace.registry import Workspace
@@ -68,7 +70,7 @@ MakeMachine = Callable[..., Machine]
 
 @pytest.fixture
 def make_machine(tmp_path: Path) -> MakeMachine:
-    def make(level: str = "none", environ: dict[str, str] | None = None) -> Machine:
+    def make(level: Level = "none") -> Machine:
         root = tmp_path.resolve()
         home = root / "home"
         path = home / "project"
@@ -76,15 +78,10 @@ def make_machine(tmp_path: Path) -> MakeMachine:
         places = Home(root / "cb/config", root / "cb/state", root / "cb/run")
         for place in (places.config, places.state, places.run):
             place.mkdir(parents=True)
-        assert level in ("none", "bubblewrap")
+        new_uuid()  # its module reads files when it is first used: not on a test's loop
         return Machine(
             root=root,
-            around=Surroundings(
-                places,
-                home=home,
-                environ=environ or {},
-                level="bubblewrap" if level == "bubblewrap" else "none",
-            ),
+            around=Surroundings(places, home=home, environ={}, level=level),
             workspace=Workspace(name="project", path=path),
             blobs=Blobs(places.state / "blobs"),
         )

@@ -116,7 +116,7 @@ def found(*items: Match, truncated: bool = False) -> Search:
     return Search(SearchResult(items, len(paths), len(items), truncated=truncated, skipped={}))
 
 
-@pytest.mark.requirement("R53")
+@pytest.mark.requirement("NL-10")
 async def test_the_chat_gets_paths_and_counts_and_the_machine_the_lines() -> None:
     search = found(
         Match("a.py", 3, "secret = find_me()"), Match("a.py", 9, "x"), Match("b.py", 1, "y")

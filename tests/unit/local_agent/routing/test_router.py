@@ -78,6 +78,8 @@ def test_the_grammar_comes_first_with_or_without_its_prefix(
         ("审查一下代码", "review"),
     ],
 )
+@pytest.mark.requirement("NL-4.1a")
+@pytest.mark.requirement("NL-12.2")
 def test_each_word_of_the_table_leads_to_its_kind(text: str, kind: str) -> None:
     routed = ROUTER.route(text)
     assert routed.intent.kind == kind
@@ -121,6 +123,7 @@ def test_what_is_forbidden_is_not_wished(text: str, kind: str) -> None:
     assert ROUTER.route(text).intent.kind == kind
 
 
+@pytest.mark.requirement("NL-4.1c")
 @pytest.mark.parametrize(
     "text", ["hello there", "天气不错", "never run anything", "🙂", "lorem ipsum"]
 )

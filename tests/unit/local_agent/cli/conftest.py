@@ -1,0 +1,103 @@
+"""An agent that answers by a table, on a real control socket, for the commands that ask it."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from common.home import Home, find_home
+from local_agent.control import wire
+from local_agent.control.server import ControlServer
+
+Answer = Mapping[str, Any] | Exception
+Script = Callable[[Mapping[str, Any]], list[Mapping[str, Any]]]
+
+TASK: dict[str, Any] = {
+    "task_id": "t-1",
+    "short_id": "T-7K3F",
+    "source": "wecom",
+    "channel": "wecom_app",
+    "claimed_user": "zhangwei",
+    "text": "@dev test",
+    "workspace": None,
+    "state": "WAITING_APPROVAL",
+    "reason": None,
+    "summary": None,
+    "created_at": 1,
+    "updated_at": 1,
+    "expires_at": None,
+}
+
+
+class _Silent:
+    def exception(self, event: str, /) -> None:
+        """Say nothing."""
+
+
+class AgentDouble:
+    """Answers each operation by a table; remembers what it was asked.
+
+    Attributes:
+        answers: By operation: what is answered last, or the error instead.
+        events: By operation: what is told before.
+    """
+
+    def __init__(self, home: Home) -> None:
+        self.answers: dict[str, Answer] = {}
+        self.events: dict[str, list[Mapping[str, Any]]] = {}
+        self.asked: list[wire.Request] = []
+        self._loop = asyncio.new_event_loop()
+        self._server = ControlServer(wire.socket_path(home, {}), self, _Silent())
+        self._thread = threading.Thread(target=self._loop.run_forever)
+
+    async def answer(self, request: wire.Request) -> AsyncIterator[tuple[bool, Mapping[str, Any]]]:
+        """Answer from the table."""
+        self.asked.append(request)
+        for event in self.events.get(request.op, []):
+            yield False, event
+        answer = self.answers.get(request.op, {})
+        if isinstance(answer, Exception):
+            raise answer
+        yield True, answer
+
+    def args_of(self, op: str) -> Mapping[str, Any]:
+        """Return what the last request of that operation said."""
+        return next(asked.args for asked in reversed(self.asked) if asked.op == op)
+
+    def start(self) -> None:
+        """Listen, in a thread of its own."""
+        self._thread.start()
+        asyncio.run_coroutine_threadsafe(self._server.start(), self._loop).result(5)
+
+    def stop(self) -> None:
+        """Listen no more."""
+        asyncio.run_coroutine_threadsafe(self._server.close(), self._loop).result(5)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(5)
+        self._loop.close()
+
+
+@pytest.fixture
+def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
+    """An installation in a short folder: pytest's own are too long for a socket."""
+    for name in ("CODEXBRIDGE_LANG", "LC_ALL", "LC_MESSAGES", "CODEXBRIDGE_CONFIG", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("LANG", "C.UTF-8")
+    with tempfile.TemporaryDirectory(prefix="cb") as folder:
+        monkeypatch.setenv("CODEXBRIDGE_HOME", str(Path(folder).resolve()))
+        yield find_home({"CODEXBRIDGE_HOME": str(Path(folder).resolve())})
+
+
+@pytest.fixture
+def agent(home: Home) -> Iterator[AgentDouble]:
+    """A running agent double."""
+    double = AgentDouble(home)
+    double.start()
+    yield double
+    double.stop()

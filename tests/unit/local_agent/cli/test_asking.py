@@ -1,0 +1,370 @@
+"""The commands that ask the running agent: tasks, show, ask, approve, reject, cancel, status."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import pty
+import re
+import select
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+import codexbridge
+from common.clock import ManualClock, SystemClock
+from common.errors import StateError, UnavailableError
+from common.home import Home
+from common.seal import digest, seal_bytes
+from local_agent.cli import words
+from tests.sealed import a_payload, a_seal
+from tests.unit.local_agent.cli.conftest import TASK, AgentDouble
+
+ENDED = TASK | {"state": "COMPLETED", "reason": "completed", "summary": "5 passed"}
+PATIENCE = 5.0
+
+
+def an_approval(**changes: Any) -> dict[str, Any]:
+    clock = ManualClock(SystemClock().now().wall_ms)
+    seal = a_seal(clock, payload=changes.pop("payload", None) or a_payload())
+    raw = seal_bytes(seal)
+    told: dict[str, Any] = {
+        "approval_id": seal.approval_id,
+        "short_id": "T-7K3F",
+        "digest": digest(raw),
+        "seal": raw.decode(),
+        "state": "pending",
+        "risk": "normal",
+        "reasons": [],
+        "blocked": "",
+        "expires_at": seal.expires_at,
+        "text": "@dev test",
+        "machine": "build-1",
+        "workspace": "shop",
+    }
+    return told | changes
+
+
+def a_status(**changes: Any) -> dict[str, Any]:
+    gateway = {"url": "https://gw.example", "state": "connected", "why": "", "since_ms": 0}
+    status: dict[str, Any] = {
+        "machine": "build-1",
+        "gateway": gateway | {"retry_s": 0, "skew_s": 0} | changes.pop("gateway", {}),
+        "key_storage": "keyring:SecretService",
+        "workspaces": [{"name": "shop", "path": "/w/shop", "default": True}],
+        "sandbox": "bubblewrap",
+        "sandbox_reason": "sandbox.ok",
+        "open_tasks": 1,
+        "approvals": [],
+    }
+    return status | changes
+
+
+Captured = pytest.CaptureFixture[str]
+
+
+def test_tasks_are_listed_with_who_asked_and_the_time_left(
+    agent: AgentDouble, capsys: Captured
+) -> None:
+    soon = SystemClock().now().wall_ms + 3_600_500
+    agent.answers["tasks"] = {
+        "tasks": [TASK | {"expires_at": soon}, ENDED | {"source": "local_ui"}]
+    }
+    assert codexbridge.main(["tasks", "--all"]) == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.split()[0] == "T-7K3F"
+    assert "zhangwei" in first
+    assert re.search(r"1 h 0 min left|59 min left", first)
+    assert "this machine" in second
+    assert agent.args_of("tasks") == {"all": True, "limit": 100}
+
+
+def test_without_tasks_that_is_said(agent: AgentDouble, capsys: Captured) -> None:
+    agent.answers["tasks"] = {"tasks": []}
+    assert codexbridge.main(["tasks"]) == 0
+    assert capsys.readouterr().out == words.NO_TASKS.en + "\n"
+    assert codexbridge.main(["tasks", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == []
+
+
+def test_another_persons_words_cannot_draw_on_the_terminal(
+    agent: AgentDouble, capsys: Captured
+) -> None:
+    hostile = TASK | {
+        "text": "\x1b[2Jx\u202ey\nz",
+        "claimed_user": "a\x1b]0;t\x07",
+        "summary": "\x1b[A",
+    }
+    agent.answers["tasks"] = {"tasks": [hostile]}
+    agent.answers["show"] = {"task": hostile, "approval": None}
+    agent.answers["cancel"] = {}
+    for arguments in (["tasks"], ["show", "T-7K3F"]):
+        assert codexbridge.main(arguments) == 0
+        out = capsys.readouterr().out
+        assert all(line.isprintable() for line in out.splitlines())
+
+
+def test_show_prints_what_would_run_and_asks_nothing(agent: AgentDouble, capsys: Captured) -> None:
+    approval = an_approval()
+    agent.answers["show"] = {"task": TASK, "approval": approval}
+    assert codexbridge.main(["show", "t7k3f"]) == 0
+    out = capsys.readouterr().out
+    assert "0 │ pytest" in out
+    assert "codexbridge approve T-7K3F" in out
+    assert agent.args_of("show") == {"task": "T-7K3F"}
+    assert codexbridge.main(["show", "T-7K3F", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["approval"]["digest"] == approval["digest"]
+
+
+@pytest.mark.parametrize("approval", [None, an_approval(state="expired")])
+def test_show_of_what_does_not_wait_is_the_task(
+    agent: AgentDouble, capsys: Captured, approval: dict[str, Any] | None
+) -> None:
+    agent.answers["show"] = {"task": ENDED | {"workspace": "shop"}, "approval": approval}
+    assert codexbridge.main(["show", "T-7K3F"]) == 0
+    out = capsys.readouterr().out
+    assert "5 passed" in out
+    assert "shop" in out
+
+
+def test_a_word_that_is_no_task_id_is_one_line_and_exit_code_2(
+    agent: AgentDouble, capsys: Captured
+) -> None:
+    for arguments in (["show", "nonsense!"], ["cancel", "T-7"], ["reject", "…"]):
+        assert codexbridge.main(arguments) == 2
+        assert capsys.readouterr().err.count("\n") == 1
+    assert agent.asked == []
+
+
+def test_ask_follows_to_the_answer(agent: AgentDouble, capsys: Captured) -> None:
+    agent.events["ask"] = [
+        {"type": "task_start", "intent": {"confidence": 0.9}},
+        {"type": "task_state", "state": "ROUTED"},
+        {"type": "task_state", "state": "EXECUTING", "message": "still running"},
+    ]
+    agent.answers["ask"] = {"task": ENDED}
+    assert codexbridge.main(["ask", "测试", "--workspace", "shop"]) == 0
+    out = capsys.readouterr().out
+    assert out.splitlines() == [
+        "understood",
+        "running: still running",
+        "T-7K3F  completed",
+        "5 passed",
+    ]
+    assert agent.args_of("ask") == {"text": "测试", "lang": "zh", "workspace": "shop"}
+
+
+def test_ask_that_needs_a_person_says_how_to_approve(agent: AgentDouble, capsys: Captured) -> None:
+    agent.answers["ask"] = {"task": TASK}
+    assert codexbridge.main(["ask", "test"]) == 0
+    assert "codexbridge approve T-7K3F" in capsys.readouterr().out
+    assert codexbridge.main(["ask", "test", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["state"] == "WAITING_APPROVAL"
+
+
+def test_a_task_that_failed_is_exit_code_1(agent: AgentDouble) -> None:
+    agent.answers["ask"] = {"task": TASK | {"state": "FAILED", "reason": "failed"}}
+    assert codexbridge.main(["ask", "test"]) == 1
+
+
+def test_reject_sends_the_digest_and_the_reason(agent: AgentDouble) -> None:
+    approval = an_approval()
+    agent.answers["show"] = {"task": TASK, "approval": approval}
+    assert codexbridge.main(["reject", "T-7K3F", "--reason", "明天"]) == 0
+    sent = agent.args_of("decide")
+    assert (sent["decision"], sent["reason"], sent["typed"]) == ("reject", "明天", "")
+    assert sent["digest"] == approval["digest"]
+
+
+def test_cancel_names_the_task(agent: AgentDouble) -> None:
+    assert codexbridge.main(["cancel", "＃t-7k3f。"]) == 0
+    assert agent.args_of("cancel") == {"task": "T-7K3F"}
+    agent.answers["cancel"] = StateError("task.over", task="T-7K3F")
+    assert codexbridge.main(["cancel", "T-7K3F"]) == 1
+
+
+@pytest.mark.parametrize("command", ["approve", "reject"])
+def test_without_an_id_the_only_waiting_one_is_meant(
+    agent: AgentDouble, capsys: Captured, command: str
+) -> None:
+    agent.answers["tasks"] = {"tasks": [TASK | {"state": "ROUTED", "short_id": "T-0000"}, TASK]}
+    agent.answers["show"] = {"task": TASK, "approval": an_approval()}
+    codexbridge.main([command])
+    assert agent.args_of("show") == {"task": "T-7K3F"}
+    agent.answers["tasks"] = {"tasks": [TASK, TASK | {"short_id": "T-0001"}]}
+    capsys.readouterr()
+    assert codexbridge.main([command]) == 2
+    said = capsys.readouterr()
+    assert "T-0001" in said.out
+    assert said.err.count("\n") == 1
+
+
+def test_nothing_to_reject_is_said(agent: AgentDouble, capsys: Captured) -> None:
+    agent.answers["tasks"] = {"tasks": []}
+    assert codexbridge.main(["reject"]) == 1
+    assert capsys.readouterr().out == words.NONE_WAITS.en + "\n"
+
+
+@pytest.mark.parametrize("command", ["approve", "reject"])
+def test_what_does_not_wait_cannot_be_decided(agent: AgentDouble, command: str) -> None:
+    for approval in (None, an_approval(state="consumed")):
+        agent.answers["show"] = {"task": ENDED, "approval": approval}
+        assert codexbridge.main([command, "T-7K3F"]) == 2
+
+
+@pytest.mark.requirement("R30")
+def test_approve_without_a_terminal_is_refused_with_2(
+    agent: AgentDouble, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    agent.answers["show"] = {"task": TASK, "approval": (approval := an_approval())}
+    monkeypatch.setattr("sys.stdin", io.StringIO(approval["digest"][:4] + "\n"))
+    assert codexbridge.main(["approve", "T-7K3F"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    assert all(asked.op != "decide" for asked in agent.asked)
+
+
+@contextmanager
+def in_front(*arguments: str) -> Iterator[int]:
+    """Run a command in a pseudo-terminal."""
+    command = [sys.executable, codexbridge.__file__, *arguments]
+    pid, screen = pty.fork()
+    if pid == 0:
+        os.execve(command[0], command, dict(os.environ) | {"TERM": "xterm"})  # noqa: S606 - no shell
+    try:
+        yield screen
+    finally:
+        os.close(screen)
+        os.waitpid(pid, 0)
+
+
+def reads(screen: int, pattern: str) -> str:
+    seen = ""
+    while not re.search(pattern, seen):
+        assert select.select([screen], [], [], PATIENCE)[0], f"the screen shows {seen!r}"
+        try:
+            seen += os.read(screen, 65536).decode("utf-8", "replace")
+        except OSError:
+            raise AssertionError(f"it ended; the screen shows {seen!r}") from None
+    return seen
+
+
+@pytest.mark.requirement("R30")
+@pytest.mark.requirement("R25")
+def test_approve_shows_all_takes_the_code_and_follows_to_the_end(agent: AgentDouble) -> None:
+    agent.answers["show"] = {"task": TASK, "approval": (approval := an_approval())}
+    agent.events["follow"] = [{"type": "task_state", "state": "EXECUTING"}]
+    agent.answers["follow"] = {"task": ENDED}
+    with in_front("approve", "T-7K3F") as screen:
+        shown = reads(screen, "Code for T-7K3F: ")
+        assert "0 │ " in shown
+        code = re.search(r"([0-9A-Z]{4})-[0-9A-Z]{4}", shown)
+        assert code
+        os.write(screen, b"0000\n")
+        reads(screen, "Code for T-7K3F: ")
+        assert all(asked.op != "decide" for asked in agent.asked), "a wrong code is not even sent"
+        os.write(screen, code[1].encode() + b"\n")
+        assert "completed" in reads(screen, "5 passed")
+    sent = agent.args_of("decide")
+    assert (sent["decision"], sent["typed"]) == ("approve", code[1])
+    assert sent["digest"] == approval["digest"]
+
+
+@pytest.mark.requirement("P1")
+@pytest.mark.parametrize("keys", [b"\n", b"\x04", b"\x03"])
+def test_leaving_decides_nothing(agent: AgentDouble, keys: bytes) -> None:
+    agent.answers["show"] = {"task": TASK, "approval": an_approval()}
+    with in_front("approve", "T-7K3F") as screen:
+        reads(screen, "Code for T-7K3F: ")
+        os.write(screen, keys)
+        reads(screen, "stays waiting, .*left")
+    assert all(asked.op != "decide" for asked in agent.asked)
+
+
+@pytest.mark.requirement("P2")
+def test_bytes_that_do_not_fit_their_digest_are_not_asked_about(
+    agent: AgentDouble,
+) -> None:
+    agent.answers["show"] = {"task": TASK, "approval": an_approval(digest="0" * 64)}
+    with in_front("approve", "T-7K3F") as screen:
+        assert "Code for" not in reads(screen, "not what waits now")
+
+
+def test_what_the_agent_refuses_is_told_in_one_line(agent: AgentDouble) -> None:
+    agent.answers["show"] = {"task": TASK, "approval": an_approval()}
+    agent.answers["decide"] = StateError("approval.expired")
+    with in_front("approve", "T-7K3F") as screen:
+        shown = reads(screen, "Code for T-7K3F: ")
+        code = re.search(r"([0-9A-Z]{4})-[0-9A-Z]{4}", shown)
+        assert code
+        os.write(screen, code[1].encode() + b"\n")
+        reads(screen, "has expired")
+
+
+def test_status_is_one_screen(agent: AgentDouble, capsys: Captured) -> None:
+    until = SystemClock().now().wall_ms + 90_500
+    agent.answers["status"] = a_status(approvals=[TASK | {"expires_at": until, "risk": "high"}])
+    assert codexbridge.main(["status"]) == 0
+    out = capsys.readouterr().out
+    for expected in ("build-1", "https://gw.example", "/w/shop", "bubblewrap", "1 min left"):
+        assert expected in out
+    assert codexbridge.main(["status", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["running"], told["connected"], told["clock_skew_seconds"]) == (True, True, None)
+
+
+@pytest.mark.requirement("MJ-8")
+@pytest.mark.parametrize(
+    ("gateway", "expected"),
+    [
+        ({"state": "unpaired", "url": None}, "codexbridge pair"),
+        ({"state": "connecting"}, "connecting"),
+        ({"state": "refused"}, "does not admit"),
+        ({"state": "clock", "skew_s": 3600}, "3600"),
+        ({"state": "waiting", "why": "connect", "retry_s": 7}, "no answer"),
+        ({"state": "waiting", "why": "tls", "retry_s": 7}, "certificate"),
+        ({"state": "waiting", "why": "new-reason", "retry_s": 7}, "7 s"),
+    ],
+)
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_connection_is_told_in_one_plain_line(
+    agent: AgentDouble,
+    capsys: Captured,
+    monkeypatch: pytest.MonkeyPatch,
+    gateway: dict[str, Any],
+    expected: str,
+    lang: str,
+) -> None:
+    monkeypatch.setenv("CODEXBRIDGE_LANG", lang)
+    agent.answers["status"] = a_status(gateway=gateway)
+    assert codexbridge.main(["status"]) == 0
+    out = capsys.readouterr().out
+    assert lang == "zh" or expected in out
+    assert "?" not in out
+
+
+@pytest.mark.requirement("R60")
+def test_a_key_in_a_file_and_a_missing_sandbox_are_told(
+    agent: AgentDouble, capsys: Captured
+) -> None:
+    agent.answers["status"] = a_status(key_storage="file", sandbox="none", workspaces=[])
+    assert codexbridge.main(["status"]) == 0
+    out = capsys.readouterr().out
+    assert "keyring" in out
+    assert "NOT SANDBOXED" in out
+    assert "workspace add" in out
+
+
+def test_status_without_an_agent_is_exit_code_3(home: Home, capsys: Captured) -> None:
+    assert codexbridge.main(["status", "--json"]) == 3
+    said = capsys.readouterr()
+    assert json.loads(said.out) == {"running": False}
+    assert "codexbridge agent" in said.err
+
+
+def test_an_agent_that_cannot_answer_is_exit_code_1(agent: AgentDouble) -> None:
+    agent.answers["status"] = UnavailableError("store.failed", why="disk")
+    assert codexbridge.main(["status"]) == 1

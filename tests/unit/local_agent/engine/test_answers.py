@@ -1,0 +1,140 @@
+"""Help, status, and words that only sound like power."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from common.model.state import FINAL, Reason, TaskState
+from tests.desk import WITHIN_S, Desk
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    async with Desk(tmp_path) as opened:
+        yield opened
+
+
+async def said(desk: Desk, text: str, **changes: object) -> str:
+    task = await desk.done(text, **changes)
+    assert task.reason is Reason.COMPLETED
+    return task.summary or ""
+
+
+@pytest.mark.parametrize("text", ["@dev help", "@dev", "what can you do"])
+async def test_help_lists_the_commands(desk: Desk, text: str) -> None:
+    assert "@dev test" in await said(desk, text)
+
+
+async def test_the_status_tells_what_waits_how_long_and_where_it_would_run(desk: Desk) -> None:
+    task_id = await desk.ask("@dev test")
+    await desk.waiting(task_id)
+    desk.clock.advance(3600)
+    status = await said(desk, "@dev status")
+    task = await desk.task(task_id)
+    assert f"{task.short_id} · waiting for approval at the machine, 23 h 0 min left" in status
+    assert "shop (tests: `pytest -q`)" in status
+    assert "bubblewrap" in status
+
+
+async def test_the_status_of_an_idle_machine_without_a_workspace(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    desk.executor.level = "none"
+    desk.shelf.entries.clear()
+    async with desk:
+        status = await said(desk, "@dev 状态", lang="zh")
+        assert "没有你的未完成任务" in status
+        assert "尚未添加" in status
+        assert "无沙箱" in status
+
+
+async def test_a_workspace_without_a_test_command_is_said_to_have_none(tmp_path: Path) -> None:
+    async with Desk(tmp_path, test_command=None) as desk:
+        assert "no test command" in await said(desk, "@dev status")
+
+
+async def test_a_running_task_is_running(desk: Desk) -> None:
+    desk.executor.may_end.clear()
+    task_id = await desk.ask("@dev test")
+    await desk.decide(await desk.waiting(task_id))
+    async with asyncio.timeout(WITHIN_S):
+        await desk.executor.started.wait()
+    assert "· running ·" in await said(desk, "@dev status")
+    desk.executor.may_end.set()
+    await desk.until(task_id, *FINAL)
+
+
+async def test_many_open_tasks_are_counted_not_listed(desk: Desk) -> None:
+    journal = desk.db.journal.tasks
+    from tests.sealed import Wish
+
+    for number in range(13):
+        wish = Wish(task_id=f"open-{number}", short_id=f"T-0A{number:02}")
+        await desk.db.run(journal.create, wish, desk.clock.now().wall_ms)
+    assert "3 more" in await said(desk, "@dev status")
+
+
+async def test_one_task_can_be_asked_for_by_its_id(desk: Desk) -> None:
+    ended = await desk.done("@dev help")
+    assert "ended: completed" in await said(desk, f"@dev status {ended.short_id}")
+
+
+@pytest.mark.requirement("P4")
+async def test_a_member_sees_their_own_tasks_alone(desk: Desk) -> None:
+    mine, others = await desk.ask("@dev test"), await desk.ask("@dev test", claimed_user="li")
+    await desk.waiting(mine)
+    await desk.waiting(others)
+    my_id = (await desk.task(mine)).short_id
+    other_id = (await desk.task(others)).short_id
+    status = await said(desk, "@dev status")
+    assert my_id in status
+    assert other_id not in status
+    assert "No task" in await said(desk, f"@dev status {other_id}")
+    assert "No task" in await said(desk, "@dev status T-ZZZZ")
+    at_the_machine = await said(desk, "status", source="local_ui", claimed_user="root")
+    assert my_id in at_the_machine
+    assert other_id in at_the_machine
+
+
+@pytest.mark.requirement("P1")
+@pytest.mark.parametrize("words", ["approve {}", "批准 {}", "@dev apply {}", "yes"])
+async def test_the_chat_cannot_approve_and_is_told_where_it_happens(desk: Desk, words: str) -> None:
+    task_id = await desk.ask("@dev test")
+    await desk.waiting(task_id)
+    short_id = (await desk.task(task_id)).short_id
+    answer = await said(desk, words.format(short_id))
+    assert "codexbridge approve" in answer
+    assert short_id in answer
+    assert (await desk.task(task_id)).state is TaskState.WAITING_APPROVAL
+    assert desk.executor.ran == []
+
+
+async def test_where_nothing_waits_there_is_nothing_to_apply(desk: Desk) -> None:
+    assert "no proposed change" in await said(desk, "@dev apply")
+
+
+@pytest.mark.parametrize("text", ["@dev cancel", "reject", "拒绝"])
+async def test_a_no_without_an_id_is_told_how_to_cancel(desk: Desk, text: str) -> None:
+    assert "cancel" in await said(desk, text)
+
+
+async def test_plain_words_that_are_switched_off_get_the_commands(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    off = desk.settings.nl.model_copy(update={"enable": False})
+    desk.settings = desk.settings.model_copy(update={"nl": off})
+    async with desk:
+        answer = await said(desk, "@dev run the tests")
+        assert "switched off" in answer
+        assert "@dev test" in answer
+
+
+async def test_another_prefix_is_used_throughout(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    desk.settings = desk.settings.model_copy(update={"prefix": "@bot"})
+    desk.shelf.entries = [replace(desk.shelf.entries[0], test_command=None)]
+    async with desk:
+        assert "@bot test" in await said(desk, "@bot test")

@@ -1,0 +1,97 @@
+"""How a task ended, in words: the exact outcome, in both languages."""
+
+from __future__ import annotations
+
+import pytest
+
+from common.errors import CodexBridgeError, InputError
+from common.model.state import Reason
+from common.sentences import Lang
+from local_agent.approval.records import Decision
+from local_agent.engine import summaries
+from local_agent.execution.command import Outcome
+
+LANGS: tuple[Lang, ...] = ("en", "zh")
+
+
+@pytest.mark.requirement("P7")
+@pytest.mark.parametrize("lang", LANGS)
+@pytest.mark.parametrize(
+    ("outcome", "facts"),
+    [
+        (Outcome(reason=Reason.COMPLETED, exit_code=0, duration_ms=400), ["0.4"]),
+        (Outcome(reason=Reason.FAILED, exit_code=3, duration_ms=65_000), ["3", "1", "5"]),
+        (Outcome(reason=Reason.FAILED, signal=9, duration_ms=1000), ["9"]),
+        (Outcome(reason=Reason.FAILED, code="command.timeout", duration_ms=600_000), ["10"]),
+        (Outcome(reason=Reason.FAILED, code="command.cannot-start"), ["command.cannot-start"]),
+        (Outcome(reason=Reason.CANCELLED, signal=15, duration_ms=7_200_000), ["2"]),
+        (Outcome(reason=Reason.FAILED, exit_code=1, survivors=2), ["2"]),
+    ],
+)  # fmt: skip
+def test_each_outcome_names_the_command_and_its_facts(
+    outcome: Outcome, facts: list[str], lang: Lang
+) -> None:
+    said = summaries.of_outcome(outcome, "pytest -q", lang)
+    assert "`pytest -q`" in said
+    assert all(fact in said for fact in facts)
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_the_ends_that_ran_nothing_say_so_alike(lang: Lang) -> None:
+    never_began = summaries.of_outcome(Outcome(reason=Reason.CANCELLED), "x", lang)
+    drifted = summaries.of_outcome(Outcome(reason=Reason.DRIFTED), "x", lang)
+    assert all("`x`" not in said for said in (never_began, drifted))
+
+
+def test_the_last_lines_are_shown_or_said_to_be_none() -> None:
+    done = Outcome(reason=Reason.COMPLETED, exit_code=0, tail="a\nb")
+    assert summaries.of_outcome(done, "x", "en").endswith("Last lines:\na\nb")
+    silent = Outcome(reason=Reason.COMPLETED, exit_code=0)
+    assert summaries.of_outcome(silent, "x", "en").endswith("It printed nothing.")
+    unstarted = Outcome(reason=Reason.FAILED, code="command.cannot-start")
+    assert "printed" not in summaries.of_outcome(unstarted, "x", "en")
+
+
+def test_a_command_is_shown_on_one_bounded_line() -> None:
+    done = Outcome(reason=Reason.COMPLETED, exit_code=0)
+    said = summaries.of_outcome(done, "echo a\n" + "b" * 1000, "en")
+    assert said.splitlines()[0].startswith("`echo a bbb")
+    assert len(said.encode()) < 400
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_a_rejection_carries_its_reason_in_bounds(lang: Lang) -> None:
+    plain = summaries.of_rejection(Decision("rejected", None), lang)
+    with_reason = summaries.of_rejection(Decision("rejected", "later\n\u200bplease" * 100), lang)
+    assert "⟨U+200B⟩" in with_reason
+    assert "\n" not in with_reason
+    assert len(plain) < len(with_reason) < 700
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_an_interruption_names_the_command_where_it_is_known(lang: Lang) -> None:
+    assert "`make`" in summaries.of_interruption("make", lang)
+    assert "`?`" in summaries.of_interruption(None, lang)
+
+
+def test_risk_codes_become_words_and_unknown_ones_are_left_out() -> None:
+    assert summaries.reasons(("shell", "network", "nonsense"), "en") == (
+        "runs in a shell; can reach the network"
+    )
+
+
+@pytest.mark.parametrize("lang", LANGS)
+@pytest.mark.parametrize(
+    "error",
+    [
+        InputError("command.not-found", program="pytest"),
+        InputError("workspace.unknown", name="shop"),
+        CodexBridgeError("approval.too-many", what="pending", limit=10),
+    ],
+)
+def test_an_error_is_explained_by_its_code(error: CodexBridgeError, lang: Lang) -> None:
+    assert error.code not in summaries.of_error(error, lang)
+
+
+def test_an_error_without_a_sentence_is_named_by_its_code() -> None:
+    assert "some.code" in summaries.of_error(CodexBridgeError("some.code"), "en")

@@ -1,0 +1,170 @@
+"""The sealed description of a command, and the drift that any change of reality is."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from common.errors import InputError
+from common.seal import Seal
+from local_agent.execution.description import describe_sealed, find_drift
+from local_agent.workspace.toolchains import Toolchain
+from tests.unit.local_agent.execution.conftest import Machine
+
+
+async def _drift(machine: Machine, seal: Seal) -> tuple[str, ...]:
+    now = await asyncio.to_thread(describe_sealed, machine.around, machine.workspace, seal)
+    return find_drift(seal, now)
+
+
+async def test_a_command_is_described_whole(machine: Machine) -> None:
+    (machine.path / "src").mkdir()
+    prepared = await machine.prepare("cat 'a b' c", cwd="src", timeout_s=7)
+    payload = prepared.payload
+    assert payload["argv"] == ["cat", "a b", "c"]
+    assert payload["cwd"] == "src"
+    assert payload["env_names"] == sorted(prepared.env)
+    assert (payload["timeout"], payload["network"]) == (7, False)
+    assert payload["sandbox"]["level"] == "none"
+    assert prepared.display == "cat 'a b' c"
+    assert prepared.cwd == machine.path / "src"
+    assert prepared.env["PWD"] == str(machine.path / "src")
+    assert prepared.argv[1:] == ("a b", "c")
+    assert Path(prepared.argv[0]).is_absolute()
+    assert prepared.git_head is None
+
+
+async def test_a_shell_line_is_sealed_as_one(machine: Machine) -> None:
+    prepared = await machine.prepare("echo $HOME | wc -l")
+    assert "argv" not in prepared.payload
+    assert (prepared.payload["shell"], prepared.payload["script"]) == (
+        "/bin/sh",
+        "echo $HOME | wc -l",
+    )
+    assert prepared.argv == ("/bin/sh", "-c", "echo $HOME | wc -l")
+
+
+@pytest.mark.needs("bubblewrap")
+async def test_a_sandboxed_command_starts_with_the_sealed_profile(sandboxed: Machine) -> None:
+    prepared = await sandboxed.prepare("cat x")
+    assert prepared.payload["sandbox"]["level"] == "bubblewrap"
+    assert Path(prepared.argv[0]).name == "bwrap"
+    assert prepared.argv[-2:] == (prepared.payload["executable"]["path"], "x")
+
+
+async def test_no_value_of_the_environment_is_in_the_seal(machine: Machine) -> None:
+    entry = replace(machine.workspace, pass_env=("TOKEN",))
+    around = replace(machine.around, environ={"TOKEN": "very-secret-value"})
+    prepared = await replace(machine, workspace=entry, around=around).prepare("cat x")
+    assert "very-secret-value" not in str(prepared.payload)
+    assert "TOKEN" in prepared.payload["env_names"]
+
+
+@pytest.mark.parametrize(
+    ("cwd", "code"),
+    [("..", "command.outside"), ("link", "command.outside"), ("absent", "command.folder")],
+)
+async def test_a_folder_outside_of_the_workspace_is_refused(
+    machine: Machine, cwd: str, code: str
+) -> None:
+    (machine.path / "link").symlink_to(machine.root)
+    with pytest.raises(InputError) as caught:
+        await machine.prepare("cat x", cwd=cwd)
+    assert caught.value.code == code
+
+
+@pytest.mark.parametrize("timeout_s", [0, -1, 3601])
+async def test_a_timeout_out_of_range_is_refused(machine: Machine, timeout_s: int) -> None:
+    with pytest.raises(InputError) as caught:
+        await machine.prepare("cat x", timeout_s=timeout_s)
+    assert caught.value.code == "command.timeout-range"
+
+
+async def test_a_workspace_that_went_away_is_told(machine: Machine) -> None:
+    machine.path.rmdir()
+    with pytest.raises(InputError) as caught:
+        await machine.prepare("cat x")
+    assert caught.value.code == "workspace.gone"
+
+
+def _edit_program(machine: Machine) -> Machine:
+    (machine.path / "run").write_text("#!/bin/sh\necho evil\n")
+    return machine
+
+
+def _replace_program(machine: Machine) -> Machine:
+    text = (machine.path / "run").read_text()
+    machine.program("new", text)
+    (machine.path / "new").replace(machine.path / "run")
+    return machine
+
+
+def _replace_workspace(machine: Machine) -> Machine:
+    aside = machine.root / "aside"
+    machine.path.rename(aside)
+    machine.path.mkdir()
+    os.link(aside / "run", machine.path / "run")
+    return machine
+
+
+def _change_variable(machine: Machine) -> Machine:
+    return replace(machine, around=replace(machine.around, environ={"GIVEN": "other"}))
+
+
+def _add_toolchain(machine: Machine) -> Machine:
+    tool = Toolchain(kind="x", paths=(machine.root / "t",), bin_dirs=(machine.root / "t/bin",))
+    return machine.with_workspace(toolchains=(tool,))
+
+
+def _gain_sandbox(machine: Machine) -> Machine:
+    return replace(machine, around=replace(machine.around, level="bubblewrap"))
+
+
+@pytest.mark.requirement("P2")
+@pytest.mark.parametrize(
+    ("change", "drift"),
+    [
+        (_edit_program, ("executable",)),
+        (_replace_program, ("executable",)),
+        (_replace_workspace, ("workspace",)),
+        (_change_variable, ("env_sha256",)),
+        (_add_toolchain, ("env_sha256",)),
+        pytest.param(_gain_sandbox, ("sandbox",), marks=pytest.mark.needs("bubblewrap")),
+    ],
+)
+async def test_any_change_of_what_would_run_is_drift(
+    machine: Machine, change: Callable[[Machine], Machine], drift: tuple[str, ...]
+) -> None:
+    machine = replace(machine, around=replace(machine.around, environ={"GIVEN": "one"}))
+    machine = machine.with_workspace(pass_env=("GIVEN",))
+    machine.program("run", "#!/bin/sh\necho good\n")
+    seal = machine.grant(await machine.prepare("./run")).seal
+    assert await _drift(machine, seal) == ()
+    after = await asyncio.to_thread(change, machine)
+    assert await _drift(after, seal) == drift
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.requirement("P2")
+async def test_another_profile_is_drift(sandboxed: Machine) -> None:
+    seal = sandboxed.grant(await sandboxed.prepare("cat x")).seal
+    (sandboxed.path / ".vscode").mkdir()
+    assert await _drift(sandboxed, seal) == ("sandbox",)
+
+
+async def test_another_workspace_of_the_same_name_is_drift(machine: Machine) -> None:
+    seal = machine.grant(await machine.prepare("cat x")).seal
+    other = machine.root / "other"
+    other.mkdir()
+    assert "workspace" in await _drift(machine.with_workspace(path=other), seal)
+
+
+async def test_the_description_survives_the_stored_form(machine: Machine) -> None:
+    prepared = await machine.prepare("echo '測試 ☃' | cat")
+    seal = machine.grant(prepared).seal
+    assert dict(seal.payload) == prepared.payload

@@ -1,0 +1,326 @@
+"""The bubblewrap profile: what it binds in which order, and what a real one lets through."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from common.errors import InputError
+from common.home import Home
+from local_agent.execution.sandbox import (
+    NOT_SANDBOXED,
+    PROTECTED,
+    Profile,
+    bubblewrap_profile,
+    find_bubblewrap,
+)
+from local_agent.process import Exit, run_child
+from tests.unit.local_agent.execution.conftest import Machine
+
+BWRAP = "/usr/bin/bwrap"
+BASES = (Path(sys.base_prefix), Path(sys.base_prefix).resolve())
+PYTHON = Path(sys.executable).resolve()
+
+
+def _profile(machine: Machine, *read_only: Path, network: bool = False) -> Profile:
+    around = machine.around
+    return bubblewrap_profile(
+        BWRAP,
+        workspace=machine.path,
+        home=around.home,
+        read_only=read_only,
+        private=(around.places.config, around.places.state, around.places.run),
+        network=network,
+    )
+
+
+def _mounts(profile: Profile) -> list[tuple[str, str]]:
+    words = profile.options
+    kinds = ("--bind", "--ro-bind", "--tmpfs")
+    return [(word, words[at + 1]) for at, word in enumerate(words) if word in kinds]
+
+
+async def _sh(machine: Machine, script: str, *read_only: Path, network: bool = False) -> Exit:
+    profile = await asyncio.to_thread(_profile, machine, *read_only, network=network)
+    argv = profile.wrap(["/bin/sh", "-c", script], cwd=machine.path)
+    return await run_child(argv, cwd=machine.path, env={"PATH": "/usr/bin:/bin"}, contained=True)
+
+
+def _out(ended: Exit) -> str:
+    assert ended.ok, ended.stderr.parts()[0].decode()
+    return ended.stdout.parts()[0].decode()
+
+
+# The description
+
+
+@pytest.mark.requirement("R47")
+def test_the_profile_isolates_everything_and_has_no_network(sandboxed: Machine) -> None:
+    options = _profile(sandboxed).options
+    wanted = "--unshare-user --unshare-pid --unshare-ipc --unshare-uts --unshare-net"
+    wanted += " --disable-userns --die-with-parent --new-session --remount-ro"
+    assert set(wanted.split()) <= set(options)
+    assert options[options.index("--cap-drop") + 1] == "ALL"
+    assert ("--tmpfs", str(sandboxed.around.home)) in _mounts(_profile(sandboxed))
+    assert ("--ro-bind", "/") not in _mounts(_profile(sandboxed))
+
+
+@pytest.mark.requirement("R51")
+def test_the_network_is_shared_only_when_asked_for_and_the_hash_tells(sandboxed: Machine) -> None:
+    without, with_network = _profile(sandboxed), _profile(sandboxed, network=True)
+    assert "--unshare-net" not in with_network.options
+    assert without.sha256 != with_network.sha256
+
+
+def test_the_hash_is_of_the_options_and_steady(sandboxed: Machine) -> None:
+    assert _profile(sandboxed).sha256 == _profile(sandboxed).sha256
+    (sandboxed.path / ".git").mkdir()
+    first = _profile(sandboxed)
+    (sandboxed.path / ".vscode").mkdir()
+    assert _profile(sandboxed).sha256 != first.sha256
+    assert NOT_SANDBOXED.sha256 != first.sha256
+
+
+def test_no_sandbox_wraps_nothing() -> None:
+    assert NOT_SANDBOXED.wrap(["/bin/true"], cwd=Path("/")) == ["/bin/true"]
+
+
+def test_outer_mounts_come_before_inner_ones(sandboxed: Machine) -> None:
+    for name in PROTECTED:
+        (sandboxed.path / name).mkdir()
+    venv = sandboxed.path / ".venv"
+    venv.mkdir()
+    pyenv = sandboxed.around.home / ".pyenv/versions/3.11"
+    pyenv.mkdir(parents=True)
+    places = [place for _, place in _mounts(_profile(sandboxed, venv, pyenv))]
+    home, workspace = places.index(str(sandboxed.around.home)), places.index(str(sandboxed.path))
+    assert home < workspace < places.index(str(venv))
+    assert home < places.index(str(pyenv))
+    assert all(workspace < places.index(str(sandboxed.path / name)) for name in PROTECTED)
+
+
+def test_what_the_system_shows_anyway_is_not_bound_twice(sandboxed: Machine) -> None:
+    tools = sandboxed.root / "tools"
+    (tools / "inner").mkdir(parents=True)
+    mounts = _mounts(_profile(sandboxed, Path("/usr/lib"), tools / "inner", tools, tools))
+    assert ("--ro-bind", "/usr/lib") not in mounts
+    assert mounts.count(("--ro-bind", str(tools))) == 1
+    assert ("--ro-bind", str(tools / "inner")) not in mounts
+
+
+def test_our_own_directories_are_hidden_where_another_bind_would_show_them(
+    sandboxed: Machine,
+) -> None:
+    state = sandboxed.around.places.state
+    assert ("--tmpfs", str(state)) not in _mounts(_profile(sandboxed))
+    assert ("--tmpfs", str(state)) in _mounts(_profile(sandboxed, state.parent))
+
+
+@pytest.mark.parametrize("name", PROTECTED)
+def test_a_protected_name_that_is_a_link_is_refused(sandboxed: Machine, name: str) -> None:
+    (sandboxed.path / name).symlink_to("/etc")
+    with pytest.raises(InputError) as caught:
+        _profile(sandboxed)
+    assert caught.value.code == "sandbox.link"
+
+
+def test_a_toolchain_of_the_workspace_that_was_turned_into_a_link_is_refused(
+    sandboxed: Machine,
+) -> None:
+    (sandboxed.path / "tools").symlink_to(sandboxed.root)
+    with pytest.raises(InputError) as caught:
+        _profile(sandboxed, sandboxed.path / "tools/cb")
+    assert caught.value.code == "sandbox.link"
+
+
+def test_a_home_that_cannot_be_hidden_is_refused(sandboxed: Machine) -> None:
+    with pytest.raises(InputError) as caught:
+        bubblewrap_profile(BWRAP, workspace=sandboxed.path, home=Path("/"))
+    assert caught.value.code == "sandbox.home"
+
+
+@pytest.mark.requirement("R40")
+def test_bubblewrap_is_not_looked_up_by_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake = tmp_path / "bwrap"
+    fake.write_text("#!/bin/sh\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert find_bubblewrap() != str(fake)
+
+
+# The real one
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.requirement("R47")
+async def test_the_workspace_can_be_written_and_nothing_else_arrives(sandboxed: Machine) -> None:
+    home = sandboxed.around.home
+    (home / "secret").write_text("secret")
+    (sandboxed.around.places.state / "key").write_text("key")
+    script = f"""
+        echo written > here
+        echo lost > {home}/there; echo lost > {sandboxed.root}/there
+        for place in / /usr /etc; do
+            (: > $place/there) 2>/dev/null && echo "wrote $place"
+        done
+        cat {home}/secret {sandboxed.around.places.state}/key 2>/dev/null
+        ls -A {home}; ls -A /run
+    """
+    told = _out(await _sh(sandboxed, script))
+    assert (sandboxed.path / "here").read_text() == "written\n"
+    assert not (home / "there").exists()
+    assert not (sandboxed.root / "there").exists()
+    assert told.split() == ["project", "there"]
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.requirement("R47")
+async def test_what_runs_later_outside_stays_read_only(sandboxed: Machine) -> None:
+    for name in PROTECTED:
+        (sandboxed.path / name).mkdir()
+    (sandboxed.path / ".git/config").write_text("[core]\n")
+    script = "for name in .git .codex .codexbridge .vscode .github; do : > $name/x; done; "
+    script += "echo x >> .git/config; mv .git .old; rm -rf .github; exit 0"
+    await _sh(sandboxed, script)
+    assert [*(sandboxed.path / ".git").iterdir()] == [sandboxed.path / ".git/config"]
+    assert (sandboxed.path / ".git/config").read_text() == "[core]\n"
+    assert (sandboxed.path / ".github").is_dir()
+
+
+@pytest.mark.needs("bubblewrap")
+async def test_a_git_file_of_a_worktree_is_protected_too(sandboxed: Machine) -> None:
+    (sandboxed.path / ".git").write_text("gitdir: /elsewhere\n")
+    await _sh(sandboxed, "echo gitdir: /evil > .git; rm -f .git; exit 0")
+    assert (sandboxed.path / ".git").read_text() == "gitdir: /elsewhere\n"
+
+
+@pytest.mark.needs("bubblewrap")
+async def test_a_missing_protected_name_leaves_nothing_on_the_host(sandboxed: Machine) -> None:
+    _out(await _sh(sandboxed, "true"))
+    assert [*sandboxed.path.iterdir()] == []
+
+
+@pytest.fixture
+def doors(sandboxed: Machine) -> Iterator[tuple[int, str, str]]:
+    """Listening sockets of the host: a TCP port, a path and an abstract name."""
+    path = str(sandboxed.root / "s")
+    # A path below pytest's own can be too long for a socket's name.
+    name = os.path.relpath(path)
+    abstract = f"codexbridge-test-{os.getpid()}"
+    with (
+        socket.create_server(("127.0.0.1", 0)) as tcp,
+        socket.socket(socket.AF_UNIX) as unix,
+        socket.socket(socket.AF_UNIX) as hidden,
+    ):
+        unix.bind(name)
+        unix.listen()
+        hidden.bind(f"\0{abstract}")
+        hidden.listen()
+        yield tcp.getsockname()[1], path, abstract
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.requirement("R47")
+async def test_no_socket_of_the_host_can_be_reached(
+    sandboxed: Machine, doors: tuple[int, str, str]
+) -> None:
+    port, path, abstract = doors
+    script = f"""
+import socket
+for family, address in (
+    (socket.AF_INET, ("127.0.0.1", {port})),
+    (socket.AF_UNIX, {path!r}),
+    (socket.AF_UNIX, "\\0" + {abstract!r}),
+):
+    try:
+        with socket.socket(family) as link:
+            link.connect(address)
+            print("reached", address)
+    except OSError:
+        print("closed")
+"""
+    (sandboxed.path / "probe.py").write_text(script)
+    told = _out(await _sh(sandboxed, f"{PYTHON} -I -S probe.py", *BASES))
+    assert told.split() == ["closed"] * 3
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.requirement("R51")
+async def test_with_the_network_loopback_is_the_hosts(
+    sandboxed: Machine, doors: tuple[int, str, str]
+) -> None:
+    script = "cat /proc/net/tcp"
+    assert f":{doors[0]:04X} " in _out(await _sh(sandboxed, script, network=True))
+    assert f":{doors[0]:04X} " not in _out(await _sh(sandboxed, script))
+
+
+@pytest.mark.needs("bubblewrap")
+async def test_no_process_of_the_host_is_seen(sandboxed: Machine) -> None:
+    told = _out(await _sh(sandboxed, "ls -d /proc/[0-9]* | wc -l; id -u"))
+    assert int(told.split()[0]) < 8
+    assert told.split()[1] == str(os.getuid())
+
+
+@pytest.mark.needs("bubblewrap")
+async def test_no_namespace_can_be_made_inside(sandboxed: Machine) -> None:
+    ended = await _sh(sandboxed, "unshare --user true")
+    assert not ended.ok
+
+
+@pytest.mark.needs("bubblewrap")
+async def test_localhost_resolves_inside(sandboxed: Machine) -> None:
+    assert "localhost" in _out(await _sh(sandboxed, "getent hosts localhost"))
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.requirement("R44")
+async def test_everything_inside_ends_with_the_command(sandboxed: Machine) -> None:
+    mark = f"{30 + os.getpid() / 1e6:.6f}"
+    ended = await _sh(sandboxed, f"setsid sleep {mark} & (setsid sleep {mark} &); sleep 0.05")
+    assert ended.code == 0
+    assert ended.survivors == 0
+    assert not [found for found in psutil.process_iter(["cmdline"]) if mark in str(found.info)]
+
+
+@pytest.mark.needs("bubblewrap")
+async def test_a_toolchain_under_the_home_is_readable_and_read_only(sandboxed: Machine) -> None:
+    tool = sandboxed.around.home / ".tools/bin/tool"
+    tool.parent.mkdir(parents=True)
+    tool.write_text("#!/bin/sh\necho ran\n")
+    tool.chmod(0o755)
+    script = f"{tool}; (echo x >> {tool}) 2>/dev/null || echo kept"
+    assert _out(await _sh(sandboxed, script, tool.parents[1])) == "ran\nkept\n"
+
+
+@pytest.mark.needs("bubblewrap")
+async def test_a_toolchain_named_through_a_link_is_found_by_both_names(
+    sandboxed: Machine,
+) -> None:
+    tools = sandboxed.around.home / "tools"
+    (tools / "v1.2.3").mkdir(parents=True)
+    (tools / "v1.2.3/file").write_text("x\n")
+    (tools / "v1").symlink_to("v1.2.3")
+    script = f"cat {tools}/v1/file {tools}/v1.2.3/file"
+    assert _out(await _sh(sandboxed, script, tools / "v1", tools / "v1.2.3")) == "x\nx\n"
+
+
+@pytest.mark.needs("bubblewrap")
+async def test_our_state_stays_hidden_inside_a_bound_folder(sandboxed: Machine) -> None:
+    places: Home = sandboxed.around.places
+    (places.state / "key").write_text("key")
+    (places.state.parent / "tool").write_text("tool\n")
+    told = _out(
+        await _sh(
+            sandboxed, f"cat {places.state.parent}/tool; ls -A {places.state}", places.state.parent
+        )
+    )
+    assert told == "tool\n"

@@ -1,0 +1,75 @@
+"""The sandbox is believed only after it held."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from local_agent.execution import self_test as module
+from local_agent.execution.sandbox import NOT_SANDBOXED, Profile
+from local_agent.execution.self_test import self_test
+from tests.unit.local_agent.execution.conftest import Machine
+
+
+async def _tried(machine: Machine) -> tuple[str, str, str]:
+    found = await self_test(machine.around.places, home=machine.around.home)
+    return found.level, found.reason, found.detail
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.requirement("R50")
+async def test_a_sandbox_that_holds_is_the_level_of_commands(machine: Machine) -> None:
+    assert await _tried(machine) == ("bubblewrap", "sandbox.ok", "")
+
+
+@pytest.mark.needs("bubblewrap")
+async def test_the_test_leaves_nothing_behind(machine: Machine) -> None:
+    await _tried(machine)
+    places = machine.around.places
+    assert [*places.state.iterdir(), *places.run.iterdir(), *machine.path.iterdir()] == []
+
+
+@pytest.mark.requirement("R50")
+async def test_without_bubblewrap_there_is_no_sandbox(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "find_bubblewrap", lambda: None)
+    assert await _tried(machine) == ("none", "sandbox.not-installed", "")
+
+
+@pytest.mark.requirement("R4")
+async def test_a_bubblewrap_that_cannot_start_is_no_sandbox_and_says_why(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    broken = tmp_path / "bwrap"
+    broken.write_text(
+        "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n"
+    )
+    broken.chmod(0o755)
+    monkeypatch.setattr(module, "find_bubblewrap", lambda: str(broken))
+    level, reason, detail = await _tried(machine)
+    assert (level, reason) == ("none", "sandbox.cannot-start")
+    assert "No permissions" in detail
+
+
+@pytest.mark.requirement("R4")
+async def test_a_bubblewrap_that_does_nothing_is_no_sandbox(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "find_bubblewrap", lambda: "/bin/true")
+    assert await _tried(machine) == ("none", "sandbox.cannot-start", "")
+
+
+@pytest.mark.requirement("R50")
+async def test_a_sandbox_that_leaks_is_no_sandbox_and_says_what(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def open_profile(*_: object, **__: object) -> Profile:
+        return NOT_SANDBOXED
+
+    monkeypatch.setattr(module, "find_bubblewrap", lambda: "/usr/bin/bwrap")
+    monkeypatch.setattr(module, "bubblewrap_profile", open_profile)
+    level, reason, detail = await _tried(machine)
+    assert (level, reason) == ("none", "sandbox.leaks")
+    assert detail.split(", ") == ["git", "state", "tcp", "socket", "abstract", "outside"]

@@ -1,0 +1,62 @@
+"""The agent's sentences: both languages tell the same facts, amounts read as people say them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import pytest
+
+from common.model.state import Reason, TaskState
+from common.sentences import Lang, Sentence
+from local_agent import replies
+
+
+def sentences() -> Iterator[tuple[str, Sentence]]:
+    for name, value in vars(replies).items():
+        if isinstance(value, Sentence):
+            yield name, value
+        elif isinstance(value, Mapping) and not name.startswith("__"):
+            for code, sentence in value.items():
+                if isinstance(sentence, Sentence):
+                    yield f"{name}[{code}]", sentence
+
+
+@pytest.mark.parametrize("named", list(sentences()), ids=lambda named: str(named[0]))
+def test_both_languages_tell_the_same_facts(named: tuple[str, Sentence]) -> None:
+    _, sentence = named
+    assert sentence.fields("en") == sentence.fields("zh")
+    assert sentence.en
+    assert sentence.zh
+
+
+def test_every_state_and_every_reason_has_its_words() -> None:
+    assert set(replies.STATES) == {state.value for state in TaskState}
+    assert set(replies.REASONS) == {reason.value for reason in Reason}
+
+
+def test_no_sentence_for_the_chat_tells_where_something_lies() -> None:
+    for sentence in replies.ENGINE_ERRORS.values():
+        assert not sentence.fields("en") & {"place", "workspace_path", "home"}
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "lang", "said"),
+    [
+        (-5, "en", "0.0 s"),
+        (40, "en", "0.0 s"),
+        (1_540, "en", "1.5 s"),
+        (9_999, "zh", "9.9 秒"),
+        (42_000, "en", "42 s"),
+        (185_000, "en", "3 min 5 s"),
+        (86_399_000, "zh", "23 小时 59 分"),
+    ],
+)
+def test_durations_read_as_people_say_them(milliseconds: int, lang: Lang, said: str) -> None:
+    assert replies.render_duration(milliseconds, lang) == said
+
+
+@pytest.mark.parametrize(
+    ("size", "said"), [(0, "0 B"), (999, "999 B"), (3_400, "3.4 kB"), (2_000_000, "2.0 MB")]
+)
+def test_sizes_read_as_people_say_them(size: int, said: str) -> None:
+    assert replies.render_size(size) == said
