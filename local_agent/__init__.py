@@ -1,1 +1,1 @@
-"""The half with authority: it runs on the dev machine and executes only what was confirmed there."""
+"""The half with authority: it runs on the dev machine and executes what was confirmed there."""

@@ -472,6 +472,13 @@ ENGINE_ERRORS: Final[dict[str, Sentence]] = {
         en="There is no folder “{folder}” in the workspace. Nothing was run.",
         zh="工作区中没有文件夹“{folder}”。没有执行任何操作。",
     ),
+    "search.query": Sentence(
+        en="Only one line of at most {limit} bytes can be looked for.",
+        zh="只能查找一行文字，且不超过 {limit} 字节。",
+    ),
+    "path.missing": Sentence(
+        en="The folder of the workspace is no longer there.", zh="工作区所在的文件夹已不存在。"
+    ),
     "workspace.gone": Sentence(
         en="The folder of the workspace is no longer there. Nothing was run.",
         zh="工作区所在的文件夹已不存在。没有执行任何操作。",

@@ -49,7 +49,6 @@ _AFTER_QUERY = re.compile(
     r"[.。!！?？,，]+)\s*$",
     re.IGNORECASE,
 )
-MAX_QUERY: Final = 200  # characters
 
 
 def find_files(text: str) -> tuple[str, ...]:
@@ -96,12 +95,12 @@ def find_command(rest: str) -> str | None:
 def find_query(rest: str) -> str | None:
     """Return the literal text to look for, out of what follows "find"."""
     if quoted := find_quoted(rest):
-        return quoted[:MAX_QUERY]
+        return quoted
     query = _trim(rest)
     names = find_identifiers(query)
     if len(names) == 1 and " " in query:
-        return names[0][:MAX_QUERY]
-    return query[:MAX_QUERY] or None
+        return names[0]
+    return query or None
 
 
 def _trim(text: str) -> str:
