@@ -137,6 +137,9 @@ _APPROVE: Final = {
         zh="{task} 并不在等待批准。用 `codexbridge show {task}` 查看其状态。",
     ),
 }
+_TASK: Final = {
+    "task.over": Sentence(en="{task} has ended already.", zh="{task} 已经结束。"),
+}
 _PAIR: Final = {
     "input.pairing-code": Sentence(
         en="That is not a pairing code. It begins with CB1- and has 26 more characters; make a new "
@@ -245,6 +248,7 @@ ERRORS: Final[Mapping[str, Sentence]] = {
     **_SETTINGS,
     **_AGENT,
     **_APPROVE,
+    **_TASK,
     **_PAIR,
     **_WORKSPACE,
 }

@@ -109,10 +109,6 @@ BAD_OPTION = Sentence(
     '`{prefix} test --cmd="pytest -q"`.',
     zh='无法理解“{given}”，因此没有执行任何操作。写法：`{prefix} 测试 --cmd="pytest -q"`。',
 )
-BAD_COMMAND = Sentence(
-    en="This command cannot be run as written ({why}). Nothing was run.",
-    zh="这条命令无法按原样执行（{why}）。没有执行任何操作。",
-)
 RUN_OFF = Sentence(
     en="Running commands is switched off on this machine (allow_run_terminal).",
     zh="本机已关闭命令执行（allow_run_terminal）。",
@@ -187,10 +183,6 @@ ON_BRANCH = Sentence(
 
 # --- engine: outcomes -----------------------------------------------------------------------
 
-TASK_EXPIRED = Sentence(
-    en="It reached the machine after its deadline and was not started.",
-    zh="到达电脑时已超过期限，没有开始。",
-)
 APPROVAL_EXPIRED = Sentence(
     en="Nobody approved it in time; nothing ran.", zh="未在期限内获得批准；没有执行任何操作。"
 )
@@ -307,7 +299,8 @@ _HOURS = Sentence(en="{h} h {m} min", zh="{h} 小时 {m} 分")
 SHORT_ID_REFUSED = Sentence(
     en="Refused: the ID {short_id} already names another task on the machine, or the gateway may "
     "not give it. Nothing was done; please ask again.",
-    zh="已拒绝：编号 {short_id} 在电脑上已指向另一个任务，或网关无权分配该编号。没有执行任何操作；请重新发送。",
+    zh="已拒绝：编号 {short_id} 在电脑上已指向另一个任务，或网关无权分配该编号。"
+    "没有执行任何操作；请重新发送。",
 )
 EXPIRED_ON_ARRIVAL = Sentence(
     en="The task reached the machine after its time had run out. Nothing was done.",
@@ -358,7 +351,8 @@ AUTHORITY_ERRORS: Final[dict[str, Sentence]] = {
     "audit.broken": Sentence(
         en="The audit log does not hold at entry {seq}: it was changed or damaged. The agent does "
         "not start; keep the file and compare it with a backup.",
-        zh="审计日志在第 {seq} 条处校验失败：已被更改或损坏。代理不会启动；请保留该文件并与备份比对。",
+        zh="审计日志在第 {seq} 条处校验失败：已被更改或损坏。"
+        "代理不会启动；请保留该文件并与备份比对。",
     ),
     "store.failed": Sentence(
         en="The journal could not be written ({why}). Nothing was changed; is the disk full?",

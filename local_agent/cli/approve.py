@@ -11,11 +11,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from common.clock import SystemClock
+from common.errors import StateError
 from common.home import find_home
 from common.sentences import Lang, say
 from local_agent.approval.dialogs.duration import time_left
 from local_agent.approval.dialogs.question import Question, read_question
-from local_agent.approval.dialogs.terminal import Terminal, ask, render
+from local_agent.approval.dialogs.terminal import ask, render
+from local_agent.approval.dialogs.tty import Terminal, open_terminal
 from local_agent.cli import words
 from local_agent.cli.choose import waiting_approval
 from local_agent.cli.follow import follow
@@ -40,15 +42,17 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
 
     Raises:
         InputError: ``approve.no-terminal`` and what `waiting_approval` raises.
-        StateError: the approval expired or was superseded meanwhile.
+        StateError: nothing can be approved now, or the approval ended meanwhile.
     """
     home, screen = find_home(environ), screen_for(lang, environ)
     approval = waiting_approval(home, environ, screen, args.task)
-    terminal = Terminal(sys.stdin, environ)
+    terminal = open_terminal(sys.stdin, environ)
     try:
         if approval is None:
             screen.tell(words.NONE_WAITS)
             return EXIT_NO_DECISION
+        if why := approval["blocked"]:
+            raise StateError("approval.blocked", why=why)
         question = read_question(approval)
         typed, code = _typed(question, terminal, lang)
         if typed is None:

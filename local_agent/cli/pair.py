@@ -18,7 +18,7 @@ from common.protocol.pairing import check_words, parse_code
 from common.sentences import Lang, say
 from common.signing import SigningKey
 from local_agent.cli import words
-from local_agent.cli.screen import Screen, screen_for
+from local_agent.cli.screen import Screen, at_keyboard, read_answer, screen_for
 from local_agent.relay.pairing import (
     Pairing,
     exchange,
@@ -82,20 +82,15 @@ def _pair(home: Home, keys: Keystore, key: SigningKey, *, url: str, code: str) -
 
 
 def _may_replace(former: Pairing, screen: Screen, *, asked_to: bool) -> bool:
-    if not asked_to or not sys.stdin.isatty():
+    if not asked_to or not at_keyboard():
         raise InputError("pair.already", url=former.url, machine=former.machine)
     question = screen.say(words.PAIR_SURE, url=former.url, machine=former.machine)
-    return _ask(question).strip().lower() in ("yes", "是")
-
-
-def _ask(question: str) -> str:
-    print(question, end="", flush=True)
-    return sys.stdin.readline(16)
+    return read_answer(question) in ("yes", "是")
 
 
 def _read_code(screen: Screen) -> str:
-    if sys.stdin.isatty():
+    if at_keyboard():
         import getpass
 
         return getpass.getpass(screen.say(words.PAIR_CODE))
-    return sys.stdin.readline(_MAX_CODE)
+    return sys.stdin.readline(_MAX_CODE) if sys.stdin else ""

@@ -7,10 +7,12 @@ import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from common.sentences import Lang, Sentence, say
 from common.terminal import Ink, cells, exact, pad, table
+
+MAX_ANSWER: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,17 @@ def screen_for(lang: Lang, environ: Mapping[str, str]) -> Screen:
     live = sys.stdout.isatty() and environ.get("TERM") != "dumb"
     width = shutil.get_terminal_size().columns
     return Screen(lang, Ink(on=live and not environ.get("NO_COLOR")), width, live)
+
+
+def at_keyboard() -> bool:
+    """Tell whether standard input is a terminal; a service may have none at all."""
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+def read_answer(question: str) -> str:
+    """Ask on standard output and return one short line, lower case, without its blanks."""
+    print(question, end="", flush=True)
+    return sys.stdin.readline(MAX_ANSWER).strip().lower()
 
 
 def print_json(value: Any) -> None:

@@ -167,13 +167,6 @@ IS_DEFAULT: Final = Sentence(en="default", zh="默认")
 NO_TASKS: Final = Sentence(en="No open tasks.", zh="没有未结束的任务。")
 NO_TASKS_AT_ALL: Final = Sentence(en="No tasks yet.", zh="还没有任务。")
 NONE_WAITS: Final = Sentence(en="Nothing waits for approval.", zh="没有等待批准的请求。")
-SEVERAL_WAIT: Final = Sentence(
-    en="{count} requests wait for approval; say which one:",
-    zh="有 {count} 个请求等待批准，请指明：",
-)
-NOT_WAITING: Final = Sentence(
-    en="{task} does not wait for approval: {state}.", zh="{task} 并不在等待批准：{state}。"
-)
 HERE: Final = Sentence(en="this machine", zh="本机")
 NO_DECISION: Final = Sentence(
     en="No decision. {task} stays waiting, {left}.", zh="未作决定。{task} 继续等待，{left}。"
@@ -185,7 +178,6 @@ DETACHED: Final = Sentence(
 )
 REJECTED: Final = Sentence(en="Rejected {task}.", zh="已拒绝 {task}。")
 CANCELLED: Final = Sentence(en="{task} is being stopped.", zh="正在停止 {task}。")
-ASKED: Final = Sentence(en="{task} accepted.", zh="已受理 {task}。")
 WAITS: Final = Sentence(
     en="{task} waits for you: codexbridge approve {task}",
     zh="{task} 等待您确认：codexbridge approve {task}",
@@ -220,7 +212,6 @@ ASKED_BY: Final = Sentence(en="Asked by", zh="请求者")
 REQUEST: Final = Sentence(en="Request", zh="请求原文")
 WORKSPACE_LABEL: Final = Sentence(en="Workspace", zh="工作区")
 SUMMARY: Final = Sentence(en="Summary", zh="摘要")
-COMMAND: Final = Sentence(en="Command", zh="命令")
 
 # -- status ----------------------------------------------------------------------------------
 

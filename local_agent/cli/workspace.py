@@ -5,7 +5,6 @@ What is found is only offered; a person confirms each item, or names them on the
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +14,7 @@ from common.home import find_home
 from common.sentences import Lang, say
 from common.text import one_line
 from local_agent.cli import words
-from local_agent.cli.screen import Screen, print_json, screen_for
+from local_agent.cli.screen import Screen, at_keyboard, print_json, read_answer, screen_for
 from local_agent.workspace.registry import Registry, Workspace
 from local_agent.workspace.toolchains import Toolchain
 
@@ -84,7 +83,7 @@ def _confirmed(
         return _named(found, chosen)
     if not found:
         return []
-    if not sys.stdin.isatty():
+    if not at_keyboard():
         kinds = ", ".join(item.kind for item in found)
         screen.tell(words.TOOLCHAINS_SKIPPED, count=len(found), kinds=kinds)
         return []
@@ -104,8 +103,8 @@ def _named(found: Sequence[Toolchain], chosen: str) -> Sequence[Toolchain]:
 
 def _says_yes(item: Toolchain, screen: Screen) -> bool:
     path = ", ".join(one_line(str(path), 1024) for path in item.paths)
-    print(screen.say(words.TOOLCHAIN_ASK, kind=item.kind, path=path), end="", flush=True)
-    return sys.stdin.readline(16).strip().lower() in ("y", "yes", "是")
+    question = screen.say(words.TOOLCHAIN_ASK, kind=item.kind, path=path)
+    return read_answer(question) in ("y", "yes", "是")
 
 
 def _list(found: Sequence[Workspace], screen: Screen, *, as_json: bool) -> None:

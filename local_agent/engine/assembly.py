@@ -55,11 +55,7 @@ def build_engine(
     tasks = TaskLog(store, bus, clock)
     understanding = Understanding(
         log=tasks,
-        router=Router(
-            threshold=settings.nl.confidence_threshold,
-            prefix=settings.prefix,
-            free_text=settings.nl.enable,
-        ),
+        router=_router(settings),
         collector=Collector(
             list_files=partial(files.list_files, clock=clock),
             search=partial(files.search, clock=clock),
@@ -102,6 +98,14 @@ def read_argv(line: str) -> tuple[str, ...] | None:
         InputError: ``command.*``.
     """
     return read_command_line(line).argv
+
+
+def _router(settings: AgentSettings) -> Router:
+    return Router(
+        threshold=settings.nl.confidence_threshold,
+        prefix=settings.prefix,
+        free_text=settings.nl.enable,
+    )
 
 
 def _proposers(

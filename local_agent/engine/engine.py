@@ -12,8 +12,6 @@ interrupted, and is reported as unknown and never run again (P3).
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
-from types import MappingProxyType
 from typing import Any, Final, Protocol
 
 from common.clock import Clock
@@ -67,44 +65,6 @@ class Engine:
 
     # --- the main flow -----------------------------------------------------------------------
 
-    async def _route(self, task: Task, run: Run) -> Task:
-        return await self._understanding.route(task)
-
-    async def _collect(self, task: Task, run: Run) -> Task:
-        return await self._understanding.collect(task, run)
-
-    async def _begin_proposing(self, task: Task, run: Run) -> Task:
-        return await self._understanding.begin_proposing(task)
-
-    async def _propose(self, task: Task, run: Run) -> Task:
-        return await self._understanding.propose(task, run)
-
-    async def _answer_or_ask(self, task: Task, run: Run) -> Task:
-        result = TaskResult.model_validate_json(task.proposal_json or "")
-        if isinstance(result.requires, NoRequirement):
-            return await self._tasks.ended(task, Reason.COMPLETED, result.summary)
-        return await self._commands.ask(task)
-
-    async def _decide(self, task: Task, run: Run) -> Task:
-        return await self._commands.decide(task, run)
-
-    async def _interrupted(self, task: Task, run: Run) -> Task:
-        return await self._commands.interrupted(task)
-
-    STEPS: Final[Mapping[TaskState, Callable[[Engine, Task, Run], Awaitable[Task]]]] = (
-        MappingProxyType(
-            {
-                TaskState.RECEIVED: _route,
-                TaskState.ROUTED: _collect,
-                TaskState.CONTEXT_COLLECTED: _begin_proposing,
-                TaskState.PROPOSING: _propose,
-                TaskState.PROPOSAL_READY: _answer_or_ask,
-                TaskState.WAITING_APPROVAL: _decide,
-                TaskState.EXECUTING: _interrupted,
-            }
-        )
-    )
-
     async def _carry(self, run: Run) -> None:
         task = await self._store.get(run.task_id)
         if task.cancel_requested:
@@ -112,7 +72,30 @@ class Engine:
         while task.state not in FINAL:
             if run.stop.is_set() and task.state is not TaskState.EXECUTING:
                 raise StoppedError
-            task = await self.STEPS[task.state](self, task, run)
+            task = await self._step(task, run)
+
+    async def _step(self, task: Task, run: Run) -> Task:
+        match task.state:
+            case TaskState.RECEIVED:
+                return await self._understanding.route(task)
+            case TaskState.ROUTED:
+                return await self._understanding.collect(task, run)
+            case TaskState.CONTEXT_COLLECTED:
+                return await self._understanding.begin_proposing(task)
+            case TaskState.PROPOSING:
+                return await self._understanding.propose(task, run)
+            case TaskState.PROPOSAL_READY:
+                return await self._answer_or_ask(task)
+            case TaskState.WAITING_APPROVAL:
+                return await self._commands.decide(task, run)
+            case _:
+                return await self._commands.interrupted(task)
+
+    async def _answer_or_ask(self, task: Task) -> Task:
+        result = TaskResult.model_validate_json(task.proposal_json or "")
+        if isinstance(result.requires, NoRequirement):
+            return await self._tasks.ended(task, Reason.COMPLETED, result.summary)
+        return await self._commands.ask(task)
 
     # --- the life of all tasks ---------------------------------------------------------------
 

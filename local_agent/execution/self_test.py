@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from common.errors import InputError
 from common.home import Home, private_dir
 from local_agent.execution.sandbox import (
     NOT_SANDBOXED,
@@ -66,7 +67,7 @@ class SelfTest:
     Attributes:
         level: The level to run commands at.
         reason: ``sandbox.ok``, or why there is none: ``sandbox.not-installed``,
-            ``sandbox.cannot-start`` or ``sandbox.leaks``.
+            ``sandbox.cannot-start``, ``sandbox.home`` or ``sandbox.leaks``.
         detail: What leaked, or the first line that bubblewrap said.
     """
 
@@ -85,6 +86,15 @@ async def self_test(places: Home, *, home: Path) -> SelfTest:
     program = await asyncio.to_thread(find_bubblewrap)
     if program is None:
         return SelfTest("none", "sandbox.not-installed")
+    try:
+        return await _try(program, places, home)
+    except InputError as error:
+        return SelfTest("none", error.code)
+    except OSError as error:
+        return SelfTest("none", "sandbox.cannot-start", str(error)[:200])
+
+
+async def _try(program: str, places: Home, home: Path) -> SelfTest:
     with ExitStack() as cleanup:
         scene = await asyncio.to_thread(cleanup.enter_context, _scene(places))
         try:

@@ -7,22 +7,19 @@ No flag, variable or pipe can stand in for the typing (P1).
 
 from __future__ import annotations
 
-import os
 import shlex
-import termios
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, TextIO
+from collections.abc import Iterator, Sequence
+from typing import Final
 
-from common.errors import InputError
 from common.sentences import Lang, Sentence, say
 from common.terminal import Ink, cells, clip_cells, exact, pad, wrap
 from common.text import one_line
 from local_agent.approval.dialogs import words
 from local_agent.approval.dialogs.duration import time_left
 from local_agent.approval.dialogs.question import Question
-from local_agent.replies import RISK
+from local_agent.approval.dialogs.tty import Terminal
+from local_agent.replies import RISK, render_size
 
-MAX_LINE: Final = 4096  # termios(3): a canonical line has at most so many bytes
 MIN_WIDTH: Final = 50
 MAX_WIDTH: Final = 100
 
@@ -82,55 +79,6 @@ def ask(question: Question, terminal: Terminal, *, lang: Lang) -> str | None:
             return typed
         terminal.write(terminal.ink("red", say(words.WRONG, lang)) + "\n")
     return None
-
-
-class Terminal:
-    """The controlling terminal, whatever standard input and output are connected to.
-
-    Raises:
-        InputError: ``approve.no-terminal``: standard input is none, or the process has none.
-    """
-
-    def __init__(self, stdin: TextIO, environ: Mapping[str, str]) -> None:
-        if not stdin.isatty():
-            raise InputError("approve.no-terminal")
-        try:
-            self.descriptor = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
-        except OSError:
-            raise InputError("approve.no-terminal") from None
-        self.ink = Ink(on=environ.get("TERM", "dumb") != "dumb" and not environ.get("NO_COLOR"))
-
-    @property
-    def width(self) -> int:
-        """Cells in a line; 80 when the terminal does not tell."""
-        try:
-            return os.get_terminal_size(self.descriptor).columns or 80
-        except OSError:
-            return 80
-
-    def write(self, text: str) -> None:
-        """Write to the person, not to standard output."""
-        rest = text.encode("utf-8", "replace")
-        while rest:
-            rest = rest[os.write(self.descriptor, rest) :]
-
-    def read_line(self, prompt: str) -> str:
-        """Return one typed line without its blanks; empty at the end of input.
-
-        What was typed before the prompt stood there is thrown away: it was meant for something
-        else, and it must not answer a question that was not yet read.
-        """
-        termios.tcflush(self.descriptor, termios.TCIFLUSH)
-        self.write(prompt)
-        # In canonical mode one read gives one line, however it was typed.
-        line = os.read(self.descriptor, MAX_LINE)
-        if not line.endswith(b"\n"):
-            self.write("\n")
-        return line.decode("utf-8", "replace").strip()
-
-    def close(self) -> None:
-        """Give the terminal back."""
-        os.close(self.descriptor)
 
 
 class _Page:
@@ -237,8 +185,8 @@ class _Page:
         yield from self._row(words.SANDBOX, self._sandbox())
         network = ("red", words.NETWORK_ON) if payload["network"] else ("", words.NETWORK_OFF)
         yield from self._row(words.NETWORK, [(network[0], self._say(network[1]))])
-        kib = payload["output_cap"] // 1024
-        limits = self._say(words.LIMITS_ARE, seconds=payload["timeout"], kib=kib)
+        size = render_size(payload["output_cap"])
+        limits = self._say(words.LIMITS_ARE, seconds=payload["timeout"], size=size)
         yield from self._row(words.LIMITS, [("", limits)])
 
     def _sandbox(self) -> list[Styled]:

@@ -55,8 +55,8 @@ NETWORK_ON: Final = Sentence(en="ON: it can send and receive data", zh="开放�
 NETWORK_OFF: Final = Sentence(en="off", zh="关闭")
 LIMITS: Final = Sentence(en="Limits", zh="限制")
 LIMITS_ARE: Final = Sentence(
-    en="ended after {seconds} s; the log keeps {kib} KiB of each output stream",
-    zh="{seconds} 秒后终止；日志为每路输出保留 {kib} KiB",
+    en="ended after {seconds} s; the log keeps {size} of each output stream",
+    zh="{seconds} 秒后终止；日志为每路输出保留 {size}",
 )
 AFTERWARDS: Final = Sentence(en="To the chat", zh="发到聊天")
 NOTHING_TO_CHAT: Final = Sentence(

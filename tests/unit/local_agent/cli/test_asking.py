@@ -293,6 +293,12 @@ def test_bytes_that_do_not_fit_their_digest_are_not_asked_about(
         assert "Code for" not in reads(screen, "not what waits now")
 
 
+def test_while_nothing_can_be_approved_nothing_is_asked(agent: AgentDouble) -> None:
+    agent.answers["show"] = {"task": TASK, "approval": an_approval(blocked="a command runs")}
+    with in_front("approve", "T-7K3F") as screen:
+        assert "Code for" not in reads(screen, "a command runs")
+
+
 def test_what_the_agent_refuses_is_told_in_one_line(agent: AgentDouble) -> None:
     agent.answers["show"] = {"task": TASK, "approval": an_approval()}
     agent.answers["decide"] = StateError("approval.expired")

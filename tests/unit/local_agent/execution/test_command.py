@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import signal
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -13,6 +15,7 @@ from common.clock import ManualClock
 from common.errors import StateError, StoreError
 from common.model.state import Reason
 from local_agent.execution.command import Executor, Progress
+from local_agent.workspace import toolchains
 from tests.unit.local_agent.execution.conftest import Machine
 
 
@@ -84,6 +87,16 @@ async def test_a_grant_runs_once_even_when_nothing_came_of_it(machine: Machine) 
         await executor.run(grant, workspace=machine.workspace)
     assert caught.value.code == "grant.spent"
     assert (machine.path / "ran").read_text() == "x\n"
+
+
+@pytest.mark.requirement("R4")
+async def test_a_grant_for_something_else_runs_nothing(machine: Machine) -> None:
+    grant = machine.grant(await machine.prepare("touch ran"))
+    object.__setattr__(grant.seal, "action", "apply_diff")
+    with pytest.raises(StateError) as caught:
+        await machine.executor().run(grant, workspace=machine.workspace)
+    assert caught.value.code == "command.action"
+    assert not (machine.path / "ran").exists()
 
 
 async def test_time_up_is_a_failure_that_says_so(machine: Machine) -> None:
@@ -219,6 +232,28 @@ async def test_a_sandboxed_command_sees_exactly_the_sealed_environment(
     assert outcome.log_sha256 is not None
     log = (await asyncio.to_thread(sandboxed.blobs.get, outcome.log_sha256)).decode()
     assert dict(line.split("=", 1) for line in log.splitlines()) == dict(prepared.env)
+
+
+@pytest.fixture
+def with_venv(sandboxed: Machine) -> Machine:
+    """A workspace under the home with a real venv, confirmed as it was found."""
+    subprocess.run(
+        [sys.executable, "-m", "venv", "--without-pip", str(sandboxed.path / ".venv")], check=True
+    )
+    found = toolchains.detect(sandboxed.path, {}, home=sandboxed.around.home)
+    return sandboxed.with_workspace(toolchains=tuple(found))
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.requirement("R47")
+async def test_the_python_of_a_venv_runs_inside_and_cannot_change_the_venv(
+    with_venv: Machine,
+) -> None:
+    script = "import sys, ssl, sqlite3; print(sys.prefix); open(sys.prefix + '/x', 'w')"
+    outcome = await with_venv.run(f'python -c "{script}"')
+    assert str(with_venv.path / ".venv") in outcome.tail
+    assert "Read-only file system" in outcome.tail
+    assert (outcome.reason, outcome.exit_code) == (Reason.FAILED, 1)
 
 
 @pytest.mark.needs("bubblewrap")

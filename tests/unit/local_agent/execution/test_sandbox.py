@@ -14,6 +14,7 @@ import pytest
 
 from common.errors import InputError
 from common.home import Home
+from local_agent.execution import sandbox
 from local_agent.execution.sandbox import (
     NOT_SANDBOXED,
     PROTECTED,
@@ -155,6 +156,25 @@ def test_bubblewrap_is_not_looked_up_by_path(
     fake.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert find_bubblewrap() != str(fake)
+
+
+def test_there_is_no_bubblewrap_but_on_linux(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert find_bubblewrap() is None
+
+
+def test_folders_that_are_no_links_into_usr_are_bound(
+    sandboxed: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox, "_MERGED", ("/usr/bin", "/no/such/folder"))
+    mounts = _mounts(_profile(sandboxed))
+    assert ("--ro-bind", "/usr/bin") in mounts
+    assert ("--ro-bind", "/no/such/folder") not in mounts
+
+
+def test_a_toolchain_that_went_away_is_not_bound(sandboxed: Machine) -> None:
+    gone = sandboxed.root / "gone"
+    assert ("--ro-bind", str(gone)) not in _mounts(_profile(sandboxed, gone))
 
 
 # The real one

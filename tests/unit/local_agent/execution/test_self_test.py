@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -73,3 +74,13 @@ async def test_a_sandbox_that_leaks_is_no_sandbox_and_says_what(
     level, reason, detail = await _tried(machine)
     assert (level, reason) == ("none", "sandbox.leaks")
     assert detail.split(", ") == ["git", "state", "tcp", "socket", "abstract", "outside"]
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.requirement("R4")
+async def test_what_cannot_be_tried_is_no_sandbox(machine: Machine) -> None:
+    places = replace(machine.around.places, run=machine.root / ("r" * 120))
+    found = await self_test(places, home=machine.around.home)
+    assert (found.level, found.reason) == ("none", "sandbox.cannot-start")
+    found = await self_test(machine.around.places, home=Path("/"))
+    assert (found.level, found.reason) == ("none", "sandbox.home")

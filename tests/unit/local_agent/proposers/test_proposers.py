@@ -117,6 +117,7 @@ def found(*items: Match, truncated: bool = False) -> Search:
 
 
 @pytest.mark.requirement("NL-10")
+@pytest.mark.requirement("R55")
 async def test_the_chat_gets_paths_and_counts_and_the_machine_the_lines() -> None:
     search = found(
         Match("a.py", 3, "secret = find_me()"), Match("a.py", 9, "x"), Match("b.py", 1, "y")
@@ -181,6 +182,7 @@ async def test_a_review_counts_files_and_lines() -> None:
     assert "? b.bin" in proposed.summary
 
 
+@pytest.mark.requirement("R55")
 async def test_a_review_of_many_files_lists_some_and_keeps_all_for_the_machine() -> None:
     files = [ChangedFile(f"f{number}.py", "added", 1, 0) for number in range(20)]
     proposed = await ReviewProposer(changed(*files, total=700)).propose(asked(TaskKind.REVIEW))

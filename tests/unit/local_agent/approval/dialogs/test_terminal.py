@@ -2,13 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import os
-import pty
-import re
-import select
-import sys
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -16,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from common.clock import ManualClock
-from common.errors import InputError
 from common.seal import Executable, Source, digest, seal_bytes
 from common.sentences import Lang
 from common.terminal import Ink, cells
@@ -25,7 +17,6 @@ from local_agent.approval.dialogs.question import Question, read_question
 from local_agent.replies import RISK
 from tests.sealed import a_payload, a_seal
 
-PATIENCE = 5.0
 PLAIN = Ink(on=False)
 
 
@@ -165,113 +156,3 @@ def test_no_input_breaks_the_page(argv: list[str], text: str, width: int, lang: 
         assert line.isprintable()
         assert cells(line) <= room + 1
     assert f"{len(argv) - 1} │ " in shown
-
-
-def test_standard_input_that_is_no_terminal_is_refused() -> None:
-    with pytest.raises(InputError) as refused:
-        terminal.Terminal(io.StringIO("7K3F\n"), {})
-    assert refused.value.code == "approve.no-terminal"
-
-
-class Person:
-    """Someone at a pseudo-terminal in which one call of ours runs."""
-
-    def __init__(self, call: Callable[[terminal.Terminal], object]) -> None:
-        self._seen = ""
-        self._pid, self._screen = pty.fork()
-        if self._pid == 0:
-            self._child(call)
-
-    @staticmethod
-    def _child(call: Callable[[terminal.Terminal], object]) -> None:
-        code = 99
-        try:
-            own = terminal.Terminal(sys.__stdin__ or sys.stdin, {"TERM": "xterm"})
-            own.write(f"RESULT {call(own)!r}\n")
-            code = 0
-        except KeyboardInterrupt:
-            code = 130
-        finally:
-            os._exit(code)
-
-    def reads(self, pattern: str) -> str:
-        """Return the screen up to the end of the pattern; what follows is read next time."""
-        while not (found := re.search(pattern, self._seen)):
-            ready, _, _ = select.select([self._screen], [], [], PATIENCE)
-            assert ready, f"not within {PATIENCE} s; the screen shows {self._seen!r}"
-            self._seen += os.read(self._screen, 4096).decode("utf-8", "replace")
-        read, self._seen = self._seen[: found.end()], self._seen[found.end() :]
-        return read
-
-    def types(self, keys: str) -> None:
-        os.write(self._screen, keys.encode())
-
-    def leaves(self) -> int:
-        code = os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
-        os.close(self._screen)
-        return code
-
-
-def test_the_right_code_is_returned_as_it_was_typed() -> None:
-    question = ask_about()
-    person = Person(lambda own: terminal.ask(question, own, lang="en"))
-    person.reads("Code for T-7K3F: ")
-    person.types(question.code[:4].lower() + "\n")
-    assert repr(question.code[:4].lower()) in person.reads("RESULT .*\n")
-    assert person.leaves() == 0
-
-
-@pytest.mark.requirement("P1")
-def test_a_wrong_code_says_so_and_may_be_tried_again() -> None:
-    question = ask_about(risk="high")
-    person = Person(lambda own: terminal.ask(question, own, lang="en"))
-    for wrong in (question.code[:4], "T-7K3F", "yes", "y"):
-        person.reads("Code for T-7K3F: ")
-        person.types(wrong + "\n")
-        person.reads("Nothing was approved")
-    person.reads("Code for T-7K3F: ")
-    person.types(question.code + "\n")
-    assert repr(question.code) in person.reads("RESULT .*\n")
-    assert person.leaves() == 0
-
-
-@pytest.mark.requirement("P1")
-@pytest.mark.parametrize("keys", ["\n", "\x04", "   \n"])
-def test_an_empty_line_or_the_end_of_input_is_no_decision(keys: str) -> None:
-    person = Person(lambda own: terminal.ask(ask_about(), own, lang="zh"))
-    person.reads("的代码：")
-    person.types(keys)
-    assert "None" in person.reads("RESULT .*\n")
-    assert person.leaves() == 0
-
-
-@pytest.mark.requirement("P1")
-def test_ctrl_c_is_no_decision() -> None:
-    person = Person(lambda own: terminal.ask(ask_about(), own, lang="en"))
-    person.reads("Code for")
-    person.types("\x03")
-    assert person.leaves() == 130
-
-
-@pytest.mark.requirement("P1")
-def test_what_was_typed_before_the_question_does_not_answer_it() -> None:
-    question = ask_about()
-
-    def slow(own: terminal.Terminal) -> str | None:
-        own.write("BUSY\n")
-        select.select([own.descriptor], [], [], PATIENCE)  # until the early typing is there
-        return terminal.ask(question, own, lang="en")
-
-    person = Person(slow)
-    person.reads("BUSY")
-    person.types(question.code + "\n")
-    person.reads("Code for T-7K3F: ")
-    person.types("\n")
-    assert "None" in person.reads("RESULT .*\n")
-    assert person.leaves() == 0
-
-
-def test_the_width_is_that_of_the_terminal_or_80() -> None:
-    person = Person(lambda own: own.width)
-    assert re.search(r"RESULT \d+", person.reads("RESULT .*\n"))
-    assert person.leaves() == 0

@@ -1,0 +1,236 @@
+"""The agent as a real process, without a gateway: ask, approve by hand, reject, cancel, stop."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+T = TypeVar("T")
+ROOT = Path(__file__).parents[2]
+COMMAND = [sys.executable, str(ROOT / "codexbridge.py")]
+PATIENCE = 15.0
+
+pytestmark = pytest.mark.timeout(90)
+
+
+def eventually(look: Callable[[], T]) -> T:
+    until = time.monotonic() + PATIENCE
+    while not (found := look()):
+        assert time.monotonic() < until, found
+        time.sleep(0.05)
+    return found
+
+
+class Machine:
+    """One installation with one workspace; its agent may be started and killed."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.workspace = root / "shop"
+        self.workspace.mkdir()
+        self.script = self.workspace / "t.sh"
+        self.script.write_text("echo run >> ran.txt; echo all fine\n", encoding="utf-8")
+        self.agent: subprocess.Popen[bytes] | None = None
+        kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+        self.environ = kept | {"CODEXBRIDGE_HOME": str(root / "cb"), "LANG": "C.UTF-8"}
+        self.run(
+            "workspace", "add", str(self.workspace), "--test", "sh t.sh", "--toolchains", "none"
+        )
+
+    def run(self, *arguments: str, code: int = 0) -> str:
+        done = subprocess.run(
+            [*COMMAND, *arguments],
+            env=self.environ,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=30,
+            check=False,
+        )
+        assert done.returncode == code, (arguments, done.returncode, done.stdout, done.stderr)
+        assert "Traceback" not in done.stderr
+        return done.stdout + done.stderr
+
+    def start(self) -> None:
+        with (self.root / "agent.log").open("ab") as log:
+            self.agent = subprocess.Popen(
+                [*COMMAND, "agent"],
+                env=self.environ,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        eventually(lambda: "ready" in self.log() and self.answers())
+
+    def answers(self) -> bool:
+        done = subprocess.run(
+            [*COMMAND, "status"], env=self.environ, capture_output=True, timeout=30, check=False
+        )
+        return done.returncode == 0
+
+    def end(self, number: int) -> int:
+        assert self.agent
+        self.agent.send_signal(number)
+        code = self.agent.wait(20)
+        self.agent = None
+        return code
+
+    def log(self) -> str:
+        return (self.root / "agent.log").read_text(encoding="utf-8")
+
+    def task(self, short_id: str) -> dict[str, Any]:
+        tasks = json.loads(self.run("tasks", "--all", "--json"))
+        return next(task for task in tasks if task["short_id"] == short_id)
+
+    def ask(self) -> str:
+        asked = json.loads(self.run("ask", "test", "--json"))
+        assert asked["state"] == "WAITING_APPROVAL"
+        return str(asked["short_id"])
+
+    def runs(self) -> int:
+        ran = self.workspace / "ran.txt"
+        return len(ran.read_text(encoding="utf-8").splitlines()) if ran.exists() else 0
+
+
+@pytest.fixture
+def machine() -> Iterator[Machine]:
+    # pytest's own folders are too long for a socket.
+    with tempfile.TemporaryDirectory(prefix="cb") as folder:
+        made = Machine(Path(folder).resolve())
+        made.start()
+        yield made
+        if made.agent:
+            made.agent.kill()
+            made.agent.wait()
+
+
+class Person:
+    """Someone at a terminal in which one command runs."""
+
+    def __init__(self, machine: Machine, *arguments: str) -> None:
+        command = [*COMMAND, *arguments]
+        self.seen = ""
+        self._pid, self._screen = pty.fork()
+        if self._pid == 0:
+            os.execve(command[0], command, machine.environ | {"TERM": "xterm"})  # noqa: S606 - no shell
+
+    def reads(self, pattern: str) -> re.Match[str]:
+        while not (found := re.search(pattern, self.seen)):
+            ready = select.select([self._screen], [], [], PATIENCE)[0]
+            assert ready, f"the screen shows {self.seen!r}"
+            try:
+                self.seen += os.read(self._screen, 65536).decode("utf-8", "replace")
+            except OSError:
+                raise AssertionError(f"it ended; the screen shows {self.seen!r}") from None
+        return found
+
+    def approves(self) -> None:
+        whole = self.reads(r"([0-9A-Z]{4})-([0-9A-Z]{4})[\s\S]*Code for T-\w+: ")
+        code = f"{whole[1]}-{whole[2]}" if "HIGH RISK" in self.seen else whole[1]
+        self.types(code.lower() + "\n")
+
+    def types(self, keys: str) -> None:
+        os.write(self._screen, keys.encode())
+
+    def leaves(self) -> int:
+        with contextlib.suppress(OSError):
+            while piece := os.read(self._screen, 65536):
+                self.seen += piece.decode("utf-8", "replace")
+        code = os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
+        os.close(self._screen)
+        return code
+
+
+@pytest.mark.requirement("P1")
+@pytest.mark.requirement("P2")
+@pytest.mark.requirement("R25")
+def test_what_a_person_approved_runs_once_and_is_told(machine: Machine) -> None:
+    short_id = machine.ask()
+    assert machine.runs() == 0
+    person = Person(machine, "approve")
+    person.approves()
+    assert person.leaves() == 0
+    assert "t.sh" in person.seen
+    assert "all fine" in person.seen
+    assert machine.runs() == 1
+    assert machine.task(short_id)["reason"] == "completed"
+    machine.run("approve", short_id, code=2)
+    assert machine.runs() == 1
+
+
+@pytest.mark.requirement("P3")
+def test_an_approval_outlives_kill_9_and_keeps_its_code(machine: Machine) -> None:
+    short_id = machine.ask()
+    before = machine.run("show", short_id)
+    machine.end(signal.SIGKILL)
+    machine.start()
+    code = re.compile(r"[0-9A-Z]{4}-[0-9A-Z]{4}")
+    found_before, found_after = code.search(before), code.search(machine.run("show", short_id))
+    assert found_before
+    assert found_after
+    assert found_before[0] == found_after[0]
+    person = Person(machine, "approve", short_id)
+    person.approves()
+    assert person.leaves() == 0
+    assert machine.runs() == 1
+
+
+def test_a_rejected_request_never_runs(machine: Machine) -> None:
+    short_id = machine.ask()
+    machine.run("reject", short_id, "--reason", "not today")
+    eventually(lambda: machine.task(short_id)["reason"])
+    assert machine.task(short_id)["reason"] == "rejected"
+    assert "not today" in machine.task(short_id)["summary"]
+    assert machine.runs() == 0
+
+
+def test_a_running_command_is_followed_left_and_cancelled(machine: Machine) -> None:
+    machine.script.write_text("echo begun > begun; sleep 60\n", encoding="utf-8")
+    short_id = machine.ask()
+    person = Person(machine, "approve", short_id)
+    person.approves()
+    eventually((machine.workspace / "begun").exists)
+    person.types("\x03")
+    assert person.leaves() == 130
+    assert machine.task(short_id)["state"] == "EXECUTING", "leaving only stops watching"
+    machine.run("cancel", short_id)
+    eventually(lambda: machine.task(short_id)["reason"])
+    assert machine.task(short_id)["reason"] == "cancelled"
+
+
+def test_it_stops_on_sigterm_and_leaves_nothing_behind(machine: Machine) -> None:
+    socket = machine.root / "cb" / "run" / "agent.sock"
+    assert socket.stat().st_mode & 0o777 == 0o600
+    assert machine.end(signal.SIGTERM) == 0
+    assert not socket.exists()
+    machine.run("status", code=3)
+
+
+def test_a_second_agent_is_refused_in_one_line(machine: Machine) -> None:
+    assert machine.run("agent", code=2).count("\n") == 1
+    assert machine.answers()
+
+
+@pytest.mark.requirement("P8")
+def test_everything_it_keeps_is_private(machine: Machine) -> None:
+    machine.ask()
+    home = machine.root / "cb"
+    open_to_others = [
+        path for path in [home, *home.rglob("*")] if path.lstat().st_mode & 0o077 and path != home
+    ]
+    assert open_to_others == []

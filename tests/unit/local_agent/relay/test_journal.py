@@ -1,0 +1,119 @@
+"""`relay.journal`: messages into the journal, reports out of it, over the real one."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import uuid6  # noqa: F401 - `common.ids` imports it late, which would block the loop of a test
+
+from common.clock import ManualClock
+from common.errors import RemoteProtocolError
+from common.protocol.envelope import agent_name, gateway_name, open_envelope
+from local_agent.relay.journal import JournalInbound, JournalOutbound, gateway_peer
+from local_agent.relay.pairing import Pairing
+from local_agent.store.runner import JournalThread
+from tests.sealed import AGENT, AGENT_ID, GATEWAY, from_gateway
+
+
+class RecordingEngine:
+    def __init__(self) -> None:
+        self.begun: list[str] = []
+        self.cancelled: list[str] = []
+
+    def begin(self, task_id: str) -> None:
+        self.begun.append(task_id)
+
+    async def cancel(self, task_id: str) -> bool:
+        self.cancelled.append(task_id)
+        return True
+
+
+class Desk:
+    def __init__(self, db: JournalThread, clock: ManualClock) -> None:
+        self.db = db
+        self.clock = clock
+        self.engine = RecordingEngine()
+        self.inbound = JournalInbound(db, self.engine)
+        self.outbound = JournalOutbound(db)
+        self.woken = 0
+        self.inbound.on_report = self._wake
+
+    def _wake(self) -> None:
+        self.woken += 1
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    clock = ManualClock()
+    pairing = Pairing(
+        url="https://gw.example",
+        agent_id=AGENT_ID,
+        machine="m",
+        gateway_key=GATEWAY.public,
+        agent_key_id=AGENT.public.key_id,
+        paired_at=0,
+    )
+    peer = gateway_peer(pairing, AGENT, clock)
+    db = await JournalThread.open(tmp_path / "j.db", clock=clock, peer=peer)
+    yield Desk(db, clock)
+    await db.close()
+
+
+async def test_a_task_is_kept_before_it_is_begun(desk: Desk) -> None:
+    assert await desk.inbound.last_seq() == 0
+    envelope = from_gateway(desk.clock, 1)
+    await desk.inbound.keep(envelope)
+    assert desk.engine.begun == []
+    assert await desk.inbound.last_seq() == 1
+    await desk.inbound.begin(envelope)
+    assert desk.engine.begun == ["task-1"]
+
+
+@pytest.mark.requirement("P3")
+async def test_a_task_that_was_kept_before_is_not_begun_again(desk: Desk) -> None:
+    envelope = from_gateway(desk.clock, 1)
+    for _ in range(2):
+        await desk.inbound.keep(envelope)
+        await desk.inbound.begin(envelope)
+    assert desk.engine.begun == ["task-1"]
+
+
+async def test_a_task_that_came_too_late_is_reported_and_never_begun(desk: Desk) -> None:
+    envelope = from_gateway(desk.clock, 1, expired=True)
+    await desk.inbound.keep(envelope)
+    await desk.inbound.begin(envelope)
+    assert (desk.engine.begun, desk.woken) == ([], 1)
+    ((seq, frame),) = await desk.outbound.unsent(0, 10)
+    report = open_envelope(
+        frame,
+        key=AGENT.public,
+        iss=agent_name(AGENT_ID),
+        aud=gateway_name(GATEWAY.public),
+        at=desk.clock.now(),
+    )
+    assert (seq, report.header.seq, report.body["reason"]) == (1, 1, "expired")
+
+
+async def test_a_cancel_reaches_the_engine_and_a_tombstone_only_the_count(desk: Desk) -> None:
+    await desk.inbound.keep(from_gateway(desk.clock, 1))
+    for envelope in (
+        from_gateway(desk.clock, 2, typ="cancel", task_id="task-1"),
+        from_gateway(desk.clock, 3, typ="tombstone", task_id="task-9"),
+    ):
+        await desk.inbound.keep(envelope)
+        await desk.inbound.begin(envelope)
+    assert desk.engine.cancelled == ["task-1"]
+    assert await desk.inbound.last_seq() == 3
+
+
+async def test_reports_are_forgotten_once_acknowledged(desk: Desk) -> None:
+    for seq in (1, 2):
+        envelope = from_gateway(desk.clock, seq, expired=True)
+        await desk.inbound.keep(envelope)
+    assert [seq for seq, _ in await desk.outbound.unsent(0, 1)] == [1]
+    await desk.outbound.acked(1)
+    assert [seq for seq, _ in await desk.outbound.unsent(0, 10)] == [2]
+    with pytest.raises(RemoteProtocolError):
+        await desk.outbound.acked(9)

@@ -1,0 +1,184 @@
+"""The local changes, read without running anything of the repository."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pygit2
+import pytest
+
+from local_agent.workspace import git
+from local_agent.workspace.git import ChangedFile, Changes, git_head, local_changes, open_repository
+from tests.unit.local_agent.workspace.conftest import Repository
+
+
+def _changes(path: Path) -> Changes:
+    found = asyncio.run(local_changes(path))
+    assert found is not None
+    return found
+
+
+def test_a_folder_without_a_repository_has_no_changes_and_no_head(tmp_path: Path) -> None:
+    assert asyncio.run(local_changes(tmp_path)) is None
+    assert git_head(tmp_path) is None
+
+
+def test_a_clean_repository_says_where_it_stands(repository: Repository) -> None:
+    head = repository.commit({"a": "1\n"})
+    found = _changes(repository.path)
+    assert found == Changes("main", head, None, None, (), 0, 0, 0)
+    assert git_head(repository.path) == head
+
+
+def test_before_the_first_commit_everything_is_new(repository: Repository) -> None:
+    repository.write({"a": "1\n2\n", "sub/b": "3\n"})
+    found = _changes(repository.path)
+    assert (found.branch, found.head) == ("main", None)
+    assert found.files == (
+        ChangedFile("a", "untracked", 2, 0),
+        ChangedFile("sub/b", "untracked", 1, 0),
+    )
+    assert (found.total, found.added, found.removed, found.truncated) == (2, 3, 0, False)
+    assert git_head(repository.path) is None
+
+
+def test_staged_and_unstaged_changes_are_seen_as_one(repository: Repository) -> None:
+    repository.commit({"edited": "1\n2\n3\n", "staged": "1\n", "gone": "1\n2\n", "same": "1\n"})
+    repository.write({"edited": "1\nTWO\n3\n4\n", "staged": "2\n", "new": "1\n"})
+    (repository.path / "gone").unlink()
+    repository.raw.index.add("staged")
+    repository.raw.index.write()
+    found = _changes(repository.path)
+    assert found.files == (
+        ChangedFile("edited", "modified", 2, 1),
+        ChangedFile("gone", "deleted", 0, 2),
+        ChangedFile("new", "untracked", 1, 0),
+        ChangedFile("staged", "modified", 1, 1),
+    )
+    assert (found.added, found.removed) == (4, 4)
+
+
+def test_ignored_files_are_no_changes(repository: Repository) -> None:
+    repository.commit({".gitignore": "build/\n"})
+    repository.write({"build/out": "x\n"})
+    assert _changes(repository.path).total == 0
+
+
+def test_binary_and_very_large_files_are_listed_without_lines(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(git, "MAX_COUNTED_BYTES", 1000)
+    repository.write({"binary": b"\0\1\2", "large": "x\n" * 1000, "small": "x\n"})
+    assert [(file.path, file.added) for file in _changes(repository.path).files] == [
+        ("binary", None),
+        ("large", None),
+        ("small", 1),
+    ]
+
+
+def test_many_changes_are_counted_and_not_all_listed(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(git, "MAX_FILES", 3)
+    repository.write({f"f{number}": "x\n" for number in range(5)})
+    found = _changes(repository.path)
+    assert (len(found.files), found.total, found.truncated) == (3, 5, True)
+
+
+def test_ahead_and_behind_are_told_against_the_upstream(repository: Repository) -> None:
+    first = repository.commit({"a": "1\n"})
+    repository.raw.create_reference("refs/remotes/origin/main", first)
+    repository.raw.remotes.create("origin", "https://example.invalid/x.git")
+    repository.raw.branches["main"].upstream = repository.raw.branches["origin/main"]
+    repository.commit({"a": "2\n"})
+    repository.commit({"a": "3\n"})
+    found = _changes(repository.path)
+    assert (found.ahead, found.behind) == (2, 0)
+
+
+def test_a_detached_head_has_no_branch(repository: Repository) -> None:
+    head = repository.commit({"a": "1\n"})
+    repository.raw.set_head(pygit2.Oid(hex=head))
+    found = _changes(repository.path)
+    assert (found.branch, found.head) == (None, head)
+
+
+@pytest.mark.requirement("R41")
+def test_a_repository_whose_files_are_elsewhere_counts_as_none(
+    repository: Repository, tmp_path: Path
+) -> None:
+    repository.commit({"a": "1\n"})
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    repository.raw.config["core.worktree"] = str(elsewhere)
+    assert open_repository(repository.path) is None
+    assert git_head(repository.path) is None
+
+
+@pytest.mark.requirement("R41")
+def test_a_repository_further_up_is_not_the_workspaces(repository: Repository) -> None:
+    repository.commit({"sub/a": "1\n"})
+    assert open_repository(repository.path / "sub") is None
+
+
+@pytest.mark.requirement("R41")
+def test_a_bare_repository_counts_as_none(tmp_path: Path) -> None:
+    pygit2.init_repository(str(tmp_path / "bare"), bare=True)
+    assert asyncio.run(local_changes(tmp_path / "bare")) is None
+
+
+def test_a_broken_repository_counts_as_none(repository: Repository) -> None:
+    repository.commit({"a": "1\n"})
+    (repository.path / ".git/HEAD").write_text("nonsense")
+    assert asyncio.run(local_changes(repository.path)) is None
+
+
+def test_a_repository_without_its_objects_counts_as_none(repository: Repository) -> None:
+    repository.commit({"a": "1\n"})
+    (repository.path / ".git/refs/heads/main").write_text("1" * 40 + "\n")
+    assert asyncio.run(local_changes(repository.path)) is None
+
+
+def test_a_linked_worktree_is_a_repository_of_its_own(
+    repository: Repository, tmp_path: Path
+) -> None:
+    head = repository.commit({"a": "1\n"})
+    linked = tmp_path.resolve() / "linked"
+    repository.raw.add_worktree("linked", str(linked))
+    (linked / "a").write_text("2\n")
+    found = _changes(linked)
+    assert (found.branch, found.head, found.total) == ("linked", head, 1)
+
+
+@pytest.mark.requirement("P1")
+def test_nothing_that_the_repository_names_is_run(repository: Repository, tmp_path: Path) -> None:
+    ran = tmp_path / "ran"
+    trap = tmp_path / "trap"
+    trap.write_text(f"#!/bin/sh\ntouch {ran}\ncat\n")
+    trap.chmod(0o755)
+    repository.commit({"a.txt": "1\n", ".gitattributes": "* filter=trap diff=trap merge=trap\n"})
+    config = repository.raw.config
+    for name in (
+        "core.fsmonitor",
+        "core.pager",
+        "core.sshCommand",
+        "core.editor",
+        "diff.external",
+        "diff.trap.textconv",
+        "diff.trap.command",
+        "filter.trap.clean",
+        "filter.trap.smudge",
+        "filter.trap.process",
+        "gpg.program",
+    ):
+        config[name] = str(trap)
+    config["filter.trap.required"] = True
+    config["core.hooksPath"] = str(tmp_path)
+    for hook in ("post-index-change", "fsmonitor-watchman", "pre-commit"):
+        (repository.path / ".git/hooks").mkdir(exist_ok=True)
+        (repository.path / ".git/hooks" / hook).write_text(trap.read_text())
+        (repository.path / ".git/hooks" / hook).chmod(0o755)
+    repository.write({"a.txt": "2\n", "b.txt": "3\n"})
+    assert _changes(repository.path).total == 2
+    assert not ran.exists()

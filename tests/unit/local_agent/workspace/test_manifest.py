@@ -1,0 +1,95 @@
+"""What changed between two moments."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from local_agent.workspace import manifest
+from local_agent.workspace.manifest import Differences, compare, take
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    for name in ("a", "b", "sub/c"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(name)
+    return tmp_path
+
+
+def _after(workspace: Path, script: str) -> Differences:
+    before = take(workspace)
+    exec(script, {"at": workspace, "os": os})  # noqa: S102  # the test's own lines
+    return compare(before, take(workspace))
+
+
+def test_nothing_changed_is_nothing_listed(workspace: Path) -> None:
+    assert _after(workspace, "") == Differences(0, 0, 0, (), (), (), truncated=False)
+
+
+@pytest.mark.requirement("R46")
+def test_added_removed_and_changed_files_are_listed(workspace: Path) -> None:
+    script = "(at/'a').write_text('A'); (at/'b').unlink(); (at/'sub/new').touch()"
+    found = _after(workspace, script)
+    assert found.names == ("+ sub/new", "- b", "~ a")
+    assert (found.added, found.removed, found.changed) == (1, 1, 1)
+
+
+@pytest.mark.requirement("R46")
+def test_a_change_is_seen_though_time_and_size_were_set_back(workspace: Path) -> None:
+    script = """
+status = (at/'a').stat()
+(at/'a').write_text('x')
+os.utime(at/'a', ns=(status.st_atime_ns, status.st_mtime_ns))
+"""
+    assert _after(workspace, script).names == ("~ a",)
+
+
+def test_a_changed_mode_is_a_change(workspace: Path) -> None:
+    assert _after(workspace, "(at/'a').chmod(0o755)").names == ("~ a",)
+
+
+@pytest.mark.requirement("R46")
+def test_new_links_are_named_and_never_followed(workspace: Path) -> None:
+    found = _after(workspace, "(at/'out').symlink_to('/usr'); (at/'loop').symlink_to('.')")
+    assert found.names == ("+ loop", "+ out")
+    assert found.links == ("loop", "out")
+
+
+@pytest.mark.requirement("R46")
+def test_changed_execution_surfaces_are_named(workspace: Path) -> None:
+    (workspace / "Makefile").write_text("all:\n")
+    script = "(at/'Makefile').unlink(); (at/'.github').mkdir(); (at/'.github/x').touch()"
+    assert _after(workspace, script).surfaces == (".github/x", "Makefile")
+
+
+def test_of_gits_own_folder_only_what_is_obeyed_is_watched(workspace: Path) -> None:
+    (workspace / ".git/hooks").mkdir(parents=True)
+    (workspace / ".git/objects").mkdir()
+    script = (
+        "(at/'.git/hooks/x').touch(); (at/'.git/objects/y').touch(); (at/'.git/config').touch()"
+    )
+    assert _after(workspace, script).names == ("+ .git/config", "+ .git/hooks/x")
+
+
+def test_a_walk_cut_short_says_so_and_calls_nothing_removed(workspace: Path) -> None:
+    before = take(workspace)
+    after = take(workspace, max_entries=1)
+    found = compare(before, after)
+    assert found.truncated
+    assert found.removed == 0
+
+
+def test_many_names_are_counted_and_not_all_listed(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(manifest, "MAX_NAMES", 2)
+    found = _after(workspace, "[(at/f'n{i}').touch() for i in range(5)]")
+    assert (found.added, len(found.names), found.truncated) == (5, 2, True)
+
+
+def test_a_workspace_that_went_away_is_empty(tmp_path: Path) -> None:
+    assert take(tmp_path / "absent").stamps == {}

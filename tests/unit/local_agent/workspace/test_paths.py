@@ -1,0 +1,221 @@
+"""The path guard: names that are no names, links, secrets, and what is no file."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from common.errors import InputError
+from local_agent.workspace import paths
+from local_agent.workspace.paths import (
+    check_relative,
+    denied_part,
+    is_denied,
+    is_execution_surface,
+    open_file,
+    open_root,
+    read_text,
+)
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    path = tmp_path / "project"
+    (path / "src").mkdir(parents=True)
+    (path / "src/main.py").write_text("print('hi')\n")
+    return path
+
+
+def _code(workspace: Path, path: str, **bounds: int) -> str:
+    with pytest.raises(InputError) as caught:
+        read_text(workspace, path, **bounds)  # type: ignore[arg-type]  # bounds are ints alone
+    return caught.value.code
+
+
+def test_a_file_is_read_by_its_relative_path(workspace: Path) -> None:
+    assert read_text(workspace, "src/main.py") == "print('hi')\n"
+
+
+def test_names_in_any_script_are_names(workspace: Path) -> None:
+    (workspace / "源码").mkdir()
+    (workspace / "源码/café.py").write_bytes(b"\xff\n")
+    assert read_text(workspace, "源码/café.py") == "�\n"
+    assert check_relative("a-b_c+d/e f.txt") == ("a-b_c+d", "e f.txt")
+
+
+@pytest.mark.requirement("R52")
+@pytest.mark.parametrize(
+    "path",
+    [
+        "",
+        "/etc/passwd",
+        "../outside",
+        "src/../../outside",
+        "./src",
+        "src//main.py",
+        "src/",
+        "src/\x00",
+        "src/a\nb",
+        "src/\u202egnp.py",
+        "src/a\u200b",
+        "src/a\u2028b",
+        " src/main.py",
+        "src /main.py",
+        "src/\ud800",
+        "x" * 256,
+        "é" * 128,
+        "/".join(["xxxxxxxxx"] * 103),
+    ],
+)
+def test_a_path_with_a_trick_in_it_is_refused(workspace: Path, path: str) -> None:
+    assert _code(workspace, path) == "path.malformed"
+
+
+@pytest.mark.requirement("R52")
+@pytest.mark.parametrize(
+    "path",
+    [
+        ".git/config",
+        ".GIT/config",
+        "git~1/config",
+        "\uff0egit/config",
+        "sub/.git/hooks/x",
+        ".env",
+        ".env.local",
+        ".ENV",
+        "deploy/key.pem",
+        "id_rsa",
+        "keys/id_ed25519",
+        "cert.p12",
+        ".netrc",
+        ".npmrc",
+        ".pypirc",
+        "kubeconfig",
+        "terraform.tfstate",
+        "aws_credentials.json",
+        "passwords.kdbx",
+        ".ssh/known_hosts",
+        ".env.d/plain.txt",
+    ],
+)
+def test_secrets_and_gits_own_are_never_read(workspace: Path, path: str) -> None:
+    file = workspace / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("secret")
+    assert _code(workspace, path) == "path.denied"
+
+
+def test_ordinary_names_are_not_denied() -> None:
+    for name in ("main.py", "environment.py", "README.md", ".gitignore", "pem.py", "identity.py"):
+        assert not denied_part(name)
+
+
+@pytest.mark.requirement("R52")
+def test_no_link_is_followed(workspace: Path) -> None:
+    outside = workspace.parent / "outside"
+    outside.mkdir()
+    (outside / "file").write_text("secret")
+    (workspace / "folder").symlink_to(outside)
+    (workspace / "file").symlink_to(outside / "file")
+    (workspace / "inner").symlink_to("src/main.py")
+    assert _code(workspace, "folder/file") == "path.missing"
+    assert _code(workspace, "file") == "path.link"
+    assert _code(workspace, "inner") == "path.link"
+
+
+def test_what_is_no_text_file_is_refused_and_never_waited_for(workspace: Path) -> None:
+    os.mkfifo(workspace / "fifo")
+    (workspace / "binary").write_bytes(b"\x7fELF\x00")
+    (workspace / "large").write_bytes(b"x" * 11)
+    assert _code(workspace, "fifo") == "path.not-regular"
+    assert _code(workspace, "src") == "path.not-regular"
+    assert _code(workspace, "binary") == "path.binary"
+    assert _code(workspace, "large", max_bytes=10) == "path.too-large"
+    assert _code(workspace, "absent") == "path.missing"
+    assert _code(workspace, "src/main.py/x") == "path.missing"
+    assert read_text(workspace, "large", max_bytes=11) == "x" * 11
+
+
+def test_a_workspace_that_is_gone_or_a_link_is_missing(workspace: Path) -> None:
+    (workspace.parent / "link").symlink_to(workspace)
+    assert _code(workspace.parent / "absent", "x") == "path.missing"
+    assert _code(workspace.parent / "link", "src/main.py") == "path.missing"
+
+
+def test_a_folder_that_is_moved_while_it_is_read_leads_nowhere_else(workspace: Path) -> None:
+    with open_root(workspace) as root:
+        workspace.rename(workspace.parent / "moved")
+        (workspace / "src").mkdir(parents=True)
+        (workspace / "src/main.py").write_text("other")
+        with os.fdopen(open_file(root, ("src", "main.py"))) as file:
+            assert file.read() == "print('hi')\n"
+
+
+def test_reading_leaves_no_descriptor_open(workspace: Path) -> None:
+    before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208  # the count of handles is the point
+    for path in ("src/main.py", "src", "absent", "src/absent", ".env"):
+        try:
+            read_text(workspace, path)
+        except InputError:
+            continue
+    assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208  # same
+
+
+@pytest.mark.requirement("R52")
+def test_the_workspaces_and_the_persons_lists_deny_in_addition(workspace: Path) -> None:
+    text = "# ours\nprivate/\n*.log\n!src/main.py\nsrc/inner/x*\n"
+    (workspace / ".codexbridgeignore").write_text(text)
+    for path in ("private/a", "a.log", "src/b.log", "src/inner/x1", "kept.txt"):
+        (workspace / path).parent.mkdir(parents=True, exist_ok=True)
+        (workspace / path).write_text("x")
+        code = "" if path == "kept.txt" else _code(workspace, path)
+        assert code in ("", "path.denied")
+    assert read_text(workspace, "kept.txt") == "x"
+    with pytest.raises(InputError) as caught:
+        read_text(workspace, "kept.txt", deny=("kept*",))
+    assert caught.value.code == "path.denied"
+    assert read_text(workspace, "src/main.py")
+
+
+@pytest.mark.requirement("R6")
+def test_a_deny_list_that_cannot_be_read_denies_everything(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deny = workspace / ".codexbridgeignore"
+    deny.symlink_to("/etc/hostname")
+    assert _code(workspace, "src/main.py") == "path.denied"
+    deny.unlink()
+    deny.write_text("x\n" * (paths.MAX_DENY_PATTERNS + 1))
+    assert _code(workspace, "src/main.py") == "path.denied"
+    deny.write_text("x" * 256)
+    assert _code(workspace, "src/main.py") == "path.denied"
+    monkeypatch.setattr(paths, "MAX_DENY_BYTES", 10)
+    deny.write_text("x\n" * 10)
+    assert _code(workspace, "src/main.py") == "path.denied"
+
+
+def test_a_pattern_denies_a_folder_with_all_in_it() -> None:
+    assert is_denied(("a", "secret", "b"), ("secret",))
+    assert is_denied(("a", "b", "c"), ("a/b",))
+    assert not is_denied(("a", "b", "c"), ("b/c",))
+    assert not is_denied(("a",), ())
+
+
+@pytest.mark.parametrize(
+    ("path", "surface"),
+    [
+        (".github/workflows/ci.yml", True),
+        ("sub/.vscode/tasks.json", True),
+        (".git/hooks/pre-commit", True),
+        ("tests/conftest.py", True),
+        ("Makefile", True),
+        ("package.json", True),
+        ("AGENTS.md", True),
+        ("src/main.py", False),
+        ("docs/github.md", False),
+    ],
+)
+def test_execution_surfaces_are_known_by_place_and_by_name(path: str, surface: bool) -> None:
+    assert is_execution_surface(path) is surface
