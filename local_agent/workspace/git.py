@@ -1,8 +1,9 @@
 """The local changes of a workspace, read through libgit2, which runs none of its code (DESIGN §5).
 
 No hook, filter, textconv, fsmonitor or pager of the repository runs, and the `git` program is not
-called.  A workspace that is no repository, or whose repository says that its files are elsewhere
-(R41), counts as none.  Blocking functions are private; the two public ones name theirs.
+called.  libgit2 is loaded at the first look, not at start: it takes ten megabytes that an idle
+agent does not need.  A workspace that is no repository, or whose repository says that its files
+are elsewhere (R41), counts as none.  Blocking functions say so.
 """
 
 from __future__ import annotations
@@ -11,31 +12,16 @@ import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
-import pygit2
-from pygit2.enums import DeltaStatus, DiffOption, RepositoryOpenFlag
+if TYPE_CHECKING:
+    import pygit2
+    from pygit2.enums import DiffOption
 
 MAX_FILES: Final = 500  # security limits table, files of a diff
 MAX_COUNTED_BYTES: Final = 2 * 1024 * 1024  # of one file; the lines of larger ones are not counted
 
 Status = Literal["added", "deleted", "modified", "renamed", "untracked", "other"]
-_STATUS: Final[dict[int, Status]] = {
-    DeltaStatus.ADDED: "added",
-    DeltaStatus.DELETED: "deleted",
-    DeltaStatus.MODIFIED: "modified",
-    DeltaStatus.RENAMED: "renamed",
-    DeltaStatus.TYPECHANGE: "modified",
-    DeltaStatus.UNTRACKED: "untracked",
-}
-_OPTIONS: Final = (
-    DiffOption.INCLUDE_UNTRACKED
-    | DiffOption.RECURSE_UNTRACKED_DIRS
-    | DiffOption.SHOW_UNTRACKED_CONTENT
-    | DiffOption.INCLUDE_TYPECHANGE
-    | DiffOption.IGNORE_SUBMODULES
-    | DiffOption.DISABLE_PATHSPEC_MATCH
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +80,9 @@ def open_repository(workspace: Path) -> pygit2.Repository | None:
 
     None too when libgit2 finds it broken or owned by somebody else (CVE-2022-24765).
     """
+    import pygit2
+    from pygit2.enums import RepositoryOpenFlag
+
     try:
         repository = pygit2.Repository(str(workspace), RepositoryOpenFlag.NO_SEARCH)
     except pygit2.GitError:
@@ -104,7 +93,19 @@ def open_repository(workspace: Path) -> pygit2.Repository | None:
     return repository
 
 
+def is_ignored(repository: pygit2.Repository, path: str) -> bool:
+    """Tell whether git would leave the path out; what libgit2 cannot judge is not ignored."""
+    import pygit2
+
+    try:
+        return repository.path_is_ignored(path)
+    except (pygit2.GitError, ValueError):
+        return False
+
+
 def _head(repository: pygit2.Repository) -> str | None:
+    import pygit2
+
     try:
         return None if repository.head_is_unborn else str(repository.head.target)
     except pygit2.GitError:
@@ -112,13 +113,15 @@ def _head(repository: pygit2.Repository) -> str | None:
 
 
 def _read_changes(workspace: Path) -> Changes | None:
+    import pygit2
+
     repository = open_repository(workspace)
     if repository is None:
         return None
     try:
         head = _head(repository)
         tree = repository[head].peel(pygit2.Tree) if head else _empty_tree(repository)
-        diff = tree.diff_to_workdir(_OPTIONS, 0)
+        diff = tree.diff_to_workdir(_options(), 0)
         total = sum(1 for _ in diff.deltas)
         files = tuple(_files(diff))
         ahead, behind = _distance(repository)
@@ -138,11 +141,40 @@ def _read_changes(workspace: Path) -> Changes | None:
 
 def _empty_tree(repository: pygit2.Repository) -> pygit2.Tree:
     # Its id is known to every git, but the object must exist to be compared with.
+    import pygit2
+
     tree = repository[repository.TreeBuilder().write()]
     return tree.peel(pygit2.Tree)
 
 
+def _options() -> DiffOption:
+    from pygit2.enums import DiffOption
+
+    return (
+        DiffOption.INCLUDE_UNTRACKED
+        | DiffOption.RECURSE_UNTRACKED_DIRS
+        | DiffOption.SHOW_UNTRACKED_CONTENT
+        | DiffOption.INCLUDE_TYPECHANGE
+        | DiffOption.IGNORE_SUBMODULES
+        | DiffOption.DISABLE_PATHSPEC_MATCH
+    )
+
+
+def _names() -> dict[int, Status]:
+    from pygit2.enums import DeltaStatus
+
+    return {
+        DeltaStatus.ADDED: "added",
+        DeltaStatus.DELETED: "deleted",
+        DeltaStatus.MODIFIED: "modified",
+        DeltaStatus.RENAMED: "renamed",
+        DeltaStatus.TYPECHANGE: "modified",
+        DeltaStatus.UNTRACKED: "untracked",
+    }
+
+
 def _files(diff: pygit2.Diff) -> Iterator[ChangedFile]:
+    names = _names()
     for index, delta in enumerate(diff.deltas):
         if index >= MAX_FILES:
             return
@@ -153,7 +185,7 @@ def _files(diff: pygit2.Diff) -> Iterator[ChangedFile]:
             added = removed = None
         else:
             _, added, removed = patch.line_stats
-        yield ChangedFile(path, _STATUS.get(delta.status, "other"), added, removed)
+        yield ChangedFile(path, names.get(delta.status, "other"), added, removed)
 
 
 def _branch(repository: pygit2.Repository) -> str | None:

@@ -15,11 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-import pygit2
-
 from common.clock import Clock
 from local_agent.workspace import paths
-from local_agent.workspace.git import open_repository
+from local_agent.workspace.git import is_ignored, open_repository
 
 MAX_DEPTH: Final = 64
 # What a workspace without git would otherwise drown in.
@@ -182,7 +180,4 @@ class _Ignores:
             return is_folder and path.rpartition("/")[2] in _HEAVY
         if path in (self._folders if is_folder else self._tracked):
             return False
-        try:
-            return self._repository.path_is_ignored(f"{path}/" if is_folder else path)
-        except (pygit2.GitError, ValueError):
-            return False
+        return is_ignored(self._repository, f"{path}/" if is_folder else path)
