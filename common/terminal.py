@@ -20,7 +20,8 @@ _WIDE: Final = frozenset("WF")
 _NO_CELL: Final = frozenset({"Mn", "Me", "Cf"})
 _BLANKS: Final = re.compile(rf" {{{BLANK_RUN + 1},}}")
 _NEVER_FIRST: Final = frozenset("，。、；：？！）】》」』”’…,.;:?!)]}")
-_WORDS: Final = re.compile(r" +|[^ ]+")
+# A run of ASCII, or one other character: between those a line may break.
+_WORDS: Final = re.compile(" +|[!-~]+|[^ -~]")
 _SGR: Final = {
     "bold": "1",
     "dim": "2",
@@ -96,11 +97,10 @@ def wrap(text: str, width: int) -> list[str]:
             if cells(line + word.rstrip()) <= width:
                 line += word
                 continue
-            # Fill a line with Chinese before breaking it; a Latin word moves to the next one whole.
-            start = line if not word.isascii() or not line.strip() else ""
-            if line.strip() and not start:
-                lines.append(line.rstrip())
-            *full, line = fold(start + word.lstrip() if not start else start + word, width)
+            carried = line[-1] if word in _NEVER_FIRST and not line[-1:].isascii() else ""
+            if kept := line.removesuffix(carried).rstrip():
+                lines.append(kept)
+            *full, line = fold(carried + word.lstrip(), width)
             lines += full
         lines.append(line.rstrip())
     return lines

@@ -44,7 +44,7 @@ class AgentSettings(Settings):
         allow_apply_patch: False refuses every change; True grants nothing by itself.
         allow_run_terminal: False refuses every command; True grants nothing by itself.
         prefix: What a message to the agent begins with.
-        approval_hours: How long an approval may wait for a person.  At most 72 (DESIGN §5).
+        approval_hours: How long an approval may wait for a person.  At most 72.
         language: Of everything this machine says where no request decides it; None asks LANG.
         log_level: Least level that is logged.
         log_format: ``text`` for people, ``json`` for collectors.

@@ -64,7 +64,7 @@ __all__ = [
 
 SKEW_S: Final = 60  # R17: how far the two clocks may be apart
 _DAY_S: Final = 86_400
-MAX_LIFE_S: Final[Mapping[str, int]] = {  # DESIGN section 5 replaces R17's five minutes
+MAX_LIFE_S: Final[Mapping[str, int]] = {  # longer than R17 says: a task may queue
     "task": _DAY_S,
     "cancel": 300,
     "tombstone": 7 * _DAY_S,

@@ -1,7 +1,7 @@
 """Answers about the agent itself: help, status, and words that only sound like power.
 
 They stand in the engine because they know of tasks and of what waits for a person.  A member sees
-the tasks of their own account alone (DESIGN §5); who sits at the machine sees all.
+the tasks of their own account alone; who sits at the machine sees all.
 """
 
 from __future__ import annotations

@@ -182,7 +182,7 @@ class Commands:
             telling.cancel()
             await asyncio.gather(telling, return_exceptions=True)
         if unsandboxed and outcome.survivors:
-            # What could not be ended may press keys for as long as this agent lives (DESIGN §5).
+            # What could not be ended may press keys for as long as this agent lives.
             survivors = say(replies.SURVIVORS_LIVE, task.lang)
             self._for_good.enter_context(self._gate.block(survivors))
         summary = summaries.of_outcome(outcome, _command(task).cmd, task.lang)

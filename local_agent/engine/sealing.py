@@ -26,7 +26,7 @@ class Sealer:
 
     Attributes:
         agent_id: This machine's id at its gateway; empty while it is not paired.
-        approval_hours: How long a person may take, at most 72 (DESIGN: 24 by default).
+        approval_hours: How long a person may take, at most 72 (24 by default).
         policy: The local settings under which commands are proposed; their hash is sealed.
     """
 

@@ -1,4 +1,4 @@
-"""Preparing a command for the seal, and running exactly what was sealed (P2, DESIGN §5 Commands).
+"""Preparing a command for the seal, and running exactly what was sealed (P2, R42).
 
 `Executor.prepare` describes what would run, from the workspace as it is; the description is what a
 person approves.  `Executor.run` takes the Grant, describes the same again from reality, compares

@@ -1,4 +1,4 @@
-"""The local changes of a workspace, read through libgit2, which runs none of its code (DESIGN §5).
+"""The local changes of a workspace, read through libgit2, which runs none of its code.
 
 No hook, filter, textconv, fsmonitor or pager of the repository runs, and the `git` program is not
 called.  libgit2 is loaded at the first look, not at start: it takes ten megabytes that an idle

@@ -46,6 +46,15 @@ def test_a_latin_word_moves_to_the_next_line_whole() -> None:
     assert wrap("the quick brown fox", 10) == ["the quick", "brown fox"]
 
 
+def test_a_latin_word_within_chinese_is_not_torn_apart() -> None:
+    assert wrap("由网关（密钥 0123456789abcdef）转达", 20) == [
+        "由网关（密钥",
+        "0123456789abcdef）转",
+        "达",
+    ]
+    assert wrap("一二三四五，六", 10) == ["一二三四", "五，六"]
+
+
 def test_chinese_fills_a_line_before_it_breaks() -> None:
     assert wrap("用 codexbridge 批准这条命令", 20) == ["用 codexbridge 批准", "这条命令"]
 
