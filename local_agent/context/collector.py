@@ -21,6 +21,7 @@ from local_agent.context.budget import Budget, Share
 from local_agent.workspace import paths
 from local_agent.workspace.files import Listing, SearchResult
 from local_agent.workspace.git import Changes
+from local_agent.workspace.registry import Workspace
 
 MAX_TESTS: Final = 5
 MAX_NAMES: Final = 5  # identifiers that are searched for
@@ -58,8 +59,8 @@ class Collector:
     def __init__(
         self,
         *,
-        list_files: Callable[[Path], Awaitable[Listing]],
-        search: Callable[[Path, str], Awaitable[SearchResult]],
+        list_files: Callable[[Workspace], Awaitable[Listing]],
+        search: Callable[[Workspace, str], Awaitable[SearchResult]],
         local_changes: Callable[[Path], Awaitable[Changes | None]],
         budget: Budget | None = None,
     ) -> None:
@@ -69,12 +70,12 @@ class Collector:
         self._budget = budget or Budget()
 
     async def collect(
-        self, workspace: Path, *, files: Sequence[str], names: Sequence[str]
+        self, workspace: Workspace, *, files: Sequence[str], names: Sequence[str]
     ) -> Collected:
         """Return what a proposal about these files and identifiers would look at.
 
         Args:
-            workspace: Its folder.
+            workspace: The folder, and what the person denies in it (R52).
             files: Relative paths or bare file names from the request.
             names: Identifiers from the request.
         """
@@ -85,7 +86,7 @@ class Collector:
             found |= dict.fromkeys(item.path for item in result.items)
         sizes = await asyncio.to_thread(_sizes, workspace, [*found][:MAX_CANDIDATES])
         shares = self._budget.share(sizes)
-        changes = await self._local_changes(workspace)
+        changes = await self._local_changes(workspace.path)
         return Collected(
             files=shares,
             tests=_tests_of([share.path for share in shares], known),
@@ -100,9 +101,9 @@ def is_test(path: str) -> bool:
     return not _TEST_FOLDERS.isdisjoint(folders) or _TEST_NAME.search(name) is not None
 
 
-def _sizes(workspace: Path, found: Sequence[str]) -> list[tuple[str, int]]:
+def _sizes(workspace: Workspace, found: Sequence[str]) -> list[tuple[str, int]]:
     sizes = []
-    with paths.open_root(workspace) as root:
+    with paths.open_root(workspace.path, deny=workspace.deny) as root:
         for path in found:
             try:
                 file = paths.open_file(root, paths.check_relative(path))

@@ -28,6 +28,7 @@ from local_agent.routing.router import Router
 from local_agent.settings import AgentSettings
 from local_agent.store.runner import JournalThread
 from local_agent.workspace import files, git
+from local_agent.workspace.registry import Workspace
 
 
 def build_engine(
@@ -57,8 +58,8 @@ def build_engine(
         log=tasks,
         router=_router(settings),
         collector=Collector(
-            list_files=partial(files.list_files, clock=clock),
-            search=partial(files.search, clock=clock),
+            list_files=partial(_list_files, clock),
+            search=partial(_search, clock),
             local_changes=git.local_changes,
         ),
         proposers=_proposers(store, settings, clock, sandbox),
@@ -121,12 +122,20 @@ def _proposers(
             allowed=settings.allow_run_terminal,
             default_test_command=settings.default_test_command,
         ),
-        TaskKind.SEARCH: SearchProposer(partial(files.search, clock=clock)),
+        TaskKind.SEARCH: SearchProposer(partial(_search, clock)),
         TaskKind.REVIEW: ReviewProposer(git.local_changes),
         TaskKind.EXPLAIN: no_model,
         TaskKind.CHANGE: no_model,
         TaskKind.DIAGNOSE: no_model,
     }
+
+
+async def _list_files(clock: Clock, workspace: Workspace) -> files.Listing:
+    return await files.list_files(workspace.path, clock=clock, deny=workspace.deny)
+
+
+async def _search(clock: Clock, workspace: Workspace, query: str) -> files.SearchResult:
+    return await files.search(workspace.path, query, clock=clock, deny=workspace.deny)
 
 
 def _policy(settings: AgentSettings, sandbox: str) -> Mapping[str, Any]:

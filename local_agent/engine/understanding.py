@@ -100,7 +100,7 @@ class Understanding:
             return await unless_stopped(
                 run,
                 self._collector.collect(
-                    workspace.path,
+                    workspace,
                     files=intent.params.files or (),
                     names=find_identifiers(subject[:_NAMED_IN]),
                 ),

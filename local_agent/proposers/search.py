@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 
 from common.model.proposal import SearchItem, SearchResults
 from common.sentences import say
@@ -12,6 +11,7 @@ from common.text import one_line
 from local_agent import replies
 from local_agent.proposers.base import CHAT_ROWS, Asked, Proposed, answer
 from local_agent.workspace.files import SearchResult
+from local_agent.workspace.registry import Workspace
 
 
 class SearchProposer:
@@ -21,7 +21,7 @@ class SearchProposer:
         search: Looks for a literal text, bounded, past the path guard.
     """
 
-    def __init__(self, search: Callable[[Path, str], Awaitable[SearchResult]]) -> None:
+    def __init__(self, search: Callable[[Workspace, str], Awaitable[SearchResult]]) -> None:
         self._search = search
 
     async def propose(self, asked: Asked) -> Proposed:
@@ -35,7 +35,7 @@ class SearchProposer:
             return answer(say(replies.NO_WORKSPACE, asked.lang))
         if not query:
             return answer(say(replies.SEARCH_WHAT, asked.lang, prefix=asked.prefix))
-        return _proposed(asked, query, await self._search(asked.workspace.path, query))
+        return _proposed(asked, query, await self._search(asked.workspace, query))
 
 
 def _proposed(asked: Asked, query: str, found: SearchResult) -> Proposed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from common.errors import InputError
 from local_agent.context.collector import MAX_TESTS, Collected, Collector, is_test
 from local_agent.workspace.files import Listing, Match, SearchResult
 from local_agent.workspace.git import Changes
+from local_agent.workspace.registry import Workspace
 
 FILES = {
     "src/app.py": 100,
@@ -23,21 +25,21 @@ FILES = {
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path: Path) -> Workspace:
     for name, size in FILES.items():
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(b"x" * size)
-    return tmp_path
+    return Workspace(name="shop", path=tmp_path)
 
 
 def a_collector(
     hits: dict[str, list[str]] | None = None, *, changes: Changes | None = None
 ) -> Collector:
-    async def list_files(workspace: Path) -> Listing:
+    async def list_files(workspace: Workspace) -> Listing:
         return Listing(tuple(FILES), truncated=False, skipped={})
 
-    async def search(workspace: Path, name: str) -> SearchResult:
+    async def search(workspace: Workspace, name: str) -> SearchResult:
         found = (hits or {}).get(name, [])
         items = tuple(Match(path, 1, "line") for path in found)
         return SearchResult(items, len(found), len(found), truncated=False, skipped={})
@@ -52,7 +54,7 @@ def paths(collected: Collected) -> list[str]:
     return [share.path for share in collected.files]
 
 
-async def test_a_named_file_is_found_by_its_path_or_its_end(folder: Path) -> None:
+async def test_a_named_file_is_found_by_its_path_or_its_end(folder: Workspace) -> None:
     collect = a_collector().collect
     assert paths(await collect(folder, files=["src/app.py"], names=[])) == ["src/app.py"]
     both = await collect(folder, files=["login.py"], names=[])
@@ -60,37 +62,45 @@ async def test_a_named_file_is_found_by_its_path_or_its_end(folder: Path) -> Non
     assert paths(await collect(folder, files=["ogin.py"], names=[])) == []
 
 
-async def test_files_that_hold_a_named_identifier_come_after_named_files(folder: Path) -> None:
+async def test_files_that_hold_a_named_identifier_come_after_named_files(folder: Workspace) -> None:
     collector = a_collector({"sign_in": ["src/login.py", "src/app.py", "src/login.py"]})
     found = await collector.collect(folder, files=["src/app.py"], names=["sign_in"])
     assert paths(found) == ["src/app.py", "src/login.py"]
     assert [share.granted for share in found.files] == [100, 12_000]
 
 
-async def test_tests_are_found_by_the_name_of_what_they_test(folder: Path) -> None:
+async def test_tests_are_found_by_the_name_of_what_they_test(folder: Workspace) -> None:
     found = await a_collector().collect(folder, files=["src/login.py"], names=[])
     assert found.tests == ("tests/test_login.py", "web/login.spec.ts")
     assert len(found.tests) <= MAX_TESTS
 
 
-async def test_what_went_away_or_may_not_be_read_is_left_out(folder: Path) -> None:
-    (folder / "src/app.py").unlink()
-    (folder / "src/app.py").symlink_to("/etc/passwd")
-    (folder / "README.md").unlink()
+async def test_what_went_away_or_may_not_be_read_is_left_out(folder: Workspace) -> None:
+    (folder.path / "src/app.py").unlink()
+    (folder.path / "src/app.py").symlink_to("/etc/passwd")
+    (folder.path / "README.md").unlink()
     found = await a_collector().collect(folder, files=["src/app.py", "README.md"], names=[])
     assert found.files == ()
 
 
-async def test_the_state_of_the_repository_is_told_where_there_is_one(folder: Path) -> None:
+@pytest.mark.requirement("R52")
+async def test_what_the_person_denies_is_not_looked_at(folder: Workspace) -> None:
+    denied = replace(folder, deny=("README.md",))
+    found = await a_collector().collect(denied, files=["src/app.py", "README.md"], names=[])
+    assert paths(found) == ["src/app.py"]
+
+
+async def test_the_state_of_the_repository_is_told_where_there_is_one(folder: Workspace) -> None:
     changes = Changes("main", None, None, None, (), total=3, added=0, removed=0)
     found = await a_collector(changes=changes).collect(folder, files=[], names=[])
     assert (found.branch, found.changed) == ("main", 3)
     assert await a_collector().collect(folder, files=[], names=[]) == Collected()
 
 
-async def test_a_workspace_that_went_away_is_an_error(folder: Path) -> None:
+async def test_a_workspace_that_went_away_is_an_error(folder: Workspace) -> None:
+    gone = replace(folder, path=folder.path / "gone")
     with pytest.raises(InputError) as caught:
-        await a_collector().collect(folder / "gone", files=["src/app.py"], names=[])
+        await a_collector().collect(gone, files=["src/app.py"], names=[])
     assert caught.value.code == "path.missing"
 
 

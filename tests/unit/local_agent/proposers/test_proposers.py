@@ -106,8 +106,8 @@ async def test_a_line_that_is_no_command_is_an_error() -> None:
 class Search:
     result: SearchResult
 
-    async def __call__(self, workspace: Path, query: str) -> SearchResult:
-        assert workspace == SHOP.path
+    async def __call__(self, workspace: Workspace, query: str) -> SearchResult:
+        assert workspace == SHOP
         return self.result
 
 
