@@ -48,13 +48,13 @@ def explain(error: CodexBridgeError, table: Mapping[str, Sentence], lang: Lang) 
     """Return the sentence for an error, on one line: by its code, else by its family.
 
     The family is what stands before the first dot.  Facts may hold what a person or a peer wrote;
-    nothing in them stays hidden, and none of them is longer than 400 bytes.
+    nothing in them stays hidden, none is longer than 400 bytes, and an empty one is shown as “—”.
     """
     family = error.code.partition(".")[0]
     names = (error.code, family)
     known = (found[name] for name in names for found in (table, SHARED) if name in found)
     sentence = next(known, SHARED["internal"])
-    facts = {name: one_line(str(value), _FACT_BYTES) for name, value in error.facts.items()}
+    facts = {name: one_line(str(value), _FACT_BYTES) or "—" for name, value in error.facts.items()}
     missing = dict.fromkeys(sentence.fields(lang), "?")
     return say(sentence, lang, **(missing | facts | {"code": error.code}))
 
@@ -80,5 +80,44 @@ SHARED: dict[str, Sentence] = {
     "input.task-id": Sentence(
         en="“{given}” is not a task ID. IDs look like T-7K3F; `codexbridge tasks` lists them.",
         zh="“{given}”不是任务编号。编号形如 T-7K3F；用 `codexbridge tasks` 可以列出。",
+    ),
+    "config.no-file": Sentence(
+        en="{file} cannot be read ({why}).", zh="无法读取 {file}（{why}）。"
+    ),
+    "config.broken-toml": Sentence(
+        en="{file} is not valid TOML: look at line {line}, column {column}.",
+        zh="{file} 不是有效的 TOML：请检查第 {line} 行第 {column} 列。",
+    ),
+    "config.unknown-setting": Sentence(
+        en="There is no setting “{name}” (in {file}). Closest known: {did_you_mean}",
+        zh="没有“{name}”这个设置项（位于 {file}）。最接近的是：{did_you_mean}",
+    ),
+    "config.unknown-variable": Sentence(
+        en="There is no environment variable {name}. Closest known: {did_you_mean}",
+        zh="没有 {name} 这个环境变量。最接近的是：{did_you_mean}",
+    ),
+    "config.invalid": Sentence(
+        en="The setting {name} is not valid: {why}.", zh="设置项 {name} 无效：{why}。"
+    ),
+    "config.file-too-large": Sentence(
+        en="{path} has more than {limit} bytes; is it the right file?",
+        zh="{path} 超过 {limit} 字节；是否选错了文件？",
+    ),
+    "config.file-readable-by-others": Sentence(
+        en="Others can read {path}. Run: chmod 600 {path}",
+        zh="其他用户可以读取 {path}。请执行：chmod 600 {path}",
+    ),
+    "config.file-writable-by-others": Sentence(
+        en="Others can change {path}. Run: chmod o-w {path}",
+        zh="其他用户可以修改 {path}。请执行：chmod o-w {path}",
+    ),
+    "config.home-relative": Sentence(
+        en="CODEXBRIDGE_HOME must be an absolute path; it is {path}.",
+        zh="CODEXBRIDGE_HOME 必须是绝对路径，当前为 {path}。",
+    ),
+    "system": Sentence(en="{why} {path}", zh="{why} {path}"),
+    "config.not-private": Sentence(
+        en="The folder {path} belongs to another user; CodexBridge does not use it.",
+        zh="文件夹 {path} 属于其他用户，CodexBridge 不会使用。",
     ),
 }

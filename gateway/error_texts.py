@@ -8,54 +8,16 @@ from typing import Final
 from common.sentences import Sentence
 
 _SETTINGS: Final = {
-    "config.no-file": Sentence(
-        en="{file} cannot be read ({why}).",
-        zh="无法读取 {file}（{why}）。",
-    ),
-    "config.broken-toml": Sentence(
-        en="{file} is not valid TOML: look at line {line}, column {column}.",
-        zh="{file} 不是有效的 TOML：请检查第 {line} 行第 {column} 列。",
-    ),
-    "config.unknown-setting": Sentence(
-        en="There is no setting “{name}” (in {file}). Closest known: {did_you_mean}",
-        zh="没有“{name}”这个设置项（位于 {file}）。最接近的是：{did_you_mean}",
-    ),
-    "config.unknown-variable": Sentence(
-        en="There is no environment variable {name}. Closest known: {did_you_mean}",
-        zh="没有 {name} 这个环境变量。最接近的是：{did_you_mean}",
-    ),
     "config.missing": Sentence(
         en="The setting {name} is missing. Set it in the settings file or as {how}; secrets never "
         "go into the file.",
         zh="缺少设置项 {name}。请在设置文件中填写，或通过 {how} 提供；机密不能写进文件。",
-    ),
-    "config.invalid": Sentence(
-        en="The setting {name} is not valid: {why}.", zh="设置项 {name} 无效：{why}。"
     ),
     "config.secret-in-file": Sentence(
         en="{name} is a secret and must not stand in {file}. Remove it there, change it at WeCom "
         "if others could read it, and give it as {how} or through --secrets-dir.",
         zh="{name} 是机密，不能写在 {file} 中。请删除；如可能已被他人看到，请在企业微信后台更换，"
         "并通过 {how} 或 --secrets-dir 提供。",
-    ),
-    "config.file-too-large": Sentence(
-        en="{path} has more than {limit} bytes; is it the right file?",
-        zh="{path} 超过 {limit} 字节；是否选错了文件？",
-    ),
-    "config.file-readable-by-others": Sentence(
-        en="Others can read {path}. Run: chmod 600 {path}",
-        zh="其他用户可以读取 {path}。请执行：chmod 600 {path}",
-    ),
-    "config.file-writable-by-others": Sentence(
-        en="Others can change {path}. Run: chmod o-w {path}",
-        zh="其他用户可以修改 {path}。请执行：chmod o-w {path}",
-    ),
-    "config.home-relative": Sentence(
-        en="CODEXBRIDGE_HOME must be an absolute path; it is {path}.",
-        zh="CODEXBRIDGE_HOME 必须是绝对路径，当前为 {path}。",
-    ),
-    "config.not-private": Sentence(
-        en="The folder {path} belongs to another user.", zh="文件夹 {path} 属于其他用户。"
     ),
     "config.key-file-broken": Sentence(
         en="The key in {path} cannot be used. Restore it from a backup; with a new key every "
@@ -160,7 +122,6 @@ _COMMANDS: Final = {
         "was lost; see the log.",
         zh="网关的一个部分（{part}）意外结束，因此整个网关已停止。没有丢失任何内容；请查看日志。",
     ),
-    "system": Sentence(en="{why} {path}", zh="{why} {path}"),
 }
 
 _SIMULATOR: Final = {

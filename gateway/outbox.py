@@ -21,6 +21,7 @@ from gateway.wecom.client import SendOutcome
 
 AT_ONCE: Final = 8  # messages to different people in flight at one time
 POLL_SECONDS: Final = 5.0  # the slow poll behind the hints
+RECORD_SECONDS: Final = 2.0  # between two tries to note what came of a message
 LONGEST_WAIT_MS: Final = 300_000
 GIVE_UP_MS: Final = 24 * 3600 * 1000  # nobody wants yesterday's progress
 _NO_TRY: Final = "wecom.pace"  # the client did not try at all
@@ -42,6 +43,7 @@ class Outbox:
         sender: The channel's client.
         clock: Tells the moment.
         log: For what an admin must see.
+        record_seconds: How long to wait before trying again to note what came of a message.
 
     Attributes:
         trouble: Code of what keeps everything from being sent until an admin acts; None when
@@ -49,12 +51,19 @@ class Outbox:
     """
 
     def __init__(
-        self, store: Store, sender: Sender, *, clock: Clock, log: FilteringBoundLogger
+        self,
+        store: Store,
+        sender: Sender,
+        *,
+        clock: Clock,
+        log: FilteringBoundLogger,
+        record_seconds: float = RECORD_SECONDS,
     ) -> None:
         self._store = store
         self._sender = sender
         self._clock = clock
         self._log = log
+        self._record_seconds = record_seconds
         self._bell = asyncio.Event()
         self._held_until_ms = 0
         self.trouble: str | None = None
@@ -105,11 +114,14 @@ class Outbox:
         outcome = await self._sender.send_text(
             message.user_id, message.text, repeated=bool(message.repeated)
         )
-        try:
-            await self._record(message, outcome)
-        except StoreError as error:
-            # It stays marked as being sent, and is sent again, as a copy, at the next start.
-            self._log.error("outbox-record-failed", id=message.id, code=error.code)
+        # Until it is noted, the message counts as being sent and holds up all that come after it
+        # for the same person.  Not noted before the end, it is sent again, as a copy.
+        while True:
+            try:
+                return await self._record(message, outcome)
+            except StoreError as error:
+                self._log.error("outbox-record-failed", id=message.id, code=error.code)
+            await asyncio.sleep(self._record_seconds)
 
     async def _record(self, message: Message, outcome: SendOutcome) -> None:
         now_ms = self._clock.now().wall_ms

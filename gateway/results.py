@@ -10,7 +10,7 @@ from __future__ import annotations
 import hmac
 from collections.abc import Callable
 from datetime import tzinfo
-from typing import Any
+from typing import Any, Final
 
 from structlog.typing import FilteringBoundLogger
 
@@ -24,6 +24,9 @@ from gateway.store.mailbox import Seal
 from gateway.store.port import Connection, Store
 from gateway.store.tasks import Change, Task
 from gateway.voice import Voice
+
+REFUSALS: Final = 50  # audited of one machine in ten minutes
+APPROVALS: Final = 50  # told of one task; beyond it its machine is broken or hostile
 
 
 class Results:
@@ -54,6 +57,7 @@ class Results:
         self._zone = zone
         self._wake_outbox = wake_outbox
         self._log = log
+        self._refusals = audit.Allowance(REFUSALS)
 
     async def received(self, agent_id: str, *, epoch: int, envelope: Envelope) -> bool:
         """Store what a verified envelope says; True when it may be acknowledged.
@@ -113,6 +117,8 @@ class Results:
 
     def _change(self, conn: Connection, task: Task, event: EventBody, *, at: Instant) -> None:
         state, waiting = TaskState(event.state), _waiting(event)
+        if waiting and tasks.times_in(conn, task.task_id, state) >= APPROVALS:
+            raise StateError("task.too-many-approvals", limit=APPROVALS)
         change = Change(
             state,
             message=event.message,
@@ -194,9 +200,14 @@ class Results:
         *,
         at: Instant,
     ) -> None:
+        left = self._refusals.take(agent_id, at.wall_ms)
+        if left < 0:
+            return
         facts = {"agent": agent_id, "code": refusal.code, "envelope": envelope.sha256}
-        audit.append(conn, "result.refused", at.wall_ms, **facts)
-        self._log.warning("result-refused", **facts)
+        # The last one says that from here on they are no longer counted.
+        event = "result.refused" if left else "result.refused-too-often"
+        audit.append(conn, event, at.wall_ms, **facts)
+        self._log.warning(event, **facts)
 
 
 def _own_task(conn: Connection, agent_id: str, task_id: str) -> Task:

@@ -6,6 +6,7 @@ What is served is `gateway.app`'s matter.
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import signal
 import socket
@@ -15,12 +16,17 @@ from pathlib import Path
 from typing import Any, Final
 
 from aiohttp import web
+from aiohttp.http import HttpProcessingError
+from aiohttp.typedefs import Handler, Middleware
 
 from common.errors import UnavailableError
 from common.logs import Log
 from gateway.errors import cannot_listen
 
 BACKLOG: Final = 512  # ten thousand agents may come back at once
+HEAD_SECONDS: Final = 15.0  # for a new connection to say what it wants
+KEEPALIVE_SECONDS: Final = 75.0  # for the next request; longer than the usual proxy keeps one
+LOOK_SECONDS: Final = 5.0
 STOP_SECONDS: Final = 3.0  # for requests and sessions to end; supervisors wait longer than that
 
 
@@ -47,9 +53,12 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 def write_port(file: Path, port: int) -> None:
-    """Write a port file whole or not at all.  Blocks."""
+    """Write a port file whole or not at all, and through no link.  Blocks."""
     beside = file.with_name(f".{file.name}.{os.getpid()}.tmp")
-    beside.write_text(f"{port}\n", encoding="ascii")
+    beside.unlink(missing_ok=True)  # left by a crash
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(descriptor, "w", encoding="ascii") as stream:
+        stream.write(f"{port}\n")
     beside.replace(file)
 
 
@@ -77,23 +86,102 @@ async def running(
 
 @asynccontextmanager
 async def listening(
-    app: web.Application, listener: socket.socket, *, goodbye: Callable[[], None]
+    app: web.Application,
+    listener: socket.socket,
+    *,
+    goodbye: Callable[[], None],
+    head_seconds: float = HEAD_SECONDS,
 ) -> AsyncIterator[None]:
-    """Answer requests; at the end say goodbye to open connections and give them three seconds."""
+    """Answer requests; at the end say goodbye to open connections and give them three seconds.
+
+    Args:
+        app: What answers; not yet started.
+        listener: From `bind`.
+        goodbye: Called first at the end.
+        head_seconds: How long a new connection may take to make its first request.
+    """
 
     async def say_goodbye(_app: web.Application) -> None:
         goodbye()
 
     app.on_shutdown.append(say_goodbye)
+    patience = _Patience(head_seconds)
+    app.middlewares.insert(0, patience.note)
     runner = web.AppRunner(
-        app, access_log=None, handle_signals=False, shutdown_timeout=STOP_SECONDS
+        app,
+        access_log=None,
+        handle_signals=False,
+        keepalive_timeout=KEEPALIVE_SECONDS,
+        logger=_server_log(),
+        shutdown_timeout=STOP_SECONDS,
     )
     await runner.setup()
     try:
         await web.SockSite(runner, listener).start()
-        yield
+        async with running({"patience": patience.run(runner)}):
+            yield
     finally:
         await runner.cleanup()
+
+
+class _Patience:
+    """Closes connections on which no request comes to its end: the server waits for ever."""
+
+    def __init__(self, head_seconds: float) -> None:
+        self._head_s = head_seconds
+        self._busy: set[asyncio.BaseTransport] = set()
+        self._until: dict[asyncio.BaseTransport, float] = {}
+
+    @property
+    def note(self) -> Middleware:
+        """The middleware that tells when a connection is at work."""
+
+        @web.middleware
+        async def middleware(request: web.Request, handler: Handler) -> web.StreamResponse:
+            transport = request.transport
+            if transport is None:
+                return await handler(request)
+            self._busy.add(transport)
+            try:
+                return await handler(request)
+            finally:
+                self._busy.discard(transport)
+                self._until[transport] = _now() + KEEPALIVE_SECONDS
+
+        return middleware
+
+    async def run(self, runner: web.AppRunner) -> None:
+        """Look around until cancelled."""
+        while True:
+            await asyncio.sleep(min(LOOK_SECONDS, self._head_s))
+            self._look(runner, _now())
+
+    def _look(self, runner: web.AppRunner, now: float) -> None:
+        until: dict[asyncio.BaseTransport, float] = {}
+        for connection in runner.server.connections if runner.server else ():
+            transport = connection.transport
+            if transport is None or transport in self._busy:
+                continue
+            until[transport] = self._until.get(transport, now + self._head_s)
+            if now >= until[transport]:
+                transport.abort()
+        self._until = until
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+def _server_log() -> logging.Logger:
+    logger = logging.getLogger("gateway.server")
+    logger.addFilter(_is_our_fault)
+    return logger
+
+
+def _is_our_fault(record: logging.LogRecord) -> bool:
+    # What is no HTTP is answered 400; anyone can send it, and its own words belong in no log.
+    error = record.exc_info[1] if record.exc_info else None
+    return not isinstance(error, HttpProcessingError)
 
 
 async def until_stopped(stop: asyncio.Event, tasks: list[asyncio.Task[None]], *, log: Log) -> None:

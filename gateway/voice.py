@@ -5,6 +5,7 @@ Pure: the moment and the time zone come in, facts come in as whatever has the ri
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
@@ -18,6 +19,8 @@ from common.text import CHAT_BYTES, clip_bytes, one_line, reveal
 from gateway import replies
 
 _ASKED_BYTES: Final = 60  # of a task's own text, in a list
+# WeCom draws ``<a href=…>`` in a text as a link that hides where it leads (page 90236).
+_ANCHOR: Final = re.compile(r"<(?=\s*+/?+\s*+a\b)", re.IGNORECASE)
 
 
 class Machine(Protocol):
@@ -68,7 +71,7 @@ class Voice:
 
     def say(self, sentence: Sentence, **facts: object) -> str:
         """Return the sentence, within the size of one message."""
-        return clip_bytes(say(sentence, self.lang, **facts), CHAT_BYTES)
+        return _bounded(say(sentence, self.lang, **facts))
 
     def hour(self, at_ms: int) -> str:
         """Return ``14:05``, with the day before it when that is another day."""
@@ -89,7 +92,7 @@ class Voice:
     def refusal(self, error: CodexBridgeError, *, prefix: str) -> str:
         """Say why a message leads to nothing."""
         told = CodexBridgeError(error.code, prefix=prefix, **error.facts)
-        return clip_bytes(explain(told, replies.REFUSALS, self.lang), CHAT_BYTES)
+        return _bounded(explain(told, replies.REFUSALS, self.lang))
 
     def accepted(self, task: Told, machine: Machine) -> str:
         """Say that a task was taken, and what happens to it next."""
@@ -167,11 +170,20 @@ def with_words(head: str, words: str) -> str:
 
     The words are redacted again (R54), and what hides in them is shown (R26).
     """
-    shown = reveal(redact(words)).strip()
+    shown = _inert(reveal(redact(words)).strip())
     room = CHAT_BYTES - len(head.encode()) - 1
     return f"{head}\n{clip_bytes(shown, room)}" if shown and room > 0 else head
 
 
 def as_list(lines: Iterable[str]) -> str:
     """Return lines as one message; those that find no place are left out."""
-    return clip_bytes("\n".join(lines), CHAT_BYTES)
+    return _bounded("\n".join(lines))
+
+
+def _bounded(text: str) -> str:
+    return clip_bytes(_inert(text), CHAT_BYTES)
+
+
+def _inert(text: str) -> str:
+    """Return the text with nothing in it that WeCom would draw as anything but text (R73)."""
+    return _ANCHOR.sub("\uff1c", text)

@@ -9,47 +9,9 @@ from common.sentences import Sentence
 from local_agent.replies import AUTHORITY_ERRORS
 
 _SETTINGS: Final = {
-    "config.no-file": Sentence(
-        en="{file} cannot be read ({why}).", zh="无法读取 {file}（{why}）。"
-    ),
-    "config.broken-toml": Sentence(
-        en="{file} is not valid TOML: look at line {line}, column {column}.",
-        zh="{file} 不是有效的 TOML：请检查第 {line} 行第 {column} 列。",
-    ),
-    "config.unknown-setting": Sentence(
-        en="There is no setting “{name}” (in {file}). Closest known: {did_you_mean}",
-        zh="没有“{name}”这个设置项（位于 {file}）。最接近的是：{did_you_mean}",
-    ),
-    "config.unknown-variable": Sentence(
-        en="There is no environment variable {name}. Closest known: {did_you_mean}",
-        zh="没有 {name} 这个环境变量。最接近的是：{did_you_mean}",
-    ),
     "config.missing": Sentence(
         en="The setting {name} is missing. Set it in the settings file or as {how}.",
         zh="缺少设置项 {name}。请在设置文件中填写，或通过 {how} 提供。",
-    ),
-    "config.invalid": Sentence(
-        en="The setting {name} is not valid: {why}.", zh="设置项 {name} 无效：{why}。"
-    ),
-    "config.file-too-large": Sentence(
-        en="{path} has more than {limit} bytes; is it the right file?",
-        zh="{path} 超过 {limit} 字节；是否选错了文件？",
-    ),
-    "config.file-readable-by-others": Sentence(
-        en="Others can read {path}. Run: chmod 600 {path}",
-        zh="其他用户可以读取 {path}。请执行：chmod 600 {path}",
-    ),
-    "config.file-writable-by-others": Sentence(
-        en="Others can change {path}. Run: chmod o-w {path}",
-        zh="其他用户可以修改 {path}。请执行：chmod o-w {path}",
-    ),
-    "config.home-relative": Sentence(
-        en="CODEXBRIDGE_HOME must be an absolute path; it is {path}.",
-        zh="CODEXBRIDGE_HOME 必须是绝对路径，当前为 {path}。",
-    ),
-    "config.not-private": Sentence(
-        en="The folder {path} belongs to another user; CodexBridge does not use it.",
-        zh="文件夹 {path} 属于其他用户，CodexBridge 不会使用。",
     ),
     "config.unusable": Sentence(en="{path} cannot be used: {why}.", zh="无法使用 {path}：{why}。"),
     "config.key-file-broken": Sentence(
@@ -120,7 +82,6 @@ _AGENT: Final = {
         "is.",
         zh="本终端跟不上输出；任务仍在继续。用 `codexbridge tasks` 查看。",
     ),
-    "system": Sentence(en="{why} {path}", zh="{why} {path}"),
 }
 _APPROVE: Final = {
     "approve.no-terminal": Sentence(

@@ -16,6 +16,7 @@ from common.clock import Clock
 from common.logs import Log
 from common.protocol.link import Link
 from common.signing import SigningKey
+from gateway.http.middleware import owner_of
 from gateway.relay.hub import Hub, Lobby
 from gateway.relay.ports import Deliveries
 from gateway.relay.session import Session, Threshold
@@ -97,7 +98,7 @@ class AgentEndpoint:
         """Serve one agent from its handshake to its end."""
         if "Origin" in request.headers:
             return web.Response(status=403)
-        leave = self._lobby.enter(request.remote or "")
+        leave = self._lobby.enter(owner_of(request.remote or ""))
         if leave is None:
             return web.Response(status=503, headers={"Retry-After": "10"})
         try:

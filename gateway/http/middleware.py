@@ -126,11 +126,11 @@ class FailureLimit:
     def wait(self, address: str, now: float) -> float:
         """Return how long the address must wait before it is heard again, 0 for not at all."""
         full_s = self._burst_s - self._cost_s
-        return max(self._empty_at.get(_owner(address), now) - now - full_s, 0.0)
+        return max(self._empty_at.get(owner_of(address), now) - now - full_s, 0.0)
 
     def count(self, address: str, now: float) -> None:
         """Count one failure."""
-        owner = _owner(address)
+        owner = owner_of(address)
         self._empty_at[owner] = max(self._empty_at.get(owner, now), now) + self._cost_s
         self._empty_at.move_to_end(owner)
         if len(self._empty_at) > MAX_ADDRESSES:
@@ -172,7 +172,8 @@ def _is_within(address: str, networks: tuple[_Network, ...]) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _owner(address: str) -> str:
+def owner_of(address: str) -> str:
+    """Return the network that one client owns: its address, or its /64 of IPv6."""
     found = _parse(address)
     if found is None:
         return address

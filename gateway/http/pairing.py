@@ -6,6 +6,7 @@ the same, and so is the work done before it.  The true reason is in the log and 
 
 from __future__ import annotations
 
+import asyncio
 import json
 import secrets
 from typing import Any, Final
@@ -25,6 +26,7 @@ from gateway.store.port import Store
 
 PAIR_PATH: Final = "/agent/v1/pair"
 MAX_BYTES: Final = 4096  # a request has about 600
+READ_S: Final = 5.0
 
 
 class PairingEndpoint:
@@ -93,15 +95,24 @@ class PairingEndpoint:
 
 
 async def _record(request: web.Request) -> dict[str, Any]:
+    try:
+        async with asyncio.timeout(READ_S):
+            raw = await _body(request)
+    except (TimeoutError, web.RequestPayloadError):
+        raise RemoteProtocolError("json.malformed") from None
+    record = strict_json.loads(raw, max_bytes=MAX_BYTES)
+    if not isinstance(record, dict):
+        raise RemoteProtocolError("json.malformed")
+    return record
+
+
+async def _body(request: web.Request) -> bytes:
     raw = bytearray()
     async for chunk in request.content.iter_chunked(MAX_BYTES):
         raw += chunk
         if len(raw) > MAX_BYTES:
             raise RemoteProtocolError("json.too-large", limit=MAX_BYTES)
-    record = strict_json.loads(bytes(raw), max_bytes=MAX_BYTES)
-    if not isinstance(record, dict):
-        raise RemoteProtocolError("json.malformed")
-    return record
+    return bytes(raw)
 
 
 def _json(record: dict[str, Any], *, status: int) -> web.Response:

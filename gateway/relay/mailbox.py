@@ -6,7 +6,7 @@ What an agent says is not understood here: it goes up through the port that `gat
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from common.clock import Clock, Instant
 from common.protocol.envelope import (
@@ -22,6 +22,8 @@ from gateway.store import agents, audit, mailbox, tasks
 from gateway.store.agents import Agent
 from gateway.store.mailbox import Seal
 from gateway.store.port import Connection, Store
+
+CONNECTIONS: Final = 60  # audited of one machine in ten minutes
 
 
 class Hearing(Protocol):
@@ -47,6 +49,7 @@ class Mailbox(Deliveries):
         self._seal = seal
         self._clock = clock
         self._hearing = hearing
+        self._connections = audit.Allowance(CONNECTIONS)
 
     async def lookup(self, agent_id: str) -> Known | None:
         """Return the record to check a handshake against; None when unknown or revoked."""
@@ -95,7 +98,8 @@ class Mailbox(Deliveries):
         agent = agents.connect(conn, agent_id, at_ms=at.wall_ms)
         if agent is None:
             return None
-        audit.append(conn, "agent.connected", at.wall_ms, agent=agent_id, epoch=agent.epoch)
+        if self._connections.take(agent_id, at.wall_ms) > 0:
+            audit.append(conn, "agent.connected", at.wall_ms, agent=agent_id, epoch=agent.epoch)
         # A cancel lives five minutes; a machine that was away for longer is told anew.
         for task in tasks.to_cancel(conn, agent_id):
             mailbox.enqueue_cancel(

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
+from typing import Final
+
 from common.audit import GENESIS, Fact, entry_body, entry_hash
 from gateway.store.port import Connection
+
+WINDOW_MS: Final = 600_000
+MAX_NAMES: Final = 10_000
 
 _NEWEST = "SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1"
 _APPEND = "INSERT INTO audit (seq, prev, body, hash) VALUES (:seq, :prev, :body, :hash)"
@@ -35,3 +41,30 @@ def entries(
     """Return up to ``limit`` entries above number ``after``, as `verify_chain` takes them."""
     rows = conn.all(_AFTER, after=after, limit=limit)
     return [(row["seq"], row["prev"], row["body"], row["hash"]) for row in rows]
+
+
+class Allowance:
+    """How often the same may be recorded of one machine, so that none can fill the disk.
+
+    Belongs to one thread.  What is beyond it is not recorded, but for the moment that it began.
+
+    Args:
+        entries: In one window.
+        window_ms: How long a window is, in milliseconds.
+    """
+
+    def __init__(self, entries: int, *, window_ms: int = WINDOW_MS) -> None:
+        self._entries = entries
+        self._window_ms = window_ms
+        self._spent: OrderedDict[str, tuple[int, int]] = OrderedDict()
+
+    def take(self, name: str, at_ms: int) -> int:
+        """Count one more, and return how many are left, itself included; below 1 for none."""
+        since, spent = self._spent.get(name, (at_ms, 0))
+        if not since <= at_ms < since + self._window_ms:
+            since, spent = at_ms, 0
+        self._spent[name] = (since, min(spent + 1, self._entries + 1))
+        self._spent.move_to_end(name)
+        if len(self._spent) > MAX_NAMES:
+            self._spent.popitem(last=False)
+        return self._entries - spent

@@ -60,6 +60,8 @@ _EVENT = """
     INSERT INTO task_events (task_id, seq, state, reason, message, at)
     SELECT :task_id, COALESCE(MAX(seq), 0) + 1, :state, :reason, :message, :at
     FROM task_events WHERE task_id = :task_id"""
+_TIMES = """
+    SELECT COUNT(*) AS found FROM task_events WHERE task_id = :task_id AND state = :state"""
 _PROGRESS = "UPDATE tasks SET message = :message, updated_at = :at WHERE task_id = :task_id"
 _ASK_CANCEL = """
     UPDATE tasks SET cancel_asked_at = :at WHERE task_id = :task_id AND cancel_asked_at IS NULL"""
@@ -212,6 +214,12 @@ def change(conn: Connection, task_id: str, to: Change, *, at_ms: int) -> None:
 def note_progress(conn: Connection, task_id: str, message: str, *, at_ms: int) -> None:
     """Keep the last line of a task whose state stays; hours of them make no history."""
     conn.run(_PROGRESS, task_id=task_id, message=_clipped(message), at=at_ms)
+
+
+def times_in(conn: Connection, task_id: str, state: TaskState) -> int:
+    """Return how often a task was said to come into a state."""
+    row = conn.one(_TIMES, task_id=task_id, state=state.value)
+    return int(row["found"]) if row else 0
 
 
 def ask_cancel(conn: Connection, task_id: str, *, at_ms: int) -> None:

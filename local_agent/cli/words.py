@@ -47,6 +47,15 @@ WORKSPACE_TEST: Final = Sentence(
 WORKSPACE_DEFAULT: Final = Sentence(
     en="use it where a request names none", zh="请求未指明时使用此工作区"
 )
+DENY: Final = Sentence(
+    en="what may never be read here, beside what looks like a secret, such as 'private/**'; may "
+    "be repeated",
+    zh="此处绝不读取的内容（疑似机密的文件本来就不读取），例如 'private/**'；可重复给出",
+)
+PASS_ENV: Final = Sentence(
+    en="one of your environment variables that commands are given here; may be repeated",
+    zh="在此运行的命令可以得到的一个环境变量；可重复给出",
+)
 WORKSPACE_TOOLCHAINS: Final = Sentence(
     en="toolchains to allow without being asked: all, none, or names with commas "
     "(needed where standard input is no terminal)",

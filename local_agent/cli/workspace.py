@@ -34,6 +34,12 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
     add.add_argument(
         "--toolchains", metavar="all|none|…", help=say(words.WORKSPACE_TOOLCHAINS, lang)
     )
+    add.add_argument(
+        "--deny", metavar="PATTERN", action="append", default=[], help=say(words.DENY, lang)
+    )
+    add.add_argument(
+        "--pass-env", metavar="NAME", action="append", default=[], help=say(words.PASS_ENV, lang)
+    )
     listing = actions.add_parser("list", help=say(words.WORKSPACE_LIST, lang))
     listing.add_argument("--json", action="store_true", help=say(words.JSON, lang))
     remove = actions.add_parser("remove", help=say(words.WORKSPACE_REMOVE, lang))
@@ -63,6 +69,8 @@ def _add(
         name=args.name,
         test_command=args.test,
         confirmed=tuple(_confirmed(found, args.toolchains, screen)),
+        pass_env=tuple(args.pass_env),
+        deny=tuple(args.deny),
     )
     if args.default:
         added = registry.make_default(added.name)
