@@ -111,7 +111,7 @@ SECTIONS: tuple[tuple[Words, tuple[Command, ...]], ...] = (
                 "local_agent.cli.approve",
                 Words(
                     "look at what would run, then confirm it by typing its code",
-                    "查看将要执行的内容，然后输入其代码予以确认",
+                    "查看将要执行的内容，然后输入其封印码予以确认",
                 ),
             ),
             Command(

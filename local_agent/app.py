@@ -19,6 +19,7 @@ from typing import Any, Final
 from common.clock import SystemClock
 from common.errors import CodexBridgeError, UnavailableError
 from common.home import Home, private_dir
+from common.ids import new_uuid
 from common.keystore import Keystore
 from common.logs import Log
 from common.signing import SigningKey
@@ -95,6 +96,7 @@ async def _settle(
 
 
 def _identity(places: Home) -> tuple[Pairing | None, SigningKey, str]:
+    new_uuid()  # its library reads a file at its first use: here, and not on the event loop
     for folder in (places.config, places.state, places.run):
         private_dir(folder)
     pairing, keys = load_pairing(places), open_keys(places)

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -67,7 +68,7 @@ def _row(conn: Connection, key: str) -> tuple[str, str | None, int, int]:
 
 @asynccontextmanager
 async def _running(desk: Desk, channel: ScriptedChannel) -> AsyncIterator[Outbox]:
-    sender = Outbox(desk.store, channel, clock=desk.clock, log=logger())
+    sender = Outbox(desk.store, channel, clock=desk.clock, log=logger(), record_seconds=0.01)
     running = asyncio.create_task(sender.run())
     try:
         yield sender
@@ -213,3 +214,24 @@ async def test_a_store_that_fails_for_a_while_loses_nothing(
             await channel.next()
             await desk.store.read(_row, "one")
     assert (await desk.store.read(_row, "one"))[0] == "sending"
+
+
+@pytest.mark.requirement("P7")
+async def test_an_end_that_cannot_be_noted_at_once_does_not_silence_its_person(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failures, end = [StoreError("store.busy")], outbox.end
+
+    def busy_once(*args: Any, **facts: Any) -> None:
+        if failures:
+            raise failures.pop()
+        end(*args, **facts)
+
+    monkeypatch.setattr("gateway.store.outbox.end", busy_once)
+    await desk.write(_put, "one")
+    await desk.write(_put, "two")
+    channel = ScriptedChannel()
+    async with _running(desk, channel):
+        await _until(desk, "two", "sent")
+    assert [text for _, text, _ in channel.tries] == ["one", "two"]
+    assert not failures

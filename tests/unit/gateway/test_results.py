@@ -10,6 +10,7 @@ import pytest
 from common.errors import StoreError
 from common.model.state import Reason, TaskState, final_of
 from common.text import CHAT_BYTES
+from gateway.results import APPROVALS, REFUSALS
 from gateway.store import members
 from tests.gateway_desk import AGENT, MACHINE, NOON_MS, TO_APPROVAL, USER, WAITING, Desk, open_desk
 
@@ -266,3 +267,30 @@ async def test_a_task_that_was_given_up_and_cancelled_is_stopped_again(desk: Des
     assert (await desk.task()).reason is Reason.CANCELLED
     await desk.event(task, "ROUTED")
     assert [mail.header.typ for mail in await desk.mail()] == ["tombstone", "tombstone", "cancel"]
+
+
+# -- what one machine cannot make of the store and of its member's chat ------------------------
+
+
+async def test_a_machine_cannot_fill_the_audit_log_with_what_is_refused(desk: Desk) -> None:
+    task = await desk.ask()
+    for _ in range(REFUSALS + 20):
+        assert await desk.event(task, "EXECUTING")
+    refused = [body for body in await desk.audited() if "result.refused" in body]
+    assert len(refused) == REFUSALS + 1
+    assert "result.refused-too-often" in refused[-1]
+    desk.clock.advance(601)
+    assert await desk.event(task, "EXECUTING")
+    assert len([body for body in await desk.audited() if "result.refused" in body]) == REFUSALS + 2
+
+
+@pytest.mark.requirement("P7")
+async def test_a_machine_cannot_bury_its_members_chat_under_approvals(desk: Desk) -> None:
+    task = await desk.ask()
+    await desk.events(task, *TO_APPROVAL)
+    for number in range(APPROVALS + 20):
+        waiting = WAITING | {"seal_code": f"0000-{number:04}"}
+        assert await desk.event(task, "WAITING_APPROVAL", waiting=waiting)
+    assert len(await _told(desk, 1)) == APPROVALS
+    assert await desk.event(task, "EXECUTING")
+    assert "now running" in (await desk.said())[-1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import io
 import os
 import signal
@@ -47,6 +48,15 @@ def test_a_port_file_is_written_whole(tmp_path: Path) -> None:
     write_port(tmp_path / "port", 4711)
     assert [path.name for path in tmp_path.iterdir()] == ["port"]
     assert (tmp_path / "port").read_text() == "4711\n"
+
+
+def test_a_port_file_goes_through_no_link(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("mine")
+    (tmp_path / f".port.{os.getpid()}.tmp").symlink_to(victim)
+    write_port(tmp_path / "port", 4711)
+    assert victim.read_text() == "mine"
+    assert (tmp_path / "port").stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -105,3 +115,53 @@ async def test_open_connections_are_told_goodbye_before_the_port_is_given_back()
             assert await answer.text() == "bye"
         with pytest.raises(aiohttp.ClientConnectionError):
             await http.get(url)
+
+
+@pytest.mark.requirement("R13")
+@pytest.mark.parametrize("said", [b"", b"GET / HTTP/1.1\r\nX-Slow: "], ids=["nothing", "half"])
+async def test_a_connection_that_asks_for_nothing_is_closed(said: bytes) -> None:
+    listener = bind("127.0.0.1", 0)
+    port = listener.getsockname()[1]
+    serving = listening(web.Application(), listener, goodbye=lambda: None, head_seconds=0.05)
+    async with serving, asyncio.timeout(5):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(said)
+        with contextlib.suppress(ConnectionResetError):
+            assert await reader.read() == b""
+        writer.close()
+
+
+async def test_a_connection_at_work_is_left_alone_and_one_after_it_waits_longer() -> None:
+    async def slowly(_request: web.Request) -> web.Response:
+        await asyncio.sleep(0.3)
+        return web.Response(text="done")
+
+    app = web.Application()
+    app.router.add_get("/", slowly)
+    listener = bind("127.0.0.1", 0)
+    url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
+    async with (
+        listening(app, listener, goodbye=lambda: None, head_seconds=0.05),
+        aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=1)) as http,
+    ):
+        for _ in range(2):
+            async with http.get(url) as answer:
+                assert await answer.text() == "done"
+            await asyncio.sleep(0.15)
+
+
+async def test_what_is_no_http_does_not_fill_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    async def broken(_request: web.Request) -> web.Response:
+        raise ZeroDivisionError
+
+    app = web.Application()
+    app.router.add_get("/", broken)
+    listener = bind("127.0.0.1", 0)
+    port = listener.getsockname()[1]
+    async with listening(app, listener, goodbye=lambda: None):
+        for said in (b"GET /\x01 HTTP/1.1\r\n\r\n", b"GET / HTTP/1.0\r\n\r\n"):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(said)
+            assert await reader.read()
+            writer.close()
+    assert [record.name for record in caplog.records if record.exc_info] == ["gateway.server"]

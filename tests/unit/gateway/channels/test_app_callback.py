@@ -447,3 +447,43 @@ async def test_a_url_check_needs_its_echo_once(door: Door) -> None:
     assert await door.get(f"{query}&echostr=%00") == (400, b"")
     assert await door.get(f"{query}&echostr={quote(echo, safe='')}") == (200, b"4815162342")
     assert door.taken == []
+
+
+@pytest.mark.requirement("R71")
+async def test_a_captured_message_is_not_read_out_by_the_url_check(door: Door) -> None:
+    encrypted = door.sealed(text_message(text="@dev secret"))
+    query = f"{urlencode(door.signed(encrypted))}&echostr={quote(encrypted, safe='')}"
+    assert await door.get(query) == (403, b"")
+    assert door.codes() == ["callback.not-an-echo"]
+
+
+@pytest.mark.requirement("R71")
+async def test_a_captured_message_is_not_read_out_by_the_url_check(door: Door) -> None:
+    encrypted = door.sealed(text_message(text="@dev secret"))
+    query = f"{urlencode(door.signed(encrypted))}&echostr={quote(encrypted, safe='')}"
+    assert await door.get(query) == (403, b"")
+    assert door.codes() == ["callback.not-an-echo"]
+
+
+@pytest.mark.requirement("R71")
+async def test_a_captured_message_is_not_read_out_by_the_url_check(door: Door) -> None:
+    encrypted = door.sealed(text_message(text="@dev secret"))
+    query = f"{urlencode(door.signed(encrypted))}&echostr={quote(encrypted, safe='')}"
+    assert await door.get(query) == (403, b"")
+    assert door.codes() == ["callback.not-an-echo"]
+
+
+@pytest.mark.requirement("R71")
+async def test_a_captured_message_is_not_read_out_by_the_url_check(door: Door) -> None:
+    encrypted = door.sealed(text_message(text="@dev secret"))
+    query = f"{urlencode(door.signed(encrypted))}&echostr={quote(encrypted, safe='')}"
+    assert await door.get(query) == (403, b"")
+    assert door.codes() == ["callback.not-an-echo"]
+
+
+@pytest.mark.requirement("R71")
+async def test_a_captured_message_is_not_read_out_by_the_url_check(door: Door) -> None:
+    encrypted = door.sealed(text_message(text="@dev secret"))
+    query = f"{urlencode(door.signed(encrypted))}&echostr={quote(encrypted, safe='')}"
+    assert await door.get(query) == (403, b"")
+    assert door.codes() == ["callback.not-an-echo"]

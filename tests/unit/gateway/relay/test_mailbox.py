@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from common.protocol.envelope import agent_name, gateway_name
+from gateway.relay.mailbox import CONNECTIONS
 from gateway.relay.ports import Sweep
 from gateway.store import agents
 from tests.gateway_desk import AGENT, MACHINE, NOON_MS, Desk, open_desk
@@ -72,3 +73,10 @@ async def test_frames_are_signed_by_this_gateway_for_this_agent(desk: Desk) -> N
     assert envelope.header.iss == gateway_name(desk.gateway_key.public)
     assert envelope.header.aud == agent_name(AGENT)
     assert envelope.header.exp - envelope.header.iat == 8 * 3600
+
+
+async def test_a_machine_that_comes_and_goes_cannot_fill_the_audit_log(desk: Desk) -> None:
+    for _ in range(CONNECTIONS + 20):
+        await desk.connect()
+    told = [body for body in await desk.audited() if "agent.connected" in body]
+    assert len(told) == CONNECTIONS
