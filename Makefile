@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PYTEST ?= -n 2
 
-.PHONY: demo test check format lint types imports bench wheel lock clean help
+.PHONY: demo test check format lint types imports bench wheel lock reference clean help
 
 help:
 	@echo "make demo   the main job on this machine: simulated WeCom, gateway, agent; you approve"
@@ -60,3 +60,6 @@ lock: $(BIN)/uv
 
 clean:
 	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+
+reference: $(VENV)/.dev
+	$(BIN)/python -m tests.reference

@@ -15,9 +15,10 @@ import pytest
 from pydantic import BaseModel, SecretStr
 
 import codexbridge
-from common.sentences import Sentence
+from common.sentences import Lang, Sentence
 from gateway.settings import GatewaySettings
 from local_agent.settings import AgentSettings
+from tests import reference
 
 ROOT = Path(__file__).parent.parent
 DOCS = [ROOT / "README.md", *(ROOT / "docs" / "how-to").glob("*.md")]
@@ -107,3 +108,9 @@ def test_the_two_commands_are_in_the_readme_and_in_the_makefile() -> None:
     for command in ("demo", "test"):
         assert f"make {command}" in readme
         assert re.search(rf"(?m)^{command}:", makefile)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_reference_is_what_the_parsers_and_settings_say(lang: Lang) -> None:
+    written = reference.FILES[lang].read_text(encoding="utf-8")
+    assert written == reference.render(lang), "run: make reference"

@@ -2,14 +2,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from datetime import UTC, datetime
-
-from datetime import UTC, datetime
-
-from datetime import UTC, datetime
-
-from datetime import UTC, datetime
-
 import pytest
 
 from common.errors import InputError, RemoteProtocolError
@@ -127,34 +119,6 @@ def test_what_is_no_address_is_refused(url: str) -> None:
     with pytest.raises(InputError) as caught:
         codec.origin_of(url)
     assert caught.value.code == "input.gateway-url"
-
-
-def test_a_moment_is_one_that_a_calendar_can_show() -> None:
-    latest = 2**47
-    assert codec.MILLISECONDS(latest)
-    assert not codec.MILLISECONDS(latest + 1)
-    assert datetime.fromtimestamp(latest / 1000, UTC).year < 9999
-
-
-def test_a_moment_is_one_that_a_calendar_can_show() -> None:
-    latest = 2**47
-    assert codec.MILLISECONDS(latest)
-    assert not codec.MILLISECONDS(latest + 1)
-    assert datetime.fromtimestamp(latest / 1000, UTC).year < 9999
-
-
-def test_a_moment_is_one_that_a_calendar_can_show() -> None:
-    latest = 2**47
-    assert codec.MILLISECONDS(latest)
-    assert not codec.MILLISECONDS(latest + 1)
-    assert datetime.fromtimestamp(latest / 1000, UTC).year < 9999
-
-
-def test_a_moment_is_one_that_a_calendar_can_show() -> None:
-    latest = 2**47
-    assert codec.MILLISECONDS(latest)
-    assert not codec.MILLISECONDS(latest + 1)
-    assert datetime.fromtimestamp(latest / 1000, UTC).year < 9999
 
 
 def test_a_moment_is_one_that_a_calendar_can_show() -> None:

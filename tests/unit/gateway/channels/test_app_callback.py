@@ -455,35 +455,3 @@ async def test_a_captured_message_is_not_read_out_by_the_url_check(door: Door) -
     query = f"{urlencode(door.signed(encrypted))}&echostr={quote(encrypted, safe='')}"
     assert await door.get(query) == (403, b"")
     assert door.codes() == ["callback.not-an-echo"]
-
-
-@pytest.mark.requirement("R71")
-async def test_a_captured_message_is_not_read_out_by_the_url_check(door: Door) -> None:
-    encrypted = door.sealed(text_message(text="@dev secret"))
-    query = f"{urlencode(door.signed(encrypted))}&echostr={quote(encrypted, safe='')}"
-    assert await door.get(query) == (403, b"")
-    assert door.codes() == ["callback.not-an-echo"]
-
-
-@pytest.mark.requirement("R71")
-async def test_a_captured_message_is_not_read_out_by_the_url_check(door: Door) -> None:
-    encrypted = door.sealed(text_message(text="@dev secret"))
-    query = f"{urlencode(door.signed(encrypted))}&echostr={quote(encrypted, safe='')}"
-    assert await door.get(query) == (403, b"")
-    assert door.codes() == ["callback.not-an-echo"]
-
-
-@pytest.mark.requirement("R71")
-async def test_a_captured_message_is_not_read_out_by_the_url_check(door: Door) -> None:
-    encrypted = door.sealed(text_message(text="@dev secret"))
-    query = f"{urlencode(door.signed(encrypted))}&echostr={quote(encrypted, safe='')}"
-    assert await door.get(query) == (403, b"")
-    assert door.codes() == ["callback.not-an-echo"]
-
-
-@pytest.mark.requirement("R71")
-async def test_a_captured_message_is_not_read_out_by_the_url_check(door: Door) -> None:
-    encrypted = door.sealed(text_message(text="@dev secret"))
-    query = f"{urlencode(door.signed(encrypted))}&echostr={quote(encrypted, safe='')}"
-    assert await door.get(query) == (403, b"")
-    assert door.codes() == ["callback.not-an-echo"]

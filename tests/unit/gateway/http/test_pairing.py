@@ -25,10 +25,6 @@ from common.protocol.pairing import (
 )
 from common.signing import SigningKey
 from gateway.http import pairing as endpoint
-from gateway.http import pairing as endpoint
-from gateway.http import pairing as endpoint
-from gateway.http import pairing as endpoint
-from gateway.http import pairing as endpoint
 from gateway.http.middleware import guarded_app
 from gateway.http.pairing import MAX_BYTES, PAIR_PATH, PairingEndpoint
 from gateway.store import agents, audit, members, pairings
@@ -234,90 +230,6 @@ async def test_a_store_that_fails_asks_to_come_again(
 
     monkeypatch.setattr(scene.store, "read", fail)
     assert await scene.post(scene.request()) == (503, {"error": "unavailable"})
-
-
-async def test_a_body_that_does_not_inflate_is_refused_like_everything_else(scene: Scene) -> None:
-    headers = {"Content-Encoding": "deflate"}
-    async with scene.client.post(PAIR_PATH, data=b"garbage!", headers=headers) as answer:
-        assert answer.status == 403
-
-
-async def test_a_body_that_never_comes_is_not_waited_for(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(endpoint, "READ_S", 0.05)
-    hold = asyncio.Event()
-
-    async def slow() -> AsyncIterator[bytes]:
-        yield b"{"
-        await hold.wait()
-
-    async with asyncio.timeout(5), scene.client.post(PAIR_PATH, data=slow()) as answer:
-        assert answer.status == 403
-    hold.set()
-
-
-async def test_a_body_that_does_not_inflate_is_refused_like_everything_else(scene: Scene) -> None:
-    headers = {"Content-Encoding": "deflate"}
-    async with scene.client.post(PAIR_PATH, data=b"garbage!", headers=headers) as answer:
-        assert answer.status == 403
-
-
-async def test_a_body_that_never_comes_is_not_waited_for(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(endpoint, "READ_S", 0.05)
-    hold = asyncio.Event()
-
-    async def slow() -> AsyncIterator[bytes]:
-        yield b"{"
-        await hold.wait()
-
-    async with asyncio.timeout(5), scene.client.post(PAIR_PATH, data=slow()) as answer:
-        assert answer.status == 403
-    hold.set()
-
-
-async def test_a_body_that_does_not_inflate_is_refused_like_everything_else(scene: Scene) -> None:
-    headers = {"Content-Encoding": "deflate"}
-    async with scene.client.post(PAIR_PATH, data=b"garbage!", headers=headers) as answer:
-        assert answer.status == 403
-
-
-async def test_a_body_that_never_comes_is_not_waited_for(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(endpoint, "READ_S", 0.05)
-    hold = asyncio.Event()
-
-    async def slow() -> AsyncIterator[bytes]:
-        yield b"{"
-        await hold.wait()
-
-    async with asyncio.timeout(5), scene.client.post(PAIR_PATH, data=slow()) as answer:
-        assert answer.status == 403
-    hold.set()
-
-
-async def test_a_body_that_does_not_inflate_is_refused_like_everything_else(scene: Scene) -> None:
-    headers = {"Content-Encoding": "deflate"}
-    async with scene.client.post(PAIR_PATH, data=b"garbage!", headers=headers) as answer:
-        assert answer.status == 403
-
-
-async def test_a_body_that_never_comes_is_not_waited_for(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(endpoint, "READ_S", 0.05)
-    hold = asyncio.Event()
-
-    async def slow() -> AsyncIterator[bytes]:
-        yield b"{"
-        await hold.wait()
-
-    async with asyncio.timeout(5), scene.client.post(PAIR_PATH, data=slow()) as answer:
-        assert answer.status == 403
-    hold.set()
 
 
 async def test_a_body_that_does_not_inflate_is_refused_like_everything_else(scene: Scene) -> None:

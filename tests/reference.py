@@ -1,0 +1,98 @@
+"""Renders docs/reference*.md from the parsers and the settings themselves.
+
+    python -m tests.reference     (or: make reference)
+
+`test_docs.py` compares the files with what this renders, so the reference cannot rot.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import codexbridge
+from common.sentences import Lang, Sentence, say
+from common.settings import Settings, is_secret, leaves, variable_name
+from gateway.settings import GatewaySettings
+from local_agent.settings import AgentSettings
+
+DOCS = Path(__file__).parent.parent / "docs"
+FILES: dict[Lang, Path] = {"en": DOCS / "reference.md", "zh": DOCS / "reference.zh-CN.md"}
+
+TITLE = Sentence(
+    en="# Reference\n\n[中文](reference.zh-CN.md)", zh="# 参考\n\n[English](reference.md)"
+)
+INTRO = Sentence(
+    en="Every command and every setting. Exit codes: 0 done, 1 failed, 2 wrong input or "
+    "configuration, 3 the agent is not running (`status`), 130 interrupted.",
+    zh="全部命令与设置。退出码：0 完成，1 失败，2 输入或配置有误，3 代理没有运行（`status`），"
+    "130 被中断。",
+)
+COMMANDS = Sentence(en="## Commands", zh="## 命令")
+SETTINGS = Sentence(en="## Settings of the {half}", zh="## {half} 的设置")
+HEAD = Sentence(
+    en="| setting | environment | default |\n|---|---|---|",
+    zh="| 设置 | 环境变量 | 默认值 |\n|---|---|---|",
+)
+SECRET = Sentence(en="secret, never in the file", zh="机密，绝不写入文件")
+
+
+def render(lang: Lang) -> str:
+    """Return the whole page."""
+    parts = [say(TITLE, lang), say(INTRO, lang), say(COMMANDS, lang)]
+    parts += [_command(name, lang) for name in codexbridge.COMMANDS]
+    for model in (GatewaySettings, AgentSettings):
+        parts += [say(SETTINGS, lang, half=model.half), _settings(model, lang)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _command(name: str, lang: Lang) -> str:
+    parser = argparse.ArgumentParser(prog="codexbridge")
+    subparsers = parser.add_subparsers()
+    importlib.import_module(codexbridge.COMMANDS[name].module).add_parser(subparsers, lang)
+    lines = [f"### codexbridge {name}"]
+    for words, leaf, known in _leaves(name, subparsers.choices[name], frozenset()):
+        lines += ["", f"`codexbridge {words}`", ""]
+        lines += [leaf.description, ""] if leaf.description else []
+        rows = [_row(action) for action in leaf._actions if not known & {*action.option_strings}]
+        lines += [row for row in rows if row]
+    return "\n".join(lines).replace("\n\n\n", "\n\n").rstrip()
+
+
+def _leaves(
+    words: str, parser: argparse.ArgumentParser, known: frozenset[str]
+) -> Iterator[tuple[str, argparse.ArgumentParser, frozenset[str]]]:
+    """Yield a command and those below it, each with the options that it has from above."""
+    yield words, parser, known
+    own = known.union(*(action.option_strings for action in parser._actions))
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for name, child in action.choices.items():
+                yield from _leaves(f"{words} {name}", child, own - {"--json", "--all"})
+
+
+def _row(action: argparse.Action) -> str:
+    if isinstance(action, argparse._HelpAction | argparse._SubParsersAction):
+        return ""
+    names = ", ".join(action.option_strings) or str(action.metavar or action.dest)
+    value = f" {action.metavar or action.dest.upper()}" if _takes_value(action) else ""
+    return f"- `{names}{value}`: {action.help or ''}".rstrip(": ")
+
+
+def _takes_value(action: argparse.Action) -> bool:
+    return bool(action.option_strings) and action.nargs != 0
+
+
+def _settings(model: type[Settings], lang: Lang) -> str:
+    rows = [say(HEAD, lang)]
+    for path, field in leaves(model):
+        default = say(SECRET, lang) if is_secret(field) else f"`{field.default!r}`"
+        rows.append(f"| `{'.'.join(path)}` | `{variable_name(model, path)}` | {default} |")
+    return "\n".join(rows)
+
+
+if __name__ == "__main__":
+    for _lang, _path in FILES.items():
+        _path.write_text(render(_lang), encoding="utf-8")
