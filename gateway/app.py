@@ -36,7 +36,15 @@ from gateway.relay.alarm import WrongKeyAlarm
 from gateway.relay.hub import Hub, Lobby
 from gateway.relay.mailbox import Mailbox, sealer
 from gateway.results import Results
-from gateway.serving import bind, listening, running, stop_signal, until_stopped, write_port
+from gateway.serving import (
+    allow_connections,
+    bind,
+    listening,
+    running,
+    stop_signal,
+    until_stopped,
+    write_port,
+)
 from gateway.settings import (
     STORE_FILE,
     GatewaySettings,
@@ -79,6 +87,7 @@ def run_gateway(
     """
     check_servable(settings)
     os.umask(0o077)
+    allow_connections()
     log = _open_log(settings)
     adopt_libraries(log)
     state = private_dir(state_dir(settings, environ))

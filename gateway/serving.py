@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import resource
 import signal
 import socket
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
@@ -27,6 +28,8 @@ BACKLOG: Final = 512  # ten thousand agents may come back at once
 HEAD_SECONDS: Final = 15.0  # for a new connection to say what it wants
 KEEPALIVE_SECONDS: Final = 75.0  # for the next request; longer than the usual proxy keeps one
 LOOK_SECONDS: Final = 5.0
+DESCRIPTORS: Final = 65_536  # as many connections as the system allows, up to this
+QUIET_SECONDS: Final = 60.0  # between two words about the same shortage
 STOP_SECONDS: Final = 3.0  # for requests and sessions to end; supervisors wait longer than that
 
 
@@ -50,6 +53,14 @@ def bind(host: str, port: int) -> socket.socket:
         listener.close()
         raise cannot_listen(error, host=host, port=port) from None
     return listener
+
+
+def allow_connections() -> None:
+    """Raise this process's own limit of open files: the usual 1024 is less than one flood."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = DESCRIPTORS if hard == resource.RLIM_INFINITY else min(DESCRIPTORS, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def write_port(file: Path, port: int) -> None:
@@ -116,6 +127,7 @@ async def listening(
         shutdown_timeout=STOP_SECONDS,
     )
     await runner.setup()
+    asyncio.get_running_loop().set_exception_handler(_Shortage())
     try:
         await web.SockSite(runner, listener).start()
         async with running({"patience": patience.run(runner)}):
@@ -166,6 +178,20 @@ class _Patience:
             if now >= until[transport]:
                 transport.abort()
         self._until = until
+
+
+class _Shortage:
+    """Tells once a minute that no more connections fit: asyncio says it hundreds of times a second."""
+
+    def __init__(self) -> None:
+        self._quiet_until = 0.0
+
+    def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        if str(context.get("message")).startswith("socket.accept() out of"):
+            if loop.time() < self._quiet_until:
+                return
+            self._quiet_until = loop.time() + QUIET_SECONDS
+        loop.default_exception_handler(context)
 
 
 def _now() -> float:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -88,9 +89,13 @@ def _takes_value(action: argparse.Action) -> bool:
 def _settings(model: type[Settings], lang: Lang) -> str:
     rows = [say(HEAD, lang)]
     for path, field in leaves(model):
-        default = say(SECRET, lang) if is_secret(field) else f"`{field.default!r}`"
+        default = say(SECRET, lang) if is_secret(field) else _default(field.default)
         rows.append(f"| `{'.'.join(path)}` | `{variable_name(model, path)}` | {default} |")
     return "\n".join(rows)
+
+
+def _default(value: object) -> str:
+    return "—" if value is None or value == "" else f"`{json.dumps(value, ensure_ascii=False)}`"
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import io
 import os
+import resource
 import signal
 import socket
 from pathlib import Path
@@ -15,7 +16,15 @@ import pytest
 from aiohttp import web
 
 from common.errors import ConfigError, UnavailableError
-from gateway.serving import bind, listening, running, stop_signal, until_stopped, write_port
+from gateway.serving import (
+    allow_connections,
+    bind,
+    listening,
+    running,
+    stop_signal,
+    until_stopped,
+    write_port,
+)
 from tests.unit.gateway.relay.doubles import silent_log
 
 
@@ -165,3 +174,27 @@ async def test_what_is_no_http_does_not_fill_the_log(caplog: pytest.LogCaptureFi
             assert await reader.read()
             writer.close()
     assert [record.name for record in caplog.records if record.exc_info] == ["gateway.server"]
+
+
+async def test_a_shortage_of_connections_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
+    loop = asyncio.get_running_loop()
+    async with listening(web.Application(), bind("127.0.0.1", 0), goodbye=lambda: None):
+        for _ in range(500):
+            loop.call_exception_handler({"message": "socket.accept() out of system resource"})
+        loop.call_exception_handler({"message": "something else"})
+    assert [record.message.split()[0] for record in caplog.records] == [
+        "socket.accept()",
+        "something",
+    ]
+
+
+def test_the_limit_of_open_files_is_raised_as_far_as_allowed() -> None:
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (256, before[1]))
+        allow_connections()
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        assert hard == before[1]
+        assert soft > 256 or hard == 256
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
