@@ -181,7 +181,7 @@ class _Patience:
 
 
 class _Shortage:
-    """Tells once a minute that no more connections fit: asyncio says it hundreds of times a second."""
+    """Tells of it once a minute when no more connections fit; asyncio does 500 times a second."""
 
     def __init__(self) -> None:
         self._quiet_until = 0.0
