@@ -65,8 +65,11 @@ def private_dir(path: Path) -> Path:
 
 
 def write_private(path: Path, data: bytes) -> None:
-    """Write a 0600 file whole or not at all: beside, flushed, renamed, directory flushed."""
-    private_dir(path.parent)
+    """Write a 0600 file whole or not at all: beside, flushed, renamed, directory flushed.
+
+    Folders that are missing are made private; one that is there is left as it is.
+    """
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     try:

@@ -33,6 +33,12 @@ _SETTINGS: Final = {
         "EncodingAESKey.",
         zh="wecom.encoding_aes_key 必须是企业微信后台显示的 43 位 EncodingAESKey（字母和数字）。",
     ),
+    "config.trusted-proxies-required": Sentence(
+        en="public_url names an address of others while the gateway listens on {host}, so there is "
+        'a proxy before it: name it, such as trusted_proxies = ["{host}"].',
+        zh="public_url 是外部地址，而网关监听 {host}，说明前面有代理：请写明，"
+        '例如 trusted_proxies = ["{host}"]。',
+    ),
     "config.public-url-required": Sentence(
         en="{host} can be reached by others, so public_url must be set: the https address of your "
         "reverse proxy. Or listen on 127.0.0.1.",

@@ -152,7 +152,8 @@ class Outbox:
         # Every other message would meet the same: one try at a time shows when it is mended.
         self._held_until_ms = now_ms + round(outcome.retry_after_s * 1000)
         if self.trouble != outcome.code:
-            self._log.error("outbox-held", code=outcome.code, errcode=outcome.errcode)
+            facts = {"errcode": outcome.errcode, "why": outcome.errmsg}
+            self._log.error("outbox-held", code=outcome.code, **facts)
         self.trouble = outcome.code
 
 

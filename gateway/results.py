@@ -91,6 +91,8 @@ class Results:
         return True
 
     def _heed(self, conn: Connection, agent_id: str, envelope: Envelope, *, at: Instant) -> None:
+        if envelope.expired:
+            raise AuthError("result.expired")  # agents sign anew what has waited that long
         match envelope.content:
             case EventBody() as event:
                 self._on_event(conn, agent_id, event, jti=envelope.header.jti, at=at)

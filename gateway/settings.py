@@ -171,7 +171,7 @@ def check_servable(settings: GatewaySettings) -> None:
 
     Raises:
         ConfigError: ``config.missing`` (name, how), ``config.invalid`` (name, why) or
-            ``config.public-url-required``.
+            ``config.public-url-required`` or ``config.trusted-proxies-required``.
     """
     wecom = settings.wecom
     given = {
@@ -187,6 +187,12 @@ def check_servable(settings: GatewaySettings) -> None:
             raise ConfigError("config.missing", name=f"wecom.{name}", how=how, file=None)
     if not settings.public_url and not is_loopback(settings.listen.host):
         raise ConfigError("config.public-url-required", host=settings.listen.host)
+    public = urlsplit(settings.public_url).hostname or settings.listen.host
+    behind_a_proxy = is_loopback(settings.listen.host) and not is_loopback(public)
+    if behind_a_proxy and not settings.trusted_proxies:
+        # Unnamed, the proxy would make one client of everybody, and anyone's bad requests would
+        # shut WeCom out.
+        raise ConfigError("config.trusted-proxies-required", host=settings.listen.host)
 
 
 def public_url(settings: GatewaySettings, *, port: int) -> str:

@@ -124,3 +124,13 @@ def test_a_link_is_not_read_through(tmp_path: Path) -> None:
 def test_a_missing_file_is_told_as_such(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         home.read_private(tmp_path / "none", max_bytes=10)
+
+
+def test_writing_a_file_leaves_an_existing_folder_as_it_is(tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o755)
+    home.write_private(shared / "port", b"8787")
+    assert mode(shared) == 0o755
+    home.write_private(tmp_path / "new" / "port", b"8787")
+    assert mode(tmp_path / "new") == 0o700

@@ -81,6 +81,15 @@ def test_a_listener_that_others_can_reach_needs_a_public_https_url() -> None:
     check_servable(load({**APP, "listen": listen, "public_url": "https://gw.example"}, **SECRETS))
 
 
+@pytest.mark.requirement("P8")
+def test_a_loopback_listener_behind_a_proxy_must_name_it() -> None:
+    public = {**APP, "public_url": "https://gw.example"}
+    with pytest.raises(ConfigError) as caught:
+        check_servable(load(public, **SECRETS))
+    assert caught.value.code == "config.trusted-proxies-required"
+    check_servable(load({**public, "trusted_proxies": ["127.0.0.1"]}, **SECRETS))
+
+
 @pytest.mark.requirement("R60")
 def test_a_secret_in_the_toml_file_is_an_error_that_does_not_repeat_it(tmp_path: Path) -> None:
     path = written(tmp_path, '[wecom]\ncorp_secret = "do-not-print-me"\n')
