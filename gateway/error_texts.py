@@ -131,6 +131,16 @@ _COMMANDS: Final = {
 }
 
 _SIMULATOR: Final = {
+    "sim.already-there": Sentence(
+        en="{path} is there already and may belong to a real gateway; nothing was written. Set "
+        "CODEXBRIDGE_HOME to a new folder for a trial.",
+        zh="{path} 已经存在，可能属于正式的网关；没有写入任何内容。试用请把 CODEXBRIDGE_HOME "
+        "设为一个新文件夹。",
+    ),
+    "demo.folder-exists": Sentence(
+        en="{path} is there already; --keep needs the name of a new folder.",
+        zh="{path} 已经存在；--keep 需要一个新文件夹的名称。",
+    ),
     "sim.not-running": Sentence(
         en="No simulator answers on port {port}. Start it: codexbridge sim",
         zh="端口 {port} 上没有模拟器响应。请先启动：codexbridge sim",

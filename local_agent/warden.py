@@ -21,12 +21,15 @@ import os
 import resource
 import signal
 import sys
+import time
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
 _SET_PDEATHSIG: Final = 1  # linux/prctl.h
 _SET_CHILD_SUBREAPER: Final = 36
 _ROUNDS: Final = 200  # of killing what keeps forking, before it is reported as left
+_IDLE_ROUNDS: Final = 20  # of these in a row found nothing that could be killed
+_IDLE_S: Final = 0.005
 _WATCHED: Final = frozenset({signal.SIGCHLD, signal.SIGTERM, signal.SIGALRM, signal.SIGUSR1})
 
 
@@ -105,42 +108,72 @@ def _reap(child: int) -> int | None:
 
 
 def _sweep(child: int) -> tuple[int, int]:
-    """Kill all that is still below us; return how many there were and how many are left."""
+    """Kill all that is still below us; return how many there were and how many are left.
+
+    A look at /proc misses whoever forks and exits in the meantime: that nothing is left is told
+    by the kernel alone, which gives every orphan to us.
+    """
     killed: set[int] = set()
+    idle = 0
     for _ in range(_ROUNDS):
-        below = _descendants(child)
+        below, groups = _look(child)
         mine = {pid for pid in below if _kill(pid, signal.SIGKILL)}
-        if not mine:
-            _reap(child)
-            return len(killed), len(below)
-        killed |= mine
+        # A whole group at once: no fork in it gets away, however fast.
+        for group in groups:
+            _kill(-group, signal.SIGKILL)
         for pid in mine:
             try:
                 os.waitpid(pid, 0)  # only direct children; the others come to us as they orphan
             except ChildProcessError:
                 continue
-    return len(killed), len(_descendants(child))
+        killed |= mine
+        if _is_alone() and not below:
+            return len(killed), 0
+        idle = 0 if mine else idle + 1
+        if idle >= _IDLE_ROUNDS:
+            break
+        if idle:
+            time.sleep(_IDLE_S)
+    left = len(_descendants(child))
+    return len(killed), left or int(not _is_alone())
+
+
+def _is_alone() -> bool:
+    """Reap who has ended, and tell whether we have no child left at all."""
+    while True:
+        try:
+            if os.waitpid(-1, os.WNOHANG)[0] == 0:
+                return False
+        except ChildProcessError:
+            return True
 
 
 def _descendants(child: int) -> set[int]:
+    return _look(child)[0]
+
+
+def _look(child: int) -> tuple[set[int], set[int]]:
+    """Return who is alive below us, and the groups of all who are or were until just now."""
     if sys.platform != "linux":
-        return _leader_alone(child)  # without /proc the program itself is all that can be found
-    parents: dict[int, int] = {}
+        return _leader_alone(child), set()  # without /proc the program itself is all there is
+    seen: dict[int, tuple[bytes, int, int]] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal():
             try:
-                state, parent, *_ = (entry / "stat").read_bytes().rpartition(b")")[2].split()
+                raw = (entry / "stat").read_bytes()
             except OSError:
                 continue
-            if state != b"Z":
-                parents[int(entry.name)] = int(parent)
+            state, parent, group, *_ = raw.rpartition(b")")[2].split()
+            seen[int(entry.name)] = (state, int(parent), int(group))
     found = {os.getpid()}
     grown = True
     while grown:
-        below = {pid for pid, parent in parents.items() if parent in found} - found
+        below = {pid for pid, (_, parent, _) in seen.items() if parent in found} - found
         grown = bool(below)
         found |= below
-    return found - {os.getpid()}
+    found.remove(os.getpid())
+    groups = {seen[pid][2] for pid in found} - {os.getpgrp(), 0}
+    return {pid for pid in found if seen[pid][0] != b"Z"}, groups
 
 
 def _leader_alone(child: int) -> set[int]:

@@ -94,9 +94,10 @@ class Children:
     def in_front(self, arguments: Sequence[str]) -> int:
         """Run ``codexbridge`` on this very terminal and return its exit code.
 
-        Ctrl-C belongs to whoever is in front, so it is left to the child meanwhile.
+        Ctrl-C belongs to whoever is in front, so it is left to the child meanwhile.  A handler
+        that does nothing, for one that ignores would be inherited by the child.
         """
-        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        before = signal.signal(signal.SIGINT, lambda _number, _frame: None)
         try:
             with subprocess.Popen([*COMMAND, *arguments], env=self._environ) as process:
                 return process.wait()

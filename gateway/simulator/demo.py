@@ -7,39 +7,30 @@ front of the person.
 
 from __future__ import annotations
 
-import json
-import os
 import queue
-import re
 import select
 import shutil
 import signal
-import socket
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from common.clock import SystemClock
-from common.errors import CodexBridgeError, UnavailableError
-from common.home import find_home
-from common.sentences import Lang, say
+from common.errors import CodexBridgeError, ConfigError, InputError, UnavailableError
+from common.ids import parse_short_id
+from common.sentences import Lang
 from gateway.simulator import sentences as S  # noqa: N812 - a table of constants
-from gateway.simulator.children import Child, Children
-from gateway.simulator.client import SimulatorClient
-from gateway.simulator.sample import TEST_COMMAND, write_sample
+from gateway.simulator.children import Children
+from gateway.simulator.parts import MEMBER, Parts
 from gateway.simulator.screen import DemoScreen
-from gateway.simulator.setup import Installation, write_installation
 
-MEMBER: Final = "zhangwei"
-MACHINE: Final = "demo-machine"
 FIRST_MESSAGE: Final = "@dev test"
-READY_SECONDS: Final = 30.0
 LOOK_SECONDS: Final = 0.2
-_CODE: Final = re.compile(r"CB1-[A-Z2-7]{26}")
+HEAR_SECONDS: Final = 5.0
 _WAITING: Final = "WAITING_APPROVAL"
 
 
@@ -51,26 +42,37 @@ def run_demo(
     Raises:
         UnavailableError: ``demo.…`` when a part could not be started.
     """
-    lines = script.read_text(encoding="utf-8").splitlines() if script else [FIRST_MESSAGE]
+    lines = _read_script(script) if script else [FIRST_MESSAGE]
     home = _new_home(keep)
     children = Children(_environment(environ, home, lang), home)
-    signal.signal(signal.SIGTERM, _interrupt)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _interrupt)
     try:
         demo = Demo(lang, home, children, [line for line in lines if line.strip()])
-        demo.prepare()
-        demo.follow()
+        demo.run()
     except KeyboardInterrupt:
         pass
     finally:
-        children.stop()
-        if keep is None:
-            shutil.rmtree(home, ignore_errors=True)
-    screen = DemoScreen(lang, terminal=sys.stdout.isatty())
-    screen.gap()
-    screen.tell(S.DEMO_END)
-    if keep is not None:
-        screen.tell(S.DEMO_KEPT, home=home)
+        _clear_up(lang, children, home, keep=keep is not None)
     return 0
+
+
+def _clear_up(lang: Lang, children: Children, home: Path, *, keep: bool) -> None:
+    screen = DemoScreen(lang, terminal=sys.stdout.isatty())
+    try:
+        screen.gap()
+        screen.tell(S.DEMO_STOPPING)
+    except OSError:
+        pass  # the terminal was closed; what it started must end all the same
+    children.stop()
+    if not keep:
+        shutil.rmtree(home, ignore_errors=True)
+    try:
+        screen.tell(S.DEMO_END)
+        if keep:
+            screen.tell(S.DEMO_KEPT, home=home)
+    except OSError:
+        pass
 
 
 class Demo:
@@ -85,69 +87,14 @@ class Demo:
         self._offered: set[str] = set()
         self._terminal = sys.stdin.isatty() and sys.stdout.isatty()
         self._screen = DemoScreen(lang, terminal=self._terminal)
+        self._parts = Parts(lang, home, children, self._screen, browser=self._terminal)
 
-    # setting up
+    def run(self) -> None:
+        """Set up, then follow chat and keyboard until the person ends it."""
+        self._parts.start()
+        self._follow()
 
-    def prepare(self) -> None:
-        """Start all parts and join them."""
-        self._screen.title(S.DEMO_TITLE)
-        project = write_sample(self._home / "shop-api")
-        self._screen.done(S.DEMO_PROJECT, project)
-        made = self._start_simulator()
-        base = self._start_gateway(made)
-        self._pair(made, base)
-        self._start_agent(project)
-
-    def _start_simulator(self) -> Installation:
-        ports = _free_ports(2)
-        made = write_installation(
-            find_home({"CODEXBRIDGE_HOME": str(self._home)}).config,
-            simulator_port=ports[0],
-            gateway_port=ports[1],
-            lang=self._lang,
-        )
-        child = self._children.start("simulator", ["sim"])
-        self._chat = SimulatorClient(made.config.port)
-        self._until(child, lambda: _answers(made.config.port))
-        url = f"http://127.0.0.1:{made.config.port}/"
-        self._screen.done(S.DEMO_SIM, url)
-        if self._terminal and (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
-            import webbrowser
-
-            webbrowser.open(url)
-        return made
-
-    def _start_gateway(self, made: Installation) -> str:
-        gateway = ["gateway", "--config", str(made.gateway)]
-        self._children.call([*gateway, "member", "add", MEMBER])
-        child = self._children.start("gateway", [*gateway, "--secrets-dir", str(made.secrets)])
-        base = made.config.callback_url.rsplit("/wecom", 1)[0]
-        self._until(child, lambda: _answers(int(base.rsplit(":", 1)[1])))
-        self._screen.done(S.DEMO_GATEWAY, base)
-        return base
-
-    def _pair(self, made: Installation, base: str) -> None:
-        gateway = ["gateway", "--config", str(made.gateway)]
-        said = self._children.call([*gateway, "pair", "--machine", MACHINE, "--member", MEMBER])
-        code = _CODE.search(said)
-        if code is None:
-            raise UnavailableError("demo.step-failed", step="gateway pair", why="no code")
-        self._children.call(["pair", "--gateway", base], stdin=code[0] + "\n")
-        self._screen.done(S.DEMO_PAIRED, "")
-
-    def _start_agent(self, project: Path) -> None:
-        self._children.call(
-            ["workspace", "add", str(project), "--test", TEST_COMMAND, "--toolchains", "none"]
-        )
-        child = self._children.start("agent", ["agent"])
-        self._until(child, lambda: bool(self._status().get("connected")))
-        level = str(self._status().get("sandbox", ""))
-        boxed = S.DEMO_BOXED if level.startswith("bubblewrap") else S.DEMO_UNBOXED
-        self._screen.done(S.DEMO_AGENT, say(boxed, self._lang))
-
-    # following
-
-    def follow(self) -> None:
+    def _follow(self) -> None:
         """Send the lines, tell what the chat hears, put the approver in front when it is needed."""
         threading.Thread(target=self._listen, daemon=True).start()
         typed = _lines_of(sys.stdin) if self._terminal else iter(lambda: None, "")
@@ -158,7 +105,7 @@ class Demo:
                 self._screen.bubble(bubble)
                 if bubble["sender"] == "app":
                     self._offer_approval()
-            if self._lines and not self._open_tasks():
+            if self._lines and not self._parts.open_tasks():
                 self._write(self._lines.pop(0))
             line = next(typed)
             if line is None:
@@ -170,9 +117,9 @@ class Demo:
     def _typed(self, line: str) -> bool:
         if line in ("q", "quit", "exit"):
             return False
-        if line == "approve":
+        if words := _approve_words(line):
             self._offered.clear()
-            if not self._offer_approval():
+            if not self._offer_approval(wanted=words[1:]):
                 self._screen.tell(S.DEMO_NOTHING_WAITS)
         elif line.lower().startswith(("@dev", "＠dev")):
             self._write(line)
@@ -181,14 +128,16 @@ class Demo:
         return True
 
     def _write(self, line: str) -> None:
-        self._chat.say(MEMBER, line)
+        self._parts.chat.say(MEMBER, line)
 
-    def _offer_approval(self) -> bool:
-        waiting = [task for task in self._open_tasks() if task.get("state") == _WAITING]
-        fresh = [task for task in waiting if task["short_id"] not in self._offered]
+    def _offer_approval(self, *, wanted: Sequence[str] = ()) -> bool:
+        waiting = [task for task in self._parts.open_tasks() if task.get("state") == _WAITING]
+        fresh = [task["short_id"] for task in waiting if task["short_id"] not in self._offered]
+        if wanted:
+            fresh = [short_id for short_id in fresh if short_id in wanted]
         if not fresh:
             return False
-        short_id = fresh[0]["short_id"]
+        short_id = fresh[-1]  # the list begins with the newest; the oldest is asked first
         self._offered.add(short_id)
         if not self._terminal:
             self._screen.call(S.DEMO_NO_TERMINAL, short_id=short_id, home=self._home)
@@ -196,50 +145,51 @@ class Demo:
         self._screen.call(S.DEMO_WAITING, short_id=short_id)
         self._children.in_front(["approve", short_id])
         self._screen.gap()
-        if any(task["short_id"] == short_id for task in self._open_tasks()):
+        self._hear_of(short_id)
+        if any(task["short_id"] == short_id for task in self._parts.open_tasks()):
             self._screen.tell(S.DEMO_UNDECIDED, short_id=short_id)
         self._screen.tell(S.DEMO_PROMPT)
         self._screen.gap()
         return True
 
+    def _hear_of(self, short_id: str) -> None:
+        """Show what the chat hears of a task that has ended, before anything else is asked."""
+        if any(task["short_id"] == short_id for task in self._parts.open_tasks()):
+            return
+        until = SystemClock().now().mono + HEAR_SECONDS
+        while (left := until - SystemClock().now().mono) > 0:
+            try:
+                bubble = self._heard.get(timeout=left)
+            except queue.Empty:
+                return
+            self._screen.bubble(bubble)
+            if bubble["sender"] == "app" and bubble["text"].startswith(f"{short_id} "):
+                self._screen.gap()
+                return
+
     def _listen(self) -> None:
         last = 0
         while True:
             try:
-                for bubble in self._chat.messages(last, wait=True):
+                for bubble in self._parts.chat.messages(last, wait=True):
                     last = bubble["number"]
                     self._heard.put(bubble)
             except CodexBridgeError:
                 return
-
-    def _open_tasks(self) -> list[dict[str, Any]]:
-        found = json.loads(self._children.call(["tasks", "--json"]))
-        return [task for task in found if not task.get("reason")]
-
-    def _status(self) -> dict[str, Any]:
-        try:
-            return dict(json.loads(self._children.call(["status", "--json"])))
-        except (UnavailableError, ValueError):
-            return {}
 
     def _check_children(self) -> None:
         if child := self._children.ended():
             self._screen.tell(S.DEMO_CHILD_ENDED, name=child.name)
             raise UnavailableError("demo.part-ended", name=child.name, why=child.tail())
 
-    def _until(self, child: Child, ready: Callable[[], bool]) -> None:
-        clock = SystemClock()
-        until = clock.now().mono + READY_SECONDS
-        while not ready():
-            if not child.running or clock.now().mono > until:
-                raise UnavailableError("demo.part-ended", name=child.name, why=child.tail())
-            time.sleep(0.05)
-
 
 def _new_home(keep: Path | None) -> Path:
     if keep is None:
         return Path(tempfile.mkdtemp(prefix="codexbridge-demo-"))
-    keep.mkdir(mode=0o700, parents=True)
+    try:
+        keep.mkdir(mode=0o700, parents=True)
+    except FileExistsError:
+        raise ConfigError("demo.folder-exists", path=keep) from None
     return keep.resolve()
 
 
@@ -247,22 +197,6 @@ def _environment(environ: Mapping[str, str], home: Path, lang: Lang) -> dict[str
     # A variable of a real installation must not leak into the demo.
     kept = {name: value for name, value in environ.items() if not name.startswith("CODEXBRIDGE_")}
     return kept | {"CODEXBRIDGE_HOME": str(home), "CODEXBRIDGE_LANG": lang}
-
-
-def _free_ports(count: int) -> list[int]:
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [int(listener.getsockname()[1]) for listener in sockets]
-    for listener in sockets:
-        listener.close()
-    return ports
-
-
-def _answers(port: int) -> bool:
-    try:
-        socket.create_connection(("127.0.0.1", port), timeout=1).close()
-    except OSError:
-        return False
-    return True
 
 
 def _lines_of(stream: Any) -> Iterator[str | None]:
@@ -286,3 +220,25 @@ def _drain(heard: queue.SimpleQueue[dict[str, Any]]) -> Iterator[dict[str, Any]]
 
 def _interrupt(_number: int, _frame: object) -> None:
     raise KeyboardInterrupt
+
+
+def _approve_words(line: str) -> list[str]:
+    """Return ``approve`` and the IDs after it, also where the whole command was typed."""
+    words = line.removeprefix("codexbridge ").split()
+    return [words[0], *map(_short_id, words[1:])] if words[:1] == ["approve"] else []
+
+
+def _short_id(word: str) -> str:
+    try:
+        return parse_short_id(word)
+    except InputError:
+        return word
+
+
+def _read_script(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(
+            "config.no-file", file=path, why=getattr(error, "strerror", "not UTF-8")
+        ) from None

@@ -84,7 +84,7 @@ class Simulator:
         """Return the plain XML of a text message as page 90239 shows it."""
         return (
             f"<xml><ToUserName><![CDATA[{self.config.corp_id}]]></ToUserName>"
-            f"<FromUserName><![CDATA[{user}]]></FromUserName>"
+            f"<FromUserName>{escape(user)}</FromUserName>"
             f"<CreateTime>{self._clock.now().wall_s}</CreateTime>"
             "<MsgType><![CDATA[text]]></MsgType>"
             f"<Content>{escape(clip_bytes(text, MAX_INPUT_BYTES))}</Content>"

@@ -6,7 +6,7 @@ import shutil
 from typing import Any
 
 from common.sentences import Lang, Sentence, say
-from common.terminal import Ink, cells, fold, pad
+from common.terminal import Ink, cells, pad, wrap
 from common.text import reveal
 from gateway.simulator import sentences as S  # noqa: N812 - a table of constants
 
@@ -49,7 +49,7 @@ class DemoScreen:
         lines = [
             piece
             for line in reveal(str(bubble["text"])).splitlines()
-            for piece in (fold(line, width) or [""])
+            for piece in (wrap(line, width) or [""])
         ]
         for number, line in enumerate(lines):
             head = self._ink("dim", who if number == 0 else " " * cells(who))

@@ -74,7 +74,7 @@ DEMO_PAIRED: Final = Sentence(en="paired as demo-machine", zh="已配对为 demo
 DEMO_AGENT: Final = Sentence(en="agent, connected", zh="代理，已连接")
 DEMO_BOXED: Final = Sentence(en="sandbox: bubblewrap", zh="沙箱：bubblewrap")
 DEMO_UNBOXED: Final = Sentence(
-    en="no sandbox here: approvals will say NOT SANDBOXED", zh="没有沙箱：批准界面会写明未隔离"
+    en="no sandbox here: approvals will say NOT SANDBOXED", zh="没有沙箱：批准界面会写明没有沙箱"
 )
 DEMO_WAITING: Final = Sentence(
     en="waiting for you — {short_id}. You are now at the dev machine: read what would run,\n"
@@ -96,15 +96,16 @@ DEMO_UNDECIDED: Final = Sentence(
 )
 DEMO_PROMPT: Final = Sentence(
     en="Write to the app as zhangwei: @dev help · @dev status · @dev search retry · @dev review\n"
-    "  Other words here: approve (what waits) · q (end the demo and remove its files)",
+    "  Other words here: approve [T-…] (what waits) · q (end the demo and remove its files)",
     zh="以 zhangwei 的身份给应用发消息：@dev help · @dev status · @dev search retry · @dev review\n"
-    "  这里还可以输入：approve（查看等待中的批准）· q（结束演示并删除文件）",
+    "  这里还可以输入：approve [T-…]（查看等待中的批准）· q（结束演示并删除文件）",
 )
 DEMO_NOTHING_WAITS: Final = Sentence(en="Nothing waits for you.", zh="没有等待你的内容。")
 DEMO_CHAT_ONLY: Final = Sentence(
     en="Start a chat message with @dev, or type approve or q.",
     zh="聊天消息请以 @dev 开头，或输入 approve 或 q。",
 )
+DEMO_STOPPING: Final = Sentence(en="Stopping …", zh="正在停止……")
 DEMO_END: Final = Sentence(en="Ended; everything was stopped.", zh="已结束，全部进程均已停止。")
 DEMO_KEPT: Final = Sentence(en="The files are in {home}.", zh="文件保留在 {home}。")
 DEMO_CHILD_ENDED: Final = Sentence(

@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from common.errors import ConfigError
 from common.home import write_private
 from common.sentences import Lang
 from gateway.simulator.config import SimulatorConfig, new_config, save
@@ -33,7 +34,13 @@ def write_installation(
         simulator_port: Fixed port of the simulator, which stands in for WeCom's API.
         gateway_port: Fixed port of the gateway.
         lang: Language of the chat where the message itself does not show it.
+
+    Raises:
+        ConfigError: ``sim.already-there`` (path): what is there may be a real gateway's.
     """
+    for name in ("simulator.json", "gateway.toml", "secrets"):
+        if (folder / name).exists():
+            raise ConfigError("sim.already-there", path=folder / name)
     config = new_config(
         port=simulator_port, callback_url=f"http://127.0.0.1:{gateway_port}{CALLBACK_PATH}"
     )

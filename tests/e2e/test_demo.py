@@ -65,3 +65,37 @@ def test_a_script_writes_to_the_chat_and_never_approves(tmp_path: Path) -> None:
         assert demo.wait(40) == 0
     assert not (home / "shop-api" / "__pycache__").exists(), "the tests were never run"
     assert "Ended" in log.read_text(encoding="utf-8")
+
+
+def test_a_closed_terminal_leaves_nothing_behind(tmp_path: Path) -> None:
+    home = tmp_path / "kept"
+    log = tmp_path / "demo.log"
+    with log.open("wb") as output:
+        demo = subprocess.Popen(
+            [*COMMAND, "demo", "--keep", str(home)],
+            env=BARE | {"HOME": str(tmp_path)},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    wait_until(lambda: "waiting for you" in log.read_text(encoding="utf-8"), seconds=60)
+    os.kill(demo.pid, signal.SIGHUP)
+    assert demo.wait(40) == 0
+    left = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
+    assert str(home) not in left.stdout
+
+
+def test_a_folder_or_script_that_cannot_be_used_is_told_in_one_line(tmp_path: Path) -> None:
+    for arguments in (["--keep", str(tmp_path)], ["--script", str(tmp_path / "none.txt")]):
+        done = subprocess.run(
+            [*COMMAND, "demo", *arguments],
+            env=BARE | {"HOME": str(tmp_path)},
+            capture_output=True,
+            encoding="utf-8",
+            timeout=30,
+            check=False,
+        )
+        assert done.returncode == 2
+        assert len(done.stderr.strip().splitlines()) == 1
+        assert str(tmp_path) in done.stderr

@@ -21,6 +21,8 @@ const EXAMPLES = ["@dev test", "@dev help", "@dev status", "@dev search retry", 
 /** @type {"zh" | "en"} */
 let language = navigator.language.toLowerCase().startsWith("zh") ? "zh" : "en";
 let last = 0;
+/** @type {{number: number, sender: string, user: string, text: string, at_ms: number}[]} */
+const kept = [];
 
 /** @param {string} id @returns {any} */
 const byId = (id) => document.getElementById(id);
@@ -58,13 +60,17 @@ function show(message) {
   item.scrollIntoView({ block: "end" });
 }
 
+function member() {
+  return byId("user").value.trim() || "zhangwei";
+}
+
 /** @param {string} text */
 async function send(text) {
   if (!text.trim()) return;
   await fetch("/api/say", {
     method: "POST",
     headers: { "Content-Type": "application/json", "X-Simulator": "1" },
-    body: JSON.stringify({ user: byId("user").value.trim() || "zhangwei", text }),
+    body: JSON.stringify({ user: member(), text }),
   });
 }
 
@@ -75,7 +81,8 @@ async function follow() {
       const answer = await fetch(`/api/messages?after=${last}&wait=1`);
       for (const message of await answer.json()) {
         last = message.number;
-        show(message);
+        kept.push(message);
+        if (message.user === member()) show(message);
       }
       told = false;
     } catch {
@@ -93,6 +100,10 @@ for (const example of EXAMPLES) {
   button.addEventListener("click", () => { byId("text").value = example; byId("text").focus(); });
   byId("examples").append(button);
 }
+byId("user").addEventListener("input", () => {
+  byId("chat").replaceChildren();
+  for (const message of kept) if (message.user === member()) show(message);
+});
 byId("language").addEventListener("click", () => {
   language = language === "zh" ? "en" : "zh";
   speak();

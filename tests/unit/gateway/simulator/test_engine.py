@@ -72,7 +72,15 @@ async def test_a_member_s_words_arrive_signed_and_encrypted(
     assert query["msg_signature"] == crypto.signature(query["timestamp"], query["nonce"], encrypted)
     plain = crypto.decrypt(encrypted).decode()
     assert "@dev &lt;test&gt; &amp; 中文 ]]&gt;" in plain
-    assert "<FromUserName><![CDATA[li]]></FromUserName>" in plain
+    assert "<FromUserName>li</FromUserName>" in plain
+
+
+async def test_a_member_s_name_cannot_add_elements() -> None:
+    config = new_config(port=0, callback_url="http://127.0.0.1:1/")
+    async with aiohttp.ClientSession() as session:
+        simulator = Simulator(config, session, clock=ManualClock())
+        plain = simulator.text_message("a]]></FromUserName><MsgId>1</MsgId>", "x").decode()
+    assert plain.count("<MsgId>") == 1
 
 
 async def test_a_callback_is_delivered_again_until_it_is_taken(

@@ -105,3 +105,12 @@ def test_a_missing_or_broken_configuration_says_so(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         load(broken)
     assert caught.value.code == "config.simulator"
+
+
+@pytest.mark.parametrize("name", ["simulator.json", "gateway.toml", "secrets"])
+def test_nothing_that_is_there_is_overwritten(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("a real one", encoding="utf-8")
+    with pytest.raises(ConfigError) as caught:
+        write_installation(tmp_path, simulator_port=7001, gateway_port=7002, lang="zh")
+    assert caught.value.code == "sim.already-there"
+    assert (tmp_path / name).read_text(encoding="utf-8") == "a real one"

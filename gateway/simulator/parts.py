@@ -1,0 +1,148 @@
+"""Starts the parts of the demo and joins them, with the commands a person would use."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+from common.clock import SystemClock
+from common.errors import UnavailableError
+from common.home import find_home
+from common.sentences import Lang, say
+from gateway.simulator import sentences as S  # noqa: N812 - a table of constants
+from gateway.simulator.children import Child, Children
+from gateway.simulator.client import SimulatorClient
+from gateway.simulator.sample import TEST_COMMAND, write_sample
+from gateway.simulator.screen import DemoScreen
+from gateway.simulator.setup import Installation, write_installation
+
+MEMBER: Final = "zhangwei"
+MACHINE: Final = "demo-machine"
+READY_SECONDS: Final = 30.0
+_CODE: Final = re.compile(r"CB1-[A-Z2-7]{26}")
+
+
+class Parts:
+    """Simulator, gateway and agent of one demo.
+
+    Args:
+        lang: Language of the person.
+        home: ``CODEXBRIDGE_HOME`` of all of them.
+        children: Starts and ends them.
+        screen: Told of each part that is there.
+        browser: Whether the chat page may be opened in one.
+    """
+
+    chat: SimulatorClient
+
+    def __init__(
+        self, lang: Lang, home: Path, children: Children, screen: DemoScreen, *, browser: bool
+    ) -> None:
+        self._lang = lang
+        self._home = home
+        self._children = children
+        self._screen = screen
+        self._browser = browser
+
+    def start(self) -> None:
+        """Start all parts and join them.
+
+        Raises:
+            UnavailableError: ``demo.step-failed`` or ``demo.part-ended``.
+        """
+        self._screen.title(S.DEMO_TITLE)
+        project = write_sample(self._home / "shop-api")
+        self._screen.done(S.DEMO_PROJECT, project)
+        made = self._start_simulator()
+        base = self._start_gateway(made)
+        self._pair(made, base)
+        self._start_agent(project)
+
+    def _start_simulator(self) -> Installation:
+        ports = _free_ports(2)
+        made = write_installation(
+            find_home({"CODEXBRIDGE_HOME": str(self._home)}).config,
+            simulator_port=ports[0],
+            gateway_port=ports[1],
+            lang=self._lang,
+        )
+        child = self._children.start("simulator", ["sim"])
+        self.chat = SimulatorClient(made.config.port)
+        self._until(child, lambda: _answers(made.config.port))
+        url = f"http://127.0.0.1:{made.config.port}/"
+        self._screen.done(S.DEMO_SIM, url)
+        if self._browser and (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+            import webbrowser
+
+            webbrowser.open(url)
+        return made
+
+    def _start_gateway(self, made: Installation) -> str:
+        gateway = ["gateway", "--config", str(made.gateway)]
+        self._children.call([*gateway, "member", "add", MEMBER])
+        child = self._children.start("gateway", [*gateway, "--secrets-dir", str(made.secrets)])
+        base = made.config.callback_url.rsplit("/wecom", 1)[0]
+        self._until(child, lambda: _answers(int(base.rsplit(":", 1)[1])))
+        self._screen.done(S.DEMO_GATEWAY, base)
+        return base
+
+    def _pair(self, made: Installation, base: str) -> None:
+        gateway = ["gateway", "--config", str(made.gateway)]
+        said = self._children.call([*gateway, "pair", "--machine", MACHINE, "--member", MEMBER])
+        code = _CODE.search(said)
+        if code is None:
+            raise UnavailableError("demo.step-failed", step="gateway pair", why="no code")
+        self._children.call(["pair", "--gateway", base], stdin=code[0] + "\n")
+        self._screen.done(S.DEMO_PAIRED, "")
+
+    def _start_agent(self, project: Path) -> None:
+        self._children.call(
+            ["workspace", "add", str(project), "--test", TEST_COMMAND, "--toolchains", "none"]
+        )
+        child = self._children.start("agent", ["agent"])
+        self._until(child, lambda: bool(self.status().get("connected")))
+        level = str(self.status().get("sandbox", ""))
+        boxed = S.DEMO_BOXED if level.startswith("bubblewrap") else S.DEMO_UNBOXED
+        self._screen.done(S.DEMO_AGENT, say(boxed, self._lang))
+
+    def open_tasks(self) -> list[dict[str, Any]]:
+        """Return the tasks of the machine that have not ended, newest first."""
+        found = json.loads(self._children.call(["tasks", "--json"]))
+        return [task for task in found if not task.get("reason")]
+
+    def status(self) -> dict[str, Any]:
+        """Return the machine's status; empty while no agent answers."""
+        try:
+            return dict(json.loads(self._children.call(["status", "--json"])))
+        except (UnavailableError, ValueError):
+            return {}
+
+    def _until(self, child: Child, ready: Callable[[], bool]) -> None:
+        clock = SystemClock()
+        until = clock.now().mono + READY_SECONDS
+        while not ready():
+            if not child.running or clock.now().mono > until:
+                raise UnavailableError("demo.part-ended", name=child.name, why=child.tail())
+            time.sleep(0.05)
+
+
+def _free_ports(count: int) -> list[int]:
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [int(listener.getsockname()[1]) for listener in sockets]
+    for listener in sockets:
+        listener.close()
+    return ports
+
+
+def _answers(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=1).close()
+    except OSError:
+        return False
+    return True
