@@ -44,22 +44,29 @@ class Visitor:
     machines: tuple[Agent, ...]
 
 
-def admit(conn: Connection, user_id: str, *, at_ms: int, limits: Limits) -> Visitor:
+def admit(conn: Connection, user_id: str) -> Visitor:
     """Let a member in.
 
     Raises:
         AuthError: ``access.stranger``.
-        InputError: ``access.too-fast``.
     """
     member = members.look_up(conn, user_id)
     if member is None:
         raise AuthError("access.stranger", user=user_id)
+    return Visitor(user_id, member.lang, agents.of_member(conn, user_id))
+
+
+def check_pace(conn: Connection, visitor: Visitor, *, at_ms: int, limits: Limits) -> None:
+    """Return when the member has not written too much within the last minute.
+
+    Raises:
+        InputError: ``access.too-fast``.
+    """
     allowed = limits.messages_per_minute
     # The message in hand is counted already.
-    came = inbound.recent(conn, user_id, since_ms=at_ms - MINUTE_MS, limit=allowed + 1)
+    came = inbound.recent(conn, visitor.user_id, since_ms=at_ms - MINUTE_MS, limit=allowed + 1)
     if came > allowed:
         raise InputError("access.too-fast", limit=allowed)
-    return Visitor(user_id, member.lang, agents.of_member(conn, user_id))
 
 
 def check_room(conn: Connection, visitor: Visitor, *, limits: Limits) -> None:

@@ -151,7 +151,7 @@ def _member(
                 return _tell(texts.ADDED if new else texts.WAS_THERE, lang, user=args.user)
             case "remove":
                 if not store.write(members.remove, args.user, at_ms=at_ms):
-                    raise InputError("member.unknown", user=args.user)
+                    raise InputError("member.not-listed", user=args.user)
                 return _tell(texts.REMOVED, lang, user=args.user)
         everyone = store.read(members.everyone)
     if args.json:

@@ -9,9 +9,15 @@ from common.sentences import Sentence
 
 _SETTINGS: Final = {
     "config.missing": Sentence(
-        en="The setting {name} is missing. Set it in the settings file or as {how}; secrets never "
-        "go into the file.",
-        zh="缺少设置项 {name}。请在设置文件中填写，或通过 {how} 提供；机密不能写进文件。",
+        en="The setting {name} is missing. Set it in the settings file, or as the environment "
+        "variable {how}.",
+        zh="缺少设置项 {name}。请在设置文件中填写，或通过环境变量 {how} 提供。",
+    ),
+    "config.secret-missing": Sentence(
+        en="The secret {name} is missing. Give it as the environment variable {how}, or as the file "
+        "{file} in the folder that --secrets-dir names.",
+        zh="缺少机密 {name}。请通过环境变量 {how} 提供，或放在 --secrets-dir 所指文件夹的 {file} "
+        "文件中。",
     ),
     "config.secret-in-file": Sentence(
         en="{name} is a secret and must not stand in {file}. Remove it there, change it at WeCom "
@@ -96,6 +102,11 @@ _COMMANDS: Final = {
     "member.unknown": Sentence(
         en="{user} is not a member. Add them first: codexbridge gateway member add {user}",
         zh="{user} 不是成员。请先添加：codexbridge gateway member add {user}",
+    ),
+    "member.not-listed": Sentence(
+        en="{user} is not a member, so there is nobody to remove. `codexbridge gateway member list` "
+        "shows the UserIDs.",
+        zh="{user} 不是成员，无需移除。用 `codexbridge gateway member list` 可查看 UserID。",
     ),
     "member.invalid": Sentence(
         en="A UserID has 1 to {limit} bytes, and no blanks or hidden characters.",

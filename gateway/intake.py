@@ -103,8 +103,9 @@ class Intake:
         lang = language_of(message.text or "", self._house.lang)
         key = f"answer:{message.dedupe_key}"
         try:
-            visitor = access.admit(conn, user, at_ms=at_ms, limits=self._house.limits)
-            lang = visitor.lang or lang
+            visitor = access.admit(conn, user)
+            lang = visitor.lang or lang  # before anything else is refused, so in their language
+            access.check_pace(conn, visitor, at_ms=at_ms, limits=self._house.limits)
             answer = self._answer(self._order(conn, message, visitor, lang=lang, at=at))
         except (AuthError, InputError) as error:
             # Raised before anything was written, so the transaction goes on with the answer alone.

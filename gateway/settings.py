@@ -170,21 +170,11 @@ def check_servable(settings: GatewaySettings) -> None:
     """Refuse to serve without what keeps it safe (P8).
 
     Raises:
-        ConfigError: ``config.missing`` (name, how), ``config.invalid`` (name, why) or
-            ``config.public-url-required`` or ``config.trusted-proxies-required``.
+        ConfigError: ``config.missing`` (name, how), ``config.secret-missing`` (name, how, file),
+            ``config.public-url-required`` or ``config.trusted-proxies-required`` (host).
     """
-    wecom = settings.wecom
-    given = {
-        "corp_id": wecom.corp_id,
-        "agent_id": wecom.agent_id,
-        "token": wecom.token.get_secret_value(),
-        "encoding_aes_key": wecom.encoding_aes_key.get_secret_value(),
-        "corp_secret": wecom.corp_secret.get_secret_value(),
-    }
-    for name, value in given.items():
-        if not value:
-            how = variable_name(GatewaySettings, ("wecom", name))
-            raise ConfigError("config.missing", name=f"wecom.{name}", how=how, file=None)
+    for name in ("corp_id", "agent_id", "token", "encoding_aes_key", "corp_secret"):
+        _check_given(settings.wecom, name)
     if not settings.public_url and not is_loopback(settings.listen.host):
         raise ConfigError("config.public-url-required", host=settings.listen.host)
     public = urlsplit(settings.public_url).hostname or settings.listen.host
@@ -193,6 +183,18 @@ def check_servable(settings: GatewaySettings) -> None:
         # Unnamed, the proxy would make one client of everybody, and anyone's bad requests would
         # shut WeCom out.
         raise ConfigError("config.trusted-proxies-required", host=settings.listen.host)
+
+
+def _check_given(wecom: WeCom, name: str) -> None:
+    value = getattr(wecom, name)
+    how = variable_name(GatewaySettings, ("wecom", name))
+    if isinstance(value, SecretStr):
+        if not value.get_secret_value():
+            raise ConfigError(
+                "config.secret-missing", name=f"wecom.{name}", how=how, file=f"wecom__{name}"
+            )
+    elif not value:
+        raise ConfigError("config.missing", name=f"wecom.{name}", how=how, file=None)
 
 
 def public_url(settings: GatewaySettings, *, port: int) -> str:

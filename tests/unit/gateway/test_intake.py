@@ -11,7 +11,7 @@ import pytest
 
 from common.errors import StoreError
 from common.model.state import Reason, TaskState
-from common.text import CHAT_BYTES
+from common.text import CHAT_BYTES, has_cjk
 from gateway.access import Limits
 from gateway.store import agents, members
 from tests.gateway_desk import (
@@ -157,6 +157,21 @@ async def test_a_flood_is_answered_once_a_minute_and_not_looked_at(tmp_path: Pat
         assert "3 messages" in str(answers[3])
         desk.clock.advance(61)
         assert MACHINE in str(await desk.hear("@dev status"))
+
+
+async def test_a_flood_too_is_answered_in_the_members_language(tmp_path: Path) -> None:
+    async with open_desk(tmp_path, limits=Limits(messages_per_minute=1)) as desk:
+        await desk.add_member(lang="zh")
+        answers = [await desk.hear("@dev status") for _ in range(2)]
+        assert all(has_cjk(str(answer)) for answer in answers)
+
+
+@pytest.mark.parametrize(("text", "kind"), [("hello", "text"), (None, "image")])
+async def test_a_refusal_too_is_in_the_members_language(
+    desk: Desk, text: str | None, kind: str
+) -> None:
+    await desk.add_member(lang="zh")
+    assert has_cjk(str(await desk.hear(text, kind=kind)))
 
 
 async def test_unfinished_tasks_have_a_limit(tmp_path: Path) -> None:
