@@ -72,7 +72,7 @@ SECTIONS: tuple[tuple[Words, tuple[Command, ...]], ...] = (
                 "agent",
                 "local_agent.cli.agent",
                 Words(
-                    "run the agent of this machine in the foreground", "在前台运行本机的执行代理"
+                    "run the agent of this machine in the foreground", "在前台运行本机的代理"
                 ),
             ),
             Command(
@@ -103,7 +103,7 @@ SECTIONS: tuple[tuple[Words, tuple[Command, ...]], ...] = (
                 "show",
                 "local_agent.cli.show",
                 Words(
-                    "show a task, and everything that would run", "显示任务，以及将要执行的全部内容"
+                    "show a task, and everything that would run", "显示任务，以及将要运行的全部内容"
                 ),
             ),
             Command(
@@ -111,7 +111,7 @@ SECTIONS: tuple[tuple[Words, tuple[Command, ...]], ...] = (
                 "local_agent.cli.approve",
                 Words(
                     "look at what would run, then confirm it by typing its code",
-                    "查看将要执行的内容，然后输入其封印码予以确认",
+                    "查看将要运行的内容，然后输入其封印码予以确认",
                 ),
             ),
             Command(
@@ -120,7 +120,7 @@ SECTIONS: tuple[tuple[Words, tuple[Command, ...]], ...] = (
             Command(
                 "cancel",
                 "local_agent.cli.cancel",
-                Words("stop a task, waiting or running", "停止等待中或执行中的任务"),
+                Words("stop a task, waiting or running", "停止等待中或运行中的任务"),
             ),
         ),
     ),
@@ -140,7 +140,7 @@ COMMANDS = {command.name: command for _, commands in SECTIONS for command in com
 _HELP = Words(
     en="Message @dev in WeCom; confirm on your own machine; nothing runs before that.\n\n"
     "usage: codexbridge COMMAND [...]\n",
-    zh="在企业微信里 @dev，在自己的机器上确认；确认之前什么都不会执行。\n\n"
+    zh="在企业微信里 @dev，在自己的机器上确认；确认之前什么都不会运行。\n\n"
     "用法：codexbridge 命令 [...]\n",
 )
 _HELP_END = Words(

@@ -6,6 +6,7 @@ A usage error is one line, and help is wrapped by terminal cells, so that Chines
 from __future__ import annotations
 
 import argparse
+import re
 from typing import Any, Final, NoReturn
 
 from common.sentences import Lang, Sentence, say
@@ -22,13 +23,57 @@ _WRONG: Final = Sentence(
     zh="{program}：参数有误：{message}（见 `{program} --help`）",
 )
 
+# What argparse says, which it offers no way to say in a language of our choice.  What is not in
+# the table is told as argparse has it.
+_ACCOUNTS: Final = tuple(
+    (pattern, Sentence(en=en, zh=zh))
+    for pattern, en, zh in (
+        (
+            r"the following arguments are required: (?P<names>.*)",
+            "the following arguments are required: {names}",
+            "缺少参数 {names}",
+        ),
+        (
+            r"one of the arguments (?P<names>.*) is required",
+            "one of the arguments {names} is required",
+            "{names} 中必须给出一个",
+        ),
+        (
+            r"unrecognized arguments: (?P<words>.*)",
+            "unrecognized arguments: {words}",
+            "无法识别 {words}",
+        ),
+        (
+            r"invalid choice: (?P<value>.*) \(choose from (?P<choices>.*)\)",
+            "invalid choice: {value} (choose from {choices})",
+            "没有 {value} 这个选项，可选 {choices}",
+        ),
+        (r"expected one argument", "expected one argument", "缺少一个值"),
+        (r"expected at least one argument", "expected at least one argument", "至少需要一个值"),
+        (r"invalid int value: (?P<value>.*)", "invalid int value: {value}", "{value} 不是整数"),
+        (r"invalid float value: (?P<value>.*)", "invalid float value: {value}", "{value} 不是数字"),
+        (
+            r"not allowed with argument (?P<other>.*)",
+            "not allowed with argument {other}",
+            "不能与 {other} 同时使用",
+        ),
+        (
+            r"ignored explicit argument (?P<value>.*)",
+            "takes no value, but {value} was given",
+            "不接受值，却给出了 {value}",
+        ),
+    )
+)
+_OF_ARGUMENT: Final = r"argument (?P<name>.*?): (?P<account>.*)"
+_ARGUMENT: Final = Sentence(en="argument {name}: {account}", zh="{name}：{account}")
+
 
 def new_parser(program: str, lang: Lang) -> argparse.ArgumentParser:
     """Return a parser whose subparsers speak the same language.
 
     Args:
         program: Name of the program.
-        lang: Language of everything but argparse's own account of an error.
+        lang: Language of everything that it says.
     """
 
     class Parser(argparse.ArgumentParser):
@@ -46,9 +91,20 @@ def new_parser(program: str, lang: Lang) -> argparse.ArgumentParser:
             return super().format_help().replace("usage: ", say(_USAGE, lang), 1)
 
         def error(self, message: str) -> NoReturn:
-            self.exit(EXIT_USAGE, say(_WRONG, lang, program=self.prog, message=message) + "\n")
+            told = _account(message, lang)
+            self.exit(EXIT_USAGE, say(_WRONG, lang, program=self.prog, message=told) + "\n")
 
     return Parser(prog=program)
+
+
+def _account(message: str, lang: Lang) -> str:
+    if whose := re.fullmatch(_OF_ARGUMENT, message, re.DOTALL):
+        account = _account(whose["account"], lang)
+        return say(_ARGUMENT, lang, name=whose["name"], account=account)
+    for pattern, sentence in _ACCOUNTS:
+        if match := re.fullmatch(pattern, message, re.DOTALL):
+            return say(sentence, lang, **match.groupdict())
+    return message
 
 
 class _Formatter(argparse.HelpFormatter):

@@ -1,4 +1,4 @@
-"""The ``@dev`` grammar: seven shortcuts, anything else is natural language (seed 002 §9).
+"""The ``@dev`` grammar: nine shortcuts, anything else is natural language (seed 002 §9).
 
 One table drives the parser and the help text, so they cannot disagree.  Pure: text in, value out;
 no text makes `parse` raise.  What a command *does* is decided elsewhere, on either half.
@@ -34,6 +34,7 @@ class CommandSpec:
             "help me find the bug" is a question and not a call for help.
         usage: How to type it, without the prefix.
         summary: What it does, for the help text.
+        needs_model: It can do nothing on a machine where no model is configured.
     """
 
     name: str
@@ -41,6 +42,7 @@ class CommandSpec:
     takes: Takes
     usage: Sentence
     summary: Sentence
+    needs_model: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +51,9 @@ class Command:
 
     Attributes:
         name: Name of a row of `COMMANDS`.
-        args: What was left over, as typed: the text of ``plan`` and ``patch``; for the others,
-            what stood in the place of an ID or an option and was not understood.
+        args: What was left over, as typed: the text of ``search``, ``review``, ``plan`` and
+            ``patch``; for the others, what stood in the place of an ID or an option and was not
+            understood.
         task_id: The short ID in its stored form where one was given.
         options: Option values as typed, quotes removed and nothing else changed (R7).
     """
@@ -102,11 +105,31 @@ COMMANDS: Final[tuple[CommandSpec, ...]] = (
         ),
     ),
     CommandSpec(
+        name="search",
+        aliases=("查找", "搜索"),
+        takes="text",
+        usage=Sentence(en="search TEXT", zh="查找 文字"),
+        summary=Sentence(
+            en="where it occurs in the workspace: paths and counts",
+            zh="它出现在工作区的哪些地方：路径和数量",
+        ),
+    ),
+    CommandSpec(
+        name="review",
+        aliases=("审查", "评审"),
+        takes="text",
+        usage=Sentence(en="review", zh="审查"),
+        summary=Sentence(
+            en="what has been changed locally: paths and counts", zh="本地有哪些改动：路径和数量"
+        ),
+    ),
+    CommandSpec(
         name="plan",
         aliases=("计划", "规划"),
         takes="text",
         usage=Sentence(en="plan TEXT", zh="计划 内容"),
         summary=Sentence(en="say how it would be done; changes nothing", zh="说明做法，不作改动"),
+        needs_model=True,
     ),
     CommandSpec(
         name="patch",
@@ -114,6 +137,7 @@ COMMANDS: Final[tuple[CommandSpec, ...]] = (
         takes="text",
         usage=Sentence(en="patch TEXT", zh="补丁 内容"),
         summary=Sentence(en="propose a change", zh="提出一个改动"),
+        needs_model=True,
     ),
     CommandSpec(
         name="apply",
@@ -124,6 +148,7 @@ COMMANDS: Final[tuple[CommandSpec, ...]] = (
             en="ask again, at the machine, for a proposed change; never approves",
             zh="请电脑再次询问是否应用改动；本身不会批准",
         ),
+        needs_model=True,
     ),
     CommandSpec(
         name="cancel",
@@ -136,9 +161,12 @@ COMMANDS: Final[tuple[CommandSpec, ...]] = (
 
 _HEAD = Sentence(
     en="CodexBridge: ask your own dev machine. Nothing runs before it is approved there.",
-    zh="CodexBridge：向你自己的开发机提出请求。未经该机器上的批准，不会执行任何操作。",
+    zh="CodexBridge：向你自己的开发机提出请求。未经该机器上的批准，不会运行任何命令。",
 )
 _ROW = Sentence(en="{prefix} {usage}: {summary}", zh="{prefix} {usage}：{summary}")
+_NEEDS_MODEL = Sentence(
+    en=" (only where a model is configured on the machine)", zh="（仅当电脑上已配置模型）"
+)
 _FREE = Sentence(
     en="Or plain words: “{prefix} run the tests”, “{prefix} find parse_config”, "
     "“{prefix} review my changes”.",
@@ -183,12 +211,16 @@ def parse(text: str, *, prefix: str = PREFIX) -> Command | FreeText | NotAddress
 
 def help_text(lang: Lang, *, prefix: str = PREFIX) -> str:
     """Return the help for the chat, within WeCom's 2,048 bytes."""
-    rows = [
-        say(_ROW, lang, prefix=prefix, usage=say(s.usage, lang), summary=say(s.summary, lang))
-        for s in COMMANDS
-    ]
+    rows = [_row(spec, lang, prefix) for spec in COMMANDS]
     lines = [say(_HEAD, lang), *rows, say(_FREE, lang, prefix=prefix)]
     return clip_bytes("\n".join(lines), CHAT_BYTES)
+
+
+def _row(spec: CommandSpec, lang: Lang, prefix: str) -> str:
+    row = say(
+        _ROW, lang, prefix=prefix, usage=say(spec.usage, lang), summary=say(spec.summary, lang)
+    )
+    return row + say(_NEEDS_MODEL, lang) if spec.needs_model else row
 
 
 def _after_prefix(text: str, prefix: str) -> str | None:

@@ -8,7 +8,7 @@ that both languages use the same facts (docs/adr/0003).
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,20 +16,25 @@ from common.errors import CodexBridgeError
 from common.text import has_cjk, one_line
 
 Lang = Literal["en", "zh"]
+LANGS: tuple[Lang, ...] = ("en", "zh")
+Words = Callable[[Lang], str]  # what is said, for whoever reads it in whichever language
 _FACT_BYTES = 400
-_FIELD = re.compile(r"{(\w+)}")
+_FIELD = re.compile(r"{(\w+)(?::([^{}|]*)\|([^{}|]*))?}")
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence in both languages; ``{name}`` stands for a fact."""
+    """One sentence in both languages; ``{name}`` stands for a fact.
+
+    ``{count:file|files}`` stands for the first word where the fact is 1, else for the second.
+    """
 
     en: str
     zh: str
 
     def fields(self, lang: Lang) -> set[str]:
         """Return the names of the facts that the sentence needs."""
-        return set(_FIELD.findall(self.zh if lang == "zh" else self.en))
+        return {match[1] for match in _FIELD.finditer(self.zh if lang == "zh" else self.en)}
 
 
 def say(sentence: Sentence, lang: Lang, /, **facts: object) -> str:
@@ -41,7 +46,12 @@ def say(sentence: Sentence, lang: Lang, /, **facts: object) -> str:
         KeyError: a fact is missing: a programming error.
     """
     template = sentence.zh if lang == "zh" else sentence.en
-    return _FIELD.sub(lambda match: str(facts[match[1]]), template)
+    return _FIELD.sub(lambda match: _filled(match, str(facts[match[1]])), template)
+
+
+def same(text: str) -> Words:
+    """Return a text that is what it is in every language: what was answered, or written."""
+    return lambda _lang: text
 
 
 def explain(error: CodexBridgeError, table: Mapping[str, Sentence], lang: Lang) -> str:
@@ -70,6 +80,12 @@ def system_language(environ: Mapping[str, str]) -> Lang:
         if value := environ.get(name):
             return "zh" if value.lower().startswith("zh") else "en"
     return "en"
+
+
+def _filled(match: re.Match[str], fact: str) -> str:
+    if match[2] is None:
+        return fact
+    return match[2] if fact == "1" else match[3]
 
 
 SHARED: dict[str, Sentence] = {
@@ -105,11 +121,11 @@ SHARED: dict[str, Sentence] = {
     ),
     "config.file-readable-by-others": Sentence(
         en="Others can read {path}. Run: chmod 600 {path}",
-        zh="其他用户可以读取 {path}。请执行：chmod 600 {path}",
+        zh="其他用户可以读取 {path}。请运行：chmod 600 {path}",
     ),
     "config.file-writable-by-others": Sentence(
         en="Others can change {path}. Run: chmod o-w {path}",
-        zh="其他用户可以修改 {path}。请执行：chmod o-w {path}",
+        zh="其他用户可以修改 {path}。请运行：chmod o-w {path}",
     ),
     "config.home-relative": Sentence(
         en="CODEXBRIDGE_HOME must be an absolute path; it is {path}.",

@@ -223,6 +223,7 @@ async def _serve(
         )
         await gateway.upkeep.begin()
         parts = {
+            "store": store.until_broken(),
             "outbox": gateway.outbox.run(),
             "relay": gateway.hub.run(),
             "upkeep": gateway.upkeep.run(),

@@ -8,11 +8,11 @@ Errors leave as they are: the launcher tells them in one line and chooses the ex
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from common.sentences import Lang, say
+from common.sentences import Lang, Sentence, say
 from gateway import cli_texts as texts
 
 if TYPE_CHECKING:
@@ -28,28 +28,32 @@ POLL_SECONDS: Final = 0.5
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
     """Declare the arguments."""
+
+    def described(
+        to: argparse._SubParsersAction[argparse.ArgumentParser], name: str, what: Sentence
+    ) -> argparse.ArgumentParser:
+        return to.add_parser(name, help=say(what, lang), description=say(what, lang))
+
     gateway = subparsers.add_parser("gateway", description=say(texts.GATEWAY, lang))
     _add_files(gateway, lang, inner=False)
     gateway.add_argument("--port-file", type=Path, metavar="FILE", help=say(texts.PORT_FILE, lang))
     actions = gateway.add_subparsers(dest="action", metavar="COMMAND")
 
-    tasks = actions.add_parser("tasks", help=say(texts.TASKS, lang))
+    tasks = described(actions, "tasks", texts.TASKS)
     tasks.add_argument("--all", action="store_true", help=say(texts.TASKS_ALL, lang))
     tasks.add_argument("--json", action="store_true", help=say(texts.JSON, lang))
 
-    member = actions.add_parser(
-        "member", help=say(texts.MEMBER, lang), description=say(texts.MEMBER, lang)
-    )
+    member = described(actions, "member", texts.MEMBER)
     changes = member.add_subparsers(dest="change", required=True, metavar="COMMAND")
-    add = changes.add_parser("add", help=say(texts.MEMBER_ADD, lang))
+    add = described(changes, "add", texts.MEMBER_ADD)
     add.add_argument("user", metavar="USER", help=say(texts.MEMBER_USER, lang))
     add.add_argument("--lang", choices=("zh", "en"), help=say(texts.MEMBER_LANG, lang))
-    remove = changes.add_parser("remove", help=say(texts.MEMBER_REMOVE, lang))
+    remove = described(changes, "remove", texts.MEMBER_REMOVE)
     remove.add_argument("user", metavar="USER", help=say(texts.MEMBER_USER, lang))
-    listing = changes.add_parser("list", help=say(texts.MEMBER_LIST, lang))
+    listing = described(changes, "list", texts.MEMBER_LIST)
     listing.add_argument("--json", action="store_true", help=say(texts.JSON, lang))
 
-    pair = actions.add_parser("pair", help=say(texts.PAIR, lang), description=say(texts.PAIR, lang))
+    pair = described(actions, "pair", texts.PAIR)
     pair.add_argument(
         "--machine", required=True, metavar="NAME", help=say(texts.PAIR_MACHINE, lang)
     )
@@ -105,7 +109,7 @@ def _tasks(
     with open_admin(_store(settings, environ)) as store:
         found = store.read(tasks.newest, limit=LISTED)
         machines = {agent.agent_id: agent.machine for agent in store.read(agents.everyone)}
-    listed = [
+    listed: list[dict[str, Any]] = [
         {
             "task_id": task.task_id,
             "short_id": task.short_id,
@@ -124,13 +128,14 @@ def _tasks(
         return _print_json(listed)
     if not listed:
         return _tell(texts.NO_TASKS if found else texts.NO_TASKS_AT_ALL, lang)
-    columns = ("short_id", "machine", "user")
     return _print_table(
-        [
-            *(str(task[name]) for name in columns),
-            str(task["reason"] or task["state"]),
-            _moment(settings, task["created_at"]),
-        ]
+        (
+            task["short_id"],
+            say(texts.OUTCOMES.get(task["reason"]) or texts.STATES[task["state"]], lang),
+            _moment(settings, task["created_at"], "%m-%d %H:%M"),
+            task["machine"] or "—",
+            task["user"],
+        )
         for task in listed
     )
 
@@ -265,16 +270,15 @@ def _store(settings: GatewaySettings, environ: Mapping[str, str]) -> Path:
     return state_dir(settings, environ) / STORE_FILE
 
 
-def _moment(settings: GatewaySettings, at_ms: Any) -> str:
+def _moment(settings: GatewaySettings, at_ms: Any, form: str = "%Y-%m-%d %H:%M") -> str:
     from datetime import datetime
 
     from gateway.settings import zone_of
 
-    at = datetime.fromtimestamp(at_ms / 1000, zone_of(settings.time_zone))
-    return at.strftime("%Y-%m-%d %H:%M")
+    return datetime.fromtimestamp(at_ms / 1000, zone_of(settings.time_zone)).strftime(form)
 
 
-def _tell(sentence: Any, lang: Lang, **facts: object) -> int:
+def _tell(sentence: Sentence, lang: Lang, **facts: object) -> int:
     print(say(sentence, lang, **facts), flush=True)
     return 0
 
@@ -286,10 +290,13 @@ def _print_json(value: object) -> int:
     return 0
 
 
-def _print_table(rows: Any) -> int:
-    from common.terminal import table
+def _print_table(rows: Iterable[Sequence[str]]) -> int:
+    from shutil import get_terminal_size
+
+    from common.terminal import clip_cells, table
     from common.text import one_line
 
-    shown: list[Sequence[str]] = [[one_line(value) for value in row] for row in rows]
-    print("\n".join(table(shown)))
+    width = get_terminal_size().columns
+    for line in table([[one_line(value) for value in row] for row in rows]):
+        print(clip_cells(line, width))
     return 0

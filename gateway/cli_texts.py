@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from common.sentences import Sentence
@@ -33,11 +34,17 @@ MEMBER: Final = Sentence(
     en="The allow-list: only these people may write to the bot.",
     zh="允许名单：只有名单上的人可以使用机器人。",
 )
-MEMBER_ADD: Final = Sentence(en="add a person", zh="添加成员")
-MEMBER_REMOVE: Final = Sentence(
-    en="remove a person, and what their machines did for them", zh="移除成员及其机器绑定"
+MEMBER_ADD: Final = Sentence(
+    en="Add a person, or set the language of one who is a member already.",
+    zh="添加成员，或为已有成员设置语言。",
 )
-MEMBER_LIST: Final = Sentence(en="list them", zh="列出")
+MEMBER_REMOVE: Final = Sentence(
+    en="Remove a person; their machines no longer work for them.",
+    zh="移除成员；其机器不再为其工作。",
+)
+MEMBER_LIST: Final = Sentence(
+    en="List the members, their languages and their machines.", zh="列出成员、语言及其机器。"
+)
 MEMBER_USER: Final = Sentence(
     en="UserID exactly as WeCom has it", zh="UserID，与企业微信中完全一致"
 )
@@ -80,6 +87,25 @@ NO_MEMBERS: Final = Sentence(
     zh="还没有成员；没有成员时网关不会启动。添加成员：codexbridge gateway member add USER",
 )
 NO_MACHINE: Final = Sentence(en="no machine yet", zh="尚无机器")
+STATES: Final[Mapping[str, Sentence]] = {
+    "RECEIVED": Sentence(en="queued", zh="排队中"),
+    "ROUTED": Sentence(en="in progress", zh="处理中"),
+    "CONTEXT_COLLECTED": Sentence(en="in progress", zh="处理中"),
+    "PROPOSING": Sentence(en="in progress", zh="处理中"),
+    "PROPOSAL_READY": Sentence(en="in progress", zh="处理中"),
+    "WAITING_APPROVAL": Sentence(en="waiting for approval", zh="等待批准"),
+    "EXECUTING": Sentence(en="running", zh="正在运行"),
+}
+OUTCOMES: Final[Mapping[str, Sentence]] = {
+    "completed": Sentence(en="completed", zh="已完成"),
+    "failed": Sentence(en="failed", zh="失败"),
+    "rejected": Sentence(en="rejected", zh="已拒绝"),
+    "expired": Sentence(en="expired", zh="已过期"),
+    "refused": Sentence(en="refused by policy", zh="被策略拒绝"),
+    "cancelled": Sentence(en="cancelled", zh="已取消"),
+    "drifted": Sentence(en="not run, had changed", zh="已变化，未运行"),
+    "unknown": Sentence(en="outcome unknown", zh="结果未知"),
+}
 NO_TASKS: Final = Sentence(
     en="No open task. --all shows finished ones.",
     zh="没有进行中的任务。用 --all 查看已结束的任务。",
@@ -107,5 +133,5 @@ PAIRED: Final = Sentence(
     "differ, somebody is in between: run this command again with --replace and report it.",
     zh="{machine} 已配对。两边必须显示相同的六个词：\n\n    {words}\n\n如果不同，"
     "说明中间有人做了手脚："
-    "请用 --replace 重新执行本命令并上报。",
+    "请用 --replace 重新运行本命令并上报。",
 )

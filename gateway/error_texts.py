@@ -14,8 +14,8 @@ _SETTINGS: Final = {
         zh="缺少设置项 {name}。请在设置文件中填写，或通过环境变量 {how} 提供。",
     ),
     "config.secret-missing": Sentence(
-        en="The secret {name} is missing. Give it as the environment variable {how}, or as the file "
-        "{file} in the folder that --secrets-dir names.",
+        en="The secret {name} is missing. Give it as the environment variable {how}, or as the "
+        "file {file} in the folder that --secrets-dir names.",
         zh="缺少机密 {name}。请通过环境变量 {how} 提供，或放在 --secrets-dir 所指文件夹的 {file} "
         "文件中。",
     ),
@@ -104,9 +104,9 @@ _COMMANDS: Final = {
         zh="{user} 不是成员。请先添加：codexbridge gateway member add {user}",
     ),
     "member.not-listed": Sentence(
-        en="{user} is not a member, so there is nobody to remove. `codexbridge gateway member list` "
-        "shows the UserIDs.",
-        zh="{user} 不是成员，无需移除。用 `codexbridge gateway member list` 可查看 UserID。",
+        en="{user} is not a member, so there is nobody to remove. The UserIDs are listed by: "
+        "codexbridge gateway member list",
+        zh="{user} 不是成员，无需移除。查看 UserID：codexbridge gateway member list",
     ),
     "member.invalid": Sentence(
         en="A UserID has 1 to {limit} bytes, and no blanks or hidden characters.",

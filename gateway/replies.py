@@ -17,7 +17,7 @@ REFUSALS: Mapping[str, Sentence] = {
     "access.stranger": Sentence(
         en="You are not on this bot's list of members, so nothing was done. Its admin can add you: "
         "codexbridge gateway member add {user}",
-        zh="你不在本机器人的成员名单中，因此没有执行任何操作。管理员可以添加你："
+        zh="你不在本机器人的成员名单中，因此没有进行任何操作。管理员可以添加你："
         "codexbridge gateway member add {user}",
     ),
     "intake.not-addressed": Sentence(
@@ -34,12 +34,12 @@ REFUSALS: Mapping[str, Sentence] = {
         zh="消息过长（超过 {limit} 字节），没有被处理。",
     ),
     "access.too-fast": Sentence(
-        en="More than {limit} messages came from you within a minute; the rest are not looked at. "
-        "Try again in a minute.",
+        en="More than {limit} {limit:message|messages} came from you within a minute; the rest are "
+        "not looked at. Try again in a minute.",
         zh="你在一分钟内发送了超过 {limit} 条消息，其余的不会处理。请一分钟后再试。",
     ),
     "access.too-many-tasks": Sentence(
-        en="You have {count} unfinished tasks, and more are not taken. "
+        en="You have {count} unfinished {count:task|tasks}, and more are not taken. "
         "“{prefix} status” lists them, “{prefix} cancel ID” stops one.",
         zh="你有 {count} 个未完成的任务，暂不再接受新任务。"
         "“{prefix} 状态”可查看，“{prefix} 取消 编号”可停止。",
@@ -87,7 +87,7 @@ WAITING = Sentence(
     "请在该电脑上运行：codexbridge approve {id}",
 )
 RUNNING = Sentence(
-    en="{id}: approved on {machine}, now running.", zh="{id}：已在 {machine} 上批准，正在执行。"
+    en="{id}: approved on {machine}, now running.", zh="{id}：已在 {machine} 上批准，正在运行。"
 )
 PROGRESS = Sentence(en="{id} on {machine}: {message}", zh="{id}（{machine}）：{message}")
 
@@ -98,15 +98,15 @@ FINAL: Mapping[Reason, Sentence] = {
     Reason.FAILED: Sentence(en="{id} failed on {machine}.", zh="{id} 在 {machine} 上失败。"),
     Reason.REJECTED: Sentence(
         en="{id} was rejected by a person on {machine}; it was not run.",
-        zh="{id} 在 {machine} 上被人拒绝，没有执行。",
+        zh="{id} 在 {machine} 上被人拒绝，没有运行。",
     ),
     Reason.EXPIRED: Sentence(
         en="{id} expired on {machine}; it was not run. Send it again if it is still wanted.",
-        zh="{id} 在 {machine} 上已过期，没有执行。如仍需要，请重新发送。",
+        zh="{id} 在 {machine} 上已过期，没有运行。如仍需要，请重新发送。",
     ),
     Reason.REFUSED: Sentence(
-        en="{id} was refused by the rules of {machine}; it was not run.",
-        zh="{id} 被 {machine} 的规则拒绝，没有执行。",
+        en="{id} was not done: the rules or the settings of {machine} do not allow it.",
+        zh="{id} 没有进行：{machine} 的规则或设置不允许。",
     ),
     Reason.CANCELLED: Sentence(
         en="{id} was cancelled on {machine}.", zh="{id} 已在 {machine} 上取消。"
@@ -114,7 +114,7 @@ FINAL: Mapping[Reason, Sentence] = {
     Reason.DRIFTED: Sentence(
         en="{id} was not run on {machine}: what would run is no longer what was approved. "
         "Send it again.",
-        zh="{id} 没有在 {machine} 上执行：将要执行的内容与批准的已不一致。请重新发送。",
+        zh="{id} 没有在 {machine} 上运行：将要运行的内容与批准的已不一致。请重新发送。",
     ),
     Reason.UNKNOWN: Sentence(
         en="{id} was interrupted on {machine}: it may or may not have taken effect. Look there "
@@ -140,13 +140,21 @@ REVOKED = Sentence(
     zh="{id}：{machine} 的密钥已被吊销，这里无法得知其结果。",
 )
 
+SILENT = Sentence(
+    en="{id}: nothing was heard of it from {machine} since {since}, so it counts as over here. "
+    "Whether it took effect is not known; look there before sending it again. If the machine does "
+    "report its end, you are told.",
+    zh="{id}：自 {since} 起没有收到 {machine} 的任何消息，这里按已结束处理。"
+    "是否已生效尚不清楚，重新发送前请先到该电脑上查看。如果之后收到结果，会再通知你。",
+)
+
 CANCEL_SENT = Sentence(
     en="{machine} is being told to stop {id}.", zh="正在通知 {machine} 停止 {id}。"
 )
 CANCEL_WAITS = Sentence(
     en="{machine} is offline; it is told to stop {id} when it is back. Until it is told, "
     "nothing there runs without approval.",
-    zh="{machine} 离线；上线后会被通知停止 {id}。在此之前，未经批准，那里不会执行任何操作。",
+    zh="{machine} 离线；上线后会被通知停止 {id}。在此之前，未经批准，那里不会运行任何命令。",
 )
 ALREADY_OVER = Sentence(en="{id} is over already: {outcome}.", zh="{id} 已经结束：{outcome}。")
 WHICH_TASK = Sentence(
@@ -158,9 +166,12 @@ OUTCOME: Mapping[Reason, Sentence] = {
     Reason.FAILED: Sentence(en="failed", zh="失败"),
     Reason.REJECTED: Sentence(en="rejected by a person", zh="被人拒绝"),
     Reason.EXPIRED: Sentence(en="expired", zh="已过期"),
-    Reason.REFUSED: Sentence(en="refused by the machine's rules", zh="被电脑的规则拒绝"),
+    Reason.REFUSED: Sentence(
+        en="not done: the machine's rules or settings do not allow it",
+        zh="未进行：电脑的规则或设置不允许",
+    ),
     Reason.CANCELLED: Sentence(en="cancelled", zh="已取消"),
-    Reason.DRIFTED: Sentence(en="not run, it had changed since", zh="内容已变化，未执行"),
+    Reason.DRIFTED: Sentence(en="not run, it had changed since", zh="内容已变化，未运行"),
     Reason.UNKNOWN: Sentence(en="interrupted, effect unknown", zh="被中断，是否生效不明"),
 }
 AT_WORK = Sentence(en="the machine is working on it", zh="电脑正在处理")
@@ -171,7 +182,7 @@ WAITING_STATE = Sentence(
     en="waiting for approval at the machine until {until} ({left} left), seal {code}",
     zh="等待在电脑上批准，{until} 过期（还剩 {left}），封印码 {code}",
 )
-RUNNING_STATE = Sentence(en="running", zh="正在执行")
+RUNNING_STATE = Sentence(en="running", zh="正在运行")
 STOPPING = Sentence(en=" (to be stopped)", zh="（等待停止）")
 ONLINE = Sentence(en="{machine}: online", zh="{machine}：在线")
 OFFLINE = Sentence(en="{machine}: offline since {since}", zh="{machine}：自 {since} 起离线")

@@ -23,7 +23,7 @@ from gateway.store import agents, audit, mailbox, members, outbox, tasks
 from gateway.store.mailbox import Seal
 from gateway.store.port import Connection, Store
 from gateway.store.tasks import Change, Task
-from gateway.voice import Voice
+from gateway.voice import Voice, with_words
 
 REFUSALS: Final = 50  # audited of one machine in ten minutes
 APPROVALS: Final = 50  # told of one task; beyond it its machine is broken or hostile
@@ -105,7 +105,7 @@ class Results:
         self, conn: Connection, agent_id: str, event: EventBody, *, jti: str, at: Instant
     ) -> None:
         task = _own_task(conn, agent_id, event.task_id)
-        current, told = _current(task), TaskState(event.state)
+        current, told = _current(conn, task), TaskState(event.state)
         if told in FINAL:
             return  # an end counts only as a result, which names the envelope
         if not may_follow(current, told):
@@ -141,7 +141,8 @@ class Results:
         voice, machine = self._voice(task, at), _machine(conn, task)
         if waiting:
             code, until_ms = waiting["seal_code"], waiting["expires_at"]
-            text = voice.waiting(task, machine, code=code, until_ms=until_ms)
+            head = voice.waiting(task, machine, code=code, until_ms=until_ms)
+            text = with_words(head, event.message)
             self._tell(conn, task, f"waiting:{task.task_id}:{code}", text, at=at)
         elif state is TaskState.EXECUTING:
             text = voice.say(replies.RUNNING, id=task.short_id, machine=machine)
@@ -153,7 +154,8 @@ class Results:
         task = _own_task(conn, agent_id, result.task_id)
         if not hmac.compare_digest(task.envelope_sha256.encode(), result.task_sha256.encode()):
             raise AuthError("result.wrong-envelope", task=task.task_id)
-        state, reason = next_state(_current(task), TaskState(result.state)), Reason(result.reason)
+        state = next_state(_current(conn, task), TaskState(result.state))
+        reason = Reason(result.reason)
         change = Change(state, reason=reason, message=result.summary)
         tasks.change(conn, task.task_id, change, at_ms=at.wall_ms)
         audit.append(
@@ -219,9 +221,9 @@ def _own_task(conn: Connection, agent_id: str, task_id: str) -> Task:
     return task
 
 
-def _current(task: Task) -> TaskState:
+def _current(conn: Connection, task: Task) -> TaskState:
     # What the gateway only presumed gives way to what the agent signed.
-    return TaskState.RECEIVED if task.presumed else task.state
+    return tasks.last_open_state(conn, task.task_id) if task.presumed else task.state
 
 
 def _waiting(event: EventBody) -> dict[str, Any] | None:

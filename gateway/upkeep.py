@@ -1,8 +1,9 @@
 """What happens by the clock alone: queues that expire, records that are forgotten, a clean start.
 
-A task that its machine did not take in by its deadline is ended here and its member told.  That end
-is only presumed: the machine may have taken it in and lost the line before saying so, and then
-whatever it signs later stands (`gateway.results`).
+A task that its machine did not take in by its deadline is ended here and its member told; so is one
+that its machine took in and has said nothing of for days.  Such an end is only presumed: the
+machine may have lost the line before saying so, and then whatever it signs later stands
+(`gateway.results`).
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import tzinfo
+from functools import partial
 from typing import Final
 
 from structlog.typing import FilteringBoundLogger
 
 from common.clock import Clock, Instant
 from common.errors import StoreError
-from common.model.state import Reason, TaskState
+from common.model.state import Reason, final_of
 from common.protocol.envelope import SKEW_S
 from gateway.store import agents, audit, inbound, mailbox, members, outbox, pairings, tasks
 from gateway.store.mailbox import Seal
@@ -28,6 +30,9 @@ from gateway.voice import Voice
 ROUND_SECONDS: Final = 15.0
 BATCH: Final = 100  # so that no round holds the store for long
 DAY_MS: Final = 86_400_000
+# An approval waits at most 72 hours, a command runs at most one, and twenty may be in its way.
+SILENCE_MS: Final = 5 * DAY_MS
+LISTEN_S: Final = 900.0  # after a start, for machines to come back and say what they kept
 KEPT_MS: Final = 7 * DAY_MS  # dedupe keys, delivered frames, sent messages
 TASKS_KEPT_MS: Final = 90 * DAY_MS  # then their short IDs are free again
 
@@ -71,6 +76,7 @@ class Upkeep:
         self._wake_agent = wake_agent
         self._wake_outbox = wake_outbox
         self._log = log
+        self._deaf_until = clock.now().mono + LISTEN_S
 
     async def begin(self) -> None:
         """Set right what a crash left behind; call it once, before anybody can connect.
@@ -113,28 +119,43 @@ class Upkeep:
             task = tasks.find(conn, entry.task_id) if entry.typ == "task" else None
             if task is not None and task.reason is None:
                 reason = Reason.EXPIRED if task.cancel_asked_at is None else Reason.CANCELLED
-                self._presume(conn, task, Change(TaskState.REJECTED, reason), at=at)
+                self._presume(conn, task, reason, partial(Voice.unsent, reason=reason), at=at)
                 ended += 1
         for task in tasks.orphans(conn, limit=BATCH):
-            self._presume(conn, task, Change(TaskState.FAILED, Reason.UNKNOWN), at=at)
+            self._presume(conn, task, Reason.UNKNOWN, Voice.orphaned, at=at)
             ended += 1
+        ended += self._expire_silent(conn, at)
         return Round(ended, frozenset(entry.agent_id for entry in entries))
 
-    def _presume(self, conn: Connection, task: Task, end: Change, *, at: Instant) -> None:
-        reason = end.reason or Reason.UNKNOWN
-        presumed = Change(end.state, reason, presumed=True)
+    def _expire_silent(self, conn: Connection, at: Instant) -> int:
+        if at.mono < self._deaf_until:
+            return 0
+        silent = tasks.silent(conn, before_ms=at.wall_ms - SILENCE_MS, limit=BATCH)
+        for task in silent:
+            self._presume(conn, task, Reason.UNKNOWN, Voice.silent, at=at)
+        return len(silent)
+
+    def _presume(
+        self,
+        conn: Connection,
+        task: Task,
+        reason: Reason,
+        told: Callable[[Voice, Task, str], str],
+        *,
+        at: Instant,
+    ) -> None:
+        presumed = Change(final_of(reason)[0], reason, presumed=True)
         tasks.change(conn, task.task_id, presumed, at_ms=at.wall_ms)
         audit.append(conn, "task.presumed", at.wall_ms, task=task.task_id, reason=reason.value)
         if members.look_up(conn, task.user_id) is None:
             return
         agent = agents.find(conn, task.agent_id)
         machine = agent.machine if agent else ""
-        voice = Voice(task.lang, self._zone, at.wall_ms)
-        orphaned = reason is Reason.UNKNOWN
         outbox.put(
             conn,
-            f"presumed:{task.task_id}",
-            voice.orphaned(task, machine) if orphaned else voice.unsent(task, machine, reason),
+            # A task that turns out to be alive may fall silent again.
+            f"presumed:{task.task_id}:{task.updated_at}",
+            told(Voice(task.lang, self._zone, at.wall_ms), task, machine),
             channel=task.channel,
             user_id=task.user_id,
             at_ms=at.wall_ms,

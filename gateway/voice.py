@@ -53,6 +53,8 @@ class Told(Protocol):
     def waiting_until(self) -> int | None: ...  # for approval
     @property
     def expires_at(self) -> int: ...  # in the queue
+    @property
+    def updated_at(self) -> int: ...  # when it was last heard of
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +131,11 @@ class Voice:
     def orphaned(self, task: Told, machine: str) -> str:
         """Say that no word of a task can come any more."""
         return self.say(replies.REVOKED, id=task.short_id, machine=machine)
+
+    def silent(self, task: Told, machine: str) -> str:
+        """Say that a machine has not spoken of a task for too long."""
+        since = self.hour(task.updated_at)
+        return self.say(replies.SILENT, id=task.short_id, machine=machine, since=since)
 
     def over(self, task: Told, reason: Reason) -> str:
         """Say that nothing is left to be done about a task."""

@@ -5,6 +5,7 @@ Read from top to bottom it is the picture of the agent: journal ─▶ gate ─�
 
 from __future__ import annotations
 
+import base64
 import os
 import pwd
 from collections.abc import Callable, Mapping
@@ -97,6 +98,7 @@ def build_agent(ground: Ground, db: JournalThread) -> Agent:
         prefix=ground.settings.prefix,
         user=_user_name(),
         surroundings=_surroundings(ground, registry, client),
+        read_log=_blobs(ground).get,
     )
     path = wire.socket_path(ground.places, ground.environ)
     return Agent(db, gate, engine, bus, ControlServer(path, operations, ground.log), client)
@@ -107,7 +109,12 @@ def _build_engine(ground: Ground, db: JournalThread, gate: Gate, bus: Bus) -> En
     return build_engine(
         db=db,
         gate=gate,
-        executor=Executor(around, blobs=Blobs(ground.places.state / "blobs"), clock=ground.clock),
+        executor=Executor(
+            around,
+            blobs=_blobs(ground),
+            clock=ground.clock,
+            secrets=lambda: _spellings(ground.key),
+        ),
         workspaces=Registry(ground.places, home=ground.home),
         bus=bus,
         settings=ground.settings,
@@ -117,6 +124,16 @@ def _build_engine(ground: Ground, db: JournalThread, gate: Gate, bus: Bus) -> En
         agent_id=ground.pairing.agent_id if ground.pairing else "",
         sandbox=ground.sandbox.level,
     )
+
+
+def _blobs(ground: Ground) -> Blobs:
+    return Blobs(ground.places.state / "blobs")
+
+
+def _spellings(key: SigningKey) -> tuple[str, ...]:
+    """Return the key as its file and as a program would write it: never for the chat (R54)."""
+    raw = key.private_bytes()
+    return base64.b64encode(raw).decode(), base64.urlsafe_b64encode(raw).decode(), raw.hex()
 
 
 def _build_client(ground: Ground, db: JournalThread, engine: Engine) -> GatewayClient | None:

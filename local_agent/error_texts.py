@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Final
 
 from common.sentences import Sentence
-from local_agent.replies import AUTHORITY_ERRORS
 
 _SETTINGS: Final = {
     "config.missing": Sentence(
@@ -100,6 +99,86 @@ _APPROVE: Final = {
 }
 _TASK: Final = {
     "task.over": Sentence(en="{task} has ended already.", zh="{task} 已经结束。"),
+    "log.none": Sentence(
+        en="No output of {task} is kept: it ran nothing, printed nothing, or the disk was full.",
+        zh="没有保存 {task} 的输出：它没有运行命令、没有输出，或当时磁盘已满。",
+    ),
+    "blob.missing": Sentence(en="The kept output is no longer there.", zh="保存的输出已不存在。"),
+    "blob.changed": Sentence(
+        en="The kept output was changed on the disk, so it is not shown.",
+        zh="保存的输出在磁盘上被改动过，因此不予显示。",
+    ),
+}
+_AUTHORITY: Final = {
+    "config.agent-running": Sentence(
+        en="The agent is already running ({path} is locked). Use it, or stop it first.",
+        zh="代理已在运行（{path} 已被锁定）。请直接使用，或先将其停止。",
+    ),
+    "config.store-newer": Sentence(
+        en="{path} was written by a newer release (version {found}; this one knows {known}). "
+        "Install that release again.",
+        zh="{path} 由更新的版本写入（版本 {found}，本程序支持到 {known}）。请重新安装该版本。",
+    ),
+    "audit.broken": Sentence(
+        en="The audit log does not hold at entry {seq}: it was changed or damaged. The agent does "
+        "not start; keep the file and compare it with a backup.",
+        zh="审计日志在第 {seq} 条处校验失败：已被更改或损坏。"
+        "代理不会启动；请保留该文件并与备份比对。",
+    ),
+    "store.failed": Sentence(
+        en="The journal could not be written ({why}). Nothing was changed; is the disk full?",
+        zh="无法写入日志库（{why}）。没有任何更改；磁盘是否已满？",
+    ),
+    "task.unknown": Sentence(
+        en="No task {name} here. `codexbridge tasks` lists them.",
+        zh="没有任务 {name}。用 `codexbridge tasks` 可以列出。",
+    ),
+    "approval.unknown": Sentence(
+        en="Nothing waits for a decision under {name}. `codexbridge tasks` lists what does.",
+        zh="{name} 没有待审批的操作。用 `codexbridge tasks` 可以列出。",
+    ),
+    "approval.not-pending": Sentence(
+        en="This approval no longer waits: it is {state}.", zh="该审批已不再等待：状态为 {state}。"
+    ),
+    "approval.expired": Sentence(
+        en="This approval has expired; nothing ran. Ask for the task again.",
+        zh="该审批已过期；没有运行任何命令。请重新发起任务。",
+    ),
+    "approval.digest-mismatch": Sentence(
+        en="What you looked at is not what waits now. Look again before you decide.",
+        zh="你看到的内容与当前待审批的内容不一致。请重新查看后再决定。",
+    ),
+    "approval.code-mismatch": Sentence(
+        en="That is not the seal code. The approval still waits; nothing ran.",
+        zh="封印码不正确。审批仍在等待；没有运行任何命令。",
+    ),
+    "approval.paused": Sentence(
+        en="Too many wrong codes. Try again in {seconds} s; nothing ran.",
+        zh="封印码输错次数过多。请在 {seconds} 秒后重试；没有运行任何命令。",
+    ),
+    "approval.blocked": Sentence(
+        en="Nothing can be approved right now: {why}. Wait until it has ended.",
+        zh="现在无法批准：{why}。请等待其结束。",
+    ),
+    "approval.not-approved": Sentence(
+        en="There is no valid approval for this; nothing ran.",
+        zh="没有有效的审批；没有运行任何命令。",
+    ),
+    "approval.task-over": Sentence(
+        en="The task has ended or is being cancelled; nothing ran.",
+        zh="任务已结束或正在取消；没有运行任何命令。",
+    ),
+    "approval.changed": Sentence(
+        en="The stored approval is not the one that was shown. Nothing ran; check this machine.",
+        zh="存储的审批内容与展示内容不符。没有运行任何命令；请检查本机。",
+    ),
+    "approval.too-many": Sentence(
+        en="Too many approvals are asked for ({limit} {what}). Nothing was asked; try later.",
+        zh="审批请求过多（{what} 上限 {limit}）。未发起审批；请稍后再试。",
+    ),
+    "policy.refused": Sentence(
+        en="This machine refuses it: {reasons}.", zh="本机拒绝运行：{reasons}。"
+    ),
 }
 _PAIR: Final = {
     "input.pairing-code": Sentence(
@@ -120,7 +199,7 @@ _PAIR: Final = {
     "pair.already": Sentence(
         en="This machine is paired with {url} as {machine}. To pair it again, run on a terminal: "
         "codexbridge pair --replace --gateway URL",
-        zh="本机已作为 {machine} 与 {url} 配对。如需重新配对，请在终端执行："
+        zh="本机已作为 {machine} 与 {url} 配对。如需重新配对，请在终端运行："
         "codexbridge pair --replace --gateway URL",
     ),
     "pair.unreachable": Sentence(
@@ -172,7 +251,7 @@ _WORKSPACE: Final = {
     "workspace.not-a-folder": Sentence(en="{path} is not a folder.", zh="{path} 不是文件夹。"),
     "workspace.forbidden": Sentence(
         en="{path} cannot be a workspace: it is a system folder or holds your whole home.",
-        zh="{path} 不能作为工作区：它是系统目录，或包含您的整个主目录。",
+        zh="{path} 不能作为工作区：它是系统目录，或包含你的整个主目录。",
     ),
     "workspace.nested": Sentence(
         en="{path} cannot be a workspace: it holds, or lies in, CodexBridge's own folder {place}.",
@@ -200,12 +279,12 @@ _WORKSPACE: Final = {
     "toolchain.too-wide": Sentence(
         en="The toolchain {kind} at {path} would open your home or CodexBridge's own files to "
         "commands; it is not allowed.",
-        zh="位于 {path} 的工具链 {kind} 会让命令接触您的主目录或 CodexBridge 自己的文件，不允许。",
+        zh="位于 {path} 的工具链 {kind} 会让命令接触你的主目录或 CodexBridge 自己的文件，不允许。",
     ),
 }
 
 ERRORS: Final[Mapping[str, Sentence]] = {
-    **AUTHORITY_ERRORS,
+    **_AUTHORITY,
     **_SETTINGS,
     **_AGENT,
     **_APPROVE,

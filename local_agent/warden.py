@@ -27,6 +27,8 @@ from typing import Any, Final, NoReturn
 
 _SET_PDEATHSIG: Final = 1  # linux/prctl.h
 _SET_CHILD_SUBREAPER: Final = 36
+_KEYCTL: Final = {"x86_64": 250, "aarch64": 219}  # the system call's number, asm/unistd.h
+_JOIN_SESSION_KEYRING: Final = 1  # linux/keyctl.h
 _ROUNDS: Final = 200  # of killing what keeps forking, before it is reported as left
 _IDLE_ROUNDS: Final = 20  # of these in a row found nothing that could be killed
 _IDLE_S: Final = 0.005
@@ -52,6 +54,8 @@ def main(order: dict[str, Any], argv: list[str]) -> None:
 def _become(order: dict[str, Any], argv: list[str]) -> NoReturn:
     try:
         _prctl(_SET_PDEATHSIG, signal.SIGKILL)  # for a program that kills its warden
+        if order["contained"]:
+            _leave_keyring()
         os.setpgid(0, 0)
         os.umask(0o022)
         for number in (signal.SIGPIPE, signal.SIGXFSZ):
@@ -195,6 +199,13 @@ def _kill(pid: int, number: signal.Signals) -> bool:
 def _prctl(option: int, value: int) -> None:
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+def _leave_keyring() -> None:
+    """Let go of the person's session keyring: no namespace keeps a sandbox from its keys."""
+    number = _KEYCTL.get(os.uname().machine) if sys.platform == "linux" else None
+    if number is not None:
+        ctypes.CDLL(None).syscall(number, _JOIN_SESSION_KEYRING, None)
 
 
 def _report(order: dict[str, Any], line: dict[str, Any]) -> None:

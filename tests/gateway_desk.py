@@ -35,6 +35,7 @@ from common.signing import SigningKey
 from gateway.access import Limits
 from gateway.intake import House, Intake
 from gateway.relay.mailbox import Mailbox, sealer
+from gateway.relay.ports import Departure
 from gateway.results import Results
 from gateway.store import agents, audit, members, tasks
 from gateway.store.outbox import Message
@@ -167,7 +168,7 @@ class Desk:
 
     async def disconnect(self, agent_id: str = AGENT) -> None:
         """Let the machine go offline."""
-        await self.mailbox.disconnected(agent_id, epoch=self.epoch)
+        await self.mailbox.disconnected(Departure(agent_id, self.epoch, self.clock.now().wall_ms))
 
     async def hear(self, text: str | None, *, user: str = USER, kind: str = "text") -> str | None:
         """Deliver a new chat message; returns what is said to it."""

@@ -60,6 +60,7 @@ class Step:
     intent_json: str | None = None
     proposal_json: str | None = None
     summary: str | None = None
+    ending_json: str | None = None
     events: tuple[Mapping[str, Any], ...] = ()
     reports: tuple[tuple[str, Mapping[str, Any]], ...] = ()
 

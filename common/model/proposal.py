@@ -99,6 +99,8 @@ class TaskResult(SeedModel):
     Attributes:
         summary: Short, for the chat: no file content, no giant diff.
         details: Long, for this machine's own faces; never leaves it.
+        not_done: Nothing of what was asked is done, and the summary says why; such a task ends as
+            refused and not as completed (P7).  Our addition; absent where it is false.
     """
 
     task_id: str
@@ -107,3 +109,4 @@ class TaskResult(SeedModel):
     requires: ExecutionRequirement
     summary: str
     details: str | None = None
+    not_done: Literal[True] | None = None

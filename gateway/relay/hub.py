@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from common.errors import StoreError
 from common.logs import Log
 from common.signing import SigningKey
-from gateway.relay.ports import Deliveries
+from gateway.relay.ports import Deliveries, Departure
 from gateway.relay.session import Session, Threshold
 
 SWEEP_SECONDS = 5.0  # R14: the session of a revoked agent closes within 5 s
@@ -67,6 +67,7 @@ class Hub:
         self._stranger = SigningKey.generate().public
         self._sessions: dict[str, Session] = {}
         self._everyone: set[Session] = set()
+        self._unrecorded: set[Departure] = set()
 
     async def serve(
         self, session_of: Callable[[Threshold], Session], *, proved: Callable[[], None]
@@ -90,6 +91,8 @@ class Hub:
             await session.run()
         finally:
             self._everyone.discard(session)
+            if session.unrecorded is not None:
+                self._unrecorded.add(session.unrecorded)
             if self._sessions.get(session.agent_id) is session:
                 del self._sessions[session.agent_id]
 
@@ -117,11 +120,12 @@ class Hub:
                 self._log.error("relay.sweep-failed", code=error.code)
 
     async def sweep(self) -> None:
-        """Wake every session that has mail; close every session whose agent was revoked.
+        """Record the ends that are owed, wake who has mail, close whose agent was revoked.
 
         Raises:
-            StoreError: nothing was changed; the next sweep tries again.
+            StoreError: what is left to do, the next sweep does.
         """
+        await asyncio.gather(*map(self._record_end, tuple(self._unrecorded)))
         if not self._sessions:
             return
         found = await self._deliveries.sweep()
@@ -134,6 +138,11 @@ class Hub:
         """Tell every session that the gateway goes away; they end by themselves."""
         for session in tuple(self._everyone):
             session.dismiss("shutdown")
+
+    async def _record_end(self, departure: Departure) -> None:
+        await self._deliveries.disconnected(departure)
+        self._unrecorded.discard(departure)
+        self._log.info("agent.gone", agent=departure.agent_id, epoch=departure.epoch)
 
     def _enter(self, session: Session) -> None:
         if older := self._sessions.get(session.agent_id):

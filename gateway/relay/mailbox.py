@@ -17,7 +17,7 @@ from common.protocol.envelope import (
 )
 from common.protocol.frames import EnvelopeType
 from common.signing import SigningKey, VerifyKey
-from gateway.relay.ports import Connected, Deliveries, Known, Sweep
+from gateway.relay.ports import Connected, Deliveries, Departure, Known, Sweep
 from gateway.store import agents, audit, mailbox, tasks
 from gateway.store.agents import Agent
 from gateway.store.mailbox import Seal
@@ -85,10 +85,11 @@ class Mailbox(Deliveries):
         """Pass one verified envelope up; False when ``epoch`` is over."""
         return await self._hearing(agent_id, epoch=epoch, envelope=envelope)
 
-    async def disconnected(self, agent_id: str, *, epoch: int) -> None:
-        """Note the end of this connection, unless a newer one owns the row."""
-        at_ms = self._clock.now().wall_ms
-        await self._store.write(agents.disconnect, agent_id, epoch=epoch, at_ms=at_ms)
+    async def disconnected(self, departure: Departure) -> None:
+        """Note the end of a connection, unless a newer one owns the row; may be told again."""
+        await self._store.write(
+            agents.disconnect, departure.agent_id, epoch=departure.epoch, at_ms=departure.at_ms
+        )
 
     async def sweep(self) -> Sweep:
         """Return what waits and who was revoked, over all agents."""

@@ -49,6 +49,20 @@ class Connected:
 
 
 @dataclass(frozen=True, slots=True)
+class Departure:
+    """The end of one connection.
+
+    Attributes:
+        epoch: The ownership that ended.
+        at_ms: When, in milliseconds since the epoch of 1970.
+    """
+
+    agent_id: str
+    epoch: int
+    at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
 class Sweep:
     """What one slow poll over all agents found; a hint that was lost costs one poll, no message.
 
@@ -114,8 +128,8 @@ class Deliveries(Protocol):
         """
         ...
 
-    async def disconnected(self, agent_id: str, *, epoch: int) -> None:
-        """Note the end of this connection, unless a newer one owns the row."""
+    async def disconnected(self, departure: Departure) -> None:
+        """Note the end of a connection, unless a newer one owns the row; may be told again."""
         ...
 
     async def sweep(self) -> Sweep:

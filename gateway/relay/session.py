@@ -25,7 +25,7 @@ from common.protocol.link import (
     Received,
 )
 from common.signing import VerifyKey
-from gateway.relay.ports import Deliveries, Known, Wire
+from gateway.relay.ports import Deliveries, Departure, Known, Wire
 
 WINDOW = 32  # frames sent and not yet acknowledged
 REFILL = 8  # room in the window that makes another read worth it
@@ -56,6 +56,7 @@ class Session:
     Attributes:
         agent_id: Set when the agent has knocked; proved only once `authenticated`.
         epoch: Number of this ownership, None before authentication.
+        unrecorded: Its end, until the store knows of it.
     """
 
     __slots__ = (
@@ -75,6 +76,7 @@ class Session:
         "_wire",
         "agent_id",
         "epoch",
+        "unrecorded",
     )
 
     def __init__(
@@ -103,6 +105,7 @@ class Session:
         self._flushed: asyncio.Future[None] | None = None
         self.agent_id = ""
         self.epoch: int | None = None
+        self.unrecorded: Departure | None = None
 
     async def run(self) -> None:
         """Serve the connection until it ends; returns when the socket is closed."""
@@ -130,11 +133,18 @@ class Session:
         finally:
             pump.cancel()
             if self.epoch is not None:
-                try:
-                    await self._deliveries.disconnected(self.agent_id, epoch=self.epoch)
-                    self._log.info("agent.gone", agent=self.agent_id, epoch=self.epoch)
-                except StoreError as error:
-                    self._log.warning("agent.end-unrecorded", code=error.code)
+                await self._record_end(self.epoch)
+
+    async def _record_end(self, epoch: int) -> None:
+        self.unrecorded = Departure(self.agent_id, epoch, self._clock.now().wall_ms)
+        try:
+            await self._deliveries.disconnected(self.unrecorded)
+        except StoreError as error:
+            # The hub has it recorded later; until then the chat takes the machine for online.
+            self._log.warning("agent.end-unrecorded", agent=self.agent_id, code=error.code)
+        else:
+            self.unrecorded = None
+            self._log.info("agent.gone", agent=self.agent_id, epoch=epoch)
 
     async def _read(self) -> None:
         while not self._over and (text := await self._wire.receive()) is not None:

@@ -51,6 +51,15 @@ _TO_CANCEL = """
 _ORPHANS = """
     SELECT t.* FROM tasks t JOIN agents a ON a.agent_id = t.agent_id
     WHERE t.reason IS NULL AND a.revoked_at IS NOT NULL LIMIT :limit"""
+# The plus keeps SQLite to the index of open tasks: by time it would read all that ever ended.
+_SILENT = """
+    SELECT t.* FROM tasks t WHERE t.reason IS NULL AND +t.updated_at < :before AND NOT EXISTS (
+        SELECT 1 FROM mailbox m
+        WHERE m.task_id = t.task_id AND m.typ = 'task' AND m.acked_at IS NULL
+    ) LIMIT :limit"""
+_LAST_OPEN = """
+    SELECT state FROM task_events WHERE task_id = :task_id AND reason IS NULL
+    ORDER BY seq DESC LIMIT 1"""
 _NEWEST = "SELECT * FROM tasks ORDER BY created_at DESC, task_id DESC LIMIT :limit"
 _CHANGE = """
     UPDATE tasks SET state = :state, reason = :reason, presumed = :presumed, message = :message,
@@ -188,6 +197,17 @@ def to_cancel(conn: Connection, agent_id: str) -> list[Task]:
 def orphans(conn: Connection, *, limit: int) -> list[Task]:
     """Return unfinished tasks of agents whose keys were revoked: no word of them can come."""
     return _tasks(conn.all(_ORPHANS, limit=limit))
+
+
+def silent(conn: Connection, *, before_ms: int, limit: int) -> list[Task]:
+    """Return unfinished tasks that their machines hold and have not spoken of since then."""
+    return _tasks(conn.all(_SILENT, before=before_ms, limit=limit))
+
+
+def last_open_state(conn: Connection, task_id: str) -> TaskState:
+    """Return the state that a task was in before it ended."""
+    row = conn.one(_LAST_OPEN, task_id=task_id)
+    return TaskState(row["state"]) if row else TaskState.RECEIVED
 
 
 def newest(conn: Connection, *, limit: int) -> list[Task]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from common.clock import SystemClock
 from common.errors import StateError
-from common.home import find_home
+from common.home import Home, find_home
 from common.sentences import Lang, say
 from local_agent.approval.dialogs.duration import time_left
 from local_agent.approval.dialogs.question import Question, read_question
@@ -23,6 +23,7 @@ from local_agent.cli.choose import waiting_approval
 from local_agent.cli.follow import follow
 from local_agent.cli.screen import screen_for
 from local_agent.control.client import call, stream
+from local_agent.replies import BLOCKED
 
 if TYPE_CHECKING:
     import argparse
@@ -52,21 +53,12 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
             screen.tell(words.NONE_WAITS)
             return EXIT_NO_DECISION
         if why := approval["blocked"]:
-            raise StateError("approval.blocked", why=why)
+            raise _blocked(why, lang)
         question = read_question(approval)
         typed, code = _typed(question, terminal, lang)
         if typed is None:
             return code
-        call(
-            home,
-            environ,
-            "decide",
-            approval_id=question.seal.approval_id,
-            digest=question.digest,
-            decision="approve",
-            typed=typed,
-            reason="",
-        )
+        _decide(home, environ, question, typed, lang)
         task = question.seal.short_id
         terminal.write(say(words.APPROVED, lang, task=task) + "\n")
     finally:
@@ -77,6 +69,31 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
         print()
         screen.tell(words.DETACHED, task=task)
         return EXIT_INTERRUPTED
+
+
+def _decide(
+    home: Home, environ: Mapping[str, str], question: Question, typed: str, lang: Lang
+) -> None:
+    try:
+        call(
+            home,
+            environ,
+            "decide",
+            approval_id=question.seal.approval_id,
+            digest=question.digest,
+            decision="approve",
+            typed=typed,
+            reason="",
+        )
+    except StateError as error:
+        if error.code == "approval.blocked":
+            raise _blocked(str(error.facts.get("why")), lang) from None
+        raise
+
+
+def _blocked(why: str, lang: Lang) -> StateError:
+    known = BLOCKED.get(why)
+    return StateError("approval.blocked", why=say(known, lang) if known else why)
 
 
 def _typed(question: Question, terminal: Terminal, lang: Lang) -> tuple[str | None, int]:

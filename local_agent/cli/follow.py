@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from common.terminal import clip_cells
-from common.text import one_line, reveal
+from common.text import one_line
 from local_agent.cli import words
+from local_agent.cli.ending import ending_lines
 from local_agent.cli.screen import Screen
 from local_agent.cli.tasks import state_of
 
@@ -39,19 +40,21 @@ def _told(event: Mapping[str, Any], screen: Screen) -> str:
         return ""
     state = words.STATES.get(str(event.get("state")))
     named = screen.say(state) if state else str(event.get("state"))
-    message = event.get("message")
+    message = (event.get("said") or {}).get(screen.lang) or event.get("message")
     return f"{named}: {one_line(message, 300)}" if message else named
 
 
 def _conclude(task: Mapping[str, Any], screen: Screen) -> int:
     if task["state"] == "WAITING_APPROVAL":
+        if proposed := task.get("proposed"):
+            print(reveal(proposed))
         screen.tell(words.WAITS, task=task["short_id"])
         return 0
     completed = task["reason"] == "completed"
     style = "green" if completed else "red"
     print(f"{screen.ink('bold', task['short_id'])}  {screen.ink(style, state_of(screen, task))}")
-    if summary := task["summary"]:
-        print(reveal(summary))
+    for told in ending_lines(screen, task):
+        print(told)
     return 0 if completed else EXIT_ENDED_OTHERWISE
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
@@ -13,6 +14,7 @@ from common.sentences import Lang, Sentence, say
 from common.terminal import Ink, cells, exact, pad, table
 
 MAX_ANSWER: Final = 16
+_HIDDEN: Final = re.compile(r"[^ -~\n]+")  # JSON itself escapes what lies below the blank
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,5 +79,15 @@ def read_answer(question: str) -> str:
 
 
 def print_json(value: Any) -> None:
-    """Print one JSON document for programs."""
-    print(json.dumps(value, ensure_ascii=False, indent=2, sort_keys=True))
+    """Print one JSON document for programs; a terminal finds nothing in it to obey."""
+    document = json.dumps(value, ensure_ascii=False, indent=2, sort_keys=True)
+    print(_HIDDEN.sub(lambda found: _escaped(found[0]), document))
+
+
+def _escaped(run: str) -> str:
+    return run if run.isprintable() else "".join(map(_escaped_char, run))
+
+
+def _escaped_char(char: str) -> str:
+    units = char.encode("utf-16-be", "surrogatepass").hex(" ", 2).split()
+    return char if char.isprintable() else "".join(f"\\u{unit}" for unit in units)

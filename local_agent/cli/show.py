@@ -2,34 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 from common.clock import SystemClock
 from common.home import find_home
 from common.sentences import Lang, say
-from common.text import reveal
 from local_agent.cli import words
+from local_agent.cli.ending import file_lines, headline, output_lines
 from local_agent.cli.screen import Screen, print_json, screen_for
-from local_agent.cli.tasks import asker, state_of
-from local_agent.control.client import call
+from local_agent.cli.tasks import asker, date_and_time, state_of
+from local_agent.control.client import call, stream
 
 if TYPE_CHECKING:
     import argparse
+
+
+_ALL: Final = 1000  # more names than are ever kept
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
     """Declare the arguments."""
     parser = subparsers.add_parser("show", description=say(words.SHOW, lang))
     parser.add_argument("task", metavar="T-…", help=say(words.TASK_ID, lang))
+    parser.add_argument("--log", action="store_true", help=say(words.SHOW_LOG, lang))
     parser.add_argument("--json", action="store_true", help=say(words.JSON, lang))
 
 
 def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
-    """Show it."""
+    """Show it, or print the output of its command.
+
+    Raises:
+        StateError: ``log.none``: no output is kept.
+    """
     from common.ids import parse_short_id
 
-    found = call(find_home(environ), environ, "show", task=parse_short_id(args.task))
+    home, short_id = find_home(environ), parse_short_id(args.task)
+    if args.log:
+        _print_log(stream(home, environ, "log", task=short_id), short_id, as_json=args.json)
+        return 0
+    found = call(home, environ, "show", task=short_id)
     if args.json:
         print_json(found)
     else:
@@ -52,11 +64,44 @@ def _print(found: Mapping[str, Any], screen: Screen) -> None:
     rows = [
         (words.TASK, [screen.ink("bold", task["short_id"])]),
         (words.STATE, [state_of(screen, task)]),
+        (words.WHEN, [_when(screen, task)]),
         (words.ASKED_BY, [asker(screen, task)]),
         (words.REQUEST, screen.quote(task["text"], 12)),
     ]
     if task["workspace"]:
         rows.append((words.WORKSPACE_LABEL, screen.quote(task["workspace"], 12)))
-    if task["summary"]:
-        rows.append((words.SUMMARY, reveal(task["summary"]).split("\n")))
-    screen.fields(rows)
+    rows += [
+        (words.SUMMARY, headline(screen, task)),
+        (words.OUTPUT, list(output_lines(screen, task))),
+        (words.FILES_LABEL, list(file_lines(screen, task, most=_ALL))),
+    ]
+    screen.fields([row for row in rows if row[1]])
+
+
+def _when(screen: Screen, task: Mapping[str, Any]) -> str:
+    asked = date_and_time(task["created_at"])
+    if not task["reason"]:
+        return asked
+    return screen.say(words.WHEN_ENDED, asked=asked, ended=date_and_time(task["updated_at"]))
+
+
+def _print_log(
+    steps: Iterator[tuple[str, dict[str, Any]]], short_id: str, *, as_json: bool
+) -> None:
+    import base64
+
+    pieces = [base64.b64decode(value["log"]) for kind, value in steps if kind == "event"]
+    text = b"".join(pieces).decode("utf-8", "replace")
+    if as_json:
+        print_json({"task": short_id, "log": text})
+    else:
+        print(_readable(text))
+
+
+def _readable(log: str) -> str:
+    """Return all that was printed with nothing in it that a terminal would obey (R26)."""
+    from common.text import reveal, strip_ansi
+
+    # A line that was written over is shown as so many lines: nothing is left out.
+    lines = strip_ansi(log).replace("\r\n", "\n").replace("\r", "\n")
+    return reveal(lines.removesuffix("\n"))

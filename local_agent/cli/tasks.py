@@ -17,8 +17,10 @@ from local_agent.control.client import call
 
 if TYPE_CHECKING:
     import argparse
+    import datetime as dt
 
 LIMIT = 100
+_ASKER_CELLS = 16
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
@@ -42,14 +44,14 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
 
 
 def print_tasks(screen: Screen, tasks: Sequence[Mapping[str, Any]]) -> None:
-    """Print one line a task: ID, where it stands, who asked, what."""
+    """Print one line a task: ID, when, where it stands, who asked, what."""
     now_ms = SystemClock().now().wall_ms
     rows = [
         (
             task["short_id"],
-            state_of(screen, task),
-            time_left(until, now_ms, screen.lang) if (until := task["expires_at"]) else "",
-            asker(screen, task),
+            _moment(task["created_at"], now_ms),
+            _standing(screen, task, now_ms),
+            clip_cells(asker(screen, task), _ASKER_CELLS),
             one_line(task["text"], 400),
         )
         for task in tasks
@@ -57,6 +59,29 @@ def print_tasks(screen: Screen, tasks: Sequence[Mapping[str, Any]]) -> None:
     for row, line in zip(rows, table(rows), strict=True):
         shown = clip_cells(line, screen.width)
         print(shown.replace(row[0], screen.ink("bold", row[0]), 1))
+
+
+def date_and_time(at_ms: int) -> str:
+    """Return a moment by the local clock, such as ``2026-05-04 13:37``."""
+    return _local(at_ms).strftime("%Y-%m-%d %H:%M")
+
+
+def _moment(at_ms: int, now_ms: int) -> str:
+    at, now = _local(at_ms), _local(now_ms)
+    return at.strftime("%H:%M" if at.date() == now.date() else "%m-%d")
+
+
+def _local(at_ms: int) -> dt.datetime:
+    import datetime as dt
+
+    return dt.datetime.fromtimestamp(at_ms / 1000, tz=dt.UTC).astimezone()
+
+
+def _standing(screen: Screen, task: Mapping[str, Any], now_ms: int) -> str:
+    until = task["expires_at"]
+    if task["state"] != "WAITING_APPROVAL" or not until:
+        return state_of(screen, task)
+    return screen.say(words.WAITING, left=time_left(until, now_ms, screen.lang))
 
 
 def state_of(screen: Screen, task: Mapping[str, Any]) -> str:

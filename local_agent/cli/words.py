@@ -62,8 +62,9 @@ WORKSPACE_TOOLCHAINS: Final = Sentence(
     zh="不经询问即允许的工具链：all、none 或以逗号分隔的名称（标准输入不是终端时必须给出）",
 )
 ASK: Final = Sentence(
-    en="Put a request from this terminal, as a chat message would, and follow it to its end.",
-    zh="在本终端提出请求（与聊天消息相同），并跟随到结束。",
+    en="Put a request from this terminal, as a chat message would, and follow it until it has "
+    "ended or waits for approval.",
+    zh="在本终端提出请求（与聊天消息相同），并跟随到结束或等待批准为止。",
 )
 ASK_TEXT: Final = Sentence(
     en="the request; `@dev` in front may be left out", zh="请求内容；开头的 `@dev` 可以省略"
@@ -72,26 +73,30 @@ ASK_WORKSPACE: Final = Sentence(en="name of the workspace", zh="工作区名称"
 TASKS: Final = Sentence(en="List the tasks of this machine, newest first.", zh="列出本机任务。")
 TASKS_ALL: Final = Sentence(en="finished ones too", zh="包括已结束的任务")
 SHOW: Final = Sentence(
-    en="Show a task, and everything that would run if it were approved.",
-    zh="显示任务，以及批准后将执行的全部内容。",
+    en="Show a task: everything that would run if it were approved; afterwards how it ended, its "
+    "last lines and the files it changed.",
+    zh="显示任务：批准后将运行的全部内容；结束后则是结果、输出的最后几行和改动的文件。",
+)
+SHOW_LOG: Final = Sentence(
+    en="print the command's output, all that is kept of it", zh="打印命令的输出（保存下来的全部）"
 )
 APPROVE: Final = Sentence(
     en="Show everything that would run, then ask for its code on this terminal. Only a person can "
     "approve: standard input must be a terminal, and there is no option that answers for you. "
     "Enter alone, Ctrl-D or Ctrl-C decides nothing. Afterwards the run is followed; Ctrl-C then "
     "only stops watching.",
-    zh="显示将要执行的全部内容，然后在本终端询问其封印码。只有人能批准：标准输入必须是终端，没有任何"
-    "选项可以代答。直接回车、Ctrl-D 或 Ctrl-C 都不作决定。批准后会跟随执行过程，此时 Ctrl-C 只是"
+    zh="显示将要运行的全部内容，然后在本终端询问其封印码。只有人能批准：标准输入必须是终端，没有任何"
+    "选项可以代答。直接回车、Ctrl-D 或 Ctrl-C 都不作决定。批准后会跟随运行过程，此时 Ctrl-C 只是"
     "停止查看。",
 )
 REJECT: Final = Sentence(
     en="Refuse what waits; nothing runs, and the chat is told.",
-    zh="拒绝等待中的请求；不会执行，并会通知聊天。",
+    zh="拒绝等待中的请求；不会运行，并会通知聊天。",
 )
 REJECT_REASON: Final = Sentence(en="reason that the chat is told", zh="告知聊天的原因")
 CANCEL: Final = Sentence(
     en="Stop a task: one that waits is dropped, a command that runs is ended.",
-    zh="停止任务：等待中的放弃，执行中的命令会被终止。",
+    zh="停止任务：等待中的放弃，运行中的命令会被终止。",
 )
 STATUS: Final = Sentence(
     en="How the agent of this machine is doing. Exit code 3: it is not running.",
@@ -107,7 +112,8 @@ JSON: Final = Sentence(en="for programs", zh="供程序使用")
 # -- agent -----------------------------------------------------------------------------------
 
 READY: Final = Sentence(
-    en="CodexBridge agent ready on {machine}: {workspaces} workspace(s), {sandbox}, {gateway}.",
+    en="CodexBridge agent ready on {machine}: {workspaces} {workspaces:workspace|workspaces}, "
+    "{sandbox}, {gateway}.",
     zh="CodexBridge 代理已就绪（{machine}）：{workspaces} 个工作区，{sandbox}，{gateway}。",
 )
 READY_PAIRED: Final = Sentence(en="gateway {url}", zh="网关 {url}")
@@ -136,14 +142,14 @@ PAIRED: Final = Sentence(
 IN_KEYRING: Final = Sentence(en="the system keyring", zh="系统密钥环")
 IN_FILE: Final = Sentence(
     en="a file only you can read (no usable system keyring was found)",
-    zh="仅您可读的文件（未找到可用的系统密钥环）",
+    zh="仅你可读的文件（未找到可用的系统密钥环）",
 )
 KEPT: Final = Sentence(en="Nothing was changed.", zh="未作任何更改。")
 
 # -- workspace -------------------------------------------------------------------------------
 
 ADDED: Final = Sentence(
-    en="Workspace {name}: {path} ({count} toolchain(s) allowed).",
+    en="Workspace {name}: {path} ({count} {count:toolchain|toolchains} allowed).",
     zh="工作区 {name}：{path}（已允许 {count} 个工具链）。",
 )
 ADDED_NO_TEST: Final = Sentence(
@@ -154,13 +160,14 @@ REMOVED: Final = Sentence(en="Workspace {name} is forgotten.", zh="工作区 {na
 TOOLCHAINS_FOUND: Final = Sentence(
     en="Commands here run in a sandbox that sees this folder and the system. Toolchains outside "
     "it, which they may read if you allow it:",
-    zh="此处的命令在沙箱中运行，只能看到本文件夹和系统。以下是其外的工具链，您允许后命令可以读取：",
+    zh="此处的命令在沙箱中运行，只能看到本文件夹和系统。以下是其外的工具链，你允许后命令可以读取：",
 )
 TOOLCHAIN_ASK: Final = Sentence(
     en="  allow {kind} at {path}? [y/N] ", zh="  允许位于 {path} 的 {kind}？[y/N] "
 )
 TOOLCHAINS_SKIPPED: Final = Sentence(
-    en="{count} toolchain(s) found and not allowed, as nobody could be asked: {kinds}. "
+    en="{count} {count:toolchain|toolchains} found and not allowed, as nobody could be asked: "
+    "{kinds}. "
     "Add the workspace again with --toolchains all|none|NAMES.",
     zh="发现 {count} 个工具链，因无法询问而未允许：{kinds}。"
     "请用 --toolchains all|none|名称 重新添加。",
@@ -175,12 +182,13 @@ IS_DEFAULT: Final = Sentence(en="default", zh="默认")
 
 NO_TASKS: Final = Sentence(en="No open tasks.", zh="没有未结束的任务。")
 NO_TASKS_AT_ALL: Final = Sentence(en="No tasks yet.", zh="还没有任务。")
+WAITING: Final = Sentence(en="waiting, {left}", zh="等待批准，{left}")
 NONE_WAITS: Final = Sentence(en="Nothing waits for approval.", zh="没有等待批准的请求。")
 HERE: Final = Sentence(en="this machine", zh="本机")
 NO_DECISION: Final = Sentence(
     en="No decision. {task} stays waiting, {left}.", zh="未作决定。{task} 继续等待，{left}。"
 )
-APPROVED: Final = Sentence(en="Approved. {task} starts.", zh="已批准。{task} 开始执行。")
+APPROVED: Final = Sentence(en="Approved. {task} starts.", zh="已批准。{task} 开始运行。")
 DETACHED: Final = Sentence(
     en="Stopped watching; {task} goes on. `codexbridge show {task}` tells how it is.",
     zh="已停止查看；{task} 仍在继续。用 `codexbridge show {task}` 查看。",
@@ -189,7 +197,7 @@ REJECTED: Final = Sentence(en="Rejected {task}.", zh="已拒绝 {task}。")
 CANCELLED: Final = Sentence(en="{task} is being stopped.", zh="正在停止 {task}。")
 WAITS: Final = Sentence(
     en="{task} waits for you: codexbridge approve {task}",
-    zh="{task} 等待您确认：codexbridge approve {task}",
+    zh="{task} 等待你确认：codexbridge approve {task}",
 )
 
 STATES: Final = {
@@ -199,19 +207,21 @@ STATES: Final = {
     "PROPOSING": Sentence(en="preparing a proposal", zh="正在准备方案"),
     "PROPOSAL_READY": Sentence(en="proposal ready", zh="方案已就绪"),
     "WAITING_APPROVAL": Sentence(en="waiting for approval", zh="等待批准"),
-    "EXECUTING": Sentence(en="running", zh="执行中"),
+    "EXECUTING": Sentence(en="running", zh="运行中"),
     "COMPLETED": Sentence(en="completed", zh="已完成"),
     "FAILED": Sentence(en="failed", zh="失败"),
-    "REJECTED": Sentence(en="not carried out", zh="未执行"),
+    "REJECTED": Sentence(en="not carried out", zh="未运行"),
 }
 REASONS: Final = {
     "completed": Sentence(en="completed", zh="已完成"),
     "failed": Sentence(en="failed", zh="失败"),
     "rejected": Sentence(en="rejected", zh="已拒绝"),
     "expired": Sentence(en="expired", zh="已过期"),
-    "refused": Sentence(en="refused by policy", zh="被策略拒绝"),
+    "refused": Sentence(
+        en="not done: the policy or the settings of this machine", zh="未进行：本机的策略或设置不允许"
+    ),
     "cancelled": Sentence(en="cancelled", zh="已取消"),
-    "drifted": Sentence(en="not run: something changed", zh="未执行：内容已变化"),
+    "drifted": Sentence(en="not run: something changed", zh="未运行：内容已变化"),
     "unknown": Sentence(en="interrupted, outcome unknown", zh="被中断，结果未知"),
 }
 
@@ -220,7 +230,51 @@ STATE: Final = Sentence(en="State", zh="状态")
 ASKED_BY: Final = Sentence(en="Asked by", zh="请求者")
 REQUEST: Final = Sentence(en="Request", zh="请求原文")
 WORKSPACE_LABEL: Final = Sentence(en="Workspace", zh="工作区")
+WHEN: Final = Sentence(en="When", zh="时间")
+WHEN_ENDED: Final = Sentence(en="{asked}, ended {ended}", zh="{asked}，{ended} 结束")
 SUMMARY: Final = Sentence(en="Summary", zh="摘要")
+OUTPUT: Final = Sentence(en="Output", zh="输出")
+FILES_LABEL: Final = Sentence(en="Files", zh="文件")
+
+# -- how it ended ----------------------------------------------------------------------------
+
+COMMA: Final = Sentence(en=", ", zh="，")
+NO_OUTPUT: Final = Sentence(en="It printed nothing.", zh="没有输出。")
+OUTPUT_BEFORE: Final = Sentence(
+    en="… {size} before this; codexbridge show {task} --log",
+    zh="…… 前面还有 {size}；codexbridge show {task} --log",
+)
+OUTPUT_NOT_KEPT: Final = Sentence(
+    en="… {size} before this, which could not be kept", zh="…… 前面还有 {size}，未能保存"
+)
+FILES_NONE: Final = Sentence(
+    en="No file in the workspace changed while it ran.", zh="运行期间工作区中没有文件变化。"
+)
+FILES: Final = Sentence(
+    en="{count} {count:file|files} in the workspace changed while it ran: {parts}",
+    zh="运行期间工作区中有 {count} 个文件变化：{parts}",
+)
+FILES_OF_KIND: Final = Sentence(en="{count} {kind}", zh="{kind} {count}")
+FILE_IS: Final = {
+    "new": Sentence(en="new", zh="新增"),
+    "changed": Sentence(en="changed", zh="修改"),
+    "deleted": Sentence(en="deleted", zh="删除"),
+}
+FILE_LINK: Final = Sentence(en="symbolic link", zh="符号链接")
+FILE_SURFACE: Final = Sentence(en="other programs run or obey it", zh="其他程序会运行或读取其指令")
+FILES_MORE: Final = Sentence(en="… and {count} more", zh="…… 另有 {count} 个")
+FILES_MORE_HERE: Final = Sentence(
+    en="… and {count} more: codexbridge show {task}",
+    zh="…… 另有 {count} 个：codexbridge show {task}",
+)
+FILES_INCOMPLETE: Final = Sentence(
+    en="The workspace has too many files to compare them all; more may have changed.",
+    zh="工作区文件过多，未能全部比较；可能还有其他变化。",
+)
+FILES_ELSEWHERE: Final = Sentence(
+    en="It ran without a sandbox: what it changed outside the workspace is not listed.",
+    zh="它在没有沙箱的情况下运行：工作区之外的改动没有列出。",
+)
 
 # -- status ----------------------------------------------------------------------------------
 

@@ -7,26 +7,33 @@ the code that a person typed.  Nothing here decides.
 from __future__ import annotations
 
 import asyncio
+import base64
+import json
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Protocol, TypeVar, cast
 
 from common import dsl
-from common.errors import InputError, RemoteProtocolError, StateError, StoreError
+from common.errors import InputError, StateError, StoreError
 from common.ids import new_short_id, new_uuid
 from common.model.state import FINAL, TaskState
+from common.text import clip_bytes
 from local_agent.approval.gate import Gate
 from local_agent.approval.records import Choice
+from local_agent.control.arguments import Arguments
 from local_agent.control.wire import Request
 from local_agent.engine.bus import Bus
 from local_agent.engine.ports import NewTask
 from local_agent.store.approvals import StoredApproval
+from local_agent.store.endings import read_ending
 from local_agent.store.journal import Journal
 from local_agent.store.runner import JournalThread
 from local_agent.store.tasks import Task
 
 MAX_TEXT_BYTES: Final = 20_000  # security limits table, command text
-MAX_LISTED: Final = 500
+MAX_LISTED: Final = 100
+LISTED_BYTES: Final = 600  # of a request in a list; `show` has all of it
+LOG_PIECE: Final = 192 * 1024  # bytes of a log in one line of the answer
 ID_LENGTHS: Final = (4, 4, 5, 5)  # of the short IDs tried when one is taken
 
 _T = TypeVar("_T")
@@ -57,6 +64,7 @@ class AgentOperations:
         prefix: What addresses the bot; put before a request that leaves it out.
         user: Who sits at this machine, for the record.
         surroundings: Machine, gateway, key, workspaces and sandbox, for ``status``; may block.
+        read_log: Gives the kept output of a command by its hash; blocks.
     """
 
     def __init__(
@@ -70,6 +78,7 @@ class AgentOperations:
         prefix: str,
         user: str,
         surroundings: Callable[[], Mapping[str, Any]],
+        read_log: Callable[[str], bytes],
     ) -> None:
         self._db = db
         self._gate = gate
@@ -79,6 +88,7 @@ class AgentOperations:
         self._prefix = prefix
         self._user = user
         self._surroundings = surroundings
+        self._read_log = read_log
         self._changing: set[asyncio.Task[Any]] = set()
 
     async def answer(self, request: Request) -> AsyncIterator[Answer]:
@@ -87,14 +97,12 @@ class AgentOperations:
         Raises:
             CodexBridgeError: told to whoever asked, by its code.
         """
-        args = _Args(request.args)
+        args = Arguments(request.args)
+        streams = {"ask": self._ask, "follow": self._follow, "log": self._log}
+        if begin := streams.get(request.op):
+            async for step in begin(args):
+                yield step
         match request.op:
-            case "ask":
-                async for step in self._ask(args):
-                    yield step
-            case "follow":
-                async for step in self._follow(args):
-                    yield step
             case "status":
                 yield True, await self._status()
             case "tasks":
@@ -115,7 +123,7 @@ class AgentOperations:
             "open_tasks": len(tasks),
             "approvals": [
                 {
-                    **_task_dict(by_id[item.task_id]),
+                    **_row(by_id[item.task_id]),
                     "expires_at": item.expires_at,
                     "risk": item.risk,
                 }
@@ -123,7 +131,7 @@ class AgentOperations:
             ],
         }
 
-    async def _tasks(self, args: _Args) -> Mapping[str, Any]:
+    async def _tasks(self, args: Arguments) -> Mapping[str, Any]:
         limit = args.integer("limit", 1, MAX_LISTED)
         tasks: Sequence[Task]
         if args.flag("all"):
@@ -131,15 +139,25 @@ class AgentOperations:
         else:
             tasks = [*reversed(await self._db.run(self._journal.tasks.open_tasks))][:limit]
         until = {item.task_id: item.expires_at for item in await self._gate.pending()}
-        return {
-            "tasks": [{**_task_dict(task), "expires_at": until.get(task.task_id)} for task in tasks]
-        }
+        return {"tasks": [{**_row(task), "expires_at": until.get(task.task_id)} for task in tasks]}
 
-    async def _show(self, args: _Args) -> Mapping[str, Any]:
+    async def _show(self, args: Arguments) -> Mapping[str, Any]:
         task = await self._db.run(self._journal.tasks.named, args.text("task"))
         stored = await self._db.run(self._journal.approvals.newest_of, task.task_id)
         approval = await self._approval(task, stored) if stored else None
-        return {"task": _task_dict(task), "approval": approval}
+        return {"task": _whole(task), "approval": approval}
+
+    async def _log(self, args: Arguments) -> AsyncIterator[Answer]:
+        task = await self._db.run(self._journal.tasks.named, args.text("task"))
+        run = read_ending(task.ending_json)["run"]
+        name = run["output"]["log_sha256"] if run else None
+        if name is None:
+            raise StateError("log.none", task=task.short_id)
+        log = await asyncio.to_thread(self._read_log, name)
+        for start in range(0, len(log), LOG_PIECE):
+            piece = log[start : start + LOG_PIECE]
+            yield False, {"log": base64.b64encode(piece).decode()}
+        yield True, {"bytes": len(log)}
 
     async def _approval(self, task: Task, stored: StoredApproval) -> Mapping[str, Any]:
         shown = await self._gate.show(stored.approval_id)
@@ -160,7 +178,7 @@ class AgentOperations:
             "workspace": next((item["name"] for item in known if item["path"] == path), ""),
         }
 
-    async def _decide(self, args: _Args) -> Mapping[str, Any]:
+    async def _decide(self, args: Arguments) -> Mapping[str, Any]:
         await self._finish(
             self._gate.decide(
                 args.text("approval_id"),
@@ -173,25 +191,25 @@ class AgentOperations:
         )
         return {}
 
-    async def _cancel(self, args: _Args) -> Mapping[str, Any]:
+    async def _cancel(self, args: Arguments) -> Mapping[str, Any]:
         task = await self._db.run(self._journal.tasks.named, args.text("task"))
         if not await self._finish(self._engine.cancel(task.task_id)):
             raise StateError("task.over", task=task.short_id)
         return {}
 
-    async def _follow(self, args: _Args) -> AsyncIterator[Answer]:
+    async def _follow(self, args: Arguments) -> AsyncIterator[Answer]:
         task = await self._db.run(self._journal.tasks.named, args.text("task"))
         async for step in self._watch(task.task_id, until=FINAL):
             yield step
 
-    async def _ask(self, args: _Args) -> AsyncIterator[Answer]:
+    async def _ask(self, args: Arguments) -> AsyncIterator[Answer]:
         new = self._new_task(args)
         submitting = self._finish(self._submit(new))
         until = FINAL | {TaskState.WAITING_APPROVAL}
         async for step in self._watch(new.task_id, until=until, begin=submitting):
             yield step
 
-    def _new_task(self, args: _Args) -> NewTask:
+    def _new_task(self, args: Arguments) -> NewTask:
         text = args.text("text").strip()
         if not text:
             raise InputError("ask.empty")
@@ -235,12 +253,12 @@ class AgentOperations:
                 await begin
             task = await self._db.run(self._journal.tasks.get, task_id)
             while task.state not in until:
-                event = await anext(events, None)
-                if event is None:
+                told = await anext(events, None)
+                if told is None:
                     return
-                yield False, event.to_dict()
+                yield False, {**told.event.to_dict(), "said": dict(told.said)}
                 task = await self._db.run(self._journal.tasks.get, task_id)
-        yield True, {"task": _task_dict(task)}
+        yield True, {"task": _whole(task)}
 
     async def _finish(self, change: Coroutine[Any, Any, _T]) -> _T:
         # Whoever asked may hang up; what they asked for is carried out whole all the same.
@@ -254,29 +272,14 @@ class AgentOperations:
         return self._db.journal
 
 
-class _Args:
-    """The arguments of a request, each checked as it is used."""
+def _row(task: Task) -> dict[str, Any]:
+    # Whoever asks often and at length must not make the whole list too large to be told.
+    return _task_dict(task) | {"text": clip_bytes(task.text, LISTED_BYTES)}
 
-    def __init__(self, given: Mapping[str, Any]) -> None:
-        self._given = given
 
-    def text(self, name: str) -> str:
-        value = self._given.get(name)
-        if not isinstance(value, str):
-            raise RemoteProtocolError("control.malformed", field=name)
-        return value
-
-    def flag(self, name: str) -> bool:
-        value = self._given.get(name)
-        if not isinstance(value, bool):
-            raise RemoteProtocolError("control.malformed", field=name)
-        return value
-
-    def integer(self, name: str, low: int, high: int) -> int:
-        value = self._given.get(name)
-        if type(value) is not int or not low <= value <= high:
-            raise RemoteProtocolError("control.malformed", field=name)
-        return value
+def _whole(task: Task) -> dict[str, Any]:
+    proposed = json.loads(task.proposal_json)["summary"] if task.proposal_json else None
+    return _task_dict(task) | {"proposed": proposed} | read_ending(task.ending_json)
 
 
 def _task_dict(task: Task) -> dict[str, Any]:

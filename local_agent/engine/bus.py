@@ -8,13 +8,29 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Final, Self
 
 from common.errors import UnavailableError
 from common.model.events import TaskEvent
+from common.sentences import Lang
 
 QUEUE_EVENTS: Final = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An event as this machine's faces get it.
+
+    Attributes:
+        event: As the journal and the gateway have it; its message is in the task's language.
+        said: The same message in each language; empty where there is none.
+    """
+
+    event: TaskEvent
+    said: Mapping[Lang, str] = field(default_factory=dict)
 
 
 class Reader:
@@ -28,20 +44,20 @@ class Reader:
         self._bus = bus
         self._task_id = task_id
         self._size = size
-        self._queue: deque[TaskEvent] = deque()
+        self._queue: deque[Told] = deque()
         self._filled = asyncio.Event()
         self._ended = False
         self._too_slow = False
 
-    def offer(self, event: TaskEvent) -> bool:
+    def offer(self, told: Told) -> bool:
         """Take an event; False when the reader is to be dropped."""
-        if self._task_id not in (None, event.task_id):
+        if self._task_id not in (None, told.event.task_id):
             return True
         if len(self._queue) >= self._size:
             self._too_slow = True
             self.end()
             return False
-        self._queue.append(event)
+        self._queue.append(told)
         self._filled.set()
         return True
 
@@ -67,7 +83,7 @@ class Reader:
         """Return itself."""
         return self
 
-    async def __anext__(self) -> TaskEvent:
+    async def __anext__(self) -> Told:
         """Wait for the next event.
 
         Raises:
@@ -96,9 +112,9 @@ class Bus:
         self._readers.add(reader)
         return reader
 
-    def publish(self, event: TaskEvent) -> None:
+    def publish(self, told: Told) -> None:
         """Hand out one event that is already in the journal."""
-        for reader in [r for r in self._readers if not r.offer(event)]:
+        for reader in [r for r in self._readers if not r.offer(told)]:
             self.forget(reader)
 
     def forget(self, reader: Reader) -> None:

@@ -13,16 +13,17 @@ import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, asynccontextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from common.errors import StateError
 from common.model.proposal import CommandProposal, TaskResult
 from common.model.state import Reason, TaskState
-from common.sentences import Sentence, say
+from common.sentences import Lang, Sentence, Words, same, say
 from local_agent import replies
 from local_agent.approval.records import Decision, PendingApproval, question
-from local_agent.engine import summaries
+from local_agent.engine import facts, summaries
 from local_agent.engine.ports import Executor, Gate, TaskStore, Workspaces
 from local_agent.engine.progress import ProgressTeller
 from local_agent.engine.run import Run, StoppedError, unless_stopped
@@ -35,6 +36,10 @@ from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace
 
 TURN_SECONDS: Final = 45.0  # of the 60 from approval to start (R22); the rest is for the start
+
+# Why nothing can be approved meanwhile; the words are `replies.BLOCKED`.
+UNSANDBOXED_RUNS: Final = "unsandboxed-runs"
+SURVIVORS_LIVE: Final = "survivors-live"
 
 ReadLine = Callable[[str], tuple[str, ...] | None]
 
@@ -88,7 +93,7 @@ class Commands:
             FloodedError: too much is asked for.
             InputError: it cannot run as written.
         """
-        return await self._ask(task, _result(task).summary, version=1)
+        return await self._ask(task, same(_result(task).summary), version=1)
 
     async def decide(self, task: Task, run: Run) -> Task:
         """WAITING_APPROVAL → EXECUTING → final, or final at once, or asked again.
@@ -118,30 +123,29 @@ class Commands:
         """EXECUTING, found in the journal → FAILED, ``unknown``: nobody knows (P3)."""
         proposal = _result(task).proposal if task.proposal_json else None
         command = proposal.cmd if isinstance(proposal, CommandProposal) else None
-        summary = summaries.of_interruption(command, task.lang)
+        summary = partial(summaries.of_interruption, command)
         return await self._log.ended(task, Reason.UNKNOWN, summary)
 
-    async def _ask(self, task: Task, opening: str, *, version: int) -> Task:
+    async def _ask(self, task: Task, opening: Words, *, version: int) -> Task:
         proposal = _command(task)
         workspace = await self._workspace(task)
         prepared = await self._executor.prepare(workspace, proposal.cmd)
         seal = self._sealer.seal(task, prepared, version=version)
         asked = await self._gate.request(seal, allowed=self._allowed(workspace))
-        message = "\n".join([opening, *_warning(asked, task)])
+        message = partial(_asking, opening, asked)
         waiting = Waiting(asked.code, asked.expires_at, self._machine)
         return await self._log.waiting(task, message, waiting)
 
     async def _ask_again(self, task: Task, older: StoredApproval | None, why: Sentence) -> Task:
         version = question(older).seal.version + 1 if older else 1
-        opening = say(replies.ASKED_AGAIN, task.lang, why=say(why, task.lang))
-        return await self._ask(task, opening, version=version)
+        return await self._ask(task, partial(_asked_again, why), version=version)
 
     async def _not_approved(self, task: Task, decision: Decision) -> Task:
         if decision.outcome == "rejected":
-            summary = summaries.of_rejection(decision, task.lang)
+            summary: Words = partial(summaries.of_rejection, decision)
             return await self._log.ended(task, Reason.REJECTED, summary)
         if decision.outcome == "expired":
-            summary = say(replies.APPROVAL_EXPIRED, task.lang)
+            summary = partial(say, replies.APPROVAL_EXPIRED)
             return await self._log.ended(task, Reason.EXPIRED, summary)
         # Superseded: `decide` looks again, and asks once more if nothing newer stands.
         return await self._store.get(task.task_id)
@@ -159,22 +163,20 @@ class Commands:
             if error.code != "approval.not-approved":
                 raise
             return await self._ask_again(task, approval, replies.AGAIN_INTERRUPTED)
-        task = await self._log.entered(task, TaskState.EXECUTING, say(replies.BEGUN, task.lang))
+        task = await self._log.entered(task, TaskState.EXECUTING, partial(say, replies.BEGUN))
         return await self._run(task, run, grant, workspace)
 
     async def _run(self, task: Task, run: Run, grant: Grant, workspace: Workspace) -> Task:
         teller = ProgressTeller()
 
         async def tell(progress: Progress) -> None:
-            duration = replies.render_duration(progress.elapsed_s * 1000, task.lang)
-            said = say(replies.RUNNING, task.lang, duration=duration, lines=progress.lines)
-            await self._log.told(task, said)
+            await self._log.told(task, partial(summaries.of_progress, progress))
 
-        unsandboxed = grant.seal.payload["sandbox"]["level"] == "none"
-        why = say(replies.UNSANDBOXED_RUNS, task.lang)
+        level: str = grant.seal.payload["sandbox"]["level"]
+        unsandboxed = level == "none"
         telling = asyncio.create_task(teller.pass_on(tell))
         try:
-            with self._gate.block(why) if unsandboxed else nullcontext():
+            with self._gate.block(UNSANDBOXED_RUNS) if unsandboxed else nullcontext():
                 outcome = await self._executor.run(
                     grant, workspace=workspace, on_progress=teller.note, cancel=run.stop
                 )
@@ -183,12 +185,14 @@ class Commands:
             await asyncio.gather(telling, return_exceptions=True)
         if unsandboxed and outcome.survivors:
             # What could not be ended may press keys for as long as this agent lives.
-            survivors = say(replies.SURVIVORS_LIVE, task.lang)
-            self._for_good.enter_context(self._gate.block(survivors))
-        summary = summaries.of_outcome(outcome, _command(task).cmd, task.lang)
+            self._for_good.enter_context(self._gate.block(SURVIVORS_LIVE))
+        command = _command(task).cmd
+        summary: Words = partial(summaries.of_outcome, outcome, command)
+        here: Words = partial(summaries.of_ending, outcome, command)
         if run.closing:
-            summary = f"{say(replies.AGENT_STOPPED, task.lang)} {summary}"
-        return await self._log.ended(task, outcome.reason, summary)
+            summary, here = partial(_stopped, summary), partial(_stopped, here)
+        did = facts.of_run(outcome, command, sandbox=level)
+        return await self._log.ended(task, outcome.reason, summary, here=here, run=did)
 
     @asynccontextmanager
     async def _holding(self, turn: asyncio.Lock, run: Run) -> AsyncIterator[None]:
@@ -238,8 +242,16 @@ def _lapsed(approval: StoredApproval) -> bool:
     return was_approved or approval.state == "superseded"
 
 
-def _warning(asked: PendingApproval, task: Task) -> list[str]:
+def _asking(opening: Words, asked: PendingApproval, lang: Lang) -> str:
     if asked.risk != "high":
-        return []
-    why = summaries.reasons(asked.reasons, task.lang)
-    return [say(replies.HIGH_RISK, task.lang, why=why)]
+        return opening(lang)
+    why = summaries.reasons(asked.reasons, lang)
+    return f"{opening(lang)}\n{say(replies.HIGH_RISK, lang, why=why)}"
+
+
+def _asked_again(why: Sentence, lang: Lang) -> str:
+    return say(replies.ASKED_AGAIN, lang, why=say(why, lang))
+
+
+def _stopped(words: Words, lang: Lang) -> str:
+    return f"{say(replies.AGENT_STOPPED, lang)} {words(lang)}"

@@ -1,7 +1,7 @@
 """THE main flow of one task, one call per arrow, and the life of all tasks of this process.
 
     RECEIVED ─route▶ ROUTED ─collect▶ CONTEXT_COLLECTED ─▶ PROPOSING ─propose▶ PROPOSAL_READY
-        PROPOSAL_READY ─answer▶ COMPLETED
+        PROPOSAL_READY ─answer▶ COMPLETED | REJECTED (it could only be said why not)
         PROPOSAL_READY ─ask▶ WAITING_APPROVAL ─decide▶ EXECUTING ─▶ COMPLETED | FAILED | REJECTED
 
 The next step follows from the state in the journal and from nothing else, so that a task goes on
@@ -18,6 +18,7 @@ from common.clock import Clock
 from common.errors import CodexBridgeError, StoreError
 from common.model.proposal import NoRequirement, TaskResult
 from common.model.state import FINAL, Reason, TaskState
+from common.sentences import same
 from local_agent.engine import summaries
 from local_agent.engine.commands import Commands
 from local_agent.engine.ports import Gate, NewTask, TaskStore
@@ -94,7 +95,8 @@ class Engine:
     async def _answer_or_ask(self, task: Task) -> Task:
         result = TaskResult.model_validate_json(task.proposal_json or "")
         if isinstance(result.requires, NoRequirement):
-            return await self._tasks.ended(task, Reason.COMPLETED, result.summary)
+            reason = Reason.REFUSED if result.not_done else Reason.COMPLETED
+            return await self._tasks.ended(task, reason, same(result.summary))
         return await self._commands.ask(task)
 
     # --- the life of all tasks ---------------------------------------------------------------

@@ -55,6 +55,7 @@ class Change:
         expected: State the row must still have; another one raises and changes nothing.
         state: New state; equal to ``expected`` when only something is told (progress).
         events: Seed events (`common.model.events`) as plain dicts, appended in order.
+        ending_json: How it ended, for this machine alone (`local_agent.store.endings`).
         reports: ``(kind, body)`` for the gateway, kind ``event`` or ``result``; empty for local.
     """
 
@@ -66,6 +67,7 @@ class Change:
     intent_json: str | None = None
     proposal_json: str | None = None
     summary: str | None = None
+    ending_json: str | None = None
     events: Sequence[Mapping[str, Any]] = ()
     reports: Sequence[tuple[str, Mapping[str, Any]]] = ()
 
@@ -128,7 +130,7 @@ class Gate(Protocol):
         ...
 
     def block(self, why: str) -> AbstractContextManager[None]:
-        """Accept no approval meanwhile."""
+        """Accept no approval meanwhile; ``why`` is a code of `local_agent.replies.BLOCKED`."""
         ...
 
 

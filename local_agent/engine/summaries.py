@@ -5,16 +5,18 @@ Machine and task ID are not named here: the gateway puts them in front.
 
 from __future__ import annotations
 
+from functools import partial
+
 from common.errors import CodexBridgeError
 from common.model.state import Reason, TaskState
-from common.sentences import Lang, Sentence, explain, say
+from common.sentences import Lang, Sentence, Words, explain, say
 from common.text import one_line, reveal
 from local_agent import replies
 from local_agent.approval.records import Decision
 from local_agent.engine.run import StoppedError
 from local_agent.error_texts import ERRORS
 from local_agent.errors import FloodedError, RefusedError
-from local_agent.execution.command import Outcome
+from local_agent.execution.command import Outcome, Progress
 from local_agent.store.tasks import Task
 
 COMMAND_BYTES = 200
@@ -23,9 +25,18 @@ _WHY_BYTES = 500
 
 def of_outcome(outcome: Outcome, command: str, lang: Lang) -> str:
     """Return what came of a command: how it ended, how long it took, and its last lines."""
+    lines = [of_ending(outcome, command, lang)]
+    if started(outcome):
+        shown = say(replies.LAST_LINES, lang, tail=outcome.tail)
+        lines.append(shown if outcome.tail else say(replies.NO_OUTPUT, lang))
+    return "\n".join(lines)
+
+
+def of_ending(outcome: Outcome, command: str, lang: Lang) -> str:
+    """Return how a command ended and how long it took, without its output."""
     if outcome.reason is Reason.DRIFTED:
-        return say(replies.DRIFTED, lang)
-    if outcome.reason is Reason.CANCELLED and outcome.exit_code is None and not outcome.signal:
+        return say(replies.DRIFTED, lang, what=_what_drifted(outcome.drift, lang))
+    if _never_began(outcome):
         return say(replies.CANCELLED, lang)
     head = say(
         _ending(outcome),
@@ -39,10 +50,19 @@ def of_outcome(outcome: Outcome, command: str, lang: Lang) -> str:
     lines = [head]
     if outcome.survivors:
         lines.append(say(replies.SURVIVORS, lang, count=outcome.survivors))
-    if outcome.code not in ("command.cannot-start", "command.sandbox-failed"):
-        shown = say(replies.LAST_LINES, lang, tail=outcome.tail)
-        lines.append(shown if outcome.tail else say(replies.NO_OUTPUT, lang))
     return "\n".join(lines)
+
+
+def started(outcome: Outcome) -> bool:
+    """Tell whether the command began, so that there may be output of it."""
+    unstarted = outcome.code in ("command.cannot-start", "command.sandbox-failed")
+    return not (unstarted or outcome.reason is Reason.DRIFTED or _never_began(outcome))
+
+
+def of_progress(progress: Progress, lang: Lang) -> str:
+    """Return where a running command stands."""
+    duration = replies.render_duration(progress.elapsed_s * 1000, lang)
+    return say(replies.RUNNING, lang, duration=duration, lines=progress.lines)
 
 
 def of_rejection(decision: Decision, lang: Lang) -> str:
@@ -53,19 +73,22 @@ def of_rejection(decision: Decision, lang: Lang) -> str:
     return say(replies.REJECTED_WHY, lang, why=why)
 
 
-def of_early_end(error: Exception, task: Task) -> tuple[Reason, str]:
+def of_refusal(codes: tuple[str, ...], lang: Lang) -> str:
+    """Return that policy forbids it, and why."""
+    return say(replies.REFUSED, lang, why=reasons(codes, lang))
+
+
+def of_early_end(error: Exception, task: Task) -> tuple[Reason, Words]:
     """Return how a task ends that could not go on, and the words for it."""
-    lang = task.lang
     if isinstance(error, StoppedError):
-        return Reason.CANCELLED, say(replies.CANCELLED, lang)
+        return Reason.CANCELLED, partial(say, replies.CANCELLED)
     if isinstance(error, RefusedError):
-        why = reasons(error.reasons, lang)
-        return Reason.REFUSED, say(replies.REFUSED, lang, why=why)
+        return Reason.REFUSED, partial(of_refusal, error.reasons)
     if isinstance(error, CodexBridgeError):
         # Flooding is a limit, not a fault: policy ends the task.
         reason = Reason.REFUSED if isinstance(error, FloodedError) else Reason.FAILED
-        return reason, of_error(error, lang)
-    internal = say(replies.INTERNAL, lang, code=type(error).__name__)
+        return reason, partial(of_error, error)
+    internal = partial(say, replies.INTERNAL, code=type(error).__name__)
     # Our own fault in the middle of a command: nobody saw how that ended (P3).
     return Reason.UNKNOWN if task.state is TaskState.EXECUTING else Reason.FAILED, internal
 
@@ -86,6 +109,17 @@ def reasons(codes: tuple[str, ...], lang: Lang) -> str:
     known = {**replies.RISK, **replies.REFUSALS}
     said = [say(known[code], lang) for code in codes if code in known]
     return say(replies.AND_ALSO, lang).join(said)
+
+
+def _never_began(outcome: Outcome) -> bool:
+    cancelled = outcome.reason is Reason.CANCELLED
+    return cancelled and outcome.exit_code is None and not outcome.signal
+
+
+def _what_drifted(fields: tuple[str, ...], lang: Lang) -> str:
+    known = replies.DRIFTED_FIELDS
+    sentences = {known.get(name, known["payload"]): None for name in fields or ("payload",)}
+    return say(replies.AND, lang).join(say(sentence, lang) for sentence in sentences)
 
 
 def _ending(outcome: Outcome) -> Sentence:

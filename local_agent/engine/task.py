@@ -1,13 +1,14 @@
 """The one place on the agent that changes the state of a task, and tells everyone who reads.
 
 Each method is one arrow of the state machine: it writes row, events and report in one transaction,
-then hands the same events to the bus.  Whatever leaves for the chat is redacted, revealed and
-bounded here, at the exit (R54, R26).
+then hands the same events to the bus.  Whatever leaves for the chat is in the task's language,
+redacted, revealed and bounded here, at the exit (R54, R26); whoever sits at this machine gets the
+same words in the language of their terminal.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -18,12 +19,15 @@ from common.model.proposal import TaskResult
 from common.model.state import Reason, TaskState, final_of
 from common.protocol.bodies import EventBody, ResultBody
 from common.redact import redact
+from common.sentences import LANGS, Words, same
 from common.text import clip_bytes, reveal
-from local_agent.engine.bus import Bus
+from local_agent.engine.bus import Bus, Told
 from local_agent.engine.ports import Change, TaskStore
+from local_agent.store.endings import write_ending
 from local_agent.store.tasks import Task
 
 CHAT_SUMMARY_BYTES: Final = 1_700  # of WeCom's 2,048; the gateway puts machine and ID in front
+_SILENT: Final = same("")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +68,7 @@ class TaskLog:
             task, TaskState.ROUTED, events=[start], intent_json=intent.to_json()
         )
 
-    async def entered(self, task: Task, state: TaskState, message: str = "") -> Task:
+    async def entered(self, task: Task, state: TaskState, message: Words = _SILENT) -> Task:
         """The task is in the next state, and nothing else is to be said."""
         return await self._enter(task, state, message=message)
 
@@ -75,18 +79,32 @@ class TaskLog:
             task, TaskState.PROPOSAL_READY, events=[told], proposal_json=result.to_json()
         )
 
-    async def waiting(self, task: Task, message: str, waiting: Waiting) -> Task:
+    async def waiting(self, task: Task, message: Words, waiting: Waiting) -> Task:
         """A person must decide: WAITING_APPROVAL, or once more with another seal."""
         return await self._enter(task, TaskState.WAITING_APPROVAL, message=message, waiting=waiting)
 
-    async def told(self, task: Task, message: str) -> Task:
+    async def told(self, task: Task, message: Words) -> Task:
         """The state is as it was; there is something to say about it."""
         return await self._enter(task, task.state, message=message)
 
-    async def ended(self, task: Task, reason: Reason, summary: str) -> Task:
-        """The task is over; the reason decides the final state (P7)."""
+    async def ended(
+        self,
+        task: Task,
+        reason: Reason,
+        summary: Words,
+        *,
+        here: Words | None = None,
+        run: Mapping[str, Any] | None = None,
+    ) -> Task:
+        """The task is over; the reason decides the final state (P7).
+
+        Args:
+            summary: For the chat.
+            here: The words for this machine, where they are others than the chat's.
+            run: What a command did, for this machine alone.
+        """
         state, status = final_of(reason)
-        summary = for_chat(summary, CHAT_SUMMARY_BYTES)
+        told = for_chat(summary(task.lang), CHAT_SUMMARY_BYTES)
         at_ms = self._clock.now().wall_ms
         events: list[TaskEvent] = [
             _state_changed(task, state, ""),
@@ -97,7 +115,7 @@ class TaskLog:
             task_sha256=task.envelope_sha256 or "",
             state=state,
             reason=reason,
-            summary=summary,
+            summary=told,
             at=at_ms,
         )
         change = Change(
@@ -106,33 +124,35 @@ class TaskLog:
             state=state,
             at_ms=at_ms,
             reason=reason,
-            summary=summary,
+            summary=told,
+            ending_json=write_ending(here or summary, run),
             events=[event.to_dict() for event in events],
             reports=[("result", result.to_dict())],
         )
-        return await self._write(change, events)
+        return await self._write(change, [Told(event) for event in events])
 
     async def _enter(
         self,
         task: Task,
         state: TaskState,
         *,
-        message: str = "",
+        message: Words = _SILENT,
         waiting: Waiting | None = None,
         events: Sequence[TaskEvent] = (),
         intent_json: str | None = None,
         proposal_json: str | None = None,
     ) -> Task:
-        message = for_chat(message, CHAT_SUMMARY_BYTES)
+        said = for_chat(message(task.lang), CHAT_SUMMARY_BYTES)
         at_ms = self._clock.now().wall_ms
         body = EventBody(
             task_id=task.task_id,
             state=state,
-            message=message,
+            message=said,
             waiting=waiting.to_dict() if waiting else None,
             at=at_ms,
         )
-        told = [*events, _state_changed(task, state, message)]
+        changed = _state_changed(task, state, said)
+        here = {lang: text for lang in LANGS if (text := message(lang))}
         change = Change(
             task_id=task.task_id,
             expected=task.state,
@@ -140,15 +160,15 @@ class TaskLog:
             at_ms=at_ms,
             intent_json=intent_json,
             proposal_json=proposal_json,
-            events=[event.to_dict() for event in told],
+            events=[event.to_dict() for event in (*events, changed)],
             reports=[("event", body.to_dict())],
         )
-        return await self._write(change, told)
+        return await self._write(change, [*map(Told, events), Told(changed, here)])
 
-    async def _write(self, change: Change, events: Sequence[TaskEvent]) -> Task:
+    async def _write(self, change: Change, told: Sequence[Told]) -> Task:
         task = await self._store.change(change)
-        for event in events:
-            self._bus.publish(event)
+        for one in told:
+            self._bus.publish(one)
         return task
 
 

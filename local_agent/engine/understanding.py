@@ -10,6 +10,9 @@ from common.errors import InputError
 from common.model.intent import TaskIntent, TaskKind
 from common.model.proposal import TaskResult
 from common.model.state import TaskState
+from common.sentences import Lang, say
+from common.text import one_line
+from local_agent import replies
 from local_agent.context.collector import Collected, Collector
 from local_agent.engine.ports import Workspaces
 from local_agent.engine.run import Run, unless_stopped
@@ -22,6 +25,7 @@ from local_agent.workspace.registry import Workspace
 
 AT_ONCE: Final = 4  # tasks that read a workspace at the same time
 _NEEDS_CONTEXT: Final = frozenset({TaskKind.EXPLAIN, TaskKind.CHANGE, TaskKind.DIAGNOSE})
+_QUOTED_BYTES: Final = 120  # of the asker's own words
 _NAMED_IN: Final = 2000  # characters of the text in which identifiers are looked for
 
 
@@ -76,7 +80,9 @@ class Understanding:
         # What was collected does not survive a restart, and is as quickly collected again.
         context = run.context or await self._collected(task, run)
         intent = _intent(task)
-        asked = self._asked(task, intent, await self._workspace(task), context)
+        # How the words were read follows from the text alone, so it is read again, not stored.
+        routed = self._router.route(task.text)
+        asked = self._asked(task, routed, await self._workspace(task), context)
         proposer = self._proposers.get(intent.kind) or self._proposers[TaskKind.EXPLAIN]
         async with self._readers:
             found = await unless_stopped(run, proposer.propose(asked))
@@ -85,8 +91,9 @@ class Understanding:
             intent=intent,
             proposal=found.proposal,
             requires=found.requires,
-            summary=found.summary,
+            summary=_with_left(found.summary, routed, task.lang),
             details=found.details,
+            not_done=found.not_done or None,
         )
         return await self._log.proposed(task, result)
 
@@ -107,13 +114,11 @@ class Understanding:
             )
 
     def _asked(
-        self, task: Task, intent: TaskIntent, workspace: Workspace | None, context: Collected
+        self, task: Task, routed: Routed, workspace: Workspace | None, context: Collected
     ) -> Asked:
-        # How the words were read follows from the text alone, so it is read again, not stored.
-        routed: Routed = self._router.route(task.text)
         return Asked(
             task_id=task.task_id,
-            intent=intent,
+            intent=_intent(task),
             text=routed.subject,
             lang=task.lang,
             workspace=workspace,
@@ -123,6 +128,8 @@ class Understanding:
             topic=routed.topic.value,
             about=routed.task_id,
             unsure=routed.unsure,
+            beyond=routed.beyond,
+            reads_on=routed.reads_on,
             prefix=self._router.prefix,
         )
 
@@ -133,6 +140,14 @@ class Understanding:
             if error.code == "workspace.none":
                 return None
             raise
+
+
+def _with_left(summary: str, routed: Routed, lang: Lang) -> str:
+    """Return the summary with what is not taken up before it, where a long list cannot hide it."""
+    if not routed.left:
+        return summary
+    taken, left = (one_line(text, _QUOTED_BYTES) for text in (routed.taken, routed.left))
+    return f"{say(replies.LEFT_OVER, lang, taken=taken, left=left)}\n{summary}"
 
 
 def _intent(task: Task) -> TaskIntent:

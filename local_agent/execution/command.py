@@ -27,7 +27,7 @@ from local_agent.execution.description import (
     describe_sealed,
     find_drift,
 )
-from local_agent.execution.output import chat_tail, full_log
+from local_agent.execution.output import Tail, chat_tail, full_log
 from local_agent.grant import Grant
 from local_agent.process import KEPT_BYTES, Exit, Kept, Limits, Stream, run_child
 from local_agent.workspace import manifest
@@ -68,9 +68,10 @@ class Outcome:
         code: Why, where the exit code does not say: ``command.timeout``, ``command.drifted``,
             ``command.cannot-start``, ``command.sandbox-failed``, or the code of the error that
             describing it again met.
-        drift: Which fields of the payload were not as approved.
+        drift: Which fields of the payload were not as approved, or could not be looked at.
         timed_out: Its time was up; the reason is ``failed``.
         tail: End of the output, bounded and redacted, for the chat.
+        output_before: About how many bytes of output came before the tail.
         log_sha256: Blob of the kept output, whole and unredacted; local only.
         differences: What changed in the workspace (R46); local only.
         survivors: Processes that could not be ended.
@@ -84,6 +85,7 @@ class Outcome:
     duration_ms: int = 0
     lines: int = 0
     tail: str = ""
+    output_before: int = 0
     log_sha256: str | None = None
     drift: tuple[str, ...] = ()
     differences: Differences | None = None
@@ -199,7 +201,7 @@ class Executor:
                 now = await asyncio.to_thread(describe_sealed, self._around, workspace, seal)
             except (CodexBridgeError, OSError) as error:
                 code = getattr(error, "code", "command.unreadable")
-                return Outcome(reason=Reason.DRIFTED, code=code, drift=("payload",))
+                return Outcome(reason=Reason.DRIFTED, code=code, drift=(_unreadable(code),))
             if drift := find_drift(seal, now):
                 return Outcome(reason=Reason.DRIFTED, code="command.drifted", drift=drift)
             return await self._execute(now, workspace, on_progress, cancel)
@@ -242,13 +244,14 @@ class Executor:
             timed_out=ended.timed_out,
             duration_ms=ended.duration_ms,
             lines=listener.lines,
-            tail=tail,
+            tail=tail.text,
+            output_before=tail.before,
             log_sha256=log,
             differences=manifest.compare(before, after),
             survivors=ended.survivors,
         )
 
-    def _keep(self, log: Kept) -> tuple[str, str | None]:
+    def _keep(self, log: Kept) -> tuple[Tail, str | None]:
         tail = chat_tail(log, secrets=self._secrets())
         try:
             return tail, self._blobs.put(full_log(log)) if log.total else None
@@ -263,6 +266,15 @@ class Executor:
             await asyncio.sleep(self._progress_s)
             elapsed = round(self._clock.now().mono - began)
             on_progress(Progress(elapsed_s=elapsed, lines=listener.lines))
+
+
+def _unreadable(code: str) -> str:
+    """Return which part of the description an error of making it again is about."""
+    if code == "command.folder":
+        return "cwd"
+    about = {"command": "executable", "sandbox": "sandbox", "workspace": "workspace"}
+    known = code != "command.unreadable" and about.get(code.partition(".")[0])
+    return known or "payload"
 
 
 def _limits(timeout_s: int) -> Limits:

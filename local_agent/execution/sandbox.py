@@ -52,6 +52,21 @@ _ETC: Final = (
 )
 
 
+# To an agent that runs as root the kernel's own settings are writable files, without any
+# capability; bubblewrap covers only folders that are writable themselves, and these are not.
+_KERNEL: Final = (
+    "/proc/sys",
+    "/proc/sysrq-trigger",
+    "/proc/irq",
+    "/proc/bus",
+    "/proc/fs",
+    "/proc/acpi",
+    "/proc/scsi",
+    "/proc/mtrr",
+    "/proc/pressure",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Profile:
     """One sandbox, ready to be put in front of a command.
@@ -143,7 +158,10 @@ def _system(network: bool) -> list[str]:
     options += ["--ro-bind-try", "/opt", "/opt"]
     for name in (*_ETC, *(("/etc/resolv.conf",) if network else ())):
         options += ["--ro-bind-try", name, name]
-    return [*options, "--dev", "/dev", "--proc", "/proc"]
+    options += ["--dev", "/dev", "--proc", "/proc"]
+    for name in _KERNEL:
+        options += ["--ro-bind-try", name, name]
+    return options
 
 
 def _read_only_mounts(workspace: Path, paths: tuple[Path, ...]) -> list[tuple[str, Path]]:

@@ -2,7 +2,8 @@
 
 A probe runs inside a real sandbox and tries what must not work: reading our own state directory,
 writing outside of the workspace, writing ``.git``, reaching a TCP port of this machine, a socket
-in our run directory and an abstract socket.  Writing in the workspace must work, or nothing ran.
+in our run directory and an abstract socket, opening a setting of the kernel for writing.  Writing
+in the workspace must work, or nothing ran.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from local_agent.execution.sandbox import (
 from local_agent.process import Exit, Limits, run_child
 
 _LIMITS: Final = Limits(timeout_s=10.0, grace_s=0.5, output_cap_bytes=8192)
+_MUST_FAIL: Final = ("git", "state", "tcp", "socket", "abstract", "kernel")
 _PROBE: Final = """
 import json, socket, sys
 asked = json.loads(sys.argv[1])
@@ -56,6 +58,7 @@ print(json.dumps({
     "tcp": tried(lambda: connect(socket.AF_INET, ("127.0.0.1", asked["tcp"]))),
     "socket": tried(lambda: connect(socket.AF_UNIX, asked["socket"])),
     "abstract": tried(lambda: connect(socket.AF_UNIX, "\\0" + asked["abstract"])),
+    "kernel": tried(lambda: open("/proc/sys/kernel/core_pattern", "a").close()),
 }))
 """
 
@@ -168,7 +171,7 @@ def _judge(ended: Exit, scene: dict[str, Any]) -> SelfTest:
         return SelfTest("none", "sandbox.cannot-start", said[:200])
     # A write into the sandbox's own empty home may succeed; it must not arrive here.
     outside = Path(scene["outside"]).exists()
-    leaks = [name for name in ("git", "state", "tcp", "socket", "abstract") if worked[name]]
+    leaks = [name for name in _MUST_FAIL if worked[name]]
     leaks += ["outside"] if outside else []
     if leaks:
         return SelfTest("none", "sandbox.leaks", ", ".join(leaks))

@@ -55,6 +55,9 @@ class Asked:
         topic: What the words are about, for the answers of the engine.
         about: The short ID that was named, in its stored form.
         unsure: The router was not sure; only a plan or an answer may follow.
+        beyond: What a wish for the tests names besides the tests, such as a folder; empty if
+            nothing.
+        reads_on: The command is the whole rest of the text, which may have wished something else.
         prefix: The word that addresses the bot, for examples.
     """
 
@@ -69,6 +72,8 @@ class Asked:
     topic: str = "plain"
     about: str | None = None
     unsure: bool = False
+    beyond: str = ""
+    reads_on: bool = False
     prefix: str = "@dev"
 
 
@@ -79,12 +84,14 @@ class Proposed:
     Attributes:
         summary: For the chat: paths and counts, never content.
         details: For this machine's own faces.
+        not_done: It only says why nothing of what was asked is done.
     """
 
     proposal: Proposal
     summary: str
     requires: ExecutionRequirement = field(default_factory=NoRequirement)
     details: str | None = None
+    not_done: bool = False
 
 
 class Proposer(Protocol):

@@ -21,14 +21,14 @@ class NoModel:
         elif asked.context is not None:
             lines += _looks(asked.context, asked.lang)
         text = "\n".join(lines)
-        return Proposed(Plan(text=text), text)
+        return Proposed(Plan(text=text), text, not_done=True)
 
 
 def _opening(asked: Asked) -> str:
     if asked.unsure:
         return say(replies.UNSURE, asked.lang, prefix=asked.prefix)
-    kind = asked.intent.kind if asked.intent.kind in replies.VERBS else TaskKind.EXPLAIN
-    verb = say(replies.VERBS[kind], asked.lang)
+    wished = asked.topic if asked.topic in replies.VERBS else asked.intent.kind
+    verb = say(replies.VERBS.get(wished, replies.VERBS[TaskKind.EXPLAIN]), asked.lang)
     return say(replies.NO_MODEL, asked.lang, verb=verb)
 
 

@@ -14,6 +14,7 @@ from local_agent.proposers.base import Asked, Proposed, answer
 from local_agent.workspace.registry import Workspace
 
 SHOWN_BYTES: Final = 300
+BEYOND_BYTES: Final = 120
 
 ReadLine = Callable[[str], tuple[str, ...] | None]
 
@@ -63,9 +64,15 @@ class RunProposer:
     def _command(self, asked: Asked, workspace: Workspace, cmd: str, reason: Sentence) -> Proposed:
         argv = self._read_line(cmd)
         shown = one_line(cmd, SHOWN_BYTES)
+        said = [say(replies.WOULD_RUN, asked.lang, workspace=workspace.name, command=shown)]
+        if asked.beyond:
+            beyond = one_line(asked.beyond, BEYOND_BYTES)
+            said.append(say(replies.NOT_NARROWED, asked.lang, beyond=beyond, prefix=asked.prefix))
+        if asked.reads_on:
+            said.append(say(replies.AS_WRITTEN, asked.lang))
         return Proposed(
             CommandProposal(cmd=cmd, argv=argv, reason=say(reason, asked.lang)),
-            say(replies.WOULD_RUN, asked.lang, workspace=workspace.name, command=shown),
+            "\n".join(said),
             LocalApproval(action="run_command"),
         )
 

@@ -35,6 +35,16 @@ _NOUNS: Final = frozenset(
         "with",
     }
 )  # fmt: skip
+# A place of tests is named, not a program: "tests/unit", "test_login.py", "跑 login 里的测试".
+_TEST_FOLDERS: Final = frozenset({"test", "tests", "__tests__", "spec", "specs"})
+_PROGRAM_FOLDERS: Final = frozenset({"bin", "script", "scripts"})
+_TEST_FILE = re.compile(r"test_\w+\.py|\w+_test\.\w+|[\w-]+\.(?:test|spec)\.\w+|\w+Tests?\.\w+")
+_SOURCE = re.compile(r"\.(?:py|[cm]?[jt]sx?|go|rb|java|kt|rs|php|cs|cc?|cpp|swift|scala|exs?)$")
+_ITS_TESTS = re.compile(
+    r"(?P<of>目录|文件夹|文件|模块|包|里面?|下面?|中|的)*(?:所有|全部)?(?:单元|集成)?(?:测试|单测)(?:用例)?"
+    r"(?:吧|一下|一遍)?|(?:unit |integration )?(?:tests?|specs?)"
+)
+_ASIDE = re.compile(r"(?:please|now|again|only|for me|thanks|[,，\s]|吧|一下|谢谢)*", re.IGNORECASE)
 _BEFORE_QUERY = re.compile(
     r"(?:for|where|all|any|every|the|me|out|files?|lines?|places?|usages?|uses|occurrences|"
     r"references|definitions?|of|to|containing|that (?:contain|use|call)s?|with|which|is|are|"
@@ -58,6 +68,11 @@ def find_files(text: str) -> tuple[str, ...]:
         if ".." not in match[0].split("/"):
             found.setdefault(match[0])
     return tuple(found)[:MAX_FILES]
+
+
+def mask_quoted(text: str) -> str:
+    """Return the text with every quoted piece blotted out, each character where it was."""
+    return _QUOTED.sub(lambda match: "\0" * len(match[0]), text)
 
 
 def find_quoted(text: str) -> str | None:
@@ -89,7 +104,15 @@ def find_command(rest: str) -> str | None:
     if program is None or "\n" in line or program[0].casefold() in _NOUNS:
         # "run the command `npm test`": quoted further on.
         return find_quoted(line) if "`" in line else None
+    if _names_tests(program[0], line[program.end() :].strip(_END)):
+        return None
     return line
+
+
+def is_command(rest: str) -> bool:
+    """Tell whether all that follows "run" is the command, so that no part of it is left over."""
+    found = find_command(rest)
+    return found is not None and "`" not in rest and find_quoted(rest) != found
 
 
 def find_query(rest: str) -> str | None:
@@ -101,6 +124,22 @@ def find_query(rest: str) -> str | None:
     if len(names) == 1 and " " in query:
         return names[0]
     return query or None
+
+
+def _names_tests(word: str, rest: str) -> bool:
+    """Tell whether what follows "run" is a place with tests in it: ``./…`` is always a program."""
+    if word.startswith(("./", "../", "/", "~")):
+        return False
+    like_path = "/" in word or _SOURCE.search(word) is not None
+    if said := _ITS_TESTS.fullmatch(rest):
+        return like_path or said["of"] is not None
+    *folders, name = word.rstrip("/").split("/")
+    in_folder = "/" in word and not _TEST_FOLDERS.isdisjoint((*folders, name))
+    in_folder = in_folder and _PROGRAM_FOLDERS.isdisjoint(folders)
+    a_source = "." not in name or _SOURCE.search(name) is not None
+    is_file = _TEST_FILE.fullmatch(name) is not None and _SOURCE.search(name) is not None
+    is_tests = is_file or (in_folder and a_source)
+    return is_tests and _ASIDE.fullmatch(rest) is not None
 
 
 def _trim(text: str) -> str:

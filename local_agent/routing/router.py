@@ -6,18 +6,20 @@ execute nothing and approve nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final
 
 from common import dsl
 from common.model.intent import IntentParams, TaskIntent, TaskKind
 from common.text import one_line
-from local_agent.routing import params, rules
+from local_agent.routing import params, rules, wishes
 
 THRESHOLD: Final = 0.55  # seed 002 §13
 _SUMMARY_BYTES: Final = 120
 _READ_CHARS: Final = 2000  # what a text wishes stands at its beginning; a pasted log follows
+# Whoever can explain, change and diagnose takes all of it up at once.
+_IN_WORDS: Final = frozenset({TaskKind.EXPLAIN, TaskKind.CHANGE, TaskKind.DIAGNOSE})
 
 
 class Topic(Enum):
@@ -45,6 +47,10 @@ class Routed:
         unsure: The confidence was under the threshold; nothing but a plan or an answer may follow.
         subject: The text without prefix and command word.
         task_id: The short ID that was named, in its stored form.
+        taken: The part of the text that is taken up, where it is not all of it.
+        left: The other part: a further wish, which is not done.
+        beyond: What a wish for the tests names besides the tests, such as a folder.
+        reads_on: The command is the whole rest of the text, which may have wished something else.
     """
 
     intent: TaskIntent
@@ -52,6 +58,10 @@ class Routed:
     unsure: bool = False
     subject: str = ""
     task_id: str | None = None
+    taken: str = ""
+    left: str = ""
+    beyond: str = ""
+    reads_on: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +93,41 @@ class Router:
         if not self.free_text:
             return _answer(TaskKind.HELP, Topic.FREE_TEXT_OFF, text)
         guess = rules.guess_kind(text[:_READ_CHARS])
-        unsure = guess.confidence < self.threshold
-        kind = _safe(guess.kind) if unsure else guess.kind
-        intent = _intent(kind, guess, text)
-        asks_for_tests = (
-            kind is TaskKind.RUN and intent.params.cmd is None and rules.wants_tests(text)
-        )
-        topic = Topic.TEST if asks_for_tests else Topic.PLAIN
-        return Routed(intent, topic, unsure=unsure, subject=text)
+        if guess.confidence < self.threshold:
+            return Routed(_intent(_safe(guess.kind), guess, text), unsure=True, subject=text)
+        guess, left = _first_wish(guess)
+        intent = _intent(guess.kind, guess, text)
+        taken = _joined(guess) if left else ""
+        routed = Routed(intent, subject=text, taken=taken, left=left)
+        if guess.kind is not TaskKind.RUN:
+            return routed
+        if intent.params.cmd is not None:
+            return replace(routed, reads_on=bool(wishes.split_wish(guess.rest)[1]))
+        if not rules.wants_tests(taken or text):
+            return routed
+        return replace(routed, topic=Topic.TEST, beyond=wishes.beyond_tests(guess.rest))
+
+
+def _first_wish(guess: rules.Guess) -> tuple[rules.Guess, str]:
+    """Return the guess about the first wish alone, and the words of another one if there is."""
+    if rules.starts_command(guess.lead) and params.is_command(guess.rest):
+        return guess, ""  # where it ends only its writer knows
+    head, left = wishes.split_wish(guess.rest)
+    first = replace(guess, rest=head)
+    if guess.lead is None and rules.guess_kind(head).kind is not guess.kind:
+        return guess, ""  # the wish that decided is not the first one
+    if not left or (guess.kind in _IN_WORDS and rules.guess_kind(left).kind in _IN_WORDS):
+        return guess, ""
+    if rules.wants_tests(left) and guess.kind is TaskKind.RUN:
+        # "run the build and test": of the two, the tests are what is known how to run.
+        return (first, left) if rules.wants_tests(_joined(first)) else (guess, "")
+    return first, left
+
+
+def _joined(guess: rules.Guess) -> str:
+    lead, rest = guess.lead or "", guess.rest
+    between = " " if lead and rest and (lead.isascii() or rest[0].isascii()) else ""
+    return f"{lead}{between}{rest}"
 
 
 def _special(text: str) -> Routed | None:
@@ -114,12 +151,26 @@ def _of_command(said: dsl.Command) -> Routed:
         topic = Topic.BAD_OPTION if said.args else Topic.TEST
         found_cmd = IntentParams(cmd=said.options.get("cmd"))
         return Routed(_certain(TaskKind.RUN, "test", found_cmd), topic, subject=said.args)
+    if said.name in ("search", "review"):
+        return _of_reading(said)
     topic = Topic.PLAN if said.name == "plan" else Topic.PLAIN
     wanted = IntentParams(
         change_request=said.args or None, files=params.find_files(said.args[:_READ_CHARS]) or None
     )
     return Routed(
         _certain(TaskKind.CHANGE, f"{said.name} {said.args}", wanted), topic, subject=said.args
+    )
+
+
+def _of_reading(said: dsl.Command) -> Routed:
+    head, left = wishes.split_wish(said.args[:_READ_CHARS])
+    is_search = said.name == "search"
+    found = IntentParams(query=params.find_query(head) if is_search else None)
+    return Routed(
+        _certain(TaskKind(said.name), f"{said.name} {said.args}", found),
+        subject=said.args,
+        taken=f"{said.name} {head}".strip() if left else "",
+        left=left,
     )
 
 

@@ -128,7 +128,8 @@ _ANYWHERE: Final = tuple(
     for r in RULES
 )
 _TESTS = re.compile(
-    r"\b(?:tests?|testing|pytest|unittests?|specs?)\b|测试|测一下|单测", re.IGNORECASE
+    r"\b(?:tests?|testing|pytest|unittests?|specs?|test_\w+|\w+_test)\b|测试|测一下|单测",
+    re.IGNORECASE,
 )
 _RUNS = re.compile(r"re-?run|run|execute|launch|运行|执行|跑一下|跑一遍|跑下|跑个|跑")
 _WISH_TO_APPROVE = re.compile(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Literal, cast
 
 from common.clock import Clock
@@ -20,6 +21,7 @@ from common.sentences import Lang, Sentence, say
 from local_agent import replies
 from local_agent.store.audit_log import AuditLog
 from local_agent.store.database import Database
+from local_agent.store.endings import write_ending
 from local_agent.store.outbox import Peer
 from local_agent.store.tasks import Tasks
 from local_agent.store.wishes import TaskSource
@@ -60,6 +62,7 @@ class _Ending:
     state: TaskState = TaskState.REJECTED
     intent_json: str | None = None
     proposal_json: str | None = None
+    ending_json: str | None = None
 
 
 class Inbox:
@@ -185,6 +188,7 @@ class Inbox:
                 at_ms=at_ms,
                 reason=reason,
                 summary=summary,
+                ending_json=write_ending(partial(say, sentence, short_id=task.short_id)),
                 events=(
                     {"type": "task_state", **of_task, "state": state.value, "message": summary},
                     {"type": "task_end", **of_task, "status": status, "reason": reason.value},

@@ -30,6 +30,7 @@ class Task:
     Attributes:
         named: Whether its short ID leads to it.
         claimed_user: Who is said to have asked.
+        ending_json: How it ended, for this machine alone (`local_agent.store.endings`).
         cancel_requested: A cancel was accepted and must be acted upon, also after a restart.
         created_at: Milliseconds since the epoch.
         updated_at: Milliseconds since the epoch.
@@ -52,6 +53,7 @@ class Task:
     intent_json: str | None
     proposal_json: str | None
     summary: str | None
+    ending_json: str | None
     cancel_requested: bool
     created_at: int
     updated_at: int
@@ -65,7 +67,8 @@ _INSERT: Final = (
 )
 _UPDATE: Final = """UPDATE tasks SET state = :state, reason = :reason, updated_at = :at,
   intent_json = COALESCE(:intent, intent_json), proposal_json = COALESCE(:proposal, proposal_json),
-  summary = COALESCE(:summary, summary) WHERE task_id = :task_id"""
+  summary = COALESCE(:summary, summary), ending_json = COALESCE(:ending, ending_json)
+  WHERE task_id = :task_id"""
 
 
 class Tasks:
@@ -195,6 +198,7 @@ class Tasks:
                 intent=change.intent_json,
                 proposal=change.proposal_json,
                 summary=change.summary,
+                ending=change.ending_json,
                 task_id=change.task_id,
             )
             self._add_events(change)

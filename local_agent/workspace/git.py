@@ -9,6 +9,8 @@ are elsewhere (R41), counts as none.  Blocking functions say so.
 from __future__ import annotations
 
 import asyncio
+import os
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +22,11 @@ if TYPE_CHECKING:
 
 MAX_FILES: Final = 500  # security limits table, files of a diff
 MAX_COUNTED_BYTES: Final = 2 * 1024 * 1024  # of one file; the lines of larger ones are not counted
+
+MAX_FOLDERS: Final = 100_000  # of a work tree; a larger one is not compared
+_MAX_LINK: Final = 4096
+MAX_ENTRIES: Final = 500_000  # of a repository's own folder; a larger one counts as none
+_OPENED_BELOW: Final = (".gitignore", ".gitattributes")
 
 Status = Literal["added", "deleted", "modified", "renamed", "untracked", "other"]
 
@@ -83,6 +90,8 @@ def open_repository(workspace: Path) -> pygit2.Repository | None:
     import pygit2
     from pygit2.enums import RepositoryOpenFlag
 
+    if _may_hang(workspace / ".git"):
+        return None
     try:
         repository = pygit2.Repository(str(workspace), RepositoryOpenFlag.NO_SEARCH)
     except pygit2.GitError:
@@ -103,6 +112,70 @@ def is_ignored(repository: pygit2.Repository, path: str) -> bool:
         return False
 
 
+def opens_at_once(path: Path) -> bool:
+    """Tell whether opening the file cannot wait: it is an ordinary one, or there is none.
+
+    libgit2 opens whatever bears the name, and holds the whole process while it waits for a FIFO.
+    """
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):
+        return True
+    return stat.S_ISREG(mode) or stat.S_ISDIR(mode)
+
+
+def _may_hang(git: Path) -> bool:
+    """Tell whether libgit2 could wait for ever in this ``.git``, or in the one that it names."""
+    if not opens_at_once(git):
+        return True
+    places = (git, *_named_by(git))
+    return any(_holds_others(folder) for place in places for folder in _with_common(place))
+
+
+def _with_common(place: Path) -> tuple[Path, ...]:
+    return (place, *_named_by(place / "commondir"))
+
+
+def _holds_others(top: Path) -> bool:
+    """Tell whether anything but files and folders lies below, or too much to look through."""
+    looked, folders = 0, [top]
+    while folders:
+        try:
+            with os.scandir(folders.pop()) as entries:
+                found = list(entries)
+        except OSError:
+            continue  # none, or no folder, or not ours to enter: not libgit2's either
+        looked += len(found)
+        folders += [Path(entry.path) for entry in found if entry.is_dir(follow_symlinks=False)]
+        if looked > MAX_ENTRIES or not all(map(_is_usual, found)):
+            return True
+    return False
+
+
+def _is_usual(entry: os.DirEntry[str]) -> bool:
+    return entry.is_file() or entry.is_dir() or opens_at_once(Path(entry.path))
+
+
+def _named_by(file: Path) -> Iterator[Path]:
+    if opens_at_once(file) and file.is_file():
+        with file.open(encoding="utf-8", errors="replace") as opened:
+            named = opened.read(_MAX_LINK).removeprefix("gitdir:").strip()
+        if named:
+            yield file.parent / named.replace("\0", "")
+
+
+def _may_hang_below(workspace: Path) -> bool:
+    for count, (folder, names, files) in enumerate(os.walk(workspace), start=1):
+        here, repository = Path(folder), ".git" in names or ".git" in files
+        opened = [name for name in _OPENED_BELOW if name in files]
+        if count > MAX_FOLDERS or not all(opens_at_once(here / name) for name in opened):
+            return True
+        if repository and _may_hang(here / ".git"):
+            return True
+        names[:] = [name for name in names if name != ".git"]
+    return False
+
+
 def _head(repository: pygit2.Repository) -> str | None:
     import pygit2
 
@@ -116,7 +189,7 @@ def _read_changes(workspace: Path) -> Changes | None:
     import pygit2
 
     repository = open_repository(workspace)
-    if repository is None:
+    if repository is None or _may_hang_below(workspace):
         return None
     try:
         head = _head(repository)

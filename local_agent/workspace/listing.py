@@ -119,6 +119,8 @@ class _Walk:
         """Give the readable files of an open folder and of all folders in it."""
         with os.scandir(folder) as entries:
             names = sorted(entry.name for entry in entries)
+        if ".gitignore" in names and not _opens_at_once(folder):
+            self.ignores.give_up()
         for name in names:
             if self.budget.spent():
                 return
@@ -163,6 +165,13 @@ class _Walk:
         return bool(self.deny) and paths.is_denied(parts, self.deny)
 
 
+def _opens_at_once(folder: int) -> bool:
+    try:
+        return stat.S_ISREG(os.stat(".gitignore", dir_fd=folder).st_mode)
+    except OSError:
+        return True  # a link that leads nowhere
+
+
 class _Ignores:
     """What git leaves out of a repository; tracked files are never left out."""
 
@@ -174,6 +183,10 @@ class _Ignores:
             self._tracked = {entry.path for entry in self._repository.index}
             for path in self._tracked:
                 self._folders.update(map(str, PurePosixPath(path).parents))
+
+    def give_up(self) -> None:
+        """Ask libgit2 nothing more: it would wait for ever."""
+        self._repository = None
 
     def ignored(self, path: str, *, is_folder: bool) -> bool:
         if self._repository is None:

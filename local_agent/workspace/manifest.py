@@ -36,10 +36,12 @@ class Differences:
     """What is not as it was.
 
     Attributes:
-        names: Up to 200 relative paths, with ``+``, ``-`` or ``~`` in front.
+        names: Up to 200 relative paths, with ``+``, ``-`` or ``~`` in front; links and surfaces
+            first, so that no crowd of others keeps them out.
         links: Symbolic links that are new or were turned elsewhere.
         surfaces: Changed paths that other programs run or obey (R38).
         truncated: There were more entries than were looked at, or more names than are listed.
+        incomplete: There were more entries than were looked at: more may have changed.
     """
 
     added: int
@@ -49,6 +51,7 @@ class Differences:
     links: tuple[str, ...]
     surfaces: tuple[str, ...]
     truncated: bool
+    incomplete: bool = False
 
 
 def take(workspace: Path, *, max_entries: int = MAX_ENTRIES) -> Manifest:
@@ -73,19 +76,21 @@ def take(workspace: Path, *, max_entries: int = MAX_ENTRIES) -> Manifest:
 def compare(before: Manifest, after: Manifest) -> Differences:
     """Return what changed between two moments."""
     old, new = before.stamps, after.stamps
-    truncated = before.truncated or after.truncated
+    incomplete = before.truncated or after.truncated
     added = sorted(new.keys() - old.keys())
     # Where the walk was cut, what is not in it may still be there.
-    removed = [] if truncated else sorted(old.keys() - new.keys())
+    removed = [] if incomplete else sorted(old.keys() - new.keys())
     changed = sorted(path for path in old.keys() & new.keys() if old[path] != new[path])
+    present = [*added, *changed]
+    links = [path for path in present if stat.S_ISLNK(new[path][0])]
+    surfaces = [path for path in (*present, *removed) if is_execution_surface(path)]
     marked = [
         *(f"+ {path}" for path in added),
         *(f"- {path}" for path in removed),
         *(f"~ {path}" for path in changed),
     ]
-    present = [*added, *changed]
-    links = [path for path in present if stat.S_ISLNK(new[path][0])]
-    surfaces = [path for path in (*present, *removed) if is_execution_surface(path)]
+    notable = {*links, *surfaces}
+    marked.sort(key=lambda name: name[2:] not in notable)
     return Differences(
         added=len(added),
         removed=len(removed),
@@ -93,7 +98,8 @@ def compare(before: Manifest, after: Manifest) -> Differences:
         names=tuple(marked[:MAX_NAMES]),
         links=tuple(links[:MAX_NAMES]),
         surfaces=tuple(surfaces[:MAX_NAMES]),
-        truncated=truncated or len(marked) > MAX_NAMES,
+        truncated=incomplete or len(marked) > MAX_NAMES,
+        incomplete=incomplete,
     )
 
 

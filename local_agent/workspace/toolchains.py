@@ -7,6 +7,7 @@ the workspace, bound read-only and put on PATH.  Nothing is executed to find any
 
 from __future__ import annotations
 
+import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -56,14 +57,15 @@ def check(toolchain: Toolchain, *, home: Path, private: tuple[Path, ...]) -> Non
     """Refuse a toolchain whose binding would open what the sandbox is there to hide.
 
     Raises:
-        InputError: ``toolchain.too-wide`` when a path holds the home or our own files, and
+        InputError: ``toolchain.too-wide`` when a path holds the home, or holds or is our own, and
             ``toolchain.missing`` when one is not an absolute path of something there.
     """
     for path in toolchain.paths:
         if not path.is_absolute() or not path.exists():
             raise InputError("toolchain.missing", path=path, kind=toolchain.kind)
         real = path.resolve()
-        if any(hidden.resolve().is_relative_to(real) for hidden in (home, *private)):
+        within = any(real.is_relative_to(hidden.resolve()) for hidden in private)
+        if within or any(hidden.resolve().is_relative_to(real) for hidden in (home, *private)):
             raise InputError("toolchain.too-wide", path=path, kind=toolchain.kind)
 
 
@@ -102,13 +104,20 @@ def _interpreter_roots(venv: Path) -> list[Path]:
         whole = any(prefix.glob("lib/python3*/os.py"))
         for root in (prefix, prefix.resolve()) if whole else (hop,):
             known = any(root.is_relative_to(other) for other in (*SYSTEM, venv, *roots))
-            if not known and root.exists():
+            # The workspace turns these links: a file that is no program is none of ours to bind.
+            if not known and (root.is_dir() if whole else _is_program(root)):
                 roots.append(root)
     return roots
 
 
+def _is_program(path: Path) -> bool:
+    return path.is_file() and os.access(path, os.X_OK)
+
+
 def _base_of(config: Path) -> Path | None:
-    for line in config.read_text(encoding="utf-8", errors="replace")[:8192].splitlines():
+    with config.open(encoding="utf-8", errors="replace") as file:
+        begin = file.read(8192)
+    for line in begin.splitlines():
         name, _, value = line.partition("=")
         if name.strip() == "home" and value.strip().startswith("/"):
             return Path(value.strip())

@@ -11,7 +11,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,18 @@ AES_KEY = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFG"
 CORP, APP, USER = "ww0123456789", 1000002, "zhangwei"
 CALLBACK = "/wecom/app"
 COMMAND = (sys.executable, "-I", "-m", "codexbridge", "gateway")
+# The gateway, whose writing thread meets a fault of our own once there is a file named “fault”.
+FAULTY = """
+import os, pathlib, sys, codexbridge
+from gateway.store import runner
+commit, fault = runner.commit_group, pathlib.Path(os.environ["CODEXBRIDGE_HOME"], "fault")
+def commit_or_fail(driver, jobs):
+    if fault.exists():
+        raise RuntimeError("unforeseen")
+    commit(driver, jobs)
+runner.commit_group = commit_or_fail
+sys.exit(codexbridge.main())
+"""
 
 
 class WeCom:
@@ -129,10 +141,10 @@ class Place:
             output, errors = await child.communicate()
         return child.returncode or 0, output.decode(), errors.decode()
 
-    async def start(self) -> Process:
+    async def start(self, command: Sequence[str] = COMMAND) -> Process:
         """Start the gateway and return once it says that it listens."""
         child = await asyncio.create_subprocess_exec(
-            *COMMAND,
+            *command,
             "--secrets-dir",
             str(self.root / "config" / "secrets"),
             "--port-file",
@@ -403,6 +415,25 @@ async def test_the_admin_sees_the_words_that_the_machine_shows(
         assert await child.wait() == 0
     assert place.paired is not None
     assert "  ".join(check_words(place.key.public, place.paired.gateway_key)) in rest
+
+
+@pytest.mark.requirement("P3")
+async def test_a_fault_in_the_stores_thread_ends_the_process_and_not_in_silence(
+    place: Place,
+) -> None:
+    await place.call("member", "add", USER)
+    gateway = await place.start((sys.executable, "-c", FAULTY, "gateway"))
+    await asyncio.to_thread((place.root / "fault").touch)
+    async with place.http.get(gateway.base + "/health/ready") as answer:
+        assert answer.status == 503
+    assert gateway.child.stderr is not None
+    async with asyncio.timeout(10):
+        said = (await gateway.child.stderr.read()).splitlines()
+        assert await gateway.child.wait() == 1
+    records = [strict_json.loads(line, max_bytes=8192) for line in said[:-1]]
+    (ended,) = [record for record in records if record["event"] == "part.ended"]
+    assert (ended["part"], ended["error"]) == ("store", "RuntimeError: unforeseen")
+    assert said[-1].startswith(b"codexbridge: ")
 
 
 async def test_it_says_when_it_is_ready_and_where(place: Place, gateway: Process) -> None:

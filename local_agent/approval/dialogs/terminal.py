@@ -183,15 +183,27 @@ class _Page:
         names = " ".join(payload["env_names"]) or self._say(words.NO_ENVIRONMENT)
         yield from self._row(words.ENVIRONMENT, [("", names)])
         yield from self._row(words.SANDBOX, self._sandbox())
-        network = ("red", words.NETWORK_ON) if payload["network"] else ("", words.NETWORK_OFF)
-        yield from self._row(words.NETWORK, [(network[0], self._say(network[1]))])
+        yield from self._row(words.NETWORK, [self._network()])
         size = render_size(payload["output_cap"])
-        limits = self._say(words.LIMITS_ARE, seconds=payload["timeout"], size=size)
-        yield from self._row(words.LIMITS, [("", limits)])
+        limits = words.LIMITS_ARE if self._sandboxed else words.LIMITS_WITHOUT_SANDBOX
+        said = self._say(limits, seconds=payload["timeout"], size=size)
+        yield from self._row(words.LIMITS, [("", said)])
+
+    @property
+    def _sandboxed(self) -> bool:
+        return bool(self._seal.payload["sandbox"]["level"] != "none")
+
+    def _network(self) -> Styled:
+        # What is sealed is a wish to the sandbox: without one nothing keeps the network off.
+        if not self._sandboxed:
+            return "red", self._say(words.NETWORK_FREE)
+        if self._seal.payload["network"]:
+            return "red", self._say(words.NETWORK_ON)
+        return "", self._say(words.NETWORK_OFF)
 
     def _sandbox(self) -> list[Styled]:
         level = self._seal.payload["sandbox"]["level"]
-        if level == "none":
+        if not self._sandboxed:
             loud = self._say(words.NOT_SANDBOXED)
             return [("alarm", loud), ("red", self._say(words.NOT_SANDBOXED_MEANS))]
         return [("green", self._say(words.SANDBOXED, level=level))]

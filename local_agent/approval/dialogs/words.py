@@ -6,7 +6,7 @@ from typing import Final
 
 from common.sentences import Sentence
 
-TITLE: Final = Sentence(en="Run this command on {machine}?", zh="要在 {machine} 上执行这条命令吗？")
+TITLE: Final = Sentence(en="Run this command on {machine}?", zh="要在 {machine} 上运行这条命令吗？")
 NORMAL: Final = Sentence(en="ordinary risk", zh="一般风险")
 HIGH: Final = Sentence(en="HIGH RISK", zh="高风险")
 
@@ -25,11 +25,11 @@ CHANNELS: Final = {"wecom_app": Sentence(en="WeCom", zh="企业微信")}
 
 COMMAND: Final = Sentence(en="Command", zh="命令")
 ARGV: Final = Sentence(
-    en="no shell; {count} arguments, one on each line",
+    en="no shell; {count} {count:argument|arguments}, one on each line",
     zh="不经过 shell；共 {count} 个参数，每行一个",
 )
 SHELL: Final = Sentence(
-    en="runs in a shell ({shell}); {count} lines, all shown",
+    en="runs in a shell ({shell}); {count} {count:line|lines}, all shown",
     zh="在 shell（{shell}）中运行；共 {count} 行，全部显示",
 )
 PROGRAM: Final = Sentence(en="Program", zh="程序")
@@ -43,20 +43,30 @@ NO_ENVIRONMENT: Final = Sentence(en="none", zh="无")
 SANDBOX: Final = Sentence(en="Sandbox", zh="沙箱")
 SANDBOXED: Final = Sentence(
     en="{level}: it can change this workspace and nothing else of yours",
-    zh="{level}：只能改动此工作区，不能改动您的其他内容",
+    zh="{level}：只能改动此工作区，不能改动你的其他内容",
 )
 NOT_SANDBOXED: Final = Sentence(en="NOT SANDBOXED", zh="没有沙箱")
 NOT_SANDBOXED_MEANS: Final = Sentence(
     en="it can do everything that you can do on this machine",
-    zh="它能在本机上做您能做的一切",
+    zh="它能在本机上做你能做的一切",
 )
 NETWORK: Final = Sentence(en="Network", zh="网络")
 NETWORK_ON: Final = Sentence(en="ON: it can send and receive data", zh="开放：它可以收发数据")
 NETWORK_OFF: Final = Sentence(en="off", zh="关闭")
+NETWORK_FREE: Final = Sentence(
+    en="not restricted: nothing keeps it from sending and receiving data",
+    zh="不受限制：没有任何机制阻止它收发数据",
+)
 LIMITS: Final = Sentence(en="Limits", zh="限制")
 LIMITS_ARE: Final = Sentence(
     en="ended after {seconds} s; the log keeps {size} of each output stream",
     zh="{seconds} 秒后终止；日志为每路输出保留 {size}",
+)
+LIMITS_WITHOUT_SANDBOX: Final = Sentence(
+    en="ended after {seconds} s, but not what it hands to others to run (systemd, cron, docker) "
+    "or runs under other accounts; the log keeps {size} of each output stream",
+    zh="{seconds} 秒后终止，但它交由其他服务（systemd、cron、docker）或以其他账户运行的内容"
+    "不会终止；日志为每路输出保留 {size}",
 )
 AFTERWARDS: Final = Sentence(en="To the chat", zh="发到聊天")
 NOTHING_TO_CHAT: Final = Sentence(
@@ -73,7 +83,7 @@ DISCLOSES: Final = {
 DISCLOSES_OTHER: Final = Sentence(en="“{name}”", zh="“{name}”")
 UNDO: Final = Sentence(en="Undo", zh="撤销")
 UNDO_NO: Final = Sentence(
-    en="What a command did CANNOT BE UNDONE.", zh="命令执行后的结果无法撤销。"
+    en="What a command did CANNOT BE UNDONE.", zh="命令运行后的结果无法撤销。"
 )
 UNDO_PARTLY: Final = Sentence(en="can be undone in part", zh="可以部分撤销")
 UNDO_YES: Final = Sentence(en="can be undone", zh="可以撤销")
@@ -84,11 +94,11 @@ LEFT: Final = Sentence(en="{left} left", zh="剩余 {left}")
 EXPIRED: Final = Sentence(en="expired", zh="已过期")
 PROMPT: Final = Sentence(
     en="Type the first four characters of the code to run exactly this.",
-    zh="输入封印码的前四个字符，即按以上内容执行。",
+    zh="输入封印码的前四个字符，即按以上内容运行。",
 )
 PROMPT_BOTH: Final = Sentence(
     en="High risk: type the whole code, both groups, to run exactly this.",
-    zh="高风险：请输入完整封印码（两组），即按以上内容执行。",
+    zh="高风险：请输入完整封印码（两组），即按以上内容运行。",
 )
 PROMPT_ELSE: Final = Sentence(
     en="Enter alone, Ctrl-D or Ctrl-C decides nothing: it stays waiting.",

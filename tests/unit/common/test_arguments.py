@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from common.arguments import new_parser
+from common.sentences import Lang
 from common.terminal import cells
+from common.text import has_cjk
 
 
 def test_a_usage_error_is_one_line_that_names_the_command(
@@ -19,6 +23,57 @@ def test_a_usage_error_is_one_line_that_names_the_command(
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert said.startswith("codexbridge ask: ")
+
+
+def typed(*words: str, lang: Lang, capsys: pytest.CaptureFixture[str]) -> str:
+    """Return the error that a command line leads to."""
+    parser = new_parser("codexbridge", lang)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    ask = commands.add_parser("ask")
+    ask.add_argument("text")
+    either = ask.add_mutually_exclusive_group()
+    either.add_argument("--port", type=int)
+    either.add_argument("--lang", choices=("zh", "en"))
+    ask.add_argument("--wait", type=float)
+    ask.add_argument("--files", nargs="+")
+    ask.add_argument("--json", action="store_true")
+    one = commands.add_parser("one").add_mutually_exclusive_group(required=True)
+    one.add_argument("--a")
+    one.add_argument("--b")
+    with pytest.raises(SystemExit):
+        parser.parse_args(words)
+    return capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "fact"),
+    [
+        ((), "COMMAND"),
+        (("bogus",), "'bogus'"),
+        (("ask",), "text"),
+        (("ask", "x", "y"), "y"),
+        (("ask", "x", "--lang", "fr"), "'fr'"),
+        (("ask", "x", "--port"), "--port"),
+        (("ask", "x", "--port", "many"), "'many'"),
+        (("ask", "x", "--wait", "long"), "'long'"),
+        (("ask", "x", "--port", "1", "--lang", "en"), "--port"),
+        (("ask", "x", "--files"), "--files"),
+        (("ask", "x", "--json=1"), "'1'"),
+        (("one",), "--a --b"),
+        (("ask", "x: y", "argument z: w"), "argument z: w"),
+    ],
+)
+def test_whatever_is_wrong_is_told_in_the_persons_language(
+    words: tuple[str, ...], fact: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chinese = typed(*words, lang="zh", capsys=capsys)
+    assert fact in chinese
+    own = re.sub(r"argument z: w|`.*?`", "", chinese.partition("：参数有误：")[2])
+    assert has_cjk(own)
+    assert not re.search(r"\b(argument|arguments|required|expected|choose|value)\b", own)
+    english = typed(*words, lang="en", capsys=capsys)
+    assert fact in english
+    assert not has_cjk(english)
 
 
 def test_no_option_may_be_abbreviated() -> None:

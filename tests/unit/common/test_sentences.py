@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from common.errors import ConfigError, InputError
-from common.sentences import SHARED, Sentence, explain, language_of, say, system_language
+from common.sentences import SHARED, Sentence, explain, language_of, same, say, system_language
 
 HELLO = Sentence(en="Hello {name}, {count} tasks", zh="{name}，你有 {count} 个任务")
 
@@ -31,6 +31,19 @@ def test_a_missing_fact_is_a_programming_error_and_one_too_many_is_none() -> Non
     with pytest.raises(KeyError):
         say(HELLO, "en", name="Ann")
     assert say(HELLO, "en", name="Ann", count=1, more=2).endswith("1 tasks")
+
+
+@pytest.mark.parametrize(
+    ("count", "said"), [(1, "1 file"), ("1", "1 file"), (0, "0 files"), (11, "11 files")]
+)
+def test_a_word_follows_its_number(count: object, said: str) -> None:
+    counted = Sentence(en="{count} {count:file|files}", zh="{count} 个文件")
+    assert say(counted, "en", count=count) == said
+    assert counted.fields("en") == counted.fields("zh") == {"count"}
+
+
+def test_what_is_the_same_in_every_language_can_be_said_in_any() -> None:
+    assert same("x: {y}")("en") == same("x: {y}")("zh") == "x: {y}"
 
 
 def test_fields_are_known_for_each_language() -> None:

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,10 +16,11 @@ import pytest
 from common.clock import SystemClock
 from common.errors import CodexBridgeError, ConfigError, InputError, StateError, UnavailableError
 from common.ids import new_uuid
-from common.model.state import Reason, TaskState
+from common.model.state import FINAL, Reason, TaskState, final_of
 from common.protocol.pairing import check_words, pairing_id, parse_code
 from common.sentences import Lang
 from common.signing import SigningKey
+from common.terminal import cells
 from gateway import cli
 from gateway.identity import open_identity
 from gateway.store import agents, audit, members, pairings, tasks
@@ -90,7 +92,7 @@ def test_an_empty_list_says_what_to_do(desk: Desk) -> None:
 def test_removing_who_is_no_member_is_an_error(desk: Desk) -> None:
     error = desk.refused("member", "remove", "nobody")
     assert isinstance(error, InputError)
-    assert error.code == "member.unknown"
+    assert error.code == "member.not-listed"
 
 
 def test_a_name_that_could_hide_something_is_no_member(desk: Desk) -> None:
@@ -217,7 +219,7 @@ def test_tasks_are_listed_the_open_ones_unless_all_are_asked_for(desk: Desk) -> 
             if reason:
                 ended = tasks.Change(TaskState.COMPLETED, Reason(reason))
                 store.write(tasks.change, f"task-{number}", ended, at_ms=5)
-    assert desk.type("tasks").split()[:4] == ["T-0001", "dev-1", "zhangwei", "RECEIVED"]
+    assert desk.type("tasks").split() == ["T-0001", "queued", "01-01", "08:00", "dev-1", "zhangwei"]
     assert len(desk.type("tasks").splitlines()) == 1
     assert len(desk.type("tasks", "--all").splitlines()) == 2
     listed = json.loads(desk.type("tasks", "--json"))
@@ -228,11 +230,33 @@ def test_tasks_are_listed_the_open_ones_unless_all_are_asked_for(desk: Desk) -> 
     assert "secret plan" not in desk.type("tasks", "--json"), "what was asked is the member's"
 
 
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_tasks_are_listed_in_words_in_columns_within_a_small_terminal(
+    desk: Desk, lang: Lang
+) -> None:
+    desk.type("member", "add", "zhangwei")
+    desk.pair(desk.code(), SigningKey.generate())
+    ends = [tasks.Change(state) for state in TaskState if state not in FINAL]
+    ends += [tasks.Change(final_of(reason)[0], reason) for reason in Reason]
+    with open_admin(desk.store) as store:
+        (agent,) = store.read(agents.everyone)
+        for number, end in enumerate(ends):
+            task = replace(a_task(agent.agent_id, number), user_id="张伟" * 20)
+            store.write(tasks.create, task)
+            store.write(tasks.change, task.task_id, end, at_ms=5)
+    lines = desk.type("tasks", "--all", lang=lang).splitlines()
+    assert len(lines) == len(ends)
+    assert max(map(cells, lines)) <= 80
+    assert len({cells(line.partition("01-01 08:00")[0]) for line in lines}) == 1
+    for raw in (*TaskState, *(Reason if lang == "zh" else ())):
+        assert all(raw not in line for line in lines)
+
+
 def a_task(agent_id: str, number: int) -> tasks.Task:
     """Return a task as intake makes it."""
     return tasks.Task(
         task_id=f"task-{number}",
-        short_id=f"T-000{number}",
+        short_id=f"T-{number:04}",
         agent_id=agent_id,
         user_id="zhangwei",
         channel="wecom_app",

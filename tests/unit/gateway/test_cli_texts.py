@@ -8,12 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from common.model.state import FINAL, Reason, TaskState
 from common.sentences import SHARED, Sentence
 from common.text import has_cjk
 from gateway import cli_texts
 from gateway.error_texts import ERRORS
 
 SAID = {name: value for name, value in vars(cli_texts).items() if isinstance(value, Sentence)}
+SAID |= dict(cli_texts.STATES)
+SAID |= dict(cli_texts.OUTCOMES)
 GATEWAY = Path(cli_texts.__file__).parent
 
 
@@ -27,6 +30,11 @@ def test_chinese_is_chinese_and_english_is_not(name: str) -> None:
     sentence = SAID.get(name) or ERRORS[name]
     assert not has_cjk(sentence.en)
     assert name == "system" or has_cjk(sentence.zh)
+
+
+def test_every_state_and_every_outcome_has_words() -> None:
+    assert set(cli_texts.STATES) == set(TaskState) - FINAL
+    assert set(cli_texts.OUTCOMES) == set(Reason)
 
 
 @pytest.mark.parametrize("code", list(ERRORS))

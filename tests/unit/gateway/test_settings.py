@@ -63,8 +63,10 @@ def test_the_server_refuses_to_start_without_what_keeps_it_safe(missing: str) ->
     with pytest.raises(ConfigError) as caught:
         check_servable(settings)
     name = missing.rpartition("__")[2].lower()
-    assert caught.value.code == "config.missing"
+    secret = missing in SECRETS
+    assert caught.value.code == ("config.secret-missing" if secret else "config.missing")
     assert caught.value.facts["name"] == f"wecom.{name}"
+    assert caught.value.facts["file"] == (f"wecom__{name}" if secret else None)
     assert caught.value.facts["how"] == f"CODEXBRIDGE_GATEWAY__WECOM__{name.upper()}"
 
 
@@ -83,7 +85,7 @@ def test_a_listener_that_others_can_reach_needs_a_public_https_url() -> None:
 
 @pytest.mark.requirement("P8")
 def test_a_loopback_listener_behind_a_proxy_must_name_it() -> None:
-    public = {**APP, "public_url": "https://gw.example"}
+    public: dict[str, object] = {**APP, "public_url": "https://gw.example"}
     with pytest.raises(ConfigError) as caught:
         check_servable(load(public, **SECRETS))
     assert caught.value.code == "config.trusted-proxies-required"

@@ -10,8 +10,19 @@ import pytest
 
 from common.errors import StoreError
 from common.model.state import Reason, TaskState
-from gateway.store import agents, inbound, members, outbox
-from tests.gateway_desk import AGENT, MACHINE, NOON_MS, USER, Desk, open_desk
+from gateway.store import agents, inbound, members, outbox, tasks
+from gateway.store.tasks import Task
+from gateway.upkeep import LISTEN_S
+from tests.gateway_desk import (
+    AGENT,
+    MACHINE,
+    NOON_MS,
+    TO_APPROVAL,
+    USER,
+    WAITING,
+    Desk,
+    open_desk,
+)
 
 HOURS = 3600
 
@@ -57,6 +68,89 @@ async def test_a_delivered_task_is_its_machines_own_matter(desk: Desk) -> None:
     desk.clock.advance(30 * HOURS)
     assert (await desk.upkeep.round()).ended == 0
     assert (await desk.task()).reason is None
+
+
+async def _silent(desk: Desk, *states: str) -> Task:
+    """Return a task that its machine took in, spoke of, and then never again."""
+    await desk.connect()
+    task = await desk.ask()
+    await desk.mailbox.acked(AGENT, epoch=desk.epoch, seq=1)
+    await desk.events(task, *states)
+    desk.clock.advance(5 * 24 * HOURS)
+    assert (await desk.upkeep.round()).ended == 0
+    desk.clock.advance(1)
+    assert (await desk.upkeep.round()).ended == 1
+    assert (await desk.upkeep.round()).ended == 0
+    return task
+
+
+@pytest.mark.requirement("P7")
+async def test_a_task_that_its_machine_never_speaks_of_again_ends_as_unknown(desk: Desk) -> None:
+    task = await _silent(desk)
+    ended = await desk.task()
+    assert (ended.state, ended.reason, ended.presumed) == (TaskState.FAILED, Reason.UNKNOWN, 1)
+    for fact in (task.short_id, MACHINE, "01-01 12:00"):
+        assert fact in (await desk.said())[-1]
+    assert await desk.store.read(tasks.count_open, USER) == 0
+
+
+async def test_every_word_of_a_task_gives_it_its_full_time_again(desk: Desk) -> None:
+    await desk.connect()
+    task = await desk.ask()
+    await desk.mailbox.acked(AGENT, epoch=desk.epoch, seq=1)
+    await desk.events(task, *TO_APPROVAL, "WAITING_APPROVAL", "EXECUTING")
+    for _ in range(3):
+        desk.clock.advance(4 * 24 * HOURS)
+        await desk.event(task, "EXECUTING", "still running")
+        assert (await desk.upkeep.round()).ended == 0
+
+
+@pytest.mark.requirement("R18")
+async def test_a_result_after_a_long_silence_stands(desk: Desk) -> None:
+    task = await _silent(desk, *TO_APPROVAL, "WAITING_APPROVAL", "EXECUTING")
+    await desk.result(task, "COMPLETED", "completed", "exit code 0")
+    ended = await desk.task()
+    assert (ended.state, ended.reason, ended.presumed) == (
+        TaskState.COMPLETED,
+        Reason.COMPLETED,
+        0,
+    )
+    assert "completed" in (await desk.said())[-1]
+
+
+@pytest.mark.requirement("R18")
+async def test_a_silence_lets_no_machine_skip_the_approval(desk: Desk) -> None:
+    task = await _silent(desk, *TO_APPROVAL)
+    await desk.event(task, "EXECUTING")
+    assert (await desk.task()).presumed
+    await desk.event(task, "WAITING_APPROVAL", waiting=WAITING)
+    assert (await desk.task()).reason is None
+
+
+async def test_a_task_may_fall_silent_twice_and_both_are_told(desk: Desk) -> None:
+    task = await _silent(desk, "ROUTED")
+    await desk.event(task, "CONTEXT_COLLECTED")
+    before = len(await desk.said())
+    desk.clock.advance(5 * 24 * HOURS + 1)
+    assert (await desk.upkeep.round()).ended == 1
+    assert len(await desk.said()) == before + 1
+
+
+async def test_after_a_start_machines_have_time_to_say_what_they_kept(desk: Desk) -> None:
+    await desk.connect()
+    await desk.ask()
+    await desk.mailbox.acked(AGENT, epoch=desk.epoch, seq=1)
+    desk.clock.jump_wall(6 * 24 * HOURS)  # as after a week without a gateway
+    assert (await desk.upkeep.round()).ended == 0
+    desk.clock.advance(LISTEN_S)
+    assert (await desk.upkeep.round()).ended == 1
+
+
+async def test_a_task_that_still_queues_is_not_silent_but_expired(desk: Desk) -> None:
+    await desk.ask()
+    desk.clock.advance(6 * 24 * HOURS)
+    assert (await desk.upkeep.round()).ended == 1
+    assert (await desk.task()).reason is Reason.EXPIRED
 
 
 async def test_a_task_that_was_cancelled_before_it_arrived_ends_as_cancelled(desk: Desk) -> None:

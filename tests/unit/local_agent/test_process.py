@@ -17,6 +17,7 @@ import pytest
 
 from common.clock import ManualClock
 from common.errors import InputError
+from local_agent import warden
 from local_agent.process import Exit, Kept, Limits, Stream, run_child
 
 ENV = {"LANG": "C.UTF-8"}
@@ -142,6 +143,40 @@ async def test_what_a_child_leaves_behind_is_killed() -> None:
 
 
 @pytest.mark.requirement("R44")
+async def test_a_child_that_keeps_forking_away_is_killed_or_told(tmp_path: Path) -> None:
+    mark = f"chain-{os.getpid()}"
+    chain = textwrap.dedent("""
+        import os, time
+        if os.fork():
+            os._exit(0)
+        os.setsid()
+        for stream in (1, 2):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
+        end = time.monotonic() + 20
+        while time.monotonic() < end:
+            if os.fork():
+                os._exit(0)  # whoever looks at this one finds nobody
+            time.sleep(0.0005)
+    """)
+    argv = [sys.executable, "-I", "-S", "-c", chain, mark]
+    for _ in range(3):
+        ended = await run_child(argv, cwd=tmp_path, env=ENV)
+        assert ended.survivors == 0
+    looks = [found.info for _ in range(5) for found in psutil.process_iter(["cmdline"])]
+    assert not [info for info in looks if mark in str(info)]
+
+
+@pytest.mark.requirement("R4")
+@pytest.mark.parametrize(("alone", "left"), [(True, 0), (False, 1)])
+def test_that_nothing_is_left_is_told_by_the_kernel_and_not_by_a_look(
+    monkeypatch: pytest.MonkeyPatch, alone: bool, left: int
+) -> None:
+    monkeypatch.setattr(warden, "_look", lambda _: (set(), set()))
+    monkeypatch.setattr(warden, "_is_alone", lambda: alone)
+    monkeypatch.setattr(warden, "_IDLE_S", 0)
+    assert warden._sweep(1) == (0, left)
+
+
 async def test_a_program_that_kills_its_warden_dies_with_it_and_that_is_told() -> None:
     ended = await _sh("echo $$; kill -9 $PPID; sleep 3", limits=Limits(timeout_s=5))
     assert ended.signal == signal.SIGKILL

@@ -42,8 +42,9 @@ def test_no_sentence_for_the_chat_tells_where_something_lies() -> None:
 @pytest.mark.parametrize(
     ("milliseconds", "lang", "said"),
     [
-        (-5, "en", "0.0 s"),
-        (40, "en", "0.0 s"),
+        (-5, "en", "under 0.1 s"),
+        (40, "zh", "0.1 秒以内"),
+        (100, "en", "0.1 s"),
         (1_540, "en", "1.5 s"),
         (9_999, "zh", "9.9 秒"),
         (42_000, "en", "42 s"),

@@ -21,7 +21,7 @@ from common.protocol.envelope import (
 from common.protocol.link import Closed, Link, LinkEvent, Ready
 from common.signing import SigningKey
 from gateway.relay.hub import Hub
-from gateway.relay.ports import Connected, Known, Sweep
+from gateway.relay.ports import Connected, Departure, Known, Sweep
 from gateway.relay.session import Session, Threshold
 
 URL = "http://127.0.0.1:8787"
@@ -46,6 +46,7 @@ class Record:
     frames: list[bytes] = field(default_factory=list)
     received: list[Envelope] = field(default_factory=list)
     online: bool = False
+    left_at_ms: int | None = None
 
 
 class MemoryDeliveries:
@@ -137,12 +138,14 @@ class MemoryDeliveries:
         record.recv_seq = max(record.recv_seq, envelope.header.seq)
         return True
 
-    async def disconnected(self, agent_id: str, *, epoch: int) -> None:
+    async def disconnected(self, departure: Departure) -> None:
         """Note the end."""
         self.goodbyes += 1
         self._check()
-        if self.agents[agent_id].epoch == epoch:
-            self.agents[agent_id].online = False
+        record = self.agents[departure.agent_id]
+        if record.epoch == departure.epoch:
+            record.online = False
+            record.left_at_ms = departure.at_ms
 
     async def sweep(self) -> Sweep:
         """Look at everyone."""

@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from common.errors import StoreError
 from common.protocol.link import Received
 from gateway.relay.hub import Hub, Lobby
 from tests.unit.gateway.relay.doubles import AGENT_ID, Scene, silent_log
@@ -62,6 +63,38 @@ async def test_the_sweeps_go_on_after_a_store_error(scene: Scene) -> None:
     sweeps.cancel()
     with pytest.raises(asyncio.CancelledError):
         await sweeps
+
+
+@pytest.mark.requirement("P7")
+async def test_an_end_that_the_store_did_not_take_is_recorded_by_a_later_sweep(
+    scene: Scene,
+) -> None:
+    agent = await scene.connect()
+    left_at_ms = scene.clock.now().wall_ms
+    scene.store.failing = True
+    agent.wire.to_gateway.put_nowait(None)
+    await scene.settle()
+    scene.clock.advance(30)
+    with pytest.raises(StoreError):
+        await scene.hub.sweep()
+    assert scene.record.online
+    scene.store.failing = False
+    await scene.hub.sweep()
+    assert (scene.record.online, scene.record.left_at_ms) == (False, left_at_ms)
+    goodbyes = scene.store.goodbyes
+    await scene.hub.sweep()
+    assert scene.store.goodbyes == goodbyes
+
+
+async def test_an_end_that_is_recorded_late_spoils_no_newer_connection(scene: Scene) -> None:
+    agent = await scene.connect()
+    scene.store.failing = True
+    agent.wire.to_gateway.put_nowait(None)
+    await scene.settle()
+    scene.store.failing = False
+    await scene.connect()
+    await scene.hub.sweep()
+    assert scene.record.online
 
 
 async def test_waking_or_dismissing_someone_who_is_not_here_does_nothing(scene: Scene) -> None:

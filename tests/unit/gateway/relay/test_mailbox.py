@@ -9,7 +9,7 @@ import pytest
 
 from common.protocol.envelope import agent_name, gateway_name
 from gateway.relay.mailbox import CONNECTIONS
-from gateway.relay.ports import Sweep
+from gateway.relay.ports import Departure, Sweep
 from gateway.store import agents
 from tests.gateway_desk import AGENT, MACHINE, NOON_MS, Desk, open_desk
 
@@ -59,7 +59,7 @@ async def test_a_connection_that_was_taken_over_can_neither_ack_nor_say_goodbye(
     old = desk.epoch
     await desk.connect()
     assert not await desk.mailbox.acked(AGENT, epoch=old, seq=1)
-    await desk.mailbox.disconnected(AGENT, epoch=old)
+    await desk.mailbox.disconnected(Departure(AGENT, old, NOON_MS))
     agent = await desk.store.read(agents.find, AGENT)
     assert agent is not None
     assert agent.online

@@ -15,11 +15,10 @@ import pytest
 
 from common.errors import ConfigError, StoreError
 from gateway.store import members
+from gateway.store.lane import MAX_QUEUED, Job
 from gateway.store.port import Connection
 from gateway.store.runner import (
-    MAX_QUEUED,
     SqliteRunner,
-    _Job,
     checkpoint,
     commit_group,
     open_admin,
@@ -136,7 +135,7 @@ def test_when_the_disk_is_full_everybody_in_the_group_hears_of_it(
     def large(conn: Connection) -> int:
         return conn.run("INSERT INTO inbound VALUES (:key, NULL, 0)", key="x" * 1_000_000)
 
-    jobs = [_Job(call, loop.create_future()) for call in (small, large, small)]
+    jobs = [Job(call, loop.create_future()) for call in (small, large, small)]
     commit_group(driver, jobs)
     for job in jobs:
         job.settle()
@@ -152,7 +151,7 @@ def test_a_group_costs_one_commit(tmp_path: Path, loop: asyncio.AbstractEventLoo
     statements: list[str] = []
     driver.set_trace_callback(statements.append)
     jobs = [
-        _Job(
+        Job(
             lambda conn, user=f"user-{number}": members.add(conn, user, lang=None, at_ms=AT),  # type: ignore[misc]  # mypy cannot type a lambda's default
             loop.create_future(),
         )
@@ -235,3 +234,68 @@ def test_a_store_that_cannot_be_opened_gives_its_lock_back(tmp_path: Path) -> No
         with pytest.raises(ConfigError) as caught:
             open_store(path)
         assert caught.value.code == "config.store-damaged"
+
+
+class UnforeseenError(Exception):
+    """Something that nobody foresaw."""
+
+
+async def test_a_fault_in_the_writing_thread_is_told_to_everybody_and_to_the_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def faulty(_driver: sqlite3.Connection, _jobs: list[Job]) -> None:
+        raise UnforeseenError
+
+    monkeypatch.setattr("gateway.store.runner.commit_group", faulty)
+    store = await _opened(tmp_path)
+    told = asyncio.create_task(store.until_broken())
+    calls = [asyncio.ensure_future(store.write(members.count)) for _ in range(600)]
+    async with asyncio.timeout(5):
+        with pytest.raises(UnforeseenError):
+            await told
+        outcomes = await asyncio.gather(*calls, return_exceptions=True)
+        assert {getattr(outcome, "code", None) for outcome in outcomes} == {"store.broken"}
+        for call in (store.write, store.read):
+            with pytest.raises(StoreError) as caught:
+                await call(members.count)
+            assert caught.value.code == "store.broken"
+        await store.close()
+
+
+async def test_an_operation_that_ends_the_thread_itself_is_told_as_a_fault(tmp_path: Path) -> None:
+    def fatal(_conn: Connection) -> None:
+        raise SystemExit
+
+    store = await _opened(tmp_path)
+    async with asyncio.timeout(5):
+        for call in (store.write(fatal), store.until_broken()):
+            with pytest.raises(StoreError) as caught:
+                await call
+            assert caught.value.code == "store.broken"
+        await store.close()
+
+
+async def test_a_fault_of_the_checkpoints_is_told_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def faulty(*_args: object) -> bool:
+        raise UnforeseenError
+
+    monkeypatch.setattr("gateway.store.runner.CHECKPOINT_SECONDS", 0)
+    monkeypatch.setattr("gateway.store.runner.checkpoint", faulty)
+    store = await _opened(tmp_path)
+    await store.write(members.count)
+    async with asyncio.timeout(5):
+        with pytest.raises(UnforeseenError):
+            await store.until_broken()
+    await store.close()
+
+
+async def test_whoever_stops_waiting_for_a_fault_ends_nothing(tmp_path: Path) -> None:
+    store = await _opened(tmp_path)
+    waiting = asyncio.create_task(store.until_broken())
+    await asyncio.sleep(0)
+    waiting.cancel()
+    await asyncio.gather(waiting, return_exceptions=True)
+    assert await store.write(members.count) == 0
+    await store.close()

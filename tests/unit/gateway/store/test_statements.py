@@ -11,6 +11,7 @@ from types import ModuleType
 import pytest
 
 from gateway import store
+from gateway.store import tasks
 from tests.gateway_desk import transaction
 
 _VERB = re.compile(r"\s*(?:SELECT|INSERT|UPDATE|DELETE)\b")
@@ -43,6 +44,12 @@ def test_the_statements_were_found() -> None:
 def test_each_statement_fits_the_schema(sql: str, tmp_path: Path) -> None:
     with transaction(tmp_path) as conn:
         conn.all(f"EXPLAIN {sql}", **dict.fromkeys(_NAME.findall(sql)))
+
+
+def test_looking_for_silent_tasks_reads_the_open_ones_only(tmp_path: Path) -> None:
+    with transaction(tmp_path) as conn:
+        plan = conn.all(f"EXPLAIN QUERY PLAN {tasks._SILENT}", before=0, limit=1)
+    assert "ix_tasks_open" in plan[0]["detail"]
 
 
 @pytest.mark.parametrize(

@@ -108,6 +108,17 @@ def test_another_persons_words_cannot_draw_on_the_terminal(
         assert all(line.isprintable() for line in out.splitlines())
 
 
+@pytest.mark.requirement("R26")
+def test_json_holds_nothing_that_a_terminal_obeys(agent: AgentDouble, capsys: Captured) -> None:
+    hostile = TASK | {"text": "\x1b[2J\x9b2J\x7f\u202e\u200b\u3000\U000e0041测试 é"}
+    agent.answers["tasks"] = {"tasks": [hostile]}
+    assert codexbridge.main(["tasks", "--json"]) == 0
+    out = capsys.readouterr().out
+    assert all(line.isprintable() for line in out.splitlines())
+    assert "测试 é" in out
+    assert json.loads(out) == [hostile]
+
+
 def test_show_prints_what_would_run_and_asks_nothing(agent: AgentDouble, capsys: Captured) -> None:
     approval = an_approval()
     agent.answers["show"] = {"task": TASK, "approval": approval}
@@ -294,9 +305,10 @@ def test_bytes_that_do_not_fit_their_digest_are_not_asked_about(
 
 
 def test_while_nothing_can_be_approved_nothing_is_asked(agent: AgentDouble) -> None:
-    agent.answers["show"] = {"task": TASK, "approval": an_approval(blocked="a command runs")}
+    blocked = an_approval(blocked="unsandboxed-runs")
+    agent.answers["show"] = {"task": TASK, "approval": blocked}
     with in_front("approve", "T-7K3F") as screen:
-        assert "Code for" not in reads(screen, "a command runs")
+        assert "Code for" not in reads(screen, "an unsandboxed command is running")
 
 
 def test_what_the_agent_refuses_is_told_in_one_line(agent: AgentDouble) -> None:

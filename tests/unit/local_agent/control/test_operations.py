@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 from collections.abc import AsyncIterator, Mapping
 from itertools import pairwise
 from pathlib import Path
@@ -18,10 +19,12 @@ from common.model.events import TaskStateChanged
 from common.model.state import Reason, TaskState
 from common.seal import digest
 from local_agent.approval.gate import Gate
+from local_agent.control import wire
 from local_agent.control.operations import MAX_TEXT_BYTES, AgentOperations
-from local_agent.control.wire import Request
-from local_agent.engine.bus import QUEUE_EVENTS, Bus, Reader
+from local_agent.control.wire import REQUEST_BYTES, Request, encode_event
+from local_agent.engine.bus import QUEUE_EVENTS, Bus, Reader, Told
 from local_agent.engine.ports import NewTask
+from local_agent.store.endings import write_ending
 from local_agent.store.runner import JournalThread
 from local_agent.store.tasks import Task
 from tests.sealed import AGENT, LINE, Step, Wish, a_peer, a_seal, ending
@@ -80,6 +83,7 @@ class Desk:
         self.gate = Gate(db, clock=clock, key=AGENT)
         self.bus = WatchedBus()
         self.engine = ScriptedEngine(db, clock)
+        self.logs: dict[str, bytes] = {}
         self.operations = AgentOperations(
             db=db,
             gate=self.gate,
@@ -92,6 +96,7 @@ class Desk:
                 "machine": "build-1",
                 "workspaces": [{"name": "shop", "path": "/home/zhang/项目"}],
             },
+            read_log=self.logs.__getitem__,
         )
 
     async def ask(self, op: str, **args: Any) -> Mapping[str, Any]:
@@ -111,7 +116,7 @@ class Desk:
     async def change(self, step: Step) -> None:
         task = await self.db.run(self.db.journal.tasks.change, step)
         event = TaskStateChanged(thread_id="thread-1", task_id=step.task_id, state=task.state)
-        self.bus.publish(event)
+        self.bus.publish(Told(event))
 
     async def waiting(self) -> str:
         """Bring one task to its approval and return the digest."""
@@ -151,6 +156,18 @@ async def test_tasks_lists_open_ones_newest_first_and_all_when_asked(desk: Desk)
     everything = (await desk.ask("tasks", all=True, limit=50))["tasks"]
     assert [task["reason"] for task in everything] == [None, "cancelled", None]
     assert len((await desk.ask("tasks", all=True, limit=1))["tasks"]) == 1
+
+
+async def test_long_requests_leave_room_for_the_whole_list(desk: Desk) -> None:
+    create = desk.db.journal.tasks.create
+    for number in range(100):
+        wish = Wish(task_id=f"t{number}", short_id=f"T-{number:04}", text="\x01" * 30_000)
+        await desk.db.run(create, wish, number)
+    listed = await desk.ask("tasks", all=True, limit=100)
+    assert len(listed["tasks"]) == 100
+    assert b'"error"' not in wire.encode_ok(listed)
+    shown = await desk.ask("show", task="T-0042")
+    assert len(shown["task"]["text"]) == 30_000
 
 
 @pytest.mark.requirement("R25")
@@ -305,11 +322,49 @@ async def test_a_task_that_has_ended_is_told_at_once(desk: Desk) -> None:
     assert len(await desk.steps("follow", task="T-7K3F")) == 1
 
 
+async def ended(desk: Desk, run: dict[str, Any] | None) -> None:
+    await desk.db.run(desk.db.journal.tasks.create, Wish(), 1)
+    told = write_ending(lambda lang: f"ended in {lang}", run)
+    await desk.change(
+        ending(Reason.CANCELLED, TaskState.RECEIVED, TaskState.REJECTED, ending_json=told)
+    )
+
+
+async def test_what_a_command_did_is_shown_in_full_and_left_out_of_lists(desk: Desk) -> None:
+    await ended(desk, {"files": {"new": 2}})
+    shown = (await desk.ask("show", task="T-7K3F"))["task"]
+    assert shown["said"] == {"en": "ended in en", "zh": "ended in zh"}
+    assert shown["run"] == {"files": {"new": 2}}
+    assert (await desk.ask("follow", task="T-7K3F"))["task"]["run"] == shown["run"]
+    (row,) = (await desk.ask("tasks", all=True, limit=5))["tasks"]
+    assert not {"said", "run"} & set(row)
+
+
+@pytest.mark.requirement("R46")
+async def test_the_kept_log_comes_in_bounded_pieces(desk: Desk) -> None:
+    desk.logs["ab"] = log = bytes(range(256)) * 2000
+    await ended(desk, {"output": {"log_sha256": "ab"}})
+    *pieces, (last, value) = await desk.steps("log", task="T-7K3F")
+    assert (last, value) == (True, {"bytes": len(log)})
+    assert b"".join(base64.b64decode(piece["log"]) for _, piece in pieces) == log
+    assert len(pieces) == 3
+    assert all(len(encode_event(piece)) <= REQUEST_BYTES * 5 for _, piece in pieces)
+
+
+@pytest.mark.parametrize("run", [None, {"output": {"log_sha256": None}}])
+async def test_without_a_log_that_is_said(desk: Desk, run: dict[str, Any] | None) -> None:
+    await ended(desk, run)
+    with pytest.raises(StateError) as caught:
+        await desk.ask("log", task="T-7K3F")
+    assert caught.value.code == "log.none"
+
+
 @pytest.mark.requirement("R19")
 @pytest.mark.parametrize(
     ("op", "args"),
     [
         ("show", {}),
+        ("log", {"task": None}),
         ("show", {"task": 5}),
         ("tasks", {"all": "yes", "limit": 5}),
         ("tasks", {"all": False, "limit": 10**6}),

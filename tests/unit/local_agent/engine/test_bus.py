@@ -9,18 +9,23 @@ import pytest
 from common.errors import UnavailableError
 from common.model.events import TaskStateChanged
 from common.model.state import TaskState
-from local_agent.engine.bus import Bus, Reader
+from local_agent.engine.bus import Bus, Reader, Told
 
 
-def event(task_id: str = "t-1", message: str | None = None) -> TaskStateChanged:
-    return TaskStateChanged(
-        thread_id="th", task_id=task_id, state=TaskState.ROUTED, message=message
+def event(task_id: str = "t-1", message: str | None = None) -> Told:
+    return Told(
+        TaskStateChanged(thread_id="th", task_id=task_id, state=TaskState.ROUTED, message=message)
     )
+
+
+def message_of(told: Told) -> str | None:
+    assert isinstance(told.event, TaskStateChanged)
+    return told.event.message
 
 
 async def rest(reader: Reader) -> list[str | None]:
     async with asyncio.timeout(5):
-        return [told.message async for told in reader if isinstance(told, TaskStateChanged)]
+        return [message_of(told) async for told in reader]
 
 
 async def test_every_reader_gets_every_event_in_order() -> None:
@@ -49,8 +54,7 @@ async def test_a_waiting_reader_is_woken() -> None:
         bus.publish(event(message="now"))
         async with asyncio.timeout(5):
             told = await waiting
-        assert isinstance(told, TaskStateChanged)
-        assert told.message == "now"
+        assert message_of(told) == "now"
 
 
 async def test_a_slow_reader_is_dropped_with_a_notice_after_what_it_still_has() -> None:
@@ -58,7 +62,7 @@ async def test_a_slow_reader_is_dropped_with_a_notice_after_what_it_still_has() 
     with bus.read(size=2) as slow, bus.read() as quick:
         for number in range(4):
             bus.publish(event(message=str(number)))
-        assert [(await anext(slow)).task_id for _ in range(2)] == ["t-1", "t-1"]
+        assert [(await anext(slow)).event.task_id for _ in range(2)] == ["t-1", "t-1"]
         with pytest.raises(UnavailableError) as caught:
             await anext(slow)
         assert caught.value.code == "bus.reader-too-slow"

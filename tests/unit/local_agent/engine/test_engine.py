@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,9 @@ from common.model.state import FINAL, Reason, TaskState
 from local_agent.engine.engine import Engine
 from local_agent.execution.command import Outcome, Progress
 from local_agent.proposers.base import Asked, Proposed
+from local_agent.replies import BLOCKED
+from local_agent.store.endings import read_ending
+from local_agent.workspace.manifest import Differences
 from tests.desk import WITHIN_S, Desk
 
 WAITING, EXECUTING = TaskState.WAITING_APPROVAL, TaskState.EXECUTING
@@ -380,6 +384,7 @@ async def test_no_approval_is_taken_while_an_unsandboxed_command_runs(desk: Desk
     with pytest.raises(StateError) as caught:
         await desk.decide(asked)
     assert caught.value.code == "approval.blocked"
+    assert caught.value.facts["why"] in BLOCKED
     desk.executor.may_end.set()
     await desk.until(first, *FINAL)
     # A survivor lives, so it stays blocked; rejecting is always possible.
@@ -407,6 +412,44 @@ async def test_the_progress_of_a_long_command_is_told_ever_more_rarely(desk: Des
     running = [message for message in messages if message.startswith("still running")]
     assert running[:2] == ["still running · 10 s · 20 lines", "still running · 20 s · 40 lines"]
     assert [int(line.split(" · ")[2].split()[0]) for line in running] == [20, 40, 80, 160]
+
+
+async def test_this_machine_gets_the_words_in_each_language_and_the_chat_in_its_own(
+    desk: Desk,
+) -> None:
+    desk.executor.may_end.clear()
+    task_id = await desk.ask("@dev 测试", lang="zh")
+    await desk.decide(await desk.waiting(task_id))
+    await started(desk)
+    assert desk.executor.on_progress is not None
+    with desk.bus.read(task_id=task_id) as told:
+        desk.executor.on_progress(Progress(elapsed_s=10, lines=1))
+        async with asyncio.timeout(WITHIN_S):
+            heard = await anext(told)
+    assert heard.said == {
+        "en": "still running · 10 s · 1 line",
+        "zh": "仍在运行 · 10 秒 · 1 行",
+    }
+    desk.executor.may_end.set()
+    task = await desk.until(task_id, *FINAL)
+    said = read_ending(task.ending_json)["said"]
+    assert (task.summary or "").startswith(said["zh"])
+    assert said["en"] == "`pytest -q` succeeded: exit code 0 after 1.5 s."
+    assert "succeeded" not in json.dumps(await desk.reports())
+
+
+@pytest.mark.requirement("R46")
+async def test_the_files_that_a_command_changed_are_kept_here_and_not_told(desk: Desk) -> None:
+    found = Differences(1, 0, 0, ("+ secret-plan.md",), (), (), truncated=False)
+    desk.executor.outcome = replace(desk.executor.outcome, differences=found)
+    task_id = await desk.ask("@dev test")
+    await desk.decide(await desk.waiting(task_id))
+    await desk.until(task_id, *FINAL)
+    await desk.restart()
+    run = read_ending((await desk.task(task_id)).ending_json)["run"]
+    assert [file["path"] for file in run["files"]["listed"]] == ["secret-plan.md"]
+    told = json.dumps([await desk.reports(), await desk.events(task_id)])
+    assert "secret-plan" not in told
 
 
 # --- beginning and ending ---------------------------------------------------------------------

@@ -10,6 +10,8 @@ from common.sentences import Lang
 from local_agent.approval.records import Decision
 from local_agent.engine import summaries
 from local_agent.execution.command import Outcome
+from local_agent.replies import DRIFTED_FIELDS
+from tests.sealed import a_payload
 
 LANGS: tuple[Lang, ...] = ("en", "zh")
 
@@ -26,6 +28,7 @@ LANGS: tuple[Lang, ...] = ("en", "zh")
         (Outcome(reason=Reason.FAILED, code="command.cannot-start"), ["command.cannot-start"]),
         (Outcome(reason=Reason.CANCELLED, signal=15, duration_ms=7_200_000), ["2"]),
         (Outcome(reason=Reason.FAILED, exit_code=1, survivors=2), ["2"]),
+        (Outcome(reason=Reason.CANCELLED, signal=15, duration_ms=10), ["0.1"]),
     ],
 )  # fmt: skip
 def test_each_outcome_names_the_command_and_its_facts(
@@ -41,6 +44,36 @@ def test_the_ends_that_ran_nothing_say_so_alike(lang: Lang) -> None:
     never_began = summaries.of_outcome(Outcome(reason=Reason.CANCELLED), "x", lang)
     drifted = summaries.of_outcome(Outcome(reason=Reason.DRIFTED), "x", lang)
     assert all("`x`" not in said for said in (never_began, drifted))
+
+
+@pytest.mark.requirement("P2")
+@pytest.mark.parametrize(
+    ("drift", "en", "zh"),
+    [
+        (("executable",), "the program.", "程序。"),
+        (("env_names", "env_sha256", "cwd"), "the environment, the folder.", "环境变量、目录。"),
+        (("argv", "script", "sandbox"), "the command, the sandbox.", "命令、沙箱。"),
+        (("workspace", "timeout"), "the workspace's folder, the limits.", "文件夹、限制。"),
+        ((), "could not be looked at again", "无法再次核对"),
+        (("new-field",), "could not be looked at again", "无法再次核对"),
+    ],
+)
+def test_drift_names_what_is_no_longer_as_approved(
+    drift: tuple[str, ...], en: str, zh: str
+) -> None:
+    drifted = Outcome(reason=Reason.DRIFTED, drift=drift)
+    assert en in summaries.of_outcome(drifted, "x", "en")
+    assert zh in summaries.of_outcome(drifted, "x", "zh")
+
+
+def test_every_field_of_a_sealed_command_has_a_name() -> None:
+    assert set(a_payload()) | set(a_payload(script="x")) <= set(DRIFTED_FIELDS)
+
+
+def test_the_ending_is_the_outcome_without_its_output() -> None:
+    done = Outcome(reason=Reason.COMPLETED, exit_code=0, tail="5 passed", duration_ms=3000)
+    assert summaries.of_ending(done, "x", "en") == "`x` succeeded: exit code 0 after 3.0 s."
+    assert "5 passed" not in summaries.of_ending(done, "x", "zh")
 
 
 def test_the_last_lines_are_shown_or_said_to_be_none() -> None:

@@ -11,6 +11,7 @@ import pytest
 from common.errors import StateError
 from common.model.state import Reason, TaskState
 from common.protocol.bodies import EventBody, ResultBody
+from common.sentences import same
 from local_agent.engine.task import CHAT_SUMMARY_BYTES, TaskLog, Waiting, for_chat
 from local_agent.store.tasks import Task
 from tests.desk import Desk
@@ -31,9 +32,12 @@ async def received(desk: Desk, **changes: Any) -> tuple[TaskLog, Task]:
 async def test_a_step_is_told_to_the_journal_the_bus_and_the_gateway_alike(desk: Desk) -> None:
     log, task = await received(desk)
     with desk.bus.read() as told:
-        task = await log.entered(task, TaskState.ROUTED, "words")
-        event = await anext(told)
-    assert (task.state, event.to_dict()) == (TaskState.ROUTED, (await desk.events("task-1"))[-1])
+        task = await log.entered(task, TaskState.ROUTED, same("words"))
+        heard = await anext(told)
+    assert (task.state, heard.event.to_dict()) == (
+        TaskState.ROUTED,
+        (await desk.events("task-1"))[-1],
+    )
     (report,) = await desk.reports()
     assert (report["state"], report["message"], report["waiting"]) == ("ROUTED", "words", None)
 
@@ -55,7 +59,7 @@ async def test_what_was_not_seen_last_cannot_be_changed(desk: Desk) -> None:
     log, task = await received(desk)
     await log.entered(task, TaskState.ROUTED)
     with pytest.raises(StateError):
-        await log.ended(task, Reason.FAILED, "late")
+        await log.ended(task, Reason.FAILED, same("late"))
 
 
 @pytest.mark.parametrize("reason", list(Reason))
@@ -66,7 +70,7 @@ async def test_every_reason_makes_a_result_that_the_gateway_takes(
     if reason is Reason.COMPLETED:
         for state in ("ROUTED", "CONTEXT_COLLECTED", "PROPOSING", "PROPOSAL_READY"):
             task = await log.entered(task, TaskState(state))
-    task = await log.ended(task, reason, "how it went")
+    task = await log.ended(task, reason, same("how it went"))
     body = ResultBody.from_dict((await desk.reports())[-1])
     assert (body.reason, body.summary, body.state) == (reason, "how it went", task.state)
 
@@ -75,7 +79,9 @@ async def test_a_waiting_event_is_one_that_the_gateway_takes(desk: Desk) -> None
     log, task = await received(desk)
     for state in ("ROUTED", "CONTEXT_COLLECTED", "PROPOSING", "PROPOSAL_READY"):
         task = await log.entered(task, TaskState(state))
-    await log.waiting(task, "decide", Waiting("7K3F-9Q2M", 1_760_000_000_000, "dev-machine-1"))
+    await log.waiting(
+        task, same("decide"), Waiting("7K3F-9Q2M", 1_760_000_000_000, "dev-machine-1")
+    )
     assert EventBody.from_dict((await desk.reports())[-1]).waiting == {
         "seal_code": "7K3F-9Q2M",
         "expires_at": 1_760_000_000_000,
@@ -93,6 +99,6 @@ def test_what_leaves_is_revealed_redacted_and_bounded() -> None:
 
 async def test_a_huge_summary_is_bounded_in_the_journal_too(desk: Desk) -> None:
     log, task = await received(desk)
-    task = await log.ended(task, Reason.FAILED, "x" * 100_000)
+    task = await log.ended(task, Reason.FAILED, same("x" * 100_000))
     assert task.summary is not None
     assert len(task.summary.encode()) <= CHAT_SUMMARY_BYTES

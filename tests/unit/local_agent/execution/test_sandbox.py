@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import os
 import socket
 import sys
@@ -288,6 +289,28 @@ async def test_no_process_of_the_host_is_seen(sandboxed: Machine) -> None:
     told = _out(await _sh(sandboxed, "ls -d /proc/[0-9]* | wc -l; id -u"))
     assert int(told.split()[0]) < 8
     assert told.split()[1] == str(os.getuid())
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.requirement("R47")
+async def test_no_setting_of_the_kernel_can_be_written_even_by_root(sandboxed: Machine) -> None:
+    script = "find /proc/sys /proc/irq /proc/bus /proc/fs -type f -writable 2>/dev/null | wc -l"
+    assert _out(await _sh(sandboxed, script)) == "0\n"
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="numbers of system calls")
+async def test_the_keys_of_the_persons_session_stay_outside(sandboxed: Machine) -> None:
+    kernel = ctypes.CDLL(None)
+    search = "import ctypes; print(ctypes.CDLL(None).syscall(250, 10, -3, b'user', b'cb-test', 0))"
+    number = kernel.syscall(248, b"user", b"cb-test", b"secret", 6, -3)  # add_key, session
+    assert number > 0
+    try:
+        assert kernel.syscall(250, 10, -3, b"user", b"cb-test", 0) == number
+        (sandboxed.path / "probe.py").write_text(search)
+        assert _out(await _sh(sandboxed, f"{PYTHON} -I -S probe.py", *BASES)) == "-1\n"
+    finally:
+        kernel.syscall(250, 3, number)  # KEYCTL_REVOKE
 
 
 @pytest.mark.needs("bubblewrap")

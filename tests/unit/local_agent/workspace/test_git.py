@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from pathlib import Path
 
 import pygit2
@@ -182,3 +183,41 @@ def test_nothing_that_the_repository_names_is_run(repository: Repository, tmp_pa
     repository.write({"a.txt": "2\n", "b.txt": "3\n"})
     assert _changes(repository.path).total == 2
     assert not ran.exists()
+
+
+@pytest.mark.requirement("R52")
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(".git/config", ".git/index", ".git/info/exclude", ".git/refs/heads/main", ".git/shallow"),
+        *(".gitignore", "sub/.gitattributes", "sub/.git/config"),
+    ],
+)
+async def test_what_would_never_open_is_not_opened(repository: Repository, name: str) -> None:
+    repository.commit({"a.txt": "a\n"})
+    pygit2.init_repository(str(repository.path / "sub"))
+    place = repository.path / name
+    place.unlink(missing_ok=True)
+    os.mkfifo(place)
+    async with asyncio.timeout(5):
+        assert await local_changes(repository.path) is None
+
+
+def test_a_repository_behind_a_file_is_looked_at_as_well(repository: Repository) -> None:
+    repository.commit({"a.txt": "a\n"})
+    elsewhere = repository.path.parent / "elsewhere"
+    (repository.path / ".git").rename(elsewhere)
+    (repository.path / ".git").write_text(f"gitdir: {elsewhere}\n")
+    os.mkfifo(elsewhere / "packed-refs")
+    assert open_repository(repository.path) is None
+
+
+def test_a_work_tree_without_end_is_not_compared(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository.commit({"a/b/c.txt": "c\n"})
+    _changes(repository.path)
+    monkeypatch.setattr(git, "MAX_FOLDERS", 2)
+    assert asyncio.run(local_changes(repository.path)) is None
+    monkeypatch.setattr(git, "MAX_ENTRIES", 2)
+    assert open_repository(repository.path) is None

@@ -145,3 +145,11 @@ def test_without_git_what_would_drown_a_search_is_left_out(tmp_path: Path) -> No
     _write(tmp_path, "node_modules/x", "sub/__pycache__/y", "kept")
     found = _list(tmp_path)
     assert (found.files, found.skipped) == (("kept",), {"ignored": 2})
+
+
+def test_an_ignore_file_that_would_never_open_ignores_nothing(repository: Repository) -> None:
+    repository.commit({"a.txt": "a\n"})
+    (repository.path / "sub").mkdir()
+    (repository.path / "sub/b.txt").write_text("b\n")
+    os.mkfifo(repository.path / "sub/.gitignore")
+    assert _list(repository.path).files == ("a.txt", "sub/b.txt")

@@ -80,6 +80,7 @@ def test_a_walk_cut_short_says_so_and_calls_nothing_removed(workspace: Path) -> 
     after = take(workspace, max_entries=1)
     found = compare(before, after)
     assert found.truncated
+    assert found.incomplete
     assert found.removed == 0
 
 
@@ -89,6 +90,21 @@ def test_many_names_are_counted_and_not_all_listed(
     monkeypatch.setattr(manifest, "MAX_NAMES", 2)
     found = _after(workspace, "[(at/f'n{i}').touch() for i in range(5)]")
     assert (found.added, len(found.names), found.truncated) == (5, 2, True)
+    assert not found.incomplete, "all were looked at"
+
+
+@pytest.mark.requirement("R46")
+def test_links_and_surfaces_are_listed_before_any_crowd(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(manifest, "MAX_NAMES", 2)
+    script = """
+for number in range(5):
+    (at/f'a{number}').touch()
+(at/'z').symlink_to('/usr')
+(at/'Makefile').touch()
+"""
+    assert _after(workspace, script).names == ("+ Makefile", "+ z")
 
 
 def test_a_workspace_that_went_away_is_empty(tmp_path: Path) -> None:

@@ -113,6 +113,15 @@ def test_a_workspace_cannot_name_any_place_as_its_interpreters(workspace: Path, 
     assert _one(workspace, home).paths == (venv,)
 
 
+@pytest.mark.requirement("R47")
+def test_a_workspace_cannot_link_to_a_file_that_is_no_program(workspace: Path, home: Path) -> None:
+    secret = home / ".ssh/id_ed25519"
+    secret.parent.mkdir()
+    secret.write_text("secret")
+    venv = _venv(workspace / ".venv", secret, base=Path("/usr/bin"))
+    assert _one(workspace, home).paths == (venv,)
+
+
 def test_an_endless_chain_of_links_ends(workspace: Path, home: Path) -> None:
     venv = _venv(workspace / ".venv", Path("python"))
     assert venv in _one(workspace, home).paths
@@ -213,6 +222,8 @@ def test_sdkman_is_offered_by_its_real_versions(workspace: Path, home: Path) -> 
         (".", "toolchain.too-wide"),
         ("/", "toolchain.too-wide"),
         ("home/state", "toolchain.too-wide"),
+        ("home/state/journal", "toolchain.too-wide"),
+        ("home/state/journal/key", "toolchain.too-wide"),
         ("link", "toolchain.too-wide"),
         ("absent", "toolchain.missing"),
         ("", "toolchain.missing"),
@@ -221,7 +232,7 @@ def test_sdkman_is_offered_by_its_real_versions(workspace: Path, home: Path) -> 
 def test_a_toolchain_that_would_open_what_is_hidden_is_refused(
     home: Path, path: str, code: str
 ) -> None:
-    (home / "state/journal").mkdir(parents=True)
+    (home / "state/journal/key").mkdir(parents=True)
     (home.parent / "link").symlink_to(home)
     place = home.parent / path if path else Path("relative")
     toolchain = Toolchain(kind="x", paths=(place,), bin_dirs=())

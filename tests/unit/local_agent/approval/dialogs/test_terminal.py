@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -101,6 +102,22 @@ def test_without_a_sandbox_the_page_says_so_loudly() -> None:
         now_ms=0,
     )
     assert any("\x1b[1;7;31m没有沙箱" in line for line in inked)
+
+
+@pytest.mark.parametrize("network", [True, False])
+@pytest.mark.parametrize(("lang", "said"), [("en", "not restricted"), ("zh", "不受限制")])
+def test_without_a_sandbox_no_line_claims_what_nothing_enforces(
+    network: bool, lang: Lang, said: str
+) -> None:
+    bare = a_payload(sandbox_level="none", network=network)
+    shown = page(ask_about(bare, risk="high"), lang=lang)
+    assert said in shown
+    assert "systemd" in shown, "what it hands to others is not ended"
+    assert not re.search(r"(Network|网络) +(off|关闭)", shown)
+    contained = page(ask_about(), lang=lang)
+    assert said not in contained
+    assert "systemd" not in contained
+    assert re.search(r"(Network|网络) +(off|关闭)", contained)
 
 
 def test_network_and_a_program_of_the_workspace_are_told() -> None:

@@ -1,0 +1,100 @@
+"""How a task ended, on this terminal and in its language: words, last lines, changed files (R46).
+
+The words come in both languages from the agent, the rest as facts.  Whatever others wrote, the
+command's output and the names of its files included, is shown with nothing hidden (R26).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from common.terminal import exact, table
+from common.text import reveal
+from local_agent.cli import words
+from local_agent.cli.screen import Screen
+
+FEW: Final = 20  # names after a run; `codexbridge show` has all that are kept
+_KINDS: Final = ("new", "changed", "deleted")
+_ENDLESS: Final = 1 << 30  # cells: the terminal itself breaks the line
+
+
+def ending_lines(screen: Screen, task: Mapping[str, Any]) -> Iterator[str]:
+    """Give what a person reads once the task that they followed has ended."""
+    yield from headline(screen, task)
+    yield from output_lines(screen, task)
+    yield from file_lines(screen, task, most=FEW)
+
+
+def headline(screen: Screen, task: Mapping[str, Any]) -> list[str]:
+    """Return how it ended in this terminal's language, or what the chat was told."""
+    said = (task.get("said") or {}).get(screen.lang) or task["summary"] or ""
+    return reveal(said).split("\n") if said else []
+
+
+def output_lines(screen: Screen, task: Mapping[str, Any]) -> Iterator[str]:
+    """Give the last lines that a command printed, and how to see those before."""
+    run = task.get("run")
+    if not run or not run["started"]:
+        return
+    output = run["output"]
+    if not output["tail"] and not output["before"]:
+        yield screen.say(words.NO_OUTPUT)
+        return
+    if output["before"]:
+        from local_agent.replies import render_size
+
+        kept = words.OUTPUT_BEFORE if output["log_sha256"] else words.OUTPUT_NOT_KEPT
+        size = render_size(output["before"])
+        yield screen.ink("dim", screen.say(kept, size=size, task=task["short_id"]))
+    yield from (f"  {line}" for line in reveal(output["tail"]).split("\n"))
+
+
+def file_lines(screen: Screen, task: Mapping[str, Any], *, most: int) -> Iterator[str]:
+    """Give which files of the workspace changed while a command ran.
+
+    Args:
+        most: How many are named; the others are counted.
+    """
+    run = task.get("run")
+    if not run or run["files"] is None:
+        return
+    files = run["files"]
+    total = sum(files[kind] for kind in _KINDS)
+    yield _count(screen, files, total)
+    shown = files["listed"][:most]
+    rows = [(f"  {screen.say(words.FILE_IS[file['change']])}", _name(file)) for file in shown]
+    for line, file in zip(table(rows), shown, strict=True):
+        yield line + _marks(screen, file)
+    if rest := total - len(shown):
+        more = words.FILES_MORE_HERE if len(shown) < len(files["listed"]) else words.FILES_MORE
+        yield f"  {screen.say(more, count=rest, task=task['short_id'])}"
+    if files["incomplete"]:
+        yield screen.ink("red", screen.say(words.FILES_INCOMPLETE))
+    if run["sandbox"] == "none":
+        yield screen.ink("red", screen.say(words.FILES_ELSEWHERE))
+
+
+def _count(screen: Screen, files: Mapping[str, Any], total: int) -> str:
+    if not total:
+        return screen.say(words.FILES_NONE)
+    counted = [
+        screen.say(words.FILES_OF_KIND, count=files[kind], kind=screen.say(words.FILE_IS[kind]))
+        for kind in _KINDS
+        if files[kind]
+    ]
+    parts = screen.say(words.COMMA).join(counted)
+    return screen.say(words.FILES, count=total, parts=parts)
+
+
+def _name(file: Mapping[str, Any]) -> str:
+    return "".join(exact(file["path"], width=_ENDLESS))
+
+
+def _marks(screen: Screen, file: Mapping[str, Any]) -> str:
+    marks = []
+    if file["link"]:
+        marks.append(screen.say(words.FILE_LINK))
+    if file["surface"]:
+        marks.append(screen.say(words.FILE_SURFACE))
+    return screen.ink("red", "  ← " + screen.say(words.COMMA).join(marks)) if marks else ""

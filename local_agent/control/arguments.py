@@ -1,0 +1,39 @@
+"""What a request over the control socket was given; checked by type and range, nothing more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from common.errors import RemoteProtocolError
+
+
+class Arguments:
+    """The arguments of a request, each checked as it is used.
+
+    Each method raises RemoteProtocolError ``control.malformed`` where something else was given.
+    """
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        self._given = given
+
+    def text(self, name: str) -> str:
+        """Return a text."""
+        value = self._given.get(name)
+        if not isinstance(value, str):
+            raise RemoteProtocolError("control.malformed", field=name)
+        return value
+
+    def flag(self, name: str) -> bool:
+        """Return a yes or no."""
+        value = self._given.get(name)
+        if not isinstance(value, bool):
+            raise RemoteProtocolError("control.malformed", field=name)
+        return value
+
+    def integer(self, name: str, low: int, high: int) -> int:
+        """Return a whole number from ``low`` to ``high``."""
+        value = self._given.get(name)
+        if type(value) is not int or not low <= value <= high:
+            raise RemoteProtocolError("control.malformed", field=name)
+        return value
