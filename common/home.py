@@ -6,6 +6,7 @@ No pydantic and no keyring here: the quick commands come this way.
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,7 +71,8 @@ def write_private(path: Path, data: bytes) -> None:
     Folders that are missing are made private; one that is there is left as it is.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    # Random, not by process: after a kill -9 the next process may well have the same number.
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     try:
         with os.fdopen(descriptor, "wb") as file:

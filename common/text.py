@@ -20,7 +20,7 @@ _ANSI = re.compile(
 _HIDDEN = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200c\u200e\u200f"
     "\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff9-\ufffb\u00a0\u2000-\u200a"
-    "\u202f\u205f\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    "\u1680\u202f\u205f\u2800\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
     # What joins and colours emoji is fine inside one, and hides things anywhere else.
     "|(?<![\ufe0f\u2190-\u2bff\U0001f000-\U0001faff])\u200d"
     "|\u200d(?![\u2190-\u2bff\U0001f000-\U0001faff])"

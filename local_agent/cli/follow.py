@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from common.terminal import clip_cells
-from common.text import one_line
+from common.text import one_line, reveal
 from local_agent.cli import words
 from local_agent.cli.ending import ending_lines
 from local_agent.cli.screen import Screen

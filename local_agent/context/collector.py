@@ -26,6 +26,7 @@ from local_agent.workspace.registry import Workspace
 MAX_TESTS: Final = 5
 MAX_NAMES: Final = 5  # identifiers that are searched for
 MAX_CANDIDATES: Final = 100  # files whose size is looked up
+_BEGINNING: Final = 8192  # bytes in which git, too, looks for the NUL of a binary file
 _TEST_NAME = re.compile(r"(?i:(?:^|[._-])(?:tests?|specs?)(?:[._-]|$))|Tests?\.")
 _TEST_FOLDERS: Final = frozenset({"test", "tests", "__tests__", "spec", "specs"})
 
@@ -86,10 +87,12 @@ class Collector:
             found |= dict.fromkeys(item.path for item in result.items)
         sizes = await asyncio.to_thread(_sizes, workspace, [*found][:MAX_CANDIDATES])
         shares = self._budget.share(sizes)
+        related = _tests_of([share.path for share in shares], known)
+        tests = await asyncio.to_thread(_sizes, workspace, related)
         changes = await self._local_changes(workspace.path)
         return Collected(
             files=shares,
-            tests=_tests_of([share.path for share in shares], known),
+            tests=tuple(path for path, _ in tests[:MAX_TESTS]),
             branch=changes.branch if changes else None,
             changed=changes.total if changes else 0,
         )
@@ -102,6 +105,7 @@ def is_test(path: str) -> bool:
 
 
 def _sizes(workspace: Workspace, found: Sequence[str]) -> list[tuple[str, int]]:
+    """Return the size of each that is a text and may be read."""
     sizes = []
     with paths.open_root(workspace.path, deny=workspace.deny) as root:
         for path in found:
@@ -109,8 +113,11 @@ def _sizes(workspace: Workspace, found: Sequence[str]) -> list[tuple[str, int]]:
                 file = paths.open_file(root, paths.check_relative(path))
             except InputError:
                 continue  # it went away, or may not be read: then it is not looked at
-            sizes.append((path, os.fstat(file).st_size))
-            os.close(file)
+            try:
+                if b"\0" not in os.read(file, _BEGINNING):
+                    sizes.append((path, os.fstat(file).st_size))
+            finally:
+                os.close(file)
     return sizes
 
 
@@ -124,7 +131,7 @@ def _tests_of(paths: Sequence[str], known: Iterable[str]) -> tuple[str, ...]:
     stems = {_stem(path) for path in paths if not is_test(path)} - {"", "__init__", "index"}
     return tuple(
         path for path in known if path not in paths and is_test(path) and _stem(path) in stems
-    )[:MAX_TESTS]
+    )[:MAX_CANDIDATES]
 
 
 def _stem(path: str) -> str:

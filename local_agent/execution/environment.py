@@ -58,14 +58,15 @@ def resolve_program(word: str, workspace: Workspace, *, cwd: Path, sandboxed: bo
     ``dev`` and ``ino`` are the target's, so that turning the link elsewhere shows.
 
     Args:
-        word: A bare name; ``./…`` for a file of the workspace; or an absolute path.
+        word: A bare name; a path relative to ``cwd``, with or without ``./``, as in any shell; or
+            an absolute path.
         workspace: Whose toolchains are searched.
         cwd: Real path in which the command starts.
         sandboxed: Whether the program must be visible inside the sandbox.
 
     Raises:
-        InputError: ``command.not-found``, ``command.path-form`` (``dir/program`` without ``./``),
-            ``command.not-executable``, ``command.outside`` (of the workspace),
+        InputError: ``command.not-found``, ``command.not-executable``, ``command.outside`` (a
+            relative path that leads out of workspace, toolchains and system),
             ``command.not-visible`` (inside the sandbox), ``command.program-too-large``.
     """
     found = _locate(word, workspace, cwd)
@@ -76,10 +77,11 @@ def resolve_program(word: str, workspace: Workspace, *, cwd: Path, sandboxed: bo
         raise InputError("command.not-found", program=word) from None
     if not stat.S_ISREG(status.st_mode) or not os.access(real, os.X_OK):
         raise InputError("command.not-executable", program=word)
-    tools = [path for toolchain in workspace.toolchains for path in toolchain.paths]
-    seen = (*SYSTEM, workspace.path, *tools, *(path.resolve() for path in tools))
-    if sandboxed and not any(real.is_relative_to(place) for place in seen):
-        raise InputError("command.not-visible", program=word, path=real)
+    if not any(real.is_relative_to(place) for place in (*SYSTEM, *_open_places(workspace))):
+        if sandboxed:
+            raise InputError("command.not-visible", program=word, path=real)
+        if not word.startswith("/"):
+            raise InputError("command.outside", program=word)
     inside = real.is_relative_to(workspace.path)
     return Executable(
         path=str(found),
@@ -94,16 +96,20 @@ def _search_path(workspace: Workspace) -> tuple[Path, ...]:
     return tuple(dict.fromkeys([*tools, *SYSTEM_PATH]))
 
 
+def _open_places(workspace: Workspace) -> tuple[Path, ...]:
+    tools = [path for toolchain in workspace.toolchains for path in toolchain.paths]
+    return (workspace.path, *tools, *(path.resolve() for path in tools))
+
+
 def _locate(word: str, workspace: Workspace, cwd: Path) -> Path:
     if word.startswith("/"):
         return Path(word)
-    if word.startswith(("./", "../")):
-        place = cwd / word
-        if not place.resolve().is_relative_to(workspace.path):
-            raise InputError("command.outside", program=word)
-        return place.parent.resolve() / place.name
     if "/" in word:
-        raise InputError("command.path-form", program=word)
+        # The link itself, as a venv's python is one to the system's; its target is looked at next.
+        found = (cwd / word).parent.resolve() / Path(word).name
+        if not any(found.is_relative_to(place) for place in _open_places(workspace)):
+            raise InputError("command.outside", program=word)
+        return found
     for place in _search_path(workspace):
         candidate = place / word
         if candidate.is_file() and os.access(candidate, os.X_OK):
