@@ -69,6 +69,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     "R22": built("Approval states; consumption once; approved but not begun expires."),
     "R23": built("A decision names the digest that was shown."),
     "R24": built("Execution recomputes from reality and refuses on any difference."),
+    "R24b": later("A command's base: the workspace's own files are sealed and checked again."),
     "R25": built("The approver shows exactly what will run."),
     "R26": built("Hidden characters are visible everywhere."),
     "R27": later("Native dialogs get text through stdin and answer with digest and nonce."),

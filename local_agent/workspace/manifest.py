@@ -39,7 +39,8 @@ class Differences:
         names: Up to 200 relative paths, with ``+``, ``-`` or ``~`` in front; links and surfaces
             first, so that no crowd of others keeps them out.
         links: Symbolic links that are new or were turned elsewhere.
-        surfaces: Changed paths that other programs run or obey (R38).
+        surfaces: Changed paths that other programs run or obey (R38), or that lend their owner's
+            rights to whoever runs them.
         truncated: There were more entries than were looked at, or more names than are listed.
         incomplete: There were more entries than were looked at: more may have changed.
     """
@@ -83,7 +84,11 @@ def compare(before: Manifest, after: Manifest) -> Differences:
     changed = sorted(path for path in old.keys() & new.keys() if old[path] != new[path])
     present = [*added, *changed]
     links = [path for path in present if stat.S_ISLNK(new[path][0])]
-    surfaces = [path for path in (*present, *removed) if is_execution_surface(path)]
+    surfaces = [
+        path
+        for path in (*present, *removed)
+        if is_execution_surface(path) or _lends_rights(new.get(path))
+    ]
     marked = [
         *(f"+ {path}" for path in added),
         *(f"- {path}" for path in removed),
@@ -101,6 +106,11 @@ def compare(before: Manifest, after: Manifest) -> Differences:
         truncated=incomplete or len(marked) > MAX_NAMES,
         incomplete=incomplete,
     )
+
+
+def _lends_rights(stamp: _Stamp | None) -> bool:
+    # Whoever runs such a file later does so with its owner's rights.
+    return stamp is not None and bool(stamp[0] & (stat.S_ISUID | stat.S_ISGID))
 
 
 def _entries(folder: Path) -> list[tuple[str, os.stat_result]]:

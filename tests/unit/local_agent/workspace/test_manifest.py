@@ -109,3 +109,11 @@ for number in range(5):
 
 def test_a_workspace_that_went_away_is_empty(tmp_path: Path) -> None:
     assert take(tmp_path / "absent").stamps == {}
+
+
+@pytest.mark.requirement("R46")
+def test_a_file_that_lends_its_owners_rights_is_notable(tmp_path: Path) -> None:
+    before = manifest.take(tmp_path)
+    (tmp_path / "tool").write_bytes(b"x")
+    (tmp_path / "tool").chmod(0o4755)
+    assert manifest.compare(before, manifest.take(tmp_path)).surfaces == ("tool",)
