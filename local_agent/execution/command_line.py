@@ -68,6 +68,8 @@ def read_command_line(text: str) -> CommandLine:
 
 def _needs_shell(line: str) -> bool:
     """Tell whether a shell would read more than words in a line whose quotes are balanced."""
+    if "\\\n" in line:
+        return True  # a shell drops both characters; splitting into words would keep them
     quote = ""
     starts_word = True
     index = 0
@@ -82,8 +84,6 @@ def _needs_shell(line: str) -> bool:
                 quote = ""
         elif char == "\\":
             index += 1
-            if line[index] == "\n":
-                return True
         elif char in "'\"":
             quote = char
         elif char in _OPERATORS or (starts_word and (char in "~#" or _assigns(line, index))):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from common.errors import InputError
@@ -18,6 +18,7 @@ PIECES = st.sampled_from(
 
 @pytest.mark.requirement("R42")
 @given(st.lists(PIECES, max_size=14).map("".join))
+@example('"\\\n"')
 @settings(max_examples=250, deadline=None)
 def test_an_argv_is_what_the_shell_would_have_made_of_it(text: str) -> None:
     try:
