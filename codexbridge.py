@@ -71,9 +71,7 @@ SECTIONS: tuple[tuple[Words, tuple[Command, ...]], ...] = (
             Command(
                 "agent",
                 "local_agent.cli.agent",
-                Words(
-                    "run the agent of this machine in the foreground", "在前台运行本机的代理"
-                ),
+                Words("run the agent of this machine in the foreground", "在前台运行本机的代理"),
             ),
             Command(
                 "gateway",

@@ -105,8 +105,8 @@ FINAL: Mapping[Reason, Sentence] = {
         zh="{id} 在 {machine} 上已过期，没有运行。如仍需要，请重新发送。",
     ),
     Reason.REFUSED: Sentence(
-        en="{id} was not done: the rules or the settings of {machine} do not allow it.",
-        zh="{id} 没有进行：{machine} 的规则或设置不允许。",
+        en="{id} was refused on {machine}; nothing was done.",
+        zh="{id} 在 {machine} 上未被受理，没有进行任何操作。",
     ),
     Reason.CANCELLED: Sentence(
         en="{id} was cancelled on {machine}.", zh="{id} 已在 {machine} 上取消。"
@@ -166,10 +166,7 @@ OUTCOME: Mapping[Reason, Sentence] = {
     Reason.FAILED: Sentence(en="failed", zh="失败"),
     Reason.REJECTED: Sentence(en="rejected by a person", zh="被人拒绝"),
     Reason.EXPIRED: Sentence(en="expired", zh="已过期"),
-    Reason.REFUSED: Sentence(
-        en="not done: the machine's rules or settings do not allow it",
-        zh="未进行：电脑的规则或设置不允许",
-    ),
+    Reason.REFUSED: Sentence(en="refused, nothing was done", zh="未被受理，没有进行任何操作"),
     Reason.CANCELLED: Sentence(en="cancelled", zh="已取消"),
     Reason.DRIFTED: Sentence(en="not run, it had changed since", zh="内容已变化，未运行"),
     Reason.UNKNOWN: Sentence(en="interrupted, effect unknown", zh="被中断，是否生效不明"),

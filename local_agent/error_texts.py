@@ -265,6 +265,35 @@ _WORKSPACE: Final = {
         en="The test command is empty or longer than {limit} bytes.",
         zh="测试命令为空或超过 {limit} 字节。",
     ),
+    "workspace.name-taken": Sentence(
+        en="{name} is the workspace {path} already. Give this folder another name: --name NAME",
+        zh="{name} 已是工作区 {path}。请为此文件夹另取名称：--name 名称",
+    ),
+    "workspace.test-not-found": Sentence(
+        en="Nothing was added: the test command's program “{program}” is in none of the toolchains "
+        "that are allowed, and not in the system. Install it, allow its toolchain (--toolchains "
+        "all), or write its path, such as ./tools/run-tests or .venv/bin/python.",
+        zh="没有添加：测试命令的程序“{program}”既不在已允许的工具链中，也不在系统中。请安装它、允许其"
+        "工具链（--toolchains all），或写出路径，例如 ./tools/run-tests 或 .venv/bin/python。",
+    ),
+    "workspace.test-not-executable": Sentence(
+        en="Nothing was added: the test command's “{program}” is no program that may be executed. "
+        "If it is a script: chmod +x it, or name its interpreter first, such as: sh {program}",
+        zh="没有添加：测试命令中的“{program}”不是可运行的程序。如果是脚本：请 chmod +x，"
+        "或先写解释器，例如：sh {program}",
+    ),
+    "workspace.test-hidden": Sentence(
+        en="Nothing was added: commands here could not reach the test command's program "
+        "“{program}”. Allow the toolchain it belongs to (--toolchains all), or name one in the "
+        "folder or the system.",
+        zh="没有添加：此处的命令接触不到测试命令的程序“{program}”。请允许它所属的工具链"
+        "（--toolchains all），或改用此文件夹或系统中的程序。",
+    ),
+    "workspace.test-unreadable": Sentence(
+        en="Nothing was added: the test command is empty, too long, has a quote that does not end, "
+        "or holds a control character.",
+        zh="没有添加：测试命令为空、过长、引号没有结束，或含有控制字符。",
+    ),
     "workspace.variable": Sentence(
         en="{name} cannot be passed to commands.", zh="不能把 {name} 传给命令。"
     ),

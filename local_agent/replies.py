@@ -78,10 +78,7 @@ REASONS: Final[dict[str, Sentence]] = {
     "failed": Sentence(en="failed", zh="失败"),
     "rejected": Sentence(en="rejected", zh="已拒绝"),
     "expired": Sentence(en="expired", zh="已过期"),
-    "refused": Sentence(
-        en="not done: the policy or the settings of this machine",
-        zh="未进行：本机的策略或设置不允许",
-    ),
+    "refused": Sentence(en="refused, nothing was done", zh="未被受理，没有进行任何操作"),
     "cancelled": Sentence(en="cancelled", zh="已取消"),
     "drifted": Sentence(en="changed since approval, not run", zh="批准后内容有变，未运行"),
     "unknown": Sentence(en="outcome unknown", zh="结果未知"),
@@ -423,12 +420,8 @@ ENGINE_ERRORS: Final[dict[str, Sentence]] = {
         "`codexbridge workspace add` 确认其工具链。",
     ),
     "command.outside": Sentence(
-        en="“{program}” lies outside the workspace. Nothing was run.",
-        zh="“{program}”位于工作区之外。没有运行任何命令。",
-    ),
-    "command.path-form": Sentence(
-        en="“{program}” is not a name or path of a program. Nothing was run.",
-        zh="“{program}”不是程序名或程序路径。没有运行任何命令。",
+        en="“{program}” leads out of the workspace and its confirmed toolchains. Nothing was run.",
+        zh="“{program}”指向工作区和已确认的工具链之外。没有运行任何命令。",
     ),
     "command.program-too-large": Sentence(
         en="The program “{program}” is too large to be checked. Nothing was run.",

@@ -39,7 +39,7 @@ class Reason(StrEnum):
     FAILED = "failed"
     REJECTED = "rejected"  # by a person
     EXPIRED = "expired"
-    REFUSED = "refused"  # by policy, or not set up for it, as without a model
+    REFUSED = "refused"  # by policy, or as it cannot be done here, as without a model
     CANCELLED = "cancelled"
     DRIFTED = "drifted"  # what would run is no longer what was approved
     UNKNOWN = "unknown"  # interrupted: it may or may not have happened

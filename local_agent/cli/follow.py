@@ -38,10 +38,11 @@ def follow(steps: Iterator[tuple[str, dict[str, Any]]], screen: Screen) -> int:
 def _told(event: Mapping[str, Any], screen: Screen) -> str:
     if event.get("type") != "task_state":
         return ""
+    # Where there is something to say, it says where the task stands.
+    if message := (event.get("said") or {}).get(screen.lang) or event.get("message"):
+        return one_line(message, 300)
     state = words.STATES.get(str(event.get("state")))
-    named = screen.say(state) if state else str(event.get("state"))
-    message = (event.get("said") or {}).get(screen.lang) or event.get("message")
-    return f"{named}: {one_line(message, 300)}" if message else named
+    return screen.say(state) if state else str(event.get("state"))
 
 
 def _conclude(task: Mapping[str, Any], screen: Screen) -> int:

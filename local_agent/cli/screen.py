@@ -73,9 +73,18 @@ def at_keyboard() -> bool:
 
 
 def read_answer(question: str) -> str:
-    """Ask on standard output and return one short line, lower case, without its blanks."""
+    """Ask on standard output and return one short line, lower case, without its blanks.
+
+    What is longer than an answer is none: it is read to its end, so that its rest does not answer
+    the next question.
+    """
     print(question, end="", flush=True)
-    return sys.stdin.readline(MAX_ANSWER).strip().lower()
+    line = rest = sys.stdin.readline(MAX_ANSWER)
+    while len(rest) == MAX_ANSWER and not rest.endswith("\n"):
+        rest = sys.stdin.readline(MAX_ANSWER)
+    if not rest.endswith("\n"):
+        print()  # Ctrl-D ends no line on the screen
+    return line.strip().lower() if line == rest else "…"
 
 
 def print_json(value: Any) -> None:

@@ -156,6 +156,30 @@ ADDED_NO_TEST: Final = Sentence(
     en='No test command yet: add it again with --test "CMD", or ask with --cmd.',
     zh='尚无测试命令：用 --test "命令" 重新添加，或在请求中使用 --cmd。',
 )
+WAS_KNOWN: Final = Sentence(
+    en="It was there already. Changed: {changed}. Kept: {kept}.",
+    zh="它原已登记。已更改：{changed}。保持不变：{kept}。",
+)
+NOTHING: Final = Sentence(en="nothing", zh="无")
+AND: Final = Sentence(en="; ", zh="；")
+PARTS: Final = {
+    "path": Sentence(en="folder {value}", zh="文件夹 {value}"),
+    "test_command": Sentence(en="test command `{value}`", zh="测试命令 `{value}`"),
+    "toolchains": Sentence(en="toolchains {value}", zh="工具链 {value}"),
+    "pass_env": Sentence(en="variables {value}", zh="环境变量 {value}"),
+    "deny": Sentence(en="never read {value}", zh="绝不读取 {value}"),
+    "default": Sentence(en="used where a request names none", zh="请求未指明时使用"),
+}
+TEST_LOST: Final = Sentence(
+    en="The test command kept, `{command}`, could not start here now. Set another one with "
+    "--test, or allow its toolchain with --toolchains.",
+    zh="保留的测试命令 `{command}` 目前无法在此启动。请用 --test 另设，或用 --toolchains "
+    "允许其工具链。",
+)
+NOTHING_ADDED: Final = Sentence(en="Nothing was added or changed.", zh="没有添加或更改任何内容。")
+YES_OR_NO: Final = Sentence(
+    en="  Please answer y or n; Enter alone is no.", zh="  请回答 y 或 n；直接回车表示否。"
+)
 REMOVED: Final = Sentence(en="Workspace {name} is forgotten.", zh="工作区 {name} 已移除登记。")
 TOOLCHAINS_FOUND: Final = Sentence(
     en="Commands here run in a sandbox that sees this folder and the system. Toolchains outside "
@@ -217,9 +241,7 @@ REASONS: Final = {
     "failed": Sentence(en="failed", zh="失败"),
     "rejected": Sentence(en="rejected", zh="已拒绝"),
     "expired": Sentence(en="expired", zh="已过期"),
-    "refused": Sentence(
-        en="not done: the policy or the settings of this machine", zh="未进行：本机的策略或设置不允许"
-    ),
+    "refused": Sentence(en="refused, nothing was done", zh="未被受理，没有进行任何操作"),
     "cancelled": Sentence(en="cancelled", zh="已取消"),
     "drifted": Sentence(en="not run: something changed", zh="未运行：内容已变化"),
     "unknown": Sentence(en="interrupted, outcome unknown", zh="被中断，结果未知"),
@@ -261,7 +283,10 @@ FILE_IS: Final = {
     "deleted": Sentence(en="deleted", zh="删除"),
 }
 FILE_LINK: Final = Sentence(en="symbolic link", zh="符号链接")
-FILE_SURFACE: Final = Sentence(en="other programs run or obey it", zh="其他程序会运行或读取其指令")
+FILE_SURFACE: Final = Sentence(
+    en="other programs run or obey it, or it lends its owner's rights",
+    zh="其他程序会运行它或读取其指令，或它会让人以其所有者的权限运行",
+)
 FILES_MORE: Final = Sentence(en="… and {count} more", zh="…… 另有 {count} 个")
 FILES_MORE_HERE: Final = Sentence(
     en="… and {count} more: codexbridge show {task}",

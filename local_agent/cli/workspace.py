@@ -15,6 +15,7 @@ from common.sentences import Lang, say
 from common.text import one_line
 from local_agent.cli import words
 from local_agent.cli.screen import Screen, at_keyboard, print_json, read_answer, screen_for
+from local_agent.cli.trial import check_start, starts
 from local_agent.workspace.registry import Registry, Workspace
 from local_agent.workspace.toolchains import Toolchain
 
@@ -64,39 +65,96 @@ def _add(
     args: argparse.Namespace, registry: Registry, screen: Screen, environ: Mapping[str, str]
 ) -> None:
     found = registry.inspect(args.path, environ)
+    older = registry.known(args.path, name=args.name)
+    folder = args.path.expanduser().resolve()
+    before = older.toolchains if older and older.path == folder else ()
+    kept = [item for item in before if all(path.exists() for path in item.paths)]
+    if args.test is not None:
+        # Before anything is asked: no answer could help.
+        check_start(args.test, folder, [*found, *kept])
+    try:
+        confirmed = tuple(_confirmed(found, kept, args.toolchains, screen))
+    except KeyboardInterrupt:
+        print()
+        screen.tell(words.NOTHING_ADDED)
+        raise
+    if args.test is not None:
+        check_start(args.test, folder, confirmed)
     added = registry.add(
         args.path,
         name=args.name,
         test_command=args.test,
-        confirmed=tuple(_confirmed(found, args.toolchains, screen)),
-        pass_env=tuple(args.pass_env),
-        deny=tuple(args.deny),
+        confirmed=confirmed,
+        pass_env=tuple(args.pass_env) or None,
+        deny=tuple(args.deny) or None,
     )
     if args.default:
         added = registry.make_default(added.name)
+    _tell_added(added, older, screen)
+
+
+def _tell_added(added: Workspace, older: Workspace | None, screen: Screen) -> None:
     screen.tell(
         words.ADDED,
         name=screen.ink("bold", added.name),
         path=one_line(str(added.path), 4096),
         count=len(added.toolchains),
     )
+    if older is not None:
+        changed = [part for part in words.PARTS if getattr(added, part) != getattr(older, part)]
+        kept = [part for part in words.PARTS if part not in changed and part != "path"]
+        screen.tell(
+            words.WAS_KNOWN,
+            changed=_parts(added, changed, screen),
+            kept=_parts(added, [part for part in kept if getattr(added, part)], screen),
+        )
     if added.test_command is None:
         screen.tell(words.ADDED_NO_TEST)
+    elif not starts(added.test_command, added.path, added.toolchains):
+        screen.tell(words.TEST_LOST, command=one_line(added.test_command, 400))
+
+
+def _parts(entry: Workspace, parts: Sequence[str], screen: Screen) -> str:
+    told = [screen.say(words.PARTS[part], value=_value(getattr(entry, part))) for part in parts]
+    return screen.say(words.AND).join(told) or screen.say(words.NOTHING)
+
+
+def _value(value: object) -> str:
+    if isinstance(value, tuple):
+        names = [item.kind if isinstance(item, Toolchain) else str(item) for item in value]
+        return one_line(", ".join(names) or "-", 400)
+    return one_line(str(value), 400)
 
 
 def _confirmed(
-    found: Sequence[Toolchain], chosen: str | None, screen: Screen
+    found: Sequence[Toolchain], kept: Sequence[Toolchain], chosen: str | None, screen: Screen
 ) -> Sequence[Toolchain]:
     if chosen is not None:
         return _named(found, chosen)
-    if not found:
-        return []
+    new = [item for item in found if item not in kept]
+    if not new:
+        return kept
     if not at_keyboard():
-        kinds = ", ".join(item.kind for item in found)
-        screen.tell(words.TOOLCHAINS_SKIPPED, count=len(found), kinds=kinds)
-        return []
+        kinds = ", ".join(item.kind for item in new)
+        screen.tell(words.TOOLCHAINS_SKIPPED, count=len(new), kinds=kinds)
+        return kept
     screen.tell(words.TOOLCHAINS_FOUND)
-    return [item for item in found if _says_yes(item, screen)]
+    allowed = [item for group in _overlapping(new) if _says_yes(group, screen) for item in group]
+    kinds_now = {item.kind for item in allowed}
+    return [*allowed, *(item for item in kept if item.kind not in kinds_now)]
+
+
+def _overlapping(found: Sequence[Toolchain]) -> list[list[Toolchain]]:
+    """Return the toolchains by question: those that would open the same folder share one."""
+    groups: list[list[Toolchain]] = []
+    for item in found:
+        for group in groups:
+            if any(path in other.paths for other in group for path in item.paths):
+                group.append(item)
+                break
+        else:
+            groups.append([item])
+    return groups
 
 
 def _named(found: Sequence[Toolchain], chosen: str) -> Sequence[Toolchain]:
@@ -109,10 +167,15 @@ def _named(found: Sequence[Toolchain], chosen: str) -> Sequence[Toolchain]:
     return [item for item in found if item.kind in wanted]
 
 
-def _says_yes(item: Toolchain, screen: Screen) -> bool:
-    path = ", ".join(one_line(str(path), 1024) for path in item.paths)
-    question = screen.say(words.TOOLCHAIN_ASK, kind=item.kind, path=path)
-    return read_answer(question) in ("y", "yes", "是")
+def _says_yes(group: Sequence[Toolchain], screen: Screen) -> bool:
+    paths = dict.fromkeys(one_line(str(path), 1024) for item in group for path in item.paths)
+    kinds = ", ".join(item.kind for item in group)
+    question = screen.say(words.TOOLCHAIN_ASK, kind=kinds, path=", ".join(paths))
+    while (answer := read_answer(question)) not in ("", "n", "no", "否", "不"):
+        if answer in ("y", "yes", "是"):
+            return True
+        screen.tell(words.YES_OR_NO)
+    return False
 
 
 def _list(found: Sequence[Workspace], screen: Screen, *, as_json: bool) -> None:

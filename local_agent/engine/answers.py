@@ -7,6 +7,7 @@ the tasks of their own account alone; who sits at the machine sees all.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from common import dsl
@@ -94,13 +95,13 @@ class HelpProposer:
         topic = Topic(asked.topic)
         help_text = dsl.help_text(asked.lang, prefix=asked.prefix)
         if topic in (Topic.APPROVE, Topic.APPLY):
-            return answer("\n".join(await self._where_it_happens(asked, topic)))
+            return _declined("\n".join(await self._where_it_happens(asked, topic)))
         if topic is Topic.REJECT:
-            return answer(say(replies.REJECT_THERE, asked.lang, prefix=asked.prefix))
+            return _declined(say(replies.REJECT_THERE, asked.lang, prefix=asked.prefix))
         if topic is Topic.CANCEL:
-            return answer(say(replies.CANCEL_HOW, asked.lang, prefix=asked.prefix))
+            return _declined(say(replies.CANCEL_HOW, asked.lang, prefix=asked.prefix))
         if topic is Topic.FREE_TEXT_OFF:
-            return answer(f"{say(replies.FREE_TEXT_OFF, asked.lang)}\n{help_text}")
+            return _declined(f"{say(replies.FREE_TEXT_OFF, asked.lang)}\n{help_text}")
         return answer(help_text)
 
     async def _where_it_happens(self, asked: Asked, topic: Topic) -> list[str]:
@@ -138,6 +139,11 @@ class StatusProposer:
         if self._sandbox == "none":
             return say(replies.NOT_SANDBOXED, lang)
         return say(replies.SANDBOXED, lang, level=self._sandbox)
+
+
+def _declined(text: str) -> Proposed:
+    # "T-7K3F completed" above "nothing can be approved from the chat" would be read as a yes.
+    return replace(answer(text), not_done=True)
 
 
 def _workspace_line(workspace: Workspace | None, lang: Lang) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from common.model.proposal import CommandProposal, LocalApproval
@@ -78,4 +79,5 @@ class RunProposer:
 
 
 def _nothing(sentence: Sentence, asked: Asked, **facts: object) -> Proposed:
-    return answer(say(sentence, asked.lang, prefix=asked.prefix, **facts))
+    told = answer(say(sentence, asked.lang, prefix=asked.prefix, **facts))
+    return replace(told, not_done=True)

@@ -42,7 +42,8 @@ _TEST_FILE = re.compile(r"test_\w+\.py|\w+_test\.\w+|[\w-]+\.(?:test|spec)\.\w+|
 _SOURCE = re.compile(r"\.(?:py|[cm]?[jt]sx?|go|rb|java|kt|rs|php|cs|cc?|cpp|swift|scala|exs?)$")
 _ITS_TESTS = re.compile(
     r"(?P<of>目录|文件夹|文件|模块|包|里面?|下面?|中|的)*(?:所有|全部)?(?:单元|集成)?(?:测试|单测)(?:用例)?"
-    r"(?:吧|一下|一遍)?|(?:unit |integration )?(?:tests?|specs?)"
+    # One test may be an argument: "run manage.py test".
+    r"|(?:unit |integration )?(?:tests|specs)"
 )
 _ASIDE = re.compile(r"(?:please|now|again|only|for me|thanks|[,，\s]|吧|一下|谢谢)*", re.IGNORECASE)
 _BEFORE_QUERY = re.compile(
@@ -131,7 +132,7 @@ def _names_tests(word: str, rest: str) -> bool:
     if word.startswith(("./", "../", "/", "~")):
         return False
     like_path = "/" in word or _SOURCE.search(word) is not None
-    if said := _ITS_TESTS.fullmatch(rest):
+    if (said := _ITS_TESTS.match(rest)) and _ASIDE.fullmatch(rest, said.end()):
         return like_path or said["of"] is not None
     *folders, name = word.rstrip("/").split("/")
     in_folder = "/" in word and not _TEST_FOLDERS.isdisjoint((*folders, name))

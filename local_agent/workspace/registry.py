@@ -93,44 +93,68 @@ class Registry:
         """
         return toolchains.detect(self._folder(path), environ, home=self._home)
 
+    def known(self, path: Path, *, name: str | None = None) -> Workspace | None:
+        """Return the entry that adding this folder under this name would change; None for none.
+
+        Raises:
+            InputError: as `add` for the folder itself, and ``workspace.name-taken`` when the name
+                is not given and the one of the folder is that of another folder.
+        """
+        folder, entries = self._folder(path), self.load()
+        if name is not None:
+            return next((entry for entry in entries if entry.name == name), None)
+        here = [entry for entry in entries if entry.path == folder]
+        if here:
+            return next((entry for entry in here if entry.default), here[0])
+        for entry in entries:
+            if entry.name == _name_of(folder):
+                raise InputError("workspace.name-taken", name=entry.name, path=entry.path)
+        return None
+
     def add(
         self,
         path: Path,
         *,
         name: str | None = None,
         test_command: str | None = None,
-        confirmed: tuple[Toolchain, ...] = (),
-        pass_env: tuple[str, ...] = (),
-        deny: tuple[str, ...] = (),
+        confirmed: tuple[Toolchain, ...] | None = None,
+        pass_env: tuple[str, ...] | None = None,
+        deny: tuple[str, ...] | None = None,
     ) -> Workspace:
-        """Open a folder, or replace the entry of the same name.  The first one is the default.
+        """Open a folder, or change the entry that `known` gives.  The first one is the default.
+
+        What is None stays as it was.  Toolchains belong to a folder: under another one of the same
+        name none is kept.
 
         Raises:
             InputError: ``workspace.name``, ``workspace.not-a-folder``, ``workspace.forbidden``,
-                ``workspace.nested``, ``workspace.too-many``, ``workspace.command``,
-                ``workspace.variable``; and those of `toolchains.check`.
+                ``workspace.nested``, ``workspace.name-taken``, ``workspace.too-many``,
+                ``workspace.command``, ``workspace.variable``; and those of `toolchains.check`.
         """
         folder = self._folder(path)
-        chosen = name or _name_of(folder)
+        older = self.known(path, name=name)
+        chosen = name or (older.name if older else _name_of(folder))
         if not _NAME.fullmatch(chosen):
             raise InputError("workspace.name", name=chosen)
         if test_command is not None and not 0 < len(test_command.encode()) <= MAX_COMMAND_BYTES:
             raise InputError("workspace.command", limit=MAX_COMMAND_BYTES)
-        for toolchain in confirmed:
+        for toolchain in confirmed or ():
             toolchains.check(toolchain, home=self._home, private=self._private())
-        for variable in pass_env:
+        for variable in pass_env or ():
             _check_variable(variable)
-        known = self.load()
-        others = [entry for entry in known if entry.name != chosen]
+        others = [entry for entry in self.load() if entry.name != chosen]
         if len(others) >= MAX_WORKSPACES:
             raise InputError("workspace.too-many", limit=MAX_WORKSPACES)
+        begin = older or Workspace(name=chosen, path=folder)
+        if confirmed is None and begin.path != folder:
+            confirmed = ()
         added = Workspace(
             name=chosen,
             path=folder,
-            test_command=test_command,
-            toolchains=confirmed,
-            pass_env=pass_env,
-            deny=deny,
+            test_command=begin.test_command if test_command is None else test_command,
+            toolchains=begin.toolchains if confirmed is None else confirmed,
+            pass_env=begin.pass_env if pass_env is None else pass_env,
+            deny=begin.deny if deny is None else deny,
             default=not any(entry.default for entry in others),
         )
         self._save([*others, added])

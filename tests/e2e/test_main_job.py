@@ -45,6 +45,25 @@ def test_a_message_becomes_an_approval_a_run_and_a_summary(running: Place, works
     assert (task["short_id"], task["state"]) == (short_id, "COMPLETED")
 
 
+@pytest.mark.requirement("R46")
+@pytest.mark.requirement("R55")
+def test_what_a_run_did_is_told_at_the_machine_in_its_language(
+    running: Place, workspace: Path
+) -> None:
+    (workspace / "count.sh").write_text("seq 1 9999; rm login.py; ln -s /usr out\n")
+    running.callback("@dev 测试")
+    short_id = running.waiting()["short_id"]
+    for shown in (running.approve(short_id), running.run("show", short_id).stdout):
+        assert "`sh count.sh` succeeded" in shown
+        assert "2 files in the workspace changed while it ran: 1 new, 1 deleted" in shown
+        assert "symbolic link" in shown
+        assert f"before this; codexbridge show {short_id} --log" in shown
+    assert "成功" in running.hears(short_id, "9999")
+    assert all("login.py" not in told for told in running.chat())
+    log = running.run("show", short_id, "--log").stdout
+    assert log.split() == [str(number) for number in range(1, 10_000)]
+
+
 def test_a_rejection_with_its_reason_reaches_the_chat(running: Place, workspace: Path) -> None:
     running.callback("@dev 跑一下测试")
     short_id = running.waiting()["short_id"]
@@ -87,7 +106,7 @@ def test_help_status_search_and_review_answer_in_the_chat(running: Place, worksp
     found = running.hears("login.py")
     assert "retry = 3" not in found, "paths and counts only, until disclosure levels exist"
     running.callback("@dev fix the login retry")
-    running.hears("No model")
+    running.hears("was refused on dev-1; nothing was done", "no model is configured")
     assert runs(workspace) == 0
 
 

@@ -13,6 +13,7 @@ from local_agent.routing.router import Router
 WORDS = [word for spec in dsl.COMMANDS for word in (spec.name, *spec.aliases)]
 MARKS = ["@dev", "＠dev", " ", "\u3000", "--cmd=", "——cmd＝", '"', "“", "”", "'", "\\", "\n", "`"]
 OTHERS = ["T-7K3F", "run", "不要", "find", "为什么", "fix", "don't", "a.py", "../"]
+OTHERS += [" and ", "并", "然后", "，", "delete", "删掉", "tests", "tests/unit", "把", "的"]
 PIECES = st.sampled_from([*MARKS, *OTHERS, *WORDS])
 TEXTS = st.one_of(st.text(max_size=200), st.lists(PIECES, max_size=30).map("".join))
 
@@ -39,6 +40,9 @@ def test_the_router_reads_any_text_and_is_steady(text: str) -> None:
         assert routed.intent.kind in (TaskKind.EXPLAIN, TaskKind.CHANGE)
     if routed.intent.params.cmd:
         assert routed.intent.kind is TaskKind.RUN
+    assert routed.left in text
+    assert routed.beyond in text
+    assert bool(routed.left) <= bool(routed.taken)
 
 
 @settings(max_examples=100, deadline=None)
@@ -52,7 +56,27 @@ def test_what_is_found_in_a_text_stood_in_it(text: str) -> None:
 
 
 @settings(max_examples=20, deadline=None)
-@given(st.sampled_from(["请", "don't ", "不要", " ", "a.", "a/", "find ", "“", "(", "--", "的"]))
+@given(
+    st.sampled_from(
+        [
+            "请",
+            "don't ",
+            "不要",
+            " ",
+            "a.",
+            "a/",
+            "find ",
+            "“",
+            "(",
+            "--",
+            "的",
+            "，",
+            "and ",
+            "把",
+            "请，",
+        ]
+    )
+)
 def test_long_runs_of_one_piece_take_no_time(piece: str) -> None:
     text = piece * (30_000 // len(piece))
     Router().route(text)

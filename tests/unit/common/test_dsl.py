@@ -69,8 +69,8 @@ def test_a_phrase_that_only_begins_like_a_command_is_natural_language(text: str)
     assert dsl.parse(f"@dev {text}") == FreeText(text)
 
 
-@pytest.mark.parametrize("name", ["plan", "patch"])
-def test_plan_and_patch_take_any_text_as_typed(name: str) -> None:
+@pytest.mark.parametrize("name", ["plan", "patch", "search", "review"])
+def test_what_takes_a_text_takes_it_as_typed(name: str) -> None:
     assert dsl.parse(f"@dev {name}: add ＡＢＣ\n“x”") == Command(name, args="add ＡＢＣ\n“x”")
 
 
@@ -140,6 +140,13 @@ def test_the_help_fits_a_message_and_names_every_command(lang: Lang) -> None:
     text = dsl.help_text(lang)
     assert len(text.encode()) <= 2048
     assert all((spec.usage.zh if lang == "zh" else spec.usage.en) in text for spec in dsl.COMMANDS)
+
+
+@pytest.mark.parametrize(("lang", "mark"), [("en", "model is configured"), ("zh", "已配置模型")])
+def test_the_help_says_what_needs_a_model(lang: Lang, mark: str) -> None:
+    marked = [line.split()[1] for line in dsl.help_text(lang).splitlines() if mark in line]
+    names = ["plan", "patch", "apply"] if lang == "en" else ["计划", "补丁", "应用"]
+    assert marked == names
 
 
 def test_the_help_names_the_prefix_that_is_set() -> None:

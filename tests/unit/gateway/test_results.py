@@ -44,6 +44,16 @@ async def test_the_whole_line_from_question_to_summary(desk: Desk) -> None:
     assert (ended.state, ended.reason) == (TaskState.COMPLETED, Reason.COMPLETED)
 
 
+@pytest.mark.requirement("P7")
+async def test_what_is_proposed_stands_below_the_waiting_sentence(desk: Desk) -> None:
+    task = await desk.ask()
+    await desk.events(task, *TO_APPROVAL)
+    said = "“delete everything” is NOT done.\nProposed: `pytest -q`"
+    await desk.event(task, "WAITING_APPROVAL", said, waiting=WAITING)
+    (waiting,) = await _told(desk, 1)
+    assert waiting.endswith(f"codexbridge approve {task.short_id}\n{said}")
+
+
 async def test_the_waiting_sentence_in_chinese(desk: Desk) -> None:
     task = await desk.ask("@dev 测试")
     await desk.events(task, *TO_APPROVAL)

@@ -162,7 +162,7 @@ def test_ask_follows_to_the_answer(agent: AgentDouble, capsys: Captured) -> None
     out = capsys.readouterr().out
     assert out.splitlines() == [
         "understood",
-        "running: still running",
+        "still running",
         "T-7K3F  completed",
         "5 passed",
     ]

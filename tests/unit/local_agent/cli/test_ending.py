@@ -65,9 +65,9 @@ def test_progress_is_told_in_the_language_of_this_terminal(
         "said": {"en": "still running", "zh": "仍在运行"},
     }
     agent.events["ask"] = [event]
-    assert "running: still running" in shown(agent, capsys, an_end())
+    assert shown(agent, capsys, an_end()).startswith("still running\n")
     monkeypatch.setenv("CODEXBRIDGE_LANG", "zh")
-    assert "运行中: 仍在运行" in shown(agent, capsys, an_end()).replace("：", ": ")
+    assert shown(agent, capsys, an_end()).startswith("仍在运行\n")
 
 
 def test_an_answer_that_has_no_second_language_is_shown_as_it_is(

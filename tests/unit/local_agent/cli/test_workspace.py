@@ -10,6 +10,8 @@ import pytest
 
 import codexbridge
 from common.home import Home
+from local_agent.cli import words
+from local_agent.error_texts import ERRORS
 from local_agent.workspace.registry import Registry
 
 Captured = pytest.CaptureFixture[str]
@@ -31,6 +33,9 @@ def project(tmp_path: Path, home: Home, monkeypatch: pytest.MonkeyPatch) -> Path
     folder = tmp_path / "shop-api"
     (folder / ".venv" / "bin").mkdir(parents=True)
     (folder / ".venv" / "pyvenv.cfg").write_text("home = /usr/bin\n", encoding="utf-8")
+    program = folder / ".venv/bin/pytest"
+    program.write_text("#!/bin/sh\n", encoding="utf-8")
+    program.chmod(0o755)
     return folder
 
 
@@ -66,11 +71,148 @@ def test_each_toolchain_is_confirmed_at_the_keyboard(
     assert stored(home) == {"shop-api": kinds}
 
 
-@pytest.mark.parametrize("typed", ["", "\n", "all\n", "Y es\n"])
-def test_anything_but_yes_is_no(
+@pytest.mark.parametrize(
+    "typed", ["", "\n", "no\n", "不\n", "all\n", "Y es\n", "maybe\nn\n", "x" * 16 + "y\nn\n"]
+)
+def test_only_yes_allows_and_anything_else_is_asked_again_or_no(
     home: Home, project: Path, monkeypatch: pytest.MonkeyPatch, typed: str
 ) -> None:
     monkeypatch.setattr("sys.stdin", Keyboard(typed))
+    assert codexbridge.main(["workspace", "add", str(project)]) == 0
+    assert stored(home) == {"shop-api": []}
+
+
+def test_what_is_neither_yes_nor_no_is_asked_again(
+    home: Home, project: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    monkeypatch.setattr("sys.stdin", Keyboard("maybe\ny\n"))
+    assert codexbridge.main(["workspace", "add", str(project)]) == 0
+    assert stored(home) == {"shop-api": ["venv"]}
+    assert capsys.readouterr().out.count("[y/N]") == 2
+
+
+class Interrupted(Keyboard):
+    """Whoever sits there presses Ctrl-C."""
+
+    def readline(self, size: int | None = -1) -> str:  # type: ignore[override]  # typeshed: IOBase and TextIO differ
+        raise KeyboardInterrupt
+
+
+def test_ctrl_c_adds_nothing_and_says_so_on_its_own_line(
+    home: Home, project: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    monkeypatch.setattr("sys.stdin", Interrupted())
+    assert codexbridge.main(["workspace", "add", str(project)]) == 130
+    assert stored(home) == {}
+    assert capsys.readouterr().out.endswith(f"\n{words.NOTHING_ADDED.en}\n")
+
+
+def test_toolchains_that_open_the_same_folder_are_one_question(
+    home: Home, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    version = tmp_path / "nobody/.pyenv/versions/3.11.7"
+    for file in ("bin/python", "lib/python3.11/os.py"):
+        (version / file).parent.mkdir(parents=True)
+        (version / file).write_text("#!/bin/sh\n", encoding="utf-8")
+    (project / ".python-version").write_text("3.11.7\n", encoding="utf-8")
+    (project / ".venv/pyvenv.cfg").write_text(f"home = {version}/bin\n", encoding="utf-8")
+    (project / ".venv/bin/python").symlink_to(version / "bin/python")
+    (version / "bin/python").chmod(0o755)
+    monkeypatch.setattr("sys.stdin", Keyboard("y\n"))
+    assert codexbridge.main(["workspace", "add", str(project)]) == 0
+    assert stored(home) == {"shop-api": ["venv", "pyenv"]}
+    out = capsys.readouterr().out
+    assert (out.count("[y/N]"), out.count(str(version))) == (1, 1)
+
+
+# --- the test command ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        ("foo bar baz", "workspace.test-not-found"),
+        ("./absent", "workspace.test-not-found"),
+        (".venv/pyvenv.cfg", "workspace.test-not-executable"),
+        ("../outside", "workspace.test-hidden"),
+        ("pytest 'a", "workspace.test-unreadable"),
+        ("", "workspace.test-unreadable"),
+    ],
+)
+def test_a_test_command_that_could_not_start_is_refused_at_once(
+    home: Home, project: Path, capsys: Captured, command: str, code: str
+) -> None:
+    add = ["workspace", "add", str(project), "--toolchains", "all", "--test", command]
+    assert codexbridge.main(add) == 2
+    said = capsys.readouterr()
+    assert said.err.startswith(f"codexbridge: {ERRORS[code].en.split(':')[0]}")
+    assert said.err.count("\n") == 1
+    assert stored(home) == {}
+
+
+@pytest.mark.parametrize(
+    "command", ["sh t.sh", ".venv/bin/pytest -q", "./.venv/bin/pytest", "cd x && make check"]
+)
+def test_a_test_command_that_can_start_is_taken(home: Home, project: Path, command: str) -> None:
+    add = ["workspace", "add", str(project), "--toolchains", "none", "--test", command]
+    assert codexbridge.main(add) == 0
+    assert Registry(home, home=Path.home()).find().test_command == command
+
+
+def test_a_program_of_a_toolchain_that_is_not_allowed_is_not_found(
+    home: Home, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add = ["workspace", "add", str(project), "--test", "pytest"]
+    monkeypatch.setattr("sys.stdin", Keyboard("n\n"))
+    assert codexbridge.main(add) == 2
+    assert stored(home) == {}
+    monkeypatch.setattr("sys.stdin", Keyboard("y\n"))
+    assert codexbridge.main(add) == 0
+
+
+# --- adding it again -----------------------------------------------------------------------------
+
+
+def test_adding_a_folder_again_keeps_what_is_not_given_and_says_so(
+    home: Home, project: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    first = ["--name", "shop", "--test", "pytest -q", "--toolchains", "all", "--pass-env", "CI_URL"]
+    assert codexbridge.main(["workspace", "add", str(project), *first]) == 0
+    capsys.readouterr()
+    monkeypatch.setattr("sys.stdin", Keyboard(""))  # nothing is asked: it was answered before
+    assert codexbridge.main(["workspace", "add", str(project), "--deny", "private/**"]) == 0
+    out = capsys.readouterr().out
+    assert "[y/N]" not in out
+    changed, _, kept = out.partition("Kept:")
+    assert "private/**" in changed
+    for part in ("pytest -q", "venv", "CI_URL"):
+        assert part in kept
+    assert words.ADDED_NO_TEST.en not in out
+    entry = Registry(home, home=Path.home()).find("shop")
+    assert (entry.test_command, entry.deny, entry.pass_env) == (
+        "pytest -q",
+        ("private/**",),
+        ("CI_URL",),
+    )
+    assert stored(home) == {"shop": ["venv"]}
+
+
+def test_a_kept_test_command_that_cannot_start_any_more_is_told(
+    home: Home, project: Path, capsys: Captured
+) -> None:
+    add = ["workspace", "add", str(project), "--toolchains"]
+    assert codexbridge.main([*add, "all", "--test", "pytest"]) == 0
+    assert codexbridge.main([*add, "none"]) == 0
+    assert "`pytest`" in capsys.readouterr().out.splitlines()[-1]
+    assert stored(home) == {"shop-api": []}
+
+
+def test_a_toolchain_that_went_away_is_not_kept(
+    home: Home, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert codexbridge.main(["workspace", "add", str(project), "--toolchains", "all"]) == 0
+    (project / ".venv").rename(project / "venv")
+    monkeypatch.setattr("sys.stdin", Keyboard("n\n"))
     assert codexbridge.main(["workspace", "add", str(project)]) == 0
     assert stored(home) == {"shop-api": []}
 

@@ -75,6 +75,14 @@ async def test_tests_are_found_by_the_name_of_what_they_test(folder: Workspace) 
     assert len(found.tests) <= MAX_TESTS
 
 
+async def test_a_binary_file_is_neither_shown_nor_taken_for_a_test(folder: Workspace) -> None:
+    (folder.path / "tests/test_login.py").write_bytes(b"\x6f\0compiled")
+    (folder.path / "src/app.py").write_bytes(b"\0")
+    found = await a_collector().collect(folder, files=["src/login.py", "app.py"], names=[])
+    assert paths(found) == ["src/login.py"]
+    assert found.tests == ("web/login.spec.ts",)
+
+
 async def test_what_went_away_or_may_not_be_read_is_left_out(folder: Workspace) -> None:
     (folder.path / "src/app.py").unlink()
     (folder.path / "src/app.py").symlink_to("/etc/passwd")

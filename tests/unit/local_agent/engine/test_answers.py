@@ -25,6 +25,12 @@ async def said(desk: Desk, text: str, **changes: object) -> str:
     return task.summary or ""
 
 
+async def declined(desk: Desk, text: str) -> str:
+    task = await desk.done(text)
+    assert (task.state, task.reason) == (TaskState.REJECTED, Reason.REFUSED)
+    return task.summary or ""
+
+
 @pytest.mark.parametrize("text", ["@dev help", "@dev", "what can you do"])
 async def test_help_lists_the_commands(desk: Desk, text: str) -> None:
     assert "@dev test" in await said(desk, text)
@@ -106,7 +112,7 @@ async def test_the_chat_cannot_approve_and_is_told_where_it_happens(desk: Desk, 
     task_id = await desk.ask("@dev test")
     await desk.waiting(task_id)
     short_id = (await desk.task(task_id)).short_id
-    answer = await said(desk, words.format(short_id))
+    answer = await declined(desk, words.format(short_id))
     assert "codexbridge approve" in answer
     assert short_id in answer
     assert (await desk.task(task_id)).state is TaskState.WAITING_APPROVAL
@@ -114,12 +120,12 @@ async def test_the_chat_cannot_approve_and_is_told_where_it_happens(desk: Desk, 
 
 
 async def test_where_nothing_waits_there_is_nothing_to_apply(desk: Desk) -> None:
-    assert "no proposed change" in await said(desk, "@dev apply")
+    assert "no proposed change" in await declined(desk, "@dev apply")
 
 
 @pytest.mark.parametrize("text", ["@dev cancel", "reject", "拒绝"])
 async def test_a_no_without_an_id_is_told_how_to_cancel(desk: Desk, text: str) -> None:
-    assert "cancel" in await said(desk, text)
+    assert "cancel" in await declined(desk, text)
 
 
 async def test_plain_words_that_are_switched_off_get_the_commands(tmp_path: Path) -> None:
@@ -127,7 +133,7 @@ async def test_plain_words_that_are_switched_off_get_the_commands(tmp_path: Path
     off = desk.settings.nl.model_copy(update={"enable": False})
     desk.settings = desk.settings.model_copy(update={"nl": off})
     async with desk:
-        answer = await said(desk, "@dev run the tests")
+        answer = await declined(desk, "@dev run the tests")
         assert "switched off" in answer
         assert "@dev test" in answer
 
@@ -137,4 +143,4 @@ async def test_another_prefix_is_used_throughout(tmp_path: Path) -> None:
     desk.settings = desk.settings.model_copy(update={"prefix": "@bot"})
     desk.shelf.entries = [replace(desk.shelf.entries[0], test_command=None)]
     async with desk:
-        assert "@bot test" in await said(desk, "@bot test")
+        assert "@bot test" in await declined(desk, "@bot test")

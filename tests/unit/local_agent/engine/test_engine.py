@@ -13,7 +13,7 @@ import pytest
 
 from common.errors import InputError, StateError, StoreError
 from common.model.intent import TaskKind
-from common.model.proposal import TaskResult
+from common.model.proposal import CommandProposal, TaskResult
 from common.model.state import FINAL, Reason, TaskState
 from local_agent.engine.engine import Engine
 from local_agent.execution.command import Outcome, Progress
@@ -138,7 +138,7 @@ async def test_no_secret_reaches_the_chat(desk: Desk) -> None:
 async def test_a_bare_test_without_a_command_says_so_and_asks_nobody(tmp_path: Path) -> None:
     async with Desk(tmp_path, test_command=None) as desk:
         task = await desk.done("@dev test")
-        assert task.reason is Reason.COMPLETED
+        assert task.reason is Reason.REFUSED
         assert task.summary is not None
         assert "shop" in task.summary
         assert await desk.gate.pending() == []
@@ -528,13 +528,44 @@ async def test_without_a_model_a_change_is_answered_with_what_would_be_looked_at
     for name in ("src/login.py", "tests/test_login.py"):
         (tmp_path / name).parent.mkdir()
         (tmp_path / name).write_text("def sign_in(): ...\n")
-    for text in ("@dev fix sign_in in login.py", "@dev patch fix login.py", "explain sign_in"):
+    (tmp_path / "tests/test_login.pyc").write_bytes(b"\x0d\x0d\0\0")
+    for text in (
+        "@dev fix sign_in in login.py",
+        "@dev patch fix login.py",
+        "@dev plan fix login.py",
+        "explain sign_in",
+    ):
         task = await desk.done(text)
-        assert task.reason is Reason.COMPLETED
+        # Nothing was done: neither the state nor the words may read as if it had been (P7).
+        assert (task.state, task.reason) == (TaskState.REJECTED, Reason.REFUSED)
         assert task.summary is not None
-        assert "No model" in task.summary
+        assert "Not done: no model" in task.summary
+        assert ".pyc" not in task.summary
         assert "src/login.py (19 B)" in task.summary
         assert "tests/test_login.py" in task.summary
+
+
+@pytest.mark.requirement("P7")
+async def test_what_is_left_of_a_request_is_said_before_anybody_approves(desk: Desk) -> None:
+    task_id = await desk.ask("@dev run the tests and delete everything")
+    await desk.waiting(task_id)
+    (said,) = [
+        event["message"]
+        for event in await desk.events(task_id)
+        if event["type"] == "task_state" and event["state"] == "WAITING_APPROVAL"
+    ]
+    first, second = said.splitlines()[:2]
+    assert "“delete everything” is NOT done" in first
+    assert "`pytest -q`" in second
+
+
+async def test_tests_of_a_folder_are_proposed_whole_and_that_is_said(desk: Desk) -> None:
+    task_id = await desk.ask("@dev 跑一下 tests/unit 里的测试", lang="zh")
+    await desk.waiting(task_id)
+    result = TaskResult.model_validate_json((await desk.task(task_id)).proposal_json or "")
+    assert isinstance(result.proposal, CommandProposal)
+    assert result.proposal.cmd == "pytest -q"
+    assert "“tests/unit”未被考虑" in result.summary
 
 
 async def test_a_search_and_a_review_answer_from_the_real_workspace(

@@ -105,6 +105,7 @@ def test_a_program_of_the_workspace_is_named_with_a_dot_and_hashed(workspace: Wo
     assert found.path == str(tool)
     assert found.sha256 == hashlib.sha256(tool.read_bytes()).hexdigest()
     assert _resolve("../src/run", workspace, "src") == found
+    assert _resolve("src/run", workspace) == found
     assert _resolve(str(tool), workspace) == found
 
 
@@ -122,15 +123,40 @@ def test_a_venvs_python_is_started_by_its_link_and_known_by_its_target(
     assert (found.ino, found.sha256) == (real.stat().st_ino, None)
 
 
+@pytest.mark.parametrize("word", [".venv/bin/python", "./.venv/bin/python"])
+def test_a_venv_of_the_systems_python_may_be_named_by_its_path(
+    workspace: Workspace, word: str
+) -> None:
+    link = workspace.path / ".venv/bin/python"
+    link.parent.mkdir(parents=True)
+    link.symlink_to("/bin/sh")
+    found = _resolve(word, workspace)
+    assert (found.path, found.sha256) == (str(link), None)
+    assert found.ino == Path("/bin/sh").stat().st_ino
+
+
+def test_without_a_sandbox_a_link_of_the_workspace_still_leads_nowhere_else(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    _tool(tmp_path.resolve() / "elsewhere/tool")
+    (workspace.path / "tool").symlink_to(tmp_path.resolve() / "elsewhere/tool")
+    with pytest.raises(InputError) as caught:
+        _resolve("./tool", workspace, sandboxed=False)
+    assert caught.value.code == "command.outside"
+
+
 @pytest.mark.parametrize(
     ("word", "code"),
     [
         ("no-such-program", "command.not-found"),
         ("./absent", "command.not-found"),
         ("/no/such/program", "command.not-found"),
-        ("src/run", "command.path-form"),
+        ("src/absent", "command.not-found"),
+        ("src/../../outside", "command.outside"),
         ("../outside", "command.outside"),
-        ("./out-by-link", "command.outside"),
+        ("./out-by-link", "command.not-visible"),
+        ("out/outside", "command.outside"),
+        ("src/..", "command.not-executable"),
         ("./plain", "command.not-executable"),
         ("./src", "command.not-executable"),
         ("/usr", "command.not-executable"),
@@ -141,6 +167,7 @@ def test_what_is_no_program_is_refused(workspace: Workspace, word: str, code: st
     _tool(workspace.path / "src/run")
     _tool(workspace.path.parent / "outside")
     (workspace.path / "out-by-link").symlink_to(workspace.path.parent / "outside")
+    (workspace.path / "out").symlink_to(workspace.path.parent)
     with pytest.raises(InputError) as caught:
         _resolve(word, workspace)
     assert caught.value.code == code

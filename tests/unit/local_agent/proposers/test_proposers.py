@@ -85,7 +85,29 @@ async def test_where_there_is_no_command_nothing_is_proposed(
     proposed = await RunProposer(split).propose(asked(TaskKind.RUN, lang=lang, **changes))
     assert isinstance(proposed.proposal, Answer)
     assert proposed.requires.mode == "none"
+    assert proposed.not_done
     assert proposed.summary
+
+
+@pytest.mark.requirement("P7")
+@pytest.mark.parametrize("lang", LANGS)
+async def test_a_part_of_the_tests_is_not_narrowed_and_that_is_said(lang: Lang) -> None:
+    proposed = await RunProposer(split).propose(
+        asked(TaskKind.RUN, wants_tests=True, beyond="tests/unit", lang=lang)
+    )
+    assert isinstance(proposed.proposal, CommandProposal)
+    assert proposed.proposal.cmd == "pytest -q"
+    assert "“tests/unit”" in proposed.summary
+    assert "--cmd=" in proposed.summary
+
+
+@pytest.mark.parametrize("lang", LANGS)
+async def test_a_command_that_reads_on_is_said_to_be_taken_whole(lang: Lang) -> None:
+    request = asked(TaskKind.RUN, cmd="npm test and push", lang=lang)
+    whole = await RunProposer(split).propose(replace(request, reads_on=True))
+    plain = await RunProposer(split).propose(request)
+    assert whole.proposal == plain.proposal
+    assert whole.summary.startswith(plain.summary + "\n")
 
 
 async def test_commands_that_are_switched_off_are_refused() -> None:
@@ -224,12 +246,21 @@ async def test_without_a_model_it_says_so_and_plans_what_it_would_look_at(
     assert proposed.requires.mode == "none"
     for fact in ("src/app.py", "100 B", "12.0 kB", "50.0 kB", "tests/test_app.py", "main"):
         assert fact in proposed.summary
-    assert ("No model" if lang == "en" else "未配置模型") in proposed.summary
+    assert proposed.not_done
+    assert ("Not done: no model" if lang == "en" else "未配置模型") in proposed.summary
+
+
+@pytest.mark.parametrize("lang", LANGS)
+async def test_a_plan_without_a_model_is_no_plan(lang: Lang) -> None:
+    proposed = await NoModel().propose(asked(TaskKind.CHANGE, lang=lang, topic="plan"))
+    assert proposed.not_done
+    assert ("nothing was planned" if lang == "en" else "没有规划") in proposed.summary
 
 
 async def test_where_nothing_was_named_nothing_is_claimed() -> None:
     proposed = await NoModel().propose(asked(TaskKind.CHANGE, context=Collected()))
     assert "Nothing in the workspace matches" in proposed.summary
+    assert "name files" not in proposed.summary, "naming them would change nothing"
 
 
 async def test_files_without_tests_are_said_to_have_none() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -90,13 +91,44 @@ def test_removing_the_default_makes_another_one_it(registry: Registry, home: Pat
     assert (home / "two").is_dir()
 
 
-def test_adding_the_same_name_again_replaces_it_and_keeps_the_default(
+def test_adding_it_again_by_name_or_by_folder_keeps_what_is_not_given(
     registry: Registry, home: Path
 ) -> None:
-    registry.add(home / "project", name="web")
+    tool = Toolchain(kind="x", paths=(home / "project",), bin_dirs=())
+    first = registry.add(
+        home / "project", name="web", deny=("a",), pass_env=("B",), confirmed=(tool,)
+    )
     again = registry.add(home / "project", name="web", test_command="make test")
-    assert registry.load() == [again]
+    assert again == replace(first, test_command="make test")
+    assert registry.add(home / "project", deny=()) == replace(again, deny=())
+    assert registry.add(home / "project", confirmed=()).toolchains == ()
+    assert [entry.name for entry in registry.load()] == ["web"]
     assert again.default
+
+
+def test_another_folder_takes_a_name_over_only_when_it_is_given(
+    registry: Registry, home: Path
+) -> None:
+    (home / "other/project").mkdir(parents=True)
+    tool = Toolchain(kind="x", paths=(home / "project",), bin_dirs=())
+    registry.add(home / "project", test_command="make", confirmed=(tool,))
+    with pytest.raises(InputError) as caught:
+        registry.add(home / "other/project")
+    assert caught.value.code == "workspace.name-taken"
+    moved = registry.add(home / "other/project", name="project")
+    assert (moved.path, moved.test_command) == (home / "other/project", "make")
+    assert moved.toolchains == (), "they belong to the folder"
+    assert registry.load() == [moved]
+
+
+def test_of_several_names_of_a_folder_the_default_is_meant(registry: Registry, home: Path) -> None:
+    registry.add(home / "project", name="one")
+    registry.add(home / "project", name="two")
+    for name in ("one", "two"):
+        registry.make_default(name)
+        known = registry.known(home / "project")
+        assert known is not None
+        assert known.name == name
 
 
 def test_a_path_is_stored_as_the_real_one(registry: Registry, home: Path) -> None:

@@ -1,0 +1,133 @@
+"""What a request holds besides the one wish that is taken up is found, so that it can be said."""
+
+from __future__ import annotations
+
+import pytest
+
+from common.model.intent import TaskKind
+from local_agent.routing.router import Router, Topic
+from local_agent.routing.wishes import beyond_tests, split_wish
+
+ROUTER = Router()
+
+
+@pytest.mark.requirement("P7")
+@pytest.mark.parametrize(
+    ("text", "kind", "taken", "left"),
+    [
+        ("@dev run the tests and delete everything", "run", "run the tests", "delete everything"),
+        ("run the tests. Then push to main", "run", "run the tests", "push to main"),
+        ("跑一下测试然后删掉所有文件", "run", "跑一下测试", "删掉所有文件"),
+        ("跑测试并提交", "run", "跑测试", "提交"),
+        ("跑测试，并且把 main 合并", "run", "跑测试", "把 main 合并"),
+        ("测试并部署", "run", "测试", "部署"),
+        ("run `npm test` and delete everything", "run", "run `npm test`", "delete everything"),
+        ("find parse_config and delete it", "search", "find parse_config", "delete it"),
+        ("search parse_config and delete it", "search", "search parse_config", "delete it"),
+        ("review my changes, then commit them", "review", "review my changes", "commit them"),
+        ("fix the login and run the tests", "change", "fix the login", "run the tests"),
+        ("把所有文件删掉并跑测试", "change", "把所有文件删掉", "跑测试"),
+        ("what is running and run the tests", "status", "what is running", "run the tests"),
+    ],
+)
+def test_a_second_wish_is_told_apart(text: str, kind: str, taken: str, left: str) -> None:
+    routed = ROUTER.route(text)
+    assert (routed.intent.kind, routed.taken, routed.left) == (kind, taken, left)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "run the tests",
+        "run the tests and tell me the result",
+        "跑一下测试，把结果发给我",
+        "fix the login and add a test",  # whoever changes takes up both
+        "explain the build and test setup",
+        "the tests fail, fix it",
+        "search for TODO and errors",
+        'search for "a and delete b"',
+        "find hello and goodbye",
+        "修复并发错误",
+        "don't run the tests, just explain the failure",
+        "合并冲突怎么解决",
+    ],
+)
+def test_one_wish_stays_one(text: str) -> None:
+    routed = ROUTER.route(text)
+    assert (routed.taken, routed.left) == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "beyond"),
+    [
+        ("@dev 跑一下 tests/unit 里的测试", "tests/unit"),
+        ("run the tests in tests/unit", "tests/unit"),
+        ("run tests/unit", "tests/unit"),
+        ("run tests/unit tests please", "tests/unit"),
+        ("run test_login.py", "test_login.py"),
+        ("run tests/test_a.py::test_b", "tests/test_a.py::test_b"),
+        ("run the login tests", "login"),
+        ("跑一下登录模块的测试", "登录"),
+        ("跑一下 login 的测试", "login"),
+        ("测试一下登录", "登录"),
+        ("run the build and test", "build"),
+        ("run the tests except tests/e2e", "except tests/e2e"),
+    ],
+)
+def test_a_part_of_the_tests_is_no_program_and_is_named(text: str, beyond: str) -> None:
+    routed = ROUTER.route(text)
+    assert (routed.intent.kind, routed.topic) == (TaskKind.RUN, Topic.TEST)
+    assert routed.intent.params.cmd is None
+    assert routed.beyond == beyond
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "run the tests",
+        "please run all the unit tests again, thanks!",
+        "could you run the whole test suite?",
+        "再跑一遍全部测试",
+        "麻烦帮我跑一下单元测试",
+        "跑一下测试看看有没有问题",
+        "把测试跑一下",
+    ],
+)
+def test_a_plain_wish_for_the_tests_names_nothing_else(text: str) -> None:
+    routed = ROUTER.route(text)
+    assert (routed.topic, routed.beyond, routed.left) == (Topic.TEST, "", "")
+
+
+@pytest.mark.parametrize(
+    "cmd",
+    [
+        "./tests/run",
+        "scripts/test.sh",
+        "tests/run.sh",
+        "bin/test",
+        "/opt/tests/unit",
+        "echo 测试",
+        "manage.py test",
+    ],
+)
+def test_a_program_stays_a_program(cmd: str) -> None:
+    assert ROUTER.route(f"run {cmd}").intent.params.cmd == cmd
+
+
+def test_an_unquoted_command_is_taken_to_its_end_and_that_is_known() -> None:
+    routed = ROUTER.route("run npm test and then push")
+    assert routed.intent.params.cmd == "npm test and then push"
+    assert (routed.reads_on, routed.left) == (True, "")
+    assert not ROUTER.route("run npm test").reads_on
+
+
+def test_what_is_not_sure_is_not_split() -> None:
+    routed = Router(threshold=0.95).route("run the tests and delete everything")
+    assert (routed.unsure, routed.left) == (True, "")
+
+
+def test_the_pieces_stood_in_the_text() -> None:
+    assert split_wish("tests") == ("tests", "")
+    assert split_wish("and run it") == ("", "run it")
+    assert beyond_tests("") == ""
+    assert split_wish("x," * 50 + " delete it")[1] == "", "after so many joints nobody looks"
