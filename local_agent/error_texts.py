@@ -257,6 +257,12 @@ _WORKSPACE: Final = {
         en="{path} cannot be a workspace: it holds, or lies in, CodexBridge's own folder {place}.",
         zh="{path} 不能作为工作区：它包含或位于 CodexBridge 自己的文件夹 {place}。",
     ),
+    "workspace.overlaps": Sentence(
+        en="{path} lies in, or holds, the workspace {name}. One command could change what is "
+        "protected in the other; remove {name} first.",
+        zh="{path} 位于工作区 {name} 之内或包含它。一处的命令可能改动另一处受保护的内容；"
+        "请先移除 {name}。",
+    ),
     "workspace.too-many": Sentence(
         en="There are {limit} workspaces already; remove one first.",
         zh="已有 {limit} 个工作区；请先移除一个。",

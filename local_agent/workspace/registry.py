@@ -7,7 +7,7 @@ functions block on small files; on the event loop they belong into a thread.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -129,7 +129,8 @@ class Registry:
         Raises:
             InputError: ``workspace.name``, ``workspace.not-a-folder``, ``workspace.forbidden``,
                 ``workspace.nested``, ``workspace.name-taken``, ``workspace.too-many``,
-                ``workspace.command``, ``workspace.variable``; and those of `toolchains.check`.
+                ``workspace.command``, ``workspace.variable``, ``workspace.overlaps``; and
+                those of `toolchains.check`.
         """
         folder = self._folder(path)
         older = self.known(path, name=name)
@@ -145,6 +146,7 @@ class Registry:
         others = [entry for entry in self.load() if entry.name != chosen]
         if len(others) >= MAX_WORKSPACES:
             raise InputError("workspace.too-many", limit=MAX_WORKSPACES)
+        _check_apart(folder, others)
         begin = older or Workspace(name=chosen, path=folder)
         if confirmed is None and begin.path != folder:
             confirmed = ()
@@ -209,6 +211,13 @@ class Registry:
 def _name_of(folder: Path) -> str:
     plain = re.sub(r"[^a-z0-9]+", "-", folder.name.lower()).strip("-")[:32].strip("-")
     return plain or "workspace"
+
+
+def _check_apart(folder: Path, others: Sequence[Workspace]) -> None:
+    # A command in the outer one could change the inner one's `.git`, which is read-only to its own.
+    for entry in others:
+        if folder in entry.path.parents or entry.path in folder.parents:
+            raise InputError("workspace.overlaps", path=folder, name=entry.name)
 
 
 def _check_variable(name: str) -> None:

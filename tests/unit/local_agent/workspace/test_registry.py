@@ -247,3 +247,15 @@ def test_toolchains_are_found_for_the_person_to_confirm(registry: Registry, home
     assert [found.kind for found in registry.inspect(home / "project", {})] == ["cargo"]
     with pytest.raises(InputError):
         registry.inspect(home, {})
+
+
+@pytest.mark.parametrize(("first", "second"), [("out", "out/in"), ("out/in", "out")])
+def test_a_workspace_inside_another_is_refused(
+    registry: Registry, home: Path, first: str, second: str
+) -> None:
+    (home / "out/in").mkdir(parents=True)
+    kept = registry.add(home / first, name="first")
+    with pytest.raises(InputError) as caught:
+        registry.add(home / second, name="second")
+    assert caught.value.code == "workspace.overlaps"
+    assert registry.load() == [kept]
