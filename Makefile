@@ -33,7 +33,7 @@ demo: $(VENV)/.run
 	@$(BIN)/codexbridge demo $(ARGS)
 
 test: $(VENV)/.dev
-	$(BIN)/pytest $(PYTEST) $(ARGS)
+	PYTHONWARNDEFAULTENCODING=1 $(BIN)/pytest $(PYTEST) $(ARGS)
 
 check: format lint types imports test
 

@@ -82,7 +82,7 @@ def test_a_closed_terminal_leaves_nothing_behind(tmp_path: Path) -> None:
     wait_until(lambda: "waiting for you" in log.read_text(encoding="utf-8"), seconds=60)
     os.kill(demo.pid, signal.SIGHUP)
     assert demo.wait(40) == 0
-    left = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
+    left = subprocess.run(["ps", "-eo", "args"], capture_output=True, encoding="utf-8", check=True)
     assert str(home) not in left.stdout
 
 

@@ -50,7 +50,9 @@ def test_a_message_becomes_an_approval_a_run_and_a_summary(running: Place, works
 def test_what_a_run_did_is_told_at_the_machine_in_its_language(
     running: Place, workspace: Path
 ) -> None:
-    (workspace / "count.sh").write_text("seq 1 9999; rm login.py; ln -s /usr out\n")
+    (workspace / "count.sh").write_text(
+        "seq 1 9999; rm login.py; ln -s /usr out\n", encoding="utf-8"
+    )
     running.callback("@dev 测试")
     short_id = running.waiting()["short_id"]
     for shown in (running.approve(short_id), running.run("show", short_id).stdout):

@@ -81,7 +81,7 @@ def test_what_a_command_leaves_behind_does_not_survive_it(
     left = [
         line
         for line in subprocess.run(
-            ["ps", "-eo", "args"], capture_output=True, text=True, check=True
+            ["ps", "-eo", "args"], capture_output=True, encoding="utf-8", check=True
         ).stdout.splitlines()
         if "echo late >> ran.txt" in line and "ps -eo" not in line
     ]

@@ -298,7 +298,7 @@ def test_help_costs_nothing_but_the_standard_library() -> None:
         [sys.executable, "-c", program],
         check=True,
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         cwd=Path(cli.__file__).parent.parent,
     )
     assert not set(HEAVY) & set(done.stdout.split())

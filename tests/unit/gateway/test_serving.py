@@ -56,15 +56,15 @@ def test_it_listens_on_ipv6_too() -> None:
 def test_a_port_file_is_written_whole(tmp_path: Path) -> None:
     write_port(tmp_path / "port", 4711)
     assert [path.name for path in tmp_path.iterdir()] == ["port"]
-    assert (tmp_path / "port").read_text() == "4711\n"
+    assert (tmp_path / "port").read_text(encoding="utf-8") == "4711\n"
 
 
 def test_a_port_file_goes_through_no_link(tmp_path: Path) -> None:
     victim = tmp_path / "victim"
-    victim.write_text("mine")
+    victim.write_text("mine", encoding="utf-8")
     (tmp_path / f".port.{os.getpid()}.tmp").symlink_to(victim)
     write_port(tmp_path / "port", 4711)
-    assert victim.read_text() == "mine"
+    assert victim.read_text(encoding="utf-8") == "mine"
     assert (tmp_path / "port").stat().st_mode & 0o777 == 0o600
 
 

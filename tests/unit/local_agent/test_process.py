@@ -130,7 +130,7 @@ async def test_a_child_may_tidy_up_when_it_is_asked_to_end(tmp_path: Path) -> No
     )
     assert up.is_set()
     assert (ended.cancelled, ended.timed_out, ended.ok) == (True, False, False)
-    assert (tmp_path / "done").read_text() == "tidy\n"
+    assert (tmp_path / "done").read_text(encoding="utf-8") == "tidy\n"
 
 
 @pytest.mark.requirement("R44")
@@ -313,7 +313,7 @@ def test_the_agent_hardens_itself(tmp_path: Path) -> None:
         cwd=tmp_path,
         env={"PYTHONPATH": str(root)},
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         check=True,
     ).stdout
     dumpable = 0 if sys.platform == "linux" else ctypes.CDLL(None)

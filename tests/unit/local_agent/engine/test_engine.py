@@ -527,7 +527,7 @@ async def test_without_a_model_a_change_is_answered_with_what_would_be_looked_at
 ) -> None:
     for name in ("src/login.py", "tests/test_login.py"):
         (tmp_path / name).parent.mkdir()
-        (tmp_path / name).write_text("def sign_in(): ...\n")
+        (tmp_path / name).write_text("def sign_in(): ...\n", encoding="utf-8")
     (tmp_path / "tests/test_login.pyc").write_bytes(b"\x0d\x0d\0\0")
     for text in (
         "@dev fix sign_in in login.py",
@@ -571,7 +571,7 @@ async def test_tests_of_a_folder_are_proposed_whole_and_that_is_said(desk: Desk)
 async def test_a_search_and_a_review_answer_from_the_real_workspace(
     desk: Desk, tmp_path: Path
 ) -> None:
-    (tmp_path / "a.py").write_text("needle_here = 1\n")
+    (tmp_path / "a.py").write_text("needle_here = 1\n", encoding="utf-8")
     found = await desk.done("@dev find needle_here")
     assert found.summary is not None
     assert "a.py (1)" in found.summary

@@ -42,7 +42,7 @@ class Machine:
         """Put an executable script into the workspace."""
         path = self.path / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+        path.write_text(text, encoding="utf-8")
         path.chmod(0o755)
         return path
 

@@ -52,7 +52,7 @@ async def test_a_command_ended_by_a_signal_tells_which(machine: Machine) -> None
 async def test_a_command_that_drifted_is_not_run(machine: Machine) -> None:
     program = machine.program("run", "#!/bin/sh\ntouch ran\n")
     grant = machine.grant(await machine.prepare("./run"))
-    program.write_text("#!/bin/sh\ntouch ran # and more\n")
+    program.write_text("#!/bin/sh\ntouch ran # and more\n", encoding="utf-8")
     outcome = await machine.executor().run(grant, workspace=machine.workspace)
     assert (outcome.reason, outcome.code) == (Reason.DRIFTED, "command.drifted")
     assert outcome.drift == ("executable",)
@@ -86,7 +86,7 @@ async def test_a_grant_runs_once_even_when_nothing_came_of_it(machine: Machine) 
     with pytest.raises(StateError) as caught:
         await executor.run(grant, workspace=machine.workspace)
     assert caught.value.code == "grant.spent"
-    assert (machine.path / "ran").read_text() == "x\n"
+    assert (machine.path / "ran").read_text(encoding="utf-8") == "x\n"
 
 
 @pytest.mark.requirement("R4")
@@ -192,8 +192,8 @@ async def test_a_log_that_cannot_be_kept_does_not_lose_the_outcome(machine: Mach
 
 @pytest.mark.requirement("R46")
 async def test_what_changed_in_the_workspace_is_listed(machine: Machine) -> None:
-    (machine.path / "kept").write_text("a")
-    (machine.path / "gone").write_text("a")
+    (machine.path / "kept").write_text("a", encoding="utf-8")
+    (machine.path / "gone").write_text("a", encoding="utf-8")
     line = "echo b >> kept; rm gone; touch new conftest.py; ln -s /etc link"
     outcome = await machine.run(line)
     assert outcome.differences is not None
@@ -211,7 +211,7 @@ async def test_what_changed_in_the_workspace_is_listed(machine: Machine) -> None
 @pytest.mark.needs("bubblewrap")
 @pytest.mark.requirement("R47")
 async def test_a_sandboxed_command_runs_inside(sandboxed: Machine) -> None:
-    (sandboxed.around.home / "secret").write_text("secret")
+    (sandboxed.around.home / "secret").write_text("secret", encoding="utf-8")
     outcome = await sandboxed.run("cat $HOME/secret; echo $PWD; touch made")
     assert outcome.reason is Reason.COMPLETED
     assert str(sandboxed.path) in outcome.tail

@@ -93,12 +93,12 @@ async def test_a_workspace_that_went_away_is_told(machine: Machine) -> None:
 
 
 def _edit_program(machine: Machine) -> Machine:
-    (machine.path / "run").write_text("#!/bin/sh\necho evil\n")
+    (machine.path / "run").write_text("#!/bin/sh\necho evil\n", encoding="utf-8")
     return machine
 
 
 def _replace_program(machine: Machine) -> Machine:
-    text = (machine.path / "run").read_text()
+    text = (machine.path / "run").read_text(encoding="utf-8")
     machine.program("new", text)
     (machine.path / "new").replace(machine.path / "run")
     return machine

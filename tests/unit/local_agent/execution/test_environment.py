@@ -24,7 +24,7 @@ def workspace(tmp_path: Path) -> Workspace:
 
 def _tool(path: Path, text: str = "#!/bin/sh\n", mode: int = 0o755) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     path.chmod(mode)
     return path
 

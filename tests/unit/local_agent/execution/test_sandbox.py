@@ -153,7 +153,7 @@ def test_bubblewrap_is_not_looked_up_by_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake = tmp_path / "bwrap"
-    fake.write_text("#!/bin/sh\n")
+    fake.write_text("#!/bin/sh\n", encoding="utf-8")
     fake.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert find_bubblewrap() != str(fake)
@@ -185,8 +185,8 @@ def test_a_toolchain_that_went_away_is_not_bound(sandboxed: Machine) -> None:
 @pytest.mark.requirement("R47")
 async def test_the_workspace_can_be_written_and_nothing_else_arrives(sandboxed: Machine) -> None:
     home = sandboxed.around.home
-    (home / "secret").write_text("secret")
-    (sandboxed.around.places.state / "key").write_text("key")
+    (home / "secret").write_text("secret", encoding="utf-8")
+    (sandboxed.around.places.state / "key").write_text("key", encoding="utf-8")
     script = f"""
         echo written > here
         echo lost > {home}/there; echo lost > {sandboxed.root}/there
@@ -197,7 +197,7 @@ async def test_the_workspace_can_be_written_and_nothing_else_arrives(sandboxed: 
         ls -A {home}; ls -A /run
     """
     told = _out(await _sh(sandboxed, script))
-    assert (sandboxed.path / "here").read_text() == "written\n"
+    assert (sandboxed.path / "here").read_text(encoding="utf-8") == "written\n"
     assert not (home / "there").exists()
     assert not (sandboxed.root / "there").exists()
     assert told.split() == ["project", "there"]
@@ -208,20 +208,20 @@ async def test_the_workspace_can_be_written_and_nothing_else_arrives(sandboxed: 
 async def test_what_runs_later_outside_stays_read_only(sandboxed: Machine) -> None:
     for name in PROTECTED:
         (sandboxed.path / name).mkdir()
-    (sandboxed.path / ".git/config").write_text("[core]\n")
+    (sandboxed.path / ".git/config").write_text("[core]\n", encoding="utf-8")
     script = "for name in .git .codex .codexbridge .vscode .github; do : > $name/x; done; "
     script += "echo x >> .git/config; mv .git .old; rm -rf .github; exit 0"
     await _sh(sandboxed, script)
     assert [*(sandboxed.path / ".git").iterdir()] == [sandboxed.path / ".git/config"]
-    assert (sandboxed.path / ".git/config").read_text() == "[core]\n"
+    assert (sandboxed.path / ".git/config").read_text(encoding="utf-8") == "[core]\n"
     assert (sandboxed.path / ".github").is_dir()
 
 
 @pytest.mark.needs("bubblewrap")
 async def test_a_git_file_of_a_worktree_is_protected_too(sandboxed: Machine) -> None:
-    (sandboxed.path / ".git").write_text("gitdir: /elsewhere\n")
+    (sandboxed.path / ".git").write_text("gitdir: /elsewhere\n", encoding="utf-8")
     await _sh(sandboxed, "echo gitdir: /evil > .git; rm -f .git; exit 0")
-    assert (sandboxed.path / ".git").read_text() == "gitdir: /elsewhere\n"
+    assert (sandboxed.path / ".git").read_text(encoding="utf-8") == "gitdir: /elsewhere\n"
 
 
 @pytest.mark.needs("bubblewrap")
@@ -269,7 +269,7 @@ for family, address in (
     except OSError:
         print("closed")
 """
-    (sandboxed.path / "probe.py").write_text(script)
+    (sandboxed.path / "probe.py").write_text(script, encoding="utf-8")
     told = _out(await _sh(sandboxed, f"{PYTHON} -I -S probe.py", *BASES))
     assert told.split() == ["closed"] * 3
 
@@ -307,7 +307,7 @@ async def test_the_keys_of_the_persons_session_stay_outside(sandboxed: Machine) 
     assert number > 0
     try:
         assert kernel.syscall(250, 10, -3, b"user", b"cb-test", 0) == number
-        (sandboxed.path / "probe.py").write_text(search)
+        (sandboxed.path / "probe.py").write_text(search, encoding="utf-8")
         assert _out(await _sh(sandboxed, f"{PYTHON} -I -S probe.py", *BASES)) == "-1\n"
     finally:
         kernel.syscall(250, 3, number)  # KEYCTL_REVOKE
@@ -338,7 +338,7 @@ async def test_everything_inside_ends_with_the_command(sandboxed: Machine) -> No
 async def test_a_toolchain_under_the_home_is_readable_and_read_only(sandboxed: Machine) -> None:
     tool = sandboxed.around.home / ".tools/bin/tool"
     tool.parent.mkdir(parents=True)
-    tool.write_text("#!/bin/sh\necho ran\n")
+    tool.write_text("#!/bin/sh\necho ran\n", encoding="utf-8")
     tool.chmod(0o755)
     script = f"{tool}; (echo x >> {tool}) 2>/dev/null || echo kept"
     assert _out(await _sh(sandboxed, script, tool.parents[1])) == "ran\nkept\n"
@@ -350,7 +350,7 @@ async def test_a_toolchain_named_through_a_link_is_found_by_both_names(
 ) -> None:
     tools = sandboxed.around.home / "tools"
     (tools / "v1.2.3").mkdir(parents=True)
-    (tools / "v1.2.3/file").write_text("x\n")
+    (tools / "v1.2.3/file").write_text("x\n", encoding="utf-8")
     (tools / "v1").symlink_to("v1.2.3")
     script = f"cat {tools}/v1/file {tools}/v1.2.3/file"
     assert _out(await _sh(sandboxed, script, tools / "v1", tools / "v1.2.3")) == "x\nx\n"
@@ -359,8 +359,8 @@ async def test_a_toolchain_named_through_a_link_is_found_by_both_names(
 @pytest.mark.needs("bubblewrap")
 async def test_our_state_stays_hidden_inside_a_bound_folder(sandboxed: Machine) -> None:
     places: Home = sandboxed.around.places
-    (places.state / "key").write_text("key")
-    (places.state.parent / "tool").write_text("tool\n")
+    (places.state / "key").write_text("key", encoding="utf-8")
+    (places.state.parent / "tool").write_text("tool\n", encoding="utf-8")
     told = _out(
         await _sh(
             sandboxed, f"cat {places.state.parent}/tool; ls -A {places.state}", places.state.parent

@@ -46,7 +46,8 @@ async def test_a_bubblewrap_that_cannot_start_is_no_sandbox_and_says_why(
 ) -> None:
     broken = tmp_path / "bwrap"
     broken.write_text(
-        "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n"
+        "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n",
+        encoding="utf-8",
     )
     broken.chmod(0o755)
     monkeypatch.setattr(module, "find_bubblewrap", lambda: str(broken))

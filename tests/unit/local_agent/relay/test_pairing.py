@@ -120,7 +120,9 @@ def test_a_pairing_is_kept_privately_and_read_back(home: Home) -> None:
 def test_a_changed_pairing_is_refused(home: Home, changes: dict[str, Any]) -> None:
     save_pairing(home, a_pairing())
     path = home.config / "pairing.json"
-    path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")) | changes))
+    path.write_text(
+        json.dumps(json.loads(path.read_text(encoding="utf-8")) | changes), encoding="utf-8"
+    )
     with pytest.raises(ConfigError) as refused:
         load_pairing(home)
     assert refused.value.code == "pair.file"

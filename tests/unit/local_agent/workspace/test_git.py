@@ -131,13 +131,13 @@ def test_a_bare_repository_counts_as_none(tmp_path: Path) -> None:
 
 def test_a_broken_repository_counts_as_none(repository: Repository) -> None:
     repository.commit({"a": "1\n"})
-    (repository.path / ".git/HEAD").write_text("nonsense")
+    (repository.path / ".git/HEAD").write_text("nonsense", encoding="utf-8")
     assert asyncio.run(local_changes(repository.path)) is None
 
 
 def test_a_repository_without_its_objects_counts_as_none(repository: Repository) -> None:
     repository.commit({"a": "1\n"})
-    (repository.path / ".git/refs/heads/main").write_text("1" * 40 + "\n")
+    (repository.path / ".git/refs/heads/main").write_text("1" * 40 + "\n", encoding="utf-8")
     assert asyncio.run(local_changes(repository.path)) is None
 
 
@@ -147,7 +147,7 @@ def test_a_linked_worktree_is_a_repository_of_its_own(
     head = repository.commit({"a": "1\n"})
     linked = tmp_path.resolve() / "linked"
     repository.raw.add_worktree("linked", str(linked))
-    (linked / "a").write_text("2\n")
+    (linked / "a").write_text("2\n", encoding="utf-8")
     found = _changes(linked)
     assert (found.branch, found.head, found.total) == ("linked", head, 1)
 
@@ -156,7 +156,7 @@ def test_a_linked_worktree_is_a_repository_of_its_own(
 def test_nothing_that_the_repository_names_is_run(repository: Repository, tmp_path: Path) -> None:
     ran = tmp_path / "ran"
     trap = tmp_path / "trap"
-    trap.write_text(f"#!/bin/sh\ntouch {ran}\ncat\n")
+    trap.write_text(f"#!/bin/sh\ntouch {ran}\ncat\n", encoding="utf-8")
     trap.chmod(0o755)
     repository.commit({"a.txt": "1\n", ".gitattributes": "* filter=trap diff=trap merge=trap\n"})
     config = repository.raw.config
@@ -178,7 +178,9 @@ def test_nothing_that_the_repository_names_is_run(repository: Repository, tmp_pa
     config["core.hooksPath"] = str(tmp_path)
     for hook in ("post-index-change", "fsmonitor-watchman", "pre-commit"):
         (repository.path / ".git/hooks").mkdir(exist_ok=True)
-        (repository.path / ".git/hooks" / hook).write_text(trap.read_text())
+        (repository.path / ".git/hooks" / hook).write_text(
+            trap.read_text(encoding="utf-8"), encoding="utf-8"
+        )
         (repository.path / ".git/hooks" / hook).chmod(0o755)
     repository.write({"a.txt": "2\n", "b.txt": "3\n"})
     assert _changes(repository.path).total == 2
@@ -207,7 +209,7 @@ def test_a_repository_behind_a_file_is_looked_at_as_well(repository: Repository)
     repository.commit({"a.txt": "a\n"})
     elsewhere = repository.path.parent / "elsewhere"
     (repository.path / ".git").rename(elsewhere)
-    (repository.path / ".git").write_text(f"gitdir: {elsewhere}\n")
+    (repository.path / ".git").write_text(f"gitdir: {elsewhere}\n", encoding="utf-8")
     os.mkfifo(elsewhere / "packed-refs")
     assert open_repository(repository.path) is None
 

@@ -26,7 +26,7 @@ def _list(path: Path, *deny: str, **limits: int) -> Listing:
 def _write(path: Path, *names: str) -> None:
     for name in names:
         (path / name).parent.mkdir(parents=True, exist_ok=True)
-        (path / name).write_text("x")
+        (path / name).write_text("x", encoding="utf-8")
 
 
 def test_files_are_listed_by_path(tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_secrets_links_and_devices_are_left_out_and_counted(tmp_path: Path) -> N
 @pytest.mark.requirement("R52")
 def test_the_deny_lists_are_honoured(tmp_path: Path) -> None:
     _write(tmp_path, "kept", "private/a", "b.log", "mine/c")
-    (tmp_path / ".codexbridgeignore").write_text("private\n*.log\n")
+    (tmp_path / ".codexbridgeignore").write_text("private\n*.log\n", encoding="utf-8")
     assert _list(tmp_path, "mine").files == (".codexbridgeignore", "kept")
 
 
@@ -150,6 +150,6 @@ def test_without_git_what_would_drown_a_search_is_left_out(tmp_path: Path) -> No
 def test_an_ignore_file_that_would_never_open_ignores_nothing(repository: Repository) -> None:
     repository.commit({"a.txt": "a\n"})
     (repository.path / "sub").mkdir()
-    (repository.path / "sub/b.txt").write_text("b\n")
+    (repository.path / "sub/b.txt").write_text("b\n", encoding="utf-8")
     os.mkfifo(repository.path / "sub/.gitignore")
     assert _list(repository.path).files == ("a.txt", "sub/b.txt")

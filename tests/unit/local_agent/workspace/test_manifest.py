@@ -16,7 +16,7 @@ def workspace(tmp_path: Path) -> Path:
     for name in ("a", "b", "sub/c"):
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
-        path.write_text(name)
+        path.write_text(name, encoding="utf-8")
     return tmp_path
 
 
@@ -32,7 +32,7 @@ def test_nothing_changed_is_nothing_listed(workspace: Path) -> None:
 
 @pytest.mark.requirement("R46")
 def test_added_removed_and_changed_files_are_listed(workspace: Path) -> None:
-    script = "(at/'a').write_text('A'); (at/'b').unlink(); (at/'sub/new').touch()"
+    script = "(at/'a').write_bytes(b'A'); (at/'b').unlink(); (at/'sub/new').touch()"
     found = _after(workspace, script)
     assert found.names == ("+ sub/new", "- b", "~ a")
     assert (found.added, found.removed, found.changed) == (1, 1, 1)
@@ -42,7 +42,7 @@ def test_added_removed_and_changed_files_are_listed(workspace: Path) -> None:
 def test_a_change_is_seen_though_time_and_size_were_set_back(workspace: Path) -> None:
     script = """
 status = (at/'a').stat()
-(at/'a').write_text('x')
+(at/'a').write_bytes(b'x')
 os.utime(at/'a', ns=(status.st_atime_ns, status.st_mtime_ns))
 """
     assert _after(workspace, script).names == ("~ a",)
@@ -61,7 +61,7 @@ def test_new_links_are_named_and_never_followed(workspace: Path) -> None:
 
 @pytest.mark.requirement("R46")
 def test_changed_execution_surfaces_are_named(workspace: Path) -> None:
-    (workspace / "Makefile").write_text("all:\n")
+    (workspace / "Makefile").write_text("all:\n", encoding="utf-8")
     script = "(at/'Makefile').unlink(); (at/'.github').mkdir(); (at/'.github/x').touch()"
     assert _after(workspace, script).surfaces == (".github/x", "Makefile")
 

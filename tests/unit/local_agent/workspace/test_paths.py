@@ -24,7 +24,7 @@ from local_agent.workspace.paths import (
 def workspace(tmp_path: Path) -> Path:
     path = tmp_path / "project"
     (path / "src").mkdir(parents=True)
-    (path / "src/main.py").write_text("print('hi')\n")
+    (path / "src/main.py").write_text("print('hi')\n", encoding="utf-8")
     return path
 
 
@@ -103,7 +103,7 @@ def test_a_path_with_a_trick_in_it_is_refused(workspace: Path, path: str) -> Non
 def test_secrets_and_gits_own_are_never_read(workspace: Path, path: str) -> None:
     file = workspace / path
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text("secret")
+    file.write_text("secret", encoding="utf-8")
     assert _code(workspace, path) == "path.denied"
 
 
@@ -116,7 +116,7 @@ def test_ordinary_names_are_not_denied() -> None:
 def test_no_link_is_followed(workspace: Path) -> None:
     outside = workspace.parent / "outside"
     outside.mkdir()
-    (outside / "file").write_text("secret")
+    (outside / "file").write_text("secret", encoding="utf-8")
     (workspace / "folder").symlink_to(outside)
     (workspace / "file").symlink_to(outside / "file")
     (workspace / "inner").symlink_to("src/main.py")
@@ -148,8 +148,8 @@ def test_a_folder_that_is_moved_while_it_is_read_leads_nowhere_else(workspace: P
     with open_root(workspace) as root:
         workspace.rename(workspace.parent / "moved")
         (workspace / "src").mkdir(parents=True)
-        (workspace / "src/main.py").write_text("other")
-        with os.fdopen(open_file(root, ("src", "main.py"))) as file:
+        (workspace / "src/main.py").write_text("other", encoding="utf-8")
+        with os.fdopen(open_file(root, ("src", "main.py")), encoding="utf-8") as file:
             assert file.read() == "print('hi')\n"
 
 
@@ -166,10 +166,10 @@ def test_reading_leaves_no_descriptor_open(workspace: Path) -> None:
 @pytest.mark.requirement("R52")
 def test_the_workspaces_and_the_persons_lists_deny_in_addition(workspace: Path) -> None:
     text = "# ours\nprivate/\n*.log\n!src/main.py\nsrc/inner/x*\n"
-    (workspace / ".codexbridgeignore").write_text(text)
+    (workspace / ".codexbridgeignore").write_text(text, encoding="utf-8")
     for path in ("private/a", "a.log", "src/b.log", "src/inner/x1", "kept.txt"):
         (workspace / path).parent.mkdir(parents=True, exist_ok=True)
-        (workspace / path).write_text("x")
+        (workspace / path).write_text("x", encoding="utf-8")
         code = "" if path == "kept.txt" else _code(workspace, path)
         assert code in ("", "path.denied")
     assert read_text(workspace, "kept.txt") == "x"
@@ -187,12 +187,12 @@ def test_a_deny_list_that_cannot_be_read_denies_everything(
     deny.symlink_to("/etc/hostname")
     assert _code(workspace, "src/main.py") == "path.denied"
     deny.unlink()
-    deny.write_text("x\n" * (paths.MAX_DENY_PATTERNS + 1))
+    deny.write_text("x\n" * (paths.MAX_DENY_PATTERNS + 1), encoding="utf-8")
     assert _code(workspace, "src/main.py") == "path.denied"
-    deny.write_text("x" * 256)
+    deny.write_text("x" * 256, encoding="utf-8")
     assert _code(workspace, "src/main.py") == "path.denied"
     monkeypatch.setattr(paths, "MAX_DENY_BYTES", 10)
-    deny.write_text("x\n" * 10)
+    deny.write_text("x\n" * 10, encoding="utf-8")
     assert _code(workspace, "src/main.py") == "path.denied"
 
 

@@ -229,7 +229,7 @@ def test_a_file_that_is_not_ours_is_one_clear_error(
     registry: Registry, home: Path, text: str
 ) -> None:
     registry.add(home / "project")
-    _file(home).write_text(text)
+    _file(home).write_text(text, encoding="utf-8")
     with pytest.raises(ConfigError) as caught:
         registry.load()
     assert caught.value.code == "workspace.file"
@@ -237,7 +237,7 @@ def test_a_file_that_is_not_ours_is_one_clear_error(
 
 def test_the_file_is_plain_json(registry: Registry, home: Path) -> None:
     registry.add(home / "project")
-    assert json.loads(_file(home).read_text())["workspaces"][0]["name"] == "project"
+    assert json.loads(_file(home).read_text(encoding="utf-8"))["workspaces"][0]["name"] == "project"
 
 
 def test_toolchains_are_found_for_the_person_to_confirm(registry: Registry, home: Path) -> None:

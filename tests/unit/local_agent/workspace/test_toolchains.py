@@ -28,7 +28,7 @@ def workspace(home: Path) -> Path:
 
 def _program(path: Path) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("#!/bin/sh\n")
+    path.write_text("#!/bin/sh\n", encoding="utf-8")
     path.chmod(0o755)
     return path
 
@@ -42,7 +42,7 @@ def _venv(place: Path, target: Path, base: Path | None = None) -> Path:
     (place / "bin").mkdir(parents=True)
     (place / "bin/python").symlink_to(target)
     said = f"home = {base or target.parent}\nversion = 3.11.7\n"
-    (place / "pyvenv.cfg").write_text(said)
+    (place / "pyvenv.cfg").write_text(said, encoding="utf-8")
     return place
 
 
@@ -117,7 +117,7 @@ def test_a_workspace_cannot_name_any_place_as_its_interpreters(workspace: Path, 
 def test_a_workspace_cannot_link_to_a_file_that_is_no_program(workspace: Path, home: Path) -> None:
     secret = home / ".ssh/id_ed25519"
     secret.parent.mkdir()
-    secret.write_text("secret")
+    secret.write_text("secret", encoding="utf-8")
     venv = _venv(workspace / ".venv", secret, base=Path("/usr/bin"))
     assert _one(workspace, home).paths == (venv,)
 
@@ -143,9 +143,9 @@ def test_the_active_venv_is_offered_when_the_workspace_has_none(
 def test_pyenv_follows_the_pin_and_then_its_own_version(workspace: Path, home: Path) -> None:
     for version in ("3.11.7", "3.12.1"):
         _python(home / ".pyenv/versions" / version)
-    (home / ".pyenv/version").write_text("3.12.1\n")
+    (home / ".pyenv/version").write_text("3.12.1\n", encoding="utf-8")
     assert _one(workspace, home).paths == (home / ".pyenv/versions/3.12.1",)
-    (workspace / ".python-version").write_text("3.11.7\n")
+    (workspace / ".python-version").write_text("3.11.7\n", encoding="utf-8")
     assert _one(workspace, home).paths == (home / ".pyenv/versions/3.11.7",)
 
 
@@ -153,7 +153,7 @@ def test_pyenv_follows_the_pin_and_then_its_own_version(workspace: Path, home: P
 def test_a_pin_cannot_lead_elsewhere(workspace: Path, home: Path, pin: str) -> None:
     (home / ".pyenv/versions").mkdir(parents=True)
     (home / ".ssh/bin").mkdir(parents=True)
-    (workspace / ".python-version").write_text(pin)
+    (workspace / ".python-version").write_text(pin, encoding="utf-8")
     assert detect(workspace, {}, home=home) == []
 
 
@@ -165,7 +165,7 @@ def test_a_pin_that_is_no_file_is_no_pin(workspace: Path, home: Path) -> None:
 def test_python_of_uv_follows_the_pin(workspace: Path, home: Path) -> None:
     prefix = home / ".local/share/uv/python/cpython-3.12.1-linux-x86_64-gnu"
     _python(prefix)
-    (workspace / ".python-version").write_text("3.12\n")
+    (workspace / ".python-version").write_text("3.12\n", encoding="utf-8")
     assert _one(workspace, home).kind == "uv"
     assert _one(workspace, home).bin_dirs == (prefix / "bin",)
 
@@ -176,17 +176,17 @@ def test_node_follows_the_pin_and_then_the_active_one(workspace: Path, home: Pat
         _program(versions / name / "bin/node")
     active = str(versions / "v20.1.0/bin")
     assert _one(workspace, home, NVM_BIN=active).paths == (versions / "v20.1.0",)
-    (workspace / ".nvmrc").write_text("22\n")
+    (workspace / ".nvmrc").write_text("22\n", encoding="utf-8")
     assert _one(workspace, home, NVM_BIN=active).paths == (versions / "v22.3.0",)
 
 
 def test_cargo_is_offered_to_a_crate_without_its_credentials(workspace: Path, home: Path) -> None:
     _program(home / ".cargo/bin/cargo")
-    (home / ".cargo/credentials.toml").write_text("token")
+    (home / ".cargo/credentials.toml").write_text("token", encoding="utf-8")
     (home / ".cargo/registry").mkdir()
     (home / ".rustup").mkdir()
     assert detect(workspace, {}, home=home) == []
-    (workspace / "Cargo.toml").write_text("[package]\n")
+    (workspace / "Cargo.toml").write_text("[package]\n", encoding="utf-8")
     found = _one(workspace, home)
     assert found.paths == (home / ".cargo/bin", home / ".cargo/registry", home / ".rustup")
     assert dict(found.env) == {
@@ -199,7 +199,7 @@ def test_go_is_offered_to_a_module(workspace: Path, home: Path) -> None:
     root = home / "sdk/go"
     _program(root / "bin/go")
     (home / "go/pkg/mod").mkdir(parents=True)
-    (workspace / "go.mod").write_text("module x\n")
+    (workspace / "go.mod").write_text("module x\n", encoding="utf-8")
     found = _one(workspace, home, GOROOT=str(root))
     assert found.paths == (root, home / "go/pkg/mod")
 
