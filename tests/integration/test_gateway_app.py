@@ -437,7 +437,7 @@ async def test_a_fault_in_the_stores_thread_ends_the_process_and_not_in_silence(
 
 
 async def test_it_says_when_it_is_ready_and_where(place: Place, gateway: Process) -> None:
-    port = await asyncio.to_thread((place.root / "port").read_text)
+    port = (await asyncio.to_thread((place.root / "port").read_bytes)).decode()
     assert gateway.base == f"http://127.0.0.1:{port.strip()}"
     async with place.http.get(gateway.base + "/health/ready") as answer:
         assert answer.status == 200
