@@ -49,8 +49,10 @@ types: $(VENV)/.dev
 imports: $(VENV)/.dev
 	$(BIN)/lint-imports
 
-bench: $(VENV)/.dev
-	$(BIN)/python bench/start.py $(ARGS)
+# In an environment of its own: a linter's libraries would be loaded and measured with the product.
+bench: $(BIN)/uv
+	@UV_PROJECT_ENVIRONMENT=.venv-bench $(BIN)/uv sync --quiet --frozen --no-dev --group bench
+	.venv-bench/bin/python bench/start.py $(ARGS)
 
 wheel: $(VENV)/.dev
 	$(BIN)/uv build --quiet --wheel --out-dir dist
@@ -59,7 +61,7 @@ lock: $(BIN)/uv
 	$(BIN)/uv lock
 
 clean:
-	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .venv-bench dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 
 reference: $(VENV)/.dev
 	$(BIN)/python -m tests.reference
