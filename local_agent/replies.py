@@ -235,6 +235,7 @@ DRIFTED_FIELDS: Final[dict[str, Sentence]] = {
     "timeout": (_LIMITS := Sentence(en="the limits", zh="限制")),
     "output_cap": _LIMITS,
     "workspace": Sentence(en="the workspace's folder", zh="工作区所在的文件夹"),
+    "git_head": Sentence(en="the commit", zh="提交"),
     "payload": Sentence(en="something that could not be looked at again", zh="无法再次核对的内容"),
 }
 AND = Sentence(en=", ", zh="、")

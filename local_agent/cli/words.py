@@ -182,9 +182,9 @@ YES_OR_NO: Final = Sentence(
 )
 REMOVED: Final = Sentence(en="Workspace {name} is forgotten.", zh="工作区 {name} 已移除登记。")
 TOOLCHAINS_FOUND: Final = Sentence(
-    en="Commands here run in a sandbox that sees this folder and the system. Toolchains outside "
+    en="Where the sandbox works, commands here see this folder and the system. Toolchains outside "
     "it, which they may read if you allow it:",
-    zh="此处的命令在沙箱中运行，只能看到本文件夹和系统。以下是其外的工具链，你允许后命令可以读取：",
+    zh="沙箱可用时，此处的命令只能看到本文件夹和系统。以下是其外的工具链，你允许后命令可以读取：",
 )
 TOOLCHAIN_ASK: Final = Sentence(
     en="  allow {kind} at {path}? [y/N] ", zh="  允许位于 {path} 的 {kind}？[y/N] "

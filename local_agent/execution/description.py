@@ -135,6 +135,8 @@ def describe_sealed(around: Surroundings, workspace: Workspace, seal: Seal) -> P
 def find_drift(seal: Seal, now: Prepared) -> tuple[str, ...]:
     """Return the names of what is not, byte for byte, as it was approved."""
     drift = ["workspace"] if now.workspace != seal.workspace else []
+    if now.git_head != seal.git_head:
+        drift.append("git_head")  # the person was shown another commit
     if canonical(dict(seal.payload)) != canonical(now.payload):
         names = sorted(seal.payload.keys() | now.payload.keys())
         drift += [name for name in names if seal.payload.get(name) != now.payload.get(name)]

@@ -168,3 +168,9 @@ async def test_the_description_survives_the_stored_form(machine: Machine) -> Non
     prepared = await machine.prepare("echo '測試 ☃' | cat")
     seal = machine.grant(prepared).seal
     assert dict(seal.payload) == prepared.payload
+
+
+@pytest.mark.requirement("P2")
+async def test_another_commit_than_the_one_shown_is_drift(machine: Machine) -> None:
+    seal = machine.grant(await machine.prepare("cat x")).seal
+    assert await _drift(machine, replace(seal, git_head="f" * 40)) == ("git_head",)
