@@ -163,7 +163,7 @@ class Place:
     def start_agent(self, *, connected: bool = True) -> None:
         """Start the agent and wait until it is there, and connected unless told otherwise."""
         self.start("agent", "agent")
-        wait_until(lambda: self.status().get("connected", None if connected else False) is not None)
+        wait_until(self.status)  # empty until the agent answers
         if connected:
             wait_until(lambda: self.status().get("connected"))
 
