@@ -22,6 +22,8 @@ ENVELOPE: Final = b"codexbridge/envelope/v1\0"
 APPROVAL: Final = b"codexbridge/approval/v1\0"
 AUDIT: Final = b"codexbridge/audit/v1\0"
 PAIR: Final = b"codexbridge/pair/v1\0"
+REKEY: Final = b"codexbridge/rekey/v1\0"
+RECEIPT: Final = b"codexbridge/receipt/v1\0"
 
 KEY_BYTES: Final = 32
 SIGNATURE_BYTES: Final = 64

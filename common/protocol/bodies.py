@@ -1,4 +1,4 @@
-"""What an envelope can say: five closed records, each text bounded in UTF-8 bytes.
+"""What an envelope can say: closed records, each text bounded in UTF-8 bytes.
 
 The bounds are such that every valid body fits in a frame, even where each byte needs escaping
 twice (a control character becomes seven bytes).  A body is words: what they lead to is decided by
@@ -17,13 +17,16 @@ from common.protocol.codec import (
     MACHINE,
     MILLISECONDS,
     NAME,
+    SEEN,
     SHA256_HEX,
     Check,
     closed,
     matching,
     one_of,
+    raw_bytes,
     utf8,
 )
+from common.signing import KEY_BYTES, SIGNATURE_BYTES
 
 TASK_TEXT_BYTES: Final = 30 * 1024
 SUMMARY_BYTES: Final = 30 * 1024
@@ -96,11 +99,15 @@ class CancelBody(_Body):
 
 @dataclass(frozen=True, slots=True)
 class TombstoneBody(_Body):
-    """What had this number expired before it could be delivered."""
+    """What had this number expired before it could be delivered.
+
+    Attributes:
+        task_id: What it was about; empty when it was about no task.
+    """
 
     task_id: str
 
-    CHECKS: ClassVar[Mapping[str, Check]] = {"task_id": NAME}
+    CHECKS: ClassVar[Mapping[str, Check]] = {"task_id": matching(r"[A-Za-z0-9_-]{0,64}")}
 
 
 def _waiting(value: object) -> bool:
@@ -176,7 +183,55 @@ class ResultBody(_Body):
             raise RemoteProtocolError("record.field", field="reason")
 
 
-Body = TaskBody | CancelBody | TombstoneBody | EventBody | ResultBody
+@dataclass(frozen=True, slots=True)
+class HeadBody(_Body):
+    """Where the signer's audit chain stands, and what it holds of the other side's (P6, R58).
+
+    The signature over the envelope makes it two statements: "this is my head", and "this is the
+    newest head of yours that I keep".  The second is the countersignature.
+
+    Attributes:
+        seq: Number of the signer's newest entry; 0 for an empty chain.
+        hash: Its hash, in hex; zeros for an empty chain.
+        peer_seq: Number of the newest head that the signer keeps of the other side; 0 for none.
+        peer_hash: Its hash, in hex; zeros for none.
+        at: When, in milliseconds since the epoch, by the signer's clock.
+    """
+
+    seq: int
+    hash: str
+    peer_seq: int
+    peer_hash: str
+    at: int
+
+    CHECKS: ClassVar[Mapping[str, Check]] = {
+        "seq": SEEN,
+        "hash": SHA256_HEX,
+        "peer_seq": SEEN,
+        "peer_hash": SHA256_HEX,
+        "at": MILLISECONDS,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class RekeyBody(_Body):
+    """The signer's next key.  The old one signs the envelope, the new one the proof.
+
+    Attributes:
+        public_key: The new key, 32 bytes in base64.
+        proof: The new key's signature under `signing.REKEY`, in base64.
+    """
+
+    public_key: str
+    proof: str
+
+    CHECKS: ClassVar[Mapping[str, Check]] = {
+        "public_key": raw_bytes(KEY_BYTES),
+        "proof": raw_bytes(SIGNATURE_BYTES),
+    }
+
+
+Body = TaskBody | CancelBody | TombstoneBody | EventBody | ResultBody | HeadBody | RekeyBody
 
 BODIES: Final[Mapping[str, type[Body]]] = {
     "task": TaskBody,
@@ -184,4 +239,6 @@ BODIES: Final[Mapping[str, type[Body]]] = {
     "tombstone": TombstoneBody,
     "event": EventBody,
     "result": ResultBody,
+    "head": HeadBody,
+    "rekey": RekeyBody,
 }

@@ -20,6 +20,8 @@ from common.protocol.bodies import (
     Body,
     CancelBody,
     EventBody,
+    HeadBody,
+    RekeyBody,
     ResultBody,
     TaskBody,
     TombstoneBody,
@@ -51,7 +53,9 @@ __all__ = [
     "CancelBody",
     "Envelope",
     "EventBody",
+    "HeadBody",
     "Header",
+    "RekeyBody",
     "ResultBody",
     "TaskBody",
     "TombstoneBody",
@@ -70,6 +74,8 @@ MAX_LIFE_S: Final[Mapping[str, int]] = {  # longer than R17 says: a task may que
     "tombstone": 7 * _DAY_S,
     "event": 7 * _DAY_S,
     "result": 7 * _DAY_S,
+    "head": 7 * _DAY_S,
+    "rekey": 90 * _DAY_S,  # a machine that was away for longer is paired again
 }
 _HEADER_BYTES: Final = 1024
 _PARTY: Final = matching(r"(?:gateway:[0-9a-f]{16}|agent:[A-Za-z0-9_-]{1,64})")
@@ -90,7 +96,7 @@ class Header:
     """Who says what to whom, as which number, and until when.
 
     Attributes:
-        typ: One of the five kinds of body.
+        typ: One of the kinds of body.
         kid: The signing key's ``key_id``.
         iss: Who signed: ``gateway:<key_id>`` or ``agent:<agent_id>``.
         aud: For whom it is.

@@ -30,7 +30,7 @@ OPENING_BYTES: Final = 8 * 1024  # R13: while nobody is authenticated
 FRAME_BYTES: Final = 256 * 1024  # afterwards
 CODE_PATTERN: Final = r"[a-z][a-z0-9-]{0,31}"
 
-EnvelopeType = Literal["task", "cancel", "tombstone", "event", "result"]
+EnvelopeType = Literal["task", "cancel", "tombstone", "event", "result", "head", "rekey"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +110,8 @@ _FIELDS: Final[dict[str, Mapping[str, Check]]] = {
     "tombstone": _SEALED,
     "event": _SEALED,
     "result": _SEALED,
+    "head": _SEALED,
+    "rekey": _SEALED,
     "ack": {"seq": SEQ},
     "ping": {"n": _N},
     "pong": {"n": _N},

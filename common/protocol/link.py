@@ -34,7 +34,7 @@ from common.protocol.link_events import (
     Ready,
     Received,
 )
-from common.protocol.order import OPENING_S, Order, Pulse
+from common.protocol.order import DEADLINES, Deadlines, Order, Pulse
 from common.signing import SigningKey, VerifyKey
 
 __all__ = [
@@ -49,8 +49,8 @@ __all__ = [
     "Received",
 ]
 
-_FROM_GATEWAY: Final = frozenset({"task", "cancel", "tombstone"})
-_FROM_AGENT: Final = frozenset({"event", "result"})
+_FROM_GATEWAY: Final = frozenset({"task", "cancel", "tombstone", "head", "rekey"})
+_FROM_AGENT: Final = frozenset({"event", "result", "head", "rekey"})
 
 
 class Link:
@@ -77,6 +77,7 @@ class Link:
         own_name: str,
         last_seq: int,
         at: Instant,
+        deadlines: Deadlines,
     ) -> None:
         self.state = LinkState.OPENING
         self._handshake: GatewayHandshake | AgentHandshake | None = handshake
@@ -87,20 +88,29 @@ class Link:
         self._peer_name = ""
         self._peer_key: VerifyKey | None = None
         self._order = Order(kept=last_seq, peer_kept=0)
-        self._pulse = Pulse(at.mono)
+        self._pulse = Pulse(at.mono, deadlines)
         is_gateway = isinstance(handshake, GatewayHandshake)
         self._takes = _FROM_AGENT if is_gateway else _FROM_GATEWAY
 
     @classmethod
     def for_gateway(
-        cls, key: SigningKey, url: str, *, nonce: bytes, session_id: str, at: Instant
+        cls,
+        key: SigningKey,
+        url: str,
+        *,
+        nonce: bytes,
+        session_id: str,
+        at: Instant,
+        deadlines: Deadlines = DEADLINES,
     ) -> Link:
         """Return the gateway's end of a connection just accepted; it has a challenge to send.
 
         Arguments and errors as of `GatewayHandshake`.
         """
         handshake = GatewayHandshake(key, url, nonce=nonce, session_id=session_id, at=at)
-        link = cls(handshake, own_name=gateway_name(key.public), last_seq=0, at=at)
+        link = cls(
+            handshake, own_name=gateway_name(key.public), last_seq=0, at=at, deadlines=deadlines
+        )
         link._put(frames.Challenge(handshake.challenge))
         return link
 
@@ -115,6 +125,7 @@ class Link:
         last_seq: int,
         nonce: bytes,
         at: Instant,
+        deadlines: Deadlines = DEADLINES,
     ) -> Link:
         """Return the agent's end of a connection just made; it waits for the challenge.
 
@@ -123,7 +134,13 @@ class Link:
         handshake = AgentHandshake(
             key, agent_id=agent_id, gateway_key=gateway_key, url=url, last_seq=last_seq, nonce=nonce
         )
-        return cls(handshake, own_name=agent_name(agent_id), last_seq=last_seq, at=at)
+        return cls(
+            handshake,
+            own_name=agent_name(agent_id),
+            last_seq=last_seq,
+            at=at,
+            deadlines=deadlines,
+        )
 
     @property
     def expected_seq(self) -> int:
@@ -240,7 +257,7 @@ class Link:
         if self.state is LinkState.CLOSED:
             return None
         if self.state is LinkState.OPENING:
-            return self._pulse.heard + OPENING_S
+            return self._pulse.heard + self._pulse.deadlines.opening_s
         return self._pulse.next_deadline()
 
     def events(self) -> list[LinkEvent]:

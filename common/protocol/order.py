@@ -5,13 +5,28 @@ Two small records of `link.Link`, which turns what they say into frames and even
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 from common.errors import LocalProtocolError, RemoteProtocolError
 
-OPENING_S: Final = 10.0  # R13: first frame deadline
-PING_S: Final = 20.0  # a peer that is quiet for so long is asked …
-DEAD_S: Final = 40.0  # … and for so long given up (security limits, "heartbeat / dead after")
+
+@dataclass(frozen=True, slots=True)
+class Deadlines:
+    """How long a peer may be silent, in seconds.
+
+    Attributes:
+        opening_s: Between two frames of the handshake (R13).
+        ping_s: Afterwards, before it is asked …
+        dead_s: … and before it is given up (security limits, "heartbeat / dead after").
+    """
+
+    opening_s: float = 10.0
+    ping_s: float = 20.0
+    dead_s: float = 40.0
+
+
+DEADLINES: Final = Deadlines()
 
 
 class Order:
@@ -63,9 +78,10 @@ class Order:
 class Pulse:
     """How long the peer has been silent, in seconds of the monotonic clock."""
 
-    __slots__ = ("asked", "heard")
+    __slots__ = ("asked", "deadlines", "heard")
 
-    def __init__(self, mono: float) -> None:
+    def __init__(self, mono: float, deadlines: Deadlines = DEADLINES) -> None:
+        self.deadlines = deadlines
         self.hear(mono)
 
     def hear(self, mono: float) -> None:
@@ -75,8 +91,8 @@ class Pulse:
 
     def next_deadline(self) -> float:
         """Return when a ping is due, or the end when one was sent."""
-        return self.heard + (DEAD_S if self.asked else PING_S)
+        return self.heard + (self.deadlines.dead_s if self.asked else self.deadlines.ping_s)
 
     def is_dead(self, mono: float) -> bool:
         """Tell whether the silence was too long."""
-        return mono >= self.heard + DEAD_S
+        return mono >= self.heard + self.deadlines.dead_s

@@ -50,6 +50,8 @@ members = Table(
     Column("user_id", Text, primary_key=True),
     Column("lang", Text),
     _when("added_at"),
+    # The machine that they chose with `use`; None to have it follow from what is bound to them.
+    Column("chosen_agent_id", Text),
 )
 
 # One row for each enrolled key (R11).  A machine's name is free again once its key is revoked.
@@ -67,6 +69,10 @@ agents = Table(
     _when("connected_at", optional=True),
     _when("last_seen_at", optional=True),
     _when("revoked_at", optional=True),
+    # The gateway's key that signs for it, and the one it was last seen to hold as pinned; None for
+    # the gateway's first key.
+    Column("sealing_key_id", Text),
+    Column("pinned_key_id", Text),
     _partial("ix_agents_machine_live", "machine", where="revoked_at IS NULL", unique=True),
 )
 
@@ -194,4 +200,20 @@ audit = Table(
     Column("prev", LargeBinary, nullable=False),
     Column("body", LargeBinary, nullable=False),
     Column("hash", LargeBinary, nullable=False),
+)
+
+# The newest head that each agent signed: its own chain's (``seq``, ``hash``), and with it what it
+# holds of this one (``own_seq``, ``own_hash``): the countersignature.  ``public_key`` verifies
+# ``frame``, also after the agent has rotated its key.
+heads = Table(
+    "heads",
+    metadata,
+    Column("agent_id", Text, ForeignKey("agents.agent_id"), primary_key=True),
+    Column("seq", BigInteger, nullable=False),
+    Column("hash", LargeBinary, nullable=False),
+    Column("own_seq", BigInteger, nullable=False),
+    Column("own_hash", LargeBinary, nullable=False),
+    Column("public_key", LargeBinary, nullable=False),
+    Column("frame", LargeBinary, nullable=False),
+    _when("at"),
 )

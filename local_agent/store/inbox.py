@@ -143,7 +143,7 @@ class Inbox:
                 header.seq,
                 header.jti,
                 header.typ,
-                envelope.body["task_id"],
+                envelope.body.get("task_id", ""),
                 envelope.sha256,
                 self._clock.now().wall_ms,
             )

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import base64
 from typing import Any
 
 import pytest
@@ -17,6 +18,11 @@ VALID: dict[str, dict[str, Any]] = {
     "tombstone": {"task_id": "task-1"},
     "event": event_body(),
     "result": result_body(),
+    "head": {"seq": 7, "hash": "0" * 64, "peer_seq": 0, "peer_hash": "0" * 64, "at": 1_000},
+    "rekey": {
+        "public_key": base64.b64encode(bytes(32)).decode(),
+        "proof": base64.b64encode(bytes(64)).decode(),
+    },
 }
 
 
@@ -29,7 +35,7 @@ def is_refused(kind: str, record: dict[str, Any]) -> bool:
     return False
 
 
-def test_there_are_five_bodies() -> None:
+def test_every_kind_of_body_is_tried_here() -> None:
     assert bodies.BODIES.keys() == VALID.keys()
 
 

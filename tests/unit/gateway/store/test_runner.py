@@ -202,7 +202,7 @@ async def test_closing_finishes_what_was_submitted(tmp_path: Path) -> None:
 def test_a_checkpoint_moves_the_log_and_cuts_a_long_one(tmp_path: Path) -> None:
     path = fresh_store(tmp_path)
     driver, other = connect(path), connect(path)
-    driver.execute("INSERT INTO members VALUES ('zhang', NULL, 0)")
+    driver.execute("INSERT INTO members (user_id, added_at) VALUES ('zhang', 0)")
     wal = path.with_name("gateway.db-wal")
     assert wal.stat().st_size > 0
     assert checkpoint(other, wal)

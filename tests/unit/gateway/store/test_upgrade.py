@@ -23,9 +23,10 @@ from gateway.store.upgrade import HEAD, SCRIPTS, ensure_current, stored_revision
 from tests.gateway_desk import fresh_store
 
 ROOT = Path(__file__).parents[4]
-NEXT = """
+AFTER = f"{int(HEAD) + 1:04}"
+NEXT = f"""
 from alembic import op
-revision, down_revision, branch_labels, depends_on = "0002", "0001", None, None
+revision, down_revision, branch_labels, depends_on = "{AFTER}", "{HEAD}", None, None
 def upgrade():
     op.execute("ALTER TABLE members ADD COLUMN nickname TEXT")
 """
@@ -35,7 +36,7 @@ BROKEN = NEXT + '    op.execute("ALTER TABLE nowhere ADD COLUMN x TEXT")\n'
 def _scripts(folder: Path, revision: str) -> Path:
     scripts = folder / "migrations"
     shutil.copytree(SCRIPTS, scripts, ignore=shutil.ignore_patterns("__pycache__"))
-    (scripts / "versions" / "r0002_next.py").write_text(revision, encoding="utf-8")
+    (scripts / "versions" / f"r{AFTER}_next.py").write_text(revision, encoding="utf-8")
     return scripts
 
 
@@ -65,19 +66,19 @@ def test_a_store_is_created_where_there_is_none(tmp_path: Path) -> None:
 def test_an_older_store_is_backed_up_and_keeps_its_rows(tmp_path: Path) -> None:
     path = fresh_store(tmp_path)
     _member(path)
-    ensure_current(path, head="0002", scripts=_scripts(tmp_path, NEXT))
-    backup = path.with_name("gateway.db.revision-0001.backup")
+    ensure_current(path, head=AFTER, scripts=_scripts(tmp_path, NEXT))
+    backup = path.with_name(f"gateway.db.revision-{HEAD}.backup")
     with sqlite3.connect(path) as new, sqlite3.connect(backup) as old:
         assert new.execute("SELECT user_id, nickname FROM members").fetchall() == [("zhang", None)]
         assert old.execute("SELECT user_id FROM members").fetchall() == [("zhang",)]
-    assert stored_revision(path) == "0002"
+    assert stored_revision(path) == AFTER
     assert backup.stat().st_mode & 0o077 == 0
 
 
 def test_a_migration_that_fails_changes_nothing(tmp_path: Path) -> None:
     path = fresh_store(tmp_path)
     with pytest.raises(Exception, match="nowhere"):
-        ensure_current(path, head="0002", scripts=_scripts(tmp_path, BROKEN))
+        ensure_current(path, head=AFTER, scripts=_scripts(tmp_path, BROKEN))
     assert stored_revision(path) == HEAD
     with sqlite3.connect(path) as driver:
         names = [row[1] for row in driver.execute("PRAGMA table_info(members)")]
@@ -114,7 +115,7 @@ def test_nothing_is_migrated_under_a_running_server(tmp_path: Path) -> None:
     path = fresh_store(tmp_path)
     lock = ServerLock(path)
     with pytest.raises(ConfigError) as caught:
-        ensure_current(path, head="0002", scripts=_scripts(tmp_path, NEXT))
+        ensure_current(path, head=AFTER, scripts=_scripts(tmp_path, NEXT))
     lock.release()
     assert caught.value.code == "config.store-in-use"
 
