@@ -4,11 +4,12 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PYTEST ?= -n 2
 
-.PHONY: demo test check format lint types imports bench wheel lock reference clean help
+.PHONY: demo test matrix check format lint types imports bench wheel lock reference clean help
 
 help:
 	@echo "make demo   the main job on this machine: simulated WeCom, gateway, agent; you approve"
 	@echo "make test   set up and run every test"
+	@echo "make matrix every crash point, and 200 kills at random: some minutes"
 	@echo "make check  format, lint, types, import arrows, tests: what a change must pass"
 	@echo "make bench  speed and memory, as ratios measured in one run"
 
@@ -35,6 +36,10 @@ demo: $(VENV)/.run
 test: $(VENV)/.dev
 	PYTHONWARNDEFAULTENCODING=1 $(BIN)/pytest $(PYTEST) $(ARGS)
 
+# One process: it runs as many installations side by side as two cores carry.
+matrix: $(VENV)/.dev
+	PYTHONWARNDEFAULTENCODING=1 $(BIN)/pytest -n 0 tests/matrix/whole.py $(ARGS)
+
 check: format lint types imports test
 
 format: $(VENV)/.dev
@@ -53,6 +58,8 @@ imports: $(VENV)/.dev
 bench: $(BIN)/uv
 	@UV_PROJECT_ENVIRONMENT=.venv-bench $(BIN)/uv sync --quiet --frozen --no-dev --group bench
 	.venv-bench/bin/python bench/start.py $(ARGS)
+	.venv-bench/bin/python -m bench.accept $(ARGS)
+	.venv-bench/bin/python -m bench.link $(ARGS)
 
 wheel: $(VENV)/.dev
 	$(BIN)/uv build --quiet --wheel --out-dir dist

@@ -120,6 +120,11 @@ SECTIONS: tuple[tuple[Words, tuple[Command, ...]], ...] = (
                 "local_agent.cli.cancel",
                 Words("stop a task, waiting or running", "停止等待中或运行中的任务"),
             ),
+            Command(
+                "retry",
+                "local_agent.cli.retry",
+                Words("ask again for what has ended", "再次提出已结束的请求"),
+            ),
         ),
     ),
     (
@@ -129,6 +134,21 @@ SECTIONS: tuple[tuple[Words, tuple[Command, ...]], ...] = (
                 "status",
                 "local_agent.cli.status",
                 Words("how the agent of this machine is doing", "查看本机代理的状态"),
+            ),
+            Command(
+                "audit",
+                "local_agent.cli.audit",
+                Words("check the audit log of this machine", "检查本机的审计日志"),
+            ),
+            Command(
+                "receipt",
+                "local_agent.cli.receipt",
+                Words("prove what came of a task", "证明一个任务的经过与结果"),
+            ),
+            Command(
+                "rotate",
+                "local_agent.cli.rotate",
+                Words("give this machine another key", "为本机更换密钥"),
             ),
         ),
     ),

@@ -1,6 +1,6 @@
 """How fast the commands start and how much the idle parts hold, beside bare peers of the same run.
 
-    python bench/start.py [--rounds N] [--json]
+    python bench/start.py [--quick] [--rounds N] [--json]
 
 Every figure is a ratio against a peer measured in the same run, paired round by round, median of
 the rounds: absolute times of a shared machine mean little.  The peers: a bare interpreter
@@ -158,10 +158,11 @@ def main() -> int:
     """Measure, print, and return 0: a figure is a report, not a verdict."""
     parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--quick", action="store_true", help="two rounds")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        found = measure(options.rounds, Path(folder))
+        found = measure(2 if options.quick else options.rounds, Path(folder))
     if options.json:
         print(json.dumps(found, indent=2))
         return 0

@@ -1,4 +1,4 @@
-"""The ``@dev`` grammar: nine shortcuts, anything else is natural language (seed 002 §9).
+"""The ``@dev`` grammar: a few shortcuts, anything else is natural language (seed 002 §9).
 
 One table drives the parser and the help text, so they cannot disagree.  Pure: text in, value out;
 no text makes `parse` raise.  What a command *does* is decided elsewhere, on either half.
@@ -20,7 +20,7 @@ from common.text import CHAT_BYTES, clip_bytes, has_cjk
 
 PREFIX: Final = "@dev"
 
-Takes = Literal["nothing", "task-id", "text", "options"]
+Takes = Literal["nothing", "task-id", "text", "options", "machine", "machine-and-text"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Command:
         name: Name of a row of `COMMANDS`.
         args: What was left over, as typed: the text of ``search``, ``review``, ``plan`` and
             ``patch``; for the others, what stood in the place of an ID or an option and was not
-            understood.
+            understood.  Of ``use``, the name of the machine, folded.
         task_id: The short ID in its stored form where one was given.
         options: Option values as typed, quotes removed and nothing else changed (R7).
     """
@@ -69,6 +69,22 @@ class FreeText:
     """Natural language, without the prefix; may be empty."""
 
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Directed:
+    """``on NAME …``: one message for one machine.
+
+    Attributes:
+        machine: The name, folded (NFKC, case, dashes); whether there is such a machine is not
+            known here.
+        text: What is said to it, as typed, without the prefix.
+        said: The same, read.  A second ``on`` in it is natural language.
+    """
+
+    machine: str
+    text: str
+    said: Command | FreeText
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +173,29 @@ COMMANDS: Final[tuple[CommandSpec, ...]] = (
         usage=Sentence(en="cancel [ID]", zh="取消 [编号]"),
         summary=Sentence(en="stop a task of yours", zh="停止你的一个任务"),
     ),
+    CommandSpec(
+        name="machines",
+        aliases=("电脑", "机器", "我的电脑"),
+        takes="nothing",
+        usage=Sentence(en="machines", zh="电脑"),
+        summary=Sentence(
+            en="your machines, and which one is asked", zh="你的电脑，以及会发给哪一台"
+        ),
+    ),
+    CommandSpec(
+        name="use",
+        aliases=("使用", "切换到"),
+        takes="machine",
+        usage=Sentence(en="use NAME", zh="使用 名称"),
+        summary=Sentence(en="ask that machine from now on", zh="以后都发给这台电脑"),
+    ),
+    CommandSpec(
+        name="on",
+        aliases=("在",),
+        takes="machine-and-text",
+        usage=Sentence(en="on NAME …", zh="在 名称 …"),
+        summary=Sentence(en="this one message goes to that machine", zh="仅这一条发给这台电脑"),
+    ),
 )
 
 _HEAD = Sentence(
@@ -174,6 +213,7 @@ _FREE = Sentence(
 )
 
 _BY_WORD: Final = {word: spec for spec in COMMANDS for word in (spec.name, *spec.aliases)}
+_ON: Final = _BY_WORD["on"]
 _CLOSING = ".!?,:;。！？，：；…~"  # after NFKC most full-width forms are already ASCII
 # After the prefix: "@developer" and "@dev.example" address someone else.
 _SEPARATORS = ":,;：，；、。"
@@ -186,9 +226,16 @@ _CLOSED_BY: Final = {
     "「": "」", "『": "』",
 }  # fmt: skip
 _ESCAPE = re.compile(r'\\(["\\])')
+# Letters, digits and dashes, full-width ones too: what a machine's name can be typed with.
+_MACHINE = re.compile(rf"[0-9A-Za-z\uff10-\uff19\uff21-\uff3a\uff41-\uff5a{_DASHES}]{{1,32}}")
+_ANY_DASH = re.compile(f"[{_DASHES}]")
+# 在 dev-1 上 names a machine; 在 src 里 is a place in the workspace.
+_AT = "在"
+_THERE = "上"
+_INSIDE = ("里", "中", "内", "下", "目录", "文件", "的")
 
 
-def parse(text: str, *, prefix: str = PREFIX) -> Command | FreeText | NotAddressed:
+def parse(text: str, *, prefix: str = PREFIX) -> Command | FreeText | Directed | NotAddressed:
     """Read one message.
 
     Args:
@@ -202,11 +249,40 @@ def parse(text: str, *, prefix: str = PREFIX) -> Command | FreeText | NotAddress
     body = _after_prefix(text.lstrip("\ufeff\u200b\u2060 \t\r\n\u3000"), prefix)
     if body is None:
         return NotAddressed()
+    return _directed(body) or _said(body)
+
+
+def _said(body: str) -> Command | FreeText:
     word, rest = _first_word(body)
     spec = _BY_WORD.get(word)
     if spec is None:
         return _glued(body) or FreeText(body)
     return _read(spec, rest) or FreeText(body)
+
+
+def _directed(body: str) -> Directed | None:
+    word, rest = _first_word(body)
+    if _BY_WORD.get(word) is not _ON:
+        if not body.startswith(_AT):
+            return None
+        word, rest = _AT, body.removeprefix(_AT)  # written without blanks: 在dev-1上跑测试
+    machine, rest = _machine_in(rest)
+    if machine is None or (word == _AT and rest.startswith(_INSIDE)):
+        return None
+    text = rest.removeprefix(_THERE).lstrip(_SEPARATORS + " \t\r\n\u3000")
+    return Directed(machine, text, _said(text))
+
+
+def _machine_in(text: str) -> tuple[str | None, str]:
+    """Return the name at the beginning, folded, and what follows it; None where there is none."""
+    match = _MACHINE.match(text)
+    if match is None:
+        return None, text
+    rest = text[match.end() :]
+    if rest and not (rest[0].isspace() or rest[0] in _SEPARATORS or has_cjk(rest[0])):
+        return None, text  # "on main.py" names a file
+    folded = unicodedata.normalize("NFKC", match[0]).casefold()
+    return _ANY_DASH.sub("-", folded), rest.lstrip()
 
 
 def help_text(lang: Lang, *, prefix: str = PREFIX) -> str:
@@ -246,10 +322,10 @@ def _glued(body: str) -> Command | None:
     # Chinese is written without blanks: 取消T-7K3F.
     for spec in COMMANDS:
         for alias in spec.aliases:
-            if spec.takes == "task-id" and has_cjk(alias) and body.startswith(alias):
-                found = _id_of(body[len(alias) :])
-                if found:
-                    return Command(spec.name, task_id=found)
+            if spec.takes in ("task-id", "machine") and has_cjk(alias) and body.startswith(alias):
+                found = _read(spec, body[len(alias) :])
+                if found and (found.task_id or spec.takes == "machine"):
+                    return found
     return None
 
 
@@ -262,6 +338,10 @@ def _read(spec: CommandSpec, rest: str) -> Command | None:
             return Command(spec.name, task_id=found)
         # One word in the place of an ID is a mistyped ID; a phrase is natural language.
         return Command(spec.name, args=rest) if len(rest.split()) == 1 else None
+    if spec.takes == "machine":
+        machine, more = _machine_in(rest.rstrip(_CLOSING))
+        # One word in the place of a name is a mistyped name; a phrase is natural language.
+        return Command(spec.name, args=machine) if machine and not more else None
     if spec.takes == "options" and rest[0] in _DASHES:
         return _read_options(spec, rest)
     return None

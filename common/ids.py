@@ -35,19 +35,27 @@ def new_uuid() -> str:
 
 
 def new_short_id(
-    minter: Minter, *, length: int = 4, choose: Callable[[str], str] = secrets.choice
+    minter: Minter, *, length: int = 4, choose: Callable[[str], str] | None = None
 ) -> str:
     """Return a random short ID such as ``T-7K3F``.
 
     Args:
         minter: Which side mints it; decides the half of the alphabet of the first character.
         length: 4, or 5 after repeated conflicts.
-        choose: Source of randomness, one character of the given alphabet per call.
+        choose: Picks one character of the given alphabet per call; at random when not given.
     """
+    choose = choose or _random_choice(length)
     rest = "".join(choose(CROCKFORD) for _ in range(length - 1))
     # "TABCD" typed without its prefix must not be read as T-ABCD, so no long ID begins with T.
     first = _FIRST[minter] if length == 4 else _FIRST[minter].replace("T", "")
     return f"T-{choose(first)}{rest}"
+
+
+def _random_choice(times: int) -> Callable[[str], str]:
+    # Drawn at once: each draw is a call of the system.  That 256 is no multiple of 15 makes some
+    # names a little likelier than others, and nothing depends on it.
+    drawn = iter(secrets.token_bytes(times))
+    return lambda alphabet: alphabet[next(drawn) % len(alphabet)]
 
 
 def minted_by(short_id: str) -> Minter:

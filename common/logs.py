@@ -20,7 +20,7 @@ import structlog
 from structlog.typing import FilteringBoundLogger, WrappedLogger
 
 from common.clock import Clock, SystemClock
-from common.redact import redact, redact_known
+from common.redact import redact, spellings_of, without_spellings
 from common.text import one_line
 
 Log: TypeAlias = FilteringBoundLogger
@@ -51,7 +51,7 @@ def open_log(
         secrets: The product's own secrets, taken out by exact match before any other rule.
         clock: Tells the time of an event.
     """
-    known = tuple(secrets)
+    known = spellings_of(secrets)
     ticking = clock or SystemClock()
 
     def stamp(_logger: WrappedLogger, method: str, facts: _Facts) -> _Facts:
@@ -64,7 +64,7 @@ def open_log(
 
     logger = structlog.wrap_logger(
         structlog.WriteLogger(stream or sys.stderr),
-        processors=[_flatten_exception, stamp, clean, _as_json if json else _as_line],
+        processors=[_flatten_exception, clean, stamp, _as_json if json else _as_line],
         wrapper_class=structlog.make_filtering_bound_logger(level),
         cache_logger_on_first_use=True,
     )
@@ -123,7 +123,7 @@ def _value(value: object, known: tuple[str, ...]) -> str | int | float | bool | 
     if value is None or isinstance(value, bool | int | float):
         return value
     # Bounded before the costlier rules look at it, with room for what they take out.
-    text = redact_known(str(value), known)[: 8 * MAX_VALUE_BYTES]
+    text = without_spellings(str(value), known)[: 8 * MAX_VALUE_BYTES]
     return one_line(redact(text), MAX_VALUE_BYTES)
 
 

@@ -111,6 +111,18 @@ def redact_known(text: str, secrets: Iterable[str]) -> str:
 
     Secrets under 6 characters are left in: taking them out would maim any text.
     """
+    return without_spellings(text, spellings_of(secrets))
+
+
+def without_spellings(text: str, spellings: Iterable[str]) -> str:
+    """Return the text without what `spellings_of` told, for who has the same secrets every time."""
+    for spelling in spellings:
+        text = text.replace(spelling, "[redacted:own]")
+    return text
+
+
+def spellings_of(secrets: Iterable[str]) -> tuple[str, ...]:
+    """Return how secrets may be written, the longest first; without those under 6 characters."""
     spellings = {
         spelling
         for secret in secrets
@@ -121,9 +133,7 @@ def redact_known(text: str, secrets: Iterable[str]) -> str:
             quote(secret, errors="replace"),
         )
     }
-    for spelling in sorted(spellings, key=len, reverse=True):
-        text = text.replace(spelling, "[redacted:own]")
-    return text
+    return tuple(sorted(spellings, key=len, reverse=True))
 
 
 def _without_keys(text: str) -> str:

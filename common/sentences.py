@@ -132,8 +132,112 @@ SHARED: dict[str, Sentence] = {
         zh="CODEXBRIDGE_HOME 必须是绝对路径，当前为 {path}。",
     ),
     "system": Sentence(en="{why} {path}", zh="{why} {path}"),
+    "input.public-key": Sentence(
+        en="“{given}” is no public key: give it in base64 or hex, or name a file that holds it.",
+        zh="“{given}”不是公钥：请以 base64 或十六进制给出，或指定存放它的文件。",
+    ),
+    "audit.unreadable": Sentence(
+        en="The audit log cannot be read ({why}): the file {path} is damaged.",
+        zh="无法读取审计日志（{why}）：文件 {path} 已损坏。",
+    ),
+    "audit.none": Sentence(
+        en="There is no audit log yet ({path}).", zh="还没有审计日志（{path}）。"
+    ),
+    "audit.no-key": Sentence(
+        en="Whose log is it? No key of its own is here: give the public key with --key.",
+        zh="无法确定日志属于谁：此处没有其密钥。请用 --key 给出公钥。",
+    ),
+    "audit.file-needed": Sentence(
+        en="--key belongs to --file: the log of this installation is checked with its own keys.",
+        zh="--key 只与 --file 一起使用：本机的日志用它自己的密钥检查。",
+    ),
     "config.not-private": Sentence(
         en="The folder {path} belongs to another user; CodexBridge does not use it.",
         zh="文件夹 {path} 属于其他用户，CodexBridge 不会使用。",
+    ),
+}
+
+# What is told of a checked audit log, in both halves.
+AUDIT: dict[str, Sentence] = {
+    "whole": Sentence(
+        en="The audit log holds: {count} {count:entry|entries}, up to {last} ({hash}…).",
+        zh="审计日志完好：共 {count} 条，至第 {last} 条（{hash}…）。",
+    ),
+    "part": Sentence(
+        en="This part of the audit log holds: {count} {count:entry|entries}, {first} to {last} "
+        "({hash}…). What came before was not looked at.",
+        zh="审计日志的这一部分完好：共 {count} 条，第 {first} 至 {last} 条（{hash}…）。"
+        "此前的内容未检查。",
+    ),
+    "signed": Sentence(
+        en="Its end is signed up to {seq} by the key {key}.",
+        zh="末端已签名至第 {seq} 条，密钥 {key}。",
+    ),
+    "newer": Sentence(
+        en="{count} newer {count:entry is|entries are} not signed yet.",
+        zh="另有 {count} 条较新的记录尚未签名。",
+    ),
+    "unsigned": Sentence(en="Nothing of it is signed yet.", zh="尚未签名。"),
+    "kept": Sentence(
+        en="{peer} has signed that it keeps our entry {own_seq}; we keep its entry {seq}.",
+        zh="{peer} 已签名确认保存我方第 {own_seq} 条；我方保存其第 {seq} 条。",
+    ),
+    "alone": Sentence(en="Nobody else keeps a head of it yet.", zh="还没有对方保存它的链头。"),
+    "broken": Sentence(
+        en="The audit log is BROKEN at entry {seq}: {why}.",
+        zh="审计日志在第 {seq} 条处损坏：{why}。",
+    ),
+}
+AUDIT_FAULTS: dict[str, Sentence] = {
+    "malformed": Sentence(en="this is no entry at all", zh="这不是一条记录"),
+    "missing": Sentence(
+        en="it is missing, or another stands in its place", zh="该条缺失，或被别的记录占据"
+    ),
+    "prev": Sentence(en="it does not continue the entry before it", zh="它没有接续前一条记录"),
+    "changed": Sentence(en="its content was changed", zh="其内容被改动过"),
+    "end": Sentence(
+        en="the log was signed beyond here, so its end was cut off",
+        zh="签名覆盖到此处之后，说明末端被截去",
+    ),
+    "unsigned": Sentence(en="from here on no signature covers it", zh="从此处起没有签名覆盖"),
+    "head": Sentence(
+        en="the signed head is not of this log, or was changed",
+        zh="已签名的链头不属于此日志，或被改动过",
+    ),
+    "key": Sentence(
+        en="its end is signed by another key than expected. After pairing anew, start the agent "
+        "once and look again",
+        zh="末端由另一把密钥签名，与预期不符。若刚重新配对，请先启动一次代理再检查",
+    ),
+    "kept": Sentence(
+        en="the head kept of the other side was changed or removed",
+        zh="所保存的对方链头被改动或删除",
+    ),
+    "countersigned": Sentence(
+        en="the other side has signed another history up to here, so this one was written anew",
+        zh="对方签名确认的历史与此不同，说明此日志被重写",
+    ),
+}
+RECEIPT_FAULTS: dict[str, Sentence] = {
+    "form": Sentence(en="it is no receipt, or was changed", zh="它不是回执，或被改动过"),
+    "newer": Sentence(
+        en="it was made by a newer release: verify it with that",
+        zh="它由更新的版本生成：请用该版本验证",
+    ),
+    "key": Sentence(en="another key signed it than the one given", zh="签名的密钥与给出的公钥不同"),
+    "signature": Sentence(en="it was changed after it was signed", zh="签名之后被改动过"),
+    "decision": Sentence(
+        en="the person's decision in it does not verify", zh="其中的人员决定未通过验证"
+    ),
+    "outcome": Sentence(en="its outcome does not follow from the decision", zh="其结果与决定不符"),
+    "audit": Sentence(
+        en="its part of the audit log does not verify", zh="其中的审计日志部分未通过验证"
+    ),
+    "gateway": Sentence(
+        en="what the gateway signed is missing, or does not verify",
+        zh="网关的签名缺失或未通过验证",
+    ),
+    "gateway-key": Sentence(
+        en="another gateway signed it than the one given", zh="签名的网关与给出的公钥不同"
     ),
 }

@@ -23,17 +23,18 @@ from common.errors import ConfigError
 from common.home import private_dir
 from common.ids import new_uuid
 from common.logs import Log, adopt_libraries, open_log
-from common.signing import SigningKey
 from gateway.channels import app_callback
+from gateway.countersigning import Countersigner
 from gateway.http import health
 from gateway.http.agents import AgentEndpoint
 from gateway.http.middleware import guarded_app
 from gateway.http.pairing import PairingEndpoint
-from gateway.identity import open_identity
+from gateway.identity import KeyRing, open_identity
 from gateway.intake import House, Intake
 from gateway.outbox import Outbox
-from gateway.relay.alarm import WrongKeyAlarm
-from gateway.relay.hub import Hub, Lobby
+from gateway.relay.alarm import Alarm
+from gateway.relay.hub import Hub
+from gateway.relay.lobby import Lobby
 from gateway.relay.mailbox import Mailbox, sealer
 from gateway.results import Results
 from gateway.serving import (
@@ -93,9 +94,9 @@ def run_gateway(
     state = private_dir(state_dir(settings, environ))
     with bind(settings.listen.host, settings.listen.port) as listener:
         store = open_store(state / STORE_FILE)
-        key = open_identity(state)
+        ring = open_identity(state)
         new_uuid()  # the first one imports a library, which must not happen inside a request
-        asyncio.run(_serve(settings, store, listener, key=key, log=log, port_file=port_file))
+        asyncio.run(_serve(settings, store, listener, ring=ring, log=log, port_file=port_file))
     return 0
 
 
@@ -103,7 +104,7 @@ def build(
     settings: GatewaySettings,
     store: Store,
     *,
-    key: SigningKey,
+    ring: KeyRing,
     port: int,
     session: aiohttp.ClientSession,
     clock: Clock,
@@ -114,29 +115,36 @@ def build(
     Raises:
         ConfigError: a part cannot be made from these settings.
     """
-    zone, seal = zone_of(settings.time_zone), sealer(key)
+    zone, seal = zone_of(settings.time_zone), sealer(ring.signing)
     url = public_url(settings, port=port)
     outbox = Outbox(store, _wecom(settings, session, clock), clock=clock, log=log)
-    results = Results(store, seal=seal, clock=clock, zone=zone, wake_outbox=outbox.wake, log=log)
-    mailbox = Mailbox(store, seal=seal, clock=clock, hearing=results.received)
-    hub = Hub(mailbox, log=log, wrong_key=WrongKeyAlarm(store, clock=clock, log=log))
-    house = House(
-        prefix=settings.prefix,
-        lang=settings.language,
+    countersigner = Countersigner(seal=seal, key=ring.newest, log=log)
+    results = Results(
+        store,
+        seal=seal,
+        clock=clock,
         zone=zone,
-        ttl_s=settings.task_ttl_hours * 3600,
+        wake_outbox=outbox.wake,
+        countersigner=countersigner,
+        log=log,
     )
+    mailbox = Mailbox(
+        store, seal=seal, clock=clock, hearing=results.received, reload_keys=ring.reload
+    )
+    hub = Hub(mailbox, clock=clock, log=log, alarm=Alarm(store, clock=clock, log=log))
     intake = Intake(
         store,
         seal=seal,
         clock=clock,
-        house=house,
+        house=_house(settings),
         wake_agent=hub.wake,
         wake_outbox=outbox.wake,
     )
     upkeep = Upkeep(
         store,
         seal=seal,
+        ring=ring,
+        countersigner=countersigner,
         clock=clock,
         zone=zone,
         wake_agent=hub.wake,
@@ -145,14 +153,22 @@ def build(
     )
     app = guarded_app(log=log, clock=clock, trusted_proxies=settings.trusted_proxies)
     agents = AgentEndpoint(
-        key, url, hub=hub, lobby=Lobby(), deliveries=mailbox, clock=clock, log=log
+        ring.offered, url, hub=hub, lobby=Lobby(), deliveries=mailbox, clock=clock, log=log
     )
-    pairing = PairingEndpoint(key, url, store=store, clock=clock, log=log)
+    pairing = PairingEndpoint(ring.newest, url, store=store, clock=clock, log=log)
     app.add_routes(_callback(settings, intake, clock=clock, log=log))
-    app.add_routes(agents.routes())
-    app.add_routes(pairing.routes())
+    app.add_routes([*agents.routes(), *pairing.routes()])
     app.add_routes(health.routes(_readiness(store, outbox)))
     return Gateway(app, hub, outbox, upkeep)
+
+
+def _house(settings: GatewaySettings) -> House:
+    return House(
+        prefix=settings.prefix,
+        lang=settings.language,
+        zone=zone_of(settings.time_zone),
+        ttl_s=settings.task_ttl_hours * 3600,
+    )
 
 
 def _wecom(settings: GatewaySettings, session: aiohttp.ClientSession, clock: Clock) -> WeComClient:
@@ -204,7 +220,7 @@ async def _serve(
     store: SqliteRunner,
     listener: socket.socket,
     *,
-    key: SigningKey,
+    ring: KeyRing,
     log: Log,
     port_file: Path | None,
 ) -> None:
@@ -219,9 +235,10 @@ async def _serve(
             aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar())
         )
         gateway = build(
-            settings, store, key=key, port=port, session=session, clock=SystemClock(), log=log
+            settings, store, ring=ring, port=port, session=session, clock=SystemClock(), log=log
         )
         await gateway.upkeep.begin()
+        until_the_end.push_async_callback(gateway.upkeep.end)
         parts = {
             "store": store.until_broken(),
             "outbox": gateway.outbox.run(),

@@ -29,7 +29,41 @@ PORT_FILE: Final = Sentence(
 )
 TASKS: Final = Sentence(en="List the tasks, newest first.", zh="列出任务，最新的在前。")
 TASKS_ALL: Final = Sentence(en="finished ones too", zh="包括已结束的任务")
+TASKS_LIMIT: Final = Sentence(
+    en="how many at most, 1 to 10000; 100 unless given", zh="最多列出多少个，1 到 10000，默认 100"
+)
 JSON: Final = Sentence(en="for programs", zh="供程序读取")
+AUDIT: Final = Sentence(
+    en="The audit log: what happened, chained and signed.", zh="审计日志：链式记录并签名。"
+)
+AUDIT_VERIFY: Final = Sentence(
+    en="Check every byte of the audit log: the chain, the signed end, and the heads that machines "
+    "signed. Names the first broken entry; exit code 1. Works beside a running gateway.",
+    zh="检查审计日志的每个字节：链、已签名的末端，以及各机器签名的链头。指出第一条损坏的记录；"
+    "退出码 1。网关运行时也可使用。",
+)
+AUDIT_FILE: Final = Sentence(en="check this exported file instead", zh="改为检查此导出文件")
+AUDIT_KEY: Final = Sentence(
+    en="public key of the exported log's owner: base64, hex, or a file that holds it; without it "
+    "this gateway's own",
+    zh="导出日志所有者的公钥：base64、十六进制，或存放它的文件；省略时为本网关的公钥",
+)
+AUDIT_EXPORT: Final = Sentence(
+    en="Print the audit log as JSON lines, with its signatures: the file verifies anywhere.",
+    zh="以 JSON 行输出审计日志及其签名；该文件可在任何地方验证。",
+)
+AUDIT_SINCE: Final = Sentence(
+    en="begin with this entry; it can then be checked only from there on",
+    zh="从此条记录开始；此后也只能从该处检查",
+)
+AUDIT_SHOW_KEY: Final = Sentence(
+    en="Print this gateway's public key: it verifies what machines keep of the gateway's log.",
+    zh="显示本网关的公钥：用于验证各机器保存的网关链头。",
+)
+NEW_FILE: Final = Sentence(
+    en="write to this new file instead of standard output",
+    zh="写入此新文件，而不是标准输出",
+)
 MEMBER: Final = Sentence(
     en="The allow-list: only these people may write to the bot.",
     zh="允许名单：只有名单上的人可以使用机器人。",
@@ -52,6 +86,27 @@ MEMBER_LANG: Final = Sentence(
     en="language to answer in; left out, that of each message",
     zh="答复所用语言；不填则按每条消息的语言",
 )
+DEVICES: Final = Sentence(
+    en="List the machines: since when each is online or offline as the gateway last noted it, whom "
+    "it works for, how many messages wait for it, and its key.",
+    zh="列出机器：网关最后记录的在线或离线时间、为谁工作、有多少条消息在等待，以及密钥。",
+)
+DEVICES_ALL: Final = Sentence(en="revoked ones too", zh="包括已吊销的")
+REVOKE: Final = Sentence(
+    en="Revoke the key of a machine: its connection ends within 5 seconds, what it was not sent is "
+    "refused, and what it has counts as unknown. It must be paired again.",
+    zh="吊销机器的密钥：其连接在 5 秒内断开，尚未发送的任务不再受理，已送达的结果视为未知。"
+    "之后必须重新配对。",
+)
+BIND: Final = Sentence(
+    en="Let a machine work for one more member.", zh="让一台机器再为一位成员工作。"
+)
+UNBIND: Final = Sentence(
+    en="Let a machine no longer work for a member; their open tasks on it are taken back or "
+    "stopped.",
+    zh="让一台机器不再为某位成员工作；其在该机器上未完成的任务会被撤回或停止。",
+)
+MACHINE_NAME: Final = Sentence(en="name of a paired machine", zh="已配对的机器名称")
 PAIR: Final = Sentence(
     en="Make a single-use code that joins a machine to this gateway. Hand it over in private: "
     "whoever enters it becomes that machine.",
@@ -76,10 +131,43 @@ PAIR_WAIT: Final = Sentence(
 ADDED: Final = Sentence(en="{user} may write to the bot now.", zh="{user} 现在可以使用机器人了。")
 WAS_THERE: Final = Sentence(en="{user} was a member already.", zh="{user} 已经是成员。")
 REMOVED: Final = Sentence(
-    en="{user} may no longer write to the bot. A task that a machine already has goes on there; "
-    "`codexbridge cancel` on the machine stops it.",
-    zh="{user} 已不能使用机器人。已送达机器的任务会继续；"
-    "在机器上用 `codexbridge cancel` 可以停止。",
+    en="{user} may no longer write to the bot. {ended} {ended:task was|tasks were} taken back "
+    "before a machine had {ended:it|them}; {left} {left:is|are} being stopped on "
+    "{left:its machine|their machines}.",
+    zh="{user} 已不能使用机器人。{ended} 个任务在到达机器之前已撤回；{left} 个正在其机器上停止。",
+)
+ROTATE: Final = Sentence(
+    en="Give the gateway another signing key. Machines take it over by themselves; none has to be "
+    "paired again.",
+    zh="为网关更换签名密钥。各机器会自动接受新密钥，无需重新配对。",
+)
+ROTATE_NOW: Final = Sentence(
+    en="after a compromise: drop the old keys at once, also where a machine does not know the new "
+    "one yet; such machines have to be paired again",
+    zh="密钥泄露后使用：立即废弃旧密钥，即使有机器尚未接受新密钥；这些机器需要重新配对",
+)
+ROTATED: Final = Sentence(
+    en="The gateway signs with the new key {key} from now on. Machines that are told: {count}.",
+    zh="网关从现在起使用新密钥 {key} 签名。将通知的机器数：{count}。",
+)
+ROTATED_NEXT: Final = Sentence(
+    en="Each takes it over when it is connected, within seconds. The old key is kept until the "
+    "last one has, and then dropped by itself.",
+    zh="每台机器在线后几秒内即会接受。旧密钥保留到最后一台机器接受为止，然后自动废弃。",
+)
+ROTATION_WAITS: Final = Sentence(
+    en="Waiting up to {seconds} s for the machines that are connected.",
+    zh="等待在线的机器接受新密钥，最多 {seconds} 秒。",
+)
+OLD_KEYS_DROPPED: Final = Sentence(
+    en="Every machine has the new key. The old ones are dropped.",
+    zh="所有机器都已接受新密钥。旧密钥已废弃。",
+)
+MACHINES_LOST: Final = Sentence(
+    en="The old keys are dropped. These machines did not have the new one yet, so they are revoked "
+    "and have to be paired again (codexbridge gateway pair): {machines}",
+    zh="旧密钥已废弃。以下机器尚未接受新密钥，已被吊销，需要重新配对"
+    "（codexbridge gateway pair）：{machines}",
 )
 NO_MEMBERS: Final = Sentence(
     en="There is no member yet, and without one the gateway does not start. Add one: "
@@ -87,6 +175,32 @@ NO_MEMBERS: Final = Sentence(
     zh="还没有成员；没有成员时网关不会启动。添加成员：codexbridge gateway member add USER",
 )
 NO_MACHINE: Final = Sentence(en="no machine yet", zh="尚无机器")
+NO_DEVICES: Final = Sentence(
+    en="No machine is paired. Make a code: codexbridge gateway pair --machine NAME --member USER",
+    zh="还没有配对的机器。生成配对码：codexbridge gateway pair --machine NAME --member USER",
+)
+ONLINE_SINCE: Final = Sentence(en="online since {at}", zh="{at} 起在线")
+OFFLINE_SINCE: Final = Sentence(en="offline since {at}", zh="{at} 起离线")
+NEVER_ONLINE: Final = Sentence(en="never online", zh="从未上线")
+REVOKED_AT: Final = Sentence(en="revoked {at}", zh="{at} 吊销")
+NO_MEMBER: Final = Sentence(en="no member", zh="无成员")
+MAIL: Final = Sentence(en="{count} waiting", zh="{count} 条等待")
+REVOKED: Final = Sentence(
+    en="The key of {machine} is revoked. {ended} {ended:task was|tasks were} refused before the "
+    "machine had {ended:it|them}; {left} that it has {left:counts|count} as unknown from now on.",
+    zh="{machine} 的密钥已吊销。{ended} 个任务在到达该机器之前已被拒绝；"
+    "它已收到的 {left} 个今后视为结果未知。",
+)
+BOUND: Final = Sentence(en="{machine} works for {user} now.", zh="{machine} 现在为 {user} 工作。")
+WAS_BOUND: Final = Sentence(
+    en="{machine} worked for {user} already.", zh="{machine} 原本就为 {user} 工作。"
+)
+UNBOUND: Final = Sentence(
+    en="{machine} no longer works for {user}. {ended} {ended:task was|tasks were} taken back "
+    "before the machine had {ended:it|them}; {left} {left:is|are} being stopped there.",
+    zh="{machine} 已不再为 {user} 工作。{ended} 个任务在到达该机器之前已撤回；"
+    "{left} 个正在那里停止。",
+)
 STATES: Final[Mapping[str, Sentence]] = {
     "RECEIVED": Sentence(en="queued", zh="排队中"),
     "ROUTED": Sentence(en="in progress", zh="处理中"),
@@ -111,6 +225,10 @@ NO_TASKS: Final = Sentence(
     zh="没有进行中的任务。用 --all 查看已结束的任务。",
 )
 NO_TASKS_AT_ALL: Final = Sentence(en="No task yet.", zh="还没有任务。")
+TASKS_MORE: Final = Sentence(
+    en="Only the newest {count}; --limit N shows more.",
+    zh="仅列出最新的 {count} 个；用 --limit N 查看更多。",
+)
 CODE: Final = Sentence(
     en="Pairing code for the machine {machine}, working for {user}. It is shown only now, works "
     "once, and for ten minutes, until {until}:",

@@ -1,4 +1,4 @@
-"""What the gateway does for a member inside the intake transaction: show, stop, hand over.
+"""What the gateway does for a member inside the intake transaction: show, choose, stop, hand over.
 
 `hand_over` makes a task of whatever is for the machine.  Nothing here executes anything, and
 nothing here can approve.
@@ -6,23 +6,23 @@ nothing here can approve.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from common.clock import Instant
-from common.dsl import Command
+from common.dsl import Command, Directed
 from common.errors import InputError
 from common.ids import new_uuid
 from common.model.state import TaskState
-from common.protocol.envelope import TaskBody
-from gateway import access, replies
-from gateway.access import Limits, Visitor
-from gateway.store import agents, audit, mailbox, tasks
+from common.protocol.envelope import Envelope, TaskBody
+from gateway import access, replies, withdrawal
+from gateway.access import Limits
+from gateway.store import agents, audit, mailbox, members, tasks
 from gateway.store.agents import Agent
 from gateway.store.mailbox import Seal
 from gateway.store.port import Connection
 from gateway.store.tasks import Task
+from gateway.store.visitors import Visitor
 from gateway.voice import Voice, as_list, with_words
 from gateway.wecom.messages import InboundMessage
 
@@ -39,6 +39,7 @@ class Order:
         voice: Speaks to the member.
         seal: Signs for the machine.
         ttl_s: How long a task may wait for its machine, in seconds.
+        machine: The one that this message names, if it names one.
     """
 
     conn: Connection
@@ -51,24 +52,39 @@ class Order:
     limits: Limits
     ttl_s: int
     prefix: str
+    machine: Agent | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What is said to the member, and whose mailbox has something new."""
+    """What is said to the member, whose mailbox has something new, and the task that it is."""
 
     text: str
     agent_id: str | None = None
+    envelope: Envelope | None = None
+
+
+def directed(order: Order, message: Directed) -> Order:
+    """Return the order that a message for one machine is; the name is not for the machine.
+
+    Raises:
+        InputError: ``access.no-machine``, ``access.unknown-machine`` or
+            ``access.ambiguous-machine``.
+    """
+    agent = access.machine_named(order.visitor, message.machine)
+    return replace(order, machine=agent, text=f"{order.prefix} {message.text}")
 
 
 def hand_over(order: Order, command: Command | None = None) -> Answer:
     """Make a task for the member's machine; signed, numbered and queued in this transaction.
 
     Raises:
-        InputError: ``access.no-machine``, ``access.which-machine`` or ``access.too-many-tasks``.
+        InputError: ``access.no-machine``, ``access.which-machine``, ``access.machine-gone``,
+            ``task.ambiguous``, ``access.too-many-tasks`` or ``access.queue-full``.
     """
     agent = _machine_of(order, command)
-    access.check_room(order.conn, order.visitor, limits=order.limits)
+    access.check_room(order.visitor, limits=order.limits)
+    access.check_queue(order.visitor, agent, limits=order.limits)
     task_id = new_uuid()
     short_id = tasks.free_short_id(order.conn, agent.agent_id)
     body = _body(order, task_id, short_id)
@@ -106,26 +122,34 @@ def hand_over(order: Order, command: Command | None = None) -> Answer:
         agent=agent.agent_id,
         envelope=envelope.sha256,
     )
-    return Answer(order.voice.accepted(task, agent), agent.agent_id)
+    told = order.voice.accepted(task, agent, prefix=order.prefix)
+    return Answer(told, agent.agent_id, envelope)
 
 
 def cancel(order: Order, command: Command) -> Answer:
-    """Ask the machine to stop a task of the member's own.
+    """Stop a task of the member's own: here while it cannot have been sent, else at its machine.
 
     Raises:
-        InputError: ``task.bad-id``, ``task.not-yours`` or ``task.none-open``.
+        InputError: ``task.bad-id``, ``task.not-yours``, ``task.not-there`` or ``task.none-open``.
     """
-    found = _named(order, command) or tasks.open_of(
-        order.conn, order.visitor.user_id, limit=SHOWN_TASKS
-    )
+    named = _named(order, command)
+    found = [task for task in named if task.reason is None] or named[:1] or _open(order)
     if not found:
         raise InputError("task.none-open")
-    if command.task_id is None and len(found) > 1:
-        which = order.voice.say(replies.WHICH_TASK, prefix=order.prefix)
-        return Answer(as_list([which, *map(order.voice.task_line, found)]))
+    if len(found) > 1:
+        which = replies.WHICH_MACHINE if named else replies.WHICH_TASK
+        head = order.voice.say(which, prefix=order.prefix, id=found[0].short_id)
+        return Answer(as_list([head, *(_line(order, task) for task in found)]))
     task = found[0]
     if task.reason is not None:
         return Answer(order.voice.over(task, task.reason))
+    return _cancel(order, task)
+
+
+def _cancel(order: Order, task: Task) -> Answer:
+    facts = {"id": task.short_id, "machine": _machine_name(order, task)}
+    if withdrawal.cancel_unsent(order.conn, order.seal, task, at=order.at):
+        return Answer(order.voice.say(replies.CANCELLED_UNSENT, **facts))
     tasks.ask_cancel(order.conn, task.task_id, at_ms=order.at.wall_ms)
     mailbox.enqueue_cancel(
         order.conn,
@@ -136,41 +160,108 @@ def cancel(order: Order, command: Command) -> Answer:
         at=order.at,
     )
     agent = agents.find(order.conn, task.agent_id)
-    online = agent is not None and agent.online
-    sentence = replies.CANCEL_SENT if online else replies.CANCEL_WAITS
-    machine = agent.machine if agent else ""
-    return Answer(order.voice.say(sentence, id=task.short_id, machine=machine), task.agent_id)
+    sentence = replies.CANCEL_SENT if agent and agent.online else replies.CANCEL_WAITS
+    return Answer(order.voice.say(sentence, **facts), task.agent_id)
 
 
 def status(order: Order, command: Command) -> Answer:
     """Show the member's machines and unfinished tasks, or one task.
 
     Raises:
-        InputError: ``task.bad-id`` or ``task.not-yours``.
+        InputError: ``task.bad-id``, ``task.not-yours`` or ``task.not-there``.
     """
-    voice = order.voice
     named = _named(order, command)
-    if named:
-        return Answer(with_words(_line(voice)(named[0]), named[0].message or ""))
-    found = tasks.open_of(order.conn, order.visitor.user_id, limit=SHOWN_TASKS)
-    lines = [*map(voice.machine_line, order.visitor.machines), *map(_line(voice), found)]
+    if len(named) == 1:
+        return Answer(with_words(_line(order, named[0]), named[0].message or ""))
+    found = named or _open(order)
+    lines = [*([] if named else _machine_lines(order)), *(_line(order, task) for task in found)]
     if not found:
-        lines.append(voice.say(replies.REFUSALS["task.none-open"]))
+        lines.append(order.voice.say(replies.REFUSALS["task.none-open"]))
     return Answer(as_list(lines))
 
 
-def _line(voice: Voice) -> Callable[[Task], str]:
-    return lambda task: voice.task_line(task, stopping=task.cancel_asked_at is not None)
+def machines(order: Order) -> Answer:
+    """Show the member's machines, which of them is chosen, and how to choose.
+
+    Raises:
+        InputError: ``access.no-machine``.
+    """
+    if not order.visitor.machines:
+        raise InputError("access.no-machine", user=order.visitor.user_id)
+    lines = _machine_lines(replace(order, machine=None))
+    if len(order.visitor.machines) > 1:
+        lines.append(order.voice.say(replies.HOW_TO_CHOOSE, prefix=order.prefix))
+    return Answer(as_list(lines))
+
+
+def use(order: Order, command: Command) -> Answer:
+    """Send the member's messages to one machine from now on.
+
+    Raises:
+        InputError: ``access.no-machine``, ``access.unknown-machine`` or
+            ``access.ambiguous-machine``.
+    """
+    if not command.args:
+        return machines(order)
+    agent = access.machine_named(order.visitor, command.args)
+    user_id = order.visitor.user_id
+    members.choose(order.conn, user_id, agent.agent_id)
+    audit.append(order.conn, "member.chose", order.at.wall_ms, user=user_id, agent=agent.agent_id)
+    head = order.voice.say(replies.NOW_CHOSEN, machine=agent.machine)
+    return Answer(as_list([head, order.voice.machine_line(agent)]))
+
+
+def _machine_lines(order: Order) -> list[str]:
+    chosen = access.chosen_of(order.conn, order.visitor)
+    lines = []
+    for agent in (order.machine,) if order.machine else order.visitor.machines:
+        line = order.voice.machine_line(agent)
+        several = len(order.visitor.machines) > 1
+        lines.append(
+            order.voice.say(replies.CHOSEN, line=line) if several and agent == chosen else line
+        )
+    return lines
+
+
+def _line(order: Order, task: Task) -> str:
+    stopping = task.reason is None and task.cancel_asked_at is not None
+    plain = [agent.agent_id for agent in order.visitor.machines] == [task.agent_id]
+    machine = None if plain else _machine_name(order, task)
+    return order.voice.task_line(task, stopping=stopping, machine=machine)
+
+
+def _machine_name(order: Order, task: Task) -> str:
+    agent = agents.find(order.conn, task.agent_id)
+    return agent.machine if agent else ""
 
 
 def _machine_of(order: Order, command: Command | None) -> Agent:
-    # A command about a task goes to the machine that has the task.
+    if order.machine is not None:
+        return order.machine
     if command is not None and command.task_id is not None:
-        for task in tasks.named(order.conn, order.visitor.user_id, command.task_id):
-            for agent in order.visitor.machines:
-                if agent.agent_id == task.agent_id:
-                    return agent
-    return access.machine_for(order.visitor)
+        # A command about a task goes to the machine that has the task.
+        found = tasks.named(order.conn, order.visitor.user_id, command.task_id)
+        having = {task.agent_id for task in found if task.reason is None}
+        having = having or {task.agent_id for task in found}
+        meant = [agent for agent in order.visitor.machines if agent.agent_id in having]
+        if len(meant) > 1:
+            names = ", ".join(agent.machine for agent in meant)
+            raise InputError("task.ambiguous", id=command.task_id, machines=names)
+        if meant:
+            return meant[0]
+    return access.machine_for(order.conn, order.visitor)
+
+
+def _open(order: Order) -> list[Task]:
+    """Return the member's unfinished tasks, on the machine that was named if one was."""
+    found = tasks.open_of(order.conn, order.visitor.user_id, limit=order.limits.open_tasks)
+    return _there(order, found)[:SHOWN_TASKS]
+
+
+def _there(order: Order, found: list[Task]) -> list[Task]:
+    if order.machine is None:
+        return found
+    return [task for task in found if task.agent_id == order.machine.agent_id]
 
 
 def _named(order: Order, command: Command) -> list[Task]:
@@ -179,9 +270,12 @@ def _named(order: Order, command: Command) -> list[Task]:
         raise InputError("task.bad-id", given=command.args[:32])
     if command.task_id is None:
         return []
-    found = tasks.named(order.conn, order.visitor.user_id, command.task_id)
-    if not found:
+    named = tasks.named(order.conn, order.visitor.user_id, command.task_id)
+    if not named:
         raise InputError("task.not-yours", id=command.task_id)
+    found = _there(order, named)
+    if order.machine is not None and not found:
+        raise InputError("task.not-there", id=command.task_id, machine=order.machine.machine)
     return sorted(found, key=lambda task: task.reason is not None)
 
 

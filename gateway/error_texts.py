@@ -99,6 +99,12 @@ _START: Final = {
 }
 
 _COMMANDS: Final = {
+    "audit.broken": Sentence(
+        en="The audit log does not hold at entry {seq}: it was changed or damaged. Keep the file "
+        "and compare it with a backup; `codexbridge gateway audit verify` tells more.",
+        zh="审计日志在第 {seq} 条处校验失败：已被更改或损坏。请保留该文件并与备份比对；"
+        "`codexbridge gateway audit verify` 显示详情。",
+    ),
     "member.unknown": Sentence(
         en="{user} is not a member. Add them first: codexbridge gateway member add {user}",
         zh="{user} 不是成员。请先添加：codexbridge gateway member add {user}",
@@ -121,6 +127,23 @@ _COMMANDS: Final = {
         en="The machine {machine} is paired already. To give it a new key, add --replace: its "
         "present key is revoked at once.",
         zh="机器 {machine} 已配对。如需更换密钥，请加 --replace：现有密钥会立即吊销。",
+    ),
+    "machine.unknown": Sentence(
+        en="No machine is called {machine}. The names are listed by: codexbridge gateway devices",
+        zh="没有名为 {machine} 的机器。查看名称：codexbridge gateway devices",
+    ),
+    "machine.not-bound": Sentence(
+        en="{machine} does not work for {user}; nothing was changed.",
+        zh="{machine} 并不为 {user} 工作，没有任何改动。",
+    ),
+    "tasks.limit": Sentence(
+        en="--limit takes a number from 1 to {most}.", zh="--limit 应为 1 到 {most} 的数字。"
+    ),
+    "rotation.too-many-keys": Sentence(
+        en="{limit} keys are in use: some machines have not taken the last ones over yet. Let them "
+        "connect, revoke those that will not, or drop the old keys with --now.",
+        zh="已有 {limit} 个密钥在使用中：部分机器尚未接受之前的新密钥。请让它们上线，"
+        "吊销不再使用的机器，或用 --now 废弃旧密钥。",
     ),
     "pairing.over": Sentence(
         en="The code was not used in time, or was voided by wrong tries. Make a new one.",

@@ -9,8 +9,9 @@ from typing import Final
 
 from common import dsl
 from common.clock import Clock, Instant
-from common.dsl import Command, FreeText, NotAddressed
+from common.dsl import Command, Directed, FreeText, NotAddressed
 from common.errors import AuthError, CodexBridgeError, InputError
+from common.protocol.envelope import Envelope
 from common.sentences import Lang, language_of
 from gateway import access, commands
 from gateway.access import Limits
@@ -18,6 +19,7 @@ from gateway.commands import Answer, Order
 from gateway.store import inbound, outbox
 from gateway.store.mailbox import Seal
 from gateway.store.port import Connection, Store
+from gateway.store.visitors import Visitor
 from gateway.voice import Voice
 from gateway.wecom.messages import EVENT, InboundMessage
 
@@ -53,7 +55,7 @@ class Intake:
         seal: Signs what goes to a machine.
         clock: Tells the moment.
         house: The rules.
-        wake_agent: Hint that an agent's mailbox holds something new.
+        wake_agent: Hint that an agent's mailbox holds something new; the thing, if it is at hand.
         wake_outbox: Hint that there is something to say.
     """
 
@@ -64,7 +66,7 @@ class Intake:
         seal: Seal,
         clock: Clock,
         house: House,
-        wake_agent: Callable[[str], None],
+        wake_agent: Callable[[str, Envelope | None], None],
         wake_outbox: Callable[[], None],
     ) -> None:
         self._store = store
@@ -88,7 +90,7 @@ class Intake:
         if answer is None:
             return
         if answer.agent_id is not None:
-            self._wake_agent(answer.agent_id)
+            self._wake_agent(answer.agent_id, answer.envelope)
         self._wake_outbox()
 
     def _take(
@@ -103,23 +105,31 @@ class Intake:
         lang = language_of(message.text or "", self._house.lang)
         key = f"answer:{message.dedupe_key}"
         try:
-            visitor = access.admit(conn, user)
+            visitor = access.admit(conn, user, at_ms=at_ms, limits=self._house.limits)
             lang = visitor.lang or lang  # before anything else is refused, so in their language
-            access.check_pace(conn, visitor, at_ms=at_ms, limits=self._house.limits)
+            access.check_pace(visitor, limits=self._house.limits)
             answer = self._answer(self._order(conn, message, visitor, lang=lang, at=at))
         except (AuthError, InputError) as error:
-            # Raised before anything was written, so the transaction goes on with the answer alone.
+            # Raised before anything was written but that a choice is forgotten, so the transaction
+            # goes on with the answer alone.
             answer = Answer(self._voice(lang, at).refusal(error, prefix=self._house.prefix))
             key = _key(error, message, at) or key
         outbox.put(conn, key, answer.text, channel=message.channel, user_id=user, at_ms=at_ms)
         return answer
 
     def _answer(self, order: Order) -> Answer:
-        match dsl.parse(order.text, prefix=order.prefix):
+        said = dsl.parse(order.text, prefix=order.prefix)
+        if isinstance(said, Directed):
+            order, said = commands.directed(order, said), said.said
+        match said:
             case NotAddressed():
                 raise InputError("intake.not-addressed")
-            case Command(name="help") | FreeText(text=""):
+            case Command(name="help" | "on") | FreeText(text=""):
                 return Answer(dsl.help_text(order.voice.lang, prefix=order.prefix))
+            case Command(name="machines"):
+                return commands.machines(order)
+            case Command(name="use") as command:
+                return commands.use(order, command)
             case Command(name="status") as command:
                 return commands.status(order, command)
             case Command(name="cancel") as command:
@@ -133,7 +143,7 @@ class Intake:
         self,
         conn: Connection,
         message: InboundMessage,
-        visitor: access.Visitor,
+        visitor: Visitor,
         *,
         lang: Lang,
         at: Instant,

@@ -1,8 +1,8 @@
 """Sends what is in the outbox: in order for each person, at least once, and truthful about failure.
 
 Rows are claimed in the store before they are sent and ended after it, so a crash in between sends
-again rather than not at all; such a copy is marked, and WeCom drops it
-(``enable_duplicate_check``).  How fast one person may be written to is the client's knowledge.
+again rather than not at all; WeCom drops the copy (``enable_duplicate_check``).  How fast one
+person may be written to is the client's knowledge.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class Outbox:
 
     async def _deliver(self, message: Message) -> None:
         outcome = await self._sender.send_text(
-            message.user_id, message.text, repeated=bool(message.repeated)
+            message.user_id, message.text, repeated=_may_be_copied(message)
         )
         # Until it is noted, the message counts as being sent and holds up all that come after it
         # for the same person.  Not noted before the end, it is sent again, as a copy.
@@ -155,6 +155,12 @@ class Outbox:
             facts = {"errcode": outcome.errcode, "why": outcome.errmsg}
             self._log.error("outbox-held", code=outcome.code, **facts)
         self.trouble = outcome.code
+
+
+def _may_be_copied(message: Message) -> bool:
+    # WeCom may know a copy only by a first one that was marked too; what is told of a task never
+    # reads the same twice, so it is marked from the start.
+    return bool(message.repeated) or message.task_id is not None
 
 
 def _wait_ms(message: Message, outcome: SendOutcome, *, counted: bool) -> int:

@@ -44,6 +44,12 @@ REFUSALS: Mapping[str, Sentence] = {
         zh="你有 {count} 个未完成的任务，暂不再接受新任务。"
         "“{prefix} 状态”可查看，“{prefix} 取消 编号”可停止。",
     ),
+    "access.queue-full": Sentence(
+        en="{machine} is not taking its messages in: {count} wait for it already, so this one was "
+        "not added. Nothing was done; send it again when the machine is back.",
+        zh="{machine} 没有接收消息：已有 {count} 条在排队，因此这一条没有加入。"
+        "没有进行任何操作；请在该电脑恢复后重新发送。",
+    ),
     "access.no-machine": Sentence(
         en="No machine works for you yet. Ask the admin for a pairing code "
         "(codexbridge gateway pair --machine NAME --member {user}) and enter it on your machine.",
@@ -52,13 +58,38 @@ REFUSALS: Mapping[str, Sentence] = {
     ),
     "access.which-machine": Sentence(
         en="Several machines work for you: {machines}. Which one is meant cannot be told, so "
-        "nothing was sent. The admin can leave you one of them.",
+        "nothing was sent. “{prefix} use NAME” chooses one from now on, “{prefix} on NAME …” one "
+        "for a single message.",
         zh="有多台电脑绑定到你：{machines}。无法确定你指的是哪一台，因此没有发送。"
-        "管理员可以只为你保留一台。",
+        "“{prefix} 使用 名称”可选定今后使用的电脑，“{prefix} 在 名称 …”只指定这一条。",
+    ),
+    "access.machine-gone": Sentence(
+        en="{machine}, which you had chosen, does not work for you any more, so nothing was sent "
+        "and the choice is forgotten. You have: {machines}. Send it again to go on with what is "
+        "left, or choose with “{prefix} use NAME”.",
+        zh="你选定的 {machine} 已不再为你工作，因此没有发送，该选择已取消。你现有：{machines}。"
+        "重新发送即使用剩下的电脑，也可以用“{prefix} 使用 名称”另选。",
+    ),
+    "access.unknown-machine": Sentence(
+        en="You have no machine “{name}”; nothing was sent. You have: {machines}.",
+        zh="你没有名为“{name}”的电脑，没有发送。你现有：{machines}。",
+    ),
+    "access.ambiguous-machine": Sentence(
+        en="“{name}” may mean {machines}; nothing was sent. Write the whole name.",
+        zh="“{name}”可能指 {machines}，没有发送。请写出完整名称。",
     ),
     "task.not-yours": Sentence(
         en="You have no task {id}. “{prefix} status” lists yours.",
         zh="你没有编号为 {id} 的任务。“{prefix} 状态”可列出你的任务。",
+    ),
+    "task.not-there": Sentence(
+        en="You have no task {id} on {machine}. “{prefix} status” lists yours.",
+        zh="你在 {machine} 上没有编号为 {id} 的任务。“{prefix} 状态”可列出你的任务。",
+    ),
+    "task.ambiguous": Sentence(
+        en="{id} names a task on each of {machines}; nothing was sent. "
+        "“{prefix} on NAME …” says which one.",
+        zh="{machines} 上各有一个 {id}，没有发送。请用“{prefix} 在 名称 …”指明。",
     ),
     "task.bad-id": Sentence(
         en="“{given}” is not a task ID; they look like T-7K3F. “{prefix} status” lists yours.",
@@ -69,14 +100,15 @@ REFUSALS: Mapping[str, Sentence] = {
 SENT = Sentence(en="{id} sent to {machine}.", zh="{id} 已发往 {machine}。")
 QUEUED = Sentence(
     en="{machine} is offline since {since}. Queued as {id}: it is delivered when the machine is "
-    "back, and expires at {until} ({left} left).",
+    "back, and expires at {until} ({left} left). To take it back: {prefix} cancel {id}",
     zh="{machine} 自 {since} 起离线。已排队，编号 {id}："
-    "上线后即送达，{until} 过期（还剩 {left}）。",
+    "上线后即送达，{until} 过期（还剩 {left}）。撤回：{prefix} 取消 {id}",
 )
 QUEUED_FIRST = Sentence(
     en="{machine} has not been online yet. Queued as {id}: it is delivered when the machine first "
-    "connects, and expires at {until} ({left} left).",
-    zh="{machine} 还从未上线。已排队，编号 {id}：首次连接后即送达，{until} 过期（还剩 {left}）。",
+    "connects, and expires at {until} ({left} left). To take it back: {prefix} cancel {id}",
+    zh="{machine} 还从未上线。已排队，编号 {id}：首次连接后即送达，{until} 过期（还剩 {left}）。"
+    "撤回：{prefix} 取消 {id}",
 )
 WAITING = Sentence(
     en="Proposal ready; waiting for local approval on {machine}\n"
@@ -135,6 +167,31 @@ UNSENT: Mapping[Reason, Sentence] = {
     ),
 }
 
+CANCELLED_UNSENT = Sentence(
+    en="{id} is cancelled. It never reached {machine}, so nothing was done.",
+    zh="{id} 已取消。它从未到达 {machine}，没有进行任何操作。",
+)
+UNBOUND_UNSENT = Sentence(
+    en="{id} is refused: {machine} does not work for you any more. It never reached the machine, "
+    "so nothing was done.",
+    zh="{id} 未被受理：{machine} 已不再为你工作。它从未到达该电脑，没有进行任何操作。",
+)
+UNBOUND_IN_FLIGHT = Sentence(
+    en="{id} is refused: {machine} does not work for you any more. Should it have arrived there "
+    "already, the machine is told to stop it, and you are told what was done.",
+    zh="{id} 未被受理：{machine} 已不再为你工作。如果它已经到达，会通知该电脑停止，并告知你结果。",
+)
+UNBOUND_DELIVERED = Sentence(
+    en="{machine} does not work for you any more and is being told to stop {id}. "
+    "You are told what was done.",
+    zh="{machine} 已不再为你工作，正在通知它停止 {id}。结果会告知你。",
+)
+UNSENT_REVOKED = Sentence(
+    en="{id} is refused: the key of {machine} was revoked. It never reached the machine, so "
+    "nothing was done.",
+    zh="{id} 未被受理：{machine} 的密钥已被吊销。它从未到达该电脑，没有进行任何操作。",
+)
+
 REVOKED = Sentence(
     en="{id}: the key of {machine} was revoked, so what became of it cannot be told here.",
     zh="{id}：{machine} 的密钥已被吊销，这里无法得知其结果。",
@@ -157,6 +214,10 @@ CANCEL_WAITS = Sentence(
     zh="{machine} 离线；上线后会被通知停止 {id}。在此之前，未经批准，那里不会运行任何命令。",
 )
 ALREADY_OVER = Sentence(en="{id} is over already: {outcome}.", zh="{id} 已经结束：{outcome}。")
+WHICH_MACHINE = Sentence(
+    en="{id} names more than one; nothing was cancelled. Say “{prefix} on NAME cancel {id}”:",
+    zh="{id} 对应多个任务，没有取消任何一个。请发送“{prefix} 在 名称 取消 {id}”：",
+)
 WHICH_TASK = Sentence(
     en="Which one? Say “{prefix} cancel ID”:", zh="要取消哪一个？请发送“{prefix} 取消 编号”："
 )
@@ -184,7 +245,18 @@ STOPPING = Sentence(en=" (to be stopped)", zh="（等待停止）")
 ONLINE = Sentence(en="{machine}: online", zh="{machine}：在线")
 OFFLINE = Sentence(en="{machine}: offline since {since}", zh="{machine}：自 {since} 起离线")
 NEVER_ONLINE = Sentence(en="{machine}: not online yet", zh="{machine}：还从未上线")
+CHOSEN = Sentence(en="{line} (chosen)", zh="{line}（已选定）")
+HOW_TO_CHOOSE = Sentence(
+    en="“{prefix} use NAME” chooses one, “{prefix} on NAME …” is for a single message.",
+    zh="“{prefix} 使用 名称”选定一台，“{prefix} 在 名称 …”只用于一条消息。",
+)
+NOW_CHOSEN = Sentence(
+    en="From now on your messages go to {machine}.", zh="今后你的消息都发给 {machine}。"
+)
 TASK_LINE = Sentence(en="{id} · {state} · {asked}", zh="{id} · {state} · {asked}")
+TASK_LINE_ON = Sentence(
+    en="{id} · {machine} · {state} · {asked}", zh="{id} · {machine} · {state} · {asked}"
+)
 HOURS = Sentence(en="{hours} h {minutes} min", zh="{hours} 小时 {minutes} 分钟")
 MINUTES = Sentence(en="{minutes} min", zh="{minutes} 分钟")
 SECONDS = Sentence(en="{seconds} s", zh="{seconds} 秒")

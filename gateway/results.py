@@ -17,8 +17,10 @@ from structlog.typing import FilteringBoundLogger
 from common.clock import Clock, Instant
 from common.errors import AuthError, CodexBridgeError, ProtocolError, StateError
 from common.model.state import FINAL, Reason, TaskState, may_follow, next_state
-from common.protocol.envelope import Envelope, EventBody, ResultBody
+from common.protocol.envelope import Envelope, EventBody, HeadBody, RekeyBody, ResultBody
+from common.protocol.rekey import announced_key
 from gateway import replies
+from gateway.countersigning import Countersigner
 from gateway.store import agents, audit, mailbox, members, outbox, tasks
 from gateway.store.mailbox import Seal
 from gateway.store.port import Connection, Store
@@ -26,6 +28,7 @@ from gateway.store.tasks import Change, Task
 from gateway.voice import Voice, with_words
 
 REFUSALS: Final = 50  # audited of one machine in ten minutes
+REKEYS: Final = 10  # of one machine in ten minutes; an honest one rotates once in that time
 APPROVALS: Final = 50  # told of one task; beyond it its machine is broken or hostile
 
 
@@ -38,6 +41,7 @@ class Results:
         clock: Tells the moment.
         zone: Time zone of the hours that are told.
         wake_outbox: Hint that there is something to say.
+        countersigner: Keeps and answers the heads of their audit logs.
         log: For what is refused.
     """
 
@@ -49,6 +53,7 @@ class Results:
         clock: Clock,
         zone: tzinfo,
         wake_outbox: Callable[[], None],
+        countersigner: Countersigner,
         log: FilteringBoundLogger,
     ) -> None:
         self._store = store
@@ -56,8 +61,10 @@ class Results:
         self._clock = clock
         self._zone = zone
         self._wake_outbox = wake_outbox
+        self._countersigner = countersigner
         self._log = log
         self._refusals = audit.Allowance(REFUSALS)
+        self._rekeys = audit.Allowance(REKEYS)
 
     async def received(self, agent_id: str, *, epoch: int, envelope: Envelope) -> bool:
         """Store what a verified envelope says; True when it may be acknowledged.
@@ -98,6 +105,10 @@ class Results:
                 self._on_event(conn, agent_id, event, jti=envelope.header.jti, at=at)
             case ResultBody() as result:
                 self._on_result(conn, agent_id, result, at=at)
+            case HeadBody() as head:
+                self._countersigner.take(conn, agent_id, envelope, head, at=at)
+            case RekeyBody():
+                self._on_rekey(conn, agent_id, envelope, at=at)
             case _:
                 raise AuthError("result.unexpected", typ=envelope.header.typ)
 
@@ -164,6 +175,24 @@ class Results:
         outbox.drop_progress(conn, task.task_id, at_ms=at.wall_ms)
         text = self._voice(task, at).final(task, _machine(conn, task), reason, result.summary)
         self._tell(conn, task, f"final:{task.task_id}", text, at=at)
+
+    def _on_rekey(
+        self, conn: Connection, agent_id: str, envelope: Envelope, *, at: Instant
+    ) -> None:
+        new = announced_key(envelope)
+        if self._rekeys.take(agent_id, at.wall_ms) < 1:
+            raise AuthError("result.rekeyed-too-often")
+        agents.rekey(conn, agent_id, new)
+        audit.append(
+            conn,
+            "agent.rekeyed",
+            at.wall_ms,
+            agent=agent_id,
+            old=envelope.header.kid,
+            new=new.key_id,
+            public_key=new.raw.hex(),
+            envelope=envelope.sha256,
+        )
 
     def _tell(self, conn: Connection, task: Task, key: str, text: str, *, at: Instant) -> None:
         # Whoever was removed from the members is told nothing more.

@@ -28,6 +28,7 @@ BACKLOG: Final = 512  # ten thousand agents may come back at once
 HEAD_SECONDS: Final = 15.0  # for a new connection to say what it wants
 KEEPALIVE_SECONDS: Final = 75.0  # for the next request; longer than the usual proxy keeps one
 LOOK_SECONDS: Final = 5.0
+CROWD: Final = 500  # connections that have asked for nothing; the more, the less time each gets
 DESCRIPTORS: Final = 65_536  # as many connections as the system allows, up to this
 QUIET_SECONDS: Final = 60.0  # between two words about the same shortage
 STOP_SECONDS: Final = 3.0  # for requests and sessions to end; supervisors wait longer than that
@@ -165,17 +166,20 @@ class _Patience:
     async def run(self, runner: web.AppRunner) -> None:
         """Look around until cancelled."""
         while True:
-            await asyncio.sleep(min(LOOK_SECONDS, self._head_s))
+            is_crowded = len(self._until) >= CROWD
+            await asyncio.sleep(min(1.0 if is_crowded else LOOK_SECONDS, self._head_s))
             self._look(runner, _now())
 
     def _look(self, runner: web.AppRunner, now: float) -> None:
+        # Thousands of sockets that only wait use up what others need to connect at all.
+        early_s = self._head_s * (1 - 1 / (1 + len(self._until) // CROWD))
         until: dict[asyncio.BaseTransport, float] = {}
         for connection in runner.server.connections if runner.server else ():
             transport = connection.transport
             if transport is None or transport in self._busy:
                 continue
             until[transport] = self._until.get(transport, now + self._head_s)
-            if now >= until[transport]:
+            if now + early_s >= until[transport]:
                 transport.abort()
         self._until = until
 

@@ -17,10 +17,13 @@ from typing import Final
 
 from structlog.typing import FilteringBoundLogger
 
+from common.audit_check import STARTED
 from common.clock import Clock, Instant
 from common.errors import StoreError
 from common.model.state import Reason, final_of
 from common.protocol.envelope import SKEW_S
+from gateway import rotation
+from gateway.countersigning import Countersigner
 from gateway.store import agents, audit, inbound, mailbox, members, outbox, pairings, tasks
 from gateway.store.mailbox import Seal
 from gateway.store.port import Connection, Store
@@ -51,6 +54,8 @@ class Upkeep:
     Args:
         store: The store.
         seal: Signs tombstones.
+        ring: The gateway's keys, of which those that nobody needs any more are dropped.
+        countersigner: Signs the end of our audit log.
         clock: Tells the moment.
         zone: Time zone of the hours that are told.
         wake_agent: Hint that an agent's mailbox holds something new.
@@ -63,6 +68,8 @@ class Upkeep:
         store: Store,
         *,
         seal: Seal,
+        ring: rotation.Retiring,
+        countersigner: Countersigner,
         clock: Clock,
         zone: tzinfo,
         wake_agent: Callable[[str], None],
@@ -71,6 +78,8 @@ class Upkeep:
     ) -> None:
         self._store = store
         self._seal = seal
+        self._ring = ring
+        self._countersigner = countersigner
         self._clock = clock
         self._zone = zone
         self._wake_agent = wake_agent
@@ -83,8 +92,19 @@ class Upkeep:
 
         Raises:
             StoreError: nothing was changed; do not serve.
+            AuthError: ``audit.broken``: the log no longer holds what was signed; do not serve.
         """
-        await self._store.write(_begin, self._clock.now())
+        await self._store.write(self._begin, self._clock.now())
+
+    async def end(self) -> None:
+        """Sign the audit log as it stands; call it last, when nobody is served any more.
+
+        A store that is broken by then is told of elsewhere; the next start signs.
+        """
+        try:
+            await self._store.write(self._countersigner.sign, self._clock.now())
+        except StoreError as error:
+            self._log.error("upkeep-failed", code=error.code)
 
     async def run(self) -> None:
         """Do a round every 15 seconds until cancelled."""
@@ -103,12 +123,26 @@ class Upkeep:
         """
         at = self._clock.now()
         done = await self._store.write(self._expire, at)
-        await self._store.write(_forget, at)
+        unneeded = await self._store.write(self._forget, at)
+        if unneeded:
+            await asyncio.to_thread(self._ring.drop, unneeded)
         for agent_id in done.agents:
             self._wake_agent(agent_id)
         if done.ended:
             self._wake_outbox()
         return done
+
+    def _forget(self, conn: Connection, at: Instant) -> tuple[str, ...]:
+        _purge(conn, at)
+        unneeded = rotation.retire(conn, self._ring, at_ms=at.wall_ms)
+        self._countersigner.sign(conn, at)
+        return unneeded
+
+    def _begin(self, conn: Connection, at: Instant) -> None:
+        agents.disconnect_all(conn, at_ms=at.wall_ms)
+        outbox.recover(conn)
+        audit.append(conn, STARTED, at.wall_ms)
+        self._countersigner.sign(conn, at)
 
     def _expire(self, conn: Connection, at: Instant) -> Round:
         # An agent whose clock is behind takes a frame in for as long as the skew allows.
@@ -163,12 +197,7 @@ class Upkeep:
         )
 
 
-def _begin(conn: Connection, at: Instant) -> None:
-    agents.disconnect_all(conn, at_ms=at.wall_ms)
-    outbox.recover(conn)
-
-
-def _forget(conn: Connection, at: Instant) -> None:
+def _purge(conn: Connection, at: Instant) -> None:
     now = at.wall_ms
     pairings.wipe_expired(conn, at_ms=now)
     pairings.purge(conn, before_ms=now - DAY_MS)

@@ -79,7 +79,8 @@ class Voice:
         """Return ``14:05``, with the day before it when that is another day."""
         then = datetime.fromtimestamp(at_ms / 1000, self.zone)
         today = datetime.fromtimestamp(self.now_ms / 1000, self.zone).date()
-        return then.strftime("%H:%M" if then.date() == today else "%m-%d %H:%M")
+        hour = f"{then.hour:02}:{then.minute:02}"
+        return hour if then.date() == today else f"{then.month:02}-{then.day:02} {hour}"
 
     def left(self, until_ms: int) -> str:
         """Return how long it is until then."""
@@ -96,11 +97,11 @@ class Voice:
         told = CodexBridgeError(error.code, prefix=prefix, **error.facts)
         return _bounded(explain(told, replies.REFUSALS, self.lang))
 
-    def accepted(self, task: Told, machine: Machine) -> str:
-        """Say that a task was taken, and what happens to it next."""
+    def accepted(self, task: Told, machine: Machine, *, prefix: str) -> str:
+        """Say that a task was taken, what happens to it next, and how to take it back."""
         if machine.connected_at is not None:
             return self.say(replies.SENT, id=task.short_id, machine=machine.machine)
-        facts = {"id": task.short_id, "machine": machine.machine}
+        facts = {"id": task.short_id, "machine": machine.machine, "prefix": prefix}
         facts |= {"until": self.hour(task.expires_at), "left": self.left(task.expires_at)}
         if machine.last_seen_at is None:
             return self.say(replies.QUEUED_FIRST, **facts)
@@ -151,11 +152,14 @@ class Voice:
         since = self.hour(machine.last_seen_at)
         return say(replies.OFFLINE, self.lang, machine=machine.machine, since=since)
 
-    def task_line(self, task: Told, *, stopping: bool = False) -> str:
-        """Say in one line where a task stands."""
+    def task_line(self, task: Told, *, stopping: bool = False, machine: str | None = None) -> str:
+        """Say in one line where a task stands, and on which machine when that is not plain."""
         state = self._standing(task) + (say(replies.STOPPING, self.lang) if stopping else "")
         asked = one_line(redact(task.text), _ASKED_BYTES)
-        return say(replies.TASK_LINE, self.lang, id=task.short_id, state=state, asked=asked)
+        facts = {"id": task.short_id, "state": state, "asked": asked}
+        if machine is None:
+            return say(replies.TASK_LINE, self.lang, **facts)
+        return say(replies.TASK_LINE_ON, self.lang, machine=machine, **facts)
 
     def _standing(self, task: Told) -> str:
         if task.reason is not None:

@@ -20,19 +20,17 @@ from common.clock import SystemClock
 from common.errors import CodexBridgeError, UnavailableError
 from common.home import Home, private_dir
 from common.ids import new_uuid
-from common.keystore import Keystore
 from common.logs import Log
-from common.signing import SigningKey
 from local_agent.assembly import Agent, Ground, build_agent
 from local_agent.control import wire
 from local_agent.execution.self_test import self_test
 from local_agent.relay.journal import gateway_peer
-from local_agent.relay.pairing import Pairing, load_key, load_pairing, open_keys
+from local_agent.relay.keys import AgentKeys
+from local_agent.relay.pairing import Pairing, load_pairing, open_keys
 from local_agent.settings import AgentSettings
 from local_agent.store.runner import JournalThread
 
 JOURNAL: Final = "journal.db"
-LOCAL_KEY: Final = "agent-local"  # signs decisions while the machine is not paired
 
 
 async def run_agent(
@@ -64,11 +62,13 @@ async def run_agent(
     async with AsyncExitStack() as closing:
         peer = None
         if ground.pairing is not None:
-            peer = gateway_peer(ground.pairing, ground.key, ground.clock)
+            peer = gateway_peer(ground.pairing, ground.keys, ground.clock)
         path = places.state / JOURNAL
-        db = await JournalThread.open(path, clock=ground.clock, peer=peer)
+        db = await JournalThread.open(path, clock=ground.clock, key=ground.keys.present, peer=peer)
         closing.push_async_callback(db.close)
+        await db.run(db.journal.heads.catch_up)
         agent = build_agent(ground, db)
+        await agent.rotation.settle()
         await agent.gate.start()
         async with _running(agent, ground):
             announce(agent, ground)
@@ -79,7 +79,7 @@ async def _settle(
     settings: AgentSettings, places: Home, environ: Mapping[str, str], *, log: Log
 ) -> Ground:
     home = Path.home()
-    pairing, key, storage = await asyncio.to_thread(_identity, places)
+    pairing, keys = await asyncio.to_thread(_identity, places)
     return Ground(
         places=places,
         home=home,
@@ -87,29 +87,22 @@ async def _settle(
         settings=settings,
         machine=pairing.machine if pairing else socket.gethostname(),
         pairing=pairing,
-        key=key,
-        key_storage=storage,
+        keys=keys,
         sandbox=await self_test(places, home=home),
         clock=SystemClock(),
         log=log,
     )
 
 
-def _identity(places: Home) -> tuple[Pairing | None, SigningKey, str]:
+def _identity(places: Home) -> tuple[Pairing | None, AgentKeys]:
     new_uuid()  # its library reads a file at its first use: here, and not on the event loop
     for folder in (places.config, places.state, places.run):
         private_dir(folder)
-    pairing, keys = load_pairing(places), open_keys(places)
-    key = load_key(pairing, keys) if pairing else _local_key(keys)
-    return pairing, key, keys.where
-
-
-def _local_key(keys: Keystore) -> SigningKey:
-    raw = keys.get(LOCAL_KEY)
-    if raw is None:
-        raw = SigningKey.generate().private_bytes()
-        keys.put(LOCAL_KEY, raw)
-    return SigningKey(raw)
+    pairing = load_pairing(places)
+    keys = AgentKeys(open_keys(places), pairing)
+    if pairing is None:
+        keys.open_local()  # those of a pairing are loaded when the journal says which are in use
+    return pairing, keys
 
 
 @asynccontextmanager
@@ -127,7 +120,10 @@ async def _running(agent: Agent, ground: Ground) -> AsyncIterator[None]:
 
 
 async def _until_stopped(agent: Agent, stop: asyncio.Event) -> None:
-    parts: dict[str, Coroutine[Any, Any, None]] = {"gate": agent.gate.run()}
+    parts: dict[str, Coroutine[Any, Any, None]] = {
+        "gate": agent.gate.run(),
+        "retention": agent.retention.run(),
+    }
     if agent.client is not None:
         parts["relay"] = agent.client.run()
         parts["reports"] = _wake_on_reports(agent)

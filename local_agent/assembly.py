@@ -8,15 +8,18 @@ from __future__ import annotations
 import base64
 import os
 import pwd
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from common.clock import Clock
-from common.errors import CodexBridgeError
+from common.errors import CodexBridgeError, StateError
+from common.heads import FORKED
 from common.home import Home
 from common.logs import Log
+from common.protocol.codec import encode_bytes
+from common.receipt import sign_receipt
 from common.signing import SigningKey
 from local_agent.approval.gate import Gate
 from local_agent.control import wire
@@ -28,12 +31,16 @@ from local_agent.engine.engine import Engine
 from local_agent.execution.command import Executor
 from local_agent.execution.description import Surroundings
 from local_agent.execution.self_test import SelfTest
+from local_agent.receipts import receipt_facts
 from local_agent.relay.client import GatewayClient
 from local_agent.relay.condition import Condition
 from local_agent.relay.journal import JournalInbound, JournalOutbound
+from local_agent.relay.keys import AgentKeys
 from local_agent.relay.pairing import Pairing
+from local_agent.relay.rotation import Rotation
 from local_agent.settings import AgentSettings
 from local_agent.store.blobs import Blobs
+from local_agent.store.retention import Retention
 from local_agent.store.runner import JournalThread
 from local_agent.workspace.registry import Registry
 
@@ -48,8 +55,8 @@ class Ground:
         environ: The process environment.
         machine: The name people know this machine by.
         pairing: None while this machine has no gateway.
-        key: This machine's private key; signs decisions, and reports when it is paired.
-        key_storage: ``file`` or ``keyring:<backend>``.
+        keys: This machine's private keys; the present one signs decisions and the audit log, and
+            reports when it is paired.
         sandbox: What the sandbox proved at the start.
     """
 
@@ -59,8 +66,7 @@ class Ground:
     settings: AgentSettings
     machine: str
     pairing: Pairing | None
-    key: SigningKey
-    key_storage: str
+    keys: AgentKeys
     sandbox: SelfTest
     clock: Clock
     log: Log
@@ -80,14 +86,17 @@ class Agent:
     bus: Bus
     control: ControlServer
     client: GatewayClient | None
+    retention: Retention
+    rotation: Rotation
 
 
 def build_agent(ground: Ground, db: JournalThread) -> Agent:
     """Return all parts, joined, none of them started."""
     bus = Bus()
-    gate = Gate(db, clock=ground.clock, key=ground.key)
+    gate = Gate(db, clock=ground.clock, key=ground.keys.present)
     engine = _build_engine(ground, db, gate, bus)
-    client = _build_client(ground, db, engine)
+    rotation = Rotation(db, ground.keys, clock=ground.clock, log=ground.log)
+    client = _build_client(ground, db, engine, rotation)
     registry = Registry(ground.places, home=ground.home)
     operations = AgentOperations(
         db=db,
@@ -99,9 +108,13 @@ def build_agent(ground: Ground, db: JournalThread) -> Agent:
         user=_user_name(),
         surroundings=_surroundings(ground, registry, client),
         read_log=_blobs(ground).get,
+        rotate=_rotate(rotation, client),
+        receipt=_receipt(ground, db),
     )
     path = wire.socket_path(ground.places, ground.environ)
-    return Agent(db, gate, engine, bus, ControlServer(path, operations, ground.log), client)
+    control = ControlServer(path, operations, ground.log)
+    retention = Retention(db, _blobs(ground), clock=ground.clock, log=ground.log)
+    return Agent(db, gate, engine, bus, control, client, retention, rotation)
 
 
 def _build_engine(ground: Ground, db: JournalThread, gate: Gate, bus: Bus) -> Engine:
@@ -113,7 +126,7 @@ def _build_engine(ground: Ground, db: JournalThread, gate: Gate, bus: Bus) -> En
             around,
             blobs=_blobs(ground),
             clock=ground.clock,
-            secrets=lambda: _spellings(ground.key),
+            secrets=lambda: [text for key in ground.keys.held() for text in _spellings(key)],
         ),
         workspaces=Registry(ground.places, home=ground.home),
         bus=bus,
@@ -136,19 +149,49 @@ def _spellings(key: SigningKey) -> tuple[str, ...]:
     return base64.b64encode(raw).decode(), base64.urlsafe_b64encode(raw).decode(), raw.hex()
 
 
-def _build_client(ground: Ground, db: JournalThread, engine: Engine) -> GatewayClient | None:
+def _receipt(ground: Ground, db: JournalThread) -> Callable[[str], bytes]:
+    def receipt(short_id: str) -> bytes:
+        facts = receipt_facts(
+            db.journal,
+            short_id,
+            machine=ground.machine,
+            agent_id=ground.pairing.agent_id if ground.pairing else "",
+            at_ms=ground.clock.now().wall_ms,
+        )
+        return sign_receipt(ground.keys.present(), facts)
+
+    return receipt
+
+
+def _rotate(
+    rotation: Rotation, client: GatewayClient | None
+) -> Callable[[], Coroutine[Any, Any, str]]:
+    async def rotate() -> str:
+        if client is None:
+            raise StateError("rotate.unpaired")
+        key_id = await rotation.rotate()
+        client.wake()
+        return key_id
+
+    return rotate
+
+
+def _build_client(
+    ground: Ground, db: JournalThread, engine: Engine, rotation: Rotation
+) -> GatewayClient | None:
     if ground.pairing is None:
         return None
-    inbound = JournalInbound(db, engine)
+    inbound, outbound = JournalInbound(db, engine), JournalOutbound(db, rotation)
     client = GatewayClient(
         ground.pairing,
-        ground.key,
+        rotation.link_keys,
         inbound=inbound,
-        outbound=JournalOutbound(db),
+        outbound=outbound,
         clock=ground.clock,
         log=ground.log,
     )
-    inbound.on_report = client.wake
+    inbound.on_report = outbound.on_report = client.wake
+    inbound.on_fork = lambda: ground.log.error(FORKED)
     return client
 
 
@@ -161,7 +204,8 @@ def _surroundings(
         return {
             "machine": ground.machine,
             "gateway": {"url": url, **asdict(condition)},
-            "key_storage": ground.key_storage if ground.pairing else None,
+            "key_storage": ground.keys.where if ground.pairing else None,
+            "public_key": encode_bytes(ground.keys.present().public.raw),
             "workspaces": _workspaces(registry),
             "sandbox": ground.sandbox.level,
             "sandbox_reason": ground.sandbox.reason,

@@ -98,6 +98,40 @@ _APPROVE: Final = {
     ),
 }
 _TASK: Final = {
+    "receipt.open": Sentence(
+        en="{task} has not ended; its receipt can be had when it has.",
+        zh="{task} 尚未结束；结束后才能取得回执。",
+    ),
+    "receipt.arguments": Sentence(
+        en="Say `codexbridge receipt T-7K3F [--output FILE]` or `codexbridge receipt verify FILE "
+        "--key PUB`.",
+        zh="用法：`codexbridge receipt T-7K3F [--output FILE]` 或 `codexbridge receipt verify FILE "
+        "--key PUB`。",
+    ),
+    "receipt.broken": Sentence(
+        en="No receipt is given out: what the journal holds of the task ({what}) does not verify. "
+        "Run `codexbridge audit verify`.",
+        zh="无法出具回执：日志库中该任务的内容（{what}）未通过验证。"
+        "请运行 `codexbridge audit verify`。",
+    ),
+    "audit.store-older": Sentence(
+        en="{path} is still of an earlier release: start the agent once, then look again.",
+        zh="{path} 仍为旧版本：请先启动一次代理再检查。",
+    ),
+    "retry.open": Sentence(
+        en="{task} has not ended; there is nothing to ask again. To stop it: "
+        "codexbridge cancel {task}",
+        zh="{task} 尚未结束，无需重试。如需停止：codexbridge cancel {task}",
+    ),
+    "retry.unknown": Sentence(
+        en="{task} was interrupted and may have taken effect. Look first: codexbridge show {task}. "
+        "Then run this in a terminal, without --json: it asks before the request is put again.",
+        zh="{task} 被中断，可能已经生效。请先查看：codexbridge show {task}。"
+        "然后在终端中运行本命令（不带 --json）：它会先询问，再重新提出请求。",
+    ),
+    "tasks.limit": Sentence(
+        en="--limit takes a number from 1 to {most}.", zh="--limit 应为 1 到 {most} 的数字。"
+    ),
     "task.over": Sentence(en="{task} has ended already.", zh="{task} 已经结束。"),
     "log.none": Sentence(
         en="No output of {task} is kept: it ran nothing, printed nothing, or the disk was full.",
@@ -229,6 +263,19 @@ _PAIR: Final = {
         "codexbridge pair --gateway URL --replace",
         zh="本机已配对，但密钥（{name}）不在密钥库中。请重新配对："
         "codexbridge pair --gateway URL --replace",
+    ),
+    "rotate.unpaired": Sentence(
+        en="This machine is not paired, so there is no key to rotate. codexbridge pair makes one.",
+        zh="本机尚未配对，没有可更换的密钥。codexbridge pair 会生成密钥。",
+    ),
+    "rotate.pending": Sentence(
+        en="The gateway has not taken the last new key over yet. It does when it is connected "
+        "again; codexbridge status tells.",
+        zh="网关尚未接受上一次的新密钥，重新连接后即会接受；可用 codexbridge status 查看。",
+    ),
+    "rotate.too-soon": Sentence(
+        en="The key was rotated only just now. Try again in {minutes} min.",
+        zh="刚刚更换过密钥。请在 {minutes} 分钟后再试。",
     ),
 }
 _WORKSPACE: Final = {

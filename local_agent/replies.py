@@ -37,6 +37,12 @@ CANCEL_HOW = Sentence(
     en="Which task? `{prefix} cancel ID` in the chat, or `codexbridge cancel ID` at the machine.",
     zh="要取消哪个任务？聊天中用 `{prefix} 取消 编号`，在电脑上用 `codexbridge cancel 编号`。",
 )
+MACHINES_THERE = Sentence(
+    en="Machines are chosen in the chat: `{prefix} machines`, `{prefix} use NAME`, "
+    "`{prefix} on NAME …`. Here it is always this one; nothing was done.",
+    zh="选择电脑请在聊天中进行：`{prefix} 电脑`、`{prefix} 使用 名称`、`{prefix} 在 名称 …`。"
+    "这里始终是本机；没有进行任何操作。",
+)
 NOTHING_OPEN = Sentence(en="No open task of yours.", zh="没有你的未完成任务。")
 NO_SUCH_TASK = Sentence(
     en="No task {short_id} of yours is known here.", zh="本机没有你的任务 {short_id}。"
@@ -342,6 +348,12 @@ SHORT_ID_REFUSED = Sentence(
     "not give it. Nothing was done; please ask again.",
     zh="已拒绝：编号 {short_id} 在电脑上已指向另一个任务，或网关无权分配该编号。"
     "没有进行任何操作；请重新发送。",
+)
+MACHINE_FULL = Sentence(
+    en="Refused: {limit} tasks from the chat are open on the machine already. Nothing was done; "
+    "send it again when some of them have ended.",
+    zh="已拒绝：电脑上已有 {limit} 个来自聊天的未完成任务。没有进行任何操作；"
+    "请在其中一些结束后重新发送。",
 )
 EXPIRED_ON_ARRIVAL = Sentence(
     en="The task reached the machine after its time had run out. Nothing was done.",

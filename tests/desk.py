@@ -15,7 +15,6 @@ from common.errors import InputError
 from common.ids import new_uuid
 from common.model.state import FINAL, Reason, TaskState
 from common.seal import Place
-from common.signing import SigningKey
 from local_agent.approval.gate import Gate
 from local_agent.approval.records import Choice, PendingApproval
 from local_agent.engine.assembly import build_engine, read_argv
@@ -28,7 +27,7 @@ from local_agent.settings import AgentSettings
 from local_agent.store.runner import JournalThread
 from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace
-from tests.sealed import AGENT_ID, Wish, a_payload, a_peer
+from tests.sealed import AGENT, AGENT_ID, Wish, a_payload, a_peer
 
 WITHIN_S = 5.0
 
@@ -154,9 +153,12 @@ class Desk:
     async def open(self) -> None:
         """Open the parts as `app` does, in its order."""
         self.db = await JournalThread.open(
-            self.folder / "state" / "journal.db", clock=self.clock, peer=a_peer(self.clock)
+            self.folder / "state" / "journal.db",
+            clock=self.clock,
+            key=lambda: AGENT,
+            peer=a_peer(self.clock),
         )
-        self.gate = Gate(self.db, clock=self.clock, key=SigningKey(bytes([1]) * 32))
+        self.gate = Gate(self.db, clock=self.clock, key=lambda: AGENT)
         self.bus = Bus()
         self.engine = build_engine(
             db=self.db,
@@ -263,7 +265,9 @@ class Desk:
         import json
 
         def read() -> list[dict[str, Any]]:
-            rows = self.db.journal.approvals._db.all("SELECT body FROM outbox ORDER BY seq")
+            rows = self.db.journal.approvals._db.all(
+                "SELECT body FROM outbox WHERE typ <> 'head' ORDER BY seq"
+            )
             return [json.loads(row[0]) for row in rows]
 
         return await self.db.run(read)

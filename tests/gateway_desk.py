@@ -10,7 +10,7 @@ import asyncio
 import hashlib
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Collection, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta, timezone
@@ -33,10 +33,12 @@ from common.protocol.frames import EnvelopeType
 from common.sentences import Lang
 from common.signing import SigningKey
 from gateway.access import Limits
+from gateway.countersigning import Countersigner
 from gateway.intake import House, Intake
 from gateway.relay.mailbox import Mailbox, sealer
 from gateway.relay.ports import Departure
 from gateway.results import Results
+from gateway.rotation import Ring
 from gateway.store import agents, audit, members, tasks
 from gateway.store.outbox import Message
 from gateway.store.port import Connection, as_record
@@ -92,6 +94,36 @@ def chat(
     return InboundMessage("wecom_app", "1000002", user, kind, text, name, 1_767_240_000)
 
 
+class OneKey:
+    """The keys of a gateway that never rotated."""
+
+    def __init__(self, key: SigningKey) -> None:
+        self._key = key
+
+    def offered(self) -> tuple[SigningKey, ...]:
+        """Return the one."""
+        return (self._key,)
+
+    def signing(self, key_id: str | None) -> SigningKey:
+        """Return the one, whatever it is called."""
+        return self._key
+
+    def add(self) -> SigningKey:
+        """Make none: a test that rotates brings a `KeyRing`."""
+        raise AssertionError("this desk has one key for good")
+
+    def reload(self) -> Collection[str]:
+        """Return its name."""
+        return (self._key.public.key_id,)
+
+    def unused(self, pinned: Collection[str | None]) -> tuple[str, ...]:
+        """Return none."""
+        return ()
+
+    def drop(self, names: Collection[str]) -> None:
+        """Drop none."""
+
+
 @dataclass
 class Desk:
     """Everything around one store."""
@@ -102,7 +134,9 @@ class Desk:
     lang: Lang = "en"
     gateway_key: SigningKey = field(default_factory=SigningKey.generate)
     agent_key: SigningKey = field(default_factory=SigningKey.generate)
+    ring: Ring | None = None  # the one key unless given
     woken: list[str] = field(default_factory=list)
+    newest: Envelope | None = None
     rung: int = 0
     epoch: int = 0
     sent: int = 0
@@ -110,35 +144,49 @@ class Desk:
 
     def __post_init__(self) -> None:
         """Build the parts on the store."""
-        seal = sealer(self.gateway_key)
+        if self.ring is None:
+            self.ring = OneKey(self.gateway_key)
+        self.seal = seal = sealer(self.ring.signing)
         self.intake = Intake(
             self.store,
             seal=seal,
             clock=self.clock,
             house=House("@dev", self.lang, ZONE, limits=self.limits),
-            wake_agent=self.woken.append,
+            wake_agent=self._wake,
             wake_outbox=self._ring,
         )
+        self.countersigner = Countersigner(seal=seal, key=lambda: self.gateway_key, log=logger())
         self.results = Results(
             self.store,
             seal=seal,
             clock=self.clock,
             zone=ZONE,
             wake_outbox=self._ring,
+            countersigner=self.countersigner,
             log=logger(),
         )
         self.mailbox = Mailbox(
-            self.store, seal=seal, clock=self.clock, hearing=self.results.received
+            self.store,
+            seal=seal,
+            clock=self.clock,
+            hearing=self.results.received,
+            reload_keys=self.ring.reload,
         )
         self.upkeep = Upkeep(
             self.store,
             seal=seal,
+            countersigner=self.countersigner,
+            ring=self.ring,
             clock=self.clock,
             zone=ZONE,
             wake_agent=self.woken.append,
             wake_outbox=self._ring,
             log=logger(),
         )
+
+    def _wake(self, agent_id: str, newest: Envelope | None) -> None:
+        self.woken.append(agent_id)
+        self.newest = newest
 
     def _ring(self) -> None:
         self.rung += 1
@@ -160,9 +208,13 @@ class Desk:
         await self.store.write(agents.enrol, agent_id, machine=machine, public_key=key, at_ms=at_ms)
         await self.store.write(members.bind, user, agent_id, at_ms=at_ms)
 
-    async def connect(self, agent_id: str = AGENT) -> None:
+    async def connect(
+        self, agent_id: str = AGENT, *, pinned: str | None = None, last_seq: int = 0
+    ) -> None:
         """Let the machine come online."""
-        connected = await self.mailbox.connect(agent_id)
+        assert self.ring is not None
+        pinned = pinned or self.ring.offered()[0].public.key_id
+        connected = await self.mailbox.connect(agent_id, gateway_key_id=pinned, last_seq=last_seq)
         assert connected is not None
         self.epoch = connected.epoch
 
@@ -284,10 +336,12 @@ def _outbox(conn: Connection) -> list[Message]:
 
 
 @asynccontextmanager
-async def open_desk(folder: Path, *, limits: Limits | None = None) -> AsyncIterator[Desk]:
+async def open_desk(
+    folder: Path, *, limits: Limits | None = None, ring: Ring | None = None
+) -> AsyncIterator[Desk]:
     """Open a desk with one member whose one machine is enrolled and has never been online."""
     store = await asyncio.to_thread(lambda: open_store(fresh_store(folder)))
-    desk = Desk(store, ManualClock(NOON_MS), limits=limits or Limits())
+    desk = Desk(store, ManualClock(NOON_MS), limits=limits or Limits(), ring=ring)
     await desk.add_member()
     await desk.add_machine()
     try:

@@ -12,13 +12,14 @@ from common.ids import new_uuid
 from common.model.state import Reason, TaskState
 from common.protocol.envelope import (
     Envelope,
+    HeadBody,
     agent_name,
     gateway_name,
     seal_envelope,
 )
 from common.seal import Executable, Place, Seal, Source, command_payload, digest, seal_bytes
 from common.sentences import Lang
-from common.signing import SigningKey
+from common.signing import SigningKey, VerifyKey
 from local_agent.store.approvals import StoredApproval
 from local_agent.store.journal import Journal
 from local_agent.store.outbox import Kind, Peer
@@ -46,6 +47,7 @@ class Wish:
     workspace: str | None = None
     envelope_sha256: str | None = ZEROS
     gateway_key_id: str | None = GATEWAY.public.key_id
+    retry_of: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,18 +144,28 @@ def decided(
         reason=None,
         statement=b"words",
         signature=b"signature",
+        public_key=AGENT.public.raw,
     )
 
 
 def a_peer(clock: ManualClock) -> Peer:
     """Return the paired gateway, with the agent's real signature on each frame."""
 
-    def sign(typ: Kind, seq: int, jti: str, body: Mapping[str, Any], exp: int) -> bytes:
+    def sign(
+        kind: Kind,
+        seq: int,
+        jti: str,
+        body: Mapping[str, Any],
+        exp: int,
+        *,
+        own: str | None,
+        gateway: bytes | None,
+    ) -> bytes:
         return seal_envelope(
             AGENT,
-            typ=typ,
+            typ=kind,
             iss=agent_name(AGENT_ID),
-            aud=gateway_name(GATEWAY.public),
+            aud=gateway_name(VerifyKey(gateway) if gateway else GATEWAY.public),
             jti=jti,
             seq=seq,
             iat=clock.now().wall_s,
@@ -167,7 +179,7 @@ def a_peer(clock: ManualClock) -> Peer:
 def a_journal(folder: Path, clock: ManualClock, *, paired: bool = True) -> Journal:
     """Open the journal of a test."""
     peer = a_peer(clock) if paired else None
-    return Journal(folder / "state" / "journal.db", clock=clock, peer=peer)
+    return Journal(folder / "state" / "journal.db", clock=clock, key=lambda: AGENT, peer=peer)
 
 
 def from_gateway(clock: ManualClock, seq: int, **changes: Any) -> Envelope:
@@ -179,7 +191,7 @@ def from_gateway(clock: ManualClock, seq: int, **changes: Any) -> Envelope:
     jti = changes.pop("jti", f"jti-{seq}")
     expired = changes.pop("expired", False)
     now = clock.now().wall_s
-    body: dict[str, Any] = {"task_id": f"task-{seq}"}
+    body: dict[str, Any] = {} if typ in ("head", "rekey") else {"task_id": f"task-{seq}"}
     if typ == "cancel":
         body["claimed_user"] = "zhang"
     if typ == "task":
@@ -236,3 +248,28 @@ def walk(journal: Journal, task_id: str, until: TaskState) -> str:
 def ending(reason: Reason, expected: TaskState, state: TaskState, **changes: Any) -> Step:
     """Return the change that ends the task."""
     return replace(Step(expected=expected, state=state, reason=reason), **changes)
+
+
+def a_head(clock: ManualClock, number: int, said: HeadBody, **changes: Any) -> Envelope:
+    """Return a head that the gateway signed, as the link hands it over under its number."""
+    now = clock.now().wall_s
+    envelope = seal_envelope(
+        changes.pop("key", GATEWAY),
+        typ="head",
+        iss=gateway_name(GATEWAY.public),
+        aud=agent_name(AGENT_ID),
+        jti=f"head-{number}",
+        seq=number,
+        iat=now,
+        exp=now + 200,
+        body=said.to_dict(),
+    )
+    return replace(envelope, **changes)
+
+
+def answered(journal: Journal, clock: ManualClock, number: int, *, seq: int = 5) -> HeadBody:
+    """Let the gateway answer: it keeps our end, and its own log has ``seq`` entries."""
+    own = journal.audit.head()
+    said = HeadBody(seq, f"{seq:064x}", own.seq, own.hash.hex(), clock.now().wall_ms)
+    journal.inbox.accept(a_head(clock, number, said))
+    return said

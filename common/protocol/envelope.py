@@ -63,6 +63,7 @@ __all__ = [
     "gateway_name",
     "open_envelope",
     "seal_envelope",
+    "signer_of",
     "verify_envelope",
 ]
 
@@ -125,6 +126,7 @@ class Envelope:
         body: The record, checked against its kind; `content` gives it typed.
         frame: The bytes of the frame, as sent and as stored.
         sha256: Hex hash over the signed bytes: names exactly this envelope for ever.
+        signer: The key that verifies it.
         expired: It was past its ``exp`` when opened.  It may be recorded; it must never be run.
     """
 
@@ -132,6 +134,7 @@ class Envelope:
     body: dict[str, Any]
     frame: bytes = field(repr=False)
     sha256: str
+    signer: VerifyKey = field(repr=False)
     expired: bool = False
 
     @property
@@ -193,6 +196,7 @@ def seal_envelope(
         dict(body),
         encode_frame(sealed).encode("ascii"),
         hashlib.sha256(message).hexdigest(),
+        key.public,
     )
 
 
@@ -254,8 +258,21 @@ def verify_envelope(
         body,
         frame,
         hashlib.sha256(message).hexdigest(),
+        key,
         expired=at.wall_s > header.exp + skew_s,
     )
+
+
+def signer_of(frame: bytes) -> str:
+    """Return the ``kid`` of an envelope of our own making, as it was stored; verifies nothing.
+
+    Raises:
+        RemoteProtocolError: it is no sealed frame.
+    """
+    sealed = decode_frame(frame, max_bytes=FRAME_BYTES)
+    if not isinstance(sealed, Sealed):
+        raise RemoteProtocolError("frame.unexpected")
+    return str(read_object(sealed.header, max_bytes=_HEADER_BYTES)["kid"])
 
 
 def _check_header(record: Mapping[str, Any]) -> None:

@@ -5,9 +5,12 @@ Nothing can be stripped, replayed or carried over to another gateway.  The three
 object texts, which mark their own end, so joining them before hashing is unambiguous.
 
     gateway                                            agent
-      challenge {v_min, v_max, gw_key_id, nonce_g, ts}  ──▶
-      ◀──  hello {agent_id, v, nonce_a, url, ts, last_seq}, sig_a over challenge and hello
+      challenge {v_min, v_max, gw_key_ids, nonce_g, ts}  ──▶
+      ◀──  hello {agent_id, v_min, v_max, v, gw_key_id, nonce_a, url, ts, last_seq}, sig_a over both
       ready {session_id, last_seq}, sig_g over challenge, hello, sig_a and ready  ──▶
+
+A gateway that has rotated its key offers several; the agent names the one it pins, and ``sig_g`` is
+by that one or the agent takes nothing.
 
 Deadlines, frame sizes and what an error says on the wire are `link`'s matter.
 """
@@ -15,7 +18,7 @@ Deadlines, frame sizes and what an error says on the wire are `link`'s matter.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -41,19 +44,33 @@ from common.protocol.envelope import SKEW_S
 from common.protocol.frames import OPENING_BYTES, Challenge, Hello, Ready
 from common.signing import AGENT_AUTH, GATEWAY_AUTH, SigningKey, VerifyKey
 
-VERSION: Final = 1
+SUPPORTED: Final = (1, 1)  # oldest and newest version of the link that this side speaks
+MAX_GATEWAY_KEYS: Final = 4
+
+
+def _key_ids(value: object) -> bool:
+    return (
+        type(value) is list
+        and 1 <= len(value) <= MAX_GATEWAY_KEYS
+        and all(KEY_ID(key_id) for key_id in value)
+        and len(set(value)) == len(value)
+    )
+
 
 _VERSION: Final = integer(1, 255)
 _CHALLENGE: Final[Mapping[str, Check]] = {
     "v_min": _VERSION,
     "v_max": _VERSION,
-    "gw_key_id": KEY_ID,
+    "gw_key_ids": _key_ids,
     "nonce_g": NONCE,
     "ts": SECONDS,
 }
 _HELLO: Final[Mapping[str, Check]] = {
     "agent_id": NAME,
+    "v_min": _VERSION,
+    "v_max": _VERSION,
     "v": _VERSION,
+    "gw_key_id": KEY_ID,
     "nonce_a": NONCE,
     "url": URL,
     "ts": SECONDS,
@@ -87,31 +104,45 @@ class GatewayHandshake:
     """The gateway's part, of one connection.
 
     Args:
-        key: The gateway's key.
+        key: The gateway's current key.
         url: The gateway's public address; only its origin counts.
         nonce: 32 fresh random bytes.
         session_id: A fresh name of this connection.
         at: Now.
+        older: Keys before it that some agents still pin, the newest first.
+
+    Attributes:
+        key: The one that the agent named; the current one before it knocked.
 
     Raises:
         InputError: ``input.gateway-url``.
+        LocalProtocolError: ``link.invalid``: more than `MAX_GATEWAY_KEYS`.
     """
 
     __slots__ = (
         "_at",
         "_claims",
         "_hello",
-        "_key",
+        "_keys",
         "_origin",
         "challenge",
+        "key",
         "knocked",
         "session_id",
     )
 
     def __init__(
-        self, key: SigningKey, url: str, *, nonce: bytes, session_id: str, at: Instant
+        self,
+        key: SigningKey,
+        url: str,
+        *,
+        nonce: bytes,
+        session_id: str,
+        at: Instant,
+        older: Sequence[SigningKey] = (),
     ) -> None:
-        self._key = key
+        self._keys = (key, *older)
+        self.key = key
         self._origin = origin_of(url)
         self.session_id = session_id
         self._at = at
@@ -120,9 +151,9 @@ class GatewayHandshake:
         self.knocked = Knock("", 0)
         self.challenge = _written(
             _CHALLENGE,
-            v_min=VERSION,
-            v_max=VERSION,
-            gw_key_id=key.public.key_id,
+            v_min=SUPPORTED[0],
+            v_max=SUPPORTED[1],
+            gw_key_ids=[offered.public.key_id for offered in self._keys],
             nonce_g=_nonce(nonce),
             ts=at.wall_s,
         )
@@ -131,9 +162,14 @@ class GatewayHandshake:
         """Read a hello as far as its signature can be looked up.
 
         Raises:
+            AuthError: ``auth.wrong-gateway``: it names a key that was not offered.
             RemoteProtocolError: it is malformed.
         """
         self._claims = _read(hello.body, _HELLO)
+        named = [key for key in self._keys if key.public.key_id == self._claims["gw_key_id"]]
+        if not named:
+            raise AuthError("auth.wrong-gateway")
+        self.key = named[0]
         self._hello, self._at = hello, at
         self.knocked = Knock(self._claims["agent_id"], self._claims["last_seq"])
         return self.knocked
@@ -156,12 +192,12 @@ class GatewayHandshake:
         public_key.verify(AGENT_AUTH, hashlib.sha256(said).digest(), hello.sig)
         if claims["url"] != self._origin:
             raise AuthError("auth.wrong-url")
-        if claims["v"] != VERSION:
-            raise RemoteProtocolError("version", ours=VERSION, theirs=claims["v"])
+        if claims["v"] != (best := highest_common(claims)):
+            raise RemoteProtocolError("version", ours=best, theirs=claims["v"])
         _check_skew(claims["ts"], self._at)
         body = _written(_READY, session_id=self.session_id, last_seq=last_seq)
         proof = hashlib.sha256(said + hello.sig + body.encode()).digest()
-        return Ready(body, self._key.sign(GATEWAY_AUTH, proof))
+        return Ready(body, self.key.sign(GATEWAY_AUTH, proof))
 
 
 class AgentHandshake:
@@ -170,7 +206,7 @@ class AgentHandshake:
     Args:
         key: The agent's own key.
         agent_id: Its name since pairing.
-        gateway_key: The gateway's key, pinned since pairing.
+        gateway_key: The gateway's key, pinned since pairing or since its last rotation.
         url: The address that was dialled; only its origin counts.
         last_seq: The last number kept durably from this gateway; 0 for none.
         nonce: 32 fresh random bytes.
@@ -205,21 +241,23 @@ class AgentHandshake:
         Nothing of a challenge is proven yet: whoever sent it can at worst end the connection.
 
         Raises:
-            AuthError: ``auth.wrong-gateway``: it names another key than the pinned one.
+            AuthError: ``auth.wrong-gateway``: it does not offer the pinned key.
             RemoteProtocolError: ``version``, ``clock-skew``, malformed, or a second challenge.
         """
         if self._said:
             raise RemoteProtocolError("frame.unexpected")
         record = _read(challenge.body, _CHALLENGE)
-        if record["gw_key_id"] != self.gateway_key.key_id:
+        if self.gateway_key.key_id not in record["gw_key_ids"]:
             raise AuthError("auth.wrong-gateway")
-        if not record["v_min"] <= VERSION <= record["v_max"]:
-            raise RemoteProtocolError("version", ours=VERSION, theirs=record["v_max"])
+        version = highest_common(record)
         _check_skew(record["ts"], at)
         body = _written(
             _HELLO,
             agent_id=self._agent_id,
-            v=VERSION,
+            v_min=SUPPORTED[0],
+            v_max=SUPPORTED[1],
+            v=version,
+            gw_key_id=self.gateway_key.key_id,
             nonce_a=self._nonce,
             url=self._origin,
             ts=at.wall_s,
@@ -243,6 +281,23 @@ class AgentHandshake:
         self.gateway_key.verify(GATEWAY_AUTH, proof, ready.sig)
         record = _read(ready.body, _READY)
         return Admission(record["session_id"], record["last_seq"])
+
+
+def highest_common(theirs: Mapping[str, Any]) -> int:
+    """Return the one version for two sides: the newest that both speak.
+
+    Args:
+        theirs: A record with the peer's ``v_min`` and ``v_max``.
+
+    Raises:
+        RemoteProtocolError: ``version`` (ours, theirs): the versions that come nearest.
+    """
+    (oldest, newest), least, most = SUPPORTED, theirs["v_min"], theirs["v_max"]
+    if most < oldest or most < least:
+        raise RemoteProtocolError("version", ours=oldest, theirs=most)
+    if least > newest:
+        raise RemoteProtocolError("version", ours=newest, theirs=least)
+    return int(min(newest, most))
 
 
 def _read(body: str, checks: Mapping[str, Check]) -> Mapping[str, Any]:

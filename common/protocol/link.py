@@ -8,7 +8,10 @@ The rules, all of them enforced here:
   within 10 s of the one before; afterwards frames have 256 KiB (R13).
 - Numbers run 1, 2, 3 … in each direction.  One seen before is dropped, and acknowledged again when
   it is kept.  A gap ends the link: it is an alarm, never skipped over.
+- A peer's `rekey` is the last envelope that is taken: what follows is signed with another key than
+  the one this connection rests on, and is dropped uncounted.  It comes again on the next one.
 - A peer not heard for 20 s is pinged, after 40 s it is dead.  Any frame is a sign of life.
+- A peer that sends more than its `Meter` allows is sent away before a frame too many is read.
 - Whatever the peer does wrong ends in `Closed`; `receive` never raises.  On the wire a failed
   authentication says ``auth`` and nothing else; the true reason is in the event, for the log.
 
@@ -17,11 +20,12 @@ A link forgets everything when it ends.  What must not be lost is in the stores 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from common.clock import Instant
 from common.errors import AuthError, LocalProtocolError, RemoteProtocolError
-from common.protocol import frames
+from common.protocol import closing, frames
 from common.protocol.envelope import agent_name, gateway_name, verify_envelope
 from common.protocol.handshake import AgentHandshake, GatewayHandshake
 from common.protocol.link_events import (
@@ -35,6 +39,7 @@ from common.protocol.link_events import (
     Received,
 )
 from common.protocol.order import DEADLINES, Deadlines, Order, Pulse
+from common.protocol.pace import Meter
 from common.signing import SigningKey, VerifyKey
 
 __all__ = [
@@ -54,7 +59,13 @@ _FROM_AGENT: Final = frozenset({"event", "result", "head", "rekey"})
 
 
 class Link:
-    """One end of one connection.  Build it with `for_gateway` or `for_agent`."""
+    """One end of one connection.  Build it with `for_gateway` or `for_agent`.
+
+    Attributes:
+        state: Where it is.
+        meter: What the peer has sent lately; the caller may put that of the peer's key here.
+        close_code: To close the WebSocket with, once the link is closed.
+    """
 
     __slots__ = (
         "_events",
@@ -66,7 +77,10 @@ class Link:
         "_peer_key",
         "_peer_name",
         "_pulse",
+        "_rekeyed",
         "_takes",
+        "close_code",
+        "meter",
         "state",
     )
 
@@ -80,8 +94,11 @@ class Link:
         deadlines: Deadlines,
     ) -> None:
         self.state = LinkState.OPENING
+        self.meter = Meter()
+        self.close_code = closing.NORMAL
         self._handshake: GatewayHandshake | AgentHandshake | None = handshake
         self._judging = False  # the peer knocked: it is the caller's turn, the peer must wait
+        self._rekeyed = False  # the peer has announced another key
         self._events: list[LinkEvent] = []
         self._out: list[str] = []
         self._own_name = own_name
@@ -101,13 +118,16 @@ class Link:
         nonce: bytes,
         session_id: str,
         at: Instant,
+        older: Sequence[SigningKey] = (),
         deadlines: Deadlines = DEADLINES,
     ) -> Link:
         """Return the gateway's end of a connection just accepted; it has a challenge to send.
 
         Arguments and errors as of `GatewayHandshake`.
         """
-        handshake = GatewayHandshake(key, url, nonce=nonce, session_id=session_id, at=at)
+        handshake = GatewayHandshake(
+            key, url, nonce=nonce, session_id=session_id, at=at, older=older
+        )
         link = cls(
             handshake, own_name=gateway_name(key.public), last_seq=0, at=at, deadlines=deadlines
         )
@@ -157,6 +177,9 @@ class Link:
             return
         handshake = self._handshake  # None from the moment it succeeded
         limit = frames.OPENING_BYTES if handshake else frames.FRAME_BYTES
+        if not self.meter.spend(frames=1, size=len(data), mono=at.mono):
+            self._fail(RemoteProtocolError("too-fast"))
+            return
         try:
             frame = frames.decode_frame(data, max_bytes=limit)
             self._pulse.hear(at.mono)
@@ -194,8 +217,11 @@ class Link:
         knock = handshake.knocked
         self._pulse.hear(at.mono)
         self._put(ready)
+        self._own_name = gateway_name(handshake.key.public)
         self._order = Order(kept=last_seq, peer_kept=knock.last_seq)
-        self._become_ready(agent_name(knock.agent_id), public_key, handshake.session_id)
+        self._become_ready(
+            agent_name(knock.agent_id), public_key, handshake.session_id, handshake.key.public
+        )
 
     def refuse(self, at: Instant) -> None:
         """Answer `AgentKnocked`: unknown or revoked.  Outside it looks like a wrong key.
@@ -232,9 +258,9 @@ class Link:
             self._put(frames.Ack(seq))
 
     def close(self, code: str) -> None:
-        """End the link and tell the peer why: ``shutdown``, ``replaced``, ``revoked`` …"""
+        """End the link and tell the peer why: one of `closing.ENDINGS`."""
         if self.state is not LinkState.CLOSED:
-            self._put(frames.ErrorFrame(code))
+            self._say_goodbye(code)
             self._end(Closed(code))
 
     def tick(self, at: Instant) -> None:
@@ -286,7 +312,7 @@ class Link:
                 admission = handshake.accept(frame)
                 self._order.peer_keeps(admission.last_seq)
                 key = handshake.gateway_key
-                self._become_ready(gateway_name(key), key, admission.session_id)
+                self._become_ready(gateway_name(key), key, admission.session_id, key)
             case _:
                 raise RemoteProtocolError("frame.unexpected")
 
@@ -298,17 +324,21 @@ class Link:
             raise LocalProtocolError("link.nobody-knocked")
         return self._handshake
 
-    def _become_ready(self, peer_name: str, peer_key: VerifyKey, session_id: str) -> None:
+    def _become_ready(
+        self, peer_name: str, peer_key: VerifyKey, session_id: str, gateway_key: VerifyKey
+    ) -> None:
         self.state = LinkState.READY
         self._handshake, self._judging = None, False
         self._peer_name, self._peer_key = peer_name, peer_key
-        self._events.append(Ready(session_id, self._order.peer_kept))
+        self._events.append(Ready(session_id, self._order.peer_kept, gateway_key.key_id))
 
     # Ready.
 
     def _take(self, frame: frames.Sealed, data: str | bytes, at: Instant) -> None:
         if frame.t not in self._takes or self._peer_key is None:
             raise RemoteProtocolError("frame.unexpected")
+        if self._rekeyed:
+            return
         envelope = verify_envelope(
             frame,
             data.encode() if isinstance(data, str) else data,
@@ -319,6 +349,7 @@ class Link:
         )
         seq = envelope.header.seq
         if self._order.take(seq):
+            self._rekeyed = frame.t == "rekey"
             self._events.append(Received(envelope))
             return
         self._events.append(Duplicate(seq))
@@ -340,8 +371,12 @@ class Link:
         closed = Closed.because_of(error)
         # Whoever is not proven cannot tell a malformed hello from a wrong key.
         unproven = self.state is LinkState.OPENING and closed.code == "protocol"
-        self._put(frames.ErrorFrame("auth" if unproven else closed.code))
+        self._say_goodbye("auth" if unproven else closed.code)
         self._end(closed)
+
+    def _say_goodbye(self, code: str) -> None:
+        self.close_code = closing.websocket_code(code)
+        self._put(frames.ErrorFrame(code))
 
     def _end(self, event: Closed) -> None:
         self.state = LinkState.CLOSED

@@ -12,7 +12,7 @@ from common.protocol.envelope import Envelope
 
 # Told as they are: raised only after the peer was proven, or by an agent about a gateway's
 # challenge, from which nobody learns anything.
-_TELLING: Final = frozenset({"clock-skew", "version", "sequence-gap"})
+TELLING: Final = frozenset({"clock-skew", "version", "sequence-gap", "too-fast"})
 
 
 class LinkState(Enum):
@@ -44,17 +44,20 @@ class Ready:
         session_id: The gateway's name of this connection, for both logs.
         peer_last_seq: The last number the peer keeps of ours: it counts as acknowledged, and
             sending goes on with the one after it.
+        gateway_key_id: The gateway's key that this connection rests on: the one the agent pins.
     """
 
     session_id: str
     peer_last_seq: int
+    gateway_key_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class Received:
     """The next envelope in order, verified.  Keep it durably, then `Link.ack` its number.
 
-    It may be ``expired``: then record that it came too late, and never act on it.
+    It may be ``expired``: then record that it came too late, and never act on it.  After a
+    ``rekey``, close the link once it is acknowledged: nothing more is taken on it.
     """
 
     envelope: Envelope
@@ -79,8 +82,7 @@ class Closed:
     """The link ended, and this is its last event.  Send what is left, close the socket.
 
     Attributes:
-        code: ``auth``, ``protocol``, ``timeout``, ``dead``, ``sequence-gap``, ``clock-skew``,
-            ``version``; or what `Link.close` was given; or what the peer said.
+        code: One of `closing.ENDINGS`; by the peer it may be any word.
         by_peer: The peer said it.  Before `Ready` its word is not proven.
         facts: For the log and for sentences: ``why`` (code of the error), ``seconds`` the peer's
             clock is ahead, ``expected`` and ``seq`` of a gap, ``ours`` and ``theirs``.
@@ -93,7 +95,7 @@ class Closed:
     @classmethod
     def because_of(cls, error: AuthError | RemoteProtocolError) -> Closed:
         """Return the end that an error of the peer leads to."""
-        if error.code in _TELLING:
+        if error.code in TELLING:
             return cls(error.code, facts=error.facts)
         code = "auth" if isinstance(error, AuthError) else "protocol"
         return cls(code, facts=error.facts | {"why": error.code})

@@ -8,26 +8,32 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from aiohttp import WSMsgType, web
 
 from common.clock import Clock
 from common.logs import Log
+from common.protocol import closing
 from common.protocol.link import Link
+from common.protocol.order import DEADLINES, Deadlines
 from common.signing import SigningKey
 from gateway.http.middleware import owner_of
-from gateway.relay.hub import Hub, Lobby
+from gateway.relay.hub import Hub
+from gateway.relay.lobby import Lobby
 from gateway.relay.ports import Deliveries
-from gateway.relay.session import Session, Threshold
+from gateway.relay.session import Session
 
 LINK_PATH: Final = "/agent/v1/link"
 # After authentication (security limits).  Before it the Link itself allows 8 KiB; aiohttp fixes
 # this bound when the socket opens, so 64 waiting sockets could make it hold 16 MiB at most.
 MAX_FRAME_BYTES: Final = 256 * 1024
 CLOSE_SECONDS: Final = 2.0
+RETRY_AFTER: Final = "2"  # seconds; by then a place can be taken back (`relay.lobby`)
 NONCE_BYTES: Final = 32
 SESSION_ID_BYTES: Final = 16
+_NEVER_SAID: Final = frozenset({WSMsgType.BINARY, WSMsgType.PING, WSMsgType.PONG})
 
 
 class SocketWire:
@@ -42,7 +48,11 @@ class SocketWire:
     async def receive(self) -> str | None:
         """Return the next text; None at the end and for anything that is not text."""
         message = await self._socket.receive()
-        return message.data if message.type is WSMsgType.TEXT else None
+        if message.type is WSMsgType.TEXT:
+            return str(message.data)
+        if message.type in _NEVER_SAID:
+            await self.close(closing.UNSUPPORTED)
+        return None
 
     async def send(self, text: str) -> None:
         """Send one text.
@@ -52,12 +62,12 @@ class SocketWire:
         """
         await self._socket.send_str(text)
 
-    async def close(self) -> None:
+    async def close(self, code: int) -> None:
         """Close within four seconds: politely, or, when the peer reads nothing, by force."""
         try:
             # Beyond aiohttp's own wait for the answer: the close frame itself may find no room.
             async with asyncio.timeout(2 * CLOSE_SECONDS):
-                await self._socket.close()
+                await self._socket.close(code=code)
         except TimeoutError:
             if self._transport is not None:
                 self._transport.abort()
@@ -67,13 +77,14 @@ class AgentEndpoint:
     """Answers one path with sessions.
 
     Args:
-        key: The gateway's own key.
+        keys: Gives the gateway's own keys, the current one first.
         url: The public URL that the agent must have dialled; it is part of the transcript.
+        deadlines: How long an agent may be silent.
     """
 
     def __init__(
         self,
-        key: SigningKey,
+        keys: Callable[[], Sequence[SigningKey]],
         url: str,
         *,
         hub: Hub,
@@ -81,14 +92,16 @@ class AgentEndpoint:
         deliveries: Deliveries,
         clock: Clock,
         log: Log,
+        deadlines: Deadlines = DEADLINES,
     ) -> None:
-        self._key = key
+        self._keys = keys
         self._url = url
         self._hub = hub
         self._lobby = lobby
         self._deliveries = deliveries
         self._clock = clock
         self._log = log
+        self._deadlines = deadlines
 
     def routes(self) -> list[web.RouteDef]:
         """Return the one route."""
@@ -98,33 +111,44 @@ class AgentEndpoint:
         """Serve one agent from its handshake to its end."""
         if "Origin" in request.headers:
             return web.Response(status=403)
-        leave = self._lobby.enter(owner_of(request.remote or ""))
+        transport = request.transport
+        if transport is None:
+            return web.Response(status=400)  # it is gone already
+        leave = self._lobby.enter(
+            owner_of(request.remote or ""), mono=self._clock.now().mono, evict=transport.abort
+        )
         if leave is None:
-            return web.Response(status=503, headers={"Retry-After": "10"})
+            return web.Response(status=503, headers={"Retry-After": RETRY_AFTER})
         try:
             socket = web.WebSocketResponse(
-                compress=False, max_msg_size=MAX_FRAME_BYTES, timeout=CLOSE_SECONDS
+                compress=False,
+                autoping=False,  # the link has its own heartbeat; this one anybody could flood
+                max_msg_size=MAX_FRAME_BYTES + 1,  # aiohttp refuses what reaches it
+                timeout=CLOSE_SECONDS,
             )
             await socket.prepare(request)
             wire = SocketWire(socket, request.transport)
-            await self._hub.serve(lambda at: self._session(wire, at), proved=leave)
+            await self._hub.serve(self._session(wire), proved=leave)
             return socket
         finally:
             leave()
 
-    def _session(self, wire: SocketWire, threshold: Threshold) -> Session:
+    def _session(self, wire: SocketWire) -> Session:
+        current, *older = self._keys()
         link = Link.for_gateway(
-            self._key,
+            current,
             self._url,
             nonce=secrets.token_bytes(NONCE_BYTES),
             session_id=secrets.token_hex(SESSION_ID_BYTES),
             at=self._clock.now(),
+            older=older,
+            deadlines=self._deadlines,
         )
         return Session(
             wire,
             link,
             deliveries=self._deliveries,
-            threshold=threshold,
+            threshold=self._hub.threshold,
             clock=self._clock,
             log=self._log,
         )

@@ -177,8 +177,9 @@ def owner_of(address: str) -> str:
     found = _parse(address)
     if found is None:
         return address
-    prefix = 64 if found.version == 6 else 32
-    return str(ipaddress.ip_network((found, prefix), strict=False))
+    if found.version == 4:
+        return str(found)
+    return str(ipaddress.ip_network((found, 64), strict=False))
 
 
 async def _hide_software(_request: web.BaseRequest, response: web.StreamResponse) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
+from collections.abc import Callable
 from typing import Any, Final
 
 from aiohttp import web
@@ -33,11 +34,19 @@ class PairingEndpoint:
     """Answers one path.
 
     Args:
-        key: The gateway's own key, which the machine pins.
+        key: Gives the gateway's current key, which the machine pins.  Blocks.
         url: The public address that the machine must have used.
     """
 
-    def __init__(self, key: SigningKey, url: str, *, store: Store, clock: Clock, log: Log) -> None:
+    def __init__(
+        self,
+        key: Callable[[], SigningKey],
+        url: str,
+        *,
+        store: Store,
+        clock: Clock,
+        log: Log,
+    ) -> None:
         self._key = key
         self._url = url
         self._store = store
@@ -76,10 +85,15 @@ class PairingEndpoint:
             if found is not None:
                 await self._store.write(pairings.count_wrong_try, named, at_ms=at_ms)
             raise
-        agent_id = new_uuid()
+        agent_id, key = new_uuid(), await asyncio.to_thread(self._key)
         # One transaction uses the code, stores the record and binds it; a second use fails here.
         used = await self._store.write(
-            pairings.complete, named, agent_id=agent_id, public_key=agent_key, at_ms=at_ms
+            pairings.complete,
+            named,
+            agent_id=agent_id,
+            public_key=agent_key,
+            at_ms=at_ms,
+            gateway_key_id=key.public.key_id,
         )
         self._log.info(
             "pairing.completed", agent=agent_id, machine=used.machine, key=agent_key.key_id
@@ -87,7 +101,7 @@ class PairingEndpoint:
         return gateway_answer(
             secret,
             record,
-            key=self._key,
+            key=key,
             nonce=secrets.token_bytes(NONCE_BYTES),
             agent_id=agent_id,
             machine=used.machine,

@@ -1,6 +1,7 @@
-"""What is recorded when somebody claims a machine and cannot prove its key: once in a while.
+"""What is recorded when an agent is broken or hostile: once in a while.
 
-Anyone can knock, so knocking must not be able to fill the audit log.
+Anyone can claim to be a machine, and a machine can send what it likes: neither must be able to fill
+the audit log.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from gateway.store.port import Connection, Store
 QUIET_SECONDS: Final = 600.0
 
 
-class WrongKeyAlarm:
-    """Audits a wrong key, at most once in ten minutes for each machine.
+class Alarm:
+    """Audits an event at most once in ten minutes for each machine.
 
     Only ids of enrolled agents come here, so what it remembers is bounded by them.
     """
@@ -25,21 +26,25 @@ class WrongKeyAlarm:
         self._store = store
         self._clock = clock
         self._log = log
-        self._quiet_until: dict[str, float] = {}
+        self._quiet_until: dict[tuple[str, str], float] = {}
 
-    async def __call__(self, agent_id: str) -> None:
-        """Record that a key was wrong.
+    async def __call__(self, event: str, agent_id: str) -> None:
+        """Record what happened.
+
+        Args:
+            event: ``agent.wrong-key`` or ``agent.too-fast``.
+            agent_id: Whose key was claimed, or used.
 
         Raises:
             StoreError: it could not be recorded.
         """
         now = self._clock.now()
-        self._log.warning("agent.wrong-key", agent=agent_id)
-        if now.mono < self._quiet_until.get(agent_id, 0.0):
+        self._log.warning(event, agent=agent_id)
+        if now.mono < self._quiet_until.get((event, agent_id), 0.0):
             return
-        self._quiet_until[agent_id] = now.mono + QUIET_SECONDS
-        await self._store.write(_record, agent_id, at_ms=now.wall_ms)
+        self._quiet_until[event, agent_id] = now.mono + QUIET_SECONDS
+        await self._store.write(_record, event, agent_id, at_ms=now.wall_ms)
 
 
-def _record(conn: Connection, agent_id: str, *, at_ms: int) -> None:
-    audit.append(conn, "agent.wrong-key", at_ms, agent=agent_id)
+def _record(conn: Connection, event: str, agent_id: str, *, at_ms: int) -> None:
+    audit.append(conn, event, at_ms, agent=agent_id)

@@ -1,4 +1,4 @@
-"""Which agent is connected here, and how its session is woken; plus the bounds before that.
+"""Which agent is connected here, how its session is woken, and what its key has sent lately.
 
 The hub holds no messages: a hint that is lost costs one sweep (5 s), never a message.
 """
@@ -6,100 +6,88 @@ The hub holds no messages: a hint that is lost costs one sweep (5 s), never a me
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import Awaitable, Callable
 
+from common.clock import Clock
 from common.errors import StoreError
 from common.logs import Log
+from common.protocol.envelope import Envelope
+from common.protocol.pace import Meter
 from common.signing import SigningKey
 from gateway.relay.ports import Deliveries, Departure
 from gateway.relay.session import Session, Threshold
+from gateway.relay.watch import Watch
 
 SWEEP_SECONDS = 5.0  # R14: the session of a revoked agent closes within 5 s
-PREAUTH_SOCKETS = 64  # R13
-PREAUTH_PER_ADDRESS = 8  # R13
-
-
-class Lobby:
-    """Counts the sockets that have not proved anything yet (R13)."""
-
-    def __init__(
-        self, *, total: int = PREAUTH_SOCKETS, per_address: int = PREAUTH_PER_ADDRESS
-    ) -> None:
-        self._total = total
-        self._per_address = per_address
-        self._waiting: Counter[str] = Counter()
-
-    def enter(self, address: str) -> Callable[[], None] | None:
-        """Take a place; None when there is none, else the call that gives it back (once)."""
-        if self._waiting.total() >= self._total or self._waiting[address] >= self._per_address:
-            return None
-        self._waiting[address] += 1
-        left = False
-
-        def leave() -> None:
-            nonlocal left
-            if not left:
-                left = True
-                self._waiting[address] -= 1
-                if not self._waiting[address]:
-                    del self._waiting[address]
-
-        return leave
 
 
 class Hub:
-    """The sessions of this process, by agent."""
+    """The sessions of this process, by agent.
+
+    Attributes:
+        threshold: What every session of this hub is made with.
+    """
 
     def __init__(
         self,
         deliveries: Deliveries,
         *,
+        clock: Clock,
         log: Log,
-        wrong_key: Callable[[str], Awaitable[None]],
+        alarm: Callable[[str, str], Awaitable[None]],
         sweep_seconds: float = SWEEP_SECONDS,
     ) -> None:
         self._deliveries = deliveries
+        self._clock = clock
         self._log = log
-        self._wrong_key = wrong_key
         self._sweep_seconds = sweep_seconds
         # The private half is dropped here and now: nobody can ever sign for a stranger.
-        self._stranger = SigningKey.generate().public
+        stranger = SigningKey.generate().public
+        self.threshold = Threshold(
+            entered=self._enter, meter_of=self._meter_of, alarm=alarm, stranger=stranger
+        )
+        self._proving: dict[Session, Callable[[], None]] = {}
         self._sessions: dict[str, Session] = {}
-        self._everyone: set[Session] = set()
+        self._watch: Watch[Session] = Watch(clock)
         self._unrecorded: set[Departure] = set()
+        self._meters: dict[str, Meter] = {}  # of keys that were here and have not run empty
 
-    async def serve(
-        self, session_of: Callable[[Threshold], Session], *, proved: Callable[[], None]
-    ) -> None:
+    async def serve(self, session: Session, *, proved: Callable[[], None]) -> None:
         """Run one session from its first byte to its end.
 
         Args:
-            session_of: Makes the session for the threshold it is handed.
+            session: Made with this hub's threshold.
             proved: Called once, when the session has authenticated.
         """
-
-        def entered(session: Session) -> None:
-            proved()
-            self._enter(session)
-
-        session = session_of(
-            Threshold(entered=entered, wrong_key=self._wrong_key, stranger=self._stranger)
-        )
-        self._everyone.add(session)
+        self._proving[session] = proved
+        self._watch.add(session)
         try:
             await session.run()
         finally:
-            self._everyone.discard(session)
+            self._watch.discard(session)
+            self._proving.pop(session, None)
+            if session.epoch is not None:
+                self._meters[session.agent_id] = session.meter
             if session.unrecorded is not None:
                 self._unrecorded.add(session.unrecorded)
             if self._sessions.get(session.agent_id) is session:
                 del self._sessions[session.agent_id]
 
-    def wake(self, agent_id: str) -> None:
-        """Hint that something was put into the agent's mailbox."""
-        if session := self._sessions.get(agent_id):
+    def wake(self, agent_id: str, newest: Envelope | None = None) -> None:
+        """Hint that something was put into the agent's mailbox.
+
+        Args:
+            agent_id: Whose.
+            newest: The very thing, when its transaction has just been committed: it need not be
+                read back before it is sent.
+        """
+        session = self._sessions.get(agent_id)
+        if session is None:
+            return
+        if newest is None:
             session.wake()
+        else:
+            session.offer(newest.header.seq, newest.frame)
 
     def online(self, agent_id: str) -> bool:
         """Tell whether the agent is connected to this process."""
@@ -125,6 +113,9 @@ class Hub:
         Raises:
             StoreError: what is left to do, the next sweep does.
         """
+        mono = self._clock.now().mono
+        for agent_id in [name for name, meter in self._meters.items() if meter.is_empty(mono)]:
+            del self._meters[agent_id]
         await asyncio.gather(*map(self._record_end, tuple(self._unrecorded)))
         if not self._sessions:
             return
@@ -136,7 +127,7 @@ class Hub:
 
     def close(self) -> None:
         """Tell every session that the gateway goes away; they end by themselves."""
-        for session in tuple(self._everyone):
+        for session in self._watch:
             session.dismiss("shutdown")
 
     async def _record_end(self, departure: Departure) -> None:
@@ -144,7 +135,14 @@ class Hub:
         self._unrecorded.discard(departure)
         self._log.info("agent.gone", agent=departure.agent_id, epoch=departure.epoch)
 
+    def _meter_of(self, agent_id: str) -> Meter:
+        # Of the key and not of the connection: hanging up and coming back empties nothing.
+        if session := self._sessions.get(agent_id):
+            return session.meter
+        return self._meters.get(agent_id) or Meter()
+
     def _enter(self, session: Session) -> None:
+        self._proving.pop(session)()
         if older := self._sessions.get(session.agent_id):
             if (older.epoch or 0) > (session.epoch or 0):
                 # The store let the other one in after us; we only heard of it later.

@@ -5,7 +5,7 @@ What an agent says is not understood here: it goes up through the port that `gat
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from common.clock import Clock, Instant
@@ -15,11 +15,11 @@ from common.protocol.envelope import (
     gateway_name,
     seal_envelope,
 )
-from common.protocol.frames import EnvelopeType
+from common.protocol.frames import EnvelopeType, envelope_type
 from common.signing import SigningKey, VerifyKey
+from gateway import withdrawal
 from gateway.relay.ports import Connected, Deliveries, Departure, Known, Sweep
 from gateway.store import agents, audit, mailbox, tasks
-from gateway.store.agents import Agent
 from gateway.store.mailbox import Seal
 from gateway.store.port import Connection, Store
 
@@ -42,13 +42,24 @@ class Mailbox(Deliveries):
         seal: Signs cancels that are asked for again.
         clock: Tells the moment.
         hearing: Where what agents say goes.
+        reload_keys: Reads again which keys the gateway has; an admin's command may have added or
+            dropped one.  Blocks; it is called where the store may block too.
     """
 
-    def __init__(self, store: Store, *, seal: Seal, clock: Clock, hearing: Hearing) -> None:
+    def __init__(
+        self,
+        store: Store,
+        *,
+        seal: Seal,
+        clock: Clock,
+        hearing: Hearing,
+        reload_keys: Callable[[], object],
+    ) -> None:
         self._store = store
         self._seal = seal
         self._clock = clock
         self._hearing = hearing
+        self._reload_keys = reload_keys
         self._connections = audit.Allowance(CONNECTIONS)
 
     async def lookup(self, agent_id: str) -> Known | None:
@@ -58,23 +69,23 @@ class Mailbox(Deliveries):
             return None
         return Known(VerifyKey(agent.public_key), agent.recv_seq)
 
-    async def connect(self, agent_id: str) -> Connected | None:
+    async def connect(
+        self, agent_id: str, *, gateway_key_id: str, last_seq: int
+    ) -> Connected | None:
         """Take ownership after full authentication; None when it was revoked meanwhile."""
-        agent = await self._store.write(self._connect, agent_id, self._clock.now())
-        if agent is None:
-            return None
-        return Connected(
-            epoch=agent.epoch,
-            public_key=VerifyKey(agent.public_key),
-            recv_seq=agent.recv_seq,
-            assigned_seq=agent.next_seq - 1,
+        return await self._store.write(
+            self._connect,
+            agent_id,
+            self._clock.now(),
+            gateway_key_id=gateway_key_id,
+            last_seq=last_seq,
         )
 
     async def pending(
         self, agent_id: str, *, after_seq: int, limit: int
     ) -> Sequence[tuple[int, bytes]]:
         """Return up to ``limit`` (seq, frame) above ``after_seq``, in order, without a hole."""
-        return await self._store.read(mailbox.pending, agent_id, after_seq=after_seq, limit=limit)
+        return await self._store.read(self._pending, agent_id, after_seq=after_seq, limit=limit)
 
     async def acked(self, agent_id: str, *, epoch: int, seq: int) -> bool:
         """Record that the agent holds everything up to ``seq``; False when ``epoch`` is over."""
@@ -93,16 +104,34 @@ class Mailbox(Deliveries):
 
     async def sweep(self) -> Sweep:
         """Return what waits and who was revoked, over all agents."""
-        return await self._store.read(_sweep)
+        return await self._store.read(self._sweep)
 
-    def _connect(self, conn: Connection, agent_id: str, at: Instant) -> Agent | None:
-        agent = agents.connect(conn, agent_id, at_ms=at.wall_ms)
+    def _sweep(self, conn: Connection) -> Sweep:
+        self._reload_keys()
+        return Sweep(mailbox.waiting(conn), agents.revoked_online(conn))
+
+    def _pending(
+        self, conn: Connection, agent_id: str, *, after_seq: int, limit: int
+    ) -> list[tuple[int, bytes]]:
+        found = mailbox.pending(conn, agent_id, after_seq=after_seq, limit=limit)
+        if any(envelope_type(frame) == "rekey" for _, frame in found):
+            self._reload_keys()  # whoever is told of a key comes back and names it
+        return found
+
+    def _connect(
+        self, conn: Connection, agent_id: str, at: Instant, *, gateway_key_id: str, last_seq: int
+    ) -> Connected | None:
+        # Before it takes the agent over, so that what was queued meanwhile is known to be unsent.
+        withdrawal.recheck(conn, self._seal, agent_id, at=at)
+        agent = agents.connect(conn, agent_id, at_ms=at.wall_ms, gateway_key_id=gateway_key_id)
         if agent is None:
             return None
+        if last_seq:
+            mailbox.ack(conn, agent_id, epoch=agent.epoch, seq=last_seq, at_ms=at.wall_ms)
         if self._connections.take(agent_id, at.wall_ms) > 0:
             audit.append(conn, "agent.connected", at.wall_ms, agent=agent_id, epoch=agent.epoch)
         # A cancel lives five minutes; a machine that was away for longer is told anew.
-        for task in tasks.to_cancel(conn, agent_id):
+        told = [
             mailbox.enqueue_cancel(
                 conn,
                 self._seal,
@@ -111,27 +140,39 @@ class Mailbox(Deliveries):
                 claimed_user=task.user_id,
                 at=at,
             )
-        return agent
+            for task in tasks.to_cancel(conn, agent_id)
+        ]
+        return Connected(
+            epoch=agent.epoch,
+            public_key=VerifyKey(agent.public_key),
+            recv_seq=agent.recv_seq,
+            waits=any(told) or agent.next_seq - 1 > last_seq,
+        )
 
 
-def sealer(key: SigningKey) -> Seal:
-    """Return what signs this gateway's envelopes for its agents (R16)."""
-    issuer = gateway_name(key.public)
+def sealer(signing: Callable[[str | None], SigningKey]) -> Seal:
+    """Return what signs this gateway's envelopes for its agents (R16).
+
+    Args:
+        signing: Gives the gateway's key of a name; None stands for its first.
+    """
 
     def seal(
         typ: EnvelopeType,
         agent_id: str,
         *,
+        key_id: str | None,
         seq: int,
         jti: str,
         iat: int,
         exp: int,
         body: Mapping[str, Any],
     ) -> Envelope:
+        key = signing(key_id)
         return seal_envelope(
             key,
             typ=typ,
-            iss=issuer,
+            iss=gateway_name(key.public),
             aud=agent_name(agent_id),
             jti=jti,
             seq=seq,
@@ -141,7 +182,3 @@ def sealer(key: SigningKey) -> Seal:
         )
 
     return seal
-
-
-def _sweep(conn: Connection) -> Sweep:
-    return Sweep(mailbox.waiting(conn), agents.revoked_online(conn))

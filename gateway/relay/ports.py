@@ -36,16 +36,15 @@ class Connected:
     Attributes:
         epoch: Number of this ownership; every write of the session is fenced by it.
         public_key: The key on record when ownership was taken; a different one than at the
-            handshake means that the machine was paired again in between.
+            handshake means that the machine rotated its key in between.
         recv_seq: Highest contiguous sequence durably received from the agent.
-        assigned_seq: Highest sequence ever given to a frame for the agent (``next_seq - 1``).  An
-            agent that claims to hold more has seen a newer store than this one: an alarm.
+        waits: Something waits that the agent does not hold yet.
     """
 
     epoch: int
     public_key: VerifyKey
     recv_seq: int
-    assigned_seq: int
+    waits: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +90,24 @@ class Deliveries(Protocol):
         """
         ...
 
-    async def connect(self, agent_id: str) -> Connected | None:
-        """Take ownership after full authentication: bump the epoch, note the time.
+    async def connect(
+        self, agent_id: str, *, gateway_key_id: str, last_seq: int
+    ) -> Connected | None:
+        """Take ownership after full authentication: bump the epoch, note what the agent holds.
+
+        It is one transaction, for ten thousand may come back at once.
+
+        Args:
+            agent_id: Who connected.
+            gateway_key_id: The gateway's key that it pins.
+            last_seq: It holds everything up to this number; 0 for nothing.
 
         Returns:
             None when the agent was revoked meanwhile.
+
+        Raises:
+            StoreError: ``mailbox.agent-ahead``: it holds what was never sent to it, so it has seen
+                a newer store than this one.  Nothing was changed.
         """
         ...
 
@@ -148,6 +160,6 @@ class Wire(Protocol):
         """Send one text; waits while the peer does not read.  Raises OSError when it is gone."""
         ...
 
-    async def close(self) -> None:
-        """Close, within a bound."""
+    async def close(self, code: int) -> None:
+        """Close, within a bound, with this close code of RFC 6455."""
         ...

@@ -1,8 +1,10 @@
 """One connected agent: pumps a `Link` over one WebSocket and keeps its books in the store.
 
-Two coroutines share the Link.  `_read` takes what the agent sends, lets the store have it, and only
+Two coroutines share the Link.  `run` takes what the agent sends, lets the store have it, and only
 then lets the Link acknowledge; `_pump` alone writes to the socket, fills the window from the
-mailbox and keeps the Link's deadlines with a single timer.  What a frame means is not known here.
+mailbox and keeps the Link's deadlines.  The reader is there for good; the pump is a task only while
+something is to be done, for ten thousand agents are idle at one time: whoever gives it work rings.
+What a frame means is not known here.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from common.protocol.link import (
     Ready,
     Received,
 )
+from common.protocol.pace import CONNECTION, Meter
 from common.signing import VerifyKey
 from gateway.relay.ports import Deliveries, Departure, Known, Wire
 
@@ -36,17 +39,21 @@ MAX_UNFLUSHED = 256  # texts taken in while the answers to earlier ones still wa
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """Who has just been let in: the hub's notice that the session is authenticated.
+    """What the hub does for every session while it is being let in.
 
     Attributes:
-        entered: Called once with the session; displaces an older one of the same agent.
-        wrong_key: Awaited with the id of a known agent whose key was not proved.
+        entered: Called once with a session that is authenticated; displaces an older one of the
+            same agent.
+        meter_of: Gives what the key of a proven agent has sent lately.
+        alarm: Awaited with ``agent.wrong-key`` or ``agent.too-fast`` and the id of a known agent:
+            its key was not proved, or it was and sends more than it may.
         stranger: A key that nobody holds; an unknown agent is checked against it, so that the
             answer and the work are those for a bad key (R13).
     """
 
     entered: Callable[[Session], None]
-    wrong_key: Callable[[str], Awaitable[None]]
+    meter_of: Callable[[str], Meter]
+    alarm: Callable[[str, str], Awaitable[None]]
     stranger: VerifyKey
 
 
@@ -57,11 +64,11 @@ class Session:
         agent_id: Set when the agent has knocked; proved only once `authenticated`.
         epoch: Number of this ownership, None before authentication.
         unrecorded: Its end, until the store knows of it.
+        round: The watch's mark.
     """
 
     __slots__ = (
         "_acked",
-        "_bell",
         "_clock",
         "_deliveries",
         "_flushed",
@@ -70,12 +77,15 @@ class Session:
         "_log",
         "_maybe_more",
         "_over",
+        "_pumping",
+        "_rung",
         "_sent",
         "_threshold",
         "_unflushed",
         "_wire",
         "agent_id",
         "epoch",
+        "round",
         "unrecorded",
     )
 
@@ -95,7 +105,8 @@ class Session:
         self._threshold = threshold
         self._clock = clock
         self._log = log
-        self._bell = asyncio.Event()
+        self._rung = False
+        self._pumping: asyncio.Task[None] | None = None
         self._known: Known | None = None
         self._over = False
         self._maybe_more = False
@@ -106,26 +117,54 @@ class Session:
         self.agent_id = ""
         self.epoch: int | None = None
         self.unrecorded: Departure | None = None
+        self.round = 0
 
     async def run(self) -> None:
         """Serve the connection until it ends; returns when the socket is closed."""
-        pump = asyncio.create_task(self._pump())
+        self.ring()  # the Link has a challenge to send
         try:
-            await self._read()
+            while not self._over and await self._take(await self._wire.receive()):
+                await self._hold_back()
         finally:
             self._over = True
-            self._bell.set()
-            await self._leave(pump)
+            await self._leave(self.ring())
 
     def wake(self) -> None:
         """Hint that the mailbox may hold something new."""
         self._maybe_more = True
-        self._bell.set()
+        self.ring()
+
+    def offer(self, seq: int, frame: bytes) -> None:
+        """Send what was committed a moment ago; wake instead when something comes before it."""
+        ready = self.epoch is not None and self._link.state is LinkState.READY
+        is_next = seq == self._sent + 1 and not self._maybe_more
+        if not ready or not is_next or self._sent - self._acked >= WINDOW:
+            return self.wake()
+        self._link.send(frame)
+        self._sent = seq
+        self.ring()
+        return None
 
     def dismiss(self, code: str) -> None:
         """Tell the agent why and close; returns at once."""
         self._link.close(code)
-        self._bell.set()
+        self.ring()
+
+    @property
+    def meter(self) -> Meter:
+        """What the agent has sent lately; its key's, once it is proven."""
+        return self._link.meter
+
+    def next_deadline(self) -> float | None:
+        """Return by when the session must be rung, on the monotonic clock; None when closed."""
+        return self._link.next_deadline()
+
+    def ring(self) -> asyncio.Task[None]:
+        """Have what is due done, by the pump that runs or by a new one."""
+        self._rung = True
+        if self._pumping is None:
+            self._pumping = asyncio.create_task(self._pump())
+        return self._pumping
 
     async def _leave(self, pump: asyncio.Task[None]) -> None:
         try:
@@ -146,18 +185,20 @@ class Session:
             self.unrecorded = None
             self._log.info("agent.gone", agent=self.agent_id, epoch=epoch)
 
-    async def _read(self) -> None:
-        while not self._over and (text := await self._wire.receive()) is not None:
-            self._link.receive(text, self._clock.now())
-            # Taken before anything is awaited: what the pump's tick finds is the pump's own.
-            events = self._link.events()
-            try:
-                for event in events:
-                    await self._on(event)
-            except StoreError as error:
-                self._give_up(error)
-            self._bell.set()
-            await self._hold_back()
+    async def _take(self, text: str | None) -> bool:
+        # Not in the loop of `run`, whose frame would keep the last envelope while nothing comes.
+        if text is None:
+            return False
+        self._link.receive(text, self._clock.now())
+        # Taken before anything is awaited: what the pump's tick finds is the pump's own.
+        events = self._link.events()
+        try:
+            for event in events:
+                await self._on(event)
+        except StoreError as error:
+            self._give_up(error)
+        self.ring()
+        return True
 
     async def _hold_back(self) -> None:
         # An agent that writes and never reads must not fill our memory with answers.
@@ -195,23 +236,25 @@ class Session:
             await self._on(event)
 
     async def _on_ready(self, ready: Ready) -> None:
-        connected = await self._deliveries.connect(self.agent_id)
-        # Revoked, or paired again with another key, between the knock and now.
+        self._link.meter = self._threshold.meter_of(self.agent_id)
+        mono = self._clock.now().mono
+        if not self._link.meter.spend(frames=CONNECTION, size=0, mono=mono):
+            return self._link.close("too-fast")
+        connected = await self._deliveries.connect(
+            self.agent_id, gateway_key_id=ready.gateway_key_id, last_seq=ready.peer_last_seq
+        )
         known, self._known = self._known, None
-        if connected is None or known is None or connected.public_key != known.public_key:
+        if connected is None or known is None:
             return self._link.close("revoked")
-        if ready.peer_last_seq > connected.assigned_seq:
-            # Our store is older than what the agent saw of it: numbers would be given out twice,
-            # and the agent would drop new tasks as old ones.  An alarm, never silence.
-            self._log.error("agent.ahead-of-store", agent=self.agent_id, seq=ready.peer_last_seq)
-            return self._link.close("sequence-gap")
+        if connected.public_key != known.public_key:
+            # Its rotation was stored between the knock and now: it comes again with the new key.
+            return self._link.close("auth")
         self.epoch = connected.epoch
         self._sent = self._acked = ready.peer_last_seq
         self._threshold.entered(self)
         self._log.info("agent.connected", agent=self.agent_id, epoch=self.epoch)
-        if ready.peer_last_seq:
-            await self._on_acked(ready.peer_last_seq)
-        self.wake()
+        if connected.waits:  # what comes from now on is hinted at
+            self.wake()
         return None
 
     async def _on_received(self, received: Received) -> None:
@@ -220,6 +263,10 @@ class Session:
         envelope = received.envelope
         if await self._deliveries.received(self.agent_id, epoch=self.epoch, envelope=envelope):
             self._link.ack(envelope.header.seq)
+            if envelope.header.typ == "rekey":
+                self._link.close("rekeyed")
+            elif envelope.header.typ == "head":
+                self.wake()  # it is answered through the mailbox
         else:
             self._link.close("taken-over")
 
@@ -238,7 +285,9 @@ class Session:
 
     async def _note_end(self, closed: Closed) -> None:
         if self.epoch is None and self._known is not None and closed.code == "auth":
-            await self._threshold.wrong_key(self.agent_id)
+            await self._threshold.alarm("agent.wrong-key", self.agent_id)
+        if closed.code == "too-fast" and not closed.by_peer:
+            await self._threshold.alarm("agent.too-fast", self.agent_id)
         self._log.info(
             "agent.link-closed",
             agent=self.agent_id,
@@ -248,25 +297,33 @@ class Session:
         )
 
     async def _pump(self) -> None:
+        resting = False
         try:
-            while not self._over:
-                self._bell.clear()
-                self._link.tick(self._clock.now())
-                for event in self._link.events():
-                    await self._on(event)
-                await self._fill()
-                await self._flush()
-                if self._link.state is LinkState.CLOSED:
-                    break
-                await self._rest()
+            resting = await self._do_what_is_due()
         except TimeoutError:
             self._log.warning("agent.does-not-read", agent=self.agent_id)
         except OSError:
             pass  # The peer went away while we wrote; the reader sees the same.
         finally:
-            self._over = True
-            self._let_read()
-            await self._wire.close()
+            if resting:
+                self._pumping = None
+            else:
+                self._over = True
+                self._let_read()
+                await self._wire.close(self._link.close_code)
+
+    async def _do_what_is_due(self) -> bool:
+        """Return True when nothing is left to do for now, False when the session is over."""
+        while self._rung and not self._over:
+            self._rung = False
+            self._link.tick(self._clock.now())
+            for event in self._link.events():
+                await self._on(event)
+            await self._fill()
+            await self._flush()
+            if self._link.state is LinkState.CLOSED:
+                return False
+        return not self._over
 
     async def _flush(self) -> None:
         if texts := self._link.data_to_send():
@@ -293,20 +350,8 @@ class Session:
         except StoreError as error:
             return self._give_up(error)
         for seq, frame in rows:
-            self._link.send(frame)  # on a link that closed meanwhile this does nothing
-            self._sent = seq
+            if seq > self._sent:  # else it was offered while we read
+                self._link.send(frame)  # on a link that closed meanwhile this does nothing
+                self._sent = seq
         self._maybe_more = self._maybe_more or len(rows) == room
         return None
-
-    async def _rest(self) -> None:
-        deadline = self._link.next_deadline()
-        if deadline is None:
-            await self._bell.wait()
-            return
-        # A timer that rings the bell costs one handle; waiting with a timeout costs a task.
-        delay = max(0.0, deadline - self._clock.now().mono)
-        timer = asyncio.get_running_loop().call_later(delay, self._bell.set)
-        try:
-            await self._bell.wait()
-        finally:
-            timer.cancel()

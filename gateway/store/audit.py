@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Final
 
-from common.audit import GENESIS, Fact, entry_body, entry_hash
+from common.audit import GENESIS, Fact, Head, entry_body, entry_hash
 from gateway.store.port import Connection
 
 WINDOW_MS: Final = 600_000
@@ -13,6 +13,7 @@ MAX_NAMES: Final = 10_000
 
 _NEWEST = "SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1"
 _APPEND = "INSERT INTO audit (seq, prev, body, hash) VALUES (:seq, :prev, :body, :hash)"
+_HASH_AT = "SELECT hash FROM audit WHERE seq = :seq"
 _AFTER = "SELECT seq, prev, body, hash FROM audit WHERE seq > :after ORDER BY seq LIMIT :limit"
 
 
@@ -33,6 +34,18 @@ def append(conn: Connection, event: str, at_ms: int, **facts: Fact) -> int:
     body = entry_body(event, at_ms, facts)
     conn.run(_APPEND, seq=seq, prev=prev, body=body, hash=entry_hash(prev, body))
     return int(seq)
+
+
+def newest(conn: Connection) -> Head:
+    """Return the end of the log."""
+    row = conn.one(_NEWEST)
+    return Head(row["seq"], row["hash"]) if row else Head()
+
+
+def hash_at(conn: Connection, seq: int) -> bytes | None:
+    """Return the hash of an entry, or None when there is none of that number."""
+    row = conn.one(_HASH_AT, seq=seq)
+    return row["hash"] if row else None
 
 
 def entries(

@@ -8,10 +8,6 @@ _REMEMBER = """
     INSERT INTO inbound (key, user_id, received_at)
     VALUES (:dedupe, :user_id, :at), (:replay, NULL, :at)
     ON CONFLICT (key) DO NOTHING"""
-_COUNT = """
-    SELECT COUNT(*) AS found FROM (
-        SELECT 1 FROM inbound WHERE user_id = :user_id AND received_at > :since LIMIT :limit
-    ) AS recent"""
 _PURGE = "DELETE FROM inbound WHERE received_at < :before"
 
 
@@ -36,12 +32,6 @@ def remember(
         at=at_ms,
     )
     return added == 2
-
-
-def recent(conn: Connection, user_id: str, *, since_ms: int, limit: int) -> int:
-    """Return how many messages of a person came after ``since_ms``; counts up to ``limit``."""
-    row = conn.one(_COUNT, user_id=user_id, since=since_ms, limit=limit)
-    return int(row["found"]) if row else 0
 
 
 def purge(conn: Connection, *, before_ms: int) -> int:

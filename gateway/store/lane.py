@@ -35,6 +35,7 @@ class Job:
 
     def attempt(self, conn: Connection) -> bool:
         """Run the operation, keep its outcome and tell whether it succeeded."""
+        self.error = None  # of an attempt that was undone
         try:
             self.value = self.call(conn)
         except Exception as error:  # noqa: BLE001 — it belongs to whoever asked, not to this thread
@@ -54,24 +55,25 @@ class Job:
 
 
 class Fault:
-    """What broke the store, handed from one of its threads to the server's loop."""
+    """What broke the store, handed from one of its threads to the server's loop.
+
+    Attributes:
+        met: Whether the store is broken.  Asked before every operation, so it takes no lock.
+    """
 
     def __init__(self) -> None:
+        self.met = False
         self._future: concurrent.futures.Future[None] = concurrent.futures.Future()
         # From now on it cannot be cancelled: whoever stops waiting for it ends nothing.
         self._future.set_running_or_notify_cancel()
         self._lock = threading.Lock()
-
-    @property
-    def met(self) -> bool:
-        """Whether the store is broken."""
-        return self._future.done()
 
     def meet(self, error: BaseException) -> None:
         """Keep the first fault."""
         told = error if isinstance(error, Exception) else StoreError("store.broken")
         with self._lock:
             if not self.met:
+                self.met = True
                 self._future.set_exception(told)
 
     async def wait(self) -> None:

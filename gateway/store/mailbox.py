@@ -1,8 +1,8 @@
 """Store functions of the mailbox: signed frames on their way to an agent, numbered without a hole.
 
 A frame is signed inside the transaction that gives it its number, so a changed database cannot
-forge one.  What expires unsent is replaced, under its number, by a signed tombstone: to the agent a
-missing number is always an alarm.
+forge one.  What expires unsent or is taken back is replaced, under its number, by a signed
+tombstone: to the agent a missing number is always an alarm.
 """
 
 from __future__ import annotations
@@ -14,7 +14,13 @@ from typing import Any, Final, Protocol
 from common.clock import Instant
 from common.errors import StoreError
 from common.ids import new_uuid
-from common.protocol.envelope import MAX_LIFE_S, CancelBody, Envelope, TombstoneBody
+from common.protocol.envelope import (
+    MAX_LIFE_S,
+    CancelBody,
+    Envelope,
+    TombstoneBody,
+    signer_of,
+)
 from common.protocol.frames import EnvelopeType
 from gateway.store import agents
 from gateway.store.port import Connection, as_record
@@ -22,25 +28,34 @@ from gateway.store.port import Connection, as_record
 TOMBSTONE_S: Final = MAX_LIFE_S["tombstone"]
 
 _ADD = """
-    INSERT INTO mailbox (agent_id, seq, jti, typ, task_id, frame, expires_at)
-    VALUES (:agent_id, :seq, :jti, :typ, :task_id, :frame, :expires_at)"""
+    INSERT INTO mailbox (agent_id, seq, jti, typ, task_id, frame, expires_at, away_epoch)
+    VALUES (:agent_id, :seq, :jti, :typ, :task_id, :frame, :expires_at, :away_epoch)"""
 _AFTER = """
     SELECT seq, frame, acked_at FROM mailbox WHERE agent_id = :agent_id AND seq > :after
     ORDER BY seq LIMIT :limit"""
 _ACK = """
     UPDATE mailbox SET acked_at = :at
     WHERE agent_id = :agent_id AND seq <= :seq AND acked_at IS NULL"""
+_DEPTHS = """
+    SELECT agent_id, COUNT(*) AS found FROM mailbox WHERE acked_at IS NULL GROUP BY agent_id"""
+_UNDELIVERED = """
+    SELECT m.agent_id, m.seq, m.typ, m.task_id,
+    CASE WHEN a.connected_at IS NULL AND a.epoch = m.away_epoch THEN 1 ELSE 0 END AS unsent
+    FROM tasks t JOIN mailbox m ON m.agent_id = t.agent_id AND m.task_id = t.task_id
+    JOIN agents a ON a.agent_id = m.agent_id
+    WHERE t.task_id = :task_id AND m.typ = 'task' AND m.acked_at IS NULL"""
 _WAITING = "SELECT DISTINCT agent_id FROM mailbox WHERE acked_at IS NULL"
 _EXPIRED = """
     SELECT agent_id, seq, typ, task_id FROM mailbox
     WHERE acked_at IS NULL AND typ <> 'tombstone' AND expires_at <= :before
     ORDER BY expires_at LIMIT :limit"""
+_FRAME = "SELECT frame FROM mailbox WHERE agent_id = :agent_id AND seq = :seq"
 _BURY = """
     UPDATE mailbox SET jti = :jti, typ = 'tombstone', frame = :frame, expires_at = :expires_at
     WHERE agent_id = :agent_id AND seq = :seq"""
 _CANCELS = """
-    SELECT 1 AS one FROM mailbox WHERE task_id = :task_id AND typ = 'cancel'
-    AND acked_at IS NULL AND expires_at > :at"""
+    SELECT 1 AS one FROM mailbox WHERE agent_id = :agent_id AND task_id = :task_id
+    AND typ = 'cancel' AND acked_at IS NULL AND expires_at > :at"""
 _PURGE = "DELETE FROM mailbox WHERE acked_at < :before"
 
 
@@ -52,13 +67,17 @@ class Seal(Protocol):
         typ: EnvelopeType,
         agent_id: str,
         *,
+        key_id: str | None,
         seq: int,
         jti: str,
         iat: int,
         exp: int,
         body: Mapping[str, Any],
     ) -> Envelope:
-        """Return the envelope; times in seconds since the epoch."""
+        """Return the envelope; times in seconds since the epoch.
+
+        ``key_id`` names the gateway's key to sign with; None stands for its first.
+        """
         ...
 
 
@@ -70,6 +89,19 @@ class Entry:
     seq: int
     typ: EnvelopeType
     task_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Undelivered:
+    """A task's frame that its agent has not acknowledged.
+
+    Attributes:
+        unsent: It cannot have been sent: its agent has been away ever since it was queued.  Without
+            it the frame may be on its way, or have been taken in and not yet acknowledged.
+    """
+
+    entry: Entry
+    unsent: bool
 
 
 def enqueue(
@@ -95,19 +127,29 @@ def enqueue(
         at: Now.
         life_s: For how long it may be acted upon, in seconds.
     """
-    seq = agents.next_seq(conn, agent_id)
+    turn = agents.next_turn(conn, agent_id)
     exp = at.wall_s + life_s
     jti = new_uuid()
-    envelope = seal(typ, agent_id, seq=seq, jti=jti, iat=at.wall_s, exp=exp, body=body)
+    envelope = seal(
+        typ,
+        agent_id,
+        key_id=turn.sealing_key_id,
+        seq=turn.seq,
+        jti=jti,
+        iat=at.wall_s,
+        exp=exp,
+        body=body,
+    )
     conn.run(
         _ADD,
         agent_id=agent_id,
-        seq=seq,
+        seq=turn.seq,
         jti=jti,
         typ=typ,
         task_id=task_id,
         frame=envelope.frame,
         expires_at=exp * 1000,
+        away_epoch=turn.away_epoch,
     )
     return envelope
 
@@ -116,7 +158,7 @@ def enqueue_cancel(
     conn: Connection, seal: Seal, *, agent_id: str, task_id: str, claimed_user: str, at: Instant
 ) -> bool:
     """Tell the agent to stop a task; False when it is being told already."""
-    if conn.one(_CANCELS, task_id=task_id, at=at.wall_ms):
+    if conn.one(_CANCELS, agent_id=agent_id, task_id=task_id, at=at.wall_ms):
         return False
     body = CancelBody(task_id=task_id, claimed_user=claimed_user).to_dict()
     enqueue(
@@ -164,6 +206,17 @@ def ack(conn: Connection, agent_id: str, *, epoch: int, seq: int, at_ms: int) ->
     return True
 
 
+def depths(conn: Connection) -> dict[str, int]:
+    """Return how many frames each agent has not acknowledged."""
+    return {row["agent_id"]: int(row["found"]) for row in conn.all(_DEPTHS)}
+
+
+def undelivered(conn: Connection, task_id: str) -> Undelivered | None:
+    """Return the frame of a task that its agent has not acknowledged; None when it has."""
+    row = conn.one(_UNDELIVERED, task_id=task_id)
+    return Undelivered(as_record(Entry, row), bool(row["unsent"])) if row else None
+
+
 def waiting(conn: Connection) -> list[str]:
     """Return the agents that have not acknowledged everything."""
     return [row["agent_id"] for row in conn.all(_WAITING)]
@@ -176,12 +229,23 @@ def expired(conn: Connection, *, before_ms: int, limit: int) -> list[Entry]:
 
 
 def bury(conn: Connection, seal: Seal, entry: Entry, *, at: Instant) -> None:
-    """Replace an expired frame by a signed tombstone of the same number."""
+    """Replace a frame that must not be delivered by a signed tombstone of the same number.
+
+    It is signed with the key of what it replaces: that one the agent expects at this number.
+    """
+    row = conn.one(_FRAME, agent_id=entry.agent_id, seq=entry.seq)
     exp = at.wall_s + TOMBSTONE_S
     jti = new_uuid()
     body = TombstoneBody(task_id=entry.task_id).to_dict()
     envelope = seal(
-        "tombstone", entry.agent_id, seq=entry.seq, jti=jti, iat=at.wall_s, exp=exp, body=body
+        "tombstone",
+        entry.agent_id,
+        key_id=signer_of(row["frame"]) if row else None,
+        seq=entry.seq,
+        jti=jti,
+        iat=at.wall_s,
+        exp=exp,
+        body=body,
     )
     conn.run(
         _BURY,

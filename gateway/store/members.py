@@ -26,7 +26,10 @@ _LIST = """
     ORDER BY m.user_id, a.machine"""
 _BIND = """
     INSERT INTO bindings (user_id, agent_id) VALUES (:user_id, :agent_id) ON CONFLICT DO NOTHING"""
+_UNBIND = "DELETE FROM bindings WHERE user_id = :user_id AND agent_id = :agent_id"
 _UNBIND_MEMBER = "DELETE FROM bindings WHERE user_id = :user_id"
+_BINDINGS = "SELECT agent_id, user_id FROM bindings ORDER BY agent_id, user_id"
+_CHOOSE = "UPDATE members SET chosen_agent_id = :agent_id WHERE user_id = :user_id"
 _DROP_REPLIES = """
     UPDATE outbox SET state = 'dropped', ended_at = :at WHERE user_id = :user_id
     AND state = 'queued'"""
@@ -107,13 +110,36 @@ def everyone(conn: Connection) -> list[Member]:
     return list(found.values())
 
 
-def bind(conn: Connection, user_id: str, agent_id: str, *, at_ms: int) -> None:
-    """Let a machine work for a member.
+def bind(conn: Connection, user_id: str, agent_id: str, *, at_ms: int) -> bool:
+    """Let a machine work for a member; False when it does already.
 
     Raises:
         InputError: ``member.unknown``.
     """
     if look_up(conn, user_id) is None:
         raise InputError("member.unknown", user=user_id)
-    if conn.run(_BIND, user_id=user_id, agent_id=agent_id):
-        audit.append(conn, "member.bound", at_ms, user=user_id, agent=agent_id)
+    if not conn.run(_BIND, user_id=user_id, agent_id=agent_id):
+        return False
+    audit.append(conn, "member.bound", at_ms, user=user_id, agent=agent_id)
+    return True
+
+
+def unbind(conn: Connection, user_id: str, agent_id: str, *, at_ms: int) -> bool:
+    """Let a machine no longer work for a member; False when it does not."""
+    if not conn.run(_UNBIND, user_id=user_id, agent_id=agent_id):
+        return False
+    audit.append(conn, "member.unbound", at_ms, user=user_id, agent=agent_id)
+    return True
+
+
+def choose(conn: Connection, user_id: str, agent_id: str | None) -> None:
+    """Keep which of their machines a member chose; None to forget it."""
+    conn.run(_CHOOSE, user_id=user_id, agent_id=agent_id)
+
+
+def by_machine(conn: Connection) -> dict[str, list[str]]:
+    """Return the members that each agent works for, by name."""
+    found: dict[str, list[str]] = {}
+    for row in conn.all(_BINDINGS):
+        found.setdefault(row["agent_id"], []).append(row["user_id"])
+    return found

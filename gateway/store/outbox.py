@@ -28,14 +28,14 @@ _LAST_PROGRESS = """
 _DROP_PROGRESS = """
     UPDATE outbox SET state = 'dropped', ended_at = :at
     WHERE task_id = :task_id AND kind = 'progress' AND state = 'queued'"""
-# The oldest open row of each person; a progress line whose time has not come holds nobody up.
+# The oldest open row of each person; a progress line whose time has not come holds nobody up.  By
+# due time, so that with thousands waiting only the first few are looked at.
 _HEADS = """
-    SELECT o.* FROM outbox o JOIN (
-        SELECT user_id, MIN(id) AS id FROM outbox
-        WHERE state IN ('queued', 'sending') AND (kind <> 'progress' OR due_at <= :now)
-        GROUP BY user_id
-    ) head ON head.id = o.id
-    WHERE o.state = 'queued' ORDER BY o.due_at, o.id LIMIT :limit"""
+    SELECT o.* FROM outbox o
+    WHERE o.state = 'queued' AND (o.kind <> 'progress' OR o.due_at <= :now) AND NOT EXISTS (
+        SELECT 1 FROM outbox p WHERE p.user_id = o.user_id AND p.id < o.id
+        AND p.state IN ('queued', 'sending') AND (p.kind <> 'progress' OR p.due_at <= :now)
+    ) ORDER BY o.due_at, o.id LIMIT :limit"""
 _CLAIM = "UPDATE outbox SET state = 'sending', attempts = attempts + 1 WHERE id = :id"
 _END = "UPDATE outbox SET state = :state, code = :code, ended_at = :at WHERE id = :id"
 _PUT_BACK = """

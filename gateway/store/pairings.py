@@ -106,9 +106,23 @@ def count_wrong_try(conn: Connection, pairing_id: str, *, at_ms: int) -> None:
 
 
 def complete(
-    conn: Connection, pairing_id: str, *, agent_id: str, public_key: VerifyKey, at_ms: int
+    conn: Connection,
+    pairing_id: str,
+    *,
+    agent_id: str,
+    public_key: VerifyKey,
+    at_ms: int,
+    gateway_key_id: str | None = None,
 ) -> Pairing:
     """Use a code: enrol the machine's key and let the machine work for its member.
+
+    Args:
+        conn: A writing transaction.
+        pairing_id: Names the code.
+        agent_id: The name that the machine is given.
+        public_key: Its key.
+        at_ms: Now, in milliseconds since the epoch.
+        gateway_key_id: The gateway's key that it pins; None for the gateway's first.
 
     Raises:
         StateError: ``pairing.over`` when it was used, voided or has expired; ``machine.claimed``.
@@ -118,7 +132,14 @@ def complete(
     used = conn.run(_USE, pairing_id=pairing_id, agent_id=agent_id, at=at_ms)
     if found is None or not used:
         raise StateError("pairing.over")
-    agents.enrol(conn, agent_id, machine=found.machine, public_key=public_key, at_ms=at_ms)
+    agents.enrol(
+        conn,
+        agent_id,
+        machine=found.machine,
+        public_key=public_key,
+        at_ms=at_ms,
+        gateway_key_id=gateway_key_id,
+    )
     members.bind(conn, found.user_id, agent_id, at_ms=at_ms)
     audit.append(
         conn,

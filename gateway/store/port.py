@@ -1,7 +1,8 @@
 """What a store function is given: a connection inside a transaction.  And what offers it: a store.
 
 A store function is plain: ``fn(conn, …)``.  It never waits, never commits and never reads the
-clock; the runner of an engine does the first two, and time comes in as an argument.
+clock; the runner of an engine does the first two, and time comes in as an argument.  A runner may
+undo what it did and call it again.
 """
 
 from __future__ import annotations

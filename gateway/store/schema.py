@@ -5,6 +5,9 @@ more than the rest of the gateway's start, so the store functions carry their fe
 plain SQL, in the part of the language that SQLite and PostgreSQL share.  A test prepares each of
 them against this schema, and another compares the schema with the migrations.
 
+Each page that an accepted task touches is written for it, so an index holds no more rows than it is
+asked for, and a table that only grows at its end needs no row numbers beside its key.
+
 Columns ``*_at`` are integer milliseconds since 1970.
 """
 
@@ -134,9 +137,12 @@ tasks = Table(
     _when("updated_at"),
     _when("expires_at"),
     UniqueConstraint("agent_id", "short_id", name="uq_tasks_agent_id_short_id"),
-    Index("ix_tasks_user_id", "user_id", "created_at"),
-    Index("ix_tasks_updated_at", "updated_at"),
-    _partial("ix_tasks_open", "agent_id", where="reason IS NULL"),
+    Index("ix_tasks_user_id", "user_id", "short_id"),
+    _partial("ix_tasks_open", "user_id", "created_at", where="reason IS NULL"),
+    _partial(
+        "ix_tasks_to_cancel", "agent_id", where="reason IS NULL AND cancel_asked_at IS NOT NULL"
+    ),
+    _partial("ix_tasks_ended", "updated_at", where="reason IS NOT NULL"),
 )
 
 # Every change of state as the agent signed it, or as the gateway presumed it.
@@ -149,6 +155,7 @@ task_events = Table(
     Column("reason", Text),
     Column("message", Text),
     _when("at"),
+    sqlite_with_rowid=False,
 )
 
 # Signed frames on their way to an agent, numbered without a hole.
@@ -163,9 +170,11 @@ mailbox = Table(
     Column("frame", LargeBinary, nullable=False),
     _when("expires_at"),
     _when("acked_at", optional=True),
-    _partial("ix_mailbox_unacked", "agent_id", "seq", where="acked_at IS NULL"),
+    # The agent's epoch when the frame was queued while it was away.  For as long as that is its
+    # epoch and it is away, the frame cannot have been sent.
+    Column("away_epoch", BigInteger),
+    _partial("ix_mailbox_unacked", "agent_id", "task_id", where="acked_at IS NULL"),
     _partial("ix_mailbox_expires_at", "expires_at", where="acked_at IS NULL"),
-    Index("ix_mailbox_task_id", "task_id"),
 )
 
 # Chat messages on their way out.  ``key`` is the idempotency key.
@@ -188,8 +197,9 @@ outbox = Table(
     _when("due_at"),
     _when("ended_at", optional=True),
     _partial("ix_outbox_open", "user_id", "id", where="state IN ('queued', 'sending')"),
-    Index("ix_outbox_ended_at", "ended_at"),
-    Index("ix_outbox_task_id", "task_id"),
+    _partial("ix_outbox_due_at", "due_at", "id", where="state = 'queued'"),
+    _partial("ix_outbox_ended_at", "ended_at", where="ended_at IS NOT NULL"),
+    _partial("ix_outbox_task_id", "task_id", where="task_id IS NOT NULL"),
 )
 
 # The hash-chained audit log (R58).  Append-only.
@@ -200,6 +210,7 @@ audit = Table(
     Column("prev", LargeBinary, nullable=False),
     Column("body", LargeBinary, nullable=False),
     Column("hash", LargeBinary, nullable=False),
+    sqlite_with_rowid=False,
 )
 
 # The newest head that each agent signed: its own chain's (``seq``, ``hash``), and with it what it
@@ -216,4 +227,15 @@ heads = Table(
     Column("public_key", LargeBinary, nullable=False),
     Column("frame", LargeBinary, nullable=False),
     _when("at"),
+)
+
+# The newest head of the audit log that this gateway signed: one row.
+signed_heads = Table(
+    "signed_heads",
+    metadata,
+    Column("seq", BigInteger, primary_key=True, autoincrement=False),
+    Column("hash", LargeBinary, nullable=False),
+    _when("at"),
+    Column("public_key", LargeBinary, nullable=False),
+    Column("signature", LargeBinary, nullable=False),
 )

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import sqlite3
+from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 
 from common.errors import ConfigError, StoreError
@@ -13,6 +16,10 @@ from gateway.store.port import Row
 
 BUSY_SECONDS = 5.0  # how long to wait for another process, such as an admin's command
 OLDEST = (3, 35, 0)  # the first SQLite with RETURNING
+STATEMENTS = 256  # more than there are, so that each is compiled once on a connection
+CACHE_KIB = 16 * 1024  # pages that are changed again and again; taken as they are needed
+
+_NAME = re.compile(r":(\w+)")
 
 
 class SqliteConnection:
@@ -25,11 +32,11 @@ class SqliteConnection:
 
     def run(self, sql: str, /, **params: object) -> int:
         """Execute and return the number of rows that were changed."""
-        return self.driver.execute(sql, params).rowcount
+        return self._execute(sql, params).rowcount
 
     def one(self, sql: str, /, **params: object) -> Row | None:
         """Execute and return the first row."""
-        cursor = self.driver.execute(sql, params)
+        cursor = self._execute(sql, params)
         row: Row | None = cursor.fetchone()
         # An unfinished statement would keep its savepoint from being released.
         cursor.close()
@@ -37,7 +44,24 @@ class SqliteConnection:
 
     def all(self, sql: str, /, **params: object) -> list[Row]:
         """Execute and return every row."""
-        return self.driver.execute(sql, params).fetchall()
+        return self._execute(sql, params).fetchall()
+
+    def _execute(self, sql: str, params: Mapping[str, object]) -> sqlite3.Cursor:
+        # Binding by name, the driver lets go of the interpreter's lock for each parameter, and has
+        # to win it back from the thread that answers requests.
+        text, names = _positional(sql)
+        return self.driver.execute(text, [params[name] for name in names])
+
+
+@lru_cache(maxsize=STATEMENTS)
+def _positional(sql: str) -> tuple[str, tuple[str, ...]]:
+    """Return the statement with numbered parameters, and the name of each."""
+    numbers: dict[str, int] = {}
+    text = _NAME.sub(
+        lambda match: f"?{numbers.setdefault(match[1], len(numbers) + 1)}",
+        sql,
+    )
+    return text, tuple(numbers)
 
 
 def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
@@ -57,7 +81,7 @@ def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
             timeout=BUSY_SECONDS,
             isolation_level=None,
             check_same_thread=False,  # opened here, then used by one thread only
-            cached_statements=256,
+            cached_statements=STATEMENTS,
         )
         driver.row_factory = sqlite3.Row
         driver.execute("PRAGMA journal_mode=WAL")
@@ -65,6 +89,9 @@ def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
         driver.execute("PRAGMA wal_autocheckpoint=0")
         driver.execute("PRAGMA foreign_keys=ON")
         driver.execute("PRAGMA trusted_schema=OFF")
+        driver.execute(f"PRAGMA cache_size=-{CACHE_KIB}")
+        # What statements and savepoints keep to go back to: in a file it would be most writes.
+        driver.execute("PRAGMA temp_store=MEMORY")
         if read_only:
             driver.execute("PRAGMA query_only=ON")
     except sqlite3.Error as error:

@@ -44,7 +44,15 @@ _NAMED = """
 _OPEN_OF = """
     SELECT * FROM tasks WHERE user_id = :user_id AND reason IS NULL
     ORDER BY created_at DESC LIMIT :limit"""
-_COUNT_OPEN = "SELECT COUNT(*) AS found FROM tasks WHERE user_id = :user_id AND reason IS NULL"
+_OPEN_ON = """
+    SELECT * FROM tasks WHERE agent_id = :agent_id AND reason IS NULL ORDER BY created_at"""
+# Queued for an agent by people whom it does not work for, or who are no members any more.
+_UNWELCOME = """
+    SELECT t.* FROM mailbox m JOIN tasks t ON t.task_id = m.task_id
+    WHERE m.agent_id = :agent_id AND m.acked_at IS NULL AND m.typ = 'task' AND NOT EXISTS (
+        SELECT 1 FROM bindings b JOIN members p ON p.user_id = b.user_id
+        WHERE b.agent_id = m.agent_id AND b.user_id = t.user_id
+    ) ORDER BY t.created_at"""
 _TO_CANCEL = """
     SELECT * FROM tasks WHERE agent_id = :agent_id AND reason IS NULL
     AND cancel_asked_at IS NOT NULL"""
@@ -55,16 +63,21 @@ _ORPHANS = """
 _SILENT = """
     SELECT t.* FROM tasks t WHERE t.reason IS NULL AND +t.updated_at < :before AND NOT EXISTS (
         SELECT 1 FROM mailbox m
-        WHERE m.task_id = t.task_id AND m.typ = 'task' AND m.acked_at IS NULL
+        WHERE m.agent_id = t.agent_id AND m.task_id = t.task_id AND m.typ = 'task'
+        AND m.acked_at IS NULL
     ) LIMIT :limit"""
 _LAST_OPEN = """
     SELECT state FROM task_events WHERE task_id = :task_id AND reason IS NULL
     ORDER BY seq DESC LIMIT 1"""
 _NEWEST = "SELECT * FROM tasks ORDER BY created_at DESC, task_id DESC LIMIT :limit"
+_NEWEST_OPEN = """
+    SELECT * FROM tasks WHERE reason IS NULL ORDER BY created_at DESC, task_id DESC LIMIT :limit"""
 _CHANGE = """
     UPDATE tasks SET state = :state, reason = :reason, presumed = :presumed, message = :message,
     seal_code = :seal_code, waiting_until = :waiting_until, updated_at = :at
     WHERE task_id = :task_id"""
+_FIRST_EVENT = """
+    INSERT INTO task_events (task_id, seq, state, at) VALUES (:task_id, 1, :state, :at)"""
 _EVENT = """
     INSERT INTO task_events (task_id, seq, state, reason, message, at)
     SELECT :task_id, COALESCE(MAX(seq), 0) + 1, :state, :reason, :message, :at
@@ -164,7 +177,7 @@ def free_short_id(
 def create(conn: Connection, task: Task) -> None:
     """Add a task with its first event."""
     conn.run(_CREATE, **{name: getattr(task, name) for name in _COLUMNS})
-    _add_event(conn, task.task_id, Change(task.state), at_ms=task.created_at)
+    conn.run(_FIRST_EVENT, task_id=task.task_id, state=task.state.value, at=task.created_at)
 
 
 def find(conn: Connection, task_id: str) -> Task | None:
@@ -183,10 +196,14 @@ def open_of(conn: Connection, user_id: str, *, limit: int) -> list[Task]:
     return _tasks(conn.all(_OPEN_OF, user_id=user_id, limit=limit))
 
 
-def count_open(conn: Connection, user_id: str) -> int:
-    """Return how many unfinished tasks a member has."""
-    row = conn.one(_COUNT_OPEN, user_id=user_id)
-    return int(row["found"]) if row else 0
+def open_on(conn: Connection, agent_id: str) -> list[Task]:
+    """Return an agent's unfinished tasks, the oldest first."""
+    return _tasks(conn.all(_OPEN_ON, agent_id=agent_id))
+
+
+def unwelcome(conn: Connection, agent_id: str) -> list[Task]:
+    """Return what is queued for an agent by people who may not ask it any more."""
+    return _tasks(conn.all(_UNWELCOME, agent_id=agent_id))
 
 
 def to_cancel(conn: Connection, agent_id: str) -> list[Task]:
@@ -210,9 +227,9 @@ def last_open_state(conn: Connection, task_id: str) -> TaskState:
     return TaskState(row["state"]) if row else TaskState.RECEIVED
 
 
-def newest(conn: Connection, *, limit: int) -> list[Task]:
+def newest(conn: Connection, *, limit: int, ended_too: bool = True) -> list[Task]:
     """Return the newest tasks of everybody, for an admin's listing."""
-    return _tasks(conn.all(_NEWEST, limit=limit))
+    return _tasks(conn.all(_NEWEST if ended_too else _NEWEST_OPEN, limit=limit))
 
 
 def change(conn: Connection, task_id: str, to: Change, *, at_ms: int) -> None:

@@ -109,7 +109,7 @@ class WeComClient:
         Args:
             user: Member id; anything that would address more than one member is refused.
             text: At most 2048 bytes of UTF-8: WeCom cuts silently beyond that.
-            repeated: An earlier try of the same text may have arrived: WeCom shall drop the copy.
+            repeated: The same text may have been sent before: WeCom shall drop a copy.
         """
         if not _USER.fullmatch(user):
             return of_ours("permanent", "wecom.bad-user")

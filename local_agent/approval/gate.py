@@ -56,7 +56,7 @@ class Gate:
     Args:
         db: The journal's thread.
         clock: For expiry, by both of its clocks: whichever says "too late" first is believed.
-        key: The agent's key; signs each decision.
+        key: Gives this machine's present key, which signs each decision.
         limits: Bounds against flooding.
         listeners: Told of each `Notice` on the event loop; they must not block or raise.
     """
@@ -66,7 +66,7 @@ class Gate:
         db: JournalThread,
         *,
         clock: Clock,
-        key: SigningKey,
+        key: Callable[[], SigningKey],
         limits: Limits | None = None,
         listeners: Sequence[Callable[[Notice], None]] = (),
     ) -> None:
@@ -279,8 +279,9 @@ class Gate:
         words = Statement(
             stored.approval_id, stored.digest, choice, approver, reason, at_ms=now.wall_ms
         )
-        signature = self._key.sign(APPROVAL, words.raw)
-        state = await self._db.run(decide, self._journal, stored, words, signature)
+        key = self._key()
+        signature = key.sign(APPROVAL, words.raw)
+        state = await self._db.run(decide, self._journal, stored, words, signature, by=key.public)
         self._end(stored.approval_id)
         if choice == "approve":
             self._deadlines.begin(stored.approval_id, now.wall_ms + START_WITHIN_MS, now)

@@ -9,6 +9,7 @@ from typing import Literal
 from common.errors import StateError
 from common.ids import parse_short_id
 from common.seal import Seal, digest, seal_bytes
+from common.signing import VerifyKey
 from local_agent.approval.limits import Limits, check_flood
 from local_agent.approval.records import Statement, subject_of
 from local_agent.errors import RefusedError
@@ -71,7 +72,12 @@ def find(journal: Journal, name: str) -> StoredApproval:
 
 
 def decide(
-    journal: Journal, stored: StoredApproval, words: Statement, signature: bytes
+    journal: Journal,
+    stored: StoredApproval,
+    words: Statement,
+    signature: bytes,
+    *,
+    by: VerifyKey,
 ) -> Literal["approved", "rejected"]:
     """Record a signed decision, and return the state it leads to.
 
@@ -89,6 +95,7 @@ def decide(
         reason=words.reason,
         statement=words.raw,
         signature=signature,
+        public_key=by.raw,
     )
     if not recorded:
         raise StateError(

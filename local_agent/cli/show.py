@@ -65,6 +65,7 @@ def _print(found: Mapping[str, Any], screen: Screen) -> None:
         (words.TASK, [screen.ink("bold", task["short_id"])]),
         (words.STATE, [state_of(screen, task)]),
         (words.WHEN, [_when(screen, task)]),
+        (words.RETRY_OF, [task["retry_of_short_id"]] if task.get("retry_of_short_id") else []),
         (words.ASKED_BY, [asker(screen, task)]),
         (words.REQUEST, screen.quote(task["text"], 12)),
     ]

@@ -68,8 +68,9 @@ def _for_programs(found: Mapping[str, Any]) -> dict[str, Any]:
 def _print(found: Mapping[str, Any], screen: Screen) -> None:
     rows = [
         (words.MACHINE, [screen.ink("bold", one_line(found["machine"]))]),
-        (words.GATEWAY, [gateway_line(found["gateway"], screen)]),
+        (words.GATEWAY, gateway_lines(found["gateway"], screen)),
         (words.KEY, [_key(found["key_storage"], screen)]),
+        (words.AUDIT_LABEL, _audit(found["audit"], screen)),
         (words.WORKSPACES, _workspaces(found["workspaces"], screen)),
         (words.SANDBOX, [_sandbox(found["sandbox"], screen)]),
         (words.TASKS_LABEL, [screen.say(words.OPEN_TASKS, count=found["open_tasks"])]),
@@ -78,30 +79,29 @@ def _print(found: Mapping[str, Any], screen: Screen) -> None:
     screen.fields([row for row in rows if row[1] != [""]])
 
 
-def gateway_line(gateway: Mapping[str, Any], screen: Screen) -> str:
-    """Return in one line how the connection to the gateway stands."""
+def gateway_lines(gateway: Mapping[str, Any], screen: Screen) -> list[str]:
+    """Return how the connection to the gateway stands, and why when it does not."""
     url = one_line(gateway.get("url") or "")
     match gateway["state"]:
         case "unpaired":
-            return screen.ink("dim", screen.say(words.UNPAIRED))
+            return [screen.ink("dim", screen.say(words.UNPAIRED))]
         case "connected":
-            return screen.ink("green", screen.say(words.CONNECTED, url=url))
+            return [screen.ink("green", screen.say(words.CONNECTED, url=url))]
         case "connecting":
-            return screen.say(words.CONNECTING, url=url)
-        case "refused":
-            return screen.ink("red", screen.say(words.NOT_ADMITTED, url=url))
-        case "clock":
-            skew = gateway["skew_s"]
-            return screen.ink("red", screen.say(words.CLOCK_REFUSED, url=url, seconds=skew))
-    why = words.LINK_WHY.get(gateway["why"], words.LINK_WHY["connect"])
+            return [screen.say(words.CONNECTING, url=url)]
     line = screen.say(
-        words.NOT_REACHED,
+        words.NOT_CONNECTED,
         url=url,
         since=clock_time(gateway["since_ms"]),
-        why=screen.say(why),
         seconds=gateway["retry_s"],
     )
-    return screen.ink("red", line)
+    return [screen.ink("red", line), _why(gateway, screen)]
+
+
+def _why(gateway: Mapping[str, Any], screen: Screen) -> str:
+    if gateway["skew_s"]:
+        return screen.say(words.CLOCK_DIFFERS, seconds=abs(gateway["skew_s"]))
+    return screen.say(words.LINK_WHY.get(gateway["why"], words.LINK_WHY["protocol"]))
 
 
 def clock_time(at_ms: int) -> str:
@@ -118,6 +118,18 @@ def _key(where: str, screen: Screen) -> str:
     if where == "file":
         return screen.ink("red", screen.say(words.IN_FILE))
     return screen.say(words.IN_KEYRING)
+
+
+def _audit(audit: Mapping[str, Any], screen: Screen) -> list[str]:
+    count, own_seq = audit["entries"], audit["gateway_keeps"]
+    if own_seq:
+        lines = [screen.say(words.AUDIT_STANDS, count=count, own_seq=own_seq)]
+    else:
+        lines = [screen.say(words.AUDIT_ALONE, count=count)]
+    if audit["forked_at"] is not None:
+        since = clock_time(audit["forked_at"])
+        lines.append(screen.ink("red", screen.say(words.AUDIT_FORKED, since=since)))
+    return lines
 
 
 def _workspaces(found: list[dict[str, Any]], screen: Screen) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from common.clock import SystemClock
+from common.errors import InputError
 from common.home import find_home
 from common.sentences import Lang, say
 from common.terminal import clip_cells, table
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     import argparse
     import datetime as dt
 
-LIMIT = 100
+LIMIT = 100  # unless another number is asked for
+MOST = 200  # what the agent lists at once
 _ASKER_CELLS = 16
 
 
@@ -27,17 +29,28 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
     """Declare the arguments."""
     parser = subparsers.add_parser("tasks", description=say(words.TASKS, lang))
     parser.add_argument("--all", action="store_true", help=say(words.TASKS_ALL, lang))
+    parser.add_argument(
+        "--limit", type=int, default=LIMIT, metavar="N", help=say(words.TASKS_LIMIT, lang)
+    )
     parser.add_argument("--json", action="store_true", help=say(words.JSON, lang))
 
 
 def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
-    """List the tasks."""
-    found = call(find_home(environ), environ, "tasks", all=args.all, limit=LIMIT)["tasks"]
-    screen = screen_for(lang, environ)
+    """List the tasks.
+
+    Raises:
+        InputError: ``tasks.limit``.
+    """
+    if not 1 <= args.limit <= MOST:
+        raise InputError("tasks.limit", most=MOST)
+    told = call(find_home(environ), environ, "tasks", all=args.all, limit=args.limit)
+    found, screen = told["tasks"], screen_for(lang, environ)
     if args.json:
         print_json(found)
     elif found:
         print_tasks(screen, found)
+        if told.get("more"):
+            screen.tell(words.TASKS_MORE, count=len(found), most=MOST)
     else:
         screen.tell(words.NO_TASKS_AT_ALL if args.all else words.NO_TASKS)
     return 0

@@ -72,6 +72,9 @@ ASK_TEXT: Final = Sentence(
 ASK_WORKSPACE: Final = Sentence(en="name of the workspace", zh="工作区名称")
 TASKS: Final = Sentence(en="List the tasks of this machine, newest first.", zh="列出本机任务。")
 TASKS_ALL: Final = Sentence(en="finished ones too", zh="包括已结束的任务")
+TASKS_LIMIT: Final = Sentence(
+    en="how many at most, 1 to 200; 100 unless given", zh="最多列出多少个，1 到 200，默认 100"
+)
 SHOW: Final = Sentence(
     en="Show a task: everything that would run if it were approved; afterwards how it ended, its "
     "last lines and the files it changed.",
@@ -97,6 +100,13 @@ REJECT_REASON: Final = Sentence(en="reason that the chat is told", zh="告知聊
 CANCEL: Final = Sentence(
     en="Stop a task: one that waits is dropped, a command that runs is ended.",
     zh="停止任务：等待中的放弃，运行中的命令会被终止。",
+)
+RETRY: Final = Sentence(
+    en="Ask again for what a task that has ended asked for: a new task with the same words, asked "
+    "from this terminal, which needs its own approval. One that was interrupted may have taken "
+    "effect already; then the terminal asks first.",
+    zh="再次提出一个已结束任务的请求：在本终端以相同内容新建任务，须重新批准。"
+    "被中断的任务可能已经生效，因此会先在终端上询问。",
 )
 STATUS: Final = Sentence(
     en="How the agent of this machine is doing. Exit code 3: it is not running.",
@@ -206,6 +216,16 @@ IS_DEFAULT: Final = Sentence(en="default", zh="默认")
 
 NO_TASKS: Final = Sentence(en="No open tasks.", zh="没有未结束的任务。")
 NO_TASKS_AT_ALL: Final = Sentence(en="No tasks yet.", zh="还没有任务。")
+TASKS_MORE: Final = Sentence(
+    en="Only the newest {count}; --limit N shows more, at most {most}.",
+    zh="仅列出最新的 {count} 个；用 --limit N 查看更多，最多 {most} 个。",
+)
+RETRY_SURE: Final = Sentence(
+    en="{task} was interrupted: it may have taken effect, wholly or in part. Look first: "
+    "codexbridge show {task}\nAsked again, it may happen twice. Type yes to ask again: ",
+    zh="{task} 被中断：它可能已经全部或部分生效。请先查看：codexbridge show {task}\n"
+    "再次提出可能会重复生效。输入 yes 再次提出：",
+)
 WAITING: Final = Sentence(en="waiting, {left}", zh="等待批准，{left}")
 NONE_WAITS: Final = Sentence(en="Nothing waits for approval.", zh="没有等待批准的请求。")
 HERE: Final = Sentence(en="this machine", zh="本机")
@@ -218,10 +238,33 @@ DETACHED: Final = Sentence(
     zh="已停止查看；{task} 仍在继续。用 `codexbridge show {task}` 查看。",
 )
 REJECTED: Final = Sentence(en="Rejected {task}.", zh="已拒绝 {task}。")
+ROTATE: Final = Sentence(
+    en="Give this machine another key. The gateway takes it over by itself; pairing again is not "
+    "needed.",
+    zh="为本机更换密钥。网关会自动接受新密钥，无需重新配对。",
+)
+ROTATED: Final = Sentence(
+    en="This machine signs with the new key {key} from now on. The old one is thrown away once the "
+    "gateway has the new one.",
+    zh="本机从现在起使用新密钥 {key} 签名。网关接受新密钥后，旧密钥即被删除。",
+)
 CANCELLED: Final = Sentence(en="{task} is being stopped.", zh="正在停止 {task}。")
 WAITS: Final = Sentence(
     en="{task} waits for you: codexbridge approve {task}",
     zh="{task} 等待你确认：codexbridge approve {task}",
+)
+
+AUDIT_LABEL: Final = Sentence(en="Audit log", zh="审计日志")
+AUDIT_STANDS: Final = Sentence(
+    en="{count} {count:entry|entries}; the gateway has signed for {own_seq}",
+    zh="共 {count} 条；网关已签名确认至第 {own_seq} 条",
+)
+AUDIT_ALONE: Final = Sentence(en="{count} {count:entry|entries}", zh="共 {count} 条")
+AUDIT_FORKED: Final = Sentence(
+    en="ALARM since {since}: the gateway signed what contradicts the logs. One of them was cut, "
+    "changed or put back in time. Run `codexbridge audit verify`, and ask your admin.",
+    zh="警报（自 {since}）：网关签名的内容与日志矛盾，其中一方被截断、改动或回退。"
+    "请运行 `codexbridge audit verify` 并联系管理员。",
 )
 
 STATES: Final = {
@@ -253,6 +296,7 @@ ASKED_BY: Final = Sentence(en="Asked by", zh="请求者")
 REQUEST: Final = Sentence(en="Request", zh="请求原文")
 WORKSPACE_LABEL: Final = Sentence(en="Workspace", zh="工作区")
 WHEN: Final = Sentence(en="When", zh="时间")
+RETRY_OF: Final = Sentence(en="Retry of", zh="重试自")
 WHEN_ENDED: Final = Sentence(en="{asked}, ended {ended}", zh="{asked}，{ended} 结束")
 SUMMARY: Final = Sentence(en="Summary", zh="摘要")
 OUTPUT: Final = Sentence(en="Output", zh="输出")
@@ -317,27 +361,119 @@ CONNECTING: Final = Sentence(en="{url}, connecting", zh="{url}，连接中")
 UNPAIRED: Final = Sentence(
     en="not paired; codexbridge pair --gateway URL", zh="未配对；codexbridge pair --gateway URL"
 )
-NOT_REACHED: Final = Sentence(
-    en="{url} not reached since {since}: {why}; next try within {seconds} s",
-    zh="自 {since} 起连不上 {url}：{why}；{seconds} 秒内重试",
+NOT_CONNECTED: Final = Sentence(
+    en="{url}, not connected since {since}; next try within {seconds} s",
+    zh="{url}，自 {since} 起未连接；{seconds} 秒内重试",
 )
-NOT_ADMITTED: Final = Sentence(
-    en="{url} does not admit this machine; pair it again or ask the gateway's admin",
-    zh="{url} 拒绝接入本机；请重新配对或联系网关管理员",
-)
-CLOCK_REFUSED: Final = Sentence(
-    en="{url} cannot be used: this machine's clock differs by {seconds} s; set it right "
+CLOCK_DIFFERS: Final = Sentence(
+    en="the clocks differ by {seconds} s, so nothing is accepted; set the wrong one right "
     "(timedatectl set-ntp true)",
-    zh="无法使用 {url}：本机时钟相差 {seconds} 秒；请校准（timedatectl set-ntp true）",
+    zh="两端时钟相差 {seconds} 秒，因此一切都不被接受；"
+    "请校准有误的一端（timedatectl set-ntp true）",
 )
+# What happened, what it means, what to do: by `relay.condition.Why`.
 LINK_WHY: Final = {
-    "connect": Sentence(en="no answer", zh="没有应答"),
-    "tls": Sentence(en="its certificate does not verify", zh="证书未通过验证"),
-    "http": Sentence(en="it is no CodexBridge gateway", zh="对方不是 CodexBridge 网关"),
-    "lost": Sentence(en="the connection was lost", zh="连接中断"),
-    "timeout": Sentence(en="it does not answer in time", zh="应答超时"),
-    "taken-over": Sentence(
-        en="another process with this machine's key took over", zh="持有本机密钥的另一进程已接管"
+    "connect": Sentence(
+        en="nothing answers there; check the network and whether the gateway runs",
+        zh="那里没有应答；请检查网络，以及网关是否在运行",
     ),
-    "protocol": Sentence(en="it broke the protocol", zh="对方违反协议"),
+    "tls": Sentence(
+        en="its certificate does not verify, so nothing was sent; ask the gateway's admin",
+        zh="证书未通过验证，因此什么也没有发送；请联系网关管理员",
+    ),
+    "http": Sentence(
+        en="what answers there is no CodexBridge gateway; check the address, and the proxy if "
+        "there is one before it",
+        zh="那里应答的不是 CodexBridge 网关；请检查地址及其前面的代理",
+    ),
+    "busy": Sentence(
+        en="the gateway has no room for a new connection now; it gets its turn by itself",
+        zh="网关暂时无法接受新连接；稍后会自动轮到本机",
+    ),
+    "lost": Sentence(
+        en="the connection broke; nothing is lost by that", zh="连接中断；不会因此丢失任何内容"
+    ),
+    "shutdown": Sentence(
+        en="the gateway went away in good order, as for a restart; nothing is lost by that",
+        zh="网关正常退出（例如重启）；不会因此丢失任何内容",
+    ),
+    "timeout": Sentence(
+        en="the gateway did not answer in time; check the network and the gateway's load",
+        zh="网关未及时应答；请检查网络以及网关的负载",
+    ),
+    "dead": Sentence(
+        en="the other side fell silent, so the connection was given up; check the network",
+        zh="对方没有声息，连接已放弃；请检查网络",
+    ),
+    "store-unavailable": Sentence(
+        en="the gateway could not write to its store; its admin finds the reason in its log",
+        zh="网关无法写入其存储；管理员可在网关日志中找到原因",
+    ),
+    "congested": Sentence(
+        en="this machine has more open work than it takes on; the rest waits at the gateway",
+        zh="本机未结束的工作已达上限；其余的在网关等待",
+    ),
+    "rekeyed": Sentence(
+        en="a key was replaced, and the connection is made anew with it",
+        zh="密钥已更换，正在用新密钥重新连接",
+    ),
+    "too-fast": Sentence(
+        en="one side sent far more than the link allows, and was stopped; if it comes again, "
+        "something is broken or hostile: see both logs",
+        zh="一方发送的内容远超链路允许的量，已被制止；若再次出现，说明有故障或恶意行为：请查看两端日志",
+    ),
+    "protocol": Sentence(
+        en="one side broke the rules of the link, so it was closed; bring both sides up to date, "
+        "and if it stays, see both logs",
+        zh="一方违反了链路规则，连接已关闭；请把两端都更新到最新版本，若仍如此请查看两端日志",
+    ),
+    "auth": Sentence(
+        en="the gateway does not admit this machine: it was removed, or paired anew elsewhere; "
+        "ask the gateway's admin for a code, then codexbridge pair",
+        zh="网关不接纳本机：本机已被移除，或已在别处重新配对；请向网关管理员索取配对码，"
+        "再运行 codexbridge pair",
+    ),
+    "revoked": Sentence(
+        en="the gateway's admin has removed this machine, and it gets no more work; "
+        "to come back, ask the admin for a code, then codexbridge pair",
+        zh="网关管理员已移除本机，本机不再收到任务；如需恢复，请向管理员索取配对码，"
+        "再运行 codexbridge pair",
+    ),
+    "wrong-gateway": Sentence(
+        en="what answers there does not hold the key that this machine was paired with: another "
+        "gateway, or somebody in between; ask the admin before you pair again",
+        zh="那里应答的一方没有与本机配对时的密钥：是另一个网关，或有人居中冒充；"
+        "重新配对之前请先向管理员核实",
+    ),
+    "taken-over": Sentence(
+        en="another process connected with this machine's key, perhaps a copy of its folder; "
+        "stop the other one, and if it is not yours, have this machine removed and pair it again",
+        zh="另一个进程用本机密钥接入了网关，可能是本机目录的副本；请停掉它；"
+        "若不是你运行的，请让管理员移除本机并重新配对",
+    ),
+    "sequence-gap": Sentence(
+        en="the two sides disagree about which messages there were: one was restored from a "
+        "backup, or messages were cut out. Nothing after the gap is accepted. Ask the admin what "
+        "happened, then pair this machine again",
+        zh="两端对已有消息的记录不一致：一端是从备份恢复的，或有消息被截去。缺口之后的一切都不被接受。"
+        "请先向管理员问明原因，再重新配对本机",
+    ),
+    "clock-skew": Sentence(
+        en="the clocks of the two sides differ by more than a minute, so nothing is accepted; "
+        "set the wrong one right (timedatectl set-ntp true)",
+        zh="两端时钟相差超过一分钟，因此一切都不被接受；"
+        "请校准有误的一端（timedatectl set-ntp true）",
+    ),
+    "version": Sentence(
+        en="the two sides have no version of the link in common; update the older one",
+        zh="两端没有共同的链路版本；请更新较旧的一端",
+    ),
+    "version-gateway": Sentence(
+        en="the gateway is too old for this machine; its admin must update the gateway",
+        zh="网关版本过旧，无法与本机配合；请管理员更新网关",
+    ),
+    "version-machine": Sentence(
+        en="this machine's CodexBridge is too old for the gateway; update it here",
+        zh="本机的 CodexBridge 版本过旧，无法与网关配合；请更新本机",
+    ),
 }

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import json
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Protocol, TypeVar, cast
@@ -16,11 +15,12 @@ from typing import Any, Final, Protocol, TypeVar, cast
 from common import dsl
 from common.errors import InputError, StateError, StoreError
 from common.ids import new_short_id, new_uuid
-from common.model.state import FINAL, TaskState
-from common.text import clip_bytes
+from common.model.state import FINAL, Reason, TaskState
+from common.sentences import Lang
 from local_agent.approval.gate import Gate
 from local_agent.approval.records import Choice
 from local_agent.control.arguments import Arguments
+from local_agent.control.tasks import task_row, whole_task
 from local_agent.control.wire import Request
 from local_agent.engine.bus import Bus
 from local_agent.engine.ports import NewTask
@@ -31,8 +31,7 @@ from local_agent.store.runner import JournalThread
 from local_agent.store.tasks import Task
 
 MAX_TEXT_BYTES: Final = 20_000  # security limits table, command text
-MAX_LISTED: Final = 100
-LISTED_BYTES: Final = 600  # of a request in a list; `show` has all of it
+MAX_LISTED: Final = 200
 LOG_PIECE: Final = 192 * 1024  # bytes of a log in one line of the answer
 ID_LENGTHS: Final = (4, 4, 5, 5)  # of the short IDs tried when one is taken
 
@@ -65,6 +64,8 @@ class AgentOperations:
         user: Who sits at this machine, for the record.
         surroundings: Machine, gateway, key, workspaces and sandbox, for ``status``; may block.
         read_log: Gives the kept output of a command by its hash; blocks.
+        rotate: Gives this machine another key, and returns its name.
+        receipt: Gives the signed receipt of a task by its short ID; runs on the journal's thread.
     """
 
     def __init__(
@@ -79,6 +80,8 @@ class AgentOperations:
         user: str,
         surroundings: Callable[[], Mapping[str, Any]],
         read_log: Callable[[str], bytes],
+        rotate: Callable[[], Coroutine[Any, Any, str]],
+        receipt: Callable[[str], bytes],
     ) -> None:
         self._db = db
         self._gate = gate
@@ -89,6 +92,8 @@ class AgentOperations:
         self._user = user
         self._surroundings = surroundings
         self._read_log = read_log
+        self._rotate_key = rotate
+        self._receipt = receipt
         self._changing: set[asyncio.Task[Any]] = set()
 
     async def answer(self, request: Request) -> AsyncIterator[Answer]:
@@ -98,7 +103,12 @@ class AgentOperations:
             CodexBridgeError: told to whoever asked, by its code.
         """
         args = Arguments(request.args)
-        streams = {"ask": self._ask, "follow": self._follow, "log": self._log}
+        streams = {
+            "ask": self._ask,
+            "follow": self._follow,
+            "log": self._log,
+            "retry": self._retry,
+        }
         if begin := streams.get(request.op):
             async for step in begin(args):
                 yield step
@@ -113,6 +123,11 @@ class AgentOperations:
                 yield True, await self._decide(args)
             case "cancel":
                 yield True, await self._cancel(args)
+            case "receipt":
+                receipt = await self._db.run(self._receipt, args.text("task"))
+                yield True, {"receipt": receipt.decode("ascii")}
+            case "rotate":
+                yield True, {"key_id": await self._finish(self._rotate_key())}
 
     async def _status(self) -> Mapping[str, Any]:
         tasks = await self._db.run(self._journal.tasks.open_tasks)
@@ -120,10 +135,11 @@ class AgentOperations:
         waiting = [item for item in await self._gate.pending() if item.task_id in by_id]
         return {
             **await asyncio.to_thread(self._surroundings),
+            "audit": await self._db.run(self._audit),
             "open_tasks": len(tasks),
             "approvals": [
                 {
-                    **_row(by_id[item.task_id]),
+                    **task_row(by_id[item.task_id]),
                     "expires_at": item.expires_at,
                     "risk": item.risk,
                 }
@@ -131,21 +147,38 @@ class AgentOperations:
             ],
         }
 
+    def _audit(self) -> Mapping[str, Any]:
+        standing = self._journal.heads.standing()
+        return {
+            "entries": standing.head.seq,
+            "gateway_keeps": standing.gateway_keeps,
+            "forked_at": standing.forked_at,
+        }
+
     async def _tasks(self, args: Arguments) -> Mapping[str, Any]:
         limit = args.integer("limit", 1, MAX_LISTED)
         tasks: Sequence[Task]
+        # One more than is told shows whether there are more.
         if args.flag("all"):
-            tasks = await self._db.run(self._journal.tasks.recent, limit=limit)
+            tasks = await self._db.run(self._journal.tasks.recent, limit=limit + 1)
         else:
-            tasks = [*reversed(await self._db.run(self._journal.tasks.open_tasks))][:limit]
+            tasks = [*reversed(await self._db.run(self._journal.tasks.open_tasks))]
         until = {item.task_id: item.expires_at for item in await self._gate.pending()}
-        return {"tasks": [{**_row(task), "expires_at": until.get(task.task_id)} for task in tasks]}
+        return {
+            "tasks": [
+                {**task_row(task), "expires_at": until.get(task.task_id)} for task in tasks[:limit]
+            ],
+            "more": len(tasks) > limit,
+        }
 
     async def _show(self, args: Arguments) -> Mapping[str, Any]:
         task = await self._db.run(self._journal.tasks.named, args.text("task"))
         stored = await self._db.run(self._journal.approvals.newest_of, task.task_id)
         approval = await self._approval(task, stored) if stored else None
-        return {"task": _whole(task), "approval": approval}
+        tasks = self._journal.tasks
+        first = await self._db.run(tasks.find, task.retry_of) if task.retry_of else None
+        again = {"retry_of_short_id": first.short_id if first else None}
+        return {"task": whole_task(task) | again, "approval": approval}
 
     async def _log(self, args: Arguments) -> AsyncIterator[Answer]:
         task = await self._db.run(self._journal.tasks.named, args.text("task"))
@@ -203,14 +236,31 @@ class AgentOperations:
             yield step
 
     async def _ask(self, args: Arguments) -> AsyncIterator[Answer]:
-        new = self._new_task(args)
+        new = self._new_task(
+            args.text("text").strip(),
+            lang="zh" if args.text("lang") == "zh" else "en",
+            workspace=args.text("workspace") or None,
+        )
+        async for step in self._begin(new):
+            yield step
+
+    async def _retry(self, args: Arguments) -> AsyncIterator[Answer]:
+        first = await self._db.run(self._journal.tasks.named, args.text("task"))
+        if first.reason is None:
+            raise StateError("retry.open", task=first.short_id)
+        if first.reason is Reason.UNKNOWN and not args.flag("may_have_run"):
+            raise StateError("retry.unknown", task=first.short_id)
+        new = self._new_task(first.text, lang=first.lang, workspace=first.workspace)
+        async for step in self._begin(replace(new, retry_of=first.task_id)):
+            yield step
+
+    async def _begin(self, new: NewTask) -> AsyncIterator[Answer]:
         submitting = self._finish(self._submit(new))
         until = FINAL | {TaskState.WAITING_APPROVAL}
         async for step in self._watch(new.task_id, until=until, begin=submitting):
             yield step
 
-    def _new_task(self, args: Arguments) -> NewTask:
-        text = args.text("text").strip()
+    def _new_task(self, text: str, *, lang: Lang, workspace: str | None) -> NewTask:
         if not text:
             raise InputError("ask.empty")
         if isinstance(dsl.parse(text, prefix=self._prefix), dsl.NotAddressed):
@@ -226,8 +276,8 @@ class AgentOperations:
             claimed_user=self._user,
             thread_id=task_id,
             text=text,
-            lang="zh" if args.text("lang") == "zh" else "en",
-            workspace=args.text("workspace") or None,
+            lang=lang,
+            workspace=workspace,
         )
 
     async def _submit(self, new: NewTask) -> Task:
@@ -258,7 +308,7 @@ class AgentOperations:
                     return
                 yield False, {**told.event.to_dict(), "said": dict(told.said)}
                 task = await self._db.run(self._journal.tasks.get, task_id)
-        yield True, {"task": _whole(task)}
+        yield True, {"task": whole_task(task)}
 
     async def _finish(self, change: Coroutine[Any, Any, _T]) -> _T:
         # Whoever asked may hang up; what they asked for is carried out whole all the same.
@@ -270,30 +320,3 @@ class AgentOperations:
     @property
     def _journal(self) -> Journal:
         return self._db.journal
-
-
-def _row(task: Task) -> dict[str, Any]:
-    # Whoever asks often and at length must not make the whole list too large to be told.
-    return _task_dict(task) | {"text": clip_bytes(task.text, LISTED_BYTES)}
-
-
-def _whole(task: Task) -> dict[str, Any]:
-    proposed = json.loads(task.proposal_json)["summary"] if task.proposal_json else None
-    return _task_dict(task) | {"proposed": proposed} | read_ending(task.ending_json)
-
-
-def _task_dict(task: Task) -> dict[str, Any]:
-    return {
-        "task_id": task.task_id,
-        "short_id": task.short_id,
-        "source": task.source,
-        "channel": task.channel,
-        "claimed_user": task.claimed_user,
-        "text": task.text,
-        "workspace": task.workspace,
-        "state": task.state.value,
-        "reason": task.reason.value if task.reason else None,
-        "summary": task.summary,
-        "created_at": task.created_at,
-        "updated_at": task.updated_at,
-    }

@@ -36,7 +36,21 @@ from common.home import Home
 
 REQUEST_BYTES: Final = 64 * 1024
 ANSWER_BYTES: Final = 2 * 1024 * 1024  # a sealed script of 20 kB (R26), escaped, with room
-OPS: Final = frozenset({"status", "tasks", "show", "log", "decide", "cancel", "ask", "follow"})
+OPS: Final = frozenset(
+    {
+        "status",
+        "tasks",
+        "show",
+        "log",
+        "decide",
+        "cancel",
+        "ask",
+        "follow",
+        "receipt",
+        "retry",
+        "rotate",
+    }
+)
 SOCKET_NAME: Final = "agent.sock"
 
 _SUN_PATH: Final = 107  # unix(7): 108 bytes with the closing NUL

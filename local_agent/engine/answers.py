@@ -100,6 +100,8 @@ class HelpProposer:
             return _declined(say(replies.REJECT_THERE, asked.lang, prefix=asked.prefix))
         if topic is Topic.CANCEL:
             return _declined(say(replies.CANCEL_HOW, asked.lang, prefix=asked.prefix))
+        if topic is Topic.MACHINES:
+            return _declined(say(replies.MACHINES_THERE, asked.lang, prefix=asked.prefix))
         if topic is Topic.FREE_TEXT_OFF:
             return _declined(f"{say(replies.FREE_TEXT_OFF, asked.lang)}\n{help_text}")
         return answer(help_text)

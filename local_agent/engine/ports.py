@@ -32,6 +32,7 @@ class NewTask:
         channel: Where it came from: ``wecom_app`` or ``terminal``.
         claimed_user: Who is said to have asked; the gateway's word, never verified here.
         envelope_sha256: Hash of the signed message that brought it; None when asked locally.
+        retry_of: The task that a person at this machine asks for again.
     """
 
     task_id: str
@@ -45,6 +46,7 @@ class NewTask:
     workspace: str | None = None
     envelope_sha256: str | None = None
     gateway_key_id: str | None = None
+    retry_of: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,25 +9,33 @@ from __future__ import annotations
 import asyncio
 import secrets
 import ssl
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any, Final, Protocol
 
-from websockets.asyncio.client import connect
-from websockets.exceptions import ConnectionClosed, WebSocketException
+from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
 
 from common.clock import Clock
 from common.errors import CodexBridgeError
 from common.protocol.codec import NONCE_BYTES
 from common.protocol.frames import FRAME_BYTES
-from common.protocol.link import Link
-from common.signing import SigningKey
-from local_agent.relay.condition import Backoff, Condition, Ended, Why, after_link_closed
+from common.protocol.link import Closed, Link
+from common.protocol.order import DEADLINES, Deadlines
+from common.signing import SigningKey, VerifyKey
+from local_agent.relay.condition import (
+    Backoff,
+    Condition,
+    Ended,
+    Why,
+    after_end,
+    after_link_closed,
+)
+from local_agent.relay.keys import LinkKeys
 from local_agent.relay.pairing import Pairing
 from local_agent.relay.session import Inbound, Outbound, Session
+from local_agent.relay.socket import CLOSE_SECONDS, DirectConnect, end_of
 
-OPEN_SECONDS: Final = 10.0
-CLOSE_SECONDS: Final = 2.0
+_BUSY: Final = frozenset({429, 503})  # HTTP: the gateway is there, and has no room for now
 
 
 class Log(Protocol):
@@ -47,32 +55,35 @@ class GatewayClient:
 
     Args:
         pairing: Whom to dial, and who this machine is there.
-        key: This machine's private key.
+        keys: Gives the keys that a try to connect needs.
         inbound: Where signed messages go.
         outbound: Where signed reports come from.
         clock: Tells the moment.
         log: Told of every connection and its end.
         backoff: How long to wait between tries.
+        deadlines: How long the gateway may be silent.
     """
 
     def __init__(
         self,
         pairing: Pairing,
-        key: SigningKey,
+        keys: Callable[[], Awaitable[LinkKeys]],
         *,
         inbound: Inbound,
         outbound: Outbound,
         clock: Clock,
         log: Log,
         backoff: Backoff | None = None,
+        deadlines: Deadlines = DEADLINES,
     ) -> None:
         self._pairing = pairing
-        self._key = key
+        self._keys = keys
         self._inbound = inbound
         self._outbound = outbound
         self._clock = clock
         self._log = log
         self._backoff = backoff or Backoff()
+        self._deadlines = deadlines
         self._news = asyncio.Event()
         self._condition = Condition("connecting", since_ms=clock.now().wall_ms)
         self._changed = asyncio.Event()
@@ -117,6 +128,8 @@ class GatewayClient:
         self._ready_at = None
         try:
             condition, detail = await self._connection()
+        except ConnectionClosed as error:
+            condition, detail = after_end(end_of(error)), type(error).__name__
         except (OSError, WebSocketException) as error:
             condition, detail = Condition("waiting", why=_why(error)), type(error).__name__
         except CodexBridgeError as error:
@@ -126,42 +139,48 @@ class GatewayClient:
         return Ended(condition, 0.0 if ready_at is None else now - ready_at, detail)
 
     async def _connection(self) -> tuple[Condition, str]:
+        keys = await self._keys()
+        for key in keys.own:
+            closed = await self._talk(key, keys.gateway)
+            if (closed.code, closed.by_peer) != ("auth", True):
+                break  # else it may know this machine by its next key already
+        return after_link_closed(closed), str(closed.facts.get("why", closed.code))
+
+    async def _talk(self, key: SigningKey, gateway: VerifyKey) -> Closed:
         last_seq = await self._inbound.last_seq()
         async with self._dial() as socket:
             session = Session(
                 socket,
-                self._link(last_seq),
+                self._link(key, gateway, last_seq),
                 inbound=self._inbound,
                 outbound=self._outbound,
                 news=self._news,
                 clock=self._clock,
                 on_ready=self._on_ready,
             )
-            closed = await session.pump()
-        seconds = closed.facts.get("seconds")
-        skew_s = seconds if isinstance(seconds, int) else 0
-        return after_link_closed(closed.code, skew_s), str(closed.facts.get("why", closed.code))
+            return await session.pump()
 
-    def _link(self, last_seq: int) -> Link:
+    def _link(self, key: SigningKey, gateway: VerifyKey, last_seq: int) -> Link:
         return Link.for_agent(
-            self._key,
+            key,
             agent_id=self._pairing.agent_id,
-            gateway_key=self._pairing.gateway_key,
+            gateway_key=gateway,
             url=self._pairing.link_url,
             last_seq=last_seq,
             nonce=secrets.token_bytes(NONCE_BYTES),
             at=self._clock.now(),
+            deadlines=self._deadlines,
         )
 
-    def _dial(self) -> connect:
-        return _DirectConnect(
+    def _dial(self) -> DirectConnect:
+        return DirectConnect(
             self._pairing.link_url,
             ssl=self._tls,
             # Loopback needs no proxy; elsewhere TLS goes through one from end to end.
             proxy=True if self._tls else None,
             compression=None,  # costs 90 KiB a connection and buys nothing for small frames
             max_size=FRAME_BYTES,
-            open_timeout=OPEN_SECONDS,
+            open_timeout=self._deadlines.opening_s,
             close_timeout=CLOSE_SECONDS,
             ping_interval=None,  # the link has its own heartbeat, at both ends
             user_agent_header=None,
@@ -181,21 +200,14 @@ class GatewayClient:
         self._changed = asyncio.Event()
 
 
-class _DirectConnect(connect):
-    """Follows no redirect (R15): the address was pinned when the machine was paired."""
-
-    def process_redirect(self, exc: Exception) -> Exception | str:
-        return exc
-
-
 def _why(error: Exception) -> Why:
     match error:
         case ssl.SSLError():
             return "tls"
         case TimeoutError():
             return "timeout"
-        case ConnectionClosed():
-            return "lost"
+        case InvalidStatus() if error.response.status_code in _BUSY:
+            return "busy"
         case OSError():
             return "connect"
     return "http"

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
+
+from common.protocol.closing import ENDINGS
+from common.protocol.link import Closed
 
 State = Literal["unpaired", "connecting", "connected", "waiting", "refused", "clock"]
-Why = Literal["", "connect", "tls", "http", "timeout", "lost", "taken-over", "protocol"]
+# One of `TRANSPORT`, of `closing.ENDINGS`, or of `OWN`; "" while nothing is wrong.
+Why: TypeAlias = str
+
+# What keeps a link from even beginning, or cuts it off.
+TRANSPORT: Final = frozenset({"connect", "tls", "http", "busy", "lost"})
+# What one code of a link means here, where more is known than the code says.
+OWN: Final = frozenset({"wrong-gateway", "version-gateway", "version-machine"})
 
 FIRST_DELAY_S: Final = 1.0
 LONGEST_DELAY_S: Final = 60.0
@@ -20,8 +30,8 @@ class Condition:
     """How the connection stands.
 
     Attributes:
-        state: ``waiting`` to try again; ``refused`` by the gateway, ``clock`` too far off.
-        why: Why it waits.
+        state: ``waiting`` to try again; ``refused`` until a person mends it, ``clock`` too far off.
+        why: Why it is not connected.
         since_ms: Since when it stands so, in milliseconds since the epoch.
         retry_s: Seconds until the next try, when it was last told.
         skew_s: Seconds the gateway's clock is ahead of ours, for ``clock``.
@@ -56,29 +66,47 @@ class Backoff:
         # Not for secrets: it only keeps a thousand agents from knocking at the same moment.
         self._source = source or random.Random()  # noqa: S311
         self._failures = 0
+        self._hurried = False
 
     def next_delay(self, ended: Ended) -> float:
-        """Return the seconds to wait after this end."""
+        """Return the seconds to wait after this end: none when a key was rotated, but once only."""
+        self._hurried = ended.condition.why == "rekeyed" and not self._hurried
+        if self._hurried:
+            return 0.0
         if ended.ready_s >= STABLE_S:
             self._failures = 0
         ceiling = min(LONGEST_DELAY_S, FIRST_DELAY_S * (1 << self._failures))
         self._failures = min(self._failures + 1, 6)
-        stubborn = ended.condition.state in ("refused", "clock")
-        if stubborn or ended.condition.why == "taken-over":
+        if ended.condition.state in ("refused", "clock"):
             ceiling = max(ceiling, _STUBBORN_S)
         return ceiling * self._source.uniform(0.5, 1.0)
 
 
-def after_link_closed(code: str, skew_s: int) -> Condition:
+def after_link_closed(closed: Closed) -> Condition:
     """Return what a closed `Link` leaves behind."""
-    if code in ("auth", "revoked"):
-        return Condition("refused")
-    if code == "clock-skew":
-        return Condition("clock", skew_s=skew_s)
-    reasons: dict[str, Why] = {
-        "dead": "timeout",
-        "timeout": "timeout",
-        "replaced": "taken-over",
-        "shutdown": "lost",
-    }
-    return Condition("waiting", why=reasons.get(code, "protocol"))
+    seconds = closed.facts.get("seconds")
+    if closed.code == "clock-skew":
+        return Condition("clock", why="clock-skew", skew_s=seconds if type(seconds) is int else 0)
+    if closed.code == "auth" and not closed.by_peer:
+        # Not this machine was refused: whoever answers there could not prove the pinned key.
+        return Condition("refused", why="wrong-gateway")
+    if closed.code == "version":
+        return Condition("refused", why=_older(closed.facts))
+    return after_end(closed.code)
+
+
+def after_end(code: str) -> Condition:
+    """Return what an end leaves behind of which nothing but the code is known."""
+    if code == "lost":
+        return Condition("waiting", why="lost")
+    ending = ENDINGS.get(code)
+    if ending is None:
+        return Condition("waiting", why="protocol")  # a word that this version does not know
+    return Condition("refused" if ending.by_hand else "waiting", why=code)
+
+
+def _older(facts: Mapping[str, object]) -> Why:
+    ours, theirs = facts.get("ours"), facts.get("theirs")
+    if type(ours) is not int or type(theirs) is not int:
+        return "version"
+    return "version-gateway" if theirs < ours else "version-machine"

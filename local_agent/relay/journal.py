@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from common.clock import Clock
+from common.protocol.codec import decode_bytes
 from common.protocol.envelope import Envelope, agent_name, gateway_name, seal_envelope
-from common.signing import SigningKey
+from common.protocol.rekey import rekey_body
+from local_agent.relay.keys import AgentKeys
 from local_agent.relay.pairing import Pairing
 from local_agent.store.inbox import Accepted
 from local_agent.store.outbox import Kind, Peer
@@ -26,16 +28,29 @@ class Engine(Protocol):
         ...
 
 
-def gateway_peer(pairing: Pairing, key: SigningKey, clock: Clock) -> Peer:
+def gateway_peer(pairing: Pairing, keys: AgentKeys, clock: Clock) -> Peer:
     """Return the paired gateway as the journal needs it: its name, and how to sign for it."""
-    own, other = agent_name(pairing.agent_id), gateway_name(pairing.gateway_key)
+    iss = agent_name(pairing.agent_id)
 
-    def sign(typ: Kind, seq: int, jti: str, body: Mapping[str, Any], exp: int) -> bytes:
+    def sign(
+        kind: Kind,
+        seq: int,
+        jti: str,
+        body: Mapping[str, Any],
+        exp: int,
+        *,
+        own: str | None,
+        gateway: bytes | None,
+    ) -> bytes:
+        key, aud = keys.named(own), gateway_name(keys.gateway(gateway))
+        if kind == "rekey":
+            new = keys.holding(decode_bytes(body["public_key"]))
+            body = rekey_body(new, iss=iss, aud=aud, old_key_id=key.public.key_id)
         return seal_envelope(
             key,
-            typ=typ,
-            iss=own,
-            aud=other,
+            typ=kind,
+            iss=iss,
+            aud=aud,
             jti=jti,
             seq=seq,
             iat=clock.now().wall_s,
@@ -43,7 +58,15 @@ def gateway_peer(pairing: Pairing, key: SigningKey, clock: Clock) -> Peer:
             body=body,
         ).frame
 
-    return Peer(pairing.peer_name, sign)
+    return Peer(pairing.peer_name, sign, on_open=keys.begin)
+
+
+class Rotation(Protocol):
+    """What an acknowledgement means to keys that were rotated."""
+
+    async def acked(self) -> None:
+        """Throw away what is spent by now."""
+        ...
 
 
 class JournalInbound:
@@ -55,12 +78,14 @@ class JournalInbound:
 
     Attributes:
         on_report: Called when a message by itself left something to report.
+        on_fork: Called when the gateway signed what contradicts an audit log: an alarm.
     """
 
     def __init__(self, db: JournalThread, engine: Engine) -> None:
         self._db = db
         self._engine = engine
         self.on_report: Callable[[], None] = lambda: None
+        self.on_fork: Callable[[], None] = lambda: None
         self._accepted: dict[int, Accepted] = {}
 
     async def last_seq(self) -> int:
@@ -81,7 +106,7 @@ class JournalInbound:
 
         Lost by a crash in between, it is found in the journal at the next start.
         """
-        task_id = str(envelope.body["task_id"])
+        task_id = str(envelope.body.get("task_id", ""))
         match self._accepted.pop(envelope.header.seq, "noted"):
             case "new":
                 self._engine.begin(task_id)
@@ -89,13 +114,25 @@ class JournalInbound:
                 await self._engine.cancel(task_id)
             case "refused" | "expired":
                 self.on_report()
+            case "forked":
+                self.on_fork()
 
 
 class JournalOutbound:
-    """Gives reports to send, and forgets those that arrived."""
+    """Gives reports to send, and forgets those that arrived.
 
-    def __init__(self, db: JournalThread) -> None:
+    Args:
+        db: The journal's thread.
+        rotation: Clears away what the gateway has acknowledged the successor of.
+
+    Attributes:
+        on_report: Called when an acknowledgement by itself left something to report.
+    """
+
+    def __init__(self, db: JournalThread, rotation: Rotation) -> None:
         self._db = db
+        self._rotation = rotation
+        self.on_report: Callable[[], None] = lambda: None
 
     async def unsent(self, after: int, limit: int) -> Sequence[tuple[int, bytes]]:
         """Return ``(seq, frame)`` above ``after``, in order."""
@@ -107,4 +144,6 @@ class JournalOutbound:
         Raises:
             RemoteProtocolError: ``outbox.ack-unsent``.
         """
-        await self._db.run(self._db.journal.outbox.acked, seq)
+        if await self._db.run(self._db.journal.acked, seq):
+            self.on_report()
+        await self._rotation.acked()

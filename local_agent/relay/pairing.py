@@ -88,8 +88,8 @@ class Pairing:
 
     @property
     def key_name(self) -> str:
-        """Name of this machine's private key in the keystore."""
-        return f"agent-{self.agent_key_id}"
+        """Name in the keystore of the key that this machine was paired with."""
+        return key_name(self.agent_key_id)
 
     @property
     def peer_name(self) -> str:
@@ -163,18 +163,23 @@ def open_keys(home: Home) -> Keystore:
     return open_keystore(home.state / "keys", service=KEYSTORE_SERVICE)
 
 
-def load_key(pairing: Pairing, keys: Keystore) -> SigningKey:
-    """Return this machine's private key.
+def key_name(key_id: str) -> str:
+    """Return the name in the keystore of a key of this machine: one for each, never used again."""
+    return f"agent-{key_id}"
+
+
+def load_key(name: str, keys: Keystore) -> SigningKey:
+    """Return a private key of this machine.
 
     Raises:
         ConfigError: ``pair.key-missing``: the keystore has none, or another one.
     """
-    raw = keys.get(pairing.key_name)
+    raw = keys.get(name)
     if raw is None or len(raw) != KEY_BYTES:
-        raise ConfigError("pair.key-missing", name=pairing.key_name)
+        raise ConfigError("pair.key-missing", name=name)
     key = SigningKey(raw)
-    if key.public.key_id != pairing.agent_key_id:
-        raise ConfigError("pair.key-missing", name=pairing.key_name)
+    if key_name(key.public.key_id) != name:
+        raise ConfigError("pair.key-missing", name=name)
     return key
 
 

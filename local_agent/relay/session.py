@@ -9,14 +9,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from itertools import takewhile
 from typing import Any, Final, Protocol
 
+from websockets.exceptions import ConnectionClosed
+
 from common.clock import Clock, Instant
+from common.errors import RemoteProtocolError, UnavailableError
 from common.protocol.envelope import Envelope
 from common.protocol.link import Acked, Closed, Link, LinkState, Ready, Received
+from common.protocol.pace import HONEST, Meter
 
 BATCH: Final = 64  # reports read from the journal at a time
-_NORMAL, _PROTOCOL_ERROR = 1000, 1002  # RFC 6455 section 7.4.1
+SEND_SECONDS: Final = 10.0  # a gateway that reads nothing for so long is gone
 
 
 class Inbound(Protocol):
@@ -27,7 +33,11 @@ class Inbound(Protocol):
         ...
 
     async def keep(self, envelope: Envelope) -> None:
-        """Write it to the journal; when this returns it may be acknowledged."""
+        """Write it to the journal; when this returns it may be acknowledged.
+
+        Raises:
+            UnavailableError: nothing was written; it is to come again later.
+        """
         ...
 
     async def begin(self, envelope: Envelope) -> None:
@@ -98,6 +108,7 @@ class Session:
         self._news = news
         self._clock = clock
         self._on_ready = on_ready
+        self._pace = Meter()
         self._sent = 0
 
     async def pump(self) -> Closed:
@@ -105,6 +116,7 @@ class Session:
 
         Raises:
             websockets.ConnectionClosed: the socket went away first.
+            TimeoutError: the gateway does not read.
             CodexBridgeError: the journal refused; nothing was acknowledged.
         """
         receiving = asyncio.ensure_future(self._socket.recv())
@@ -113,7 +125,7 @@ class Session:
             while True:
                 await self._wait(receiving, waking)
                 if receiving.done():
-                    self._link.receive(receiving.result(), self._now())
+                    self._take(receiving.result())
                     receiving = asyncio.ensure_future(self._socket.recv())
                 self._link.tick(self._now())
                 if (closed := await self._settle()) is not None:
@@ -124,7 +136,9 @@ class Session:
                     await self._send_reports()
         except asyncio.CancelledError:
             self._link.close("shutdown")
-            await self._flush()
+            # A line that is lost at this very moment must not keep us from stopping.
+            with suppress(ConnectionClosed, OSError):
+                await self._flush()
             raise
         finally:
             receiving.cancel()
@@ -136,46 +150,85 @@ class Session:
         timeout = None if deadline is None else max(0.0, deadline - self._now().mono)
         await asyncio.wait(reasons, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
 
+    def _take(self, message: str | bytes) -> None:
+        if isinstance(message, str):
+            self._link.receive(message, self._now())
+        else:
+            self._link.close("protocol")  # the link is text
+
     async def _settle(self) -> Closed | None:
         await self._flush()
-        for event in self._link.events():
-            match event:
-                case Ready():
-                    await self._begin(event)
-                case Received():
-                    await self._receive(event.envelope)
-                case Acked():
-                    await self._outbound.acked(event.seq)
-                case Closed():
-                    await self._socket.close(_NORMAL if event.by_peer else _PROTOCOL_ERROR)
-                    return event
+        while events := self._link.events():
+            for event in events:
+                match event:
+                    case Ready():
+                        await self._begin(event)
+                    case Received():
+                        await self._receive(event.envelope)
+                    case Acked(seq) if seq > self._sent:
+                        self._link.close("protocol")  # of what was never sent
+                    case Acked(seq):
+                        await self._outbound.acked(seq)
+                    case Closed():
+                        await self._socket.close(self._link.close_code)
+                        return event
         return None
 
     async def _begin(self, ready: Ready) -> None:
-        await self._outbound.acked(ready.peer_last_seq)
+        try:
+            await self._outbound.acked(ready.peer_last_seq)
+        except RemoteProtocolError:
+            # The gateway keeps more of ours than this journal ever sent: one of the two was put
+            # back to an older state.  Numbers would be given out twice: an alarm, never silence.
+            return self._link.close("sequence-gap")
         self._sent = ready.peer_last_seq
         self._on_ready(ready.session_id)
-        await self._send_reports()
+        return await self._send_reports()
 
     async def _receive(self, envelope: Envelope) -> None:
-        await self._inbound.keep(envelope)
+        try:
+            await self._inbound.keep(envelope)
+        except UnavailableError:
+            # More than the journal may grow by: it stays in the gateway's mailbox for now.
+            self._link.close("congested")
+            return await self._flush()
         self._link.ack(envelope.header.seq)
-        await self._flush()
-        await self._inbound.begin(envelope)
+        try:
+            await self._flush()
+        finally:
+            # What is in the journal never comes again: begun now, whatever became of the line.
+            await self._inbound.begin(envelope)
+        if envelope.header.typ == "rekey":
+            self._link.close("rekeyed")  # what follows is signed with the key that is pinned now
+            await self._flush()
+        return None
 
     async def _send_reports(self) -> None:
         while self._link.state is LinkState.READY:
             batch = await self._outbound.unsent(self._sent, BATCH)
-            for seq, frame in batch:
+            paced = list(takewhile(self._is_in_time, batch))
+            for seq, frame in paced:
                 self._link.send(frame)
                 self._sent = seq
             await self._flush()
-            if len(batch) < BATCH:
+            if len(paced) < BATCH:
                 return
 
+    def _is_in_time(self, report: tuple[int, bytes]) -> bool:
+        # After a long absence there may be more to say than the gateway takes at once.
+        mono, size = self._now().mono, HONEST * len(report[1])
+        if self._pace.spend(frames=HONEST, size=size, mono=mono):
+            return True
+        wait_s = self._pace.wait_s(frames=HONEST, size=size, mono=mono)
+        asyncio.get_running_loop().call_later(wait_s, self._news.set)
+        return False
+
     async def _flush(self) -> None:
-        for text in self._link.data_to_send():
-            await self._socket.send(text)
+        if texts := self._link.data_to_send():
+            # The link's own deadlines stand still meanwhile: nobody looks at the clock.
+            async with asyncio.timeout(SEND_SECONDS):
+                for text in texts:
+                    await self._socket.send(text)
 
     def _now(self) -> Instant:
         return self._clock.now()

@@ -33,6 +33,7 @@ class Topic(Enum):
     BAD_OPTION = "bad-option"
     APPROVE = "approve"
     REJECT = "reject"
+    MACHINES = "machines"
     EMPTY = "empty"
     FREE_TEXT_OFF = "free-text-off"
 
@@ -83,6 +84,9 @@ class Router:
         said = dsl.parse(text, prefix=self.prefix)
         if isinstance(said, dsl.NotAddressed):
             said = dsl.parse(f"{self.prefix} {text}", prefix=self.prefix)
+        if isinstance(said, dsl.Directed):
+            # The gateway sends a machine its own part alone: this names another, or came from here.
+            return _answer(TaskKind.HELP, Topic.MACHINES, said.text)
         if isinstance(said, dsl.Command):
             return _of_command(said)
         return self._of_text(said.text if isinstance(said, dsl.FreeText) else text)
@@ -144,6 +148,8 @@ def _of_command(said: dsl.Command) -> Routed:
     if said.name in ("help", "status"):
         kind = TaskKind(said.name)
         return Routed(_certain(kind, said.name), subject=said.args, task_id=said.task_id)
+    if said.name in ("machines", "use", "on"):
+        return _answer(TaskKind.HELP, Topic.MACHINES, said.args)
     if said.name in ("apply", "cancel"):
         found = _answer(TaskKind.HELP, Topic(said.name), said.args)
         return Routed(found.intent, found.topic, subject=said.args, task_id=said.task_id)

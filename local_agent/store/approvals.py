@@ -17,6 +17,7 @@ from typing import Any, Final, Literal
 from common.errors import StateError
 from local_agent.store.audit_log import AuditLog
 from local_agent.store.database import Database
+from local_agent.store.peers import FAMILY
 
 State = Literal["pending", "approved", "rejected", "expired", "superseded", "consumed"]
 
@@ -34,6 +35,7 @@ class StoredApproval:
         requester: Who is said to have asked.
         risk_reasons: Comma-separated codes.
         statement: The signed words of the decision.
+        public_key: What verifies ``signature``; None for a decision of before keys were rotated.
     """
 
     approval_id: str
@@ -53,6 +55,7 @@ class StoredApproval:
     decision_reason: str | None = None
     statement: bytes | None = None
     signature: bytes | None = None
+    public_key: bytes | None = None
 
 
 _COLUMNS: Final = tuple(field.name for field in fields(StoredApproval))
@@ -126,12 +129,14 @@ class Approvals:
         reason: str | None,
         statement: bytes,
         signature: bytes,
+        public_key: bytes,
     ) -> bool:
         """Decide a pending, unexpired approval of that digest; False when there is none."""
         with self._db.transaction():
             changed = self._db.run(
                 "UPDATE approvals SET state = :state, decided_at = :at, approver = :approver,"
-                " decision_reason = :reason, statement = :statement, signature = :signature"
+                " decision_reason = :reason, statement = :statement, signature = :signature,"
+                " public_key = :public_key"
                 " WHERE approval_id = :approval_id AND digest = :digest AND state = 'pending'"
                 " AND expires_at > :at",
                 state=state,
@@ -140,6 +145,7 @@ class Approvals:
                 reason=reason,
                 statement=statement,
                 signature=signature,
+                public_key=public_key,
                 approval_id=approval_id,
                 digest=digest,
             )
@@ -195,13 +201,13 @@ class Approvals:
         return live
 
     def count_pending(self, gateway: str) -> int:
-        """Count what waits of one gateway (R28)."""
-        return self._count("gateway = ? AND state = 'pending'", gateway)
+        """Count what waits of one gateway, by whichever of its keys (R28)."""
+        return self._count(f"gateway IN ({FAMILY}) AND state = 'pending'", gateway)
 
     def count_asked(self, gateway: str, since_ms: int, *, requester: str | None = None) -> int:
         """Count what one gateway asked since a moment, or one of its members (R28)."""
         return self._count(
-            "gateway = ?1 AND created_at >= ?2 AND (?3 IS NULL OR requester = ?3)",
+            f"gateway IN ({FAMILY}) AND created_at >= ?2 AND (?3 IS NULL OR requester = ?3)",
             gateway,
             since_ms,
             requester,
@@ -210,7 +216,8 @@ class Approvals:
     def count_rejected(self, gateway: str, since_ms: int, *, subject_sha256: str) -> int:
         """Count how often a person rejected this very wish since a moment (R28)."""
         return self._count(
-            "gateway = ? AND state = 'rejected' AND decided_at >= ? AND subject_sha256 = ?",
+            f"gateway IN ({FAMILY}) AND state = 'rejected' AND decided_at >= ?2"
+            " AND subject_sha256 = ?3",
             gateway,
             since_ms,
             subject_sha256,

@@ -1,11 +1,24 @@
-"""The audit chain as a table.  How it is chained is told in `common.audit`."""
+"""The audit chain as a table, its end always signed; `common.audit` tells how it is chained."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
-from common.audit import GENESIS, Fact, Head, entry_body, entry_hash, verify_chain
+from common.audit import (
+    GENESIS,
+    Fact,
+    Head,
+    SignedHead,
+    broken,
+    entry_body,
+    entry_hash,
+    sign_head,
+    verify_chain,
+    verify_head,
+)
 from common.clock import Clock
+from common.errors import AuthError
+from common.signing import SigningKey
 from local_agent.store.database import Database
 
 _PAGE = 500
@@ -13,11 +26,22 @@ _TAIL = 256
 
 
 class AuditLog:
-    """Appends within the caller's transaction, so that a deed and its entry are one."""
+    """Appends within the caller's transaction, so that a deed and its entry are one.
 
-    def __init__(self, db: Database, clock: Clock) -> None:
+    Args:
+        db: The connection.
+        clock: Stamps the entries.
+        key: Gives this machine's present key; it signs the end with every entry.
+
+    Attributes:
+        on_append: Told of each new end, within the same transaction.
+    """
+
+    def __init__(self, db: Database, clock: Clock, key: Callable[[], SigningKey]) -> None:
         self._db = db
         self._clock = clock
+        self._key = key
+        self.on_append: Callable[[Head], None] = lambda _head: None
 
     def append(self, event: str, **facts: Fact) -> Head:
         """Add one entry and return the new head.
@@ -25,9 +49,13 @@ class AuditLog:
         Raises:
             StoreError: ``audit.too-large``; the whole transaction must fail with it (R4).
         """
+        return self.append_at(self._clock.now().wall_ms, event, **facts)
+
+    def append_at(self, at_ms: int, event: str, **facts: Fact) -> Head:
+        """Add one entry of a given moment, in milliseconds since the epoch; see `append`."""
         with self._db.transaction():
             head = self.head()
-            body = entry_body(event, self._clock.now().wall_ms, facts)
+            body = entry_body(event, at_ms, facts)
             new = Head(head.seq + 1, entry_hash(head.hash, body))
             self._db.run(
                 "INSERT INTO audit (seq, prev, body, hash) VALUES (?, ?, ?, ?)",
@@ -36,12 +64,47 @@ class AuditLog:
                 body,
                 new.hash,
             )
+            self._sign(new)
+            self.on_append(new)
         return new
+
+    def sign_end(self) -> None:
+        """Have the end signed with the present key, once `verify_tail` has found it whole.
+
+        A chain of before ends were signed has none, and gets it with an entry that says so: should
+        a signature have been taken away, that entry shows it for ever.
+        """
+        head, signed = self.head(), self.signed_head()
+        if head.seq and signed is None:
+            self.append("audit.signed-anew")
+        elif signed is not None and signed.public_key != self._key().public.raw:
+            with self._db.transaction():
+                self._sign(head)
+
+    def signed_head(self) -> SignedHead | None:
+        """Return the end as it was signed, or None for an empty chain."""
+        row = self._db.one("SELECT seq, hash, at, public_key, signature FROM signed_heads")
+        return SignedHead(*row) if row else None
 
     def head(self) -> Head:
         """Return the newest entry's number and hash."""
         row = self._db.one("SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1")
         return Head(*row) if row else Head()
+
+    def hash_at(self, seq: int) -> bytes | None:
+        """Return the hash of an entry, or None when there is none of that number."""
+        row = self._db.one("SELECT hash FROM audit WHERE seq = ?", seq)
+        return bytes(row[0]) if row else None
+
+    def naming(self, names: Sequence[str], *, limit: int) -> Sequence[tuple[int, bytes, bytes]]:
+        """Return ``(seq, body, hash)`` of the entries in which a name occurs, in order."""
+        condition = " OR ".join("instr(body, ?) > 0" for _ in names)
+        rows = self._db.all(
+            f"SELECT seq, body, hash FROM audit WHERE {condition} ORDER BY seq LIMIT ?",  # noqa: S608  # as many marks as names
+            *(name.encode() for name in names),
+            limit,
+        )
+        return [(seq, body, found) for seq, body, found in rows]
 
     def entries(self, after: int = 0) -> Iterator[tuple[int, bytes, bytes, bytes]]:
         """Yield ``(seq, prev, body, hash)`` in order, a page at a time."""
@@ -63,11 +126,37 @@ class AuditLog:
         return verify_chain(self.entries())
 
     def verify_tail(self) -> Head:
-        """Check the newest 256 entries: cheap enough for every start.
+        """Check the newest 256 entries and the signed end: cheap enough for every start.
 
         Raises:
             AuthError: ``audit.broken`` with ``seq``.
         """
         start = max(self.head().seq - _TAIL, 0)
         row = self._db.one("SELECT hash FROM audit WHERE seq = ?", start)
-        return verify_chain(self.entries(start), after=Head(start, row[0] if row else GENESIS))
+        head = verify_chain(self.entries(start), after=Head(start, row[0] if row else GENESIS))
+        self._check_signed(head)
+        return head
+
+    def _check_signed(self, head: Head) -> None:
+        signed = self.signed_head()
+        if signed is None:
+            return
+        if (signed.seq, signed.hash) != (head.seq, head.hash):
+            raise broken(min(signed.seq, head.seq) + 1, "end" if signed.seq > head.seq else "head")
+        try:
+            verify_head(signed)
+        except AuthError:
+            raise broken(head.seq, "head") from None
+
+    def _sign(self, head: Head) -> None:
+        signed = sign_head(self._key(), head, self._clock.now().wall_ms)
+        self._db.run("DELETE FROM signed_heads")
+        self._db.run(
+            "INSERT INTO signed_heads (seq, hash, at, public_key, signature)"
+            " VALUES (?, ?, ?, ?, ?)",
+            signed.seq,
+            signed.hash,
+            signed.at,
+            signed.public_key,
+            signed.signature,
+        )

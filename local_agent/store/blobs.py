@@ -5,8 +5,10 @@ Blocking; on the event loop use a thread.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import hmac
+import os
 import re
 from pathlib import Path
 from typing import Final
@@ -35,9 +37,27 @@ class Blobs:
             raise StoreError("blob.too-large", limit=MAX_BLOB_BYTES)
         name = hashlib.sha256(data).hexdigest()
         path = self._path(name)
-        if not path.exists():
+        try:
+            os.utime(path)  # its age counts from the last time that somebody kept it
+        except FileNotFoundError:
             write_private(path, data)
         return name
+
+    def prune(self, *, before_s: float) -> int:
+        """Remove what nobody has kept since a moment, and return how many that were.
+
+        Remains of writes that a crash cut off go with it.
+
+        Args:
+            before_s: The moment, in seconds of the wall clock.
+        """
+        removed = 0
+        for path in self._folder.glob("??/*"):
+            with contextlib.suppress(FileNotFoundError):  # a write that was just renamed
+                if path.stat().st_mtime < before_s:
+                    path.unlink()
+                    removed += 1
+        return removed
 
     def get(self, name: str) -> bytes:
         """Return the bytes, which hash to their name.

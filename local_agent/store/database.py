@@ -136,6 +136,11 @@ class Database:
             copy.close()
 
 
+def newest_version() -> int:
+    """Return the version of the schema that this release writes."""
+    return len(_scripts())
+
+
 def _scripts() -> list[str]:
     """Return the migrations in order; the n-th takes the schema from version n-1 to n."""
     folder = resources.files("local_agent.store") / "migrations"

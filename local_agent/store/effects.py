@@ -22,6 +22,7 @@ class Effect:
     Attributes:
         opened_at: Milliseconds since the epoch.
         outcome: How it ended (`common.model.state.Reason`), or None while nobody knows.
+        closed_at: Milliseconds since the epoch; None as long as ``outcome`` is.
     """
 
     approval_id: str
@@ -29,6 +30,7 @@ class Effect:
     digest: str
     opened_at: int
     outcome: str | None
+    closed_at: int | None = None
 
 
 class Effects:
@@ -77,10 +79,16 @@ class Effects:
                 raise StateError("effect.not-open", approval_id=approval_id)
             self._audit.append("exec.result", approval_id=approval_id, outcome=outcome)
 
-    def close_of_task(self, task_id: str, outcome: str) -> None:
-        """Close what the task has open; a task and its effect end in one transaction."""
-        for effect in self._select("task_id = ? AND outcome IS NULL", task_id):
+    def close_of_task(self, task_id: str, outcome: str) -> bool:
+        """Close what the task has open; a task and its effect end in one transaction.
+
+        Returns:
+            Whether there was anything.
+        """
+        effects = self._select("task_id = ? AND outcome IS NULL", task_id)
+        for effect in effects:
             self.close_effect(effect.approval_id, outcome)
+        return bool(effects)
 
     def of_task(self, task_id: str) -> Sequence[Effect]:
         """Return the effects of a task, oldest first."""
@@ -92,7 +100,7 @@ class Effects:
 
     def _select(self, condition: str, *values: str) -> Sequence[Effect]:
         rows = self._db.all(
-            "SELECT approval_id, task_id, digest, opened_at, outcome FROM effects"  # noqa: S608  # conditions are the literals above
+            "SELECT approval_id, task_id, digest, opened_at, outcome, closed_at FROM effects"  # noqa: S608  # conditions are the literals above
             f" WHERE {condition} ORDER BY opened_at",
             *values,
         )

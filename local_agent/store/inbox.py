@@ -12,22 +12,35 @@ from functools import partial
 from typing import Any, Final, Literal, cast
 
 from common.clock import Clock
-from common.errors import InputError, LocalProtocolError, RemoteProtocolError
+from common.errors import (
+    AuthError,
+    InputError,
+    LocalProtocolError,
+    RemoteProtocolError,
+    UnavailableError,
+)
 from common.ids import minted_by, parse_short_id
 from common.model.state import Reason, TaskState, final_of
-from common.protocol.bodies import CancelBody, TaskBody
+from common.protocol.bodies import CancelBody, HeadBody, RekeyBody, TaskBody
 from common.protocol.envelope import Envelope
+from common.protocol.rekey import announced_key
 from common.sentences import Lang, Sentence, say
 from local_agent import replies
 from local_agent.store.audit_log import AuditLog
 from local_agent.store.database import Database
 from local_agent.store.endings import write_ending
-from local_agent.store.outbox import Peer
+from local_agent.store.heads import Heads
+from local_agent.store.outbox import Outbox, Peer
+from local_agent.store.peers import Peers
 from local_agent.store.tasks import Tasks
 from local_agent.store.wishes import TaskSource
 
-Accepted = Literal["new", "duplicate", "refused", "expired", "cancel", "noted"]
+Accepted = Literal["new", "duplicate", "refused", "expired", "cancel", "noted", "forked"]
 
+MAX_OPEN_TASKS: Final = 200  # of the gateway's at one time; one more is refused
+MAX_HOURLY: Final = 2_000  # messages taken in within an hour; more have to wait
+
+_HOUR_MS: Final = 3_600_000
 _KEEP_MS: Final = 30 * 86_400_000  # far beyond the life of any envelope; numbers guard for ever
 
 
@@ -46,6 +59,7 @@ class _Arrival:
     gateway_key_id: str
     source: TaskSource = "wecom"
     workspace: str | None = None
+    retry_of: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +83,24 @@ class Inbox:
     """Counts what one gateway sent, and turns it into tasks."""
 
     def __init__(
-        self, db: Database, clock: Clock, *, peer: Peer | None, tasks: Tasks, audit: AuditLog
+        self,
+        db: Database,
+        clock: Clock,
+        *,
+        peer: Peer | None,
+        tasks: Tasks,
+        peers: Peers,
+        outbox: Outbox,
+        heads: Heads,
+        audit: AuditLog,
     ) -> None:
         self._db = db
         self._clock = clock
         self._peer = peer
         self._tasks = tasks
+        self._peers = peers
+        self._outbox = outbox
+        self._heads = heads
         self._audit = audit
 
     def last_seq(self) -> int:
@@ -88,11 +114,13 @@ class Inbox:
         Returns:
             ``new``: a task to begin.  ``refused`` or ``expired``: a task that was recorded and
             ended, its result on the way back.  ``cancel``: its task is to be cancelled, which the
-            row remembers.  ``noted``: nothing to do.  ``duplicate``: known, nothing was changed
-            but the count.
+            row remembers.  ``noted``: nothing to do.  ``forked``: it contradicts the audit log.
+            ``duplicate``: known, nothing was changed but the count.
 
         Raises:
             RemoteProtocolError: ``sequence-gap``: the link let something through that it must not.
+            UnavailableError: ``inbox.too-fast`` or ``inbox.unheard``: more than a journal may grow
+                by; nothing was written, and it may come again later.
             StoreError: nothing was written; do not acknowledge.
         """
         header = envelope.header
@@ -102,6 +130,7 @@ class Inbox:
                 return "duplicate"
             if header.seq > last + 1:
                 raise RemoteProtocolError("sequence-gap", expected=last + 1, seq=header.seq)
+            self._check_pace(header.seq)
             fresh = self._note(envelope)
             if not fresh:
                 self._audit.append("inbox.repeated-id", seq=header.seq, jti=header.jti)
@@ -111,6 +140,10 @@ class Inbox:
                 return self._accept_task(envelope, content)
             if isinstance(content, CancelBody):
                 return self._accept_cancel(envelope, content)
+            if isinstance(content, HeadBody):
+                return self._heads.keep(envelope, content)
+            if isinstance(content, RekeyBody):
+                return self._accept_rekey(envelope)
             self._audit.append("inbox.tombstone", seq=header.seq, task_id=envelope.body["task_id"])
             return "noted"
 
@@ -125,6 +158,16 @@ class Inbox:
         if self._peer is None:
             raise LocalProtocolError("inbox.unpaired")
         return self._peer.name
+
+    def _check_pace(self, seq: int) -> None:
+        # Every message is a row and an audit entry: a gateway must not fill the disk with them.
+        row = self._db.one(
+            "SELECT received_at FROM inbox WHERE peer = ? AND seq <= ? ORDER BY seq DESC LIMIT 1",
+            self._name,
+            seq - MAX_HOURLY,
+        )
+        if row and row[0] > self._clock.now().wall_ms - _HOUR_MS:
+            raise UnavailableError("inbox.too-fast", limit=MAX_HOURLY)
 
     def _note(self, envelope: Envelope) -> bool:
         """Count the number, and return False when the message id was seen before."""
@@ -153,7 +196,10 @@ class Inbox:
         if self._tasks.find(body.task_id) is not None:
             self._audit.append("inbox.task-again", task_id=body.task_id, seq=envelope.header.seq)
             return "duplicate"
+        if self._outbox.is_full():
+            raise UnavailableError("inbox.unheard")
         now = self._clock.now().wall_ms
+        is_room = self._tasks.count_open_remote() < MAX_OPEN_TASKS
         arrival = _arrival(envelope, body)
         nameable = _is_gateways(body.short_id) and self._tasks.name_is_free(body.short_id, now)
         self._tasks.create(arrival, now, named=nameable)
@@ -163,12 +209,35 @@ class Inbox:
         if envelope.expired:
             self._end(arrival, now, Reason.EXPIRED, replies.EXPIRED_ON_ARRIVAL)
             return "expired"
+        if not is_room:
+            self._end(arrival, now, Reason.REFUSED, replies.MACHINE_FULL)
+            return "refused"
         return "new"
+
+    def _accept_rekey(self, envelope: Envelope) -> Accepted:
+        header = envelope.header
+        try:
+            new = announced_key(envelope)
+        except AuthError:
+            self._audit.append("gateway.rekey-refused", seq=header.seq, key=header.kid)
+            return "noted"
+        self._peers.pin(new, old_key_id=header.kid)
+        self._outbox.readdress()
+        self._audit.append(
+            "gateway.rekeyed",
+            old=header.kid,
+            new=new.key_id,
+            public_key=new.raw.hex(),
+            envelope=envelope.sha256,
+        )
+        return "noted"
 
     def _accept_cancel(self, envelope: Envelope, body: CancelBody) -> Accepted:
         task = self._tasks.find(body.task_id)
         # A gateway takes back what it brought itself, in time, and nothing else.
-        mine = task is not None and task.gateway_key_id == envelope.header.kid
+        mine = task is not None and self._peers.same_gateway(
+            task.gateway_key_id, envelope.header.kid
+        )
         done = mine and not envelope.expired and self._tasks.request_cancel(body.task_id)
         self._audit.append(
             "inbox.cancel",
@@ -180,7 +249,8 @@ class Inbox:
 
     def _end(self, task: _Arrival, at_ms: int, reason: Reason, sentence: Sentence) -> None:
         state, status = final_of(reason)
-        summary = say(sentence, task.lang, short_id=task.short_id)
+        facts = {"short_id": task.short_id, "limit": MAX_OPEN_TASKS}
+        summary = say(sentence, task.lang, **facts)
         of_task = {"threadId": task.thread_id, "taskId": task.task_id}
         self._tasks.change(
             _Ending(
@@ -188,7 +258,7 @@ class Inbox:
                 at_ms=at_ms,
                 reason=reason,
                 summary=summary,
-                ending_json=write_ending(partial(say, sentence, short_id=task.short_id)),
+                ending_json=write_ending(partial(say, sentence, **facts)),
                 events=(
                     {"type": "task_state", **of_task, "state": state.value, "message": summary},
                     {"type": "task_end", **of_task, "status": status, "reason": reason.value},

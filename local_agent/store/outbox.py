@@ -2,6 +2,11 @@
 
 A frame is signed inside the transaction that numbers it, so what is sent is what was stored.
 When to send is `local_agent.relay`'s matter.
+
+It is bounded although nothing in it may be lost.  While the gateway is away a step that only says
+again where a task is takes the place of the one before it; so each task leaves a dozen reports at
+most, however long it runs.  The tasks are bounded by the inbox, which takes in no new work while
+the gateway does not hear of the old (`Outbox.is_full`).
 """
 
 from __future__ import annotations
@@ -9,18 +14,51 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Protocol
 
 from common.clock import Clock
 from common.errors import LocalProtocolError, RemoteProtocolError
 from common.ids import new_uuid
 from common.strict_json import canonical
 from local_agent.store.database import Database
+from local_agent.store.peers import KeysInUse, Peers
 
-Kind = Literal["event", "result"]
+Kind = Literal["event", "result", "head", "rekey"]
 
 LIFE_S: Final = 7 * 86_400  # how long the gateway may take a frame for true
+_FOR_EVER_MS: Final = 2**62
 _RENEW_MS: Final = 3_600_000  # re-sign what would expire within the hour
+# Twice what all the tasks that the inbox lets in at one time can leave behind.
+MAX_ROWS: Final = 4_000
+MAX_BYTES: Final = 32 * 1024 * 1024
+
+
+class Sign(Protocol):
+    """Signs a frame for the gateway."""
+
+    def __call__(
+        self,
+        kind: Kind,
+        seq: int,
+        jti: str,
+        body: Mapping[str, Any],
+        exp: int,
+        *,
+        own: str | None,
+        gateway: bytes | None,
+    ) -> bytes:
+        """Return the frame.
+
+        Args:
+            kind: What it says.
+            seq: Its number.
+            jti: Its name.
+            body: The record.
+            exp: Until when it may be acted upon, in seconds since the epoch.
+            own: Name of the key to sign with; None for that of the pairing.
+            gateway: The gateway's key that is pinned; None for that of the pairing.
+        """
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,24 +66,31 @@ class Peer:
     """The gateway this machine is paired with.
 
     Attributes:
-        name: Names the pairing, both keys included, so that a new pairing counts from 1.
-        sign: ``(typ, seq, jti, body, exp) -> frame``; ``exp`` in seconds since the epoch.
+        name: Names the pairing, both its keys included, so that a new pairing counts from 1.
+        sign: Signs what is told.
+        on_open: Called with the keys in use when the journal is opened, before anything is signed.
     """
 
     name: str
-    sign: Callable[[Kind, int, str, Mapping[str, Any], int], bytes]
+    sign: Sign
+    on_open: Callable[[KeysInUse], None] = lambda _used: None
 
 
 class Outbox:
     """What this machine has yet to tell its gateway; nothing at all while it has none."""
 
-    def __init__(self, db: Database, clock: Clock, peer: Peer | None) -> None:
+    def __init__(self, db: Database, clock: Clock, peer: Peer | None, peers: Peers) -> None:
         self._db = db
         self._clock = clock
         self._peer = peer
+        self._peers = peers
+        # Up to here the gateway may have seen a frame: before this process it is not known.
+        self._offered = self._sent_seq()
 
     def put(self, kind: Kind, task_id: str, body: Mapping[str, Any]) -> int:
         """Number, sign and store one report; return its number, within one transaction.
+
+        An event that overtakes one which nobody has seen yet gets the number of that one.
 
         Raises:
             LocalProtocolError: ``outbox.unpaired``, or the body is not one the gateway would take.
@@ -54,14 +99,10 @@ class Outbox:
             raise LocalProtocolError("outbox.unpaired")
         jti, expires = new_uuid(), self._expires()
         with self._db.transaction():
-            row = self._db.one(
-                "INSERT INTO peers (peer, sent_seq) VALUES (?, 1) ON CONFLICT (peer)"
-                " DO UPDATE SET sent_seq = sent_seq + 1 RETURNING sent_seq",
-                self._peer.name,
-            )
-            seq = int(row[0]) if row else 0
+            seq = self._overtaken(kind, task_id, body) or self._next_seq(self._peer)
             self._db.run(
-                "INSERT INTO outbox (peer, seq, typ, jti, task_id, body, expires_at, frame)"
+                "INSERT OR REPLACE INTO outbox"
+                " (peer, seq, typ, jti, task_id, body, expires_at, frame)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 self._peer.name,
                 seq,
@@ -70,7 +111,7 @@ class Outbox:
                 task_id,
                 canonical(dict(body)).decode("ascii"),
                 expires,
-                self._peer.sign(kind, seq, jti, body, expires // 1000),
+                self._sign(self._peer, kind, seq, jti, body, expires // 1000),
             )
         return seq
 
@@ -83,8 +124,8 @@ class Outbox:
         if self._peer is None:
             return []
         with self._db.transaction():
-            self._renew(self._peer)
-            return [
+            self._renew(self._peer, before_ms=self._clock.now().wall_ms + _RENEW_MS)
+            found = [
                 (int(seq), bytes(frame))
                 for seq, frame in self._db.all(
                     "SELECT seq, frame FROM outbox WHERE peer = ? AND seq > ? ORDER BY seq LIMIT ?",
@@ -93,6 +134,8 @@ class Outbox:
                     limit,
                 )
             ]
+        self._offered = max([self._offered, *(seq for seq, _ in found)])
+        return found
 
     def acked(self, seq: int) -> int:
         """Forget everything up to ``seq``; the gateway has it.  Return how many that were.
@@ -104,27 +147,85 @@ class Outbox:
         if self._peer is None:
             return 0
         with self._db.transaction():
-            row = self._db.one("SELECT sent_seq FROM peers WHERE peer = ?", self._peer.name)
-            if seq > (int(row[0]) if row else 0):
+            if seq > self._sent_seq():
                 raise RemoteProtocolError("outbox.ack-unsent", seq=seq)
             return self._db.run(
                 "DELETE FROM outbox WHERE peer = ? AND seq <= ?", self._peer.name, seq
             )
 
+    def readdress(self) -> None:
+        """Sign everything anew for the gateway's key that is pinned now.
+
+        Each frame names the gateway by its key, and the gateway takes none that is for another.
+        """
+        if self._peer is not None:
+            self._renew(self._peer, before_ms=_FOR_EVER_MS)
+
+    def is_full(self) -> bool:
+        """Tell whether the gateway owes so many acknowledgements that no new work may begin."""
+        row = self._db.one(
+            "SELECT count(*), coalesce(sum(length(frame)), 0) FROM outbox WHERE peer = ?",
+            self._peer.name if self._peer else "",
+        )
+        rows, size = map(int, row or (0, 0))
+        return rows >= MAX_ROWS or size >= MAX_BYTES
+
+    def _sent_seq(self) -> int:
+        name = self._peer.name if self._peer else ""
+        row = self._db.one("SELECT sent_seq FROM peers WHERE peer = ?", name)
+        return int(row[0]) if row else 0
+
+    def _next_seq(self, peer: Peer) -> int:
+        row = self._db.one(
+            "INSERT INTO peers (peer, sent_seq) VALUES (?, 1) ON CONFLICT (peer)"
+            " DO UPDATE SET sent_seq = sent_seq + 1 RETURNING sent_seq",
+            peer.name,
+        )
+        return int(row[0]) if row else 0
+
+    def _overtaken(self, kind: Kind, task_id: str, body: Mapping[str, Any]) -> int | None:
+        """Return the number of the task's newest report when nobody has seen it and this one
+        says all of it that still counts.
+        """
+        if kind != "event" or self._peer is None:
+            return None
+        row = self._db.one(
+            "SELECT seq, typ, body FROM outbox WHERE peer = ? AND seq > ? AND task_id = ?"
+            " ORDER BY seq DESC LIMIT 1",
+            self._peer.name,
+            self._offered,
+            task_id,
+        )
+        if row is None or row[1] != "event" or not _overtakes(body, json.loads(row[2])):
+            return None
+        return int(row[0])
+
     def _expires(self) -> int:
         return self._clock.now().wall_ms + LIFE_S * 1000
 
-    def _renew(self, peer: Peer) -> None:
+    def _renew(self, peer: Peer, *, before_ms: int) -> None:
         for seq, typ, jti, body in self._db.all(
             "SELECT seq, typ, jti, body FROM outbox WHERE peer = ? AND expires_at < ?",
             peer.name,
-            self._clock.now().wall_ms + _RENEW_MS,
+            before_ms,
         ):
             expires = self._expires()
             self._db.run(
                 "UPDATE outbox SET expires_at = ?, frame = ? WHERE peer = ? AND seq = ?",
                 expires,
-                peer.sign(typ, seq, jti, json.loads(body), expires // 1000),
+                self._sign(peer, typ, seq, jti, json.loads(body), expires // 1000),
                 peer.name,
                 seq,
             )
+
+    def _sign(
+        self, peer: Peer, kind: Kind, seq: int, jti: str, body: Mapping[str, Any], exp: int
+    ) -> bytes:
+        own, gateway = self._peers.signer_of(seq), self._peers.in_use().gateway
+        return peer.sign(kind, seq, jti, body, exp, own=own, gateway=gateway)
+
+
+def _overtakes(new: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
+    """Tell whether an event only says anew where a task is, and leaves out no approval."""
+    asks_still = new["waiting"] is not None or old["waiting"] is None
+    return new["state"] == old["state"] and bool(new["message"]) and asks_still

@@ -12,6 +12,7 @@ from typing import ParamSpec, TypeVar
 
 from common.clock import Clock
 from common.errors import StoreError
+from common.signing import SigningKey
 from local_agent.store.journal import Journal
 from local_agent.store.outbox import Peer
 
@@ -31,7 +32,14 @@ class JournalThread:
         self._executor = executor
 
     @classmethod
-    async def open(cls, path: Path, *, clock: Clock, peer: Peer | None = None) -> JournalThread:
+    async def open(
+        cls,
+        path: Path,
+        *,
+        clock: Clock,
+        key: Callable[[], SigningKey],
+        peer: Peer | None = None,
+    ) -> JournalThread:
         """Open the journal on a thread of its own.
 
         Raises:
@@ -41,7 +49,7 @@ class JournalThread:
         """
         executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="journal")
         try:
-            journal = await _on(executor, partial(Journal, path, clock=clock, peer=peer))
+            journal = await _on(executor, partial(Journal, path, clock=clock, key=key, peer=peer))
         except BaseException:
             executor.shutdown(wait=False)
             raise

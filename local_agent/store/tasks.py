@@ -17,6 +17,7 @@ from local_agent.store.approvals import Approvals
 from local_agent.store.audit_log import AuditLog
 from local_agent.store.database import Database
 from local_agent.store.effects import Effects
+from local_agent.store.heads import Heads
 from local_agent.store.outbox import Kind, Outbox
 from local_agent.store.wishes import Change, NewTask, TaskSource
 
@@ -34,6 +35,7 @@ class Task:
         cancel_requested: A cancel was accepted and must be acted upon, also after a restart.
         created_at: Milliseconds since the epoch.
         updated_at: Milliseconds since the epoch.
+        retry_of: The task that it asks for again; None for most.
     """
 
     task_id: str
@@ -57,6 +59,7 @@ class Task:
     cancel_requested: bool
     created_at: int
     updated_at: int
+    retry_of: str | None
 
 
 _COLUMNS: Final = tuple(field.name for field in fields(Task))
@@ -69,6 +72,11 @@ _UPDATE: Final = """UPDATE tasks SET state = :state, reason = :reason, updated_a
   intent_json = COALESCE(:intent, intent_json), proposal_json = COALESCE(:proposal, proposal_json),
   summary = COALESCE(:summary, summary), ending_json = COALESCE(:ending, ending_json)
   WHERE task_id = :task_id"""
+_STRIP: Final = """UPDATE tasks SET named = 0, text = '', intent_json = NULL, proposal_json = NULL,
+  summary = NULL, ending_json = NULL WHERE task_id = :task_id"""
+_DROP: Final = """DELETE FROM tasks WHERE task_id = :task_id
+  AND NOT EXISTS (SELECT 1 FROM approvals WHERE approvals.task_id = tasks.task_id)
+  AND NOT EXISTS (SELECT 1 FROM effects WHERE effects.task_id = tasks.task_id)"""
 
 
 class Tasks:
@@ -81,12 +89,14 @@ class Tasks:
         outbox: Outbox,
         approvals: Approvals,
         effects: Effects,
+        heads: Heads,
         audit: AuditLog,
     ) -> None:
         self._db = db
         self._outbox = outbox
         self._approvals = approvals
         self._effects = effects
+        self._heads = heads
         self._audit = audit
 
     def create(self, new: NewTask, at_ms: int, *, named: bool = True) -> Task:
@@ -119,6 +129,7 @@ class Tasks:
                 source=new.source,
                 claimed_user=new.claimed_user,
                 envelope_sha256=new.envelope_sha256,
+                retry_of=new.retry_of,
             )
             return self.get(new.task_id)
 
@@ -159,6 +170,31 @@ class Tasks:
         """Return every task that has not ended, oldest first."""
         rows = self._db.all(f"{_SELECT} WHERE reason IS NULL ORDER BY created_at, task_id")
         return [_task(row) for row in rows]
+
+    def count_open_remote(self) -> int:
+        """Count the tasks that the gateway brought and that have not ended."""
+        row = self._db.one("SELECT count(*) FROM tasks WHERE reason IS NULL AND source = 'wecom'")
+        return int(row[0]) if row else 0
+
+    def forget(self, *, before_ms: int, limit: int) -> int:
+        """Forget tasks that ended before a moment, and return how many there were to forget.
+
+        Where something was ever asked or done, the row stays without its words: approval, effect
+        and audit entry lead to it for ever.
+        """
+        old = self._db.all(
+            "SELECT task_id FROM tasks WHERE reason IS NOT NULL AND updated_at < ?"
+            " AND EXISTS (SELECT 1 FROM events WHERE events.task_id = tasks.task_id)"
+            " ORDER BY updated_at LIMIT ?",
+            before_ms,
+            limit,
+        )
+        with self._db.transaction():
+            for (task_id,) in old:
+                self._db.run("DELETE FROM events WHERE task_id = ?", task_id)
+                self._db.run(_STRIP, task_id=task_id)
+                self._db.run(_DROP, task_id=task_id)
+        return len(old)
 
     def recent(self, *, limit: int = 50) -> Sequence[Task]:
         """Return the newest tasks, newest first."""
@@ -231,9 +267,11 @@ class Tasks:
             )
 
     def _end(self, task_id: str, reason: Reason) -> None:
-        self._effects.close_of_task(task_id, reason.value)
+        executed = self._effects.close_of_task(task_id, reason.value)
         self._approvals.withdraw(task_id)
         self._audit.append("task.ended", task_id=task_id, reason=reason.value)
+        if executed:
+            self._heads.offer()
 
 
 def _check(task: Task, change: Change) -> None:

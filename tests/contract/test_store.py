@@ -105,19 +105,19 @@ async def test_numbers_taken_at_once_have_no_hole_and_a_rollback_gives_its_numbe
     from common.signing import SigningKey
 
     def spoiled(conn: Connection) -> None:
-        agents.next_seq(conn, "a")
+        agents.next_turn(conn, "a")
         raise InputError("input.test")
 
     key = SigningKey.generate().public
     await store.write(agents.enrol, "a", machine="dev-1", public_key=key, at_ms=AT)
     calls = [
         asyncio.ensure_future(
-            store.write(spoiled) if number % 3 == 0 else store.write(agents.next_seq, "a")
+            store.write(spoiled) if number % 3 == 0 else store.write(agents.next_turn, "a")
         )
         for number in range(60)
     ]
     outcomes = await asyncio.gather(*calls, return_exceptions=True)
-    assert [seq for seq in outcomes if isinstance(seq, int)] == list(range(1, 41))
+    assert [turn.seq for turn in outcomes if isinstance(turn, agents.Turn)] == list(range(1, 41))
 
 
 async def test_a_caller_that_went_away_disturbs_nobody(store: Store) -> None:

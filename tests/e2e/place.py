@@ -65,7 +65,7 @@ class Place:
     @classmethod
     def at(cls, root: Path, **extra: str) -> Place:
         """Write the configuration; start nothing."""
-        simulator_port, gateway_port = _free_ports(2)
+        simulator_port, gateway_port = free_ports(2)
         made = write_installation(
             root / "config", simulator_port=simulator_port, gateway_port=gateway_port, lang="en"
         )
@@ -140,7 +140,7 @@ class Place:
     def start_simulator(self) -> None:
         """Start the simulated WeCom and wait until it listens."""
         self.start("simulator", "sim")
-        wait_until(lambda: _listens(self.made.config.port))
+        wait_until(lambda: listens(self.made.config.port))
 
     def start_gateway(self) -> None:
         """Start the gateway and wait until it is ready."""
@@ -352,7 +352,8 @@ class Terminal:
         raise AssertionError(f"nothing more within {seconds} s: {self.shown}")
 
 
-def _free_ports(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
+    """Return ports that nobody listens on at this moment."""
     listeners = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
     ports = [int(listener.getsockname()[1]) for listener in listeners]
     for listener in listeners:
@@ -360,7 +361,8 @@ def _free_ports(count: int) -> list[int]:
     return ports
 
 
-def _listens(port: int) -> bool:
+def listens(port: int) -> bool:
+    """Tell whether somebody listens on a port of loopback."""
     try:
         socket.create_connection(("127.0.0.1", port), timeout=1).close()
     except OSError:

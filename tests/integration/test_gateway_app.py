@@ -7,6 +7,7 @@ WebSocket, and WeCom's API is a small server that remembers what it was sent.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import re
 import signal
@@ -424,8 +425,10 @@ async def test_a_fault_in_the_stores_thread_ends_the_process_and_not_in_silence(
     await place.call("member", "add", USER)
     gateway = await place.start((sys.executable, "-c", FAULTY, "gateway"))
     await asyncio.to_thread((place.root / "fault").touch)
-    async with place.http.get(gateway.base + "/health/ready") as answer:
-        assert answer.status == 503
+    # Its own rounds may meet the fault first, and then nobody answers any more.
+    with contextlib.suppress(aiohttp.ClientError):
+        async with place.http.get(gateway.base + "/health/ready") as answer:
+            assert answer.status == 503
     assert gateway.child.stderr is not None
     async with asyncio.timeout(10):
         said = (await gateway.child.stderr.read()).splitlines()

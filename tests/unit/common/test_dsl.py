@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from common import dsl
-from common.dsl import Command, FreeText, NotAddressed
+from common.dsl import Command, Directed, FreeText, NotAddressed
 from common.sentences import Lang
 
 
@@ -156,4 +156,62 @@ def test_the_help_names_the_prefix_that_is_set() -> None:
 def test_what_the_help_shows_is_understood() -> None:
     for line in dsl.help_text("en").splitlines()[1:-1]:
         usage = line.split(": ")[0].replace("[", "").replace("]", "").replace("ID", "T-7K3F")
-        assert isinstance(dsl.parse(usage.replace("…", "x")), Command)
+        assert isinstance(dsl.parse(usage.replace("…", "x")), Command | Directed)
+
+
+@pytest.mark.parametrize(
+    ("text", "machine", "rest", "said"),
+    [
+        ("@dev on dev-1 test", "dev-1", "test", Command("test")),
+        ("@dev ON ＤＥＶ－１， test", "dev-1", "test", Command("test")),
+        (
+            "@dev on dev—1: cancel T-7K3F",
+            "dev-1",
+            "cancel T-7K3F",
+            Command("cancel", task_id="T-7K3F"),
+        ),
+        ("@dev on dev-1", "dev-1", "", FreeText("")),
+        ("@dev 在 dev-1 上跑测试", "dev-1", "跑测试", Command("test")),
+        ("@dev在dev-1上取消T-7K3F", "dev-1", "取消T-7K3F", Command("cancel", task_id="T-7K3F")),
+        ("@dev on a on b test", "a", "on b test", FreeText("on b test")),
+    ],
+)
+def test_one_message_can_be_for_one_machine(
+    text: str, machine: str, rest: str, said: Command | FreeText
+) -> None:
+    assert dsl.parse(text) == Directed(machine, rest, said)
+
+
+def test_a_command_for_one_machine_is_never_touched() -> None:
+    found = dsl.parse('@dev on dev-1 test --cmd="a  B"')
+    assert isinstance(found, Directed)
+    assert found.text == 'test --cmd="a  B"'
+    assert isinstance(found.said, Command)
+    assert found.said.options == {"cmd": "a  B"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "@dev on main.py fix the import",
+        "@dev 在 src 里查找 x",
+        "@dev在src目录查找x",
+        "@dev 在线吗",
+        "@dev on my_branch run it",
+    ],
+)
+def test_a_place_in_the_workspace_is_no_machine(text: str) -> None:
+    assert dsl.parse(text) == FreeText(text.removeprefix("@dev").strip())
+
+
+@pytest.mark.parametrize(
+    ("text", "machine"),
+    [("@dev use dev-2", "dev-2"), ("@dev USE Dev-2.", "dev-2"), ("@dev 使用dev-2。", "dev-2")],
+)
+def test_a_machine_is_chosen_by_its_name(text: str, machine: str) -> None:
+    assert dsl.parse(text) == Command("use", args=machine)
+
+
+@pytest.mark.parametrize("text", ["use pytest to run them", "使用pytest跑测试", "电脑上跑测试"])
+def test_a_sentence_that_begins_like_a_choice_is_natural_language(text: str) -> None:
+    assert dsl.parse(f"@dev {text}") == FreeText(text)

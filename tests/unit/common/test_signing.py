@@ -21,7 +21,10 @@ LABELS = (
     signing.ENVELOPE,
     signing.APPROVAL,
     signing.AUDIT,
+    signing.AUDIT_HEAD,
     signing.PAIR,
+    signing.REKEY,
+    signing.RECEIPT,
 )
 
 

@@ -55,6 +55,8 @@ async def test_a_message_becomes_one_signed_task_for_the_members_machine(desk: D
         "received_at": NOON_MS,
     }
     assert desk.woken == [AGENT]
+    assert desk.newest is not None
+    assert desk.newest.frame == envelope.frame
     assert desk.rung == 1
 
 
@@ -181,6 +183,25 @@ async def test_unfinished_tasks_have_a_limit(tmp_path: Path) -> None:
         assert "2 unfinished" in str(await desk.hear("@dev test"))
         assert len(await desk.tasks()) == 2
         assert len(await desk.mail()) == 2
+
+
+@pytest.mark.requirement("P7")
+async def test_the_queue_of_one_machine_has_a_limit_and_cancelling_goes_beyond_it(
+    tmp_path: Path,
+) -> None:
+    async with open_desk(tmp_path, limits=Limits(queue=2)) as desk:
+        for _ in range(2):
+            await desk.hear("@dev test")
+        said = str(await desk.hear("@dev test"))
+        assert (MACHINE in said, "2 wait" in said) == (True, True)
+        assert len(await desk.tasks()) == 2
+        await desk.connect()
+        await desk.mailbox.acked(AGENT, epoch=desk.epoch, seq=1)
+        await desk.hear("@dev test")
+        assert len(await desk.tasks()) == 3
+        oldest = (await desk.tasks())[-1]
+        await desk.hear(f"@dev cancel {oldest.short_id}")
+        assert [envelope.header.typ for envelope in await desk.mail(after=1)][-1] == "cancel"
 
 
 async def test_without_a_machine_the_next_step_is_told(desk: Desk) -> None:

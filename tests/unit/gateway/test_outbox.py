@@ -132,6 +132,17 @@ async def test_a_try_that_may_have_arrived_is_repeated_as_a_copy(desk: Desk) -> 
     assert channel.tries == [(USER, "one", False), (USER, "one", True)]
 
 
+@pytest.mark.requirement("P7")
+async def test_what_is_told_of_a_task_is_marked_from_the_first_try(desk: Desk) -> None:
+    told = {"channel": "wecom_app", "user_id": USER, "at_ms": NOON_MS, "task_id": "t-1"}
+    await desk.write(outbox.put, "final:t-1", "done", **told)
+    channel = ScriptedChannel()
+    async with _running(desk, channel):
+        await channel.next()
+        await _until(desk, "final:t-1", "sent")
+    assert channel.tries == [(USER, "done", True)], "WeCom must know a copy by its first"
+
+
 async def test_the_clients_pace_is_waited_for_and_is_no_try(desk: Desk) -> None:
     await desk.write(_put, "one")
     channel = ScriptedChannel([PACE])

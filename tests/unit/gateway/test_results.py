@@ -9,9 +9,12 @@ import pytest
 
 from common.errors import StoreError
 from common.model.state import Reason, TaskState, final_of
+from common.protocol.envelope import Envelope, agent_name, gateway_name
+from common.protocol.rekey import rekey_body
+from common.signing import SigningKey, VerifyKey
 from common.text import CHAT_BYTES
-from gateway.results import APPROVALS, REFUSALS
-from gateway.store import members
+from gateway.results import APPROVALS, REFUSALS, REKEYS
+from gateway.store import agents, members
 from tests.gateway_desk import AGENT, MACHINE, NOON_MS, TO_APPROVAL, USER, WAITING, Desk, open_desk
 
 
@@ -304,3 +307,57 @@ async def test_a_machine_cannot_bury_its_members_chat_under_approvals(desk: Desk
     assert len(await _told(desk, 1)) == APPROVALS
     assert await desk.event(task, "EXECUTING")
     assert "now running" in (await desk.said())[-1]
+
+
+# Rotated keys
+
+
+def rekey(desk: Desk, new: SigningKey, *, key: SigningKey | None = None) -> Envelope:
+    """Return what hands the machine's next key to the gateway."""
+    signer = key or desk.agent_key
+    iss, aud = agent_name(AGENT), gateway_name(desk.gateway_key.public)
+    body = rekey_body(new, iss=iss, aud=aud, old_key_id=signer.public.key_id)
+    return desk.signed("rekey", body)
+
+
+async def key_on_record(desk: Desk) -> bytes:
+    """Return the machine's key as the gateway has it."""
+    agent = await desk.store.read(agents.find, AGENT)
+    assert agent is not None
+    assert agent.key_id == VerifyKey(agent.public_key).key_id
+    return agent.public_key
+
+
+@pytest.mark.requirement("P3")
+async def test_a_machine_hands_its_next_key_over(desk: Desk) -> None:
+    new, old = SigningKey.generate(), desk.agent_key.public.key_id
+    assert await desk.tell(rekey(desk, new))
+    assert await key_on_record(desk) == new.public.raw
+    (entry,) = [entry for entry in await desk.audited() if "agent.rekeyed" in entry]
+    assert old in entry
+    assert new.public.key_id in entry
+
+
+@pytest.mark.requirement("R18")
+async def test_a_key_whose_proof_does_not_hold_is_refused_and_audited(desk: Desk) -> None:
+    made = rekey(desk, SigningKey.generate(), key=SigningKey.generate())
+    assert await desk.tell(made)
+    assert await key_on_record(desk) == desk.agent_key.public.raw
+    assert any("auth.rekey" in entry for entry in await desk.audited())
+
+
+@pytest.mark.requirement("R11")
+async def test_a_key_of_another_machine_is_refused(desk: Desk) -> None:
+    other = SigningKey.generate()
+    await desk.write(agents.enrol, "agent-2", machine="dev-2", public_key=other.public, at_ms=1)
+    assert await desk.tell(rekey(desk, other))
+    assert await key_on_record(desk) == desk.agent_key.public.raw
+    assert any("agent.key-in-use" in entry for entry in await desk.audited())
+
+
+async def test_a_machine_cannot_fill_the_audit_with_new_keys(desk: Desk) -> None:
+    for _ in range(REKEYS + 3):
+        await desk.tell(rekey(desk, SigningKey.generate()))
+    entries = await desk.audited()
+    assert sum("agent.rekeyed" in entry for entry in entries) == REKEYS
+    assert any("result.rekeyed-too-often" in entry for entry in entries)

@@ -16,6 +16,7 @@ import pytest
 from aiohttp import web
 
 from common.errors import ConfigError, UnavailableError
+from gateway import serving as serving_module
 from gateway.serving import (
     allow_connections,
     bind,
@@ -138,6 +139,24 @@ async def test_a_connection_that_asks_for_nothing_is_closed(said: bytes) -> None
         with contextlib.suppress(ConnectionResetError):
             assert await reader.read() == b""
         writer.close()
+
+
+@pytest.mark.requirement("R13")
+async def test_in_a_crowd_whoever_asks_for_nothing_is_closed_sooner(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(serving_module, "CROWD", 10)
+    monkeypatch.setattr(serving_module, "LOOK_SECONDS", 0.02)
+    listener = bind("127.0.0.1", 0)
+    port = listener.getsockname()[1]
+    # Alone it would have 20 s, and the test 5.
+    serving = listening(web.Application(), listener, goodbye=lambda: None, head_seconds=20.0)
+    async with serving, asyncio.timeout(5):
+        crowd = [await asyncio.open_connection("127.0.0.1", port) for _ in range(200)]
+        ended = asyncio.gather(*(reader.read() for reader, _ in crowd), return_exceptions=True)
+        assert len(await ended) == 200
+        for _, writer in crowd:
+            writer.close()
 
 
 async def test_a_connection_at_work_is_left_alone_and_one_after_it_waits_longer() -> None:

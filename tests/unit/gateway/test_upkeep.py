@@ -10,7 +10,8 @@ import pytest
 
 from common.errors import StoreError
 from common.model.state import Reason, TaskState
-from gateway.store import agents, inbound, members, outbox, tasks
+from gateway.store import agents, members, outbox, tasks, visitors
+from gateway.store.port import Connection
 from gateway.store.tasks import Task
 from gateway.upkeep import LISTEN_S
 from tests.gateway_desk import (
@@ -91,7 +92,7 @@ async def test_a_task_that_its_machine_never_speaks_of_again_ends_as_unknown(des
     assert (ended.state, ended.reason, ended.presumed) == (TaskState.FAILED, Reason.UNKNOWN, 1)
     for fact in (task.short_id, MACHINE, "01-01 12:00"):
         assert fact in (await desk.said())[-1]
-    assert await desk.store.read(tasks.count_open, USER) == 0
+    assert await desk.store.read(tasks.open_of, USER, limit=5) == []
 
 
 async def test_every_word_of_a_task_gives_it_its_full_time_again(desk: Desk) -> None:
@@ -200,7 +201,13 @@ async def test_old_records_are_forgotten(desk: Desk) -> None:
     await desk.hear("@dev status")
     desk.clock.advance(8 * 24 * HOURS)
     await desk.upkeep.round()
-    assert await desk.store.read(inbound.recent, USER, since_ms=0, limit=9) == 0
+    assert await desk.store.read(_messages) == 0
+
+
+def _messages(conn: Connection) -> int:
+    visitor = visitors.look_up(conn, USER, since_ms=0, messages=9, queued=0)
+    assert visitor is not None
+    return visitor.messages
 
 
 async def test_the_loop_outlives_a_failing_store(

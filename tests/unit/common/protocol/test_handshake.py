@@ -11,8 +11,15 @@ from common.clock import Instant, ManualClock
 from common.errors import AuthError, CodexBridgeError, LocalProtocolError, RemoteProtocolError
 from common.protocol.frames import Challenge, Hello, Ready
 from common.protocol.handshake import Admission, AgentHandshake, GatewayHandshake, Knock
-from common.signing import AGENT_AUTH, VerifyKey
-from tests.unit.common.protocol.wire import AGENT_ID, AGENT_KEY, GATEWAY_KEY, STRANGER_KEY, URL
+from common.signing import AGENT_AUTH, GATEWAY_AUTH, SigningKey, VerifyKey
+from tests.unit.common.protocol.wire import (
+    AGENT_ID,
+    AGENT_KEY,
+    GATEWAY_KEY,
+    NEXT_KEY,
+    STRANGER_KEY,
+    URL,
+)
 
 NOW = ManualClock().now()
 
@@ -111,7 +118,7 @@ def test_no_field_of_a_ready_can_be_changed_on_the_way(changed: dict[str, Any]) 
 
 
 @pytest.mark.requirement("R12")
-@pytest.mark.parametrize("name", ["v", "nonce_a", "url", "ts", "last_seq", "agent_id"])
+@pytest.mark.parametrize("name", ["v", "gw_key_id", "nonce_a", "url", "ts", "last_seq", "agent_id"])
 def test_a_hello_with_a_field_stripped_is_malformed(name: str) -> None:
     cloud = gateway()
     hello = agent().answer(Challenge(cloud.challenge), NOW)
@@ -120,7 +127,7 @@ def test_a_hello_with_a_field_stripped_is_malformed(name: str) -> None:
 
 
 @pytest.mark.requirement("R12")
-@pytest.mark.parametrize("name", ["v_min", "v_max", "nonce_g", "gw_key_id", "ts"])
+@pytest.mark.parametrize("name", ["v_min", "v_max", "nonce_g", "gw_key_ids", "ts"])
 def test_a_challenge_with_a_field_stripped_is_malformed(name: str) -> None:
     with pytest.raises(RemoteProtocolError) as caught:
         agent().answer(Challenge(spoilt(gateway().challenge, **{name: None})), NOW)
@@ -166,7 +173,7 @@ def test_a_signature_of_one_side_is_none_of_the_other() -> None:
     # Both labels differ, so an agent's own signature cannot be reflected to it as a ready.
     cloud, machine = gateway(), agent(gateway_key=AGENT_KEY.public)
     hello = machine.answer(
-        Challenge(spoilt(cloud.challenge, gw_key_id=AGENT_KEY.public.key_id)), NOW
+        Challenge(spoilt(cloud.challenge, gw_key_ids=[AGENT_KEY.public.key_id])), NOW
     )
     with pytest.raises(AuthError):
         machine.accept(Ready("{}", hello.sig))
@@ -198,12 +205,99 @@ def test_an_agent_answers_only_the_gateway_it_is_paired_with() -> None:
 @pytest.mark.requirement("R12")
 def test_naming_the_pinned_key_is_not_having_it() -> None:
     cloud, machine = gateway(), agent(gateway_key=STRANGER_KEY.public)
-    lie = spoilt(cloud.challenge, gw_key_id=STRANGER_KEY.public.key_id)
-    cloud.challenge = lie
-    cloud.knock(machine.answer(Challenge(lie), NOW), NOW)
+    lie = spoilt(cloud.challenge, gw_key_ids=[STRANGER_KEY.public.key_id])
+    hello = machine.answer(Challenge(lie), NOW)
+    body = '{"last_seq":0,"session_id":"session-1"}'
+    said = lie.encode() + hello.body.encode() + hello.sig + body.encode()
+    proof = GATEWAY_KEY.sign(GATEWAY_AUTH, hashlib.sha256(said).digest())
     with pytest.raises(AuthError) as caught:
-        machine.accept(cloud.admit(AGENT_KEY.public, last_seq=0))
+        machine.accept(Ready(body, proof))
     assert caught.value.code == "auth.signature"
+
+
+def refusal_of(machine: AgentHandshake, challenge: Challenge, cloud: GatewayHandshake) -> str:
+    """Return the code with which either side refuses what follows a challenge."""
+    try:
+        hello = machine.answer(challenge, NOW)
+    except (AuthError, RemoteProtocolError) as error:
+        return error.code
+    return admit_refusal(hello, cloud).code
+
+
+def rotated(**changed: Any) -> GatewayHandshake:
+    """Return the side of a gateway that has rotated its key once."""
+    arguments: dict[str, Any] = {"nonce": b"g" * 32, "session_id": "session-1", "at": NOW}
+    return GatewayHandshake(NEXT_KEY, URL, **{"older": (GATEWAY_KEY,)} | arguments | changed)
+
+
+@pytest.mark.requirement("R12")
+@pytest.mark.parametrize("pinned", [NEXT_KEY, GATEWAY_KEY], ids=["current", "older"])
+def test_a_rotated_gateway_answers_with_the_key_that_the_agent_pins(pinned: SigningKey) -> None:
+    cloud, machine = rotated(), agent(gateway_key=pinned.public)
+    cloud.knock(machine.answer(Challenge(cloud.challenge), NOW), NOW)
+    assert cloud.key is pinned
+    assert machine.accept(cloud.admit(AGENT_KEY.public, last_seq=9)).last_seq == 9
+
+
+@pytest.mark.requirement("R12")
+def test_a_gateway_refuses_a_key_that_it_did_not_offer() -> None:
+    cloud, machine = rotated(older=()), agent()
+    hello = machine.answer(Challenge(rotated().challenge), NOW)
+    assert admit_refusal(hello, cloud).code == "auth.wrong-gateway"
+
+
+@pytest.mark.requirement("R12")
+def test_an_agent_takes_no_ready_by_another_key_of_the_same_gateway() -> None:
+    cloud, machine = rotated(), agent()
+    cloud.knock(machine.answer(Challenge(cloud.challenge), NOW), NOW)
+    cloud.key = NEXT_KEY
+    with pytest.raises(AuthError) as caught:
+        machine.accept(cloud.admit(AGENT_KEY.public, last_seq=9))
+    assert caught.value.code == "auth.signature"
+
+
+@pytest.mark.requirement("R12")
+@pytest.mark.parametrize(
+    "offered",
+    [
+        [],
+        ["0" * 16],
+        [GATEWAY_KEY.public.key_id],
+        [GATEWAY_KEY.public.key_id, NEXT_KEY.public.key_id],
+        [NEXT_KEY.public.key_id, GATEWAY_KEY.public.key_id] * 2,
+        [NEXT_KEY.public.key_id, GATEWAY_KEY.public.key_id, "0" * 16, "1" * 16, "2" * 16],
+        [NEXT_KEY.public.key_id, GATEWAY_KEY.public.key_id, 7],
+        GATEWAY_KEY.public.key_id,
+    ],
+    ids=str,
+)
+def test_no_key_can_be_stripped_added_or_moved_in_a_challenge(offered: Any) -> None:
+    cloud, machine = rotated(), agent()
+    forged = Challenge(spoilt(cloud.challenge, gw_key_ids=offered))
+    is_list = isinstance(offered, list) and all(isinstance(key_id, str) for key_id in offered)
+    if not is_list or not 1 <= len(offered) <= 4 or len(set(offered)) < len(offered):
+        expected = "record.field"
+    elif GATEWAY_KEY.public.key_id not in offered:
+        expected = "auth.wrong-gateway"
+    else:
+        expected = "auth.signature"
+    assert refusal_of(machine, forged, cloud) == expected
+
+
+@pytest.mark.requirement("R12")
+def test_the_key_that_an_agent_named_cannot_be_changed_on_the_way() -> None:
+    cloud, machine = rotated(), agent()
+    hello = machine.answer(Challenge(cloud.challenge), NOW)
+    other = Hello(spoilt(hello.body, gw_key_id=NEXT_KEY.public.key_id), hello.sig)
+    assert admit_refusal(other, cloud).code == "auth.signature"
+
+
+def test_a_gateway_offers_four_keys_at_most() -> None:
+    older = [SigningKey(bytes([number]) * 32) for number in range(10, 14)]
+    assert rotated(older=older[:3]).challenge
+    with pytest.raises(LocalProtocolError) as caught:
+        rotated(older=older)
+    assert caught.value.code == "link.invalid"
 
 
 def test_an_agent_with_another_key_is_refused() -> None:

@@ -9,6 +9,8 @@ import pytest
 from common.clock import ManualClock
 from common.errors import InputError, LocalProtocolError
 from common.protocol import frames
+from common.protocol.closing import websocket_code
+from common.protocol.envelope import gateway_name
 from common.protocol.link import (
     Acked,
     AgentKnocked,
@@ -19,16 +21,20 @@ from common.protocol.link import (
     Ready,
     Received,
 )
+from common.protocol.pace import BYTES, FRAMES, FRAMES_PER_SECOND
+from common.signing import SigningKey
 from tests.unit.common.protocol.wire import (
     AGENT_ID,
     AGENT_KEY,
     GATEWAY_KEY,
+    NEXT_KEY,
     SESSION,
     STRANGER_KEY,
     Ends,
     closed,
     only,
     ready_ends,
+    rekey,
     result,
     task,
 )
@@ -50,8 +56,8 @@ def test_two_ends_shake_hands_and_tell_where_the_other_stands() -> None:
     ends.knock()
     assert only(ends.gateway.events(), AgentKnocked) == AgentKnocked(AGENT_ID, 7)
     ends.admit(last_seq=3)
-    assert only(ends.gateway.events(), Ready) == Ready(SESSION, peer_last_seq=7)
-    assert only(ends.agent.events(), Ready) == Ready(SESSION, peer_last_seq=3)
+    assert only(ends.gateway.events(), Ready) == Ready(SESSION, 7, GATEWAY_KEY.public.key_id)
+    assert only(ends.agent.events(), Ready) == Ready(SESSION, 3, GATEWAY_KEY.public.key_id)
     assert (ends.agent.expected_seq, ends.gateway.expected_seq) == (8, 4)
 
 
@@ -482,3 +488,110 @@ def test_two_gateway_connections_are_challenged_differently() -> None:
         for nonce in (b"1" * 32, b"2" * 32)
     }
     assert len(said) == 2
+
+
+# Rotated keys
+
+
+@pytest.mark.parametrize("pinned", [NEXT_KEY, GATEWAY_KEY], ids=["current", "older"])
+def test_a_link_rests_on_the_gateway_key_that_the_agent_pins(pinned: SigningKey) -> None:
+    ends = Ends(gateway_keys=(NEXT_KEY, GATEWAY_KEY), gateway_key=pinned.public)
+    ends.knock()
+    ends.gateway.events()
+    ends.admit()
+    for link in (ends.gateway, ends.agent):
+        assert only(link.events(), Ready).gateway_key_id == pinned.public.key_id
+    name = gateway_name(pinned.public)
+    ends.gateway.send(task(1, ends.clock.now(), key=pinned, iss=name).frame)
+    ends.agent.send(result(1, ends.clock.now(), aud=name).frame)
+    ends.exchange()
+    assert only(ends.agent.events(), Received).envelope.header.kid == pinned.public.key_id
+    assert only(ends.gateway.events(), Received).envelope.header.aud == name
+
+
+@pytest.mark.requirement("R16")
+def test_an_envelope_by_another_key_of_the_same_gateway_is_refused() -> None:
+    ends = ready_ends(gateway_keys=(NEXT_KEY, GATEWAY_KEY))
+    frame = task(1, ends.clock.now(), key=NEXT_KEY, iss=gateway_name(NEXT_KEY.public)).frame
+    ends.agent.receive(frame, ends.agent_now)
+    assert closed(ends.agent).code == "auth"
+
+
+@pytest.mark.requirement("R16")
+def test_a_report_for_another_key_of_the_same_gateway_is_refused() -> None:
+    ends = ready_ends(gateway_keys=(NEXT_KEY, GATEWAY_KEY))
+    frame = result(1, ends.clock.now(), aud=gateway_name(NEXT_KEY.public)).frame
+    ends.gateway.receive(frame, ends.clock.now())
+    assert closed(ends.gateway).code == "auth"
+
+
+def test_what_follows_the_next_key_waits_for_the_next_connection() -> None:
+    ends = ready_ends(gateway_keys=(NEXT_KEY, GATEWAY_KEY))
+    now = ends.clock.now()
+    after = task(2, now, key=NEXT_KEY, iss=gateway_name(NEXT_KEY.public))
+    for envelope in (rekey(1, now), after, task(2, now)):
+        ends.agent.receive(envelope.frame, ends.agent_now)
+    assert only(ends.agent.events(), Received).envelope.header.typ == "rekey"
+    assert ends.agent.expected_seq == 2
+    ends.agent.ack(1)
+    ends.agent.close("rekeyed")
+    ends.to_gateway()
+    acked, end = ends.gateway.events()
+    assert acked == Acked(1)
+    assert end == Closed("rekeyed", by_peer=True)
+
+    later = Ends(gateway_keys=(NEXT_KEY, GATEWAY_KEY), gateway_key=NEXT_KEY.public, last_seq=1)
+    later.knock()
+    later.admit()
+    later.agent.events()
+    later.agent.receive(after.frame, later.agent_now)
+    assert only(later.agent.events(), Received).envelope == after
+
+
+@pytest.mark.requirement("R13")
+def test_a_peer_that_sends_too_much_is_sent_away_before_it_is_read() -> None:
+    ends = ready_ends()
+    ping = frames.encode_frame(frames.Ping(1))
+    for _ in range(FRAMES + 1):
+        ends.gateway.receive(ping, ends.clock.now())
+    ended = closed(ends.gateway)
+    assert (ended.code, ended.by_peer) == ("too-fast", False)
+    assert ends.gateway.close_code == websocket_code("too-fast")
+    ends.exchange()
+    assert closed(ends.agent).code == "too-fast"
+
+
+@pytest.mark.requirement("R13")
+def test_what_a_frame_weighs_counts_as_well() -> None:
+    ends = ready_ends()
+    heavy = " " * frames.FRAME_BYTES
+    assert ends.agent.meter.spend(
+        frames=1, size=BYTES - frames.FRAME_BYTES, mono=ends.clock.now().mono
+    )
+    ends.agent.receive(heavy, ends.clock.now())
+    assert closed(ends.agent).code == "too-fast"
+
+
+@pytest.mark.requirement("R13")
+def test_whoever_keeps_the_steady_rate_is_never_sent_away() -> None:
+    ends = ready_ends()
+    ping = frames.encode_frame(frames.Ping(1))
+    for _ in range(100):
+        ends.clock.advance(1)
+        for _ in range(FRAMES_PER_SECOND):
+            ends.gateway.receive(ping, ends.clock.now())
+    assert ends.gateway.state is LinkState.READY
+
+
+@pytest.mark.requirement("R13")
+def test_on_the_websocket_too_every_failed_handshake_looks_the_same() -> None:
+    numbers = set()
+    for spoil in ('{"t":"ping","n":1}', "not json", " " * 9000, '{"t":"hello","body":"{}"}'):
+        ends = Ends()
+        ends.gateway.receive(spoil, ends.clock.now())
+        assert ends.gateway.state is LinkState.CLOSED
+        numbers.add(ends.gateway.close_code)
+    ends = Ends()
+    ends.knock()
+    ends.admit(STRANGER_KEY.public)
+    assert numbers | {ends.gateway.close_code} == {websocket_code("auth")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from common.clock import Instant, ManualClock
@@ -16,11 +17,13 @@ from common.protocol.envelope import (
     seal_envelope,
 )
 from common.protocol.link import Closed, Link, LinkEvent, LinkState
+from common.protocol.rekey import rekey_body
 from common.signing import SigningKey, VerifyKey
 
 GATEWAY_KEY = SigningKey(b"\x01" * 32)
 AGENT_KEY = SigningKey(b"\x02" * 32)
 STRANGER_KEY = SigningKey(b"\x03" * 32)
+NEXT_KEY = SigningKey(b"\x04" * 32)
 AGENT_ID = "0199c0de-0000-7000-8000-000000000001"
 URL = "https://gateway.example.com"
 SESSION = "session-1"
@@ -100,6 +103,15 @@ def task(seq: int, at: Instant, *, key: SigningKey = GATEWAY_KEY, **changed: Any
     return seal_envelope(key, **arguments | changed)
 
 
+def rekey(
+    seq: int, at: Instant, *, key: SigningKey = GATEWAY_KEY, new: SigningKey = NEXT_KEY
+) -> Envelope:
+    """Return what hands the gateway's next key to the agent."""
+    iss, aud = gateway_name(key.public), agent_name(AGENT_ID)
+    body = rekey_body(new, iss=iss, aud=aud, old_key_id=key.public.key_id)
+    return task(seq, at, key=key, typ="rekey", iss=iss, jti=f"rekey-{seq}", body=body)
+
+
 def result(seq: int, at: Instant, **changed: Any) -> Envelope:
     """Return a sealed result for the gateway."""
     arguments: dict[str, Any] = {
@@ -120,6 +132,7 @@ class Ends:
 
     Args:
         agent_skew_s: How far the agent's wall clock is ahead of the gateway's.
+        gateway_keys: The gateway's, the current one first.
         others: Replace arguments of `Link.for_agent`.
     """
 
@@ -130,6 +143,7 @@ class Ends:
         agent_skew_s: int = 0,
         gateway_url: str = URL,
         gateway_nonce: bytes = b"g" * 32,
+        gateway_keys: Sequence[SigningKey] = (GATEWAY_KEY,),
         **others: Any,
     ) -> None:
         self.clock = clock or ManualClock()
@@ -145,7 +159,12 @@ class Ends:
         key = others.pop("key", AGENT_KEY)
         self.agent = Link.for_agent(key, **arguments | others)
         self.gateway = Link.for_gateway(
-            GATEWAY_KEY, gateway_url, nonce=gateway_nonce, session_id=SESSION, at=self.clock.now()
+            gateway_keys[0],
+            gateway_url,
+            nonce=gateway_nonce,
+            session_id=SESSION,
+            at=self.clock.now(),
+            older=gateway_keys[1:],
         )
 
     @property

@@ -12,13 +12,15 @@ from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 
 from common.clock import SystemClock
+from common.protocol import closing
 from common.protocol.envelope import agent_name, gateway_name, seal_envelope
 from common.protocol.link import Acked, Closed, Link, LinkEvent, Ready, Received
 from common.signing import SigningKey
 from gateway.http import agents as agents_module
 from gateway.http.agents import LINK_PATH, MAX_FRAME_BYTES, AgentEndpoint, SocketWire
 from gateway.http.middleware import guarded_app
-from gateway.relay.hub import Hub, Lobby
+from gateway.relay.hub import Hub
+from gateway.relay.lobby import Lobby
 from tests.unit.gateway.relay.doubles import AGENT_ID, MemoryDeliveries, silent_log
 
 
@@ -31,13 +33,13 @@ class Gateway:
         self.agent_key = SigningKey.generate()
         self.store = MemoryDeliveries(self.key, self.clock)
         self.record = self.store.enrol(self.agent_key)
-        self.hub = Hub(self.store, log=silent_log(), wrong_key=self.alarm)
+        self.hub = Hub(self.store, clock=self.clock, log=silent_log(), alarm=self.alarm)
         self.lobby = Lobby(total=3, per_address=2)
         app = guarded_app(log=silent_log(), clock=self.clock, trusted_proxies=trusted_proxies)
         server = TestServer(app)
         self.url = "http://127.0.0.1:1"
         endpoint = AgentEndpoint(
-            self.key,
+            lambda: (self.key,),
             self.url,
             hub=self.hub,
             lobby=self.lobby,
@@ -48,8 +50,8 @@ class Gateway:
         app.add_routes(endpoint.routes())
         self.client: TestClient[Any, Any] = TestClient(server)
 
-    async def alarm(self, agent_id: str) -> None:
-        """Take a wrong key in; what becomes of it is the application's."""
+    async def alarm(self, event: str, agent_id: str) -> None:
+        """Take an alarm in; what becomes of it is the application's."""
 
     async def dial(self, **headers: str) -> aiohttp.ClientWebSocketResponse[Any]:
         """Open a socket."""
@@ -177,7 +179,15 @@ async def test_binary_is_not_spoken_here(gateway: Gateway) -> None:
     socket = await gateway.dial()
     await socket.receive_str()
     await socket.send_bytes(b"{}")
-    assert (await socket.receive()).type is aiohttp.WSMsgType.CLOSE
+    assert (await socket.receive()).data == closing.UNSUPPORTED
+
+
+@pytest.mark.requirement("R13")
+async def test_a_ping_of_the_websocket_is_answered_by_the_end(gateway: Gateway) -> None:
+    socket = await gateway.dial()
+    await socket.receive_str()
+    await socket.ping()
+    assert (await socket.receive()).data == closing.UNSUPPORTED
 
 
 async def test_compression_is_never_agreed_to(gateway: Gateway) -> None:
@@ -219,5 +229,5 @@ async def test_a_socket_that_cannot_even_be_closed_is_cut_off(
     monkeypatch.setattr(agents_module, "CLOSE_SECONDS", 0.005)
     line = Line()
     async with asyncio.timeout(5):
-        await SocketWire(Stuck(), line).close()
+        await SocketWire(Stuck(), line).close(1000)
     assert line.aborted

@@ -79,7 +79,8 @@ async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
     )
     key = SigningKey.generate()
     app = guarded_app(log=silent_log(), clock=clock)
-    app.add_routes(PairingEndpoint(key, URL, store=store, clock=clock, log=silent_log()).routes())
+    endpoint = PairingEndpoint(lambda: key, URL, store=store, clock=clock, log=silent_log())
+    app.add_routes(endpoint.routes())
     async with TestClient(TestServer(app)) as client:
         yield Scene(client, store, clock, key, secret)
     await store.close()
@@ -100,6 +101,7 @@ async def test_a_machine_with_the_code_is_enrolled_and_both_sides_show_the_same_
     agent = await scene.store.read(agents.of_machine, "dev-1")
     assert agent is not None
     assert (agent.agent_id, agent.public_key) == (paired.agent_id, key.public.raw)
+    assert agent.pinned_key_id == agent.sealing_key_id == paired.gateway_key.key_id
     assert check_words(key.public, paired.gateway_key) == check_words(
         key.public, scene.gateway_key.public
     )

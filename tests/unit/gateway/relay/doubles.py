@@ -22,7 +22,7 @@ from common.protocol.link import Closed, Link, LinkEvent, Ready
 from common.signing import SigningKey
 from gateway.relay.hub import Hub
 from gateway.relay.ports import Connected, Departure, Known, Sweep
-from gateway.relay.session import Session, Threshold
+from gateway.relay.session import Session
 
 URL = "http://127.0.0.1:8787"
 AGENT_ID = "0199c0de-0000-7000-8000-000000000001"
@@ -43,6 +43,7 @@ class Record:
     recv_seq: int = 0
     acked: int = 0
     revoked: bool = False
+    pinned: str = ""
     frames: list[bytes] = field(default_factory=list)
     received: list[Envelope] = field(default_factory=list)
     online: bool = False
@@ -55,6 +56,7 @@ class MemoryDeliveries:
     Attributes:
         failing: Every call raises StoreError while it is set.
         storing: Cleared, it holds `received` back.
+        reading: Cleared, it holds `pending` back.
     """
 
     def __init__(self, gateway_key: SigningKey, clock: Clock) -> None:
@@ -62,6 +64,8 @@ class MemoryDeliveries:
         self.failing = False
         self.storing = asyncio.Event()
         self.storing.set()
+        self.reading = asyncio.Event()
+        self.reading.set()
         self.reads = 0
         self.goodbyes = 0
         self.on_lookup: Callable[[], None] = lambda: None
@@ -73,8 +77,8 @@ class MemoryDeliveries:
         self.agents[agent_id] = Record(key)
         return self.agents[agent_id]
 
-    def put(self, agent_id: str = AGENT_ID) -> None:
-        """Put one more cancel frame into an agent's mailbox."""
+    def put(self, agent_id: str = AGENT_ID) -> Envelope:
+        """Put one more cancel frame into an agent's mailbox and return it."""
         record = self.agents[agent_id]
         now = self._clock.now().wall_s
         envelope = seal_envelope(
@@ -89,6 +93,7 @@ class MemoryDeliveries:
             body={"task_id": "task-1", "claimed_user": "li.lei"},
         )
         record.frames.append(envelope.frame)
+        return envelope
 
     async def lookup(self, agent_id: str) -> Known | None:
         """Return what is on record."""
@@ -100,15 +105,23 @@ class MemoryDeliveries:
         self.on_lookup()
         return known
 
-    async def connect(self, agent_id: str) -> Connected | None:
+    async def connect(
+        self, agent_id: str, *, gateway_key_id: str, last_seq: int
+    ) -> Connected | None:
         """Bump the epoch."""
         self._check()
         record = self.agents[agent_id]
         if record.revoked:
             return None
+        if last_seq > len(record.frames):
+            raise StoreError("mailbox.agent-ahead")
+        record.acked = max(record.acked, last_seq)
         record.epoch += 1
+        record.pinned = gateway_key_id
         record.online = True
-        return Connected(record.epoch, record.key.public, record.recv_seq, len(record.frames))
+        return Connected(
+            record.epoch, record.key.public, record.recv_seq, len(record.frames) > last_seq
+        )
 
     async def pending(
         self, agent_id: str, *, after_seq: int, limit: int
@@ -116,6 +129,7 @@ class MemoryDeliveries:
         """Return frames above ``after_seq``."""
         self._check()
         self.reads += 1
+        await self.reading.wait()
         frames = self.agents[agent_id].frames[after_seq : after_seq + limit]
         return [(after_seq + number, frame) for number, frame in enumerate(frames, 1)]
 
@@ -175,6 +189,7 @@ class PipeWire:
         self.reading.set()
         self.broken = False
         self.closed = False
+        self.code = 0
 
     async def receive(self) -> str | None:
         """Return what the agent sent."""
@@ -187,9 +202,10 @@ class PipeWire:
             raise ConnectionResetError
         self.to_agent.put_nowait(text)
 
-    async def close(self) -> None:
+    async def close(self, code: int) -> None:
         """End both directions."""
         self.closed = True
+        self.code = code
         self.to_gateway.put_nowait(None)
         self.to_agent.put_nowait(None)
 
@@ -262,8 +278,8 @@ class Scene:
         self.agent_key = SigningKey.generate()
         self.store = MemoryDeliveries(self.gateway_key, self.clock)
         self.record = self.store.enrol(self.agent_key)
-        self.wrong_keys: list[str] = []
-        self.hub = Hub(self.store, log=silent_log(), wrong_key=self._note_wrong_key)
+        self.alarms: list[tuple[str, str]] = []
+        self.hub = Hub(self.store, clock=self.clock, log=silent_log(), alarm=self._note_alarm)
         self.sessions: list[Session] = []
         self.tasks: list[asyncio.Task[None]] = []
         self.proved = 0
@@ -284,9 +300,7 @@ class Scene:
             at=at,
         )
         self.tasks.append(
-            asyncio.create_task(
-                self.hub.serve(lambda threshold: self._session(wire, threshold), proved=self._prove)
-            )
+            asyncio.create_task(self.hub.serve(self._session(wire), proved=self._prove))
         )
         return AgentEnd(wire, agent, self.clock)
 
@@ -322,13 +336,13 @@ class Scene:
         async with asyncio.timeout(5):
             await asyncio.gather(*self.tasks)
 
-    async def _note_wrong_key(self, agent_id: str) -> None:
-        self.wrong_keys.append(agent_id)
+    async def _note_alarm(self, event: str, agent_id: str) -> None:
+        self.alarms.append((event, agent_id))
 
     def _prove(self) -> None:
         self.proved += 1
 
-    def _session(self, wire: PipeWire, threshold: Threshold) -> Session:
+    def _session(self, wire: PipeWire) -> Session:
         link = Link.for_gateway(
             self.gateway_key, URL, nonce=bytes(32), session_id="session-1", at=self.clock.now()
         )
@@ -336,7 +350,7 @@ class Scene:
             wire,
             link,
             deliveries=self.store,
-            threshold=threshold,
+            threshold=self.hub.threshold,
             clock=self.clock,
             log=silent_log(),
         )

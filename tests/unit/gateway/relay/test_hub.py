@@ -7,8 +7,11 @@ import asyncio
 import pytest
 
 from common.errors import StoreError
+from common.protocol.closing import websocket_code
 from common.protocol.link import Received
-from gateway.relay.hub import Hub, Lobby
+from common.protocol.pace import CONNECTION, FRAMES, FRAMES_PER_SECOND
+from common.signing import SigningKey
+from gateway.relay.hub import Hub
 from tests.unit.gateway.relay.doubles import AGENT_ID, Scene, silent_log
 
 
@@ -50,7 +53,13 @@ async def test_nobody_here_means_no_question_to_the_store(scene: Scene) -> None:
 
 
 async def test_the_sweeps_go_on_after_a_store_error(scene: Scene) -> None:
-    hub = Hub(scene.store, log=silent_log(), wrong_key=scene._note_wrong_key, sweep_seconds=0.001)
+    hub = Hub(
+        scene.store,
+        clock=scene.clock,
+        log=silent_log(),
+        alarm=scene._note_alarm,
+        sweep_seconds=0.001,
+    )
     scene.hub = hub
     agent = await scene.connect()
     scene.store.failing = True
@@ -123,27 +132,52 @@ async def test_of_two_connections_the_later_epoch_stays_whatever_came_first(scen
 
 
 @pytest.mark.requirement("R13")
-def test_one_address_gets_eight_places() -> None:
-    lobby = Lobby()
-    places = [lobby.enter("192.0.2.1") for _ in range(8)]
-    assert all(places)
-    assert lobby.enter("192.0.2.1") is None
-    assert lobby.enter("192.0.2.2") is not None
+async def test_a_key_that_sends_too_much_is_sent_away_and_the_alarm_raised(scene: Scene) -> None:
+    agent = await scene.connect()
+    for number in range(FRAMES):
+        agent.say({"t": "ping", "n": number})
+    assert await agent.closed_with() == "too-fast"
+    await scene.settle()
+    assert scene.alarms == [("agent.too-fast", AGENT_ID)]
+    assert agent.wire.code == websocket_code("too-fast")
 
 
 @pytest.mark.requirement("R13")
-def test_all_addresses_together_get_sixty_four_places() -> None:
-    lobby = Lobby()
-    assert all(lobby.enter(f"192.0.2.{number // 8}") for number in range(64))
-    assert lobby.enter("198.51.100.1") is None
+async def test_hanging_up_does_not_empty_what_a_key_has_spent(scene: Scene) -> None:
+    agent = await scene.connect()
+    for number in range(FRAMES - 2 * CONNECTION):
+        agent.say({"t": "ping", "n": number})
+    agent.wire.to_gateway.put_nowait(None)
+    await scene.settle()
+    await scene.hub.sweep()
+    await scene.connect()
+    assert await scene.dial().closed_with() == "too-fast"
+    assert scene.record.epoch == 2, "who comes back too often costs the store nothing"
 
 
-def test_a_place_is_given_back_once_however_often_it_is_left() -> None:
-    lobby = Lobby(total=2, per_address=1)
-    leave = lobby.enter("a")
-    assert leave is not None
-    assert lobby.enter("b") is not None
-    leave()
-    leave()
-    assert lobby.enter("a") is not None
-    assert lobby.enter("c") is None
+@pytest.mark.requirement("R13")
+async def test_after_a_while_a_key_may_do_all_again(scene: Scene) -> None:
+    agent = await scene.connect()
+    for number in range(FRAMES):
+        agent.say({"t": "ping", "n": number})
+    await agent.closed_with()
+    await scene.settle()
+    scene.clock.advance(FRAMES / FRAMES_PER_SECOND)
+    await scene.hub.sweep()
+    again = await scene.connect()
+    for number in range(FRAMES - 2 * CONNECTION):
+        again.say({"t": "ping", "n": number})
+    scene.store.put()
+    scene.hub.wake(AGENT_ID)
+    await again.next(Received)
+
+
+@pytest.mark.requirement("R13")
+async def test_an_impostor_spends_nothing_of_the_key_it_claims(scene: Scene) -> None:
+    for _ in range(FRAMES // CONNECTION + 1):
+        impostor = scene.dial(key=SigningKey.generate())
+        await impostor.read_one()
+        await impostor.end()
+    await scene.settle()
+    await scene.connect()
+    assert scene.record.epoch == 1

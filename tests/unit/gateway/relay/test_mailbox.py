@@ -7,11 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from common.errors import StoreError
 from common.protocol.envelope import agent_name, gateway_name
 from gateway.relay.mailbox import CONNECTIONS
 from gateway.relay.ports import Departure, Sweep
 from gateway.store import agents
 from tests.gateway_desk import AGENT, MACHINE, NOON_MS, Desk, open_desk
+
+KEY_ID = "0123456789abcdef"
 
 
 @pytest.fixture
@@ -32,11 +35,45 @@ async def test_whoever_knocks_changes_nothing(desk: Desk) -> None:
 @pytest.mark.requirement("R11")
 async def test_what_a_connection_may_comes_from_its_record(desk: Desk) -> None:
     await desk.ask()
-    connected = await desk.mailbox.connect(AGENT)
+    connected = await desk.mailbox.connect(AGENT, gateway_key_id=KEY_ID, last_seq=0)
     assert connected is not None
-    assert (connected.epoch, connected.recv_seq, connected.assigned_seq) == (1, 0, 1)
+    assert (connected.epoch, connected.recv_seq, connected.waits) == (1, 0, True)
     assert connected.public_key == desk.agent_key.public
     assert any("agent.connected" in body for body in await desk.audited())
+
+
+async def test_what_a_returning_machine_holds_is_delivered_and_need_not_be_looked_for(
+    desk: Desk,
+) -> None:
+    await desk.ask()
+    back = await desk.mailbox.connect(AGENT, gateway_key_id=KEY_ID, last_seq=1)
+    assert back is not None
+    assert not back.waits
+    assert (await desk.mailbox.sweep()).waiting == []
+
+
+@pytest.mark.requirement("R17")
+async def test_a_machine_that_holds_what_was_never_sent_takes_nothing_over(desk: Desk) -> None:
+    with pytest.raises(StoreError) as caught:
+        await desk.mailbox.connect(AGENT, gateway_key_id=KEY_ID, last_seq=1)
+    assert caught.value.code == "mailbox.agent-ahead"
+    agent = await desk.store.read(agents.find, AGENT)
+    assert agent is not None
+    assert (agent.epoch, agent.online) == (0, False)
+
+
+@pytest.mark.requirement("P3")
+async def test_a_cancel_that_is_told_anew_waits_for_the_machine_that_comes_back(
+    desk: Desk,
+) -> None:
+    task = await desk.ask()
+    await desk.connect()
+    await desk.hear(f"@dev cancel {task.short_id}")
+    desk.clock.advance(301)
+    await desk.disconnect()
+    back = await desk.mailbox.connect(AGENT, gateway_key_id=KEY_ID, last_seq=2)
+    assert back is not None
+    assert back.waits
 
 
 async def test_a_revoked_agent_is_unknown_cannot_connect_and_is_found_by_the_sweep(
@@ -47,7 +84,7 @@ async def test_a_revoked_agent_is_unknown_cannot_connect_and_is_found_by_the_swe
     assert await desk.mailbox.sweep() == Sweep([AGENT], [])
     await desk.write(agents.revoke, MACHINE, at_ms=NOON_MS)
     assert await desk.mailbox.lookup(AGENT) is None
-    assert await desk.mailbox.connect(AGENT) is None
+    assert await desk.mailbox.connect(AGENT, gateway_key_id=KEY_ID, last_seq=0) is None
     assert (await desk.mailbox.sweep()).revoked == [AGENT]
 
 

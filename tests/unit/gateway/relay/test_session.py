@@ -9,11 +9,13 @@ import pytest
 
 from common import strict_json
 from common.errors import ProtocolError, StoreError
+from common.protocol.envelope import agent_name, gateway_name, seal_envelope
 from common.protocol.link import Acked, Duplicate, Received
+from common.protocol.rekey import rekey_body
 from common.signing import SigningKey
 from gateway.relay import session as session_module
 from gateway.relay.session import MAX_UNFLUSHED, WINDOW
-from tests.unit.gateway.relay.doubles import Scene
+from tests.unit.gateway.relay.doubles import AGENT_ID, Scene
 
 
 @pytest.fixture
@@ -46,6 +48,45 @@ async def test_a_hint_delivers_at_once(scene: Scene) -> None:
     scene.store.put()
     scene.hub.wake(next(iter(scene.store.agents)))
     assert (await agent.next(Received)).envelope.header.seq == 1
+
+
+async def test_what_was_just_committed_is_sent_without_reading_it_back(scene: Scene) -> None:
+    agent = await scene.connect()
+    scene.hub.wake(AGENT_ID, scene.store.put())
+    assert (await agent.next(Received)).envelope.header.seq == 1
+    assert scene.store.reads == 0
+
+
+@pytest.mark.requirement("P3")
+async def test_what_is_offered_out_of_turn_waits_for_what_comes_before_it(scene: Scene) -> None:
+    agent = await scene.connect()
+    scene.store.put()
+    scene.hub.wake(AGENT_ID, scene.store.put())
+    numbers = [(await agent.next(Received)).envelope.header.seq for _ in range(2)]
+    assert numbers == [1, 2]
+
+
+async def test_what_is_offered_while_the_mailbox_is_read_is_sent_once(scene: Scene) -> None:
+    agent = await scene.connect()
+    scene.store.reading.clear()
+    scene.hub.wake(AGENT_ID)
+    await until(lambda: scene.store.reads == 1)
+    scene.hub.wake(AGENT_ID, scene.store.put())
+    scene.store.reading.set()
+    scene.store.put()
+    scene.hub.wake(AGENT_ID)
+    numbers = [(await agent.next(Received)).envelope.header.seq for _ in range(2)]
+    assert numbers == [1, 2]
+    assert not [event for event in agent.events if isinstance(event, Duplicate)]
+
+
+async def test_an_offer_does_not_stretch_the_window(scene: Scene) -> None:
+    agent = await scene.connect()
+    for _ in range(WINDOW + 1):
+        scene.hub.wake(AGENT_ID, scene.store.put())
+    for _ in range(WINDOW):
+        await agent.next(Received)
+    assert agent.wire.to_agent.empty()
 
 
 @pytest.mark.requirement("P3")
@@ -98,7 +139,7 @@ async def test_a_wrong_key_for_a_known_agent_raises_the_alarm(scene: Scene) -> N
     await agent.read_one()
     await agent.end()
     await scene.settle()
-    assert scene.wrong_keys == list(scene.store.agents)
+    assert scene.alarms == [("agent.wrong-key", name) for name in scene.store.agents]
     assert scene.proved == 0
 
 
@@ -107,7 +148,7 @@ async def test_an_unknown_agent_raises_no_alarm_about_a_machine(scene: Scene) ->
     await agent.read_one()
     await agent.end()
     await scene.settle()
-    assert scene.wrong_keys == []
+    assert scene.alarms == []
 
 
 @pytest.mark.requirement("R14")
@@ -194,15 +235,13 @@ async def test_stores_that_disagree_about_numbers_are_an_alarm_for_the_agent(
     assert await agent.closed_with() == "sequence-gap"
 
 
-async def test_a_machine_that_was_paired_again_during_the_handshake_is_refused(
-    scene: Scene,
-) -> None:
-    def pair_again() -> None:
+async def test_a_key_that_was_rotated_during_the_handshake_is_refused(scene: Scene) -> None:
+    def rotate() -> None:
         scene.record.key = SigningKey.generate()
 
-    scene.store.on_lookup = pair_again
+    scene.store.on_lookup = rotate
     agent = scene.dial()
-    assert await agent.closed_with() == "revoked"
+    assert await agent.closed_with() == "auth"  # the machine tries its next key then
     assert scene.proved == 0
 
 
@@ -350,3 +389,35 @@ async def test_a_programming_error_is_not_swallowed(
         await scene.settle()
     assert agent.wire.closed
     assert not issubclass(ZeroDivisionError, ProtocolError)
+
+
+async def test_the_key_that_an_agent_pins_is_noted_with_its_connection(scene: Scene) -> None:
+    await scene.connect()
+    assert scene.record.pinned == scene.gateway_key.public.key_id
+
+
+async def test_an_agents_next_key_is_stored_acknowledged_and_ends_the_connection(
+    scene: Scene,
+) -> None:
+    agent = await scene.connect()
+    iss, aud = agent_name(AGENT_ID), gateway_name(scene.gateway_key.public)
+    body = rekey_body(
+        SigningKey.generate(), iss=iss, aud=aud, old_key_id=scene.agent_key.public.key_id
+    )
+    now = scene.clock.now().wall_s
+    envelope = seal_envelope(
+        scene.agent_key,
+        typ="rekey",
+        iss=iss,
+        aud=aud,
+        jti="rekey-1",
+        seq=1,
+        iat=now,
+        exp=now + 60,
+        body=body,
+    )
+    agent.link.send(envelope.frame)
+    agent.flush()
+    assert (await agent.next(Acked)).seq == 1
+    assert await agent.closed_with() == "rekeyed"
+    assert scene.record.recv_seq == 1

@@ -58,7 +58,7 @@ def test_a_removed_member_keeps_neither_machine_nor_unsent_replies(conn: SqliteC
     outbox.put(conn, "k", "secret news", channel="wecom_app", user_id="zhang", at_ms=AT)
     assert members.remove(conn, "zhang", at_ms=AT)
     assert not members.remove(conn, "zhang", at_ms=AT)
-    assert agents.of_member(conn, "zhang") == ()
+    assert members.by_machine(conn) == {}
     assert outbox.claim(conn, now_ms=AT, limit=5).messages == ()
     assert members.count(conn) == 0
 
@@ -114,7 +114,7 @@ def test_a_revoked_machine_cannot_connect_and_its_name_is_free(conn: SqliteConne
     assert agents.revoke(conn, "dev-1", at_ms=AT) is None
     assert agents.connect(conn, "a", at_ms=AT) is None
     assert agents.revoked_online(conn) == ["a"]
-    assert agents.of_member(conn, "zhang") == ()
+    assert members.by_machine(conn) == {}
     agents.enrol(conn, "b", machine="dev-1", public_key=OTHER, at_ms=AT)
     assert [agent.agent_id for agent in agents.everyone(conn)] == ["a", "b"]
 
@@ -141,7 +141,7 @@ def test_what_an_agent_sends_is_counted_without_a_gap(conn: SqliteConnection) ->
 
 def test_a_number_for_an_agent_that_is_not_there_is_an_error(conn: SqliteConnection) -> None:
     with pytest.raises(StoreError) as caught:
-        agents.next_seq(conn, "nobody")
+        agents.next_turn(conn, "nobody")
     assert caught.value.code == "store.no-agent"
 
 
@@ -164,7 +164,7 @@ def test_a_pairing_code_is_used_once(conn: SqliteConnection) -> None:
     _pairing(conn)
     used = pairings.complete(conn, "aa11", agent_id="a", public_key=KEY, at_ms=AT + 1)
     assert used.machine == "dev-1"
-    assert [agent.machine for agent in agents.of_member(conn, "zhang")] == ["dev-1"]
+    assert members.by_machine(conn) == {"a": ["zhang"]}
     found = pairings.find(conn, "aa11")
     assert found is not None
     assert (found.agent_id, found.secret) == ("a", None)

@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,7 @@ from gateway.store.runner import (
     open_admin,
     open_store,
 )
-from gateway.store.sqlite import ServerLock, connect
+from gateway.store.sqlite import ServerLock, SqliteConnection, connect
 from tests.gateway_desk import fresh_store
 
 AT = 1_767_240_000_000
@@ -160,7 +161,57 @@ def test_a_group_costs_one_commit(tmp_path: Path, loop: asyncio.AbstractEventLoo
     commit_group(driver, jobs)
     driver.close()
     assert statements.count("COMMIT") == 1
-    assert statements.count("SAVEPOINT operation") == 50
+    assert statements.count("SAVEPOINT operation") == 0
+
+
+@pytest.mark.requirement("P3")
+def test_an_operation_that_fails_is_undone_alone_and_the_others_are_done_once(
+    tmp_path: Path, loop: asyncio.AbstractEventLoop
+) -> None:
+    driver = connect(fresh_store(tmp_path))
+
+    def spoiled(conn: Connection) -> None:
+        members.add(conn, "spoiled", lang=None, at_ms=AT)
+        conn.run("INSERT INTO nowhere VALUES (1)")
+
+    def good(conn: Connection, user: str) -> bool:
+        return members.add(conn, user, lang=None, at_ms=AT)
+
+    calls: list[Callable[[Connection], object]] = [
+        partial(good, user="before"),
+        spoiled,
+        partial(good, user="after"),
+        spoiled,
+    ]
+    jobs = [Job(call, loop.create_future()) for call in calls]
+    commit_group(driver, jobs)
+    assert [job.error is None for job in jobs] == [True, False, True, False]
+    assert [job.value for job in jobs if job.error is None] == [True, True]
+    names = driver.execute("SELECT user_id FROM members ORDER BY added_at, rowid").fetchall()
+    assert [name for (name,) in names] == ["before", "after"]
+    assert driver.execute("SELECT COUNT(*) FROM audit").fetchone()[0] == 2
+    driver.close()
+
+
+def test_the_statements_of_one_operation_are_compiled_once(tmp_path: Path) -> None:
+    driver = connect(fresh_store(tmp_path))
+    conn = SqliteConnection(driver)
+    compiled: list[str] = []
+
+    def note(_action: int, *_facts: object) -> int:
+        compiled.append("")
+        return sqlite3.SQLITE_OK
+
+    members.add(conn, "zhang", lang=None, at_ms=AT)
+    driver.set_authorizer(note)  # asked while a statement is compiled, never while it runs
+    members.add(conn, "li", lang=None, at_ms=AT)
+    conn.all("SELECT user_id FROM members")
+    first = len(compiled)
+    members.add(conn, "wang", lang=None, at_ms=AT)
+    conn.all("SELECT user_id FROM members")
+    driver.close()
+    assert first > 0
+    assert len(compiled) == first
 
 
 async def test_too_much_at_once_is_refused_and_nothing_after_the_end(tmp_path: Path) -> None:
@@ -199,19 +250,55 @@ async def test_closing_finishes_what_was_submitted(tmp_path: Path) -> None:
     assert all(await asyncio.gather(*calls))
 
 
-def test_a_checkpoint_moves_the_log_and_cuts_a_long_one(tmp_path: Path) -> None:
+def test_a_checkpoint_moves_the_log_into_the_database(tmp_path: Path) -> None:
     path = fresh_store(tmp_path)
     driver, other = connect(path), connect(path)
     driver.execute("INSERT INTO members (user_id, added_at) VALUES ('zhang', 0)")
+    assert checkpoint(other)
+    with sqlite3.connect(f"file:{path}?immutable=1", uri=True) as without_log:
+        assert without_log.execute("SELECT user_id FROM members").fetchall() == [("zhang",)]
+    other.close()
+    driver.close()
+
+
+def test_a_long_log_starts_anew_and_does_not_grow(tmp_path: Path) -> None:
+    path = fresh_store(tmp_path)
+    driver, other = connect(path), connect(path)
     wal = path.with_name("gateway.db-wal")
-    assert wal.stat().st_size > 0
-    assert checkpoint(other, wal)
-    assert wal.stat().st_size > 0
-    assert checkpoint(other, wal, limit=1)
-    assert wal.stat().st_size == 0
+
+    def fill() -> int:
+        for number in range(40):
+            driver.execute("UPDATE alembic_version SET version_num = ?", (str(number),))
+        return wal.stat().st_size
+
+    size = fill()
+    assert checkpoint(other, limit=1)
+    assert fill() == size
     driver.close()
     other.close()
-    assert not checkpoint(connect(path), tmp_path / "no-such-file")
+
+
+def test_a_checkpoint_says_when_a_reader_is_in_the_way(tmp_path: Path) -> None:
+    path = fresh_store(tmp_path)
+    driver, other, reader = connect(path), connect(path), connect(path)
+    other.execute("PRAGMA busy_timeout=0")
+    driver.execute("UPDATE alembic_version SET version_num = 'old'")
+    reader.execute("BEGIN")
+    reader.execute("SELECT * FROM alembic_version").fetchall()
+    driver.execute("UPDATE alembic_version SET version_num = 'new'")
+    assert not checkpoint(other)
+    assert not checkpoint(other, limit=1)
+    reader.execute("COMMIT")
+    assert checkpoint(other, limit=1)
+    for each in (driver, other, reader):
+        each.close()
+
+
+def test_a_checkpoint_that_fails_is_to_be_tried_again(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"no database" * 100)
+    driver = sqlite3.connect(tmp_path / "file")
+    assert not checkpoint(driver)
+    driver.close()
 
 
 def test_the_lock_of_a_killed_server_is_free(tmp_path: Path) -> None:

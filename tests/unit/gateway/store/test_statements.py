@@ -11,7 +11,7 @@ from types import ModuleType
 import pytest
 
 from gateway import store
-from gateway.store import tasks
+from gateway.store import outbox, tasks
 from tests.gateway_desk import transaction
 
 _VERB = re.compile(r"\s*(?:SELECT|INSERT|UPDATE|DELETE)\b")
@@ -50,6 +50,22 @@ def test_looking_for_silent_tasks_reads_the_open_ones_only(tmp_path: Path) -> No
     with transaction(tmp_path) as conn:
         plan = conn.all(f"EXPLAIN QUERY PLAN {tasks._SILENT}", before=0, limit=1)
     assert "ix_tasks_open" in plan[0]["detail"]
+
+
+def test_the_next_messages_are_found_in_the_order_in_which_they_are_due(tmp_path: Path) -> None:
+    with transaction(tmp_path) as conn:
+        plan = conn.all(f"EXPLAIN QUERY PLAN {outbox._HEADS}", now=0, limit=1)
+    steps = [row["detail"] for row in plan]
+    assert steps[0] == "SCAN o USING INDEX ix_outbox_due_at"
+    assert not any("TEMP B-TREE" in step for step in steps)
+
+
+def test_a_machine_that_connects_is_asked_about_what_waits_and_not_about_all_it_ever_got(
+    tmp_path: Path,
+) -> None:
+    with transaction(tmp_path) as conn:
+        plan = conn.all(f"EXPLAIN QUERY PLAN {tasks._UNWELCOME}", agent_id="agent-1")
+    assert "ix_mailbox_unacked" in plan[0]["detail"]
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,8 @@ from tests.gateway_desk import transaction
 
 AT = 1_767_240_000_000
 NOW = Instant(AT, 1.0)
-SEAL = sealer(SigningKey.generate())
+GATEWAY_KEY = SigningKey.generate()
+SEAL = sealer(lambda _: GATEWAY_KEY)
 TASK = Task(
     task_id="t-1",
     short_id="T-7K3F",
@@ -120,10 +121,9 @@ def test_every_change_leaves_an_event_and_a_finished_task_is_no_longer_open(
         message=None,
         updated_at=AT + 1,
     )
-    assert tasks.count_open(conn, "zhang") == 1
+    assert len(tasks.open_of(conn, "zhang", limit=5)) == 1
     end = Change(TaskState.REJECTED, Reason.REJECTED, message="no")
     tasks.change(conn, "t-1", end, at_ms=AT + 2)
-    assert tasks.count_open(conn, "zhang") == 0
     assert tasks.open_of(conn, "zhang", limit=5) == []
     rows = conn.all("SELECT seq, state, reason FROM task_events ORDER BY seq")
     assert [tuple(row[name] for name in ("seq", "state", "reason")) for row in rows] == [
@@ -305,12 +305,8 @@ def test_a_message_is_new_only_when_both_of_its_keys_are(conn: SqliteConnection)
     assert not _seen(conn, "m3", b"c3")
 
 
-def test_messages_are_counted_by_person_and_time_and_forgotten(conn: SqliteConnection) -> None:
+def test_old_messages_are_forgotten(conn: SqliteConnection) -> None:
     _seen(conn, "m1", b"1")
     _seen(conn, "m2", b"2", AT + 10)
-    assert inbound.recent(conn, "zhang", since_ms=AT, limit=9) == 1
-    assert inbound.recent(conn, "zhang", since_ms=AT - 1, limit=9) == 2
-    assert inbound.recent(conn, "zhang", since_ms=0, limit=1) == 1
-    assert inbound.recent(conn, "li", since_ms=0, limit=9) == 0
     assert inbound.purge(conn, before_ms=AT + 1) == 2
     assert not _seen(conn, "m1", b"1")

@@ -129,3 +129,30 @@ def test_a_start_with_nothing_to_migrate_imports_no_sqlalchemy(tmp_path: Path) -
     )
     ended = subprocess.run([sys.executable, "-c", code, str(path)], cwd=ROOT, check=False)
     assert ended.returncode == 0
+
+
+def test_what_the_first_revision_recorded_outlives_the_second(tmp_path: Path) -> None:
+    path = tmp_path / "old" / "gateway.db"
+    ensure_current(path, head="0001")
+    events, entries = ("t", 1, "RECEIVED", None, "words", 5), (1, b"prev", b"body", b"hash")
+    with sqlite3.connect(path) as driver:
+        driver.execute(
+            "INSERT INTO agents (agent_id, machine, public_key, key_id, enrolled_at)"
+            " VALUES ('a', 'dev-1', 'key', 'id', 1)"
+        )
+        driver.execute(
+            "INSERT INTO tasks (task_id, short_id, agent_id, user_id, channel, text, lang, state,"
+            " envelope_sha256, created_at, updated_at, expires_at)"
+            " VALUES ('t', 'T-1', 'a', 'zhang', 'c', 'x', 'en', 'RECEIVED', 'f', 1, 1, 1)"
+        )
+        driver.execute("INSERT INTO task_events VALUES (?, ?, ?, ?, ?, ?)", events)
+        driver.execute("INSERT INTO audit VALUES (?, ?, ?, ?)", entries)
+    driver.close()
+    ensure_current(path)
+    with sqlite3.connect(path) as driver:
+        assert driver.execute("SELECT * FROM task_events").fetchall() == [events]
+        assert driver.execute("SELECT * FROM audit").fetchall() == [entries]
+        assert driver.execute("PRAGMA foreign_key_check").fetchall() == []
+        names = {row[0] for row in driver.execute("SELECT name FROM sqlite_master")}
+    driver.close()
+    assert not {name for name in names if name.endswith("_before")}

@@ -21,7 +21,7 @@ def clock() -> ManualClock:
 @pytest.fixture
 async def db(tmp_path: Path, clock: ManualClock) -> AsyncIterator[JournalThread]:
     path = tmp_path / "state" / "journal.db"
-    opened = await JournalThread.open(path, clock=clock, peer=a_peer(clock))
+    opened = await JournalThread.open(path, clock=clock, key=lambda: AGENT, peer=a_peer(clock))
     await opened.run(to_waiting, opened.journal)
     yield opened
     await opened.close()
@@ -29,6 +29,6 @@ async def db(tmp_path: Path, clock: ManualClock) -> AsyncIterator[JournalThread]
 
 @pytest.fixture
 async def gate(db: JournalThread, clock: ManualClock) -> Gate:
-    opened = Gate(db, clock=clock, key=AGENT)
+    opened = Gate(db, clock=clock, key=lambda: AGENT)
     await opened.start()
     return opened

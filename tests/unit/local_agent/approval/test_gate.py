@@ -80,7 +80,7 @@ async def state_of(gate: Gate, question: PendingApproval) -> str:
 
 
 async def restarted(db: JournalThread, clock: ManualClock) -> Gate:
-    gate = Gate(db, clock=clock, key=AGENT)
+    gate = Gate(db, clock=clock, key=lambda: AGENT)
     await gate.start()
     return gate
 
@@ -335,7 +335,7 @@ async def test_a_decision_counts_although_its_approver_goes_away_at_that_moment(
     db: JournalThread, clock: ManualClock
 ) -> None:
     key = TellingKey()
-    gate = Gate(db, clock=clock, key=key)
+    gate = Gate(db, clock=clock, key=lambda: key)
     question = await asked(gate, clock)
     waiting = asyncio.ensure_future(gate.wait(question.approval_id))
     deciding = asyncio.ensure_future(approve(gate, question))
@@ -423,7 +423,7 @@ async def test_a_question_without_a_task_is_not_stored(gate: Gate, clock: Manual
 
 @pytest.mark.requirement("R6")
 async def test_the_person_is_not_flooded(db: JournalThread, clock: ManualClock) -> None:
-    gate = Gate(db, clock=clock, key=AGENT, limits=Limits(hourly_member=2))
+    gate = Gate(db, clock=clock, key=lambda: AGENT, limits=Limits(hourly_member=2))
     await asked(gate, clock)
     await asked(gate, clock)
     with pytest.raises(FloodedError) as caught:
@@ -642,7 +642,7 @@ async def test_who_waits_hears_that_the_task_has_ended(
 
 async def test_listeners_hear_what_happens(db: JournalThread, clock: ManualClock) -> None:
     heard: list[Notice] = []
-    gate = Gate(db, clock=clock, key=AGENT, listeners=[heard.append])
+    gate = Gate(db, clock=clock, key=lambda: AGENT, listeners=[heard.append])
     one = await asked(gate, clock)
     two = await asked(gate, clock, version=2)
     await approve(gate, two)

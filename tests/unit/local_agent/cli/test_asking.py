@@ -5,12 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
-import pty
 import re
-import select
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -19,13 +14,14 @@ import codexbridge
 from common.clock import ManualClock, SystemClock
 from common.errors import StateError, UnavailableError
 from common.home import Home
+from common.model.state import Reason, final_of
 from common.seal import digest, seal_bytes
 from local_agent.cli import words
 from tests.sealed import a_payload, a_seal
 from tests.unit.local_agent.cli.conftest import TASK, AgentDouble
+from tests.unit.local_agent.cli.terminal import in_front, reads
 
 ENDED = TASK | {"state": "COMPLETED", "reason": "completed", "summary": "5 passed"}
-PATIENCE = 5.0
 
 
 def an_approval(**changes: Any) -> dict[str, Any]:
@@ -55,6 +51,7 @@ def a_status(**changes: Any) -> dict[str, Any]:
         "machine": "build-1",
         "gateway": gateway | {"retry_s": 0, "skew_s": 0} | changes.pop("gateway", {}),
         "key_storage": "keyring:SecretService",
+        "audit": {"entries": 12, "gateway_keeps": 9, "forked_at": None},
         "workspaces": [{"name": "shop", "path": "/w/shop", "default": True}],
         "sandbox": "bubblewrap",
         "sandbox_reason": "sandbox.ok",
@@ -81,6 +78,24 @@ def test_tasks_are_listed_with_who_asked_and_the_time_left(
     assert re.search(r"1 h 0 min left|59 min left", first)
     assert "this machine" in second
     assert agent.args_of("tasks") == {"all": True, "limit": 100}
+
+
+def test_a_cut_list_says_how_to_see_more(agent: AgentDouble, capsys: Captured) -> None:
+    agent.answers["tasks"] = {"tasks": [TASK], "more": True}
+    assert codexbridge.main(["tasks", "--all", "--limit", "1"]) == 0
+    assert "--limit" in capsys.readouterr().out.splitlines()[-1]
+    assert agent.args_of("tasks") == {"all": True, "limit": 1}
+    assert codexbridge.main(["tasks", "--limit", "201"]) == 2
+    assert codexbridge.main(["tasks", "--limit", "0"]) == 2
+
+
+def test_every_end_is_listed_with_its_reason(agent: AgentDouble, capsys: Captured) -> None:
+    ends = [TASK | {"state": final_of(end)[0].value, "reason": end.value} for end in Reason]
+    agent.answers["tasks"] = {"tasks": ends, "more": False}
+    assert codexbridge.main(["tasks", "--all"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    for end, line in zip(Reason, lines, strict=True):
+        assert words.REASONS[end.value].en in line
 
 
 def test_without_tasks_that_is_said(agent: AgentDouble, capsys: Captured) -> None:
@@ -238,31 +253,6 @@ def test_approve_without_a_terminal_is_refused_with_2(
     assert all(asked.op != "decide" for asked in agent.asked)
 
 
-@contextmanager
-def in_front(*arguments: str) -> Iterator[int]:
-    """Run a command in a pseudo-terminal."""
-    command = [sys.executable, codexbridge.__file__, *arguments]
-    pid, screen = pty.fork()
-    if pid == 0:
-        os.execve(command[0], command, dict(os.environ) | {"TERM": "xterm"})  # noqa: S606 - no shell
-    try:
-        yield screen
-    finally:
-        os.close(screen)
-        os.waitpid(pid, 0)
-
-
-def reads(screen: int, pattern: str) -> str:
-    seen = ""
-    while not re.search(pattern, seen):
-        assert select.select([screen], [], [], PATIENCE)[0], f"the screen shows {seen!r}"
-        try:
-            seen += os.read(screen, 65536).decode("utf-8", "replace")
-        except OSError:
-            raise AssertionError(f"it ended; the screen shows {seen!r}") from None
-    return seen
-
-
 @pytest.mark.requirement("R30")
 @pytest.mark.requirement("R25")
 def test_approve_shows_all_takes_the_code_and_follows_to_the_end(agent: AgentDouble) -> None:
@@ -340,15 +330,16 @@ def test_status_is_one_screen(agent: AgentDouble, capsys: Captured) -> None:
     [
         ({"state": "unpaired", "url": None}, "codexbridge pair"),
         ({"state": "connecting"}, "connecting"),
-        ({"state": "refused"}, "does not admit"),
+        ({"state": "refused", "why": "auth", "retry_s": 7}, "does not admit"),
+        ({"state": "refused", "why": "sequence-gap", "retry_s": 7}, "pair this machine again"),
         ({"state": "clock", "skew_s": 3600}, "3600"),
-        ({"state": "waiting", "why": "connect", "retry_s": 7}, "no answer"),
+        ({"state": "waiting", "why": "connect", "retry_s": 7}, "nothing answers"),
         ({"state": "waiting", "why": "tls", "retry_s": 7}, "certificate"),
         ({"state": "waiting", "why": "new-reason", "retry_s": 7}, "7 s"),
     ],
 )
 @pytest.mark.parametrize("lang", ["en", "zh"])
-def test_the_connection_is_told_in_one_plain_line(
+def test_the_connection_is_told_plainly(
     agent: AgentDouble,
     capsys: Captured,
     monkeypatch: pytest.MonkeyPatch,

@@ -72,7 +72,7 @@ def test_pairing_keeps_key_and_gateway_and_shows_the_check_words(
     paired = load_pairing(home)
     assert paired
     assert (paired.url, paired.machine) == (URL, "build-1")
-    own = load_key(paired, keys_of(home)).public
+    own = load_key(paired.key_name, keys_of(home)).public
     out = capsys.readouterr().out
     assert all(word in out for word in check_words(own, GATEWAY.public))
     assert CODE not in out
@@ -156,7 +156,7 @@ def test_replacing_asks_at_the_terminal_first(
     code = codexbridge.main(["pair", "--gateway", URL, "--replace"])
     after: Any = load_pairing(home)
     assert (code, after != before) == ((0, True) if replaced else (1, False))
-    assert load_key(after, keys_of(home))
+    assert load_key(after.key_name, keys_of(home))
     assert (keys_of(home).get(before.key_name) is None) is replaced
 
 

@@ -20,7 +20,7 @@ from common.model.state import Reason, TaskState
 from common.seal import digest
 from local_agent.approval.gate import Gate
 from local_agent.control import wire
-from local_agent.control.operations import MAX_TEXT_BYTES, AgentOperations
+from local_agent.control.operations import MAX_LISTED, MAX_TEXT_BYTES, AgentOperations
 from local_agent.control.wire import REQUEST_BYTES, Request, encode_event
 from local_agent.engine.bus import QUEUE_EVENTS, Bus, Reader, Told
 from local_agent.engine.ports import NewTask
@@ -80,10 +80,11 @@ class Desk:
     def __init__(self, db: JournalThread, clock: ManualClock) -> None:
         self.db = db
         self.clock = clock
-        self.gate = Gate(db, clock=clock, key=AGENT)
+        self.gate = Gate(db, clock=clock, key=lambda: AGENT)
         self.bus = WatchedBus()
         self.engine = ScriptedEngine(db, clock)
         self.logs: dict[str, bytes] = {}
+        self.rotations = 0
         self.operations = AgentOperations(
             db=db,
             gate=self.gate,
@@ -97,7 +98,16 @@ class Desk:
                 "workspaces": [{"name": "shop", "path": "/home/zhang/项目"}],
             },
             read_log=self.logs.__getitem__,
+            rotate=self.rotate,
+            receipt=self.receipt,
         )
+
+    async def rotate(self) -> str:
+        self.rotations += 1
+        return "0123456789abcdef"
+
+    def receipt(self, short_id: str) -> bytes:
+        return f"receipt of {short_id}".encode()
 
     async def ask(self, op: str, **args: Any) -> Mapping[str, Any]:
         *_, (_, value) = await self.steps(op, **args)
@@ -129,7 +139,9 @@ class Desk:
 @pytest.fixture
 async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
     clock = ManualClock()
-    db = await JournalThread.open(tmp_path / "j.db", clock=clock, peer=a_peer(clock))
+    db = await JournalThread.open(
+        tmp_path / "j.db", clock=clock, key=lambda: AGENT, peer=a_peer(clock)
+    )
     yield Desk(db, clock)
     await db.close()
 
@@ -138,6 +150,8 @@ async def test_status_tells_the_surroundings_and_what_waits(desk: Desk) -> None:
     await desk.waiting()
     status = await desk.ask("status")
     assert (status["machine"], status["open_tasks"]) == ("build-1", 1)
+    assert status["audit"]["entries"] > 0
+    assert (status["audit"]["gateway_keeps"], status["audit"]["forked_at"]) == (0, None)
     (approval,) = status["approvals"]
     assert (approval["short_id"], approval["risk"]) == ("T-7K3F", "normal")
     assert approval["expires_at"] > desk.clock.now().wall_ms
@@ -158,13 +172,27 @@ async def test_tasks_lists_open_ones_newest_first_and_all_when_asked(desk: Desk)
     assert len((await desk.ask("tasks", all=True, limit=1))["tasks"]) == 1
 
 
+@pytest.mark.parametrize("all_of_them", [True, False])
+async def test_a_list_that_is_cut_says_so(desk: Desk, *, all_of_them: bool) -> None:
+    create = desk.db.journal.tasks.create
+    for number in (1, 2, 3):
+        wish = Wish(task_id=f"task-{number}", short_id=f"T-000{number}")
+        await desk.db.run(create, wish, number)
+    cut = await desk.ask("tasks", all=all_of_them, limit=2)
+    assert ([task["short_id"] for task in cut["tasks"]], cut["more"]) == (
+        ["T-0003", "T-0002"],
+        True,
+    )
+    assert (await desk.ask("tasks", all=all_of_them, limit=3))["more"] is False
+
+
 async def test_long_requests_leave_room_for_the_whole_list(desk: Desk) -> None:
     create = desk.db.journal.tasks.create
-    for number in range(100):
+    for number in range(MAX_LISTED):
         wish = Wish(task_id=f"t{number}", short_id=f"T-{number:04}", text="\x01" * 30_000)
         await desk.db.run(create, wish, number)
-    listed = await desk.ask("tasks", all=True, limit=100)
-    assert len(listed["tasks"]) == 100
+    listed = await desk.ask("tasks", all=True, limit=MAX_LISTED)
+    assert len(listed["tasks"]) == MAX_LISTED
     assert b'"error"' not in wire.encode_ok(listed)
     shown = await desk.ask("show", task="T-0042")
     assert len(shown["task"]["text"]) == 30_000
@@ -241,6 +269,11 @@ async def test_cancel_is_durable_and_says_when_there_is_nothing_to_stop(desk: De
     with pytest.raises(StateError) as refused:
         await desk.ask("cancel", task="T-7K3F")
     assert refused.value.code == "task.over"
+
+
+async def test_a_key_is_rotated_and_its_name_told(desk: Desk) -> None:
+    assert await desk.ask("rotate") == {"key_id": "0123456789abcdef"}
+    assert desk.rotations == 1
 
 
 async def carried(desk: Desk, steps: int) -> None:
@@ -378,3 +411,55 @@ async def test_arguments_of_another_type_are_refused(
 ) -> None:
     with pytest.raises(RemoteProtocolError):
         await desk.steps(op, **args)
+
+
+# -- retry -----------------------------------------------------------------------------------
+
+
+async def ended_as(desk: Desk, reason: Reason, **wish: Any) -> None:
+    """Leave a task that ended so."""
+    await desk.db.run(desk.db.journal.tasks.create, Wish(**wish), desk.clock.now().wall_ms)
+    final = TaskState.FAILED if reason is Reason.UNKNOWN else TaskState.REJECTED
+    await desk.change(ending(reason, TaskState.RECEIVED, final))
+
+
+@pytest.mark.requirement("P3")
+async def test_what_has_ended_is_asked_again_as_a_new_task_that_needs_its_own_approval(
+    desk: Desk,
+) -> None:
+    await ended_as(desk, Reason.CANCELLED, text="@dev 跑测试", lang="zh", workspace="shop")
+    retrying = asyncio.create_task(desk.steps("retry", task="T-7K3F", may_have_run=False))
+    await carried(desk, 5)
+    *_, (last, value) = await retrying
+    assert last
+    assert value["task"]["state"] == "WAITING_APPROVAL"
+    (new,) = desk.engine.submitted
+    assert (new.text, new.lang, new.workspace) == ("@dev 跑测试", "zh", "shop")
+    assert (new.source, new.claimed_user, new.retry_of) == ("local_ui", "zhang", "task-1")
+    assert (new.envelope_sha256, new.gateway_key_id) == (None, None)
+    assert minted_by(new.short_id) == "agent"
+    shown = await desk.ask("show", task=new.short_id)
+    assert shown["task"]["retry_of_short_id"] == "T-7K3F"
+    first = await desk.ask("show", task="T-7K3F")
+    assert (first["task"]["reason"], first["task"]["retry_of_short_id"]) == ("cancelled", None)
+
+
+async def test_an_open_task_is_not_asked_again(desk: Desk) -> None:
+    await desk.waiting()
+    with pytest.raises(StateError) as caught:
+        await desk.steps("retry", task="T-7K3F", may_have_run=True)
+    assert caught.value.code == "retry.open"
+    assert desk.engine.submitted == []
+
+
+@pytest.mark.requirement("P3")
+async def test_what_may_have_taken_effect_is_asked_again_only_by_who_knows_it(desk: Desk) -> None:
+    await ended_as(desk, Reason.UNKNOWN)
+    with pytest.raises(StateError) as caught:
+        await desk.steps("retry", task="T-7K3F", may_have_run=False)
+    assert caught.value.code == "retry.unknown"
+    assert desk.engine.submitted == []
+    retrying = asyncio.create_task(desk.steps("retry", task="T-7K3F", may_have_run=True))
+    await carried(desk, 5)
+    await retrying
+    assert [new.retry_of for new in desk.engine.submitted] == ["task-1"]

@@ -128,6 +128,11 @@ async def test_a_no_without_an_id_is_told_how_to_cancel(desk: Desk, text: str) -
     assert "cancel" in await declined(desk, text)
 
 
+@pytest.mark.parametrize("text", ["@dev machines", "@dev on dev-2 test"])
+async def test_which_machine_is_asked_is_told_in_the_chat(desk: Desk, text: str) -> None:
+    assert "@dev use NAME" in await declined(desk, text)
+
+
 async def test_plain_words_that_are_switched_off_get_the_commands(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     off = desk.settings.nl.model_copy(update={"enable": False})

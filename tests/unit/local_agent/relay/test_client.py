@@ -14,11 +14,13 @@ from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
 from common.clock import ManualClock
+from common.protocol import closing
 from common.protocol.envelope import Envelope
 from common.protocol.link import AgentKnocked, Link, LinkState
 from common.signing import SigningKey
 from local_agent.relay.client import GatewayClient
 from local_agent.relay.condition import Backoff, Condition
+from local_agent.relay.keys import LinkKeys
 from local_agent.relay.pairing import LINK_PATH, Pairing
 from tests.sealed import AGENT, AGENT_ID, GATEWAY
 
@@ -52,6 +54,9 @@ class Ports:
         pass
 
 
+OTHER = SigningKey(bytes([8]) * 32)
+
+
 class Lines:
     def __init__(self) -> None:
         self.seen: list[tuple[str, dict[str, Any]]] = []
@@ -75,15 +80,19 @@ class Dialling:
             agent_key_id=AGENT.public.key_id,
             paired_at=0,
         )
+        self.own = [AGENT]
         self.client = GatewayClient(
             pairing,
-            AGENT,
+            self.keys,
             inbound=Ports(),
             outbound=Ports(),
             clock=clock,
             log=self.log,
             backoff=self.backoff,
         )
+
+    async def keys(self) -> LinkKeys:
+        return LinkKeys(GATEWAY.public, self.own)
 
     async def becomes(self, state: str, why: str = "") -> Condition:
         async with asyncio.timeout(PATIENCE):
@@ -104,8 +113,16 @@ async def dialling(port: int) -> AsyncIterator[Dialling]:
 class Gateway:
     """Plays the gateway's end of the link on loopback."""
 
-    def __init__(self, *, key: SigningKey = GATEWAY, admits: bool = True, skew_s: int = 0) -> None:
+    def __init__(
+        self,
+        *,
+        key: SigningKey = GATEWAY,
+        agent: SigningKey = AGENT,
+        admits: bool = True,
+        skew_s: int = 0,
+    ) -> None:
         self.key = key
+        self.agent = agent
         self.admits = admits
         self.clock = ManualClock()
         self.clock.jump_wall(skew_s)
@@ -128,7 +145,7 @@ class Gateway:
                 link.receive(await socket.recv(), at)
                 if any(isinstance(event, AgentKnocked) for event in link.events()):
                     if self.admits:
-                        link.admit(AGENT.public, last_seq=0, at=at)
+                        link.admit(self.agent.public, last_seq=0, at=at)
                     else:
                         link.refuse(at)
         except ConnectionClosed:
@@ -188,19 +205,19 @@ async def test_a_gateway_that_is_not_there_is_tried_again_since_when_it_was_lost
 async def test_another_gateway_at_the_same_address_is_not_trusted() -> None:
     stranger = Gateway(key=SigningKey(bytes([9]) * 32))
     async with listening(stranger) as port, dialling(port) as dialled:
-        await dialled.becomes("refused")
+        await dialled.becomes("refused", "wrong-gateway")
     assert dialled.log.seen[0][1]["detail"] == "auth.wrong-gateway"
 
 
 async def test_a_gateway_that_does_not_admit_this_machine_is_told_as_that() -> None:
     async with listening(Gateway(admits=False)) as port, dialling(port) as dialled:
-        await dialled.becomes("refused")
+        await dialled.becomes("refused", "auth")
 
 
 @pytest.mark.parametrize("skew_s", [3600, -3600])
 async def test_a_clock_off_by_an_hour_is_told_with_its_seconds(skew_s: int) -> None:
     async with listening(Gateway(skew_s=skew_s)) as port, dialling(port) as dialled:
-        assert (await dialled.becomes("clock")).skew_s == skew_s
+        assert (await dialled.becomes("clock", "clock-skew")).skew_s == skew_s
 
 
 @pytest.mark.requirement("R15")
@@ -227,3 +244,51 @@ async def test_something_else_at_the_address_is_told_as_no_gateway() -> None:
 
     async with listening(Gateway(), page) as port, dialling(port) as dialled:
         await dialled.becomes("waiting", "http")
+
+
+@pytest.mark.parametrize("status", [http.HTTPStatus.TOO_MANY_REQUESTS, 503])
+async def test_a_gateway_without_room_is_told_as_busy(status: int) -> None:
+    async def full(connection: ServerConnection, _: Request) -> Response:
+        return connection.respond(status, "")
+
+    async with listening(Gateway(), full) as port, dialling(port) as dialled:
+        await dialled.becomes("waiting", "busy")
+
+
+async def test_an_end_that_only_the_websocket_tells_is_understood() -> None:
+    gateway = Gateway()
+    async with listening(gateway) as port, dialling(port) as dialled:
+        await dialled.becomes("connected")
+        told = asyncio.create_task(dialled.becomes("refused", "revoked"))
+        await asyncio.sleep(0)
+        await gateway.sockets[0].close(closing.websocket_code("revoked"))
+        await told
+
+
+@pytest.mark.requirement("R13")
+async def test_binary_is_not_spoken_here() -> None:
+    gateway = Gateway()
+    async with listening(gateway) as port, dialling(port) as dialled:
+        await dialled.becomes("connected")
+        told = asyncio.create_task(dialled.becomes("waiting", "protocol"))
+        await asyncio.sleep(0)
+        await gateway.sockets[0].send(b'{"n":1,"t":"ping"}')
+        await told
+
+
+@pytest.mark.requirement("P3")
+@pytest.mark.parametrize("known", [AGENT, OTHER], ids=["old", "new"])
+async def test_while_a_key_is_handed_over_the_gateway_may_know_either(known: SigningKey) -> None:
+    gateway = Gateway(agent=known)
+    async with listening(gateway) as port, dialling(port) as dialled:
+        dialled.own = [AGENT, OTHER]
+        await dialled.becomes("connected")
+    assert len(gateway.sockets) == (1 if known is AGENT else 2)
+
+
+async def test_where_neither_key_is_known_the_machine_is_refused() -> None:
+    gateway = Gateway(agent=SigningKey.generate())
+    async with listening(gateway) as port, dialling(port) as dialled:
+        dialled.own = [AGENT, OTHER]
+        await dialled.becomes("refused", "auth")
+    assert len(gateway.sockets) >= 2

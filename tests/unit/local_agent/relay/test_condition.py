@@ -6,7 +6,18 @@ import random
 
 import pytest
 
-from local_agent.relay.condition import Backoff, Condition, Ended, after_link_closed
+from common.protocol.closing import ENDINGS
+from common.protocol.link import Closed
+from local_agent.cli import words
+from local_agent.relay.condition import (
+    OWN,
+    TRANSPORT,
+    Backoff,
+    Condition,
+    Ended,
+    after_end,
+    after_link_closed,
+)
 
 LOST = Ended(Condition("waiting", why="lost"), 0.0, "x")
 
@@ -29,27 +40,56 @@ def test_a_connection_that_held_starts_afresh_and_a_short_one_does_not() -> None
 
 @pytest.mark.parametrize(
     "condition",
-    [Condition("refused"), Condition("clock", skew_s=99), Condition("waiting", why="taken-over")],
+    [Condition("refused"), Condition("clock", skew_s=99), after_end("taken-over")],
 )
 def test_what_only_a_person_can_mend_is_not_tried_every_second(condition: Condition) -> None:
     assert Backoff(random.Random(1)).next_delay(Ended(condition, 0.0, "x")) >= 7.5
 
 
 @pytest.mark.parametrize(
-    ("code", "state", "why"),
+    ("closed", "state", "why"),
     [
-        ("auth", "refused", ""),
-        ("revoked", "refused", ""),
-        ("clock-skew", "clock", ""),
-        ("replaced", "waiting", "taken-over"),
-        ("dead", "waiting", "timeout"),
-        ("timeout", "waiting", "timeout"),
-        ("shutdown", "waiting", "lost"),
-        ("sequence-gap", "waiting", "protocol"),
-        ("anything-else", "waiting", "protocol"),
+        (Closed("auth", by_peer=True), "refused", "auth"),
+        (Closed("auth"), "refused", "wrong-gateway"),
+        (Closed("revoked", by_peer=True), "refused", "revoked"),
+        (Closed("taken-over", by_peer=True), "refused", "taken-over"),
+        (Closed("sequence-gap"), "refused", "sequence-gap"),
+        (Closed("dead"), "waiting", "dead"),
+        (Closed("timeout"), "waiting", "timeout"),
+        (Closed("too-fast", by_peer=True), "waiting", "too-fast"),
+        (Closed("shutdown", by_peer=True), "waiting", "shutdown"),
+        (Closed("version", facts={"ours": 2, "theirs": 1}), "refused", "version-gateway"),
+        (Closed("version", facts={"ours": 2, "theirs": 3}), "refused", "version-machine"),
+        (Closed("version", by_peer=True), "refused", "version"),
+        (Closed("a-word-of-the-future", by_peer=True), "waiting", "protocol"),
     ],
 )
-def test_every_end_of_a_link_has_its_meaning(code: str, state: str, why: str) -> None:
-    condition = after_link_closed(code, 3600)
-    assert (condition.state, condition.why) == (state, why)
-    assert condition.skew_s == (3600 if state == "clock" else 0)
+def test_every_end_of_a_link_has_its_meaning(closed: Closed, state: str, why: str) -> None:
+    condition = after_link_closed(closed)
+    assert (condition.state, condition.why, condition.skew_s) == (state, why, 0)
+
+
+@pytest.mark.parametrize("seconds", [3600, -3600])
+def test_a_clock_that_is_off_is_told_with_its_seconds(seconds: int) -> None:
+    condition = after_link_closed(Closed("clock-skew", facts={"seconds": seconds}))
+    assert (condition.state, condition.why) == ("clock", "clock-skew")
+    assert condition.skew_s == seconds
+    assert after_link_closed(Closed("clock-skew", by_peer=True)).skew_s == 0
+
+
+def test_a_connection_that_broke_is_only_lost() -> None:
+    assert after_end("lost") == Condition("waiting", why="lost")
+
+
+@pytest.mark.requirement("P7")
+def test_every_end_that_either_side_can_give_has_a_sentence_that_says_what_to_do() -> None:
+    reached = {after_end(code).why for code in ENDINGS} | TRANSPORT | OWN
+    assert words.LINK_WHY.keys() == reached
+
+
+def test_after_a_rotation_nobody_waits_but_only_once() -> None:
+    backoff, rekeyed = Backoff(random.Random(1)), Ended(after_end("rekeyed"), 0.0, "x")
+    assert backoff.next_delay(rekeyed) == 0
+    assert backoff.next_delay(rekeyed) >= 0.5
+    assert backoff.next_delay(rekeyed) == 0
+    assert backoff.next_delay(LOST) >= 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -10,8 +11,10 @@ import uuid6  # noqa: F401 - `common.ids` imports it late, which would block the
 
 from common.clock import ManualClock
 from common.errors import RemoteProtocolError
+from common.keystore import FileKeystore
 from common.protocol.envelope import agent_name, gateway_name, open_envelope
 from local_agent.relay.journal import JournalInbound, JournalOutbound, gateway_peer
+from local_agent.relay.keys import AgentKeys
 from local_agent.relay.pairing import Pairing
 from local_agent.store.runner import JournalThread
 from tests.sealed import AGENT, AGENT_ID, GATEWAY, from_gateway
@@ -36,12 +39,16 @@ class Desk:
         self.clock = clock
         self.engine = RecordingEngine()
         self.inbound = JournalInbound(db, self.engine)
-        self.outbound = JournalOutbound(db)
+        self.outbound = JournalOutbound(db, self)
         self.woken = 0
+        self.settled = 0
         self.inbound.on_report = self._wake
 
     def _wake(self) -> None:
         self.woken += 1
+
+    async def acked(self) -> None:
+        self.settled += 1
 
 
 @pytest.fixture
@@ -55,8 +62,11 @@ async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
         agent_key_id=AGENT.public.key_id,
         paired_at=0,
     )
-    peer = gateway_peer(pairing, AGENT, clock)
-    db = await JournalThread.open(tmp_path / "j.db", clock=clock, peer=peer)
+    keystore = FileKeystore(tmp_path / "keys")
+    await asyncio.to_thread(keystore.put, pairing.key_name, AGENT.private_bytes())
+    keys = AgentKeys(keystore, pairing)
+    peer = gateway_peer(pairing, keys, clock)
+    db = await JournalThread.open(tmp_path / "j.db", clock=clock, key=keys.present, peer=peer)
     yield Desk(db, clock)
     await db.close()
 

@@ -141,13 +141,13 @@ def test_a_pairing_that_others_can_read_is_refused(home: Home) -> None:
 def test_a_missing_or_another_key_is_refused(home: Home) -> None:
     keys = FileKeystore(home.state / "keys")
     with pytest.raises(ConfigError) as refused:
-        load_key(a_pairing(), keys)
+        load_key(a_pairing().key_name, keys)
     assert refused.value.code == "pair.key-missing"
     keys.put(a_pairing().key_name, GATEWAY.private_bytes())
     with pytest.raises(ConfigError):
-        load_key(a_pairing(), keys)
+        load_key(a_pairing().key_name, keys)
     keys.put(a_pairing().key_name, AGENT.private_bytes())
-    assert load_key(a_pairing(), keys).public == AGENT.public
+    assert load_key(a_pairing().key_name, keys).public == AGENT.public
 
 
 Reply = tuple[int, bytes, dict[str, str]]

@@ -167,6 +167,14 @@ def test_a_no_from_the_chat_is_told_how_to_cancel(text: str) -> None:
     assert ROUTER.route(text).topic is Topic.REJECT
 
 
+@pytest.mark.parametrize(
+    "text", ["machines", "@dev use dev-2", "@dev on dev-2 test", "@dev 在 dev-2 上跑测试", "on"]
+)
+def test_a_machine_does_not_act_on_what_names_a_machine(text: str) -> None:
+    routed = ROUTER.route(text)
+    assert (routed.intent.kind, routed.topic) == (TaskKind.HELP, Topic.MACHINES)
+
+
 def test_free_text_can_be_switched_off_and_commands_still_work() -> None:
     router = Router(free_text=False)
     assert router.route("@dev run the tests").topic is Topic.FREE_TEXT_OFF

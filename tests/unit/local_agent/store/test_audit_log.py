@@ -14,7 +14,7 @@ from common.clock import ManualClock
 from common.errors import AuthError
 from local_agent.store.audit_log import AuditLog
 from local_agent.store.database import Database
-from tests.sealed import a_journal
+from tests.sealed import AGENT, a_journal
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def db(tmp_path: Path) -> Iterator[Database]:
 
 
 def filled(db: Database, count: int) -> AuditLog:
-    log = AuditLog(db, ManualClock())
+    log = AuditLog(db, ManualClock(), lambda: AGENT)
     with db.transaction():
         for number in range(count):
             log.append("test.event", number=number)

@@ -115,6 +115,7 @@ def _use_again(journal: Journal, clock: ManualClock) -> None:
     before_operation(journal, "approval-1", shown=stored.digest, at_ms=now)
 
 
+@pytest.mark.timeout(60)  # about a hundred processes
 @pytest.mark.requirement("P3")
 @pytest.mark.requirement("R59")
 def test_killed_before_any_statement_nothing_is_lost_and_nothing_happens_twice(

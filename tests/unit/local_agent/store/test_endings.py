@@ -12,7 +12,7 @@ from common.model.state import Reason, TaskState
 from common.sentences import Sentence, same, say
 from local_agent.store.endings import read_ending, write_ending
 from local_agent.store.journal import Journal
-from tests.sealed import Wish, ending
+from tests.sealed import AGENT, Wish, ending
 
 HELLO = Sentence(en="{n} ended", zh="{n} 已结束")
 
@@ -38,12 +38,12 @@ def test_words_are_bounded() -> None:
 @pytest.mark.requirement("R46")
 def test_an_ending_survives_a_restart(tmp_path: Path) -> None:
     clock = ManualClock()
-    journal = Journal(tmp_path / "j.db", clock=clock)
+    journal = Journal(tmp_path / "j.db", clock=clock, key=lambda: AGENT)
     journal.tasks.create(Wish(source="local_ui"), 1)
     told = write_ending(partial(say, HELLO, n=1), {"files": {"new": 1}})
     step = ending(Reason.CANCELLED, TaskState.RECEIVED, TaskState.REJECTED, ending_json=told)
     journal.tasks.change(step)
     journal.close()
-    again = Journal(tmp_path / "j.db", clock=clock)
+    again = Journal(tmp_path / "j.db", clock=clock, key=lambda: AGENT)
     assert again.tasks.get("task-1").ending_json == told
     again.close()

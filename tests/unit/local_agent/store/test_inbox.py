@@ -11,11 +11,13 @@ from typing import Any
 import pytest
 
 from common.clock import ManualClock
-from common.errors import LocalProtocolError, RemoteProtocolError
+from common.errors import LocalProtocolError, RemoteProtocolError, UnavailableError
 from common.model.state import Reason, TaskState
 from common.signing import SigningKey
+from local_agent.store import inbox as inbox_module
+from local_agent.store import outbox as outbox_module
 from local_agent.store.journal import Journal
-from tests.sealed import Wish, a_journal, from_gateway
+from tests.sealed import Wish, a_journal, ending, from_gateway
 
 
 @pytest.fixture
@@ -177,3 +179,62 @@ def test_every_message_leaves_an_audit_entry(journal: Journal, clock: ManualCloc
     journal.inbox.accept(from_gateway(clock, 3, typ="tombstone"))
     events = [json.loads(entry[2])["event"] for entry in journal.audit.entries()]
     assert events == ["task.accepted", "inbox.cancel", "inbox.tombstone"]
+
+
+@pytest.mark.requirement("P7")
+def test_a_task_beyond_what_a_machine_can_have_open_is_refused_and_told(
+    journal: Journal, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inbox_module, "MAX_OPEN_TASKS", 2)
+    told = [journal.inbox.accept(from_gateway(clock, seq)) for seq in (1, 2, 3)]
+    assert told == ["new", "new", "refused"]
+    assert journal.tasks.get("task-3").reason is Reason.REFUSED
+    assert [result["task_id"] for result in results(journal)] == ["task-3"]
+    journal.tasks.change(ending(Reason.CANCELLED, TaskState.RECEIVED, TaskState.REJECTED))
+    assert journal.inbox.accept(from_gateway(clock, 4)) == "new"
+
+
+def test_tasks_of_this_machine_take_no_room_from_the_chats(
+    journal: Journal, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inbox_module, "MAX_OPEN_TASKS", 1)
+    local = Wish(task_id="local", short_id="T-Z111", source="local_ui", gateway_key_id=None)
+    journal.tasks.create(local, clock.now().wall_ms)
+    assert journal.inbox.accept(from_gateway(clock, 1)) == "new"
+
+
+@pytest.mark.requirement("P3")
+def test_a_gateway_that_hears_no_report_brings_no_new_task(
+    journal: Journal, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal.inbox.accept(from_gateway(clock, 1, expired=True))
+    monkeypatch.setattr(outbox_module, "MAX_ROWS", 1)
+    with pytest.raises(UnavailableError) as caught:
+        journal.inbox.accept(from_gateway(clock, 2))
+    assert caught.value.code == "inbox.unheard"
+    assert (journal.inbox.last_seq(), len(journal.tasks.recent())) == (1, 1)
+    journal.outbox.acked(1)
+    assert journal.inbox.accept(from_gateway(clock, 2)) == "new"
+
+
+@pytest.mark.requirement("P3")
+def test_a_cancel_is_taken_in_even_when_no_report_is_heard(
+    journal: Journal, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal.inbox.accept(from_gateway(clock, 1))
+    monkeypatch.setattr(outbox_module, "MAX_ROWS", 0)
+    assert journal.inbox.accept(from_gateway(clock, 2, typ="cancel", task_id="task-1")) == "cancel"
+
+
+def test_more_messages_than_a_journal_may_grow_by_have_to_wait(
+    journal: Journal, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inbox_module, "MAX_HOURLY", 2)
+    for seq in (1, 2):
+        journal.inbox.accept(from_gateway(clock, seq))
+    with pytest.raises(UnavailableError) as caught:
+        journal.inbox.accept(from_gateway(clock, 3))
+    assert caught.value.code == "inbox.too-fast"
+    assert journal.inbox.last_seq() == 2
+    clock.advance(3600)
+    assert journal.inbox.accept(from_gateway(clock, 3)) == "new"

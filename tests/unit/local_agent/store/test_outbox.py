@@ -12,9 +12,10 @@ import pytest
 from common.clock import ManualClock
 from common.errors import LocalProtocolError, RemoteProtocolError
 from common.protocol.envelope import Envelope, agent_name, gateway_name, open_envelope
+from local_agent.store import outbox as outbox_module
 from local_agent.store.journal import Journal
 from local_agent.store.outbox import Peer
-from tests.sealed import AGENT, AGENT_ID, GATEWAY, a_journal, a_peer
+from tests.sealed import AGENT, AGENT_ID, GATEWAY, ZEROS, a_journal, a_peer
 
 
 @pytest.fixture
@@ -28,9 +29,28 @@ def journal(tmp_path: Path, clock: ManualClock) -> Iterator[Journal]:
         yield opened
 
 
-def an_event(clock: ManualClock, message: str = "") -> dict[str, Any]:
+def an_event(clock: ManualClock, message: str = "", **changed: Any) -> dict[str, Any]:
     at = clock.now().wall_ms
-    return {"task_id": "t", "state": "ROUTED", "message": message, "waiting": None, "at": at}
+    body = {"task_id": "t", "state": "ROUTED", "message": message, "waiting": None, "at": at}
+    return body | changed
+
+
+def said(journal: Journal, clock: ManualClock) -> list[tuple[int, str]]:
+    return [(seq, opened(frame, clock).body["message"]) for seq, frame in journal.outbox.unsent()]
+
+
+def a_result(clock: ManualClock) -> dict[str, Any]:
+    return {
+        "task_id": "t",
+        "task_sha256": ZEROS,
+        "state": "COMPLETED",
+        "reason": "completed",
+        "summary": "done",
+        "at": clock.now().wall_ms,
+    }
+
+
+WAITING = {"seal_code": "7K3F-9Q2M", "expires_at": 1_760_000_100_000, "machine": "dev-1"}
 
 
 def opened(frame: bytes, clock: ManualClock) -> Envelope:
@@ -45,11 +65,8 @@ def opened(frame: bytes, clock: ManualClock) -> Envelope:
 
 @pytest.mark.requirement("R18")
 def test_each_report_is_signed_under_its_own_number(journal: Journal, clock: ManualClock) -> None:
-    assert [journal.outbox.put("event", "t", an_event(clock, str(n))) for n in range(3)] == [
-        1,
-        2,
-        3,
-    ]
+    numbers = [journal.outbox.put("event", f"t{n}", an_event(clock, str(n))) for n in range(3)]
+    assert numbers == [1, 2, 3]
     for seq, frame in journal.outbox.unsent():
         envelope = opened(frame, clock)
         assert (envelope.header.seq, envelope.body["message"]) == (seq, str(seq - 1))
@@ -115,7 +132,9 @@ def test_a_new_pairing_counts_from_one(tmp_path: Path, clock: ManualClock) -> No
     with closing(a_journal(tmp_path, clock)) as journal:
         journal.outbox.put("event", "t", an_event(clock))
     path = tmp_path / "state" / "journal.db"
-    with closing(Journal(path, clock=clock, peer=Peer("other", a_peer(clock).sign))) as journal:
+    with closing(
+        Journal(path, clock=clock, key=lambda: AGENT, peer=Peer("other", a_peer(clock).sign))
+    ) as journal:
         assert journal.outbox.unsent() == []
         assert journal.outbox.put("event", "t", an_event(clock)) == 1
 
@@ -127,3 +146,82 @@ def test_without_a_gateway_there_is_nothing_to_send(tmp_path: Path, clock: Manua
         with pytest.raises(LocalProtocolError) as caught:
             journal.outbox.put("event", "t", an_event(clock))
     assert caught.value.code == "outbox.unpaired"
+
+
+@pytest.mark.requirement("P3")
+def test_while_nobody_hears_it_progress_takes_the_place_of_older_progress(
+    journal: Journal, clock: ManualClock
+) -> None:
+    journal.outbox.put("event", "t", an_event(clock, "10 s"))
+    journal.outbox.put("event", "other", an_event(clock, "elsewhere", task_id="other"))
+    assert journal.outbox.put("event", "t", an_event(clock, "20 s")) == 1
+    assert said(journal, clock) == [(1, "20 s"), (2, "elsewhere")]
+    assert journal.outbox.put("event", "next", an_event(clock, task_id="next")) == 3
+
+
+@pytest.mark.requirement("P3")
+def test_what_was_handed_out_to_be_sent_is_never_replaced(
+    journal: Journal, clock: ManualClock
+) -> None:
+    journal.outbox.put("event", "t", an_event(clock, "10 s"))
+    before = journal.outbox.unsent()
+    assert journal.outbox.put("event", "t", an_event(clock, "20 s")) == 2
+    assert journal.outbox.unsent(limit=1) == before
+
+
+def test_what_an_earlier_process_may_have_sent_is_never_replaced(
+    tmp_path: Path, clock: ManualClock
+) -> None:
+    with closing(a_journal(tmp_path, clock)) as journal:
+        journal.outbox.put("event", "t", an_event(clock, "10 s"))
+    with closing(a_journal(tmp_path, clock)) as journal:
+        assert journal.outbox.put("event", "t", an_event(clock, "20 s")) == 2
+
+
+@pytest.mark.requirement("P7")
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ({"state": "ROUTED"}, {"state": "CONTEXT_COLLECTED"}),
+        ({"state": "WAITING_APPROVAL", "waiting": WAITING}, {"state": "WAITING_APPROVAL"}),
+        ({"message": "something"}, {"message": ""}),
+    ],
+    ids=["another state", "an approval that waits", "nothing new to say"],
+)
+def test_a_step_that_says_something_of_its_own_is_kept(
+    journal: Journal, clock: ManualClock, older: dict[str, Any], newer: dict[str, Any]
+) -> None:
+    journal.outbox.put("event", "t", an_event(clock, "a") | older)
+    assert journal.outbox.put("event", "t", an_event(clock, "b") | newer) == 2
+
+
+def test_a_newer_approval_takes_the_place_of_the_one_it_replaced(
+    journal: Journal, clock: ManualClock
+) -> None:
+    asks = an_event(clock, "please", state="WAITING_APPROVAL", waiting=WAITING)
+    again = asks | {"waiting": WAITING | {"seal_code": "AAAA-BBBB"}}
+    assert [journal.outbox.put("event", "t", asks), journal.outbox.put("event", "t", again)] == [
+        1,
+        1,
+    ]
+
+
+def test_a_result_takes_no_place_and_gives_none(journal: Journal, clock: ManualClock) -> None:
+    journal.outbox.put("event", "t", an_event(clock, "10 s"))
+    assert journal.outbox.put("result", "t", a_result(clock)) == 2
+    assert journal.outbox.put("event", "t", an_event(clock, "late")) == 3
+
+
+@pytest.mark.parametrize(("rows", "size"), [(2, 1_000_000), (1_000, 600)])
+def test_an_outbox_that_nobody_hears_is_full_by_rows_or_by_bytes(
+    journal: Journal, clock: ManualClock, monkeypatch: pytest.MonkeyPatch, rows: int, size: int
+) -> None:
+    monkeypatch.setattr(outbox_module, "MAX_ROWS", rows)
+    monkeypatch.setattr(outbox_module, "MAX_BYTES", size)
+    journal.outbox.put("event", "t1", an_event(clock))
+    assert not journal.outbox.is_full()
+    journal.outbox.put("event", "t2", an_event(clock))
+    assert journal.outbox.is_full()
+    journal.outbox.put("result", "t2", a_result(clock))  # an end is never turned away
+    journal.outbox.acked(3)
+    assert not journal.outbox.is_full()

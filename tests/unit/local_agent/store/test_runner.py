@@ -12,6 +12,7 @@ import pytest
 from common.clock import ManualClock
 from common.errors import ConfigError, StateError, StoreError
 from local_agent.store.runner import JournalThread
+from tests.sealed import AGENT
 
 
 @pytest.fixture
@@ -20,7 +21,7 @@ def path(tmp_path: Path) -> Path:
 
 
 async def test_everything_runs_on_one_thread_in_order(path: Path) -> None:
-    db = await JournalThread.open(path, clock=ManualClock())
+    db = await JournalThread.open(path, clock=ManualClock(), key=lambda: AGENT)
     seen: list[tuple[int, str]] = []
 
     def note(number: int) -> None:
@@ -34,7 +35,7 @@ async def test_everything_runs_on_one_thread_in_order(path: Path) -> None:
 
 
 async def test_arguments_go_in_and_results_and_errors_come_out(path: Path) -> None:
-    db = await JournalThread.open(path, clock=ManualClock())
+    db = await JournalThread.open(path, clock=ManualClock(), key=lambda: AGENT)
     assert await db.run(db.journal.tasks.recent, limit=3) == []
     with pytest.raises(StateError):
         await db.run(db.journal.tasks.get, "nothing")
@@ -43,7 +44,7 @@ async def test_arguments_go_in_and_results_and_errors_come_out(path: Path) -> No
 
 @pytest.mark.requirement("R4")
 async def test_what_sqlite_refuses_is_a_store_error(path: Path) -> None:
-    db = await JournalThread.open(path, clock=ManualClock())
+    db = await JournalThread.open(path, clock=ManualClock(), key=lambda: AGENT)
 
     def refused() -> None:
         raise sqlite3.OperationalError("disk full")
@@ -56,7 +57,7 @@ async def test_what_sqlite_refuses_is_a_store_error(path: Path) -> None:
 
 
 async def test_closing_waits_for_what_was_given_before(path: Path) -> None:
-    db = await JournalThread.open(path, clock=ManualClock())
+    db = await JournalThread.open(path, clock=ManualClock(), key=lambda: AGENT)
     appending = asyncio.ensure_future(db.run(db.journal.audit.append, "test.event"))
     await asyncio.sleep(0)
     await db.close()
@@ -64,9 +65,9 @@ async def test_closing_waits_for_what_was_given_before(path: Path) -> None:
 
 
 async def test_an_agent_that_cannot_open_leaves_no_thread(path: Path) -> None:
-    db = await JournalThread.open(path, clock=ManualClock())
+    db = await JournalThread.open(path, clock=ManualClock(), key=lambda: AGENT)
     with pytest.raises(ConfigError):
-        await JournalThread.open(path, clock=ManualClock())
+        await JournalThread.open(path, clock=ManualClock(), key=lambda: AGENT)
     await db.close()
-    again = await JournalThread.open(path, clock=ManualClock())
+    again = await JournalThread.open(path, clock=ManualClock(), key=lambda: AGENT)
     await again.close()

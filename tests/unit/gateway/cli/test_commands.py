@@ -22,6 +22,7 @@ from common.sentences import Lang
 from common.signing import SigningKey
 from common.terminal import cells
 from gateway import cli
+from gateway.cli import pairing
 from gateway.identity import open_identity
 from gateway.store import agents, audit, members, pairings, tasks
 from gateway.store.runner import open_admin
@@ -168,7 +169,7 @@ def test_a_paired_machine_gets_a_new_key_only_when_the_admin_says_so(desk: Desk)
 def test_waiting_shows_the_words_that_the_machine_shows(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cli, "POLL_SECONDS", 0.01)
+    monkeypatch.setattr(pairing, "POLL_SECONDS", 0.01)
     desk.type("member", "add", "zhangwei")
     key, codes = SigningKey.generate(), []
 
@@ -176,16 +177,16 @@ def test_waiting_shows_the_words_that_the_machine_shows(
         codes.append(secret)
         desk.pair(secret, key)
 
-    made = cli._open_code
+    made = pairing._open_code
 
     def make_and_use(conn: object, name: str, **facts: object) -> int:
         until = made(conn, name, **facts)  # type: ignore[arg-type]  # passed on as they came
         threading.Timer(0.05, use, [facts["secret"]]).start()
         return until
 
-    monkeypatch.setattr(cli, "_open_code", make_and_use)
+    monkeypatch.setattr(pairing, "_open_code", make_and_use)
     said = desk.type("pair", "--machine", "dev-1", "--member", "zhangwei", "--wait")
-    gateway = open_identity(desk.home / "state" / "gateway").public
+    gateway = open_identity(desk.home / "state" / "gateway").current.public
     assert "  ".join(check_words(key.public, gateway)) in said
     assert codes
 
@@ -194,7 +195,7 @@ def test_waiting_for_a_code_that_was_voided_ends(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     desk.type("member", "add", "zhangwei")
-    made = cli._open_code
+    made = pairing._open_code
 
     def make_and_void(conn: object, name: str, **facts: object) -> int:
         until = made(conn, name, **facts)  # type: ignore[arg-type]  # passed on as they came
@@ -202,7 +203,7 @@ def test_waiting_for_a_code_that_was_voided_ends(
             pairings.count_wrong_try(conn, name, at_ms=1)  # type: ignore[arg-type]  # same
         return until
 
-    monkeypatch.setattr(cli, "_open_code", make_and_void)
+    monkeypatch.setattr(pairing, "_open_code", make_and_void)
     error = desk.refused("pair", "--machine", "dev-1", "--member", "zhangwei", "--wait")
     assert isinstance(error, UnavailableError)
     assert error.code == "pairing.over"
@@ -299,6 +300,6 @@ def test_help_costs_nothing_but_the_standard_library() -> None:
         check=True,
         capture_output=True,
         encoding="utf-8",
-        cwd=Path(cli.__file__).parent.parent,
+        cwd=Path(cli.__file__).parents[2],
     )
     assert not set(HEAVY) & set(done.stdout.split())

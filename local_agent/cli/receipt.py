@@ -1,0 +1,197 @@
+"""``codexbridge receipt``: have a task's receipt made, or check one anywhere.
+
+Checking needs the file and the public key alone: no agent, no journal, no network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from common.sentences import Lang, Sentence, say
+from local_agent.cli import proof_words, words
+
+if TYPE_CHECKING:
+    import argparse
+
+    from common.receipt import Receipt
+    from local_agent.cli.screen import Screen
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
+    """Declare the arguments."""
+    parser = subparsers.add_parser("receipt", description=say(proof_words.RECEIPT, lang))
+    parser.add_argument("what", metavar="T-…|verify|key", help=say(proof_words.RECEIPT_WHAT, lang))
+    parser.add_argument(
+        "file", type=Path, nargs="?", metavar="FILE", help=say(proof_words.RECEIPT_FILE, lang)
+    )
+    parser.add_argument("--output", type=Path, metavar="FILE", help=say(proof_words.NEW_FILE, lang))
+    parser.add_argument("--key", metavar="PUB", help=say(proof_words.RECEIPT_KEY, lang))
+    parser.add_argument(
+        "--gateway-key", metavar="PUB", help=say(proof_words.RECEIPT_GATEWAY_KEY, lang)
+    )
+    parser.add_argument("--json", action="store_true", help=say(words.JSON, lang))
+
+
+def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
+    """Make a receipt, check one, or print this machine's public key.
+
+    Raises:
+        InputError: ``receipt.arguments``, ``input.public-key``, ``input.task-id``.
+        StateError: ``receipt.open``, ``task.unknown``.
+        UnavailableError: ``agent.not-running``.
+    """
+    match args.what:
+        case "verify":
+            return _verify(args, lang, environ)
+        case "key":
+            return _key(environ)
+    return _make(args, environ)
+
+
+def _make(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    from common.audit_report import output
+    from common.errors import InputError
+    from common.home import find_home
+    from common.ids import parse_short_id
+    from local_agent.control.client import call
+
+    short_id = parse_short_id(args.what)
+    if args.file or args.key or args.gateway_key:
+        raise InputError("receipt.arguments")
+    answer = call(find_home(environ), environ, "receipt", task=short_id)
+    with output(args.output) as file:
+        file.write(answer["receipt"].encode("ascii"))
+    return 0
+
+
+def _key(environ: Mapping[str, str]) -> int:
+    from common.home import find_home
+    from local_agent.control.client import call
+
+    print(call(find_home(environ), environ, "status")["public_key"])
+    return 0
+
+
+def _verify(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
+    from common.audit_report import given_key
+    from common.errors import AuthError, InputError
+    from common.receipt import MAX_RECEIPT_BYTES, verify_receipt
+    from common.sentences import RECEIPT_FAULTS
+    from local_agent.cli.screen import print_json, screen_for
+
+    if not args.file or not args.key:
+        raise InputError("receipt.arguments")
+    key = given_key(args.key)
+    gateway_key = given_key(args.gateway_key) if args.gateway_key else None
+    with args.file.open("rb") as file:
+        data = file.read(MAX_RECEIPT_BYTES + 1)
+    try:
+        receipt = verify_receipt(data, key=key, gateway_key=gateway_key)
+    except AuthError as error:
+        if error.code != "receipt.broken":
+            raise
+        what = str(error.facts["what"])
+        if args.json:
+            print_json({"ok": False, "broken": what})
+        else:
+            print(say(proof_words.RECEIPT_BROKEN, lang, why=say(RECEIPT_FAULTS[what], lang)))
+        return 1
+    if args.json:
+        print_json({"ok": True, "broken": None, **_record(receipt)})
+    else:
+        _print(receipt, screen_for(lang, environ))
+    return 0
+
+
+def _record(receipt: Receipt) -> dict[str, Any]:
+    return {
+        "receipt": dict(receipt.facts),
+        "decision": receipt.decision,
+        "gateway_key_checked": receipt.gateway_checked,
+        "gateway_keeps_the_end": receipt.covered,
+    }
+
+
+def _print(receipt: Receipt, screen: Screen) -> None:
+    from common.text import one_line
+    from local_agent.cli.tasks import date_and_time
+
+    facts, task = receipt.facts, receipt.facts["task"]
+    machine = one_line(facts["machine"], 80)
+    asked = screen.say(
+        proof_words.RECEIPT_ASKED,
+        who=one_line(task["claimed_user"], 80),
+        channel=one_line(task["channel"], 40),
+        when=date_and_time(task["asked_at"]),
+    )
+    rows: list[tuple[Sentence, list[str]]] = [
+        (words.TASK, [screen.ink("bold", f"{task['short_id']}  {task['task_id']}")]),
+        (words.MACHINE, [machine]),
+        (words.ASKED_BY, [asked]),
+        (proof_words.RECEIPT_DECISION, [*_decision(receipt, screen)]),
+        (proof_words.RECEIPT_OUTCOME, [*_outcome(receipt, screen)]),
+        (words.GATEWAY, [_gateway(receipt, screen)]),
+    ]
+    screen.tell(proof_words.RECEIPT_HOLDS, machine=machine, when=date_and_time(facts["at"]))
+    screen.fields(rows)
+
+
+def _decision(receipt: Receipt, screen: Screen) -> Iterator[str]:
+    from common.text import one_line
+    from local_agent.cli.tasks import date_and_time
+
+    approval = receipt.facts["approval"]
+    if approval is None:
+        yield screen.say(proof_words.RECEIPT_NOTHING_ASKED)
+        return
+    if receipt.decision is None:
+        yield screen.say(proof_words.RECEIPT_UNDECIDED, code=approval["code"])
+    else:
+        said = (
+            proof_words.RECEIPT_APPROVED
+            if receipt.decision == "approve"
+            else proof_words.RECEIPT_REJECTED
+        )
+        yield screen.say(
+            said,
+            code=approval["code"],
+            when=date_and_time(approval["decided_at"]),
+            approver=approval["approver"],
+        )
+        if receipt.reason:
+            yield one_line(receipt.reason, 400)
+    yield screen.say(
+        proof_words.RECEIPT_DIGEST, action=approval["action"], digest=approval["digest"]
+    )
+
+
+def _outcome(receipt: Receipt, screen: Screen) -> Iterator[str]:
+    from local_agent.cli.tasks import date_and_time
+
+    outcome = receipt.facts["outcome"]
+    reason = words.REASONS[outcome["reason"]]
+    yield f"{screen.say(reason)}  {date_and_time(receipt.facts['task']['ended_at'])}"
+    if outcome["began_at"] is None:
+        yield screen.say(proof_words.RECEIPT_NOT_RUN)
+        return
+    yield screen.say(proof_words.RECEIPT_RAN, when=date_and_time(outcome["began_at"]))
+    if outcome["exit_code"] is not None:
+        yield screen.say(proof_words.RECEIPT_EXIT, code=outcome["exit_code"])
+    if outcome["signal"] is not None:
+        yield screen.say(proof_words.RECEIPT_SIGNAL, signal=outcome["signal"])
+    if outcome["changed_files"] is not None:
+        yield screen.say(proof_words.RECEIPT_FILES, count=outcome["changed_files"])
+    if outcome["output_sha256"] is not None:
+        yield screen.say(proof_words.RECEIPT_OUTPUT, digest=outcome["output_sha256"])
+
+
+def _gateway(receipt: Receipt, screen: Screen) -> str:
+    if receipt.kept is None:
+        return screen.say(proof_words.RECEIPT_NO_GATEWAY)
+    kept = proof_words.RECEIPT_COVERED if receipt.covered else proof_words.RECEIPT_NOT_COVERED
+    whose = (
+        proof_words.RECEIPT_CHECKED if receipt.gateway_checked else proof_words.RECEIPT_UNCHECKED
+    )
+    return f"{screen.say(kept, seq=receipt.kept.own_seq)} {screen.say(whose)}"

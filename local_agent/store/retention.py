@@ -1,0 +1,88 @@
+"""What this machine forgets, and when: the words of tasks that ended long ago, and old blobs.
+
+Approvals, effects and the audit log stay for ever: they say what was done here and who allowed it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+from common.clock import Clock
+from common.errors import StoreError
+from local_agent.store.blobs import Blobs
+from local_agent.store.runner import JournalThread
+from local_agent.store.tasks import NAME_FREE_AFTER_MS
+
+KEPT_MS: Final = NAME_FREE_AFTER_MS  # as long as a short ID leads to its task: 90 days
+ROUND_SECONDS: Final = 3600.0
+BATCH: Final = 200  # tasks in one transaction, so that nobody waits for the journal
+
+_DAY_MS: Final = 86_400_000
+
+
+class Log(Protocol):
+    """What retention needs of a logger."""
+
+    def info(self, event: str, *args: Any, **facts: Any) -> Any:
+        """Record something ordinary."""
+        ...
+
+    def error(self, event: str, *args: Any, **facts: Any) -> Any:
+        """Record a failure."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What one round removed."""
+
+    tasks: int
+    blobs: int
+
+
+class Retention:
+    """Keeps the disk from filling.
+
+    Args:
+        db: The journal's thread.
+        blobs: The blobs beside it.
+        clock: Tells the moment.
+        log: Told of each round that removed something, or failed.
+    """
+
+    def __init__(self, db: JournalThread, blobs: Blobs, *, clock: Clock, log: Log) -> None:
+        self._db = db
+        self._blobs = blobs
+        self._clock = clock
+        self._log = log
+
+    async def run(self) -> None:
+        """Do a round at once and then every hour, until cancelled."""
+        while True:
+            try:
+                done = await self.round()
+            except (StoreError, OSError) as error:
+                self._log.error("retention.failed", why=type(error).__name__)
+            else:
+                if done.tasks or done.blobs:
+                    self._log.info("retention.forgot", tasks=done.tasks, blobs=done.blobs)
+            await asyncio.sleep(ROUND_SECONDS)
+
+    async def round(self) -> Forgotten:
+        """Forget everything that is old enough.
+
+        Raises:
+            StoreError: the journal refused; the next round goes on from there.
+            OSError: a blob could not be removed.
+        """
+        before_ms = self._clock.now().wall_ms - KEPT_MS
+        journal, tasks = self._db.journal, 0
+        await self._db.run(journal.inbox.prune)
+        while found := await self._db.run(journal.tasks.forget, before_ms=before_ms, limit=BATCH):
+            tasks += found
+        # A day later, so that no task that is still shown leads to a log that is gone.
+        before_s = (before_ms - _DAY_MS) / 1000
+        blobs = await asyncio.to_thread(self._blobs.prune, before_s=before_s)
+        return Forgotten(tasks, blobs)

@@ -1,0 +1,78 @@
+"""One half is away for a while: what the other has for it waits, and arrives in order, once."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from tests import truth
+from tests.e2e.place import Place, wait_until
+from tests.e2e.test_main_job import runs
+
+pytestmark = [pytest.mark.timeout(150), pytest.mark.requirement("P3", "P7")]
+
+
+def check(place: Place, *asked: str) -> None:
+    """Wait until nothing is on its way, then check that both halves and the chat agree."""
+    journal, gateway = (next(place.root.rglob(name)) for name in ("journal.db", "gateway.db"))
+    wait_until(lambda: truth.is_idle(journal, gateway))
+    truth.assert_true(
+        truth.Evidence(
+            journals=[journal], gateway=gateway, accepted=asked, chat=list(reversed(place.chat()))
+        )
+    )
+
+
+def test_a_result_made_while_the_gateway_is_away_arrives_once_it_is_back(
+    running: Place, workspace: Path
+) -> None:
+    waits = "echo run >> ran.txt; until [ -e go ]; do sleep 0.1; done; echo 1 passed\n"
+    (workspace / "count.sh").write_text(waits, encoding="utf-8")
+    running.callback("@dev test")
+    short_id = running.waiting()["short_id"]
+    approver = threading.Thread(target=running.approve, args=(short_id,))
+    approver.start()
+    running.hears(short_id, "now running")
+    wait_until(lambda: runs(workspace) == 1)
+    running.kill("gateway")
+    (workspace / "go").touch()
+    assert running.final(short_id)["reason"] == "completed"
+    approver.join(30)
+    assert not running.status().get("connected")
+    running.start_gateway()
+    running.hears(short_id, "completed", "1 passed")
+    check(running, "@dev test")
+    told = [text for text in running.chat() if short_id in text]
+    if "completed" in told[0]:  # the simulator's list is the newest first
+        told.reverse()
+    words = ["sent to", "waiting for local approval", "now running", "completed"]
+    assert [word for text in told for word in words if word in text] == words
+    assert runs(workspace) == 1
+
+
+def test_what_was_asked_while_the_machine_was_away_reaches_it_in_order(
+    running: Place, workspace: Path
+) -> None:
+    running.kill("agent")
+    wait_until(lambda: "agent.gone" in running.log("gateway"))
+    asked = [f'@dev test --cmd="sh count.sh {number}"' for number in range(3)]
+    assert [running.callback(text) for text in asked] == [200] * 3
+    running.kill("gateway")
+    running.start_gateway()
+    running.start_agent()
+
+    def delivered() -> list[str]:
+        found = [task for task in running.tasks() if task["state"] == "WAITING_APPROVAL"]
+        return [task["short_id"] for task in found] if len(found) == len(asked) else []
+
+    theirs = wait_until(delivered)
+    assert theirs == [task["short_id"] for task in running.gateway_tasks()]
+    assert runs(workspace) == 0, "nothing runs without an approval"
+    for short_id in theirs:
+        running.approve(short_id)
+    for short_id in theirs:
+        running.hears(short_id, "completed")
+    check(running, *asked)
+    assert runs(workspace) == 3

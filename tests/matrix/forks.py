@@ -1,0 +1,150 @@
+"""The test's side of the zygote: start a part of the product, wait for it, kill it."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import select
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+ROOT: Final = Path(__file__).parents[2]
+STARTS_WITHIN_S: Final = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """What a process is to note of itself, and where it is to die.
+
+    Attributes:
+        half: ``agent``, ``gateway`` or ``admin``: its name in the notes.
+        notes: File that the notes are appended to, one JSON object a line.
+        kill: ``(event, phase, nth)`` at which it kills itself; None to note and live.
+        ahead_s: Seconds that its clock is ahead of the machine's.
+    """
+
+    half: str
+    notes: Path
+    kill: tuple[str, str, int] | None = None
+    ahead_s: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the record of the order."""
+        return {
+            "half": self.half,
+            "notes": str(self.notes),
+            "kill": self.kill,
+            "ahead_s": self.ahead_s,
+        }
+
+
+class Fork:
+    """One process, a grandchild of the test.  Used from many threads."""
+
+    def __init__(self, zygote: Zygote, pid: int) -> None:
+        self._zygote = zygote
+        self.pid = pid
+        self.returncode: int | None = None
+        # Not reaped before we ask, so the number is still this process's.
+        self._descriptor = os.pidfd_open(pid)
+        self._one_at_a_time = threading.Lock()
+
+    def poll(self) -> int | None:
+        """Return the exit code, negative for a signal, or None while it lives."""
+        return self.wait(0)
+
+    def wait(self, seconds: float) -> int | None:
+        """Wait for the end and return the exit code; None when it does not come in time."""
+        with self._one_at_a_time:
+            if self.returncode is None and select.select([self._descriptor], [], [], seconds)[0]:
+                self.returncode = self._zygote.reap(self.pid)
+                os.close(self._descriptor)
+            return self.returncode
+
+    def kill(self) -> None:
+        """``kill -9``; it may be gone already."""
+        with self._one_at_a_time:
+            if self.returncode is None:
+                signal.pidfd_send_signal(self._descriptor, signal.SIGKILL)
+
+
+class Zygote:
+    """A process that forks ``codexbridge`` at our word.  Used from many threads."""
+
+    def __init__(self) -> None:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(
+                [
+                    *(sys.executable, "-I", str(Path(__file__).with_name("zygote.py"))),
+                    *(str(theirs.fileno()), str(ROOT)),
+                ],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+            )
+        self._socket = ours
+        self._answers = ours.makefile("rb")
+        self._one_at_a_time = threading.Lock()
+        ours.settimeout(STARTS_WITHIN_S)
+        assert self._answers.readline() == b"{}\n", "the zygote did not start"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._answers.close()
+        self._socket.close()
+        self._process.wait(10)
+
+    def start(
+        self,
+        arguments: Sequence[str],
+        *,
+        environ: Mapping[str, str],
+        streams: Sequence[int],
+        terminal: bool = False,
+        watch: Watch | None = None,
+    ) -> Fork:
+        """Start ``codexbridge ARGUMENTS`` with these standard streams."""
+        order = {
+            "argv": list(arguments),
+            "environ": dict(environ),
+            "terminal": terminal,
+            "watch": watch.to_dict() if watch else None,
+        }
+        with self._one_at_a_time:
+            socket.send_fds(self._socket, [json.dumps(order).encode()], list(streams))
+            return Fork(self, int(json.loads(self._answers.readline())["pid"]))
+
+    def reap(self, pid: int) -> int:
+        """Return the exit code of a process that has ended."""
+        with self._one_at_a_time:
+            self._socket.sendall(json.dumps({"reap": pid}).encode())
+            return int(json.loads(self._answers.readline())["status"])
+
+    def start_at_terminal(
+        self, arguments: Sequence[str], *, environ: Mapping[str, str]
+    ) -> tuple[Fork, int]:
+        """Start it in control of a terminal of its own; return it with our end of that."""
+        ours, theirs = pty.openpty()
+        try:
+            fork = self.start(
+                arguments, environ=environ, streams=[theirs, theirs, theirs], terminal=True
+            )
+        finally:
+            os.close(theirs)
+        return fork, ours

@@ -1,0 +1,115 @@
+"""Where houses stand: one template for many, on ports that nobody else is given."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import re
+import shutil
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from gateway.simulator.setup import write_installation
+from tests import truth
+from tests.e2e.place import Place
+from tests.matrix.forks import Zygote
+from tests.matrix.house import MEMBER, PATIENCE_S, Hands, House, Kill
+
+FIRST_OUTGOING_PORT: Final = 32_768  # ip_local_port_range
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """Ground for one house after another: its ports, its folders, and what each begins with."""
+
+    zygote: Zygote
+    place: Place
+    workspace: Path
+    template: Path
+    bare: Path
+
+    @classmethod
+    def at(cls, root: Path, zygote: Zygote) -> Plot:
+        """Set up a paired machine with a workspace, as the admin and the person do."""
+        plot = cls(zygote, _place(root / "home"), root / "shop", root / "template", root / "bare")
+        shutil.copytree(plot.place.root, plot.bare, symlinks=True)
+        house = plot.house(bare=True)
+        try:
+            furnish(house)
+        finally:
+            house.close()
+        shutil.copytree(plot.place.root, plot.template, symlinks=True)
+        return plot
+
+    def house(
+        self, notes: Path | None = None, kill: Kill | None = None, *, bare: bool = False
+    ) -> House:
+        """Return a fresh house; the one before it must be closed."""
+        for folder in (self.place.root, self.workspace):
+            shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(self.bare if bare else self.template, self.place.root, symlinks=True)
+        self.workspace.mkdir()
+        script = self.workspace / "count.sh"
+        script.write_text(truth.SCRIPT, encoding="utf-8")
+        script.chmod(0o755)
+        return House(self.zygote, self.place, self.workspace, notes, kill)
+
+
+def _place(root: Path) -> Place:
+    """Return a place on ports that no outgoing connection is ever given.
+
+    Others would be taken, now and then, while a gateway is dead; and whoever dials one of them long
+    enough is connected to itself.
+    """
+    ports = _quiet_ports()
+    made = write_installation(
+        root / "config", simulator_port=next(ports), gateway_port=(port := next(ports)), lang="en"
+    )
+    return Place(root, made, port)
+
+
+def _quiet_ports() -> Iterator[int]:
+    for port in random.SystemRandom().sample(range(10_000, FIRST_OUTGOING_PORT), 1000):
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            yield port
+
+
+def furnish(house: House) -> None:
+    """Add a member, pair the machine with it, and open the workspace to tasks."""
+    house.admin("member", "add", MEMBER)
+    house.start("simulator", "gateway")
+    pair(house)
+    house.command("pair", "workspace", "add", str(house.workspace), "--toolchains", "none")
+
+
+def pair(house: House) -> None:
+    """Make a pairing code as the admin does, and enter it at the machine; until it is paired.
+
+    A machine that is there already, with another key or only half paired, is replaced.
+    """
+
+    def paired() -> bool:
+        options = ["--machine", "dev-1", "--member", MEMBER]
+        said = house.admin("pair", *options) or house.admin("pair", *options, "--replace")
+        code = next((word for word in said.split() if word.startswith("CB1-")), "")
+        return bool(code) and _enter(house, code)
+
+    house.until(paired)
+
+
+def _enter(house: House, code: str) -> bool:
+    """Enter a pairing code at the machine; one that is paired already asks whether it may."""
+    entering = ("pair", "--gateway", house.place.base)
+    if not (house.place.root / "config" / "pairing.json").exists():
+        return bool(house.command("pair", *entering, typed=f"{code}\n"))
+    with Hands(house, *entering, "--replace") as hands:
+        hands.read_until(":", after=re.compile("yes"))
+        hands.type("yes")
+        hands.read_until(":", after=re.compile("(?i)code"))
+        hands.type(code)
+        hands.read_to_end()
+        return hands.fork.wait(PATIENCE_S) == 0

@@ -1,0 +1,189 @@
+"""The stories in which every event happens; each goes on through any death on its way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from common.model.state import TaskState
+from tests.matrix.house import House
+from tests.matrix.plots import furnish, pair
+
+HOUR_S: Final = 3600
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """One story.
+
+    Attributes:
+        tell: Tells it to a fresh house.
+        bare: The house has no members and is not paired yet.
+    """
+
+    name: str
+    tell: Callable[[House], None]
+    bare: bool = False
+
+
+def approve_and_complete(house: House) -> None:
+    """The main job: asked in the chat, approved at the machine, run, told."""
+    house.start("simulator", "gateway", "agent")
+    house.ask("main")
+    house.approve("main")
+    house.ends("main", "completed")
+    house.settle()
+
+
+def fail_and_reject(house: House) -> None:
+    """A command that fails, and one that a person does not want."""
+    house.start("simulator", "gateway", "agent")
+    house.ask("fails")
+    house.approve("fails")
+    house.ends("fails", "failed")
+    house.ask("rejected")
+    house.mistype("rejected")
+    house.reject("rejected")
+    house.ends("rejected", "rejected")
+    house.settle()
+
+
+def interrupt(house: House) -> None:
+    """The agent is killed while a command runs: unknown, and never run again."""
+    house.start("simulator", "gateway", "agent")
+    house.ask("sleeps")
+    house.approve("sleeps")
+    house.is_told("sleeps", TaskState.EXECUTING)
+    house.stop("agent")
+    house.start("agent")
+    house.ends("sleeps", "unknown")
+    house.settle()
+
+
+def cancel_at_every_stage(house: House) -> None:
+    """Cancelled from the chat: while it is queued, while it waits, while it runs."""
+    house.start("simulator", "gateway")
+    house.ask("queued")
+    house.cancel("queued")
+    house.start("agent")
+    house.is_over("queued", "cancelled")
+    house.ask("waits")
+    house.reaches("waits", TaskState.WAITING_APPROVAL)
+    house.cancel("waits")
+    house.ends("waits", "cancelled")
+    house.ask("sleeps")
+    house.approve("sleeps")
+    house.shows_progress("sleeps")
+    house.cancel("sleeps")
+    house.ends("sleeps", "cancelled")
+    house.settle()
+
+
+def expire_and_drift(house: House) -> None:
+    """What changed after the seal is not run; what waits too long, here or there, expires."""
+    house.start("simulator", "gateway", "agent")
+    house.ask("own-drift")
+    house.reaches("own-drift", TaskState.WAITING_APPROVAL)
+    with (house.workspace / "count.sh").open("a", encoding="utf-8") as script:
+        script.write("# another one\n")
+    house.approve("own-drift")
+    house.ends("own-drift", "drifted")
+    house.ask("expires")
+    house.is_told("expires", TaskState.WAITING_APPROVAL)
+    house.stop("agent")
+    house.ask("unsent")
+    house.stop("gateway")
+    house.ahead_s = 25 * HOUR_S
+    house.start("gateway")
+    house.is_over("unsent", "expired")
+    house.start("agent")
+    house.ends("expires", "expired")
+    house.settle()
+
+
+def answer_and_refuse(house: House) -> None:
+    """What needs no approval, what cannot be done, and somebody whom nobody knows."""
+    house.start("simulator", "gateway", "agent")
+    for text in ("@dev help", "@dev status", "@dev cancel", "@dev use dev-1"):
+        house.deliver(text)
+    house.deliver("@dev test", user="mallory")
+    for text in ("@dev search retry", "@dev fix the login retry"):
+        house.deliver(text)
+        house.accepted.append(text)
+    house.until(lambda: len(house.tasks()) == 2)
+    house.settle()
+
+
+def ask_at_the_machine(house: House) -> None:
+    """The same from the terminal of the machine: one approved, one cancelled."""
+    house.start("simulator", "gateway", "agent")
+    house.ask_here("here")
+    house.approve("here")
+    house.ends("here", "completed")
+    house.retry_here("here")
+    house.cancel_here("here")
+    house.ask_here("here-not")
+    house.cancel_here("here-not")
+    house.ends("here-not", "cancelled")
+    house.settle()
+
+
+def pair_and_revoke(house: House) -> None:
+    """From nothing to a machine at work, to another key for it; what the first one had is lost."""
+    furnish(house)
+    house.start("agent")
+    house.ask("revoked")
+    house.is_told("revoked", TaskState.WAITING_APPROVAL)
+    house.stop("agent")
+    pair(house)
+    house.stop("gateway")
+    house.start("gateway")  # its first round finds the orphan
+    house.is_over("revoked", "unknown")
+    house.start("agent")
+    house.cancel_here("revoked")
+    house.ends("revoked", "cancelled")
+    house.ask("again")
+    house.reject("again")
+    house.ends("again", "rejected")
+    house.admin("member", "remove", "zhangwei")
+
+
+def rotate_both_keys(house: House) -> None:
+    """Both halves change their keys, and the link goes on."""
+    house.start("simulator", "gateway", "agent")
+    house.rotate_gateway()
+    house.stop("gateway")
+    house.start("gateway")  # its first round drops the old key
+    house.rotate_agent()
+    house.ask("rotated")
+    house.reject("rotated")
+    house.ends("rotated", "rejected")
+    house.settle()
+
+
+def lend_and_withdraw(house: House) -> None:
+    """A machine works for one more member, and then no longer; what was queued is taken back."""
+    house.start("simulator", "gateway")
+    house.admin("member", "add", "lina")
+    house.admin("bind", "dev-1", "lina")
+    house.ask("unwelcome", user="lina")
+    house.admin("unbind", "dev-1", "lina")
+    house.is_over("unwelcome", "refused")
+    house.ask("unsent")
+    house.admin("revoke", "dev-1")
+    house.is_over("unsent", "refused")
+
+
+SCENARIOS: Final = (
+    Scenario("approve", approve_and_complete),
+    Scenario("reject", fail_and_reject),
+    Scenario("interrupt", interrupt),
+    Scenario("cancel", cancel_at_every_stage),
+    Scenario("expire", expire_and_drift),
+    Scenario("answer", answer_and_refuse),
+    Scenario("here", ask_at_the_machine),
+    Scenario("rotate", rotate_both_keys),
+    Scenario("lend", lend_and_withdraw),
+    Scenario("pair", pair_and_revoke, bare=True),
+)

@@ -1,0 +1,38 @@
+"""A sample of the crash matrix and of the random kills; the whole is ``make matrix``."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.matrix.matrix import Ground, points
+from tests.matrix.scenarios import SCENARIOS
+from tests.matrix.vocabulary import audit_events, states
+
+pytestmark = pytest.mark.timeout(120)
+POINTS = 15
+KILLS = 10
+
+
+@pytest.mark.requirement("P3")
+@pytest.mark.requirement("P6a")
+@pytest.mark.requirement("R59")
+def test_a_death_at_some_moment_of_the_main_job_makes_nothing_untrue(ground: Ground) -> None:
+    every = points(ground.record(SCENARIOS[:1]))
+    some = every[:: max(1, len(every) // POINTS)]
+    strikes = ground.side_by_side(ground.strike, some)
+    assert [str(strike) for strike in strikes if strike.untrue] == []
+    assert len([strike for strike in strikes if strike.hit]) >= POINTS - 1
+
+
+@pytest.mark.requirement("P3")
+def test_some_kills_at_random_make_nothing_untrue(ground: Ground) -> None:
+    storm = ground.storm((7, KILLS))
+    assert storm.untrue == []
+    assert storm.deaths >= KILLS
+    assert storm.tasks
+
+
+def test_the_source_tells_what_each_half_can_write() -> None:
+    assert ("agent", "audit+exec.intent") in audit_events()
+    assert ("gateway", "audit+task.presumed") in audit_events()
+    assert ("agent", "approvals~superseded") in states()

@@ -1,0 +1,114 @@
+"""Forks real ``codexbridge`` processes from one that has imported everything once.
+
+Runs as a program of its own, with one thread and a socket to whoever started it (`forks`).  Each
+order is a JSON object and up to three descriptors; the answer names the new process, or tells how
+one ended.  A child is a session of its own with its own environment, standard streams and, when it
+is given a terminal, that terminal in control: it differs from a started program in its start alone.
+
+Children wait as zombies until they are asked for, so that a process number is never used twice.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import gc
+import importlib
+import json
+import os
+import signal
+import socket
+import sys
+import termios
+import traceback
+from typing import Any, Final, NoReturn, TextIO, cast
+
+ORDER_BYTES: Final = 65_536
+PRELOADED: Final = (
+    "codexbridge",
+    "gateway.app",
+    "gateway.cli",
+    "gateway.simulator.cli",
+    "gateway.simulator.server",
+    "gateway.store.upgrade",
+    "local_agent.app",
+    "local_agent.relay.pairing",
+    *(
+        f"local_agent.cli.{name}"
+        for name in ("agent", "approve", "ask", "cancel", "pair", "reject", "status", "workspace")
+    ),
+    "tests.matrix.witness",
+)
+
+
+def main(descriptor: int, root: str) -> None:
+    """Serve orders until the other side hangs up, then end what is left."""
+    sys.path.insert(0, root)
+    for name in PRELOADED:
+        importlib.import_module(name)
+    gc.freeze()
+    alive: set[int] = set()
+    with socket.socket(fileno=descriptor) as orders:
+        orders.sendall(b"{}\n")
+        while True:
+            message, descriptors, _, _ = socket.recv_fds(orders, ORDER_BYTES, 3)
+            if not message:
+                break
+            order = json.loads(message)
+            if "reap" in order:
+                alive.discard(order["reap"])
+                _, status = os.waitpid(order["reap"], 0)
+                answer = {"status": os.waitstatus_to_exitcode(status)}
+            else:
+                answer = {"pid": _start(order, descriptors, orders)}
+                alive.add(answer["pid"])
+            orders.sendall(json.dumps(answer).encode() + b"\n")
+    for pid in alive:
+        os.kill(pid, signal.SIGKILL)
+
+
+def _start(order: dict[str, Any], descriptors: list[int], orders: socket.socket) -> int:
+    pid = os.fork()
+    if pid == 0:
+        orders.close()
+        _become(order, descriptors)
+    for descriptor in descriptors:
+        os.close(descriptor)
+    return pid
+
+
+def _become(order: dict[str, Any], descriptors: list[int]) -> NoReturn:
+    code = 1
+    try:
+        os.setsid()
+        if order["terminal"]:
+            fcntl.ioctl(descriptors[0], termios.TIOCSCTTY, 0)
+        for number, descriptor in enumerate(descriptors):
+            os.dup2(descriptor, number)
+            os.close(descriptor)
+        sys.stdin, sys.stdout, sys.stderr = map(_stream, (0, 1, 2))
+        os.environ.clear()
+        os.environ.update(order["environ"])
+        from tests.matrix import witness
+
+        witness.hasten()
+        if order["watch"] is not None:
+            witness.watch(**order["watch"])
+        from codexbridge import main as codexbridge
+
+        code = codexbridge(order["argv"])
+        sys.stdout.flush()
+    except BaseException:  # noqa: BLE001  # the top of a process; nothing may return into the zygote
+        traceback.print_exc()
+    finally:
+        os._exit(code)
+
+
+def _stream(number: int) -> TextIO:
+    """Return a standard stream as a started program has it: line by line for people, else whole."""
+    mode = "r" if number == 0 else "w"
+    buffering = 1 if number == 2 else -1
+    return cast("TextIO", os.fdopen(number, mode, buffering, encoding="utf-8", closefd=False))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), sys.argv[2])

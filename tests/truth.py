@@ -1,0 +1,349 @@
+"""What must be true of both halves, whatever was killed, cut or delayed: one checker for all.
+
+`untruths` reads the two stores as they lie on the disk, knows what the outside saw (which messages
+were answered with 200, when a process was killed, what the chat shows, how often each command left
+its mark) and returns every contradiction as a sentence; an empty list is the proof.  It uses no
+store function of the product, so that a wrong one cannot hide itself.
+
+A command leaves its mark by `SCRIPT`, in a workspace; `asking` is the message that asks for it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, cast
+
+from common.audit import verify_chain
+from common.errors import AuthError
+from common.model.state import FINAL, Reason, TaskState, final_of, may_follow
+from common.sentences import Lang, say
+from gateway import replies
+
+Row = Mapping[str, Any]
+
+SCRIPT: Final = """#!/bin/sh
+echo "$1" >> ran.txt
+case "$1" in fails*) exit 3 ;; naps*) sleep 0.3 ;; sleeps*) echo asleep; exec sleep 60 ;; esac
+echo 1 passed
+"""  # count.sh
+_MARK: Final = re.compile(r"\bcount\.sh ([a-z0-9-]+)")
+# None: it is executing.
+_MAY_HAVE_RUN: Final = frozenset({Reason.FAILED, Reason.CANCELLED, Reason.UNKNOWN, None})
+_CLOCK_MS: Final = 5  # between our reading of the clock and theirs
+
+
+def asking(mark: str) -> str:
+    """Return the message that asks for a command which leaves ``mark`` each time it runs.
+
+    A mark that begins with ``fails`` makes it fail; ``naps`` and ``sleeps`` take a moment and a
+    minute; ``own`` runs the script itself, so that a change of the script is drift.
+    """
+    program = "./count.sh" if mark.startswith("own") else "sh count.sh"
+    return f'@dev test --cmd="{program} {mark}"'
+
+
+def mark_of(text: str) -> str:
+    """Return the mark that a message asks for; empty when it asks for something else."""
+    found = _MARK.search(text)
+    return found[1] if found else ""
+
+
+def marks(ran: Path) -> Counter[str]:
+    """Return how often each mark was left in ``ran.txt``."""
+    return Counter(ran.read_text(encoding="utf-8").split()) if ran.exists() else Counter()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """Where both halves keep what they remember, and what the outside saw.
+
+    Attributes:
+        journals: The ``journal.db`` of each agent.
+        gateway: The ``gateway.db``.
+        accepted: Texts, each used once, of the messages that asked for a task and got a 200.
+        agent_kills: When an agent's process was killed, milliseconds since the epoch.
+        ran: The ``ran.txt`` of the workspace, where commands leave marks.
+        chat: What the members were shown; None when the chat was not watched.
+    """
+
+    journals: Sequence[Path]
+    gateway: Path
+    accepted: Collection[str] = ()
+    agent_kills: Collection[int] = ()
+    ran: Path | None = None
+    chat: Sequence[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """An approval that waits, as a restart must leave it."""
+
+    task_id: str
+    digest: str
+    seal: bytes
+    expires_at: int
+
+
+def rows(database: Path, sql: str, *values: object) -> list[dict[str, Any]]:
+    """Return what a query finds, on a connection that cannot change anything."""
+    connection = sqlite3.connect(f"file:{database}?mode=ro", uri=True, timeout=5)
+    try:
+        connection.row_factory = sqlite3.Row
+        return [dict(row) for row in connection.execute(sql, values)]
+    finally:
+        connection.close()
+
+
+def pending(journal: Path) -> dict[str, Pending]:
+    """Return the approvals that wait, by their ids."""
+    waiting = rows(journal, "SELECT * FROM approvals WHERE state = 'pending'")
+    return {row["approval_id"]: _pending(row) for row in waiting}
+
+
+def _pending(row: Row) -> Pending:
+    return Pending(row["task_id"], row["digest"], row["seal"], row["expires_at"])
+
+
+def lost_approvals(journal: Path, before: Mapping[str, Pending]) -> list[str]:
+    """Return what a restart made of approvals that waited before it.
+
+    Each must be there with the same seal and the same time left.  It may have been decided since;
+    one whose task was ended or is to be cancelled was withdrawn, not lost.
+    """
+    known = {row["approval_id"]: row for row in rows(journal, "SELECT * FROM approvals")}
+    over = "SELECT task_id FROM tasks WHERE reason IS NOT NULL OR cancel_requested = 1"
+    withdrawn = {row["task_id"] for row in rows(journal, over)}
+    return [
+        f"approval {approval_id} of task {was.task_id} did not outlive the restart as it was"
+        for approval_id, was in before.items()
+        if (now := known.get(approval_id)) is None
+        or _pending(now) != was
+        or (now["state"] in ("expired", "superseded") and was.task_id not in withdrawn)
+    ]
+
+
+def is_idle(journal: Path, gateway: Path) -> bool:
+    """Tell whether every task has ended and nothing is on its way in either direction."""
+    return not (
+        rows(journal, "SELECT 1 FROM tasks WHERE reason IS NULL LIMIT 1")
+        or rows(journal, "SELECT 1 FROM outbox LIMIT 1")
+        or rows(gateway, "SELECT 1 FROM tasks WHERE reason IS NULL LIMIT 1")
+        or rows(gateway, "SELECT 1 FROM mailbox WHERE acked_at IS NULL LIMIT 1")
+        or rows(gateway, "SELECT 1 FROM outbox WHERE state IN ('queued', 'sending') LIMIT 1")
+    )
+
+
+def assert_true(evidence: Evidence) -> None:
+    """Fail with every contradiction that is found."""
+    found = untruths(evidence)
+    assert not found, "\n".join(found)
+
+
+def untruths(evidence: Evidence) -> list[str]:
+    """Return every contradiction; ask once the link is idle (`is_idle`)."""
+    return [
+        *_broken_chains(evidence),
+        *_lost_messages(evidence),
+        *_disagreements(evidence),
+        *(found for journal in evidence.journals for found in _of_journal(journal, evidence)),
+        *_told_wrong(evidence),
+    ]
+
+
+def _broken_chains(evidence: Evidence) -> Iterator[str]:
+    for database in (*evidence.journals, evidence.gateway):
+        entries = rows(database, "SELECT seq, prev, body, hash FROM audit ORDER BY seq")
+        try:
+            verify_chain((row["seq"], row["prev"], row["body"], row["hash"]) for row in entries)
+        except AuthError as error:
+            yield f"{database.name}: the audit chain is broken: {error}"
+
+
+def _lost_messages(evidence: Evidence) -> Iterator[str]:
+    made = Counter(row["text"] for row in rows(evidence.gateway, "SELECT text FROM tasks"))
+    for text in evidence.accepted:
+        if made[text] != 1:
+            yield f"{text!r} was answered with 200 and made {made[text]} tasks"
+
+
+def _disagreements(evidence: Evidence) -> Iterator[str]:
+    """Both halves know the same tasks, and say the same of each."""
+    ours = {row["task_id"]: row for row in rows(evidence.gateway, "SELECT * FROM tasks")}
+    theirs = {
+        row["task_id"]: row
+        for journal in evidence.journals
+        for row in rows(journal, "SELECT * FROM tasks WHERE source = 'wecom'")
+    }
+    for task_id in theirs.keys() - ours.keys():
+        yield f"{task_id}: the agent has a task that the gateway never gave it"
+    unsent = _unsent(evidence.gateway)
+    for task_id, task in ours.items():
+        name = f"{task['short_id']} ({task['text']!r})"
+        yield from (f"{name}: {wrong}" for wrong in _impossible(task))
+        at_agent = theirs.get(task_id)
+        if task["presumed"]:
+            continue
+        if task_id in unsent:
+            if at_agent is not None:
+                yield f"{name}: taken back as never sent, and the agent has it"
+        elif at_agent is None:
+            yield f"{name}: the gateway's {task['state']} is of a task that no agent has"
+        elif _standing(task) != _standing(at_agent):
+            yield f"{name}: gateway {_standing(task)}, agent {_standing(at_agent)}"
+
+
+def _unsent(gateway: Path) -> set[str]:
+    """Return the tasks that the gateway took back before they can have been sent."""
+    entries = [json.loads(row["body"]) for row in rows(gateway, "SELECT body FROM audit")]
+    return {
+        entry["facts"]["task"]
+        for entry in entries
+        if entry["event"] == "task.withdrawn" and entry["facts"]["unsent"]
+    }
+
+
+def _standing(task: Row) -> tuple[str, str | None]:
+    return task["state"], task["reason"]
+
+
+def _impossible(task: Row) -> Iterator[str]:
+    state, reason = TaskState(task["state"]), task["reason"]
+    if (reason is not None) != (state in FINAL):
+        yield f"state {state} with reason {reason}"
+    elif reason is not None and final_of(Reason(reason))[0] is not state:
+        yield f"reason {reason} does not lead to {state}"
+
+
+def _of_journal(journal: Path, evidence: Evidence) -> Iterator[str]:
+    approvals = _by_task(journal, "approvals")
+    effects, events = _by_task(journal, "effects"), _by_task(journal, "events ORDER BY seq")
+    tasks = rows(journal, "SELECT * FROM tasks")
+    for task in tasks:
+        task_id = task["task_id"]
+        found = [
+            *_impossible(task),
+            *_wrong_path(events.get(task_id, []), task),
+            *_wrong_approvals(approvals.get(task_id, []), task),
+            *_wrong_effects(effects.get(task_id, []), task, evidence.agent_kills),
+        ]
+        yield from (f"{task['short_id']} ({task['text']!r}): {wrong}" for wrong in found)
+    if evidence.ran:
+        yield from _wrong_runs(marks(evidence.ran), tasks, effects)
+    yield from _unapproved_intents(journal)
+
+
+def _by_task(journal: Path, table: str) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in rows(journal, f"SELECT * FROM {table}"):  # noqa: S608  # the literals below
+        found.setdefault(row["task_id"], []).append(row)
+    return found
+
+
+def _wrong_path(events: Sequence[Row], task: Row) -> Iterator[str]:
+    """The history moves along the table of states, and its last word is the task's own."""
+    told = [json.loads(event["body"]) for event in events]
+    current = TaskState.RECEIVED
+    for event in told:
+        if event["type"] != "task_state":
+            continue
+        state = TaskState(event["state"])
+        if not may_follow(current, state):
+            yield f"the history goes from {current} to {state}"
+        current = state
+    if current != task["state"]:
+        yield f"the history ends in {current}, the task stands in {task['state']}"
+    ends = [event for event in told if event["type"] == "task_end"]
+    if len(ends) != (task["reason"] is not None) or (ends and told[-1] is not ends[0]):
+        yield f"{len(ends)} ends are told, reason {task['reason']}"
+
+
+def _wrong_approvals(approvals: Sequence[Row], task: Row) -> Iterator[str]:
+    live = [row for row in approvals if row["state"] in ("pending", "approved")]
+    if task["reason"] is not None and live:
+        yield "an approval outlives its task"
+    if task["state"] == TaskState.WAITING_APPROVAL and len(live) != 1:
+        yield f"it waits for approval, and {len(live)} approvals are alive"
+    for row in approvals:
+        if row["state"] in ("approved", "consumed") and not row["signature"]:
+            yield f"approval {row['approval_id']} is {row['state']} without a signature"
+
+
+def _wrong_effects(effects: Sequence[Row], task: Row, kills: Collection[int]) -> Iterator[str]:
+    """One effect at most; unknown only where a kill fell between its beginning and its end."""
+    if len(effects) > 1:
+        yield f"{len(effects)} effects were begun"
+    if any(effect["outcome"] is None for effect in effects) and task["reason"] is not None:
+        yield "its effect has no outcome"
+    if task["reason"] == Reason.UNKNOWN and not any(
+        effect["opened_at"] - _CLOCK_MS <= at <= (effect["closed_at"] or at) + _CLOCK_MS
+        for effect in effects
+        for at in kills
+    ):
+        yield "unknown, and no kill fell into its execution"
+
+
+def _wrong_runs(
+    left: Mapping[str, int], tasks: Sequence[Row], effects: Mapping[str, Sequence[Row]]
+) -> Iterator[str]:
+    """Each command ran as often as tasks of its mark say, and never without an approval of theirs.
+
+    Only a task that was asked again shares its mark with another.
+    """
+    for mark in filter(None, {mark_of(task["text"]) for task in tasks}):
+        theirs = [task for task in tasks if mark_of(task["text"]) == mark]
+        used = sum(len(effects.get(task["task_id"], [])) for task in theirs)
+        ran = sum(task["reason"] == Reason.COMPLETED for task in theirs)
+        may_have_run = sum(task["reason"] in _MAY_HAVE_RUN for task in theirs)
+        if left[mark] > used:
+            yield f"{mark}: ran {left[mark]} times for {used} approvals used"
+        if not ran <= left[mark] <= ran + may_have_run:
+            ended = [task["reason"] for task in theirs]
+            yield f"{mark}: ran {left[mark]} times, and its tasks ended {ended}"
+
+
+def _unapproved_intents(journal: Path) -> Iterator[str]:
+    """Every intent in the audit log comes after a person's approval of that very digest."""
+    approved: set[tuple[str, str]] = set()
+    for row in rows(journal, "SELECT body FROM audit ORDER BY seq"):
+        entry = json.loads(row["body"])
+        facts = entry["facts"]
+        if entry["event"] == "approval.approved":
+            approved.add((facts["approval_id"], facts["digest"]))
+        elif entry["event"] == "exec.intent":
+            what = facts["approval_id"], facts["digest"]
+            if what not in approved:
+                yield f"approval {what[0]} was used and never given, or twice"
+            approved.discard(what)
+
+
+def _told_wrong(evidence: Evidence) -> Iterator[str]:
+    """A member is told the end once, as it was, and nothing that contradicts it."""
+    machines = {
+        row["agent_id"]: row["machine"] for row in rows(evidence.gateway, "SELECT * FROM agents")
+    }
+    members = {row["user_id"] for row in rows(evidence.gateway, "SELECT user_id FROM members")}
+    said = _by_task(evidence.gateway, "outbox WHERE task_id IS NOT NULL ORDER BY id")
+    unsent = _unsent(evidence.gateway)  # their members were told so in the answer
+    for task in rows(evidence.gateway, "SELECT * FROM tasks WHERE reason IS NOT NULL"):
+        if task["presumed"] or task["user_id"] not in members or task["task_id"] in unsent:
+            continue
+        texts = [row["text"] for row in said.get(task["task_id"], []) if row["state"] == "sent"]
+        for told in (texts, evidence.chat):
+            if told is not None:
+                wrong = _wrong_ends(told, task, machines[task["agent_id"]])
+                yield from (f"{task['short_id']} ({task['text']!r}): {what}" for what in wrong)
+
+
+def _wrong_ends(told: Sequence[str], task: Row, machine: str) -> Iterator[str]:
+    lang = cast("Lang", task["lang"])
+    for reason, sentence in replies.FINAL.items():
+        head = say(sentence, lang, id=task["short_id"], machine=machine)
+        times = sum(text.startswith(head) for text in told)
+        if times != (reason == task["reason"]):
+            yield f"ended {task['reason']}, and the chat was told {reason} {times} times"

@@ -1,0 +1,123 @@
+"""``codexbridge receipt``: had from the agent, checked with nothing but files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import codexbridge
+from common.receipt import sign_receipt
+from common.signing import SigningKey
+from tests.unit.common.test_receipt import AGENT, GATEWAY, facts, text, without_an_approval
+from tests.unit.local_agent.cli.conftest import AgentDouble
+
+KEY, GATEWAY_KEY = text(AGENT.public.raw), text(GATEWAY.public.raw)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "receipt.json"
+    path.write_bytes(sign_receipt(AGENT, facts()))
+    return path
+
+
+def run(*words: str) -> int:
+    return codexbridge.main(["receipt", *words])
+
+
+def test_a_receipt_is_had_from_the_agent(
+    agent: AgentDouble, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = sign_receipt(AGENT, facts()).decode()
+    agent.answers["receipt"] = {"receipt": made}
+    target = tmp_path / "new.json"
+    assert run("t-7k3f", "--output", str(target)) == 0
+    assert agent.args_of("receipt") == {"task": "T-7K3F"}
+    assert target.read_text(encoding="ascii") == made
+    assert target.stat().st_mode & 0o777 == 0o600
+    assert run("T-7K3F", "--output", str(target)) == 1
+    capsys.readouterr()
+    agent.answers["status"] = {"public_key": KEY}
+    assert run("key") == 0
+    assert capsys.readouterr().out == f"{KEY}\n"
+
+
+@pytest.mark.requirement("P6")
+def test_it_is_checked_without_an_agent_a_journal_or_a_home(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CODEXBRIDGE_HOME", str(tmp_path / "nowhere"))
+    monkeypatch.setenv("LANG", "C.UTF-8")
+    assert run("verify", str(file), "--key", KEY, "--gateway-key", GATEWAY_KEY) == 0
+    said = capsys.readouterr().out
+    for word in ("T-7K3F", "张伟", "dev-1", "NENT-QAXB", "exit code 0", "was checked"):
+        assert word in said
+    assert run("verify", str(file), "--key", KEY) == 0
+    assert "was not checked" in capsys.readouterr().out
+    assert not (tmp_path / "nowhere").exists()
+
+
+@pytest.mark.parametrize("lang", ["C.UTF-8", "zh_CN.UTF-8"])
+def test_every_kind_of_receipt_is_told_in_words(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    lang: str,
+) -> None:
+    monkeypatch.setenv("LANG", lang)
+    undecided = without_an_approval(state="REJECTED", reason="expired")
+    nobody = dict.fromkeys(("decided_at", "approver", "statement", "signature", "public_key"))
+    undecided["approval"] = facts()["approval"] | nobody | {"state": "expired"}
+    kinds = (
+        facts(outcome__signal=9, outcome__exit_code=None),
+        facts(gateway=None),
+        without_an_approval(),
+        undecided,
+    )
+    for kind in kinds:
+        path = tmp_path / "kind.json"
+        path.write_bytes(sign_receipt(AGENT, kind))
+        assert run("verify", str(path), "--key", KEY) == 0
+        assert "T-7K3F" in capsys.readouterr().out
+
+
+def test_programs_are_told_all_of_it(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("verify", str(file), "--key", KEY, "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["ok"], told["decision"], told["gateway_key_checked"]) == (True, "approve", False)
+    assert told["receipt"]["task"]["claimed_user"] == "张伟"
+    other = text(SigningKey.generate().public.raw)
+    assert run("verify", str(file), "--key", other, "--json") == 1
+    assert json.loads(capsys.readouterr().out) == {"ok": False, "broken": "key"}
+
+
+@pytest.mark.requirement("P6")
+def test_what_does_not_hold_is_told_and_ends_with_1(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = file.read_bytes()
+    file.write_bytes(whole.replace(b'"exit_code":0', b'"exit_code":1'))
+    assert run("verify", str(file), "--key", KEY) == 1
+    assert "NOT" in capsys.readouterr().out
+    file.write_bytes(b" " * 300_000)
+    assert run("verify", str(file), "--key", KEY) == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("verify",),
+        ("verify", "receipt.json"),
+        ("verify", "receipt.json", "--key", "nonsense"),
+        ("T-7K3F", "receipt.json"),
+        ("T-7K3F", "--key", KEY),
+        ("nonsense",),
+    ],
+)
+def test_arguments_that_cannot_be_used_end_with_2(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(*words) == 2
+    assert capsys.readouterr().err

@@ -1,0 +1,185 @@
+"""What is forgotten, when, and what never is."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uuid6  # noqa: F401  # imported lazily by the product; here before the loop is watched
+
+from common.clock import ManualClock
+from common.errors import StateError, StoreError
+from common.model.state import Reason, TaskState
+from local_agent.store import retention
+from local_agent.store.blobs import Blobs
+from local_agent.store.retention import KEPT_MS, Forgotten, Retention
+from local_agent.store.runner import JournalThread
+from tests.sealed import AGENT, Step, Wish, a_peer, a_seal, as_stored, ending, to_waiting
+
+DAY_S = 86_400
+KEPT_S = KEPT_MS // 1000
+
+
+class Lines:
+    """A log that remembers."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+        self.told = asyncio.Event()
+
+    def info(self, event: str, *_: Any, **__: Any) -> None:
+        self.seen.append(event)
+        self.told.set()
+
+    error = info
+
+
+class Shelf:
+    """A journal, blobs, and the retention of both."""
+
+    def __init__(self, db: JournalThread, blobs: Blobs, clock: ManualClock) -> None:
+        self.db = db
+        self.blobs = blobs
+        self.clock = clock
+        self.log = Lines()
+        self.retention = Retention(db, blobs, clock=clock, log=self.log)
+
+    async def end(self, number: int) -> str:
+        """Let a task come and go, and return its id."""
+        at_ms = self.clock.now().wall_ms
+        wish = Wish(task_id=f"task-{number}", short_id=f"T-7K3{number}")
+        told = ({"type": "task_end", "taskId": wish.task_id},)
+        over = ending(Reason.REFUSED, TaskState.RECEIVED, TaskState.REJECTED, events=told)
+
+        def write() -> None:
+            self.db.journal.tasks.create(wish, at_ms)
+            self.db.journal.tasks.change(replace(over, task_id=wish.task_id, at_ms=at_ms))
+
+        await self.db.run(write)
+        return wish.task_id
+
+    async def known(self) -> list[str]:
+        """Return the tasks that are there."""
+        return sorted(task.task_id for task in await self.db.run(self.db.journal.tasks.recent))
+
+    async def texts(self, task_id: str) -> tuple[str, str | None, int]:
+        """Return a task's text and summary, and how many events it has."""
+        task = await self.db.run(self.db.journal.tasks.get, task_id)
+        events = await self.db.run(self.db.journal.tasks.events, task_id)
+        return task.text, task.summary, len(events)
+
+
+@pytest.fixture
+async def shelf(tmp_path: Path) -> AsyncIterator[Shelf]:
+    clock = ManualClock()
+    path = tmp_path / "state" / "journal.db"
+    db = await JournalThread.open(path, clock=clock, peer=a_peer(clock), key=lambda: AGENT)
+    yield Shelf(db, Blobs(tmp_path / "blobs"), clock)
+    await db.close()
+
+
+async def test_a_task_is_forgotten_ninety_days_after_its_end_and_not_before(shelf: Shelf) -> None:
+    await shelf.end(1)
+    shelf.clock.advance(DAY_S)
+    await shelf.end(2)
+    shelf.clock.advance(KEPT_S - DAY_S)
+    assert (await shelf.retention.round()).tasks == 0
+    shelf.clock.advance(1)
+    assert (await shelf.retention.round()).tasks == 1
+    assert await shelf.known() == ["task-2"]
+
+
+@pytest.mark.requirement("P3")
+async def test_an_open_task_is_never_forgotten(shelf: Shelf) -> None:
+    task_id = await shelf.db.run(to_waiting, shelf.db.journal)
+    shelf.clock.advance(10 * KEPT_S)
+    assert (await shelf.retention.round()).tasks == 0
+    assert await shelf.known() == [task_id]
+
+
+@pytest.mark.requirement("P6a")
+async def test_of_what_was_asked_or_done_the_words_go_and_the_proof_stays(shelf: Shelf) -> None:
+    journal = shelf.db.journal
+    stored = as_stored(a_seal(shelf.clock))
+    at_ms = shelf.clock.now().wall_ms
+
+    def ask() -> None:
+        to_waiting(journal)
+        journal.approvals.add(stored)
+        journal.tasks.change(Step(expected=TaskState.WAITING_APPROVAL, state=TaskState.EXECUTING))
+        told = ({"type": "task_end", "taskId": "task-1"},)
+        over = ending(Reason.COMPLETED, TaskState.EXECUTING, TaskState.COMPLETED, events=told)
+        journal.tasks.change(replace(over, at_ms=at_ms, summary="3 passed"))
+
+    await shelf.db.run(ask)
+    head = await shelf.db.run(journal.audit.head)
+    shelf.clock.advance(KEPT_S + 1)
+    assert (await shelf.retention.round()).tasks == 1
+    assert await shelf.texts("task-1") == ("", None, 0)
+    kept = await shelf.db.run(journal.approvals.newest_of, "task-1")
+    assert kept is not None
+    assert kept.seal == stored.seal
+    assert await shelf.db.run(journal.audit.verify) == head
+    assert (await shelf.retention.round()).tasks == 0, "nothing is left to forget"
+
+
+async def test_many_are_forgotten_a_few_at_a_time(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retention, "BATCH", 2)
+    for number in range(5):
+        await shelf.end(number)
+    shelf.clock.advance(KEPT_S + 1)
+    assert (await shelf.retention.round()).tasks == 5
+    with pytest.raises(StateError):
+        await shelf.texts("task-0")
+
+
+async def test_a_log_outlives_its_task_by_a_day_and_counts_from_its_last_use(
+    shelf: Shelf, tmp_path: Path
+) -> None:
+    old = await asyncio.to_thread(shelf.blobs.put, b"old")
+    used = await asyncio.to_thread(shelf.blobs.put, b"used again")
+    now_s = shelf.clock.now().wall_s
+    for name in (old, used):
+        os.utime(tmp_path / "blobs" / name[:2] / name, (now_s, now_s))
+    shelf.clock.advance(KEPT_S + DAY_S)
+    assert await shelf.retention.round() == Forgotten(0, 0)
+    await asyncio.to_thread(shelf.blobs.put, b"used again")
+    shelf.clock.advance(1)
+    assert await shelf.retention.round() == Forgotten(0, 1)
+    with pytest.raises(StoreError):
+        await asyncio.to_thread(shelf.blobs.get, old)
+    assert await asyncio.to_thread(shelf.blobs.get, used) == b"used again"
+
+
+async def test_it_goes_on_by_itself_and_tells_what_it_did(shelf: Shelf) -> None:
+    await shelf.end(1)
+    shelf.clock.advance(KEPT_S + 1)
+    running = asyncio.create_task(shelf.retention.run())
+    async with asyncio.timeout(5):
+        await shelf.log.told.wait()
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+    assert shelf.log.seen == ["retention.forgot"]
+
+
+async def test_a_round_that_fails_is_told_and_stops_nothing(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuse() -> Forgotten:
+        raise StoreError("store.failed")
+
+    monkeypatch.setattr(shelf.retention, "round", refuse)
+    running = asyncio.create_task(shelf.retention.run())
+    async with asyncio.timeout(5):
+        await shelf.log.told.wait()
+    assert not running.done()
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+    assert shelf.log.seen == ["retention.failed"]
