@@ -12,6 +12,7 @@ Exit codes: 0 done · 1 failed · 2 wrong input or configuration · 3 the agent 
 
 from __future__ import annotations
 
+import errno
 import importlib.util
 import os
 import sys
@@ -25,6 +26,15 @@ __version__ = "0.1.0"
 
 PACKAGES = ("common", "gateway", "local_agent")
 EXIT_OK, EXIT_FAILED, EXIT_INPUT, EXIT_INTERRUPTED, EXIT_PIPE = 0, 1, 2, 130, 141
+# What the system refuses about a file that a person named; anything else is told in its own words.
+_SYSTEM = {
+    errno.ENOENT: "system.no-file",
+    errno.EISDIR: "system.folder",
+    errno.EACCES: "system.denied",
+    errno.EPERM: "system.denied",
+    errno.EEXIST: "system.exists",
+    errno.ENOSPC: "system.full",
+}
 
 
 class Words(NamedTuple):
@@ -265,7 +275,9 @@ def _run(command: Command, arguments: list[str], lang: Lang) -> int:
     except BrokenPipeError:
         raise
     except OSError as error:
-        wrapped = CodexBridgeError("system", why=error.strerror or error, path=error.filename or "")
+        path = error.filename or ""
+        code = _SYSTEM.get(error.errno or 0, "system") if path else "system"
+        wrapped = CodexBridgeError(code, why=error.strerror or error, path=path)
         return _explain(wrapped, command, lang)
     except Exception as error:  # noqa: BLE001 - the top of the command line: one line, no traceback
         return _explain(CodexBridgeError(_where(error)), command, lang)

@@ -52,21 +52,23 @@ def enrol(state: Path, count: int, asking: dict[str, int]) -> None:
 
 def _machines(conn: Connection, seal: Seal, numbers: range, *, at: Instant) -> None:
     for number in numbers:
-        name = agent_id(number)
+        name, owner = agent_id(number), f"owner-{number}"
         agents.enrol(
             conn, name, machine=f"m-{number}", public_key=agent_key(number).public, at_ms=at.wall_ms
         )
-        _first_task(conn, seal, name, at=at)
+        members.add(conn, owner, lang=None, at_ms=at.wall_ms)
+        members.bind(conn, owner, name, at_ms=at.wall_ms)
+        _first_task(conn, seal, name, owner, at=at)
 
 
-def _first_task(conn: Connection, seal: Seal, name: str, *, at: Instant) -> None:
+def _first_task(conn: Connection, seal: Seal, name: str, owner: str, *, at: Instant) -> None:
     task_id, short_id = new_uuid(), "T-0000"
     body = TaskBody(
         task_id=task_id,
         short_id=short_id,
         thread_id="bench",
         channel="wecom_app",
-        claimed_user="somebody",
+        claimed_user=owner,
         text="@dev test",
         lang="en",
         received_at=at.wall_ms,
@@ -85,7 +87,7 @@ def _first_task(conn: Connection, seal: Seal, name: str, *, at: Instant) -> None
         task_id=task_id,
         short_id=short_id,
         agent_id=name,
-        user_id="somebody",
+        user_id=owner,
         channel="wecom_app",
         text="@dev test",
         lang="en",

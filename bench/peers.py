@@ -27,9 +27,9 @@ from gateway.wecom.messages import InboundMessage
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# What one accepted task writes: two keys of the message, task, event, frame, answer, audit entry;
-# and the number on the agent's row.
-ROWS: Final = 7
+# What one accepted task writes: keys of the message, task, event, frame, answer, audit entry; and
+# the number on the agent's row.
+ROWS: Final = 6
 FRAME_BYTES: Final = 1000
 ROW_BYTES: Final = 150
 

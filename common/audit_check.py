@@ -29,10 +29,13 @@ from common.errors import AuthError
 from common.heads import KEPT, KeptHead, verify_kept
 
 STARTED: Final = "gateway.started"  # from here on a chain that is signed now and then has a head
+# What came before had no signature of its owner any more: whatever was there may be gone.
+RENEWED: Final = "audit.signed-anew"
 MAX_KEPT: Final = 100_000
 
 _KEPT_MARK: Final = f'"event":"{KEPT}"'.encode()
 _STARTED_MARK: Final = f'"event":"{STARTED}"'.encode()
+_RENEWED_MARK: Final = f'"event":"{RENEWED}"'.encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +47,15 @@ class Checked:
         head: Its end.
         signed: Its newest signed head; entries after it are not signed yet.
         kept: Newest head of each other half, all proven.
+        renewed: Number of the newest entry that was signed over a log without its signature; before
+            it nothing but the other half can tell what there was.
     """
 
     first: int
     head: Head
     signed: SignedHead | None
     kept: tuple[KeptHead, ...]
+    renewed: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +85,7 @@ class LogCheck:
         self._hashes = bytearray()
         self._noted: dict[str, _Noted] = {}
         self._started = False
+        self._renewed: int | None = None
         self._signed: list[SignedHead] = []
         self._kept: list[KeptHead] = []
 
@@ -91,6 +98,8 @@ class LogCheck:
         if _KEPT_MARK in body:
             self._note(body)
         self._started = self._started or _STARTED_MARK in body
+        if _RENEWED_MARK in body:
+            self._renewed = self._head.seq
 
     def signed(self, signed: SignedHead) -> None:
         """Take the signed head."""
@@ -111,7 +120,7 @@ class LogCheck:
         for peer, noted in self._noted.items():
             if peer not in peers:
                 raise broken(noted.seq, "kept")
-        return Checked(self._base.seq + 1, self._head, signed, tuple(self._kept))
+        return Checked(self._base.seq + 1, self._head, signed, tuple(self._kept), self._renewed)
 
     def _note(self, body: bytes) -> None:
         try:

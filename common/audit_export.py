@@ -118,18 +118,17 @@ def read_kept(record: object) -> KeptHead:
     return KeptHead(**_values(record, _KEPT))
 
 
-def check_export(lines: Iterable[bytes], *, keys: Container[bytes], to_the_end: bool) -> Checked:
-    """Check an exported log, or an exported end of one.
+def check_export(lines: Iterable[bytes], *, keys: Container[bytes]) -> Checked:
+    """Check an exported log, or an exported end of one; its owner has signed it to the last entry.
 
     Args:
         lines: With their line ends; none longer than one byte over `MAX_LINE_BYTES`.
         keys: Public keys of the log's owner.
-        to_the_end: As of `LogCheck`.
 
     Raises:
         AuthError: ``audit.broken`` (seq, what).
     """
-    export = _Export(keys, to_the_end=to_the_end)
+    export = _Export(keys)
     for line in lines:
         export.line(line)
     return export.finish()
@@ -138,9 +137,8 @@ def check_export(lines: Iterable[bytes], *, keys: Container[bytes], to_the_end: 
 class _Export:
     """Reads the lines in their order: entries, kept heads, the last line."""
 
-    def __init__(self, keys: Container[bytes], *, to_the_end: bool) -> None:
+    def __init__(self, keys: Container[bytes]) -> None:
         self._keys = keys
-        self._to_the_end = to_the_end
         self._check: LogCheck | None = None
         self._next = 1
         self._part = _ENTRIES
@@ -190,7 +188,7 @@ class _Export:
         return self._check
 
     def _new(self, after: Head) -> LogCheck:
-        return LogCheck(keys=self._keys, to_the_end=self._to_the_end, after=after)
+        return LogCheck(keys=self._keys, to_the_end=True, after=after)
 
 
 def _record_or_none(value: object) -> bool:

@@ -155,6 +155,8 @@ def _lines(checked: Checked, lang: Lang) -> Iterator[str]:
             yield say(AUDIT["newer"], lang, count=newer)
     else:
         yield say(AUDIT["unsigned"], lang)
+    if checked.renewed:
+        yield say(AUDIT["renewed"], lang, seq=checked.renewed)
     for kept in checked.kept:
         peer = one_line(kept.peer, 80)
         yield say(AUDIT["kept"], lang, peer=peer, seq=kept.seq, own_seq=kept.own_seq)
@@ -168,6 +170,7 @@ def _record(checked: Checked) -> dict[str, Any]:
         "first": checked.first,
         "entries": checked.head.seq - checked.first + 1,
         "head": {"seq": checked.head.seq, "hash": checked.head.hash.hex()},
+        "renewed": checked.renewed,
         "signed": signed
         and {"seq": signed.seq, "at": signed.at, "key": key_text(signed.public_key)},
         "kept": [

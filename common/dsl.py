@@ -214,6 +214,13 @@ _FREE = Sentence(
 
 _BY_WORD: Final = {word: spec for spec in COMMANDS for word in (spec.name, *spec.aliases)}
 _ON: Final = _BY_WORD["on"]
+_GLUED: Final = tuple(
+    (alias, spec)
+    for spec in COMMANDS
+    if spec.takes in ("task-id", "machine")
+    for alias in spec.aliases
+    if has_cjk(alias)
+)
 _CLOSING = ".!?,:;。！？，：；…~"  # after NFKC most full-width forms are already ASCII
 # After the prefix: "@developer" and "@dev.example" address someone else.
 _SEPARATORS = ":,;：，；、。"
@@ -249,19 +256,18 @@ def parse(text: str, *, prefix: str = PREFIX) -> Command | FreeText | Directed |
     body = _after_prefix(text.lstrip("\ufeff\u200b\u2060 \t\r\n\u3000"), prefix)
     if body is None:
         return NotAddressed()
-    return _directed(body) or _said(body)
-
-
-def _said(body: str) -> Command | FreeText:
     word, rest = _first_word(body)
+    return _directed(body, word, rest) or _said(body, word, rest)
+
+
+def _said(body: str, word: str, rest: str) -> Command | FreeText:
     spec = _BY_WORD.get(word)
     if spec is None:
         return _glued(body) or FreeText(body)
     return _read(spec, rest) or FreeText(body)
 
 
-def _directed(body: str) -> Directed | None:
-    word, rest = _first_word(body)
+def _directed(body: str, word: str, rest: str) -> Directed | None:
     if _BY_WORD.get(word) is not _ON:
         if not body.startswith(_AT):
             return None
@@ -270,7 +276,7 @@ def _directed(body: str) -> Directed | None:
     if machine is None or (word == _AT and rest.startswith(_INSIDE)):
         return None
     text = rest.removeprefix(_THERE).lstrip(_SEPARATORS + " \t\r\n\u3000")
-    return Directed(machine, text, _said(text))
+    return Directed(machine, text, _said(text, *_first_word(text)))
 
 
 def _machine_in(text: str) -> tuple[str | None, str]:
@@ -320,12 +326,11 @@ def _first_word(body: str) -> tuple[str, str]:
 
 def _glued(body: str) -> Command | None:
     # Chinese is written without blanks: 取消T-7K3F.
-    for spec in COMMANDS:
-        for alias in spec.aliases:
-            if spec.takes in ("task-id", "machine") and has_cjk(alias) and body.startswith(alias):
-                found = _read(spec, body[len(alias) :])
-                if found and (found.task_id or spec.takes == "machine"):
-                    return found
+    for alias, spec in _GLUED:
+        if body.startswith(alias):
+            found = _read(spec, body[len(alias) :])
+            if found and (found.task_id or spec.takes == "machine"):
+                return found
     return None
 
 

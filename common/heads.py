@@ -71,9 +71,11 @@ def kept_head(peer: str, envelope: Envelope, said: HeadBody, *, at_ms: int) -> K
     """Return what to keep of a verified envelope: its frame in the one form, and what it says.
 
     Raises:
-        AuthError: ``head.too-large``: padded beyond what a head can need.
+        AuthError: ``head.too-large``: padded beyond what a head can need, by whoever signed it.
     """
-    if len(envelope.frame) > MAX_FRAME_BYTES:
+    # Blanks outside the signature may be anybody's: they must not make it unwanted.
+    frame = encode_frame(decode_frame(envelope.frame)).encode("ascii")
+    if len(frame) > MAX_FRAME_BYTES:
         raise AuthError("head.too-large")
     return KeptHead(
         peer=peer,
@@ -82,7 +84,7 @@ def kept_head(peer: str, envelope: Envelope, said: HeadBody, *, at_ms: int) -> K
         own_seq=said.peer_seq,
         own_hash=bytes.fromhex(said.peer_hash),
         public_key=envelope.signer.raw,
-        frame=encode_frame(decode_frame(envelope.frame)).encode("ascii"),
+        frame=frame,
         at=at_ms,
     )
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from common.errors import CodexBridgeError
@@ -45,8 +46,12 @@ def say(sentence: Sentence, lang: Lang, /, **facts: object) -> str:
     Raises:
         KeyError: a fact is missing: a programming error.
     """
-    template = sentence.zh if lang == "zh" else sentence.en
-    return _FIELD.sub(lambda match: _filled(match, str(facts[match[1]])), template)
+    parts, tail = _parts(sentence.zh if lang == "zh" else sentence.en)
+    said: list[str] = []
+    for words, name, one, many in parts:
+        fact = str(facts[name])
+        said += (words, fact if one is None else one if fact == "1" else many)
+    return "".join((*said, tail))
 
 
 def same(text: str) -> Words:
@@ -82,10 +87,14 @@ def system_language(environ: Mapping[str, str]) -> Lang:
     return "en"
 
 
-def _filled(match: re.Match[str], fact: str) -> str:
-    if match[2] is None:
-        return fact
-    return match[2] if fact == "1" else match[3]
+@lru_cache(maxsize=1024)
+def _parts(template: str) -> tuple[tuple[tuple[str, str, str | None, str], ...], str]:
+    """Return each fact with the words before it and those it chooses from, and what follows."""
+    parts, end = [], 0
+    for match in _FIELD.finditer(template):
+        parts.append((template[end : match.start()], match[1], match[2], match[3]))
+        end = match.end()
+    return tuple(parts), template[end:]
 
 
 SHARED: dict[str, Sentence] = {
@@ -132,6 +141,18 @@ SHARED: dict[str, Sentence] = {
         zh="CODEXBRIDGE_HOME 必须是绝对路径，当前为 {path}。",
     ),
     "system": Sentence(en="{why} {path}", zh="{why} {path}"),
+    "system.no-file": Sentence(en="There is no {path}.", zh="{path} 不存在。"),
+    "system.folder": Sentence(
+        en="{path} is a folder; a file is needed.", zh="{path} 是文件夹，需要的是文件。"
+    ),
+    "system.denied": Sentence(
+        en="You may not read or write {path}.", zh="你没有读写 {path} 的权限。"
+    ),
+    "system.exists": Sentence(
+        en="{path} is there already, and nothing is written over. Name a new file.",
+        zh="{path} 已经存在，不会覆盖。请换一个新文件名。",
+    ),
+    "system.full": Sentence(en="The disk is full.", zh="磁盘已满。"),
     "input.public-key": Sentence(
         en="“{given}” is no public key: give it in base64 or hex, or name a file that holds it.",
         zh="“{given}”不是公钥：请以 base64 或十六进制给出，或指定存放它的文件。",
@@ -178,6 +199,13 @@ AUDIT: dict[str, Sentence] = {
         zh="另有 {count} 条较新的记录尚未签名。",
     ),
     "unsigned": Sentence(en="Nothing of it is signed yet.", zh="尚未签名。"),
+    "renewed": Sentence(
+        en="BEWARE: at entry {seq} the log had no signature of its owner, and was signed anew. "
+        "What came before may have been cut off or rewritten; the other side's heads tell. It is "
+        "so after an upgrade or after pairing anew, and never otherwise.",
+        zh="注意：在第 {seq} 条处日志没有其所有者的签名，因而重新签名。此前的内容可能被截去或改写，"
+        "可与对方保存的链头核对。只有升级或重新配对之后才会如此。",
+    ),
     "kept": Sentence(
         en="{peer} has signed that it keeps our entry {own_seq}; we keep its entry {seq}.",
         zh="{peer} 已签名确认保存我方第 {own_seq} 条；我方保存其第 {seq} 条。",
@@ -205,9 +233,10 @@ AUDIT_FAULTS: dict[str, Sentence] = {
         zh="已签名的链头不属于此日志，或被改动过",
     ),
     "key": Sentence(
-        en="its end is signed by another key than expected. After pairing anew, start the agent "
-        "once and look again",
-        zh="末端由另一把密钥签名，与预期不符。若刚重新配对，请先启动一次代理再检查",
+        en="its end is signed by another key than expected. For a file give its owner's --key; "
+        "after pairing anew, start the agent once and look again",
+        zh="末端由另一把密钥签名，与预期不符。检查文件时请用 --key 给出其所有者的公钥；"
+        "若刚重新配对，请先启动一次代理再检查",
     ),
     "kept": Sentence(
         en="the head kept of the other side was changed or removed",

@@ -25,14 +25,31 @@ AUDIT: Final = b"codexbridge/audit/v1\0"
 AUDIT_HEAD: Final = b"codexbridge/audit-head/v1\0"
 PAIR: Final = b"codexbridge/pair/v1\0"
 REKEY: Final = b"codexbridge/rekey/v1\0"
+ACK: Final = b"codexbridge/ack/v1\0"
 RECEIPT: Final = b"codexbridge/receipt/v1\0"
 
 KEY_BYTES: Final = 32
 SIGNATURE_BYTES: Final = 64
 
+_FIELD: Final = 2**255 - 19
+_SIGN_BIT: Final = 2**255
+# The y of the points of order 1, 2, 4 and 8: https://eprint.iacr.org/2020/1244, table 5.
+_SMALL_ORDER: Final = frozenset(
+    {
+        0,
+        1,
+        _FIELD - 1,
+        0x05FC536D880238B13933C6D305ACDFD5F098EFF289F4C345B027B2C28F95E826,
+        _FIELD - 0x05FC536D880238B13933C6D305ACDFD5F098EFF289F4C345B027B2C28F95E826,
+    }
+)
+
 
 class VerifyKey:
     """A public key.  ``key_id`` names it: the first 16 hex digits of its SHA-256.
+
+    One under which a single signature fits any message is refused: the library would take it, and
+    then nothing that it "signed" were under one label, or from anybody.
 
     The library's form of it is made for each check: it costs a tenth of the check, and a gateway
     that kept one for each of its agents would hold a kilobyte more for each of them.
@@ -43,6 +60,8 @@ class VerifyKey:
     def __init__(self, raw: bytes) -> None:
         if len(raw) != KEY_BYTES:
             raise AuthError("auth.key-size")
+        if _is_weak(raw):
+            raise AuthError("auth.key-weak")
         self.raw = bytes(raw)
         self.key_id = hashlib.sha256(self.raw).hexdigest()[:16]
 
@@ -66,11 +85,17 @@ class VerifyKey:
         return hash(self.raw)
 
 
+def _is_weak(raw: bytes) -> bool:
+    """Tell whether a key has a second form, or is of small order."""
+    y = int.from_bytes(raw, "little") % _SIGN_BIT
+    return y >= _FIELD or y in _SMALL_ORDER
+
+
 def parse_public_key(text: str) -> VerifyKey:
     """Return the public key that a person gave, in base64 or in hex.
 
     Raises:
-        AuthError: ``auth.key-size``.
+        AuthError: ``auth.key-size`` or ``auth.key-weak``.
     """
     given = "".join(text.split())
     try:

@@ -21,7 +21,6 @@ from aiohttp import web
 from common.clock import Clock, SystemClock
 from common.errors import ConfigError
 from common.home import private_dir
-from common.ids import new_uuid
 from common.logs import Log, adopt_libraries, open_log
 from gateway.channels import app_callback
 from gateway.countersigning import Countersigner
@@ -95,7 +94,6 @@ def run_gateway(
     with bind(settings.listen.host, settings.listen.port) as listener:
         store = open_store(state / STORE_FILE)
         ring = open_identity(state)
-        new_uuid()  # the first one imports a library, which must not happen inside a request
         asyncio.run(_serve(settings, store, listener, ring=ring, log=log, port_file=port_file))
     return 0
 
@@ -118,7 +116,7 @@ def build(
     zone, seal = zone_of(settings.time_zone), sealer(ring.signing)
     url = public_url(settings, port=port)
     outbox = Outbox(store, _wecom(settings, session, clock), clock=clock, log=log)
-    countersigner = Countersigner(seal=seal, key=ring.newest, log=log)
+    countersigner = Countersigner(seal=seal, key=ring.newest, is_ours=ring.holds, log=log)
     results = Results(
         store,
         seal=seal,

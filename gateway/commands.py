@@ -151,6 +151,10 @@ def _cancel(order: Order, task: Task) -> Answer:
     if withdrawal.cancel_unsent(order.conn, order.seal, task, at=order.at):
         return Answer(order.voice.say(replies.CANCELLED_UNSENT, **facts))
     tasks.ask_cancel(order.conn, task.task_id, at_ms=order.at.wall_ms)
+    agent = agents.find(order.conn, task.agent_id)
+    if agent is None or not agent.online:
+        # It is told when it connects: until then it would be one frame more every five minutes.
+        return Answer(order.voice.say(replies.CANCEL_WAITS, **facts))
     mailbox.enqueue_cancel(
         order.conn,
         order.seal,
@@ -159,9 +163,7 @@ def _cancel(order: Order, task: Task) -> Answer:
         claimed_user=order.visitor.user_id,
         at=order.at,
     )
-    agent = agents.find(order.conn, task.agent_id)
-    sentence = replies.CANCEL_SENT if agent and agent.online else replies.CANCEL_WAITS
-    return Answer(order.voice.say(sentence, **facts), task.agent_id)
+    return Answer(order.voice.say(replies.CANCEL_SENT, **facts), task.agent_id)
 
 
 def status(order: Order, command: Command) -> Answer:

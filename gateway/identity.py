@@ -82,6 +82,12 @@ class KeyRing:
             found = _named(keys, key_id)
         return self.current if found is None else found
 
+    def holds(self, public: bytes) -> bool:
+        """Tell whether a public key is ours.  Blocks where it is not known yet."""
+        if not self._has(public):
+            self.reload()
+        return self._has(public)
+
     def reload(self) -> Collection[str]:
         """Read again which keys there are, and return their names.  Blocks.
 
@@ -139,6 +145,9 @@ class KeyRing:
             for number in gone:
                 self._files.delete(_name(number))
             self._keys = {number: key for number, key in self._keys.items() if number not in gone}
+
+    def _has(self, public: bytes) -> bool:
+        return any(key.public.raw == public for key in self._keys.values())
 
     def _numbers(self) -> list[int]:
         if not self._directory.is_dir():

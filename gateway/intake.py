@@ -98,12 +98,17 @@ class Intake:
     ) -> Answer | None:
         user, at_ms = message.user, at.wall_ms
         new = inbound.remember(
-            conn, dedupe_key=message.dedupe_key, replay_key=replay_key, user_id=user, at_ms=at_ms
+            conn,
+            user_id=user,
+            created_s=message.created_s,
+            dedupe_key=message.dedupe_key,
+            replay_key=replay_key,
+            at_ms=at_ms,
         )
         if not new or message.msg_type == EVENT:
             return None
         lang = language_of(message.text or "", self._house.lang)
-        key = f"answer:{message.dedupe_key}"
+        key = f"answer:{at_ms}:{message.dedupe_key}"  # by time: it goes to the end of its index
         try:
             visitor = access.admit(conn, user, at_ms=at_ms, limits=self._house.limits)
             lang = visitor.lang or lang  # before anything else is refused, so in their language

@@ -99,8 +99,8 @@ REFUSALS: Mapping[str, Sentence] = {
 }
 SENT = Sentence(en="{id} sent to {machine}.", zh="{id} 已发往 {machine}。")
 QUEUED = Sentence(
-    en="{machine} is offline since {since}. Queued as {id}: it is delivered when the machine is "
-    "back, and expires at {until} ({left} left). To take it back: {prefix} cancel {id}",
+    en="{machine} has been offline since {since}. Queued as {id}: it is delivered when the machine "
+    "is back, and expires at {until} ({left} left). To take it back: {prefix} cancel {id}",
     zh="{machine} 自 {since} 起离线。已排队，编号 {id}："
     "上线后即送达，{until} 过期（还剩 {left}）。撤回：{prefix} 取消 {id}",
 )

@@ -20,7 +20,7 @@ from common.protocol.rekey import rekey_body
 from common.signing import SigningKey
 from gateway import withdrawal
 from gateway.relay.mailbox import sealer
-from gateway.store import agents, audit, mailbox
+from gateway.store import agents, audit, heads, mailbox
 from gateway.store.agents import Agent
 from gateway.store.port import Connection
 
@@ -48,6 +48,10 @@ class Ring(Retiring, Protocol):
 
     def signing(self, key_id: str | None) -> SigningKey:
         """Return the key of this name; None stands for the very first."""
+        ...
+
+    def holds(self, public: bytes) -> bool:
+        """Tell whether a public key is one of them."""
         ...
 
     def add(self) -> SigningKey:
@@ -97,6 +101,7 @@ def begin(conn: Connection, ring: Ring, at: Instant, *, at_once: bool) -> Rotati
 
     Raises:
         StateError: ``rotation.too-many-keys``: as many are in use as machines can be offered.
+        AuthError: ``audit.broken``: the log does not hold what was signed of it.
     """
     ring.reload()
     if len(ring.offered()) >= MAX_GATEWAY_KEYS and not at_once:
@@ -114,6 +119,8 @@ def begin(conn: Connection, ring: Ring, at: Instant, *, at_once: bool) -> Rotati
         new=new.public.key_id,
         machines=len(told),
     )
+    # By the new key: the old one may be gone before the server signs again.
+    heads.sign(conn, new, at_ms=at.wall_ms, is_ours=ring.holds)
     return Rotation(new.public.key_id, len(told))
 
 

@@ -19,7 +19,7 @@ from structlog.typing import FilteringBoundLogger
 
 from common.audit_check import STARTED
 from common.clock import Clock, Instant
-from common.errors import StoreError
+from common.errors import AuthError, StoreError
 from common.model.state import Reason, final_of
 from common.protocol.envelope import SKEW_S
 from gateway import rotation
@@ -103,7 +103,7 @@ class Upkeep:
         """
         try:
             await self._store.write(self._countersigner.sign, self._clock.now())
-        except StoreError as error:
+        except (StoreError, AuthError) as error:
             self._log.error("upkeep-failed", code=error.code)
 
     async def run(self) -> None:
@@ -141,8 +141,9 @@ class Upkeep:
     def _begin(self, conn: Connection, at: Instant) -> None:
         agents.disconnect_all(conn, at_ms=at.wall_ms)
         outbox.recover(conn)
+        self._countersigner.sign(conn, at)  # what was there before this start …
         audit.append(conn, STARTED, at.wall_ms)
-        self._countersigner.sign(conn, at)
+        self._countersigner.sign(conn, at)  # … and the start itself
 
     def _expire(self, conn: Connection, at: Instant) -> Round:
         # An agent whose clock is behind takes a frame in for as long as the skew allows.

@@ -19,7 +19,6 @@ from typing import Any, Final
 from common.clock import SystemClock
 from common.errors import CodexBridgeError, UnavailableError
 from common.home import Home, private_dir
-from common.ids import new_uuid
 from common.logs import Log
 from local_agent.assembly import Agent, Ground, build_agent
 from local_agent.control import wire
@@ -95,7 +94,6 @@ async def _settle(
 
 
 def _identity(places: Home) -> tuple[Pairing | None, AgentKeys]:
-    new_uuid()  # its library reads a file at its first use: here, and not on the event loop
     for folder in (places.config, places.state, places.run):
         private_dir(folder)
     pairing = load_pairing(places)
@@ -126,7 +124,6 @@ async def _until_stopped(agent: Agent, stop: asyncio.Event) -> None:
     }
     if agent.client is not None:
         parts["relay"] = agent.client.run()
-        parts["reports"] = _wake_on_reports(agent)
     running = [asyncio.create_task(part, name=name) for name, part in parts.items()]
     stopping = asyncio.create_task(stop.wait(), name="stop")
     try:
@@ -144,19 +141,6 @@ def _tell_of(part: asyncio.Task[Any]) -> None:
     if isinstance(error, CodexBridgeError):
         raise error
     raise UnavailableError("agent.part-failed", part=part.get_name()) from error
-
-
-async def _wake_on_reports(agent: Agent) -> None:
-    """Tell the client of everything that happens: each event may have left a report behind."""
-    assert agent.client is not None  # noqa: S101 - started only with a client
-    while True:
-        try:
-            with agent.bus.read() as events:
-                async for _ in events:
-                    agent.client.wake()
-                return
-        except UnavailableError:
-            agent.client.wake()  # too many at once: one look at the journal finds them all
 
 
 def _stop_signal() -> asyncio.Event:

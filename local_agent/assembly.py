@@ -169,9 +169,7 @@ def _rotate(
     async def rotate() -> str:
         if client is None:
             raise StateError("rotate.unpaired")
-        key_id = await rotation.rotate()
-        client.wake()
-        return key_id
+        return await rotation.rotate()
 
     return rotate
 
@@ -190,7 +188,7 @@ def _build_client(
         clock=ground.clock,
         log=ground.log,
     )
-    inbound.on_report = outbound.on_report = client.wake
+    db.on_report = client.wake
     inbound.on_fork = lambda: ground.log.error(FORKED)
     return client
 

@@ -160,8 +160,9 @@ _AUTHORITY: Final = {
         "代理不会启动；请保留该文件并与备份比对。",
     ),
     "store.failed": Sentence(
-        en="The journal could not be written ({why}). Nothing was changed; is the disk full?",
-        zh="无法写入日志库（{why}）。没有任何更改；磁盘是否已满？",
+        en="The journal could not be read or written ({why}). Nothing was changed; is the disk "
+        "full, or the file damaged?",
+        zh="无法读写日志库（{why}）。没有任何更改；磁盘是否已满，或文件已损坏？",
     ),
     "task.unknown": Sentence(
         en="No task {name} here. `codexbridge tasks` lists them.",

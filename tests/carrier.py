@@ -7,7 +7,6 @@ released or cancelled; any other goes through by itself, with a few lines of pro
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from typing import Final
 
 from common.clock import Clock
@@ -32,12 +31,10 @@ class Carrier:
     """`local_agent.relay.journal.Engine` for tests of the link.
 
     Attributes:
-        on_report: Called after each step.
         released: Set when what is held may go on.
     """
 
     def __init__(self, db: JournalThread, clock: Clock) -> None:
-        self.on_report: Callable[[], None] = lambda: None
         self.released = asyncio.Event()
         self._clock = clock
         self._store = JournalStore(db)
@@ -58,13 +55,10 @@ class Carrier:
             self._carried.add(carried)
             carried.add_done_callback(self._carried.discard)
 
-    async def cancel(self, task_id: str) -> bool:
-        """Stop a task; False when it has ended."""
-        if not await self._store.request_cancel(task_id):
-            return False
+    def stop(self, task_id: str) -> None:
+        """Act on a cancel that is in the journal."""
         self.begin(task_id)
         self._stops[task_id].set()
-        return True
 
     async def kill(self) -> None:
         """Drop everything; the journal keeps it."""
@@ -79,7 +73,6 @@ class Carrier:
             self._stops[task_id].set()
         while task.state not in FINAL:
             task = await self._step(task)
-            self.on_report()
 
     async def _step(self, task: Task) -> Task:
         stop = self._stops[task.task_id]
@@ -96,7 +89,6 @@ class Carrier:
         if task.state is TaskState.EXECUTING:
             for number in range(PROGRESS):
                 task = await self._log.told(task, same(f"{number + 1} of {PROGRESS}"))
-                self.on_report()
             return await self._log.ended(task, Reason.COMPLETED, same("all done"))
         return await self._log.entered(task, _NEXT[task.state])
 

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
-import uuid6  # noqa: F401  # imported lazily by the product; here before the loop is watched
-
 from common.clock import ManualClock
 from common.errors import InputError
 from common.ids import new_uuid

@@ -108,6 +108,10 @@ class OneKey:
         """Return the one, whatever it is called."""
         return self._key
 
+    def holds(self, public: bytes) -> bool:
+        """Tell whether it is this one."""
+        return public == self._key.public.raw
+
     def add(self) -> SigningKey:
         """Make none: a test that rotates brings a `KeyRing`."""
         raise AssertionError("this desk has one key for good")
@@ -155,7 +159,9 @@ class Desk:
             wake_agent=self._wake,
             wake_outbox=self._ring,
         )
-        self.countersigner = Countersigner(seal=seal, key=lambda: self.gateway_key, log=logger())
+        self.countersigner = Countersigner(
+            seal=seal, key=lambda: self.gateway_key, is_ours=self.ring.holds, log=logger()
+        )
         self.results = Results(
             self.store,
             seal=seal,
@@ -209,10 +215,12 @@ class Desk:
         await self.store.write(members.bind, user, agent_id, at_ms=at_ms)
 
     async def connect(
-        self, agent_id: str = AGENT, *, pinned: str | None = None, last_seq: int = 0
+        self, agent_id: str = AGENT, *, pinned: str | None = None, last_seq: int | None = None
     ) -> None:
-        """Let the machine come online."""
+        """Let the machine come online, with what it has acknowledged unless told otherwise."""
         assert self.ring is not None
+        if last_seq is None:
+            last_seq = await self.store.read(_acked, agent_id)
         pinned = pinned or self.ring.offered()[0].public.key_id
         connected = await self.mailbox.connect(agent_id, gateway_key_id=pinned, last_seq=last_seq)
         assert connected is not None
@@ -329,6 +337,14 @@ class Desk:
     async def audited(self) -> list[str]:
         """Return the bodies of the audit log."""
         return [body.decode() for _, _, body, _ in await self.store.read(audit.entries)]
+
+
+def _acked(conn: Connection, agent_id: str) -> int:
+    row = conn.one(
+        "SELECT MAX(seq) AS seq FROM mailbox WHERE agent_id = :agent_id AND acked_at IS NOT NULL",
+        agent_id=agent_id,
+    )
+    return (row["seq"] or 0) if row else 0
 
 
 def _outbox(conn: Connection) -> list[Message]:

@@ -332,7 +332,7 @@ SHAPES: dict[str, dict[str, Any]] = {
         name: {"header": "{}", "body": "{}", "sig": SIGNATURE}
         for name in ("task", "cancel", "tombstone", "event", "result", "head", "rekey")
     },
-    "ack": {"seq": 1},
+    "ack": {"seq": 1, "sig": SIGNATURE},
     "ping": {"n": 1},
     "pong": {"n": 1},
     "error": {"code": "shutdown"},

@@ -130,13 +130,29 @@ def lost_approvals(journal: Path, before: Mapping[str, Pending]) -> list[str]:
 
 def is_idle(journal: Path, gateway: Path) -> bool:
     """Tell whether every task has ended and nothing is on its way in either direction."""
-    return not (
-        rows(journal, "SELECT 1 FROM tasks WHERE reason IS NULL LIMIT 1")
-        or rows(journal, "SELECT 1 FROM outbox LIMIT 1")
-        or rows(gateway, "SELECT 1 FROM tasks WHERE reason IS NULL LIMIT 1")
-        or rows(gateway, "SELECT 1 FROM mailbox WHERE acked_at IS NULL LIMIT 1")
-        or rows(gateway, "SELECT 1 FROM outbox WHERE state IN ('queued', 'sending') LIMIT 1")
-    )
+    return not on_its_way(journal, gateway)
+
+
+def on_its_way(journal: Path, gateway: Path) -> list[str]:
+    """Return what has not come to rest: tasks, and frames and messages by what they are."""
+    asked = {
+        "open at the agent": (journal, "SELECT short_id FROM tasks WHERE reason IS NULL"),
+        "for the gateway": (journal, "SELECT typ || ' ' || seq FROM outbox"),
+        "open at the gateway": (gateway, "SELECT short_id FROM tasks WHERE reason IS NULL"),
+        "for the agent": (
+            gateway,
+            "SELECT typ || ' ' || seq FROM mailbox WHERE acked_at IS NULL",
+        ),
+        "for the chat": (
+            gateway,
+            "SELECT state || ' ' || key FROM outbox WHERE state IN ('queued', 'sending')",
+        ),
+    }
+    return [
+        f"{what}: {next(iter(row.values()))}"
+        for what, (database, sql) in asked.items()
+        for row in rows(database, f"{sql} LIMIT 20")
+    ]
 
 
 def assert_true(evidence: Evidence) -> None:
@@ -152,6 +168,7 @@ def untruths(evidence: Evidence) -> list[str]:
         *_lost_messages(evidence),
         *_disagreements(evidence),
         *(found for journal in evidence.journals for found in _of_journal(journal, evidence)),
+        *_not_asked(evidence),
         *_told_wrong(evidence),
     ]
 
@@ -183,11 +200,15 @@ def _disagreements(evidence: Evidence) -> Iterator[str]:
     for task_id in theirs.keys() - ours.keys():
         yield f"{task_id}: the agent has a task that the gateway never gave it"
     unsent = _unsent(evidence.gateway)
+    admitted = rows(evidence.gateway, "SELECT agent_id FROM agents WHERE revoked_at IS NULL")
+    live = {row["agent_id"] for row in admitted}
     for task_id, task in ours.items():
         name = f"{task['short_id']} ({task['text']!r})"
         yield from (f"{name}: {wrong}" for wrong in _impossible(task))
         at_agent = theirs.get(task_id)
         if task["presumed"]:
+            if at_agent is not None and task["agent_id"] in live:
+                yield f"{name}: presumed {task['reason']}, and its agent has told otherwise"
             continue
         if task_id in unsent:
             if at_agent is not None:
@@ -231,6 +252,7 @@ def _of_journal(journal: Path, evidence: Evidence) -> Iterator[str]:
             *_wrong_path(events.get(task_id, []), task),
             *_wrong_approvals(approvals.get(task_id, []), task),
             *_wrong_effects(effects.get(task_id, []), task, evidence.agent_kills),
+            *_outlived(approvals.get(task_id, []), effects.get(task_id, []), evidence.agent_kills),
         ]
         yield from (f"{task['short_id']} ({task['text']!r}): {wrong}" for wrong in found)
     if evidence.ran:
@@ -288,6 +310,17 @@ def _wrong_effects(effects: Sequence[Row], task: Row, kills: Collection[int]) ->
         yield "unknown, and no kill fell into its execution"
 
 
+def _outlived(
+    approvals: Sequence[Row], effects: Sequence[Row], kills: Collection[int]
+) -> Iterator[str]:
+    """What was approved before a kill is asked again after it, never used (R22)."""
+    decided = {row["approval_id"]: row["decided_at"] for row in approvals}
+    for effect in effects:
+        since = decided.get(effect["approval_id"])
+        if since and any(since < at < effect["opened_at"] - _CLOCK_MS for at in kills):
+            yield f"approval {effect['approval_id']} was given before a kill and used after it"
+
+
 def _wrong_runs(
     left: Mapping[str, int], tasks: Sequence[Row], effects: Mapping[str, Sequence[Row]]
 ) -> Iterator[str]:
@@ -320,6 +353,18 @@ def _unapproved_intents(journal: Path) -> Iterator[str]:
             if what not in approved:
                 yield f"approval {what[0]} was used and never given, or twice"
             approved.discard(what)
+
+
+def _not_asked(evidence: Evidence) -> Iterator[str]:
+    """Of each task that waits or waited for a person, its member is told so."""
+    asked = "SELECT 1 FROM outbox WHERE task_id = ? AND key LIKE 'waiting:%' AND state = 'sent'"
+    for row in rows(
+        evidence.gateway,
+        "SELECT DISTINCT task_id, short_id FROM tasks JOIN task_events USING (task_id)"
+        " JOIN members USING (user_id) WHERE task_events.state = 'WAITING_APPROVAL'",
+    ):
+        if not rows(evidence.gateway, asked, row["task_id"]):
+            yield f"{row['short_id']}: nobody was told that it waits for approval"
 
 
 def _told_wrong(evidence: Evidence) -> Iterator[str]:

@@ -68,9 +68,13 @@ class Sealed:
 
 @dataclass(frozen=True, slots=True)
 class Ack:
-    """Everything up to and including ``seq`` is kept durably by whoever says so."""
+    """Everything up to and including ``seq`` is kept durably by whoever signs it.
+
+    Whoever hears it forgets what it sent, so it must not be for anybody in between to say.
+    """
 
     seq: int
+    sig: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +116,7 @@ _FIELDS: Final[dict[str, Mapping[str, Check]]] = {
     "result": _SEALED,
     "head": _SEALED,
     "rekey": _SEALED,
-    "ack": {"seq": SEQ},
+    "ack": {"seq": SEQ, "sig": _SIG},
     "ping": {"n": _N},
     "pong": {"n": _N},
     "error": {"code": matching(CODE_PATTERN)},

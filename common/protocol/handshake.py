@@ -215,7 +215,7 @@ class AgentHandshake:
         InputError: ``input.gateway-url``.
     """
 
-    __slots__ = ("_agent_id", "_key", "_last_seq", "_nonce", "_origin", "_said", "gateway_key")
+    __slots__ = ("_agent_id", "_last_seq", "_nonce", "_origin", "_said", "gateway_key", "key")
 
     def __init__(
         self,
@@ -227,7 +227,7 @@ class AgentHandshake:
         last_seq: int,
         nonce: bytes,
     ) -> None:
-        self._key = key
+        self.key = key
         self._agent_id = agent_id
         self.gateway_key = gateway_key
         self._origin = origin_of(url)
@@ -264,7 +264,7 @@ class AgentHandshake:
             last_seq=self._last_seq,
         )
         said = challenge.body.encode() + body.encode()
-        sig = self._key.sign(AGENT_AUTH, hashlib.sha256(said).digest())
+        sig = self.key.sign(AGENT_AUTH, hashlib.sha256(said).digest())
         self._said = said + sig
         return Hello(body, sig)
 

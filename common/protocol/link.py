@@ -8,6 +8,7 @@ The rules, all of them enforced here:
   within 10 s of the one before; afterwards frames have 256 KiB (R13).
 - Numbers run 1, 2, 3 … in each direction.  One seen before is dropped, and acknowledged again when
   it is kept.  A gap ends the link: it is an alarm, never skipped over.
+- An acknowledgement is signed, for this very connection: the other side forgets by it.
 - A peer's `rekey` is the last envelope that is taken: what follows is signed with another key than
   the one this connection rests on, and is dropped uncounted.  It comes again on the next one.
 - A peer not heard for 20 s is pinged, after 40 s it is dead.  Any frame is a sign of life.
@@ -26,6 +27,7 @@ from typing import Final
 from common.clock import Instant
 from common.errors import AuthError, LocalProtocolError, RemoteProtocolError
 from common.protocol import closing, frames
+from common.protocol.codec import framed
 from common.protocol.envelope import agent_name, gateway_name, verify_envelope
 from common.protocol.handshake import AgentHandshake, GatewayHandshake
 from common.protocol.link_events import (
@@ -40,7 +42,7 @@ from common.protocol.link_events import (
 )
 from common.protocol.order import DEADLINES, Deadlines, Order, Pulse
 from common.protocol.pace import Meter
-from common.signing import SigningKey, VerifyKey
+from common.signing import ACK, SigningKey, VerifyKey
 
 __all__ = [
     "Acked",
@@ -73,11 +75,13 @@ class Link:
         "_judging",
         "_order",
         "_out",
+        "_own_key",
         "_own_name",
         "_peer_key",
         "_peer_name",
         "_pulse",
         "_rekeyed",
+        "_session_id",
         "_takes",
         "close_code",
         "meter",
@@ -101,8 +105,10 @@ class Link:
         self._rekeyed = False  # the peer has announced another key
         self._events: list[LinkEvent] = []
         self._out: list[str] = []
+        self._own_key = handshake.key
         self._own_name = own_name
         self._peer_name = ""
+        self._session_id = ""
         self._peer_key: VerifyKey | None = None
         self._order = Order(kept=last_seq, peer_kept=0)
         self._pulse = Pulse(at.mono, deadlines)
@@ -217,6 +223,7 @@ class Link:
         knock = handshake.knocked
         self._pulse.hear(at.mono)
         self._put(ready)
+        self._own_key = handshake.key
         self._own_name = gateway_name(handshake.key.public)
         self._order = Order(kept=last_seq, peer_kept=knock.last_seq)
         self._become_ready(
@@ -255,7 +262,7 @@ class Link:
         if self.state is LinkState.OPENING:
             raise LocalProtocolError("link.not-ready")
         if self._order.keep(seq) and self.state is LinkState.READY:
-            self._put(frames.Ack(seq))
+            self._put(self._signed_ack(seq))
 
     def close(self, code: str) -> None:
         """End the link and tell the peer why: one of `closing.ENDINGS`."""
@@ -330,6 +337,7 @@ class Link:
         self.state = LinkState.READY
         self._handshake, self._judging = None, False
         self._peer_name, self._peer_key = peer_name, peer_key
+        self._session_id = session_id
         self._events.append(Ready(session_id, self._order.peer_kept, gateway_key.key_id))
 
     # Ready.
@@ -354,16 +362,30 @@ class Link:
             return
         self._events.append(Duplicate(seq))
         if seq <= self._order.kept:  # else the caller is still writing it, and acknowledges then
-            self._put(frames.Ack(self._order.kept))
+            self._put(self._signed_ack(self._order.kept))
 
     def _attend(self, frame: frames.Frame) -> None:
         if isinstance(frame, frames.Ping):
             self._put(frames.Pong(frame.n))
         elif isinstance(frame, frames.Ack):
+            self._verify_ack(frame)
             if self._order.peer_keeps(frame.seq):
                 self._events.append(Acked(frame.seq))
         elif not isinstance(frame, frames.Pong):
             raise RemoteProtocolError("frame.unexpected")
+
+    def _signed_ack(self, seq: int) -> frames.Ack:
+        said = self._ack_said(self._own_name, self._peer_name, seq)
+        return frames.Ack(seq, self._own_key.sign(ACK, said))
+
+    def _verify_ack(self, ack: frames.Ack) -> None:
+        if self._peer_key is None:
+            raise RemoteProtocolError("frame.unexpected")
+        said = self._ack_said(self._peer_name, self._own_name, ack.seq)
+        self._peer_key.verify(ACK, said, ack.sig)
+
+    def _ack_said(self, iss: str, aud: str, seq: int) -> bytes:
+        return framed(self._session_id.encode(), iss.encode(), aud.encode(), str(seq).encode())
 
     # Closing.
 

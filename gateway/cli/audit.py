@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Final
 
 from common.sentences import Lang, say
 from gateway import cli_texts as texts
-from gateway.cli.console import Command, Console, add_files, add_json, described
+from gateway.cli.console import Command, Console, add_files, add_json, described, now_ms
 
 if TYPE_CHECKING:
     import argparse
 
     from common.audit_check import Checked
+    from gateway.store.audit_reader import AuditReader
 
 
 def add_parsers(actions: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
@@ -67,32 +68,43 @@ def _check(console: Console, args: argparse.Namespace) -> partial[Checked]:
     if not args.file:
         return partial(_check_store, console)
     keys = {given_key(args.key).raw} if args.key else _own_keys(console)
-    return partial(check_export, read_lines(args.file), keys=keys, to_the_end=False)
+    return partial(check_export, read_lines(args.file), keys=keys)
 
 
 def _check_store(console: Console) -> Checked:
-    from common.audit_check import LogCheck
     from gateway.settings import STORE_FILE
     from gateway.store.audit_reader import read_audit
 
     with read_audit(console.state / STORE_FILE) as log:
-        check = LogCheck(keys=_own_keys(console), to_the_end=False)
-        for entry in log.entries():
-            check.entry(entry)
-        for signed in log.signed():
-            check.signed(signed)
-        for kept in log.kept():
-            check.kept(kept)
+        return _checked(log, console)
+
+
+def _checked(log: AuditReader, console: Console) -> Checked:
+    from common.audit_check import LogCheck
+
+    check = LogCheck(keys=_own_keys(console), to_the_end=False)
+    for entry in log.entries():
+        check.entry(entry)
+    for signed in log.signed():
+        check.signed(signed)
+    for kept in log.kept():
+        check.kept(kept)
     return check.finish()
 
 
 def _export(console: Console, output_file: Path | None, since: int | None) -> int:
+    from common.audit import sign_head
     from common.audit_report import export_lines, output
+    from gateway.identity import open_identity
     from gateway.settings import STORE_FILE
     from gateway.store.audit_reader import read_audit
 
     with read_audit(console.state / STORE_FILE) as log, output(output_file) as file:
-        signed = next(iter(log.signed()), None)
+        # Signed to its last entry, or anybody could write on; and only what holds is signed.
+        checked = _checked(log, console)
+        signed = checked.signed
+        if signed is None or signed.seq < checked.head.seq:
+            signed = sign_head(open_identity(console.state).current, checked.head, now_ms())
         for line in export_lines(log.entries(since), log.kept(), signed):
             file.write(line)
     return 0

@@ -53,10 +53,16 @@ COMMANDS: Final[Mapping[str, Command]] = {"rotate": run}
 
 
 def _await_connected(store: AdminStore, key_id: str) -> None:
+    """Wait for the machines that can follow: connected ones, and those that just were.
+
+    To follow is to disconnect and come back, so that who is away at this moment may be on its way.
+    """
     from gateway import rotation
 
-    until = now().mono + TAKE_SECONDS
-    while now().mono < until:
-        if not any(agent.online for agent in store.read(rotation.behind, key_id)):
+    began = now()
+    lately_ms = began.wall_ms - round(TAKE_SECONDS * 1000)
+    while now().mono < began.mono + TAKE_SECONDS:
+        behind = store.read(rotation.behind, key_id)
+        if not any(agent.online or (agent.last_seen_at or 0) > lately_ms for agent in behind):
             return
         time.sleep(POLL_SECONDS)

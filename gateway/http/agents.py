@@ -19,7 +19,7 @@ from common.protocol import closing
 from common.protocol.link import Link
 from common.protocol.order import DEADLINES, Deadlines
 from common.signing import SigningKey
-from gateway.http.middleware import owner_of
+from gateway.http.middleware import FailureLimit, owner_of
 from gateway.relay.hub import Hub
 from gateway.relay.lobby import Lobby
 from gateway.relay.ports import Deliveries
@@ -31,6 +31,10 @@ LINK_PATH: Final = "/agent/v1/link"
 MAX_FRAME_BYTES: Final = 256 * 1024
 CLOSE_SECONDS: Final = 2.0
 RETRY_AFTER: Final = "2"  # seconds; by then a place can be taken back (`relay.lobby`)
+# Of one address, at once and afterwards: each costs us a look into the store and a signature.  Far
+# beyond what an office full of revoked machines makes, and far below what holds others up.
+FAILED_HANDSHAKES: Final = 400
+FAILED_PER_SECOND: Final = 10
 NONCE_BYTES: Final = 32
 SESSION_ID_BYTES: Final = 16
 _NEVER_SAID: Final = frozenset({WSMsgType.BINARY, WSMsgType.PING, WSMsgType.PONG})
@@ -102,6 +106,9 @@ class AgentEndpoint:
         self._clock = clock
         self._log = log
         self._deadlines = deadlines
+        self._failures = FailureLimit(
+            failures=FAILED_HANDSHAKES, seconds_per_failure=1 / FAILED_PER_SECOND
+        )
 
     def routes(self) -> list[web.RouteDef]:
         """Return the one route."""
@@ -114,9 +121,10 @@ class AgentEndpoint:
         transport = request.transport
         if transport is None:
             return web.Response(status=400)  # it is gone already
-        leave = self._lobby.enter(
-            owner_of(request.remote or ""), mono=self._clock.now().mono, evict=transport.abort
-        )
+        address, mono = owner_of(request.remote or ""), self._clock.now().mono
+        if self._failures.wait(address, mono) > 0:
+            return web.Response(status=503, headers={"Retry-After": RETRY_AFTER})
+        leave = self._lobby.enter(address, mono=mono, evict=transport.abort)
         if leave is None:
             return web.Response(status=503, headers={"Retry-After": RETRY_AFTER})
         try:
@@ -127,8 +135,12 @@ class AgentEndpoint:
                 timeout=CLOSE_SECONDS,
             )
             await socket.prepare(request)
-            wire = SocketWire(socket, request.transport)
-            await self._hub.serve(self._session(wire), proved=leave)
+            session = self._session(SocketWire(socket, request.transport))
+            try:
+                await self._hub.serve(session, proved=leave)
+            finally:
+                if session.epoch is None:
+                    self._failures.count(address, self._clock.now().mono)
             return socket
         finally:
             leave()

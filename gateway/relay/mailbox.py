@@ -126,8 +126,8 @@ class Mailbox(Deliveries):
         agent = agents.connect(conn, agent_id, at_ms=at.wall_ms, gateway_key_id=gateway_key_id)
         if agent is None:
             return None
-        if last_seq:
-            mailbox.ack(conn, agent_id, epoch=agent.epoch, seq=last_seq, at_ms=at.wall_ms)
+        mailbox.resume(conn, agent, seq=last_seq, at_ms=at.wall_ms)
+        mailbox.bury_ahead(conn, self._seal, agent_id, at=at)
         if self._connections.take(agent_id, at.wall_ms) > 0:
             audit.append(conn, "agent.connected", at.wall_ms, agent=agent_id, epoch=agent.epoch)
         # A cancel lives five minutes; a machine that was away for longer is told anew.

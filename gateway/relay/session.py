@@ -246,10 +246,10 @@ class Session:
         known, self._known = self._known, None
         if connected is None or known is None:
             return self._link.close("revoked")
+        self.epoch = connected.epoch  # from here on its end is to be recorded
         if connected.public_key != known.public_key:
             # Its rotation was stored between the knock and now: it comes again with the new key.
             return self._link.close("auth")
-        self.epoch = connected.epoch
         self._sent = self._acked = ready.peer_last_seq
         self._threshold.entered(self)
         self._log.info("agent.connected", agent=self.agent_id, epoch=self.epoch)

@@ -2,36 +2,53 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from gateway.store.port import Connection
 
+# A message that comes again has its own time again, and is found for as long as it is kept.  Should
+# WeCom date a redelivery anew, it is found for so long; redeliveries come within a minute.  One row
+# for both keys, beside the sender's others, is two pages less to write than two by their hashes.
+DATED_ANEW_S: Final = 600
 _REMEMBER = """
-    INSERT INTO inbound (key, user_id, received_at)
-    VALUES (:dedupe, :user_id, :at), (:replay, NULL, :at)
-    ON CONFLICT (key) DO NOTHING"""
+    INSERT INTO inbound (user_id, created_s, dedupe_key, replay_key, received_at)
+    SELECT :user_id, :created_s, :dedupe_key, :replay_key, :at WHERE NOT EXISTS (
+        SELECT 1 FROM inbound WHERE user_id = :user_id AND created_s >= :earliest
+        AND (dedupe_key = :dedupe_key OR replay_key = :replay_key)
+    ) ON CONFLICT DO NOTHING"""
 _PURGE = "DELETE FROM inbound WHERE received_at < :before"
 
 
 def remember(
-    conn: Connection, *, dedupe_key: str, replay_key: bytes, user_id: str, at_ms: int
+    conn: Connection,
+    *,
+    user_id: str,
+    created_s: int,
+    dedupe_key: str,
+    replay_key: bytes,
+    at_ms: int,
 ) -> bool:
     """Note a message by both of its keys; tell whether it is new.
 
     Args:
         conn: The transaction in which the message is also dealt with: when that fails, the message
             is forgotten again, and its next delivery counts as the first.
+        user_id: Who is said to have written it.
+        created_s: WeCom's own time of it, in seconds since the epoch.
         dedupe_key: What names the message to WeCom, through all of its deliveries.
         replay_key: Hash of the ciphertext: what names this one delivery.
-        user_id: Who is said to have written it.
-        at_ms: When, in milliseconds since the epoch.
+        at_ms: When it came, in milliseconds since the epoch.
     """
     added = conn.run(
         _REMEMBER,
-        dedupe=f"message:{dedupe_key}",
-        replay=f"cipher:{replay_key.hex()}",
         user_id=user_id,
+        created_s=created_s,
+        earliest=created_s - DATED_ANEW_S,
+        dedupe_key=dedupe_key,
+        replay_key=replay_key,
         at=at_ms,
     )
-    return added == 2
+    return added == 1
 
 
 def purge(conn: Connection, *, before_ms: int) -> int:

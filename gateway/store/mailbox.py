@@ -23,9 +23,11 @@ from common.protocol.envelope import (
 )
 from common.protocol.frames import EnvelopeType
 from gateway.store import agents
+from gateway.store.agents import Agent
 from gateway.store.port import Connection, as_record
 
 TOMBSTONE_S: Final = MAX_LIFE_S["tombstone"]
+_AHEAD_MS: Final = 30_000  # half of what the agent lets our clock be ahead of its own
 
 _ADD = """
     INSERT INTO mailbox (agent_id, seq, jti, typ, task_id, frame, expires_at, away_epoch)
@@ -36,8 +38,22 @@ _AFTER = """
 _ACK = """
     UPDATE mailbox SET acked_at = :at
     WHERE agent_id = :agent_id AND seq <= :seq AND acked_at IS NULL"""
+_OLDEST = """
+    SELECT MIN(seq) AS seq FROM mailbox WHERE agent_id = :agent_id AND acked_at IS NULL"""
+# Tasks are not among them: they come with WeCom's time, and are refused when ours is another.
+_AHEAD = """
+    SELECT agent_id, seq, typ, task_id FROM mailbox
+    WHERE agent_id = :agent_id AND acked_at IS NULL AND expires_at > CASE typ
+    WHEN 'cancel' THEN :cancel WHEN 'tombstone' THEN :tombstone WHEN 'head' THEN :head
+    ELSE expires_at END"""
+_UNHEARD_HEADS = """
+    SELECT COUNT(*) AS found FROM mailbox
+    WHERE agent_id = :agent_id AND acked_at IS NULL AND typ = 'head'"""
 _DEPTHS = """
-    SELECT agent_id, COUNT(*) AS found FROM mailbox WHERE acked_at IS NULL GROUP BY agent_id"""
+    SELECT agent_id, COUNT(*) AS found FROM mailbox
+    WHERE acked_at IS NULL AND typ <> 'tombstone'
+    AND agent_id IN (SELECT agent_id FROM agents WHERE revoked_at IS NULL)
+    GROUP BY agent_id"""
 _UNDELIVERED = """
     SELECT m.agent_id, m.seq, m.typ, m.task_id,
     CASE WHEN a.connected_at IS NULL AND a.epoch = m.away_epoch THEN 1 ELSE 0 END AS unsent
@@ -206,8 +222,41 @@ def ack(conn: Connection, agent_id: str, *, epoch: int, seq: int, at_ms: int) ->
     return True
 
 
+def resume(conn: Connection, agent: Agent, *, seq: int, at_ms: int) -> None:
+    """Note up to where an agent keeps what it was sent, as a connection begins.
+
+    Raises:
+        StoreError: ``mailbox.agent-ahead`` as `ack`; ``mailbox.agent-behind``: it acknowledged more
+            before, so its memory was put back in time, or is another's.
+    """
+    oldest = conn.one(_OLDEST, agent_id=agent.agent_id)
+    acked = ((oldest and oldest["seq"]) or agent.next_seq) - 1
+    if seq < acked:
+        raise StoreError("mailbox.agent-behind", agent_id=agent.agent_id, seq=seq, acked=acked)
+    ack(conn, agent.agent_id, epoch=agent.epoch, seq=seq, at_ms=at_ms)
+
+
+def bury_ahead(conn: Connection, seal: Seal, agent_id: str, *, at: Instant) -> None:
+    """Replace what was dated ahead of our clock, before that was put back.
+
+    The agent would take it, and all that comes after it, only when that moment has come.
+    """
+    latest = {
+        typ: at.wall_ms + MAX_LIFE_S[typ] * 1000 + _AHEAD_MS
+        for typ in ("cancel", "tombstone", "head")
+    }
+    for row in conn.all(_AHEAD, agent_id=agent_id, **latest):
+        bury(conn, seal, as_record(Entry, row), at=at)
+
+
+def unheard_heads(conn: Connection, agent_id: str) -> int:
+    """Return how many answers to its heads an agent has not acknowledged."""
+    row = conn.one(_UNHEARD_HEADS, agent_id=agent_id)
+    return int(row["found"]) if row else 0
+
+
 def depths(conn: Connection) -> dict[str, int]:
-    """Return how many frames each agent has not acknowledged."""
+    """Return how many messages wait for each agent; what was taken back is none."""
     return {row["agent_id"]: int(row["found"]) for row in conn.all(_DEPTHS)}
 
 

@@ -102,15 +102,18 @@ pairings = Table(
     Column("agent_id", Text),
 )
 
-# Dedupe keys and replay keys of what came from the chat; ``user_id`` stands on dedupe keys only.
+# What came from the chat: what names the message and what names its first delivery.  ``created_s``
+# is WeCom's own time of it, in seconds.
 inbound = Table(
     "inbound",
     metadata,
-    Column("key", Text, primary_key=True),
-    Column("user_id", Text),
+    Column("user_id", Text, primary_key=True),
+    Column("created_s", BigInteger, primary_key=True, autoincrement=False),
+    Column("dedupe_key", Text, primary_key=True),
+    Column("replay_key", LargeBinary, nullable=False),
     _when("received_at"),
-    _partial("ix_inbound_user_id", "user_id", "received_at", where="user_id IS NOT NULL"),
     Index("ix_inbound_received_at", "received_at"),
+    sqlite_with_rowid=False,
 )
 
 tasks = Table(

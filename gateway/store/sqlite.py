@@ -6,8 +6,9 @@ import fcntl
 import os
 import re
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
+from operator import itemgetter
 from pathlib import Path
 
 from common.errors import ConfigError, StoreError
@@ -49,19 +50,22 @@ class SqliteConnection:
     def _execute(self, sql: str, params: Mapping[str, object]) -> sqlite3.Cursor:
         # Binding by name, the driver lets go of the interpreter's lock for each parameter, and has
         # to win it back from the thread that answers requests.
-        text, names = _positional(sql)
-        return self.driver.execute(text, [params[name] for name in names])
+        text, in_order = _positional(sql)
+        return self.driver.execute(text, in_order(params))
 
 
 @lru_cache(maxsize=STATEMENTS)
-def _positional(sql: str) -> tuple[str, tuple[str, ...]]:
-    """Return the statement with numbered parameters, and the name of each."""
+def _positional(sql: str) -> tuple[str, Callable[[Mapping[str, object]], tuple[object, ...]]]:
+    """Return the statement with numbered parameters, and what puts them in order."""
     numbers: dict[str, int] = {}
     text = _NAME.sub(
         lambda match: f"?{numbers.setdefault(match[1], len(numbers) + 1)}",
         sql,
     )
-    return text, tuple(numbers)
+    names = tuple(numbers)
+    if len(names) < 2:  # of which `itemgetter` makes no tuple
+        return text, lambda params: tuple(params[name] for name in names)
+    return text, itemgetter(*names)
 
 
 def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:

@@ -65,7 +65,7 @@ def _check(home: Home, args: argparse.Namespace) -> partial[Checked]:
     if not args.file:
         return partial(_check_journal, home)
     keys = {given_key(args.key).raw} if args.key else OwnKeys(home)
-    return partial(check_export, read_lines(args.file), keys=keys, to_the_end=True)
+    return partial(check_export, read_lines(args.file), keys=keys)
 
 
 def _check_journal(home: Home) -> Checked:

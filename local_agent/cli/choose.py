@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from common.errors import InputError
+from common.errors import InputError, StateError
 from common.home import Home
 from common.ids import parse_short_id
 from local_agent.cli.screen import Screen
@@ -22,8 +22,8 @@ def waiting_approval(
         None when nothing waits.
 
     Raises:
-        InputError: ``approve.several`` (after listing them), ``approve.not-waiting`` or
-            ``input.task-id``.
+        InputError: ``approve.several`` (after listing them) or ``input.task-id``.
+        StateError: ``approve.not-waiting``.
     """
     if named is None:
         waiting = call(home, environ, "tasks", all=False, limit=100)["tasks"]
@@ -39,5 +39,5 @@ def waiting_approval(
     found = call(home, environ, "show", task=short_id)
     approval: dict[str, Any] | None = found["approval"]
     if approval is None or approval["state"] != "pending":
-        raise InputError("approve.not-waiting", task=short_id)
+        raise StateError("approve.not-waiting", task=short_id)
     return approval

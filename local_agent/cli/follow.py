@@ -29,7 +29,7 @@ def follow(steps: Iterator[tuple[str, dict[str, Any]]], screen: Screen) -> int:
     for kind, value in steps:
         if kind == "ok":
             line.clear()
-            return _conclude(value["task"], screen)
+            return _conclude(value["task"], screen, stands=line.stands)
         if told := _told(value, screen):
             line.show(told)
     return EXIT_ENDED_OTHERWISE
@@ -45,10 +45,11 @@ def _told(event: Mapping[str, Any], screen: Screen) -> str:
     return screen.say(state) if state else str(event.get("state"))
 
 
-def _conclude(task: Mapping[str, Any], screen: Screen) -> int:
+def _conclude(task: Mapping[str, Any], screen: Screen, *, stands: str) -> int:
     if task["state"] == "WAITING_APPROVAL":
-        if proposed := task.get("proposed"):
-            print(reveal(proposed))
+        proposed = reveal(task.get("proposed") or "")
+        if proposed and proposed != stands:
+            print(proposed)
         screen.tell(words.WAITS, task=task["short_id"])
         return 0
     completed = task["reason"] == "completed"
@@ -65,6 +66,11 @@ class _StatusLine:
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
         self._last = ""
+
+    @property
+    def stands(self) -> str:
+        """The last line that stays to be read; none on a terminal, where it is written over."""
+        return "" if self._screen.live else self._last
 
     def show(self, text: str) -> None:
         if text == self._last:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from common.clock import SystemClock
-from common.errors import InputError
+from common.errors import CodexBridgeError, InputError
 from common.home import Home, find_home, private_dir
 from common.keystore import Keystore
 from common.protocol.pairing import check_words, parse_code
@@ -19,6 +19,7 @@ from common.sentences import Lang, say
 from common.signing import SigningKey
 from local_agent.cli import words
 from local_agent.cli.screen import Screen, at_keyboard, read_answer, screen_for
+from local_agent.control.client import call
 from local_agent.relay.pairing import (
     Pairing,
     exchange,
@@ -65,6 +66,7 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
         words=screen.ink("bold", "  ".join(check_words(key.public, paired.gateway_key))),
         where=screen.say(words.IN_FILE if keys.where == "file" else words.IN_KEYRING),
     )
+    screen.tell(words.PAIRED_RESTART if _agent_runs(home, environ) else words.PAIRED_NEXT)
     return 0
 
 
@@ -79,6 +81,15 @@ def _pair(home: Home, keys: Keystore, key: SigningKey, *, url: str, code: str) -
         keys.delete(name)
         raise
     return paired
+
+
+def _agent_runs(home: Home, environ: Mapping[str, str]) -> bool:
+    """Tell whether an agent answers here: it goes on with the pairing that it was started with."""
+    try:
+        call(home, environ, "status")
+    except CodexBridgeError:
+        return False
+    return True
 
 
 def _may_replace(former: Pairing, screen: Screen, *, asked_to: bool) -> bool:

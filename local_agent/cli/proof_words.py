@@ -93,8 +93,9 @@ RECEIPT_NO_GATEWAY: Final = Sentence(
     en="has signed nothing of this machine's log yet", zh="尚未对本机日志签名"
 )
 RECEIPT_COVERED: Final = Sentence(
-    en="keeps this machine's log up to entry {seq}, the end of this task included.",
-    zh="保存本机日志至第 {seq} 条，包含本任务的结束。",
+    en="keeps this machine's log up to entry {seq}. That this task's entries are in it is the "
+    "machine's own word; its exported log shows them.",
+    zh="保存本机日志至第 {seq} 条。本任务的记录在其中，是机器自己的说法；可用其导出的日志核对。",
 )
 RECEIPT_NOT_COVERED: Final = Sentence(
     en="keeps this machine's log up to entry {seq}, not yet the end of this task.",

@@ -116,7 +116,7 @@ def _record(receipt: Receipt) -> dict[str, Any]:
 
 def _print(receipt: Receipt, screen: Screen) -> None:
     from common.text import one_line
-    from local_agent.cli.tasks import date_and_time
+    from local_agent.cli.tasks import moment_anywhere
 
     facts, task = receipt.facts, receipt.facts["task"]
     machine = one_line(facts["machine"], 80)
@@ -124,7 +124,7 @@ def _print(receipt: Receipt, screen: Screen) -> None:
         proof_words.RECEIPT_ASKED,
         who=one_line(task["claimed_user"], 80),
         channel=one_line(task["channel"], 40),
-        when=date_and_time(task["asked_at"]),
+        when=moment_anywhere(task["asked_at"]),
     )
     rows: list[tuple[Sentence, list[str]]] = [
         (words.TASK, [screen.ink("bold", f"{task['short_id']}  {task['task_id']}")]),
@@ -134,13 +134,13 @@ def _print(receipt: Receipt, screen: Screen) -> None:
         (proof_words.RECEIPT_OUTCOME, [*_outcome(receipt, screen)]),
         (words.GATEWAY, [_gateway(receipt, screen)]),
     ]
-    screen.tell(proof_words.RECEIPT_HOLDS, machine=machine, when=date_and_time(facts["at"]))
+    screen.tell(proof_words.RECEIPT_HOLDS, machine=machine, when=moment_anywhere(facts["at"]))
     screen.fields(rows)
 
 
 def _decision(receipt: Receipt, screen: Screen) -> Iterator[str]:
     from common.text import one_line
-    from local_agent.cli.tasks import date_and_time
+    from local_agent.cli.tasks import moment_anywhere
 
     approval = receipt.facts["approval"]
     if approval is None:
@@ -157,7 +157,7 @@ def _decision(receipt: Receipt, screen: Screen) -> Iterator[str]:
         yield screen.say(
             said,
             code=approval["code"],
-            when=date_and_time(approval["decided_at"]),
+            when=moment_anywhere(approval["decided_at"]),
             approver=approval["approver"],
         )
         if receipt.reason:
@@ -168,15 +168,15 @@ def _decision(receipt: Receipt, screen: Screen) -> Iterator[str]:
 
 
 def _outcome(receipt: Receipt, screen: Screen) -> Iterator[str]:
-    from local_agent.cli.tasks import date_and_time
+    from local_agent.cli.tasks import moment_anywhere
 
     outcome = receipt.facts["outcome"]
     reason = words.REASONS[outcome["reason"]]
-    yield f"{screen.say(reason)}  {date_and_time(receipt.facts['task']['ended_at'])}"
+    yield f"{screen.say(reason)}  {moment_anywhere(receipt.facts['task']['ended_at'])}"
     if outcome["began_at"] is None:
         yield screen.say(proof_words.RECEIPT_NOT_RUN)
         return
-    yield screen.say(proof_words.RECEIPT_RAN, when=date_and_time(outcome["began_at"]))
+    yield screen.say(proof_words.RECEIPT_RAN, when=moment_anywhere(outcome["began_at"]))
     if outcome["exit_code"] is not None:
         yield screen.say(proof_words.RECEIPT_EXIT, code=outcome["exit_code"])
     if outcome["signal"] is not None:
@@ -194,4 +194,5 @@ def _gateway(receipt: Receipt, screen: Screen) -> str:
     whose = (
         proof_words.RECEIPT_CHECKED if receipt.gateway_checked else proof_words.RECEIPT_UNCHECKED
     )
-    return f"{screen.say(kept, seq=receipt.kept.own_seq)} {screen.say(whose)}"
+    gap = "" if screen.lang == "zh" else " "
+    return f"{screen.say(kept, seq=receipt.kept.own_seq)}{gap}{screen.say(whose)}"

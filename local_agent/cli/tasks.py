@@ -79,6 +79,12 @@ def date_and_time(at_ms: int) -> str:
     return _local(at_ms).strftime("%Y-%m-%d %H:%M")
 
 
+def moment_anywhere(at_ms: int) -> str:
+    """Return a moment for who may read it elsewhere, such as ``2026-05-04 13:37:05 +08:00``."""
+    day, _, time_and_zone = _local(at_ms).isoformat(timespec="seconds").partition("T")
+    return f"{day} {time_and_zone[:8]} {time_and_zone[8:]}"
+
+
 def _moment(at_ms: int, now_ms: int) -> str:
     at, now = _local(at_ms), _local(now_ms)
     return at.strftime("%H:%M" if at.date() == now.date() else "%m-%d")

@@ -145,9 +145,17 @@ PAIR_SURE: Final = Sentence(
 )
 PAIRED: Final = Sentence(
     en="Paired as {machine} with {url}.\nCheck words, the same on the gateway:  {words}\n"
-    "Key kept in: {where}.\nNext: codexbridge workspace add PATH, then codexbridge agent.",
-    zh="已作为 {machine} 与 {url} 配对。\n校对词（网关上应相同）：{words}\n密钥保存于：{where}。\n"
-    "下一步：codexbridge workspace add 路径，然后 codexbridge agent。",
+    "Key kept in: {where}.",
+    zh="已作为 {machine} 与 {url} 配对。\n核对词（网关上应相同）：{words}\n密钥保存于：{where}。",
+)
+PAIRED_NEXT: Final = Sentence(
+    en="Next: codexbridge workspace add PATH, then codexbridge agent.",
+    zh="下一步：codexbridge workspace add 路径，然后 codexbridge agent。",
+)
+PAIRED_RESTART: Final = Sentence(
+    en="The agent that runs here does not know this pairing yet. Stop it, and start it again: "
+    "codexbridge agent",
+    zh="正在运行的代理还不知道此次配对。请停止它，然后重新启动：codexbridge agent",
 )
 IN_KEYRING: Final = Sentence(en="the system keyring", zh="系统密钥环")
 IN_FILE: Final = Sentence(
@@ -422,22 +430,29 @@ LINK_WHY: Final = {
         "something is broken or hostile: see both logs",
         zh="一方发送的内容远超链路允许的量，已被制止；若再次出现，说明有故障或恶意行为：请查看两端日志",
     ),
+    "journal": Sentence(
+        en="this machine's journal cannot be written, as when the disk is full; what comes waits "
+        "at the gateway until it can",
+        zh="本机的任务日志无法写入，例如磁盘已满；恢复之前，新消息留在网关等待",
+    ),
     "protocol": Sentence(
         en="one side broke the rules of the link, so it was closed; bring both sides up to date, "
         "and if it stays, see both logs",
         zh="一方违反了链路规则，连接已关闭；请把两端都更新到最新版本，若仍如此请查看两端日志",
     ),
     "auth": Sentence(
-        en="the gateway does not admit this machine: it was removed, or paired anew elsewhere; "
-        "ask the gateway's admin for a code, then codexbridge pair",
-        zh="网关不接纳本机：本机已被移除，或已在别处重新配对；请向网关管理员索取配对码，"
-        "再运行 codexbridge pair",
+        en="the gateway does not admit this machine: it was removed, or paired anew; "
+        "ask the gateway's admin for a code, then codexbridge pair --replace --gateway URL, and "
+        "start the agent again",
+        zh="网关不接纳本机：本机已被移除，或已重新配对；请向网关管理员索取配对码，"
+        "再运行 codexbridge pair --replace --gateway URL，并重新启动代理",
     ),
     "revoked": Sentence(
         en="the gateway's admin has removed this machine, and it gets no more work; "
-        "to come back, ask the admin for a code, then codexbridge pair",
+        "to come back, ask the admin for a code, then codexbridge pair --replace --gateway URL, "
+        "and start the agent again",
         zh="网关管理员已移除本机，本机不再收到任务；如需恢复，请向管理员索取配对码，"
-        "再运行 codexbridge pair",
+        "再运行 codexbridge pair --replace --gateway URL，并重新启动代理",
     ),
     "wrong-gateway": Sentence(
         en="what answers there does not hold the key that this machine was paired with: another "

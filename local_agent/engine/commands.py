@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from common.errors import StateError
+from common.errors import StateError, StoreError
 from common.model.proposal import CommandProposal, TaskResult
 from common.model.state import Reason, TaskState
 from common.sentences import Lang, Sentence, Words, same, say
@@ -35,6 +35,7 @@ from local_agent.store.approvals import StoredApproval
 from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace
 
+AGAIN_SECONDS: Final = 5.0  # after the journal refused to keep how a command ended
 TURN_SECONDS: Final = 45.0  # of the 60 from approval to start (R22); the rest is for the start
 
 # Why nothing can be approved meanwhile; the words are `replies.BLOCKED`.
@@ -93,7 +94,12 @@ class Commands:
             FloodedError: too much is asked for.
             InputError: it cannot run as written.
         """
-        return await self._ask(task, same(_result(task).summary), version=1)
+        opening = same(_result(task).summary)
+        asked = await self._store.newest_approval(task.task_id)
+        if asked is not None and asked.state == "pending":
+            # Asked just before a crash: it goes on waiting, under the seal it was shown with.
+            return await self._wait_for(task, opening, question(asked))
+        return await self._ask(task, opening, version=_version_after(asked))
 
     async def decide(self, task: Task, run: Run) -> Task:
         """WAITING_APPROVAL → EXECUTING → final, or final at once, or asked again.
@@ -132,13 +138,15 @@ class Commands:
         prepared = await self._executor.prepare(workspace, proposal.cmd)
         seal = self._sealer.seal(task, prepared, version=version)
         asked = await self._gate.request(seal, allowed=self._allowed(workspace))
+        return await self._wait_for(task, opening, asked)
+
+    async def _wait_for(self, task: Task, opening: Words, asked: PendingApproval) -> Task:
         message = partial(_asking, opening, asked)
         waiting = Waiting(asked.code, asked.expires_at, self._machine)
         return await self._log.waiting(task, message, waiting)
 
     async def _ask_again(self, task: Task, older: StoredApproval | None, why: Sentence) -> Task:
-        version = question(older).seal.version + 1 if older else 1
-        return await self._ask(task, partial(_asked_again, why), version=version)
+        return await self._ask(task, partial(_asked_again, why), version=_version_after(older))
 
     async def _not_approved(self, task: Task, decision: Decision) -> Task:
         if decision.outcome == "rejected":
@@ -192,7 +200,12 @@ class Commands:
         if run.closing:
             summary, here = partial(_stopped, summary), partial(_stopped, here)
         did = facts.of_run(outcome, command, sandbox=level)
-        return await self._log.ended(task, outcome.reason, summary, here=here, run=did)
+        while True:
+            try:
+                return await self._log.ended(task, outcome.reason, summary, here=here, run=did)
+            except StoreError:
+                # Nobody could find it out again: forgotten, it would have to be called unknown.
+                await asyncio.sleep(AGAIN_SECONDS)
 
     @asynccontextmanager
     async def _holding(self, turn: asyncio.Lock, run: Run) -> AsyncIterator[None]:
@@ -240,6 +253,10 @@ def _lapsed(approval: StoredApproval) -> bool:
     """Tell whether it was approved and never used, or was withdrawn: it must be asked again."""
     was_approved = approval.state == "expired" and approval.decided_at is not None
     return was_approved or approval.state == "superseded"
+
+
+def _version_after(older: StoredApproval | None) -> int:
+    return question(older).seal.version + 1 if older else 1
 
 
 def _asking(opening: Words, asked: PendingApproval, lang: Lang) -> str:

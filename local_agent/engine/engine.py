@@ -29,6 +29,8 @@ from local_agent.engine.understanding import Understanding
 from local_agent.store.tasks import Task
 
 CLOSE_SECONDS: Final = 10.0  # for running commands to be ended and recorded
+AGAIN_SECONDS: Final = 5.0  # after the journal refused, as on a full disk; doubled up to …
+LONGEST_SECONDS: Final = 300.0
 
 
 class Log(Protocol):
@@ -134,10 +136,14 @@ class Engine:
         """
         if not await self._store.request_cancel(task_id):
             return False
+        self.stop(task_id)
+        return True
+
+    def stop(self, task_id: str) -> None:
+        """Act on a cancel that is in the journal; does nothing when the task has ended."""
         self.begin(task_id)
         if run := self._runs.get(task_id):
             run.stop.set()
-        return True
 
     async def close(self) -> None:
         """End running commands and record it; leave everything else as the journal has it."""
@@ -158,16 +164,29 @@ class Engine:
         await asyncio.gather(*left, return_exceptions=True)
 
     async def _carry_to_end(self, run: Run) -> None:
+        delay = AGAIN_SECONDS
         try:
-            await self._carry(run)
-        except StoreError:
-            # It stays as the journal has it, and goes on at the next start.
-            self._log.exception("task.left-open", task_id=run.task_id)
-        except Exception as error:  # noqa: BLE001 - the top of a task: it ends with a reason
-            await self._end_early(run, error)
+            while not await self._goes_on(run):
+                await asyncio.sleep(delay)
+                delay = min(2 * delay, LONGEST_SECONDS)
         finally:
             self._runs.pop(run.task_id, None)
             self._carried.pop(run, None)
+
+    async def _goes_on(self, run: Run) -> bool:
+        """Carry a task; False when the journal refused: it stays as the journal has it."""
+        try:
+            try:
+                await self._carry(run)
+            except StoreError:
+                raise
+            except Exception as error:  # noqa: BLE001 - the top of a task: it ends with a reason
+                await self._end_early(run, error)
+        except StoreError:
+            self._log.exception("task.left-open", task_id=run.task_id)
+            run.executing = False
+            return False
+        return True
 
     async def _end_early(self, run: Run, error: Exception) -> None:
         if not isinstance(error, StoppedError | CodexBridgeError):
@@ -178,5 +197,7 @@ class Engine:
             if task.state not in FINAL:
                 reason, summary = summaries.of_early_end(error, task)
                 await self._tasks.ended(task, reason, summary)
+        except StoreError:
+            raise
         except CodexBridgeError:
             self._log.exception("task.left-open", task_id=run.task_id)

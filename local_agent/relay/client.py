@@ -16,7 +16,7 @@ from typing import Any, Final, Protocol
 from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
 
 from common.clock import Clock
-from common.errors import CodexBridgeError
+from common.errors import CodexBridgeError, StoreError
 from common.protocol.codec import NONCE_BYTES
 from common.protocol.frames import FRAME_BYTES
 from common.protocol.link import Closed, Link
@@ -132,8 +132,10 @@ class GatewayClient:
             condition, detail = after_end(end_of(error)), type(error).__name__
         except (OSError, WebSocketException) as error:
             condition, detail = Condition("waiting", why=_why(error)), type(error).__name__
+        except StoreError as error:
+            condition, detail = Condition("waiting", why="journal"), error.code
         except CodexBridgeError as error:
-            # The journal refused, or the gateway acknowledged what was never sent.
+            # The gateway acknowledged what was never sent.
             condition, detail = Condition("waiting", why="protocol"), error.code
         ready_at, now = self._ready_at, self._clock.now().mono
         return Ended(condition, 0.0 if ready_at is None else now - ready_at, detail)

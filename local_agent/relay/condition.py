@@ -17,7 +17,7 @@ Why: TypeAlias = str
 # What keeps a link from even beginning, or cuts it off.
 TRANSPORT: Final = frozenset({"connect", "tls", "http", "busy", "lost"})
 # What one code of a link means here, where more is known than the code says.
-OWN: Final = frozenset({"wrong-gateway", "version-gateway", "version-machine"})
+OWN: Final = frozenset({"wrong-gateway", "version-gateway", "version-machine", "journal"})
 
 FIRST_DELAY_S: Final = 1.0
 LONGEST_DELAY_S: Final = 60.0

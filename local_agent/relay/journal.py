@@ -23,8 +23,8 @@ class Engine(Protocol):
         """Carry a task that is in the journal."""
         ...
 
-    async def cancel(self, task_id: str) -> bool:
-        """Stop a task; False when it has ended."""
+    def stop(self, task_id: str) -> None:
+        """Act on a cancel that is in the journal."""
         ...
 
 
@@ -58,7 +58,7 @@ def gateway_peer(pairing: Pairing, keys: AgentKeys, clock: Clock) -> Peer:
             body=body,
         ).frame
 
-    return Peer(pairing.peer_name, sign, on_open=keys.begin)
+    return Peer(pairing.peer_name, sign, on_open=keys.begin, holds=keys.holds)
 
 
 class Rotation(Protocol):
@@ -77,14 +77,12 @@ class JournalInbound:
         engine: Begins and stops tasks.
 
     Attributes:
-        on_report: Called when a message by itself left something to report.
         on_fork: Called when the gateway signed what contradicts an audit log: an alarm.
     """
 
     def __init__(self, db: JournalThread, engine: Engine) -> None:
         self._db = db
         self._engine = engine
-        self.on_report: Callable[[], None] = lambda: None
         self.on_fork: Callable[[], None] = lambda: None
         self._accepted: dict[int, Accepted] = {}
 
@@ -111,9 +109,7 @@ class JournalInbound:
             case "new":
                 self._engine.begin(task_id)
             case "cancel":
-                await self._engine.cancel(task_id)
-            case "refused" | "expired":
-                self.on_report()
+                self._engine.stop(task_id)
             case "forked":
                 self.on_fork()
 
@@ -124,15 +120,11 @@ class JournalOutbound:
     Args:
         db: The journal's thread.
         rotation: Clears away what the gateway has acknowledged the successor of.
-
-    Attributes:
-        on_report: Called when an acknowledgement by itself left something to report.
     """
 
     def __init__(self, db: JournalThread, rotation: Rotation) -> None:
         self._db = db
         self._rotation = rotation
-        self.on_report: Callable[[], None] = lambda: None
 
     async def unsent(self, after: int, limit: int) -> Sequence[tuple[int, bytes]]:
         """Return ``(seq, frame)`` above ``after``, in order."""
@@ -144,6 +136,5 @@ class JournalOutbound:
         Raises:
             RemoteProtocolError: ``outbox.ack-unsent``.
         """
-        if await self._db.run(self._db.journal.acked, seq):
-            self.on_report()
+        await self._db.run(self._db.journal.acked, seq)
         await self._rotation.acked()

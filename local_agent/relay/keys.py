@@ -13,7 +13,7 @@ from typing import Final
 
 from common.errors import ConfigError, LocalProtocolError
 from common.keystore import Keystore
-from common.signing import SigningKey, VerifyKey
+from common.signing import KEY_BYTES, SigningKey, VerifyKey
 from local_agent.relay.pairing import Pairing, key_name, load_key
 from local_agent.store.peers import KeysInUse
 
@@ -103,6 +103,12 @@ class AgentKeys:
             if key.public.raw == public:
                 return key
         raise LocalProtocolError("outbox.key-missing")
+
+    def holds(self, public: bytes) -> bool:
+        """Tell whether a public key is one in memory, or that of before the pairing.  Blocks."""
+        raw = self._keystore.get(LOCAL_KEY)
+        local = [SigningKey(raw)] if raw is not None and len(raw) == KEY_BYTES else []
+        return any(key.public.raw == public for key in (*self._held.values(), *local))
 
     def held(self) -> Collection[SigningKey]:
         """Return every key in memory: what must never be told to anybody."""

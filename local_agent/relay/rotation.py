@@ -104,8 +104,8 @@ class Rotation:
                 new=new.public.key_id,
                 public_key=new.public.raw.hex(),
             )
+            journal.audit.sign_by(new)
         self._keys.use(name)
-        journal.audit.sign_end()
 
 
 def unproven_body(public: bytes) -> dict[str, Any]:

@@ -178,8 +178,9 @@ class Session:
         try:
             await self._outbound.acked(ready.peer_last_seq)
         except RemoteProtocolError:
-            # The gateway keeps more of ours than this journal ever sent: one of the two was put
-            # back to an older state.  Numbers would be given out twice: an alarm, never silence.
+            # The gateway keeps more of ours than this journal ever sent, or less than it once
+            # acknowledged: one of the two was put back to an older state.  Numbers would be given
+            # out twice: an alarm, never silence.
             return self._link.close("sequence-gap")
         self._sent = ready.peer_last_seq
         self._on_ready(ready.session_id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from common.audit import (
     GENESIS,
@@ -16,6 +16,7 @@ from common.audit import (
     verify_chain,
     verify_head,
 )
+from common.audit_check import RENEWED
 from common.clock import Clock
 from common.errors import AuthError
 from common.signing import SigningKey
@@ -48,6 +49,7 @@ class AuditLog:
 
         Raises:
             StoreError: ``audit.too-large``; the whole transaction must fail with it (R4).
+            AuthError: ``audit.broken``: the end is not as this machine signed it.
         """
         return self.append_at(self._clock.now().wall_ms, event, **facts)
 
@@ -55,6 +57,12 @@ class AuditLog:
         """Add one entry of a given moment, in milliseconds since the epoch; see `append`."""
         with self._db.transaction():
             head = self.head()
+            # The end that was read may be anybody's; to sign on would make it this machine's.
+            self._check_end(head)
+            return self._append(head, event, at_ms, facts)
+
+    def _append(self, head: Head, event: str, at_ms: int, facts: Mapping[str, Fact]) -> Head:
+        with self._db.transaction():
             body = entry_body(event, at_ms, facts)
             new = Head(head.seq + 1, entry_hash(head.hash, body))
             self._db.run(
@@ -64,22 +72,32 @@ class AuditLog:
                 body,
                 new.hash,
             )
-            self._sign(new)
+            self._sign(new, self._key())
             self.on_append(new)
         return new
 
-    def sign_end(self) -> None:
+    def sign_end(self, *, is_ours: Callable[[bytes], bool]) -> None:
         """Have the end signed with the present key, once `verify_tail` has found it whole.
 
-        A chain of before ends were signed has none, and gets it with an entry that says so: should
-        a signature have been taken away, that entry shows it for ever.
+        Where no key of this machine has signed it, it gets an entry that says so: a chain of before
+        ends were signed has none, and one of another pairing has one that is gone.  Should somebody
+        have taken a signature away, or put his own in its place, that entry shows it for ever.
+
+        Args:
+            is_ours: Tells whether a public key is one of this machine's.
         """
         head, signed = self.head(), self.signed_head()
-        if head.seq and signed is None:
-            self.append("audit.signed-anew")
-        elif signed is not None and signed.public_key != self._key().public.raw:
-            with self._db.transaction():
-                self._sign(head)
+        if signed is not None and signed.public_key == self._key().public.raw:
+            return
+        if signed is not None and is_ours(signed.public_key):
+            self.sign_by(self._key())
+        elif head.seq:
+            self._append(head, RENEWED, self._clock.now().wall_ms, {})
+
+    def sign_by(self, key: SigningKey) -> None:
+        """Have the end signed with a key, the present one from then on."""
+        with self._db.transaction():
+            self._sign(self.head(), key)
 
     def signed_head(self) -> SignedHead | None:
         """Return the end as it was signed, or None for an empty chain."""
@@ -137,6 +155,14 @@ class AuditLog:
         self._check_signed(head)
         return head
 
+    def _check_end(self, head: Head) -> None:
+        signed = self.signed_head()
+        if signed is None and head.seq:
+            raise broken(head.seq + 1, "unsigned")
+        if signed is not None and signed.public_key != self._key().public.raw:
+            raise broken(head.seq, "key")
+        self._check_signed(head)
+
     def _check_signed(self, head: Head) -> None:
         signed = self.signed_head()
         if signed is None:
@@ -148,8 +174,8 @@ class AuditLog:
         except AuthError:
             raise broken(head.seq, "head") from None
 
-    def _sign(self, head: Head) -> None:
-        signed = sign_head(self._key(), head, self._clock.now().wall_ms)
+    def _sign(self, head: Head, key: SigningKey) -> None:
+        signed = sign_head(key, head, self._clock.now().wall_ms)
         self._db.run("DELETE FROM signed_heads")
         self._db.run(
             "INSERT INTO signed_heads (seq, hash, at, public_key, signature)"

@@ -78,15 +78,10 @@ class Heads:
                 body = next_body(self._audit.head(), self.kept(), self._clock.now().wall_ms)
                 self._outbox.put("head", "", body.to_dict())
 
-    def offer_owed(self) -> bool:
-        """Offer what had to wait for an acknowledgement; tells whether there is something to send.
-
-        Call it when the gateway has acknowledged something.
-        """
-        if not self._owed:
-            return False
-        self.offer()
-        return not self._owed
+    def offer_owed(self) -> None:
+        """Offer what had to wait for an acknowledgement; call it when the gateway has sent one."""
+        if self._owed:
+            self.offer()
 
     def catch_up(self) -> None:
         """Offer at the start what the gateway has not signed for: since the last end, or a kill.

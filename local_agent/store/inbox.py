@@ -39,8 +39,11 @@ Accepted = Literal["new", "duplicate", "refused", "expired", "cancel", "noted", 
 
 MAX_OPEN_TASKS: Final = 200  # of the gateway's at one time; one more is refused
 MAX_HOURLY: Final = 2_000  # messages taken in within an hour; more have to wait
+MAX_HOURLY_CHARS: Final = 4_000_000  # of what is asked in them: it is kept for 90 days
+MAX_REKEYS: Final = 10  # of them, that bring another key, within a day; an honest one brings four
 
 _HOUR_MS: Final = 3_600_000
+_DAY_MS: Final = 24 * _HOUR_MS
 _KEEP_MS: Final = 30 * 86_400_000  # far beyond the life of any envelope; numbers guard for ever
 
 
@@ -119,8 +122,9 @@ class Inbox:
 
         Raises:
             RemoteProtocolError: ``sequence-gap``: the link let something through that it must not.
-            UnavailableError: ``inbox.too-fast`` or ``inbox.unheard``: more than a journal may grow
-                by; nothing was written, and it may come again later.
+            UnavailableError: ``inbox.too-fast``, ``inbox.too-much``, ``inbox.too-many-keys`` or
+                ``inbox.unheard``: more than a journal may grow by; nothing was written, and it may
+                come again later.
             StoreError: nothing was written; do not acknowledge.
         """
         header = envelope.header
@@ -131,6 +135,8 @@ class Inbox:
             if header.seq > last + 1:
                 raise RemoteProtocolError("sequence-gap", expected=last + 1, seq=header.seq)
             self._check_pace(header.seq)
+            if header.typ == "rekey":
+                self._check_rekeys()
             fresh = self._note(envelope)
             if not fresh:
                 self._audit.append("inbox.repeated-id", seq=header.seq, jti=header.jti)
@@ -169,6 +175,16 @@ class Inbox:
         if row and row[0] > self._clock.now().wall_ms - _HOUR_MS:
             raise UnavailableError("inbox.too-fast", limit=MAX_HOURLY)
 
+    def _check_rekeys(self) -> None:
+        # Every key stays known for ever, and has all that waits signed anew.
+        row = self._db.one(
+            "SELECT count(*) FROM inbox WHERE peer = ? AND typ = 'rekey' AND received_at > ?",
+            self._name,
+            self._clock.now().wall_ms - _DAY_MS,
+        )
+        if row and row[0] >= MAX_REKEYS:
+            raise UnavailableError("inbox.too-many-keys", limit=MAX_REKEYS)
+
     def _note(self, envelope: Envelope) -> bool:
         """Count the number, and return False when the message id was seen before."""
         header = envelope.header
@@ -199,6 +215,8 @@ class Inbox:
         if self._outbox.is_full():
             raise UnavailableError("inbox.unheard")
         now = self._clock.now().wall_ms
+        if self._tasks.count_chars_since(now - _HOUR_MS) + len(body.text) > MAX_HOURLY_CHARS:
+            raise UnavailableError("inbox.too-much", limit=MAX_HOURLY_CHARS)
         is_room = self._tasks.count_open_remote() < MAX_OPEN_TASKS
         arrival = _arrival(envelope, body)
         nameable = _is_gateways(body.short_id) and self._tasks.name_is_free(body.short_id, now)

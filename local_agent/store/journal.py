@@ -51,7 +51,7 @@ class Journal:
                 peer.on_open(self.peers.in_use())
             self.audit = AuditLog(self._db, clock, key)
             self.audit.verify_tail()
-            self.audit.sign_end()
+            self.audit.sign_end(is_ours=peer.holds if peer else _is_nobodys)
             self.outbox = Outbox(self._db, clock, peer, self.peers)
             self.heads = Heads(self._db, clock, peer=peer, outbox=self.outbox, audit=self.audit)
             self.effects = Effects(self._db, clock, self.audit)
@@ -83,15 +83,19 @@ class Journal:
         """Return a context in which several parts change together or not at all."""
         return self._db.transaction()
 
-    def acked(self, seq: int) -> bool:
-        """Forget the reports up to ``seq``, which the gateway has; True when there is a new one.
+    def acked(self, seq: int) -> None:
+        """Forget the reports up to ``seq``, which the gateway has.
 
         Raises:
-            RemoteProtocolError: ``outbox.ack-unsent``.
+            RemoteProtocolError: ``outbox.ack-unsent`` or ``outbox.ack-lost``.
         """
         self.outbox.acked(seq)
-        return self.heads.offer_owed()
+        self.heads.offer_owed()
 
     def close(self) -> None:
         """Close the file and let another process have it."""
         self._db.close()
+
+
+def _is_nobodys(_public: bytes) -> bool:
+    return False

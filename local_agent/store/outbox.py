@@ -27,7 +27,8 @@ Kind = Literal["event", "result", "head", "rekey"]
 
 LIFE_S: Final = 7 * 86_400  # how long the gateway may take a frame for true
 _FOR_EVER_MS: Final = 2**62
-_RENEW_MS: Final = 3_600_000  # re-sign what would expire within the hour
+_RENEW_MS: Final = 3_600_000  # re-sign what would expire within the hour …
+_AHEAD_MS: Final = 30_000  # … and what a clock that was put back had dated ahead by so much
 # Twice what all the tasks that the inbox lets in at one time can leave behind.
 MAX_ROWS: Final = 4_000
 MAX_BYTES: Final = 32 * 1024 * 1024
@@ -69,11 +70,13 @@ class Peer:
         name: Names the pairing, both its keys included, so that a new pairing counts from 1.
         sign: Signs what is told.
         on_open: Called with the keys in use when the journal is opened, before anything is signed.
+        holds: Tells whether a public key is one of this machine's.
     """
 
     name: str
     sign: Sign
     on_open: Callable[[KeysInUse], None] = lambda _used: None
+    holds: Callable[[bytes], bool] = lambda _public: False
 
 
 class Outbox:
@@ -85,6 +88,7 @@ class Outbox:
         self._peer = peer
         self._peers = peers
         # Up to here the gateway may have seen a frame: before this process it is not known.
+        self._news = False
         self._offered = self._sent_seq()
 
     def put(self, kind: Kind, task_id: str, body: Mapping[str, Any]) -> int:
@@ -97,6 +101,7 @@ class Outbox:
         """
         if self._peer is None:
             raise LocalProtocolError("outbox.unpaired")
+        self._news = True
         jti, expires = new_uuid(), self._expires()
         with self._db.transaction():
             seq = self._overtaken(kind, task_id, body) or self._next_seq(self._peer)
@@ -115,11 +120,17 @@ class Outbox:
             )
         return seq
 
+    def take_news(self) -> bool:
+        """Tell whether anything was put since this was asked last."""
+        news, self._news = self._news, False
+        return news
+
     def unsent(self, after: int = 0, *, limit: int = 100) -> Sequence[tuple[int, bytes]]:
         """Return ``(seq, frame)`` of what is not acknowledged, in order.
 
         A machine may be away for longer than a frame lives.  What would come too late is signed
-        anew under its old number and name, or the link could never get past it.
+        anew under its old number and name, or the link could never get past it; and so is what is
+        dated ahead of our clock, which the gateway would take only when that moment has come.
         """
         if self._peer is None:
             return []
@@ -143,12 +154,15 @@ class Outbox:
         Raises:
             RemoteProtocolError: ``outbox.ack-unsent``: the gateway claims what was never sent.
                 This journal is older than the gateway's memory: an alarm, not a detail.
+                ``outbox.ack-lost``: it no longer has what it acknowledged: the same the other way.
         """
         if self._peer is None:
             return 0
         with self._db.transaction():
             if seq > self._sent_seq():
                 raise RemoteProtocolError("outbox.ack-unsent", seq=seq)
+            if seq < (heard := self._heard_seq(self._peer)):
+                raise RemoteProtocolError("outbox.ack-lost", seq=seq, heard=heard)
             return self._db.run(
                 "DELETE FROM outbox WHERE peer = ? AND seq <= ?", self._peer.name, seq
             )
@@ -174,6 +188,11 @@ class Outbox:
         name = self._peer.name if self._peer else ""
         row = self._db.one("SELECT sent_seq FROM peers WHERE peer = ?", name)
         return int(row[0]) if row else 0
+
+    def _heard_seq(self, peer: Peer) -> int:
+        """Return the number up to which the gateway has acknowledged everything."""
+        row = self._db.one("SELECT min(seq) FROM outbox WHERE peer = ?", peer.name)
+        return int(row[0]) - 1 if row and row[0] else self._sent_seq()
 
     def _next_seq(self, peer: Peer) -> int:
         row = self._db.one(
@@ -205,9 +224,11 @@ class Outbox:
 
     def _renew(self, peer: Peer, *, before_ms: int) -> None:
         for seq, typ, jti, body in self._db.all(
-            "SELECT seq, typ, jti, body FROM outbox WHERE peer = ? AND expires_at < ?",
+            "SELECT seq, typ, jti, body FROM outbox"
+            " WHERE peer = ? AND (expires_at < ? OR expires_at > ?)",
             peer.name,
             before_ms,
+            self._expires() + _AHEAD_MS,
         ):
             expires = self._expires()
             self._db.run(

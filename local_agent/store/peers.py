@@ -18,8 +18,9 @@ FAMILY: Final = """
   WITH RECURSIVE family (kid) AS (
     SELECT ?1
     UNION
-    SELECT CASE WHEN old_key_id = kid THEN new_key_id ELSE old_key_id END
-    FROM gateway_rotations JOIN family ON kid IN (old_key_id, new_key_id))
+    SELECT new_key_id FROM family CROSS JOIN gateway_rotations ON old_key_id = kid
+    UNION
+    SELECT old_key_id FROM family CROSS JOIN gateway_rotations ON new_key_id = kid)
   SELECT kid FROM family"""
 
 

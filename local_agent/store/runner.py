@@ -25,11 +25,15 @@ class JournalThread:
 
     ``await db.run(db.journal.tasks.get, task_id)``, or any function of one's own that uses several
     parts within ``db.journal.transaction()``.
+
+    Attributes:
+        on_report: Called on the loop after anything that left a report for the gateway.
     """
 
     def __init__(self, journal: Journal, executor: ThreadPoolExecutor) -> None:
         self.journal = journal
         self._executor = executor
+        self.on_report: Callable[[], None] = lambda: None
 
     @classmethod
     async def open(
@@ -64,12 +68,21 @@ class JournalThread:
             StoreError: ``store.failed``: SQLite refused; the transaction was rolled back.
             Exception: whatever ``fn`` raises.
         """
-        return await _on(self._executor, partial(fn, *args, **kwargs))
+        call = partial(fn, *args, **kwargs)
+        return await _on(self._executor, partial(self._attended, call, asyncio.get_running_loop()))
 
     async def close(self) -> None:
         """Finish what was given, close the file and end the thread."""
         await _on(self._executor, self.journal.close)
         await asyncio.to_thread(self._executor.shutdown)
+
+    def _attended(self, call: Callable[[], _R], loop: asyncio.AbstractEventLoop) -> _R:
+        try:
+            return call()
+        finally:
+            # From here and not from whoever waits: they may have been cancelled meanwhile.
+            if self.journal.outbox.take_news():
+                loop.call_soon_threadsafe(self.on_report)
 
 
 async def _on(executor: ThreadPoolExecutor, call: Callable[[], _R]) -> _R:

@@ -176,6 +176,13 @@ class Tasks:
         row = self._db.one("SELECT count(*) FROM tasks WHERE reason IS NULL AND source = 'wecom'")
         return int(row[0]) if row else 0
 
+    def count_chars_since(self, at_ms: int) -> int:
+        """Count the characters of what the gateway brought since then, in milliseconds."""
+        row = self._db.one(
+            "SELECT sum(length(text)) FROM tasks WHERE source = 'wecom' AND created_at > ?", at_ms
+        )
+        return int(row[0] or 0) if row else 0
+
     def forget(self, *, before_ms: int, limit: int) -> int:
         """Forget tasks that ended before a moment, and return how many there were to forget.
 

@@ -89,9 +89,10 @@ async def test_many_deliveries_of_one_message_at_once_are_one(store: Store) -> N
         return asyncio.ensure_future(
             store.write(
                 inbound.remember,
+                user_id="zhang",
+                created_s=AT // 1000,
                 dedupe_key="the-message",
                 replay_key=bytes([number]),
-                user_id="zhang",
                 at_ms=AT,
             )
         )

@@ -99,7 +99,7 @@ def test_what_was_queued_by_who_may_not_ask_any_more_never_arrives_as_a_task(
     wait_until(lambda: not devices(running)["dev-1"]["online"])
     for user in ("zhangwei", "lina"):
         running.callback("@dev test", user=user)
-        running.hears("dev-1 is offline since", "@dev cancel T-", user=user)
+        running.hears("dev-1 has been offline since", "@dev cancel T-", user=user)
     assert devices(running)["dev-1"]["waiting"] >= 2
     running.admin("member", "remove", "zhangwei")
     running.admin("unbind", "dev-1", "lina")
@@ -120,7 +120,7 @@ def test_what_was_queued_offline_waits_for_a_fresh_approval(
     running.kill("agent")
     wait_until(lambda: not devices(running)["dev-1"]["online"])
     running.callback("@dev test")
-    running.hears("dev-1 is offline since", "expires", "left")
+    running.hears("dev-1 has been offline since", "expires", "left")
     running.start_agent()
     short_id = running.waiting()["short_id"]
     assert not (workspace / "ran.txt").exists()

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import uuid6  # noqa: F401  # imported lazily by the product; here before the loop is watched
 from aiohttp import web
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -179,7 +178,7 @@ class Installation:
             backoff=Soon(),
             deadlines=DEADLINES,
         )
-        engine.on_report = inbound.on_report = outbound.on_report = client.wake
+        db.on_report = client.wake
         await engine.start()
         self.agent = Agent(db, engine, client, asyncio.create_task(client.run()))
 

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import uuid6  # noqa: F401 - `common.ids` imports it late, which would block the loop of a test
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
@@ -113,9 +112,8 @@ class NoEngine:
     def begin(self, task_id: str) -> None:
         """Do nothing."""
 
-    async def cancel(self, task_id: str) -> bool:
+    def stop(self, task_id: str) -> None:
         """Do nothing."""
-        return False
 
 
 class GatewayHalf:

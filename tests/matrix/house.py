@@ -269,6 +269,7 @@ class House:
         lines = [
             f"{half}: {[task[name] for name in told]}" for half, tasks in halves for task in tasks
         ]
+        lines += truth.on_its_way(self.journal, self.store) if self.journal.exists() else []
         return "\n".join([*lines, *(f"{part}:\n{self.place.log(part)}" for part in self.parts)])
 
     # what is remembered

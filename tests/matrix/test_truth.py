@@ -94,6 +94,11 @@ def _another_accepted(evidence: Evidence) -> Evidence:
     return replace(evidence, accepted=[*evidence.accepted, asking("lost")])
 
 
+def _opened_at(evidence: Evidence) -> int:
+    (effect,) = truth.rows(evidence.journals[0], "SELECT opened_at FROM effects")
+    return int(effect["opened_at"])
+
+
 _UNKNOWN = "UPDATE tasks SET state = 'FAILED', reason = 'unknown'"
 _AUDIT = "UPDATE audit SET body = CAST({} AS BLOB)"
 # What is told, and part of how it is found.
@@ -131,6 +136,21 @@ LIES: dict[str, tuple[Lie, str]] = {
     "an approval without a signature": (
         _in_journal("UPDATE approvals SET signature = NULL"),
         "without a signature",
+    ),
+    "an approval that outlives a kill": (
+        lambda evidence: replace(
+            _in_journal("UPDATE approvals SET decided_at = decided_at - 60000")(evidence),
+            agent_kills=[_opened_at(evidence) - 30_000],
+        ),
+        "was given before a kill and used after it",
+    ),
+    "a presumption that stands against the agent's word": (
+        _in_gateway(f"{_UNKNOWN}, presumed = 1"),
+        "presumed unknown, and its agent has told otherwise",
+    ),
+    "an approval that nobody was told of": (
+        _in_gateway("DELETE FROM outbox WHERE key LIKE 'waiting:%'"),
+        "nobody was told that it waits",
     ),
     "an effect that nobody approved": (
         _in_journal(_AUDIT.format("replace(CAST(body AS TEXT), 'approval.approved', 'x.y')")),

@@ -7,10 +7,12 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 import codexbridge
+from common.sentences import SHARED, say
 
 ROOT = Path(__file__).parent.parent.parent
 HEAVY = ("sqlalchemy", "aiohttp", "keyring", "pydantic", "cryptography", "websockets", "asyncio")
@@ -183,3 +185,17 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
     finally:
         os.close(writing)
     assert (done.returncode, done.stderr) == (141, b"")
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize(
+    ("named", "code"), [("missing.json", "system.no-file"), ("", "system.folder")]
+)
+def test_a_file_that_cannot_be_used_is_told_in_the_language_of_the_terminal(
+    tmp_path: Path, named: str, code: str, lang: Literal["en", "zh"]
+) -> None:
+    path = str(tmp_path / named)
+    verify = ("receipt", "verify", path, "--key", "11" * 32)
+    done = launch(*verify, CODEXBRIDGE_LANG=lang, CODEXBRIDGE_HOME=str(tmp_path))
+    assert done.returncode == 1
+    assert done.stderr == f"codexbridge: {say(SHARED[code], lang, path=path)}\n"

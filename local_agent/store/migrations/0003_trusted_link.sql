@@ -45,6 +45,7 @@ CREATE TRIGGER events_remain BEFORE DELETE ON events
 WHEN EXISTS (SELECT 1 FROM tasks WHERE tasks.task_id = OLD.task_id AND tasks.reason IS NULL)
 BEGIN SELECT RAISE(ABORT, 'events of an open task remain'); END;
 CREATE INDEX tasks_ended ON tasks (updated_at) WHERE reason IS NOT NULL;
+CREATE INDEX tasks_of_the_chat ON tasks (created_at) WHERE source = 'wecom';
 CREATE INDEX approvals_by_task ON approvals (task_id);
 CREATE INDEX effects_by_task ON effects (task_id);
 

@@ -18,7 +18,7 @@ from common.audit import (
     sign_head,
     verify_head,
 )
-from common.audit_check import STARTED, Checked, LogCheck
+from common.audit_check import RENEWED, STARTED, Checked, LogCheck
 from common.audit_export import check_export, entry_line, kept_line, last_line
 from common.audit_report import export_lines
 from common.errors import AuthError
@@ -67,7 +67,7 @@ class Log:
         self.kept = kept_of(self.head)
         self.add(KEPT, **self.kept.facts())
         self.add("test.last")
-        self.signed = sign_head(OWN, self.head, NOW)
+        self.signed: SignedHead | None = sign_head(OWN, self.head, NOW)
 
     @property
     def head(self) -> Head:
@@ -86,7 +86,7 @@ class Log:
 def fault(lines: Sequence[bytes], **how: Any) -> tuple[int, str]:
     """Return where and why an export does not hold."""
     with pytest.raises(AuthError) as caught:
-        check_export(lines, **{"keys": KEYS, "to_the_end": True, **how})
+        check_export(lines, **{"keys": KEYS, **how})
     assert caught.value.code == "audit.broken"
     seq, what = caught.value.facts["seq"], str(caught.value.facts["what"])
     assert isinstance(seq, int)
@@ -94,9 +94,9 @@ def fault(lines: Sequence[bytes], **how: Any) -> tuple[int, str]:
     return seq, what
 
 
-def checked(lines: Sequence[bytes], *, to_the_end: bool = True) -> Checked:
+def checked(lines: Sequence[bytes]) -> Checked:
     """Return what an export says when it holds."""
-    return check_export(lines, keys=KEYS, to_the_end=to_the_end)
+    return check_export(lines, keys=KEYS)
 
 
 @pytest.mark.requirement("P6")
@@ -178,19 +178,51 @@ def test_a_chain_written_anew_by_its_own_key_is_found_by_the_other_halfs_head() 
     assert fault(forged.lines()) == (2, "end")
 
 
+def now_and_then(log: Log, signed: SignedHead | None) -> Checked:
+    """Check a log where it lies, as one that is signed now and then."""
+    check = LogCheck(keys=KEYS, to_the_end=False)
+    for entry in log.entries:
+        check.entry(entry)
+    if signed:
+        check.signed(signed)
+    check.kept(log.kept)
+    return check.finish()
+
+
 def test_a_log_that_is_signed_now_and_then_may_have_newer_entries_but_no_lost_signature() -> None:
     log = Log()
-    log.signed = sign_head(OWN, Head(2, log.entries[1][3]), NOW)
-    assert checked(log.lines(), to_the_end=False).signed == log.signed
-    lines = [*export_lines(log.entries, [log.kept], None)]
-    assert checked(lines, to_the_end=False).signed is None
+    signed = sign_head(OWN, Head(2, log.entries[1][3]), NOW)
+    assert now_and_then(log, signed).signed == signed
+    assert now_and_then(log, None).signed is None
     log.add(STARTED)
-    lines = [*export_lines(log.entries, [log.kept], None)]
-    assert fault(lines, to_the_end=False) == (6, "unsigned")
+    with pytest.raises(AuthError) as caught:
+        now_and_then(log, None)
+    assert caught.value.facts == {"seq": 6, "what": "unsigned"}
+
+
+@pytest.mark.requirement("P6")
+def test_an_export_without_a_signature_over_its_last_entry_is_anybodys() -> None:
+    log = Log()
+    log.signed = None
+    assert fault(log.lines()) == (5, "unsigned"), "nothing of it is signed"
+    log = Log()
+    log.add("test.written-on")
+    assert fault(log.lines()) == (5, "unsigned"), "written on behind the owner's signature"
+    part = [entry_line((seq + 9, prev, body, found)) for seq, prev, body, found in log.entries]
+    assert fault([*part, last_line(log.signed)]) == (5, "unsigned"), "a part that begins behind it"
+
+
+def test_an_entry_that_notes_a_lost_signature_is_told() -> None:
+    log = Log()
+    assert checked(log.lines()).renewed is None
+    log.add(RENEWED)
+    log.signed = sign_head(OWN, log.head, NOW)
+    assert checked(log.lines()).renewed == log.head.seq
 
 
 def test_two_signed_heads_or_two_of_one_half_are_one_too_many() -> None:
     log = Log()
+    assert log.signed is not None
     for extra in ("signed", "kept"):
         check = LogCheck(keys=KEYS, to_the_end=True)
         for entry in log.entries:

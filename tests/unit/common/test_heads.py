@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -88,6 +89,10 @@ def test_a_frame_is_kept_in_its_one_form_and_within_bounds() -> None:
     assert loose.frame != envelope.frame
     assert kept_head("peer", loose, said(), at_ms=NOW) == KEPT
     padded = replace(envelope, frame=envelope.frame + b" " * MAX_FRAME_BYTES)
+    assert kept_head("peer", padded, said(), at_ms=NOW) == KEPT, "as anybody in between can"
+    header = json.loads(envelope.frame)["header"]
+    signed = {"header": " " * MAX_FRAME_BYTES + header}
+    large = json.dumps(json.loads(envelope.frame) | signed).encode()
     with pytest.raises(AuthError) as caught:
-        kept_head("peer", padded, said(), at_ms=NOW)
+        kept_head("peer", replace(envelope, frame=large), said(), at_ms=NOW)
     assert caught.value.code == "head.too-large"

@@ -1,11 +1,19 @@
 from __future__ import annotations
 
 import uuid
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import pytest
 
 from common import ids
+from common.clock import ManualClock
 from common.errors import InputError
+
+# RFC 9562, appendix A.6: 2022-02-22 19:22:22 UTC with the fields 0xCC3 and 0x18C4DC0C0C07398F.
+RFC_MS = 0x017F22E279B0
+RFC_DRAWN = (0xCC3 << 62 | 0x18C4DC0C0C07398F) << 6
+RFC_UUID = "017f22e2-79b0-7cc3-98c4-dc0c0c07398f"
 
 
 def test_a_uuid_is_of_version_7_and_sorts_by_time() -> None:
@@ -13,7 +21,39 @@ def test_a_uuid_is_of_version_7_and_sorts_by_time() -> None:
     assert made == sorted(made)
     assert len(set(made)) == 100
     assert {uuid.UUID(text).version for text in made} == {7}
-    assert made[0] == made[0].lower()
+    assert {uuid.UUID(text).variant for text in made} == {uuid.RFC_4122}
+    assert all(text == str(uuid.UUID(text)) for text in made)
+
+
+def test_a_uuid_is_laid_out_as_the_rfc_shows_it() -> None:
+    new = ids.UuidSource(ManualClock(RFC_MS), draw=lambda size: RFC_DRAWN.to_bytes(size, "big"))
+    assert new() == RFC_UUID
+
+
+@pytest.mark.parametrize("drawn", [b"\x00" * 10, b"\xff" * 10])
+def test_uuids_of_one_millisecond_and_of_a_clock_set_back_still_rise(drawn: bytes) -> None:
+    clock = ManualClock(RFC_MS)
+    new = ids.UuidSource(clock, draw=lambda _size: drawn)
+    made = [new(), new()]
+    clock.jump_wall(-3600)
+    made += [new(), new()]
+    clock.jump_wall(7200)
+    made.append(new())
+    assert all(older < newer for older, newer in pairwise(made))
+    assert {(uuid.UUID(text).version, uuid.UUID(text).variant) for text in made} == {
+        (7, uuid.RFC_4122)
+    }
+
+
+def test_uuids_of_many_threads_are_all_different() -> None:
+    new = ids.UuidSource(ManualClock(RFC_MS))
+    with ThreadPoolExecutor(8) as threads:
+        made = [
+            made
+            for batch in threads.map(lambda _: [new() for _ in range(500)], range(8))
+            for made in batch
+        ]
+    assert len(set(made)) == 4000
 
 
 @pytest.mark.parametrize("minter", ["gateway", "agent"])

@@ -22,6 +22,7 @@ LABELS = (
     signing.APPROVAL,
     signing.AUDIT,
     signing.AUDIT_HEAD,
+    signing.ACK,
     signing.PAIR,
     signing.REKEY,
     signing.RECEIPT,
@@ -65,6 +66,25 @@ def test_a_key_of_another_size_is_refused(size: int) -> None:
         with pytest.raises(AuthError) as caught:
             kind(b"k" * size)
         assert caught.value.code == "auth.key-size"
+
+
+FIELD = 2**255 - 19
+ORDER_8 = 0x7A03AC9277FDC74EC6CC392CFA53202A0F67100D760B3CBA4FD84D3D706A17C7
+WEAK = {
+    **{f"order {order}": y for order, y in ((1, 1), (2, FIELD - 1), (4, 0))},
+    "order 8": ORDER_8,
+    "order 8, the other": FIELD - ORDER_8,
+    **{f"not reduced, {y}": FIELD + y for y in (0, 1, 3, 18)},
+}
+
+
+@pytest.mark.requirement("R12", "R16")
+@pytest.mark.parametrize("sign_bit", [0, 2**255])
+@pytest.mark.parametrize("y", WEAK.values(), ids=WEAK)
+def test_a_key_under_which_one_signature_fits_everything_is_refused(y: int, sign_bit: int) -> None:
+    with pytest.raises(AuthError) as caught:
+        VerifyKey((y | sign_bit).to_bytes(32, "little"))
+    assert caught.value.code == "auth.key-weak"
 
 
 def test_a_key_is_named_by_its_hash_and_equal_by_its_bytes() -> None:

@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-import uuid6  # noqa: F401 - `common.ids` imports it late, which would block the loop of a test
 
 from common.clock import ManualClock
 from common.errors import StateError
@@ -24,7 +23,7 @@ from common.protocol.rekey import announced_key
 from common.signing import SigningKey
 from gateway import rotation
 from gateway.identity import KeyRing, open_identity
-from gateway.store import agents, mailbox
+from gateway.store import agents, heads, mailbox
 from tests.gateway_desk import AGENT, MACHINE, Desk, open_desk
 
 
@@ -139,6 +138,10 @@ async def test_a_rotation_is_audited(desk: Desk, ring: KeyRing) -> None:
     begun = await begin(desk, ring)
     (entry,) = [entry for entry in await desk.audited() if "gateway.rekeyed" in entry]
     assert json.loads(entry)["facts"] == {"old": old, "new": begun.key_id, "machines": 1}
+    signed = await desk.store.read(heads.signed_head)
+    assert signed is not None
+    assert signed.public_key == ring.current.public.raw, "the old key may be gone tomorrow"
+    assert signed.seq == len(await desk.audited())
 
 
 async def test_to_drop_the_old_keys_at_once_is_to_revoke_who_knows_only_those(

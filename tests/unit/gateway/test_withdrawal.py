@@ -68,6 +68,22 @@ async def test_a_task_that_may_be_on_its_way_is_stopped_by_its_machine(desk: Des
     said = str(await desk.hear("@dev cancel"))
     assert "is told to stop" in said
     assert (await desk.task()).reason is None
+    await desk.connect()
+    assert await kinds(desk) == ["task", "cancel"]
+
+
+@pytest.mark.requirement("P3")
+async def test_a_member_who_cancels_again_and_again_fills_no_mailbox_of_a_machine_that_is_away(
+    desk: Desk,
+) -> None:
+    await desk.connect()
+    await desk.ask()
+    await desk.disconnect()
+    for _ in range(20):
+        await desk.hear("@dev cancel")
+        desk.clock.advance(301)
+        await desk.upkeep.round()
+    await desk.connect()
     assert await kinds(desk) == ["task", "cancel"]
 
 

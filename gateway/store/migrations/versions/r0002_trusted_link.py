@@ -16,6 +16,7 @@ depends_on = None
 def upgrade() -> None:
     """Add what is new, and let accepting a task touch fewer pages."""
     _narrow_indexes()
+    _create_inbound()
     _rebuild("task_events", _create_task_events)
     _rebuild("audit", _create_audit)
     op.add_column("members", sa.Column("chosen_agent_id", sa.Text(), nullable=True))
@@ -84,6 +85,23 @@ def _rebuild(table: str, create: Callable[[], object]) -> None:
     create()
     op.execute(f"INSERT INTO {table} SELECT * FROM {table}_before")  # noqa: S608 — our own names
     op.drop_table(f"{table}_before")
+
+
+def _create_inbound() -> None:
+    # What was there is not kept: it lacks the time of the message, and WeCom redelivers for less
+    # than a minute.
+    op.drop_table("inbound")
+    op.create_table(
+        "inbound",
+        sa.Column("user_id", sa.Text(), nullable=False),
+        sa.Column("created_s", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("dedupe_key", sa.Text(), nullable=False),
+        sa.Column("replay_key", sa.LargeBinary(), nullable=False),
+        sa.Column("received_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("user_id", "created_s", "dedupe_key", name=op.f("pk_inbound")),
+        sqlite_with_rowid=False,
+    )
+    op.create_index("ix_inbound_received_at", "inbound", ["received_at"])
 
 
 def _create_task_events() -> None:

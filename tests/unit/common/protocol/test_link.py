@@ -10,7 +10,7 @@ from common.clock import ManualClock
 from common.errors import InputError, LocalProtocolError
 from common.protocol import frames
 from common.protocol.closing import websocket_code
-from common.protocol.envelope import gateway_name
+from common.protocol.envelope import agent_name, gateway_name
 from common.protocol.link import (
     Acked,
     AgentKnocked,
@@ -31,6 +31,7 @@ from tests.unit.common.protocol.wire import (
     SESSION,
     STRANGER_KEY,
     Ends,
+    ack_text,
     closed,
     only,
     ready_ends,
@@ -76,7 +77,12 @@ def test_an_agent_says_and_takes_nothing_but_the_handshake_before_the_gateway_is
 @pytest.mark.requirement("R13")
 @pytest.mark.parametrize(
     "frame",
-    [frames.Ping(1), frames.Ack(1), frames.Challenge("{}"), frames.Ready("{}", b"0" * 64)],
+    [
+        frames.Ping(1),
+        frames.Ack(1, b"0" * 64),
+        frames.Challenge("{}"),
+        frames.Ready("{}", b"0" * 64),
+    ],
     ids=repr,
 )
 def test_a_gateway_takes_nothing_but_a_hello_first(frame: frames.Frame) -> None:
@@ -283,6 +289,43 @@ def test_envelopes_arrive_in_order_and_are_acknowledged_when_kept() -> None:
     ends.agent.ack(2)
     ends.exchange()
     assert ends.gateway.events() == [Acked(1), Acked(2)]
+
+
+@pytest.mark.requirement("R16", "P3")
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"key": STRANGER_KEY},
+        {"key": GATEWAY_KEY},
+        {"session_id": "session-0"},
+        {"iss": gateway_name(GATEWAY_KEY.public), "aud": agent_name(AGENT_ID)},
+        {"aud": agent_name("another")},
+    ],
+    ids=["a stranger", "our own echo", "another connection", "turned round", "for another"],
+)
+def test_nobody_in_between_can_acknowledge_for_the_agent(forged: dict[str, Any]) -> None:
+    ends = ready_ends()
+    ends.gateway.send(task(1, ends.clock.now()).frame)
+    ends.gateway.data_to_send()
+    honest: dict[str, Any] = {
+        "key": AGENT_KEY,
+        "iss": agent_name(AGENT_ID),
+        "aud": gateway_name(GATEWAY_KEY.public),
+    }
+    ends.gateway.receive(ack_text(seq=1, **honest | forged), ends.clock.now())
+    assert ends.gateway.events() == [Closed("auth", facts={"why": "auth.signature"})]
+
+
+@pytest.mark.requirement("R16", "P3")
+def test_nobody_in_between_can_acknowledge_for_the_gateway() -> None:
+    ends = ready_ends()
+    ends.agent.send(result(1, ends.agent_now).frame)
+    ends.exchange()
+    ends.gateway.ack(1)
+    (said,) = ends.gateway.data_to_send()
+    another = json.loads(said) | {"seq": 2}
+    ends.agent.receive(json.dumps(another), ends.agent_now)
+    assert ends.agent.events() == [Closed("auth", facts={"why": "auth.signature"})]
 
 
 def test_one_acknowledgement_speaks_for_all_before_it() -> None:

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from common.clock import Instant, ManualClock
 from common.protocol import frames
+from common.protocol.codec import framed
 from common.protocol.envelope import (
     Envelope,
     EventBody,
@@ -18,7 +19,7 @@ from common.protocol.envelope import (
 )
 from common.protocol.link import Closed, Link, LinkEvent, LinkState
 from common.protocol.rekey import rekey_body
-from common.signing import SigningKey, VerifyKey
+from common.signing import ACK, SigningKey, VerifyKey
 
 GATEWAY_KEY = SigningKey(b"\x01" * 32)
 AGENT_KEY = SigningKey(b"\x02" * 32)
@@ -38,7 +39,7 @@ EVERY_FRAME: list[frames.Frame] = [
     frames.Sealed("tombstone", "{}", "{}", _SIG),
     frames.Sealed("event", "{}", "{}", _SIG),
     frames.Sealed("result", "{}", "{}", _SIG),
-    frames.Ack(1),
+    frames.Ack(1, _SIG),
     frames.Ping(0),
     frames.Pong(2**32 - 1),
     frames.ErrorFrame("sequence-gap"),
@@ -110,6 +111,12 @@ def rekey(
     iss, aud = gateway_name(key.public), agent_name(AGENT_ID)
     body = rekey_body(new, iss=iss, aud=aud, old_key_id=key.public.key_id)
     return task(seq, at, key=key, typ="rekey", iss=iss, jti=f"rekey-{seq}", body=body)
+
+
+def ack_text(key: SigningKey, seq: int, *, iss: str, aud: str, session_id: str = SESSION) -> str:
+    """Return an acknowledgement as whoever holds the key could make it by hand."""
+    said = framed(session_id.encode(), iss.encode(), aud.encode(), str(seq).encode())
+    return frames.encode_frame(frames.Ack(seq, key.sign(ACK, said)))
 
 
 def result(seq: int, at: Instant, **changed: Any) -> Envelope:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
-import uuid6  # noqa: F401  # imported lazily by the product; here before the loop is watched
 
-from common.audit import entry_hash
-from common.errors import CodexBridgeError, ConfigError, InputError, StoreError
+from common.audit import entry_body, entry_hash
+from common.errors import AuthError, CodexBridgeError, ConfigError, InputError, StoreError
 from common.protocol.bodies import HeadBody
 from common.sentences import Lang
 from common.signing import SigningKey
@@ -108,6 +109,28 @@ def test_a_whole_log_holds(desk: Desk) -> None:
     for lang in ("en", "zh"):
         code, said = desk.run("verify", lang="zh" if lang == "zh" else "en")
         assert (code, str(told["entries"]) in said) == (0, True)
+
+
+@pytest.mark.requirement("P6")
+def test_an_export_is_signed_to_its_last_entry_and_only_when_it_holds(
+    desk: Desk, tmp_path: Path
+) -> None:
+    head = desk.verify()["head"]
+    body = entry_body("test.newer", 1, {})
+    prev = bytes.fromhex(head["hash"])
+    entry = (head["seq"] + 1, prev, body, entry_hash(prev, body))
+    with closing(sqlite3.connect(desk.path, isolation_level=None)) as db:
+        db.execute("INSERT INTO audit (seq, prev, body, hash) VALUES (?, ?, ?, ?)", entry)
+    assert desk.verify()["signed"]["seq"] == head["seq"], "not signed yet"
+    exported, key = tmp_path / "log.jsonl", desk.run("key")[1].strip()
+    assert desk.run("export", "--output", str(exported)) == (0, "")
+    told = desk.verify("--file", str(exported), "--key", key)
+    assert told["signed"]["seq"] == told["head"]["seq"] == head["seq"] + 1
+    with closing(sqlite3.connect(desk.path, isolation_level=None)) as db:
+        db.execute("DELETE FROM signed_heads")
+    with pytest.raises(AuthError):
+        desk.run("export", "--output", str(tmp_path / "forged.jsonl"))
+    assert not (tmp_path / "forged.jsonl").exists()
 
 
 @pytest.mark.requirement("P6")

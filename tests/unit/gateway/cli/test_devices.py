@@ -169,7 +169,7 @@ def test_a_revoked_machine_is_listed_only_when_asked_for_and_its_name_is_free(
     assert office.devices() == []
     (gone,) = office.devices("--all")
     assert gone["revoked_at"] is not None
-    assert (gone["members"], gone["online"]) == ([], False)
+    assert (gone["members"], gone["online"], gone["waiting"]) == ([], False, 0)
     assert "revoked 2" in office.type("devices", "--all")
     assert {"agent.revoked", "task.withdrawn"} <= set(office.audited())
     assert "CB1-" in office.type("pair", "--machine", "dev-1", "--member", "zhangwei")

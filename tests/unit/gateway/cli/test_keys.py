@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from common.clock import SystemClock
 from common.errors import StateError
 from common.signing import SigningKey
 from gateway.cli import keys
@@ -87,3 +88,25 @@ def test_at_once_a_connected_machine_is_waited_for(
     assert "dev-1" not in said
     assert machine(desk).revoked_at is None
     assert len(offered(desk)) == 1
+
+
+def test_at_once_a_machine_that_reconnects_with_the_new_key_is_waited_for(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A machine that takes a key over disconnects first; then it is offline for a moment."""
+    desk.pair(desk.code(), SigningKey.generate())
+    agent_id, at_ms = machine(desk).agent_id, SystemClock().now().wall_ms
+    with open_admin(desk.store) as store:
+        store.write(agents.connect, agent_id, at_ms=at_ms)
+        store.write(agents.disconnect, agent_id, epoch=1, at_ms=at_ms)
+    monkeypatch.setattr(keys, "TAKE_SECONDS", 5.0)
+
+    def come_back(_seconds: float) -> None:
+        with open_admin(desk.store) as store:
+            new = machine(desk).sealing_key_id
+            store.write(agents.connect, agent_id, at_ms=at_ms + 1, gateway_key_id=new)
+
+    monkeypatch.setattr("gateway.cli.keys.time.sleep", come_back)
+    said = desk.type("rotate", "--now")
+    assert "dev-1" not in said
+    assert machine(desk).revoked_at is None

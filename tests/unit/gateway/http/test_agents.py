@@ -146,6 +146,24 @@ async def test_who_has_proved_itself_takes_no_place_from_others(gateway: Gateway
 
 
 @pytest.mark.requirement("R13")
+@pytest.mark.requirement("R13")
+async def test_an_address_that_keeps_failing_is_let_in_more_slowly(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(agents_module, "FAILED_HANDSHAKES", 3)
+    gateway = Gateway(trusted_proxies=("127.0.0.0/8",))
+    async with gateway.client:
+        for _ in range(3):
+            socket = await gateway.dial(**{"X-Forwarded-For": "192.0.2.1"})
+            await socket.receive_str()
+            await socket.send_str("{}")
+            while not socket.closed:
+                await socket.receive()
+        assert await gateway.status(**{"X-Forwarded-For": "192.0.2.1"}) == 503
+        other = await gateway.dial(**{"X-Forwarded-For": "192.0.2.2"})
+        assert await gateway.until(other, gateway.link(), Ready), "nobody else waits for it"
+
+
 async def test_behind_a_trusted_proxy_each_client_has_its_own_places() -> None:
     gateway = Gateway(trusted_proxies=("127.0.0.0/8",))
     async with gateway.client:

@@ -62,6 +62,36 @@ async def test_a_machine_that_holds_what_was_never_sent_takes_nothing_over(desk:
     assert (agent.epoch, agent.online) == (0, False)
 
 
+@pytest.mark.requirement("R17")
+@pytest.mark.requirement("P3")
+async def test_a_machine_that_forgot_what_it_acknowledged_takes_nothing_over(desk: Desk) -> None:
+    await desk.connect()
+    await desk.ask()
+    await desk.mailbox.acked(AGENT, epoch=desk.epoch, seq=1)
+    desk.clock.advance(8 * 86_400)
+    await desk.upkeep.round()  # what it acknowledged is forgotten here as well
+    with pytest.raises(StoreError) as caught:
+        await desk.mailbox.connect(AGENT, gateway_key_id=KEY_ID, last_seq=0)
+    assert caught.value.code == "mailbox.agent-behind"
+    agent = await desk.store.read(agents.find, AGENT)
+    assert agent is not None
+    assert (agent.epoch, agent.online) == (desk.epoch, True), "the other copy stays connected"
+
+
+@pytest.mark.requirement("P3")
+async def test_what_a_clock_dated_ahead_holds_nobody_up_once_the_clock_was_put_back(
+    desk: Desk,
+) -> None:
+    right_ms = desk.clock.now().wall_ms
+    await desk.ask()
+    desk.clock.jump_wall(8 * 3600 + 61)
+    await desk.upkeep.round()
+    desk.clock.jump_wall(-8 * 3600 - 61)
+    await desk.connect()
+    (tombstone,) = await desk.mail()
+    assert (tombstone.header.typ, tombstone.header.iat) == ("tombstone", right_ms // 1000)
+
+
 @pytest.mark.requirement("P3")
 async def test_a_cancel_that_is_told_anew_waits_for_the_machine_that_comes_back(
     desk: Desk,

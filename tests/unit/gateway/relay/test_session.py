@@ -15,6 +15,7 @@ from common.protocol.rekey import rekey_body
 from common.signing import SigningKey
 from gateway.relay import session as session_module
 from gateway.relay.session import MAX_UNFLUSHED, WINDOW
+from tests.unit.common.protocol.wire import ack_text
 from tests.unit.gateway.relay.doubles import AGENT_ID, Scene
 
 
@@ -116,7 +117,7 @@ async def test_a_repeated_envelope_is_acknowledged_again_and_stored_once(scene: 
     for _ in range(2):
         agent.wire.to_gateway.put_nowait(scene.event(1).frame.decode())
     for _ in range(2):
-        assert strict_json.loads(await agent.read_one() or "", max_bytes=100)["seq"] == 1
+        assert strict_json.loads(await agent.read_one() or "", max_bytes=1000)["seq"] == 1
     assert len(scene.record.received) == 1
     assert not [event for event in agent.events if isinstance(event, Duplicate)]
 
@@ -243,6 +244,8 @@ async def test_a_key_that_was_rotated_during_the_handshake_is_refused(scene: Sce
     agent = scene.dial()
     assert await agent.closed_with() == "auth"  # the machine tries its next key then
     assert scene.proved == 0
+    await until(lambda: scene.store.goodbyes == 1)
+    assert not scene.record.online, "what took the record over also gives it back"
 
 
 async def test_an_agent_revoked_during_the_handshake_is_refused(scene: Scene) -> None:
@@ -262,7 +265,8 @@ async def test_an_agent_that_holds_more_than_was_ever_sent_is_an_alarm(scene: Sc
 
 async def test_an_ack_for_what_was_never_sent_ends_the_session(scene: Scene) -> None:
     agent = await scene.connect()
-    agent.say({"t": "ack", "seq": 7})
+    names = {"iss": agent_name(AGENT_ID), "aud": gateway_name(scene.gateway_key.public)}
+    agent.wire.to_gateway.put_nowait(ack_text(scene.agent_key, 7, **names))
     assert await agent.closed_with() == "protocol"
     assert scene.record.acked == 0
 

@@ -134,7 +134,7 @@ def test_when_the_disk_is_full_everybody_in_the_group_hears_of_it(
         return members.add(conn, "zhang", lang=None, at_ms=AT)
 
     def large(conn: Connection) -> int:
-        return conn.run("INSERT INTO inbound VALUES (:key, NULL, 0)", key="x" * 1_000_000)
+        return conn.run("INSERT INTO inbound VALUES (:key, 0, '', x'', 0)", key="x" * 1_000_000)
 
     jobs = [Job(call, loop.create_future()) for call in (small, large, small)]
     commit_group(driver, jobs)

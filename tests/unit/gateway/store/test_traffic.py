@@ -202,6 +202,7 @@ def test_what_expires_is_buried_under_its_own_number(conn: SqliteConnection) -> 
     assert seq == 1
     assert b'"t":"tombstone"' in frame
     assert mailbox.expired(conn, before_ms=AT * 2, limit=5) == []
+    assert mailbox.depths(conn) == {}  # nobody waits for what was taken back
 
 
 # -- outbox ----------------------------------------------------------------------------------
@@ -290,9 +291,16 @@ def test_old_messages_are_forgotten_and_waiting_ones_are_not(conn: SqliteConnect
 # -- dedupe keys -----------------------------------------------------------------------------
 
 
-def _seen(conn: SqliteConnection, dedupe: str, replay: bytes, at: int = AT) -> bool:
+def _seen(
+    conn: SqliteConnection, dedupe: str, replay: bytes, at: int = AT, *, created_s: int = AT // 1000
+) -> bool:
     return not inbound.remember(
-        conn, dedupe_key=dedupe, replay_key=replay, user_id="zhang", at_ms=at
+        conn,
+        user_id="zhang",
+        created_s=created_s,
+        dedupe_key=dedupe,
+        replay_key=replay,
+        at_ms=at,
     )
 
 
@@ -301,12 +309,21 @@ def test_a_message_is_new_only_when_both_of_its_keys_are(conn: SqliteConnection)
     assert not _seen(conn, "m1", b"c1")
     assert _seen(conn, "m1", b"c1")
     assert _seen(conn, "m1", b"c2"), "delivered again, encrypted anew"
-    assert _seen(conn, "m2", b"c2"), "replayed under another name"
+    assert _seen(conn, "m1", b"c2"), "the second delivery, replayed"
+    assert _seen(conn, "m2", b"c1"), "replayed under another name"
     assert not _seen(conn, "m3", b"c3")
+
+
+@pytest.mark.requirement("R71")
+@pytest.mark.parametrize("seconds", [-600, -1, 0, 1, 600])
+def test_a_message_that_is_dated_anew_is_the_same(conn: SqliteConnection, seconds: int) -> None:
+    assert not _seen(conn, "m1", b"c1")
+    assert _seen(conn, "m1", b"c2", created_s=AT // 1000 + seconds)
+    assert _seen(conn, "m2", b"c1", created_s=AT // 1000 + seconds)
 
 
 def test_old_messages_are_forgotten(conn: SqliteConnection) -> None:
     _seen(conn, "m1", b"1")
     _seen(conn, "m2", b"2", AT + 10)
-    assert inbound.purge(conn, before_ms=AT + 1) == 2
+    assert inbound.purge(conn, before_ms=AT + 1) == 1
     assert not _seen(conn, "m1", b"1")

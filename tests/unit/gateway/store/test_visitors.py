@@ -63,14 +63,30 @@ def test_messages_are_counted_by_person_and_time_up_to_the_limit(conn: SqliteCon
     for number, user in enumerate(["zhang", "zhang", "li", "zhang", "zhang"]):
         inbound.remember(
             conn,
+            user_id=user,
+            created_s=AT // 1000,
             dedupe_key=str(number),
             replay_key=bytes([number]),
-            user_id=user,
             at_ms=AT + number,
         )
     assert _found(conn, since=AT + 1).messages == 2
     assert _found(conn, since=AT).messages == 3
     assert _found(conn).messages == 3
+
+
+def test_messages_that_come_late_are_counted_unless_they_are_an_hour_late(
+    conn: SqliteConnection,
+) -> None:
+    for seconds in (3599, 3600):
+        inbound.remember(
+            conn,
+            user_id="zhang",
+            created_s=AT // 1000 - seconds,
+            dedupe_key=str(seconds),
+            replay_key=bytes(1),
+            at_ms=AT + 1,
+        )
+    assert _found(conn, since=AT).messages == 1
 
 
 def test_open_tasks_and_queues_are_counted(conn: SqliteConnection) -> None:
@@ -101,9 +117,9 @@ def test_open_tasks_and_queues_are_counted(conn: SqliteConnection) -> None:
 
 
 def test_it_is_answered_from_indexes_of_what_is_open(conn: SqliteConnection) -> None:
-    facts = {"user_id": "zhang", "since": 0, "messages": 3, "queued": 2}
+    facts = {"user_id": "zhang", "since": 0, "written_since": 0, "messages": 3, "queued": 2}
     plan = [row["detail"] for row in conn.all(f"EXPLAIN QUERY PLAN {visitors._FIND}", **facts)]
-    for index in ("ix_inbound_user_id", "ix_tasks_open", "ix_mailbox_unacked"):
+    for index in ("inbound USING PRIMARY KEY", "ix_tasks_open", "ix_mailbox_unacked"):
         assert any(index in step for step in plan), plan
     tables = ("members", "bindings", "agents", "inbound", "tasks", "mailbox", "m", "b", "a", "q")
     assert not any(step.split()[:2] == ["SCAN", name] for step in plan for name in tables), plan

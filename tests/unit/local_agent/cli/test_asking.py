@@ -239,7 +239,7 @@ def test_nothing_to_reject_is_said(agent: AgentDouble, capsys: Captured) -> None
 def test_what_does_not_wait_cannot_be_decided(agent: AgentDouble, command: str) -> None:
     for approval in (None, an_approval(state="consumed")):
         agent.answers["show"] = {"task": ENDED, "approval": approval}
-        assert codexbridge.main([command, "T-7K3F"]) == 2
+        assert codexbridge.main([command, "T-7K3F"]) == 1  # as `cancel` of what ended
 
 
 @pytest.mark.requirement("R30")
@@ -377,3 +377,14 @@ def test_status_without_an_agent_is_exit_code_3(home: Home, capsys: Captured) ->
 def test_an_agent_that_cannot_answer_is_exit_code_1(agent: AgentDouble) -> None:
     agent.answers["status"] = UnavailableError("store.failed", why="disk")
     assert codexbridge.main(["status"]) == 1
+
+
+def test_a_proposal_that_was_told_on_the_way_is_not_told_twice(
+    agent: AgentDouble, capsys: Captured
+) -> None:
+    agent.events["ask"] = [
+        {"type": "task_state", "state": "WAITING_APPROVAL", "message": "Proposed: `pytest -q`."}
+    ]
+    agent.answers["ask"] = {"task": TASK | {"proposed": "Proposed: `pytest -q`."}}
+    assert codexbridge.main(["ask", "test"]) == 0
+    assert capsys.readouterr().out.count("Proposed: `pytest -q`.") == 1

@@ -15,8 +15,9 @@ from common.home import Home
 from common.keystore import FileKeystore
 from common.protocol.pairing import check_words, new_code
 from common.signing import SigningKey
-from local_agent.cli import pair
+from local_agent.cli import pair, words
 from local_agent.relay.pairing import Pairing, load_key, load_pairing
+from tests.unit.local_agent.cli.conftest import AgentDouble
 
 GATEWAY = SigningKey(bytes([2]) * 32)
 URL = "https://gw.example"
@@ -76,6 +77,7 @@ def test_pairing_keeps_key_and_gateway_and_shows_the_check_words(
     out = capsys.readouterr().out
     assert all(word in out for word in check_words(own, GATEWAY.public))
     assert CODE not in out
+    assert words.PAIRED_NEXT.en in out
     assert gateway.codes == [CODE]
 
 
@@ -169,3 +171,17 @@ def test_what_is_stored_holds_no_secret(
         *("v", "url", "agent_id", "machine", "gateway_key", "agent_key_id", "paired_at")
     }
     assert CODE[4:] not in text
+
+
+def test_a_running_agent_is_to_be_started_again(
+    gateway: GatewayDouble,
+    agent: AgentDouble,
+    types: Callable[[str], None],
+    capsys: Captured,
+) -> None:
+    """It goes on with the pairing that it was started with, and is refused with that."""
+    types(CODE + "\n")
+    assert codexbridge.main(["pair", "--gateway", URL]) == 0
+    out = capsys.readouterr().out
+    assert words.PAIRED_RESTART.en in out
+    assert words.PAIRED_NEXT.en not in out

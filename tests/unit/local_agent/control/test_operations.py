@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import uuid6  # noqa: F401 - `common.ids` imports it late, which would block the loop of a test
 
 from common.clock import ManualClock
 from common.errors import CodexBridgeError, InputError, RemoteProtocolError, StateError, StoreError

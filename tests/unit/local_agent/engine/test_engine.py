@@ -15,11 +15,15 @@ from common.errors import InputError, StateError, StoreError
 from common.model.intent import TaskKind
 from common.model.proposal import CommandProposal, TaskResult
 from common.model.state import FINAL, Reason, TaskState
+from local_agent.engine import commands as commands_module
+from local_agent.engine import engine as engine_module
 from local_agent.engine.engine import Engine
+from local_agent.engine.ports import Change
 from local_agent.execution.command import Outcome, Progress
 from local_agent.proposers.base import Asked, Proposed
 from local_agent.replies import BLOCKED
 from local_agent.store.endings import read_ending
+from local_agent.store.tasks import Task
 from local_agent.workspace.manifest import Differences
 from tests.desk import WITHIN_S, Desk
 
@@ -616,18 +620,118 @@ async def test_a_tampered_approval_runs_nothing_and_fails_loudly(desk: Desk) -> 
     assert "not the one that was shown" in task.summary
 
 
-async def test_a_store_that_fails_while_ending_leaves_the_task_open(desk: Desk) -> None:
+class FullDisk:
+    """Keeps the journal of a desk from taking any step of a task."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.is_full = True
+        self._refused = asyncio.Event()
+        self._store = desk.engine._tasks._store
+        self._change = self._store.change
+        self._store.change = self._try  # type: ignore[method-assign]  # the only way in
+
+    async def refuses(self) -> None:
+        """Wait until a step was refused."""
+        async with asyncio.timeout(WITHIN_S):
+            await self._refused.wait()
+
+    async def _try(self, change: Change) -> Task:
+        if self.is_full:
+            self._refused.set()
+            raise StoreError("store.failed")
+        return await self._change(change)
+
+
+async def test_a_store_that_fails_while_ending_leaves_the_task_open_until_it_works_again(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ending = asyncio.Event()
 
     async def fail(task_id: str) -> None:
         ending.set()
         raise StoreError("store.failed")
 
+    monkeypatch.setattr(engine_module, "AGAIN_SECONDS", 0.01)
+    withdraw = desk.gate.withdraw
     desk.gate.withdraw = fail  # type: ignore[method-assign]  # a full disk
     desk.executor.refusal = InputError("command.empty")
     task_id = await desk.ask("@dev test")
     async with asyncio.timeout(WITHIN_S):
         await ending.wait()
-        await asyncio.gather(*desk.engine._carried.values())
     assert (await desk.task(task_id)).state is TaskState.PROPOSAL_READY
-    assert desk.failures.events == ["task.left-open"]
+    assert set(desk.failures.events) == {"task.left-open"}
+    desk.gate.withdraw = withdraw  # type: ignore[method-assign]  # there is room again
+    assert (await desk.until(task_id, *FINAL)).reason is Reason.FAILED
+
+
+@pytest.mark.requirement("P3")
+async def test_a_task_goes_on_without_a_restart_once_the_journal_takes_it_again(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine_module, "AGAIN_SECONDS", 0.01)
+    disk = FullDisk(desk)
+    task_id = await desk.ask("@dev help")
+    await disk.refuses()
+    assert (await desk.task(task_id)).reason is None
+    disk.is_full = False
+    assert (await desk.until(task_id, *FINAL)).reason is Reason.COMPLETED
+
+
+@pytest.mark.requirement("P3")
+async def test_what_was_asked_just_before_a_crash_waits_on_under_its_seal(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entered = desk.engine._tasks._store.change
+    asked = asyncio.Event()
+
+    async def stand_still(change: Change) -> Task:
+        if change.state is WAITING:
+            asked.set()
+            await asyncio.Event().wait()
+        return await entered(change)
+
+    monkeypatch.setattr(desk.engine._tasks._store, "change", stand_still)
+    task_id = await desk.ask("@dev test")
+    async with asyncio.timeout(WITHIN_S):
+        await asked.wait()
+    (before,) = await desk.gate.pending()
+    desk.clock.advance(60)
+    await desk.restart()
+    after = await desk.waiting(task_id)
+    assert (after.approval_id, after.digest) == (before.approval_id, before.digest)
+    assert after.expires_at == before.expires_at
+    await desk.decide(after)
+    assert (await desk.until(task_id, *FINAL)).reason is Reason.COMPLETED
+
+
+@pytest.mark.requirement("P3")
+async def test_how_a_command_ended_is_kept_until_the_journal_takes_it(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(commands_module, "AGAIN_SECONDS", 0.01)
+    desk.executor.may_end.clear()
+    task_id = await desk.ask("@dev test")
+    await desk.decide(await desk.waiting(task_id))
+    await desk.until(task_id, EXECUTING)
+    disk = FullDisk(desk)
+    desk.executor.may_end.set()
+    await disk.refuses()
+    assert (await desk.task(task_id)).state is EXECUTING
+    disk.is_full = False
+    assert (await desk.until(task_id, *FINAL)).reason is Reason.COMPLETED
+    assert len(desk.executor.ran) == 1
+
+
+@pytest.mark.requirement("P3")
+async def test_an_approval_that_a_full_disk_kept_from_being_used_runs_nothing_by_itself(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine_module, "AGAIN_SECONDS", 0.01)
+    task_id = await desk.ask("@dev test")
+    asked = await desk.waiting(task_id)
+    disk = FullDisk(desk)
+    await desk.decide(asked)
+    await disk.refuses()  # after the intent was written, before EXECUTING
+    disk.is_full = False
+    assert (await desk.until(task_id, *FINAL)).reason is Reason.UNKNOWN
+    assert desk.executor.ran == []

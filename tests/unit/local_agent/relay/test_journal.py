@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-import uuid6  # noqa: F401 - `common.ids` imports it late, which would block the loop of a test
 
 from common.clock import ManualClock
 from common.errors import RemoteProtocolError
@@ -16,6 +16,7 @@ from common.protocol.envelope import agent_name, gateway_name, open_envelope
 from local_agent.relay.journal import JournalInbound, JournalOutbound, gateway_peer
 from local_agent.relay.keys import AgentKeys
 from local_agent.relay.pairing import Pairing
+from local_agent.store.heads import EVERY
 from local_agent.store.runner import JournalThread
 from tests.sealed import AGENT, AGENT_ID, GATEWAY, from_gateway
 
@@ -23,14 +24,13 @@ from tests.sealed import AGENT, AGENT_ID, GATEWAY, from_gateway
 class RecordingEngine:
     def __init__(self) -> None:
         self.begun: list[str] = []
-        self.cancelled: list[str] = []
+        self.stopped: list[str] = []
 
     def begin(self, task_id: str) -> None:
         self.begun.append(task_id)
 
-    async def cancel(self, task_id: str) -> bool:
-        self.cancelled.append(task_id)
-        return True
+    def stop(self, task_id: str) -> None:
+        self.stopped.append(task_id)
 
 
 class Desk:
@@ -40,12 +40,9 @@ class Desk:
         self.engine = RecordingEngine()
         self.inbound = JournalInbound(db, self.engine)
         self.outbound = JournalOutbound(db, self)
-        self.woken = 0
+        self.rung = asyncio.Event()
         self.settled = 0
-        self.inbound.on_report = self._wake
-
-    def _wake(self) -> None:
-        self.woken += 1
+        db.on_report = self.rung.set
 
     async def acked(self) -> None:
         self.settled += 1
@@ -81,6 +78,31 @@ async def test_a_task_is_kept_before_it_is_begun(desk: Desk) -> None:
     assert desk.engine.begun == ["task-1"]
 
 
+async def test_whatever_leaves_a_report_rings_also_when_nobody_waits_for_it(desk: Desk) -> None:
+    begun, left = threading.Event(), threading.Event()
+
+    def fill() -> None:
+        begun.set()
+        left.wait(5)
+        for _ in range(EVERY):
+            desk.db.journal.audit.append("test.entry")
+
+    waiting = asyncio.ensure_future(desk.db.run(fill))
+    await asyncio.to_thread(begun.wait, 5)
+    waiting.cancel()
+    await asyncio.gather(waiting, return_exceptions=True)
+    left.set()
+    await asyncio.wait_for(desk.rung.wait(), 5)
+    ((_, frame),) = await desk.outbound.unsent(0, 10)
+    assert b'"head"' in frame
+
+
+async def test_what_leaves_no_report_does_not_ring(desk: Desk) -> None:
+    await desk.db.run(desk.db.journal.tasks.recent)
+    await asyncio.sleep(0)
+    assert not desk.rung.is_set()
+
+
 @pytest.mark.requirement("P3")
 async def test_a_task_that_was_kept_before_is_not_begun_again(desk: Desk) -> None:
     envelope = from_gateway(desk.clock, 1)
@@ -94,7 +116,8 @@ async def test_a_task_that_came_too_late_is_reported_and_never_begun(desk: Desk)
     envelope = from_gateway(desk.clock, 1, expired=True)
     await desk.inbound.keep(envelope)
     await desk.inbound.begin(envelope)
-    assert (desk.engine.begun, desk.woken) == ([], 1)
+    await asyncio.wait_for(desk.rung.wait(), 5)
+    assert desk.engine.begun == []
     ((seq, frame),) = await desk.outbound.unsent(0, 10)
     report = open_envelope(
         frame,
@@ -114,8 +137,20 @@ async def test_a_cancel_reaches_the_engine_and_a_tombstone_only_the_count(desk: 
     ):
         await desk.inbound.keep(envelope)
         await desk.inbound.begin(envelope)
-    assert desk.engine.cancelled == ["task-1"]
+    assert desk.engine.stopped == ["task-1"]
     assert await desk.inbound.last_seq() == 3
+
+
+@pytest.mark.requirement("P3")
+async def test_a_cancel_that_was_kept_needs_nothing_more_of_the_journal_to_take_effect(
+    desk: Desk,
+) -> None:
+    await desk.inbound.keep(from_gateway(desk.clock, 1))
+    cancel = from_gateway(desk.clock, 2, typ="cancel", task_id="task-1")
+    await desk.inbound.keep(cancel)
+    await desk.db.run(desk.db.journal._db.run, "PRAGMA query_only = ON")  # as a full disk
+    await desk.inbound.begin(cancel)
+    assert desk.engine.stopped == ["task-1"]
 
 
 async def test_reports_are_forgotten_once_acknowledged(desk: Desk) -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import uuid6  # noqa: F401 - `common.ids` imports it late, which would block the loop of a test
 
 from common.clock import ManualClock
 from common.errors import ConfigError, StateError, UnavailableError
@@ -21,6 +20,7 @@ from local_agent.relay.journal import JournalInbound, JournalOutbound, gateway_p
 from local_agent.relay.keys import AgentKeys
 from local_agent.relay.pairing import Pairing
 from local_agent.relay.rotation import PAUSE_MS, Rotation
+from local_agent.store.inbox import MAX_REKEYS
 from local_agent.store.runner import JournalThread
 from tests.sealed import AGENT, AGENT_ID, GATEWAY, Wish, a_seal, as_stored, from_gateway
 
@@ -60,9 +60,8 @@ class NoEngine:
     def begin(self, task_id: str) -> None:
         """Do nothing."""
 
-    async def cancel(self, task_id: str) -> bool:
+    def stop(self, task_id: str) -> None:
         """Do nothing."""
-        return True
 
 
 @dataclass
@@ -377,3 +376,17 @@ async def test_a_machine_that_is_not_paired_has_one_key(tmp_path: Path) -> None:
     await asyncio.to_thread(keys.open_local)
     await asyncio.to_thread(again.open_local)
     assert keys.present().public == again.present().public
+
+
+@pytest.mark.requirement("R17")
+async def test_a_gateway_cannot_fill_the_journal_with_keys(desk: Desk) -> None:
+    for seq in range(1, MAX_REKEYS + 1):
+        await desk.keep(rekey(desk.clock, seq, new=SigningKey.generate()))
+    one_more = SigningKey.generate()
+    with pytest.raises(UnavailableError) as caught:
+        await desk.keep(rekey(desk.clock, MAX_REKEYS + 1, new=one_more))
+    assert caught.value.code == "inbox.too-many-keys"
+    assert await desk.audited("gateway.rekeyed") == MAX_REKEYS
+    desk.clock.advance(86_400)
+    await desk.keep(rekey(desk.clock, MAX_REKEYS + 1, new=one_more))
+    assert await desk.audited("gateway.rekeyed") == MAX_REKEYS + 1

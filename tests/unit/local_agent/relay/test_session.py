@@ -64,6 +64,8 @@ class Journal:
     async def acked(self, seq: int) -> None:
         if seq > self.reports:
             raise RemoteProtocolError("outbox.ack-unsent", seq=seq)
+        if seq < self.forgotten:
+            raise RemoteProtocolError("outbox.ack-lost", seq=seq)
         self.forgotten = seq
         await self._tell(f"acked {seq}")
 
@@ -275,6 +277,15 @@ async def test_news_are_sent_at_once() -> None:
 @pytest.mark.requirement("R17")
 async def test_a_gateway_that_keeps_more_than_was_ever_sent_is_an_alarm() -> None:
     async with pumping(Journal(reports=1), keeps=9) as (_, pump):
+        assert (await pump).code == "sequence-gap"
+
+
+@pytest.mark.requirement("R17")
+@pytest.mark.requirement("P3")
+async def test_a_gateway_that_no_longer_keeps_what_it_acknowledged_is_an_alarm() -> None:
+    journal = Journal(reports=5)
+    journal.forgotten = 5
+    async with pumping(journal, keeps=3) as (_, pump):
         assert (await pump).code == "sequence-gap"
 
 

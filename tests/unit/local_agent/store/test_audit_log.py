@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from common.audit import Head
+from common.audit import GENESIS, Head, entry_body, entry_hash, sign_head
+from common.audit_check import RENEWED
 from common.clock import ManualClock
 from common.errors import AuthError
+from common.signing import SigningKey
 from local_agent.store.audit_log import AuditLog
 from local_agent.store.database import Database
 from tests.sealed import AGENT, a_journal
@@ -90,3 +92,50 @@ def test_a_journal_that_could_not_open_leaves_no_lock_behind(tmp_path: Path) -> 
         tmp_path, "UPDATE audit SET body = x'00' WHERE seq = 299", 299
     )
     Database(tmp_path / "state" / "journal.db").close()
+
+
+def forge(db: Database, signer: SigningKey | None) -> None:
+    """Write the log anew beside the machine, every hash right, and sign it with another key."""
+    for (name,) in db.all("SELECT name FROM sqlite_schema WHERE type = 'trigger'"):
+        db.run(f"DROP TRIGGER {name}")
+    body = entry_body("test.forged", 1, {})
+    head = Head(1, entry_hash(GENESIS, body))
+    db.run("DELETE FROM audit")
+    db.run(
+        "INSERT INTO audit (seq, prev, body, hash) VALUES (1, ?, ?, ?)", GENESIS, body, head.hash
+    )
+    db.run("DELETE FROM signed_heads")
+    if signer is not None:
+        signed = sign_head(signer, head, 1)
+        values = (signed.seq, signed.hash, signed.at, signed.public_key, signed.signature)
+        db.run("INSERT INTO signed_heads VALUES (?, ?, ?, ?, ?)", *values)
+
+
+@pytest.mark.requirement("P6", "R58")
+@pytest.mark.parametrize(
+    ("signer", "what"), [(None, "unsigned"), (SigningKey.generate(), "key")], ids=["none", "other"]
+)
+def test_a_machine_does_not_write_on_behind_an_end_that_it_did_not_sign(
+    db: Database, signer: SigningKey | None, what: str
+) -> None:
+    log = filled(db, 3)
+    forge(db, signer)
+    with pytest.raises(AuthError) as caught:
+        log.append("test.event")
+    assert caught.value.facts["what"] == what
+    assert log.head().seq == 1
+
+
+@pytest.mark.requirement("P6", "R58")
+def test_a_start_on_an_end_that_another_signed_is_noted_for_ever(db: Database) -> None:
+    log, mine, other = filled(db, 3), SigningKey.generate(), SigningKey.generate()
+    log.sign_end(is_ours=lambda _: False)
+    assert log.head().seq == 3, "signed with the present key: nothing to note"
+    log.sign_by(mine)
+    log.sign_end(is_ours=lambda public: public == mine.public.raw)
+    assert log.head().seq == 3, "nor with an earlier one of this machine"
+    forge(db, other)
+    log.verify_tail()
+    log.sign_end(is_ours=lambda public: public == mine.public.raw)
+    assert RENEWED.encode() in [*log.entries()][-1][2]
+    log.append("test.event")

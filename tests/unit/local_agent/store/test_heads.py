@@ -13,7 +13,7 @@ import pytest
 
 from common.audit import GENESIS
 from common.clock import ManualClock
-from common.heads import FORKED, KEPT
+from common.heads import FORKED, KEPT, MAX_FRAME_BYTES, verify_kept
 from common.model.state import Reason, TaskState
 from common.protocol.bodies import HeadBody
 from local_agent.store.heads import EVERY
@@ -53,8 +53,10 @@ def events(journal: Journal) -> list[str]:
 
 
 def acknowledge(journal: Journal) -> bool:
-    """Let the gateway acknowledge everything."""
-    return journal.acked(journal._db.all("SELECT max(sent_seq) FROM peers")[0][0])
+    """Let the gateway acknowledge everything, and tell whether that left something to send."""
+    journal.outbox.take_news()
+    journal.acked(journal._db.all("SELECT max(sent_seq) FROM peers")[0][0])
+    return journal.outbox.take_news()
 
 
 def executed(journal: Journal, clock: ManualClock) -> None:
@@ -159,13 +161,16 @@ def test_the_alarm_outlives_a_restart(tmp_path: Path, clock: ManualClock) -> Non
         assert again.heads.standing().forked_at == clock.now().wall_ms
 
 
-def test_a_padded_head_is_passed_over(journal: Journal, clock: ManualClock) -> None:
+def test_a_head_that_was_padded_on_its_way_is_kept(journal: Journal, clock: ManualClock) -> None:
     to_waiting(journal)
     own = journal.audit.head()
     said = HeadBody(5, "00" * 32, own.seq, own.hash.hex(), clock.now().wall_ms)
-    envelope = a_head(clock, 1, said, frame=b" " * 9000)
+    envelope = a_head(clock, 1, said)
+    envelope = replace(envelope, frame=envelope.frame + b" " * MAX_FRAME_BYTES)
     assert journal.inbox.accept(envelope) == "noted"
-    assert journal.heads.kept() is None
+    kept = journal.heads.kept()
+    assert kept is not None
+    assert verify_kept(kept).content == said
 
 
 def test_a_start_offers_what_the_gateway_has_not_signed_and_a_quiet_one_nothing(

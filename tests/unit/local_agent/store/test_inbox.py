@@ -238,3 +238,25 @@ def test_more_messages_than_a_journal_may_grow_by_have_to_wait(
     assert journal.inbox.last_seq() == 2
     clock.advance(3600)
     assert journal.inbox.accept(from_gateway(clock, 3)) == "new"
+
+
+def test_more_words_than_a_journal_may_grow_by_have_to_wait(
+    journal: Journal, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inbox_module, "MAX_HOURLY_CHARS", 100)
+    journal.inbox.accept(from_gateway(clock, 1, text="a" * 60))
+    with pytest.raises(UnavailableError) as caught:
+        journal.inbox.accept(from_gateway(clock, 2, text="b" * 41))
+    assert caught.value.code == "inbox.too-much"
+    assert journal.inbox.last_seq() == 1
+    assert journal.inbox.accept(from_gateway(clock, 2, text="b" * 40)) == "new"
+    clock.advance(3600)
+    assert journal.inbox.accept(from_gateway(clock, 3, text="c" * 100)) == "new"
+
+
+def test_the_words_of_an_hour_are_counted_without_reading_all_tasks(journal: Journal) -> None:
+    plan = journal._db.all(
+        "EXPLAIN QUERY PLAN"
+        " SELECT sum(length(text)) FROM tasks WHERE source = 'wecom' AND created_at > 5"
+    )
+    assert "tasks_of_the_chat" in str(plan)

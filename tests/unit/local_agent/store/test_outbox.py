@@ -121,6 +121,34 @@ def test_a_report_outlives_a_long_absence_under_its_old_name(
     assert renewed.body == first.body
 
 
+@pytest.mark.requirement("P3")
+def test_an_acknowledgement_that_was_taken_back_is_an_alarm(
+    journal: Journal, clock: ManualClock
+) -> None:
+    for _ in range(3):
+        journal.outbox.put("event", "t", an_event(clock))
+    journal.outbox.acked(2)
+    for _ in ("while one is on its way", "when there is nothing left"):
+        with pytest.raises(RemoteProtocolError) as caught:
+            journal.outbox.acked(1)
+        assert caught.value.code == "outbox.ack-lost"
+        journal.outbox.acked(3)
+
+
+@pytest.mark.requirement("P3")
+def test_what_a_clock_dated_ahead_is_signed_anew_once_the_clock_was_put_back(
+    tmp_path: Path,
+) -> None:
+    clock, right = ManualClock(), ManualClock()
+    clock.jump_wall(86_400)
+    with closing(a_journal(tmp_path, clock)) as journal:
+        journal.outbox.put("event", "t", an_event(right, "ahead"))
+        clock.jump_wall(-86_400)
+        [(seq, frame)] = journal.outbox.unsent()
+        assert opened(frame, right).header.iat == right.now().wall_s
+        assert seq == 1
+
+
 def test_a_fresh_report_is_sent_as_it_was_stored(journal: Journal, clock: ManualClock) -> None:
     journal.outbox.put("event", "t", an_event(clock))
     before = journal.outbox.unsent()

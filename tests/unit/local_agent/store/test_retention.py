@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import uuid6  # noqa: F401  # imported lazily by the product; here before the loop is watched
 
 from common.clock import ManualClock
 from common.errors import StateError, StoreError
