@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-PYTEST ?= -n 2
+PYTEST ?= -n 3 --dist worksteal
 
 .PHONY: demo test matrix check format lint types imports bench wheel lock reference clean help
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import hmac
 import json
-from collections.abc import Container
-from dataclasses import dataclass
+from collections.abc import Container, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from common.audit import (
@@ -27,13 +27,16 @@ from common.audit import (
 )
 from common.errors import AuthError
 from common.heads import KEPT, KeptHead, verify_kept
+from common.protocol.envelope import gateway_name
 
 STARTED: Final = "gateway.started"  # from here on a chain that is signed now and then has a head
 # What came before had no signature of its owner any more: whatever was there may be gone.
 RENEWED: Final = "audit.signed-anew"
+ENROLLED: Final = "agent.enrolled"  # gives a machine that was paired its name
 MAX_KEPT: Final = 100_000
 
 _KEPT_MARK: Final = f'"event":"{KEPT}"'.encode()
+_ENROLLED_MARK: Final = f'"event":"{ENROLLED}"'.encode()
 _STARTED_MARK: Final = f'"event":"{STARTED}"'.encode()
 _RENEWED_MARK: Final = f'"event":"{RENEWED}"'.encode()
 
@@ -49,6 +52,8 @@ class Checked:
         kept: Newest head of each other half, all proven.
         renewed: Number of the newest entry that was signed over a log without its signature; before
             it nothing but the other half can tell what there was.
+        gateways: Peers of ``kept`` that are gateways; the others are machines.
+        machines: Names of machines by peer, as this log enrolled them, the newest last.
     """
 
     first: int
@@ -56,6 +61,8 @@ class Checked:
     signed: SignedHead | None
     kept: tuple[KeptHead, ...]
     renewed: int | None = None
+    gateways: frozenset[str] = frozenset()
+    machines: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +91,8 @@ class LogCheck:
         self._base = self._head = after or Head()
         self._hashes = bytearray()
         self._noted: dict[str, _Noted] = {}
+        self._gateways: set[str] = set()
+        self._machines: dict[str, str] = {}
         self._started = False
         self._renewed: int | None = None
         self._signed: list[SignedHead] = []
@@ -95,7 +104,7 @@ class LogCheck:
         self._hashes += self._head.hash
         body = row[2]
         assert isinstance(body, bytes)  # noqa: S101  `continued` has made sure of it
-        if _KEPT_MARK in body:
+        if _KEPT_MARK in body or _ENROLLED_MARK in body:
             self._note(body)
         self._started = self._started or _STARTED_MARK in body
         if _RENEWED_MARK in body:
@@ -120,17 +129,28 @@ class LogCheck:
         for peer, noted in self._noted.items():
             if peer not in peers:
                 raise broken(noted.seq, "kept")
-        return Checked(self._base.seq + 1, self._head, signed, tuple(self._kept), self._renewed)
+        return Checked(
+            self._base.seq + 1,
+            self._head,
+            signed,
+            tuple(self._kept),
+            self._renewed,
+            frozenset(self._gateways),
+            self._machines,
+        )
 
     def _note(self, body: bytes) -> None:
         try:
             record = json.loads(body)
             event, at, facts = record["event"], record["at"], record["facts"]
             peer = facts["peer"] if event == KEPT else None
+            named = (facts["agent"], facts["machine"]) if event == ENROLLED else None
         except (ValueError, LookupError, TypeError, RecursionError):
             raise broken(self._head.seq, "malformed") from None
         if type(peer) is str:
             self._noted[peer] = _Noted(self._head.seq, at, facts)
+        if named is not None and type(named[0]) is type(named[1]) is str:
+            self._machines[named[0]] = named[1]
 
     def _check_signed(self) -> SignedHead | None:
         end = self._head.seq
@@ -161,7 +181,7 @@ class LogCheck:
         noted = self._noted.get(kept.peer) if type(kept.peer) is str else None
         at = noted.seq if noted else self._head.seq
         try:
-            verify_kept(kept)
+            envelope = verify_kept(kept)
         except AuthError:
             raise broken(at, "kept") from None
         known = noted is not None and noted.facts == kept.facts() and noted.at == kept.at
@@ -173,6 +193,8 @@ class LogCheck:
         found = self._hash_at(kept.own_seq)
         if found is not None and not hmac.compare_digest(found, kept.own_hash):
             raise broken(kept.own_seq, "countersigned")
+        if envelope.header.iss == gateway_name(envelope.signer):
+            self._gateways.add(kept.peer)
         return kept.peer
 
     def _hash_at(self, seq: int) -> bytes | None:

@@ -9,7 +9,7 @@ import base64
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
@@ -54,17 +54,30 @@ def told(check: Callable[[], Checked], lang: Lang, *, as_json: bool) -> tuple[in
 
 
 def export_lines(
-    entries: Iterable[tuple[object, ...]], kept: Iterable[KeptHead], signed: SignedHead | None
+    entries: Iterable[tuple[object, ...]],
+    kept: Iterable[KeptHead],
+    signed: SignedHead | None,
+    *,
+    since: int | None = None,
 ) -> Iterator[bytes]:
     """Yield the lines of an export; rows come as the store has them, of whatever type.
 
+    Args:
+        entries: From ``since`` on.
+        kept: Heads of other halves.
+        signed: The signed end.
+        since: Number of the first entry that is wanted; by default the first there is.
+
     Raises:
         AuthError: ``audit.broken``: what does not hold is not exported as if it did.
+        InputError: ``audit.since``: there is no such entry yet.
     """
     head = None
     for row in entries:
         head = continued(base_of(row) if head is None else head, row)
         yield entry_line(cast("Entry", row))
+    if head is None and since is not None and since > 1:
+        raise InputError("audit.since", since=since)
     end = head.seq if head else 0
     try:
         for one in kept:
@@ -108,6 +121,29 @@ def output(path: Path | None) -> Iterator[BinaryIO]:
         raise
 
 
+def export(lines: Iterable[bytes], path: Path | None, lang: Lang) -> str:
+    """Write an export to a new file, or to standard output.
+
+    Returns:
+        What to tell the person of the file; nothing where the export itself was printed.
+
+    Raises:
+        AuthError: ``audit.not-exported`` (seq): the log does not hold.
+        InputError: ``audit.since``.
+        FileExistsError: nothing is ever written over.
+    """
+    count = 0
+    try:
+        with output(path) as file:
+            for count, line in enumerate(lines, 1):  # noqa: B007  the count is told
+                file.write(line)
+    except AuthError as error:
+        if error.code != "audit.broken":
+            raise
+        raise AuthError("audit.not-exported", **error.facts) from None
+    return say(AUDIT["written"], lang, path=one_line(str(path)), count=count) if path else ""
+
+
 def given_key(text: str) -> VerifyKey:
     """Return the public key that a person names: base64, hex, or a file that holds either.
 
@@ -140,6 +176,9 @@ def _broken(facts: dict[str, object], lang: Lang, *, as_json: bool) -> str:
 
 def _lines(checked: Checked, lang: Lang) -> Iterator[str]:
     head = checked.head
+    if head.seq == 0:
+        yield say(AUDIT["empty"], lang)
+        return
     yield say(
         AUDIT["whole"] if checked.first == 1 else AUDIT["part"],
         lang,
@@ -157,11 +196,26 @@ def _lines(checked: Checked, lang: Lang) -> Iterator[str]:
         yield say(AUDIT["unsigned"], lang)
     if checked.renewed:
         yield say(AUDIT["renewed"], lang, seq=checked.renewed)
+    newest = {name: peer for peer, name in checked.machines.items()}
     for kept in checked.kept:
-        peer = one_line(kept.peer, 80)
-        yield say(AUDIT["kept"], lang, peer=peer, seq=kept.seq, own_seq=kept.own_seq)
+        said = AUDIT["kept" if kept.own_seq else "nothing-of-ours"]
+        peer = _peer(kept, checked, newest, lang)
+        yield say(said, lang, peer=peer, seq=kept.seq, own_seq=kept.own_seq)
     if not checked.kept:
         yield say(AUDIT["alone"], lang)
+
+
+def _peer(kept: KeptHead, checked: Checked, newest: Mapping[str, str], lang: Lang) -> str:
+    """Return how people name another half; ``newest`` has the peer that a name means today."""
+    if kept.peer in checked.gateways:
+        # One is the gateway; a machine that was paired anew has known several.
+        which = "gateway" if len(checked.gateways) == 1 else "gateway-of-key"
+        return say(AUDIT[which], lang, key=VerifyKey(kept.public_key).key_id)
+    machine = checked.machines.get(kept.peer)
+    if machine is None:
+        return say(AUDIT["machine-unnamed"], lang)
+    which = "machine" if newest[machine] == kept.peer else "machine-before"
+    return say(AUDIT[which], lang, machine=one_line(machine, 80))
 
 
 def _record(checked: Checked) -> dict[str, Any]:
@@ -176,6 +230,7 @@ def _record(checked: Checked) -> dict[str, Any]:
         "kept": [
             {
                 "peer": kept.peer,
+                "machine": checked.machines.get(kept.peer),
                 "seq": kept.seq,
                 "own_seq": kept.own_seq,
                 "at": kept.at,

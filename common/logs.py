@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json as json_module
 import logging
+import re
 import sys
 from collections.abc import Iterable, MutableMapping
 from datetime import UTC, datetime
@@ -27,6 +28,8 @@ Log: TypeAlias = FilteringBoundLogger
 
 MAX_VALUE_BYTES: Final = 500
 MAX_FRAMES: Final = 8
+_NOT_IN_NAMES: Final = re.compile(r"[^\w.-]")
+_QUOTED: Final = re.compile(r'[ ="]|\A\Z')
 _LEVELS: Final = {"exception": "error", "warn": "warning", "msg": "info"}
 
 _Facts: TypeAlias = MutableMapping[str, Any]
@@ -128,7 +131,7 @@ def _value(value: object, known: tuple[str, ...]) -> str | int | float | bool | 
 
 
 def _word(name: str) -> str:
-    return "".join(char if char.isalnum() or char in "_.-" else "_" for char in name[:40])
+    return _NOT_IN_NAMES.sub("_", name[:40])
 
 
 def _as_json(_logger: WrappedLogger, _method: str, facts: _Facts) -> str:
@@ -143,5 +146,4 @@ def _as_line(_logger: WrappedLogger, _method: str, facts: _Facts) -> str:
 
 def _shown(value: object) -> str:
     text = str(value)
-    plain = text and not any(char in text for char in ' ="')
-    return text if plain else json_module.dumps(text, ensure_ascii=False)
+    return json_module.dumps(text, ensure_ascii=False) if _QUOTED.search(text) else text

@@ -168,6 +168,15 @@ SHARED: dict[str, Sentence] = {
         en="Whose log is it? No key of its own is here: give the public key with --key.",
         zh="无法确定日志属于谁：此处没有其密钥。请用 --key 给出公钥。",
     ),
+    "audit.since": Sentence(
+        en="The audit log has no entry {since} yet; nothing was exported.",
+        zh="审计日志还没有第 {since} 条；没有导出任何内容。",
+    ),
+    "audit.not-exported": Sentence(
+        en="The audit log is BROKEN at entry {seq}, so there is no whole export of it. Keep the "
+        "file; `audit verify` says what is wrong.",
+        zh="审计日志在第 {seq} 条处损坏，无法完整导出。请保留该文件；`audit verify` 会说明原因。",
+    ),
     "audit.file-needed": Sentence(
         en="--key belongs to --file: the log of this installation is checked with its own keys.",
         zh="--key 只与 --file 一起使用：本机的日志用它自己的密钥检查。",
@@ -190,6 +199,14 @@ AUDIT: dict[str, Sentence] = {
         zh="审计日志的这一部分完好：共 {count} 条，第 {first} 至 {last} 条（{hash}…）。"
         "此前的内容未检查。",
     ),
+    "empty": Sentence(
+        en="The audit log is empty: nothing has been noted yet.",
+        zh="审计日志是空的：还没有任何记录。",
+    ),
+    "written": Sentence(
+        en="Wrote the audit log to {path}: {count} {count:line|lines}, for you alone to read.",
+        zh="审计日志已写入 {path}：共 {count} 行，仅你可读。",
+    ),
     "signed": Sentence(
         en="Its end is signed up to {seq} by the key {key}.",
         zh="末端已签名至第 {seq} 条，密钥 {key}。",
@@ -208,7 +225,20 @@ AUDIT: dict[str, Sentence] = {
     ),
     "kept": Sentence(
         en="{peer} has signed that it keeps our entry {own_seq}; we keep its entry {seq}.",
-        zh="{peer} 已签名确认保存我方第 {own_seq} 条；我方保存其第 {seq} 条。",
+        zh="{peer}已签名确认保存我方第 {own_seq} 条；我方保存其第 {seq} 条。",
+    ),
+    "nothing-of-ours": Sentence(
+        en="{peer} has not signed for anything of ours yet; we keep its entry {seq}.",
+        zh="{peer}尚未对我方的任何记录签名；我方保存其第 {seq} 条。",
+    ),
+    "gateway": Sentence(en="The gateway", zh="网关"),
+    "gateway-of-key": Sentence(en="The gateway with the key {key}", zh="密钥为 {key} 的网关"),
+    "machine": Sentence(en="The machine {machine}", zh="机器“{machine}”"),
+    "machine-before": Sentence(
+        en="The machine {machine}, as it was paired before", zh="机器“{machine}”（此前的配对）"
+    ),
+    "machine-unnamed": Sentence(
+        en="A machine that this part does not name", zh="此部分未提及名称的一台机器"
     ),
     "alone": Sentence(en="Nobody else keeps a head of it yet.", zh="还没有对方保存它的链头。"),
     "broken": Sentence(

@@ -41,13 +41,7 @@ def loads(data: bytes | str, *, max_bytes: int) -> Any:
         raise RemoteProtocolError("json.too-large", limit=max_bytes)
     _check_depth(raw)
     try:
-        value = json.loads(
-            raw.decode("utf-8"),
-            object_pairs_hook=_unique,
-            parse_constant=_refuse,
-            parse_float=_refuse,
-            parse_int=_bounded,
-        )
+        value = _READER.decode(raw.decode("utf-8"))
         _refuse_surrogates(value)
         return value
     except (ValueError, RecursionError):
@@ -106,6 +100,15 @@ def _bounded(text: str) -> int:
     if len(text) > 17 or abs(number := int(text)) > MAX_INTEGER:
         raise ValueError("integer out of range")
     return number
+
+
+# Made once: for each text anew it would cost as much as the reading of a small frame.
+_READER = json.JSONDecoder(
+    object_pairs_hook=_unique,
+    parse_constant=_refuse,
+    parse_float=_refuse,
+    parse_int=_bounded,
+)
 
 
 def _refuse_floats(value: object) -> None:

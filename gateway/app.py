@@ -41,6 +41,7 @@ from gateway.serving import (
     bind,
     listening,
     running,
+    spare_collector,
     stop_signal,
     until_stopped,
     write_port,
@@ -94,6 +95,7 @@ def run_gateway(
     with bind(settings.listen.host, settings.listen.port) as listener:
         store = open_store(state / STORE_FILE)
         ring = open_identity(state)
+        spare_collector()
         asyncio.run(_serve(settings, store, listener, ring=ring, log=log, port_file=port_file))
     return 0
 

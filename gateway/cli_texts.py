@@ -187,9 +187,10 @@ NO_MEMBER: Final = Sentence(en="no member", zh="无成员")
 MAIL: Final = Sentence(en="{count} waiting", zh="{count} 条等待")
 REVOKED: Final = Sentence(
     en="The key of {machine} is revoked. {ended} {ended:task was|tasks were} refused before the "
-    "machine had {ended:it|them}; {left} that it has {left:counts|count} as unknown from now on.",
+    "machine had {ended:it|them}; {left} that it has {left:ends|end} as unknown within half a "
+    "minute, while the gateway runs.",
     zh="{machine} 的密钥已吊销。{ended} 个任务在到达该机器之前已被拒绝；"
-    "它已收到的 {left} 个今后视为结果未知。",
+    "它已收到的 {left} 个将在半分钟内以结果未知结束（网关须在运行）。",
 )
 BOUND: Final = Sentence(en="{machine} works for {user} now.", zh="{machine} 现在为 {user} 工作。")
 WAS_BOUND: Final = Sentence(

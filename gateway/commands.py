@@ -196,6 +196,20 @@ def machines(order: Order) -> Answer:
     return Answer(as_list(lines))
 
 
+def without_request(order: Order) -> Answer:
+    """Say what is missing after ``on``, with the member's machines and how to name one.
+
+    Raises:
+        InputError: ``access.no-machine``.
+    """
+    if not order.visitor.machines:
+        raise InputError("access.no-machine", user=order.visitor.user_id)
+    machine = (order.machine or order.visitor.machines[0]).machine
+    head = order.voice.say(replies.NO_REQUEST, prefix=order.prefix, machine=machine)
+    how = order.voice.say(replies.HOW_TO_CHOOSE, prefix=order.prefix)
+    return Answer(as_list([head, *_machine_lines(replace(order, machine=None)), how]))
+
+
 def use(order: Order, command: Command) -> Answer:
     """Send the member's messages to one machine from now on.
 

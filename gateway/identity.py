@@ -21,6 +21,7 @@ from common.keystore import FileKeystore
 from common.protocol.handshake import MAX_GATEWAY_KEYS
 from common.signing import KEY_BYTES, SigningKey
 
+KEYS: Final = "keys"  # folder in the gateway's state
 _FIRST: Final = "gateway-key"
 _FILE: Final = re.compile(r"gateway-key(?:-([1-9][0-9]{0,8}))?\.key")
 
@@ -33,7 +34,7 @@ def open_identity(state: Path) -> KeyRing:
     Raises:
         ConfigError: ``config.key-file-broken``, ``config.file-readable-by-others`` (path).
     """
-    ring = KeyRing(state / "keys")
+    ring = KeyRing(state / KEYS)
     if not ring.reload():
         ring.add()
     return ring

@@ -129,20 +129,12 @@ class Intake:
         match said:
             case NotAddressed():
                 raise InputError("intake.not-addressed")
-            case Command(name="help" | "on") | FreeText(text=""):
-                return Answer(dsl.help_text(order.voice.lang, prefix=order.prefix))
-            case Command(name="machines"):
-                return commands.machines(order)
-            case Command(name="use") as command:
-                return commands.use(order, command)
-            case Command(name="status") as command:
-                return commands.status(order, command)
-            case Command(name="cancel") as command:
-                return commands.cancel(order, command)
-            case Command() as command:
-                return commands.hand_over(order, command)
+            case FreeText(text=""):
+                return commands.without_request(order) if order.machine else _help(order)
             case FreeText():
                 return commands.hand_over(order)
+            case Command():
+                return _obey(order, said)
 
     def _order(
         self,
@@ -172,6 +164,28 @@ class Intake:
 
     def _voice(self, lang: Lang, at: Instant) -> Voice:
         return Voice(lang, self._house.zone, at.wall_ms)
+
+
+def _obey(order: Order, command: Command) -> Answer:
+    match command.name:
+        case "help":
+            return _help(order)
+        case "on":
+            return commands.without_request(order)
+        case "machines":
+            return commands.machines(order)
+        case "use":
+            return commands.use(order, command)
+        case "status":
+            return commands.status(order, command)
+        case "cancel":
+            return commands.cancel(order, command)
+        case _:
+            return commands.hand_over(order, command)
+
+
+def _help(order: Order) -> Answer:
+    return Answer(dsl.help_text(order.voice.lang, prefix=order.prefix))
 
 
 def _key(error: CodexBridgeError, message: InboundMessage, at: Instant) -> str | None:

@@ -74,7 +74,7 @@ class Outbox:
 
     async def run(self) -> None:
         """Send until cancelled; what is in flight then is sent again at the next start."""
-        in_flight: set[asyncio.Task[None]] = set()
+        in_flight: set[asyncio.Task[bool]] = set()
         try:
             while True:
                 self._bell.clear()
@@ -83,12 +83,17 @@ class Outbox:
                     task = asyncio.create_task(self._deliver(message))
                     in_flight.add(task)
                     task.add_done_callback(in_flight.discard)
-                    task.add_done_callback(lambda _: self._bell.set())
+                    task.add_done_callback(self._go_on)
                 await self._rest(claim.next_due_at)
         finally:
             for task in in_flight:
                 task.cancel()
             await asyncio.gather(*in_flight, return_exceptions=True)
+
+    def _go_on(self, done: asyncio.Task[bool]) -> None:
+        # Nothing to claim is the usual case, and to ask costs a transaction.
+        if done.cancelled() or done.exception() is not None or done.result():
+            self._bell.set()
 
     async def _claim(self, limit: int) -> Claim:
         now_ms = self._clock.now().wall_ms
@@ -110,7 +115,8 @@ class Outbox:
         except TimeoutError:
             pass
 
-    async def _deliver(self, message: Message) -> None:
+    async def _deliver(self, message: Message) -> bool:
+        """Send one message and note what came of it; False when nothing else is queued."""
         outcome = await self._sender.send_text(
             message.user_id, message.text, repeated=_may_be_copied(message)
         )
@@ -123,26 +129,28 @@ class Outbox:
                 self._log.error("outbox-record-failed", id=message.id, code=error.code)
             await asyncio.sleep(self._record_seconds)
 
-    async def _record(self, message: Message, outcome: SendOutcome) -> None:
+    async def _record(self, message: Message, outcome: SendOutcome) -> bool:
         now_ms = self._clock.now().wall_ms
         self._note_trouble(outcome, now_ms)
         if outcome.kind == "sent":
-            await self._store.write(outbox.end, message.id, "sent", code=outcome.code, at_ms=now_ms)
-        elif outcome.kind == "permanent" or now_ms - message.created_at >= GIVE_UP_MS:
+            return await self._store.write(
+                outbox.end, message.id, "sent", code=outcome.code, at_ms=now_ms
+            )
+        if outcome.kind == "permanent" or now_ms - message.created_at >= GIVE_UP_MS:
             self._log.error("message-undeliverable", id=message.id, code=outcome.code)
-            await self._store.write(
+            return await self._store.write(
                 outbox.end, message.id, "failed", code=outcome.code, at_ms=now_ms
             )
-        else:
-            counted = outcome.kind == "retry" and outcome.code != _NO_TRY
-            await self._store.write(
-                outbox.put_back,
-                message.id,
-                due_at=now_ms + _wait_ms(message, outcome, counted=counted),
-                code=outcome.code,
-                repeated=outcome.maybe_sent,
-                counted=counted,
-            )
+        counted = outcome.kind == "retry" and outcome.code != _NO_TRY
+        await self._store.write(
+            outbox.put_back,
+            message.id,
+            due_at=now_ms + _wait_ms(message, outcome, counted=counted),
+            code=outcome.code,
+            repeated=outcome.maybe_sent,
+            counted=counted,
+        )
+        return True
 
     def _note_trouble(self, outcome: SendOutcome, now_ms: int) -> None:
         if outcome.kind != "config":

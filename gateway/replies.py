@@ -186,6 +186,10 @@ UNBOUND_DELIVERED = Sentence(
     "You are told what was done.",
     zh="{machine} 已不再为你工作，正在通知它停止 {id}。结果会告知你。",
 )
+UNBOUND_CANCELLED = Sentence(
+    en="{id} was cancelled on {machine}: the machine does not work for you any more.",
+    zh="{id} 已在 {machine} 上取消：该电脑已不再为你工作。",
+)
 UNSENT_REVOKED = Sentence(
     en="{id} is refused: the key of {machine} was revoked. It never reached the machine, so "
     "nothing was done.",
@@ -249,6 +253,10 @@ CHOSEN = Sentence(en="{line} (chosen)", zh="{line}（已选定）")
 HOW_TO_CHOOSE = Sentence(
     en="“{prefix} use NAME” chooses one, “{prefix} on NAME …” is for a single message.",
     zh="“{prefix} 使用 名称”选定一台，“{prefix} 在 名称 …”只用于一条消息。",
+)
+NO_REQUEST = Sentence(
+    en="No request was in that message, so nothing was sent. Such as: “{prefix} on {machine} test”",
+    zh="这条消息没有写明请求，没有发送。例如：“{prefix} 在 {machine} 测试”",
 )
 NOW_CHOSEN = Sentence(
     en="From now on your messages go to {machine}.", zh="今后你的消息都发给 {machine}。"

@@ -173,7 +173,11 @@ class Results:
             conn, "task.ended", at.wall_ms, task=task.task_id, agent=agent_id, reason=reason.value
         )
         outbox.drop_progress(conn, task.task_id, at_ms=at.wall_ms)
-        text = self._voice(task, at).final(task, _machine(conn, task), reason, result.summary)
+        voice, machine = self._voice(task, at), _machine(conn, task)
+        if reason is Reason.CANCELLED and not members.serves(conn, task.user_id, agent_id):
+            text = voice.unbound(task, machine, result.summary)
+        else:
+            text = voice.final(task, machine, reason, result.summary)
         self._tell(conn, task, f"final:{task.task_id}", text, at=at)
 
     def _on_rekey(

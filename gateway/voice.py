@@ -124,6 +124,11 @@ class Voice:
         head = self.say(replies.FINAL[reason], id=task.short_id, machine=machine)
         return with_words(head, summary)
 
+    def unbound(self, task: Told, machine: str, summary: str) -> str:
+        """Say that a machine stopped a task, which it may not do for this person any more."""
+        head = self.say(replies.UNBOUND_CANCELLED, id=task.short_id, machine=machine)
+        return with_words(head, summary)
+
     def unsent(self, task: Told, machine: str, reason: Reason) -> str:
         """Say that a task ended without having reached its machine, as far as is known here."""
         until = self.hour(task.expires_at)

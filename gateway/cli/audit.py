@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -39,9 +39,10 @@ def run(args: argparse.Namespace, console: Console) -> int:
     """Check or export the log, or print the key that signs it.
 
     Raises:
-        InputError: ``audit.file-needed``, ``input.public-key``.
+        InputError: ``audit.file-needed``, ``audit.no-key``, ``audit.since``, ``input.public-key``.
         ConfigError: ``audit.none`` and the like.
         StoreError: ``audit.unreadable``.
+        AuthError: ``audit.not-exported``.
     """
     match args.does:
         case "export":
@@ -68,6 +69,8 @@ def _check(console: Console, args: argparse.Namespace) -> partial[Checked]:
     if not args.file:
         return partial(_check_store, console)
     keys = {given_key(args.key).raw} if args.key else _own_keys(console)
+    if not keys:
+        raise InputError("audit.no-key")
     return partial(check_export, read_lines(args.file), keys=keys)
 
 
@@ -93,21 +96,28 @@ def _checked(log: AuditReader, console: Console) -> Checked:
 
 
 def _export(console: Console, output_file: Path | None, since: int | None) -> int:
-    from common.audit import sign_head
-    from common.audit_report import export_lines, output
-    from gateway.identity import open_identity
+    from common.audit_report import export
     from gateway.settings import STORE_FILE
     from gateway.store.audit_reader import read_audit
 
-    with read_audit(console.state / STORE_FILE) as log, output(output_file) as file:
-        # Signed to its last entry, or anybody could write on; and only what holds is signed.
-        checked = _checked(log, console)
-        signed = checked.signed
-        if signed is None or signed.seq < checked.head.seq:
-            signed = sign_head(open_identity(console.state).current, checked.head, now_ms())
-        for line in export_lines(log.entries(since), log.kept(), signed):
-            file.write(line)
+    with read_audit(console.state / STORE_FILE) as log:
+        wrote = export(_export_lines(log, console, since), output_file, console.lang)
+    if wrote:
+        print(wrote)
     return 0
+
+
+def _export_lines(log: AuditReader, console: Console, since: int | None) -> Iterator[bytes]:
+    from common.audit import sign_head
+    from common.audit_report import export_lines
+    from gateway.identity import open_identity
+
+    # Signed to its last entry, or anybody could write on; and only what holds is signed.
+    checked = _checked(log, console)
+    signed = checked.signed
+    if signed is None or signed.seq < checked.head.seq:
+        signed = sign_head(open_identity(console.state).current, checked.head, now_ms())
+    yield from export_lines(log.entries(since), log.kept(), signed, since=since)
 
 
 def _key(console: Console) -> int:
@@ -119,6 +129,7 @@ def _key(console: Console) -> int:
 
 
 def _own_keys(console: Console) -> frozenset[bytes]:
-    from gateway.identity import open_identity
+    from gateway.identity import KEYS, KeyRing
 
-    return frozenset(key.public.raw for key in open_identity(console.state).offered())
+    ring = KeyRing(console.state / KEYS)  # a check makes no key where there is none
+    return frozenset(key.public.raw for key in ring.offered()) if ring.reload() else frozenset()

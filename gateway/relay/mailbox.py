@@ -127,7 +127,9 @@ class Mailbox(Deliveries):
         if agent is None:
             return None
         mailbox.resume(conn, agent, seq=last_seq, at_ms=at.wall_ms)
-        mailbox.bury_ahead(conn, self._seal, agent_id, at=at)
+        unacked = agent.next_seq - 1 > last_seq
+        if unacked:
+            mailbox.bury_ahead(conn, self._seal, agent_id, at=at)
         if self._connections.take(agent_id, at.wall_ms) > 0:
             audit.append(conn, "agent.connected", at.wall_ms, agent=agent_id, epoch=agent.epoch)
         # A cancel lives five minutes; a machine that was away for longer is told anew.
@@ -146,7 +148,7 @@ class Mailbox(Deliveries):
             epoch=agent.epoch,
             public_key=VerifyKey(agent.public_key),
             recv_seq=agent.recv_seq,
-            waits=any(told) or agent.next_seq - 1 > last_seq,
+            waits=unacked or any(told),
         )
 
 

@@ -233,7 +233,8 @@ def resume(conn: Connection, agent: Agent, *, seq: int, at_ms: int) -> None:
     acked = ((oldest and oldest["seq"]) or agent.next_seq) - 1
     if seq < acked:
         raise StoreError("mailbox.agent-behind", agent_id=agent.agent_id, seq=seq, acked=acked)
-    ack(conn, agent.agent_id, epoch=agent.epoch, seq=seq, at_ms=at_ms)
+    if seq > acked:  # most come back with nothing new, thousands of them at one time
+        ack(conn, agent.agent_id, epoch=agent.epoch, seq=seq, at_ms=at_ms)
 
 
 def bury_ahead(conn: Connection, seal: Seal, agent_id: str, *, at: Instant) -> None:

@@ -29,6 +29,7 @@ _BIND = """
 _UNBIND = "DELETE FROM bindings WHERE user_id = :user_id AND agent_id = :agent_id"
 _UNBIND_MEMBER = "DELETE FROM bindings WHERE user_id = :user_id"
 _BINDINGS = "SELECT agent_id, user_id FROM bindings ORDER BY agent_id, user_id"
+_SERVES = "SELECT 1 AS one FROM bindings WHERE user_id = :user_id AND agent_id = :agent_id"
 _CHOOSE = "UPDATE members SET chosen_agent_id = :agent_id WHERE user_id = :user_id"
 _DROP_REPLIES = """
     UPDATE outbox SET state = 'dropped', ended_at = :at WHERE user_id = :user_id
@@ -130,6 +131,11 @@ def unbind(conn: Connection, user_id: str, agent_id: str, *, at_ms: int) -> bool
         return False
     audit.append(conn, "member.unbound", at_ms, user=user_id, agent=agent_id)
     return True
+
+
+def serves(conn: Connection, user_id: str, agent_id: str) -> bool:
+    """Tell whether a machine works for a member."""
+    return conn.one(_SERVES, user_id=user_id, agent_id=agent_id) is not None
 
 
 def choose(conn: Connection, user_id: str, agent_id: str | None) -> None:

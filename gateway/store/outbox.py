@@ -38,6 +38,7 @@ _HEADS = """
     ) ORDER BY o.due_at, o.id LIMIT :limit"""
 _CLAIM = "UPDATE outbox SET state = 'sending', attempts = attempts + 1 WHERE id = :id"
 _END = "UPDATE outbox SET state = :state, code = :code, ended_at = :at WHERE id = :id"
+_QUEUED = "SELECT 1 FROM outbox WHERE state = 'queued' LIMIT 1"
 _PUT_BACK = """
     UPDATE outbox SET state = 'queued', code = :code, due_at = :due_at,
     attempts = attempts - :uncounted,
@@ -145,9 +146,10 @@ def claim(conn: Connection, *, now_ms: int, limit: int) -> Claim:
 
 def end(
     conn: Connection, message_id: int, state: Literal["sent", "failed"], *, code: str, at_ms: int
-) -> None:
-    """Note that a message was sent, or never can be."""
+) -> bool:
+    """Note that a message was sent, or never can be; False when nothing else is queued."""
     conn.run(_END, id=message_id, state=state, code=code, at=at_ms)
+    return conn.one(_QUEUED) is not None
 
 
 def put_back(

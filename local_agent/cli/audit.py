@@ -40,13 +40,14 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
     """Check or export the log.
 
     Raises:
-        InputError: ``audit.file-needed``, ``input.public-key``.
+        InputError: ``audit.file-needed``, ``audit.no-key``, ``audit.since``, ``input.public-key``.
         ConfigError: ``audit.none`` and the like.
         StoreError: ``audit.unreadable``.
+        AuthError: ``audit.not-exported``.
     """
     home = find_home(environ)
     if args.action == "export":
-        return _export(home, args.output, args.since)
+        return _export(home, args.output, args.since, lang)
     from common.audit_report import told
 
     code, text = told(_check(home, args), lang, as_json=args.json)
@@ -65,6 +66,8 @@ def _check(home: Home, args: argparse.Namespace) -> partial[Checked]:
     if not args.file:
         return partial(_check_journal, home)
     keys = {given_key(args.key).raw} if args.key else OwnKeys(home)
+    if isinstance(keys, OwnKeys) and not keys.exist():
+        raise InputError("audit.no-key")
     return partial(check_export, read_lines(args.file), keys=keys)
 
 
@@ -85,13 +88,15 @@ def _check_journal(home: Home) -> Checked:
     return check.finish()
 
 
-def _export(home: Home, output_file: Path | None, since: int | None) -> int:
-    from common.audit_report import export_lines, output
+def _export(home: Home, output_file: Path | None, since: int | None, lang: Lang) -> int:
+    from common.audit_report import export, export_lines
     from local_agent.app import JOURNAL
     from local_agent.store.audit_reader import read_audit
 
-    with read_audit(home.state / JOURNAL) as log, output(output_file) as file:
+    with read_audit(home.state / JOURNAL) as log:
         signed = next(iter(log.signed()), None)
-        for line in export_lines(log.entries(since), log.kept(), signed):
-            file.write(line)
+        lines = export_lines(log.entries(since), log.kept(), signed, since=since)
+        wrote = export(lines, output_file, lang)
+    if wrote:
+        print(wrote)
     return 0

@@ -8,7 +8,7 @@ from common.home import Home
 from common.keystore import Keystore
 from common.signing import KEY_BYTES, SigningKey, VerifyKey
 from local_agent.relay.keys import LOCAL_KEY
-from local_agent.relay.pairing import key_name, open_keys
+from local_agent.relay.pairing import KEYS, key_name, open_keys
 
 
 class OwnKeys:
@@ -17,6 +17,10 @@ class OwnKeys:
     def __init__(self, home: Home) -> None:
         self._home = home
         self._keys: Keystore | None = None
+
+    def exist(self) -> bool:
+        """Tell whether this machine has a key of its own, without asking the keyring for any."""
+        return any((self._home.state / KEYS).glob("agent-*.key"))
 
     def __contains__(self, public_key: object) -> bool:
         """Tell whether this machine holds the private half.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from common.sentences import Sentence
@@ -37,10 +38,11 @@ NEW_FILE: Final = Sentence(
 RECEIPT: Final = Sentence(
     en="Prove what came of a task: who is said to have asked, who approved what, how it ended. "
     "`receipt T-7K3F` prints the signed receipt; `receipt verify FILE --key PUB` checks one, on "
-    "any machine and without a network; `receipt key` prints this machine's public key.",
+    "any machine and without a network; `receipt key` prints this machine's public key. Only "
+    "`verify` works without the running agent.",
     zh="证明一个任务的经过：据称由谁提出、谁批准了什么、结果如何。"
     "`receipt T-7K3F` 输出已签名的回执；`receipt verify FILE --key PUB` 在任何机器上"
-    "离线验证；`receipt key` 显示本机公钥。",
+    "离线验证；`receipt key` 显示本机公钥。除 `verify` 外，都需要代理正在运行。",
 )
 RECEIPT_WHAT: Final = Sentence(
     en="a task such as T-7K3F, or `verify`, or `key`",
@@ -62,7 +64,17 @@ RECEIPT_HOLDS: Final = Sentence(
 )
 RECEIPT_BROKEN: Final = Sentence(en="The receipt does NOT hold: {why}.", zh="回执无效：{why}。")
 RECEIPT_ASKED: Final = Sentence(
-    en="{who}, so it is said, by {channel}, {when}", zh="据称为 {who}，经由 {channel}，{when}"
+    en="{who}, so it is said, through the {channel}, {when}",
+    zh="据称为 {who}，经由 {channel}，{when}",
+)
+CHANNELS: Final[Mapping[str, Sentence]] = {
+    "wecom_app": Sentence(en="WeCom app", zh="企业微信应用"),
+    "terminal": Sentence(en="terminal of the machine", zh="该机器的终端"),
+}
+ACTIONS: Final[Mapping[str, Sentence]] = {"run_command": Sentence(en="a command", zh="命令")}
+RECEIPT_WRITTEN: Final = Sentence(
+    en="Wrote the receipt of {task} to {path}, for you alone to read.",
+    zh="{task} 的回执已写入 {path}，仅你可读。",
 )
 RECEIPT_DECISION: Final = Sentence(en="Decision", zh="决定")
 RECEIPT_OUTCOME: Final = Sentence(en="Outcome", zh="结果")

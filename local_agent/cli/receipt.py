@@ -47,14 +47,15 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
             return _verify(args, lang, environ)
         case "key":
             return _key(environ)
-    return _make(args, environ)
+    return _make(args, lang, environ)
 
 
-def _make(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
+def _make(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
     from common.audit_report import output
     from common.errors import InputError
     from common.home import find_home
     from common.ids import parse_short_id
+    from common.text import one_line
     from local_agent.control.client import call
 
     short_id = parse_short_id(args.what)
@@ -63,6 +64,9 @@ def _make(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
     answer = call(find_home(environ), environ, "receipt", task=short_id)
     with output(args.output) as file:
         file.write(answer["receipt"].encode("ascii"))
+    if args.output:
+        path = one_line(str(args.output))
+        print(say(proof_words.RECEIPT_WRITTEN, lang, task=short_id, path=path))
     return 0
 
 
@@ -123,7 +127,7 @@ def _print(receipt: Receipt, screen: Screen) -> None:
     asked = screen.say(
         proof_words.RECEIPT_ASKED,
         who=one_line(task["claimed_user"], 80),
-        channel=one_line(task["channel"], 40),
+        channel=_named(task["channel"], proof_words.CHANNELS, screen),
         when=moment_anywhere(task["asked_at"]),
     )
     rows: list[tuple[Sentence, list[str]]] = [
@@ -136,6 +140,13 @@ def _print(receipt: Receipt, screen: Screen) -> None:
     ]
     screen.tell(proof_words.RECEIPT_HOLDS, machine=machine, when=moment_anywhere(facts["at"]))
     screen.fields(rows)
+
+
+def _named(code: str, names: Mapping[str, Sentence], screen: Screen) -> str:
+    """Return the word for a code; one of a release to come is told as it is."""
+    from common.text import one_line
+
+    return screen.say(names[code]) if code in names else one_line(code, 40)
 
 
 def _decision(receipt: Receipt, screen: Screen) -> Iterator[str]:
@@ -163,7 +174,9 @@ def _decision(receipt: Receipt, screen: Screen) -> Iterator[str]:
         if receipt.reason:
             yield one_line(receipt.reason, 400)
     yield screen.say(
-        proof_words.RECEIPT_DIGEST, action=approval["action"], digest=approval["digest"]
+        proof_words.RECEIPT_DIGEST,
+        action=_named(approval["action"], proof_words.ACTIONS, screen),
+        digest=approval["digest"],
     )
 
 

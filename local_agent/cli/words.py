@@ -247,9 +247,9 @@ DETACHED: Final = Sentence(
 )
 REJECTED: Final = Sentence(en="Rejected {task}.", zh="已拒绝 {task}。")
 ROTATE: Final = Sentence(
-    en="Give this machine another key. The gateway takes it over by itself; pairing again is not "
-    "needed.",
-    zh="为本机更换密钥。网关会自动接受新密钥，无需重新配对。",
+    en="Give this machine another key. The agent must be running. The gateway takes the key over "
+    "by itself; pairing again is not needed.",
+    zh="为本机更换密钥。代理须正在运行。网关会自动接受新密钥，无需重新配对。",
 )
 ROTATED: Final = Sentence(
     en="This machine signs with the new key {key} from now on. The old one is thrown away once the "

@@ -46,6 +46,7 @@ FILE: Final = "pairing.json"
 LINK_PATH: Final = "/agent/v1/link"
 PAIR_PATH: Final = "/agent/v1/pair"
 KEYSTORE_SERVICE: Final = "codexbridge-agent"
+KEYS: Final = "keys"  # folder in the agent's state: the keys, or which keyring has them
 ANSWER_BYTES: Final = 8 * 1024
 EXCHANGE_SECONDS: Final = 20.0
 
@@ -160,7 +161,7 @@ def save_pairing(home: Home, pairing: Pairing) -> None:
 
 def open_keys(home: Home) -> Keystore:
     """Return the keystore of this machine's agent."""
-    return open_keystore(home.state / "keys", service=KEYSTORE_SERVICE)
+    return open_keystore(home.state / KEYS, service=KEYSTORE_SERVICE)
 
 
 def key_name(key_id: str) -> str:

@@ -60,6 +60,7 @@ HASTY = (
 AGENT_ID = "0199c0de-0000-7000-8000-00000000000a"
 KEY, STRANGER = SigningKey(b"\x21" * 32), SigningKey(b"\x22" * 32)
 AGENT_KEY = SigningKey(b"\x23" * 32)
+REST_LOOKS = 2
 LONGEST = 64 * 1024 * 1024
 CLOCK = SystemClock()
 
@@ -201,7 +202,8 @@ async def hostile(machine: Machine) -> AsyncIterator[Hostile]:
     iss, aud = gateway_name(KEY.public), agent_name(AGENT_ID)
     side = Hostile(machine, Forge(key=KEY, iss=iss, aud=aud))
     with closing(sqlite3.connect(machine.place.root / "state" / "journal.db")) as journal:
-        # What the agent said to the test before, and that test kept.
+        # What the agent said to the test before, and that test kept; it may still be reading that.
+        await asyncio.to_thread(_come_to_rest, machine)
         found = journal.execute("SELECT max(sent_seq) FROM peers").fetchone()
         waiting = journal.execute("SELECT count(*) FROM outbox").fetchone()
         side.kept = int(found[0] or 0) - int(waiting[0])
@@ -216,6 +218,17 @@ async def hostile(machine: Machine) -> AsyncIterator[Hostile]:
     finally:
         server.close()
         hang_up_all()
+
+
+def _come_to_rest(machine: Machine) -> None:
+    """Wait until nothing has changed in the journal for a moment."""
+    seen: list[dict[str, int]] = []
+
+    def rests() -> bool:
+        seen.append(machine.rows())
+        return len(seen) > REST_LOOKS and all(rows == seen[-1] for rows in seen[-REST_LOOKS:])
+
+    wait_until(rests)
 
 
 @asynccontextmanager

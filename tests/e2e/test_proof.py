@@ -88,6 +88,8 @@ def test_both_halves_keep_a_head_of_the_other_and_both_logs_hold(running: Place)
     assert of_gateway["seq"] <= gateway["head"]["seq"]
     assert of_machine["seq"] == of_gateway["own_seq"] <= machine["head"]["seq"]
     assert "has signed for" in running.run("status").stdout
+    assert "The machine dev-1 has" in running.admin("audit", "verify")
+    assert "The gateway has signed" in running.run("audit", "verify").stdout
 
 
 def test_heads_do_not_keep_the_halves_talking(running: Place) -> None:

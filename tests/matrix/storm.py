@@ -41,7 +41,7 @@ class Storm:
     def rage(self) -> None:
         """Do it all, then let everything come to rest."""
         self._chance = random.Random(self.seed)
-        self._over = threading.Event()
+        self._over, self._asked = threading.Event(), threading.Event()
         _invite(self.house)
         self.house.start("simulator", "gateway", "agent")
         with _beside(self._ask), _beside(self._decide):
@@ -63,11 +63,12 @@ class Storm:
             user = MEMBERS[number % len(MEMBERS)]
             self.house.ask(f"{'naps' if number % 2 else 'storm'}-{number}", user=user)
             if self._over.wait(chance.uniform(0, LONGEST_S)):
-                return
+                break
+        self._asked.set()
 
     def _decide(self) -> None:
         """Decide what waits, as long as something may still come to wait."""
-        while not (self._over.is_set() and self._all_have_ended()):
+        while not (self._asked.is_set() and self._all_have_ended()):
             for task in self.house.tasks():
                 if task["state"] == TaskState.WAITING_APPROVAL:
                     self._decide_one(truth.mark_of(task["text"]))

@@ -143,6 +143,23 @@ def test_what_surrounds_a_private_key_stays() -> None:
     )
 
 
+@pytest.mark.requirement("R54")
+@pytest.mark.parametrize(
+    "mark", ["sk-", "xoxb-", "xapp-", "glpat-", "pypi-", "ya29.", "gho_", "npm_", "hf_", "dop_v1_"]
+)
+@pytest.mark.parametrize("unit", ["a", "0", "f3"])
+def test_a_secret_in_small_letters_alone_is_not_taken_for_an_id(mark: str, unit: str) -> None:
+    assert redact(mark + (64 * unit)[: 36 if mark == "npm_" else 64]) == "[redacted:key]"
+
+
+@pytest.mark.parametrize(
+    "text", ["agent.connected", "0192f3c4-5d6e-7f80-9a1b-2c3d4e5f6071", 64 * "f3", "a" * 500]
+)
+def test_an_id_or_the_name_of_an_event_stays_alone_and_within_more(text: str) -> None:
+    assert redact(text) == text
+    assert redact(f"({text})") == f"({text})"
+
+
 def test_terminal_sequences_go_before_the_rules_look() -> None:
     assert redact(f"AKIA\x1b[0m{AWS[4:]}") == "[redacted:key]"
 

@@ -69,7 +69,7 @@ async def test_the_machines_and_the_chosen_one_are_listed(desk: Desk) -> None:
 
 async def test_a_member_without_machines_is_told_how_to_get_one(desk: Desk) -> None:
     await desk.add_member("li")
-    for text in ("@dev machines", "@dev use dev-1", "@dev on dev-1 test"):
+    for text in ("@dev machines", "@dev use dev-1", "@dev on dev-1 test", "@dev on"):
         assert "--member li" in str(await desk.hear(text, user="li"))
 
 
@@ -128,9 +128,27 @@ async def test_a_machine_may_work_for_several_members(desk: Desk) -> None:
     assert (await desk.task()).user_id == "li"
 
 
-async def test_without_words_for_the_machine_help_is_answered(desk: Desk) -> None:
-    assert "@dev on NAME" in str(await desk.hear("@dev on dev-1"))
-    assert "@dev on NAME" in str(await desk.hear("@dev on"))
+@pytest.mark.requirement("P7")
+@pytest.mark.parametrize(
+    ("text", "example"),
+    [
+        ("@dev on", "“@dev on dev-1 test”"),
+        ("@dev on dev-2", "“@dev on dev-2 test”"),
+        ("@dev on dev-2 on", "“@dev on dev-2 test”"),
+        ("@dev 在 dev-2", "“@dev 在 dev-2 测试”"),
+    ],
+)
+async def test_without_a_request_the_machines_are_listed_and_how_to_ask_one(
+    desk: Desk, text: str, example: str
+) -> None:
+    head, *machines, how = str(await desk.hear(text)).splitlines()
+    assert example in head
+    assert [line.partition("：" if "在" in text else ":")[0] for line in machines] == [
+        "dev-1",
+        "dev-2",
+    ]
+    assert "@dev" in how
+    assert await asked(desk) == []
 
 
 # -- one short ID on two machines ------------------------------------------------------------

@@ -105,6 +105,26 @@ async def test_a_hint_sends_at_once_and_each_person_has_their_own_order(desk: De
         assert await channel.next() == "z2"
 
 
+async def test_the_last_message_is_not_followed_by_a_look_for_more(desk: Desk) -> None:
+    claims = 0
+    write = desk.store.write
+
+    async def counted(fn: Any, *args: Any, **kwargs: Any) -> Any:
+        nonlocal claims
+        claims += fn is outbox.claim
+        return await write(fn, *args, **kwargs)
+
+    await desk.write(_put, "one")
+    await desk.write(_put, "two")
+    channel = ScriptedChannel()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(desk.store, "write", counted)
+        async with _running(desk, channel):
+            assert [await channel.next() for _ in range(2)] == ["one", "two"]
+            await _until(desk, "two", "sent")
+    assert claims == 2
+
+
 async def test_a_busy_api_is_tried_again_later_and_later(desk: Desk) -> None:
     await desk.write(_put, "one")
     channel = ScriptedChannel([BUSY, BUSY, BUSY])
@@ -233,10 +253,10 @@ async def test_an_end_that_cannot_be_noted_at_once_does_not_silence_its_person(
 ) -> None:
     failures, end = [StoreError("store.busy")], outbox.end
 
-    def busy_once(*args: Any, **facts: Any) -> None:
+    def busy_once(*args: Any, **facts: Any) -> bool:
         if failures:
             raise failures.pop()
-        end(*args, **facts)
+        return end(*args, **facts)
 
     monkeypatch.setattr("gateway.store.outbox.end", busy_once)
     await desk.write(_put, "one")

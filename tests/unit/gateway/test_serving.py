@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import io
 import os
 import resource
 import signal
 import socket
+import weakref
 from pathlib import Path
 
 import aiohttp
@@ -22,6 +24,7 @@ from gateway.serving import (
     bind,
     listening,
     running,
+    spare_collector,
     stop_signal,
     until_stopped,
     write_port,
@@ -217,3 +220,23 @@ def test_the_limit_of_open_files_is_raised_as_far_as_allowed() -> None:
         assert soft > 256 or hard == 256
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def test_the_collector_still_finds_cycles_but_not_among_what_was_there_before() -> None:
+    class Looped:
+        def __init__(self) -> None:
+            self.itself = self
+
+    before = gc.get_threshold()
+    try:
+        spare_collector()
+        assert gc.isenabled()
+        assert gc.get_freeze_count() > 0
+        looped = Looped()
+        seen = weakref.ref(looped)
+        del looped
+        gc.collect()
+        assert seen() is None
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()

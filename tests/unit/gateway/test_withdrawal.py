@@ -155,6 +155,9 @@ async def test_what_may_be_on_its_way_is_replaced_and_stopped_and_a_result_still
     await desk.event(task, "ROUTED")
     await desk.result(task, "REJECTED", Reason.CANCELLED)
     assert ((await desk.task()).reason, (await desk.task()).presumed) == (Reason.CANCELLED, 0)
+    last = (await desk.said())[-1]
+    assert "cancelled" in last
+    assert "does not work for you any more" in last, "the end says why"
 
 
 async def test_a_member_hears_what_became_of_it_when_a_machine_is_taken_away(desk: Desk) -> None:

@@ -21,7 +21,7 @@ from common.signing import SigningKey
 from gateway import cli
 from gateway.cli import audit
 from gateway.cli.console import Console
-from gateway.identity import open_identity
+from gateway.identity import KEYS, open_identity
 from gateway.settings import load_settings
 from gateway.store import audit as log_of
 from tests.gateway_desk import Desk as Server
@@ -123,13 +123,14 @@ def test_an_export_is_signed_to_its_last_entry_and_only_when_it_holds(
         db.execute("INSERT INTO audit (seq, prev, body, hash) VALUES (?, ?, ?, ?)", entry)
     assert desk.verify()["signed"]["seq"] == head["seq"], "not signed yet"
     exported, key = tmp_path / "log.jsonl", desk.run("key")[1].strip()
-    assert desk.run("export", "--output", str(exported)) == (0, "")
+    assert desk.run("export", "--output", str(exported))[0] == 0
     told = desk.verify("--file", str(exported), "--key", key)
     assert told["signed"]["seq"] == told["head"]["seq"] == head["seq"] + 1
     with closing(sqlite3.connect(desk.path, isolation_level=None)) as db:
         db.execute("DELETE FROM signed_heads")
-    with pytest.raises(AuthError):
+    with pytest.raises(AuthError) as caught:
         desk.run("export", "--output", str(tmp_path / "forged.jsonl"))
+    assert caught.value.code == "audit.not-exported"
     assert not (tmp_path / "forged.jsonl").exists()
 
 
@@ -202,7 +203,8 @@ def test_a_server_does_not_start_on_a_log_whose_signed_end_is_gone(
 @pytest.mark.requirement("P6")
 def test_an_export_verifies_with_the_public_key_alone(desk: Desk, tmp_path: Path) -> None:
     exported = tmp_path / "log.jsonl"
-    assert desk.run("export", "--output", str(exported)) == (0, "")
+    code, said = desk.run("export", "--output", str(exported))
+    assert (code, said.count("\n"), str(exported) in said) == (0, 1, True)
     whole = desk.verify()
     key = desk.run("key")[1].strip()
     desk.path.unlink()
@@ -230,3 +232,25 @@ def test_a_key_without_a_file_and_a_gateway_without_a_log_are_refused(desk: Desk
     with pytest.raises(ConfigError) as missing:
         desk.run("verify")
     assert missing.value.code == "audit.none"
+
+
+def test_a_file_is_nobodys_where_no_gateway_has_a_key_and_none_is_made(
+    desk: Desk, tmp_path: Path
+) -> None:
+    exported, keys = tmp_path / "log.jsonl", desk.path.parent / KEYS
+    desk.run("export", "--output", str(exported))
+    keys.rename(tmp_path / "away")
+    with pytest.raises(InputError) as caught:
+        desk.run("verify", "--file", str(exported))
+    assert caught.value.code == "audit.no-key"
+    assert not keys.exists()
+
+
+def test_an_export_from_beyond_the_end_is_refused_and_leaves_no_file(
+    desk: Desk, tmp_path: Path
+) -> None:
+    last = desk.verify()["head"]["seq"]
+    with pytest.raises(InputError) as caught:
+        desk.run("export", "--since", str(last + 1), "--output", str(tmp_path / "none.jsonl"))
+    assert (caught.value.code, caught.value.facts) == ("audit.since", {"since": last + 1})
+    assert not (tmp_path / "none.jsonl").exists()

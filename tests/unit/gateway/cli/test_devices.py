@@ -164,7 +164,9 @@ def test_a_revoked_machine_is_listed_only_when_asked_for_and_its_name_is_free(
     office: Office,
 ) -> None:
     office.queue()
-    assert "1 task was refused" in office.type("revoke", "dev-1")
+    said = office.type("revoke", "dev-1")
+    assert "1 task was refused" in said
+    assert "unknown within half a minute" in said
     assert office.reasons() == ["refused"]
     assert office.devices() == []
     (gone,) = office.devices("--all")

@@ -18,7 +18,7 @@ from common.home import find_home
 from common.sentences import Lang
 from common.signing import SigningKey
 from local_agent.cli import audit
-from local_agent.relay.pairing import key_name, open_keys
+from local_agent.relay.pairing import KEYS, key_name, open_keys
 from local_agent.store.journal import Journal
 from tests.sealed import AGENT, a_peer, answered, to_waiting
 from tests.tamper import TABLES, Tampered
@@ -144,7 +144,8 @@ def test_the_first_broken_entry_is_named_with_what_is_wrong(
 @pytest.mark.requirement("P6")
 def test_an_export_verifies_with_the_public_key_alone(desk: Desk, tmp_path: Path) -> None:
     exported = tmp_path / "log.jsonl"
-    assert desk.run("export", "--output", str(exported)) == (0, "")
+    code, said = desk.run("export", "--output", str(exported))
+    assert (code, said.count("\n"), str(exported) in said) == (0, 1, True)
     assert exported.stat().st_mode & 0o777 == 0o600
     whole = desk.verify()
     desk.path.unlink()
@@ -180,8 +181,38 @@ def test_nothing_is_written_over_and_nothing_broken_is_exported(desk: Desk, tmp_
         assert log.apply(next(changes))
         with pytest.raises(CodexBridgeError) as caught:
             desk.run("export", "--output", str(tmp_path / "broken.jsonl"))
-        assert caught.value.code == "audit.broken"
+        assert caught.value.code == "audit.not-exported"
         assert not (tmp_path / "broken.jsonl").exists()
+
+
+def test_an_export_from_beyond_the_end_is_refused_and_leaves_no_file(
+    desk: Desk, tmp_path: Path
+) -> None:
+    last = desk.verify()["head"]["seq"]
+    desk.run("export", "--since", str(last), "--output", str(tmp_path / "last.jsonl"))
+    assert desk.verify("--file", str(tmp_path / "last.jsonl"))["entries"] == 1
+    with pytest.raises(InputError) as caught:
+        desk.run("export", "--since", str(last + 1), "--output", str(tmp_path / "none.jsonl"))
+    assert (caught.value.code, caught.value.facts) == ("audit.since", {"since": last + 1})
+    assert not (tmp_path / "none.jsonl").exists()
+
+
+def test_the_other_half_is_named_as_people_know_it(desk: Desk) -> None:
+    (kept,) = desk.verify()["kept"]
+    for lang, name in (("en", "The gateway has signed"), ("zh", "网关已签名")):
+        said = desk.run("verify", lang="zh" if lang == "zh" else "en")[1]
+        assert name in said
+        assert kept["peer"] not in said
+
+
+def test_a_file_is_nobodys_where_this_machine_has_no_key(desk: Desk, tmp_path: Path) -> None:
+    exported = tmp_path / "log.jsonl"
+    desk.run("export", "--output", str(exported))
+    (desk.places.state / KEYS).rename(tmp_path / "away")
+    with pytest.raises(InputError) as caught:
+        desk.run("verify", "--file", str(exported))
+    assert caught.value.code == "audit.no-key"
+    assert desk.verify("--file", str(exported), "--key", AGENT.public.raw.hex())["ok"]
 
 
 @pytest.mark.parametrize(

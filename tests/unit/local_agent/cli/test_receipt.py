@@ -36,6 +36,9 @@ def test_a_receipt_is_had_from_the_agent(
     target = tmp_path / "new.json"
     assert run("t-7k3f", "--output", str(target)) == 0
     assert agent.args_of("receipt") == {"task": "T-7K3F"}
+    (said,) = capsys.readouterr().out.splitlines()
+    assert "T-7K3F" in said
+    assert str(target) in said
     assert target.read_text(encoding="ascii") == made
     assert target.stat().st_mode & 0o777 == 0o600
     assert run("T-7K3F", "--output", str(target)) == 1
@@ -61,6 +64,31 @@ def test_it_is_checked_without_an_agent_a_journal_or_a_home(
     assert not (tmp_path / "nowhere").exists()
 
 
+@pytest.mark.parametrize(
+    ("lang", "channel", "words"),
+    [
+        ("C.UTF-8", "wecom_app", ("the WeCom app", "a command, digest")),
+        ("zh_CN.UTF-8", "wecom_app", ("企业微信应用", "命令，摘要")),
+        ("C.UTF-8", "terminal", ("terminal of the machine",)),
+        ("C.UTF-8", "one_to_come", ("the one_to_come",)),
+    ],
+)
+def test_channels_and_actions_are_told_in_words(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    lang: str,
+    channel: str,
+    words: tuple[str, ...],
+) -> None:
+    monkeypatch.setenv("LANG", lang)
+    path = tmp_path / "receipt.json"
+    path.write_bytes(sign_receipt(AGENT, facts(task__channel=channel)))
+    assert run("verify", str(path), "--key", KEY) == 0
+    said = capsys.readouterr().out
+    assert all(word in said for word in words)
+
+
 @pytest.mark.parametrize("lang", ["C.UTF-8", "zh_CN.UTF-8"])
 def test_every_kind_of_receipt_is_told_in_words(
     tmp_path: Path,
@@ -82,7 +110,10 @@ def test_every_kind_of_receipt_is_told_in_words(
         path = tmp_path / "kind.json"
         path.write_bytes(sign_receipt(AGENT, kind))
         assert run("verify", str(path), "--key", KEY) == 0
-        assert "T-7K3F" in capsys.readouterr().out
+        said = capsys.readouterr().out
+        assert "T-7K3F" in said
+        assert "wecom_app" not in said
+        assert "run_command" not in said
 
 
 def test_programs_are_told_all_of_it(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
