@@ -118,7 +118,7 @@ def _first_wish(guess: rules.Guess) -> tuple[rules.Guess, str]:
         return guess, ""  # where it ends only its writer knows
     head, left = wishes.split_wish(guess.rest)
     first = replace(guess, rest=head)
-    if guess.lead is None and rules.guess_kind(head).kind is not guess.kind:
+    if guess.lead is None and (not head or rules.guess_kind(head).kind is not guess.kind):
         return guess, ""  # the wish that decided is not the first one
     if not left or (guess.kind in _IN_WORDS and rules.guess_kind(left).kind in _IN_WORDS):
         return guess, ""

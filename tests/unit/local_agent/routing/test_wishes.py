@@ -131,3 +131,9 @@ def test_the_pieces_stood_in_the_text() -> None:
     assert split_wish("and run it") == ("", "run it")
     assert beyond_tests("") == ""
     assert split_wish("x," * 50 + " delete it")[1] == "", "after so many joints nobody looks"
+
+
+@pytest.mark.parametrize("text", ["and! run the tests", "AND!测试么", "then: search for x"])
+def test_a_text_that_begins_with_a_joining_word_is_taken_up_whole(text: str) -> None:
+    routed = Router().route(text)
+    assert (routed.taken, routed.left) == ("", "")
