@@ -40,8 +40,9 @@ WATCHED: Final = frozenset({"gateway", "agent", "admin", "pair"})
 
 
 def read_notes(notes: Path) -> list[dict[str, Any]]:
-    """Return what the parts of a house noted."""
-    return [json.loads(line) for line in notes.read_text(encoding="utf-8").splitlines()]
+    """Return what the parts of a house noted; a line that is being written comes the next time."""
+    whole = notes.read_text(encoding="utf-8").rpartition("\n")[0]
+    return [json.loads(line) for line in whole.splitlines()]
 
 
 class Hands(Terminal):

@@ -35,6 +35,7 @@ NO_MOMENT: Final[dict[tuple[str, str], str]] = {
     ("agent", "audit+audit.forked"): _HOSTILE,
     ("agent", "audit+gateway.rekey-refused"): _HOSTILE,
     ("gateway", "audit+audit.forked"): _HOSTILE,
+    ("gateway", "audit+audit.signed-anew"): _HOSTILE,
     ("gateway", "audit+agent.too-fast"): _HOSTILE,
     ("gateway", "audit+agent.wrong-key"): _HOSTILE,
     ("gateway", "audit+pairing.wrong-proof"): _HOSTILE,
