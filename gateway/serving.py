@@ -73,7 +73,6 @@ def spare_collector() -> None:
     that one connection leaves behind in cycles: a fifth of what a connection costs.  Call it once
     everything is imported.
     """
-    gc.collect()
     gc.freeze()
     gc.set_threshold(COLLECT_AFTER)
 
