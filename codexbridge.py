@@ -205,7 +205,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if argv is None:  # a process of its own
         gc.set_threshold(COLLECT_AFTER)
     arguments = list(sys.argv[1:] if argv is None else argv)
-    lang = _language(os.environ)
+    lang = system_language(os.environ)
     for stream in (sys.stdout, sys.stderr):
         if reconfigure := getattr(stream, "reconfigure", None):
             # A terminal of another encoding shows a mark instead of ending in a traceback.
@@ -337,8 +337,8 @@ def _fill(words: Words, lang: Lang, **facts: object) -> str:
     return text.format(**facts) if facts else text
 
 
-def _language(environ: Mapping[str, str]) -> Lang:
-    # The same rule as common.sentences.system_language, before that may be imported.
+def system_language(environ: Mapping[str, str]) -> Lang:
+    """Return the language of the machine's user by CODEXBRIDGE_LANG, LC_ALL, LC_MESSAGES, LANG."""
     for name in ("CODEXBRIDGE_LANG", "LC_ALL", "LC_MESSAGES", "LANG"):
         if value := environ.get(name):
             return "zh" if value.lower().startswith("zh") else "en"

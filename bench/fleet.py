@@ -17,6 +17,7 @@ import json
 import secrets
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -40,7 +41,7 @@ SPACING_S: Final = 0.002  # between two posts that are late
 _CLOCK = SystemClock()
 
 
-class Line(asyncio.Protocol):
+class Line(asyncio.Protocol, ABC):
     """The client's end of one WebSocket, texts only."""
 
     def __init__(self, fleet: Fleet, number: int) -> None:
@@ -105,13 +106,13 @@ class Line(asyncio.Protocol):
     def tick(self) -> None:
         """Do what is due."""
 
+    @abstractmethod
     def opened(self) -> None:
         """The socket is open."""
-        raise NotImplementedError
 
+    @abstractmethod
     def received(self, text: str) -> None:
         """A text came."""
-        raise NotImplementedError
 
     def _next_text(self) -> str | None:
         while len(self._buffer) >= 2:

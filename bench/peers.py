@@ -67,8 +67,8 @@ class _Collected(Store):
     async def read(
         self, fn: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """Not asked for by the intake."""
-        raise NotImplementedError
+        """Fail: the intake reads nothing outside its transaction."""
+        raise AssertionError(fn)
 
 
 class StoreAlone:

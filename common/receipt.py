@@ -222,7 +222,7 @@ def _open(data: bytes, key: VerifyKey) -> dict[str, Any]:
 
 def _checked(facts: dict[str, Any], gateway_key: VerifyKey | None) -> Receipt:
     closed(facts["task"], _TASK)
-    statement = _check_approval(facts["approval"]) if facts["approval"] else None
+    statement = None if facts["approval"] is None else _check_approval(facts["approval"])
     _check_outcome(facts["outcome"], facts["approval"])
     head = _check_audit(facts["audit"])
     kept = _check_gateway(facts, head, gateway_key)

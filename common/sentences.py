@@ -79,14 +79,6 @@ def language_of(text: str, default: Lang) -> Lang:
     return "zh" if has_cjk(text) else default
 
 
-def system_language(environ: Mapping[str, str]) -> Lang:
-    """Return the language of the machine's user by CODEXBRIDGE_LANG, LC_ALL, LC_MESSAGES, LANG."""
-    for name in ("CODEXBRIDGE_LANG", "LC_ALL", "LC_MESSAGES", "LANG"):
-        if value := environ.get(name):
-            return "zh" if value.lower().startswith("zh") else "en"
-    return "en"
-
-
 @lru_cache(maxsize=1024)
 def _parts(template: str) -> tuple[tuple[tuple[str, str, str | None, str], ...], str]:
     """Return each fact with the words before it and those it chooses from, and what follows."""

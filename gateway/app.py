@@ -116,7 +116,6 @@ def build(
         ConfigError: a part cannot be made from these settings.
     """
     zone, seal = zone_of(settings.time_zone), sealer(ring.signing)
-    url = public_url(settings, port=port)
     outbox = Outbox(store, _wecom(settings, session, clock), clock=clock, log=log)
     countersigner = Countersigner(seal=seal, key=ring.newest, is_ours=ring.holds, log=log)
     results = Results(
@@ -151,15 +150,22 @@ def build(
         wake_outbox=outbox.wake,
         log=log,
     )
+    url = public_url(settings, port=port)
     app = guarded_app(log=log, clock=clock, trusted_proxies=settings.trusted_proxies)
+    app.add_routes(_callback(settings, intake, clock=clock, log=log))
+    app.add_routes(_for_machines(url, store, ring, hub=hub, mailbox=mailbox, clock=clock, log=log))
+    app.add_routes(health.routes(_readiness(store, outbox)))
+    return Gateway(app, hub, outbox, upkeep)
+
+
+def _for_machines(
+    url: str, store: Store, ring: KeyRing, *, hub: Hub, mailbox: Mailbox, clock: Clock, log: Log
+) -> list[web.RouteDef]:
     agents = AgentEndpoint(
         ring.offered, url, hub=hub, lobby=Lobby(), deliveries=mailbox, clock=clock, log=log
     )
     pairing = PairingEndpoint(ring.newest, url, store=store, clock=clock, log=log)
-    app.add_routes(_callback(settings, intake, clock=clock, log=log))
-    app.add_routes([*agents.routes(), *pairing.routes()])
-    app.add_routes(health.routes(_readiness(store, outbox)))
-    return Gateway(app, hub, outbox, upkeep)
+    return [*agents.routes(), *pairing.routes()]
 
 
 def _house(settings: GatewaySettings) -> House:

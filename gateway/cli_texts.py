@@ -132,9 +132,10 @@ ADDED: Final = Sentence(en="{user} may write to the bot now.", zh="{user} 现在
 WAS_THERE: Final = Sentence(en="{user} was a member already.", zh="{user} 已经是成员。")
 REMOVED: Final = Sentence(
     en="{user} may no longer write to the bot. {ended} {ended:task was|tasks were} taken back "
-    "before a machine had {ended:it|them}; {left} {left:is|are} being stopped on "
+    "before a machine was known to have {ended:it|them}; {left} {left:is|are} being stopped on "
     "{left:its machine|their machines}.",
-    zh="{user} 已不能使用机器人。{ended} 个任务在到达机器之前已撤回；{left} 个正在其机器上停止。",
+    zh="{user} 已不能使用机器人。{ended} 个任务在确认到达机器之前已撤回；"
+    "{left} 个正在其机器上停止。",
 )
 ROTATE: Final = Sentence(
     en="Give the gateway another signing key. Machines take it over by themselves; none has to be "
@@ -198,8 +199,9 @@ WAS_BOUND: Final = Sentence(
 )
 UNBOUND: Final = Sentence(
     en="{machine} no longer works for {user}. {ended} {ended:task was|tasks were} taken back "
-    "before the machine had {ended:it|them}; {left} {left:is|are} being stopped there.",
-    zh="{machine} 已不再为 {user} 工作。{ended} 个任务在到达该机器之前已撤回；"
+    "before the machine was known to have {ended:it|them}; {left} {left:is|are} being stopped "
+    "there.",
+    zh="{machine} 已不再为 {user} 工作。{ended} 个任务在确认到达该机器之前已撤回；"
     "{left} 个正在那里停止。",
 )
 STATES: Final[Mapping[str, Sentence]] = {
@@ -216,7 +218,7 @@ OUTCOMES: Final[Mapping[str, Sentence]] = {
     "failed": Sentence(en="failed", zh="失败"),
     "rejected": Sentence(en="rejected", zh="已拒绝"),
     "expired": Sentence(en="expired", zh="已过期"),
-    "refused": Sentence(en="refused by policy", zh="被策略拒绝"),
+    "refused": Sentence(en="refused, nothing was done", zh="未被受理，没有进行任何操作"),
     "cancelled": Sentence(en="cancelled", zh="已取消"),
     "drifted": Sentence(en="not run, had changed", zh="已变化，未运行"),
     "unknown": Sentence(en="outcome unknown", zh="结果未知"),

@@ -161,18 +161,9 @@ async def run_child(
     ticking = clock or SystemClock()
     _check(argv, env)
     began = ticking.now().mono
-    kept: dict[Stream, Kept] = {
-        "stdout": Kept(bounds.output_cap_bytes),
-        "stderr": Kept(bounds.output_cap_bytes),
-    }
-    report, told = os.pipe()
-    try:
-        child = await _start(argv, cwd=cwd, env=env, told=told, limits=bounds, contained=contained)
-    except BaseException:
-        os.close(report)
-        raise
-    finally:
-        os.close(told)
+    cap = bounds.output_cap_bytes
+    kept: dict[Stream, Kept] = {"stdout": Kept(cap), "stderr": Kept(cap)}
+    child, report = await _watched(argv, cwd=cwd, env=env, limits=bounds, contained=contained)
     lines, timed_out, cancelled = await _attend(child, report, kept, bounds, on_output, cancel)
     code, number = _ending(lines)
     return Exit(
@@ -213,6 +204,21 @@ def _check(argv: Sequence[str], env: Mapping[str, str]) -> None:
     sizes = [len(os.fsencode(word)) + 1 for word in words]
     if sum(sizes) > MAX_ARGV_BYTES or max(sizes) > 128 * 1024:  # MAX_ARG_STRLEN, execve(2)
         raise InputError("process.too-long", limit=MAX_ARGV_BYTES)
+
+
+async def _watched(
+    argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], limits: Limits, contained: bool
+) -> tuple[asyncio.subprocess.Process, int]:
+    """Start a child under its warden; return it with the end of the pipe that tells of it."""
+    report, told = os.pipe()
+    try:
+        child = await _start(argv, cwd=cwd, env=env, told=told, limits=limits, contained=contained)
+    except BaseException:
+        os.close(report)
+        raise
+    finally:
+        os.close(told)
+    return child, report
 
 
 async def _start(

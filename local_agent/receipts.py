@@ -7,7 +7,6 @@ what it proves, is `common.receipt`'s matter.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from typing import Any
 
 from common.audit_export import record_of
@@ -122,20 +121,14 @@ def _outcome(task: Task, reason: Reason, effect: Effect | None) -> dict[str, Any
 
 
 def _audit(audit: AuditLog, task: Task, approval: StoredApproval | None) -> dict[str, Any]:
-    names = [task.task_id, *([approval.approval_id] if approval else [])]
+    of_it = [("task_id", task.task_id)]
+    if approval:
+        of_it.append(("approval_id", approval.approval_id))
     signed = audit.signed_head()
     return {
-        "entries": _entries(audit, names),
+        "entries": [
+            {"seq": seq, "event": loads(body, max_bytes=len(body))["event"], "hash": found.hex()}
+            for seq, body, found in audit.stating(of_it, limit=MAX_ENTRIES)
+        ],
         "head": record_of(signed) if signed else {},
     }
-
-
-def _entries(audit: AuditLog, names: Sequence[str]) -> list[dict[str, Any]]:
-    found = []
-    for seq, body, its_hash in audit.naming(names, limit=MAX_ENTRIES):
-        record = loads(body, max_bytes=len(body))
-        facts = record["facts"]
-        # A name may also stand in a text; an entry is of the task when a fact is the name.
-        if facts.get("task_id") in names or facts.get("approval_id") in names:
-            found.append({"seq": seq, "event": record["event"], "hash": its_hash.hex()})
-    return found

@@ -246,9 +246,9 @@ DRIFTED_FIELDS: Final[dict[str, Sentence]] = {
 }
 AND = Sentence(en=", ", zh="、")
 UNKNOWN = Sentence(
-    en="The agent stopped while `{command}` ran. Whether it finished is unknown; it is not run "
-    "again by itself. Please check at the machine.",
-    zh="运行 `{command}` 时代理程序中断。是否完成未知；不会自动重新运行。请在电脑上检查。",
+    en="`{command}` was approved, then interrupted. Whether it ran or finished is unknown; it is "
+    "not run again by itself. Please check at the machine.",
+    zh="`{command}` 获批后被中断。是否运行、是否完成未知；不会自动重新运行。请在电脑上检查。",
 )
 INTERNAL = Sentence(
     en="It failed inside the agent ({code}); see the log at the machine.",
@@ -281,8 +281,8 @@ RUNNING = Sentence(
 )
 ASKED_AGAIN = Sentence(en="Asked again at the machine: {why}.", zh="已在电脑上重新询问：{why}。")
 AGAIN_INTERRUPTED = Sentence(
-    en="the agent was interrupted before the approved command started",
-    zh="已批准的命令在开始前代理程序中断",
+    en="what was approved did not start in time, as when the agent is interrupted",
+    zh="批准之后未能及时开始，例如代理程序中断",
 )
 AGAIN_BUSY = Sentence(
     en="another command was still running in this workspace",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import argparse
 
     from common.audit_check import Checked
-    from gateway.store.audit_reader import AuditReader
+    from common.audit_reader import AuditReader
 
 
 def add_parsers(actions: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
@@ -83,16 +83,7 @@ def _check_store(console: Console) -> Checked:
 
 
 def _checked(log: AuditReader, console: Console) -> Checked:
-    from common.audit_check import LogCheck
-
-    check = LogCheck(keys=_own_keys(console), to_the_end=False)
-    for entry in log.entries():
-        check.entry(entry)
-    for signed in log.signed():
-        check.signed(signed)
-    for kept in log.kept():
-        check.kept(kept)
-    return check.finish()
+    return log.check(keys=_own_keys(console), to_the_end=False)
 
 
 def _export(console: Console, output_file: Path | None, since: int | None) -> int:

@@ -14,7 +14,6 @@ SIM_INIT: Final = Sentence(
     en="write a matching configuration for simulator and gateway",
     zh="为模拟器和网关写出一套相互匹配的配置",
 )
-SIM_RUN: Final = Sentence(en="run the simulator and its chat page", zh="运行模拟器及其聊天页面")
 SIM_SEND: Final = Sentence(
     en="write to the app as a member and print what comes back",
     zh="以成员身份给应用发消息，并打印回复",

@@ -1,8 +1,8 @@
 """Runs store functions on SQLite: one writing thread with group commit, one reading thread.
 
 Many callbacks at once become one commit of up to 256 operations; one which fails spoils none of the
-others.  A caller hears of success only after the commit is
-on the disk.  Checkpoints run in a third thread, off everybody's way.
+others.  A caller hears of success only after the commit is on the disk.  Checkpoints run in a third
+thread, off everybody's way.
 """
 
 from __future__ import annotations

@@ -40,15 +40,15 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
     adopt_libraries(log)
     speaking = settings.language or lang
 
-    def announce(agent: Agent, ground: Ground) -> None:
-        print(_ready_line(agent, ground, speaking), flush=True)
+    def announce(_agent: Agent, ground: Ground) -> None:
+        print(_ready_line(ground, speaking), flush=True)
 
     asyncio.run(run_agent(settings, places, environ, log=log, announce=announce))
     print(say(words.STOPPED, speaking), flush=True)
     return 0
 
 
-def _ready_line(agent: Agent, ground: Ground, lang: Lang) -> str:
+def _ready_line(ground: Ground, lang: Lang) -> str:
     from local_agent.workspace.registry import Registry
 
     level = ground.sandbox.level

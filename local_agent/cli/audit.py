@@ -72,20 +72,12 @@ def _check(home: Home, args: argparse.Namespace) -> partial[Checked]:
 
 
 def _check_journal(home: Home) -> Checked:
-    from common.audit_check import LogCheck
     from local_agent.app import JOURNAL
     from local_agent.cli.own_keys import OwnKeys
     from local_agent.store.audit_reader import read_audit
 
-    check = LogCheck(keys=OwnKeys(home), to_the_end=True)
     with read_audit(home.state / JOURNAL) as log:
-        for entry in log.entries():
-            check.entry(entry)
-        for signed in log.signed():
-            check.signed(signed)
-        for kept in log.kept():
-            check.kept(kept)
-    return check.finish()
+        return log.check(keys=OwnKeys(home), to_the_end=True)
 
 
 def _export(home: Home, output_file: Path | None, since: int | None, lang: Lang) -> int:

@@ -85,16 +85,20 @@ RECEIPT_UNDECIDED: Final = Sentence(
     en="{code} was asked for; nobody decided", zh="曾请求批准 {code}；无人作出决定"
 )
 RECEIPT_APPROVED: Final = Sentence(
-    en="{code} approved by a person at this machine ({approver}), {when}",
-    zh="{code} 由本机前的人批准（{approver}），{when}",
+    en="{code} approved by a person at the machine itself ({approver}), {when}",
+    zh="{code} 由该机器前的人批准（{approver}），{when}",
 )
 RECEIPT_REJECTED: Final = Sentence(
-    en="{code} rejected by a person at this machine ({approver}), {when}",
-    zh="{code} 由本机前的人拒绝（{approver}），{when}",
+    en="{code} rejected by a person at the machine itself ({approver}), {when}",
+    zh="{code} 由该机器前的人拒绝（{approver}），{when}",
 )
 RECEIPT_DIGEST: Final = Sentence(en="{action}, digest {digest}", zh="{action}，摘要 {digest}")
 RECEIPT_NOT_RUN: Final = Sentence(en="nothing was executed", zh="没有执行任何操作")
 RECEIPT_RAN: Final = Sentence(en="execution began {when}", zh="开始执行于 {when}")
+RECEIPT_USED: Final = Sentence(
+    en="the approval was used {when}; whether anything ran is not recorded",
+    zh="批准已于 {when} 使用；是否运行过没有记录",
+)
 RECEIPT_EXIT: Final = Sentence(en="exit code {code}", zh="退出码 {code}")
 RECEIPT_SIGNAL: Final = Sentence(en="ended by signal {signal}", zh="被信号 {signal} 终止")
 RECEIPT_FILES: Final = Sentence(
@@ -102,16 +106,17 @@ RECEIPT_FILES: Final = Sentence(
 )
 RECEIPT_OUTPUT: Final = Sentence(en="output kept under {digest}", zh="输出保存为 {digest}")
 RECEIPT_NO_GATEWAY: Final = Sentence(
-    en="has signed nothing of this machine's log yet", zh="尚未对本机日志签名"
+    en="had signed nothing of the machine's log by then", zh="当时尚未对该机器的日志签名"
 )
 RECEIPT_COVERED: Final = Sentence(
-    en="keeps this machine's log up to entry {seq}. That this task's entries are in it is the "
+    en="keeps the machine's log up to entry {seq}. That this task's entries are in it is the "
     "machine's own word; its exported log shows them.",
-    zh="保存本机日志至第 {seq} 条。本任务的记录在其中，是机器自己的说法；可用其导出的日志核对。",
+    zh="保存该机器的日志至第 {seq} 条。本任务的记录在其中，是机器自己的说法；"
+    "可用其导出的日志核对。",
 )
 RECEIPT_NOT_COVERED: Final = Sentence(
-    en="keeps this machine's log up to entry {seq}, not yet the end of this task.",
-    zh="保存本机日志至第 {seq} 条，尚未包含本任务的结束。",
+    en="keeps the machine's log up to entry {seq}, not yet the end of this task.",
+    zh="保存该机器的日志至第 {seq} 条，尚未包含本任务的结束。",
 )
 RECEIPT_CHECKED: Final = Sentence(
     en="Its signature was checked with the key given.", zh="其签名已用给出的公钥验证。"

@@ -181,15 +181,19 @@ def _decision(receipt: Receipt, screen: Screen) -> Iterator[str]:
 
 
 def _outcome(receipt: Receipt, screen: Screen) -> Iterator[str]:
+    from common.model.state import Reason
     from local_agent.cli.tasks import moment_anywhere
 
     outcome = receipt.facts["outcome"]
     reason = words.REASONS[outcome["reason"]]
     yield f"{screen.say(reason)}  {moment_anywhere(receipt.facts['task']['ended_at'])}"
-    if outcome["began_at"] is None:
+    # A grant is taken before what would run is looked at again: what had drifted never ran.
+    if outcome["began_at"] is None or outcome["reason"] == Reason.DRIFTED:
         yield screen.say(proof_words.RECEIPT_NOT_RUN)
         return
-    yield screen.say(proof_words.RECEIPT_RAN, when=moment_anywhere(outcome["began_at"]))
+    ran = outcome["exit_code"] is not None or outcome["signal"] is not None
+    said = proof_words.RECEIPT_RAN if ran else proof_words.RECEIPT_USED
+    yield screen.say(said, when=moment_anywhere(outcome["began_at"]))
     if outcome["exit_code"] is not None:
         yield screen.say(proof_words.RECEIPT_EXIT, code=outcome["exit_code"])
     if outcome["signal"] is not None:

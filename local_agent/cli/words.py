@@ -1,4 +1,4 @@
-"""The sentences of the agent's command line, help included.  Errors are in `replies`, by code."""
+"""The sentences of the agent's command line, help included.  Errors are in `error_texts`."""
 
 from __future__ import annotations
 
@@ -31,8 +31,9 @@ PAIR_REPLACE: Final = Sentence(
     zh="本机已配对时重新配对；会先在终端上确认",
 )
 WORKSPACE: Final = Sentence(
-    en="The folders that tasks may work in. Nothing outside them is read or changed.",
-    zh="任务可以使用的文件夹。其余内容不会被读取或改动。",
+    en="The folders that tasks may work in. Only a command that runs without a sandbox can change "
+    "anything of yours outside them.",
+    zh="任务可以使用的文件夹。只有没有沙箱的命令才能改动你的其他内容。",
 )
 WORKSPACE_ADD: Final = Sentence(en="add a folder", zh="添加文件夹")
 WORKSPACE_LIST: Final = Sentence(en="list them", zh="列出")
@@ -70,7 +71,9 @@ ASK_TEXT: Final = Sentence(
     en="the request; `@dev` in front may be left out", zh="请求内容；开头的 `@dev` 可以省略"
 )
 ASK_WORKSPACE: Final = Sentence(en="name of the workspace", zh="工作区名称")
-TASKS: Final = Sentence(en="List the tasks of this machine, newest first.", zh="列出本机任务。")
+TASKS: Final = Sentence(
+    en="List the tasks of this machine, newest first.", zh="列出本机任务，最新的在前。"
+)
 TASKS_ALL: Final = Sentence(en="finished ones too", zh="包括已结束的任务")
 TASKS_LIMIT: Final = Sentence(
     en="how many at most, 1 to 200; 100 unless given", zh="最多列出多少个，1 到 200，默认 100"

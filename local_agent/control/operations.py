@@ -177,7 +177,8 @@ class AgentOperations:
         approval = await self._approval(task, stored) if stored else None
         tasks = self._journal.tasks
         first = await self._db.run(tasks.find, task.retry_of) if task.retry_of else None
-        again = {"retry_of_short_id": first.short_id if first else None}
+        # A short ID that was given up may name another task by now.
+        again = {"retry_of_short_id": first.short_id if first and first.named else None}
         return {"task": whole_task(task) | again, "approval": approval}
 
     async def _log(self, args: Arguments) -> AsyncIterator[Answer]:

@@ -57,11 +57,7 @@ def build_engine(
     understanding = Understanding(
         log=tasks,
         router=_router(settings),
-        collector=Collector(
-            list_files=partial(_list_files, clock),
-            search=partial(_search, clock),
-            local_changes=git.local_changes,
-        ),
+        collector=_collector(clock),
         proposers=_proposers(store, settings, clock, sandbox),
         workspaces=workspaces,
     )
@@ -71,12 +67,7 @@ def build_engine(
         gate=gate,
         executor=executor,
         workspaces=workspaces,
-        sealer=Sealer(
-            clock=clock,
-            agent_id=agent_id,
-            approval_hours=settings.approval_hours,
-            policy=_policy(settings, sandbox),
-        ),
+        sealer=_sealer(settings, clock, agent_id=agent_id, sandbox=sandbox),
         read_line=read_argv,
         machine=machine,
         default_test_command=settings.default_test_command,
@@ -106,6 +97,23 @@ def _router(settings: AgentSettings) -> Router:
         threshold=settings.nl.confidence_threshold,
         prefix=settings.prefix,
         free_text=settings.nl.enable,
+    )
+
+
+def _collector(clock: Clock) -> Collector:
+    return Collector(
+        list_files=partial(_list_files, clock),
+        search=partial(_search, clock),
+        local_changes=git.local_changes,
+    )
+
+
+def _sealer(settings: AgentSettings, clock: Clock, *, agent_id: str, sandbox: str) -> Sealer:
+    return Sealer(
+        clock=clock,
+        agent_id=agent_id,
+        approval_hours=settings.approval_hours,
+        policy=_policy(settings, sandbox),
     )
 
 

@@ -96,8 +96,9 @@ class Commands:
         """
         opening = same(_result(task).summary)
         asked = await self._store.newest_approval(task.task_id)
-        if asked is not None and asked.state == "pending":
-            # Asked just before a crash: it goes on waiting, under the seal it was shown with.
+        if asked is not None and asked.state in ("pending", "rejected"):
+            # Asked just before a crash: it goes on waiting, under the seal it was shown with.  What
+            # a person has refused meanwhile stays refused, and is not asked once more.
             return await self._wait_for(task, opening, question(asked))
         return await self._ask(task, opening, version=_version_after(asked))
 

@@ -13,8 +13,9 @@ from local_agent.routing.params import mask_quoted
 from local_agent.routing.rules import skip_polite
 
 _JOINTS: Final = 20  # of one text; whoever strings together more is told of the first other wish
+# Never from the middle of a blank: a long one would take time by the square of its length.
 _JOINT: Final = re.compile(
-    r"(?:\s*(?:[,;，；。！!\n]|\.(?=\s)|&&?"
+    r"(?<!\s)(?:\s*(?:[,;，；。！!\n]|\.(?=\s)|&&?"
     r"|(?<![\w-])(?:and|then|also|plus|after(?:wards| that))(?![\w-])"
     r"|(?<!合)并且?(?![发行列排])|而且|然后|接着|随后|之后|同时|顺便|再(?!次)))+\s*",
     re.IGNORECASE,

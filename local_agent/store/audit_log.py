@@ -20,10 +20,12 @@ from common.audit_check import RENEWED
 from common.clock import Clock
 from common.errors import AuthError
 from common.signing import SigningKey
+from common.strict_json import canonical
 from local_agent.store.database import Database
 
 _PAGE = 500
 _TAIL = 256
+_FROM_OUTSIDE = b'"event":"inbox.'
 
 
 class AuditLog:
@@ -114,15 +116,25 @@ class AuditLog:
         row = self._db.one("SELECT hash FROM audit WHERE seq = ?", seq)
         return bytes(row[0]) if row else None
 
-    def naming(self, names: Sequence[str], *, limit: int) -> Sequence[tuple[int, bytes, bytes]]:
-        """Return ``(seq, body, hash)`` of the entries in which a name occurs, in order."""
-        condition = " OR ".join("instr(body, ?) > 0" for _ in names)
+    def stating(
+        self, facts: Sequence[tuple[str, str]], *, limit: int
+    ) -> Sequence[tuple[int, bytes, bytes]]:
+        """Return ``(seq, body, hash)`` of the entries with one of these facts, in order.
+
+        Beyond the limit it leaves out what came from outside first: a gateway may repeat itself,
+        and must not push out what this machine did.
+        """
+        # As every body has it; inside a text each of these quotes would be escaped.
+        marks = [canonical({name: value})[1:-1] for name, value in facts]
+        condition = " OR ".join("instr(body, ?) > 0" for _ in marks)
         rows = self._db.all(
-            f"SELECT seq, body, hash FROM audit WHERE {condition} ORDER BY seq LIMIT ?",  # noqa: S608  # as many marks as names
-            *(name.encode() for name in names),
+            f"SELECT seq, body, hash FROM audit WHERE {condition}"  # noqa: S608  # as many marks as facts
+            " ORDER BY instr(body, ?) > 0, seq LIMIT ?",
+            *marks,
+            _FROM_OUTSIDE,
             limit,
         )
-        return [(seq, body, found) for seq, body, found in rows]
+        return sorted((seq, body, found) for seq, body, found in rows)
 
     def entries(self, after: int = 0) -> Iterator[tuple[int, bytes, bytes, bytes]]:
         """Yield ``(seq, prev, body, hash)`` in order, a page at a time."""
@@ -150,9 +162,9 @@ class AuditLog:
             AuthError: ``audit.broken`` with ``seq``.
         """
         start = max(self.head().seq - _TAIL, 0)
-        row = self._db.one("SELECT hash FROM audit WHERE seq = ?", start)
-        head = verify_chain(self.entries(start), after=Head(start, row[0] if row else GENESIS))
-        self._check_signed(head)
+        after = Head(start, self.hash_at(start) or GENESIS)
+        head = verify_chain(self.entries(start), after=after)
+        _check_signed(self.signed_head(), head)
         return head
 
     def _check_end(self, head: Head) -> None:
@@ -161,18 +173,7 @@ class AuditLog:
             raise broken(head.seq + 1, "unsigned")
         if signed is not None and signed.public_key != self._key().public.raw:
             raise broken(head.seq, "key")
-        self._check_signed(head)
-
-    def _check_signed(self, head: Head) -> None:
-        signed = self.signed_head()
-        if signed is None:
-            return
-        if (signed.seq, signed.hash) != (head.seq, head.hash):
-            raise broken(min(signed.seq, head.seq) + 1, "end" if signed.seq > head.seq else "head")
-        try:
-            verify_head(signed)
-        except AuthError:
-            raise broken(head.seq, "head") from None
+        _check_signed(signed, head)
 
     def _sign(self, head: Head, key: SigningKey) -> None:
         signed = sign_head(key, head, self._clock.now().wall_ms)
@@ -186,3 +187,14 @@ class AuditLog:
             signed.public_key,
             signed.signature,
         )
+
+
+def _check_signed(signed: SignedHead | None, head: Head) -> None:
+    if signed is None:
+        return
+    if (signed.seq, signed.hash) != (head.seq, head.hash):
+        raise broken(min(signed.seq, head.seq) + 1, "end" if signed.seq > head.seq else "head")
+    try:
+        verify_head(signed)
+    except AuthError:
+        raise broken(head.seq, "head") from None

@@ -112,7 +112,7 @@ class Inbox:
         return int(row[0]) if row else 0
 
     def accept(self, envelope: Envelope) -> Accepted:
-        """Take one verified envelope of type task, cancel or tombstone.
+        """Take one verified envelope, of any type that a gateway sends.
 
         Returns:
             ``new``: a task to begin.  ``refused`` or ``expired``: a task that was recorded and

@@ -74,7 +74,6 @@ class Journal:
                 heads=self.heads,
                 audit=self.audit,
             )
-            self.inbox.prune()
         except BaseException:
             self._db.close()
             raise

@@ -104,6 +104,7 @@ class Outbox:
         self._news = True
         jti, expires = new_uuid(), self._expires()
         with self._db.transaction():
+            used = self._peers.in_use()
             seq = self._overtaken(kind, task_id, body) or self._next_seq(self._peer)
             self._db.run(
                 "INSERT OR REPLACE INTO outbox"
@@ -116,7 +117,7 @@ class Outbox:
                 task_id,
                 canonical(dict(body)).decode("ascii"),
                 expires,
-                self._sign(self._peer, kind, seq, jti, body, expires // 1000),
+                _sign(self._peer, used, kind, seq, jti, body, expires // 1000),
             )
         return seq
 
@@ -223,27 +224,38 @@ class Outbox:
         return self._clock.now().wall_ms + LIFE_S * 1000
 
     def _renew(self, peer: Peer, *, before_ms: int) -> None:
-        for seq, typ, jti, body in self._db.all(
+        found = self._db.all(
             "SELECT seq, typ, jti, body FROM outbox"
             " WHERE peer = ? AND (expires_at < ? OR expires_at > ?)",
             peer.name,
             before_ms,
             self._expires() + _AHEAD_MS,
-        ):
-            expires = self._expires()
+        )
+        if not found:
+            return
+        # Once for all of them: to find a key that is announced, all that waits is looked through.
+        used, expires = self._peers.in_use(), self._expires()
+        for seq, typ, jti, body in found:
             self._db.run(
                 "UPDATE outbox SET expires_at = ?, frame = ? WHERE peer = ? AND seq = ?",
                 expires,
-                self._sign(peer, typ, seq, jti, json.loads(body), expires // 1000),
+                _sign(peer, used, typ, seq, jti, json.loads(body), expires // 1000),
                 peer.name,
                 seq,
             )
 
-    def _sign(
-        self, peer: Peer, kind: Kind, seq: int, jti: str, body: Mapping[str, Any], exp: int
-    ) -> bytes:
-        own, gateway = self._peers.signer_of(seq), self._peers.in_use().gateway
-        return peer.sign(kind, seq, jti, body, exp, own=own, gateway=gateway)
+
+def _sign(
+    peer: Peer,
+    used: KeysInUse,
+    kind: Kind,
+    seq: int,
+    jti: str,
+    body: Mapping[str, Any],
+    exp: int,
+) -> bytes:
+    own = used.signer_of(seq)
+    return peer.sign(kind, seq, jti, body, exp, own=own, gateway=used.gateway)
 
 
 def _overtakes(new: Mapping[str, Any], old: Mapping[str, Any]) -> bool:

@@ -32,15 +32,29 @@ class KeysInUse:
         gateway: The gateway's public key, pinned now; None for that of the pairing.
         own: Name of this machine's key in the keystore; None for that of the pairing.
         old: Name of its key before, while it has not been thrown away.
-        handing_over: The gateway has not acknowledged ``own``, and may still know only ``old``.
+        announced: Number of the report that tells the gateway of ``own``; None once that has been
+            acknowledged.
         rotated_at: When ``own`` was made, in milliseconds since the epoch.
     """
 
     gateway: bytes | None = None
     own: str | None = None
     old: str | None = None
-    handing_over: bool = False
+    announced: int | None = None
     rotated_at: int | None = None
+
+    @property
+    def handing_over(self) -> bool:
+        """Whether the gateway may still know only ``old``."""
+        return self.announced is not None
+
+    def signer_of(self, seq: int) -> str | None:
+        """Return the name of the key that signs the frame of this number; None for the pairing's.
+
+        What was numbered before the announcement of a key, and the announcement itself, is signed
+        with the key before: the gateway takes it on a connection that rests on that one.
+        """
+        return self.old if self.announced is not None and seq <= self.announced else self.own
 
 
 class Peers:
@@ -64,17 +78,7 @@ class Peers:
         if row is None:
             return KeysInUse()
         gateway, own, old, rotated_at = row
-        return KeysInUse(gateway, own, old, self._is_announced(), rotated_at)
-
-    def signer_of(self, seq: int) -> str | None:
-        """Return the name of the key that signs the frame of this number; None for the pairing's.
-
-        What was numbered before the announcement of a key, and the announcement itself, is signed
-        with the key before: the gateway takes it on a connection that rests on that one.
-        """
-        used = self.in_use()
-        row = self._db.one("SELECT seq FROM outbox WHERE peer = ? AND typ = 'rekey'", self._peer)
-        return used.old if row and seq <= row[0] else used.own
+        return KeysInUse(gateway, own, old, self._announced(), rotated_at)
 
     def pin(self, new: VerifyKey, *, old_key_id: str) -> None:
         """Pin the gateway's next key, within the transaction that takes its announcement in."""
@@ -119,7 +123,7 @@ class Peers:
         ):
             if peer != self._peer:
                 names += [name for name in (own, old) if name]
-            elif old and not self._is_announced():
+            elif old and self._announced() is None:
                 names.append(old)
         return names
 
@@ -138,6 +142,6 @@ class Peers:
             raise LocalProtocolError("outbox.unpaired")
         return self._peer
 
-    def _is_announced(self) -> bool:
-        row = self._db.one("SELECT 1 FROM outbox WHERE peer = ? AND typ = 'rekey'", self._peer)
-        return row is not None
+    def _announced(self) -> int | None:
+        row = self._db.one("SELECT seq FROM outbox WHERE peer = ? AND typ = 'rekey'", self._peer)
+        return int(row[0]) if row else None

@@ -79,5 +79,6 @@ def test_what_is_found_in_a_text_stood_in_it(text: str) -> None:
 )
 def test_long_runs_of_one_piece_take_no_time(piece: str) -> None:
     text = piece * (30_000 // len(piece))
-    Router().route(text)
-    rules.guess_kind(text[:2000])
+    # The test's own time limit is the judge of the time.
+    assert 0 <= Router().route(text).intent.confidence <= 1
+    assert 0 <= rules.guess_kind(text[:2000]).confidence <= 1

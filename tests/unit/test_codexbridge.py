@@ -199,3 +199,20 @@ def test_a_file_that_cannot_be_used_is_told_in_the_language_of_the_terminal(
     done = launch(*verify, CODEXBRIDGE_LANG=lang, CODEXBRIDGE_HOME=str(tmp_path))
     assert done.returncode == 1
     assert done.stderr == f"codexbridge: {say(SHARED[code], lang, path=path)}\n"
+
+
+@pytest.mark.parametrize(
+    ("environ", "lang"),
+    [
+        ({}, "en"),
+        ({"LANG": "zh_CN.UTF-8"}, "zh"),
+        ({"LANG": "C.UTF-8"}, "en"),
+        ({"LANG": "zh_CN.UTF-8", "LC_ALL": "en_US.UTF-8"}, "en"),
+        ({"LANG": "en_US", "CODEXBRIDGE_LANG": "zh"}, "zh"),
+        ({"CODEXBRIDGE_LANG": "", "LC_MESSAGES": "ZH_TW"}, "zh"),
+    ],
+)
+def test_the_language_of_the_machine_is_read_from_its_environment(
+    environ: dict[str, str], lang: str
+) -> None:
+    assert codexbridge.system_language(environ) == lang

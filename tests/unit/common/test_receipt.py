@@ -283,6 +283,7 @@ def test_another_machines_receipt_is_not_this_ones() -> None:
         ({"gateway__public_key": text(AGENT.public.raw)}, "gateway"),
         ({"task__short_id": "T-7"}, "form"),
         ({"agent_id": "agent one"}, "form"),
+        ({"approval": {}}, "form"),
     ],
 )
 def test_what_a_machine_signs_must_also_be_consistent_and_is_not_given_out_otherwise(

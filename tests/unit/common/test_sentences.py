@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from common.errors import ConfigError, InputError
-from common.sentences import SHARED, Sentence, explain, language_of, same, say, system_language
+from common.sentences import SHARED, Sentence, explain, language_of, same, say
 
 HELLO = Sentence(en="Hello {name}, {count} tasks", zh="{name}，你有 {count} 个任务")
 
@@ -91,20 +91,3 @@ def test_the_answer_is_in_the_language_of_the_question() -> None:
     assert language_of("@dev 状态", "en") == "zh"
     assert language_of("@dev status", "en") == "en"
     assert language_of("@dev status", "zh") == "zh"
-
-
-@pytest.mark.parametrize(
-    ("environ", "lang"),
-    [
-        ({}, "en"),
-        ({"LANG": "zh_CN.UTF-8"}, "zh"),
-        ({"LANG": "C.UTF-8"}, "en"),
-        ({"LANG": "zh_CN.UTF-8", "LC_ALL": "en_US.UTF-8"}, "en"),
-        ({"LANG": "en_US", "CODEXBRIDGE_LANG": "zh"}, "zh"),
-        ({"CODEXBRIDGE_LANG": "", "LC_MESSAGES": "ZH_TW"}, "zh"),
-    ],
-)
-def test_the_language_of_the_machine_is_read_from_its_environment(
-    environ: dict[str, str], lang: str
-) -> None:
-    assert system_language(environ) == lang

@@ -77,7 +77,7 @@ async def test_both_signals_stop_it(number: signal.Signals) -> None:
     stop = stop_signal()
     os.kill(os.getpid(), number)
     async with asyncio.timeout(5):
-        await stop.wait()
+        assert await stop.wait()
     asyncio.get_running_loop().remove_signal_handler(number)
 
 

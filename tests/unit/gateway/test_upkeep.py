@@ -225,4 +225,5 @@ async def test_the_loop_outlives_a_failing_store(
     async with asyncio.timeout(5):
         for _ in range(3):
             await rounds.get()
+    assert not running.done()
     running.cancel()

@@ -74,6 +74,30 @@ async def test_a_rejection_is_proven_with_its_reason(desk: Desk) -> None:
     assert receipt.facts["outcome"]["began_at"] is None
 
 
+@pytest.mark.requirement("P6")
+@pytest.mark.parametrize("named", ["task_id", "claimed_user"])
+async def test_no_gateway_can_talk_what_was_done_out_of_a_receipt(
+    desk: Desk, named: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    most = 12
+    monkeypatch.setattr("local_agent.receipts.MAX_ENTRIES", most)
+    task_id = await desk.ask("@dev test")
+    asked = await desk.waiting(task_id)
+
+    def cancel_in_vain() -> None:
+        for _ in range(most):
+            facts = {"task_id": "task-other", "claimed_user": "zhang", named: task_id}
+            desk.db.journal.audit.append("inbox.cancel", **facts)
+
+    await desk.db.run(cancel_in_vain)
+    await desk.decide(asked)
+    await desk.until(task_id, TaskState.COMPLETED)
+    entries = (await receipt_of(desk, task_id)).facts["audit"]["entries"]
+    told = {entry["event"] for entry in entries}
+    assert {"approval.approved", "exec.intent", "exec.result", "task.ended"} <= told
+    assert len(entries) <= most
+
+
 async def test_what_needed_no_approval_says_so(desk: Desk) -> None:
     task = await desk.done("@dev help")
     receipt = await receipt_of(desk, task.task_id)

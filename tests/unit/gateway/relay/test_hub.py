@@ -8,7 +8,7 @@ import pytest
 
 from common.errors import StoreError
 from common.protocol.closing import websocket_code
-from common.protocol.link import Received
+from common.protocol.link import Closed, Received
 from common.protocol.pace import CONNECTION, FRAMES, FRAMES_PER_SECOND
 from common.signing import SigningKey
 from gateway.relay.hub import Hub
@@ -35,7 +35,7 @@ async def test_a_lost_hint_costs_one_sweep_and_no_message(scene: Scene) -> None:
     agent = await scene.connect()
     scene.store.put()
     await scene.hub.sweep()
-    await agent.next(Received)
+    assert (await agent.next(Received)).envelope.header.seq == 1
 
 
 @pytest.mark.requirement("R14")
@@ -49,7 +49,8 @@ async def test_the_session_of_a_revoked_agent_is_closed_by_the_sweep(scene: Scen
 
 async def test_nobody_here_means_no_question_to_the_store(scene: Scene) -> None:
     scene.store.failing = True
-    await scene.hub.sweep()
+    await scene.hub.sweep()  # it would raise
+    assert not scene.hub.online(AGENT_ID)
 
 
 async def test_the_sweeps_go_on_after_a_store_error(scene: Scene) -> None:
@@ -107,8 +108,13 @@ async def test_an_end_that_is_recorded_late_spoils_no_newer_connection(scene: Sc
 
 
 async def test_waking_or_dismissing_someone_who_is_not_here_does_nothing(scene: Scene) -> None:
+    agent = await scene.connect()
     scene.hub.wake("nobody")
     scene.hub.dismiss("nobody", "revoked")
+    scene.store.put()
+    scene.hub.wake(AGENT_ID)
+    assert (await agent.next(Received)).envelope.header.seq == 1
+    assert not [event for event in agent.events if isinstance(event, Closed)]
 
 
 async def test_everyone_is_told_when_the_gateway_goes(scene: Scene) -> None:
@@ -169,7 +175,7 @@ async def test_after_a_while_a_key_may_do_all_again(scene: Scene) -> None:
         again.say({"t": "ping", "n": number})
     scene.store.put()
     scene.hub.wake(AGENT_ID)
-    await again.next(Received)
+    assert (await again.next(Received)).envelope.header.seq == 1
 
 
 @pytest.mark.requirement("R13")

@@ -107,5 +107,5 @@ async def test_the_timer_is_wound_again_after_it_struck() -> None:
     async with asyncio.timeout(5):
         await peer.rung.wait()
         peer.rung.clear()
-        await peer.rung.wait()
+        assert await peer.rung.wait(), "a second time"
     watch.discard(peer)

@@ -43,7 +43,7 @@ def test_the_statements_were_found() -> None:
 )
 def test_each_statement_fits_the_schema(sql: str, tmp_path: Path) -> None:
     with transaction(tmp_path) as conn:
-        conn.all(f"EXPLAIN {sql}", **dict.fromkeys(_NAME.findall(sql)))
+        assert conn.all(f"EXPLAIN {sql}", **dict.fromkeys(_NAME.findall(sql)))
 
 
 def test_looking_for_silent_tasks_reads_the_open_ones_only(tmp_path: Path) -> None:

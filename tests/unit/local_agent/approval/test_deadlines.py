@@ -38,6 +38,8 @@ async def test_waiting_ends_when_something_is_late() -> None:
     deadlines.begin("a", clock.now().wall_ms + 5, clock.now())
     await deadlines.reached()  # it was set a moment ago
     await asyncio.wait_for(deadlines.reached(), 5)  # its time has come
+    clock.advance(1)
+    assert deadlines.is_late("a", clock.now())
 
 
 async def test_waiting_ends_when_a_nearer_moment_is_set() -> None:
@@ -45,5 +47,7 @@ async def test_waiting_ends_when_a_nearer_moment_is_set() -> None:
     deadlines = Deadlines(clock)
     waiting = asyncio.ensure_future(deadlines.reached())
     await asyncio.sleep(0)
+    assert not waiting.done()
     deadlines.begin("a", clock.now().wall_ms + 3_600_000, clock.now())
     await asyncio.wait_for(waiting, 5)
+    assert deadlines.known() == {"a"}

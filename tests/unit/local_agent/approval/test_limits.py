@@ -56,7 +56,9 @@ def test_an_hour_is_an_hour() -> None:
 
 def test_what_is_asked_at_the_machine_is_not_bounded() -> None:
     counts = dict.fromkeys(("pending", "member/h", "gateway/h", "rejected/h"), 100)
-    check_flood(Counted(**counts), a_wish(gateway=""), TIGHT)
+    counted = Counted(**counts)
+    check_flood(counted, a_wish(gateway=""), TIGHT)
+    assert counted.since == set(), "nobody is counted"
 
 
 def test_the_written_bounds_are_the_bounds() -> None:

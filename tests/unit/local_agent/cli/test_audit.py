@@ -191,9 +191,10 @@ def test_an_export_from_beyond_the_end_is_refused_and_leaves_no_file(
     last = desk.verify()["head"]["seq"]
     desk.run("export", "--since", str(last), "--output", str(tmp_path / "last.jsonl"))
     assert desk.verify("--file", str(tmp_path / "last.jsonl"))["entries"] == 1
-    with pytest.raises(InputError) as caught:
-        desk.run("export", "--since", str(last + 1), "--output", str(tmp_path / "none.jsonl"))
-    assert (caught.value.code, caught.value.facts) == ("audit.since", {"since": last + 1})
+    for beyond in (last + 1, 10**30):
+        with pytest.raises(InputError) as caught:
+            desk.run("export", "--since", str(beyond), "--output", str(tmp_path / "none.jsonl"))
+        assert (caught.value.code, caught.value.facts) == ("audit.since", {"since": beyond})
     assert not (tmp_path / "none.jsonl").exists()
 
 
@@ -244,6 +245,7 @@ def test_a_damaged_file_is_told_as_damaged(desk: Desk) -> None:
     with pytest.raises(StoreError) as caught:
         read()
     assert caught.value.code == "audit.unreadable"
+    assert str(caught.value.facts["why"]).startswith("SQLITE_")  # the engine's name, as everywhere
 
 
 def test_the_agent_does_not_start_on_a_log_that_was_cut(desk: Desk) -> None:

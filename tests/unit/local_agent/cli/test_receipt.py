@@ -116,6 +116,36 @@ def test_every_kind_of_receipt_is_told_in_words(
         assert "run_command" not in said
 
 
+@pytest.mark.requirement("P6")
+@pytest.mark.parametrize(
+    ("state", "reason", "told"),
+    [
+        ("FAILED", "drifted", "nothing was executed"),
+        ("FAILED", "unknown", "whether anything ran is not recorded"),
+        ("REJECTED", "cancelled", "whether anything ran is not recorded"),
+    ],
+)
+def test_a_used_approval_is_not_told_as_an_execution_that_nobody_saw(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    state: str,
+    reason: str,
+    told: str,
+) -> None:
+    monkeypatch.setenv("LANG", "C.UTF-8")
+    ran = ("exit_code", "signal", "output_sha256", "changed_files")
+    outcome = {f"outcome__{name}": None for name in ran}
+    made = facts(outcome__state=state, outcome__reason=reason, **outcome)
+    path = tmp_path / "receipt.json"
+    path.write_bytes(sign_receipt(AGENT, made))
+    assert run("verify", str(path), "--key", KEY) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert told in said
+    assert "execution began" not in said
+    assert "this machine" not in said  # it may be read at another one
+
+
 def test_programs_are_told_all_of_it(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("verify", str(file), "--key", KEY, "--json") == 0
     told = json.loads(capsys.readouterr().out)

@@ -25,7 +25,7 @@ from local_agent.engine.bus import QUEUE_EVENTS, Bus, Reader, Told
 from local_agent.engine.ports import NewTask
 from local_agent.store.endings import write_ending
 from local_agent.store.runner import JournalThread
-from local_agent.store.tasks import Task
+from local_agent.store.tasks import NAME_FREE_AFTER_MS, Task
 from tests.sealed import AGENT, LINE, Step, Wish, a_peer, a_seal, ending
 
 PATIENCE = 5.0
@@ -333,6 +333,9 @@ async def test_what_was_asked_is_carried_out_although_the_asker_hung_up(desk: De
     await asyncio.gather(asking, return_exceptions=True)
     desk.engine.slow.set()
     await carried(desk, 1)
+    (submitted,) = desk.engine.submitted
+    task = await desk.db.run(desk.db.journal.tasks.get, submitted.task_id)
+    assert task.state is LINE[1]
 
 
 async def test_follow_goes_on_through_the_approval_to_the_end(desk: Desk) -> None:
@@ -441,6 +444,17 @@ async def test_what_has_ended_is_asked_again_as_a_new_task_that_needs_its_own_ap
     assert shown["task"]["retry_of_short_id"] == "T-7K3F"
     first = await desk.ask("show", task="T-7K3F")
     assert (first["task"]["reason"], first["task"]["retry_of_short_id"]) == ("cancelled", None)
+
+
+async def test_a_name_that_was_given_up_is_not_told_as_what_was_asked_before(desk: Desk) -> None:
+    await ended_as(desk, Reason.CANCELLED)
+    retrying = asyncio.create_task(desk.steps("retry", task="T-7K3F", may_have_run=False))
+    await carried(desk, 5)
+    await retrying
+    (new,) = desk.engine.submitted
+    later = desk.clock.now().wall_ms + 2 * NAME_FREE_AFTER_MS
+    assert await desk.db.run(desk.db.journal.tasks.name_is_free, "T-7K3F", later)
+    assert (await desk.ask("show", task=new.short_id))["task"]["retry_of_short_id"] is None
 
 
 async def test_an_open_task_is_not_asked_again(desk: Desk) -> None:

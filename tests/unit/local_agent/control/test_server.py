@@ -173,7 +173,7 @@ async def test_hanging_up_ends_the_stream_at_the_agent(home: Home) -> None:
     async with serving(home, operations):
         await asyncio.to_thread(read_one)
         async with asyncio.timeout(PATIENCE):
-            await operations.left.wait()
+            assert await operations.left.wait()
 
 
 async def test_an_agent_that_goes_away_midway_is_told(home: Home) -> None:

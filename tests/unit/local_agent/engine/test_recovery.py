@@ -115,6 +115,19 @@ async def test_a_rejection_before_the_kill_stands_after_it(desk: Desk) -> None:
     assert (await desk.until(task_id, *FINAL)).reason is Reason.REJECTED
 
 
+async def test_a_rejection_before_the_state_was_written_is_not_asked_again(desk: Desk) -> None:
+    boundary = Boundary()
+    gate: Any = desk.gate
+    gate.request = boundary.around(gate.request)
+    task_id = await desk.ask("@dev test")
+    await boundary.wait()
+    (asked,) = await desk.gate.pending()
+    await desk.decide(asked, "reject", reason="no")
+    await desk.restart()
+    assert (await desk.until(task_id, *FINAL)).reason is Reason.REJECTED
+    assert await desk.approval_states(task_id) == ["rejected"]
+
+
 @pytest.mark.requirement("R22")
 async def test_what_was_approved_and_not_begun_is_asked_again_with_a_new_version(
     desk: Desk,

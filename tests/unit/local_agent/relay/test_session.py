@@ -272,6 +272,8 @@ async def test_news_are_sent_at_once() -> None:
         desk.journal.reports = 1
         desk.news.set()
         await desk.wire.until(Received)
+        (sent,) = [event for event in desk.wire.events if isinstance(event, Received)]
+        assert sent.envelope.header.seq == 1
 
 
 @pytest.mark.requirement("R17")

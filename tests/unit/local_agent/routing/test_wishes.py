@@ -137,3 +137,10 @@ def test_the_pieces_stood_in_the_text() -> None:
 def test_a_text_that_begins_with_a_joining_word_is_taken_up_whole(text: str) -> None:
     routed = Router().route(text)
     assert (routed.taken, routed.left) == ("", "")
+
+
+@pytest.mark.parametrize("blank", [" ", "\n", "\u3000", " \n"])
+def test_a_long_blank_is_passed_over_in_linear_time(blank: str) -> None:
+    # The test's own time limit is the judge: a quadratic search never sees the end.
+    wide = blank * (200_000 // len(blank))
+    assert split_wish(f"run the tests{wide}, push it{wide}") == ("run the tests", "push it")

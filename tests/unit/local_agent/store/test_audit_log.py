@@ -91,7 +91,8 @@ def test_a_journal_that_could_not_open_leaves_no_lock_behind(tmp_path: Path) -> 
     test_a_change_behind_our_back_is_found_at_start(
         tmp_path, "UPDATE audit SET body = x'00' WHERE seq = 299", 299
     )
-    Database(tmp_path / "state" / "journal.db").close()
+    with closing(Database(tmp_path / "state" / "journal.db")) as again:
+        assert again.one("SELECT count(*) FROM audit") != (0,)
 
 
 def forge(db: Database, signer: SigningKey | None) -> None:

@@ -55,7 +55,8 @@ def test_a_second_agent_is_told_that_one_is_running(path: Path) -> None:
 
 def test_after_closing_another_may_open(path: Path) -> None:
     Database(path).close()
-    Database(path).close()
+    with closing(Database(path)) as again:
+        assert again.one("SELECT 1") == (1,)
 
 
 def test_a_link_in_place_of_the_file_is_not_followed(path: Path, tmp_path: Path) -> None:

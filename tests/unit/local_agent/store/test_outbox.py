@@ -15,6 +15,7 @@ from common.protocol.envelope import Envelope, agent_name, gateway_name, open_en
 from local_agent.store import outbox as outbox_module
 from local_agent.store.journal import Journal
 from local_agent.store.outbox import Peer
+from local_agent.store.peers import KeysInUse, Peers
 from tests.sealed import AGENT, AGENT_ID, GATEWAY, ZEROS, a_journal, a_peer
 
 
@@ -253,3 +254,27 @@ def test_an_outbox_that_nobody_hears_is_full_by_rows_or_by_bytes(
     journal.outbox.put("result", "t2", a_result(clock))  # an end is never turned away
     journal.outbox.acked(3)
     assert not journal.outbox.is_full()
+
+
+def test_what_is_signed_anew_looks_once_for_the_keys_however_much_there_is(
+    journal: Journal, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # To find them all that waits is looked through: once for each of it would take minutes.
+    for number in range(5):
+        journal.outbox.put("event", f"t{number}", an_event(clock))
+    before = journal.outbox.unsent()
+    looked: list[None] = []
+    look = Peers.in_use
+
+    def counted(peers: Peers) -> KeysInUse:
+        looked.append(None)
+        return look(peers)
+
+    monkeypatch.setattr(Peers, "in_use", counted)
+    clock.advance(1)
+    journal.outbox.readdress()
+    assert len(looked) == 1
+    after = journal.outbox.unsent()
+    assert len(looked) == 1  # nothing was due
+    assert [seq for seq, _ in after] == [seq for seq, _ in before]
+    assert not {frame for _, frame in after} & {frame for _, frame in before}

@@ -18,7 +18,17 @@ from local_agent.store import retention
 from local_agent.store.blobs import Blobs
 from local_agent.store.retention import KEPT_MS, Forgotten, Retention
 from local_agent.store.runner import JournalThread
-from tests.sealed import AGENT, Step, Wish, a_peer, a_seal, as_stored, ending, to_waiting
+from tests.sealed import (
+    AGENT,
+    Step,
+    Wish,
+    a_peer,
+    a_seal,
+    as_stored,
+    ending,
+    from_gateway,
+    to_waiting,
+)
 
 DAY_S = 86_400
 KEPT_S = KEPT_MS // 1000
@@ -91,6 +101,14 @@ async def test_a_task_is_forgotten_ninety_days_after_its_end_and_not_before(shel
     shelf.clock.advance(1)
     assert (await shelf.retention.round()).tasks == 1
     assert await shelf.known() == ["task-2"]
+
+
+async def test_a_round_forgets_the_ids_of_old_messages(shelf: Shelf) -> None:
+    inbox = shelf.db.journal.inbox
+    await shelf.db.run(inbox.accept, from_gateway(shelf.clock, 1, typ="tombstone"))
+    shelf.clock.advance(31 * DAY_S)
+    await shelf.retention.round()
+    assert await shelf.db.run(inbox.prune) == 0
 
 
 @pytest.mark.requirement("P3")
