@@ -6,7 +6,8 @@
 
 The bytes are written once and never again; whoever shows or runs anything starts from them.  Pure:
 approval ids, nonces and times come in as arguments.  Who may decide is `local_agent.approval`'s
-matter.  The one action sealed today is ``run_command``; `read_seal` refuses any other.
+matter; how each action writes its payload is told by `common.seal_payloads`, and `read_seal`
+refuses any other.
 """
 
 from __future__ import annotations
@@ -14,34 +15,25 @@ from __future__ import annotations
 import hashlib
 import hmac
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
-from common.errors import InputError
 from common.ids import CROCKFORD
+from common.seal_payloads import Place, stored_place
 from common.seal_shape import check_seal
 from common.signing import APPROVAL
 from common.strict_json import canonical, loads
 
-Action = Literal["run_command"]
+Action = Literal["run_command", "apply_diff", "undo", "git_sync"]
 Undo = Literal["yes", "no", "partly"]
 
-MAX_SEAL_BYTES: Final = 256 * 1024
+MAX_SEAL_BYTES: Final = 1024 * 1024  # 500 changes with long names
 GROUP: Final = 4  # characters in each of the two groups of the short code
 
 _CODE_BYTES: Final = 5  # 8 Crockford characters of 5 bits
 _LOOKALIKE: Final = str.maketrans({"O": "0", "I": "1", "L": "1"})
 _MINUS_SIGNS: Final = "\u2212\u30fc_"  # dashes by use, though not by Unicode category
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A file or folder by name and by identity, so that a swap shows."""
-
-    path: str
-    dev: int
-    ino: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +59,7 @@ class Seal:
         version: Number of the proposal within its task, from 1.
         git_head: Commit id of the workspace, or None where there is none.
         policy_sha256: Hash of the local policy under which it was proposed.
-        payload: What will be done; for a command, `command_payload`.
+        payload: What will be done, as `common.seal_payloads` writes it for the action.
         base: Path to SHA-256 (or ``absent``) of each file the action starts from.
         undo: Whether it can be taken back; a command is always ``no`` (P5).
         discloses: What goes to the chat afterwards, such as ``output-tail``.
@@ -96,74 +88,13 @@ class Seal:
     v: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Executable:
-    """The program that will run, resolved.
-
-    Attributes:
-        sha256: Hash of its content when it lies in the workspace, else None.
-    """
-
-    path: str
-    dev: int
-    ino: int
-    sha256: str | None
-
-
-def command_payload(
-    *,
-    argv: Sequence[str] | None = None,
-    shell: str | None = None,
-    script: str | None = None,
-    cwd: str,
-    env: Mapping[str, str],
-    executable: Executable,
-    sandbox_level: str,
-    profile_sha256: str,
-    network: bool,
-    timeout_s: int,
-    output_cap: int,
-) -> dict[str, Any]:
-    """Return the sealed form of a command: ``argv``, or ``shell`` and ``script``, never both.
-
-    Args:
-        argv: Program and arguments, run without a shell (R42).
-        shell: Absolute path of the shell that reads ``script``.
-        script: The shell line.
-        cwd: Relative to the workspace, ``.`` for its top.
-        env: The whole environment; its names are shown, its values only hashed.
-        executable: What ``argv[0]`` or ``shell`` resolves to.
-        sandbox_level: ``bubblewrap`` or ``none``.
-        profile_sha256: Hash of the sandbox profile.
-        network: Whether the command can reach the network (R51).
-        timeout_s: Seconds until it is ended.
-        output_cap: Bytes kept of each stream.
-
-    Raises:
-        InputError: ``seal.command-form`` when neither or both forms are given.
-    """
-    if (argv is None) == (script is None) or (shell is None) != (script is None):
-        raise InputError("seal.command-form")
-    what = {"argv": list(argv)} if argv is not None else {"shell": shell, "script": script}
-    return what | {
-        "cwd": cwd,
-        "env_names": sorted(env),
-        "env_sha256": hashlib.sha256(canonical(dict(env))).hexdigest(),
-        "executable": _stored(executable) | {"sha256": executable.sha256},
-        "sandbox": {"level": sandbox_level, "profile_sha256": profile_sha256},
-        "network": network,
-        "timeout": timeout_s,
-        "output_cap": output_cap,
-    }
-
-
 def seal_bytes(seal: Seal) -> bytes:
     """Return the one stored form.
 
     Raises:
         RemoteProtocolError: ``seal.*``: it could not be read back; it is never stored.
     """
-    raw = canonical(asdict(seal) | {"workspace": _stored(seal.workspace)})
+    raw = canonical(asdict(seal) | {"workspace": stored_place(seal.workspace)})
     read_seal(raw)
     return raw
 
@@ -213,8 +144,3 @@ def code_matches(typed: str, digest_hex: str, *, both_groups: bool) -> bool:
     code = short_code(digest_hex).replace("-", "")
     wanted = code if both_groups or len(folded) > GROUP else code[:GROUP]
     return hmac.compare_digest(folded.encode("utf-8", "replace"), wanted.encode())
-
-
-def _stored(place: Place | Executable) -> dict[str, str]:
-    # 64-bit inode numbers do not fit a JSON integer, so they are decimal text.
-    return {"path": place.path, "dev": str(place.dev), "ino": str(place.ino)}

@@ -12,6 +12,7 @@ from typing import Any, Final
 from common.errors import RemoteProtocolError
 
 _HEX64: Final = re.compile(r"[0-9a-f]{64}")
+_OID: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _DECIMAL: Final = re.compile(r"0|[1-9][0-9]{0,19}")
 
 _Check = Callable[[Any], bool]
@@ -26,7 +27,7 @@ def check_seal(value: Any) -> None:
     _check_shape("seal", value, _SEAL)
     _check_shape("workspace", value["workspace"], _PLACE)
     _check_shape("source", value["source"], _SOURCE)
-    _check_command(value["payload"])
+    _PAYLOADS[value["action"]](value["payload"])
     for found in value["base"].values():
         _require("base", _is_hash(found) or found == "absent")
 
@@ -60,6 +61,14 @@ def _is_text_or_none(value: object) -> bool:
     return value is None or isinstance(value, str)
 
 
+def _is_oid(value: object) -> bool:
+    return isinstance(value, str) and _OID.fullmatch(value) is not None
+
+
+def _is_oid_or_none(value: object) -> bool:
+    return value is None or _is_oid(value)
+
+
 def _one_of(*allowed: object) -> _Check:
     # Compared with the type, because True == 1.
     return lambda value: any(type(value) is type(item) and value == item for item in allowed)
@@ -81,7 +90,7 @@ _SEAL: Final[dict[str, _Check]] = {
     "git_head": _is_text_or_none,
     "source": _is_mapping,
     "policy_sha256": _is_hash,
-    "action": _one_of("run_command"),
+    "action": _one_of("run_command", "apply_diff", "undo", "git_sync"),
     "payload": _is_mapping,
     "base": _is_mapping,
     "undo": _one_of("yes", "no", "partly"),
@@ -108,6 +117,49 @@ _EXECUTABLE: Final[dict[str, _Check]] = _PLACE | {
 _SANDBOX: Final[dict[str, _Check]] = {"level": _is_text, "profile_sha256": _is_hash}
 
 
+_MODES: Final = ("100644", "100755", None)
+_CHANGE: Final[dict[str, _Check]] = {
+    "op": _one_of("add", "modify", "delete", "rename", "copy"),
+    "path": _is_text,
+    "old_path": _is_text_or_none,
+    "old_sha256": lambda value: value is None or _is_hash(value),
+    "old_mode": _one_of(*_MODES),
+    "new_sha256": lambda value: value is None or _is_hash(value),
+    "new_mode": _one_of(*_MODES),
+    "size": _is_count,
+}
+_CHANGES: Final[dict[str, _Check]] = {
+    "diff_sha256": _is_hash,
+    "changes": lambda value: isinstance(value, list) and bool(value),
+}
+_UNDONE: Final[dict[str, _Check]] = {"approval_id": _is_text, "short_id": _is_text}
+_SYNC: Final[dict[str, _Check]] = {
+    "branch": _is_text,
+    "remote": _is_text,
+    "url": _is_text,
+    "ref": _is_text,
+    "remote_oid": _is_oid_or_none,
+    "head": _is_oid_or_none,
+    "ahead": _is_count,
+    "behind": _is_count,
+    "commit": lambda value: value is None or isinstance(value, dict),
+    "steps": lambda value: isinstance(value, list) and bool(value),
+    "timeout": _is_count,
+}
+_COMMIT: Final[dict[str, _Check]] = {
+    "message": _is_text,
+    "tree": _is_oid,
+    "author": _is_text,
+    "email": _is_text,
+    "diff_sha256": _is_hash,
+    "changes": lambda value: isinstance(value, list) and bool(value),
+}
+_STEP: Final[dict[str, _Check]] = {
+    "name": _one_of("check", "add", "commit", "push"),
+    "effect": _one_of("read-only", "local-write", "remote-write"),
+}
+
+
 def _require(field: str, holds: bool) -> None:
     if not holds:
         raise RemoteProtocolError("seal.malformed", field=field)
@@ -125,3 +177,35 @@ def _check_command(payload: Mapping[str, Any]) -> None:
     _check_shape("payload", payload, _COMMAND | form)
     _check_shape("executable", payload["executable"], _EXECUTABLE)
     _check_shape("sandbox", payload["sandbox"], _SANDBOX)
+
+
+def _check_changes(payload: Mapping[str, Any]) -> None:
+    _check_shape("payload", payload, _CHANGES)
+    _check_each("changes", payload["changes"], _CHANGE)
+
+
+def _check_undo(payload: Mapping[str, Any]) -> None:
+    _check_shape("payload", payload, _CHANGES | {"undoes": _is_mapping})
+    _check_shape("undoes", payload["undoes"], _UNDONE)
+    _check_each("changes", payload["changes"], _CHANGE)
+
+
+def _check_sync(payload: Mapping[str, Any]) -> None:
+    _check_shape("payload", payload, _SYNC)
+    _check_each("steps", payload["steps"], _STEP)
+    if payload["commit"] is not None:
+        _check_shape("commit", payload["commit"], _COMMIT)
+        _check_each("changes", payload["commit"]["changes"], _CHANGE)
+
+
+def _check_each(name: str, values: list[Any], checks: Mapping[str, _Check]) -> None:
+    for value in values:
+        _check_shape(name, value, checks)
+
+
+_PAYLOADS: Final[dict[str, Callable[[Mapping[str, Any]], None]]] = {
+    "run_command": _check_command,
+    "apply_diff": _check_changes,
+    "undo": _check_undo,
+    "git_sync": _check_sync,
+}

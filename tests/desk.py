@@ -12,7 +12,7 @@ from common.clock import ManualClock
 from common.errors import InputError
 from common.ids import new_uuid
 from common.model.state import FINAL, Reason, TaskState
-from common.seal import Place
+from common.seal_payloads import Place
 from local_agent.approval.gate import Gate
 from local_agent.approval.records import Choice, PendingApproval
 from local_agent.engine.assembly import build_engine, read_argv

@@ -17,7 +17,8 @@ from common.protocol.envelope import (
     gateway_name,
     seal_envelope,
 )
-from common.seal import Executable, Place, Seal, Source, command_payload, digest, seal_bytes
+from common.seal import Seal, Source, digest, seal_bytes
+from common.seal_payloads import Executable, Place, command_payload
 from common.sentences import Lang
 from common.signing import SigningKey, VerifyKey
 from local_agent.store.approvals import StoredApproval

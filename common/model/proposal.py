@@ -64,7 +64,12 @@ class DiffFileSummary(SeedModel):
 
 
 class Diff(SeedModel):
-    """A proposed change."""
+    """A proposed change.
+
+    Attributes:
+        diff_id: SHA-256 of its exact bytes, under which the blob store keeps them.
+        unified_diff: For display; bytes that are no UTF-8 show as ``�``.
+    """
 
     type: Literal["diff"] = "diff"
     diff_id: str
@@ -72,8 +77,34 @@ class Diff(SeedModel):
     files: tuple[DiffFileSummary, ...]
 
 
+class Undo(SeedModel):
+    """The reverse of a change that was applied.
+
+    Attributes:
+        task: Short ID of the task whose change it takes back.
+        paths: The files to take back; absent for all of them.
+    """
+
+    type: Literal["undo"] = "undo"
+    task: str
+    paths: tuple[str, ...] | None = None
+
+
+class GitSync(SeedModel):
+    """A commit and a push, or a push alone; what exactly is looked up when it is sealed.
+
+    Attributes:
+        message: Of the commit; absent where it is made from the files.
+    """
+
+    type: Literal["git_sync"] = "git_sync"
+    message: str | None = None
+    files: tuple[DiffFileSummary, ...] = ()
+
+
 Proposal = Annotated[
-    Plan | Answer | SearchResults | CommandProposal | Diff, Field(discriminator="type")
+    Plan | Answer | SearchResults | CommandProposal | Diff | Undo | GitSync,
+    Field(discriminator="type"),
 ]
 
 
@@ -87,7 +118,7 @@ class LocalApproval(SeedModel):
     """Needs a confirmation on this machine (P1)."""
 
     mode: Literal["local_approval"] = "local_approval"
-    action: Literal["apply_diff", "run_command"]
+    action: Literal["apply_diff", "run_command", "undo", "git_sync"]
 
 
 ExecutionRequirement = Annotated[NoRequirement | LocalApproval, Field(discriminator="mode")]

@@ -14,7 +14,8 @@ from typing import Any
 
 from common.errors import InputError
 from common.home import Home
-from common.seal import Place, Seal, command_payload
+from common.seal import Seal
+from common.seal_payloads import Place, command_payload
 from common.strict_json import canonical
 from local_agent.execution.command_line import SHELL, CommandLine
 from local_agent.execution.environment import build_environment, resolve_program
@@ -52,7 +53,7 @@ class Prepared:
     """A command as it would run now.
 
     Attributes:
-        payload: For the seal (`common.seal.command_payload`).
+        payload: For the seal (`common.seal_payloads.command_payload`).
         workspace: For the seal: where it would run, by name and identity.
         git_head: For the seal: the commit that is checked out, None where there is none.
         display: The command on one line, for people.

@@ -134,7 +134,7 @@ def classify_operation(
 
     Args:
         action: As sealed; any but ``run_command`` is refused.
-        payload: As sealed (`common.seal.command_payload`).
+        payload: As sealed (`common.seal_payloads`).
         allowed: The argv lists the person configured for this workspace: its test command.
             They are compared whole (R5), never by prefix.
 

@@ -13,13 +13,13 @@ from common.clock import ManualClock
 from common.errors import CodexBridgeError, InputError, RemoteProtocolError
 from common.seal import (
     MAX_SEAL_BYTES,
-    Executable,
     code_matches,
     digest,
     read_seal,
     seal_bytes,
     short_code,
 )
+from common.seal_payloads import Executable
 from common.strict_json import canonical
 from tests.sealed import ZEROS, a_payload, a_seal
 

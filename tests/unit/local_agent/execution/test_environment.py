@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from common.errors import InputError
-from common.seal import Executable
+from common.seal_payloads import Executable
 from local_agent.execution import environment
 from local_agent.execution.environment import build_environment, resolve_program
 from local_agent.workspace.registry import Workspace

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from common.clock import ManualClock
-from common.seal import Executable, Source, digest, seal_bytes
+from common.seal import Source, digest, seal_bytes
+from common.seal_payloads import Executable
 from common.sentences import Lang
 from common.terminal import Ink, cells
 from local_agent.approval.dialogs import terminal
