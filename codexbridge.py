@@ -109,20 +109,31 @@ SECTIONS: tuple[tuple[Words, tuple[Command, ...]], ...] = (
                 "local_agent.cli.ask",
                 Words("put a request from this terminal", "在本终端提出请求"),
             ),
+            Command(
+                "apply",
+                "local_agent.cli.apply",
+                Words("ask for a patch from a file", "请求应用文件中的补丁"),
+            ),
             Command("tasks", "local_agent.cli.tasks", Words("list the tasks", "列出任务")),
             Command(
                 "show",
                 "local_agent.cli.show",
                 Words(
-                    "show a task, and everything that would run", "显示任务，以及将要运行的全部内容"
+                    "show a task, and everything that would be done",
+                    "显示任务，以及将要执行的全部内容",
                 ),
+            ),
+            Command(
+                "diff",
+                "local_agent.cli.diff",
+                Words("show the diff of a task", "显示任务的改动内容"),
             ),
             Command(
                 "approve",
                 "local_agent.cli.approve",
                 Words(
-                    "look at what would run, then confirm it by typing its code",
-                    "查看将要运行的内容，然后输入其封印码予以确认",
+                    "look at what would be done, then confirm it by typing its code",
+                    "查看将要执行的内容，然后输入其封印码予以确认",
                 ),
             ),
             Command(
@@ -134,9 +145,19 @@ SECTIONS: tuple[tuple[Words, tuple[Command, ...]], ...] = (
                 Words("stop a task, waiting or running", "停止等待中或运行中的任务"),
             ),
             Command(
+                "undo",
+                "local_agent.cli.undo",
+                Words("ask to take back what a task changed", "请求撤销任务的改动"),
+            ),
+            Command(
                 "retry",
                 "local_agent.cli.retry",
                 Words("ask again for what has ended", "再次提出已结束的请求"),
+            ),
+            Command(
+                "check",
+                "local_agent.cli.check",
+                Words("say whether a patch could be applied", "检查补丁能否应用"),
             ),
         ),
     ),

@@ -20,7 +20,9 @@ from common.text import CHAT_BYTES, clip_bytes, has_cjk
 
 PREFIX: Final = "@dev"
 
-Takes = Literal["nothing", "task-id", "text", "options", "machine", "machine-and-text"]
+Takes = Literal[
+    "nothing", "task-id", "task-id-and-files", "text", "options", "machine", "machine-and-text"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +53,8 @@ class Command:
 
     Attributes:
         name: Name of a row of `COMMANDS`.
-        args: What was left over, as typed: the text of ``search``, ``review``, ``plan`` and
-            ``patch``; for the others, what stood in the place of an ID or an option and was not
+        args: What was left over, as typed: the text of ``search``, ``review``, ``sync``, ``plan``
+            and ``patch``, the files of ``undo``; for the others, what stood in the place of an ID or an option and was not
             understood.  Of ``use``, the name of the machine, folded.
         task_id: The short ID in its stored form where one was given.
         options: Option values as typed, quotes removed and nothing else changed (R7).
@@ -140,6 +142,16 @@ COMMANDS: Final[tuple[CommandSpec, ...]] = (
         ),
     ),
     CommandSpec(
+        name="sync",
+        aliases=("同步", "推送"),
+        takes="text",
+        usage=Sentence(en="sync [MESSAGE]", zh="同步 [说明]"),
+        summary=Sentence(
+            en="commit what has changed and push it, once it is approved at the machine",
+            zh="提交改动并推送，须先在电脑上批准",
+        ),
+    ),
+    CommandSpec(
         name="plan",
         aliases=("计划", "规划"),
         takes="text",
@@ -165,6 +177,16 @@ COMMANDS: Final[tuple[CommandSpec, ...]] = (
             zh="请电脑再次询问是否应用改动；本身不会批准",
         ),
         needs_model=True,
+    ),
+    CommandSpec(
+        name="undo",
+        aliases=("撤销", "还原"),
+        takes="task-id-and-files",
+        usage=Sentence(en="undo ID", zh="撤销 编号"),
+        summary=Sentence(
+            en="take an applied change back, after approval at the machine",
+            zh="撤销一个已应用的改动，须先在电脑上批准",
+        ),
     ),
     CommandSpec(
         name="cancel",
@@ -217,7 +239,7 @@ _ON: Final = _BY_WORD["on"]
 _GLUED: Final = tuple(
     (alias, spec)
     for spec in COMMANDS
-    if spec.takes in ("task-id", "machine")
+    if spec.takes in ("task-id", "task-id-and-files", "machine")
     for alias in spec.aliases
     if has_cjk(alias)
 )
@@ -343,6 +365,8 @@ def _read(spec: CommandSpec, rest: str) -> Command | None:
             return Command(spec.name, task_id=found)
         # One word in the place of an ID is a mistyped ID; a phrase is natural language.
         return Command(spec.name, args=rest) if len(rest.split()) == 1 else None
+    if spec.takes == "task-id-and-files":
+        return _read_id_and_files(spec, rest)
     if spec.takes == "machine":
         machine, more = _machine_in(rest.rstrip(_CLOSING))
         # One word in the place of a name is a mistyped name; a phrase is natural language.
@@ -350,6 +374,13 @@ def _read(spec: CommandSpec, rest: str) -> Command | None:
     if spec.takes == "options" and rest[0] in _DASHES:
         return _read_options(spec, rest)
     return None
+
+
+def _read_id_and_files(spec: CommandSpec, rest: str) -> Command | None:
+    first, *files = rest.split(maxsplit=1)
+    if found := _id_of(first) or _id_of(rest):
+        return Command(spec.name, args=files[0] if _id_of(first) and files else "", task_id=found)
+    return Command(spec.name, args=rest) if not files else None
 
 
 def _id_of(text: str) -> str | None:

@@ -62,16 +62,22 @@ def same(text: str) -> Words:
 def explain(error: CodexBridgeError, table: Mapping[str, Sentence], lang: Lang) -> str:
     """Return the sentence for an error, on one line: by its code, else by its family.
 
-    The family is what stands before the first dot.  Facts may hold what a person or a peer wrote;
+    A code that happens for several reasons may have a sentence for each, under ``code/why``.  The
+    family is what stands before the first dot.  Facts may hold what a person or a peer wrote;
     nothing in them stays hidden, none is longer than 400 bytes, and an empty one is shown as “—”.
     """
     family = error.code.partition(".")[0]
-    names = (error.code, family)
+    names = (f"{error.code}/{error.facts.get('why')}", error.code, family)
     known = (found[name] for name in names for found in (table, SHARED) if name in found)
     sentence = next(known, SHARED["internal"])
-    facts = {name: one_line(str(value), _FACT_BYTES) or "—" for name, value in error.facts.items()}
+    facts = {name: _fact(value) for name, value in error.facts.items()}
     missing = dict.fromkeys(sentence.fields(lang), "?")
     return say(sentence, lang, **(missing | facts | {"code": error.code}))
+
+
+def _fact(value: object) -> str:
+    listed = ", ".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
+    return one_line(listed, _FACT_BYTES) or "—"
 
 
 def language_of(text: str, default: Lang) -> Lang:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from common.text import ELLIPSIS, reveal
+from common.text import ELLIPSIS, reveal_all
 
 BLANK_RUN: Final = 20  # R26: longer runs of blanks are told as a count
 
@@ -73,6 +73,8 @@ def fold(text: str, width: int) -> list[str]:
 
     A closing mark takes its character along to the next line, as Chinese typesetting wants it.
     """
+    if cells(text) <= width:
+        return [text]
     pieces, piece, used = [], "", 0
     for char in text:
         size = _cell(char)
@@ -116,8 +118,7 @@ def exact(text: str, *, width: int) -> list[str]:
     parts = text.split("\n")
     for number, part in enumerate(parts):
         ending = "⟨U+000A⟩" if number < len(parts) - 1 else ""
-        shown = "".join(char if char.isprintable() else _mark(char) for char in reveal(part))
-        shown = _BLANKS.sub(lambda run: f"⟨{len(run[0])} × U+0020⟩", shown)
+        shown = _BLANKS.sub(lambda run: f"⟨{len(run[0])} × U+0020⟩", reveal_all(part))
         lines += fold(shown + ending, width)
     return lines
 
@@ -134,11 +135,6 @@ def table(rows: Sequence[Sequence[str]], *, gap: int = 2) -> list[str]:
         + row[-1]
         for row in rows
     ]
-
-
-def _mark(char: str) -> str:
-    # Odd blanks, such as U+3000, that a reader would take for ordinary ones.
-    return f"⟨U+{ord(char):04X}⟩"
 
 
 def _cell(char: str) -> int:

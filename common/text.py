@@ -91,6 +91,11 @@ def reveal(text: str) -> str:
     return _UNUSUAL.sub(lambda match: _reveal_run(match[0]), marked)
 
 
+def reveal_all(text: str) -> str:
+    """Make visible what `reveal` leaves as well: line feeds, tabs, odd blanks such as U+3000."""
+    return "".join(char if char.isprintable() else _mark(char) for char in reveal(text))
+
+
 def has_hidden(text: str) -> bool:
     """Tell whether `reveal` would change the text."""
     return reveal(text) != text

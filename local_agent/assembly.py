@@ -22,14 +22,18 @@ from common.protocol.codec import encode_bytes
 from common.receipt import sign_receipt
 from common.signing import SigningKey
 from local_agent.approval.gate import Gate
+from local_agent.approval.telling import Teller
 from local_agent.control import wire
 from local_agent.control.operations import AgentOperations
 from local_agent.control.server import ControlServer
-from local_agent.engine.assembly import build_engine
+from local_agent.engine.assembly import Hands, build_engine
 from local_agent.engine.bus import Bus
 from local_agent.engine.engine import Engine
+from local_agent.execution.apply import Applier
 from local_agent.execution.command import Executor
 from local_agent.execution.description import Surroundings
+from local_agent.execution.git_sync import Syncer
+from local_agent.execution.push import Pusher
 from local_agent.execution.self_test import SelfTest
 from local_agent.receipts import receipt_facts
 from local_agent.relay.client import GatewayClient
@@ -38,6 +42,7 @@ from local_agent.relay.journal import JournalInbound, JournalOutbound
 from local_agent.relay.keys import AgentKeys
 from local_agent.relay.pairing import Pairing
 from local_agent.relay.rotation import Rotation
+from local_agent.safety.policy import load_policy
 from local_agent.settings import AgentSettings
 from local_agent.store.blobs import Blobs
 from local_agent.store.retention import Retention
@@ -98,16 +103,22 @@ def build_agent(ground: Ground, db: JournalThread) -> Agent:
     rotation = Rotation(db, ground.keys, clock=ground.clock, log=ground.log)
     client = _build_client(ground, db, engine, rotation)
     registry = Registry(ground.places, home=ground.home)
+    teller = Teller(
+        db,
+        gate,
+        machine=ground.machine,
+        workspaces=lambda: {item["path"]: item["name"] for item in _workspaces(registry)},
+    )
     operations = AgentOperations(
         db=db,
         gate=gate,
         engine=engine,
         bus=bus,
-        machine=ground.machine,
+        tell=teller.tell,
         prefix=ground.settings.prefix,
         user=_user_name(),
         surroundings=_surroundings(ground, registry, client),
-        read_log=_blobs(ground).get,
+        blobs=_blobs(ground),
         rotate=_rotate(rotation, client),
         receipt=_receipt(ground, db),
     )
@@ -118,16 +129,12 @@ def build_agent(ground: Ground, db: JournalThread) -> Agent:
 
 
 def _build_engine(ground: Ground, db: JournalThread, gate: Gate, bus: Bus) -> Engine:
-    around = Surroundings(ground.places, ground.home, ground.environ, ground.sandbox.level)
     return build_engine(
         db=db,
         gate=gate,
-        executor=Executor(
-            around,
-            blobs=_blobs(ground),
-            clock=ground.clock,
-            secrets=lambda: [text for key in ground.keys.held() for text in _spellings(key)],
-        ),
+        hands=_hands(ground),
+        blobs=_blobs(ground),
+        policy_of=lambda workspace: load_policy(ground.places, workspace.name),
         workspaces=Registry(ground.places, home=ground.home),
         bus=bus,
         settings=ground.settings,
@@ -136,6 +143,25 @@ def _build_engine(ground: Ground, db: JournalThread, gate: Gate, bus: Bus) -> En
         machine=ground.machine,
         agent_id=ground.pairing.agent_id if ground.pairing else "",
         sandbox=ground.sandbox.level,
+    )
+
+
+def _hands(ground: Ground) -> Hands:
+    around = Surroundings(ground.places, ground.home, ground.environ, ground.sandbox.level)
+    blobs, clock = _blobs(ground), ground.clock
+
+    def secrets() -> list[str]:
+        return [text for key in ground.keys.held() for text in _spellings(key)]
+
+    return Hands(
+        executor=Executor(around, blobs=blobs, clock=clock, secrets=secrets),
+        applier=Applier(blobs=blobs, clock=clock),
+        syncer=Syncer(
+            scratch=ground.places.state / "push",
+            blobs=blobs,
+            pusher=Pusher(environ=ground.environ, home=ground.home, secrets=secrets),
+            clock=clock,
+        ),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from common.sentences import Sentence
+from local_agent import change_texts, sync_texts
 
 _SETTINGS: Final = {
     "config.missing": Sentence(
@@ -207,12 +208,71 @@ _AUTHORITY: Final = {
         en="The stored approval is not the one that was shown. Nothing ran; check this machine.",
         zh="存储的审批内容与展示内容不符。没有运行任何命令；请检查本机。",
     ),
+    "approval.unsigned": Sentence(
+        en="The stored decision is not one that this machine signed. Nothing ran; check this "
+        "machine, and run `codexbridge audit verify`.",
+        zh="存储的审批决定并非由本机签名。没有运行任何操作；请检查本机，"
+        "并运行 `codexbridge audit verify`。",
+    ),
     "approval.too-many": Sentence(
         en="Too many approvals are asked for ({limit} {what}). Nothing was asked; try later.",
         zh="审批请求过多（{what} 上限 {limit}）。未发起审批；请稍后再试。",
     ),
     "policy.refused": Sentence(
         en="This machine refuses it: {reasons}.", zh="本机拒绝运行：{reasons}。"
+    ),
+}
+_POLICY: Final = {  # they reach the chat as well
+    "policy.unreadable": Sentence(
+        en="{file} cannot be read: it is no ordinary file, too large, or not open to this account. "
+        "Until it is put right, everything in this workspace is refused.",
+        zh="无法读取 {file}：它不是普通文件、过大，或本账户无权访问。修正之前，"
+        "该工作区的一切操作都会被拒绝。",
+    ),
+    "policy.not-private": Sentence(
+        en="Others may read or write {file} or its folder. Until that is put right (chmod 600 the "
+        "file, 700 the folder), everything in this workspace is refused.",
+        zh="其他人可读写 {file} 或其所在文件夹。修正之前（文件 chmod 600，文件夹 chmod 700），"
+        "该工作区的一切操作都会被拒绝。",
+    ),
+    "policy.syntax": Sentence(
+        en="{file} is no valid TOML. Until it is put right, everything in this workspace is "
+        "refused.",
+        zh="{file} 不是有效的 TOML。修正之前，该工作区的一切操作都会被拒绝。",
+    ),
+    "policy.unknown-key": Sentence(
+        en="{file} has the unknown key “{key}”. Until it is put right, everything in this "
+        "workspace is refused; config/policy.example.toml lists the keys.",
+        zh="{file} 中有未知的键“{key}”。修正之前，该工作区的一切操作都会被拒绝；"
+        "可用的键见 config/policy.example.toml。",
+    ),
+    "policy.value": Sentence(
+        en="{file} has a value for “{key}” that it cannot have. Until it is put right, everything "
+        "in this workspace is refused; config/policy.example.toml shows each key.",
+        zh="{file} 中“{key}”的值无效。修正之前，该工作区的一切操作都会被拒绝；"
+        "写法见 config/policy.example.toml。",
+    ),
+}
+_UNDO: Final = {
+    "undo.nothing": Sentence(
+        en="This task changed nothing, so there is nothing to undo.",
+        zh="该任务没有任何改动，无可撤销。",
+    ),
+    "undo.command": Sentence(
+        en="This task ran a command or pushed; that cannot be undone.",
+        zh="该任务运行了命令或推送了提交，无法撤销。",
+    ),
+    "undo.not-applied": Sentence(
+        en="The change of this task was not applied whole, so it cannot be undone. "
+        "`codexbridge show` tells how it ended.",
+        zh="该任务的改动没有完整应用，无法撤销。用 `codexbridge show` 查看其结果。",
+    ),
+    "undo.other-workspace": Sentence(
+        en="This task changed another workspace. Say which one, and ask again.",
+        zh="该任务改动的是另一个工作区。请指明工作区后重试。",
+    ),
+    "undo.already": Sentence(
+        en="The change of this task was undone already.", zh="该任务的改动已经撤销。"
     ),
 }
 _PAIR: Final = {
@@ -368,10 +428,14 @@ _WORKSPACE: Final = {
 
 ERRORS: Final[Mapping[str, Sentence]] = {
     **_AUTHORITY,
+    **_POLICY,
+    **_UNDO,
     **_SETTINGS,
     **_AGENT,
     **_APPROVE,
     **_TASK,
     **_PAIR,
     **_WORKSPACE,
+    **sync_texts.WHY,
+    **change_texts.CHANGE_ERRORS,
 }

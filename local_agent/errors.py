@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from common.errors import StateError
+from common.errors import ConfigError, StateError
 
 
 class RefusedError(StateError):
@@ -21,3 +21,10 @@ class RefusedError(StateError):
 
 class FloodedError(StateError):
     """Too many approvals are asked for (R28); the person is not to be worn down."""
+
+
+class PolicyError(ConfigError):
+    """The policy file of a workspace cannot be read whole, so nothing may be done there (R4).
+
+    Outcome ``refused``.  Its facts name the file within the config directory, and the key.
+    """

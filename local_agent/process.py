@@ -16,6 +16,7 @@ import os
 import resource
 import signal
 import sys
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -27,8 +28,12 @@ from common.errors import ConfigError, InputError
 
 Stream = Literal["stdout", "stderr"]
 OnOutput = Callable[[bytes, Stream], None]
+Excess = Literal["processes", "memory", "disk"]
 
 KEPT_BYTES: Final = 1_000_000  # R45: kept of each stream, half head and half tail
+# Where the outer process of a sandbox finds its filter of system calls, and tells how it goes.
+SECCOMP_FD: Final = 3
+STATUS_FD: Final = 4
 MAX_ARGV_BYTES: Final = 1_500_000  # below Linux's ARG_MAX of 2 MB, with room for the environment
 _WARDEN: Final = Path(__file__).with_name("warden.py")
 _CHUNK: Final = 65_536
@@ -49,6 +54,9 @@ class Limits:
         file_bytes: RLIMIT_FSIZE, the largest file that may be written.
         open_files: RLIMIT_NOFILE of each process.
         cpu_s: RLIMIT_CPU of each process.
+        processes: How many may live at once, with four threads each on average.
+        memory_bytes: That all of them may hold together.
+        disk_bytes: By which the free space where it starts may shrink while it runs.
     """
 
     timeout_s: float = 600.0
@@ -58,6 +66,18 @@ class Limits:
     file_bytes: int | None = None
     open_files: int | None = None
     cpu_s: int | None = None
+    processes: int | None = None
+    memory_bytes: int | None = None
+    disk_bytes: int | None = None
+
+    def _together(self) -> dict[str, int]:
+        """Return the bounds of all processes together, which the warden watches."""
+        wanted = {
+            "processes": self.processes,
+            "memory": self.memory_bytes,
+            "disk": self.disk_bytes,
+        }
+        return {name: value for name, value in wanted.items() if value is not None}
 
     def _resources(self) -> dict[str, int]:
         wanted = {
@@ -65,7 +85,9 @@ class Limits:
             "RLIMIT_FSIZE": self.file_bytes,
             "RLIMIT_NOFILE": self.open_files,
             "RLIMIT_CPU": self.cpu_s,
-            "RLIMIT_CORE": 0,
+            # 1 and not 0, which a core_pattern that names a program does not obey (core(5)): it
+            # would run outside of every sandbox, on what the child made of its memory.
+            "RLIMIT_CORE": 1,
         }
         return {name: value for name, value in wanted.items() if value is not None}
 
@@ -111,6 +133,8 @@ class Exit:
         errno: Why it could not be started.
         swept: Processes that it left behind and that were killed.
         survivors: Processes that could not be killed (another user's, such as under sudo).
+        exceeded: Of what all processes together took more than they may, and were killed for.
+        started: Whether the program in a sandbox began; of any other, whether it could be started.
     """
 
     code: int | None
@@ -123,6 +147,8 @@ class Exit:
     stderr: Kept
     swept: int
     survivors: int
+    exceeded: Excess | None = None
+    started: bool = True
 
     @property
     def ok(self) -> bool:
@@ -139,7 +165,9 @@ async def run_child(
     on_output: OnOutput | None = None,
     cancel: asyncio.Event | None = None,
     contained: bool = False,
+    seccomp: bytes = b"",
     clock: Clock | None = None,
+    stdin: int = asyncio.subprocess.DEVNULL,
 ) -> Exit:
     """Run one program to its end and return how it ended.
 
@@ -150,8 +178,11 @@ async def run_child(
         limits: Bounds; the defaults of R45 when None.
         on_output: Told each chunk as it comes, on the event loop; must not block.
         cancel: When set, the child is asked to end, and killed after the grace.
-        contained: The program is a sandbox's outer process, whose own end kills its inside.
+        contained: The program is a sandbox's outer process, whose own end kills its inside.  It
+            tells at descriptor `STATUS_FD` how it goes, as bubblewrap does.
+        seccomp: What a contained program finds at descriptor `SECCOMP_FD`.
         clock: For the duration.
+        stdin: Descriptor that it reads from; nothing, by use.
 
     Raises:
         InputError: ``process.program`` (not absolute), ``process.nul``, ``process.too-long``.
@@ -163,7 +194,8 @@ async def run_child(
     began = ticking.now().mono
     cap = bounds.output_cap_bytes
     kept: dict[Stream, Kept] = {"stdout": Kept(cap), "stderr": Kept(cap)}
-    child, report = await _watched(argv, cwd=cwd, env=env, limits=bounds, contained=contained)
+    order = _order(bounds, seccomp if contained else None)
+    child, report = await _watched(argv, cwd=cwd, env=env, order=order, stdin=stdin)
     lines, timed_out, cancelled = await _attend(child, report, kept, bounds, on_output, cancel)
     code, number = _ending(lines)
     return Exit(
@@ -178,7 +210,44 @@ async def run_child(
         swept=lines.get("swept", 0),
         # Without a report the warden itself was killed: what it watched may live.
         survivors=lines.get("left", 1),
+        exceeded=lines.get("exceeded"),
+        started=lines.get("started", "errno" not in lines),
     )
+
+
+async def converse(
+    argv: Sequence[str],
+    said: bytes,
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    limits: Limits,
+    cancel: asyncio.Event | None = None,
+) -> Exit:
+    """Run a program of our own that reads ``said`` to its end; as `run_child` else.
+
+    Raises:
+        InputError: as `run_child`.
+        OSError: the warden could not be started, or there is no memory for what is said.
+    """
+    descriptor = await asyncio.to_thread(_spoken, said)
+    try:
+        return await run_child(
+            argv, cwd=cwd, env=env, limits=limits, cancel=cancel, stdin=descriptor
+        )
+    finally:
+        os.close(descriptor)
+
+
+def _spoken(said: bytes) -> int:
+    """Return a descriptor that gives these bytes and then ends; they have no name anywhere.
+
+    A pipe would have to be fed while the program may already be gone.
+    """
+    with tempfile.TemporaryFile() as file:
+        file.write(said)
+        file.seek(0)
+        return os.dup(file.fileno())
 
 
 def harden_self() -> None:
@@ -206,13 +275,32 @@ def _check(argv: Sequence[str], env: Mapping[str, str]) -> None:
         raise InputError("process.too-long", limit=MAX_ARGV_BYTES)
 
 
+def _order(limits: Limits, seccomp: bytes | None) -> dict[str, Any]:
+    """Return what the warden is to see to; ``seccomp`` is None for what is no sandbox."""
+    sandbox = None
+    if seccomp is not None:
+        sandbox = {"seccomp": seccomp.hex(), "seccomp_fd": SECCOMP_FD, "status_fd": STATUS_FD}
+    return {
+        "parent": os.getpid(),
+        "grace": limits.grace_s,
+        "limits": limits._resources(),  # noqa: SLF001  # same module
+        "together": limits._together(),  # noqa: SLF001  # same module
+        "sandbox": sandbox,
+    }
+
+
 async def _watched(
-    argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], limits: Limits, contained: bool
+    argv: Sequence[str],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    order: Mapping[str, Any],
+    stdin: int,
 ) -> tuple[asyncio.subprocess.Process, int]:
     """Start a child under its warden; return it with the end of the pipe that tells of it."""
     report, told = os.pipe()
     try:
-        child = await _start(argv, cwd=cwd, env=env, told=told, limits=limits, contained=contained)
+        child = await _start(argv, cwd=cwd, env=env, order={**order, "report": told}, stdin=stdin)
     except BaseException:
         os.close(report)
         raise
@@ -226,26 +314,18 @@ async def _start(
     *,
     cwd: Path,
     env: Mapping[str, str],
-    told: int,
-    limits: Limits,
-    contained: bool,
+    order: Mapping[str, Any],
+    stdin: int,
 ) -> asyncio.subprocess.Process:
-    order = {
-        "parent": os.getpid(),
-        "report": told,
-        "grace": limits.grace_s,
-        "limits": limits._resources(),  # noqa: SLF001  # same module
-        "contained": contained,
-    }
     return await asyncio.create_subprocess_exec(
         *(sys.executable, "-I", "-S", str(_WARDEN), json.dumps(order), *argv),
         cwd=cwd,
         env=dict(env),
-        stdin=asyncio.subprocess.DEVNULL,
+        stdin=stdin,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
         start_new_session=True,
-        pass_fds=(told,),
+        pass_fds=(order["report"],),
     )
 
 

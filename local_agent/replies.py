@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import Final
 
 from common.sentences import Lang, Sentence, say
+from local_agent import risk_texts
+from local_agent.change_replies import APPLY_OFF
 
 # --- engine: answers ------------------------------------------------------------------------
 
@@ -206,27 +208,27 @@ ON_BRANCH = Sentence(
 # --- engine: outcomes -----------------------------------------------------------------------
 
 APPROVAL_EXPIRED = Sentence(
-    en="Nobody approved it in time; nothing ran.", zh="未在期限内获得批准；没有运行任何命令。"
+    en="Nobody approved it in time; nothing was done.", zh="未在期限内获得批准；没有执行任何操作。"
 )
 REJECTED = Sentence(
-    en="Rejected at the machine; nothing ran.", zh="已在电脑上拒绝；没有运行任何命令。"
+    en="Rejected at the machine; nothing was done.", zh="已在电脑上拒绝；没有执行任何操作。"
 )
 REJECTED_WHY = Sentence(
-    en="Rejected at the machine: “{why}”. Nothing ran.",
-    zh="已在电脑上拒绝：“{why}”。没有运行任何命令。",
+    en="Rejected at the machine: “{why}”. Nothing was done.",
+    zh="已在电脑上拒绝：“{why}”。没有执行任何操作。",
 )
-CANCELLED = Sentence(en="Cancelled; nothing ran.", zh="已取消；没有运行任何命令。")
+CANCELLED = Sentence(en="Cancelled; nothing was done.", zh="已取消；没有执行任何操作。")
 CANCELLED_RUNNING = Sentence(
     en="Cancelled while `{command}` ran: ended after {duration}. What it had done by then stays.",
     zh="`{command}` 运行中被取消：{duration}后结束。在此之前已完成的操作不会撤回。",
 )
 REFUSED = Sentence(
-    en="Refused by this machine's policy; nothing ran. {why}",
-    zh="本机策略不允许；没有运行任何命令。{why}",
+    en="Refused by this machine's policy; nothing was done. {why}",
+    zh="本机策略不允许；没有执行任何操作。{why}",
 )
 DRIFTED = Sentence(
-    en="Changed since the approval: {what}. Nothing ran; ask again to see the new proposal.",
-    zh="批准之后有变化：{what}。没有运行任何命令；请重新提出以查看新的提案。",
+    en="Changed since it was shown: {what}. Nothing was done; ask again to see the new proposal.",
+    zh="展示之后有变化：{what}。没有执行任何操作；请重新提出以查看新的提案。",
 )
 DRIFTED_FIELDS: Final[dict[str, Sentence]] = {
     "argv": (_COMMAND := Sentence(en="the command", zh="命令")),
@@ -242,6 +244,11 @@ DRIFTED_FIELDS: Final[dict[str, Sentence]] = {
     "output_cap": _LIMITS,
     "workspace": Sentence(en="the workspace's folder", zh="工作区所在的文件夹"),
     "git_head": Sentence(en="the commit", zh="提交"),
+    "base": Sentence(en="files of the workspace", zh="工作区中的文件"),
+    "policy": Sentence(en="this machine's policy", zh="本机的策略"),
+    "changes": (_CHANGE := Sentence(en="the change", zh="改动内容")),
+    "diff_sha256": _CHANGE,
+    "undoes": _CHANGE,
     "payload": Sentence(en="something that could not be looked at again", zh="无法再次核对的内容"),
 }
 AND = Sentence(en=", ", zh="、")
@@ -270,6 +277,21 @@ TIMED_OUT = Sentence(
     en="`{command}` was ended at its time limit, after {duration}.",
     zh="`{command}` 超时，{duration}后被终止。",
 )
+# Of what a command and all that it started took more than they may together.
+EXCEEDED: Final[dict[str, Sentence]] = {
+    "command.too-many-processes": Sentence(
+        en="`{command}` was ended after {duration}: it had started too many processes.",
+        zh="`{command}` 在 {duration} 后被终止：启动的进程过多。",
+    ),
+    "command.too-much-memory": Sentence(
+        en="`{command}` was ended after {duration}: it took too much memory.",
+        zh="`{command}` 在 {duration} 后被终止：占用的内存过多。",
+    ),
+    "command.disk-full": Sentence(
+        en="`{command}` was ended after {duration}, before the disk was full.",
+        zh="`{command}` 在 {duration} 后被终止，以免写满磁盘。",
+    ),
+}
 NOT_STARTED = Sentence(
     en="`{command}` could not be started ({why}).", zh="`{command}` 无法启动（{why}）。"
 )
@@ -288,7 +310,7 @@ AGAIN_BUSY = Sentence(
     en="another command was still running in this workspace",
     zh="该工作区仍有其他命令在运行",
 )
-BEGUN = Sentence(en="Approved; running.", zh="已批准；正在运行。")
+BEGUN = Sentence(en="Approved; at work.", zh="已批准；正在执行。")
 
 SURVIVORS = Sentence(
     en="{count} {count:process|processes} it started could not be ended; look at the machine.",
@@ -309,7 +331,7 @@ AGENT_STOPPED = Sentence(
 )
 HIGH_RISK = Sentence(en="High risk: {why}.", zh="高风险：{why}。")
 AND_ALSO = Sentence(en="; ", zh="；")
-REFUSALS: Final[dict[str, Sentence]] = {"run-off": RUN_OFF}
+REFUSALS: Final[dict[str, Sentence]] = {"run-off": RUN_OFF, "apply-off": APPLY_OFF}
 
 
 def render_duration(milliseconds: int, lang: Lang) -> str:
@@ -359,38 +381,8 @@ EXPIRED_ON_ARRIVAL = Sentence(
     en="The task reached the machine after its time had run out. Nothing was done.",
     zh="任务送达电脑时已过期。没有进行任何操作。",
 )
-RISK: Final[dict[str, Sentence]] = {
-    "unknown-action": Sentence(en="unknown kind of action", zh="未知的操作类型"),
-    "too-long": Sentence(en="longer than 20,000 bytes", zh="超过 20000 字节"),
-    "control-character": Sentence(
-        en="contains control or direction-changing characters",
-        zh="含有控制字符或改变文字方向的字符",
-    ),
-    "empty-program": Sentence(en="names no program", zh="没有指定程序"),
-    "outside-workspace": Sentence(
-        en="its folder is outside the workspace", zh="所在目录位于工作区之外"
-    ),
-    "unknown-sandbox": Sentence(en="unknown sandbox level", zh="未知的沙箱级别"),
-    "shell": Sentence(en="runs in a shell", zh="通过 shell 运行"),
-    "not-sandboxed": Sentence(en="NOT SANDBOXED", zh="没有沙箱"),
-    "network": Sentence(en="can reach the network", zh="可以访问网络"),
-    "not-the-test-command": Sentence(
-        en="is not the workspace's test command", zh="不是工作区设置的测试命令"
-    ),
-    "other-folder": Sentence(
-        en="does not run at the top of the workspace", zh="不在工作区根目录下运行"
-    ),
-    "destructive": Sentence(
-        en="names a program that deletes, overwrites or stops things",
-        zh="含有会删除、覆盖或终止内容的程序",
-    ),
-    "privilege": Sentence(en="asks for other rights", zh="请求更改权限"),
-    "publishes": Sentence(en="publishes something", zh="会向外发布内容"),
-    "hidden-characters": Sentence(en="contains hidden characters", zh="含有不可见字符"),
-    "look-alike-program": Sentence(
-        en="the program's name has letters that may look like others", zh="程序名含有易混淆的字符"
-    ),
-}
+
+RISK: Final = risk_texts.RISK
 
 # --- engine: errors -------------------------------------------------------------------------
 
@@ -459,6 +451,10 @@ ENGINE_ERRORS: Final[dict[str, Sentence]] = {
         en="“{path}” in the workspace is a symbolic link that the sandbox cannot protect. Nothing "
         "was run.",
         zh="工作区中的“{path}”是符号链接，沙箱无法保护。没有运行任何命令。",
+    ),
+    "sandbox.architecture": Sentence(
+        en="There is no sandbox for this kind of processor. Nothing was run.",
+        zh="没有适用于这种处理器的沙箱。没有运行任何命令。",
     ),
     "sandbox.home": Sentence(
         en="The sandbox cannot hide this account's home folder. Nothing was run.",

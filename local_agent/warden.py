@@ -6,56 +6,103 @@ between fork and exec is safe here, as it would not be in the agent.  What it se
 
 - limits, umask and default signals are set before the program starts, not after;
 - whatever the program leaves behind is adopted (PR_SET_CHILD_SUBREAPER) and killed: no survivors;
+- what no limit of one process can hold is watched over all of them together: how many there are,
+  their memory, and the room on the disk that they write to.  There is no need of a cgroup, which
+  few machines let an ordinary user make; in turn a bound is noticed a moment after it was passed;
 - when the agent dies, by whatever signal, the program is ended (PR_SET_PDEATHSIG).
 
 SIGTERM asks everything below to end and kills it after the grace; SIGUSR1 kills at once.
 How it went is written as JSON lines to the descriptor named in the order: ``{"errno"}`` when the
-program could not be started, and at the end ``{"status", "swept", "left"}``.
+program could not be started, and at the end ``{"status", "swept", "left", "exceeded"}``, and
+``"started"`` for a sandbox.
 """
 
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import json
 import os
 import resource
 import signal
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NamedTuple, NoReturn
 
 _SET_PDEATHSIG: Final = 1  # linux/prctl.h
 _SET_CHILD_SUBREAPER: Final = 36
 _KEYCTL: Final = {"x86_64": 250, "aarch64": 219}  # the system call's number, asm/unistd.h
 _JOIN_SESSION_KEYRING: Final = 1  # linux/keyctl.h
+_NEWNS: Final = 0x20000  # linux/sched.h
+_RDONLY, _NOSUID, _REMOUNT, _BIND, _REC, _SLAVE = 1, 2, 32, 4096, 16384, 1 << 19  # sys/mount.h
+_DEVICES: Final = ("null", "zero", "full", "random", "urandom", "tty")  # that bubblewrap shows
 _ROUNDS: Final = 200  # of killing what keeps forking, before it is reported as left
 _IDLE_ROUNDS: Final = 20  # of these in a row found nothing that could be killed
 _IDLE_S: Final = 0.005
 _WATCHED: Final = frozenset({signal.SIGCHLD, signal.SIGTERM, signal.SIGALRM, signal.SIGUSR1})
+_ASIDE: Final = 100  # descriptors of our own, above those that a sandbox is given by number
+_THREADS_EACH: Final = 4  # on average, of as many processes as there may be
+_SHARE: Final = 20  # watching takes at most this part of one processor
+_QUICKEST_S, _SLOWEST_S = 0.05, 0.5  # between two looks
+_ROOM_KEPT: Final = 1024**3  # bytes of the disk, or half of what was free at the start
+_MEMORY_KEPT: Final = 20  # this part of the machine's memory, or half of what was free
+_FILES_KEPT: Final = 10_000  # that can still be made, or half of what could be
+_PAGE: Final = os.sysconf("SC_PAGE_SIZE")
+
+
+class _Process(NamedTuple):  # no dataclass: importing that takes as long as all the rest
+    """What ``/proc/<pid>/stat`` tells; sizes in bytes."""
+
+    state: bytes
+    parent: int
+    group: int
+    threads: int
+    resident: int
+
+
+class _Room(NamedTuple):
+    """What the machine has left: bytes of disk, files that can be made, bytes of memory.
+
+    And how many threads it has in all.
+    """
+
+    disk: int
+    files: int
+    memory: int
+    threads: int
 
 
 def main(order: dict[str, Any], argv: list[str]) -> None:
     """Start the program, watch it to its end, leave nothing behind, report."""
-    os.set_inheritable(order["report"], False)
+    order["report"] = _aside(order["report"])
     signal.pthread_sigmask(signal.SIG_BLOCK, _WATCHED)
     _prctl(_SET_PDEATHSIG, signal.SIGTERM)
     _prctl(_SET_CHILD_SUBREAPER, 1)
     if os.getppid() != order["parent"]:
         return  # the agent died before its death could be told to us
+    told, telling = map(_aside, os.pipe())
     child = os.fork()
     if child == 0:
-        _become(order, argv)
-    status = _watch(child, order)
+        _become(order, argv, telling)
+    os.close(telling)
+    status, exceeded = _watch(child, order)
+    if status is None:
+        # At once and without a look: a sandbox takes down all that is in it.
+        for target in (child, -child):
+            _kill(target, signal.SIGKILL)
     swept, left = _sweep(child)
-    _report(order, {"status": status, "swept": swept, "left": left})
+    line = {"status": status, "swept": swept, "left": left, "exceeded": exceeded}
+    _report(order, line | _how_it_began(order, told, status))
 
 
-def _become(order: dict[str, Any], argv: list[str]) -> NoReturn:
+def _become(order: dict[str, Any], argv: list[str], telling: int) -> NoReturn:
     try:
         _prctl(_SET_PDEATHSIG, signal.SIGKILL)  # for a program that kills its warden
-        if order["contained"]:
+        if order["sandbox"]:
             _leave_keyring()
+            _equip(order["sandbox"], telling)
         os.setpgid(0, 0)
         os.umask(0o022)
         for number in (signal.SIGPIPE, signal.SIGXFSZ):
@@ -65,11 +112,66 @@ def _become(order: dict[str, Any], argv: list[str]) -> NoReturn:
             hard = resource.getrlimit(kind)[1]
             value = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
             resource.setrlimit(kind, (value, value))
+        if order["together"]:
+            _be_first_to_go(order["together"])
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
         os.execve(argv[0], argv, _environment())  # noqa: S606  # argv only, no shell
     except OSError as error:
         _report(order, {"errno": error.errno})
     os._exit(127)
+
+
+def _equip(sandbox: dict[str, Any], telling: int) -> None:
+    """Give bubblewrap the filter to read and the pipe to tell by, at the numbers of its options."""
+    source, sink = map(_aside, os.pipe())
+    os.write(sink, bytes.fromhex(sandbox["seccomp"]))  # far below the 64 KiB that a pipe holds
+    os.close(sink)
+    os.dup2(source, sandbox["seccomp_fd"])
+    os.dup2(telling, sandbox["status_fd"])
+    if os.geteuid() == 0:
+        _keep_devices()
+
+
+def _keep_devices() -> None:
+    """Let what runs as root change no device of the machine, as chmod(2) would for everybody.
+
+    A sandbox shows the machine's own null device and its like, and hands one of them on as standard
+    input.  Where they are mounted read-only, data flows and their owner and mode stay.
+    """
+    _done(_libc().unshare(_NEWNS))
+    _done(_libc().mount(b"none", b"/", None, _SLAVE | _REC, None))  # nothing of it goes out
+    for name in _DEVICES:
+        device = f"/dev/{name}".encode()
+        _done(_libc().mount(device, device, None, _BIND, None))
+        _done(_libc().mount(None, device, None, _BIND | _REMOUNT | _RDONLY | _NOSUID, None))
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+
+
+def _be_first_to_go(together: dict[str, int]) -> None:
+    """Let the kernel refuse or end us before anybody else, where it is quicker than a look."""
+    if sys.platform != "linux":
+        return
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
+    if "processes" in together and os.getuid() != 0:  # root is never refused
+        # The limit counts all that the user has anywhere: at most what the whole machine has now.
+        hard = resource.getrlimit(resource.RLIMIT_NPROC)[1]
+        value = _all_threads() + together["processes"] * _THREADS_EACH
+        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(resource.RLIMIT_NPROC, (value, value))
+
+
+def _how_it_began(order: dict[str, Any], told: int, status: int | None) -> dict[str, bool]:
+    """Return whether the inside of a sandbox began, which bubblewrap tells with its exit code."""
+    if not order["sandbox"]:
+        return {}
+    os.set_blocking(told, False)  # a survivor may hold the other end
+    try:
+        said = os.read(told, 65_536)
+    except BlockingIOError:
+        said = b""
+    killed = status is None or os.WIFSIGNALED(status)
+    return {"started": killed or b'"exit-code"' in said}
 
 
 def _environment() -> dict[bytes, bytes]:
@@ -80,22 +182,110 @@ def _environment() -> dict[bytes, bytes]:
     return dict(entry.split(b"=", 1) for entry in given if entry)
 
 
-def _watch(child: int, order: dict[str, Any]) -> int | None:
-    """Return the wait status of the program, or None when it had to be swept away."""
+def _watch(child: int, order: dict[str, Any]) -> tuple[int | None, str | None]:
+    """Return the wait status of the program, None when it is to be swept away, and why it is."""
+    together, pause = order["together"], _QUICKEST_S
+    before = _room()
+    if together:
+        _be_heard()
     while True:
-        got = signal.sigwait(_WATCHED)
-        if got == signal.SIGCHLD:
+        got = _next_signal(pause if together else None)
+        if got is None:
+            began = time.process_time()
+            if exceeded := _excess(together, before):
+                return None, exceeded
+            pause = min(max((time.process_time() - began) * _SHARE, _QUICKEST_S), _SLOWEST_S)
+        elif got == signal.SIGCHLD:
             status = _reap(child)
             if status is not None:
-                return status
+                return status, None
         elif got == signal.SIGTERM:
             # A sandbox's outer process would take its inside down with it: spare it the signal.
-            spared = {child} if order["contained"] else set()
+            spared = {child} if order["sandbox"] else set()
             for pid in _descendants(child) - spared:
                 _kill(pid, signal.SIGTERM)
             signal.setitimer(signal.ITIMER_REAL, max(order["grace"], 0.001))
         else:
-            return None
+            return None, None
+
+
+def _next_signal(pause: float | None) -> int | None:
+    """Return the next signal, or None when the pause was over before."""
+    if sys.platform != "linux" or pause is None:
+        return signal.sigwait(_WATCHED)
+    got = signal.sigtimedwait(_WATCHED, pause)
+    return got.si_signo if got else None
+
+
+def _be_heard() -> None:
+    """Go before thousands of busy processes, where we may; the program was forked before."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
+
+
+def _excess(together: dict[str, int], before: _Room) -> str | None:
+    """Return of what they have taken more than they may, together."""
+    now = _room()
+    most = together.get("processes", sys.maxsize)
+    if now.threads - before.threads > most * _THREADS_EACH // 2:
+        return "processes"  # looking at each would take longer than they need to double
+    below = _below(_processes())
+    threads = sum(process.threads for process in below.values())
+    if len(below) > most or threads > most * _THREADS_EACH:
+        return "processes"
+    if (limit := together.get("memory")) is not None:
+        short = now.memory < min(_whole_memory() // _MEMORY_KEPT, before.memory // 2)
+        if short or _hold_more_than(limit, below):
+            return "memory"
+    if (limit := together.get("disk")) is not None:
+        full = now.disk < min(_ROOM_KEPT, before.disk // 2)
+        crowded = now.files < min(_FILES_KEPT, before.files // 2)
+        if full or crowded or before.disk - now.disk > limit:
+            return "disk"
+    return None
+
+
+def _hold_more_than(limit: int, below: dict[int, _Process]) -> bool:
+    if sum(process.resident for process in below.values()) <= limit:
+        return False
+    # What they share, as after a fork, was counted once for each: look closer.
+    return sum(_own_memory(pid, process) for pid, process in below.items()) > limit
+
+
+def _own_memory(pid: int, process: _Process) -> int:
+    """Return a process's memory, of what it shares its part, swapped out or not."""
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_bytes().splitlines()
+    except OSError:
+        return process.resident  # it ended, or does not let itself be looked at
+    sizes = (line.split() for line in lines if line.startswith((b"Pss:", b"SwapPss:")))
+    return sum(int(size) * 1024 for _, size, _ in sizes)
+
+
+def _room() -> _Room:
+    disk = os.statvfs(".")  # where the program starts, as we did
+    files = disk.f_favail if disk.f_files else sys.maxsize  # some file systems have no such bound
+    return _Room(disk.f_bavail * disk.f_frsize, files, _free_memory(), _all_threads())
+
+
+def _all_threads() -> int:
+    if sys.platform != "linux":
+        return 0
+    return int(Path("/proc/loadavg").read_bytes().split()[3].partition(b"/")[2])
+
+
+def _free_memory() -> int:
+    if sys.platform != "linux":
+        return 0
+    for line in Path("/proc/meminfo").read_bytes().splitlines():
+        if line.startswith(b"MemAvailable:"):
+            return int(line.split()[1]) * 1024
+    return 0
+
+
+def _whole_memory() -> int:
+    return os.sysconf("SC_PHYS_PAGES") * _PAGE
 
 
 def _reap(child: int) -> int | None:
@@ -160,24 +350,48 @@ def _look(child: int) -> tuple[set[int], set[int]]:
     """Return who is alive below us, and the groups of all who are or were until just now."""
     if sys.platform != "linux":
         return _leader_alone(child), set()  # without /proc the program itself is all there is
-    seen: dict[int, tuple[bytes, int, int]] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdecimal():
-            try:
-                raw = (entry / "stat").read_bytes()
-            except OSError:
-                continue
-            state, parent, group, *_ = raw.rpartition(b")")[2].split()
-            seen[int(entry.name)] = (state, int(parent), int(group))
-    found = {os.getpid()}
-    grown = True
-    while grown:
-        below = {pid for pid, (_, parent, _) in seen.items() if parent in found} - found
-        grown = bool(below)
-        found |= below
-    found.remove(os.getpid())
-    groups = {seen[pid][2] for pid in found} - {os.getpgrp(), 0}
-    return {pid for pid in found if seen[pid][0] != b"Z"}, groups
+    found = _below(_processes())
+    groups = {process.group for process in found.values()} - {os.getpgrp(), 0}
+    return {pid for pid, process in found.items() if process.state != b"Z"}, groups
+
+
+def _processes() -> dict[int, _Process]:
+    """Return all that /proc shows, by process id."""
+    seen: dict[int, _Process] = {}
+    if sys.platform != "linux":
+        return seen
+    with os.scandir("/proc") as entries:
+        names = [entry.name for entry in entries if entry.name.isdecimal()]
+    for name in names:
+        try:
+            file = os.open(f"/proc/{name}/stat", os.O_RDONLY)
+        except OSError:
+            continue
+        try:
+            words = os.read(file, 1024).rpartition(b")")[2].split()
+        except OSError:
+            continue
+        finally:
+            os.close(file)
+        state, parent, group = words[0], int(words[1]), int(words[2])
+        seen[int(name)] = _Process(
+            state, parent, group, threads=int(words[17]), resident=int(words[21]) * _PAGE
+        )
+    return seen
+
+
+def _below(seen: dict[int, _Process]) -> dict[int, _Process]:
+    """Return those that descend from us."""
+    children: dict[int, list[int]] = {}
+    for pid, process in seen.items():
+        children.setdefault(process.parent, []).append(pid)
+    found: dict[int, _Process] = {}
+    parents = [os.getpid()]
+    while parents:
+        below = children.pop(parents.pop(), [])
+        found |= {pid: seen[pid] for pid in below}
+        parents += below
+    return found
 
 
 def _leader_alone(child: int) -> set[int]:
@@ -196,16 +410,32 @@ def _kill(pid: int, number: signal.Signals) -> bool:
     return True
 
 
+def _aside(descriptor: int) -> int:
+    """Return another number of a descriptor, out of the way and not inherited."""
+    aside = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _ASIDE)
+    os.close(descriptor)
+    return aside
+
+
 def _prctl(option: int, value: int) -> None:
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+        _libc().prctl(option, value, 0, 0, 0)
 
 
 def _leave_keyring() -> None:
     """Let go of the person's session keyring: no namespace keeps a sandbox from its keys."""
     number = _KEYCTL.get(os.uname().machine) if sys.platform == "linux" else None
     if number is not None:
-        ctypes.CDLL(None).syscall(number, _JOIN_SESSION_KEYRING, None)
+        _libc().syscall(number, _JOIN_SESSION_KEYRING, None)
+
+
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def _done(result: int) -> None:
+    if result != 0:
+        raise OSError(ctypes.get_errno(), "refused")
 
 
 def _report(order: dict[str, Any], line: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 from blockbuster import BlockBuster, blockbuster_ctx
+from hypothesis import settings
 
 from tests.requirements import planned
 
@@ -17,6 +18,9 @@ PARTS = {
     "chromium": lambda: shutil.which("chromium") is not None,
     "git": lambda: shutil.which("git") is not None,
 }
+
+# For `--hypothesis-profile=many`: minutes of search where a test run takes seconds.
+settings.register_profile("many", max_examples=1_500, deadline=None)
 
 
 @pytest.fixture(autouse=True)

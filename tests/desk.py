@@ -1,31 +1,52 @@
-"""An engine over a real journal and a real gate, with a scripted executor: no child is started."""
+"""An engine over a real journal and a real gate, with scripted hands: nothing is run or written."""
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
 from common.clock import ManualClock
+from common.diff.model import DiffModel, FileDiff
+from common.diff.parse import parse_diff
+from common.diff.patching import reverse, select
+from common.diff.render import render
 from common.errors import InputError
 from common.ids import new_uuid
+from common.model.proposal import GitSync
 from common.model.state import FINAL, Reason, TaskState
-from common.seal_payloads import Place
+from common.seal import Seal
+from common.seal_payloads import (
+    Place,
+    SealedChange,
+    SyncStep,
+    change_payload,
+    read_changes,
+    sync_payload,
+    undo_payload,
+)
 from local_agent.approval.gate import Gate
 from local_agent.approval.records import Choice, PendingApproval
-from local_agent.engine.assembly import build_engine, read_argv
+from local_agent.engine.assembly import Hands, build_engine, read_argv
 from local_agent.engine.bus import Bus
 from local_agent.engine.engine import Engine
+from local_agent.execution.apply import ChangeOutcome, PreparedChange
 from local_agent.execution.command import Outcome, Progress
 from local_agent.execution.description import Prepared
+from local_agent.execution.git_sync import PreparedSync, SyncOutcome
 from local_agent.grant import Grant
+from local_agent.safety.policy import Policy
 from local_agent.settings import AgentSettings
+from local_agent.store.blobs import Blobs
 from local_agent.store.runner import JournalThread
 from local_agent.store.tasks import Task
+from local_agent.workspace.git_preflight import SyncPlan, Upstream
 from local_agent.workspace.registry import Workspace
-from tests.sealed import AGENT, AGENT_ID, Wish, a_payload, a_peer
+from local_agent.workspace.remote_url import read_url
+from tests.sealed import AGENT, AGENT_ID, ZEROS, Wish, a_payload, a_peer
 
 WITHIN_S = 5.0
 
@@ -38,6 +59,7 @@ class ScriptedExecutor:
             reason=Reason.COMPLETED, exit_code=0, duration_ms=1500, tail="3 passed"
         )
         self.level = "bubblewrap"
+        self.base: dict[str, str] = {}
         self.error: Exception | None = None
         self.refusal: Exception | None = None
         self.ran: list[Grant] = []
@@ -59,6 +81,7 @@ class ScriptedExecutor:
             payload=a_payload(**what),
             workspace=Place(str(workspace.path), 2049, 7),
             git_head=None,
+            base=dict(self.base),
             display=text,
             env={},
             argv=argv or ("/bin/sh", "-c", text),
@@ -100,6 +123,136 @@ class ScriptedExecutor:
         return self.outcome
 
 
+class ScriptedApplier:
+    """Describes changes from their diff alone, and "writes" them by saying so."""
+
+    def __init__(self) -> None:
+        self.outcome = ChangeOutcome(reason=Reason.COMPLETED)
+        self.settled = ChangeOutcome(reason=Reason.FAILED, code="change.not-written")
+        self.refusal: Exception | None = None
+        self.git_head: str | None = "a" * 40
+        self.ran: list[Grant] = []
+        self.models: dict[str, DiffModel] = {}
+
+    async def prepare(self, workspace: Workspace, diff: bytes) -> PreparedChange:
+        """Return what would be written."""
+        model = parse_diff(diff)
+        changes = tuple(map(a_change, model.files))
+        name = hashlib.sha256(diff).hexdigest()
+        self.models[name] = model
+        payload = change_payload(name, changes)
+        return self._prepared(workspace, diff, model, changes, payload)
+
+    async def prepare_undo(
+        self, workspace: Workspace, seal: Seal, *, paths: tuple[str, ...] | None, short_id: str
+    ) -> PreparedChange:
+        """Return the same files again, as if that took them back."""
+        whole = reverse(self.models[seal.payload["diff_sha256"]])
+        model = whole if paths is None else select(whole, paths)
+        changes = tuple(map(a_change, model.files))
+        payload = undo_payload(ZEROS, changes, approval_id=seal.approval_id, short_id=short_id)
+        return self._prepared(workspace, render(model), model, changes, payload)
+
+    def _prepared(
+        self,
+        workspace: Workspace,
+        diff: bytes,
+        model: DiffModel,
+        changes: tuple[SealedChange, ...],
+        payload: dict[str, Any],
+    ) -> PreparedChange:
+        if self.refusal is not None:
+            raise self.refusal
+        return PreparedChange(
+            payload=payload,
+            changes=changes,
+            base={change.path: change.old_sha256 or "absent" for change in changes},
+            workspace=Place(str(workspace.path), 2049, 7),
+            git_head=self.git_head,
+            diff=diff,
+            model=model,
+            moved=0,
+        )
+
+    async def run(self, grant: Grant, *, workspace: Workspace) -> ChangeOutcome:
+        """Spend the grant."""
+        self.ran.append(grant)
+        return replace(self.outcome, files=read_changes(grant.spend().payload))
+
+    async def settle(self, seal: Seal, workspace: Workspace) -> ChangeOutcome:
+        """Say what was scripted."""
+        return self.settled
+
+
+class ScriptedSyncer:
+    """Describes one push, and "pushes" it by saying so."""
+
+    def __init__(self) -> None:
+        self.outcome = SyncOutcome(reason=Reason.COMPLETED, committed="c" * 40, pushed=True)
+        self.settled = SyncOutcome(reason=Reason.UNKNOWN, code="sync.unknown")
+        self.ran: list[Grant] = []
+
+    async def plan(self, workspace: Workspace, message: str | None) -> SyncPlan:
+        """Return a push of one commit."""
+        url = read_url("https://git.example/shop.git")
+        upstream = Upstream("origin", url, "refs/heads/main", "refs/remotes/origin/main", "b" * 40)
+        return SyncPlan(branch="main", head="a" * 40, upstream=upstream, ahead=1)
+
+    async def prepare(self, workspace: Workspace, proposal: GitSync) -> PreparedSync:
+        """Return what would be pushed."""
+        return PreparedSync(
+            payload=a_sync(),
+            base={},
+            workspace=Place(str(workspace.path), 2049, 7),
+            git_head="a" * 40,
+            diff=None,
+            model=None,
+        )
+
+    async def run(
+        self, grant: Grant, *, workspace: Workspace, cancel: asyncio.Event | None = None
+    ) -> SyncOutcome:
+        """Spend the grant."""
+        grant.spend()
+        self.ran.append(grant)
+        return self.outcome
+
+    async def settle(self, seal: Seal, workspace: Workspace) -> SyncOutcome:
+        """Say what was scripted."""
+        return self.settled
+
+
+def a_change(file: FileDiff) -> SealedChange:
+    """Return what a file's diff would be sealed as."""
+    return SealedChange(
+        op=file.op,
+        path=file.path,
+        old_path=file.old_path,
+        old_sha256=None if file.op == "add" else ZEROS,
+        old_mode=None if file.op == "add" else "100644",
+        new_sha256=None if file.op == "delete" else ZEROS,
+        new_mode=None if file.op == "delete" else "100644",
+        size=7,
+    )
+
+
+def a_sync() -> dict[str, Any]:
+    """Return the sealed form of a push without a commit."""
+    return sync_payload(
+        branch="main",
+        remote="origin",
+        url="https://git.example/shop.git",
+        ref="refs/heads/main",
+        remote_oid="b" * 40,
+        head="a" * 40,
+        ahead=1,
+        behind=0,
+        commit=None,
+        steps=[SyncStep("check", "read-only"), SyncStep("push", "remote-write")],
+        timeout_s=120,
+    )
+
+
 @dataclass
 class Shelf:
     """The workspaces of a test."""
@@ -135,6 +288,10 @@ class Desk:
         self.shelf = Shelf([Workspace(name="shop", path=folder, test_command=test_command)])
         self.failures = Failures()
         self.executor = ScriptedExecutor()
+        self.applier = ScriptedApplier()
+        self.syncer = ScriptedSyncer()
+        self.blobs = Blobs(folder / "state" / "blobs")
+        self.policy = Policy()
         self.wrap: Callable[[Engine], None] = lambda engine: None
         self._named = 0
 
@@ -161,8 +318,10 @@ class Desk:
         self.engine = build_engine(
             db=self.db,
             gate=self.gate,
-            executor=self.executor,
+            hands=Hands(executor=self.executor, applier=self.applier, syncer=self.syncer),
+            blobs=self.blobs,
             workspaces=self.shelf,
+            policy_of=lambda workspace: self.policy,
             bus=self.bus,
             settings=self.settings,
             clock=self.clock,
@@ -174,6 +333,12 @@ class Desk:
         self.wrap(self.engine)
         await self.gate.start()
         await self.engine.start()
+
+    async def apply(self, diff: bytes, **changes: Any) -> str:
+        """Let a person at the machine bring a diff, and return the task's id."""
+        name = await asyncio.to_thread(self.blobs.put, diff)
+        local = {"source": "local_ui", "channel": "terminal", "gateway_key_id": None}
+        return await self.ask("apply", **local, attachment=name, **changes)
 
     async def kill(self) -> None:
         """End as by kill -9: what runs is cut off, what is in the journal stays."""
@@ -188,6 +353,7 @@ class Desk:
         await self.kill()
         old, self.executor = self.executor, ScriptedExecutor()
         self.executor.ran = old.ran
+        self.executor.base = old.base
         await self.open()
 
     async def ask(self, text: str, **changes: Any) -> str:

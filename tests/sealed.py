@@ -20,7 +20,8 @@ from common.protocol.envelope import (
 from common.seal import Seal, Source, digest, seal_bytes
 from common.seal_payloads import Executable, Place, command_payload
 from common.sentences import Lang
-from common.signing import SigningKey, VerifyKey
+from common.signing import APPROVAL, SigningKey, VerifyKey
+from local_agent.safety.decision import Statement
 from local_agent.store.approvals import StoredApproval
 from local_agent.store.journal import Journal
 from local_agent.store.outbox import Kind, Peer
@@ -49,6 +50,7 @@ class Wish:
     envelope_sha256: str | None = ZEROS
     gateway_key_id: str | None = GATEWAY.public.key_id
     retry_of: str | None = None
+    attachment: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +137,15 @@ def decided(
     at_ms: int,
     state: Literal["approved", "rejected"] = "approved",
 ) -> bool:
-    """Decide past the gate: for tests of what lies below or after it."""
+    """Decide past the gate, as it would: for tests of what lies below or after it."""
+    words = Statement(
+        stored.approval_id,
+        stored.digest,
+        "approve" if state == "approved" else "reject",
+        "terminal",
+        None,
+        at_ms=at_ms,
+    ).raw
     return journal.approvals.decide(
         stored.approval_id,
         stored.digest,
@@ -143,8 +153,8 @@ def decided(
         at_ms=at_ms,
         approver="terminal",
         reason=None,
-        statement=b"words",
-        signature=b"signature",
+        statement=words,
+        signature=AGENT.sign(APPROVAL, words),
         public_key=AGENT.public.raw,
     )
 

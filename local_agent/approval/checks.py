@@ -11,7 +11,7 @@ from common.errors import InputError, StateError
 from common.seal import code_matches
 from local_agent.approval.deadlines import Deadlines
 from local_agent.approval.limits import Limits
-from local_agent.approval.records import question
+from local_agent.approval.records import Approver, question
 from local_agent.store.approvals import StoredApproval
 
 
@@ -66,8 +66,11 @@ class Checks:
         if not hmac.compare_digest(stored.digest.encode(), shown.encode("utf-8", "replace")):
             raise InputError("approval.digest-mismatch")
 
-    def typed(self, stored: StoredApproval, typed: str, now: Instant) -> None:
+    def typed(self, stored: StoredApproval, typed: str, now: Instant, *, by: Approver) -> None:
         """Return when it may be approved now, and the person typed its code.
+
+        In the window an armed click stands for the first group: nothing but a hand on this desktop
+        gives one.  High risk takes the whole code everywhere (R29).
 
         Raises:
             StateError: ``approval.blocked``.
@@ -81,6 +84,8 @@ class Checks:
         if left > 0:
             raise InputError("approval.paused", seconds=int(left) + 1)
         asked = question(stored)
+        if by == "desktop" and not asked.both_groups:
+            return
         if not code_matches(typed, asked.digest, both_groups=asked.both_groups):
             raise self._wrong_code(stored.approval_id, now)
 

@@ -14,14 +14,14 @@ Showing, arming and typing are the approvers' matter (`dialogs`); what is risky 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Final
 
 from common.clock import Clock, Instant
 from common.errors import InputError, LocalProtocolError, StateError
 from common.seal import Seal
-from common.signing import APPROVAL, SigningKey
+from common.signing import APPROVAL, SigningKey, VerifyKey
 from common.text import clip_bytes
 from local_agent.approval.checks import Checks, PausedError
 from local_agent.approval.deadlines import Deadlines
@@ -35,13 +35,14 @@ from local_agent.approval.records import (
     Notice,
     PendingApproval,
     Shown,
-    Statement,
     decision_of,
     question,
 )
 from local_agent.approval.steps import admit, decide, expire_due, find, wish_of
 from local_agent.grant import Grant, _mint
 from local_agent.safety.authority import before_operation
+from local_agent.safety.decision import Statement
+from local_agent.safety.risk import Circumstances
 from local_agent.store.approvals import START_WITHIN_MS, StoredApproval
 from local_agent.store.journal import Journal
 from local_agent.store.runner import JournalThread
@@ -78,6 +79,7 @@ class Gate:
         self._deadlines = Deadlines(clock)
         self._checks = Checks(self._deadlines, self._limits)
         self._ended: dict[str, asyncio.Event] = {}
+        self._signed_by: dict[str, VerifyKey] = {}  # what was approved and not begun: a minute
         self._recording: set[asyncio.Future[None]] = set()
 
     async def start(self) -> None:
@@ -106,15 +108,13 @@ class Gate:
         for approval_id in known - live:
             self._end(approval_id)
 
-    async def request(
-        self, seal: Seal, *, allowed: Collection[Sequence[str]] = ()
-    ) -> PendingApproval:
+    async def request(self, seal: Seal, *, around: Circumstances) -> PendingApproval:
         """Ask the person; an older question of the same task no longer stands (R23).
 
         Args:
             seal: What is to be done.
-            allowed: The commands the person configured for this workspace, as argv lists.  Any
-                other is high risk; with none given, every command is.
+            around: What else its risk depends on: the workspace's own test command and policy, and
+                what the sealed diff says.
 
         Raises:
             RefusedError: policy forbids it, whoever would approve.
@@ -124,7 +124,7 @@ class Gate:
         now = self._clock.now()
         if not seal.created_at <= now.wall_ms < seal.expires_at <= seal.created_at + MAX_WAIT_MS:
             raise LocalProtocolError("approval.times", approval_id=seal.approval_id)
-        wish = wish_of(seal, allowed)
+        wish = await asyncio.to_thread(wish_of, seal, around)
         superseded = await self._db.run(admit, self._journal, wish, self._limits)
         for approval_id in superseded:
             self._end(approval_id)
@@ -179,7 +179,7 @@ class Gate:
             decision: ``approve`` or ``reject``.
             approver: Which approver asked.
             typed: What the person typed: the first group of the code, both for high risk.  A
-                rejection needs none.
+                rejection needs none, nor does a click in the window on what is of normal risk.
             reason: What the person says about it; goes to the chat.
 
         Raises:
@@ -195,7 +195,7 @@ class Gate:
         now = self._clock.now()
         self._checks.waits(stored, digest, now)
         if decision == "approve":
-            await self._check_approval(stored, typed, now)
+            await self._check_approval(stored, typed, now, approver)
         said = reason and clip_bytes(reason, REASON_BYTES)
         recording = asyncio.ensure_future(self._record(stored, decision, approver, said))
         self._recording.add(recording)
@@ -236,12 +236,14 @@ class Gate:
 
         Raises:
             StateError: ``approval.not-approved``, ``approval.task-over``.
-            AuthError: ``approval.changed``.
+            AuthError: ``approval.changed``, ``approval.unsigned``.
             StoreError: nothing was written; nothing may run.
         """
         if self._deadlines.is_late(approval_id, self._clock.now()):
             raise StateError("approval.not-approved", approval_id=approval_id)
-        raw = await self._db.run(self._consume, approval_id, digest)
+        # The key may have been rotated since; what another process decided is by none of ours.
+        by = self._signed_by.get(approval_id) or self._key().public
+        raw = await self._db.run(self._consume, approval_id, digest, by)
         self._end(approval_id)
         grant = _mint(raw)
         self._tell(Notice("consumed", approval_id, grant.task_id))
@@ -259,14 +261,16 @@ class Gate:
     def _journal(self) -> Journal:
         return self._db.journal
 
-    def _consume(self, approval_id: str, shown: str) -> bytes:
+    def _consume(self, approval_id: str, shown: str, by: VerifyKey) -> bytes:
         # The time is read here, on the journal's thread, where it is spent.
         at_ms = self._clock.now().wall_ms
-        return before_operation(self._journal, approval_id, shown=shown, at_ms=at_ms)
+        return before_operation(self._journal, approval_id, shown=shown, at_ms=at_ms, by=by)
 
-    async def _check_approval(self, stored: StoredApproval, typed: str, now: Instant) -> None:
+    async def _check_approval(
+        self, stored: StoredApproval, typed: str, now: Instant, by: Approver
+    ) -> None:
         try:
-            self._checks.typed(stored, typed, now)
+            self._checks.typed(stored, typed, now, by=by)
         except PausedError:
             note = self._journal.audit.append
             await self._db.run(note, "approval.wrong-codes", approval_id=stored.approval_id)
@@ -284,6 +288,7 @@ class Gate:
         state = await self._db.run(decide, self._journal, stored, words, signature, by=key.public)
         self._end(stored.approval_id)
         if choice == "approve":
+            self._signed_by[stored.approval_id] = key.public
             self._deadlines.begin(stored.approval_id, now.wall_ms + START_WITHIN_MS, now)
         self._tell(Notice(state, stored.approval_id, stored.task_id))
 
@@ -291,6 +296,7 @@ class Gate:
         """Forget what is counted for it, and wake whoever waits."""
         self._deadlines.forget(approval_id)
         self._checks.forget(approval_id)
+        self._signed_by.pop(approval_id, None)
         if ended := self._ended.pop(approval_id, None):
             ended.set()
 

@@ -49,10 +49,14 @@ def check_flood(approvals: Approvals, wish: StoredApproval, limits: Limits) -> N
         ("pending", approvals.count_pending(gateway), limits.pending),
         (
             "member/h",
-            approvals.count_asked(gateway, since, requester=wish.requester),
+            approvals.count_asked(gateway, since, besides=wish.task_id, requester=wish.requester),
             limits.hourly_member,
         ),
-        ("gateway/h", approvals.count_asked(gateway, since), limits.hourly_gateway),
+        (
+            "gateway/h",
+            approvals.count_asked(gateway, since, besides=wish.task_id),
+            limits.hourly_gateway,
+        ),
         (
             "rejected/h",
             approvals.count_rejected(gateway, since, subject_sha256=wish.subject_sha256),

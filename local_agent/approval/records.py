@@ -89,33 +89,6 @@ class Notice:
     task_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """A decision in words, which the agent's key signs under the APPROVAL label."""
-
-    approval_id: str
-    digest: str
-    choice: Choice
-    approver: Approver
-    reason: str | None
-    at_ms: int
-
-    @property
-    def raw(self) -> bytes:
-        """The bytes that are signed and stored."""
-        return canonical(
-            {
-                "v": 1,
-                "approval_id": self.approval_id,
-                "digest": self.digest,
-                "decision": self.choice,
-                "approver": self.approver,
-                "reason": self.reason,
-                "at": self.at_ms,
-            }
-        )
-
-
 def subject_of(seal: Seal) -> bytes:
     """Return what stays equal when the same wish is asked again."""
     return canonical([seal.workspace.path, seal.action, dict(seal.payload)])

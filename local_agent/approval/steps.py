@@ -11,23 +11,26 @@ from common.ids import parse_short_id
 from common.seal import Seal, digest, seal_bytes
 from common.signing import VerifyKey
 from local_agent.approval.limits import Limits, check_flood
-from local_agent.approval.records import Statement, subject_of
+from local_agent.approval.records import subject_of
 from local_agent.errors import RefusedError
 from local_agent.safety.authority import classify_operation
+from local_agent.safety.decision import Statement
+from local_agent.safety.risk import Circumstances
 from local_agent.store.approvals import START_WITHIN_MS, StoredApproval
 from local_agent.store.journal import Journal
 
 
-def wish_of(seal: Seal, allowed: Collection[Sequence[str]]) -> StoredApproval:
-    """Return the row of a new question.
+def wish_of(seal: Seal, around: Circumstances) -> StoredApproval:
+    """Return the row of a new question.  A long diff takes a while: not on the event loop.
 
     Raises:
         RefusedError: policy forbids it, whoever would approve.
+        RemoteProtocolError: ``seal.*``: it is none.
     """
-    risk = classify_operation(seal.action, seal.payload, allowed=allowed)
+    raw = seal_bytes(seal)
+    risk = classify_operation(seal.action, seal.payload, around)
     if risk.level == "refused":
         raise RefusedError(risk.reasons)
-    raw = seal_bytes(seal)
     return StoredApproval(
         approval_id=seal.approval_id,
         task_id=seal.task_id,

@@ -1,4 +1,4 @@
-"""``codexbridge approve``: show everything that would run, ask for its code, follow the run.
+"""``codexbridge approve``: show everything that would be done, ask for its code, follow it.
 
 The one way of this module to say yes is a person at a terminal typing the code of what is on the
 screen.  The agent checks the same code again, and the digest it belongs to (R23).
@@ -7,19 +7,20 @@ screen.  The agent checks the same code again, and the digest it belongs to (R23
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from common.clock import SystemClock
 from common.errors import StateError
 from common.home import Home, find_home
 from common.sentences import Lang, say
 from local_agent.approval.dialogs.duration import time_left
-from local_agent.approval.dialogs.question import Question, read_question
-from local_agent.approval.dialogs.terminal import ask, render
+from local_agent.approval.dialogs.question import Question
+from local_agent.approval.dialogs.terminal import ask, present
 from local_agent.approval.dialogs.tty import Terminal, open_terminal
-from local_agent.cli import words
-from local_agent.cli.choose import waiting_approval
+from local_agent.cli import change_words, words
+from local_agent.cli.choose import pending_in, waiting_approval
+from local_agent.cli.diffs import read_asked
 from local_agent.cli.follow import follow
 from local_agent.cli.screen import screen_for
 from local_agent.control.client import call, stream
@@ -36,25 +37,36 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
     """Declare the arguments.  There is none that answers the question."""
     parser = subparsers.add_parser("approve", description=say(words.APPROVE, lang))
     parser.add_argument("task", metavar="T-…", nargs="?", help=say(words.TASK_ID_OR_ONLY, lang))
+    parser.add_argument(
+        "--only",
+        metavar="PATH",
+        nargs="+",
+        action="extend",
+        default=[],
+        help=say(change_words.APPROVE_ONLY, lang),
+    )
 
 
 def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
     """Show, ask, tell the agent what was decided, and follow the run.
 
     Raises:
-        InputError: ``approve.no-terminal`` and what `waiting_approval` raises.
+        InputError: ``approve.no-terminal``, ``approval.narrow``, and what `waiting_approval`
+            raises.
         StateError: nothing can be approved now, or the approval ended meanwhile.
     """
     home, screen = find_home(environ), screen_for(lang, environ)
-    approval = waiting_approval(home, environ, screen, args.task)
+    approval = waiting_approval(home, environ, screen, args.task, op="refresh")
     terminal = open_terminal(sys.stdin, environ)
     try:
         if approval is None:
             screen.tell(words.NONE_WAITS)
             return EXIT_NO_DECISION
+        if args.only:
+            approval = _narrowed(home, environ, approval, args.only)
         if why := approval["blocked"]:
             raise _blocked(why, lang)
-        question = read_question(approval)
+        question = read_asked(home, environ, approval)
         typed, code = _typed(question, terminal, lang)
         if typed is None:
             return code
@@ -69,6 +81,21 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
         print()
         screen.tell(words.DETACHED, task=task)
         return EXIT_INTERRUPTED
+
+
+def _narrowed(
+    home: Home, environ: Mapping[str, str], approval: Mapping[str, Any], only: Sequence[str]
+) -> dict[str, Any]:
+    """Have some of the files asked for alone: it is sealed anew, and has another code."""
+    found = call(
+        home,
+        environ,
+        "narrow",
+        approval_id=approval["approval_id"],
+        digest=approval["digest"],
+        keep=list(only),
+    )
+    return pending_in(found)
 
 
 def _decide(
@@ -98,11 +125,10 @@ def _blocked(why: str, lang: Lang) -> StateError:
 
 def _typed(question: Question, terminal: Terminal, lang: Lang) -> tuple[str | None, int]:
     clock = SystemClock()
-    now_ms = clock.now().wall_ms
-    page = render(question, lang=lang, width=terminal.width, ink=terminal.ink, now_ms=now_ms)
-    terminal.write("\n".join(["", *page, "", ""]))
     try:
-        typed, code = ask(question, terminal, lang=lang), EXIT_NO_DECISION
+        read = present(question, terminal, lang=lang, now_ms=clock.now().wall_ms)
+        typed = ask(question, terminal, lang=lang) if read else None
+        code = EXIT_NO_DECISION
     except KeyboardInterrupt:
         terminal.write("\n")
         typed, code = None, EXIT_INTERRUPTED

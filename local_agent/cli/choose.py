@@ -14,9 +14,16 @@ from local_agent.control.client import call
 
 
 def waiting_approval(
-    home: Home, environ: Mapping[str, str], screen: Screen, named: str | None
+    home: Home, environ: Mapping[str, str], screen: Screen, named: str | None, *, op: str = "show"
 ) -> dict[str, Any] | None:
     """Return the pending approval that is meant, as the agent shows it.
+
+    Args:
+        home: The installation.
+        environ: For the socket's place.
+        screen: Where several are listed.
+        named: The task's ID, when one was given.
+        op: ``show``, or ``refresh`` to have it asked anew where it would be out of date.
 
     Returns:
         None when nothing waits.
@@ -36,8 +43,16 @@ def waiting_approval(
         short_id = str(waiting[0]["short_id"])
     else:
         short_id = parse_short_id(named)
-    found = call(home, environ, "show", task=short_id)
+    return pending_in(call(home, environ, op, task=short_id))
+
+
+def pending_in(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the approval that the agent told, when it waits for a decision.
+
+    Raises:
+        StateError: ``approve.not-waiting``.
+    """
     approval: dict[str, Any] | None = found["approval"]
     if approval is None or approval["state"] != "pending":
-        raise StateError("approve.not-waiting", task=short_id)
+        raise StateError("approve.not-waiting", task=found["task"]["short_id"])
     return approval

@@ -24,6 +24,10 @@ def ending_lines(screen: Screen, task: Mapping[str, Any]) -> Iterator[str]:
     yield from headline(screen, task)
     yield from output_lines(screen, task)
     yield from file_lines(screen, task, most=FEW)
+    if task.get("change"):
+        from local_agent.cli.changed import changed_lines
+
+        yield from changed_lines(screen, task, most=FEW)
 
 
 def headline(screen: Screen, task: Mapping[str, Any]) -> list[str]:

@@ -71,7 +71,12 @@ CHANNELS: Final[Mapping[str, Sentence]] = {
     "wecom_app": Sentence(en="WeCom app", zh="企业微信应用"),
     "terminal": Sentence(en="terminal of the machine", zh="该机器的终端"),
 }
-ACTIONS: Final[Mapping[str, Sentence]] = {"run_command": Sentence(en="a command", zh="命令")}
+ACTIONS: Final[Mapping[str, Sentence]] = {
+    "run_command": Sentence(en="a command", zh="命令"),
+    "apply_diff": Sentence(en="a change of files", zh="文件改动"),
+    "undo": Sentence(en="an undo", zh="撤销改动"),
+    "git_sync": Sentence(en="a git push", zh="git 推送"),
+}
 RECEIPT_WRITTEN: Final = Sentence(
     en="Wrote the receipt of {task} to {path}, for you alone to read.",
     zh="{task} 的回执已写入 {path}，仅你可读。",

@@ -1,4 +1,4 @@
-"""``codexbridge show``: a task, and everything that would run if it were approved."""
+"""``codexbridge show``: a task, and everything that would be done if it were approved."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from common.clock import SystemClock
-from common.home import find_home
+from common.home import Home, find_home
 from common.sentences import Lang, say
-from local_agent.cli import words
+from local_agent.cli import change_words, words
 from local_agent.cli.ending import file_lines, headline, output_lines
 from local_agent.cli.screen import Screen, print_json, screen_for
 from local_agent.cli.tasks import asker, date_and_time, state_of
@@ -42,24 +42,32 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
         _print_log(stream(home, environ, "log", task=short_id), short_id, as_json=args.json)
         return 0
     found = call(home, environ, "show", task=short_id)
+    screen = screen_for(lang, environ)
     if args.json:
         print_json(found)
+    elif (approval := found["approval"]) and approval["state"] == "pending":
+        _print_question(approval, screen, home, environ)
     else:
-        _print(found, screen_for(lang, environ))
+        _print_task(found, screen)
     return 0
 
 
-def _print(found: Mapping[str, Any], screen: Screen) -> None:
-    if (approval := found["approval"]) and approval["state"] == "pending":
-        from local_agent.approval.dialogs.question import read_question
-        from local_agent.approval.dialogs.terminal import render
+def _print_question(
+    approval: Mapping[str, Any], screen: Screen, home: Home, environ: Mapping[str, str]
+) -> None:
+    from local_agent.approval.dialogs.terminal import render
+    from local_agent.cli.diffs import read_asked
 
-        question = read_question(approval)
-        now_ms = SystemClock().now().wall_ms
-        page = render(question, lang=screen.lang, width=screen.width, ink=screen.ink, now_ms=now_ms)
-        print("\n".join(page))
-        screen.tell(words.WAITS, task=question.seal.short_id)
-        return
+    question = read_asked(home, environ, approval)
+    now_ms = SystemClock().now().wall_ms
+    page = render(question, lang=screen.lang, width=screen.width, ink=screen.ink, now_ms=now_ms)
+    print("\n".join(page))
+    screen.tell(words.WAITS, task=question.seal.short_id)
+
+
+def _print_task(found: Mapping[str, Any], screen: Screen) -> None:
+    from local_agent.cli.changed import changed_lines
+
     task = found["task"]
     rows = [
         (words.TASK, [screen.ink("bold", task["short_id"])]),
@@ -75,6 +83,7 @@ def _print(found: Mapping[str, Any], screen: Screen) -> None:
         (words.SUMMARY, headline(screen, task)),
         (words.OUTPUT, list(output_lines(screen, task))),
         (words.FILES_LABEL, list(file_lines(screen, task, most=_ALL))),
+        (change_words.CHANGED, list(changed_lines(screen, task, most=_ALL))),
     ]
     screen.fields([row for row in rows if row[1]])
 

@@ -14,7 +14,7 @@ from common.errors import UnavailableError
 from common.home import find_home
 from common.sentences import Lang, explain, say
 from common.text import one_line
-from local_agent.cli import words
+from local_agent.cli import status_words, words
 from local_agent.cli.screen import Screen, print_json, screen_for
 from local_agent.cli.tasks import asker
 from local_agent.control.client import call
@@ -69,12 +69,15 @@ def _print(found: Mapping[str, Any], screen: Screen) -> None:
     rows = [
         (words.MACHINE, [screen.ink("bold", one_line(found["machine"]))]),
         (words.GATEWAY, gateway_lines(found["gateway"], screen)),
-        (words.KEY, [_key(found["key_storage"], screen)]),
-        (words.AUDIT_LABEL, _audit(found["audit"], screen)),
-        (words.WORKSPACES, _workspaces(found["workspaces"], screen)),
-        (words.SANDBOX, [_sandbox(found["sandbox"], screen)]),
-        (words.TASKS_LABEL, [screen.say(words.OPEN_TASKS, count=found["open_tasks"])]),
-        (words.APPROVALS, _approvals(found["approvals"], screen)),
+        (status_words.KEY, [_key(found["key_storage"], screen)]),
+        (status_words.AUDIT_LABEL, _audit(found["audit"], screen)),
+        (status_words.WORKSPACES, _workspaces(found["workspaces"], screen)),
+        (status_words.SANDBOX, [_sandbox(found["sandbox"], screen)]),
+        (
+            status_words.TASKS_LABEL,
+            [screen.say(status_words.OPEN_TASKS, count=found["open_tasks"])],
+        ),
+        (status_words.APPROVALS, _approvals(found["approvals"], screen)),
     ]
     screen.fields([row for row in rows if row[1] != [""]])
 
@@ -84,13 +87,13 @@ def gateway_lines(gateway: Mapping[str, Any], screen: Screen) -> list[str]:
     url = one_line(gateway.get("url") or "")
     match gateway["state"]:
         case "unpaired":
-            return [screen.ink("dim", screen.say(words.UNPAIRED))]
+            return [screen.ink("dim", screen.say(status_words.UNPAIRED))]
         case "connected":
-            return [screen.ink("green", screen.say(words.CONNECTED, url=url))]
+            return [screen.ink("green", screen.say(status_words.CONNECTED, url=url))]
         case "connecting":
-            return [screen.say(words.CONNECTING, url=url)]
+            return [screen.say(status_words.CONNECTING, url=url)]
     line = screen.say(
-        words.NOT_CONNECTED,
+        status_words.NOT_CONNECTED,
         url=url,
         since=clock_time(gateway["since_ms"]),
         seconds=gateway["retry_s"],
@@ -100,8 +103,8 @@ def gateway_lines(gateway: Mapping[str, Any], screen: Screen) -> list[str]:
 
 def _why(gateway: Mapping[str, Any], screen: Screen) -> str:
     if gateway["skew_s"]:
-        return screen.say(words.CLOCK_DIFFERS, seconds=abs(gateway["skew_s"]))
-    return screen.say(words.LINK_WHY.get(gateway["why"], words.LINK_WHY["protocol"]))
+        return screen.say(status_words.CLOCK_DIFFERS, seconds=abs(gateway["skew_s"]))
+    return screen.say(status_words.LINK_WHY.get(gateway["why"], status_words.LINK_WHY["protocol"]))
 
 
 def clock_time(at_ms: int) -> str:
@@ -123,12 +126,12 @@ def _key(where: str, screen: Screen) -> str:
 def _audit(audit: Mapping[str, Any], screen: Screen) -> list[str]:
     count, own_seq = audit["entries"], audit["gateway_keeps"]
     if own_seq:
-        lines = [screen.say(words.AUDIT_STANDS, count=count, own_seq=own_seq)]
+        lines = [screen.say(status_words.AUDIT_STANDS, count=count, own_seq=own_seq)]
     else:
-        lines = [screen.say(words.AUDIT_ALONE, count=count)]
+        lines = [screen.say(status_words.AUDIT_ALONE, count=count)]
     if audit["forked_at"] is not None:
         since = clock_time(audit["forked_at"])
-        lines.append(screen.ink("red", screen.say(words.AUDIT_FORKED, since=since)))
+        lines.append(screen.ink("red", screen.say(status_words.AUDIT_FORKED, since=since)))
     return lines
 
 
@@ -148,7 +151,7 @@ def _approvals(found: list[dict[str, Any]], screen: Screen) -> list[str]:
     from local_agent.approval.dialogs.duration import time_left
 
     if not found:
-        return [screen.say(words.NO_APPROVALS)]
+        return [screen.say(status_words.NO_APPROVALS)]
     now_ms = SystemClock().now().wall_ms
     return [
         "  ".join(

@@ -24,6 +24,15 @@ class Arguments:
             raise RemoteProtocolError("control.malformed", field=name)
         return value
 
+    def texts(self, name: str, most: int) -> list[str]:
+        """Return a list of at most ``most`` texts."""
+        value = self._given.get(name)
+        if not isinstance(value, list) or len(value) > most:
+            raise RemoteProtocolError("control.malformed", field=name)
+        if not all(isinstance(item, str) for item in value):
+            raise RemoteProtocolError("control.malformed", field=name)
+        return value
+
     def flag(self, name: str) -> bool:
         """Return a yes or no."""
         value = self._given.get(name)

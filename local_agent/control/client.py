@@ -31,15 +31,22 @@ def call(home: Home, environ: Mapping[str, str], op: str, **args: Any) -> dict[s
 
 
 def stream(
-    home: Home, environ: Mapping[str, str], op: str, **args: Any
+    home: Home, environ: Mapping[str, str], op: str, *, body: bytes = b"", **args: Any
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Ask, and yield ``("event", value)`` as they come, then ``("ok", value)`` at the end.
+
+    Args:
+        home: The installation.
+        environ: For the socket's place.
+        op: One of `wire.OPS`.
+        body: The file that goes with it, for `wire.BODY_OPS`.
+        args: What the operation needs.
 
     Raises:
         UnavailableError: ``agent.not-running``, or ``agent.no-answer`` when it went away midway.
         CodexBridgeError: whatever the agent answered instead.
     """
-    for kind, value in _lines(home, environ, wire.Request(op, args), None):
+    for kind, value in _lines(home, environ, wire.Request(op, args, body), None):
         yield kind, value
         if kind == "ok":
             return

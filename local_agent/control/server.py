@@ -11,6 +11,7 @@ import os
 import socket
 from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -91,7 +92,8 @@ class ControlServer:
         try:
             async with asyncio.timeout(READ_SECONDS):
                 line = await reader.readuntil(b"\n")
-            request = wire.decode_request(line)
+                request, size = wire.decode_request(line)
+                request = replace(request, body=await reader.readexactly(size))
         except (asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             await _send(writer, wire.encode_error(RemoteProtocolError("control.malformed")))
             return

@@ -1,8 +1,9 @@
 """What the command line and the agent say to each other over the control socket.
 
-One JSON line asks, one or more JSON lines answer, then the connection ends.  Both sides use this
-module; it is standard library and `common` only, so that ``codexbridge status`` starts fast.
-The socket authorises nothing: an approval still needs the seal code that a person read and typed.
+One JSON line asks, one or more JSON lines answer, then the connection ends.  A line whose operation
+takes a file names its size, and exactly so many bytes follow it.  Both sides use this module; it is
+standard library and `common` only, so that ``codexbridge status`` starts fast.  The socket
+authorises nothing: an approval still needs the seal code that a person read and typed.
 
 An answer line holds exactly one of
     {"ok": {...}}                      the last line: it worked
@@ -36,6 +37,7 @@ from common.home import Home
 
 REQUEST_BYTES: Final = 64 * 1024
 ANSWER_BYTES: Final = 2 * 1024 * 1024  # a sealed script of 20 kB (R26), escaped, with room
+BODY_BYTES: Final = 2_000_000  # the largest diff that is read (`common.diff.parse`)
 OPS: Final = frozenset(
     {
         "status",
@@ -49,8 +51,14 @@ OPS: Final = frozenset(
         "receipt",
         "retry",
         "rotate",
+        "apply",
+        "diff",
+        "undo",
+        "refresh",
+        "narrow",
     }
 )
+BODY_OPS: Final = frozenset({"apply"})
 SOCKET_NAME: Final = "agent.sock"
 
 _SUN_PATH: Final = 107  # unix(7): 108 bytes with the closing NUL
@@ -73,10 +81,12 @@ class Request:
     Attributes:
         op: One of `OPS`.
         args: What it needs; checked by the operation itself.
+        body: The bytes of a file, for the operations of `BODY_OPS` alone.
     """
 
     op: str
     args: Mapping[str, Any] = field(default_factory=dict)
+    body: bytes = b""
 
 
 def socket_path(home: Home, environ: Mapping[str, str]) -> Path:
@@ -100,29 +110,37 @@ def socket_path(home: Home, environ: Mapping[str, str]) -> Path:
 
 
 def encode_request(request: Request) -> bytes:
-    """Return the line that asks.
+    """Return the line that asks, and the file that goes with it.
 
     Raises:
         InputError: ``control.too-large``.
     """
-    line = _line({"op": request.op, "args": dict(request.args)})
-    if len(line) > REQUEST_BYTES:
+    asked: dict[str, Any] = {"op": request.op, "args": dict(request.args)}
+    if request.op in BODY_OPS:
+        asked["body"] = len(request.body)
+    line = _line(asked)
+    if len(line) > REQUEST_BYTES or len(request.body) > BODY_BYTES:
         raise InputError("control.too-large", limit=REQUEST_BYTES)
-    return line
+    return line + request.body
 
 
-def decode_request(line: bytes) -> Request:
-    """Return what is asked.
+def decode_request(line: bytes) -> tuple[Request, int]:
+    """Return what is asked, and how many bytes of a file follow the line.
 
     Raises:
         RemoteProtocolError: it is not a request as `encode_request` makes them.
     """
     value = strict_json.loads(line, max_bytes=REQUEST_BYTES)
-    if not isinstance(value, dict) or set(value) != {"op", "args"}:
+    if not isinstance(value, dict) or not {"op", "args"} <= set(value) <= {"op", "args", "body"}:
         raise RemoteProtocolError("control.malformed")
     if value["op"] not in OPS or not isinstance(value["args"], dict):
         raise RemoteProtocolError("control.unknown-operation", op=str(value["op"])[:40])
-    return Request(value["op"], value["args"])
+    size = value.get("body", 0)
+    # A bool is an int to Python, and never a size.
+    fits = type(size) is int and 0 <= size <= BODY_BYTES
+    if not fits or ("body" in value) != (value["op"] in BODY_OPS):
+        raise RemoteProtocolError("control.malformed")
+    return Request(value["op"], value["args"]), size
 
 
 def encode_ok(value: Mapping[str, Any]) -> bytes:
@@ -184,4 +202,7 @@ def _bounded(value: object) -> bytes:
 
 
 def _fact(value: object) -> str | int:
-    return value if isinstance(value, int) else str(value)[:2000]
+    if isinstance(value, int):
+        return value
+    listed = ", ".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
+    return listed[:2000]

@@ -46,7 +46,7 @@ class OpenTasks:
             task
             for task in await self._store.open_tasks()
             if task.task_id != asker.task_id
-            and _may_see(asker, task)
+            and may_see(asker, task)
             and (task.state is TaskState.WAITING_APPROVAL or not only_waiting)
         ]
         lines = [await self.line(task, asked.lang) for task in seen[:ROWS]]
@@ -61,7 +61,7 @@ class OpenTasks:
             task = await self._store.named(short_id)
         except StateError:
             task = None
-        if task is None or not _may_see(asker, task):
+        if task is None or not may_see(asker, task):
             return say(replies.NO_SUCH_TASK, asked.lang, short_id=short_id)
         return await self.line(task, asked.lang)
 
@@ -157,7 +157,8 @@ def _workspace_line(workspace: Workspace | None, lang: Lang) -> str:
     return say(replies.WORKSPACE_WITH_TEST, lang, name=workspace.name, command=command)
 
 
-def _may_see(asker: Task, task: Task) -> bool:
+def may_see(asker: Task, task: Task) -> bool:
+    """Tell whether who asked one task may know of another: their own, or all at the machine."""
     if asker.source == "local_ui":
         return True
     return (asker.channel, asker.claimed_user) == (task.channel, task.claimed_user)

@@ -2,41 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from common.clock import Clock
 from common.model.intent import TaskKind
+from common.seal import Action
 from local_agent.context.collector import Collector
 from local_agent.engine.answers import HelpProposer, OpenTasks, StatusProposer
+from local_agent.engine.approving import Approving
 from local_agent.engine.bus import Bus
-from local_agent.engine.commands import Commands
+from local_agent.engine.changes import ApplyDiff, UndoChange
+from local_agent.engine.commands import RunCommand
 from local_agent.engine.engine import Engine, Log
 from local_agent.engine.journal_store import JournalStore
-from local_agent.engine.ports import Executor, Gate, TaskStore, Workspaces
+from local_agent.engine.operation import Operation
+from local_agent.engine.patches import PatchProposer
+from local_agent.engine.ports import (
+    Applier,
+    Blobs,
+    Executor,
+    Gate,
+    Syncer,
+    TaskStore,
+    Workspaces,
+)
 from local_agent.engine.sealing import Sealer
+from local_agent.engine.syncs import SyncGit
 from local_agent.engine.task import TaskLog
 from local_agent.engine.understanding import Understanding
+from local_agent.engine.undoing import AppliedChanges, UndoProposer
 from local_agent.execution.command_line import read_command_line
 from local_agent.proposers.base import Proposer
+from local_agent.proposers.git_sync import GitSyncProposer
 from local_agent.proposers.none import NoModel
 from local_agent.proposers.review import ReviewProposer
 from local_agent.proposers.run import RunProposer
 from local_agent.proposers.search import SearchProposer
 from local_agent.routing.router import Router
+from local_agent.safety.policy import Policy
 from local_agent.settings import AgentSettings
 from local_agent.store.runner import JournalThread
 from local_agent.workspace import files, git
 from local_agent.workspace.registry import Workspace
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hands:
+    """What carries out what was approved, each for its kind of action."""
+
+    executor: Executor
+    applier: Applier
+    syncer: Syncer
+
+
 def build_engine(
     *,
     db: JournalThread,
     gate: Gate,
-    executor: Executor,
+    hands: Hands,
+    blobs: Blobs,
     workspaces: Workspaces,
+    policy_of: Callable[[Workspace], Policy],
     bus: Bus,
     settings: AgentSettings,
     clock: Clock,
@@ -48,39 +77,73 @@ def build_engine(
     """Return an engine that has not begun anything.
 
     Args:
+        blobs: Where diffs lie.
+        policy_of: Gives the person's policy for a workspace; blocks.
         machine: The name people know this machine by.
         agent_id: Its id at its gateway; empty while it is not paired.
         sandbox: Level that the self-test at start proved: ``bubblewrap`` or ``none``.
     """
     store = JournalStore(db)
     tasks = TaskLog(store, bus, clock)
+    applied = AppliedChanges(db)
     understanding = Understanding(
         log=tasks,
         router=_router(settings),
         collector=_collector(clock),
-        proposers=_proposers(store, settings, clock, sandbox),
+        proposers=_proposers(store, settings, clock, sandbox, hands.syncer),
+        patches=PatchProposer(blobs, allowed=settings.allow_apply_patch),
+        undo=UndoProposer(store, applied),
         workspaces=workspaces,
     )
-    commands = Commands(
+    approving = Approving(
         log=tasks,
         store=store,
         gate=gate,
-        executor=executor,
         workspaces=workspaces,
         sealer=_sealer(settings, clock, agent_id=agent_id, sandbox=sandbox),
-        read_line=read_argv,
+        operations=_operations(tasks, gate, hands, blobs, applied, settings),
+        policy_of=policy_of,
         machine=machine,
-        default_test_command=settings.default_test_command,
     )
     return Engine(
         store=store,
         tasks=tasks,
         understanding=understanding,
-        commands=commands,
+        approving=approving,
         gate=gate,
         clock=clock,
         log=log,
     )
+
+
+def _operations(
+    tasks: TaskLog,
+    gate: Gate,
+    hands: Hands,
+    blobs: Blobs,
+    applied: AppliedChanges,
+    settings: AgentSettings,
+) -> Mapping[Action, Operation]:
+    commands = RunCommand(
+        log=tasks,
+        gate=gate,
+        executor=hands.executor,
+        read_line=read_argv,
+        default_test_command=settings.default_test_command,
+    )
+    changes = ApplyDiff(
+        applier=hands.applier,
+        blobs=blobs,
+        prefix=settings.prefix,
+        allowed=settings.allow_apply_patch,
+    )
+    undo = UndoChange(applier=hands.applier, find_applied=applied.find, prefix=settings.prefix)
+    return {
+        "run_command": commands,
+        "apply_diff": changes,
+        "undo": undo,
+        "git_sync": SyncGit(syncer=hands.syncer),
+    }
 
 
 def read_argv(line: str) -> tuple[str, ...] | None:
@@ -113,12 +176,12 @@ def _sealer(settings: AgentSettings, clock: Clock, *, agent_id: str, sandbox: st
         clock=clock,
         agent_id=agent_id,
         approval_hours=settings.approval_hours,
-        policy=_policy(settings, sandbox),
+        settings=_rules(settings, sandbox),
     )
 
 
 def _proposers(
-    store: TaskStore, settings: AgentSettings, clock: Clock, sandbox: str
+    store: TaskStore, settings: AgentSettings, clock: Clock, sandbox: str, syncer: Syncer
 ) -> Mapping[TaskKind, Proposer]:
     open_tasks = OpenTasks(store, clock)
     no_model = NoModel()
@@ -131,6 +194,7 @@ def _proposers(
             default_test_command=settings.default_test_command,
         ),
         TaskKind.SEARCH: SearchProposer(partial(_search, clock)),
+        TaskKind.GIT_SYNC: GitSyncProposer(syncer.plan),
         TaskKind.REVIEW: ReviewProposer(git.local_changes),
         TaskKind.EXPLAIN: no_model,
         TaskKind.CHANGE: no_model,
@@ -146,7 +210,7 @@ async def _search(clock: Clock, workspace: Workspace, query: str) -> files.Searc
     return await files.search(workspace.path, query, clock=clock, deny=workspace.deny)
 
 
-def _policy(settings: AgentSettings, sandbox: str) -> Mapping[str, Any]:
+def _rules(settings: AgentSettings, sandbox: str) -> Mapping[str, Any]:
     # Integers, booleans and text only: it is hashed in its one stored form (R21).
     return {
         "allow_apply_patch": settings.allow_apply_patch,

@@ -6,7 +6,7 @@
 
 The next step follows from the state in the journal and from nothing else, so that a task goes on
 after kill -9 as if nothing had been.  EXECUTING is the exception: what is found in it was
-interrupted, and is reported as unknown and never run again (P3).
+interrupted: what can be proved of it is said, and it is never done again (P3).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from common.model.proposal import NoRequirement, TaskResult
 from common.model.state import FINAL, Reason, TaskState
 from common.sentences import same
 from local_agent.engine import summaries
-from local_agent.engine.commands import Commands
+from local_agent.engine.approving import Approving
 from local_agent.engine.ports import Gate, NewTask, TaskStore
 from local_agent.engine.recovery import settle_interrupted
 from local_agent.engine.run import Run, StoppedError
@@ -28,7 +28,7 @@ from local_agent.engine.task import TaskLog
 from local_agent.engine.understanding import Understanding
 from local_agent.store.tasks import Task
 
-CLOSE_SECONDS: Final = 10.0  # for running commands to be ended and recorded
+CLOSE_SECONDS: Final = 10.0  # for what runs to be ended and recorded
 AGAIN_SECONDS: Final = 5.0  # after the journal refused, as on a full disk; doubled up to …
 LONGEST_SECONDS: Final = 300.0
 
@@ -50,7 +50,7 @@ class Engine:
         store: TaskStore,
         tasks: TaskLog,
         understanding: Understanding,
-        commands: Commands,
+        approving: Approving,
         gate: Gate,
         clock: Clock,
         log: Log,
@@ -58,7 +58,7 @@ class Engine:
         self._store = store
         self._tasks = tasks
         self._understanding = understanding
-        self._commands = commands
+        self._approving = approving
         self._gate = gate
         self._clock = clock
         self._log = log
@@ -90,22 +90,22 @@ class Engine:
             case TaskState.PROPOSAL_READY:
                 return await self._answer_or_ask(task)
             case TaskState.WAITING_APPROVAL:
-                return await self._commands.decide(task, run)
+                return await self._approving.decide(task, run)
             case _:
-                return await self._commands.interrupted(task)
+                return await self._approving.interrupted(task)
 
     async def _answer_or_ask(self, task: Task) -> Task:
         result = TaskResult.model_validate_json(task.proposal_json or "")
         if isinstance(result.requires, NoRequirement):
             reason = Reason.REFUSED if result.not_done else Reason.COMPLETED
             return await self._tasks.ended(task, reason, same(result.summary))
-        return await self._commands.ask(task)
+        return await self._approving.ask(task)
 
     # --- the life of all tasks ---------------------------------------------------------------
 
     async def start(self) -> None:
         """Take up every task that has not ended.  The gate must have been started before."""
-        await settle_interrupted(self._store, self._commands)
+        await settle_interrupted(self._store, self._approving)
         for task in await self._store.open_tasks():
             self.begin(task.task_id)
 
@@ -145,8 +145,25 @@ class Engine:
         if run := self._runs.get(task_id):
             run.stop.set()
 
+    async def refresh(self, task_id: str) -> None:
+        """Ask anew where what waits would no longer be done as it was sealed (`Approving`).
+
+        Raises:
+            StateError: ``task.unknown``.
+        """
+        await self._approving.refresh(task_id)
+
+    async def narrow(self, approval_id: str, digest: str, keep: tuple[str, ...]) -> None:
+        """Ask for some of the files alone, under a new seal (`Approving`).
+
+        Raises:
+            StateError: ``approval.not-pending``, ``approval.unknown``.
+            InputError: ``approval.digest-mismatch``, ``approval.narrow``.
+        """
+        await self._approving.narrow(approval_id, digest, keep)
+
     async def close(self) -> None:
-        """End running commands and record it; leave everything else as the journal has it."""
+        """End what runs and record it; leave everything else as the journal has it."""
         self._closing = True
         running = []
         for run, carried in list(self._carried.items()):

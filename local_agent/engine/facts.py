@@ -1,4 +1,4 @@
-"""What a command did, as facts for this machine: kept with the end of its task, never sent.
+"""What was done, as facts for this machine: kept with the end of its task, never sent.
 
 Words for it are made where it is shown (`local_agent.cli`), in the language of that terminal.
 """
@@ -9,7 +9,9 @@ from typing import Any, Final
 
 from common.text import clip_bytes, one_line, reveal
 from local_agent.engine.summaries import started
+from local_agent.execution.apply import ChangeOutcome
 from local_agent.execution.command import Outcome
+from local_agent.execution.git_sync import SyncOutcome
 from local_agent.workspace.manifest import Differences
 
 _NAME_BYTES: Final = 300  # of each file's path: 200 of them must fit into one answer
@@ -42,6 +44,33 @@ def of_run(outcome: Outcome, command: str, *, sandbox: str) -> dict[str, Any]:
             "log_sha256": outcome.log_sha256,
         },
         "files": _files(outcome.differences) if outcome.differences else None,
+    }
+
+
+def of_change(outcome: ChangeOutcome, *, undoes: str | None) -> dict[str, Any]:
+    """Return how a change ended, and each of its files.
+
+    Args:
+        undoes: Short ID of the task whose change it took back; None when it took none back.
+    """
+    return {
+        "code": outcome.code,
+        "drift": list(outcome.drift),
+        "undoes": undoes,
+        "files": [
+            {"op": change.op, "path": change.path, "old_path": change.old_path}
+            for change in outcome.files
+        ],
+    }
+
+
+def of_sync(outcome: SyncOutcome) -> dict[str, Any]:
+    """Return how a commit and push ended."""
+    return {
+        "code": outcome.code,
+        "drift": list(outcome.drift),
+        "committed": outcome.committed,
+        "pushed": outcome.pushed,
     }
 
 

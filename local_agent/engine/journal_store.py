@@ -62,6 +62,14 @@ class JournalStore:
         """Return the newest approval of a task, whatever became of it."""
         return await self._db.run(self._approvals.newest_of, task_id)
 
+    async def approval(self, approval_id: str) -> StoredApproval:
+        """Return an approval by its own id.
+
+        Raises:
+            StateError: ``approval.unknown``.
+        """
+        return await self._db.run(self._approvals.get, approval_id)
+
     async def interrupted(self) -> Sequence[str]:
         """Return the tasks that have an effect without an outcome."""
         effects = await self._db.run(self._db.journal.effects.unfinished_effects)

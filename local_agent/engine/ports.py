@@ -7,20 +7,25 @@ the workspace readers; the engine sees them only through these names.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
+from common.model.proposal import GitSync
 from common.model.state import Reason, TaskState
 from common.seal import Seal
 from common.sentences import Lang
 from local_agent.approval.records import Decision, PendingApproval
+from local_agent.execution.apply import ChangeOutcome, PreparedChange
 from local_agent.execution.command import Outcome, Progress
 from local_agent.execution.description import Prepared
+from local_agent.execution.git_sync import PreparedSync, SyncOutcome
 from local_agent.grant import Grant
+from local_agent.safety.risk import Circumstances
 from local_agent.store.approvals import StoredApproval
 from local_agent.store.tasks import Task
+from local_agent.workspace.git_preflight import SyncPlan
 from local_agent.workspace.registry import Workspace
 
 
@@ -33,6 +38,7 @@ class NewTask:
         claimed_user: Who is said to have asked; the gateway's word, never verified here.
         envelope_sha256: Hash of the signed message that brought it; None when asked locally.
         retry_of: The task that a person at this machine asks for again.
+        attachment: Name of the blob with the diff that a person at this machine brought.
     """
 
     task_id: str
@@ -47,6 +53,7 @@ class NewTask:
     envelope_sha256: str | None = None
     gateway_key_id: str | None = None
     retry_of: str | None = None
+    attachment: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +112,10 @@ class TaskStore(Protocol):
         """Return the newest approval of a task, whatever became of it."""
         ...
 
+    async def approval(self, approval_id: str) -> StoredApproval:
+        """Return an approval by its own id; raises StateError ``approval.unknown``."""
+        ...
+
     async def interrupted(self) -> Sequence[str]:
         """Return the tasks that have an effect without an outcome."""
         ...
@@ -113,9 +124,7 @@ class TaskStore(Protocol):
 class Gate(Protocol):
     """The approval gate (`local_agent.approval.gate`), without the method that decides."""
 
-    async def request(
-        self, seal: Seal, *, allowed: Collection[Sequence[str]] = ()
-    ) -> PendingApproval:
+    async def request(self, seal: Seal, *, around: Circumstances) -> PendingApproval:
         """Let a person be asked; an older question of the same task no longer stands."""
         ...
 
@@ -152,6 +161,62 @@ class Executor(Protocol):
         cancel: asyncio.Event | None = None,
     ) -> Outcome:
         """Spend the grant: run exactly what was sealed, or nothing."""
+        ...
+
+
+class Applier(Protocol):
+    """Changes files (`local_agent.execution.apply`)."""
+
+    async def prepare(self, workspace: Workspace, diff: bytes) -> PreparedChange:
+        """Check a diff against the files; nothing is touched."""
+        ...
+
+    async def prepare_undo(
+        self, workspace: Workspace, seal: Seal, *, paths: tuple[str, ...] | None, short_id: str
+    ) -> PreparedChange:
+        """Compute the reverse of an applied change; nothing is touched."""
+        ...
+
+    async def run(self, grant: Grant, *, workspace: Workspace) -> ChangeOutcome:
+        """Spend the grant: write exactly what was sealed, or nothing."""
+        ...
+
+    async def settle(self, seal: Seal, workspace: Workspace) -> ChangeOutcome:
+        """Find out, or bring about, how a write that was cut off ended."""
+        ...
+
+
+class Syncer(Protocol):
+    """Commits and pushes (`local_agent.execution.git_sync`)."""
+
+    async def plan(self, workspace: Workspace, message: str | None) -> SyncPlan:
+        """Look up what would be committed and pushed; nothing is touched."""
+        ...
+
+    async def prepare(self, workspace: Workspace, proposal: GitSync) -> PreparedSync:
+        """Look at the repository; nothing is touched."""
+        ...
+
+    async def run(
+        self, grant: Grant, *, workspace: Workspace, cancel: asyncio.Event | None = None
+    ) -> SyncOutcome:
+        """Spend the grant: commit and push exactly what was sealed, or nothing."""
+        ...
+
+    async def settle(self, seal: Seal, workspace: Workspace) -> SyncOutcome:
+        """Say what can be proved of a sync that was cut off."""
+        ...
+
+
+class Blobs(Protocol):
+    """Exact bytes under their hash (`local_agent.store.blobs`).  Blocking."""
+
+    def put(self, data: bytes) -> str:
+        """Store the bytes and return their name."""
+        ...
+
+    def get(self, name: str) -> bytes:
+        """Return the bytes of that name."""
         ...
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from local_agent.engine.commands import Commands
+from local_agent.engine.approving import Approving
 from local_agent.engine.ports import TaskStore
 
 
-async def settle_interrupted(store: TaskStore, commands: Commands) -> int:
-    """End every task with an intent but no outcome as ``unknown``; return how many.
+async def settle_interrupted(store: TaskStore, approving: Approving) -> int:
+    """End every task with an intent but no outcome, as far as can be proved; return how many.
 
     The intent is written before the task enters EXECUTING, so a task may still be waiting here.
-    Whether its command began is then not provable, and it is treated as if it had.
+    Whether a command began is then not provable, and it is treated as if it had; files can be
+    looked at (`local_agent.execution.apply`).
 
     Raises:
         StoreError: nothing may be begun.
@@ -18,5 +19,5 @@ async def settle_interrupted(store: TaskStore, commands: Commands) -> int:
     interrupted = set(await store.interrupted())
     found = [task for task in await store.open_tasks() if task.task_id in interrupted]
     for task in found:
-        await commands.interrupted(task)
+        await approving.interrupted(task)
     return len(found)

@@ -9,18 +9,25 @@ from functools import partial
 
 from common.errors import CodexBridgeError
 from common.model.state import Reason, TaskState
+from common.seal_payloads import SealedChange
 from common.sentences import Lang, Sentence, Words, explain, say
 from common.text import one_line, reveal
-from local_agent import replies
+from local_agent import change_replies, replies
 from local_agent.approval.records import Decision
 from local_agent.engine.run import StoppedError
 from local_agent.error_texts import ERRORS
 from local_agent.errors import FloodedError, RefusedError
+from local_agent.execution.apply import ChangeOutcome
 from local_agent.execution.command import Outcome, Progress
 from local_agent.store.tasks import Task
 
 COMMAND_BYTES = 200
+CHAT_FILES = 15
 _WHY_BYTES = 500
+_NOT_CHANGED = {
+    "change.not-written": change_replies.CHANGE_NOT_WRITTEN,
+    "change.restored": change_replies.CHANGE_RESTORED,
+}
 
 
 def of_outcome(outcome: Outcome, command: str, lang: Lang) -> str:
@@ -35,7 +42,7 @@ def of_outcome(outcome: Outcome, command: str, lang: Lang) -> str:
 def of_ending(outcome: Outcome, command: str, lang: Lang) -> str:
     """Return how a command ended and how long it took, without its output."""
     if outcome.reason is Reason.DRIFTED:
-        return say(replies.DRIFTED, lang, what=_what_drifted(outcome.drift, lang))
+        return of_drift(outcome.drift, lang)
     if _never_began(outcome):
         return say(replies.CANCELLED, lang)
     head = say(
@@ -98,6 +105,35 @@ def of_error(error: CodexBridgeError, lang: Lang) -> str:
     return explain(error, {**ERRORS, **replies.ENGINE_ERRORS}, lang)
 
 
+def of_drift(fields: tuple[str, ...], lang: Lang) -> str:
+    """Return what is no longer as it was approved; nothing was done."""
+    return say(replies.DRIFTED, lang, what=_what_drifted(fields, lang))
+
+
+def of_change(
+    outcome: ChangeOutcome, lang: Lang, *, short_id: str, undone: str | None, prefix: str
+) -> str:
+    """Return what came of a change, or of taking one back, with its files."""
+    if outcome.reason is Reason.DRIFTED:
+        return of_drift(outcome.drift, lang)
+    if outcome.reason is not Reason.COMPLETED:
+        sentence = _NOT_CHANGED.get(outcome.code or "", change_replies.CHANGE_FAILED)
+        if outcome.reason is Reason.UNKNOWN:
+            sentence = change_replies.CHANGE_UNKNOWN
+        return say(sentence, lang, why=outcome.code)
+    done = change_replies.UNDONE if undone else change_replies.APPLIED
+    head = say(done, lang, count=len(outcome.files), task=short_id, undone=undone, prefix=prefix)
+    rows = [_row(change, lang) for change in outcome.files[:CHAT_FILES]]
+    if (rest := len(outcome.files) - CHAT_FILES) > 0:
+        rows.append(say(replies.MORE_FILES, lang, count=rest))
+    return "\n".join([head, *rows])
+
+
+def of_unknown(lang: Lang) -> str:
+    """Return that nobody knows how it ended, where not even its seal says what it was."""
+    return say(change_replies.UNKNOWN, lang)
+
+
 def of_interruption(command: str | None, lang: Lang) -> str:
     """Return that nobody knows how it ended."""
     shown = one_line(command or "?", COMMAND_BYTES)
@@ -109,6 +145,11 @@ def reasons(codes: tuple[str, ...], lang: Lang) -> str:
     known = {**replies.RISK, **replies.REFUSALS}
     said = [say(known[code], lang) for code in codes if code in known]
     return say(replies.AND_ALSO, lang).join(said)
+
+
+def _row(change: SealedChange, lang: Lang) -> str:
+    op = say(change_replies.OPS[change.op], lang)
+    return say(change_replies.CHANGE_ROW, lang, op=op, path=change.path)
 
 
 def _never_began(outcome: Outcome) -> bool:
@@ -129,6 +170,8 @@ def _ending(outcome: Outcome) -> Sentence:
         return replies.TIMED_OUT
     if outcome.code in ("command.cannot-start", "command.sandbox-failed"):
         return replies.NOT_STARTED
+    if outcome.code in replies.EXCEEDED:
+        return replies.EXCEEDED[outcome.code]
     if outcome.signal:
         return replies.KILLED
     return replies.RAN_OK if outcome.exit_code == 0 else replies.RAN_BADLY

@@ -83,6 +83,13 @@ class TaskLog:
         """A person must decide: WAITING_APPROVAL, or once more with another seal."""
         return await self._enter(task, TaskState.WAITING_APPROVAL, message=message, waiting=waiting)
 
+    async def narrowed(self, task: Task, result: TaskResult, message: Words) -> Task:
+        """A person wants a part of the proposal alone; the state is as it was."""
+        told = TaskProposed(thread_id=task.thread_id, task_id=task.task_id, result=result)
+        return await self._enter(
+            task, task.state, message=message, events=[told], proposal_json=result.to_json()
+        )
+
     async def told(self, task: Task, message: Words) -> Task:
         """The state is as it was; there is something to say about it."""
         return await self._enter(task, task.state, message=message)
@@ -94,14 +101,14 @@ class TaskLog:
         summary: Words,
         *,
         here: Words | None = None,
-        run: Mapping[str, Any] | None = None,
+        did: Mapping[str, Any] | None = None,
     ) -> Task:
         """The task is over; the reason decides the final state (P7).
 
         Args:
             summary: For the chat.
             here: The words for this machine, where they are others than the chat's.
-            run: What a command did, for this machine alone.
+            did: What it did, for this machine alone.
         """
         state, status = final_of(reason)
         told = for_chat(summary(task.lang), CHAT_SUMMARY_BYTES)
@@ -125,7 +132,7 @@ class TaskLog:
             at_ms=at_ms,
             reason=reason,
             summary=told,
-            ending_json=write_ending(here or summary, run),
+            ending_json=write_ending(here or summary, did),
             events=[event.to_dict() for event in events],
             reports=[("result", result.to_dict())],
         )

@@ -35,6 +35,8 @@ class Understanding:
     Args:
         proposers: One for each kind that can be asked for; other kinds are answered by that of
             EXPLAIN.
+        patches: For a diff that a person brought.
+        undo: For taking a change back.
     """
 
     def __init__(
@@ -44,18 +46,22 @@ class Understanding:
         router: Router,
         collector: Collector,
         proposers: Mapping[TaskKind, Proposer],
+        patches: Proposer,
+        undo: Proposer,
         workspaces: Workspaces,
     ) -> None:
         self._log = log
         self._router = router
         self._collector = collector
         self._proposers = proposers
+        self._patches = patches
+        self._undo = undo
         self._workspaces = workspaces
         self._readers = asyncio.Semaphore(AT_ONCE)
 
     async def route(self, task: Task) -> Task:
         """RECEIVED → ROUTED."""
-        return await self._log.routed(task, self._router.route(task.text).intent)
+        return await self._log.routed(task, self._read(task).intent)
 
     async def collect(self, task: Task, run: Run) -> Task:
         """ROUTED → CONTEXT_COLLECTED.
@@ -81,9 +87,9 @@ class Understanding:
         context = run.context or await self._collected(task, run)
         intent = _intent(task)
         # How the words were read follows from the text alone, so it is read again, not stored.
-        routed = self._router.route(task.text)
+        routed = self._read(task)
         asked = self._asked(task, routed, await self._workspace(task), context)
-        proposer = self._proposers.get(intent.kind) or self._proposers[TaskKind.EXPLAIN]
+        proposer = self._proposer(task, routed, intent)
         async with self._readers:
             found = await unless_stopped(run, proposer.propose(asked))
         result = TaskResult(
@@ -97,12 +103,28 @@ class Understanding:
         )
         return await self._log.proposed(task, result)
 
+    def _read(self, task: Task) -> Routed:
+        if task.attachment is None:
+            return self._router.route(task.text)
+        summary = one_line(task.text, _QUOTED_BYTES)
+        # A person at the machine brought a diff: there is nothing to guess about.
+        return Routed(TaskIntent(kind=TaskKind.CHANGE, confidence=1.0, summary=summary))
+
+    def _proposer(self, task: Task, routed: Routed, intent: TaskIntent) -> Proposer:
+        if task.attachment is not None:
+            return self._patches
+        if routed.topic is Topic.UNDO:
+            return self._undo
+        return self._proposers.get(intent.kind) or self._proposers[TaskKind.EXPLAIN]
+
     async def _collected(self, task: Task, run: Run) -> Collected:
         intent = _intent(task)
         workspace = await self._workspace(task)
-        if workspace is None or intent.kind not in _NEEDS_CONTEXT:
+        routed = self._read(task)
+        needs = intent.kind in _NEEDS_CONTEXT and routed.topic is not Topic.UNDO
+        if workspace is None or not needs or task.attachment is not None:
             return Collected()
-        subject = self._router.route(task.text).subject
+        subject = routed.subject
         async with self._readers:
             return await unless_stopped(
                 run,
@@ -127,6 +149,7 @@ class Understanding:
             not_understood=routed.subject if routed.topic is Topic.BAD_OPTION else None,
             topic=routed.topic.value,
             about=routed.task_id,
+            attachment=task.attachment,
             unsure=routed.unsure,
             beyond=routed.beyond,
             reads_on=routed.reads_on,

@@ -12,13 +12,14 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Protocol
 
 from common.clock import Clock
 from common.errors import CodexBridgeError, InputError, StateError
 from common.model.state import Reason
+from common.seal import Seal
 from local_agent.execution.command_line import read_command_line
 from local_agent.execution.description import (
     Prepared,
@@ -29,7 +30,7 @@ from local_agent.execution.description import (
 )
 from local_agent.execution.output import Tail, chat_tail, full_log
 from local_agent.grant import Grant
-from local_agent.process import KEPT_BYTES, Exit, Kept, Limits, Stream, run_child
+from local_agent.process import KEPT_BYTES, Excess, Exit, Kept, Limits, Stream, run_child
 from local_agent.workspace import manifest
 from local_agent.workspace.manifest import Differences
 from local_agent.workspace.registry import Workspace
@@ -37,10 +38,21 @@ from local_agent.workspace.registry import Workspace
 TIMEOUT_S: Final = 600  # security limits table: default and most
 MAX_TIMEOUT_S: Final = 3600
 PROGRESS_S: Final = 10.0
-# Generous: Node, Java and sanitizers reserve far more address space than they use.
-_ADDRESS_BYTES: Final = 256 * 1024**3
-_FILE_BYTES: Final = 4 * 1024**3
-_OPEN_FILES: Final = 8192
+# Generous: Node, Java and sanitizers reserve far more address space than they use, and a build
+# writes tens of gigabytes.
+LIMITS: Final = Limits(
+    address_bytes=256 * 1024**3,
+    file_bytes=4 * 1024**3,
+    open_files=8192,
+    processes=2000,
+    memory_bytes=os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2,
+    disk_bytes=32 * 1024**3,
+)
+_EXCEEDED: Final[dict[Excess, str]] = {
+    "processes": "command.too-many-processes",
+    "memory": "command.too-much-memory",
+    "disk": "command.disk-full",
+}
 
 
 class Blobs(Protocol):
@@ -66,7 +78,8 @@ class Outcome:
     Attributes:
         reason: ``completed`` (exit code 0), ``failed``, ``cancelled`` or ``drifted``.
         code: Why, where the exit code does not say: ``command.timeout``, ``command.drifted``,
-            ``command.cannot-start``, ``command.sandbox-failed``, or the code of the error that
+            ``command.cannot-start``, ``command.sandbox-failed``, ``command.too-many-processes``,
+            ``command.too-much-memory``, ``command.disk-full``, or the code of the error that
             describing it again met.
         drift: Which fields of the payload were not as approved, or could not be looked at.
         timed_out: Its time was up; the reason is ``failed``.
@@ -113,6 +126,7 @@ class Executor:
         clock: For durations and progress.
         secrets: Gives the known secrets of the product, kept out of every tail.
         progress_s: Seconds between two tellings of progress.
+        limits: Bounds of every command; time and processor time are by the sealed timeout.
     """
 
     def __init__(
@@ -123,12 +137,14 @@ class Executor:
         clock: Clock,
         secrets: Callable[[], Iterable[str]] = tuple,
         progress_s: float = PROGRESS_S,
+        limits: Limits = LIMITS,
     ) -> None:
         self._around = around
         self._blobs = blobs
         self._clock = clock
         self._secrets = secrets
         self._progress_s = progress_s
+        self._limits = limits
         self._turns: dict[Path, asyncio.Lock] = {}
         self._unsandboxed = 0
         self._survivors = 0
@@ -169,6 +185,17 @@ class Executor:
             timeout_s=timeout_s,
             network=network,
         )
+
+    async def drift(self, seal: Seal, *, workspace: Workspace) -> tuple[str, ...]:
+        """Return what of a sealed command is no longer as it was sealed; nothing is run.
+
+        Cheap when little has changed: a file that was read before is not read again.
+        """
+        try:
+            now = await asyncio.to_thread(describe_sealed, self._around, workspace, seal)
+        except (CodexBridgeError, OSError) as error:
+            return (_unreadable(getattr(error, "code", "command.unreadable")),)
+        return find_drift(seal, now)
 
     async def run(
         self,
@@ -223,10 +250,11 @@ class Executor:
                 now.argv,
                 cwd=now.cwd,
                 env=now.env,
-                limits=_limits(now.payload["timeout"]),
+                limits=_for_time(self._limits, now.payload["timeout"]),
                 on_output=listener,
                 cancel=cancel,
                 contained=contained,
+                seccomp=now.seccomp,
                 clock=self._clock,
             )
         finally:
@@ -238,7 +266,7 @@ class Executor:
         tail, log = await asyncio.to_thread(self._keep, listener.log)
         return Outcome(
             reason=_reason(ended),
-            code=_code(ended, contained=contained),
+            code=_code(ended),
             exit_code=ended.code,
             signal=ended.signal,
             timed_out=ended.timed_out,
@@ -277,14 +305,8 @@ def _unreadable(code: str) -> str:
     return known or "payload"
 
 
-def _limits(timeout_s: int) -> Limits:
-    return Limits(
-        timeout_s=timeout_s,
-        address_bytes=_ADDRESS_BYTES,
-        file_bytes=_FILE_BYTES,
-        open_files=_OPEN_FILES,
-        cpu_s=timeout_s * (os.cpu_count() or 1),
-    )
+def _for_time(limits: Limits, timeout_s: int) -> Limits:
+    return replace(limits, timeout_s=timeout_s, cpu_s=timeout_s * (os.cpu_count() or 1))
 
 
 def _reason(ended: Exit) -> Reason:
@@ -293,12 +315,12 @@ def _reason(ended: Exit) -> Reason:
     return Reason.COMPLETED if ended.ok else Reason.FAILED
 
 
-def _code(ended: Exit, *, contained: bool) -> str | None:
+def _code(ended: Exit) -> str | None:
     if ended.timed_out:
         return "command.timeout"
+    if ended.exceeded is not None:
+        return _EXCEEDED[ended.exceeded]
     if ended.errno is not None:
         return "command.cannot-start"
-    # bubblewrap has no exit code of its own; a command that imitates it harms only itself.
-    if contained and ended.code == 1 and ended.stderr.parts()[0].startswith(b"bwrap: "):
-        return "command.sandbox-failed"
-    return None
+    # By what bubblewrap tells us alone: exit code and output are the command's to imitate.
+    return None if ended.started else "command.sandbox-failed"

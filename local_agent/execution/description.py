@@ -1,14 +1,14 @@
 """What a command would be if it ran now: the sealed description and how to start it (P2).
 
 Made twice from the same inputs: when a command is proposed, and again when it was approved.  What
-differs between the two is drift.  Blocking: it looks at the workspace, hashes programs, and reads
-nothing else.
+differs between the two is drift.  Blocking: it looks at the workspace and hashes what the command
+would start from.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ from local_agent.execution.sandbox import (
 from local_agent.process import KEPT_BYTES
 from local_agent.workspace.git import git_head
 from local_agent.workspace.registry import Workspace
+from local_agent.workspace.survey import Survey, Surveyor
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +41,19 @@ class Surroundings:
         home: The person's home.
         environ: The agent's environment, for the variables that a workspace passes on.
         level: What the sandbox's test at start proved (`local_agent.execution.self_test`).
+        surveyor: Looks at the files of workspaces, and remembers what it has read.
     """
 
     places: Home
     home: Path
     environ: Mapping[str, str]
     level: Level
+    surveyor: Surveyor = field(default_factory=Surveyor, compare=False)
+
+    @property
+    def private(self) -> tuple[Path, ...]:
+        """Our own directories, which no sandbox shows."""
+        return (self.places.config, self.places.state, self.places.run)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +68,9 @@ class Prepared:
         env: The environment, for the dialog; only its names and a hash are sealed.
         argv: What is started, sandbox included.  Made anew at the run, never stored.
         cwd: Real path in which it starts.
+        base: For the seal: the files it starts from (`local_agent.workspace.survey`).
+        unread: How many of them are compared by size and times, not by content.
+        seccomp: The filter of system calls that the sandbox is given.
     """
 
     payload: dict[str, Any]
@@ -69,6 +80,9 @@ class Prepared:
     env: Mapping[str, str]
     argv: tuple[str, ...]
     cwd: Path
+    base: Mapping[str, str] = field(default_factory=dict)
+    unread: int = 0
+    seccomp: bytes = b""
 
 
 def describe(
@@ -88,7 +102,8 @@ def describe(
     place = _place(workspace)
     folder = _folder(workspace, cwd)
     home = around.home.resolve()
-    profile = _profile(around, workspace, home, network=network)
+    survey = around.surveyor.survey(workspace.path)
+    profile = _profile(around, workspace, home, survey, network=network)
     env = build_environment(workspace, around.environ, home=home, cwd=folder)
     program = resolve_program(
         line.argv[0] if line.argv is not None else SHELL,
@@ -110,9 +125,21 @@ def describe(
         output_cap=KEPT_BYTES,
     )
     rest = line.argv[1:] if line.argv is not None else ("-c", line.script or "")
-    argv = tuple(profile.wrap([program.path, *rest], cwd=folder))
+    closed = _closed(around, workspace, survey)
+    argv = tuple(profile.wrap([program.path, *rest], cwd=folder, closed=closed))
     head = git_head(workspace.path)
-    return Prepared(payload, place, head, line.display, env, argv, folder)
+    return Prepared(
+        payload,
+        place,
+        head,
+        line.display,
+        env,
+        argv,
+        folder,
+        base=survey.base,
+        unread=survey.unread,
+        seccomp=profile.seccomp,
+    )
 
 
 def describe_sealed(around: Surroundings, workspace: Workspace, seal: Seal) -> Prepared:
@@ -138,6 +165,8 @@ def find_drift(seal: Seal, now: Prepared) -> tuple[str, ...]:
     drift = ["workspace"] if now.workspace != seal.workspace else []
     if now.git_head != seal.git_head:
         drift.append("git_head")  # the person was shown another commit
+    if any(now.base.get(path) != value for path, value in seal.base.items()):
+        drift.append("base")
     if canonical(dict(seal.payload)) != canonical(now.payload):
         names = sorted(seal.payload.keys() | now.payload.keys())
         drift += [name for name in names if seal.payload.get(name) != now.payload.get(name)]
@@ -161,7 +190,9 @@ def _folder(workspace: Workspace, cwd: str) -> Path:
     return place
 
 
-def _profile(around: Surroundings, workspace: Workspace, home: Path, *, network: bool) -> Profile:
+def _profile(
+    around: Surroundings, workspace: Workspace, home: Path, survey: Survey, *, network: bool
+) -> Profile:
     program = find_bubblewrap() if around.level == "bubblewrap" else None
     if program is None:
         return NOT_SANDBOXED
@@ -170,6 +201,14 @@ def _profile(around: Surroundings, workspace: Workspace, home: Path, *, network:
         workspace=workspace.path,
         home=home,
         read_only=tuple(path for tool in workspace.toolchains for path in tool.paths),
-        private=(around.places.config, around.places.state, around.places.run),
+        private=around.private,
+        repositories=survey.repositories,
         network=network,
     )
+
+
+def _closed(around: Surroundings, workspace: Workspace, survey: Survey) -> list[Path]:
+    """Return the sockets in the workspace; those in our own directories are hidden with these."""
+    hidden = tuple(place.resolve() for place in around.private)
+    sockets = [workspace.path / path for path in survey.sockets]
+    return [path for path in sockets if not any(map(path.is_relative_to, hidden))]

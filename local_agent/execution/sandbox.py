@@ -1,8 +1,10 @@
 """The sandbox of commands: the bubblewrap profile of R47, its hash, and the test at start (R50).
 
-A profile is the exact list of bubblewrap options; its hash is over that list, so what was approved
-is what starts.  The environment is not among them (no ``--clearenv --setenv``): a command line can
-be read by every user of the machine, and `local_agent.process` passes the environment in full.
+A profile is the exact list of bubblewrap options and the filter of system calls; its hash is over
+both, so what was approved is what starts.  Only what takes more away is added at the start: sockets
+of others that lie in the workspace come and go without anybody being asked.  The environment is not
+among the options (no ``--clearenv --setenv``): a command line can be read by every user of the
+machine, and `local_agent.process` passes the environment in full.
 
 Which command runs is not known here; see `local_agent.execution.command`.
 """
@@ -10,20 +12,31 @@ Which command runs is not known here; see `local_agent.execution.command`.
 from __future__ import annotations
 
 import hashlib
+import os
 import stat
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
 from common.errors import InputError
 from common.strict_json import canonical
+from local_agent.execution import seccomp
+from local_agent.process import SECCOMP_FD, STATUS_FD
 from local_agent.workspace.toolchains import SYSTEM
 
 Level = Literal["bubblewrap", "none"]
 
 # Read-only inside even when the workspace is writable: what runs later, outside the sandbox.
 PROTECTED: Final = (".git", ".codex", ".codexbridge", ".vscode", ".github")
+# The same, but a link among them is the person's own way to lay out a workspace: it is passed over,
+# and a change of it is told after the run (R46).
+OBEYED: Final = (
+    *(".idea", ".husky", ".claude", ".devcontainer", ".envrc", ".mcp.json", ".gitattributes"),
+    *(".gitmodules", ".pre-commit-config.yaml", "AGENTS.md", "CLAUDE.md", ".githooks", ".gitlab"),
+    *(".circleci", ".zed", ".fleet", ".cursor", ".gemini", ".windsurf", ".continue"),
+)
 _PROGRAMS: Final = ("/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap")
 _ISOLATION: Final = (
     "--unshare-user",
@@ -36,6 +49,10 @@ _ISOLATION: Final = (
     "--new-session",
     "--cap-drop",
     "ALL",
+    "--seccomp",
+    str(SECCOMP_FD),
+    "--json-status-fd",
+    str(STATUS_FD),
 )
 _MERGED: Final = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _ETC: Final = (
@@ -74,22 +91,35 @@ class Profile:
     Attributes:
         level: ``bubblewrap``, or ``none``: NOT SANDBOXED.
         options: bubblewrap and all of its options but the start directory; empty for ``none``.
+        seccomp: The filter of system calls that it reads at descriptor `SECCOMP_FD`.
     """
 
     level: Level
     options: tuple[str, ...] = ()
+    seccomp: bytes = b""
 
     @property
     def sha256(self) -> str:
         """Hash over the canonical description, for the seal."""
-        described = {"level": self.level, "options": list(self.options)}
+        described = {
+            "level": self.level,
+            "options": list(self.options),
+            "seccomp": hashlib.sha256(self.seccomp).hexdigest(),
+        }
         return hashlib.sha256(canonical(described)).hexdigest()
 
-    def wrap(self, argv: list[str], *, cwd: Path) -> list[str]:
-        """Return the argv that runs ``argv`` in ``cwd`` inside this sandbox."""
+    def wrap(self, argv: list[str], *, cwd: Path, closed: Iterable[Path] = ()) -> list[str]:
+        """Return the argv that runs ``argv`` in ``cwd`` inside this sandbox.
+
+        Args:
+            argv: Program and arguments.
+            cwd: Where it starts.
+            closed: Sockets that nobody inside may reach; nothing is left of them there.
+        """
         if self.level == "none":
             return argv
-        return [*self.options, "--chdir", str(cwd), "--", *argv]
+        covers = [word for path in closed for word in ("--ro-bind", "/dev/null", str(path))]
+        return [*self.options, *covers, "--chdir", str(cwd), "--", *argv]
 
 
 NOT_SANDBOXED: Final = Profile("none")
@@ -109,6 +139,7 @@ def bubblewrap_profile(
     home: Path,
     read_only: tuple[Path, ...] = (),
     private: tuple[Path, ...] = (),
+    repositories: tuple[str, ...] = (),
     network: bool = False,
 ) -> Profile:
     """Return the profile for one workspace as it is on disk now.  Blocks on a few ``lstat``.
@@ -119,18 +150,23 @@ def bubblewrap_profile(
         home: The person's home, empty inside, at its real path.
         read_only: Confirmed toolchain paths, inside or outside of workspace and home.
         private: Our own directories, hidden wherever another bind would show them.
+        repositories: The ``.git`` of repositories further down, relative to the workspace.
         network: Whether the host's network is shared (R51).
 
     Raises:
-        InputError: ``sandbox.link`` when what is to be protected or bound is a symbolic link in
+        InputError: ``sandbox.architecture`` where there is no filter of system calls for it;
+            ``sandbox.link`` when what is to be protected or bound is a symbolic link in
             the workspace, which could be turned to any place; ``sandbox.home`` when the home is
             the root directory and cannot be hidden.
     """
+    machine = os.uname().machine
+    if not seccomp.supports(machine):
+        raise InputError("sandbox.architecture")
     if len(home.parts) == 1:
         raise InputError("sandbox.home", path=home)
     mounts = _read_only_mounts(workspace, read_only)
     mounts.append(("--bind", workspace))
-    mounts += [("--ro-bind", path) for path in _protected(workspace)]
+    mounts += [("--ro-bind", path) for path in _protected(workspace, repositories)]
     shown = [*SYSTEM, *(path for _, path in mounts)]
     mounts += [
         ("--tmpfs", path)
@@ -141,11 +177,23 @@ def bubblewrap_profile(
     # workspace under the home, or under /tmp, is not hidden again.
     mounts.sort(key=lambda mount: len(mount[1].parts))
     options = [program, *_ISOLATION, *(() if network else ("--unshare-net",)), *_system(network)]
-    for place in ("/tmp", "/run", str(home)):  # noqa: S108  # an empty tmpfs, inside
-        options += ["--tmpfs", place]
+    for place, share in (("/tmp", 4), (str(home), 8), ("/run", 64)):  # noqa: S108  # inside
+        options += _empty(place, _memory() // share)
     for kind, path in mounts:
-        options += [kind, str(path)] if kind == "--tmpfs" else [kind, str(path), str(path)]
-    return Profile("bubblewrap", (*options, "--remount-ro", "/"))
+        options += _empty(str(path), 0) if kind == "--tmpfs" else [kind, str(path), str(path)]
+    options += ["--remount-ro", "/"]
+    return Profile("bubblewrap", tuple(options), seccomp.build_filter(machine, network=network))
+
+
+def _empty(place: str, size: int) -> list[str]:
+    """Return an empty file system at a place: memory, so of bounded size; read-only without."""
+    if not size:
+        return ["--size", str(os.sysconf("SC_PAGE_SIZE")), "--tmpfs", place, "--remount-ro", place]
+    return ["--size", str(size), "--tmpfs", place]
+
+
+def _memory() -> int:
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def _system(network: bool) -> list[str]:
@@ -158,7 +206,9 @@ def _system(network: bool) -> list[str]:
     options += ["--ro-bind-try", "/opt", "/opt"]
     for name in (*_ETC, *(("/etc/resolv.conf",) if network else ())):
         options += ["--ro-bind-try", name, name]
-    options += ["--dev", "/dev", "--proc", "/proc"]
+    # bubblewrap's /dev is memory without a bound: only the part that programs share can be written.
+    options += ["--dev", "/dev", *_empty("/dev/shm", _memory() // 8)]  # noqa: S108  # inside
+    options += ["--remount-ro", "/dev", "--proc", "/proc"]
     for name in _KERNEL:
         options += ["--ro-bind-try", name, name]
     return options
@@ -176,19 +226,20 @@ def _read_only_mounts(workspace: Path, paths: tuple[Path, ...]) -> list[tuple[st
     return [("--ro-bind", path) for path in kept]
 
 
-def _protected(workspace: Path) -> list[Path]:
+def _protected(workspace: Path, repositories: Iterable[str]) -> list[Path]:
     found = []
-    for name in PROTECTED:
+    for name in (*PROTECTED, *OBEYED, *repositories):
         path = workspace / name
         try:
             mode = path.lstat().st_mode
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             # Not bound from /dev/null: that leaves an empty file on the host.  What a command
             # makes here is seen by the comparison after the run (R46).
             continue
-        if stat.S_ISLNK(mode):
+        if not stat.S_ISLNK(mode):
+            found.append(path)
+        elif name in PROTECTED:
             raise InputError("sandbox.link", path=name)
-        found.append(path)
     return found
 
 

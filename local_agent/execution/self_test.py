@@ -2,8 +2,9 @@
 
 A probe runs inside a real sandbox and tries what must not work: reading our own state directory,
 writing outside of the workspace, writing ``.git``, reaching a TCP port of this machine, a socket
-in our run directory and an abstract socket, opening a setting of the kernel for writing.  Writing
-in the workspace must work, or nothing ran.
+in our run directory, one in the workspace and an abstract one, opening a setting of the kernel for
+writing, changing a device, tracing, making a namespace.  Once more with the network shared, where
+all but the port must be out of reach as well.  Writing in the workspace must work, or nothing ran.
 """
 
 from __future__ import annotations
@@ -33,9 +34,12 @@ from local_agent.execution.sandbox import (
 from local_agent.process import Exit, Limits, run_child
 
 _LIMITS: Final = Limits(timeout_s=10.0, grace_s=0.5, output_cap_bytes=8192)
-_MUST_FAIL: Final = ("git", "state", "tcp", "socket", "abstract", "kernel")
+_MUST_FAIL: Final = (
+    *("git", "state", "tcp", "socket", "near", "abstract", "kernel", "device", "trace"),
+    "namespace",
+)
 _PROBE: Final = """
-import json, socket, sys
+import ctypes, json, os, socket, sys
 asked = json.loads(sys.argv[1])
 def tried(act):
     try:
@@ -50,6 +54,9 @@ def connect(family, address):
     with socket.socket(family) as link:
         link.settimeout(2)
         link.connect(address)
+def call(name, *words):
+    if getattr(ctypes.CDLL(None, use_errno=True), name)(*words) != 0:
+        raise OSError(ctypes.get_errno(), name)
 print(json.dumps({
     "workspace": tried(lambda: write("workspace")),
     "git": tried(lambda: write("git")),
@@ -57,8 +64,12 @@ print(json.dumps({
     "state": tried(lambda: open(asked["state"]).read()),
     "tcp": tried(lambda: connect(socket.AF_INET, ("127.0.0.1", asked["tcp"]))),
     "socket": tried(lambda: connect(socket.AF_UNIX, asked["socket"])),
+    "near": tried(lambda: connect(socket.AF_UNIX, asked["near"])),
     "abstract": tried(lambda: connect(socket.AF_UNIX, "\\0" + asked["abstract"])),
     "kernel": tried(lambda: open("/proc/sys/kernel/core_pattern", "a").close()),
+    "device": tried(lambda: os.chmod("/dev/null", 0o666)),
+    "trace": tried(lambda: call("ptrace", 0, 0, None, None)),
+    "namespace": tried(lambda: call("unshare", 0x10000000)),
 }))
 """
 
@@ -70,7 +81,8 @@ class SelfTest:
     Attributes:
         level: The level to run commands at.
         reason: ``sandbox.ok``, or why there is none: ``sandbox.not-installed``,
-            ``sandbox.cannot-start``, ``sandbox.home`` or ``sandbox.leaks``.
+            ``sandbox.cannot-start``, ``sandbox.architecture``, ``sandbox.home`` or
+            ``sandbox.leaks``.
         detail: What leaked, or the first line that bubblewrap said.
     """
 
@@ -101,13 +113,19 @@ async def _try(program: str, places: Home, home: Path) -> SelfTest:
     with ExitStack() as cleanup:
         scene = await asyncio.to_thread(cleanup.enter_context, _scene(places))
         try:
-            ended = await _probe(program, scene, places, home)
-            return await asyncio.to_thread(_judge, ended, scene)
+            for network in (False, True):
+                ended = await _probe(program, scene, places, home, network=network)
+                found = await asyncio.to_thread(_judge, ended, scene, network=network)
+                if found.level == "none":
+                    return found
+            return found
         finally:
             await asyncio.to_thread(cleanup.close)
 
 
-async def _probe(program: str, scene: dict[str, Any], places: Home, home: Path) -> Exit:
+async def _probe(
+    program: str, scene: dict[str, Any], places: Home, home: Path, *, network: bool
+) -> Exit:
     workspace = Path(scene["workspace"]).parent
     base = Path(sys.base_prefix)
     profile = await asyncio.to_thread(
@@ -117,16 +135,18 @@ async def _probe(program: str, scene: dict[str, Any], places: Home, home: Path) 
             home=home,
             read_only=(base, base.resolve()),
             private=(places.config, places.state, places.run),
+            network=network,
         )
     )
     python = await asyncio.to_thread(os.path.realpath, sys.executable)
     argv = [python, "-I", "-S", "-c", _PROBE, json.dumps(scene)]
     return await run_child(
-        profile.wrap(argv, cwd=workspace),
+        profile.wrap(argv, cwd=workspace, closed=[Path(scene["near"])]),
         cwd=workspace,
         env={"LANG": "C.UTF-8"},
         limits=_LIMITS,
         contained=profile is not NOT_SANDBOXED,
+        seccomp=profile.seccomp,
     )
 
 
@@ -144,9 +164,9 @@ def _scene(places: Home) -> Iterator[dict[str, Any]]:
         door = private_dir(places.run) / f"self-test-{secrets.token_hex(4)}.sock"
         cleanup.callback(door.unlink, missing_ok=True)
         abstract = f"codexbridge-self-test-{secrets.token_hex(8)}"
-        addresses = ((socket.AF_UNIX, str(door)), (socket.AF_UNIX, f"\0{abstract}"))
-        for family, address in addresses:
-            listening = cleanup.enter_context(socket.socket(family, socket.SOCK_STREAM))
+        near = workspace / "near.sock"
+        for address in (str(door), str(near), f"\0{abstract}"):
+            listening = cleanup.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
             listening.bind(address)
             listening.listen()
         tcp = cleanup.enter_context(socket.create_server(("127.0.0.1", 0)))
@@ -157,11 +177,12 @@ def _scene(places: Home) -> Iterator[dict[str, Any]]:
             "state": str(state / "secret"),
             "tcp": tcp.getsockname()[1],
             "socket": str(door),
+            "near": str(near),
             "abstract": abstract,
         }
 
 
-def _judge(ended: Exit, scene: dict[str, Any]) -> SelfTest:
+def _judge(ended: Exit, scene: dict[str, Any], *, network: bool) -> SelfTest:
     said = ended.stderr.parts()[0].decode("utf-8", "replace").strip().partition("\n")[0]
     try:
         worked = json.loads(ended.stdout.parts()[0])
@@ -171,7 +192,7 @@ def _judge(ended: Exit, scene: dict[str, Any]) -> SelfTest:
         return SelfTest("none", "sandbox.cannot-start", said[:200])
     # A write into the sandbox's own empty home may succeed; it must not arrive here.
     outside = Path(scene["outside"]).exists()
-    leaks = [name for name in _MUST_FAIL if worked[name]]
+    leaks = [name for name in _MUST_FAIL if worked[name] and not (network and name == "tcp")]
     leaks += ["outside"] if outside else []
     if leaks:
         return SelfTest("none", "sandbox.leaks", ", ".join(leaks))

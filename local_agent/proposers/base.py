@@ -7,12 +7,12 @@ collector and not on it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
 from common.model.intent import TaskIntent
 from common.model.proposal import Answer, ExecutionRequirement, NoRequirement, Proposal
-from common.sentences import Lang
+from common.sentences import Lang, Sentence, say
 from local_agent.workspace.registry import Workspace
 
 CHAT_ROWS: Final = 15  # of files in one message
@@ -54,6 +54,7 @@ class Asked:
         not_understood: An option that could not be read; nothing may run then.
         topic: What the words are about, for the answers of the engine.
         about: The short ID that was named, in its stored form.
+        attachment: Name of the blob with the diff that came with the request.
         unsure: The router was not sure; only a plan or an answer may follow.
         beyond: What a wish for the tests names besides the tests, such as a folder; empty if
             nothing.
@@ -71,6 +72,7 @@ class Asked:
     not_understood: str | None = None
     topic: str = "plain"
     about: str | None = None
+    attachment: str | None = None
     unsure: bool = False
     beyond: str = ""
     reads_on: bool = False
@@ -109,3 +111,9 @@ class Proposer(Protocol):
 def answer(text: str, *, details: str | None = None) -> Proposed:
     """Return a proposal that only says something."""
     return Proposed(Answer(text=text), text, details=details)
+
+
+def nothing(sentence: Sentence, asked: Asked, **facts: object) -> Proposed:
+    """Return that nothing of what was asked is done, and why."""
+    told = answer(say(sentence, asked.lang, prefix=asked.prefix, **facts))
+    return replace(told, not_done=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Final
 
 from common.model.proposal import CommandProposal, LocalApproval
@@ -11,7 +10,7 @@ from common.sentences import Sentence, say
 from common.text import one_line
 from local_agent import replies
 from local_agent.errors import RefusedError
-from local_agent.proposers.base import Asked, Proposed, answer
+from local_agent.proposers.base import Asked, Proposed, nothing
 from local_agent.workspace.registry import Workspace
 
 SHOWN_BYTES: Final = 300
@@ -51,16 +50,16 @@ class RunProposer:
             raise RefusedError(("run-off",))
         if asked.not_understood is not None:
             given = one_line(asked.not_understood, 80)
-            return _nothing(replies.BAD_OPTION, asked, given=given)
+            return nothing(replies.BAD_OPTION, asked, given=given)
         if asked.workspace is None:
-            return _nothing(replies.NO_WORKSPACE, asked)
+            return nothing(replies.NO_WORKSPACE, asked)
         if cmd := asked.intent.params.cmd:
             return self._command(asked, asked.workspace, cmd, replies.REASON_ASKED)
         if not asked.wants_tests:
-            return _nothing(replies.WHICH_COMMAND, asked)
+            return nothing(replies.WHICH_COMMAND, asked)
         if set_command := asked.workspace.test_command or self._default:
             return self._command(asked, asked.workspace, set_command, replies.REASON_TEST_COMMAND)
-        return _nothing(replies.NO_TEST_COMMAND, asked, workspace=asked.workspace.name)
+        return nothing(replies.NO_TEST_COMMAND, asked, workspace=asked.workspace.name)
 
     def _command(self, asked: Asked, workspace: Workspace, cmd: str, reason: Sentence) -> Proposed:
         argv = self._read_line(cmd)
@@ -77,7 +76,3 @@ class RunProposer:
             LocalApproval(action="run_command"),
         )
 
-
-def _nothing(sentence: Sentence, asked: Asked, **facts: object) -> Proposed:
-    told = answer(say(sentence, asked.lang, prefix=asked.prefix, **facts))
-    return replace(told, not_done=True)

@@ -7,8 +7,10 @@ anything is read, and a command is shown as it stands before anything runs.
 from __future__ import annotations
 
 import re
+import shlex
 from typing import Final
 
+from common.errors import InputError
 from common.model.intent import MAX_FILES
 
 _FILE = re.compile(
@@ -46,6 +48,7 @@ _ITS_TESTS = re.compile(
     r"|(?:unit |integration )?(?:tests|specs)"
 )
 _ASIDE = re.compile(r"(?:please|now|again|only|for me|thanks|[,，\s]|吧|一下|谢谢)*", re.IGNORECASE)
+_MESSAGE = re.compile(r"\s*(?:[:：]|with (?:the )?message\b)", re.IGNORECASE)
 _BEFORE_QUERY = re.compile(
     r"(?:for|where|all|any|every|the|me|out|files?|lines?|places?|usages?|uses|occurrences|"
     r"references|definitions?|of|to|containing|that (?:contain|use|call)s?|with|which|is|are|"
@@ -69,6 +72,18 @@ def find_files(text: str) -> tuple[str, ...]:
         if ".." not in match[0].split("/"):
             found.setdefault(match[0])
     return tuple(found)[:MAX_FILES]
+
+
+def split_paths(text: str) -> tuple[str, ...]:
+    """Return paths that stand one after the other, quoted where they hold blanks.
+
+    Raises:
+        InputError: ``undo.paths``: a quote is not closed.
+    """
+    try:
+        return tuple(dict.fromkeys(shlex.split(text)))
+    except ValueError:
+        raise InputError("undo.paths") from None
 
 
 def mask_quoted(text: str) -> str:
@@ -114,6 +129,11 @@ def is_command(rest: str) -> bool:
     """Tell whether all that follows "run" is the command, so that no part of it is left over."""
     found = find_command(rest)
     return found is not None and "`" not in rest and find_quoted(rest) != found
+
+
+def starts_message(rest: str) -> bool:
+    """Tell whether a commit message follows, up to the end of the text."""
+    return _MESSAGE.match(rest) is not None
 
 
 def find_query(rest: str) -> str | None:

@@ -12,7 +12,7 @@ from typing import Final
 
 from common import dsl
 from common.model.intent import IntentParams, TaskIntent, TaskKind
-from common.text import one_line
+from common.text import has_cjk, one_line
 from local_agent.routing import params, rules, wishes
 
 THRESHOLD: Final = 0.55  # seed 002 §13
@@ -28,11 +28,13 @@ class Topic(Enum):
     PLAIN = "plain"
     PLAN = "plan"
     APPLY = "apply"
+    UNDO = "undo"
     CANCEL = "cancel"
     TEST = "test"
     BAD_OPTION = "bad-option"
     APPROVE = "approve"
     REJECT = "reject"
+    SYNC = "sync"
     MACHINES = "machines"
     EMPTY = "empty"
     FREE_TEXT_OFF = "free-text-off"
@@ -88,8 +90,19 @@ class Router:
             # The gateway sends a machine its own part alone: this names another, or came from here.
             return _answer(TaskKind.HELP, Topic.MACHINES, said.text)
         if isinstance(said, dsl.Command):
-            return _of_command(said)
+            return self._of_sync(said) if said.name == "sync" else _of_command(said)
         return self._of_text(said.text if isinstance(said, dsl.FreeText) else text)
+
+    def _of_sync(self, said: dsl.Command) -> Routed:
+        """Read what follows "sync": a commit message, unless it asks, forbids or says where to."""
+        whole = f"推送{said.args}" if has_cjk(said.args) else f"sync {said.args}"
+        if said.args and rules.is_no_wish(said.args):
+            return self._of_text(said.args)
+        wished = rules.guess_kind(whole[:_READ_CHARS]).kind is TaskKind.GIT_SYNC
+        is_message = params.starts_message(said.args) or params.mask_quoted(said.args)[:1] == "\0"
+        if said.args and wished and self.free_text and not is_message:
+            return self._of_text(whole)
+        return Routed(_certain(TaskKind.GIT_SYNC, whole), Topic.SYNC, subject=said.args)
 
     def _of_text(self, text: str) -> Routed:
         if special := _special(text):
@@ -116,6 +129,8 @@ def _first_wish(guess: rules.Guess) -> tuple[rules.Guess, str]:
     """Return the guess about the first wish alone, and the words of another one if there is."""
     if rules.starts_command(guess.lead) and params.is_command(guess.rest):
         return guess, ""  # where it ends only its writer knows
+    if guess.kind is TaskKind.GIT_SYNC and params.starts_message(guess.rest):
+        return guess, ""  # so it is with a commit message that is not quoted
     head, left = wishes.split_wish(guess.rest)
     first = replace(guess, rest=head)
     if guess.lead is None and (not head or rules.guess_kind(head).kind is not guess.kind):
@@ -153,6 +168,9 @@ def _of_command(said: dsl.Command) -> Routed:
     if said.name in ("apply", "cancel"):
         found = _answer(TaskKind.HELP, Topic(said.name), said.args)
         return Routed(found.intent, found.topic, subject=said.args, task_id=said.task_id)
+    if said.name == "undo":
+        undo = _certain(TaskKind.CHANGE, f"undo {said.task_id or said.args}")
+        return Routed(undo, Topic.UNDO, subject=said.args, task_id=said.task_id)
     if said.name == "test":
         topic = Topic.BAD_OPTION if said.args else Topic.TEST
         found_cmd = IntentParams(cmd=said.options.get("cmd"))

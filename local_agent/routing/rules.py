@@ -22,11 +22,16 @@ NOTHING: Final = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """The words of one kind.  English stands between word boundaries, Chinese anywhere."""
+    """The words of one kind.  English stands between word boundaries, Chinese anywhere.
+
+    Attributes:
+        must_lead: They count only where they lead the text: elsewhere they tell of something.
+    """
 
     kind: TaskKind
     en: str
     zh: str
+    must_lead: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,34 @@ class Guess:
     lead: str | None = None
     rest: str = ""
 
+
+# What is pushed, and where to; nothing but this, a message or a further wish may follow the verb:
+# "push failed", "推送失败了" and "push the button to the left" wish for no push.
+_MINE_EN: Final = (
+    r"(?:(?: (?:all|my|our|the|these|those|this|local|latest|current))*"
+    r" (?:changes?|work|code|commits?|branch|edits|files|everything|it|them|this|all))?"
+)
+_THERE_EN: Final = (
+    r"(?: (?:up )?(?:to|with) (?:(?:the|my|our) )?"
+    r"(?:github|gitlab|gitee|gitea|bitbucket|origin|upstream|remote|server|repo(?:sitory)?))?"
+)
+_END_EN: Final = (
+    r"(?: (?:now|please|for me|up))*(?=\s*(?:$|[.!,;:：，。；！、\"“「『`']"
+    r"|(?:and|then|with (?:the )?message)\b))"
+)
+_MINE_ZH: Final = (
+    r"(?:一下|下)?(?:我|本地|这些|这次|所有|全部|最新|当前|的)*"
+    r"(?:改动|修改|变更|代码|提交|分支|内容)?"
+)
+_THERE_ZH: Final = (
+    r"\s?(?:上去|上|(?:到|至|给)?\s?(?:github|gitlab|gitee|gitea|码云|远端|远程|云端|服务器|origin)"
+    r"(?:仓库|分支|\s?上)*|(?:远端|远程)?仓库)?"
+)
+_END_ZH: Final = r"(?:一下|吧|啦|哈)*(?=\s*(?:$|[.!,;:：，。；！、\"“「『`']|然后|再|并|接着|谢谢))"
+_PUSH_ZH: Final = (
+    r"提交(?:代码|改动|修改)?\s?(?:并|后|再|然后|和|、|，|,)?\s?(?:推送?|push)|推送|推"
+    r"|同步(?=\s?(?:到|至|上))|提交(?=\s?(?:到|至)\s?(?:git|远))"
+)
 
 # The order decides where several kinds are named and none leads.  Execution stands last: in
 # "the build failed after we changed X" neither "build" nor "changed" is a wish.
@@ -96,6 +129,14 @@ RULES: Final[tuple[Rule, ...]] = (
         r"|谁调用|引用",
     ),
     Rule(
+        TaskKind.GIT_SYNC,
+        en=rf"(?:(?:git )?(?:add,? )?commit{_MINE_EN},? (?:and|then|&|\+) (?:then )?(?:git )?push"
+        rf"(?: it| them| everything)?|(?:git )?push{_MINE_EN}"
+        rf"|(?:git )?sync{_MINE_EN}){_THERE_EN}{_END_EN}",
+        zh=rf"{_MINE_ZH}(?:都|直接)?(?:{_PUSH_ZH}){_MINE_ZH}{_THERE_ZH}{_END_ZH}",
+        must_lead=True,
+    ),
+    Rule(
         TaskKind.RUN,
         en=r"run(?:s|ning)?|re-?run|tests?|build|lint|execute|compile|launch",
         zh=r"运行|执行|跑一下|跑一遍|跑下|跑个|跑跑|跑|测试|测一下|构建|编译|打包|格式检查",
@@ -120,12 +161,14 @@ _ASKING = re.compile(
     r"^(?:why|what|how|which|who|when|is|are|does|do|did|should)\b|[?？]\s*$|[吗呢么]\s*[?？。]?\s*$",
     re.IGNORECASE,
 )
+_ASKING_ZH = re.compile(r"^(?:怎么|怎样|如何|为什么|为何|为啥|什么时候|失败|报错|被拒|不了)|怎么办")
 _LEAD: Final = tuple(
     (r.kind, re.compile(rf"(?:(?:{r.en})(?![\w-])|(?:{r.zh}))", re.IGNORECASE)) for r in RULES
 )
 _ANYWHERE: Final = tuple(
     (r.kind, re.compile(rf"(?:(?<![\w-])(?:{r.en})(?![\w-])|(?:{r.zh}))", re.IGNORECASE))
     for r in RULES
+    if not r.must_lead
 )
 _TESTS = re.compile(
     r"\b(?:tests?|testing|pytest|unittests?|specs?|test_\w+|\w+_test)\b|测试|测一下|单测",
@@ -174,6 +217,14 @@ def wishes_to_approve(text: str) -> bool:
 def wishes_to_reject(text: str) -> bool:
     """Tell whether the whole text says no to something."""
     return _WISH_TO_REJECT.fullmatch(text.strip()) is not None
+
+
+def is_no_wish(text: str) -> bool:
+    """Tell whether the text asks something or forbids it, rather than wishing it."""
+    plain = text.strip()
+    return any(words.search(plain) for words in (_ASKING, _ASKING_ZH)) or bool(
+        _NEGATED.match(plain)
+    )
 
 
 def wants_tests(text: str) -> bool:

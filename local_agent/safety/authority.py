@@ -1,175 +1,76 @@
 """THE authority: what may be done at all, and what must be on disk before it is done.
 
-Two questions and nothing else: `classify_operation` turns the facts of a sealed action into a risk
-(the written table is ``docs/risk.md``), and `before_operation` consumes an approval, writes the
-intent and the audit entry in one transaction (R59).  A class is advice for the person and a reason
-to refuse; it never lets anything pass without an approval (R42).
+Three questions and nothing else.  `classify_operation` turns the facts of a sealed action into a
+risk (the written table is ``docs/risk.md``); `before_operation` consumes an approval, writes the
+intent and the audit entry in one transaction (R59); `execute_undo` says which applied change may
+be taken back.  A class is advice for the person and a reason to refuse; it never lets anything
+pass without an approval (R42).
 """
 
 from __future__ import annotations
 
 import hmac
-import posixpath
-import re
-import unicodedata
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, Literal
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
 
 from common.errors import AuthError, StateError
-from common.model.state import TaskState
+from common.model.state import Reason, TaskState
 from common.seal import Seal, digest, read_seal
-from common.text import has_hidden
+from common.seal_payloads import SealedChange, read_changes
+from common.signing import VerifyKey
+from local_agent.safety.decision import check_approved
+from local_agent.safety.risk import Circumstances, Finding, Risk, summed
+from local_agent.safety.risk_changes import judge_change
+from local_agent.safety.risk_commands import judge_command
+from local_agent.safety.risk_policy import judge_policy
+from local_agent.safety.risk_sync import judge_sync
 from local_agent.store.journal import Journal
 
-Level = Literal["normal", "high", "refused"]
-
-MAX_COMMAND_BYTES: Final = 20_000  # R26
-
-_BIDI: Final = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-# fmt: off
-_DESTRUCTIVE: Final = frozenset({
-    "rm", "rmdir", "unlink", "shred", "truncate", "dd", "mkfs", "wipefs", "fdisk", "parted", "mv",
-    "chmod", "chown", "chattr", "kill", "pkill", "killall", "shutdown", "reboot", "halt",
-    "poweroff", "systemctl", "crontab", "iptables", "nft", "mount", "umount",
-})
-_PRIVILEGE: Final = frozenset({
-    "sudo", "su", "doas", "pkexec", "run0", "runuser", "setpriv", "chroot", "nsenter",
-})
-# fmt: on
-_PUBLISHES: Final = frozenset(
-    {
-        ("git", "push"),
-        ("npm", "publish"),
-        ("pnpm", "publish"),
-        ("yarn", "publish"),
-        ("cargo", "publish"),
-        ("twine", "upload"),
-        ("uv", "publish"),
-        ("docker", "push"),
-        ("podman", "push"),
-        ("gh", "release"),
-    }
-)
-_DESTROYS: Final = frozenset(
-    {("git", "clean"), ("git", "reset"), ("git", "checkout"), ("git", "restore"), ("git", "rm")}
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Risk:
-    """What the facts of an action amount to.
-
-    Attributes:
-        reasons: Codes, in the order of the table; each has a sentence in ``replies.RISK``.
-    """
-
-    level: Level
-    reasons: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Facts:
-    """A command as the table looks at it."""
-
-    words: tuple[str, ...]
-    is_shell: bool
-    cwd: str
-    sandbox: str
-    network: bool
-    allowed: Collection[tuple[str, ...]]
-
-    @property
-    def program(self) -> str:
-        return posixpath.basename(self.words[0])
-
-    def mentions(self, names: Collection[str]) -> bool:
-        """Tell whether any word, or the end of any path, is one of the names."""
-        return any(posixpath.basename(word) in names for word in self._bare())
-
-    def mentions_pair(self, pairs: Collection[tuple[str, str]]) -> bool:
-        """Tell whether a program and one of its commands occur, options between them or not."""
-        bare = {posixpath.basename(word) for word in self._bare()}
-        return any(program in bare and command in bare for program, command in pairs)
-
-    def _bare(self) -> Sequence[str]:
-        # Words inside words count too (`sh -c "rm -rf x"`): too many marks do no harm here.
-        return re.split(r"[\s;&|()<>`$'\"=]+", " ".join(self.words))
-
-
-_Test = Callable[[_Facts], bool]
-
-# The table.  docs/risk.md says the same in words, and a test compares the two.
-_REFUSED: Final[tuple[tuple[str, _Test], ...]] = (
-    ("too-long", lambda f: _size(f) > MAX_COMMAND_BYTES),
-    ("control-character", lambda f: any(_has_control(word) for word in f.words)),
-    ("empty-program", lambda f: not f.words[0].strip()),
-    ("outside-workspace", lambda f: _leaves(f.cwd)),
-    ("unknown-sandbox", lambda f: f.sandbox not in ("bubblewrap", "none")),
-)
-_HIGH: Final[tuple[tuple[str, _Test], ...]] = (
-    ("shell", lambda f: f.is_shell),
-    ("not-sandboxed", lambda f: f.sandbox == "none"),
-    ("network", lambda f: f.network),
-    ("not-the-test-command", lambda f: f.is_shell or f.words not in f.allowed),
-    ("other-folder", lambda f: posixpath.normpath(f.cwd) != "."),
-    ("destructive", lambda f: f.mentions(_DESTRUCTIVE) or f.mentions_pair(_DESTROYS)),
-    ("privilege", lambda f: f.mentions(_PRIVILEGE)),
-    ("publishes", lambda f: f.mentions_pair(_PUBLISHES)),
-    ("hidden-characters", lambda f: any(has_hidden(word) for word in f.words)),
-    ("look-alike-program", lambda f: not f.program.isascii()),
-)
-
-REASONS: Final = (
-    "unknown-action",
-    *(code for code, _ in _REFUSED),
-    *(code for code, _ in _HIGH),
-)
+_JUDGES: Final[Mapping[str, Callable[[Mapping[str, Any], Circumstances], list[Finding]]]] = {
+    "run_command": judge_command,
+    "apply_diff": judge_change,
+    "undo": judge_change,
+    "git_sync": judge_sync,
+}
+_CAN_BE_UNDONE: Final = frozenset({"apply_diff", "undo"})
 
 
 def classify_operation(
-    action: str, payload: Mapping[str, Any], *, allowed: Collection[Sequence[str]] = ()
+    action: str, payload: Mapping[str, Any], around: Circumstances | None = None
 ) -> Risk:
     """Return the risk of an action from its facts alone; the model's words are none.
 
     Args:
-        action: As sealed; any but ``run_command`` is refused.
-        payload: As sealed (`common.seal_payloads`).
-        allowed: The argv lists the person configured for this workspace: its test command.
-            They are compared whole (R5), never by prefix.
+        action: As sealed; one that has no table is refused.
+        payload: As sealed, and of the shape that `common.seal_shape` holds it to.
+        around: What else is known; without it every command is high risk and every change refused.
 
     Returns:
         ``refused`` when any fact forbids it, ``high`` when any asks for a second act (R29), else
-        ``normal``.  No limit makes a check milder (R6).
+        ``normal``.  No limit makes a check milder (R6), and no policy does.
     """
-    if action != "run_command":
+    judge = _JUDGES.get(action)
+    if judge is None:
         return Risk("refused", ("unknown-action",))
-    is_shell = "script" in payload
-    facts = _Facts(
-        words=(payload["shell"], payload["script"]) if is_shell else tuple(payload["argv"]),
-        is_shell=is_shell,
-        cwd=payload["cwd"],
-        sandbox=payload["sandbox"]["level"],
-        network=payload["network"],
-        allowed={tuple(argv) for argv in allowed},
-    )
-    if refused := _matching(_REFUSED, facts):
-        return Risk("refused", refused)
-    high = _matching(_HIGH, facts)
-    return Risk("high" if high else "normal", high)
+    known = around or Circumstances()
+    return summed([*judge(payload, known), *judge_policy(action, payload, known)])
 
 
-def before_operation(journal: Journal, approval_id: str, *, shown: str, at_ms: int) -> bytes:
+def before_operation(
+    journal: Journal, approval_id: str, *, shown: str, at_ms: int, by: VerifyKey
+) -> bytes:
     """Consume an approval and write the intent and its audit entry: one transaction (R22, R59).
 
     Runs on the journal's thread.  When it returns, the intent is durable and the approval can
-    never be used again; when it raises, nothing was changed.
+    never be used again; when it raises, nothing was changed, and what did not verify is audited.
 
     Args:
         journal: Where the approval lies.
         approval_id: Which approval.
         shown: The digest that the person was shown and decided on.
         at_ms: Now, in milliseconds since the epoch.
+        by: The key of this machine that signed the decision.
 
     Returns:
         The stored seal bytes, whose digest is ``shown``.
@@ -177,20 +78,58 @@ def before_operation(journal: Journal, approval_id: str, *, shown: str, at_ms: i
     Raises:
         StateError: ``approval.not-approved``: it is not approved, was used, is too old, or is of
             another digest; ``approval.task-over``: its task has ended or is to be cancelled.
-        AuthError: ``approval.changed``: the stored bytes are not those that were approved.
+        AuthError: ``approval.changed``: the stored bytes are not those that were approved;
+            ``approval.unsigned``: the stored decision is not what this machine signed.
     """
-    with journal.transaction():
-        if not journal.approvals.consume(approval_id, shown, at_ms):
-            raise StateError("approval.not-approved", approval_id=approval_id)
-        raw = journal.approvals.get(approval_id).seal
-        seal = open_seal(raw, shown)
-        if seal.approval_id != approval_id:
-            raise AuthError("approval.changed", approval_id=approval_id)
-        task = journal.tasks.get(seal.task_id)
-        if task.state is not TaskState.WAITING_APPROVAL or task.cancel_requested:
-            raise StateError("approval.task-over", task_id=seal.task_id)
-        journal.effects.open_effect(approval_id, seal.task_id, shown)
-        return raw
+    try:
+        with journal.transaction():
+            return _begin(journal, approval_id, shown=shown, at_ms=at_ms, by=by)
+    except AuthError as error:
+        journal.audit.append(
+            "approval.tampered", approval_id=approval_id, digest=shown, why=error.code
+        )
+        raise
+
+
+def execute_undo(journal: Journal, task_id: str, *, workspace: Path) -> Seal:
+    """Return the seal of the change that a task applied, for its reverse to be prepared (P5).
+
+    Nothing is taken back here: the reverse is a change of its own, with its own seal, approval
+    and entry, and can be undone like any other.
+
+    Args:
+        journal: What was done.  Runs on its thread.
+        task_id: Whose change is to be taken back.
+        workspace: Real path of the folder that is meant.
+
+    Raises:
+        StateError: ``undo.nothing``: the task has changed nothing; ``undo.command``: it ran a
+            command or pushed, which nothing takes back; ``undo.not-applied``: its change was not
+            applied whole; ``undo.other-workspace``; ``undo.already``: nothing is left of it.
+        AuthError: ``approval.changed``.
+    """
+    effects = journal.effects.of_task(task_id)
+    if not effects:
+        raise StateError("undo.nothing")
+    seal = _stored_seal(journal, effects[-1].approval_id)
+    if seal.action not in _CAN_BE_UNDONE:
+        raise StateError("undo.command")
+    if effects[-1].outcome != Reason.COMPLETED:
+        raise StateError("undo.not-applied", outcome=effects[-1].outcome)
+    if seal.workspace.path != str(workspace):
+        raise StateError("undo.other-workspace")
+    if not left_to_undo(journal, seal):
+        raise StateError("undo.already")
+    return seal
+
+
+def left_to_undo(journal: Journal, seal: Seal) -> tuple[str, ...]:
+    """Return the paths of an applied change that no undo has taken back since, in its order.
+
+    An undo that was undone itself counts for nothing.
+    """
+    gone = _undone(journal, seal)
+    return tuple(one.path for one in read_changes(seal.payload) if _names(one) not in gone)
 
 
 def open_seal(raw: bytes, shown: str) -> Seal:
@@ -204,20 +143,39 @@ def open_seal(raw: bytes, shown: str) -> Seal:
     return read_seal(raw)
 
 
-def _matching(table: Sequence[tuple[str, _Test]], facts: _Facts) -> tuple[str, ...]:
-    return tuple(code for code, test in table if test(facts))
+def _begin(journal: Journal, approval_id: str, *, shown: str, at_ms: int, by: VerifyKey) -> bytes:
+    if not journal.approvals.consume(approval_id, shown, at_ms):
+        raise StateError("approval.not-approved", approval_id=approval_id)
+    stored = journal.approvals.get(approval_id)
+    check_approved(stored, by=by)
+    seal = open_seal(stored.seal, shown)
+    if seal.approval_id != approval_id:
+        raise AuthError("approval.changed", approval_id=approval_id)
+    task = journal.tasks.get(seal.task_id)
+    if task.state is not TaskState.WAITING_APPROVAL or task.cancel_requested:
+        raise StateError("approval.task-over", task_id=seal.task_id)
+    journal.effects.open_effect(approval_id, seal.task_id, shown)
+    return stored.seal
 
 
-def _size(facts: _Facts) -> int:
-    return sum(len(word.encode("utf-8", "surrogatepass")) + 1 for word in facts.words)
+def _stored_seal(journal: Journal, approval_id: str) -> Seal:
+    stored = journal.approvals.get(approval_id)
+    return open_seal(stored.seal, stored.digest)
 
 
-def _has_control(word: str) -> bool:
-    """Tell of NUL, CR, ESC and their like, bidi controls and lone surrogates (R26)."""
-    return _BIDI.search(word) is not None or any(
-        char not in "\n\t" and unicodedata.category(char) in ("Cc", "Cs") for char in word
-    )
+def _undone(journal: Journal, seal: Seal) -> set[frozenset[str]]:
+    """Return the changes of a seal that were taken back and not brought back, by their names."""
+    gone: set[frozenset[str]] = set()
+    for stored in journal.approvals.completed_undos(seal.approval_id):
+        undo = open_seal(stored.seal, stored.digest)
+        if undo.payload["undoes"]["approval_id"] == seal.approval_id:
+            taken = {_names(one) for one in read_changes(undo.payload)}
+            gone |= taken - _undone(journal, undo)
+    return gone
 
 
-def _leaves(cwd: str) -> bool:
-    return posixpath.isabs(cwd) or posixpath.normpath(cwd).split("/")[0] == ".."
+def _names(change: SealedChange) -> frozenset[str]:
+    """Return what a change and its reverse have in common."""
+    # The reverse of a copy deletes what was made, and has nothing to do with its source.
+    source = None if change.op == "copy" else change.old_path
+    return frozenset({change.path, source or change.path})

@@ -15,6 +15,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Final, Literal
 
 from common.errors import StateError
+from common.strict_json import canonical
 from local_agent.store.audit_log import AuditLog
 from local_agent.store.database import Database
 from local_agent.store.peers import FAMILY
@@ -108,6 +109,22 @@ class Approvals:
             f"{_SELECT} WHERE task_id = ? ORDER BY created_at DESC, rowid DESC LIMIT 1", task_id
         )
         return _approval(row) if row else None
+
+    def completed_undos(self, approval_id: str) -> Sequence[StoredApproval]:
+        """Return the undos that were carried out whole and name this approval, oldest first.
+
+        A coarse sieve over the stored bytes; whoever asks reads the seals.
+        """
+        begins = canonical({"action": "undo"})[:-1]  # the first of the sorted keys
+        rows = self._db.all(
+            f"{_SELECT} WHERE substr(seal, 1, ?) = ? AND instr(seal, ?) > 0 AND approval_id IN"  # noqa: S608  # our own column names
+            " (SELECT approval_id FROM effects WHERE outcome = 'completed')"
+            " ORDER BY created_at, rowid",
+            len(begins),
+            begins,
+            canonical({"approval_id": approval_id})[1:-1],
+        )
+        return [_approval(row) for row in rows]
 
     def pending(self) -> Sequence[StoredApproval]:
         """Return what waits, oldest first."""
@@ -204,14 +221,27 @@ class Approvals:
         """Count what waits of one gateway, by whichever of its keys (R28)."""
         return self._count(f"gateway IN ({FAMILY}) AND state = 'pending'", gateway)
 
-    def count_asked(self, gateway: str, since_ms: int, *, requester: str | None = None) -> int:
-        """Count what one gateway asked since a moment, or one of its members (R28)."""
-        return self._count(
-            f"gateway IN ({FAMILY}) AND created_at >= ?2 AND (?3 IS NULL OR requester = ?3)",
+    def count_asked(
+        self, gateway: str, since_ms: int, *, besides: str, requester: str | None = None
+    ) -> int:
+        """Count the tasks that one gateway asked for since a moment, or one of its members (R28).
+
+        Args:
+            gateway: By whichever of its keys.
+            since_ms: Milliseconds since the epoch.
+            besides: A task that does not count: asking for it anew is this machine's doing.
+            requester: Who is said to have asked; None for anybody.
+        """
+        row = self._db.one(
+            "SELECT count(DISTINCT task_id) FROM approvals"  # noqa: S608  # our own literals
+            f" WHERE gateway IN ({FAMILY}) AND created_at >= ?2 AND task_id <> ?3"
+            " AND (?4 IS NULL OR requester = ?4)",
             gateway,
             since_ms,
+            besides,
             requester,
         )
+        return int(row[0]) if row else 0
 
     def count_rejected(self, gateway: str, since_ms: int, *, subject_sha256: str) -> int:
         """Count how often a person rejected this very wish since a moment (R28)."""

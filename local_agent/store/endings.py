@@ -1,4 +1,4 @@
-"""How a task ended, as this machine keeps it: the words in both languages, and what a command did.
+"""How a task ended, as this machine keeps it: the words in both languages, and what was done.
 
 The summary beside it is what the chat was told, in the language of the request.  Here it is for
 whoever sits at the machine, in whichever language their terminal is.  It never leaves.
@@ -14,22 +14,22 @@ from common.sentences import LANGS, Words
 from common.text import clip_bytes
 
 _SAID_BYTES: Final = 2_000
+_NOTHING: Final[Mapping[str, Any]] = {"said": None, "run": None, "change": None, "sync": None}
 
 
-def write_ending(said: Words, run: Mapping[str, Any] | None = None) -> str:
+def write_ending(said: Words, did: Mapping[str, Any] | None = None) -> str:
     """Return the text for `Task.ending_json`.
 
     Args:
         said: How it ended; what is the same in every language stands in the summary already.
-        run: What a command did; None when nothing was run.
+        did: What was done, under ``run``, ``change`` or ``sync``; None when nothing was.
     """
     whole = {lang: said(lang) for lang in LANGS}
     told = {lang: clip_bytes(text, _SAID_BYTES) for lang, text in whole.items()}
     words = told if whole["en"] != whole["zh"] else None
-    return json.dumps({"said": words, "run": run}, separators=(",", ":"))
+    return json.dumps({"said": words, **(did or {})}, separators=(",", ":"))
 
 
 def read_ending(stored: str | None) -> dict[str, Any]:
-    """Return ``said`` and ``run`` of a task; both None where nothing was kept."""
-    ending: dict[str, Any] = json.loads(stored) if stored else {"said": None, "run": None}
-    return ending
+    """Return ``said``, ``run``, ``change`` and ``sync`` of a task, None where nothing was kept."""
+    return dict(_NOTHING) | (json.loads(stored) if stored else {})

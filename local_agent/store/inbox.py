@@ -63,6 +63,7 @@ class _Arrival:
     source: TaskSource = "wecom"
     workspace: str | None = None
     retry_of: str | None = None
+    attachment: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,7 @@ class Task:
         created_at: Milliseconds since the epoch.
         updated_at: Milliseconds since the epoch.
         retry_of: The task that it asks for again; None for most.
+        attachment: Name of the blob with the diff that came with it; None for most.
     """
 
     task_id: str
@@ -60,6 +61,7 @@ class Task:
     created_at: int
     updated_at: int
     retry_of: str | None
+    attachment: str | None
 
 
 _COLUMNS: Final = tuple(field.name for field in fields(Task))
@@ -130,6 +132,7 @@ class Tasks:
                 claimed_user=new.claimed_user,
                 envelope_sha256=new.envelope_sha256,
                 retry_of=new.retry_of,
+                attachment=new.attachment,
             )
             return self.get(new.task_id)
 

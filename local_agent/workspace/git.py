@@ -79,7 +79,7 @@ async def local_changes(workspace: Path) -> Changes | None:
 def git_head(workspace: Path) -> str | None:
     """Return the commit that is checked out, or None.  Blocking; reads two small files."""
     repository = open_repository(workspace)
-    return _head(repository) if repository is not None else None
+    return head_of(repository) if repository is not None else None
 
 
 def open_repository(workspace: Path) -> pygit2.Repository | None:
@@ -164,7 +164,8 @@ def _named_by(file: Path) -> Iterator[Path]:
             yield file.parent / named.replace("\0", "")
 
 
-def _may_hang_below(workspace: Path) -> bool:
+def may_hang_below(workspace: Path) -> bool:
+    """Tell whether libgit2 could wait for ever for a file of the work tree.  Blocking."""
     for count, (folder, names, files) in enumerate(os.walk(workspace), start=1):
         here, repository = Path(folder), ".git" in names or ".git" in files
         opened = [name for name in _OPENED_BELOW if name in files]
@@ -176,7 +177,8 @@ def _may_hang_below(workspace: Path) -> bool:
     return False
 
 
-def _head(repository: pygit2.Repository) -> str | None:
+def head_of(repository: pygit2.Repository) -> str | None:
+    """Return the commit that is checked out; None before the first one.  Blocking."""
     import pygit2
 
     try:
@@ -189,10 +191,10 @@ def _read_changes(workspace: Path) -> Changes | None:
     import pygit2
 
     repository = open_repository(workspace)
-    if repository is None or _may_hang_below(workspace):
+    if repository is None or may_hang_below(workspace):
         return None
     try:
-        head = _head(repository)
+        head = head_of(repository)
         tree = repository[head].peel(pygit2.Tree) if head else _empty_tree(repository)
         diff = tree.diff_to_workdir(_options(), 0)
         total = sum(1 for _ in diff.deltas)

@@ -12,7 +12,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Final
 
 from common.clock import Clock
@@ -97,7 +97,7 @@ def list_files(
     """
     found: list[str] = []
     with paths.open_root(workspace, deny=deny) as root:
-        walk = _Walk(ignores=_Ignores(workspace), deny=root.deny, budget=budget, limits=limits)
+        walk = _Walk(ignores=Ignores(workspace), deny=root.deny, budget=budget, limits=limits)
         for path in walk.below(root.handle, ()):
             if len(found) >= limits.files or walk.size > limits.total_bytes:
                 budget.truncated = True
@@ -108,7 +108,7 @@ def list_files(
 
 @dataclass(slots=True)
 class _Walk:
-    ignores: _Ignores
+    ignores: Ignores
     deny: tuple[str, ...]
     budget: Budget
     limits: ListingLimits
@@ -172,7 +172,7 @@ def _opens_at_once(folder: int) -> bool:
         return True  # a link that leads nowhere
 
 
-class _Ignores:
+class Ignores:
     """What git leaves out of a repository; tracked files are never left out."""
 
     def __init__(self, workspace: Path) -> None:
@@ -182,7 +182,9 @@ class _Ignores:
         if self._repository is not None:
             self._tracked = {entry.path for entry in self._repository.index}
             for path in self._tracked:
-                self._folders.update(map(str, PurePosixPath(path).parents))
+                # From the inner to the outer, as long as there is a new one.
+                while (path := path.rpartition("/")[0]) and path not in self._folders:
+                    self._folders.add(path)
 
     def give_up(self) -> None:
         """Ask libgit2 nothing more: it would wait for ever."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,7 @@ MAX_NAMES: Final = 200
 # Of git's own folder only what other programs run or obey; objects would drown the list.
 _GIT_WATCHED: Final = ("config", "hooks", "info", "HEAD")
 
-_Stamp = tuple[int, int, int, int]  # mode, size, ctime in ns, inode
+_Stamp = tuple[int, int, int, int, int]  # mode, size, ctime in ns, inode, names of the inode
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,8 @@ class Differences:
     Attributes:
         names: Up to 200 relative paths, with ``+``, ``-`` or ``~`` in front; links and surfaces
             first, so that no crowd of others keeps them out.
-        links: Symbolic links that are new or were turned elsewhere.
+        links: Symbolic links that are new or were turned elsewhere, and files that also have a
+            name somewhere else: whoever writes one writes both.
         surfaces: Changed paths that other programs run or obey (R38), or that lend their owner's
             rights to whoever runs them.
         truncated: There were more entries than were looked at, or more names than are listed.
@@ -70,7 +72,13 @@ def take(workspace: Path, *, max_entries: int = MAX_ENTRIES) -> Manifest:
             if stat.S_ISDIR(status.st_mode):
                 folders.append(f"{path}/")
             else:
-                stamps[path] = (status.st_mode, status.st_size, status.st_ctime_ns, status.st_ino)
+                stamps[path] = (
+                    status.st_mode,
+                    status.st_size,
+                    status.st_ctime_ns,
+                    status.st_ino,
+                    status.st_nlink,
+                )
     return Manifest(stamps, truncated=False)
 
 
@@ -83,7 +91,8 @@ def compare(before: Manifest, after: Manifest) -> Differences:
     removed = [] if incomplete else sorted(old.keys() - new.keys())
     changed = sorted(path for path in old.keys() & new.keys() if old[path] != new[path])
     present = [*added, *changed]
-    links = [path for path in present if stat.S_ISLNK(new[path][0])]
+    names = Counter(stamp[3] for stamp in new.values())
+    links = [path for path in present if _leads_out(new[path], names)]
     surfaces = [
         path
         for path in (*present, *removed)
@@ -106,6 +115,11 @@ def compare(before: Manifest, after: Manifest) -> Differences:
         truncated=incomplete or len(marked) > MAX_NAMES,
         incomplete=incomplete,
     )
+
+
+def _leads_out(stamp: _Stamp, names: Counter[int]) -> bool:
+    mode, _, _, inode, count = stamp
+    return stat.S_ISLNK(mode) or count > names[inode]
 
 
 def _lends_rights(stamp: _Stamp | None) -> bool:

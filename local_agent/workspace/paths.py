@@ -51,16 +51,41 @@ _SECRET: Final = (
     "*.kdbx",
 )
 _NEVER_READ: Final = re.compile("|".join(map(fnmatch.translate, _SECRET)))
-# R38: what other programs run or obey by itself, by its place or by its name.
+# R38: what other programs run or obey by themselves: by its folder, its name, or its ending.
 _SURFACE_FOLDERS: Final = frozenset(
-    (".git", ".github", ".vscode", ".idea", ".husky", ".codex", ".codexbridge", ".claude")
+    (
+        *(".git", ".github", ".gitlab", ".gitea", ".forgejo", ".githooks", ".husky"),
+        *(".circleci", ".buildkite", ".azure-pipelines", ".devcontainer", ".vscode", ".idea"),
+        *(".zed", ".fleet", ".codex", ".codexbridge", ".claude", ".cursor", ".gemini"),
+        *(".windsurf", ".continue", ".cargo", ".mvn", ".bundle", ".yarn"),
+    )
 )
 _FILES_OBEYED: Final = (
-    ".envrc .npmrc .mcp.json .gitattributes .gitmodules .pre-commit-config.yaml conftest.py"
-    " setup.py sitecustomize.py usercustomize.py package.json makefile dockerfile agents.md"
-    " claude.md .gitlab-ci.yml pyproject.toml tox.ini noxfile.py justfile"
+    # Git, hooks, shells and their environment.
+    ".gitattributes .gitmodules .gitconfig .pre-commit-config.yaml .pre-commit-hooks.yaml"
+    " lefthook.yml .envrc .tool-versions mise.toml .mise.toml .bashrc .bash_profile .profile"
+    " .zshrc .zshenv"
+    # What models and their tools obey.
+    " agents.md agents.override.md claude.md claude.local.md gemini.md .mcp.json .cursorrules"
+    " .windsurfrules .clinerules .aider.conf.yml"
+    # Continuous integration and containers.
+    " .gitlab-ci.yml .travis.yml .drone.yml .appveyor.yml appveyor.yml azure-pipelines.yml"
+    " bitbucket-pipelines.yml jenkinsfile cloudbuild.yaml dockerfile containerfile"
+    " docker-compose.yml docker-compose.yaml compose.yml compose.yaml procfile vagrantfile"
+    # Builds and tests of each language.
+    " makefile gnumakefile justfile taskfile.yml taskfile.yaml cmakelists.txt meson.build"
+    " configure sconstruct wscript build.bazel workspace.bazel module.bazel flake.nix shell.nix"
+    " default.nix setup.py setup.cfg pyproject.toml tox.ini pytest.ini noxfile.py conftest.py"
+    " sitecustomize.py usercustomize.py hatch_build.py pipfile .npmrc .yarnrc .yarnrc.yml"
+    " .pnpmfile.cjs package.json binding.gyp gulpfile.js gruntfile.js cargo.toml build.rs pom.xml"
+    " gradlew mvnw gemfile rakefile composer.json build.xml directory.build.props"
 )
 _SURFACE_NAMES: Final = frozenset(_FILES_OBEYED.split())
+_SURFACE_NAME: Final = re.compile(
+    r".*\.(?:pth|mk|bzl|gradle|gradle\.kts|code-workspace|dockerfile|targets|(?:cs|fs|vb|vcx)proj"
+    r"|config\.[cm]?[jt]s)|\..*rc\.[cm]?js|dockerfile\..*",
+    re.DOTALL,
+)
 _DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # Without O_NONBLOCK, opening a FIFO waits for a writer for ever.
 _FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -102,8 +127,11 @@ def is_denied(parts: Sequence[str], patterns: Sequence[str] = ()) -> bool:
     A pattern is compared with each part, and with the path of each folder on the way; ``*``
     crosses folders as well.  That denies more than git would, never less.
     """
-    if any(map(denied_part, parts)):
-        return True
+    return any(map(denied_part, parts)) or matches(parts, patterns)
+
+
+def matches(parts: Sequence[str], patterns: Sequence[str]) -> bool:
+    """Tell whether a path is denied by a pattern of the deny list, whatever its name."""
     ways = ["/".join(parts[: end + 1]) for end in range(len(parts))] if patterns else []
     return any(fnmatch.fnmatchcase(way, pattern) for pattern in patterns for way in (*parts, *ways))
 
@@ -111,7 +139,12 @@ def is_denied(parts: Sequence[str], patterns: Sequence[str] = ()) -> bool:
 def is_execution_surface(path: str) -> bool:
     """Tell whether changing this path changes what other programs will run (R38)."""
     parts = path.casefold().split("/")
-    return parts[-1] in _SURFACE_NAMES or not _SURFACE_FOLDERS.isdisjoint(parts)
+    name = parts[-1]
+    return (
+        name in _SURFACE_NAMES
+        or _SURFACE_NAME.fullmatch(name) is not None
+        or not _SURFACE_FOLDERS.isdisjoint(parts)
+    )
 
 
 @dataclass(frozen=True, slots=True)

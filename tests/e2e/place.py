@@ -54,12 +54,14 @@ class Place:
     Attributes:
         root: ``CODEXBRIDGE_HOME``.
         made: What simulator and gateway agree on.
+        cwd: Where commands and parts are started; the folder of the tests when it is None.
     """
 
     root: Path
     made: Installation
     gateway_port: int
     extra: Mapping[str, str] = field(default_factory=dict)
+    cwd: Path | None = None
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
     @classmethod
@@ -86,6 +88,7 @@ class Place:
         done = subprocess.run(
             [*COMMAND, *arguments],
             env=self.environ,
+            cwd=self.cwd,
             input=stdin,
             capture_output=True,
             encoding="utf-8",
@@ -107,6 +110,7 @@ class Place:
             self.processes[name] = subprocess.Popen(
                 [*COMMAND, *arguments],
                 env=self.environ,
+                cwd=self.cwd,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,

@@ -29,7 +29,7 @@ from common.protocol.envelope import MAX_LIFE_S, agent_name, gateway_name
 from common.protocol.link import Link
 from common.signing import AGENT_AUTH, AUDIT, GATEWAY_AUTH, SigningKey
 from local_agent.approval.limits import Limits
-from local_agent.cli import words
+from local_agent.cli import status_words
 from local_agent.relay.pairing import Pairing, open_keys, save_pairing
 from tests.e2e.place import Place, free_ports, sample, wait_until
 from tests.hostile import (
@@ -743,4 +743,4 @@ async def test_the_person_is_told_why_and_what_to_do(hostile: Hostile) -> None:
             await turned_away(code)
         shown = " ".join((await asked).stdout.split())
         assert "not connected since" in shown
-        assert words.LINK_WHY[code].en in shown
+        assert status_words.LINK_WHY[code].en in shown

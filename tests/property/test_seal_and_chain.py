@@ -11,6 +11,7 @@ from common.clock import ManualClock
 from common.errors import AuthError, CodexBridgeError
 from common.seal import code_matches, digest, read_seal, seal_bytes, short_code
 from local_agent.safety.authority import classify_operation
+from local_agent.safety.risk import Circumstances
 from tests.sealed import a_payload, a_seal
 
 WORDS = st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=1, max_size=5)
@@ -70,7 +71,7 @@ def test_any_typed_text_gets_an_answer(typed: str, value: str) -> None:
 @given(st.lists(st.text(), min_size=1, max_size=4), st.booleans())
 def test_only_the_configured_command_is_ever_normal(argv: list[str], network: bool) -> None:
     payload = a_payload(network=network) | {"argv": argv}
-    risk = classify_operation("run_command", payload, allowed=[["pytest", "-q"]])
+    risk = classify_operation("run_command", payload, Circumstances(allowed=[["pytest", "-q"]]))
     assert (risk.level == "normal") == (not risk.reasons)
     assert risk.level != "normal" or argv == ["pytest", "-q"]
 

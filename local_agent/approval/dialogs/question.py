@@ -1,18 +1,23 @@
 """What an approval dialog puts before a person: read from the sealed bytes, from nothing else.
 
-Every dialog (terminal now) starts from a `Question` and shows all of it.  The digest is computed
-here, over the bytes that are shown; what the agent says it is only has to agree.
+Every dialog (terminal, window) starts from a `Question` and shows all of it.  The digest is
+computed here, over the bytes that are shown, and so is that of the diff; what the agent says they
+are only has to agree.
 """
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from common import seal as sealing
+from common.diff.model import DiffModel
+from common.diff.parse import parse_diff
 from common.errors import AuthError, RemoteProtocolError
+from common.seal_payloads import SealedChange, read_changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +33,7 @@ class Question:
         high_risk: Whether both groups of the code are needed.
         reasons: Codes of why the risk is high.
         pending: Whether a decision is still open.
+        diff: What changes, line by line; None where no file's content is decided on.
     """
 
     seal: sealing.Seal
@@ -38,23 +44,41 @@ class Question:
     high_risk: bool
     reasons: tuple[str, ...]
     pending: bool
+    diff: DiffModel | None = None
 
     @property
     def code(self) -> str:
         """The fingerprint shown on every face."""
         return sealing.short_code(self.digest)
 
+    @property
+    def changes(self) -> tuple[SealedChange, ...]:
+        """The files that change, as sealed; none for a command and for a push alone."""
+        return _changes(self.seal)
+
     def accepts(self, typed: str) -> bool:
         """Tell whether ``typed`` is the code of what is shown, as far as the risk demands."""
         return sealing.code_matches(typed, self.digest, both_groups=self.high_risk)
 
 
-def read_question(shown: Mapping[str, Any]) -> Question:
+def diff_name(seal: sealing.Seal) -> str | None:
+    """Return the SHA-256 of the diff that belongs to a seal, or None where none does."""
+    holder = _diff_holder(seal)
+    return str(holder["diff_sha256"]) if holder else None
+
+
+def read_question(shown: Mapping[str, Any], *, diff: bytes | None = None) -> Question:
     """Build the question from what the agent told over its control socket.
 
+    Args:
+        shown: As `local_agent.approval.telling` tells an approval.
+        diff: The exact bytes of the diff that the seal names; None where it names none.
+
     Raises:
-        AuthError: ``approval.digest-mismatch``: told digest and sealed bytes disagree.
+        AuthError: ``approval.digest-mismatch``: what was told, the sealed bytes and the diff
+            disagree.
         RemoteProtocolError: something is missing, or the seal cannot be read.
+        InputError: ``diff.*``: the diff cannot be read, which none that was sealed should be.
     """
     try:
         sealed = shown["seal"].encode("ascii")
@@ -68,12 +92,45 @@ def read_question(shown: Mapping[str, Any]) -> Question:
     digest = sealing.digest(sealed)
     if not hmac.compare_digest(digest.encode(), told):
         raise AuthError("approval.digest-mismatch")
+    seal = sealing.read_seal(sealed)
     return Question(
-        seal=sealing.read_seal(sealed),
+        seal=seal,
         digest=digest,
         # Whatever is not plainly of ordinary risk counts as high.
         high_risk=risk != "normal",
         reasons=reasons,
         pending=state == "pending",
+        diff=_sealed_diff(seal, diff),
         **texts,
     )
+
+
+def _sealed_diff(seal: sealing.Seal, diff: bytes | None) -> DiffModel | None:
+    """Return the diff when its bytes are those that were sealed, and it tells of those files."""
+    name = diff_name(seal)
+    if name is None and diff is None:
+        return None
+    found = hashlib.sha256(diff).hexdigest() if diff is not None else ""
+    if not hmac.compare_digest(found.encode(), (name or "none").encode()):
+        raise AuthError("approval.digest-mismatch")
+    model = parse_diff(diff or b"")
+    told = {(file.op, file.path, file.old_path) for file in model.files}
+    sealed = {(change.op, change.path, change.old_path) for change in _changes(seal)}
+    # A commit holds files of which no text can be shown, images for one; a change holds none.
+    agrees = told <= sealed if seal.action == "git_sync" else told == sealed
+    if not agrees:
+        raise AuthError("approval.digest-mismatch")
+    return model
+
+
+def _changes(seal: sealing.Seal) -> tuple[SealedChange, ...]:
+    holder = _diff_holder(seal)
+    return read_changes(holder) if holder else ()
+
+
+def _diff_holder(seal: sealing.Seal) -> Mapping[str, Any] | None:
+    """Return the part of the payload that names a diff and its files."""
+    if seal.action == "git_sync":
+        commit: Mapping[str, Any] | None = seal.payload["commit"]
+        return commit
+    return seal.payload if "diff_sha256" in seal.payload else None

@@ -29,10 +29,19 @@ class Terminal:
     @property
     def width(self) -> int:
         """Cells in a line; 80 when the terminal does not tell."""
+        return self._size.columns or USUAL_WIDTH
+
+    @property
+    def height(self) -> int:
+        """Lines on the screen; 0 when the terminal does not tell."""
+        return self._size.lines
+
+    @property
+    def _size(self) -> os.terminal_size:
         try:
-            return os.get_terminal_size(self.descriptor).columns or USUAL_WIDTH
+            return os.get_terminal_size(self.descriptor)
         except OSError:
-            return USUAL_WIDTH
+            return os.terminal_size((0, 0))
 
     def write(self, text: str) -> None:
         """Write to the person, not to standard output."""

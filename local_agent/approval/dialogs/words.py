@@ -6,7 +6,22 @@ from typing import Final
 
 from common.sentences import Sentence
 
-TITLE: Final = Sentence(en="Run this command on {machine}?", zh="要在 {machine} 上运行这条命令吗？")
+TITLES: Final = {
+    "run_command": Sentence(
+        en="Run this command on {machine}?", zh="要在 {machine} 上运行这条命令吗？"
+    ),
+    "apply_diff": Sentence(
+        en="Apply this change on {machine}?", zh="要在 {machine} 上应用这个改动吗？"
+    ),
+    "undo": Sentence(
+        en="Take back the change of {undone} on {machine}?",
+        zh="要在 {machine} 上撤销 {undone} 的改动吗？",
+    ),
+    "git_sync": Sentence(en="Push from {machine}?", zh="要从 {machine} 推送吗？"),
+}
+TITLE_COMMIT: Final = Sentence(
+    en="Commit and push from {machine}?", zh="要从 {machine} 提交并推送吗？"
+)
 NORMAL: Final = Sentence(en="ordinary risk", zh="一般风险")
 HIGH: Final = Sentence(en="HIGH RISK", zh="高风险")
 
@@ -31,6 +46,10 @@ ARGV: Final = Sentence(
 SHELL: Final = Sentence(
     en="runs in a shell ({shell}); {count} {count:line|lines}, all shown",
     zh="在 shell（{shell}）中运行；共 {count} 行，全部显示",
+)
+OPERATORS: Final = Sentence(
+    en="the shell gives these a meaning of their own: {found}",
+    zh="shell 会对这些符号作特殊处理：{found}",
 )
 PROGRAM: Final = Sentence(en="Program", zh="程序")
 PROGRAM_INSIDE: Final = Sentence(
@@ -73,32 +92,54 @@ NOTHING_TO_CHAT: Final = Sentence(
     en="nothing; it was asked at this machine", zh="无；这是在本机提出的请求"
 )
 DISCLOSES: Final = {
-    "outcome": Sentence(en="how it ended, the exit code and the duration", zh="结果、退出码与耗时"),
+    "outcome": Sentence(en="how it ended", zh="结果"),
     "output-tail": Sentence(
         en="the last lines of its output, bounded, with recognised secrets taken out",
         zh="输出的最后几行（有长度限制，已识别的机密会被去除）",
     ),
     "file-list": Sentence(en="the list of files", zh="文件列表"),
 }
+OUTCOME_OF_COMMAND: Final = Sentence(
+    en="how it ended, the exit code and the duration", zh="结果、退出码与耗时"
+)
 DISCLOSES_OTHER: Final = Sentence(en="“{name}”", zh="“{name}”")
 UNDO: Final = Sentence(en="Undo", zh="撤销")
-UNDO_NO: Final = Sentence(
-    en="What a command did CANNOT BE UNDONE.", zh="命令运行后的结果无法撤销。"
-)
+UNDO_NO: Final = {
+    "run_command": Sentence(
+        en="What a command did CANNOT BE UNDONE.", zh="命令运行后的结果无法撤销。"
+    ),
+    "git_sync": Sentence(
+        en="A push CANNOT BE UNDONE: others may have what was pushed at once.",
+        zh="推送后无法撤销：其他人可能立即取得已推送的内容。",
+    ),
+}
+UNDO_NO_OTHER: Final = Sentence(en="CANNOT BE UNDONE", zh="无法撤销")
 UNDO_PARTLY: Final = Sentence(en="can be undone in part", zh="可以部分撤销")
-UNDO_YES: Final = Sentence(en="can be undone", zh="可以撤销")
+UNDO_YES: Final = {
+    "apply_diff": Sentence(
+        en="can be undone for {days} days, file by file, where nobody has changed the lines since: "
+        "codexbridge undo {task}",
+        zh="{days} 天内可以按文件撤销（前提是相关内容此后未被改动）：codexbridge undo {task}",
+    ),
+    "undo": Sentence(
+        en="puts the files back as they were before; can itself be undone for {days} days: "
+        "codexbridge undo {task}",
+        zh="把文件恢复到改动之前；{days} 天内此撤销本身也可以撤销：codexbridge undo {task}",
+    ),
+}
+UNDO_YES_OTHER: Final = Sentence(en="can be undone", zh="可以撤销")
 WHY: Final = Sentence(en="Why", zh="原因")
 
 CODE: Final = Sentence(en="Seal code", zh="封印码")
 LEFT: Final = Sentence(en="{left} left", zh="剩余 {left}")
 EXPIRED: Final = Sentence(en="expired", zh="已过期")
 PROMPT: Final = Sentence(
-    en="Type the first four characters of the code to run exactly this.",
-    zh="输入封印码的前四个字符，即按以上内容运行。",
+    en="Type the first four characters of the code to approve exactly this.",
+    zh="输入封印码的前四个字符，即批准以上内容。",
 )
 PROMPT_BOTH: Final = Sentence(
-    en="High risk: type the whole code, both groups, to run exactly this.",
-    zh="高风险：请输入完整封印码（两组），即按以上内容运行。",
+    en="High risk: type the whole code, both groups, to approve exactly this.",
+    zh="高风险：请输入完整封印码（两组），即批准以上内容。",
 )
 PROMPT_ELSE: Final = Sentence(
     en="Enter alone, Ctrl-D or Ctrl-C decides nothing: it stays waiting.",

@@ -69,7 +69,7 @@ def test_a_phrase_that_only_begins_like_a_command_is_natural_language(text: str)
     assert dsl.parse(f"@dev {text}") == FreeText(text)
 
 
-@pytest.mark.parametrize("name", ["plan", "patch", "search", "review"])
+@pytest.mark.parametrize("name", ["plan", "patch", "search", "review", "sync"])
 def test_what_takes_a_text_takes_it_as_typed(name: str) -> None:
     assert dsl.parse(f"@dev {name}: add ＡＢＣ\n“x”") == Command(name, args="add ＡＢＣ\n“x”")
 

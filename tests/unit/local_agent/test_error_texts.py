@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[3]
 # or never leave the link.
 FAMILIES = (
     *("agent", "approval", "approve", "ask", "config", "control", "input", "keystore", "pair"),
-    *("process", "task", "toolchain", "workspace"),
+    *("process", "task", "toolchain", "workspace", "diff", "change", "undo", "policy"),
 )
 NEVER_TOLD = {
     # Programming errors, and what the engine tells in its own words.
@@ -54,6 +54,29 @@ def raised() -> Iterator[str]:
 def test_every_error_that_can_be_met_has_a_sentence() -> None:
     met = {code for code in raised() if code.partition(".")[0] in FAMILIES}
     assert met - NEVER_TOLD - ERRORS.keys() - SHARED.keys() == set()
+
+
+def reasons_of_diffs() -> Iterator[str]:
+    """Give what `common.diff` may name as the reason of a refusal."""
+    for path in (ROOT / "common" / "diff").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call):
+                continue
+            named = [word.value for word in node.keywords if word.arg == "why"]
+            if isinstance(node.func, ast.Attribute) and node.func.attr == "refusal":
+                named += node.args
+            yield from (
+                word.value
+                for word in named
+                if isinstance(word, ast.Constant) and isinstance(word.value, str)
+            )
+
+
+def test_every_reason_why_a_diff_is_refused_has_a_sentence_of_its_own() -> None:
+    told = {code.partition("/")[2] for code in ERRORS if "/" in code}
+    reasons = set(reasons_of_diffs())
+    assert len(reasons) > 20
+    assert reasons - told == set()
 
 
 @pytest.mark.parametrize("code", ERRORS)

@@ -29,7 +29,7 @@ def prepared(clock: ManualClock) -> tuple[Checks, StoredApproval]:
 def test_what_waits_and_was_shown_passes(clock: ManualClock) -> None:
     checks, stored = prepared(clock)
     checks.waits(stored, stored.digest, clock.now())
-    checks.typed(stored, short_code(stored.digest), clock.now())
+    checks.typed(stored, short_code(stored.digest), clock.now(), by="terminal")
 
 
 def test_tries_are_counted_for_each_approval_and_forgotten_with_it(clock: ManualClock) -> None:
@@ -37,29 +37,29 @@ def test_tries_are_counted_for_each_approval_and_forgotten_with_it(clock: Manual
     other = as_stored(a_seal(clock, nonce="other"))
     for one in (stored, other):
         with pytest.raises(InputError) as caught:
-            checks.typed(one, "0000", clock.now())
+            checks.typed(one, "0000", clock.now(), by="terminal")
         assert not isinstance(caught.value, PausedError)
     checks.forget(stored.approval_id)
     with pytest.raises(InputError) as caught:
-        checks.typed(stored, "0000", clock.now())
+        checks.typed(stored, "0000", clock.now(), by="terminal")
     assert not isinstance(caught.value, PausedError)
     with pytest.raises(PausedError):
-        checks.typed(other, "0000", clock.now())
+        checks.typed(other, "0000", clock.now(), by="terminal")
 
 
 def test_after_a_pause_the_count_begins_anew(clock: ManualClock) -> None:
     checks, stored = prepared(clock)
     for _ in range(2):
         with pytest.raises(InputError) as first:
-            checks.typed(stored, "0000", clock.now())
+            checks.typed(stored, "0000", clock.now(), by="terminal")
         assert not isinstance(first.value, PausedError)
         with pytest.raises(PausedError):
-            checks.typed(stored, "0000", clock.now())
+            checks.typed(stored, "0000", clock.now(), by="terminal")
         with pytest.raises(InputError) as caught:
-            checks.typed(stored, short_code(stored.digest), clock.now())
+            checks.typed(stored, short_code(stored.digest), clock.now(), by="terminal")
         assert caught.value.code == "approval.paused"
         clock.advance(5)
-    checks.typed(stored, short_code(stored.digest), clock.now())
+    checks.typed(stored, short_code(stored.digest), clock.now(), by="terminal")
 
 
 def test_a_block_ends_with_its_cause_also_when_that_fails(clock: ManualClock) -> None:
@@ -68,7 +68,7 @@ def test_a_block_ends_with_its_cause_also_when_that_fails(clock: ManualClock) ->
         raise KeyError
     assert checks.blocked is None
     with checks.block("running"), pytest.raises(StateError) as caught:
-        checks.typed(stored, short_code(stored.digest), clock.now())
+        checks.typed(stored, short_code(stored.digest), clock.now(), by="terminal")
     assert caught.value.code == "approval.blocked"
 
 
@@ -76,4 +76,4 @@ def test_a_row_whose_bytes_are_others_is_no_question(clock: ManualClock) -> None
     checks, stored = prepared(clock)
     swapped = as_stored(a_seal(clock, nonce="other"), digest=stored.digest)
     with pytest.raises(AuthError):
-        checks.typed(swapped, short_code(stored.digest), clock.now())
+        checks.typed(swapped, short_code(stored.digest), clock.now(), by="terminal")

@@ -30,6 +30,7 @@ from local_agent.approval.limits import Limits
 from local_agent.approval.records import APPROVERS, Notice, PendingApproval
 from local_agent.errors import FloodedError, RefusedError
 from local_agent.grant import Grant
+from local_agent.safety.risk import Circumstances
 from local_agent.store.runner import JournalThread
 from tests.sealed import AGENT, PYTEST, Wish, a_payload, a_seal, ending, to_waiting
 
@@ -47,7 +48,7 @@ class TellingKey(SigningKey):
 
 
 async def asked(gate: Gate, clock: ManualClock, **changes: Any) -> PendingApproval:
-    return await gate.request(a_seal(clock, **changes), allowed=[PYTEST])
+    return await gate.request(a_seal(clock, **changes), around=Circumstances(allowed=[PYTEST]))
 
 
 async def approve(gate: Gate, question: PendingApproval, **changes: Any) -> None:
@@ -223,7 +224,7 @@ async def test_normal_risk_needs_the_first_group(gate: Gate, clock: ManualClock)
 async def test_what_the_caller_forgets_to_allow_is_high_risk(
     gate: Gate, clock: ManualClock
 ) -> None:
-    assert (await gate.request(a_seal(clock))).risk == "high"
+    assert (await gate.request(a_seal(clock), around=Circumstances())).risk == "high"
 
 
 async def test_ten_wrong_codes_make_a_pause_in_which_not_even_the_right_one_counts(
@@ -292,11 +293,10 @@ def test_the_gate_reads_neither_environment_nor_settings() -> None:
 
     folder = Path(str(package.__file__)).parent
     names = {"gate", "checks", "steps", "records", "limits", "deadlines"}
-    for path in folder.glob("*.py"):
-        source = path.read_text(encoding="utf-8")
+    for name in names:
+        source = (folder / f"{name}.py").read_text(encoding="utf-8")
         assert "environ" not in source
         assert "settings" not in source
-    assert names <= {path.stem for path in folder.glob("*.py")}
 
 
 async def test_a_rejection_needs_no_code_and_its_reason_is_heard(
@@ -344,6 +344,36 @@ async def test_a_decision_counts_although_its_approver_goes_away_at_that_moment(
     assert (await asyncio.wait_for(waiting, 5)).outcome == "approved"
     assert deciding.cancelled()
     assert await gate.take_grant(question.approval_id, question.digest)
+
+
+async def test_an_approval_outlives_the_rotation_of_the_key_that_signed_it(
+    db: JournalThread, clock: ManualClock
+) -> None:
+    keys = [AGENT]
+    gate = Gate(db, clock=clock, key=lambda: keys[-1])
+    question = await asked(gate, clock)
+    await approve(gate, question)
+    keys.append(SigningKey(bytes([9]) * 32))
+    assert await gate.take_grant(question.approval_id, question.digest)
+
+
+@pytest.mark.requirement("P2")
+async def test_a_decision_signed_by_a_key_that_is_not_ours_is_never_used(
+    gate: Gate, clock: ManualClock, tmp_path: Path
+) -> None:
+    question = await asked(gate, clock)
+    await approve(gate, question)
+    other = SigningKey(bytes([9]) * 32)
+    with closing(sqlite3.connect(tmp_path / "state" / "journal.db")) as raw, raw:
+        [(words,)] = raw.execute("SELECT statement FROM approvals").fetchall()
+        raw.execute(
+            "UPDATE approvals SET signature = ?, public_key = ?",
+            (other.sign(APPROVAL, words), other.public.raw),
+        )
+    with pytest.raises(AuthError) as caught:
+        await gate.take_grant(question.approval_id, question.digest)
+    assert caught.value.code == "approval.unsigned"
+    assert await state_of(gate, question) == "approved"
 
 
 async def test_while_something_unsandboxed_lives_nothing_is_approved(
@@ -424,12 +454,17 @@ async def test_a_question_without_a_task_is_not_stored(gate: Gate, clock: Manual
 @pytest.mark.requirement("R6")
 async def test_the_person_is_not_flooded(db: JournalThread, clock: ManualClock) -> None:
     gate = Gate(db, clock=clock, key=lambda: AGENT, limits=Limits(hourly_member=2))
-    await asked(gate, clock)
-    await asked(gate, clock)
+    for number in (2, 3, 4):
+        wish = Wish(task_id=f"task-{number}", short_id=f"T-7K3{number}")
+        await db.run(db.journal.tasks.create, wish, clock.now().wall_ms)
+    await asked(gate, clock, task_id="task-2")
+    await asked(gate, clock, task_id="task-3")
     with pytest.raises(FloodedError) as caught:
-        await asked(gate, clock)
+        await asked(gate, clock, task_id="task-4")
     assert caught.value.code == "approval.too-many"
-    assert len(await db.run(db.journal.approvals.pending)) == 1
+    # What was asked for is asked anew by this machine alone, and so as often as it must be.
+    await asked(gate, clock, task_id="task-3", version=2)
+    assert len(await db.run(db.journal.approvals.pending)) == 2
 
 
 # --- time -----------------------------------------------------------------------------------

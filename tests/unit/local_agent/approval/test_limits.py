@@ -26,7 +26,9 @@ class Counted(Approvals):
     def count_pending(self, gateway: str) -> int:
         return self._counts.get("pending", 0)
 
-    def count_asked(self, gateway: str, since_ms: int, *, requester: str | None = None) -> int:
+    def count_asked(
+        self, gateway: str, since_ms: int, *, besides: str, requester: str | None = None
+    ) -> int:
         self.since.add(since_ms)
         return self._counts.get("member/h" if requester else "gateway/h", 0)
 

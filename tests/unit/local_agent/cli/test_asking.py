@@ -213,14 +213,14 @@ def test_cancel_names_the_task(agent: AgentDouble) -> None:
     assert codexbridge.main(["cancel", "T-7K3F"]) == 1
 
 
-@pytest.mark.parametrize("command", ["approve", "reject"])
+@pytest.mark.parametrize(("command", "op"), [("approve", "refresh"), ("reject", "show")])
 def test_without_an_id_the_only_waiting_one_is_meant(
-    agent: AgentDouble, capsys: Captured, command: str
+    agent: AgentDouble, capsys: Captured, command: str, op: str
 ) -> None:
     agent.answers["tasks"] = {"tasks": [TASK | {"state": "ROUTED", "short_id": "T-0000"}, TASK]}
     agent.answers["show"] = {"task": TASK, "approval": an_approval()}
     codexbridge.main([command])
-    assert agent.args_of("show") == {"task": "T-7K3F"}
+    assert agent.args_of(op) == {"task": "T-7K3F"}
     agent.answers["tasks"] = {"tasks": [TASK, TASK | {"short_id": "T-0001"}]}
     capsys.readouterr()
     assert codexbridge.main([command]) == 2

@@ -4,145 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import base64
-from collections.abc import AsyncIterator, Mapping
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from common.clock import ManualClock
-from common.errors import CodexBridgeError, InputError, RemoteProtocolError, StateError, StoreError
+from common.errors import CodexBridgeError, InputError, RemoteProtocolError, StateError
 from common.ids import minted_by
-from common.model.events import TaskStateChanged
 from common.model.state import Reason, TaskState
 from common.seal import digest
-from local_agent.approval.gate import Gate
 from local_agent.control import wire
-from local_agent.control.operations import MAX_LISTED, MAX_TEXT_BYTES, AgentOperations
-from local_agent.control.wire import REQUEST_BYTES, Request, encode_event
-from local_agent.engine.bus import QUEUE_EVENTS, Bus, Reader, Told
-from local_agent.engine.ports import NewTask
+from local_agent.control.asking import MAX_TEXT_BYTES
+from local_agent.control.operations import MAX_LISTED
+from local_agent.control.wire import REQUEST_BYTES, encode_event
 from local_agent.store.endings import write_ending
-from local_agent.store.runner import JournalThread
-from local_agent.store.tasks import NAME_FREE_AFTER_MS, Task
-from tests.sealed import AGENT, LINE, Step, Wish, a_peer, a_seal, ending
-
-PATIENCE = 5.0
-
-
-class WatchedBus(Bus):
-    """Tells when somebody has begun to read."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.reading = asyncio.Event()
-
-    def read(self, *, task_id: str | None = None, size: int = QUEUE_EVENTS) -> Reader:
-        self.reading.set()
-        return super().read(task_id=task_id, size=size)
-
-    async def read_by_someone(self, seconds: float) -> None:
-        async with asyncio.timeout(seconds):
-            await self.reading.wait()
-
-
-class ScriptedEngine:
-    """Writes tasks and lets the test carry them."""
-
-    def __init__(self, db: JournalThread, clock: ManualClock) -> None:
-        self.db = db
-        self.clock = clock
-        self.submitted: list[NewTask] = []
-        self.taken = 0
-        self.slow = asyncio.Event()
-        self.slow.set()
-        self.arrived = asyncio.Event()
-        self.written = asyncio.Event()
-
-    async def submit(self, new: NewTask) -> Task:
-        self.arrived.set()
-        await self.slow.wait()
-        if self.taken:
-            self.taken -= 1
-            raise StoreError("store.short-id-taken", short_id=new.short_id)
-        self.submitted.append(new)
-        task = await self.db.run(self.db.journal.tasks.create, new, self.clock.now().wall_ms)
-        self.written.set()
-        return task
-
-    async def cancel(self, task_id: str) -> bool:
-        return await self.db.run(self.db.journal.tasks.request_cancel, task_id)
-
-
-class Desk:
-    def __init__(self, db: JournalThread, clock: ManualClock) -> None:
-        self.db = db
-        self.clock = clock
-        self.gate = Gate(db, clock=clock, key=lambda: AGENT)
-        self.bus = WatchedBus()
-        self.engine = ScriptedEngine(db, clock)
-        self.logs: dict[str, bytes] = {}
-        self.rotations = 0
-        self.operations = AgentOperations(
-            db=db,
-            gate=self.gate,
-            engine=self.engine,
-            bus=self.bus,
-            machine="build-1",
-            prefix="@dev",
-            user="zhang",
-            surroundings=lambda: {
-                "machine": "build-1",
-                "workspaces": [{"name": "shop", "path": "/home/zhang/项目"}],
-            },
-            read_log=self.logs.__getitem__,
-            rotate=self.rotate,
-            receipt=self.receipt,
-        )
-
-    async def rotate(self) -> str:
-        self.rotations += 1
-        return "0123456789abcdef"
-
-    def receipt(self, short_id: str) -> bytes:
-        return f"receipt of {short_id}".encode()
-
-    async def ask(self, op: str, **args: Any) -> Mapping[str, Any]:
-        *_, (_, value) = await self.steps(op, **args)
-        return value
-
-    async def steps(self, op: str, **args: Any) -> list[tuple[bool, Mapping[str, Any]]]:
-        async with asyncio.timeout(PATIENCE):
-            return [step async for step in self.operations.answer(Request(op, args))]
-
-    async def walk(self, until: TaskState, task_id: str = "task-1") -> None:
-        for expected, state in pairwise(LINE):
-            await self.change(Step(task_id=task_id, expected=expected, state=state))
-            if state is until:
-                return
-
-    async def change(self, step: Step) -> None:
-        task = await self.db.run(self.db.journal.tasks.change, step)
-        event = TaskStateChanged(thread_id="thread-1", task_id=step.task_id, state=task.state)
-        self.bus.publish(Told(event))
-
-    async def waiting(self) -> str:
-        """Bring one task to its approval and return the digest."""
-        await self.db.run(self.db.journal.tasks.create, Wish(), self.clock.now().wall_ms)
-        await self.walk(TaskState.WAITING_APPROVAL)
-        asked = await self.gate.request(a_seal(self.clock), allowed=[("pytest", "-q")])
-        return asked.digest
-
-
-@pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
-    clock = ManualClock()
-    db = await JournalThread.open(
-        tmp_path / "j.db", clock=clock, key=lambda: AGENT, peer=a_peer(clock)
-    )
-    yield Desk(db, clock)
-    await db.close()
+from local_agent.store.tasks import NAME_FREE_AFTER_MS
+from tests.sealed import LINE, Step, Wish, ending
+from tests.unit.local_agent.control.conftest import PATIENCE, Desk
 
 
 async def test_status_tells_the_surroundings_and_what_waits(desk: Desk) -> None:
@@ -359,7 +237,7 @@ async def test_a_task_that_has_ended_is_told_at_once(desk: Desk) -> None:
 
 async def ended(desk: Desk, run: dict[str, Any] | None) -> None:
     await desk.db.run(desk.db.journal.tasks.create, Wish(), 1)
-    told = write_ending(lambda lang: f"ended in {lang}", run)
+    told = write_ending(lambda lang: f"ended in {lang}", {"run": run})
     await desk.change(
         ending(Reason.CANCELLED, TaskState.RECEIVED, TaskState.REJECTED, ending_json=told)
     )
@@ -377,7 +255,7 @@ async def test_what_a_command_did_is_shown_in_full_and_left_out_of_lists(desk: D
 
 @pytest.mark.requirement("R46")
 async def test_the_kept_log_comes_in_bounded_pieces(desk: Desk) -> None:
-    desk.logs["ab"] = log = bytes(range(256)) * 2000
+    desk.shelf.kept["ab"] = log = bytes(range(256)) * 2000
     await ended(desk, {"output": {"log_sha256": "ab"}})
     *pieces, (last, value) = await desk.steps("log", task="T-7K3F")
     assert (last, value) == (True, {"bytes": len(log)})

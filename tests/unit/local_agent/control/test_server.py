@@ -114,6 +114,31 @@ async def test_events_come_before_the_answer_in_order(home: Home) -> None:
     assert [value.get("number") for _, value in steps[:3]] == [0, 1, 2]
 
 
+async def test_a_file_arrives_byte_for_byte(home: Home) -> None:
+    data = bytes(range(256)) * 4000
+    seen: list[bytes] = []
+
+    async def script(request: wire.Request) -> AsyncIterator[tuple[bool, Mapping[str, Any]]]:
+        seen.append(request.body)
+        yield True, {}
+
+    def send() -> list[tuple[str, dict[str, Any]]]:
+        return list(client.stream(home, {}, "apply", body=data, name="x"))
+
+    async with serving(home, ScriptedOperations(script)):
+        assert await asyncio.to_thread(send) == [("ok", {})]
+    assert seen == [data]
+
+
+@pytest.mark.requirement("R19")
+async def test_a_file_that_ends_too_early_is_not_taken(home: Home) -> None:
+    line = b'{"op":"apply","args":{},"body":10}\nshort'
+    async with serving(home, ScriptedOperations(_echo)):
+        answer = await asyncio.to_thread(raw, home, line)
+        assert json.loads(answer)["error"]["code"] == "control.malformed"
+        assert await ask(home, "show") == {"op": "show"}
+
+
 async def test_an_error_reaches_whoever_asked_by_its_code(home: Home) -> None:
     async def script(_: wire.Request) -> AsyncIterator[tuple[bool, Mapping[str, Any]]]:
         raise InputError("workspace.unknown", name="x")

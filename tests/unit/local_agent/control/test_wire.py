@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from common.diff.model import MAX_BYTES
 from common.errors import (
     CodexBridgeError,
     ConfigError,
@@ -26,13 +28,35 @@ def test_a_request_comes_back_as_it_was_written() -> None:
     asked = wire.Request("show", {"task": "T-7K3F", "text": "中文\nline"})
     line = wire.encode_request(asked)
     assert line.count(b"\n") == 1
-    assert wire.decode_request(line) == asked
+    assert wire.decode_request(line) == (asked, 0)
+
+
+def test_a_file_goes_behind_the_line_that_tells_its_size() -> None:
+    asked = wire.Request("apply", {"name": "x"}, b"one\ntwo")
+    line, _, body = wire.encode_request(asked).partition(b"\n")
+    found, size = wire.decode_request(line + b"\n")
+    assert (replace(found, body=body), size) == (asked, 7)
+
+
+def test_the_largest_diff_that_is_read_can_be_sent_and_no_larger_one() -> None:
+    assert wire.BODY_BYTES == MAX_BYTES
+    whole = wire.encode_request(wire.Request("apply", {}, b"x" * MAX_BYTES))
+    assert wire.decode_request(whole[: whole.index(b"\n") + 1])[1] == MAX_BYTES
+    with pytest.raises(InputError) as refused:
+        wire.encode_request(wire.Request("apply", {}, b"x" * (MAX_BYTES + 1)))
+    assert refused.value.code == "control.too-large"
 
 
 @pytest.mark.requirement("R19")
 @pytest.mark.parametrize(
     "line",
     [
+        b'{"op":"apply","args":{}}\n',
+        b'{"op":"apply","args":{},"body":-1}\n',
+        b'{"op":"apply","args":{},"body":true}\n',
+        b'{"op":"apply","args":{},"body":"5"}\n',
+        b'{"op":"apply","args":{},"body":2000001}\n',
+        b'{"op":"status","args":{},"body":0}\n',
         b"{}\n",
         b"[]\n",
         b"null\n",

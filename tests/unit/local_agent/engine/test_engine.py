@@ -15,7 +15,7 @@ from common.errors import InputError, StateError, StoreError
 from common.model.intent import TaskKind
 from common.model.proposal import CommandProposal, TaskResult
 from common.model.state import FINAL, Reason, TaskState
-from local_agent.engine import commands as commands_module
+from local_agent.engine import approving as approving_module
 from local_agent.engine import engine as engine_module
 from local_agent.engine.engine import Engine
 from local_agent.engine.ports import Change
@@ -336,7 +336,7 @@ async def test_commands_of_one_workspace_run_one_at_a_time(desk: Desk) -> None:
 
 
 async def test_what_cannot_start_in_time_is_asked_again_under_a_new_seal(desk: Desk) -> None:
-    desk.engine._commands._turn_seconds = 0.01
+    desk.engine._approving._turn_seconds = 0.01
     desk.executor.may_end.clear()
     first, second = await desk.ask("@dev test"), await desk.ask("@dev test")
     await desk.decide(await desk.waiting(first))
@@ -708,7 +708,7 @@ async def test_what_was_asked_just_before_a_crash_waits_on_under_its_seal(
 async def test_how_a_command_ended_is_kept_until_the_journal_takes_it(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(commands_module, "AGAIN_SECONDS", 0.01)
+    monkeypatch.setattr(approving_module, "AGAIN_SECONDS", 0.01)
     desk.executor.may_end.clear()
     task_id = await desk.ask("@dev test")
     await desk.decide(await desk.waiting(task_id))

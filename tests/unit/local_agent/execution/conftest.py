@@ -56,7 +56,11 @@ class Machine:
 
     def grant(self, prepared: Prepared, **changes: Any) -> Grant:
         """Return the grant of an approved command, as the gate would mint it."""
-        facts = {"workspace": prepared.workspace, "payload": prepared.payload} | changes
+        facts = {
+            "workspace": prepared.workspace,
+            "payload": prepared.payload,
+            "base": prepared.base,
+        } | changes
         return _mint(seal_bytes(a_seal(ManualClock(), **facts)))
 
     async def run(self, text: str, **facts: Any) -> Outcome:
@@ -68,23 +72,28 @@ class Machine:
 MakeMachine = Callable[..., Machine]
 
 
+def build_machine(folder: Path, level: Level = "none") -> Machine:
+    """Make a machine in a folder of a test."""
+    root = folder.resolve()
+    home = root / "home"
+    path = home / "project"
+    path.mkdir(parents=True)
+    places = Home(root / "cb/config", root / "cb/state", root / "cb/run")
+    for place in (places.config, places.state, places.run):
+        place.mkdir(parents=True)
+    new_uuid()  # its module reads files when it is first used: not on a test's loop
+    return Machine(
+        root=root,
+        around=Surroundings(places, home=home, environ={}, level=level),
+        workspace=Workspace(name="project", path=path),
+        blobs=Blobs(places.state / "blobs"),
+    )
+
+
 @pytest.fixture
 def make_machine(tmp_path: Path) -> MakeMachine:
     def make(level: Level = "none") -> Machine:
-        root = tmp_path.resolve()
-        home = root / "home"
-        path = home / "project"
-        path.mkdir(parents=True)
-        places = Home(root / "cb/config", root / "cb/state", root / "cb/run")
-        for place in (places.config, places.state, places.run):
-            place.mkdir(parents=True)
-        new_uuid()  # its module reads files when it is first used: not on a test's loop
-        return Machine(
-            root=root,
-            around=Surroundings(places, home=home, environ={}, level=level),
-            workspace=Workspace(name="project", path=path),
-            blobs=Blobs(places.state / "blobs"),
-        )
+        return build_machine(tmp_path, level)
 
     return make
 

@@ -52,7 +52,13 @@ def _mounts(profile: Profile) -> list[tuple[str, str]]:
 async def _sh(machine: Machine, script: str, *read_only: Path, network: bool = False) -> Exit:
     profile = await asyncio.to_thread(_profile, machine, *read_only, network=network)
     argv = profile.wrap(["/bin/sh", "-c", script], cwd=machine.path)
-    return await run_child(argv, cwd=machine.path, env={"PATH": "/usr/bin:/bin"}, contained=True)
+    return await run_child(
+        argv,
+        cwd=machine.path,
+        env={"PATH": "/usr/bin:/bin"},
+        contained=True,
+        seccomp=profile.seccomp,
+    )
 
 
 def _out(ended: Exit) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from common.protocol.closing import ENDINGS
 from common.protocol.link import Closed
-from local_agent.cli import words
+from local_agent.cli import status_words
 from local_agent.relay.condition import (
     OWN,
     TRANSPORT,
@@ -84,7 +84,7 @@ def test_a_connection_that_broke_is_only_lost() -> None:
 @pytest.mark.requirement("P7")
 def test_every_end_that_either_side_can_give_has_a_sentence_that_says_what_to_do() -> None:
     reached = {after_end(code).why for code in ENDINGS} | TRANSPORT | OWN
-    assert words.LINK_WHY.keys() == reached
+    assert status_words.LINK_WHY.keys() == reached
 
 
 def test_after_a_rotation_nobody_waits_but_only_once() -> None:

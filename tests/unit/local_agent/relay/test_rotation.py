@@ -361,7 +361,7 @@ async def test_a_gateway_that_rotates_its_key_may_not_ask_more_often(desk: Desk)
         journal.approvals.add(as_stored(seal))
         since = seal.created_at - 1
         ids = [key.public.key_id for key in (GATEWAY, NEXT_GATEWAY, third, stranger)]
-        return [journal.approvals.count_asked(key_id, since) for key_id in ids]
+        return [journal.approvals.count_asked(key_id, since, besides="") for key_id in ids]
 
     third, stranger = SigningKey.generate(), SigningKey.generate()
     await desk.keep(rekey(desk.clock, 1))

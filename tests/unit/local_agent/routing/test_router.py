@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from common.model.intent import MAX_FILES, TaskKind
@@ -250,3 +252,141 @@ def test_a_long_text_is_read_at_its_beginning() -> None:
     routed = ROUTER.route("fix this\n" + "run tests error find " * 2000)
     assert routed.intent.kind is TaskKind.CHANGE
     assert len(routed.intent.summary.encode()) <= 120
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "commit and push",
+        "push my changes",
+        "push",
+        "git push",
+        "please push it",
+        "can you push my changes",
+        "commit my changes and push them",
+        "commit all changes and push to origin",
+        "Commit and push: fix the login",
+        'commit and push "fix the login"',
+        "commit and push with message fix the login",
+        "sync to github",
+        "sync my changes with GitHub",
+        "let's push the branch up to origin please",
+        "提交并推送",
+        "提交代码并推送",
+        "提交推送",
+        "把改动推上去",
+        "把这次改动都推上去",
+        "同步到 GitHub",
+        "把代码同步到 GitHub 上",
+        "推一下代码",
+        "推送代码",
+        "请把我的改动推送到github",
+        "推送到远端",
+        "提交到 GitHub",
+        "提交并推送：修复登录",
+        "把代码推上去，谢谢",
+    ],
+)
+def test_a_wish_to_push_is_a_git_sync(text: str) -> None:
+    routed = ROUTER.route(text)
+    assert routed.intent.kind is TaskKind.GIT_SYNC
+    assert (routed.topic, routed.left, routed.unsure) == (Topic.PLAIN, "", False)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "why did the push fail",
+        "how do I push to github?",
+        "should I push my changes?",
+        "push my changes?",
+        "explain git push",
+        "don't push",
+        "do not push my changes",
+        "commit but don't push",
+        "push failed",
+        "push to github failed with 403",
+        "the push to origin was rejected",
+        "push notifications are broken",
+        "push the button handler into its own module",
+        "push --force",
+        "add push notifications",
+        "implement sync to github",
+        "commit my changes",
+        "review my changes",
+        "怎么推送代码",
+        "如何同步到 GitHub",
+        "为什么推送失败",
+        "推送失败了",
+        "推送被拒绝了怎么办",
+        "不要推送",
+        "先别推送",
+        "没有推送成功",
+        "推送了吗",
+        "推荐一个库",
+        "推送消息到用户",
+        "推送通知功能坏了",
+        "实现推送到 GitHub 的功能",
+        "同步一下两个列表",
+        "我的改动",
+        "提交代码",
+        # After the command word too.
+        "sync why did it fail",
+        "推送 失败了怎么办",
+        "推送 不要",
+    ],
+)
+def test_a_question_a_negation_and_a_report_are_no_git_sync(text: str) -> None:
+    assert ROUTER.route(text).intent.kind is not TaskKind.GIT_SYNC
+
+
+def test_a_command_to_push_stays_a_command() -> None:
+    routed = ROUTER.route("run git push")
+    assert (routed.intent.kind, routed.intent.params.cmd) == (TaskKind.RUN, "git push")
+
+
+@pytest.mark.parametrize(
+    ("text", "topic", "subject"),
+    [
+        ("@dev sync", "sync", ""),
+        ("@dev 同步", "sync", ""),
+        ("@dev sync fix the login", "sync", "fix the login"),
+        ("@dev sync: fix the login", "sync", "fix the login"),
+        ('@dev sync "fix the login"', "sync", '"fix the login"'),
+        ("@dev 推送 修复登录", "sync", "修复登录"),
+        ("@dev sync to github", "plain", "sync to github"),
+        ("@dev sync now", "plain", "sync now"),
+        ("@dev 推送 代码", "plain", "推送代码"),
+    ],
+)
+def test_after_the_command_word_stands_the_message_or_where_to(
+    text: str, topic: str, subject: str
+) -> None:
+    routed = ROUTER.route(text)
+    assert routed.intent.kind is TaskKind.GIT_SYNC
+    assert (routed.topic.value, routed.subject) == (topic, subject)
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("commit and push, then run the tests", "run the tests"),
+        ("推一下代码，然后跑测试", "跑测试"),
+        ("@dev sync to github and run the tests", "run the tests"),
+        # It may as well belong to the message.
+        ("commit and push: fix the login and add tests", ""),
+    ],
+)
+def test_what_is_wished_besides_a_push_is_told(text: str, left: str) -> None:
+    routed = ROUTER.route(text)
+    assert (routed.intent.kind, routed.left) == (TaskKind.GIT_SYNC, left)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["推" + " " * 2000, "我的" * 1000, "push" + " all" * 500, "同步" + " " * 1990 + "到"],
+)
+def test_no_text_keeps_the_words_of_a_push_busy(text: str) -> None:
+    begun = time.perf_counter()
+    ROUTER.route(text)
+    assert time.perf_counter() - begun < 1.0

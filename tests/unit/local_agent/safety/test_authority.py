@@ -1,4 +1,4 @@
-"""Risk from facts, and what is durable before anything runs."""
+"""What is durable before anything runs, and which applied change may be taken back."""
 
 from __future__ import annotations
 
@@ -14,18 +14,20 @@ from common.clock import ManualClock
 from common.errors import AuthError, StateError, StoreError
 from common.model.state import Reason, TaskState
 from common.seal import Seal, digest, seal_bytes
-from local_agent import replies
+from common.seal_payloads import SealedChange, change_payload, undo_payload
+from common.signing import APPROVAL, SigningKey
 from local_agent.safety.authority import (
-    REASONS,
-    Risk,
     before_operation,
-    classify_operation,
+    execute_undo,
+    left_to_undo,
     open_seal,
 )
+from local_agent.safety.decision import Statement
 from local_agent.store.approvals import START_WITHIN_MS, StoredApproval
 from local_agent.store.journal import Journal
 from tests.sealed import (
-    PYTEST,
+    AGENT,
+    ZEROS,
     Wish,
     a_journal,
     a_payload,
@@ -36,116 +38,6 @@ from tests.sealed import (
     to_waiting,
     walk,
 )
-
-ROOT = Path(__file__).parents[4]
-
-
-def risk_of(**changes: Any) -> Risk:
-    return classify_operation("run_command", a_payload(**changes), allowed=[PYTEST])
-
-
-def test_the_configured_test_command_in_a_sandbox_is_normal() -> None:
-    assert risk_of() == Risk("normal", ())
-
-
-@pytest.mark.requirement("R5")
-@pytest.mark.parametrize(
-    "argv", [["pytest"], ["pytest", "-q", "-x"], ["pytest -q"], ["/tmp/pytest", "-q"]]
-)
-def test_a_command_is_compared_whole_and_never_by_prefix(argv: list[str]) -> None:
-    assert risk_of(argv=argv).reasons == ("not-the-test-command",)
-
-
-@pytest.mark.requirement("R29")
-@pytest.mark.parametrize(
-    ("changes", "reason"),
-    [
-        ({"script": "pytest -q"}, "shell"),
-        ({"sandbox_level": "none"}, "not-sandboxed"),
-        ({"network": True}, "network"),
-        ({"argv": ["make"]}, "not-the-test-command"),
-        ({"cwd": "sub"}, "other-folder"),
-        ({"argv": ["rm", "-rf", "build"]}, "destructive"),
-        ({"argv": ["/bin/rm", "x"]}, "destructive"),
-        ({"argv": ["sh", "-c", "true;rm x"]}, "destructive"),
-        ({"script": "echo $(rm x)"}, "destructive"),
-        ({"argv": ["git", "-C", ".", "reset", "--hard"]}, "destructive"),
-        ({"argv": ["sudo", "true"]}, "privilege"),
-        ({"argv": ["env", "A=1", "sudo", "true"]}, "privilege"),
-        ({"argv": ["git", "push"]}, "publishes"),
-        ({"argv": ["git", "-c", "a=b", "push", "origin"]}, "publishes"),
-        ({"argv": ["echo", "a\u200bb"]}, "hidden-characters"),
-        ({"argv": ["рytest", "-q"]}, "look-alike-program"),
-    ],
-)
-def test_a_fact_makes_a_command_high_risk(changes: dict[str, Any], reason: str) -> None:
-    risk = risk_of(**changes)
-    assert risk.level == "high"
-    assert reason in risk.reasons
-
-
-@pytest.mark.requirement("R26")
-@pytest.mark.parametrize(
-    ("changes", "reason"),
-    [
-        ({"argv": ["a\0"]}, "control-character"),
-        ({"argv": ["a\rb"]}, "control-character"),
-        ({"argv": ["a\x1b[2J"]}, "control-character"),
-        ({"argv": ["a", "\x07"]}, "control-character"),
-        ({"argv": ["a", "\u202etxt"]}, "control-character"),
-        ({"argv": ["a", "\ud800"]}, "control-character"),
-        ({"script": "a\u2066b"}, "control-character"),
-        ({"argv": ["a", "x" * 20_000]}, "too-long"),
-        ({"script": "张" * 6_700}, "too-long"),
-        ({"argv": [""]}, "empty-program"),
-        ({"argv": [" ", "x"]}, "empty-program"),
-        ({"cwd": "/etc"}, "outside-workspace"),
-        ({"cwd": "a/../.."}, "outside-workspace"),
-        ({"sandbox_level": "landlock"}, "unknown-sandbox"),
-    ],
-)
-def test_a_fact_refuses_a_command(changes: dict[str, Any], reason: str) -> None:
-    assert risk_of(**changes) == Risk("refused", (reason,))
-
-
-@pytest.mark.parametrize("argv", [["pytest", "-q"], ["python", "-c", "a = 1\n\tb = '张三'\n"]])
-def test_line_feeds_tabs_and_chinese_are_ordinary(argv: list[str]) -> None:
-    assert "hidden-characters" not in risk_of(argv=argv).reasons
-    assert risk_of(argv=argv).level != "refused"
-
-
-def test_a_folder_named_with_dots_stays_inside() -> None:
-    assert risk_of(cwd="..hidden/x").reasons == ("other-folder",)
-    assert risk_of(cwd="a/..").reasons == ()
-
-
-@pytest.mark.requirement("R6")
-def test_the_last_byte_within_the_limit_counts_and_the_next_refuses() -> None:
-    assert risk_of(argv=["a", "x" * 19_997]).level == "high"
-    assert risk_of(argv=["a", "x" * 19_998]).level == "refused"
-
-
-@pytest.mark.requirement("R4")
-def test_an_action_nobody_knows_is_refused() -> None:
-    assert classify_operation("apply_everything", {}) == Risk("refused", ("unknown-action",))
-
-
-@pytest.mark.requirement("R4")
-def test_with_no_configured_command_every_command_is_high_risk() -> None:
-    assert classify_operation("run_command", a_payload()).level == "high"
-
-
-def test_every_reason_has_a_sentence_and_a_row_in_the_written_table() -> None:
-    table = (ROOT / "docs" / "risk.md").read_text(encoding="utf-8")
-    rows = [line for line in table.splitlines() if line.startswith("|") and line.endswith("` |")]
-    assert [row.split("`")[-2] for row in rows] == list(REASONS)
-    assert set(replies.RISK) == set(REASONS)
-
-
-def test_the_written_table_gives_each_reason_its_level() -> None:
-    table = (ROOT / "docs" / "risk.md").read_text(encoding="utf-8")
-    refused = {line.split("`")[-2] for line in table.splitlines() if "| refused | `" in line}
-    assert refused == set(REASONS[: REASONS.index("shell")])
 
 
 @pytest.fixture
@@ -169,7 +61,8 @@ def approved(journal: Journal, clock: ManualClock, seal: Seal | None = None) -> 
 
 
 def consume(journal: Journal, clock: ManualClock, shown: str) -> bytes:
-    return before_operation(journal, "approval-1", shown=shown, at_ms=clock.now().wall_ms)
+    at_ms = clock.now().wall_ms
+    return before_operation(journal, "approval-1", shown=shown, at_ms=at_ms, by=AGENT.public)
 
 
 @pytest.mark.requirement("R59")
@@ -310,3 +203,260 @@ def test_a_seal_opens_only_under_its_own_digest(clock: ManualClock) -> None:
     assert open_seal(raw, digest(raw)).task_id == "task-1"
     with pytest.raises(AuthError):
         open_seal(raw, digest(raw + b" "))
+
+
+OTHER = SigningKey(bytes([9]) * 32)
+
+
+def signed(stored: StoredApproval, key: SigningKey = AGENT, **said: Any) -> dict[str, bytes]:
+    """Return the columns of a decision in other words, or by another key."""
+    facts: dict[str, Any] = {
+        "approval_id": "approval-1",
+        "digest": stored.digest,
+        "choice": "approve",
+        "approver": "terminal",
+        "reason": None,
+        "at_ms": ManualClock().now().wall_ms,
+    }
+    words = Statement(**facts | said).raw
+    return {
+        "statement": words,
+        "signature": key.sign(APPROVAL, words),
+        "public_key": key.public.raw,
+    }
+
+
+def tamper(folder: Path, columns: dict[str, Any]) -> None:
+    """Change the row from outside, as somebody with the file could."""
+    with closing(sqlite3.connect(folder / "state" / "journal.db")) as raw, raw:
+        for name, value in columns.items():
+            raw.execute(f"UPDATE approvals SET {name} = ?", (value,))  # noqa: S608  # our own names
+
+
+@pytest.mark.requirement("P2")
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"choice": "reject"},
+        {"digest": ZEROS},
+        {"approval_id": "approval-2"},
+        {"approver": "desktop"},
+        {"reason": "yes"},
+        {"at_ms": 1},
+        {"key": OTHER},
+    ],
+)
+def test_a_decision_that_this_machine_did_not_sign_is_never_used(
+    journal: Journal, clock: ManualClock, tmp_path: Path, said: dict[str, Any]
+) -> None:
+    to_waiting(journal)
+    stored = approved(journal, clock)
+    tamper(tmp_path, signed(stored, **said))
+    assert refused_as_tampered(journal, clock, stored.digest) == "approval.unsigned"
+
+
+@pytest.mark.requirement("P2")
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"statement": None},
+        {"statement": b"words"},
+        {"signature": None},
+        {"signature": b""},
+        {"signature": bytes(64)},
+        {"public_key": None},
+        {"public_key": OTHER.public.raw},
+        {"approver": "desktop"},
+        {"approver": None},
+        {"decision_reason": "yes"},
+    ],
+)
+def test_a_row_that_says_other_than_was_signed_is_never_used(
+    journal: Journal, clock: ManualClock, tmp_path: Path, columns: dict[str, Any]
+) -> None:
+    to_waiting(journal)
+    stored = approved(journal, clock)
+    tamper(tmp_path, columns)
+    assert refused_as_tampered(journal, clock, stored.digest) == "approval.unsigned"
+
+
+def test_a_row_made_to_look_approved_is_never_used(
+    journal: Journal, clock: ManualClock, tmp_path: Path
+) -> None:
+    to_waiting(journal)
+    stored = as_stored(a_seal(clock, approval_id="approval-1"), approval_id="approval-1")
+    journal.approvals.add(stored)
+    tamper(tmp_path, {"decided_at": clock.now().wall_ms, "state": "approved"})
+    assert refused_as_tampered(journal, clock, stored.digest) == "approval.unsigned"
+
+
+def refused_as_tampered(journal: Journal, clock: ManualClock, shown: str) -> str:
+    """Try to use the approval; return the code, once nothing happened but an audit entry."""
+    with pytest.raises(AuthError) as caught:
+        consume(journal, clock, shown)
+    assert nothing_happened(journal)
+    [entry] = [one[2] for one in journal.audit.entries() if b"approval.tampered" in one[2]]
+    assert caught.value.code.encode() in entry
+    return caught.value.code
+
+
+SHOP = Path("/home/zhang/项目")
+
+
+def a_change(path: str, **facts: Any) -> SealedChange:
+    what: dict[str, Any] = {
+        "op": "modify",
+        "path": path,
+        "old_path": path,
+        "old_sha256": ZEROS,
+        "old_mode": "100644",
+        "new_sha256": ZEROS,
+        "new_mode": "100644",
+        "size": 1,
+    }
+    return SealedChange(**what | facts)
+
+
+def done(
+    journal: Journal,
+    clock: ManualClock,
+    number: int,
+    *changes: SealedChange,
+    outcome: str | None = "completed",
+    undoes: str | None = None,
+    **facts: Any,
+) -> Seal:
+    """Let task-N apply a change, or undo the one of an approval, and end as told."""
+    clock.advance(1)
+    task_id, approval_id = f"task-{number}", f"approval-{number}"
+    to_waiting(journal, Wish(task_id=task_id, short_id=f"T-7K3{number}"))
+    payload = change_payload(ZEROS, changes)
+    if undoes:
+        payload = undo_payload(ZEROS, changes, approval_id=undoes, short_id="T-7K30")
+    what = {"action": "undo" if undoes else "apply_diff", "payload": payload, "undo": "yes"}
+    seal = a_seal(clock, approval_id=approval_id, task_id=task_id, **what | facts)
+    stored = as_stored(seal)
+    journal.approvals.add(stored)
+    now = clock.now().wall_ms
+    assert decided(journal, stored, now)
+    before_operation(journal, approval_id, shown=stored.digest, at_ms=now, by=AGENT.public)
+    if outcome is not None:
+        journal.effects.close_effect(approval_id, outcome)
+    return seal
+
+
+def undo_code(journal: Journal, task_id: str, workspace: Path = SHOP) -> str:
+    with pytest.raises(StateError) as caught:
+        execute_undo(journal, task_id, workspace=workspace)
+    return caught.value.code
+
+
+@pytest.mark.requirement("P5")
+def test_an_applied_change_can_be_undone(journal: Journal, clock: ManualClock) -> None:
+    seal = done(journal, clock, 1, a_change("a.py"), a_change("b.py"))
+    assert execute_undo(journal, "task-1", workspace=SHOP) == seal
+    assert left_to_undo(journal, seal) == ("a.py", "b.py")
+
+
+def test_a_task_that_changed_nothing_leaves_nothing_to_undo(
+    journal: Journal, clock: ManualClock
+) -> None:
+    to_waiting(journal)
+    assert undo_code(journal, "task-1") == "undo.nothing"
+    approved(journal, clock)
+    assert undo_code(journal, "task-1") == "undo.nothing", "approved is not applied"
+
+
+@pytest.mark.requirement("P5a")
+def test_a_command_cannot_be_undone(journal: Journal, clock: ManualClock) -> None:
+    done(journal, clock, 1, action="run_command", payload=a_payload(), undo="no")
+    assert undo_code(journal, "task-1") == "undo.command"
+
+
+@pytest.mark.parametrize("outcome", [None, "failed", "unknown", "drifted"])
+def test_only_what_was_applied_whole_can_be_undone(
+    journal: Journal, clock: ManualClock, outcome: str | None
+) -> None:
+    done(journal, clock, 1, a_change("a.py"), outcome=outcome)
+    assert undo_code(journal, "task-1") == "undo.not-applied"
+
+
+def test_the_change_of_another_workspace_is_not_undone_here(
+    journal: Journal, clock: ManualClock
+) -> None:
+    done(journal, clock, 1, a_change("a.py"))
+    assert undo_code(journal, "task-1", SHOP / "sub") == "undo.other-workspace"
+
+
+def test_a_change_is_undone_once(journal: Journal, clock: ManualClock) -> None:
+    done(journal, clock, 1, a_change("a.py"))
+    done(journal, clock, 2, a_change("a.py"), undoes="approval-1")
+    assert undo_code(journal, "task-1") == "undo.already"
+
+
+@pytest.mark.parametrize("outcome", [None, "failed", "unknown"])
+def test_an_undo_that_was_not_applied_counts_for_nothing(
+    journal: Journal, clock: ManualClock, outcome: str | None
+) -> None:
+    seal = done(journal, clock, 1, a_change("a.py"))
+    done(journal, clock, 2, a_change("a.py"), undoes="approval-1", outcome=outcome)
+    assert execute_undo(journal, "task-1", workspace=SHOP) == seal
+
+
+@pytest.mark.requirement("P5")
+def test_what_was_undone_by_file_leaves_the_rest(journal: Journal, clock: ManualClock) -> None:
+    seal = done(journal, clock, 1, a_change("a.py"), a_change("b.py"), a_change("c.py"))
+    done(journal, clock, 2, a_change("b.py"), undoes="approval-1")
+    assert execute_undo(journal, "task-1", workspace=SHOP) == seal
+    assert left_to_undo(journal, seal) == ("a.py", "c.py")
+    done(journal, clock, 3, a_change("a.py"), a_change("c.py"), undoes="approval-1")
+    assert undo_code(journal, "task-1") == "undo.already"
+
+
+@pytest.mark.requirement("P5")
+def test_an_undo_is_undone_like_any_change_and_then_the_change_can_be_undone_again(
+    journal: Journal, clock: ManualClock
+) -> None:
+    change = done(journal, clock, 1, a_change("a.py"), a_change("b.py"))
+    undo = done(journal, clock, 2, a_change("a.py"), a_change("b.py"), undoes="approval-1")
+    assert execute_undo(journal, "task-2", workspace=SHOP) == undo
+    done(journal, clock, 3, a_change("a.py"), undoes="approval-2")
+    assert left_to_undo(journal, change) == ("a.py",), "it is there again, and b.py is not"
+    assert left_to_undo(journal, undo) == ("b.py",)
+    done(journal, clock, 4, a_change("a.py"), undoes="approval-1")
+    assert undo_code(journal, "task-1") == "undo.already"
+
+
+def test_a_file_is_the_same_under_its_older_name(journal: Journal, clock: ManualClock) -> None:
+    moved = a_change("new.py", op="rename", old_path="old.py")
+    copied = a_change("copy.py", op="copy", old_path="kept.py")
+    added = a_change("more.py", op="add", old_path=None, old_sha256=None, old_mode=None)
+    seal = done(journal, clock, 1, moved, copied, added)
+    gone: dict[str, Any] = {"op": "delete", "new_sha256": None, "new_mode": None, "size": 0}
+    back = a_change("old.py", op="rename", old_path="new.py")
+    done(journal, clock, 2, back, a_change("copy.py", **gone), undoes="approval-1")
+    assert left_to_undo(journal, seal) == ("more.py",)
+    done(journal, clock, 3, a_change("more.py", **gone), undoes="approval-1")
+    assert undo_code(journal, "task-1") == "undo.already"
+
+
+def test_another_seal_that_only_mentions_the_approval_undoes_nothing(
+    journal: Journal, clock: ManualClock
+) -> None:
+    seal = done(journal, clock, 1, a_change("a.py"))
+    argv = ["echo", '"approval_id":"approval-1"']
+    payload = a_payload(argv=argv)
+    done(journal, clock, 2, action="run_command", payload=payload, undo="no")
+    assert left_to_undo(journal, seal) == ("a.py",)
+
+
+def test_a_seal_changed_in_the_file_is_not_taken_back(
+    journal: Journal, clock: ManualClock, tmp_path: Path
+) -> None:
+    done(journal, clock, 1, a_change("a.py"))
+    with closing(sqlite3.connect(tmp_path / "state" / "journal.db")) as raw, raw:
+        raw.execute("DROP TRIGGER seals_stay")
+        raw.execute("UPDATE approvals SET seal = ?", (seal_bytes(a_seal(clock)),))
+    with pytest.raises(AuthError) as caught:
+        execute_undo(journal, "task-1", workspace=SHOP)
+    assert caught.value.code == "approval.changed"

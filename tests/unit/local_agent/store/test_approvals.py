@@ -11,9 +11,10 @@ import pytest
 
 from common.clock import ManualClock
 from common.errors import StateError
+from common.signing import APPROVAL
 from local_agent.store.approvals import StoredApproval
 from local_agent.store.journal import Journal
-from tests.sealed import Wish, a_journal, a_seal, as_stored, decided
+from tests.sealed import AGENT, Wish, a_journal, a_seal, as_stored, decided
 
 STATES = ("pending", "approved", "rejected", "expired", "superseded", "consumed")
 STEPS = {
@@ -84,7 +85,8 @@ def test_one_decision_counts(journal: Journal, clock: ManualClock) -> None:
     assert not decided(journal, stored, now, "approved")
     row = journal.approvals.get(stored.approval_id)
     assert (row.state, row.decided_at, row.approver) == ("rejected", now, "terminal")
-    assert (row.statement, row.signature) == (b"words", b"signature")
+    assert row.statement is not None
+    assert row.signature == AGENT.sign(APPROVAL, row.statement)
 
 
 @pytest.mark.parametrize("change", ["expired", "digest"])
@@ -158,9 +160,10 @@ def test_what_a_gateway_asked_is_counted(journal: Journal, clock: ManualClock) -
     approvals.add(as_stored(a_seal(clock, task_id="task-2"), requester="li"))
     approvals.add(as_stored(a_seal(clock, task_id="task-3"), gateway="other"))
     assert approvals.count_pending(gateway) == 1
-    assert approvals.count_asked(gateway, now) == 2
-    assert approvals.count_asked(gateway, now, requester="li") == 1
-    assert approvals.count_asked(gateway, now + 1) == 0
+    assert approvals.count_asked(gateway, now, besides="") == 2
+    assert approvals.count_asked(gateway, now, besides="task-2") == 1
+    assert approvals.count_asked(gateway, now, besides="", requester="li") == 1
+    assert approvals.count_asked(gateway, now + 1, besides="") == 0
     subject = rejected.subject_sha256
     assert approvals.count_rejected(gateway, now, subject_sha256=subject) == 1
     assert approvals.count_rejected(gateway, now, subject_sha256="another") == 0

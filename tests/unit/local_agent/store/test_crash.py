@@ -21,6 +21,7 @@ from common.model.state import FINAL, Reason, TaskState
 from local_agent.safety.authority import before_operation
 from local_agent.store.journal import Journal
 from tests.sealed import (
+    AGENT,
     a_journal,
     a_seal,
     as_stored,
@@ -45,7 +46,7 @@ def main_line(folder: Path, kill_before: int) -> None:
     journal.approvals.add(stored)
     now = clock.now().wall_ms
     assert decided(journal, stored, now)
-    before_operation(journal, "approval-1", shown=stored.digest, at_ms=now)
+    before_operation(journal, "approval-1", shown=stored.digest, at_ms=now, by=AGENT.public)
     walk(journal, "task-1", TaskState.EXECUTING)
     with (folder / "effects").open("a", encoding="utf-8") as effects:
         effects.write("it happened\n")
@@ -112,7 +113,7 @@ def check_restart(folder: Path) -> None:
 def _use_again(journal: Journal, clock: ManualClock) -> None:
     stored = journal.approvals.get("approval-1")
     now = clock.now().wall_ms
-    before_operation(journal, "approval-1", shown=stored.digest, at_ms=now)
+    before_operation(journal, "approval-1", shown=stored.digest, at_ms=now, by=AGENT.public)
 
 
 @pytest.mark.timeout(60)  # about a hundred processes

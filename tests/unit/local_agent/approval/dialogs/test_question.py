@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from common.clock import ManualClock
-from common.errors import AuthError, RemoteProtocolError
-from common.seal import digest, seal_bytes, short_code
+from common.errors import AuthError, InputError, RemoteProtocolError
+from common.seal import Seal, digest, seal_bytes, short_code
 from local_agent.approval.dialogs.duration import time_left
-from local_agent.approval.dialogs.question import read_question
+from local_agent.approval.dialogs.question import diff_name, read_question
+from tests import asked
 from tests.sealed import a_payload, a_seal
 
 
@@ -94,3 +97,75 @@ def test_anything_but_ordinary_risk_needs_the_whole_code(risk: str, *, whole: bo
 def test_the_time_left_is_told_in_words(seconds: int, en: str) -> None:
     assert time_left(seconds * 1000, 0, "en") == en
     assert time_left(seconds * 1000, 0, "zh") != en
+
+
+@pytest.mark.parametrize("seal", [asked.a_change(), asked.an_undo(), asked.a_sync()])
+def test_a_change_is_shown_with_the_diff_that_was_sealed(seal: Seal) -> None:
+    question = read_question(asked.told(seal), diff=asked.PATCH)
+    assert diff_name(seal) == hashlib.sha256(asked.PATCH).hexdigest()
+    assert question.diff is not None
+    assert [file.path for file in question.diff.files] == [one.path for one in question.changes]
+
+
+def test_a_command_and_a_push_alone_have_no_diff() -> None:
+    for seal in (a_seal(ManualClock()), asked.a_sync(None)):
+        question = read_question(asked.told(seal))
+        assert (diff_name(seal), question.diff, question.changes) == (None, None, ())
+
+
+@pytest.mark.requirement("P2")
+@pytest.mark.requirement("R23")
+@pytest.mark.parametrize(
+    ("seal", "diff"),
+    [
+        (asked.a_change(), None),
+        (asked.a_change(), b""),
+        (asked.a_change(), asked.PATCH.replace(b"retry = 5", b"retry = 9")),
+        (asked.an_undo(), asked.PATCH + b"\n"),
+        (asked.a_sync(), asked.PATCH[:-1]),
+        (asked.a_sync(None), asked.PATCH),
+        (a_seal(ManualClock()), asked.PATCH),
+    ],
+)
+def test_a_diff_of_another_hash_is_not_even_read(seal: Seal, diff: bytes | None) -> None:
+    with pytest.raises(AuthError) as refused:
+        read_question(asked.told(seal), diff=diff)
+    assert refused.value.code == "approval.digest-mismatch"
+
+
+@pytest.mark.requirement("P2")
+@pytest.mark.requirement("R25")
+def test_a_diff_that_tells_of_other_files_than_were_sealed_is_not_shown() -> None:
+    other = asked.PATCH.replace(b"gone.txt", b"kept.txt")
+    name = hashlib.sha256(other).hexdigest()
+    for seal in (asked.a_change(), asked.an_undo()):
+        swapped = replace(seal, payload={**seal.payload, "diff_sha256": name})
+        with pytest.raises(AuthError) as refused:
+            read_question(asked.told(swapped), diff=other)
+        assert refused.value.code == "approval.digest-mismatch"
+    sync = asked.a_sync()
+    commit = {**sync.payload["commit"], "diff_sha256": name}
+    with pytest.raises(AuthError):
+        read_question(
+            asked.told(replace(sync, payload={**sync.payload, "commit": commit})), diff=other
+        )
+
+
+def test_a_commit_may_hold_files_of_which_no_text_can_be_shown() -> None:
+    first = asked.PATCH[: asked.PATCH.index(b"diff --git a/old.sh")]
+    sync = asked.a_sync()
+    commit = {**sync.payload["commit"], "diff_sha256": hashlib.sha256(first).hexdigest()}
+    seal = replace(sync, payload={**sync.payload, "commit": commit})
+    question = read_question(asked.told(seal), diff=first)
+    assert question.diff is not None
+    assert len(question.diff.files) < len(question.changes)
+
+
+def test_a_sealed_diff_that_cannot_be_read_is_not_shown() -> None:
+    seal = asked.a_change()
+    junk = b"Binary files a/x and b/x differ\n"
+    name = hashlib.sha256(junk).hexdigest()
+    with pytest.raises(InputError):
+        read_question(
+            asked.told(replace(seal, payload={**seal.payload, "diff_sha256": name})), diff=junk
+        )

@@ -14,7 +14,8 @@ from common.seal import Source, digest, seal_bytes
 from common.seal_payloads import Executable
 from common.sentences import Lang
 from common.terminal import Ink, cells
-from local_agent.approval.dialogs import terminal
+from local_agent.approval.dialogs import terminal, tty
+from local_agent.approval.dialogs.layout import MAX_WIDTH, MIN_WIDTH
 from local_agent.approval.dialogs.question import Question, read_question
 from local_agent.replies import RISK
 from tests.sealed import a_payload, a_seal
@@ -169,8 +170,95 @@ def test_nothing_in_a_command_is_hidden_and_its_tail_is_visible() -> None:
 @settings(max_examples=80, deadline=None)
 def test_no_input_breaks_the_page(argv: list[str], text: str, width: int, lang: Lang) -> None:
     shown = page(ask_about(a_payload(argv=argv), text=text, machine=text), lang=lang, width=width)
-    room = max(terminal.MIN_WIDTH, min(width, terminal.MAX_WIDTH))
+    room = max(MIN_WIDTH, min(width, MAX_WIDTH))
     for line in shown.split("\n"):
         assert line.isprintable()
         assert cells(line) <= room + 1
     assert f"{len(argv) - 1} │ " in shown
+
+
+class ScriptedTerminal(tty.Terminal):
+    """Types what it was told, and keeps the screen."""
+
+    def __init__(self, *typed: str, height: int = 24) -> None:
+        super().__init__(-1, PLAIN)
+        self.screen = ""
+        self._typed = list(typed)
+        self._height = height
+
+    @property
+    def width(self) -> int:
+        return 80
+
+    @property
+    def height(self) -> int:
+        return self._height
+
+    def write(self, text: str) -> None:
+        self.screen += text
+
+    def read_line(self, prompt: str) -> str:
+        self.write(f"[{prompt}]\n")
+        return self._typed.pop(0)
+
+
+def long_question(lines: int = 100) -> Question:
+    script = "\n".join(f"echo {number}" for number in range(lines))
+    return ask_about(a_payload(script=script, argv=None), risk="high")
+
+
+def shows(terminal_: ScriptedTerminal, question: Question) -> bool:
+    now_ms = question.seal.created_at
+    return terminal.present(question, terminal_, lang="en", now_ms=now_ms)
+
+
+def test_a_page_of_two_screens_is_put_there_at_once() -> None:
+    screen, question = ScriptedTerminal(), ask_about()
+    assert shows(screen, question)
+    assert screen.screen.strip("\n") == page(question)
+
+
+@pytest.mark.requirement("R25")
+def test_a_long_page_comes_screen_by_screen_and_its_code_last() -> None:
+    question = long_question()
+    screen = ScriptedTerminal(*[""] * 10)
+    assert shows(screen, question)
+    pieces = screen.screen.split("[lines ")
+    assert len(pieces) > 4
+    assert all(piece.count("\n") <= 24 for piece in pieces)
+    assert question.code in pieces[-1]
+    assert all(question.code not in piece for piece in pieces[:-1])
+    shown = re.sub(r"\[lines [^\]]*\]\n", "", screen.screen)
+    assert shown.strip("\n") == page(question), "nothing is left out"
+
+
+@pytest.mark.parametrize("rest", ["a", "ALL", "全部"])
+def test_the_rest_can_be_had_at_once(rest: str) -> None:
+    question = long_question()
+    screen = ScriptedTerminal("", rest)
+    assert shows(screen, question)
+    shown = re.sub(r"\[lines [^\]]*\]\n", "", screen.screen)
+    assert shown.strip("\n") == page(question)
+
+
+@pytest.mark.requirement("P1")
+@pytest.mark.parametrize("leave", ["q", "Quit", "退出"])
+def test_who_leaves_before_the_end_is_not_asked(leave: str) -> None:
+    question = long_question()
+    screen = ScriptedTerminal("", leave)
+    assert not shows(screen, question)
+    assert question.code not in screen.screen
+
+
+def test_a_terminal_that_tells_no_height_is_not_paged() -> None:
+    question = long_question()
+    screen = ScriptedTerminal(height=0)
+    assert shows(screen, question)
+    assert screen.screen.strip("\n") == page(question)
+
+
+@pytest.mark.requirement("R42")
+def test_the_operators_of_a_shell_line_are_named() -> None:
+    shown = page(ask_about(a_payload(script="make && rm -rf $(cat x) | tee y", argv=None)))
+    assert "&&  $(…)  |" in shown
+    assert "meaning of their own" not in page(ask_about(a_payload(script="make all", argv=None)))

@@ -1,0 +1,237 @@
+"""What a file becomes by its part of a diff: applied, moved to where its lines stand, taken back.
+
+A hunk fits where its old lines stand byte for byte, and nowhere else: no fuzz.  All of it is
+computed in memory, in time linear to the file and the diff.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import Final
+
+from common.diff.model import MINUS, PLUS, SPACE, DiffModel, FileDiff, Hunk, Mode
+from common.errors import InputError
+
+# How much text is looked through for the hunks of one file that are not where they say they are.
+SEARCHED_BYTES: Final = 200_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A file as lines without their line feeds; ``is_open`` where the last one has none."""
+
+    lines: list[bytes]
+    is_open: bool
+
+
+def patched(file: FileDiff, old: bytes) -> bytes:
+    """Return what the file becomes.
+
+    Args:
+        file: One file of a diff.
+        old: What is there: the content of ``file.old_path``; empty for an added file.
+
+    Raises:
+        InputError: ``diff.context`` with ``path``, ``hunk`` (from 1; 0 where no hunk is to blame)
+            and ``line``, the first line of the old file that is not as the diff has it.
+    """
+    if not file.hunks:
+        return _unpatched(file, old)
+    text = _text(old)
+    result: list[bytes] = []
+    at, is_open = 0, text.is_open
+    for number, hunk in enumerate(file.hunks, 1):
+        first, end = hunk.old_first, hunk.old_first + hunk.old_count
+        side = hunk.old_side()
+        if first < at or not _fits(hunk, side, text, first):
+            raise _misfit(file, number, _first_difference(side, text, first))
+        result += text.lines[at:first]
+        result += hunk.new_side()
+        at = end
+        if end == len(text.lines):
+            is_open = hunk.new_open
+    result += text.lines[at:]
+    if file.op == "delete" and result:
+        raise _misfit(file, 1, file.hunks[0].old_count + 1)
+    if file.op == "add" and text.lines:
+        raise _misfit(file, 1, 1)
+    return _joined(result, is_open=is_open)
+
+
+def relocated(file: FileDiff, old: bytes) -> tuple[FileDiff, int]:
+    """Return the file with the true line numbers of its hunks, and how many of them moved.
+
+    A hunk that fits where it says stays there.  Any other is looked for in the whole file; it moves
+    only when its old lines stand there exactly once, after the hunk before it.
+
+    Args:
+        file: One file of a diff.
+        old: What is there, as for `patched`.
+
+    Raises:
+        InputError: ``diff.context``, as by `patched`.
+    """
+    text = _text(old)
+    searches = SEARCHED_BYTES // (len(old) + 1)
+    hunks: list[Hunk] = []
+    at = grown = moved = 0
+    for number, hunk in enumerate(file.hunks, 1):
+        side, first = hunk.old_side(), hunk.old_first
+        if not _fits(hunk, side, text, first):
+            moved += 1
+            found = _only_place(hunk, side, old) if moved <= searches else None
+            if found is None or not _fits(hunk, side, text, found):
+                raise _misfit(file, number, _first_difference(side, text, first))
+            first = found
+        if first < at:
+            raise _misfit(file, number, first + 1)
+        hunks.append(_placed(hunk, first, grown))
+        at = first + hunk.old_count
+        grown += hunk.added - hunk.removed
+    return (replace(file, hunks=tuple(hunks)) if moved else file), moved
+
+
+def reverse(model: DiffModel) -> DiffModel:
+    """Return the diff that takes this one back.
+
+    Raises:
+        InputError: ``diff.irreversible`` with ``path``: a copy, whose removal would have to tell
+            content that the diff does not hold; `deletion` makes that from the content.
+    """
+    return DiffModel(tuple(_reversed(file) for file in model.files))
+
+
+def select(model: DiffModel, paths: Collection[str]) -> DiffModel:
+    """Return the diff of these files alone, in its own order.
+
+    Raises:
+        InputError: ``diff.unknown-path`` with ``path``; ``diff.empty`` where no path is given.
+    """
+    wanted = set(paths)
+    files = tuple(file for file in model.files if file.path in wanted)
+    if unknown := wanted - {file.path for file in files}:
+        raise InputError("diff.unknown-path", path=min(unknown))
+    if not files:
+        raise InputError("diff.empty")
+    return DiffModel(files)
+
+
+def deletion(path: str, content: bytes, mode: Mode | None) -> FileDiff:
+    """Return what removes a file of this content.
+
+    Raises:
+        InputError: ``diff.refused`` with ``why`` ``binary``: no diff of text can tell it.
+    """
+    if b"\0" in content:
+        raise InputError("diff.refused", why="binary", line=1)
+    text = _text(content)
+    lines = tuple(b"-" + line for line in text.lines)
+    hunk = Hunk(1, len(lines), 0, 0, lines, old_open=text.is_open)
+    return FileDiff("delete", path, path, mode, None, (hunk,) if lines else (), 0, len(lines))
+
+
+# --- where a hunk fits ---
+
+
+def _text(content: bytes) -> _Text:
+    lines = content.split(b"\n")  # at line feeds alone (R33), not where str or bytes.splitlines do
+    if lines[-1]:
+        return _Text(lines, is_open=True)
+    lines.pop()
+    return _Text(lines, is_open=False)
+
+
+def _joined(lines: list[bytes], *, is_open: bool) -> bytes:
+    if not is_open and lines:
+        lines.append(b"")
+    return b"\n".join(lines)
+
+
+def _fits(hunk: Hunk, side: list[bytes], text: _Text, first: int) -> bool:
+    end = first + hunk.old_count
+    if text.lines[first:end] != side or end > len(text.lines):
+        return False
+    if end < len(text.lines):
+        # Without context below, git takes a hunk for the end of the file, and others do not.
+        return hunk.lines[-1][0] == SPACE and not (hunk.old_open or hunk.new_open)
+    # At the end of the file: nothing may be glued to a last line that has no line feed.
+    return hunk.old_open == text.is_open
+
+
+def _only_place(hunk: Hunk, side: list[bytes], old: bytes) -> int | None:
+    if not side:
+        return None
+    # Between line feeds, so that every find is at the start of a line and the work stays linear.
+    text = b"\n" + old
+    wanted = b"\n" + b"\n".join(side) + (b"" if hunk.old_open else b"\n")
+    if hunk.old_open:
+        place = len(text) - len(wanted) if text.endswith(wanted) else -1
+    else:
+        place = text.find(wanted)
+    if place < 0 or (not hunk.old_open and text.find(wanted, place + 1) >= 0):
+        return None
+    return text.count(b"\n", 0, place)
+
+
+def _placed(hunk: Hunk, first: int, grown: int) -> Hunk:
+    old_start = first + bool(hunk.old_count)
+    new_start = first + grown + bool(hunk.new_count)
+    return hunk._replace(old_start=old_start, new_start=new_start)
+
+
+def _first_difference(side: list[bytes], text: _Text, first: int) -> int:
+    here = text.lines[first : first + len(side)]
+    same = next((n for n, (one, two) in enumerate(zip(side, here, strict=False)) if one != two), -1)
+    if same >= 0:
+        return first + same + 1
+    return min(first + len(here), len(text.lines)) + (len(here) < len(side))
+
+
+def _misfit(file: FileDiff, hunk: int, line: int) -> InputError:
+    return InputError("diff.context", path=file.old_path or file.path, hunk=hunk, line=line)
+
+
+def _unpatched(file: FileDiff, old: bytes) -> bytes:
+    if old and file.op in ("add", "delete"):
+        raise _misfit(file, 0, 1)
+    return old
+
+
+# --- taken back ---
+
+
+def _reversed(file: FileDiff) -> FileDiff:
+    if file.op == "copy":
+        raise InputError("diff.irreversible", path=file.path)
+    hunks = tuple(_reversed_hunk(hunk) for hunk in file.hunks)
+    modes = file.new_mode, file.old_mode
+    if file.op == "add":
+        return FileDiff("delete", file.path, file.path, *modes, hunks, file.removed, file.added)
+    if file.op == "delete":
+        return FileDiff("add", file.path, None, *modes, hunks, file.removed, file.added)
+    before = file.old_path or file.path
+    return FileDiff(file.op, before, file.path, *modes, hunks, file.removed, file.added)
+
+
+def _reversed_hunk(hunk: Hunk) -> Hunk:
+    lines: list[bytes] = []
+    put_back: list[bytes] = []  # after what they take the place of
+    for line in hunk.lines:
+        if line[0] == PLUS:
+            lines.append(b"-" + line[1:])
+        elif line[0] == MINUS:
+            put_back.append(b"+" + line[1:])
+        else:
+            lines += [*put_back, line]
+            put_back.clear()
+    return Hunk(
+        old_start=hunk.new_start,
+        old_count=hunk.new_count,
+        new_start=hunk.old_start,
+        new_count=hunk.old_count,
+        lines=(*lines, *put_back),
+        old_open=hunk.new_open,
+        new_open=hunk.old_open,
+        section=hunk.section,
+    )

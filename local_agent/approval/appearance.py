@@ -1,0 +1,31 @@
+"""Whether the desktop is dark, as far as it tells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final, Literal
+
+from common.errors import CodexBridgeError
+from local_agent.process import Limits, run_child
+
+Theme = Literal["light", "dark", "auto"]
+
+_SCHEME: Final = ("/usr/bin/gsettings", "get", "org.gnome.desktop.interface", "color-scheme")
+_PASSED_ON: Final = ("XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "HOME")
+_LIMITS: Final = Limits(timeout_s=3.0, grace_s=0.5, output_cap_bytes=4096)
+
+
+async def is_dark(environ: Mapping[str, str]) -> bool:
+    """Tell whether the person's desktop is dark; False where it does not say."""
+    theme = environ.get("GTK_THEME", "").lower()
+    if theme:
+        return theme.endswith((":dark", "-dark"))
+    if "DBUS_SESSION_BUS_ADDRESS" not in environ:
+        return False
+    env = {name: environ[name] for name in _PASSED_ON if name in environ}
+    try:
+        said = await run_child(_SCHEME, cwd=Path("/"), env=env, limits=_LIMITS)
+    except (CodexBridgeError, OSError):
+        return False
+    return b"prefer-dark" in said.stdout.parts()[0]

@@ -1,0 +1,120 @@
+"""What stands on the page of every approval: what is asked, by whom, what follows, its code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from common.sentences import Sentence
+from common.terminal import cells, clip_cells
+from common.text import one_line
+from local_agent.approval.dialogs import words
+from local_agent.approval.dialogs.duration import time_left
+from local_agent.approval.dialogs.layout import Layout, Styled
+from local_agent.approval.dialogs.question import Question
+from local_agent.replies import RISK
+from local_agent.safety.backups import KEPT_DAYS
+
+
+def heading(question: Question, layout: Layout) -> Iterator[str]:
+    """Give the title with the risk beside it."""
+    risk = layout.say(words.HIGH if question.high_risk else words.NORMAL)
+    styled = layout.ink("alarm" if question.high_risk else "dim", f" {risk} ")
+    title = f"{question.seal.short_id}  {title_of(question, layout)}"
+    title = clip_cells(title, layout.width - cells(risk) - 4)
+    filling = " " * (layout.width - cells(title) - cells(risk) - 2)
+    yield layout.ink("bold", title) + filling + styled
+    yield layout.ink("dim", "─" * layout.width)
+
+
+def title_of(question: Question, layout: Layout) -> str:
+    """Return what is asked, in one line."""
+    payload = question.seal.payload
+    commits = question.seal.action == "git_sync" and payload["commit"] is not None
+    title = words.TITLE_COMMIT if commits else words.TITLES[question.seal.action]
+    undone = payload["undoes"]["short_id"] if question.seal.action == "undo" else ""
+    return layout.say(title, machine=_machine(question), undone=undone)
+
+
+def who(question: Question, layout: Layout) -> Iterator[str]:
+    """Give where it would be done, and who is said to have asked."""
+    yield from layout.row(words.MACHINE, [("bold", _machine(question))])
+    yield from layout.row(words.WORKSPACE, _workspace(question, layout), whole=True)
+    yield from layout.row(words.ASKED_BY, [("", _asked_by(question, layout))])
+    if question.text:
+        yield from layout.row(words.REQUEST, [("", question.text)], whole=True)
+
+
+def consequences(question: Question, layout: Layout) -> Iterator[str]:
+    """Give what the chat is told, whether it can be taken back, and why the risk is what it is."""
+    yield from layout.row(words.AFTERWARDS, [("", discloses(question, layout))])
+    style = "bold" if question.seal.undo == "no" else ""
+    yield from layout.row(words.UNDO, [(style, undo_statement(question, layout))])
+    reasons = [_risk(code, layout) for code in question.reasons]
+    if reasons:
+        style = "red" if question.high_risk else ""
+        yield from layout.row(words.WHY, [(style, f"• {reason}") for reason in reasons])
+
+
+def fingerprint(question: Question, layout: Layout, now_ms: int) -> Iterator[str]:
+    """Give the seal code and how long it can be used."""
+    left = time_left(question.seal.expires_at, now_ms, layout.lang)
+    code = layout.ink("mark", f" {question.code} ")
+    yield f"{layout.ink('dim', layout.label(words.CODE))}{code}   {layout.ink('dim', left)}"
+
+
+def undo_statement(question: Question, layout: Layout) -> str:
+    """Return whether and how it can be taken back (P5)."""
+    seal = question.seal
+    sentence: Sentence
+    if seal.undo == "no":
+        sentence = words.UNDO_NO.get(seal.action, words.UNDO_NO_OTHER)
+    elif seal.undo == "partly":
+        sentence = words.UNDO_PARTLY
+    else:
+        sentence = words.UNDO_YES.get(seal.action, words.UNDO_YES_OTHER)
+    return layout.say(sentence, task=seal.short_id, days=KEPT_DAYS)
+
+
+def discloses(question: Question, layout: Layout) -> str:
+    """Return what goes to the chat afterwards."""
+    seal = question.seal
+    if not seal.discloses:
+        return layout.say(words.NOTHING_TO_CHAT)
+    known = dict(words.DISCLOSES)
+    if seal.action == "run_command":
+        known["outcome"] = words.OUTCOME_OF_COMMAND
+    named = [
+        layout.say(known.get(name, words.DISCLOSES_OTHER), name=name) for name in seal.discloses
+    ]
+    return ("；" if layout.lang == "zh" else "; ").join(named)
+
+
+def _machine(question: Question) -> str:
+    return one_line(question.machine, 64)
+
+
+def _workspace(question: Question, layout: Layout) -> list[Styled]:
+    name = question.workspace
+    rows: list[Styled] = [("bold", name)] if name else []
+    rows.append(("", question.seal.workspace.path))
+    if head := question.seal.git_head:
+        rows.append(("dim", layout.say(words.AT_COMMIT, commit=head[:12])))
+    return rows
+
+
+def _asked_by(question: Question, layout: Layout) -> str:
+    source = question.seal.source
+    if not source.gateway_key_id:
+        return layout.say(words.ASKED_HERE)
+    channel = words.CHANNELS.get(source.channel)
+    return layout.say(
+        words.ASKED_CHAT,
+        user=one_line(source.claimed_user, 128),
+        channel=layout.say(channel) if channel else one_line(source.channel, 32),
+        key=source.gateway_key_id,
+    )
+
+
+def _risk(code: str, layout: Layout) -> str:
+    sentence = RISK.get(code)
+    return layout.say(sentence) if sentence else code

@@ -1,0 +1,74 @@
+"""Sentences about changes of files, undo and git sync (P5, P7); like `local_agent.replies`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from common.sentences import Sentence
+
+# --- proposals ------------------------------------------------------------------------------
+
+WOULD_APPLY = Sentence(
+    en="Proposed in workspace {workspace}: {count} {count:file|files}, +{added} −{removed}. It can "
+    "be undone.",
+    zh="在工作区 {workspace} 提议改动 {count} 个文件，+{added} −{removed}。应用后可以撤销。",
+)
+WOULD_UNDO = Sentence(
+    en="Proposed in workspace {workspace}: undo {task}, {count} {count:file|files}.",
+    zh="在工作区 {workspace} 提议撤销 {task}，共 {count} 个文件。",
+)
+FILE_ROW = Sentence(en="{path} +{added} −{removed}", zh="{path} +{added} −{removed}")
+APPLY_OFF = Sentence(
+    en="Changes of files are switched off on this machine (allow_apply_patch = false).",
+    zh="本机已禁止改动文件（allow_apply_patch = false）。",
+)
+UNDO_WHICH = Sentence(
+    en="Say which change to undo: {prefix} undo T-7K3F. `{prefix} status` lists your tasks.",
+    zh="请说明撤销哪个改动：{prefix} 撤销 T-7K3F。“{prefix} 状态”可列出你的任务。",
+)
+NARROWED = Sentence(
+    en="Narrowed at the machine to some of its files; asked anew there.",
+    zh="已在电脑上缩小为其中部分文件；正在那里重新询问。",
+)
+
+# --- outcomes -------------------------------------------------------------------------------
+
+APPLIED = Sentence(
+    en="Applied to {count} {count:file|files}. To take it back: {prefix} undo {task}",
+    zh="已应用到 {count} 个文件。如需撤销：{prefix} 撤销 {task}",
+)
+UNDONE = Sentence(
+    en="{undone} is undone: {count} {count:file is|files are} as before. To bring it back: "
+    "{prefix} undo {task}",
+    zh="已撤销 {undone}：{count} 个文件恢复原样。如需再次应用：{prefix} 撤销 {task}",
+)
+CHANGE_ROW = Sentence(en="{op} {path}", zh="{op} {path}")
+OPS: Final[dict[str, Sentence]] = {
+    "add": Sentence(en="new", zh="新建"),
+    "modify": Sentence(en="changed", zh="修改"),
+    "delete": Sentence(en="deleted", zh="删除"),
+    "rename": Sentence(en="renamed to", zh="重命名为"),
+    "copy": Sentence(en="copied to", zh="复制为"),
+}
+CHANGE_FAILED = Sentence(
+    en="It could not be written ({why}); every file is as it was.",
+    zh="无法写入（{why}）；所有文件保持原样。",
+)
+CHANGE_NOT_WRITTEN = Sentence(
+    en="It was interrupted before anything was written; every file is as it was.",
+    zh="在写入任何内容之前被中断；所有文件保持原样。",
+)
+CHANGE_RESTORED = Sentence(
+    en="It was interrupted halfway and has been taken back; every file is as it was.",
+    zh="写到一半时被中断，已全部恢复；所有文件保持原样。",
+)
+CHANGE_UNKNOWN = Sentence(
+    en="It was approved, then interrupted, and files have changed since: whether it was applied is "
+    "unknown. Nothing is written by itself; please check at the machine.",
+    zh="获批后被中断，之后文件又有变化：是否已应用未知。不会自动写入；请在电脑上检查。",
+)
+UNKNOWN = Sentence(
+    en="It was approved, then interrupted. Whether it happened is unknown; it is not done again by "
+    "itself. Please check at the machine.",
+    zh="获批后被中断。是否已执行未知；不会自动再次执行。请在电脑上检查。",
+)

@@ -1,0 +1,56 @@
+"""Diffs on their way between files, the agent and what a person is shown."""
+
+from __future__ import annotations
+
+import base64
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from common.errors import InputError
+from common.home import Home
+from common.seal import read_seal
+from local_agent.approval.dialogs.question import Question, diff_name, read_question
+from local_agent.control.client import stream
+from local_agent.control.wire import BODY_BYTES
+
+
+def read_patch(file: str) -> bytes:
+    """Return the bytes of a patch file; ``-`` is standard input.
+
+    Raises:
+        InputError: ``diff.too-large``.
+        OSError: the file cannot be read.
+    """
+    if file == "-":
+        data = sys.stdin.buffer.read(BODY_BYTES + 1)
+    else:
+        with Path(file).open("rb") as opened:
+            data = opened.read(BODY_BYTES + 1)
+    if len(data) > BODY_BYTES:
+        raise InputError("diff.too-large", limit=BODY_BYTES)
+    return data
+
+
+def fetch_diff(home: Home, environ: Mapping[str, str], short_id: str) -> bytes:
+    """Return the exact diff of a task.
+
+    Raises:
+        StateError: ``diff.none``, ``task.unknown``.
+        UnavailableError: the agent does not run.
+    """
+    steps = stream(home, environ, "diff", task=short_id)
+    return b"".join(base64.b64decode(value["diff"]) for kind, value in steps if kind == "event")
+
+
+def read_asked(home: Home, environ: Mapping[str, str], approval: Mapping[str, Any]) -> Question:
+    """Return the question of an approval that the agent told, with the diff that belongs to it.
+
+    Raises:
+        AuthError: ``approval.digest-mismatch``.
+        RemoteProtocolError: it cannot be read.
+    """
+    seal = read_seal(str(approval["seal"]).encode("utf-8", "replace"))
+    diff = fetch_diff(home, environ, seal.short_id) if diff_name(seal) else None
+    return read_question(approval, diff=diff)

@@ -1,0 +1,189 @@
+"""Beginning tasks at this machine: a request, a patch from a file, an undo, a request once more."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+from collections.abc import AsyncIterator, Callable, Coroutine
+from dataclasses import replace
+from typing import Any, Final, Protocol, TypeVar
+
+from common import dsl
+from common.diff.parse import parse_diff
+from common.errors import InputError, StateError, StoreError
+from common.ids import new_short_id, new_uuid
+from common.model.state import FINAL, Reason, TaskState
+from common.sentences import Lang
+from common.text import one_line
+from local_agent.control.arguments import Arguments
+from local_agent.control.watching import Answer, Watching
+from local_agent.engine.ports import NewTask
+from local_agent.store.journal import Journal
+from local_agent.store.runner import JournalThread
+from local_agent.store.tasks import Task
+
+MAX_TEXT_BYTES: Final = 20_000  # security limits table, command text
+MAX_PATHS: Final = 500  # as many files as a diff can have
+ID_LENGTHS: Final = (4, 4, 5, 5)  # of the short IDs tried when one is taken
+
+_FILE_NAME_BYTES: Final = 200
+_PATCH: Final = "patch"  # the words of the grammar (`common.dsl`)
+_UNDO: Final = "undo"
+
+_T = TypeVar("_T")
+Finish = Callable[[Coroutine[Any, Any, _T]], Coroutine[Any, Any, _T]]
+
+
+class Engine(Protocol):
+    """What asking needs of the engine."""
+
+    async def submit(self, new: NewTask) -> Task:
+        """Write a task and begin it."""
+        ...
+
+
+class Asking:
+    """Each request becomes a task like one from the chat; none of them decides anything.
+
+    Args:
+        db: The journal's thread.
+        engine: Begins tasks.
+        watching: Tells what becomes of them.
+        keep: Keeps the bytes of a diff durably and returns their name; blocks.
+        prefix: What addresses the bot; put before a request that leaves it out.
+        user: Who sits at this machine, for the record.
+        finish: Carries a change out whole, whoever hangs up meanwhile.
+    """
+
+    def __init__(
+        self,
+        *,
+        db: JournalThread,
+        engine: Engine,
+        watching: Watching,
+        keep: Callable[[bytes], str],
+        prefix: str,
+        user: str,
+        finish: Finish[Task],
+    ) -> None:
+        self._db = db
+        self._engine = engine
+        self._watching = watching
+        self._keep = keep
+        self._prefix = prefix
+        self._user = user
+        self._finish = finish
+
+    async def ask(self, args: Arguments, _body: bytes) -> AsyncIterator[Answer]:
+        """Begin what was asked for in words.
+
+        Raises:
+            InputError: ``ask.empty``, ``ask.too-long``.
+        """
+        text = args.text("text").strip()
+        new = self._new_task(text, lang=_lang(args), workspace=args.text("workspace") or None)
+        async for step in self._begin(new):
+            yield step
+
+    async def apply(self, args: Arguments, body: bytes) -> AsyncIterator[Answer]:
+        """Begin to apply a patch that a person has in a file.
+
+        Raises:
+            InputError: ``diff.*``: it cannot be read; nothing was begun.
+        """
+        await asyncio.to_thread(parse_diff, body)
+        name = one_line(args.text("name"), _FILE_NAME_BYTES)
+        new = self._new_task(
+            f"{self._prefix} {_PATCH} {name}",
+            lang=_lang(args),
+            workspace=args.text("workspace") or None,
+        )
+        kept = await asyncio.to_thread(self._keep, body)
+        async for step in self._begin(replace(new, attachment=kept)):
+            yield step
+
+    async def undo(self, args: Arguments, _body: bytes) -> AsyncIterator[Answer]:
+        """Begin to take back what a task has changed, all of it or some files.
+
+        Raises:
+            StateError: ``task.unknown``.
+        """
+        first = await self._db.run(self._journal.tasks.named, args.text("task"))
+        paths = args.texts("only", MAX_PATHS)
+        new = self._new_task(
+            " ".join([self._prefix, _UNDO, first.short_id, *map(shlex.quote, paths)]),
+            lang=_lang(args),
+            workspace=first.workspace,
+        )
+        async for step in self._begin(new):
+            yield step
+
+    async def retry(self, args: Arguments, _body: bytes) -> AsyncIterator[Answer]:
+        """Begin once more what a task that has ended asked for.
+
+        Raises:
+            StateError: ``task.unknown``, ``retry.open``, ``retry.unknown``.
+        """
+        first = await self._db.run(self._journal.tasks.named, args.text("task"))
+        if first.reason is None:
+            raise StateError("retry.open", task=first.short_id)
+        if first.reason is Reason.UNKNOWN and not args.flag("may_have_run"):
+            raise StateError("retry.unknown", task=first.short_id)
+        new = self._new_task(first.text, lang=first.lang, workspace=first.workspace)
+        new = replace(new, retry_of=first.task_id, attachment=first.attachment)
+        async for step in self._begin(new):
+            yield step
+
+    async def follow(self, args: Arguments, _body: bytes) -> AsyncIterator[Answer]:
+        """Watch a task to its end.
+
+        Raises:
+            StateError: ``task.unknown``.
+        """
+        task = await self._db.run(self._journal.tasks.named, args.text("task"))
+        async for step in self._watching.task(task.task_id, until=FINAL):
+            yield step
+
+    async def _begin(self, new: NewTask) -> AsyncIterator[Answer]:
+        submitting = self._finish(self._submit(new))
+        until = FINAL | {TaskState.WAITING_APPROVAL}
+        async for step in self._watching.task(new.task_id, until=until, begin=submitting):
+            yield step
+
+    async def _submit(self, new: NewTask) -> Task:
+        for length in ID_LENGTHS:
+            try:
+                return await self._engine.submit(new)
+            except StoreError as error:
+                if error.code != "store.short-id-taken":
+                    raise
+            new = replace(new, short_id=new_short_id("agent", length=length))
+        return await self._engine.submit(new)
+
+    def _new_task(self, text: str, *, lang: Lang, workspace: str | None) -> NewTask:
+        if not text:
+            raise InputError("ask.empty")
+        if isinstance(dsl.parse(text, prefix=self._prefix), dsl.NotAddressed):
+            text = f"{self._prefix} {text}"
+        if len(text.encode("utf-8", "replace")) > MAX_TEXT_BYTES:
+            raise InputError("ask.too-long", limit=MAX_TEXT_BYTES)
+        task_id = new_uuid()
+        return NewTask(
+            task_id=task_id,
+            short_id=new_short_id("agent"),
+            source="local_ui",
+            channel="terminal",
+            claimed_user=self._user,
+            thread_id=task_id,
+            text=text,
+            lang=lang,
+            workspace=workspace,
+        )
+
+    @property
+    def _journal(self) -> Journal:
+        return self._db.journal
+
+
+def _lang(args: Arguments) -> Lang:
+    return "zh" if args.text("lang") == "zh" else "en"

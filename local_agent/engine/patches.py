@@ -1,0 +1,68 @@
+"""Proposes the diff that a person at this machine brought, as it is."""
+
+from __future__ import annotations
+
+import asyncio
+
+from common.diff.model import DiffModel
+from common.diff.parse import parse_diff
+from common.model.proposal import LocalApproval
+from common.sentences import Lang, say
+from local_agent import change_replies, replies
+from local_agent.engine.changes import diff_proposal
+from local_agent.engine.ports import Blobs
+from local_agent.errors import RefusedError
+from local_agent.proposers.base import CHAT_ROWS, Asked, Proposed, nothing
+
+
+class PatchProposer:
+    """Reads the diff that came with a request.
+
+    Args:
+        blobs: Where it lies.
+        allowed: False refuses every change (setting ``allow_apply_patch``).
+    """
+
+    def __init__(self, blobs: Blobs, *, allowed: bool) -> None:
+        self._blobs = blobs
+        self._allowed = allowed
+
+    async def propose(self, asked: Asked) -> Proposed:
+        """Return it as a proposal, or say truthfully why there is none.
+
+        Raises:
+            RefusedError: changes are switched off on this machine.
+            InputError: ``diff.*``: it is no diff that could be applied.
+        """
+        if not self._allowed:
+            raise RefusedError(("apply-off",))
+        if asked.workspace is None:
+            return nothing(replies.NO_WORKSPACE, asked)
+        diff = await asyncio.to_thread(self._blobs.get, asked.attachment or "")
+        model = await asyncio.to_thread(parse_diff, diff)
+        return Proposed(
+            diff_proposal(asked.attachment or "", diff, model),
+            told(model, asked.workspace.name, asked.lang),
+            LocalApproval(action="apply_diff"),
+        )
+
+
+def told(model: DiffModel, workspace: str, lang: Lang) -> str:
+    """Return what a diff would change, for the chat: paths and counts, bounded."""
+    added, removed = sum(f.added for f in model.files), sum(f.removed for f in model.files)
+    count = len(model.files)
+    head = say(
+        change_replies.WOULD_APPLY,
+        lang,
+        workspace=workspace,
+        count=count,
+        added=added,
+        removed=removed,
+    )
+    rows = [
+        say(change_replies.FILE_ROW, lang, path=file.path, added=file.added, removed=file.removed)
+        for file in model.files[:CHAT_ROWS]
+    ]
+    if (rest := count - CHAT_ROWS) > 0:
+        rows.append(say(replies.MORE_FILES, lang, count=rest))
+    return "\n".join([head, *rows])

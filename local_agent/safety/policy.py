@@ -1,0 +1,176 @@
+"""The person's own policy for one workspace: ``policies/<workspace>.toml`` beside the settings.
+
+Read from the config directory alone (R3).  It only narrows: every word of it refuses something or
+asks for more care, and there is none that allows anything.  What cannot be read whole refuses
+everything (R4), so a typing error never opens what was meant to be closed.  Blocking.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final, get_args
+
+from common.errors import ConfigError
+from common.home import Home, read_private
+from common.seal import Action
+from common.strict_json import canonical
+from common.text import one_line
+from local_agent.errors import PolicyError
+
+FOLDER: Final = "policies"
+MAX_BYTES: Final = 64 * 1024
+MAX_ITEMS: Final = 200
+MAX_ITEM_CHARS: Final = 255
+KEY_BYTES: Final = 64  # of an unknown key, in an error
+MAX_FILES: Final = 500  # as many as a diff may have at all
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """What is refused, or asked for with more care, whatever else is known.
+
+    Attributes:
+        refuse_actions: Actions that are refused altogether.
+        refuse_paths: Patterns of paths that no change, undo or commit may touch.
+        refuse_programs: Names of programs that no command may mention.
+        refuse_unsandboxed: Refuse commands that no sandbox holds.
+        refuse_network: Refuse what can reach the network.
+        refuse_shell: Refuse commands that a shell reads.
+        ask_high_paths: Patterns of paths that are high risk.
+        max_files: Refuse changes of more files; None where the table's own limit is enough.
+        require_typed: Everything is high risk, so that the whole code is typed.
+    """
+
+    refuse_actions: tuple[str, ...] = ()
+    refuse_paths: tuple[str, ...] = ()
+    refuse_programs: tuple[str, ...] = ()
+    refuse_unsandboxed: bool = False
+    refuse_network: bool = False
+    refuse_shell: bool = False
+    ask_high_paths: tuple[str, ...] = ()
+    max_files: int | None = None
+    require_typed: bool = False
+
+    @property
+    def sha256(self) -> str:
+        """Hash of what it says, for the seal; blanks and comments of the file do not matter."""
+        return hashlib.sha256(canonical(asdict(self))).hexdigest()
+
+
+def load_policy(places: Home, workspace: str) -> Policy:
+    """Return the policy of a workspace; where there is no file, the one that adds nothing.
+
+    Args:
+        places: Where the config directory is.
+        workspace: Its name in the registry.
+
+    Raises:
+        PolicyError: ``policy.unreadable``, ``policy.not-private``, ``policy.syntax``,
+            ``policy.unknown-key`` (key) or ``policy.value`` (key), each with ``file``; then
+            nothing may be done in the workspace.
+    """
+    folder = places.config / FOLDER
+    name = f"{FOLDER}/{workspace}.toml"  # told to the chat as well, so without the rest of its path
+    try:
+        _check_folder(folder)
+        data = _read(folder / f"{workspace}.toml")
+    except FileNotFoundError:
+        return Policy()
+    except ConfigError as error:
+        private = error.code == "config.file-readable-by-others"
+        code = "policy.not-private" if private else "policy.unreadable"
+        raise PolicyError(code, file=name) from None
+    except OSError:
+        raise PolicyError("policy.unreadable", file=name) from None
+    return _parse(data, name)
+
+
+def _check_folder(folder: Path) -> None:
+    """Require a folder that nobody else can put files into."""
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode):
+        raise NotADirectoryError(folder)
+    if found.st_uid not in (os.getuid(), 0) or found.st_mode & 0o022:
+        raise ConfigError("config.file-readable-by-others", path=folder)
+
+
+def _read(file: Path) -> bytes:
+    if not stat.S_ISREG(file.lstat().st_mode):
+        raise OSError(file)  # a FIFO would read as an empty file, which refuses nothing
+    return read_private(file, max_bytes=MAX_BYTES)
+
+
+def _parse(data: bytes, name: str) -> Policy:
+    try:
+        found = tomllib.loads(data.decode("utf-8"))
+    except (ValueError, RecursionError):
+        # Its own message may quote the file, and is in English only.
+        raise PolicyError("policy.syntax", file=name) from None
+    for key, value in found.items():
+        if key not in _CHECKS:
+            raise PolicyError("policy.unknown-key", file=name, key=one_line(key, KEY_BYTES))
+        if not _CHECKS[key](value):
+            raise PolicyError("policy.value", file=name, key=key)
+    return Policy(**{key: _frozen(value) for key, value in found.items()})
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _is_flag(value: object) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_count(value: object) -> bool:
+    # A bool is an int to Python, and never to a policy.
+    return type(value) is int and 1 <= value <= MAX_FILES
+
+
+def _is_list(value: object) -> bool:
+    return (
+        isinstance(value, list)
+        and len(value) <= MAX_ITEMS
+        and all(isinstance(item, str) and _is_item(item) for item in value)
+    )
+
+
+def _is_item(item: str) -> bool:
+    return 0 < len(item) <= MAX_ITEM_CHARS and item.isprintable() and item == item.strip()
+
+
+def _are_actions(value: object) -> bool:
+    return _is_list(value) and set(_items(value)) <= set(get_args(Action))
+
+
+def _are_patterns(value: object) -> bool:
+    # A path of the workspace has no slash in front; such a pattern would never match.
+    return _is_list(value) and not any(item.startswith("/") for item in _items(value))
+
+
+def _are_programs(value: object) -> bool:
+    # Programs are compared by their bare names; one with a slash would never match.
+    return _is_list(value) and not any("/" in item for item in _items(value))
+
+
+def _items(value: Any) -> list[str]:
+    return list(value)
+
+
+_CHECKS: Final[Mapping[str, Callable[[object], bool]]] = {
+    "refuse_actions": _are_actions,
+    "refuse_paths": _are_patterns,
+    "refuse_programs": _are_programs,
+    "refuse_unsandboxed": _is_flag,
+    "refuse_network": _is_flag,
+    "refuse_shell": _is_flag,
+    "ask_high_paths": _are_patterns,
+    "max_files": _is_count,
+    "require_typed": _is_flag,
+}

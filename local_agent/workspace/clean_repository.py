@@ -1,0 +1,167 @@
+"""A bare repository of ours that borrows the objects of a workspace's, and nothing else of it.
+
+In it trees are made and compared without writing into the workspace, and from it we push: its
+configuration is the text below, so that nothing in the workspace's ``.git/config``, attributes or
+hooks has a say.  0700, in a folder of ours, thrown away after use.  Blocking.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from common.errors import InputError
+from local_agent.workspace.remote_url import RemoteUrl
+
+if TYPE_CHECKING:
+    import pygit2
+
+MAX_ENTRIES: Final = 500_000  # of a repository's own folder
+_MAX_SHALLOW: Final = 1024 * 1024
+
+_SHALLOW: Final = re.compile(rb"(?:[0-9a-f]{40}\n)*")
+# What runs a program, reads attributes, sends more than is asked for, or believes a file of the
+# borrowed store that git made only to be faster.
+_CONFIG: Final = """\
+[core]
+\trepositoryformatversion = 0
+\tbare = true
+\tattributesFile = /dev/null
+\thooksPath = /dev/null
+\tfsmonitor = false
+\tcommitGraph = false
+\tmultiPackIndex = false
+\talternateRefsCommand = /bin/true
+[diff]
+\tmnemonicPrefix = false
+\tnoprefix = false
+\tcontext = 3
+\tinterHunkContext = 0
+\trenames = false
+\texternal =
+[gc]
+\tauto = 0
+[maintenance]
+\tauto = false
+[push]
+\tfollowTags = false
+\tgpgSign = false
+\tnegotiate = false
+\trecurseSubmodules = no
+\tpushOption =
+[submodule]
+\trecurse = false
+[http]
+\tfollowRedirects = false
+"""
+_FOR_URL: Final = """\
+[url "{url}"]
+\tinsteadOf = {url}
+\tpushInsteadOf = {url}
+[http "{url}"]
+\tfollowRedirects = false
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class CleanRepository:
+    """One such repository, by its folder."""
+
+    path: Path
+
+    def open(self) -> pygit2.Repository:
+        """Return it, opened by libgit2."""
+        import pygit2
+        from pygit2.enums import RepositoryOpenFlag
+
+        return pygit2.Repository(str(self.path), RepositoryOpenFlag.NO_SEARCH)
+
+    def aim_at(self, url: RemoteUrl) -> None:
+        """Let git push to this very URL, whatever rules for other URLs the person has.
+
+        A rule that names a URL whole is the longest there can be; `remote_url.rewritten` refuses
+        the case of two.
+        """
+        with (self.path / "config").open("a", encoding="utf-8") as config:
+            config.write(_FOR_URL.format(url=url.text))
+
+
+@contextmanager
+def clean_repository(scratch: Path, workspace: Path) -> Iterator[CleanRepository]:
+    """Give a new one that sees the objects of the workspace, and remove it afterwards.
+
+    Args:
+        scratch: A private folder of ours.
+        workspace: Real path of a workspace.
+
+    Raises:
+        InputError: as `check_plain`; ``sync.repository``.
+    """
+    check_plain(workspace)
+    scratch.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix="clean-", dir=scratch))
+    try:
+        _write(folder, workspace / ".git")
+        yield CleanRepository(folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def check_plain(workspace: Path) -> None:
+    """Require that ``.git`` is a folder of the workspace with nothing but files and folders in it.
+
+    What we write there must not land elsewhere.  Hooks may be links: we neither run nor write them.
+
+    Raises:
+        InputError: ``sync.no-repository``; ``sync.linked``: the repository lies elsewhere, as that
+            of a linked work tree or of a submodule; ``sync.repository``: a link is in it.
+    """
+    git = workspace / ".git"
+    try:
+        is_folder = stat.S_ISDIR(git.lstat().st_mode)
+    except OSError:
+        raise InputError("sync.no-repository") from None
+    if not is_folder or (git / "commondir").exists():
+        raise InputError("sync.linked")
+    looked, folders = 0, [git]
+    while folders:
+        for entry in folders.pop().iterdir():
+            mode = entry.lstat().st_mode
+            looked += 1
+            if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)) or looked > MAX_ENTRIES:
+                raise InputError("sync.repository")
+            if stat.S_ISDIR(mode) and entry != git / "hooks":
+                folders.append(entry)
+
+
+def _write(folder: Path, git: Path) -> None:
+    objects = str(git / "objects")
+    if "\n" in objects:  # one line each in the list of borrowed stores
+        raise InputError("sync.repository")
+    (folder / "objects" / "info").mkdir(parents=True)
+    (folder / "refs").mkdir()
+    (folder / "objects" / "info" / "alternates").write_text(f"{objects}\n", encoding="utf-8")
+    (folder / "HEAD").write_text("ref: refs/heads/none\n", encoding="utf-8")
+    (folder / "config").write_text(_CONFIG, encoding="utf-8")
+    if shallow := _shallow(git / "shallow"):
+        (folder / "shallow").write_bytes(shallow)
+
+
+def _shallow(file: Path) -> bytes:
+    try:
+        handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return b""
+    with os.fdopen(handle, "rb") as opened:
+        content = opened.read(_MAX_SHALLOW + 1)
+    if len(content) > _MAX_SHALLOW or not _SHALLOW.fullmatch(content):
+        raise InputError("sync.repository")
+    return content

@@ -1,0 +1,190 @@
+"""Writing a planned commit into the repository of a workspace, and finding it again.
+
+Objects first, then the index, then the branch by compare-and-swap: whatever is cut off in between
+leaves the branch as it was.  No hook runs and nothing is signed.  Blocking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from common.errors import StateError
+from local_agent.workspace.git import head_of, open_repository
+from local_agent.workspace.git_preflight import (
+    SyncPlan,
+    Upstream,
+    branch_of,
+    new_tree,
+    open_for_sync,
+    stage,
+)
+
+if TYPE_CHECKING:
+    import pygit2
+
+MAX_LOOKED_AT: Final = 1000  # commits, from the tip of the branch back
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What of a sealed sync can be proved from the repository alone.
+
+    Attributes:
+        commit: The commit that it made, or for a push alone the one to be pushed; None where the
+            branch does not hold it.
+        untouched: The branch is where it was before.
+        pushed: The upstream is known to hold the commit.
+    """
+
+    commit: str | None
+    untouched: bool
+    pushed: bool
+
+
+def write_commit(workspace: Path, plan: SyncPlan, *, at_s: int) -> str:
+    """Make the planned commit and return its id.
+
+    Args:
+        workspace: Real path; its repository was looked at for this very plan a moment ago.
+        plan: With a commit.
+        at_s: Seconds since the epoch, for author and committer.
+
+    Raises:
+        StateError: ``sync.moved``: the branch is no longer where it was planned from;
+            ``sync.locked``: another program is writing the index; ``sync.failed``.
+        InputError: ``sync.repository`` or ``sync.detached``.
+    """
+    import pygit2
+
+    repository = open_for_sync(workspace)
+    _check_unmoved(repository, plan)
+    try:
+        tree = new_tree(repository, plan.head, plan.changes)
+        if plan.commit is None or str(tree) != plan.commit.tree:
+            raise StateError("sync.failed")
+        _write_index(repository, plan)
+        return _move_branch(repository, plan, tree, _signature(plan, at_s))
+    except (pygit2.GitError, OSError, ValueError) as error:
+        raise StateError("sync.failed") from error
+
+
+def remember_pushed(workspace: Path, upstream: Upstream, oid: str) -> None:
+    """Move the local reference that remembers the upstream, as git does after a push."""
+    import pygit2
+
+    repository = open_repository(workspace)
+    # It is a memory: a fetch that came first, or a lock, leaves what is true until the next fetch.
+    with suppress(pygit2.GitError, ValueError, OSError):
+        if repository is None or upstream.tracking is None:
+            return
+        known = repository.references.get(upstream.tracking)
+        if known is None:
+            repository.references.create(upstream.tracking, oid)
+        elif str(known.target) == upstream.oid:
+            known.set_target(oid, "update by push")
+
+
+def find_sealed(workspace: Path, payload: Mapping[str, Any]) -> Found | None:
+    """Return what can be proved of a sealed sync; None where the repository cannot be read.
+
+    Args:
+        workspace: Real path.
+        payload: As sealed (`common.seal_payloads.sync_payload`).
+    """
+    import pygit2
+
+    repository = open_repository(workspace)
+    if repository is None:
+        return None
+    try:
+        branch = repository.references.get(f"refs/heads/{payload['branch']}")
+        tip = str(branch.target) if branch else None
+        made = _commit_of(repository, tip, payload)
+        pushed = made is not None and _is_upstream(repository, payload, made)
+        return Found(made, tip == payload["head"], pushed)
+    except (pygit2.GitError, KeyError, ValueError):
+        return None
+
+
+def _check_unmoved(repository: pygit2.Repository, plan: SyncPlan) -> None:
+    if branch_of(repository) != plan.branch or head_of(repository) != plan.head:
+        raise StateError("sync.moved")
+
+
+def _signature(plan: SyncPlan, at_s: int) -> pygit2.Signature:
+    import pygit2
+
+    assert plan.commit is not None  # noqa: S101  # for the types: its caller has looked
+    zone = datetime.fromtimestamp(at_s, tz=UTC).astimezone().utcoffset()
+    minutes = round(zone.total_seconds() / 60) if zone else 0
+    return pygit2.Signature(plan.commit.author, plan.commit.email, at_s, minutes)
+
+
+def _write_index(repository: pygit2.Repository, plan: SyncPlan) -> None:
+    import pygit2
+
+    index = repository.index
+    index.read()
+    stage(index, repository, plan.changes)
+    try:
+        index.write()
+    except (pygit2.GitError, OSError) as error:
+        raise StateError("sync.locked") from error
+
+
+def _move_branch(
+    repository: pygit2.Repository, plan: SyncPlan, tree: pygit2.Oid, who: pygit2.Signature
+) -> str:
+    import pygit2
+
+    assert plan.commit is not None  # noqa: S101  # for the types: its caller has looked
+    message = plan.commit.message
+    parents: list[str | pygit2.Oid] = [plan.head] if plan.head else []
+    repository.set_ident(who.name, who.email)  # for the reflog
+    oid = repository.create_commit(None, who, who, f"{message}\n", tree, parents)
+    name = f"refs/heads/{plan.branch}"
+    try:
+        if plan.head is None:
+            repository.create_reference_direct(name, oid, False, f"commit (initial): {message}")
+        else:
+            reference = repository.lookup_reference(name)
+            # libgit2 swaps only from the value that this object holds.
+            if str(reference.target) != plan.head:
+                raise StateError("sync.moved")
+            reference.set_target(oid, f"commit: {message}")
+    except (pygit2.GitError, KeyError, ValueError) as error:
+        raise StateError("sync.moved") from error
+    return str(oid)
+
+
+def _commit_of(
+    repository: pygit2.Repository, tip: str | None, payload: Mapping[str, Any]
+) -> str | None:
+    sealed, head = payload["commit"], payload["head"]
+    if tip is None:
+        return None
+    commits = islice(repository.walk(repository[tip].id), MAX_LOOKED_AT)
+    if sealed is None:
+        return next((str(found.id) for found in commits if str(found.id) == head), None)
+    parents = [head] if head else []
+    wanted = (sealed["tree"], f"{sealed['message']}\n", sealed["author"], sealed["email"])
+    for found in commits:
+        said = (str(found.tree_id), found.message, found.author.name, found.author.email)
+        if said == wanted and [str(parent) for parent in found.parent_ids] == parents:
+            return str(found.id)
+    return None
+
+
+def _is_upstream(repository: pygit2.Repository, payload: Mapping[str, Any], made: str) -> bool:
+    short = payload["ref"].removeprefix("refs/heads/")
+    known = repository.references.get(f"refs/remotes/{payload['remote']}/{short}")
+    if known is None:
+        return False
+    target = str(known.target)
+    return target == made or repository.descendant_of(target, made)

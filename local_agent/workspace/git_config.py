@@ -1,0 +1,85 @@
+"""What the person's own git configuration says: name, mail address, and rewriting of URLs.
+
+Only the machine's and the person's files count (``/etc/gitconfig``, ``~/.gitconfig``,
+``~/.config/git/config`` and what those include, also by the place of the repository).  What the
+repository itself configures is read where it is named here, and nothing else of it.  Blocking.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from common.errors import InputError
+from common.text import has_hidden
+from local_agent.workspace.remote_url import Rewrite
+
+if TYPE_CHECKING:
+    import pygit2
+
+MAX_NAME_BYTES: Final = 200
+
+_REWRITE: Final = re.compile(r"url\.(?P<base>.+)\.(?P<push>push)?insteadof", re.DOTALL)
+
+
+def author(repository: pygit2.Repository) -> tuple[str, str]:
+    """Return name and mail address of who commits.
+
+    Raises:
+        InputError: ``sync.no-author``: one is missing, or cannot stand in a commit.
+    """
+    found = dict(_own(repository))  # the last one wins, as with git
+    name, email = (found.get(f"user.{key}", "").strip() for key in ("name", "email"))
+    if not all(map(_is_plain, (name, email))):
+        raise InputError("sync.no-author")
+    return name, email
+
+
+def rewrites(repository: pygit2.Repository) -> tuple[Rewrite, ...]:
+    """Return the person's rules for other URLs than the written ones."""
+    return tuple(
+        Rewrite(match["base"], value, push=match["push"] is not None)
+        for name, value in _own(repository)
+        if value and (match := _REWRITE.fullmatch(name))
+    )
+
+
+def single(repository: pygit2.Repository, name: str) -> str | None:
+    """Return a value as git would take it from any file, or None where there is none.
+
+    Raises:
+        InputError: ``sync.remote``: there are several.
+    """
+    values = [value for value in repository.config.get_multivar(name) if value]
+    if len(values) > 1:
+        raise InputError("sync.remote", name=name)
+    return values[0] if values else None
+
+
+def is_on(repository: pygit2.Repository, name: str, *, default: bool) -> bool:
+    """Return a yes or no as git would take it; what is neither counts as the default."""
+    try:
+        return repository.config.get_bool(name)
+    except (KeyError, ValueError):
+        return default
+
+
+def text_of(repository: pygit2.Repository, name: str) -> str:
+    """Return the last value in small letters; empty where there is none."""
+    values = [value or "" for value in repository.config.get_multivar(name)]
+    return values[-1].casefold() if values else ""
+
+
+def _own(repository: pygit2.Repository) -> Iterator[tuple[str, str]]:
+    from pygit2.enums import ConfigLevel
+
+    levels = (ConfigLevel.SYSTEM, ConfigLevel.XDG, ConfigLevel.GLOBAL)
+    for entry in repository.config_snapshot:
+        if entry.level in levels:
+            yield entry.name, entry.value or ""
+
+
+def _is_plain(text: str) -> bool:
+    fits = 0 < len(text.encode()) <= MAX_NAME_BYTES
+    return fits and not has_hidden(text) and not set(text) & set("<>\n\t")

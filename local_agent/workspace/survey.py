@@ -1,0 +1,211 @@
+"""What a command starts from: the workspace's own files by content, for the seal (R24b).
+
+Its own are the files that git would commit: tracked, or neither tracked nor ignored.  Where there
+is no repository, all but the folders that builds and package managers fill.  What was read is kept
+by identity, size and times, so that a second look reads only what has changed.
+
+One walk also finds what the sandbox has to know of: repositories further down, and sockets.  Names
+come from the file system and are not shown; nothing is followed.  Blocking.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from common.clock import Clock, SystemClock
+from local_agent.workspace.git import opens_at_once
+from local_agent.workspace.listing import Ignores
+
+MAX_ENTRIES: Final = 200_000  # files and folders that are looked at, ignored ones included
+MAX_DEPTH: Final = 128
+MAX_FILE_BYTES: Final = 16 * 1024 * 1024
+MAX_BYTES: Final = 256 * 1024 * 1024  # read at the first look
+MAX_FOUND: Final = 64  # repositories, and sockets
+MAX_KNOWN: Final = 50_000  # contents of one workspace that are remembered
+# Keys of the base.  Where there is the second, not all was compared by content.
+CONTENT: Final = "."
+STAMPS: Final = "*"
+
+_SETTLED_NS: Final = 2_000_000_000  # a file changed later than this ago may change in the same tick
+_OPEN: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+_Stamp = tuple[int, int, int, int, int]  # device, inode, size, mtime and ctime in ns
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """The state of one moment.
+
+    Attributes:
+        base: For the seal: under `CONTENT` the hash over names, modes and contents; under `STAMPS`,
+            only where there are too many files or too large ones, the hash over names, sizes,
+            times and inodes of those that were not read.
+        files: How many of its own files the workspace has.
+        unread: How many of them were not read.
+        repositories: Relative paths of each ``.git`` but the workspace's own, at most 64.
+        sockets: Relative paths of sockets, at most 64.
+    """
+
+    base: Mapping[str, str]
+    files: int
+    unread: int
+    repositories: tuple[str, ...]
+    sockets: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Found:
+    """What a walk has come across."""
+
+    files: list[tuple[str, os.stat_result]] = field(default_factory=list)
+    repositories: list[str] = field(default_factory=list)
+    sockets: list[str] = field(default_factory=list)
+    entries: int = 0
+    cut: bool = False
+
+
+class Surveyor:
+    """Surveys workspaces, and remembers the contents that it has read.
+
+    Args:
+        clock: Tells which files have not changed for long enough to be remembered.
+    """
+
+    def __init__(self, clock: Clock | None = None) -> None:
+        self._clock = clock or SystemClock()
+        self._known: dict[Path, dict[_Stamp, str]] = {}
+
+    def survey(self, workspace: Path) -> Survey:
+        """Return the state of a workspace now.
+
+        Args:
+            workspace: Real path.
+        """
+        found = _Found()
+        _walk(workspace, Ignores(workspace), found)
+        known = self._known.get(workspace, {})
+        settled = self._clock.now().wall_ms * 1_000_000 - _SETTLED_NS
+        fresh: dict[_Stamp, str] = {}
+        content, stamps, room, unread = hashlib.sha256(), hashlib.sha256(), MAX_BYTES, 0
+        for path, status in found.files:
+            # By sizes alone, whatever is known already: two looks must choose the same.
+            room -= status.st_size
+            stamp = _stamp(status)
+            sha256 = None
+            if room >= 0 and status.st_size <= MAX_FILE_BYTES:
+                sha256 = known.get(stamp) or _read(workspace / path, status)
+            if sha256 is None:
+                unread += 1
+                stamps.update(_line(path, status, repr(stamp)))
+                continue
+            content.update(_line(path, status, sha256))
+            if status.st_ctime_ns < settled and len(fresh) < MAX_KNOWN:
+                fresh[stamp] = sha256
+        self._known[workspace] = fresh
+        base = {CONTENT: content.hexdigest()}
+        if unread or found.cut:
+            base[STAMPS] = stamps.hexdigest()
+        return Survey(
+            base, len(found.files), unread, tuple(found.repositories), tuple(found.sockets)
+        )
+
+
+def _walk(workspace: Path, ignores: Ignores, found: _Found) -> None:
+    """Go through the workspace in one order, the same each time."""
+    folders = [("", False, 0)]
+    while folders:
+        folder, foreign, depth = folders.pop()
+        below = []
+        for entry in _entries(workspace / folder):
+            found.entries += 1
+            if found.entries > MAX_ENTRIES or depth > MAX_DEPTH:
+                found.cut = True
+                return
+            path = folder + entry.name
+            if entry.name == ".git":
+                if folder and len(found.repositories) < MAX_FOUND:
+                    found.repositories.append(path)
+                for inner in _entries(Path(entry.path)):  # such as the one of git's fsmonitor
+                    _note_socket(inner, f"{path}/{inner.name}", found)
+                continue
+            if entry.name == ".gitignore" and not opens_at_once(Path(entry.path)):
+                ignores.give_up()
+            if entry.is_dir(follow_symlinks=False):
+                hidden = foreign or ignores.ignored(path, is_folder=True)
+                below.append((f"{path}/", hidden, depth + 1))
+            elif not foreign and not ignores.ignored(path, is_folder=False):
+                _note(entry, path, found)
+            else:
+                _note_socket(entry, path, found)
+        folders += reversed(below)
+
+
+def _entries(folder: Path) -> Iterator[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            found = sorted(entries, key=lambda entry: entry.name)
+    except OSError:
+        return  # gone, or not ours to look into
+    yield from found
+
+
+def _note(entry: os.DirEntry[str], path: str, found: _Found) -> None:
+    try:
+        status = entry.stat(follow_symlinks=False)
+    except OSError:
+        return
+    if stat.S_ISSOCK(status.st_mode):
+        _note_socket(entry, path, found)
+    else:
+        found.files.append((path, status))
+
+
+def _note_socket(entry: os.DirEntry[str], path: str, found: _Found) -> None:
+    if entry.is_dir(follow_symlinks=False) or entry.is_file(follow_symlinks=False):
+        return
+    try:
+        is_socket = stat.S_ISSOCK(entry.stat(follow_symlinks=False).st_mode)
+    except OSError:
+        return
+    if is_socket and len(found.sockets) < MAX_FOUND:
+        found.sockets.append(path)
+
+
+def _stamp(status: os.stat_result) -> _Stamp:
+    return (
+        status.st_dev,
+        status.st_ino,
+        status.st_size,
+        status.st_mtime_ns,
+        status.st_ctime_ns,
+    )
+
+
+def _line(path: str, status: os.stat_result, what: str) -> bytes:
+    # What git keeps of a mode: its kind, and whether the owner may execute it.
+    mode = stat.S_IFMT(status.st_mode) | (status.st_mode & stat.S_IXUSR)
+    return b"%o %s %s\0" % (mode, what.encode(), os.fsencode(path))
+
+
+def _read(path: Path, status: os.stat_result) -> str | None:
+    """Return the hash of a content, or None where there is none to be read."""
+    if stat.S_ISLNK(status.st_mode):
+        try:
+            return hashlib.sha256(os.fsencode(path.readlink())).hexdigest()
+        except OSError:
+            return None
+    if not stat.S_ISREG(status.st_mode):
+        return None
+    try:
+        with open(path, "rb", opener=lambda name, _: os.open(name, _OPEN)) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return None
+            return hashlib.sha256(file.read(MAX_FILE_BYTES + 1)).hexdigest()
+    except OSError:
+        return None

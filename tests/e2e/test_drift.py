@@ -1,0 +1,122 @@
+"""Between the showing at a real terminal and the typed code something changes: nothing runs."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pygit2
+import pytest
+
+from tests.e2e.place import CODE, Place, Terminal, wait_until
+
+pytestmark = [
+    pytest.mark.timeout(180),
+    pytest.mark.slow,
+    pytest.mark.requirement("P2", "P7", "R24"),
+]
+
+
+def _change_a_byte(place: Place, workspace: Path) -> None:
+    path = workspace / "login.py"
+    path.write_text(path.read_text(encoding="utf-8").replace("3", "4"), encoding="utf-8")
+
+
+def _change_the_script(place: Place, workspace: Path) -> None:
+    with (workspace / "count.sh").open("a", encoding="utf-8") as script:
+        script.write("echo more >> ran.txt\n")
+
+
+def _change_the_program(place: Place, workspace: Path) -> None:
+    (workspace / "count").write_text("#!/bin/sh\necho other >> ran.txt\n", encoding="utf-8")
+
+
+def _commit(place: Place, workspace: Path) -> None:
+    repository = pygit2.Repository(str(workspace))
+    who = pygit2.Signature("Me", "me@example.com", 1_700_000_000, 0)
+    parents = [] if repository.head_is_unborn else [repository.head.target]
+    tree = repository.index.write_tree()
+    repository.create_commit("refs/heads/main", who, who, "x", tree, parents)
+
+
+def _allow_a_variable(place: Place, workspace: Path) -> None:
+    place.run("workspace", "add", str(workspace), "--toolchains", "none", "--pass-env", "HOME")
+
+
+def _rewrite_seal(place: Place, old: bytes, new: bytes) -> None:
+    (journal,) = place.root.rglob("journal.db")
+    with sqlite3.connect(journal, timeout=10) as database:
+        row = database.execute("SELECT rowid, seal FROM approvals").fetchone()
+        assert old in row[1]
+        changed = (row[1].replace(old, new), row[0])
+        database.execute("UPDATE approvals SET seal = ? WHERE rowid = ?", changed)
+
+
+def _tamper_with_argv(place: Place, workspace: Path) -> None:
+    _rewrite_seal(place, b'"argv":["./count"', b'"argv":["./other"')
+
+
+def _tamper_with_the_end(place: Place, workspace: Path) -> None:
+    _rewrite_seal(place, b'"expires_at":1', b'"expires_at":2')
+
+
+DRIFTS: dict[str, Callable[[Place, Path], None]] = {
+    "a byte of a file": _change_a_byte,
+    "the script it runs": _change_the_script,
+    "the program": _change_the_program,
+    "the commit": _commit,
+    "the environment's allow-list": _allow_a_variable,
+}
+FORGERIES: dict[str, Callable[[Place, Path], None]] = {
+    "the sealed argv": _tamper_with_argv,
+    "the sealed end": _tamper_with_the_end,
+}
+
+
+@pytest.fixture
+def shop(place: Place, workspace: Path) -> Place:
+    """Everything runs, and the workspace is a repository with a program."""
+    for name, line in (("count", "run"), ("other", "evil")):
+        program = workspace / name
+        program.write_text(f"#!/bin/sh\necho {line} >> ran.txt\n", encoding="utf-8")
+        program.chmod(0o755)
+    pygit2.init_repository(str(workspace), initial_head="main").index.add_all()
+    _commit(place, workspace)
+    place.start_all(workspace, "./count")
+    return place
+
+
+def _approve_late(place: Place, short_id: str, meanwhile: Callable[[], None]) -> None:
+    """Read what is shown, let something happen, and only then type the code."""
+    with Terminal(place.environ, "approve", short_id) as terminal:
+        shown = terminal.read_until(":", "：", after=CODE)
+        code = CODE.search(shown)
+        assert code, shown
+        meanwhile()
+        terminal.type(code[0])
+        terminal.read_to_end()
+
+
+@pytest.mark.parametrize("drift", DRIFTS)
+def test_what_changed_after_it_was_shown_does_not_run(
+    shop: Place, workspace: Path, drift: str
+) -> None:
+    assert shop.callback("@dev test") == 200
+    short_id = str(shop.waiting()["short_id"])
+    _approve_late(shop, short_id, lambda: DRIFTS[drift](shop, workspace))
+    assert shop.final(short_id)["reason"] == "drifted"
+    assert shop.hears(short_id, "drifted")
+    assert not (workspace / "ran.txt").exists()
+
+
+@pytest.mark.parametrize("forgery", FORGERIES)
+def test_a_stored_approval_that_was_tampered_with_runs_nothing(
+    shop: Place, workspace: Path, forgery: str
+) -> None:
+    assert shop.callback("@dev test") == 200
+    short_id = str(shop.waiting()["short_id"])
+    _approve_late(shop, short_id, lambda: FORGERIES[forgery](shop, workspace))
+    wait_until(lambda: shop.processes["agent"].poll() is None)
+    assert not (workspace / "ran.txt").exists()
+    assert all(task["reason"] != "completed" for task in shop.tasks())

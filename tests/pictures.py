@@ -1,0 +1,65 @@
+"""Makes the pictures of the window that the documents show: ``python -m tests.pictures``."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any, Final
+
+from common.diff.parse import parse_diff
+from common.seal import Seal
+from common.sentences import Lang
+from local_agent.approval.dialogs.window.arming import QUIET_S
+from local_agent.approval.dialogs.window.wire import Theme, encode_order
+from local_agent.safety.authority import classify_operation
+from local_agent.safety.risk import Circumstances
+from tests import windows
+from tests.screen import Screen, a_screen, until
+from tests.sealed import PYTEST
+
+_AWAKE_S: Final = QUIET_S + 1.0  # the buttons can be pressed by then
+FOLDER: Final = Path(__file__).parent.parent / "docs" / "pictures"
+
+
+def main() -> None:
+    """Write all pictures anew."""
+    FOLDER.mkdir(exist_ok=True)
+    change, hostile = windows.a_change(), windows.a_change(windows.HOSTILE)
+    shell = windows.a_command(script="make clean && make release", sandbox_level="none")
+    with tempfile.TemporaryDirectory() as home, a_screen(Path(home)) as screen:
+        _take(screen, "window-light", change, can_narrow=True, can_check=True)
+        _take(screen, "window-dark", change, theme="dark", can_narrow=True, can_check=True)
+        _take(screen, "window-zh", change, lang="zh", can_narrow=True, can_check=True)
+        _take(screen, "window-high-risk", hostile, can_narrow=True)
+        _take(screen, "window-command-zh-dark", shell, lang="zh", theme="dark")
+        _take(screen, "window-push", windows.a_sync())
+
+
+def _take(
+    screen: Screen,
+    name: str,
+    asked: tuple[Seal, bytes | None],
+    *,
+    lang: Lang = "en",
+    theme: Theme = "light",
+    **told: Any,
+) -> None:
+    seal, diff = asked
+    around = Circumstances(diff=parse_diff(diff) if diff else None, allowed=[PYTEST])
+    risk = classify_operation(seal.action, seal.payload, around)
+    judged = {"risk": risk.level, "reasons": risk.reasons}
+    order = windows.an_order(seal, lang=lang, theme=theme, **judged | told)
+    shown = screen.show(encode_order(order, diff))
+    window = screen.window("CodexBridge")
+    time.sleep(_AWAKE_S)
+    screen.picture(FOLDER / f"{name}.png", window)
+    shown.process.kill()
+    shown.answer()
+    until(lambda: not screen.windows("CodexBridge"))
+    sys.stdout.write(f"{name}: {(FOLDER / name).with_suffix('.png').stat().st_size} bytes\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,123 @@
+"""What the window says: all that the terminal says, and nothing hidden."""
+
+from __future__ import annotations
+
+import pytest
+
+from common.sentences import Lang
+from local_agent.approval.dialogs.question import Question, read_question
+from local_agent.approval.dialogs.window.page import Lines, Page, Row, drawable, page_of
+from tests import windows
+
+
+def a_question(seal: object, diff: bytes | None, **told: object) -> Question:
+    order = windows.an_order(seal, **told)  # type: ignore[arg-type]  # handed through
+    return read_question(order.shown, diff=diff)
+
+
+def said(page: Page) -> str:
+    parts = [page.title, page.source, page.asked_by, page.request, page.place]
+    for fact in (*page.facts, *page.body):
+        if isinstance(fact, Row):
+            parts += [fact.label, *(value for _, value in fact.values)]
+        else:
+            parts += fact.parts
+    return "\n".join(parts)
+
+
+@pytest.mark.requirement("R25")
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_command_is_shown_argument_by_argument(lang: Lang) -> None:
+    seal, diff = windows.a_command(argv=["pytest", "-q", "a b"])
+    page = page_of(a_question(seal, diff), lang)
+    [lines] = [part for part in page.body if isinstance(part, Lines)]
+    assert lines == Lines(("pytest", "-q", "'a b'"), 0)
+    assert "/usr/bin/pytest" in said(page)
+    assert "LANG PATH" in said(page)
+
+
+@pytest.mark.requirement("R25")
+def test_without_a_sandbox_it_says_so_in_alarm() -> None:
+    seal, diff = windows.a_command(script="rm -rf build", sandbox_level="none")
+    page = page_of(a_question(seal, diff, risk="high", reasons=("not-sandboxed",)), "en")
+    styles = [style for fact in page.facts if isinstance(fact, Row) for style, _ in fact.values]
+    assert "alarm" in styles
+    assert "NOT SANDBOXED" in said(page)
+
+
+@pytest.mark.requirement("P5")
+def test_each_question_says_whether_it_can_be_undone() -> None:
+    for seal, diff in (windows.a_change(), windows.a_command(), windows.a_sync()):
+        page = page_of(a_question(seal, diff), "en")
+        labels = [fact.label for fact in page.facts if isinstance(fact, Row)]
+        assert "Undo" in labels
+
+
+def test_the_reasons_for_the_risk_come_first() -> None:
+    seal, diff = windows.a_change(windows.HOSTILE)
+    page = page_of(a_question(seal, diff, risk="high", reasons=("destructive",)), "en")
+    first = page.facts[0]
+    assert isinstance(first, Row)
+    assert first.label == "Why"
+
+
+@pytest.mark.requirement("R38")
+def test_what_deserves_a_second_look_is_named_with_its_line() -> None:
+    seal, diff = windows.a_change(windows.HOSTILE)
+    text = said(page_of(a_question(seal, diff), "en"))
+    assert "scripts/report.sh, line 2:" in text
+    assert "scripts/report.sh, line 3:" in text
+
+
+def test_many_flags_are_counted_and_stand_in_the_diff() -> None:
+    diff = "".join(
+        f"diff --git a/f{n} b/f{n}\n--- a/f{n}\n+++ b/f{n}\n@@ -1 +1 @@\n-x\n+y\u202e\n"
+        for n in range(9)
+    )
+    seal, raw = windows.a_change(diff)
+    text = said(page_of(a_question(seal, raw), "en"))
+    assert "f5, line 1" in text
+    assert "f6, line 1" not in text
+    assert "3 more" in text
+
+
+def test_a_push_shows_the_exact_address_and_each_step_with_its_reach() -> None:
+    seal, diff = windows.a_sync()
+    text = said(page_of(a_question(seal, diff), "en"))
+    assert "git@github.com:example/shop-api.git" in text
+    for effect in ("read-only", "LOCAL WRITE", "REMOTE WRITE"):
+        assert effect in text
+
+
+def test_an_undo_names_the_task_whose_change_it_takes_back() -> None:
+    seal, diff = windows.an_undo()
+    assert "T-3H2W" in said(page_of(a_question(seal, diff), "en"))
+
+
+def test_the_files_are_listed_with_our_own_counts() -> None:
+    seal, diff = windows.a_change()
+    page = page_of(a_question(seal, diff), "en")
+    assert [(file.op, file.path, file.added, file.removed) for file in page.files] == [
+        ("modify", "shop/auth/login.py", 8, 5),
+        ("add", "shop/auth/retry.py", 8, 0),
+        ("modify", "tests/test_login.py", 6, 1),
+    ]
+
+
+def test_who_asked_is_a_claim_unless_it_was_asked_here() -> None:
+    seal, diff = windows.a_change()
+    page = page_of(a_question(seal, diff), "en")
+    assert page.afar
+    assert "zhangwei" in page.asked_by
+    assert "not verified" in page.source
+
+
+@pytest.mark.requirement("R26")
+def test_nothing_in_a_request_stays_hidden() -> None:
+    seal, diff = windows.a_change()
+    page = page_of(a_question(seal, diff, text="fix\u202e it\n\u200bnow\x1b[2J"), "en")
+    assert page.request == "fix⟨U+202E⟩ it\n⟨U+200B⟩now⟨U+001B⟩[2J"
+
+
+def test_what_old_releases_of_tk_end_on_is_marked_and_chinese_is_not() -> None:
+    assert drawable("好 \U0001f600 \U00020000") == "好 ⟨U+1F600⟩ \U00020000"
