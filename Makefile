@@ -60,6 +60,8 @@ bench: $(BIN)/uv
 	.venv-bench/bin/python bench/start.py $(ARGS)
 	.venv-bench/bin/python -m bench.accept $(ARGS)
 	.venv-bench/bin/python -m bench.link $(ARGS)
+	.venv-bench/bin/python -m bench.diffs $(ARGS)
+	.venv-bench/bin/python -m bench.apply $(ARGS)
 
 wheel: $(VENV)/.dev
 	$(BIN)/uv build --quiet --wheel --out-dir dist

@@ -115,6 +115,11 @@ _EXECUTABLE: Final[dict[str, _Check]] = _PLACE | {
     "sha256": lambda value: value is None or _is_hash(value)
 }
 _SANDBOX: Final[dict[str, _Check]] = {"level": _is_text, "profile_sha256": _is_hash}
+_COPY: Final[dict[str, _Check]] = {
+    "approval_id": _is_text,
+    "short_id": _is_text,
+    "diff_sha256": _is_hash,
+}
 
 
 _MODES: Final = ("100644", "100755", None)
@@ -174,7 +179,11 @@ def _check_shape(name: str, value: Any, checks: Mapping[str, _Check]) -> None:
 
 def _check_command(payload: Mapping[str, Any]) -> None:
     form = _ARGV if "argv" in payload else _SHELL
-    _check_shape("payload", payload, _COMMAND | form)
+    # Only a check of a proposed change has it; a command on the workspace itself has none.
+    copied: dict[str, _Check] = {"copy": _is_mapping} if "copy" in payload else {}
+    _check_shape("payload", payload, _COMMAND | form | copied)
+    if copied:
+        _check_shape("copy", payload["copy"], _COPY)
     _check_shape("executable", payload["executable"], _EXECUTABLE)
     _check_shape("sandbox", payload["sandbox"], _SANDBOX)
 

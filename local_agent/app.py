@@ -20,6 +20,7 @@ from common.clock import SystemClock
 from common.errors import CodexBridgeError, UnavailableError
 from common.home import Home, private_dir
 from common.logs import Log
+from common.sentences import Lang
 from local_agent.assembly import Agent, Ground, build_agent
 from local_agent.control import wire
 from local_agent.execution.self_test import self_test
@@ -28,6 +29,7 @@ from local_agent.relay.keys import AgentKeys
 from local_agent.relay.pairing import Pairing, load_pairing, open_keys
 from local_agent.settings import AgentSettings
 from local_agent.store.runner import JournalThread
+from local_agent.windows import run_windows
 
 JOURNAL: Final = "journal.db"
 
@@ -38,6 +40,7 @@ async def run_agent(
     environ: Mapping[str, str],
     *,
     log: Log,
+    lang: Lang,
     announce: Callable[[Agent, Ground], None],
 ) -> None:
     """Run until SIGTERM or SIGINT.
@@ -47,6 +50,7 @@ async def run_agent(
         places: Our folders; those that are missing are made, private.
         environ: The process environment.
         log: Where to.
+        lang: Of what this machine says where no request decides it.
         announce: Called once everything listens.
 
     Raises:
@@ -57,7 +61,7 @@ async def run_agent(
     stop = _stop_signal()
     # What `wire.socket_path` falls back to is where all sockets go, the self-test's too.
     places = replace(places, run=wire.socket_path(places, environ).parent)
-    ground = await _settle(settings, places, environ, log=log)
+    ground = await _settle(settings, places, environ, log=log, lang=lang)
     async with AsyncExitStack() as closing:
         peer = None
         if ground.pairing is not None:
@@ -71,11 +75,11 @@ async def run_agent(
         await agent.gate.start()
         async with _running(agent, ground):
             announce(agent, ground)
-            await _until_stopped(agent, stop)
+            await _until_stopped(agent, ground, stop)
 
 
 async def _settle(
-    settings: AgentSettings, places: Home, environ: Mapping[str, str], *, log: Log
+    settings: AgentSettings, places: Home, environ: Mapping[str, str], *, log: Log, lang: Lang
 ) -> Ground:
     home = Path.home()
     pairing, keys = await asyncio.to_thread(_identity, places)
@@ -90,6 +94,7 @@ async def _settle(
         sandbox=await self_test(places, home=home),
         clock=SystemClock(),
         log=log,
+        lang=lang,
     )
 
 
@@ -117,10 +122,11 @@ async def _running(agent: Agent, ground: Ground) -> AsyncIterator[None]:
         ground.log.info("agent.stopped")
 
 
-async def _until_stopped(agent: Agent, stop: asyncio.Event) -> None:
+async def _until_stopped(agent: Agent, ground: Ground, stop: asyncio.Event) -> None:
     parts: dict[str, Coroutine[Any, Any, None]] = {
         "gate": agent.gate.run(),
         "retention": agent.retention.run(),
+        "windows": run_windows(agent, ground),
     }
     if agent.client is not None:
         parts["relay"] = agent.client.run()

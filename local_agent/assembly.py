@@ -20,7 +20,9 @@ from common.home import Home
 from common.logs import Log
 from common.protocol.codec import encode_bytes
 from common.receipt import sign_receipt
+from common.sentences import Lang
 from common.signing import SigningKey
+from local_agent.approval.availability import Windows
 from local_agent.approval.gate import Gate
 from local_agent.approval.telling import Teller
 from local_agent.control import wire
@@ -31,6 +33,7 @@ from local_agent.engine.bus import Bus
 from local_agent.engine.engine import Engine
 from local_agent.execution.apply import Applier
 from local_agent.execution.command import Executor
+from local_agent.execution.copies import Copies
 from local_agent.execution.description import Surroundings
 from local_agent.execution.git_sync import Syncer
 from local_agent.execution.push import Pusher
@@ -63,6 +66,7 @@ class Ground:
         keys: This machine's private keys; the present one signs decisions and the audit log, and
             reports when it is paired.
         sandbox: What the sandbox proved at the start.
+        lang: Of what this machine says where no request decides it.
     """
 
     places: Home
@@ -75,6 +79,7 @@ class Ground:
     sandbox: SelfTest
     clock: Clock
     log: Log
+    lang: Lang
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +88,7 @@ class Agent:
 
     Attributes:
         client: None while this machine has no gateway.
+        windows: Whether questions are shown in windows (`local_agent.windows`).
     """
 
     db: JournalThread
@@ -93,6 +99,9 @@ class Agent:
     client: GatewayClient | None
     retention: Retention
     rotation: Rotation
+    teller: Teller
+    blobs: Blobs
+    windows: Windows
 
 
 def build_agent(ground: Ground, db: JournalThread) -> Agent:
@@ -103,11 +112,13 @@ def build_agent(ground: Ground, db: JournalThread) -> Agent:
     rotation = Rotation(db, ground.keys, clock=ground.clock, log=ground.log)
     client = _build_client(ground, db, engine, rotation)
     registry = Registry(ground.places, home=ground.home)
+    windows, blobs = Windows(), _blobs(ground)
     teller = Teller(
         db,
         gate,
         machine=ground.machine,
         workspaces=lambda: {item["path"]: item["name"] for item in _workspaces(registry)},
+        can_check=lambda asked: engine.can_check(asked.seal),
     )
     operations = AgentOperations(
         db=db,
@@ -117,15 +128,27 @@ def build_agent(ground: Ground, db: JournalThread) -> Agent:
         tell=teller.tell,
         prefix=ground.settings.prefix,
         user=_user_name(),
-        surroundings=_surroundings(ground, registry, client),
-        blobs=_blobs(ground),
+        surroundings=_surroundings(ground, registry, client, windows),
+        blobs=blobs,
         rotate=_rotate(rotation, client),
         receipt=_receipt(ground, db),
     )
     path = wire.socket_path(ground.places, ground.environ)
     control = ControlServer(path, operations, ground.log)
-    retention = Retention(db, _blobs(ground), clock=ground.clock, log=ground.log)
-    return Agent(db, gate, engine, bus, control, client, retention, rotation)
+    retention = Retention(db, blobs, clock=ground.clock, log=ground.log)
+    return Agent(
+        db=db,
+        gate=gate,
+        engine=engine,
+        bus=bus,
+        control=control,
+        client=client,
+        retention=retention,
+        rotation=rotation,
+        teller=teller,
+        blobs=blobs,
+        windows=windows,
+    )
 
 
 def _build_engine(ground: Ground, db: JournalThread, gate: Gate, bus: Bus) -> Engine:
@@ -143,6 +166,7 @@ def _build_engine(ground: Ground, db: JournalThread, gate: Gate, bus: Bus) -> En
         machine=ground.machine,
         agent_id=ground.pairing.agent_id if ground.pairing else "",
         sandbox=ground.sandbox.level,
+        user=_user_name(),
     )
 
 
@@ -162,6 +186,7 @@ def _hands(ground: Ground) -> Hands:
             pusher=Pusher(environ=ground.environ, home=ground.home, secrets=secrets),
             clock=clock,
         ),
+        copies=Copies(ground.places, blobs),
     )
 
 
@@ -220,7 +245,7 @@ def _build_client(
 
 
 def _surroundings(
-    ground: Ground, registry: Registry, client: GatewayClient | None
+    ground: Ground, registry: Registry, client: GatewayClient | None, windows: Windows
 ) -> Callable[[], Mapping[str, Any]]:
     def look() -> Mapping[str, Any]:
         condition = client.condition if client else Condition("unpaired")
@@ -233,6 +258,7 @@ def _surroundings(
             "workspaces": _workspaces(registry),
             "sandbox": ground.sandbox.level,
             "sandbox_reason": ground.sandbox.reason,
+            "windows": {"state": windows.state, "why": windows.why},
         }
 
     return look

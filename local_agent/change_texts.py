@@ -181,6 +181,7 @@ _CHANGE: Final = {
     "change.action": Sentence(
         en="That approval is for something else.", zh="该批准不是针对此操作的。"
     ),
+    "path.missing": _about("is not there any more", "已不存在"),
     "change.exists": _about("exists already", "已经存在"),
     "change.missing": _about("does not exist", "不存在"),
     "change.mode": _about(
@@ -252,9 +253,10 @@ _UNDO: Final = {
         zh="该任务本身没有改动文件；命令造成的结果无法撤销。",
     ),
     "approval.narrow": Sentence(
-        en="{path} is none of the files of this change, or it is the only one. `codexbridge show` "
-        "lists them.",
-        zh="{path} 不是该改动中的文件，或是其中唯一的文件。用 `codexbridge show` 可列出。",
+        en="Nothing is narrowed: name some of the files of the change, and not all of them. "
+        "`codexbridge show` lists them. A command or a push has no parts.",
+        zh="没有缩小范围：请指明该改动中的部分文件，而不是全部。用 `codexbridge show` 可列出。"
+        "命令和推送不能只取一部分。",
     ),
 }
 

@@ -93,6 +93,7 @@ _APPROVE: Final = {
         en="{count} requests wait for approval; say which one, such as: codexbridge approve T-7K3F",
         zh="有 {count} 个请求等待批准；请指明，例如：codexbridge approve T-7K3F",
     ),
+    "approve.ended": Sentence(en="{task} no longer waits: {how}", zh="{task} 已不再等待：{how}"),
     "approve.not-waiting": Sentence(
         en="{task} does not wait for approval. `codexbridge show {task}` tells how it stands.",
         zh="{task} 并不在等待批准。用 `codexbridge show {task}` 查看其状态。",
@@ -220,6 +221,44 @@ _AUTHORITY: Final = {
     ),
     "policy.refused": Sentence(
         en="This machine refuses it: {reasons}.", zh="本机拒绝运行：{reasons}。"
+    ),
+}
+_CHECK: Final = {
+    "check.not-a-change": Sentence(
+        en="Only a proposed change can be tried out first.", zh="只有拟议的改动才能先行检查。"
+    ),
+    "check.no-command": Sentence(
+        en="This workspace has no test command to try it out with. Set one: "
+        "codexbridge workspace add PATH --test COMMAND",
+        zh="该工作区没有可用于检查的测试命令。请先设置：codexbridge workspace add 路径 --test 命令",
+    ),
+    "check.not-sandboxed": Sentence(
+        en="Nothing can be tried out here: that needs the bubblewrap sandbox, which does not work "
+        "on this machine. `codexbridge status` says why.",
+        zh="此处无法先行检查：需要 bubblewrap 沙箱，而它在本机不可用。"
+        "`codexbridge status` 会说明原因。",
+    ),
+    "check.runs-off": Sentence(
+        en="Commands are switched off on this machine (allow_run_terminal).",
+        zh="本机已关闭命令运行（allow_run_terminal）。",
+    ),
+    "check.too-large": Sentence(
+        en="The workspace, or a file in it, is too large to be copied (more than {limit} bytes). "
+        "Nothing ran.",
+        zh="工作区或其中的文件过大，无法复制（超过 {limit} 字节）。没有运行任何命令。",
+    ),
+    "check.too-many": Sentence(
+        en="The workspace has too many files to be copied (more than {limit}). Nothing ran.",
+        zh="工作区文件过多，无法复制（超过 {limit} 个）。没有运行任何命令。",
+    ),
+    "check.moved-on": Sentence(
+        en="The files have changed since the change was asked for. Nothing ran; look at the change "
+        "again.",
+        zh="自提出改动以来，文件已发生变化。没有运行任何命令；请重新查看该改动。",
+    ),
+    "check.not-copied": Sentence(
+        en="The workspace could not be copied ({why}). Nothing ran.",
+        zh="无法复制工作区（{why}）。没有运行任何命令。",
     ),
 }
 _POLICY: Final = {  # they reach the chat as well
@@ -428,6 +467,7 @@ _WORKSPACE: Final = {
 
 ERRORS: Final[Mapping[str, Sentence]] = {
     **_AUTHORITY,
+    **_CHECK,
     **_POLICY,
     **_UNDO,
     **_SETTINGS,

@@ -125,6 +125,11 @@ WOULD_RUN = Sentence(
     en="Proposed in workspace {workspace}: `{command}`. A command cannot be undone.",
     zh="拟在工作区 {workspace} 运行：`{command}`。命令运行后无法撤销。",
 )
+WOULD_CHECK = Sentence(
+    en="Proposed on a copy of workspace {workspace}, with the change in it: `{command}`. Nothing "
+    "in the workspace changes.",
+    zh="拟在工作区 {workspace} 的副本（含该改动）上运行：`{command}`。工作区本身不会有任何变化。",
+)
 NOT_NARROWED = Sentence(
     en="“{beyond}” is not taken into account: how to run only a part of the tests is not known "
     "here, so the whole test command is proposed. To name the command yourself: `{prefix} test "
@@ -249,6 +254,7 @@ DRIFTED_FIELDS: Final[dict[str, Sentence]] = {
     "changes": (_CHANGE := Sentence(en="the change", zh="改动内容")),
     "diff_sha256": _CHANGE,
     "undoes": _CHANGE,
+    "copy": _CHANGE,
     "payload": Sentence(en="something that could not be looked at again", zh="无法再次核对的内容"),
 }
 AND = Sentence(en=", ", zh="、")

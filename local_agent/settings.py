@@ -45,7 +45,10 @@ class AgentSettings(Settings):
         allow_run_terminal: False refuses every command; True grants nothing by itself.
         prefix: What a message to the agent begins with.
         approval_hours: How long an approval may wait for a person.  At most 72.
+        windows: Whether questions are shown in windows where there is a screen; False asks at the
+            terminal alone.
         language: Of everything this machine says where no request decides it; None asks LANG.
+        theme: Of the approval window; ``auto`` goes with the desktop.
         log_level: Least level that is logged.
         log_format: ``text`` for people, ``json`` for collectors.
     """
@@ -58,7 +61,9 @@ class AgentSettings(Settings):
     allow_run_terminal: bool = True
     prefix: Annotated[str, Field(pattern=r"^@\S{1,31}$")] = "@dev"
     approval_hours: Annotated[int, Field(ge=1, le=72)] = 24
+    windows: bool = True
     language: Literal["en", "zh"] | None = None
+    theme: Literal["auto", "light", "dark"] = "auto"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["text", "json"] = "text"
 

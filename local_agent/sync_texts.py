@@ -209,8 +209,9 @@ WHY: Final[dict[str, Sentence]] = {
         en="The branch was moved by someone else meanwhile.", zh="分支同时被其他操作移动了。"
     ),
     "sync.locked": Sentence(
-        en="Another program is writing the index (.git/index.lock). Try again.",
-        zh="其他程序正在写入索引（.git/index.lock）。请重试。",
+        en="Another program is writing in the repository, or has left a lock (.git/**/*.lock). Try "
+        "again.",
+        zh="其他程序正在写入仓库，或遗留了锁文件（.git/**/*.lock）。请重试。",
     ),
     "sync.rejected": Sentence(
         en="The remote has commits that this machine does not know. Pull, then ask again.",

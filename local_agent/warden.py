@@ -113,7 +113,8 @@ def _become(order: dict[str, Any], argv: list[str], telling: int) -> NoReturn:
             value = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
             resource.setrlimit(kind, (value, value))
         if order["together"]:
-            _be_first_to_go(order["together"])
+            _be_first_to_go()
+            _limit_threads(order["together"])
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
         os.execve(argv[0], argv, _environment())  # noqa: S606  # argv only, no shell
     except OSError as error:
@@ -147,13 +148,16 @@ def _keep_devices() -> None:
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
 
 
-def _be_first_to_go(together: dict[str, int]) -> None:
-    """Let the kernel refuse or end us before anybody else, where it is quicker than a look."""
-    if sys.platform != "linux":
-        return
-    with suppress(OSError):
-        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
-    if "processes" in together and os.getuid() != 0:  # root is never refused
+def _be_first_to_go() -> None:
+    """Let the kernel end this and what it starts, and nobody else, when there is no memory left."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
+
+
+def _limit_threads(together: dict[str, int]) -> None:
+    """Let the kernel refuse too many before a look can find them; it never refuses root."""
+    if "processes" in together and sys.platform == "linux" and os.getuid() != 0:
         # The limit counts all that the user has anywhere: at most what the whole machine has now.
         hard = resource.getrlimit(resource.RLIMIT_NPROC)[1]
         value = _all_threads() + together["processes"] * _THREADS_EACH

@@ -62,7 +62,7 @@ def sealed_changes(patch: bytes) -> tuple[SealedChange, ...]:
 def a_change(patch: bytes = PATCH, **changes: Any) -> Seal:
     """Return the seal of a change."""
     payload = change_payload(_name(patch), sealed_changes(patch))
-    return _seal("apply_diff", payload, undo="yes", **changes)
+    return _seal("apply_diff", payload, **{"undo": "yes"} | changes)
 
 
 def an_undo(patch: bytes = PATCH, **changes: Any) -> Seal:
@@ -70,7 +70,7 @@ def an_undo(patch: bytes = PATCH, **changes: Any) -> Seal:
     payload = undo_payload(
         _name(patch), sealed_changes(patch), approval_id="approval-0", short_id="T-0AB1"
     )
-    return _seal("undo", payload, undo="yes", **changes)
+    return _seal("undo", payload, **{"undo": "yes"} | changes)
 
 
 def a_sync(patch: bytes | None = PATCH, **changes: Any) -> Seal:

@@ -10,6 +10,7 @@ import pytest
 from blockbuster import BlockBuster, blockbuster_ctx
 from hypothesis import settings
 
+from tests import screen
 from tests.requirements import planned
 
 PARTS = {
@@ -17,6 +18,7 @@ PARTS = {
     "ripgrep": lambda: shutil.which("rg") is not None,
     "chromium": lambda: shutil.which("chromium") is not None,
     "git": lambda: shutil.which("git") is not None,
+    "a screen (xvfb, openbox, xdotool, Tk)": screen.is_there,
 }
 
 # For `--hypothesis-profile=many`: minutes of search where a test run takes seconds.

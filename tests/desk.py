@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
@@ -22,6 +22,7 @@ from common.seal import Seal
 from common.seal_payloads import (
     Place,
     SealedChange,
+    SealedCopy,
     SyncStep,
     change_payload,
     read_changes,
@@ -35,7 +36,7 @@ from local_agent.engine.bus import Bus
 from local_agent.engine.engine import Engine
 from local_agent.execution.apply import ChangeOutcome, PreparedChange
 from local_agent.execution.command import Outcome, Progress
-from local_agent.execution.description import Prepared
+from local_agent.execution.description import Copy, Prepared
 from local_agent.execution.git_sync import PreparedSync, SyncOutcome
 from local_agent.grant import Grant
 from local_agent.safety.policy import Policy
@@ -70,12 +71,14 @@ class ScriptedExecutor:
         self.at_once = 0
         self.most_at_once = 0
 
-    async def prepare(self, workspace: Workspace, text: str) -> Prepared:
+    async def prepare(
+        self, workspace: Workspace, text: str, *, copy: Copy | None = None
+    ) -> Prepared:
         """Return what would run."""
         if self.refusal is not None:
             raise self.refusal
         argv = read_argv(text)
-        what: dict[str, Any] = {"sandbox_level": self.level}
+        what: dict[str, Any] = {"sandbox_level": self.level, "copy": copy.of if copy else None}
         what |= {"argv": argv} if argv else {"script": text}
         return Prepared(
             payload=a_payload(**what),
@@ -121,6 +124,31 @@ class ScriptedExecutor:
         if cancel.is_set():
             return replace(self.outcome, reason=Reason.CANCELLED, exit_code=None, signal=15)
         return self.outcome
+
+
+class ScriptedCopies:
+    """Notes which copies there are, and makes none."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.made: set[str] = set()
+        self.refusal: Exception | None = None
+
+    async def make(self, task_id: str, workspace: Workspace, seal: Seal) -> Copy:
+        """Note one."""
+        if self.refusal is not None:
+            raise self.refusal
+        self.made.add(task_id)
+        sha256 = seal.payload["diff_sha256"]
+        return Copy(self.folder / task_id, SealedCopy(seal.approval_id, seal.short_id, sha256))
+
+    async def remove(self, task_id: str) -> None:
+        """Note that it is gone."""
+        self.made.discard(task_id)
+
+    async def clear(self, *, keep: Collection[str]) -> None:
+        """Keep these alone."""
+        self.made &= set(keep)
 
 
 class ScriptedApplier:
@@ -266,6 +294,10 @@ class Shelf:
                 return entry
         raise InputError("workspace.unknown" if name else "workspace.none", name=name)
 
+    def at(self, path: str) -> Workspace | None:
+        """Return the one of this path."""
+        return next((entry for entry in self.entries if str(entry.path) == path), None)
+
 
 class Failures:
     """A logger that keeps what failed."""
@@ -290,6 +322,7 @@ class Desk:
         self.executor = ScriptedExecutor()
         self.applier = ScriptedApplier()
         self.syncer = ScriptedSyncer()
+        self.copies = ScriptedCopies(folder)
         self.blobs = Blobs(folder / "state" / "blobs")
         self.policy = Policy()
         self.wrap: Callable[[Engine], None] = lambda engine: None
@@ -318,7 +351,12 @@ class Desk:
         self.engine = build_engine(
             db=self.db,
             gate=self.gate,
-            hands=Hands(executor=self.executor, applier=self.applier, syncer=self.syncer),
+            hands=Hands(
+                executor=self.executor,
+                applier=self.applier,
+                syncer=self.syncer,
+                copies=self.copies,
+            ),
             blobs=self.blobs,
             workspaces=self.shelf,
             policy_of=lambda workspace: self.policy,

@@ -29,6 +29,7 @@ def main() -> None:
     change, hostile = windows.a_change(), windows.a_change(windows.HOSTILE)
     shell = windows.a_command(script="make clean && make release", sandbox_level="none")
     with tempfile.TemporaryDirectory() as home, a_screen(Path(home)) as screen:
+        screen.do("mousemove", "0", "0")
         _take(screen, "window-light", change, can_narrow=True, can_check=True)
         _take(screen, "window-dark", change, theme="dark", can_narrow=True, can_check=True)
         _take(screen, "window-zh", change, lang="zh", can_narrow=True, can_check=True)

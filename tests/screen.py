@@ -22,7 +22,7 @@ T = TypeVar("T")
 PARTS: Final = ("Xvfb", "openbox", "xdotool")
 CHILD: Final = (sys.executable, "-I", "-m", "local_agent.approval.dialogs.window.child")
 WITHIN_S: Final = 10.0
-_GEOMETRY: Final = re.compile(r"(\w+)=(-?\d+)")
+_NUMBER: Final = re.compile(r"(\w+)=(-?\d+)")
 
 
 def is_there() -> bool:
@@ -117,11 +117,15 @@ class Screen:
         """Return the ids of all windows of that title that are on the screen now."""
         return self.do("search", "--onlyvisible", "--name", title, check=False).split()
 
-    def geometry(self, window: str) -> tuple[int, int, int, int]:
-        """Return left, top, width and height of a window."""
+    def place(self, window: str) -> tuple[int, int, int, int]:
+        """Return left, top, width and height of a window; the pointer is put in a corner."""
         said = self.do("getwindowgeometry", "--shell", window)
-        told = {name: int(value) for name, value in _GEOMETRY.findall(said)}
-        return told["X"], told["Y"], told["WIDTH"], told["HEIGHT"]
+        size = {name: int(value) for name, value in _NUMBER.findall(said)}
+        # What xdotool says of the place counts the frame twice; where the pointer is, it knows.
+        self.do("mousemove", "--window", window, "0", "0")
+        at = dict(_NUMBER.findall(self.do("getmouselocation", "--shell")))
+        self.do("mousemove", "0", "0")
+        return int(at["X"]), int(at["Y"]), size["WIDTH"], size["HEIGHT"]
 
     def pixel(self, x: int, y: int) -> tuple[int, int, int]:
         """Return red, green and blue of one point of the screen."""
@@ -129,16 +133,15 @@ class Screen:
         blue, green, red = raw[(y * width + x) * 4 :][:3]
         return red, green, blue
 
-    def picture(self, path: Path, window: str, *, frame: int = 0) -> None:
-        """Write a window as a PNG, with ``frame`` points of what is around it."""
-        left, top, across, down = self.geometry(window)
+    def picture(self, path: Path, window: str) -> None:
+        """Write a window as a PNG."""
+        left, top, across, down = self.place(window)
         width, raw = self._pixels()
         rows = []
-        for y in range(top - frame, top + down + frame):
-            line = raw[(y * width + left - frame) * 4 :][: (across + 2 * frame) * 4]
-            red, green, blue = line[2::4], line[1::4], line[::4]
-            row = bytearray(3 * len(red))
-            row[::3], row[1::3], row[2::3] = red, green, blue
+        for y in range(top, top + down):
+            line = raw[(y * width + left) * 4 :][: across * 4]
+            row = bytearray(3 * across)
+            row[::3], row[1::3], row[2::3] = line[2::4], line[1::4], line[::4]
             rows.append(bytes(row))
         path.write_bytes(_png(rows))
 
@@ -149,9 +152,17 @@ class Screen:
         header, width, colours = head[0], head[12] // 4, head[19]
         return width, raw[header + 12 * colours :]
 
+    def clear(self) -> None:
+        """End all but the display and its window manager."""
+        self._end(self.processes[2:])
+        del self.processes[2:]
+
     def stop(self) -> None:
         """End everything on it."""
-        for process in reversed(self.processes):
+        self._end(self.processes)
+
+    def _end(self, processes: list[subprocess.Popen[bytes]]) -> None:
+        for process in reversed(processes):
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait(WITHIN_S)

@@ -51,6 +51,7 @@ class Wish:
     gateway_key_id: str | None = GATEWAY.public.key_id
     retry_of: str | None = None
     attachment: str | None = None
+    checks: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,6 +139,14 @@ class Syncing:
         raw.references.create("refs/remotes/origin/main", raw.head.target, force=True)
         raw.branches.local["main"].upstream = raw.branches.remote["origin/main"]
 
+    def commit_there(self) -> str:
+        """Let somebody else push a commit to the remote first."""
+        there = pygit2.Repository(str(self.remote))
+        tip = there.references["refs/heads/main"].target
+        who = pygit2.Signature("Li", "li@example.com", 1_760_000_001, 0)
+        tree = there[tip].peel(pygit2.Tree).id
+        return str(there.create_commit("refs/heads/main", who, who, "theirs\n", tree, [tip]))
+
     def configure(self, **settings: str) -> None:
         """Set values of the workspace's own ``.git/config``; ``__`` stands for a dot."""
         config = self.raw.config

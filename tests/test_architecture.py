@@ -109,6 +109,20 @@ def test_no_setting_flag_or_variable_can_stand_in_for_a_confirmation() -> None:
     assert offenders == []
 
 
+@pytest.mark.requirement("P1")
+def test_only_the_window_decides_as_the_window() -> None:
+    # There an armed click stands for the code (R29); nothing else may claim to be it.
+    claims = {
+        name
+        for name, tree in _modules()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.keyword) and node.arg == "approver"
+        for value in ast.walk(node.value)
+        if isinstance(value, ast.Constant) and value.value == "desktop"
+    }
+    assert claims == {"local_agent/approval/desktop.py"}
+
+
 def test_modules_and_functions_stay_readable() -> None:
     too_long = []
     for name, tree in _modules():

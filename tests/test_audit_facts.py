@@ -18,6 +18,8 @@ METADATA = frozenset(
         "agent",
         "approval_id",
         "approver",
+        "attachment",
+        "checks",
         "claimed_user",
         "code",
         "count",

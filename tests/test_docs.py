@@ -7,6 +7,7 @@ import pkgutil
 import re
 import tomllib
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -28,8 +29,10 @@ def _modules() -> Iterator[ModuleType]:
     for name in ("common", "gateway", "local_agent"):
         package = importlib.import_module(name)
         for found in pkgutil.walk_packages(package.__path__, f"{name}."):
-            if "migrations" not in found.name and not found.name.endswith("warden"):
-                yield importlib.import_module(found.name)
+            needs_tk = ".dialogs.window." in found.name and find_spec("_tkinter") is None
+            if "migrations" in found.name or found.name.endswith("warden") or needs_tk:
+                continue
+            yield importlib.import_module(found.name)
 
 
 def _sentences(value: Any) -> Iterator[Sentence]:

@@ -20,23 +20,14 @@ from typing import Final, NamedTuple, cast
 from common.diff.foreign import why_foreign
 from common.diff.lines import Lines, about_line
 from common.diff.model import Mode, Op
-from common.diff.names import checked_path, quoted_prefix, unquote
+from common.diff.names import checked_path, unquote
+from common.diff.sides import OLD_SIDE, Names, check_moved, has_sides, read_sides, same_name
 from common.errors import InputError
 
 _TITLE: Final = b"diff --git "
-_OLD, _NEW = b"--- ", b"+++ "
-_DEV_NULL: Final = b"/dev/null"
 _INDEX: Final = re.compile(rb"[0-9a-f]{4,64}\.\.[0-9a-f]{4,64}(?: ([0-7]{6}))?")
 _PERCENT: Final = re.compile(rb"(?:[0-9]|[1-9][0-9]|100)%")
 _OTHER_MODES: Final = {b"120000": "symlink", b"160000": "submodule"}
-# The time that GNU diff puts behind a name.
-_TIME: Final = re.compile(
-    rb"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?(?: [+-][0-9]{4})?"
-)
-# Near 1970 it says that there is no file, to some programs and not to others.
-_NO_FILE: Final = (b"1969-12-31 ", b"1970-01-01 ")
-
-_Names = tuple[str | None, str | None]
 
 
 class Header(NamedTuple):
@@ -65,7 +56,7 @@ def read_header(lines: Lines) -> Header:
         InputError: ``diff.refused`` or ``diff.name``.
     """
     line = lines.peek()
-    if not line.startswith((_TITLE, _OLD)):
+    if not line.startswith((_TITLE, OLD_SIDE)):
         raise lines.refusal(why_foreign(line, after_hunk=lines.hunks > 0) or "junk")
     if line.endswith(b"\r"):
         raise lines.refusal("crlf")
@@ -74,7 +65,7 @@ def read_header(lines: Lines) -> Header:
 
 def _plain(lines: Lines) -> Header:
     begun = lines.at
-    old, new = _sides(lines)
+    old, new = read_sides(lines)
     if old is None and new is None:
         raise lines.refusal("header", at=begun)
     if old is not None and new is not None and old != new:
@@ -90,8 +81,8 @@ def _git(lines: Lines) -> Header:
     op = _op(fields)
     if op is None:
         raise lines.refusal("header", at=begun)
-    old, new = about_line(begun + 1, lambda rest: _titled(rest, op, fields), title)
-    has_hunks = _has_sides(lines, old, new)
+    old, new = _named(title, op, fields, begun + 1)
+    has_hunks = has_sides(lines, old, new)
     if has_hunks and fields.get("similarity index") == "100%":
         raise lines.refusal("header", at=begun)
     if not has_hunks and op == "modify" and "old mode" not in fields:
@@ -101,6 +92,15 @@ def _git(lines: Lines) -> Header:
     new_mode = fields.get("new file mode") or fields.get("new mode")
     modes = cast("Mode | None", old_mode), cast("Mode | None", new_mode)
     return Header(begun, op, old, new, *modes, has_hunks)
+
+
+def _named(title: bytes, op: Op, fields: Mapping[str, str], line: int) -> Names:
+    if op in ("rename", "copy"):
+        old, new = fields[f"{op} from"], fields[f"{op} to"]
+        about_line(line, lambda told: check_moved(told, old, new), title)
+        return old, new
+    name = about_line(line, same_name, title)
+    return None if op == "add" else name, None if op == "delete" else name
 
 
 # --- the lines between the title and the names ---
@@ -180,79 +180,3 @@ _OPS: Final[tuple[tuple[str, Op], ...]] = (
     ("rename from", "rename"),
     ("copy from", "copy"),
 )
-
-
-# --- names ---
-
-
-def _titled(rest: bytes, op: Op, fields: Mapping[str, str]) -> _Names:
-    """Return the names that the title tells, which must be those of the other lines."""
-    if op in ("rename", "copy"):
-        old, new = fields[f"{op} from"], fields[f"{op} to"]
-        first = quoted_prefix(rest) or b"a/" + old.encode()
-        expected = (b"a/" + old.encode(), b" ", b"b/" + new.encode())
-        if _cut(rest, len(first)) != expected:
-            raise InputError("diff.refused", why="names-differ")
-        return old, new
-    name = checked_path(_same_name(rest))
-    return None if op == "add" else name, None if op == "delete" else name
-
-
-def _same_name(rest: bytes) -> bytes:
-    # a/NAME b/NAME with one NAME, which may hold blanks: the middle is where it must be.
-    half = len(rest) // 2
-    name = rest[2:half]
-    if rest == b"a/" + name + b" b/" + name and b'"' not in name:
-        return name
-    first, blank, second = _cut(rest, len(quoted_prefix(rest)) or half)
-    if not first.startswith(b"a/") or not second.startswith(b"b/"):
-        raise InputError("diff.refused", why="prefix")
-    if blank != b" " or first[2:] != second[2:]:
-        raise InputError("diff.refused", why="names-differ")
-    return first[2:]
-
-
-def _cut(rest: bytes, size: int) -> tuple[bytes, bytes, bytes]:
-    return unquote(rest[:size]), rest[size : size + 1], unquote(rest[size + 1 :])
-
-
-def _has_sides(lines: Lines, old: str | None, new: str | None) -> bool:
-    """Read the two lines of names, where they are there; they must be those of the title."""
-    told = lines.at
-    if lines.all[told : told + 2] == _usual(old, new):
-        lines.at += 2
-        return True
-    if not lines.peek().startswith(_OLD):
-        return False
-    if _sides(lines) != (old, new):
-        raise lines.refusal("names-differ", at=told)
-    return True
-
-
-def _usual(old: str | None, new: str | None) -> list[bytes]:
-    one = _DEV_NULL if old is None else b"a/" + old.encode()
-    other = _DEV_NULL if new is None else b"b/" + new.encode()
-    return [_OLD + one, _NEW + other]
-
-
-def _sides(lines: Lines) -> _Names:
-    old = about_line(lines.at + 1, lambda line: _side(line, b"a/"), lines.next()[len(_OLD) :])
-    if not lines.peek().startswith(_NEW):
-        raise lines.refusal("header")
-    new = about_line(lines.at + 1, lambda line: _side(line, b"b/"), lines.next()[len(_NEW) :])
-    return old, new
-
-
-def _side(raw: bytes, prefix: bytes) -> str | None:
-    token = quoted_prefix(raw) or raw.partition(b"\t")[0]
-    behind = raw[len(token) :]
-    if behind not in (b"", b"\t") and not (behind[:1] == b"\t" and _TIME.fullmatch(behind[1:])):
-        raise InputError("diff.refused", why="after-name")
-    if token == _DEV_NULL:
-        return None
-    if behind[1:].startswith(_NO_FILE):
-        raise InputError("diff.refused", why="no-file-time")
-    name = unquote(token)
-    if not name.startswith(prefix):
-        raise InputError("diff.refused", why="prefix")
-    return checked_path(name[len(prefix) :])

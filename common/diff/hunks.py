@@ -12,7 +12,8 @@ from common.errors import InputError
 _NUMBER: Final = rb"(0|[1-9][0-9]{0,8})"
 _SPAN: Final = _NUMBER + rb"(?:," + _NUMBER + rb")?"
 _HEADER: Final = re.compile(rb"@@ -" + _SPAN + rb" \+" + _SPAN + rb" @@(?: (.*))?", re.DOTALL)
-_RUN: Final = re.compile(rb"[ +-]*+")
+_RUN: Final = re.compile(rb"[ +\n-]*+")
+_AT: Final = ord("@")
 # "\ No newline at end of file", in any language: git takes no shorter one for it.
 _MARKER_BYTES: Final = 12
 # First bytes of the lines that each side has; an empty line is an empty one of both sides, whose
@@ -20,7 +21,6 @@ _MARKER_BYTES: Final = 12
 _OLD: Final = b" -\n"
 _NEW: Final = b" +\n"
 _COUNTED: Final = b" +-\n"
-_GOES_ON: Final = (b"\\", b"\n")
 
 _Body = tuple[tuple[bytes, ...], bool, bool]
 
@@ -32,15 +32,15 @@ def read_hunks(lines: Lines) -> tuple[Hunk, ...]:
         InputError: ``diff.refused`` or ``diff.too-large``.
     """
     found: list[Hunk] = []
+    kinds, end = lines.kinds, len(lines.kinds)
     old_end = new_end = 0
     is_open = False
-    while lines.peek().startswith(b"@@"):
+    while (header := lines.at) < end and kinds[header] == _AT:
         if lines.hunks == MAX_HUNKS:
             raise InputError("diff.too-large", what="hunks", limit=MAX_HUNKS)
         if is_open:
             raise lines.refusal("after-end")
-        header = lines.at
-        hunk = _hunk(lines)
+        hunk = _hunk(lines, header)
         # As `Hunk.old_first` has it, without asking twice: this runs for every hunk.
         old_first = hunk.old_start - 1 if hunk.old_count else hunk.old_start
         new_first = hunk.new_start - 1 if hunk.new_count else hunk.new_start
@@ -58,9 +58,8 @@ def read_hunks(lines: Lines) -> tuple[Hunk, ...]:
     return tuple(found)
 
 
-def _hunk(lines: Lines) -> Hunk:
-    header = lines.at
-    match = _HEADER.fullmatch(lines.next())
+def _hunk(lines: Lines, header: int) -> Hunk:
+    match = _HEADER.fullmatch(lines.all[header])
     if match is None:
         combined = lines.all[header].startswith(b"@@@")
         raise lines.refusal("combined" if combined else "hunk-header", at=header)
@@ -70,6 +69,7 @@ def _hunk(lines: Lines) -> Hunk:
     new_count = 1 if new_size is None else int(new_size)
     if (old_count and not old_start) or (new_count and not new_start):
         raise lines.refusal("hunk-header", at=header)
+    lines.at = header + 1
     body, old_open, new_open = _body(lines, old_count, new_count)
     if len(body) == old_count == new_count:
         raise lines.refusal("no-change", at=header)
@@ -89,11 +89,14 @@ def _body(lines: Lines, old_count: int, new_count: int) -> _Body:
     if (
         same + removed == old_count
         and same + added == new_count
-        and kinds[end : end + 1] not in _GOES_ON
+        and kinds[end : end + 1] != b"\\"
         and kinds.find(b"+-", begun, end) < 0
     ):
         lines.at = end
-        return tuple(lines.all[begun:end]), False, False
+        body = lines.all[begun:end]
+        if kinds.find(b"\n", begun, end) >= 0:
+            body = [line or b" " for line in body]
+        return tuple(body), False, False
     return _careful_body(lines, old_count, new_count)
 
 

@@ -182,10 +182,12 @@ def _placed(hunk: Hunk, first: int, grown: int) -> Hunk:
 
 def _first_difference(side: list[bytes], text: _Text, first: int) -> int:
     here = text.lines[first : first + len(side)]
-    same = next((n for n, (one, two) in enumerate(zip(side, here, strict=False)) if one != two), -1)
-    if same >= 0:
-        return first + same + 1
-    return min(first + len(here), len(text.lines)) + (len(here) < len(side))
+    shared = min(len(side), len(here))
+    same = next((n for n in range(shared) if side[n] != here[n]), shared)
+    last = len(text.lines)
+    if same == len(side) and first + same == last:
+        return last  # its text is right, its end is not
+    return min(first + same, last) + 1
 
 
 def _misfit(file: FileDiff, hunk: int, line: int) -> InputError:

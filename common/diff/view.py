@@ -154,12 +154,7 @@ def _first_secret(lines: list[bytes]) -> int | None:
     """Return the index of the first line that holds what looks like a secret."""
     texts = [strip_ansi(line.decode("utf-8", "replace")) for line in lines]
     whole = "\n".join(texts)
-    # All at once: a key spans lines, and nearly every diff holds none.
-    redacted = redact(whole)
-    if redacted == whole:
+    # All at once first: nearly every diff holds none, and what spans lines must not get through.
+    if redact(whole) == whole:
         return None
-    alone = next((n for n, text in enumerate(texts) if redact(text) != text), None)
-    if alone is not None:
-        return alone
-    pairs = zip(texts, redacted.split("\n"), strict=False)
-    return next((n for n, (text, kept) in enumerate(pairs) if text != kept), 0)
+    return next((n for n, text in enumerate(texts) if redact(text) != text), 0)

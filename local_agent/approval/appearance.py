@@ -1,4 +1,4 @@
-"""Whether the desktop is dark, as far as it tells."""
+"""Whether windows are light or dark: as the person set it, else as the desktop is."""
 
 from __future__ import annotations
 
@@ -7,13 +7,21 @@ from pathlib import Path
 from typing import Final, Literal
 
 from common.errors import CodexBridgeError
+from local_agent.approval.dialogs.window.wire import Theme
 from local_agent.process import Limits, run_child
 
-Theme = Literal["light", "dark", "auto"]
+Wanted = Literal["auto", "light", "dark"]
 
 _SCHEME: Final = ("/usr/bin/gsettings", "get", "org.gnome.desktop.interface", "color-scheme")
 _PASSED_ON: Final = ("XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "HOME")
 _LIMITS: Final = Limits(timeout_s=3.0, grace_s=0.5, output_cap_bytes=4096)
+
+
+async def theme_of(wanted: Wanted, environ: Mapping[str, str]) -> Theme:
+    """Return what a window looks like here."""
+    if wanted != "auto":
+        return wanted
+    return "dark" if await is_dark(environ) else "light"
 
 
 async def is_dark(environ: Mapping[str, str]) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Final, Protocol
 
 from common.clock import Clock
@@ -29,6 +29,7 @@ WINDOWS_HOURLY: Final = 10  # through one gateway; what comes after waits for th
 FAILURES: Final = 2  # windows in a row that ended without an answer, before a pause
 PAUSE_S: Final = 60.0  # the first pause; each further failure doubles it
 MAX_PAUSE_S: Final = 3600.0
+FRESH_MS: Final = 5_000  # after it was asked, a question is taken to be up to date
 
 _HOUR_S: Final = 3600.0
 _LOOK_S: Final = 2.0  # while something keeps the next window from opening
@@ -45,11 +46,15 @@ class Window(Protocol):
 class Desk(Protocol):
     """What the window can ask of the engine, besides a decision."""
 
+    async def refresh(self, task_id: str) -> None:
+        """Ask anew where what waits is no longer what would be done now."""
+        ...
+
     async def narrow(self, approval_id: str, digest: str, keep: tuple[str, ...]) -> None:
         """Ask anew for these files of the change alone."""
         ...
 
-    async def check(self, approval_id: str, digest: str) -> None:
+    async def check(self, approval_id: str, digest: str) -> object:
         """Ask to run the workspace's check on the proposed tree first."""
         ...
 
@@ -87,7 +92,7 @@ class DesktopApprover:
         desk: Desk,
         alerts: Alerts,
         read_diff: Callable[[str], bytes],
-        theme: Callable[[], Theme],
+        theme: Callable[[], Coroutine[Any, Any, Theme]],
         clock: Clock,
         log: Log,
         lang: Lang,
@@ -159,6 +164,7 @@ class DesktopApprover:
         name, cancel = asked.approval_id, asyncio.Event()
         self._open = name, cancel
         try:
+            await self._freshen(asked)
             # What is told is as fresh as the window: the gate is asked again, just before.
             told = await self._teller.tell(name)
             if not await self._may_open(asked, told):
@@ -167,7 +173,7 @@ class DesktopApprover:
             diff = await asyncio.to_thread(self._read_diff, sealed) if sealed else None
             self._wanted = [other for other in self._wanted if other != name]
             self._aside.add(name)  # whatever comes of it, it does not pop up again by itself
-            await self._ask(self._order(told), diff, cancel)
+            await self._ask(self._order(told, await self._theme()), diff, cancel)
         except CodexBridgeError as error:
             self._aside.add(name)
             self._log.warning("window.not-opened", approval=name, code=error.code)
@@ -176,13 +182,24 @@ class DesktopApprover:
             self._open = None
         return True
 
+    async def _freshen(self, asked: PendingApproval) -> None:
+        """Have it asked anew where it is out of date; what was asked just now is not."""
+        # Otherwise a file that never rests would have one question after the other asked.
+        if self._clock.now().wall_ms - asked.seal.created_at >= FRESH_MS:
+            await self._desk.refresh(asked.task_id)
+
     async def _may_open(self, asked: PendingApproval, told: Mapping[str, Any]) -> bool:
         if told["state"] != "pending":
             return False
         if told["blocked"]:
             self._look_again = True
             return False
-        if asked.approval_id in self._wanted or self._within_limit(asked):
+        if asked.approval_id in self._wanted:
+            return True
+        if (told["check"] or {}).get("state") in ("waiting", "running"):
+            self._aside.add(asked.approval_id)  # shown again when the check has ended
+            return False
+        if self._within_limit(asked):
             return True
         self._aside.add(asked.approval_id)
         self._log.warning("window.too-many", approval=asked.approval_id, limit=WINDOWS_HOURLY)
@@ -201,12 +218,12 @@ class DesktopApprover:
         opened.append(now)
         return True
 
-    def _order(self, told: Mapping[str, Any]) -> Order:
+    def _order(self, told: Mapping[str, Any], theme: Theme) -> Order:
         return Order(
             shown=told,
             nonce=secrets.token_hex(16),
             lang=self._lang,
-            theme=self._theme(),
+            theme=theme,
             lasts_s=OPEN_S,
         )
 
@@ -222,8 +239,8 @@ class DesktopApprover:
             await self._act(answer)
         except CodexBridgeError as error:
             self._log.warning("window.not-taken", approval=answer.approval_id, code=error.code)
-            if error.code == "approval.blocked":
-                self._aside.discard(answer.approval_id)  # shown again when it can be approved
+            if error.code == "approval.blocked" or answer.decision == "check":
+                self._aside.discard(answer.approval_id)  # shown again, once it can be approved
             await self._alert(words.NOT_TAKEN, words.NOT_TAKEN_WHY, task=order.shown["short_id"])
 
     async def _act(self, answer: Answer) -> None:

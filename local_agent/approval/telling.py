@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
+from common.model.state import Reason, TaskState
 from local_agent.approval.gate import Gate
 from local_agent.approval.records import PendingApproval
 from local_agent.store.approvals import StoredApproval
+from local_agent.store.endings import read_ending
 from local_agent.store.runner import JournalThread
 from local_agent.store.tasks import Task
+
+_ENDED: Final = {Reason.COMPLETED: "passed", Reason.FAILED: "failed"}
 
 
 class Teller:
@@ -26,7 +30,8 @@ class Teller:
         gate: Where approvals wait.
         machine: The name people know this machine by.
         workspaces: Gives the names of the workspaces by their paths; may block.
-        can_check: Tells whether the proposed tree can be checked before it is decided on.
+        can_check: Tells whether the proposed tree can be checked before it is decided on; may
+            block.
     """
 
     def __init__(
@@ -52,8 +57,8 @@ class Teller:
             AuthError: ``approval.changed``: the stored bytes were tampered with.
         """
         shown = await self._gate.show(approval_id)
-        stored, task = await self._db.run(self._rows, shown.approval)
-        names = await asyncio.to_thread(self._workspaces)
+        stored, task, check = await self._db.run(self._rows, shown.approval)
+        names, can_check = await asyncio.to_thread(self._look, shown.approval)
         return {
             "approval_id": stored.approval_id,
             "short_id": task.short_id,
@@ -68,12 +73,35 @@ class Teller:
             "machine": self._machine,
             "workspace": names.get(shown.approval.seal.workspace.path, ""),
             "can_narrow": _can_narrow(shown.approval),
-            "can_check": self._can_check(shown.approval),
+            "can_check": can_check and (check is None or check.reason is not None),
+            "check": _told(check) if check else None,
         }
 
-    def _rows(self, asked: PendingApproval) -> tuple[StoredApproval, Task]:
-        journal = self._db.journal
-        return journal.approvals.get(asked.approval_id), journal.tasks.get(asked.task_id)
+    def _rows(self, asked: PendingApproval) -> tuple[StoredApproval, Task, Task | None]:
+        approvals, tasks = self._db.journal.approvals, self._db.journal.tasks
+        return (
+            approvals.get(asked.approval_id),
+            tasks.get(asked.task_id),
+            tasks.newest_check(asked.approval_id),
+        )
+
+    def _look(self, asked: PendingApproval) -> tuple[Mapping[str, str], bool]:
+        return self._workspaces(), self._can_check(asked)
+
+
+def _told(check: Task) -> dict[str, Any]:
+    """Return how the check of a change stands or ended."""
+    run = read_ending(check.ending_json)["run"] or {}
+    if check.reason is not None:
+        state = _ENDED.get(check.reason, check.reason.value)
+    else:
+        state = "running" if check.state is TaskState.EXECUTING else "waiting"
+    return {
+        "task": check.short_id,
+        "state": state,
+        "exit_code": run.get("exit_code"),
+        "duration_ms": run.get("duration_ms"),
+    }
 
 
 def _can_narrow(asked: PendingApproval) -> bool:

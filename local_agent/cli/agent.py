@@ -43,7 +43,8 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
     def announce(_agent: Agent, ground: Ground) -> None:
         print(_ready_line(ground, speaking), flush=True)
 
-    asyncio.run(run_agent(settings, places, environ, log=log, announce=announce))
+    running = run_agent(settings, places, environ, log=log, lang=speaking, announce=announce)
+    asyncio.run(running)
     print(say(words.STOPPED, speaking), flush=True)
     return 0
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from common.clock import SystemClock
@@ -22,7 +23,7 @@ from local_agent.cli import change_words, words
 from local_agent.cli.choose import pending_in, waiting_approval
 from local_agent.cli.diffs import read_asked
 from local_agent.cli.follow import follow
-from local_agent.cli.screen import screen_for
+from local_agent.cli.screen import Screen, screen_for
 from local_agent.control.client import call, stream
 from local_agent.replies import BLOCKED
 
@@ -45,6 +46,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
         default=[],
         help=say(change_words.APPROVE_ONLY, lang),
     )
+    parser.add_argument("--check", action="store_true", help=say(change_words.APPROVE_CHECK, lang))
 
 
 def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
@@ -56,6 +58,7 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
         StateError: nothing can be approved now, or the approval ended meanwhile.
     """
     home, screen = find_home(environ), screen_for(lang, environ)
+    following = partial(_follow, home, environ, screen)
     approval = waiting_approval(home, environ, screen, args.task, op="refresh")
     terminal = open_terminal(sys.stdin, environ)
     try:
@@ -63,18 +66,41 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
             screen.tell(words.NONE_WAITS)
             return EXIT_NO_DECISION
         if args.only:
-            approval = _narrowed(home, environ, approval, args.only)
-        if why := approval["blocked"]:
-            raise _blocked(why, lang)
-        question = read_asked(home, environ, approval)
-        typed, code = _typed(question, terminal, lang)
-        if typed is None:
+            approval = pending_in(_narrowed(home, environ, approval, args.only), screen)
+        if args.check:
+            tried = pending_in(_checked(home, environ, approval), screen)
+            code = _approved(home, environ, tried, terminal, lang)
+            if code or following(tried["short_id"]) == EXIT_INTERRUPTED:
+                return code or EXIT_INTERRUPTED
+            again = call(home, environ, "refresh", task=approval["short_id"])
+            approval = pending_in(again, screen)
+        if code := _approved(home, environ, approval, terminal, lang):
             return code
-        _decide(home, environ, question, typed, lang)
-        task = question.seal.short_id
-        terminal.write(say(words.APPROVED, lang, task=task) + "\n")
     finally:
         terminal.close()
+    return following(approval["short_id"])
+
+
+def _approved(
+    home: Home,
+    environ: Mapping[str, str],
+    approval: Mapping[str, Any],
+    terminal: Terminal,
+    lang: Lang,
+) -> int:
+    """Show an approval and ask for its code; 0 when it was approved, else the exit code."""
+    if why := approval["blocked"]:
+        raise _blocked(why, lang)
+    question = read_asked(home, environ, approval)
+    typed, code = _typed(question, terminal, lang)
+    if typed is None:
+        return code
+    _decide(home, environ, question, typed, lang)
+    terminal.write(say(words.APPROVED, lang, task=question.seal.short_id) + "\n")
+    return 0
+
+
+def _follow(home: Home, environ: Mapping[str, str], screen: Screen, task: str) -> int:
     try:
         return follow(stream(home, environ, "follow", task=task), screen)
     except KeyboardInterrupt:
@@ -83,11 +109,17 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
         return EXIT_INTERRUPTED
 
 
+def _checked(home: Home, environ: Mapping[str, str], approval: Mapping[str, Any]) -> dict[str, Any]:
+    """Have a change tried out on a copy: that has an approval of its own."""
+    named = {name: approval[name] for name in ("approval_id", "digest")}
+    return call(home, environ, "check", **named)
+
+
 def _narrowed(
     home: Home, environ: Mapping[str, str], approval: Mapping[str, Any], only: Sequence[str]
 ) -> dict[str, Any]:
     """Have some of the files asked for alone: it is sealed anew, and has another code."""
-    found = call(
+    return call(
         home,
         environ,
         "narrow",
@@ -95,7 +127,6 @@ def _narrowed(
         digest=approval["digest"],
         keep=list(only),
     )
-    return pending_in(found)
 
 
 def _decide(

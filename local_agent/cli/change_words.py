@@ -42,6 +42,11 @@ APPROVE_ONLY: Final = Sentence(
     en="accept these files of a change and leave the others; it is sealed and shown anew first",
     zh="只接受改动中的这些文件，其余放弃；会先重新封印并显示",
 )
+APPROVE_CHECK: Final = Sentence(
+    en="first run the workspace's tests on a copy with the change in it; that is asked for and "
+    "approved by itself, and then the change is shown again",
+    zh="先在含该改动的副本上运行工作区的测试；这会单独请求批准，之后再次显示该改动",
+)
 CHECK: Final = Sentence(
     en="Say whether a patch could be applied, and if not, why. Nothing is asked or written, and "
     "the agent need not run. Exit code 0: accepted, 1: refused.",

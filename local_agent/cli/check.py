@@ -54,7 +54,7 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
     try:
         verdict = _judged(read_patch(args.file), workspace, home)
         error = None
-    except (InputError, StateError) as refused:
+    except CodexBridgeError as refused:
         if refused.code.partition(".")[0] not in _JUDGED:
             raise
         verdict, error = _refused(refused), refused

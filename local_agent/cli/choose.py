@@ -8,6 +8,7 @@ from typing import Any
 from common.errors import InputError, StateError
 from common.home import Home
 from common.ids import parse_short_id
+from local_agent.cli.ending import headline
 from local_agent.cli.screen import Screen
 from local_agent.cli.tasks import print_tasks
 from local_agent.control.client import call
@@ -30,7 +31,7 @@ def waiting_approval(
 
     Raises:
         InputError: ``approve.several`` (after listing them) or ``input.task-id``.
-        StateError: ``approve.not-waiting``.
+        StateError: ``approve.not-waiting``, ``approve.ended``.
     """
     if named is None:
         waiting = call(home, environ, "tasks", all=False, limit=100)["tasks"]
@@ -43,16 +44,20 @@ def waiting_approval(
         short_id = str(waiting[0]["short_id"])
     else:
         short_id = parse_short_id(named)
-    return pending_in(call(home, environ, op, task=short_id))
+    return pending_in(call(home, environ, op, task=short_id), screen)
 
 
-def pending_in(found: Mapping[str, Any]) -> dict[str, Any]:
+def pending_in(found: Mapping[str, Any], screen: Screen) -> dict[str, Any]:
     """Return the approval that the agent told, when it waits for a decision.
 
     Raises:
-        StateError: ``approve.not-waiting``.
+        StateError: ``approve.not-waiting``; ``approve.ended`` with ``how``.
     """
     approval: dict[str, Any] | None = found["approval"]
-    if approval is None or approval["state"] != "pending":
-        raise StateError("approve.not-waiting", task=found["task"]["short_id"])
-    return approval
+    if approval is not None and approval["state"] == "pending":
+        return approval
+    task = found["task"]
+    if task["reason"]:
+        how = " ".join(headline(screen, task))
+        raise StateError("approve.ended", task=task["short_id"], how=how)
+    raise StateError("approve.not-waiting", task=task["short_id"])

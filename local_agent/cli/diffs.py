@@ -29,7 +29,7 @@ def read_patch(file: str) -> bytes:
         with Path(file).open("rb") as opened:
             data = opened.read(BODY_BYTES + 1)
     if len(data) > BODY_BYTES:
-        raise InputError("diff.too-large", limit=BODY_BYTES)
+        raise InputError("diff.too-large", what="bytes", limit=BODY_BYTES)
     return data
 
 

@@ -33,7 +33,9 @@ def ending_lines(screen: Screen, task: Mapping[str, Any]) -> Iterator[str]:
 def headline(screen: Screen, task: Mapping[str, Any]) -> list[str]:
     """Return how it ended in this terminal's language, or what the chat was told."""
     said = (task.get("said") or {}).get(screen.lang) or task["summary"] or ""
-    return reveal(said).split("\n") if said else []
+    lines = reveal(said).split("\n") if said else []
+    # The chat gets some of the files as text; here all of them follow (`changed`).
+    return lines[:1] if task.get("change") and task["reason"] == "completed" else lines
 
 
 def output_lines(screen: Screen, task: Mapping[str, Any]) -> Iterator[str]:

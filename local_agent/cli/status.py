@@ -73,6 +73,7 @@ def _print(found: Mapping[str, Any], screen: Screen) -> None:
         (status_words.AUDIT_LABEL, _audit(found["audit"], screen)),
         (status_words.WORKSPACES, _workspaces(found["workspaces"], screen)),
         (status_words.SANDBOX, [_sandbox(found["sandbox"], screen)]),
+        (status_words.ASKS, [_asks(found["windows"], screen)]),
         (
             status_words.TASKS_LABEL,
             [screen.say(status_words.OPEN_TASKS, count=found["open_tasks"])],
@@ -145,6 +146,14 @@ def _sandbox(level: str, screen: Screen) -> str:
     if level == "none":
         return screen.ink("red", screen.say(words.NOT_SANDBOXED))
     return screen.say(words.SANDBOXED, level=level)
+
+
+def _asks(windows: Mapping[str, str], screen: Screen) -> str:
+    if windows["state"] != "off":
+        known = {"on": status_words.ASKS_BOTH, "looking": status_words.ASKS_LOOKING}
+        return screen.say(known[windows["state"]])
+    why = screen.say(status_words.NO_WINDOWS[windows["why"]])
+    return screen.say(status_words.ASKS_TERMINAL, why=why)
 
 
 def _approvals(found: list[dict[str, Any]], screen: Screen) -> list[str]:

@@ -9,6 +9,23 @@ from common.sentences import Sentence
 KEY: Final = Sentence(en="Key", zh="密钥")
 WORKSPACES: Final = Sentence(en="Workspaces", zh="工作区")
 SANDBOX: Final = Sentence(en="Sandbox", zh="沙箱")
+ASKS: Final = Sentence(en="Asks", zh="询问方式")
+ASKS_BOTH: Final = Sentence(en="in a window, and at a terminal", zh="窗口与终端")
+ASKS_LOOKING: Final = Sentence(
+    en="at a terminal; whether windows can be opened is being found out",
+    zh="终端；正在确认能否打开窗口",
+)
+ASKS_TERMINAL: Final = Sentence(en="at a terminal ({why})", zh="终端（{why}）")
+NO_WINDOWS: Final = {
+    "setting": Sentence(en="windows are switched off", zh="窗口已关闭"),
+    "no-screen": Sentence(
+        en="no DISPLAY where the agent was started", zh="启动代理的环境中没有 DISPLAY"
+    ),
+    "no-window": Sentence(
+        en="no window could be opened: the display does not answer, or Python lacks Tk",
+        zh="无法打开窗口：显示服务没有应答，或 Python 缺少 Tk",
+    ),
+}
 TASKS_LABEL: Final = Sentence(en="Tasks", zh="任务")
 OPEN_TASKS: Final = Sentence(en="{count} open", zh="{count} 个未结束")
 APPROVALS: Final = Sentence(en="Approvals", zh="待批准")

@@ -10,13 +10,14 @@ from typing import Any, Final, Protocol, TypeVar
 
 from common import dsl
 from common.diff.parse import parse_diff
-from common.errors import InputError, StateError, StoreError
+from common.errors import InputError, StateError
 from common.ids import new_short_id, new_uuid
 from common.model.state import FINAL, Reason, TaskState
 from common.sentences import Lang
 from common.text import one_line
 from local_agent.control.arguments import Arguments
 from local_agent.control.watching import Answer, Watching
+from local_agent.engine.naming import submit_named
 from local_agent.engine.ports import NewTask
 from local_agent.store.journal import Journal
 from local_agent.store.runner import JournalThread
@@ -24,7 +25,6 @@ from local_agent.store.tasks import Task
 
 MAX_TEXT_BYTES: Final = 20_000  # security limits table, command text
 MAX_PATHS: Final = 500  # as many files as a diff can have
-ID_LENGTHS: Final = (4, 4, 5, 5)  # of the short IDs tried when one is taken
 
 _FILE_NAME_BYTES: Final = 200
 _PATCH: Final = "patch"  # the words of the grammar (`common.dsl`)
@@ -130,7 +130,7 @@ class Asking:
         if first.reason is Reason.UNKNOWN and not args.flag("may_have_run"):
             raise StateError("retry.unknown", task=first.short_id)
         new = self._new_task(first.text, lang=first.lang, workspace=first.workspace)
-        new = replace(new, retry_of=first.task_id, attachment=first.attachment)
+        new = replace(new, retry_of=first.task_id, attachment=first.attachment, checks=first.checks)
         async for step in self._begin(new):
             yield step
 
@@ -151,14 +151,7 @@ class Asking:
             yield step
 
     async def _submit(self, new: NewTask) -> Task:
-        for length in ID_LENGTHS:
-            try:
-                return await self._engine.submit(new)
-            except StoreError as error:
-                if error.code != "store.short-id-taken":
-                    raise
-            new = replace(new, short_id=new_short_id("agent", length=length))
-        return await self._engine.submit(new)
+        return await submit_named(self._engine.submit, new)
 
     def _new_task(self, text: str, *, lang: Lang, workspace: str | None) -> NewTask:
         if not text:

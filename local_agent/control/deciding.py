@@ -42,6 +42,10 @@ class Engine(Protocol):
         """Ask for these files alone, under a new seal."""
         ...
 
+    async def check(self, approval_id: str, digest: str) -> Task:
+        """Begin to try a change out on a copy."""
+        ...
+
 
 class Deciding:
     """Shows approvals with all that belongs to them, and passes decisions on.
@@ -107,6 +111,17 @@ class Deciding:
             older.task_id, begin=self._engine.narrow(approval_id, digest, keep)
         )
         return await self._shown(await self._db.run(self._journal.tasks.get, older.task_id), stored)
+
+    async def check(self, args: Arguments) -> Mapping[str, Any]:
+        """Begin to try a change out, and return the question whether that may run.
+
+        Raises:
+            StateError: ``approval.unknown``, ``approval.not-pending``, ``check.*``.
+            InputError: ``approval.digest-mismatch``.
+        """
+        task = await self._engine.check(args.text("approval_id"), args.text("digest"))
+        stored = await self._watching.asked(task.task_id)
+        return await self._shown(await self._db.run(self._journal.tasks.get, task.task_id), stored)
 
     async def decide(self, args: Arguments) -> Mapping[str, Any]:
         """Pass a decision on to the gate, which raises where it does not count."""

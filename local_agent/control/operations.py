@@ -142,6 +142,8 @@ class AgentOperations:
                 return await self._finish(self._deciding.refresh(args))
             case "narrow":
                 return await self._finish(self._deciding.narrow(args))
+            case "check":
+                return await self._finish(self._deciding.check(args))
             case "decide":
                 return await self._finish(self._deciding.decide(args))
             case "cancel":

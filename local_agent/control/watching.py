@@ -68,5 +68,12 @@ class Watching:
                 if await anext(events, None) is None:
                     return newest
 
+    async def asked(self, task_id: str) -> StoredApproval | None:
+        """Return the approval that a task asks for once it waits; None when it ended before."""
+        until = FINAL | {TaskState.WAITING_APPROVAL}
+        async for _ in self.task(task_id, until=until):
+            pass
+        return await self._db.run(self._db.journal.approvals.newest_of, task_id)
+
     async def _task(self, task_id: str) -> Task:
         return await self._db.run(self._db.journal.tasks.get, task_id)

@@ -56,6 +56,7 @@ OPS: Final = frozenset(
         "undo",
         "refresh",
         "narrow",
+        "check",
     }
 )
 BODY_OPS: Final = frozenset({"apply"})

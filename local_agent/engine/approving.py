@@ -10,7 +10,6 @@ found in it after a restart was interrupted, and is never run again (P3).
 from __future__ import annotations
 
 import asyncio
-import hmac
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -18,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from common.errors import CodexBridgeError, InputError, StateError, StoreError
+from common.errors import CodexBridgeError, StateError, StoreError
 from common.model.proposal import LocalApproval, TaskResult
 from common.model.state import Reason, TaskState
 from common.seal import Action, Seal
@@ -30,6 +29,7 @@ from local_agent.engine.operation import Ended, Operation, Sealable
 from local_agent.engine.ports import Gate, TaskStore, Workspaces
 from local_agent.engine.run import Run, StoppedError, unless_stopped
 from local_agent.engine.sealing import Sealer
+from local_agent.engine.standing import check_standing
 from local_agent.engine.task import TaskLog, Waiting
 from local_agent.grant import Grant
 from local_agent.safety.policy import Policy
@@ -160,10 +160,7 @@ class Approving:
                 ``approval.narrow``: it has no such parts.
         """
         asked = await self._store.approval(approval_id)
-        if asked.state != "pending":
-            raise StateError("approval.not-pending", state=asked.state)
-        if not hmac.compare_digest(asked.digest.encode(), digest.encode("utf-8", "replace")):
-            raise InputError("approval.digest-mismatch")
+        check_standing(asked, digest)
         task = await self._store.get(asked.task_id)
         operation = self._operations[question(asked).seal.action]
         narrowed = await operation.narrowed(_result(task), keep)

@@ -15,6 +15,7 @@ from local_agent.engine.answers import HelpProposer, OpenTasks, StatusProposer
 from local_agent.engine.approving import Approving
 from local_agent.engine.bus import Bus
 from local_agent.engine.changes import ApplyDiff, UndoChange
+from local_agent.engine.checking import Checking
 from local_agent.engine.commands import RunCommand
 from local_agent.engine.engine import Engine, Log
 from local_agent.engine.journal_store import JournalStore
@@ -23,6 +24,7 @@ from local_agent.engine.patches import PatchProposer
 from local_agent.engine.ports import (
     Applier,
     Blobs,
+    Copies,
     Executor,
     Gate,
     Syncer,
@@ -56,6 +58,7 @@ class Hands:
     executor: Executor
     applier: Applier
     syncer: Syncer
+    copies: Copies
 
 
 def build_engine(
@@ -73,6 +76,7 @@ def build_engine(
     machine: str,
     agent_id: str,
     sandbox: str,
+    user: str = "",
 ) -> Engine:
     """Return an engine that has not begun anything.
 
@@ -82,6 +86,7 @@ def build_engine(
         machine: The name people know this machine by.
         agent_id: Its id at its gateway; empty while it is not paired.
         sandbox: Level that the self-test at start proved: ``bubblewrap`` or ``none``.
+        user: Who sits at this machine, for the record of what is begun in a window.
     """
     store = JournalStore(db)
     tasks = TaskLog(store, bus, clock)
@@ -101,7 +106,7 @@ def build_engine(
         gate=gate,
         workspaces=workspaces,
         sealer=_sealer(settings, clock, agent_id=agent_id, sandbox=sandbox),
-        operations=_operations(tasks, gate, hands, blobs, applied, settings),
+        operations=_operations(tasks, store, gate, hands, blobs, applied, settings),
         policy_of=policy_of,
         machine=machine,
     )
@@ -111,6 +116,8 @@ def build_engine(
         understanding=understanding,
         approving=approving,
         gate=gate,
+        checking=_checking(store, workspaces, settings, user=user, sandbox=sandbox),
+        copies=hands.copies,
         clock=clock,
         log=log,
     )
@@ -118,6 +125,7 @@ def build_engine(
 
 def _operations(
     tasks: TaskLog,
+    store: TaskStore,
     gate: Gate,
     hands: Hands,
     blobs: Blobs,
@@ -126,8 +134,10 @@ def _operations(
 ) -> Mapping[Action, Operation]:
     commands = RunCommand(
         log=tasks,
+        store=store,
         gate=gate,
         executor=hands.executor,
+        copies=hands.copies,
         read_line=read_argv,
         default_test_command=settings.default_test_command,
     )
@@ -144,6 +154,20 @@ def _operations(
         "undo": undo,
         "git_sync": SyncGit(syncer=hands.syncer),
     }
+
+
+def _checking(
+    store: TaskStore, workspaces: Workspaces, settings: AgentSettings, *, user: str, sandbox: str
+) -> Checking:
+    return Checking(
+        store=store,
+        workspaces=workspaces,
+        prefix=settings.prefix,
+        user=user,
+        sandbox=sandbox,
+        allowed=settings.allow_run_terminal,
+        default_test_command=settings.default_test_command,
+    )
 
 
 def read_argv(line: str) -> tuple[str, ...] | None:

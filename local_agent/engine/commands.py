@@ -12,13 +12,15 @@ from common.errors import InputError, StateError
 from common.model.proposal import CommandProposal, TaskResult
 from common.model.state import Reason
 from common.seal import Seal
+from local_agent.approval.records import question
 from local_agent.engine import facts, summaries
 from local_agent.engine.operation import Ended, Sealable
-from local_agent.engine.ports import Executor, Gate
+from local_agent.engine.ports import Copies, Executor, Gate, TaskStore
 from local_agent.engine.progress import ProgressTeller
 from local_agent.engine.run import Run
 from local_agent.engine.task import TaskLog
 from local_agent.execution.command import Outcome, Progress
+from local_agent.execution.description import Copy
 from local_agent.grant import Grant
 from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace
@@ -36,6 +38,7 @@ class RunCommand:
     """Runs commands.
 
     Args:
+        copies: Makes what a check runs on.
         read_line: Gives the arguments of a command line, or None where it needs a shell.
         default_test_command: The person's own, for workspaces that name none.
     """
@@ -44,14 +47,18 @@ class RunCommand:
         self,
         *,
         log: TaskLog,
+        store: TaskStore,
         gate: Gate,
         executor: Executor,
+        copies: Copies,
         read_line: ReadLine,
         default_test_command: str | None = None,
     ) -> None:
         self._log = log
+        self._store = store
         self._gate = gate
         self._executor = executor
+        self._copies = copies
         self._read_line = read_line
         self._default = default_test_command
         self._for_good = ExitStack()
@@ -60,9 +67,11 @@ class RunCommand:
         """Describe the command as it would run now.
 
         Raises:
-            InputError: it cannot run as written.
+            InputError: it cannot run as written; for a check, the change can no longer be made.
+            StateError: ``approval.not-pending``: the change to be checked was decided on.
         """
-        prepared = await self._executor.prepare(workspace, _command(task).cmd)
+        copy = None if task.checks is None else await self._copy(task, task.checks, workspace)
+        prepared = await self._executor.prepare(workspace, _command(task).cmd, copy=copy)
         return Sealable(
             action="run_command",
             payload=prepared.payload,
@@ -76,6 +85,9 @@ class RunCommand:
 
     async def run(self, task: Task, run: Run, grant: Grant, workspace: Workspace) -> Ended:
         """Run it to its end."""
+        if task.checks is not None and not await self._is_asked(task.checks):
+            grant.spend()
+            return Ended(Reason.DRIFTED, partial(summaries.of_drift, ("copy",)))
         teller = ProgressTeller()
 
         async def tell(progress: Progress) -> None:
@@ -109,6 +121,15 @@ class RunCommand:
             InputError: ``approval.narrow``, always.
         """
         raise InputError("approval.narrow", task_id=result.task_id, count=len(keep))
+
+    async def _copy(self, task: Task, approval_id: str, workspace: Workspace) -> Copy:
+        asked = await self._store.approval(approval_id)
+        if asked.state != "pending":
+            raise StateError("approval.not-pending", state=asked.state)
+        return await self._copies.make(task.task_id, workspace, question(asked).seal)
+
+    async def _is_asked(self, approval_id: str) -> bool:
+        return (await self._store.approval(approval_id)).state == "pending"
 
     def _allowed(self, workspace: Workspace) -> tuple[tuple[str, ...], ...]:
         configured = workspace.test_command or self._default

@@ -12,16 +12,20 @@ interrupted: what can be proved of it is said, and it is never done again (P3).
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any, Final, Protocol
 
 from common.clock import Clock
 from common.errors import CodexBridgeError, StoreError
 from common.model.proposal import NoRequirement, TaskResult
 from common.model.state import FINAL, Reason, TaskState
+from common.seal import Seal
 from common.sentences import same
+from local_agent.approval.records import Notice
 from local_agent.engine import summaries
 from local_agent.engine.approving import Approving
-from local_agent.engine.ports import Gate, NewTask, TaskStore
+from local_agent.engine.checking import Checking
+from local_agent.engine.ports import Copies, Gate, NewTask, TaskStore
 from local_agent.engine.recovery import settle_interrupted
 from local_agent.engine.run import Run, StoppedError
 from local_agent.engine.task import TaskLog
@@ -42,7 +46,11 @@ class Log(Protocol):
 
 
 class Engine:
-    """Carries every task from where it stands to its end."""
+    """Carries every task from where it stands to its end.
+
+    Attributes:
+        on_checked: Told when a check has ended, with the approval whose change it tried out.
+    """
 
     def __init__(
         self,
@@ -52,6 +60,8 @@ class Engine:
         understanding: Understanding,
         approving: Approving,
         gate: Gate,
+        checking: Checking,
+        copies: Copies,
         clock: Clock,
         log: Log,
     ) -> None:
@@ -60,16 +70,21 @@ class Engine:
         self._understanding = understanding
         self._approving = approving
         self._gate = gate
+        self._checking = checking
+        self._copies = copies
         self._clock = clock
         self._log = log
+        self.on_checked: Callable[[str], None] = lambda _approval_id: None
         self._runs: dict[str, Run] = {}
         self._carried: dict[Run, asyncio.Task[None]] = {}
         self._closing = False
+        gate.listen(self._hear)
 
     # --- the main flow -----------------------------------------------------------------------
 
     async def _carry(self, run: Run) -> None:
         task = await self._store.get(run.task_id)
+        run.checks = task.checks
         if task.cancel_requested:
             run.stop.set()
         while task.state not in FINAL:
@@ -106,7 +121,9 @@ class Engine:
     async def start(self) -> None:
         """Take up every task that has not ended.  The gate must have been started before."""
         await settle_interrupted(self._store, self._approving)
-        for task in await self._store.open_tasks():
+        tasks = await self._store.open_tasks()
+        await self._copies.clear(keep=[task.task_id for task in tasks if task.checks])
+        for task in tasks:
             self.begin(task.task_id)
 
     async def submit(self, new: NewTask) -> Task:
@@ -162,6 +179,20 @@ class Engine:
         """
         await self._approving.narrow(approval_id, digest, keep)
 
+    def can_check(self, seal: Seal) -> bool:
+        """Tell whether what is sealed can be tried out before it is decided on.  Blocking."""
+        return self._checking.possible(seal)
+
+    async def check(self, approval_id: str, digest: str) -> Task:
+        """Begin to try a change out before it is decided on (`Checking`).
+
+        Raises:
+            StateError: ``approval.not-pending``, ``approval.unknown``, ``check.*``.
+            InputError: ``approval.digest-mismatch``.
+            StoreError: as `submit`.
+        """
+        return await self._checking.begin(approval_id, digest, self.submit)
+
     async def close(self) -> None:
         """End what runs and record it; leave everything else as the journal has it."""
         self._closing = True
@@ -186,9 +217,20 @@ class Engine:
             while not await self._goes_on(run):
                 await asyncio.sleep(delay)
                 delay = min(2 * delay, LONGEST_SECONDS)
+            if run.checks is not None:
+                await self._copies.remove(run.task_id)
+                self.on_checked(run.checks)
         finally:
             self._runs.pop(run.task_id, None)
             self._carried.pop(run, None)
+
+    def _hear(self, notice: Notice) -> None:
+        """Stop what tries out a change that no longer waits to be decided on."""
+        if notice.kind == "requested":
+            return
+        for run in self._runs.values():
+            if run.checks == notice.approval_id:
+                run.stop.set()
 
     async def _goes_on(self, run: Run) -> bool:
         """Carry a task; False when the journal refused: it stays as the journal has it."""

@@ -70,6 +70,10 @@ class JournalStore:
         """
         return await self._db.run(self._approvals.get, approval_id)
 
+    async def newest_check(self, approval_id: str) -> Task | None:
+        """Return the newest task that tries out the change of an approval, or None."""
+        return await self._db.run(self._tasks.newest_check, approval_id)
+
     async def interrupted(self) -> Sequence[str]:
         """Return the tasks that have an effect without an outcome."""
         effects = await self._db.run(self._db.journal.effects.unfinished_effects)

@@ -7,7 +7,7 @@ the workspace readers; the engine sees them only through these names.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
@@ -16,10 +16,10 @@ from common.model.proposal import GitSync
 from common.model.state import Reason, TaskState
 from common.seal import Seal
 from common.sentences import Lang
-from local_agent.approval.records import Decision, PendingApproval
+from local_agent.approval.records import Decision, Notice, PendingApproval
 from local_agent.execution.apply import ChangeOutcome, PreparedChange
 from local_agent.execution.command import Outcome, Progress
-from local_agent.execution.description import Prepared
+from local_agent.execution.description import Copy, Prepared
 from local_agent.execution.git_sync import PreparedSync, SyncOutcome
 from local_agent.grant import Grant
 from local_agent.safety.risk import Circumstances
@@ -39,6 +39,7 @@ class NewTask:
         envelope_sha256: Hash of the signed message that brought it; None when asked locally.
         retry_of: The task that a person at this machine asks for again.
         attachment: Name of the blob with the diff that a person at this machine brought.
+        checks: The approval whose change is to be tried out on a copy of the workspace.
     """
 
     task_id: str
@@ -54,6 +55,7 @@ class NewTask:
     gateway_key_id: str | None = None
     retry_of: str | None = None
     attachment: str | None = None
+    checks: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +118,10 @@ class TaskStore(Protocol):
         """Return an approval by its own id; raises StateError ``approval.unknown``."""
         ...
 
+    async def newest_check(self, approval_id: str) -> Task | None:
+        """Return the newest task that tries out the change of an approval, or None."""
+        ...
+
     async def interrupted(self) -> Sequence[str]:
         """Return the tasks that have an effect without an outcome."""
         ...
@@ -144,12 +150,18 @@ class Gate(Protocol):
         """Accept no approval meanwhile; ``why`` is a code of `local_agent.replies.BLOCKED`."""
         ...
 
+    def listen(self, listener: Callable[[Notice], None]) -> None:
+        """Have everything told that happens to approvals."""
+        ...
+
 
 class Executor(Protocol):
     """The executor of commands (`local_agent.execution.command`)."""
 
-    async def prepare(self, workspace: Workspace, text: str) -> Prepared:
-        """Describe a command given as text; nothing is run."""
+    async def prepare(
+        self, workspace: Workspace, text: str, *, copy: Copy | None = None
+    ) -> Prepared:
+        """Describe a command given as text, on the workspace or on a copy; nothing is run."""
         ...
 
     async def run(
@@ -161,6 +173,22 @@ class Executor(Protocol):
         cancel: asyncio.Event | None = None,
     ) -> Outcome:
         """Spend the grant: run exactly what was sealed, or nothing."""
+        ...
+
+
+class Copies(Protocol):
+    """Copies of workspaces with a change in them (`local_agent.execution.copies`)."""
+
+    async def make(self, task_id: str, workspace: Workspace, seal: Seal) -> Copy:
+        """Return a fresh copy for a task, with the change of a seal made in it."""
+        ...
+
+    async def remove(self, task_id: str) -> None:
+        """Remove the copy of a task."""
+        ...
+
+    async def clear(self, *, keep: Collection[str]) -> None:
+        """Remove all copies but those of these tasks."""
         ...
 
 
@@ -229,4 +257,8 @@ class Workspaces(Protocol):
         Raises:
             InputError: ``workspace.unknown`` or ``workspace.none``.
         """
+        ...
+
+    def at(self, path: str) -> Workspace | None:
+        """Return the workspace of this real path, or None."""
         ...

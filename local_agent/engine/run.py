@@ -25,6 +25,7 @@ class Run:
         executing: A grant is being used: from here on only the executor stops it.
         closing: It is stopped because the agent itself is to end.
         context: What was collected; collected again after a restart.
+        checks: The approval whose change it tries out; None for most.
     """
 
     task_id: str
@@ -32,6 +33,7 @@ class Run:
     executing: bool = False
     closing: bool = False
     context: Collected | None = None
+    checks: str | None = None
 
 
 async def unless_stopped(run: Run, work: Coroutine[Any, Any, _T]) -> _T:

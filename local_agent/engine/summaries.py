@@ -16,7 +16,7 @@ from local_agent import change_replies, replies
 from local_agent.approval.records import Decision
 from local_agent.engine.run import StoppedError
 from local_agent.error_texts import ERRORS
-from local_agent.errors import FloodedError, RefusedError
+from local_agent.errors import FloodedError, PolicyError, RefusedError
 from local_agent.execution.apply import ChangeOutcome
 from local_agent.execution.command import Outcome, Progress
 from local_agent.store.tasks import Task
@@ -92,8 +92,9 @@ def of_early_end(error: Exception, task: Task) -> tuple[Reason, Words]:
     if isinstance(error, RefusedError):
         return Reason.REFUSED, partial(of_refusal, error.reasons)
     if isinstance(error, CodexBridgeError):
-        # Flooding is a limit, not a fault: policy ends the task.
-        reason = Reason.REFUSED if isinstance(error, FloodedError) else Reason.FAILED
+        # Flooding is a limit and a policy that cannot be read refuses everything: no faults.
+        refused = isinstance(error, FloodedError | PolicyError)
+        reason = Reason.REFUSED if refused else Reason.FAILED
         return reason, partial(of_error, error)
     internal = partial(say, replies.INTERNAL, code=type(error).__name__)
     # Our own fault in the middle of a command: nobody saw how that ended (P3).

@@ -150,6 +150,7 @@ class Understanding:
             topic=routed.topic.value,
             about=routed.task_id,
             attachment=task.attachment,
+            on_copy=task.checks is not None,
             unsure=routed.unsure,
             beyond=routed.beyond,
             reads_on=routed.reads_on,

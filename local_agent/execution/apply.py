@@ -36,7 +36,7 @@ from local_agent.store.blobs import Blobs
 from local_agent.workspace.git import head_of, open_repository
 from local_agent.workspace.registry import Workspace
 from local_agent.workspace.tree import Tree, open_tree, parts_of
-from local_agent.workspace.writer import FOLDER_MODE, Content, write
+from local_agent.workspace.writer import FOLDER_MODE, write
 
 _DAY_MS: Final = 86_400_000
 _FULL: Final = frozenset((errno.ENOSPC, errno.EDQUOT))
@@ -159,6 +159,8 @@ class Applier:
     def _prepare_undo(
         self, workspace: Workspace, seal: Seal, paths: tuple[str, ...] | None, short_id: str
     ) -> PreparedChange:
+        if seal.action not in ("apply_diff", "undo"):
+            raise StateError("undo.not-a-change", short_id=seal.short_id)
         if self._clock.now().wall_ms - seal.created_at > KEPT_DAYS * _DAY_MS:
             raise StateError("undo.expired", days=KEPT_DAYS)
         with open_tree(workspace.path, deny=workspace.deny) as tree:
@@ -289,16 +291,11 @@ def _details(tree: Tree, now: Described) -> Details:
         files={
             "/".join(item.parts): item.before.mode
             for item in now.writes
-            if item.before is not None and _is_losing(item.before.mode, item.after)
+            if item.before is not None and item.before.mode != PLAIN[mode_of(item.before.mode)]
         },
         folders={path: mode for path, mode in bits.items() if mode != FOLDER_MODE},
         empty=tuple(sorted("/".join(parts) for parts in now.layout.empty)),
     )
-
-
-def _is_losing(before: int, after: Content | None) -> bool:
-    gone = after is None or mode_of(after.mode) != mode_of(before)
-    return gone and before != PLAIN[mode_of(before)]
 
 
 def _machine_code(error: OSError) -> str:

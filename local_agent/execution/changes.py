@@ -31,6 +31,7 @@ MAX_COPIED_BYTES: Final = 1_000_000  # of a diff; to take a copy back, a diff te
 ABSENT: Final = "absent"
 PLAIN: Final[Mapping[Mode, int]] = {"100644": 0o644, "100755": 0o755}
 _MAX_SEALED: Final = MAX_SEAL_BYTES - 64 * 1024  # of the changes and their base
+_CHANGE_BYTES: Final = 400  # of a sealed change, without its names
 _SPECIAL_BITS: Final = 0o7000
 _GITLINK: Final = 0o160000
 _BLOBS: Final = (0o100644, 0o100755)
@@ -77,7 +78,7 @@ def describe_change(
         InputError: ``change.*`` or ``diff.context``, with ``path``: it may not be done.
     """
     noted = details or Details()
-    work = _Work(tree, repository, noted.files)
+    work = _Work(tree, repository.index if repository is not None else None, noted.files)
     files = [work.one(file, relocate=relocate) for file in model.files]
     layout = lay_out(
         tree,
@@ -91,8 +92,7 @@ def describe_change(
             names.take(one.parts)
     changes = tuple(one.sealed for one in files)
     base = _base(tree, files)
-    if len(canonical(change_payload("", changes))) + len(canonical(base)) > _MAX_SEALED:
-        raise InputError("change.too-many", limit=MAX_SEAL_BYTES)
+    _check_sealable(changes, base)
     writes = tuple(write for one in files for write in one.writes())
     result = DiffModel(tuple(one.file for one in files)) if work.moved else model
     return Described(changes, base, result, work.moved, writes, layout)
@@ -131,7 +131,7 @@ class _Work:
     """Looks the files up, within bounds."""
 
     tree: Tree
-    repository: pygit2.Repository | None
+    index: pygit2.Index | None
     modes: Mapping[str, int]
     moved: int = 0
     _bytes: int = 0
@@ -143,16 +143,23 @@ class _Work:
         parts = parts_of(file.path)
         source = parts_of(file.old_path) if file.old_path is not None else parts
         for name in {parts, source}:
-            self._check_allowed(name)
+            self._check_allowed(name, is_new=name == parts and file.op not in ("modify", "delete"))
         old = None if file.op == "add" else self._source(file, source)
         before = b"" if old is None else old.data
-        if relocate:
-            file, moved = relocated(file, before)
-            self.moved += moved
-        after = patched(file, before)
+        file, after = self._patched(file, before, relocate=relocate)
         self._count(file, before, after)
         content = None if file.op == "delete" else self._content(file, old, after)
         return _File(file, parts, source, old, content, _sealed(file, old, content))
+
+    def _patched(self, file: FileDiff, before: bytes, *, relocate: bool) -> tuple[FileDiff, bytes]:
+        try:
+            return file, patched(file, before)
+        except InputError:
+            if not relocate:
+                raise
+        file, moved = relocated(file, before)
+        self.moved += moved
+        return file, patched(file, before)
 
     def _source(self, file: FileDiff, source: Parts) -> Found:
         path = "/".join(source)
@@ -173,15 +180,16 @@ class _Work:
         if kept is not None and mode_of(kept) == mode and (old is None or file.new_mode):
             bits = kept & 0o777
         else:
-            bits = PLAIN[mode] if old is None else with_mode(old.mode, mode)
+            bits = PLAIN[mode] if old is None else _with_mode(old.mode, mode)
         owner = old.owner if old is not None and file.op != "copy" else None
         return Content(after, bits, owner)
 
-    def _check_allowed(self, parts: Parts) -> None:
+    def _check_allowed(self, parts: Parts, *, is_new: bool) -> None:
         path = "/".join(parts)
         if paths.matches(parts, self.tree.deny):
             raise InputError("change.denied", path=path)
-        for depth in range(1, len(parts) + 1):
+        # What is a file cannot be a submodule; a folder that is not there could be one.
+        for depth in range(1, len(parts) + is_new):
             above = parts[:depth]
             if above not in self._checked and self._entry(above) == _GITLINK:
                 raise InputError("change.submodule", path=path)
@@ -197,10 +205,8 @@ class _Work:
 
     def _entry(self, parts: Parts) -> int | None:
         """Return the mode under which git's index holds a path."""
-        if self.repository is None:
-            return None
         try:
-            return int(self.repository.index["/".join(parts)].mode)
+            return None if self.index is None else int(self.index["/".join(parts)].mode)
         except KeyError:
             return None
 
@@ -226,7 +232,7 @@ def mode_of(bits: int) -> Mode:
     return "100755" if bits & 0o100 else "100644"
 
 
-def with_mode(bits: int, mode: Mode) -> int:
+def _with_mode(bits: int, mode: Mode) -> int:
     """Return permission bits that git takes for this mode, else as they were."""
     if mode_of(bits) == mode:
         return bits
@@ -248,6 +254,15 @@ def _sealed(file: FileDiff, old: Found | None, content: Content | None) -> Seale
         new_mode=None if content is None else mode_of(content.mode),
         size=0 if content is None else len(content.data),
     )
+
+
+def _check_sealable(changes: tuple[SealedChange, ...], base: dict[str, str]) -> None:
+    # Names are written as ASCII, six bytes for a character at most; mostly this is enough to know.
+    names = sum(map(len, base)) + sum(len(one.path) + len(one.old_path or "") for one in changes)
+    if 6 * names + _CHANGE_BYTES * (len(changes) + len(base)) <= _MAX_SEALED:
+        return
+    if len(canonical(change_payload("", changes))) + len(canonical(base)) > _MAX_SEALED:
+        raise InputError("change.too-many", limit=MAX_SEAL_BYTES)
 
 
 def _base(tree: Tree, files: list[_File]) -> dict[str, str]:

@@ -22,6 +22,7 @@ from common.model.state import Reason
 from common.seal import Seal
 from local_agent.execution.command_line import read_command_line
 from local_agent.execution.description import (
+    Copy,
     Prepared,
     Surroundings,
     describe,
@@ -86,7 +87,7 @@ class Outcome:
         tail: End of the output, bounded and redacted, for the chat.
         output_before: About how many bytes of output came before the tail.
         log_sha256: Blob of the kept output, whole and unredacted; local only.
-        differences: What changed in the workspace (R46); local only.
+        differences: What changed in the workspace (R46); local only.  None where it ran on a copy.
         survivors: Processes that could not be ended.
     """
 
@@ -162,6 +163,7 @@ class Executor:
         cwd: str = ".",
         timeout_s: int = TIMEOUT_S,
         network: bool = False,
+        copy: Copy | None = None,
     ) -> Prepared:
         """Describe a command given as text; nothing is run.
 
@@ -171,9 +173,11 @@ class Executor:
             cwd: Relative to the workspace.
             timeout_s: Seconds, at most 3,600.
             network: Whether it is to reach the network (R51).
+            copy: What it would run on in place of the workspace's own files.
 
         Raises:
             InputError: ``command.*`` or ``sandbox.*``: it cannot run as written.
+            StateError: ``check.not-sandboxed``: there is no sandbox to put the copy in its place.
         """
         if not 0 < timeout_s <= MAX_TIMEOUT_S:
             raise InputError("command.timeout-range", limit=MAX_TIMEOUT_S)
@@ -184,6 +188,7 @@ class Executor:
             cwd=cwd,
             timeout_s=timeout_s,
             network=network,
+            copy=copy,
         )
 
     async def drift(self, seal: Seal, *, workspace: Workspace) -> tuple[str, ...]:
@@ -241,7 +246,9 @@ class Executor:
         cancel: asyncio.Event | None,
     ) -> Outcome:
         contained = now.payload["sandbox"]["level"] != "none"
-        before = await asyncio.to_thread(manifest.take, workspace.path)
+        # A command on a copy cannot change the workspace, and the copy goes away.
+        place = None if "copy" in now.payload else workspace.path
+        before = await asyncio.to_thread(manifest.take, place) if place else None
         listener = _Listener()
         ticker = asyncio.create_task(self._tell(listener, on_progress))
         self._unsandboxed += not contained
@@ -262,7 +269,7 @@ class Executor:
             ticker.cancel()
         if not contained:
             self._survivors += ended.survivors
-        after = await asyncio.to_thread(manifest.take, workspace.path)
+        after = await asyncio.to_thread(manifest.take, place) if place else None
         tail, log = await asyncio.to_thread(self._keep, listener.log)
         return Outcome(
             reason=_reason(ended),
@@ -275,7 +282,7 @@ class Executor:
             tail=tail.text,
             output_before=tail.before,
             log_sha256=log,
-            differences=manifest.compare(before, after),
+            differences=manifest.compare(before, after) if before and after else None,
             survivors=ended.survivors,
         )
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from common.errors import InputError
+from common.errors import InputError, StateError
 from common.home import Home
 from common.seal import Seal
-from common.seal_payloads import Place, command_payload
+from common.seal_payloads import Place, SealedCopy, command_payload
 from common.strict_json import canonical
 from local_agent.execution.command_line import SHELL, CommandLine
 from local_agent.execution.environment import build_environment, resolve_program
@@ -28,7 +28,7 @@ from local_agent.execution.sandbox import (
 )
 from local_agent.process import KEPT_BYTES
 from local_agent.workspace.git import git_head
-from local_agent.workspace.registry import Workspace
+from local_agent.workspace.registry import Workspace, place_of
 from local_agent.workspace.survey import Survey, Surveyor
 
 
@@ -54,6 +54,29 @@ class Surroundings:
     def private(self) -> tuple[Path, ...]:
         """Our own directories, which no sandbox shows."""
         return (self.places.config, self.places.state, self.places.run)
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A copy of a workspace that a command runs on, at the workspace's own path.
+
+    Attributes:
+        path: Where it lies outside of the sandbox.
+        of: For the seal: which change is in it.
+    """
+
+    path: Path
+    of: SealedCopy
+
+
+def copies_folder(places: Home) -> Path:
+    """Return where all copies lie."""
+    return places.state / "checks"
+
+
+def copy_folder(places: Home, task_id: str) -> Path:
+    """Return where the copy of a task lies, if it has one."""
+    return copies_folder(places) / task_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,23 +116,26 @@ def describe(
     cwd: str,
     timeout_s: int,
     network: bool,
+    copy: Copy | None = None,
 ) -> Prepared:
     """Return the command as it would run now.
 
     Raises:
         InputError: ``command.*``, ``sandbox.*`` or ``workspace.gone``: it cannot run.
+        StateError: ``check.not-sandboxed``: nothing could put the copy in its place.
     """
-    place = _place(workspace)
+    place = place_of(workspace)
     folder = _folder(workspace, cwd)
     home = around.home.resolve()
     survey = around.surveyor.survey(workspace.path)
-    profile = _profile(around, workspace, home, survey, network=network)
+    profile = _profile(around, workspace, home, survey, network=network, copy=copy)
     env = build_environment(workspace, around.environ, home=home, cwd=folder)
     program = resolve_program(
         line.argv[0] if line.argv is not None else SHELL,
         workspace,
         cwd=folder,
         sandboxed=profile.level != "none",
+        copy=copy.path if copy else None,
     )
     payload = command_payload(
         argv=line.argv,
@@ -123,9 +149,11 @@ def describe(
         network=network,
         timeout_s=timeout_s,
         output_cap=KEPT_BYTES,
+        copy=copy.of if copy else None,
     )
     rest = line.argv[1:] if line.argv is not None else ("-c", line.script or "")
-    closed = _closed(around, workspace, survey)
+    closed = _closed(around, workspace, survey, copied=copy is not None)
+    start = around.surveyor.survey(copy.path, whole=True) if copy else survey
     argv = tuple(profile.wrap([program.path, *rest], cwd=folder, closed=closed))
     head = git_head(workspace.path)
     return Prepared(
@@ -136,8 +164,8 @@ def describe(
         env,
         argv,
         folder,
-        base=survey.base,
-        unread=survey.unread,
+        base=start.base,
+        unread=start.unread,
         seccomp=profile.seccomp,
     )
 
@@ -150,6 +178,8 @@ def describe_sealed(around: Surroundings, workspace: Workspace, seal: Seal) -> P
     """
     sealed = seal.payload
     argv, script = sealed.get("argv"), sealed.get("script")
+    copied = sealed.get("copy")
+    place = copy_folder(around.places, seal.task_id)
     return describe(
         around,
         workspace,
@@ -157,6 +187,7 @@ def describe_sealed(around: Surroundings, workspace: Workspace, seal: Seal) -> P
         cwd=sealed["cwd"],
         timeout_s=sealed["timeout"],
         network=sealed["network"],
+        copy=Copy(place, SealedCopy(**copied)) if copied else None,
     )
 
 
@@ -173,14 +204,6 @@ def find_drift(seal: Seal, now: Prepared) -> tuple[str, ...]:
     return tuple(drift)
 
 
-def _place(workspace: Workspace) -> Place:
-    try:
-        status = workspace.path.lstat()
-    except OSError:
-        raise InputError("workspace.gone", path=workspace.path) from None
-    return Place(str(workspace.path), status.st_dev, status.st_ino)
-
-
 def _folder(workspace: Workspace, cwd: str) -> Path:
     place = (workspace.path / cwd).resolve()
     if not place.is_relative_to(workspace.path):
@@ -191,10 +214,18 @@ def _folder(workspace: Workspace, cwd: str) -> Path:
 
 
 def _profile(
-    around: Surroundings, workspace: Workspace, home: Path, survey: Survey, *, network: bool
+    around: Surroundings,
+    workspace: Workspace,
+    home: Path,
+    survey: Survey,
+    *,
+    network: bool,
+    copy: Copy | None,
 ) -> Profile:
     program = find_bubblewrap() if around.level == "bubblewrap" else None
     if program is None:
+        if copy is not None:
+            raise StateError("check.not-sandboxed")
         return NOT_SANDBOXED
     return bubblewrap_profile(
         program,
@@ -204,11 +235,23 @@ def _profile(
         private=around.private,
         repositories=survey.repositories,
         network=network,
+        copy=copy.path if copy else None,
     )
 
 
-def _closed(around: Surroundings, workspace: Workspace, survey: Survey) -> list[Path]:
-    """Return the sockets in the workspace; those in our own directories are hidden with these."""
+def _closed(
+    around: Surroundings, workspace: Workspace, survey: Survey, *, copied: bool
+) -> list[Path]:
+    """Return the sockets in the workspace; those in our own directories are hidden with these.
+
+    Of a workspace that a copy stands for, only the repository and the toolchains are shown.
+    """
     hidden = tuple(place.resolve() for place in around.private)
+    tools = [path for tool in workspace.toolchains for path in tool.paths]
+    shown = (workspace.path / ".git", *tools) if copied else (workspace.path,)
     sockets = [workspace.path / path for path in survey.sockets]
-    return [path for path in sockets if not any(map(path.is_relative_to, hidden))]
+    return [
+        path
+        for path in sockets
+        if any(map(path.is_relative_to, shown)) and not any(map(path.is_relative_to, hidden))
+    ]

@@ -51,7 +51,9 @@ def build_environment(
     }
 
 
-def resolve_program(word: str, workspace: Workspace, *, cwd: Path, sandboxed: bool) -> Executable:
+def resolve_program(
+    word: str, workspace: Workspace, *, cwd: Path, sandboxed: bool, copy: Path | None = None
+) -> Executable:
     """Return the program that a command's first word means.
 
     ``path`` is what is executed, not its target: a venv's ``python`` must be started by the link.
@@ -63,6 +65,7 @@ def resolve_program(word: str, workspace: Workspace, *, cwd: Path, sandboxed: bo
         workspace: Whose toolchains are searched.
         cwd: Real path in which the command starts.
         sandboxed: Whether the program must be visible inside the sandbox.
+        copy: What takes the place of the workspace's own files inside the sandbox.
 
     Raises:
         InputError: ``command.not-found``, ``command.not-executable``, ``command.outside`` (a
@@ -71,11 +74,12 @@ def resolve_program(word: str, workspace: Workspace, *, cwd: Path, sandboxed: bo
     """
     found = _locate(word, workspace, cwd)
     real = found.resolve()
+    held = real if copy is None else _in_copy(real, workspace, copy)
     try:
-        status = real.stat()
+        status = held.stat()
     except OSError:
         raise InputError("command.not-found", program=word) from None
-    if not stat.S_ISREG(status.st_mode) or not os.access(real, os.X_OK):
+    if not stat.S_ISREG(status.st_mode) or not os.access(held, os.X_OK):
         raise InputError("command.not-executable", program=word)
     if not any(real.is_relative_to(place) for place in (*SYSTEM, *_open_places(workspace))):
         if sandboxed:
@@ -87,7 +91,7 @@ def resolve_program(word: str, workspace: Workspace, *, cwd: Path, sandboxed: bo
         path=str(found),
         dev=status.st_dev,
         ino=status.st_ino,
-        sha256=_sha256(real, word) if inside else None,
+        sha256=_sha256(held, word) if inside else None,
     )
 
 
@@ -99,6 +103,14 @@ def _search_path(workspace: Workspace) -> tuple[Path, ...]:
 def _open_places(workspace: Workspace) -> tuple[Path, ...]:
     tools = [path for toolchain in workspace.toolchains for path in toolchain.paths]
     return (workspace.path, *tools, *(path.resolve() for path in tools))
+
+
+def _in_copy(real: Path, workspace: Workspace, copy: Path) -> Path:
+    """Return where the bytes lie that bear this name inside a sandbox on a copy."""
+    tools = [path for toolchain in workspace.toolchains for path in toolchain.paths]
+    if not real.is_relative_to(workspace.path) or any(map(real.is_relative_to, tools)):
+        return real
+    return copy / real.relative_to(workspace.path)
 
 
 def _locate(word: str, workspace: Workspace, cwd: Path) -> Path:

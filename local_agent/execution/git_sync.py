@@ -33,7 +33,7 @@ from local_agent.workspace.clean_repository import CleanRepository, clean_reposi
 from local_agent.workspace.git_commit import find_sealed, remember_pushed, write_commit
 from local_agent.workspace.git_preflight import SyncPlan, plan_sync
 from local_agent.workspace.git_program import find_git
-from local_agent.workspace.registry import Workspace
+from local_agent.workspace.registry import Workspace, place_of
 
 TIMEOUT_S: Final = 120
 
@@ -197,7 +197,7 @@ class Syncer:
         if plan.commit is not None:
             now = self._clock.now().wall_s
             try:
-                made = await asyncio.to_thread(write_commit, workspace, plan, at_s=now)
+                made = await asyncio.to_thread(write_commit, workspace, plan, plan.commit, at_s=now)
             except CodexBridgeError as error:
                 return SyncOutcome(reason=Reason.FAILED, code=error.code)
         if cancel.is_set():
@@ -246,7 +246,7 @@ class Syncer:
 
     def _described(self, workspace: Workspace, plan: SyncPlan) -> PreparedSync:
         payload = _payload(plan, self._timeout_s)
-        place = _place(workspace)
+        place = place_of(workspace)
         return PreparedSync(payload, plan.base, place, plan.head, plan.diff, plan.model)
 
     def _again(
@@ -293,14 +293,6 @@ def _payload(plan: SyncPlan, timeout_s: int) -> dict[str, Any]:
         steps=[SyncStep(name, _EFFECTS[name]) for name in steps],
         timeout_s=timeout_s,
     )
-
-
-def _place(workspace: Workspace) -> Place:
-    try:
-        status = workspace.path.lstat()
-    except OSError:
-        raise InputError("workspace.gone", path=workspace.path) from None
-    return Place(str(workspace.path), status.st_dev, status.st_ino)
 
 
 def _outcome(made: str | None, pushed: Pushed) -> SyncOutcome:

@@ -141,6 +141,7 @@ def bubblewrap_profile(
     private: tuple[Path, ...] = (),
     repositories: tuple[str, ...] = (),
     network: bool = False,
+    copy: Path | None = None,
 ) -> Profile:
     """Return the profile for one workspace as it is on disk now.  Blocks on a few ``lstat``.
 
@@ -152,6 +153,8 @@ def bubblewrap_profile(
         private: Our own directories, hidden wherever another bind would show them.
         repositories: The ``.git`` of repositories further down, relative to the workspace.
         network: Whether the host's network is shared (R51).
+        copy: Takes the place of the workspace's own files, at their paths; of these nothing but
+            the repository and the toolchains among them is shown then.
 
     Raises:
         InputError: ``sandbox.architecture`` where there is no filter of system calls for it;
@@ -165,14 +168,15 @@ def bubblewrap_profile(
     if len(home.parts) == 1:
         raise InputError("sandbox.home", path=home)
     mounts = _read_only_mounts(workspace, read_only)
+    if copy is not None:
+        for _, path in mounts:
+            if path.is_relative_to(workspace):
+                _refuse_links(copy, copy / path.relative_to(workspace))
     mounts.append(("--bind", workspace))
-    mounts += [("--ro-bind", path) for path in _protected(workspace, repositories)]
-    shown = [*SYSTEM, *(path for _, path in mounts)]
-    mounts += [
-        ("--tmpfs", path)
-        for path in sorted({path.resolve() for path in private})
-        if path.is_dir() and any(path.is_relative_to(other) for other in shown)
-    ]
+    # What nobody runs after a copy is gone needs no protection in it.
+    names = (*PROTECTED, *OBEYED, *repositories) if copy is None else (".git",)
+    mounts += [("--ro-bind", path) for path in _protected(workspace, names)]
+    mounts += _hidden(private, mounts)
     # The outer before the inner, so that a toolchain in the workspace stays read-only and a
     # workspace under the home, or under /tmp, is not hidden again.
     mounts.sort(key=lambda mount: len(mount[1].parts))
@@ -180,9 +184,19 @@ def bubblewrap_profile(
     for place, share in (("/tmp", 4), (str(home), 8), ("/run", 64)):  # noqa: S108  # inside
         options += _empty(place, _memory() // share)
     for kind, path in mounts:
-        options += _empty(str(path), 0) if kind == "--tmpfs" else [kind, str(path), str(path)]
+        source = copy if copy is not None and kind == "--bind" else path
+        options += _empty(str(path), 0) if kind == "--tmpfs" else [kind, str(source), str(path)]
     options += ["--remount-ro", "/"]
     return Profile("bubblewrap", tuple(options), seccomp.build_filter(machine, network=network))
+
+
+def _hidden(private: tuple[Path, ...], mounts: list[tuple[str, Path]]) -> list[tuple[str, Path]]:
+    shown = [*SYSTEM, *(path for _, path in mounts)]
+    return [
+        ("--tmpfs", path)
+        for path in sorted({path.resolve() for path in private})
+        if path.is_dir() and any(path.is_relative_to(other) for other in shown)
+    ]
 
 
 def _empty(place: str, size: int) -> list[str]:
@@ -226,9 +240,9 @@ def _read_only_mounts(workspace: Path, paths: tuple[Path, ...]) -> list[tuple[st
     return [("--ro-bind", path) for path in kept]
 
 
-def _protected(workspace: Path, repositories: Iterable[str]) -> list[Path]:
+def _protected(workspace: Path, names: Iterable[str]) -> list[Path]:
     found = []
-    for name in (*PROTECTED, *OBEYED, *repositories):
+    for name in names:
         path = workspace / name
         try:
             mode = path.lstat().st_mode

@@ -18,7 +18,7 @@ from common.errors import InputError
 from common.model.state import Reason
 from common.seal import Seal
 from common.seal_payloads import Mode, SealedChange, read_changes
-from local_agent.execution.changes import PLAIN, mode_of, sha256, with_mode
+from local_agent.execution.changes import PLAIN, mode_of, sha256
 from local_agent.execution.outcome import ChangeOutcome
 from local_agent.safety.backups import Backups, Details
 from local_agent.workspace.layout import lay_out
@@ -62,7 +62,8 @@ def settle_change(tree: Tree, seal: Seal, backups: Backups) -> ChangeOutcome:
     if all(one.stand in ("old", "both") for one in paths):
         sweep(tree, leftovers, folders=made)
         return ChangeOutcome(reason=Reason.FAILED, code="change.not-written")
-    sweep(tree, leftovers, folders=())
+    # First the folders that came: they may stand where a file belongs.
+    sweep(tree, leftovers, folders=made)
     _restore(tree, seal, backups, paths)
     sweep(tree, (), folders=made)
     return ChangeOutcome(reason=Reason.FAILED, code="change.restored")
@@ -167,7 +168,10 @@ def _content(one: _Path, backups: Backups, details: Details) -> Content | None:
     if one.old is None:
         return None
     sha, mode = one.old
-    bits = PLAIN[mode] if one.found is None else with_mode(one.found.mode, mode)
-    kept = details.files.get(one.path, bits)
-    owner = one.found.owner if one.found is not None else None
-    return Content(backups.content(sha), kept if mode_of(kept) == mode else bits, owner)
+    noted = details.files.get(one.path, PLAIN[mode])
+    bits = noted if mode_of(noted) == mode else PLAIN[mode]
+    if one.found is None:
+        return Content(backups.content(sha), bits)
+    here = one.found.mode
+    bits = here if mode_of(here) == mode else bits
+    return Content(backups.content(sha), bits, one.found.owner)

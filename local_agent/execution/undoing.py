@@ -33,12 +33,10 @@ def reverse_change(
         paths: The files to take back, as the change names them; None for all.
 
     Raises:
-        StateError: ``undo.not-a-change``; ``undo.expired``; ``undo.already``; ``undo.changed``
+        StateError: ``undo.expired``; ``undo.already``; ``undo.changed``
             with ``path``, ``hunk`` (0 where it concerns the whole file) and ``undoable``.
         InputError: ``diff.unknown-path``; as `Tree.find`.
     """
-    if seal.action not in ("apply_diff", "undo"):
-        raise StateError("undo.not-a-change", short_id=seal.short_id)
     model = parse_diff(backups.content(seal.payload["diff_sha256"]))
     if paths is not None:
         model = select(model, paths)

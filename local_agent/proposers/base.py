@@ -55,6 +55,7 @@ class Asked:
         topic: What the words are about, for the answers of the engine.
         about: The short ID that was named, in its stored form.
         attachment: Name of the blob with the diff that came with the request.
+        on_copy: It is about a copy of the workspace with a proposed change in it.
         unsure: The router was not sure; only a plan or an answer may follow.
         beyond: What a wish for the tests names besides the tests, such as a folder; empty if
             nothing.
@@ -73,6 +74,7 @@ class Asked:
     topic: str = "plain"
     about: str | None = None
     attachment: str | None = None
+    on_copy: bool = False
     unsure: bool = False
     beyond: str = ""
     reads_on: bool = False

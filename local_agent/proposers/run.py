@@ -64,7 +64,8 @@ class RunProposer:
     def _command(self, asked: Asked, workspace: Workspace, cmd: str, reason: Sentence) -> Proposed:
         argv = self._read_line(cmd)
         shown = one_line(cmd, SHOWN_BYTES)
-        said = [say(replies.WOULD_RUN, asked.lang, workspace=workspace.name, command=shown)]
+        would = replies.WOULD_CHECK if asked.on_copy else replies.WOULD_RUN
+        said = [say(would, asked.lang, workspace=workspace.name, command=shown)]
         if asked.beyond:
             beyond = one_line(asked.beyond, BEYOND_BYTES)
             said.append(say(replies.NOT_NARROWED, asked.lang, beyond=beyond, prefix=asked.prefix))
@@ -75,4 +76,3 @@ class RunProposer:
             "\n".join(said),
             LocalApproval(action="run_command"),
         )
-

@@ -86,7 +86,7 @@ def before_operation(
             return _begin(journal, approval_id, shown=shown, at_ms=at_ms, by=by)
     except AuthError as error:
         journal.audit.append(
-            "approval.tampered", approval_id=approval_id, digest=shown, why=error.code
+            "approval.tampered", approval_id=approval_id, digest=shown, code=error.code
         )
         raise
 

@@ -24,8 +24,7 @@ class Details:
     """What a seal does not hold of a change, by relative path.
 
     Attributes:
-        files: Permission bits, where they were not the usual ones, of files that it removed or
-            whose executable bit it changed.
+        files: Permission bits of the files before it, where they were not the usual ones.
         folders: The same of folders that it left empty, and removed.
         empty: Folders that were empty before it put something in.
     """

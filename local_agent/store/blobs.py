@@ -21,6 +21,7 @@ from common.home import read_private, write_private
 
 MAX_BLOB_BYTES: Final = 8 * 1024 * 1024
 
+_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FOLDERS_AT_ONCE: Final = 64  # whose handles are open together
 _NAME: Final = re.compile(r"[0-9a-f]{64}")
 
@@ -128,12 +129,9 @@ class Blobs:
         with contextlib.ExitStack() as stack:
             handles: dict[str, int] = {}
             for name in {name[:2] for name in blobs}:
-                folder = self._folder / name
-                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-                handles[name] = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+                self._make_folder(name)
+                handles[name] = os.open(self._folder / name, _FOLDER)
                 stack.callback(os.close, handles[name])
-            top = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            stack.callback(os.close, top)
             # Random, not by process: after a kill -9 the next one may well have the same number.
             end = f".{secrets.token_hex(8)}.tmp"
             write_files(
@@ -145,7 +143,18 @@ class Blobs:
             for name in blobs:
                 folder_handle = handles[name[:2]]
                 os.rename(name + end, name, src_dir_fd=folder_handle, dst_dir_fd=folder_handle)
-            sync_folders([*handles.values(), top])
+            sync_folders(handles.values())
+
+    def _make_folder(self, name: str) -> None:
+        folder = self._folder / name
+        if folder.is_dir():
+            return
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        top = os.open(self._folder, _FOLDER)
+        try:
+            sync_folders([top])
+        finally:
+            os.close(top)
 
     def _note_path(self, key: str) -> Path:
         name = hashlib.sha256(b"note\0" + key.encode()).hexdigest()

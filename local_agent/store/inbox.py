@@ -64,6 +64,7 @@ class _Arrival:
     workspace: str | None = None
     retry_of: str | None = None
     attachment: str | None = None
+    checks: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,7 @@ class Task:
         updated_at: Milliseconds since the epoch.
         retry_of: The task that it asks for again; None for most.
         attachment: Name of the blob with the diff that came with it; None for most.
+        checks: The approval whose change it tries out on a copy; None for most.
     """
 
     task_id: str
@@ -62,6 +63,7 @@ class Task:
     updated_at: int
     retry_of: str | None
     attachment: str | None
+    checks: str | None
 
 
 _COLUMNS: Final = tuple(field.name for field in fields(Task))
@@ -133,6 +135,7 @@ class Tasks:
                 envelope_sha256=new.envelope_sha256,
                 retry_of=new.retry_of,
                 attachment=new.attachment,
+                checks=new.checks,
             )
             return self.get(new.task_id)
 
@@ -173,6 +176,13 @@ class Tasks:
         """Return every task that has not ended, oldest first."""
         rows = self._db.all(f"{_SELECT} WHERE reason IS NULL ORDER BY created_at, task_id")
         return [_task(row) for row in rows]
+
+    def newest_check(self, approval_id: str) -> Task | None:
+        """Return the newest task that tries out the change of an approval, or None."""
+        row = self._db.one(
+            f"{_SELECT} WHERE checks = ? ORDER BY created_at DESC, rowid DESC LIMIT 1", approval_id
+        )
+        return _task(row) if row else None
 
     def count_open_remote(self) -> int:
         """Count the tasks that the gateway brought and that have not ended."""

@@ -9,12 +9,12 @@ are elsewhere (R41), counts as none.  Blocking functions say so.
 from __future__ import annotations
 
 import asyncio
-import os
-import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
+
+from local_agent.workspace.git_waiting import may_hang, may_hang_below
 
 if TYPE_CHECKING:
     import pygit2
@@ -22,11 +22,6 @@ if TYPE_CHECKING:
 
 MAX_FILES: Final = 500  # security limits table, files of a diff
 MAX_COUNTED_BYTES: Final = 2 * 1024 * 1024  # of one file; the lines of larger ones are not counted
-
-MAX_FOLDERS: Final = 100_000  # of a work tree; a larger one is not compared
-_MAX_LINK: Final = 4096
-MAX_ENTRIES: Final = 500_000  # of a repository's own folder; a larger one counts as none
-_OPENED_BELOW: Final = (".gitignore", ".gitattributes")
 
 Status = Literal["added", "deleted", "modified", "renamed", "untracked", "other"]
 
@@ -90,11 +85,11 @@ def open_repository(workspace: Path) -> pygit2.Repository | None:
     import pygit2
     from pygit2.enums import RepositoryOpenFlag
 
-    if _may_hang(workspace / ".git"):
+    if may_hang(workspace / ".git"):
         return None
     try:
         repository = pygit2.Repository(str(workspace), RepositoryOpenFlag.NO_SEARCH)
-    except pygit2.GitError:
+    except (pygit2.GitError, OSError):
         return None
     # `core.worktree` can point anywhere.
     if repository.workdir is None or Path(repository.workdir).resolve() != workspace.resolve():
@@ -110,71 +105,6 @@ def is_ignored(repository: pygit2.Repository, path: str) -> bool:
         return repository.path_is_ignored(path)
     except (pygit2.GitError, ValueError):
         return False
-
-
-def opens_at_once(path: Path) -> bool:
-    """Tell whether opening the file cannot wait: it is an ordinary one, or there is none.
-
-    libgit2 opens whatever bears the name, and holds the whole process while it waits for a FIFO.
-    """
-    try:
-        mode = path.stat().st_mode
-    except (OSError, ValueError):
-        return True
-    return stat.S_ISREG(mode) or stat.S_ISDIR(mode)
-
-
-def _may_hang(git: Path) -> bool:
-    """Tell whether libgit2 could wait for ever in this ``.git``, or in the one that it names."""
-    if not opens_at_once(git):
-        return True
-    places = (git, *_named_by(git))
-    return any(_holds_others(folder) for place in places for folder in _with_common(place))
-
-
-def _with_common(place: Path) -> tuple[Path, ...]:
-    return (place, *_named_by(place / "commondir"))
-
-
-def _holds_others(top: Path) -> bool:
-    """Tell whether anything but files and folders lies below, or too much to look through."""
-    looked, folders = 0, [top]
-    while folders:
-        try:
-            with os.scandir(folders.pop()) as entries:
-                found = list(entries)
-        except OSError:
-            continue  # none, or no folder, or not ours to enter: not libgit2's either
-        looked += len(found)
-        folders += [Path(entry.path) for entry in found if entry.is_dir(follow_symlinks=False)]
-        if looked > MAX_ENTRIES or not all(map(_is_usual, found)):
-            return True
-    return False
-
-
-def _is_usual(entry: os.DirEntry[str]) -> bool:
-    return entry.is_file() or entry.is_dir() or opens_at_once(Path(entry.path))
-
-
-def _named_by(file: Path) -> Iterator[Path]:
-    if opens_at_once(file) and file.is_file():
-        with file.open(encoding="utf-8", errors="replace") as opened:
-            named = opened.read(_MAX_LINK).removeprefix("gitdir:").strip()
-        if named:
-            yield file.parent / named.replace("\0", "")
-
-
-def may_hang_below(workspace: Path) -> bool:
-    """Tell whether libgit2 could wait for ever for a file of the work tree.  Blocking."""
-    for count, (folder, names, files) in enumerate(os.walk(workspace), start=1):
-        here, repository = Path(folder), ".git" in names or ".git" in files
-        opened = [name for name in _OPENED_BELOW if name in files]
-        if count > MAX_FOLDERS or not all(opens_at_once(here / name) for name in opened):
-            return True
-        if repository and _may_hang(here / ".git"):
-            return True
-        names[:] = [name for name in names if name != ".git"]
-    return False
 
 
 def head_of(repository: pygit2.Repository) -> str | None:
@@ -196,11 +126,11 @@ def _read_changes(workspace: Path) -> Changes | None:
     try:
         head = head_of(repository)
         tree = repository[head].peel(pygit2.Tree) if head else _empty_tree(repository)
-        diff = tree.diff_to_workdir(_options(), 0)
+        diff = _compared(tree, repository.index)
         total = sum(1 for _ in diff.deltas)
-        files = tuple(_files(diff))
+        files = tuple(_files(diff, workspace))
         ahead, behind = _distance(repository)
-    except (pygit2.GitError, KeyError, ValueError):
+    except (pygit2.GitError, KeyError, ValueError, OSError):
         return None
     return Changes(
         branch=_branch(repository),
@@ -212,6 +142,16 @@ def _read_changes(workspace: Path) -> Changes | None:
         added=sum(file.added or 0 for file in files),
         removed=sum(file.removed or 0 for file in files),
     )
+
+
+def _compared(tree: pygit2.Tree, index: pygit2.Index) -> pygit2.Diff:
+    """Return how the work tree differs from a commit.
+
+    By way of the index, whose stamps tell without hashing what has changed.
+    """
+    diff = tree.diff_to_index(index, _options(), 0)
+    diff.merge(index.diff_to_workdir(_options(), 0))
+    return diff
 
 
 def _empty_tree(repository: pygit2.Repository) -> pygit2.Tree:
@@ -248,19 +188,28 @@ def _names() -> dict[int, Status]:
     }
 
 
-def _files(diff: pygit2.Diff) -> Iterator[ChangedFile]:
+def _files(diff: pygit2.Diff, workspace: Path) -> Iterator[ChangedFile]:
     names = _names()
     for index, delta in enumerate(diff.deltas):
         if index >= MAX_FILES:
             return
         path = delta.new_file.path or delta.old_file.path
-        counted = max(delta.new_file.size, delta.old_file.size) <= MAX_COUNTED_BYTES
+        # libgit2 keeps 32 bits of a size.
+        sizes = (delta.new_file.size, delta.old_file.size, _size(workspace / path))
+        counted = max(sizes) <= MAX_COUNTED_BYTES
         patch = diff[index] if counted else None
         if patch is None or patch.delta.is_binary:
             added = removed = None
         else:
             _, added, removed = patch.line_stats
         yield ChangedFile(path, names.get(delta.status, "other"), added, removed)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.lstat().st_size
+    except (OSError, ValueError):
+        return 0
 
 
 def _branch(repository: pygit2.Repository) -> str | None:

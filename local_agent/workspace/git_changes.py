@@ -61,15 +61,12 @@ def read_changes(repository: pygit2.Repository, workspace: Workspace) -> tuple[F
     """
     index = repository.index
     index.read()
-    _check_sizes(index, workspace)
     tree = _head_tree(repository)
-    candidates = _candidates(index, tree)
-    if len(candidates) > MAX_FILES:
-        raise InputError("sync.too-many", limit=MAX_FILES)
     found: list[FileChange] = []
     left = MAX_BYTES
     with paths.open_root(workspace.path, deny=workspace.deny) as root:
-        for path in candidates:
+        _check_sizes(index, root)
+        for path in _candidates(index, tree):
             change = _change(repository, tree, root, path)
             if change is not None:
                 found.append(change)
@@ -82,13 +79,13 @@ def read_changes(repository: pygit2.Repository, workspace: Workspace) -> tuple[F
 # --- which files -----------------------------------------------------------------------------
 
 
-def _check_sizes(index: pygit2.Index, workspace: Workspace) -> None:
+def _check_sizes(index: pygit2.Index, root: Root) -> None:
     # A file whose stamp has changed is hashed by libgit2, however large it is.
     total = 0
     for entry in index:
         try:
-            size = (workspace.path / entry.path).lstat().st_size
-        except OSError:
+            size = os.stat(entry.path, dir_fd=root.handle, follow_symlinks=False).st_size
+        except (OSError, ValueError):
             continue
         total += size if size > MAX_FILE_BYTES else 0
         if total > MAX_HASHED_BYTES:
@@ -111,7 +108,10 @@ def _candidates(index: pygit2.Index, tree: pygit2.Tree | None) -> list[str]:
         # What is staged would be lost in a commit of what lies there now.
         if not staged[path]:
             raise InputError("sync.partly-staged", path=path)
-    return sorted(staged.keys() | unstaged)
+    found = sorted(staged.keys() | unstaged)
+    if len(found) > MAX_FILES:
+        raise InputError("sync.too-many", limit=MAX_FILES)
+    return found
 
 
 def _staged(index: pygit2.Index, tree: pygit2.Tree | None) -> dict[str, bool]:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from common.errors import StateError
+from common.seal_payloads import SealedCommit
 from local_agent.workspace.git import head_of, open_repository
 from local_agent.workspace.git_preflight import (
     SyncPlan,
@@ -47,17 +48,19 @@ class Found:
     pushed: bool
 
 
-def write_commit(workspace: Path, plan: SyncPlan, *, at_s: int) -> str:
+def write_commit(workspace: Path, plan: SyncPlan, commit: SealedCommit, *, at_s: int) -> str:
     """Make the planned commit and return its id.
 
     Args:
         workspace: Real path; its repository was looked at for this very plan a moment ago.
-        plan: With a commit.
+        plan: As it was approved.
+        commit: The plan's own.
         at_s: Seconds since the epoch, for author and committer.
 
     Raises:
         StateError: ``sync.moved``: the branch is no longer where it was planned from;
-            ``sync.locked``: another program is writing the index; ``sync.failed``.
+            ``sync.locked``: another program holds the index or the branch;
+            ``sync.repository``: it cannot be written.
         InputError: ``sync.repository`` or ``sync.detached``.
     """
     import pygit2
@@ -66,12 +69,14 @@ def write_commit(workspace: Path, plan: SyncPlan, *, at_s: int) -> str:
     _check_unmoved(repository, plan)
     try:
         tree = new_tree(repository, plan.head, plan.changes)
-        if plan.commit is None or str(tree) != plan.commit.tree:
-            raise StateError("sync.failed")
+        if str(tree) != commit.tree:
+            raise StateError("sync.moved")
         _write_index(repository, plan)
-        return _move_branch(repository, plan, tree, _signature(plan, at_s))
+        oid = _write_object(repository, plan, commit, tree, at_s)
     except (pygit2.GitError, OSError, ValueError) as error:
-        raise StateError("sync.failed") from error
+        raise StateError("sync.repository") from error
+    _move_branch(repository, plan, oid, commit.message)
+    return str(oid)
 
 
 def remember_pushed(workspace: Path, upstream: Upstream, oid: str) -> None:
@@ -79,10 +84,10 @@ def remember_pushed(workspace: Path, upstream: Upstream, oid: str) -> None:
     import pygit2
 
     repository = open_repository(workspace)
+    if repository is None or upstream.tracking is None:
+        return
     # It is a memory: a fetch that came first, or a lock, leaves what is true until the next fetch.
     with suppress(pygit2.GitError, ValueError, OSError):
-        if repository is None or upstream.tracking is None:
-            return
         known = repository.references.get(upstream.tracking)
         if known is None:
             repository.references.create(upstream.tracking, oid)
@@ -108,7 +113,7 @@ def find_sealed(workspace: Path, payload: Mapping[str, Any]) -> Found | None:
         made = _commit_of(repository, tip, payload)
         pushed = made is not None and _is_upstream(repository, payload, made)
         return Found(made, tip == payload["head"], pushed)
-    except (pygit2.GitError, KeyError, ValueError):
+    except (pygit2.GitError, KeyError, ValueError, OSError):
         return None
 
 
@@ -117,13 +122,12 @@ def _check_unmoved(repository: pygit2.Repository, plan: SyncPlan) -> None:
         raise StateError("sync.moved")
 
 
-def _signature(plan: SyncPlan, at_s: int) -> pygit2.Signature:
+def _signature(commit: SealedCommit, at_s: int) -> pygit2.Signature:
     import pygit2
 
-    assert plan.commit is not None  # noqa: S101  # for the types: its caller has looked
     zone = datetime.fromtimestamp(at_s, tz=UTC).astimezone().utcoffset()
     minutes = round(zone.total_seconds() / 60) if zone else 0
-    return pygit2.Signature(plan.commit.author, plan.commit.email, at_s, minutes)
+    return pygit2.Signature(commit.author, commit.email, at_s, minutes)
 
 
 def _write_index(repository: pygit2.Repository, plan: SyncPlan) -> None:
@@ -138,29 +142,38 @@ def _write_index(repository: pygit2.Repository, plan: SyncPlan) -> None:
         raise StateError("sync.locked") from error
 
 
+def _write_object(
+    repository: pygit2.Repository,
+    plan: SyncPlan,
+    commit: SealedCommit,
+    tree: pygit2.Oid,
+    at_s: int,
+) -> pygit2.Oid:
+    who = _signature(commit, at_s)
+    repository.set_ident(who.name, who.email)  # for the reflog
+    parents: list[str | pygit2.Oid] = [plan.head] if plan.head else []
+    return repository.create_commit(None, who, who, f"{commit.message}\n", tree, parents)
+
+
 def _move_branch(
-    repository: pygit2.Repository, plan: SyncPlan, tree: pygit2.Oid, who: pygit2.Signature
-) -> str:
+    repository: pygit2.Repository, plan: SyncPlan, oid: pygit2.Oid, message: str
+) -> None:
     import pygit2
 
-    assert plan.commit is not None  # noqa: S101  # for the types: its caller has looked
-    message = plan.commit.message
-    parents: list[str | pygit2.Oid] = [plan.head] if plan.head else []
-    repository.set_ident(who.name, who.email)  # for the reflog
-    oid = repository.create_commit(None, who, who, f"{message}\n", tree, parents)
     name = f"refs/heads/{plan.branch}"
     try:
         if plan.head is None:
             repository.create_reference_direct(name, oid, False, f"commit (initial): {message}")
-        else:
-            reference = repository.lookup_reference(name)
-            # libgit2 swaps only from the value that this object holds.
-            if str(reference.target) != plan.head:
-                raise StateError("sync.moved")
-            reference.set_target(oid, f"commit: {message}")
+            return
+        reference = repository.lookup_reference(name)
+        # libgit2 swaps only from the value that this object holds.
+        if str(reference.target) != plan.head:
+            raise StateError("sync.moved")
+        reference.set_target(oid, f"commit: {message}")
+    except OSError as error:
+        raise StateError("sync.locked") from error
     except (pygit2.GitError, KeyError, ValueError) as error:
         raise StateError("sync.moved") from error
-    return str(oid)
 
 
 def _commit_of(

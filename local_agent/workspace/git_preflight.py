@@ -12,6 +12,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -22,8 +23,9 @@ from common.seal_payloads import SealedCommit
 from common.text import has_hidden
 from local_agent.workspace import git_config, remote_url
 from local_agent.workspace.clean_repository import CleanRepository
-from local_agent.workspace.git import head_of, may_hang_below, open_repository
+from local_agent.workspace.git import head_of, open_repository
 from local_agent.workspace.git_changes import FileChange, read_changes, sha256
+from local_agent.workspace.git_waiting import may_hang_below
 from local_agent.workspace.registry import Workspace
 from local_agent.workspace.remote_url import RemoteUrl
 
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     import pygit2
 
 MAX_MESSAGE_BYTES: Final = 500
+MAX_AHEAD: Final = 100_000  # commits that are counted for a branch that is new at the remote
 _NAMED_FILES: Final = 3  # in a message that is made from their names
 
 _HEADS: Final = "refs/heads/"
@@ -228,7 +231,7 @@ def _distance(
     if head is None:
         return 0, 0 if known is None else 1
     if known is None:
-        return sum(1 for _ in repository.walk(repository[head].id)), 0
+        return sum(1 for _ in islice(repository.walk(repository[head].id), MAX_AHEAD)), 0
     ahead, behind = repository.ahead_behind(head, known)
     return ahead, behind
 

@@ -73,7 +73,8 @@ def lay_out(
         if all((*folder, name) in gone for name in tree.names(folder)):
             gone.add(folder)
             emptied.add(folder)
-    empty = {parts[:-1] for parts in added if len(parts) > 1 and _is_empty(tree, parts[:-1], gone)}
+    above = {parts[:depth] for parts in added for depth in range(1, len(parts))}
+    empty = {folder for folder in above if _is_empty(tree, folder, gone)}
     return Layout(frozenset(removed), frozenset(emptied), frozenset(empty))
 
 

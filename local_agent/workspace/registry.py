@@ -15,6 +15,7 @@ from typing import Any, Final
 from common import strict_json
 from common.errors import ConfigError, InputError, RemoteProtocolError
 from common.home import Home, read_private, write_private
+from common.seal_payloads import Place
 from local_agent.workspace import toolchains
 from local_agent.workspace.toolchains import Toolchain
 
@@ -47,6 +48,19 @@ class Workspace:
     pass_env: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
     default: bool = False
+
+
+def place_of(workspace: Workspace) -> Place:
+    """Return the folder by name and identity, as it is sealed.  Blocking.
+
+    Raises:
+        InputError: ``workspace.gone``.
+    """
+    try:
+        status = workspace.path.lstat()
+    except OSError:
+        raise InputError("workspace.gone", path=workspace.path) from None
+    return Place(str(workspace.path), status.st_dev, status.st_ino)
 
 
 class Registry:
@@ -84,6 +98,14 @@ class Registry:
         if name is None:
             raise InputError("workspace.none")
         raise InputError("workspace.unknown", name=name)
+
+    def at(self, path: str) -> Workspace | None:
+        """Return the workspace of this real path, or None.
+
+        Raises:
+            ConfigError: as `load`.
+        """
+        return next((entry for entry in self.load() if str(entry.path) == path), None)
 
     def inspect(self, path: Path, environ: Mapping[str, str]) -> list[Toolchain]:
         """Return the toolchains found for a folder, for the person to confirm.

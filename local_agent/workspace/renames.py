@@ -68,10 +68,18 @@ def _exchange_in_steps(new: Name, old: Name) -> None:
     _place_in_steps(old, aside)
     try:
         _place_in_steps(new, old)
+        _finish_exchange(aside, new, old)
     except OSError:
         _place_in_steps(aside, old)
         raise
-    _place_in_steps(aside, new)
+
+
+def _finish_exchange(aside: Name, new: Name, old: Name) -> None:
+    try:
+        _place_in_steps(aside, new)
+    except OSError:
+        _place_in_steps(old, new)
+        raise
 
 
 def _place_in_steps(source: Name, target: Name) -> None:

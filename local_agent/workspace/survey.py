@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from common.clock import Clock, SystemClock
-from local_agent.workspace.git import opens_at_once
+from local_agent.workspace.git_waiting import opens_at_once
 from local_agent.workspace.listing import Ignores
 
 MAX_ENTRIES: Final = 200_000  # files and folders that are looked at, ignored ones included
@@ -48,7 +48,8 @@ class Survey:
             times and inodes of those that were not read.
         files: How many of its own files the workspace has.
         unread: How many of them were not read.
-        repositories: Relative paths of each ``.git`` but the workspace's own, at most 64.
+        repositories: Relative paths of each ``.git`` but the workspace's own, at most 64; not of
+            those in ignored folders, which package managers fill and empty.
         sockets: Relative paths of sockets, at most 64.
     """
 
@@ -81,14 +82,15 @@ class Surveyor:
         self._clock = clock or SystemClock()
         self._known: dict[Path, dict[_Stamp, str]] = {}
 
-    def survey(self, workspace: Path) -> Survey:
+    def survey(self, workspace: Path, *, whole: bool = False) -> Survey:
         """Return the state of a workspace now.
 
         Args:
             workspace: Real path.
+            whole: All of its files are its own, as in a copy that we made; nothing is remembered.
         """
         found = _Found()
-        _walk(workspace, Ignores(workspace), found)
+        _walk(workspace, _Nothing() if whole else Ignores(workspace), found)
         known = self._known.get(workspace, {})
         settled = self._clock.now().wall_ms * 1_000_000 - _SETTLED_NS
         fresh: dict[_Stamp, str] = {}
@@ -107,7 +109,8 @@ class Surveyor:
             content.update(_line(path, status, sha256))
             if status.st_ctime_ns < settled and len(fresh) < MAX_KNOWN:
                 fresh[stamp] = sha256
-        self._known[workspace] = fresh
+        if not whole:
+            self._known[workspace] = fresh
         base = {CONTENT: content.hexdigest()}
         if unread or found.cut:
             base[STAMPS] = stamps.hexdigest()
@@ -116,12 +119,38 @@ class Surveyor:
         )
 
 
-def _walk(workspace: Path, ignores: Ignores, found: _Found) -> None:
+class _Nothing:
+    """What is left out of a folder of ours: nothing."""
+
+    def give_up(self) -> None:
+        """Nobody else is asked anyway."""
+
+    def ignored(self, path: str, *, is_folder: bool) -> bool:
+        """Leave nothing out."""
+        del path, is_folder
+        return False
+
+
+def own_files(workspace: Path) -> tuple[list[tuple[str, os.stat_result]], bool]:
+    """Return the workspace's own files with what each is, and whether there were too many to see.
+
+    Args:
+        workspace: Real path.
+    """
+    found = _Found()
+    _walk(workspace, Ignores(workspace), found)
+    return found.files, found.cut
+
+
+def _walk(workspace: Path, ignores: Ignores | _Nothing, found: _Found) -> None:
     """Go through the workspace in one order, the same each time."""
     folders = [("", False, 0)]
     while folders:
         folder, foreign, depth = folders.pop()
         below = []
+        # libgit2 would wait for ever for one that is a FIFO: before it is asked anything here.
+        if not opens_at_once(workspace / folder / ".gitignore"):
+            ignores.give_up()
         for entry in _entries(workspace / folder):
             found.entries += 1
             if found.entries > MAX_ENTRIES or depth > MAX_DEPTH:
@@ -129,13 +158,11 @@ def _walk(workspace: Path, ignores: Ignores, found: _Found) -> None:
                 return
             path = folder + entry.name
             if entry.name == ".git":
-                if folder and len(found.repositories) < MAX_FOUND:
+                if folder and not foreign and len(found.repositories) < MAX_FOUND:
                     found.repositories.append(path)
                 for inner in _entries(Path(entry.path)):  # such as the one of git's fsmonitor
                     _note_socket(inner, f"{path}/{inner.name}", found)
                 continue
-            if entry.name == ".gitignore" and not opens_at_once(Path(entry.path)):
-                ignores.give_up()
             if entry.is_dir(follow_symlinks=False):
                 hidden = foreign or ignores.ignored(path, is_folder=True)
                 below.append((f"{path}/", hidden, depth + 1))

@@ -193,7 +193,7 @@ class _Transaction:
         self.tree.check_unmoved()
 
     def _sync(self) -> None:
-        touched = {()} | {folder for one in self.plan for folder in _between(one)}
+        touched = {folder for one in self.plan for folder in _between(one)}
         here = sorted(folder for folder in touched if self._is_there(folder))
         for first in range(0, len(here), _AT_ONCE):
             with self.tree.borrow(here[first : first + _AT_ONCE]) as handles:
@@ -208,8 +208,7 @@ class _Transaction:
                 # Somebody may have put something new in: then it stays.
                 with contextlib.suppress(OSError, InputError):
                     self._remove_folder(folder)
-        with contextlib.suppress(OSError, InputError):
-            self._sync()
+        # Not flushed: should the power fail now, at worst a spare file is seen again.
         return tuple("/".join((*one.anchor, one.name)) for one in spare)
 
     # --- files ---

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+import sqlite3
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -258,6 +260,19 @@ def test_check_judges_without_an_agent_and_writes_nothing(
     assert tree(workspace.parent) == before
 
 
+def given_to(place: Place, short_id: str, member: str) -> None:
+    """Let a task be one that a member asked for: no model is there yet to propose one."""
+    place.kill("agent")
+    with contextlib.closing(sqlite3.connect(place.root / "state" / "journal.db")) as journal:
+        journal.execute(
+            "UPDATE tasks SET source = 'wecom', channel = 'wecom_app', claimed_user = ?"
+            " WHERE short_id = ?",
+            (member, short_id),
+        )
+        journal.commit()
+    place.start_agent()
+
+
 @pytest.mark.requirement("P1")
 @pytest.mark.requirement("P7")
 def test_an_undo_from_the_chat_is_asked_at_the_machine_and_told_in_the_chat(
@@ -269,8 +284,21 @@ def test_an_undo_from_the_chat_is_asked_at_the_machine_and_told_in_the_chat(
     place.approve(short_id)
     assert place.final(short_id)["reason"] == "completed"
     changed = tree(workspace)
+
     place.callback(f"@dev undo {short_id}")
     told = place.hears("was refused", "nothing was done")
     assert short_id in told, "what a person did at the machine is not a member's to take back"
-    assert tree(workspace) == changed
-    assert changed != before
+
+    given_to(place, short_id, "zhangwei")
+    place.callback(f"@dev 撤销 {short_id} notes.txt")
+    undo = place.waiting()["short_id"]
+    told = place.hears(undo, "dev-1", "notes.txt")
+    assert tree(workspace) == changed, "a message changes nothing"
+    shown = place.approve(undo)
+    assert "zhangwei" in shown
+    assert CODE.search(told), "the chat shows the code to compare"
+    assert place.final(undo)["reason"] == "completed"
+    place.hears(undo, "已")
+    after = tree(workspace)
+    assert after["notes.txt"] == before["notes.txt"]
+    assert after["login.py"] == changed["login.py"], "the other files stay as they are"

@@ -19,12 +19,16 @@ pytestmark = pytest.mark.timeout(180)
 ANNOUNCED = ("read-keys", "write-outside", "tcp", "fork-bomb", "fill-disk", "outlive")
 
 
-def _prepare(workspace: Path, name: str, **scene: object) -> None:
+def _ask(place: Place, workspace: Path, name: str, **scene: object) -> str:
+    """Ask for a command that tries it, and return its short id once it waits."""
     (workspace / "attack.py").write_text(ATTACKS[name], encoding="utf-8")
     (workspace / "scene.json").write_text(json.dumps(scene), encoding="utf-8")
-    (workspace / "count.sh").write_text(
+    # One file for each: what a person has refused is not asked for again.
+    (workspace / f"{name}.sh").write_text(
         "echo run >> ran.txt\n/usr/bin/python3 attack.py > said.txt 2>&1\n", encoding="utf-8"
     )
+    place.callback(f'@dev test --cmd="sh {name}.sh"')
+    return str(place.waiting()["short_id"])
 
 
 @pytest.mark.requirement("R50")
@@ -32,9 +36,7 @@ def test_without_a_sandbox_each_attack_is_announced_before_it_can_be_approved(
     unsandboxed: Place, workspace: Path
 ) -> None:
     for name in ANNOUNCED:
-        _prepare(workspace, name)
-        unsandboxed.callback("@dev test")
-        short_id = unsandboxed.waiting()["short_id"]
+        short_id = _ask(unsandboxed, workspace, name)
         told = unsandboxed.hears(short_id, "NOT SANDBOXED")
         assert "High risk" in told
         with Terminal(unsandboxed.environ, "approve", short_id) as terminal:
@@ -56,9 +58,8 @@ def test_an_approved_attack_on_the_agent_itself_reaches_nothing(
     agent = running.processes["agent"].pid
     secret = f"CODEXBRIDGE_HOME={home}"
     assert secret in Path(f"/proc/{agent}/environ").read_text(encoding="utf-8")
-    _prepare(workspace, name, home=str(home), state=str(home), agent=agent, secret=secret)
-    running.callback("@dev test")
-    short_id = running.waiting()["short_id"]
+    facts = {"home": str(home), "state": str(home), "agent": agent, "secret": secret}
+    short_id = _ask(running, workspace, name, **facts)
     running.approve(short_id)
     assert running.final(short_id)["reason"] == "completed"
     said = (workspace / "said.txt").read_text(encoding="utf-8")

@@ -23,6 +23,9 @@ from tests.hostile_repository import HostileRepository, make_hostile_repository
 pytestmark = [pytest.mark.timeout(180), pytest.mark.needs("git")]
 
 
+PATCH = text("--- a/login.py", "+++ b/login.py", "@@ -1 +1 @@", "-retry = 5", "+retry = 7")
+
+
 @pytest.fixture
 def repository(tmp_path: Path) -> HostileRepository:
     """A fresh one."""
@@ -87,6 +90,7 @@ ASKED = {
     "@dev plan a faster login": "nothing was planned",
     "@dev why does login.py fail?": "login.py (",
     "@dev fix the retry in login.py": "login.py (",
+    "@dev commit and push": "nothing was pushed",
 }
 
 
@@ -117,9 +121,20 @@ def test_no_read_only_kind_runs_any_of_its_code(
 @pytest.mark.slow
 @pytest.mark.requirement("P1", "R40")
 def test_no_command_started_inside_it_runs_any_of_its_code(
-    careless: Place, repository: HostileRepository
+    careless: Place, repository: HostileRepository, tmp_path: Path
 ) -> None:
     careless.run("ask", "@dev review")
+    patch = tmp_path / "login.patch"
+    patch.write_bytes(PATCH)
+    careless.run("check", str(patch))
+    careless.run("apply", str(patch))
+    asked = careless.waiting()["short_id"]
+    for shown in ("show", "diff"):
+        careless.run(shown, asked)
+    careless.approve(asked)
+    assert careless.final(asked)["reason"] == "completed"
+    careless.run("undo", asked)
+    careless.approve(careless.waiting()["short_id"])
     for line in ("git status && rg x", "python3 -c pass", "./test", "make test"):
         assert careless.callback(f'@dev test --cmd="{line}"') == 200
         short_id = careless.waiting()["short_id"]
@@ -145,11 +160,7 @@ def test_a_change_is_applied_and_undone_without_running_any_of_its_code(
     repository: HostileRepository, tmp_path: Path
 ) -> None:
     desk = Changing.at(repository.path, tmp_path / "state")
-    diff = (
-        text("--- a/login.py", "+++ b/login.py", "@@ -1 +1 @@", "-retry = 5", "+retry = 7")
-        + copy("login.py", "copied.py")
-        + git_add("hooks.py", *NEW)
-    )
+    diff = PATCH + copy("login.py", "copied.py") + git_add("hooks.py", *NEW)
     done, outcome = asyncio.run(desk.apply(diff))
     assert outcome.reason is Reason.COMPLETED
     assert (repository.path / "copied.py").read_text(encoding="utf-8") == "retry = 5\n"

@@ -125,16 +125,23 @@ def test_a_failing_command_is_told_as_failed_with_its_exit_code(
 
 @pytest.mark.requirement("R24")
 @pytest.mark.requirement("P2")
-def test_a_command_that_changed_after_the_seal_is_not_run(running: Place, workspace: Path) -> None:
+def test_a_command_that_changed_after_it_was_shown_is_not_run(
+    running: Place, workspace: Path
+) -> None:
     script = workspace / "tool.sh"
     script.write_text("#!/bin/sh\necho first\n", encoding="utf-8")
     script.chmod(0o755)
     running.callback('@dev test --cmd="./tool.sh"')
     short_id = running.waiting()["short_id"]
-    script.write_text("#!/bin/sh\necho run >> ran.txt\n", encoding="utf-8")
-    running.approve(short_id)
+    with Terminal(running.environ, "approve", short_id) as terminal:
+        code = CODE.search(terminal.read_until(":", "：", after=CODE))
+        assert code
+        script.write_text("#!/bin/sh\necho run >> ran.txt\n", encoding="utf-8")
+        terminal.type(code[0])
+        terminal.read_to_end()
     assert running.final(short_id)["reason"] == "drifted"
     assert runs(workspace) == 0
+    running.hears(short_id, "was not run", "changed")
 
 
 def test_a_request_from_the_terminal_takes_the_same_way(running: Place, workspace: Path) -> None:

@@ -72,10 +72,11 @@ def file_list(question: Question, layout: Layout) -> Iterator[str]:
 
 def diff_lines(question: Question, layout: Layout) -> Iterator[str]:
     """Give every line of the diff, file by file."""
-    if question.diff is None:
-        return
-    yield from layout.row(change_words.DIFF, [("dim", layout.say(change_words.DIFF_WHOLE))])
-    for file in question.diff.files:
+    files = question.diff.files if question.diff else ()
+    whole = len(files) == len(question.changes)
+    said = layout.say(change_words.DIFF_WHOLE if whole else change_words.DIFF_TEXT)
+    yield from layout.row(change_words.DIFF, [("dim", said)])
+    for file in files:
         yield ""
         yield from file_lines(file, layout)
 

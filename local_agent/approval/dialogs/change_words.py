@@ -54,6 +54,10 @@ DIFF_WHOLE: Final = Sentence(
     en="all of it, line by line; − goes, + comes, ⇥ is a tab",
     zh="以下逐行列出全部内容；− 为删去，+ 为加入，⇥ 为制表符",
 )
+DIFF_TEXT: Final = Sentence(
+    en="every line of the files that are text; − goes, + comes, ⇥ is a tab",
+    zh="以下逐行列出文本文件的全部改动；− 为删去，+ 为加入，⇥ 为制表符",
+)
 OPEN_END: Final = Sentence(en="(no line feed at the end of the file)", zh="（文件末尾没有换行符）")
 TAKES_BACK: Final = Sentence(en="Takes back", zh="撤销对象")
 TAKES_BACK_IS: Final = Sentence(

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from common.text import one_line
 from local_agent.approval.dialogs import words
 from local_agent.approval.dialogs.layout import Layout, Styled
 from local_agent.approval.dialogs.question import Question
@@ -41,6 +42,9 @@ def _command(payload: Mapping[str, Any], layout: Layout) -> Iterator[str]:
 
 
 def _surroundings(payload: Mapping[str, Any], layout: Layout) -> Iterator[str]:
+    if copied := payload.get("copy"):
+        said = layout.say(words.COPY_IS, task=one_line(copied["short_id"], 32))
+        yield from layout.row(words.COPY, [("green", said)])
     program: list[Styled] = [("", payload["executable"]["path"])]
     if sha256 := payload["executable"]["sha256"]:
         program.append(("dim", layout.say(words.PROGRAM_INSIDE, sha256=sha256[:16])))
@@ -75,7 +79,8 @@ def _sandbox(payload: Mapping[str, Any], layout: Layout) -> list[Styled]:
     if not _sandboxed(payload):
         loud = layout.say(words.NOT_SANDBOXED)
         return [("alarm", loud), ("red", layout.say(words.NOT_SANDBOXED_MEANS))]
-    return [("green", layout.say(words.SANDBOXED, level=payload["sandbox"]["level"]))]
+    sentence = words.SANDBOXED_COPY if "copy" in payload else words.SANDBOXED
+    return [("green", layout.say(sentence, level=payload["sandbox"]["level"]))]
 
 
 def _quoted(argument: str) -> str:

@@ -10,8 +10,8 @@ from common.text import one_line
 from local_agent.approval.dialogs import words
 from local_agent.approval.dialogs.duration import time_left
 from local_agent.approval.dialogs.layout import Layout, Styled
-from local_agent.approval.dialogs.question import Question
-from local_agent.replies import RISK
+from local_agent.approval.dialogs.question import Check, Question
+from local_agent.replies import RISK, render_duration
 from local_agent.safety.backups import KEPT_DAYS
 
 
@@ -29,6 +29,9 @@ def heading(question: Question, layout: Layout) -> Iterator[str]:
 def title_of(question: Question, layout: Layout) -> str:
     """Return what is asked, in one line."""
     payload = question.seal.payload
+    if copied := payload.get("copy"):
+        task = one_line(copied["short_id"], 32)
+        return layout.say(words.TITLE_CHECK, task=task, machine=_machine(question))
     commits = question.seal.action == "git_sync" and payload["commit"] is not None
     title = words.TITLE_COMMIT if commits else words.TITLES[question.seal.action]
     undone = payload["undoes"]["short_id"] if question.seal.action == "undo" else ""
@@ -45,9 +48,12 @@ def who(question: Question, layout: Layout) -> Iterator[str]:
 
 
 def consequences(question: Question, layout: Layout) -> Iterator[str]:
-    """Give what the chat is told, whether it can be taken back, and why the risk is what it is."""
+    """Give how its check went, what the chat is told, whether it can be undone, and the risk."""
+    if question.check is not None:
+        yield from layout.row(words.CHECKED, [_checked(question.check, layout)])
     yield from layout.row(words.AFTERWARDS, [("", discloses(question, layout))])
-    style = "bold" if question.seal.undo == "no" else ""
+    lasts = question.seal.undo == "no" and "copy" not in question.seal.payload
+    style = "bold" if lasts else ""
     yield from layout.row(words.UNDO, [(style, undo_statement(question, layout))])
     reasons = [_risk(code, layout) for code in question.reasons]
     if reasons:
@@ -66,7 +72,9 @@ def undo_statement(question: Question, layout: Layout) -> str:
     """Return whether and how it can be taken back (P5)."""
     seal = question.seal
     sentence: Sentence
-    if seal.undo == "no":
+    if "copy" in seal.payload:
+        sentence = words.UNDO_COPY
+    elif seal.undo == "no":
         sentence = words.UNDO_NO.get(seal.action, words.UNDO_NO_OTHER)
     elif seal.undo == "partly":
         sentence = words.UNDO_PARTLY
@@ -105,7 +113,8 @@ def _workspace(question: Question, layout: Layout) -> list[Styled]:
 def _asked_by(question: Question, layout: Layout) -> str:
     source = question.seal.source
     if not source.gateway_key_id:
-        return layout.say(words.ASKED_HERE)
+        checks = "copy" in question.seal.payload
+        return layout.say(words.ASKED_CHECK if checks else words.ASKED_HERE)
     channel = words.CHANNELS.get(source.channel)
     return layout.say(
         words.ASKED_CHAT,
@@ -113,6 +122,20 @@ def _asked_by(question: Question, layout: Layout) -> str:
         channel=layout.say(channel) if channel else one_line(source.channel, 32),
         key=source.gateway_key_id,
     )
+
+
+def _checked(check: Check, layout: Layout) -> Styled:
+    style = {"passed": "green", "failed": "red"}.get(check.state, "")
+    sentence = words.CHECKS.get(check.state, words.CHECK_ENDED)
+    if check.state == "failed" and check.exit_code is None:
+        sentence = words.CHECK_ENDED
+    said = layout.say(
+        sentence,
+        task=one_line(check.task, 32),
+        exit_code=check.exit_code,
+        duration=render_duration(check.duration_ms or 0, layout.lang),
+    )
+    return style, said
 
 
 def _risk(code: str, layout: Layout) -> str:

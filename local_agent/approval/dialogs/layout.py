@@ -21,6 +21,8 @@ _LABELS: Final = (
     words.ASKED_BY,
     words.REQUEST,
     words.COMMAND,
+    words.COPY,
+    words.CHECKED,
     words.PROGRAM,
     words.FOLDER,
     words.ENVIRONMENT,

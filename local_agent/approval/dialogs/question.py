@@ -21,6 +21,23 @@ from common.seal_payloads import SealedChange, read_changes
 
 
 @dataclass(frozen=True, slots=True)
+class Check:
+    """How trying a change out on a copy stands, or ended; the agent's word.
+
+    Attributes:
+        task: Short ID of the check.
+        state: ``waiting``, ``running``, ``passed``, ``failed``, or the reason why it did not run.
+        exit_code: None where there is none.
+        duration_ms: None where it did not run.
+    """
+
+    task: str
+    state: str
+    exit_code: int | None
+    duration_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """One pending approval as a person must see it.
 
@@ -34,6 +51,7 @@ class Question:
         reasons: Codes of why the risk is high.
         pending: Whether a decision is still open.
         diff: What changes, line by line; None where no file's content is decided on.
+        check: How the change did on a copy; None where it was not tried out.
     """
 
     seal: sealing.Seal
@@ -45,6 +63,7 @@ class Question:
     reasons: tuple[str, ...]
     pending: bool
     diff: DiffModel | None = None
+    check: Check | None = None
 
     @property
     def code(self) -> str:
@@ -87,6 +106,7 @@ def read_question(shown: Mapping[str, Any], *, diff: bytes | None = None) -> Que
         reasons = tuple(str(reason) for reason in shown["reasons"])
         texts = {name: str(shown[name]) for name in ("text", "machine", "workspace")}
         state = shown["state"]
+        check = Check(**shown["check"]) if shown.get("check") is not None else None
     except (KeyError, AttributeError, UnicodeEncodeError, TypeError):
         raise RemoteProtocolError("control.malformed") from None
     digest = sealing.digest(sealed)
@@ -101,6 +121,7 @@ def read_question(shown: Mapping[str, Any], *, diff: bytes | None = None) -> Que
         reasons=reasons,
         pending=state == "pending",
         diff=_sealed_diff(seal, diff),
+        check=check,
         **texts,
     )
 
@@ -113,12 +134,12 @@ def _sealed_diff(seal: sealing.Seal, diff: bytes | None) -> DiffModel | None:
     found = hashlib.sha256(diff).hexdigest() if diff is not None else ""
     if not hmac.compare_digest(found.encode(), (name or "none").encode()):
         raise AuthError("approval.digest-mismatch")
-    model = parse_diff(diff or b"")
+    commits = seal.action == "git_sync"
+    # A commit holds files of which no text can be shown, images for one, or nothing else.
+    model = DiffModel(()) if commits and not diff else parse_diff(diff or b"")
     told = {(file.op, file.path, file.old_path) for file in model.files}
     sealed = {(change.op, change.path, change.old_path) for change in _changes(seal)}
-    # A commit holds files of which no text can be shown, images for one; a change holds none.
-    agrees = told <= sealed if seal.action == "git_sync" else told == sealed
-    if not agrees:
+    if not (told <= sealed if commits else told == sealed):
         raise AuthError("approval.digest-mismatch")
     return model
 

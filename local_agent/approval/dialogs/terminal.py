@@ -73,15 +73,14 @@ def present(question: Question, terminal: Terminal, *, lang: Lang, now_ms: int) 
     terminal.write("\n")
     for first, last in _screens(len(page), terminal.height):
         _write(terminal, page[first:last])
-        if last == len(page):
-            break
-        prompt = say(change_words.PAGE, lang, first=first + 1, last=last, total=len(page))
-        typed = terminal.read_line(terminal.ink("mark", prompt)).lower()
-        if typed in _LEAVE:
-            return False
-        if typed in _REST:
-            _write(terminal, page[last:])
-            break
+        if last < len(page):
+            prompt = say(change_words.PAGE, lang, first=first + 1, last=last, total=len(page))
+            typed = terminal.read_line(terminal.ink("mark", prompt)).lower()
+            if typed in _LEAVE:
+                return False
+            if typed in _REST:
+                _write(terminal, page[last:])
+                break
     terminal.write("\n")
     return True
 

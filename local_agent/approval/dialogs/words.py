@@ -22,6 +22,9 @@ TITLES: Final = {
 TITLE_COMMIT: Final = Sentence(
     en="Commit and push from {machine}?", zh="要从 {machine} 提交并推送吗？"
 )
+TITLE_CHECK: Final = Sentence(
+    en="Try the change of {task} out on {machine}?", zh="要在 {machine} 上先检查 {task} 的改动吗？"
+)
 NORMAL: Final = Sentence(en="ordinary risk", zh="一般风险")
 HIGH: Final = Sentence(en="HIGH RISK", zh="高风险")
 
@@ -35,6 +38,9 @@ ASKED_CHAT: Final = Sentence(
     zh="据称是{channel}中的“{user}”，由网关（密钥 {key}）转达。本机没有核实其身份。",
 )
 ASKED_HERE: Final = Sentence(en="somebody at this machine's terminal", zh="本机终端前的人")
+ASKED_CHECK: Final = Sentence(
+    en="somebody at this machine, before deciding on the change", zh="本机前的人，在决定改动之前"
+)
 REQUEST: Final = Sentence(en="Request", zh="请求原文")
 CHANNELS: Final = {"wecom_app": Sentence(en="WeCom", zh="企业微信")}
 
@@ -51,6 +57,12 @@ OPERATORS: Final = Sentence(
     en="the shell gives these a meaning of their own: {found}",
     zh="shell 会对这些符号作特殊处理：{found}",
 )
+COPY: Final = Sentence(en="Runs on", zh="运行于")
+COPY_IS: Final = Sentence(
+    en="a copy of the workspace with the change of {task} in it; the copy is removed afterwards, "
+    "and nothing in the workspace changes",
+    zh="工作区的副本（含 {task} 的改动）；副本随后删除，工作区本身不会有任何变化",
+)
 PROGRAM: Final = Sentence(en="Program", zh="程序")
 PROGRAM_INSIDE: Final = Sentence(
     en="lies in the workspace; SHA-256 {sha256}…", zh="位于工作区内；SHA-256 {sha256}…"
@@ -63,6 +75,10 @@ SANDBOX: Final = Sentence(en="Sandbox", zh="沙箱")
 SANDBOXED: Final = Sentence(
     en="{level}: it can change this workspace and nothing else of yours",
     zh="{level}：只能改动此工作区，不能改动你的其他内容",
+)
+SANDBOXED_COPY: Final = Sentence(
+    en="{level}: it can change the copy and nothing of yours",
+    zh="{level}：只能改动副本，不能改动你的任何内容",
 )
 NOT_SANDBOXED: Final = Sentence(en="NOT SANDBOXED", zh="没有沙箱")
 NOT_SANDBOXED_MEANS: Final = Sentence(
@@ -113,6 +129,9 @@ UNDO_NO: Final = {
         zh="推送后无法撤销：其他人可能立即取得已推送的内容。",
     ),
 }
+UNDO_COPY: Final = Sentence(
+    en="nothing to take back: the workspace does not change", zh="无需撤销：工作区不会变化"
+)
 UNDO_NO_OTHER: Final = Sentence(en="CANNOT BE UNDONE", zh="无法撤销")
 UNDO_PARTLY: Final = Sentence(en="can be undone in part", zh="可以部分撤销")
 UNDO_YES: Final = {
@@ -128,6 +147,25 @@ UNDO_YES: Final = {
     ),
 }
 UNDO_YES_OTHER: Final = Sentence(en="can be undone", zh="可以撤销")
+CHECKED: Final = Sentence(en="Check", zh="检查")
+CHECKS: Final = {
+    "waiting": Sentence(en="{task} waits for its own approval", zh="{task} 等待其自身的批准"),
+    "running": Sentence(en="{task} is running", zh="{task} 正在运行"),
+    "passed": Sentence(
+        en="passed on a copy with this change, in {duration} ({task})",
+        zh="在含此改动的副本上通过，用时 {duration}（{task}）",
+    ),
+    "failed": Sentence(
+        en="FAILED on a copy with this change: exit code {exit_code} after {duration} "
+        "(codexbridge show {task})",
+        zh="在含此改动的副本上未通过：退出码 {exit_code}，用时 {duration}"
+        "（codexbridge show {task}）",
+    ),
+}
+CHECK_ENDED: Final = Sentence(
+    en="did not run to its end (codexbridge show {task})",
+    zh="未运行完毕（codexbridge show {task}）",
+)
 WHY: Final = Sentence(en="Why", zh="原因")
 
 CODE: Final = Sentence(en="Seal code", zh="封印码")

@@ -11,6 +11,7 @@ from common.text import (
     has_hidden,
     one_line,
     reveal,
+    reveal_all,
     split_bytes,
     strip_ansi,
 )
@@ -95,6 +96,11 @@ def test_what_is_hidden_is_shown(text: str, shown: str) -> None:
     assert reveal(text) == shown
     assert has_hidden(text)
     assert reveal(shown) == shown
+
+
+@pytest.mark.requirement("R26")
+def test_every_odd_blank_can_be_shown_as_well() -> None:
+    assert reveal_all("a\u3000b\tc\n\u202e d") == "a⟨U+3000⟩b⟨U+0009⟩c⟨U+000A⟩⟨U+202E⟩ d"
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,15 @@ import pytest
 from common.clock import ManualClock
 from common.errors import InputError
 from local_agent import warden
-from local_agent.process import Exit, Kept, Limits, Stream, run_child
+from local_agent.process import (
+    SECCOMP_FD,
+    STATUS_FD,
+    Exit,
+    Kept,
+    Limits,
+    Stream,
+    run_child,
+)
 
 ENV = {"LANG": "C.UTF-8"}
 QUICK = Limits(timeout_s=0.3, grace_s=0.2)
@@ -100,6 +108,148 @@ async def test_a_limit_never_exceeds_what_the_agent_itself_may() -> None:
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     ended = await _sh("ulimit -Hn", limits=Limits(open_files=2**40))
     assert _out(ended).strip() == str(hard)
+
+
+async def _python(script: str, cwd: Path, **bounds: int) -> Exit:
+    argv = [sys.executable, "-I", "-S", "-c", textwrap.dedent(script)]
+    return await run_child(argv, cwd=cwd, env=ENV, limits=Limits(timeout_s=10, **bounds))
+
+
+@pytest.mark.requirement("R45")
+async def test_too_many_processes_are_ended_together(tmp_path: Path) -> None:
+    script = "import os, time; [os.fork() or time.sleep(9) for _ in range(20)]; time.sleep(9)"
+    ended = await _python(script, tmp_path, processes=10)
+    assert (ended.exceeded, ended.ok, ended.timed_out) == ("processes", False, False)
+    assert ended.survivors == 0
+
+
+@pytest.mark.requirement("R45")
+async def test_too_many_threads_count_as_processes(tmp_path: Path) -> None:
+    script = """
+        import threading, time
+        for _ in range(60):
+            threading.Thread(target=time.sleep, args=(9,), daemon=True).start()
+        time.sleep(9)
+    """
+    assert (await _python(script, tmp_path, processes=10)).exceeded == "processes"
+
+
+@pytest.mark.requirement("R45")
+async def test_too_much_memory_of_all_together_ends_them(tmp_path: Path) -> None:
+    script = """
+        import os, time
+        for _ in range(4):
+            if os.fork() == 0:
+                held = b"x" * 60_000_000
+                time.sleep(9)
+        time.sleep(9)
+    """
+    assert (await _python(script, tmp_path, memory_bytes=150_000_000)).exceeded == "memory"
+
+
+@pytest.mark.requirement("R45")
+async def test_memory_that_processes_share_counts_once(tmp_path: Path) -> None:
+    script = """
+        import os, time
+        held = b"x" * 60_000_000
+        for _ in range(4):
+            if os.fork() == 0:
+                time.sleep(0.6)
+                os._exit(0)
+        time.sleep(0.6)
+    """
+    ended = await _python(script, tmp_path, memory_bytes=150_000_000)
+    assert (ended.exceeded, ended.code) == (None, 0)
+
+
+@pytest.mark.requirement("R45")
+async def test_a_disk_that_fills_up_ends_the_child(tmp_path: Path) -> None:
+    script = """
+        import os, time
+        with open("filling", "wb") as file:
+            for _ in range(64):
+                file.write(os.urandom(1 << 22))
+                file.flush()
+                time.sleep(0.02)
+    """
+    ended = await _python(script, tmp_path, disk_bytes=1 << 25)
+    assert ended.exceeded == "disk"
+    assert (tmp_path / "filling").stat().st_size < 1 << 28
+
+
+PLENTY = warden._Room(disk=1 << 40, files=1 << 30, memory=1 << 40, threads=100)
+
+
+@pytest.mark.requirement("R45")
+@pytest.mark.parametrize(
+    ("now", "before", "exceeded"),
+    [
+        (PLENTY, PLENTY, None),
+        (PLENTY._replace(threads=121), PLENTY, "processes"),
+        (PLENTY._replace(memory=1 << 20), PLENTY, "memory"),
+        (PLENTY._replace(memory=1 << 20), PLENTY._replace(memory=1 << 20), None),
+        (PLENTY._replace(disk=1 << 20), PLENTY, "disk"),
+        (PLENTY._replace(disk=1 << 20), PLENTY._replace(disk=1 << 20), None),
+        (PLENTY._replace(disk=(1 << 40) - 1001), PLENTY, "disk"),
+        (PLENTY._replace(files=9), PLENTY, "disk"),
+        (PLENTY._replace(files=9), PLENTY._replace(files=9), None),
+    ],
+)
+def test_the_machine_is_kept_from_running_short_but_what_it_lacked_before_is_no_ones_fault(
+    monkeypatch: pytest.MonkeyPatch, now: warden._Room, before: warden._Room, exceeded: str | None
+) -> None:
+    monkeypatch.setattr(warden, "_room", lambda: now)
+    monkeypatch.setattr(warden, "_processes", dict)
+    together = {"processes": 10, "memory": 1000, "disk": 1000}
+    assert warden._excess(together, before) == exceeded
+    assert warden._excess({}, before) is None
+
+
+def test_a_process_that_does_not_let_itself_be_looked_at_counts_by_what_it_resides() -> None:
+    hidden = warden._Process(b"S", parent=1, group=1, threads=1, resident=12345)
+    assert warden._own_memory(2**30, hidden) == 12345
+
+
+@pytest.mark.requirement("R45")
+async def test_the_kernel_ends_a_bounded_child_before_anybody_else() -> None:
+    script = "cat /proc/self/oom_score_adj"
+    bounded = await _sh(script, limits=Limits(memory_bytes=1 << 30))
+    assert _out(bounded) == "1000\n"
+    assert _out(await _sh(script)) != "1000\n"
+
+
+@pytest.mark.requirement("R45")
+@pytest.mark.parametrize(("user", "hard"), [(1000, resource.RLIM_INFINITY), (1000, 50), (0, 50)])
+def test_the_kernel_refuses_an_ordinary_user_too_many_threads(
+    monkeypatch: pytest.MonkeyPatch, user: int, hard: int
+) -> None:
+    given: list[tuple[int, tuple[int, int]]] = []
+    monkeypatch.setattr(os, "getuid", lambda: user)
+    monkeypatch.setattr(warden, "_all_threads", lambda: 300)
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (hard, hard))
+    monkeypatch.setattr(resource, "setrlimit", lambda kind, pair: given.append((kind, pair)))
+    warden._limit_threads({"processes": 10})
+    most = 50 if hard == 50 else 340
+    assert given == ([(resource.RLIMIT_NPROC, (most, most))] if user else [])
+
+
+@pytest.mark.parametrize(
+    ("said", "started"), [('{ "exit-code": 1 }', True), ('{ "child-pid": 7 }', False), ("", False)]
+)
+async def test_whether_the_inside_of_a_sandbox_began_is_told_by_its_status(
+    said: str, started: bool
+) -> None:
+    script = f"echo '{said}' >&{STATUS_FD}; echo bwrap: oops >&2; exit 1"
+    ended = await run_child(["/bin/sh", "-c", script], cwd=Path("/"), env=ENV, contained=True)
+    assert (ended.code, ended.started) == (1, started)
+
+
+async def test_a_sandbox_finds_its_filter_and_nothing_else(tmp_path: Path) -> None:
+    script = f"cat <&{SECCOMP_FD}; ls /proc/self/fd | tr '\\n' ' '"
+    ended = await run_child(
+        ["/bin/sh", "-c", script], cwd=tmp_path, env=ENV, contained=True, seccomp=b"filter "
+    )
+    assert _out(ended).split() == ["filter", "0", "1", "2", "3", "4", "5"]  # the last is of ls
 
 
 @pytest.mark.requirement("R45")

@@ -1,26 +1,15 @@
-"""The sentences about commit and push: every code has its own, and both languages agree."""
+"""Why something is not pushed: every code has its sentence."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
-from common.sentences import Sentence
 from local_agent import sync_texts
 
 ROOT = Path(__file__).parents[3]
 NEVER_TOLD = {"sync.action"}  # a programming error
-
-
-def sentences() -> Iterator[tuple[str, Sentence]]:
-    for name, value in vars(sync_texts).items():
-        if isinstance(value, Sentence):
-            yield name, value
-        elif isinstance(value, Mapping) and not name.startswith("__"):
-            yield from ((f"{name}[{code}]", sentence) for code, sentence in value.items())
 
 
 def codes() -> Iterator[str]:
@@ -30,14 +19,6 @@ def codes() -> Iterator[str]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 yield node.value
-
-
-@pytest.mark.parametrize("named", list(sentences()), ids=lambda named: str(named[0]))
-def test_both_languages_tell_the_same_facts(named: tuple[str, Sentence]) -> None:
-    _, sentence = named
-    assert sentence.fields("en") == sentence.fields("zh")
-    assert sentence.en
-    assert sentence.zh
 
 
 def test_every_code_has_a_sentence_and_every_sentence_a_code() -> None:

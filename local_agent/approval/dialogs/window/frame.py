@@ -90,7 +90,8 @@ class Frame:
         look, palette = self._look, self._look.palette
         frame = tk.Frame(parent, background=palette.ground)
         frame.columnconfigure(0, weight=1)
-        self._label(frame, page.title, size=22, bold=True).grid(row=0, column=0, sticky="w")
+        title = self._label(frame, page.title, size=22, bold=True, wrap=True)
+        title.grid(row=0, column=0, sticky="ew", padx=(0, look.px(16)))
         high = self._question.high_risk
         badge = self._label(
             frame,
@@ -117,9 +118,8 @@ class Frame:
         spaced = {"anchor": "w", "fill": "x", "padx": look.px(14)}
         head = self._label(inner, page.source, size=13, bold=True, colour=colour, ground=ground)
         head.pack(**spaced, pady=(look.px(8), 0))  # type: ignore[arg-type]  # a plain dict
-        if page.afar:
-            by = self._label(inner, page.asked_by, size=13, wrap=True, colour=colour, ground=ground)
-            by.pack(**spaced)  # type: ignore[arg-type]  # same
+        by = self._label(inner, page.asked_by, size=13, wrap=True, colour=colour, ground=ground)
+        by.pack(**spaced)  # type: ignore[arg-type]  # same
         if page.request:
             request = self._request(inner, page.request, colour=colour, ground=ground)
             request.pack(**spaced, pady=(look.px(4), 0))  # type: ignore[arg-type]  # same
@@ -280,7 +280,7 @@ class Frame:
     def _refresh(self) -> None:
         """Tell what is missing, and enable what is possible."""
         self._seen = self._seen or self._content.at_end
-        still = self._hands.still
+        still = self._hands.pointer_counts
         missing = self._missing()
         files = self._files
         self._set(self._status, self._say(missing if still and missing else self._hint(still)))

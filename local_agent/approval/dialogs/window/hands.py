@@ -65,12 +65,6 @@ class Hands:
         return self._keys.armed(self._now)
 
     @property
-    def still(self) -> bool:
-        """Whether the window has stood still, for whichever hand is at it."""
-        focused = self._root.focus_displayof() is not None
-        return self.pointer_counts and (self.keys_count or not focused)
-
-    @property
     def _now(self) -> float:
         return self._clock.now().mono
 

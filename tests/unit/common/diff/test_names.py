@@ -50,7 +50,8 @@ def test_a_name_written_and_read_is_the_same(name: bytes) -> None:
     "name",
     [
         "x", "a/b/c.txt", "图/说明.md", ".gitignore", ".github/workflows/x.yml", "git", "git/x",
-        "gitx", "x.git", "con1", "com", "console.py", "nul-x", "aux_.py", "a..b", "...a", "[id].tsx",
+        "gitx", "x.git", "con1", "com", "console.py", "nul-x", "aux_.py", "a..b", "...a",
+        "[id].tsx",
         "e\u0301", "rocket🚀.md", "~x", "backup~", "a~b", "longname~1", "-x", "x y", "a\u00b7b",
         "n" * 255, "/".join(["d" * 200] * 5)[:1024],
     ],

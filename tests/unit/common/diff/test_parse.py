@@ -132,6 +132,11 @@ def test_an_empty_line_is_an_empty_context_line() -> None:
     assert hunk.lines == (b" ", b"-a", b"+b")
 
 
+def test_an_empty_line_is_one_in_a_body_out_of_order_as_well() -> None:
+    hunk = _one(SIDES + "@@ -1,3 +1,3 @@\n\n+b\n-a\n\n").hunks[0]
+    assert hunk.lines == (b" ", b"-a", b"+b", b" ")
+
+
 def test_removed_lines_come_before_what_takes_their_place() -> None:
     hunk = _one(SIDES + "@@ -1,3 +1,3 @@\n+A\n-a\n+B\n-b\n c\n").hunks[0]
     assert hunk.lines == (b"-a", b"-b", b"+A", b"+B", b" c")
@@ -336,6 +341,7 @@ def test_a_nul_byte_is_refused_wherever_it_stands() -> None:
         ('diff --git "a/\\056git/x" "b/\\056git/x"\nnew file mode 100644\n', "git", 1),
         ('diff --git a/x"y b/x"y\nnew file mode 100644\n', "quoting", 1),
         ('--- "a/x\n+++ b/x\n' + HUNK, "quoting", 1),
+        ('diff --git "a/\\"" "b/\\""\n--- a/"\n+++ b/"\n' + HUNK, "quoting", 2),
     ],
 )
 def test_a_bad_name_is_refused_with_its_line(text: str, why: str, line: int) -> None:

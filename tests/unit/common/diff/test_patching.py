@@ -13,6 +13,7 @@ from common.diff.patching import deletion, patched, relocated, reverse, select
 from common.diff.render import render
 from common.errors import InputError
 
+TITLE = "diff --git a/x b/x\n"
 OPEN = "\\ No newline at end of file\n"
 
 
@@ -70,11 +71,11 @@ def test_a_hunk_that_fits_gives_exactly_its_new_side(hunks: str, old: bytes, new
         ("@@ -1,2 +1,2 @@\n a\n-b\n+c\n", b"a\nx\n", (1, 2)),
         ("@@ -1 +1 @@\n-a\n+b\n", b"a\r\n", (1, 1)),
         # the end of the file
-        ("@@ -1 +1 @@\n-a\n+b\n", b"a", (1, 2)),
-        ("@@ -1 +1 @@\n-a\n" + OPEN + "+b\n", b"a\n", (1, 2)),
+        ("@@ -1 +1 @@\n-a\n+b\n", b"a", (1, 1)),
+        ("@@ -1 +1 @@\n-a\n" + OPEN + "+b\n", b"a\n", (1, 1)),
         ("@@ -1 +1 @@\n-a\n" + OPEN + "+b\n", b"a\nc\n", (1, 2)),
         ("@@ -1 +1 @@\n-a\n+b\n" + OPEN, b"a\nc\n", (1, 2)),
-        ("@@ -1,0 +2 @@\n+b\n", b"a", (1, 2)),
+        ("@@ -1,0 +2 @@\n+b\n", b"a", (1, 1)),
         # without context below, at the end alone
         ("@@ -1 +1 @@\n-a\n+b\n", b"a\nc\n", (1, 2)),
         ("@@ -1,0 +2 @@\n+b\n", b"a\nc\n", (1, 2)),
@@ -208,9 +209,8 @@ def test_a_periodic_file_takes_no_longer_than_any_other() -> None:
             "diff --git a/y b/x\nrename from y\nrename to x\n",
         ),
         (
-            "diff --git a/x b/x\nnew file mode 100755\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+a\n",
-            "diff --git a/x b/x\ndeleted file mode 100755\n--- a/x\n+++ /dev/null\n"
-            "@@ -1 +0,0 @@\n-a\n",
+            TITLE + "new file mode 100755\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+a\n",
+            TITLE + "deleted file mode 100755\n--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n",
         ),
         (
             "--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n" + OPEN,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from local_agent.approval import appearance
-from local_agent.approval.appearance import is_dark
+from local_agent.approval.appearance import is_dark, theme_of
 
 BUS = {"DBUS_SESSION_BUS_ADDRESS": "unix:path=/nowhere"}
 
@@ -18,6 +18,14 @@ BUS = {"DBUS_SESSION_BUS_ADDRESS": "unix:path=/nowhere"}
 )
 async def test_the_theme_that_the_environment_names_counts(theme: str, dark: bool) -> None:
     assert await is_dark({"GTK_THEME": theme, **BUS}) is dark
+
+
+async def test_what_the_person_set_counts_most() -> None:
+    dark = {"GTK_THEME": "Adwaita:dark"}
+    assert await theme_of("light", dark) == "light"
+    assert await theme_of("dark", {}) == "dark"
+    assert await theme_of("auto", dark) == "dark"
+    assert await theme_of("auto", {}) == "light"
 
 
 async def test_without_a_session_it_is_light() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
@@ -17,7 +17,7 @@ from common.logs import open_log
 from common.seal import Source
 from local_agent.approval import desktop
 from local_agent.approval.desktop import FAILURES, PAUSE_S, WINDOWS_HOURLY, DesktopApprover
-from local_agent.approval.dialogs.window.wire import Answer, Order
+from local_agent.approval.dialogs.window.wire import Answer, Order, Theme
 from local_agent.approval.gate import Gate
 from local_agent.approval.limits import Limits
 from local_agent.approval.records import PendingApproval
@@ -80,6 +80,14 @@ class RecordingDesk:
     """Notes what is no decision."""
 
     asked: asyncio.Queue[tuple[str, ...]] = field(default_factory=asyncio.Queue)
+    refreshed: list[str] = field(default_factory=list)
+    on_refresh: Callable[[str], Awaitable[None]] | None = None
+
+    async def refresh(self, task_id: str) -> None:
+        """Note the task, and ask anew where a test says so."""
+        self.refreshed.append(task_id)
+        if self.on_refresh is not None:
+            await self.on_refresh(task_id)
 
     async def narrow(self, approval_id: str, digest: str, keep: tuple[str, ...]) -> None:
         """Note the files."""
@@ -102,6 +110,11 @@ class RecordingAlerts:
         return True
 
 
+async def light() -> Theme:
+    """Return what every window here looks like."""
+    return "light"
+
+
 class Rig:
     """A desktop approver with everything around it."""
 
@@ -120,7 +133,7 @@ class Rig:
             desk=self.desk,
             alerts=self.alerts,
             read_diff=self._blob,
-            theme=lambda: "light",
+            theme=light,
             clock=clock,
             log=open_log("test"),
             lang="en",

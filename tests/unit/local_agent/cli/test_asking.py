@@ -55,6 +55,7 @@ def a_status(**changes: Any) -> dict[str, Any]:
         "workspaces": [{"name": "shop", "path": "/w/shop", "default": True}],
         "sandbox": "bubblewrap",
         "sandbox_reason": "sandbox.ok",
+        "windows": {"state": "on", "why": ""},
         "open_tasks": 1,
         "approvals": [],
     }

@@ -55,7 +55,7 @@ async def test_a_command_that_drifted_is_not_run(machine: Machine) -> None:
     program.write_text("#!/bin/sh\ntouch ran # and more\n", encoding="utf-8")
     outcome = await machine.executor().run(grant, workspace=machine.workspace)
     assert (outcome.reason, outcome.code) == (Reason.DRIFTED, "command.drifted")
-    assert outcome.drift == ("executable",)
+    assert outcome.drift == ("base", "executable")
     assert not (machine.path / "ran").exists()
 
 
@@ -281,6 +281,33 @@ async def test_a_sandbox_that_does_not_start_is_told_as_such(sandboxed: Machine)
     sandboxed.program("run", "#!/no/such/interpreter\n")
     outcome = await sandboxed.run("./run")
     assert (outcome.reason, outcome.code) == (Reason.FAILED, "command.sandbox-failed")
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.requirement("R47")
+async def test_a_command_that_talks_like_the_sandbox_is_no_failure_of_it(
+    sandboxed: Machine,
+) -> None:
+    outcome = await sandboxed.run("sh -c 'echo bwrap: No permissions >&2; exit 1'")
+    assert (outcome.reason, outcome.code, outcome.exit_code) == (Reason.FAILED, None, 1)
+
+
+@pytest.mark.requirement("R24b")
+async def test_whether_it_would_still_be_the_same_is_told_without_running(
+    machine: Machine,
+) -> None:
+    executor = machine.executor()
+    (machine.path / "sub").mkdir()
+    seal = machine.grant(await machine.prepare("touch ran")).seal
+    assert await executor.drift(seal, workspace=machine.workspace) == ()
+    (machine.path / "file").touch()
+    assert await executor.drift(seal, workspace=machine.workspace) == ("base",)
+    (machine.path / "file").unlink()
+    inside = machine.grant(await executor.prepare(machine.workspace, "true", cwd="sub")).seal
+    (machine.path / "sub").rmdir()
+    assert await executor.drift(inside, workspace=machine.workspace) == ("cwd",)
+    machine.path.rmdir()
+    assert await executor.drift(seal, workspace=machine.workspace) == ("workspace",)
 
 
 async def test_a_program_that_cannot_start_is_told_as_such(machine: Machine) -> None:

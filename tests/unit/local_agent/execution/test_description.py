@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -97,6 +98,16 @@ def _edit_program(machine: Machine) -> Machine:
     return machine
 
 
+def _edit_file(machine: Machine) -> Machine:
+    (machine.path / "input").write_text("b", encoding="utf-8")
+    return machine
+
+
+def _add_file(machine: Machine) -> Machine:
+    (machine.path / "conftest.py").touch()
+    return machine
+
+
 def _replace_program(machine: Machine) -> Machine:
     text = (machine.path / "run").read_text(encoding="utf-8")
     machine.program("new", text)
@@ -108,7 +119,8 @@ def _replace_workspace(machine: Machine) -> Machine:
     aside = machine.root / "aside"
     machine.path.rename(aside)
     machine.path.mkdir()
-    os.link(aside / "run", machine.path / "run")
+    for name in ("run", "input"):
+        os.link(aside / name, machine.path / name)
     return machine
 
 
@@ -126,10 +138,13 @@ def _gain_sandbox(machine: Machine) -> Machine:
 
 
 @pytest.mark.requirement("P2")
+@pytest.mark.requirement("R24b")
 @pytest.mark.parametrize(
     ("change", "drift"),
     [
-        (_edit_program, ("executable",)),
+        (_edit_program, ("base", "executable")),
+        (_edit_file, ("base",)),
+        (_add_file, ("base",)),
         (_replace_program, ("executable",)),
         (_replace_workspace, ("workspace",)),
         (_change_variable, ("env_sha256",)),
@@ -143,6 +158,7 @@ async def test_any_change_of_what_would_run_is_drift(
     machine = replace(machine, around=replace(machine.around, environ={"GIVEN": "one"}))
     machine = machine.with_workspace(pass_env=("GIVEN",))
     machine.program("run", "#!/bin/sh\necho good\n")
+    (machine.path / "input").write_text("a", encoding="utf-8")
     seal = machine.grant(await machine.prepare("./run")).seal
     assert await _drift(machine, seal) == ()
     after = await asyncio.to_thread(change, machine)
@@ -174,3 +190,41 @@ async def test_the_description_survives_the_stored_form(machine: Machine) -> Non
 async def test_another_commit_than_the_one_shown_is_drift(machine: Machine) -> None:
     seal = machine.grant(await machine.prepare("cat x")).seal
     assert await _drift(machine, replace(seal, git_head="f" * 40)) == ("git_head",)
+
+
+@pytest.mark.requirement("R24b")
+async def test_the_files_it_starts_from_are_described(machine: Machine) -> None:
+    (machine.path / "input").write_text("a", encoding="utf-8")
+    prepared = await machine.prepare("cat input")
+    assert (list(prepared.base), prepared.unread) == (["."], 0)
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.requirement("R47")
+async def test_a_socket_in_the_workspace_is_closed_and_is_no_drift(
+    sandboxed: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seal = sandboxed.grant(await sandboxed.prepare("true")).seal
+    monkeypatch.chdir(sandboxed.path)  # a socket's name is short
+    with socket.socket(socket.AF_UNIX) as door:
+        door.bind("door.sock")
+    assert await _drift(sandboxed, seal) == ()
+    prepared = await sandboxed.prepare("true")
+    at = prepared.argv.index(str(sandboxed.path / "door.sock"))
+    assert prepared.argv[at - 2 : at] == ("--ro-bind", "/dev/null")
+
+
+@pytest.mark.needs("bubblewrap")
+async def test_a_socket_in_our_own_directories_is_hidden_with_these(
+    sandboxed: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = sandboxed.path / "run"
+    run.mkdir()
+    monkeypatch.chdir(run)
+    with socket.socket(socket.AF_UNIX) as door:
+        door.bind("door.sock")
+    around = replace(sandboxed.around, places=replace(sandboxed.around.places, run=run))
+    prepared = await replace(sandboxed, around=around).prepare("true")
+    assert str(run / "door.sock") not in prepared.argv
+    outcome = await replace(sandboxed, around=around).run("ls run")
+    assert (outcome.exit_code, outcome.tail) == (0, "")

@@ -14,16 +14,18 @@ import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pygit2
 import pytest
 
 from common.diff.parse import parse_diff
 from common.errors import InputError, StateError
+from common.model.proposal import GitSync
 from common.model.state import Reason
 from common.seal import seal_bytes
 from common.seal_payloads import read_changes
-from local_agent.execution import git_sync
+from local_agent.execution import git_sync, push
 from local_agent.execution.git_sync import SyncOutcome
 from local_agent.workspace import git_commit, git_preflight
 from tests.sealed import a_seal
@@ -311,7 +313,7 @@ async def test_an_index_that_another_program_writes_stops_the_commit(syncing: Sy
 async def test_a_push_that_would_lose_commits_is_rejected_and_never_forced(
     syncing: Syncing,
 ) -> None:
-    theirs = _commit_there(syncing)
+    theirs = syncing.commit_there()
     syncing.write({"a.py": "2\n"})
     outcome = await syncing.sync()
     assert (outcome.reason, outcome.code) == (Reason.FAILED, "sync.rejected")
@@ -322,7 +324,7 @@ async def test_a_push_that_would_lose_commits_is_rejected_and_never_forced(
 async def test_commits_of_the_upstream_that_are_known_stop_it_before_it_is_asked(
     syncing: Syncing,
 ) -> None:
-    theirs = _commit_there(syncing)
+    theirs = syncing.commit_there()
     raw = syncing.raw
     raw.remotes["origin"].fetch()
     assert str(raw.references["refs/remotes/origin/main"].target) == theirs
@@ -477,6 +479,59 @@ async def test_cancelled_before_it_begins_it_does_nothing(syncing: Syncing) -> N
     assert (syncing.tip, syncing.tip_there) == (before, before)
 
 
+async def test_cancelled_after_the_commit_it_is_not_pushed(
+    syncing: Syncing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cancel = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    real = git_commit.write_commit
+
+    def then_cancelled(*arguments: Any, **named: Any) -> str:
+        made = real(*arguments, **named)
+        loop.call_soon_threadsafe(cancel.set)
+        return made
+
+    monkeypatch.setattr(git_sync, "write_commit", then_cancelled)
+    syncing.write({"a.py": "2\n"})
+    before = syncing.tip
+    grant = syncing.grant(syncing.seal(await syncing.prepare()))
+    outcome = await syncing.syncer.run(grant, workspace=syncing.workspace, cancel=cancel)
+    assert outcome == SyncOutcome(
+        reason=Reason.CANCELLED, code="sync.cancelled", committed=syncing.tip, pushed=False
+    )
+    assert syncing.tip_there == before
+
+
+async def test_git_that_is_gone_by_then_pushes_nothing(
+    syncing: Syncing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    syncing.write({"a.py": "2\n"})
+    seal = syncing.seal(await syncing.prepare())
+    monkeypatch.setattr(push, "find_git", lambda: None)
+    outcome = await syncing.run(seal)
+    assert (outcome.reason, outcome.code) == (Reason.FAILED, "sync.no-git")
+    assert (outcome.committed, outcome.pushed) == (syncing.tip, False)
+
+
+async def test_a_workspace_that_is_gone_has_drifted(syncing: Syncing) -> None:
+    syncing.write({"a.py": "2\n"})
+    seal = syncing.seal(await syncing.prepare())
+    syncing.path.rename(syncing.root / "moved")
+    outcome = await syncing.run(seal)
+    assert (outcome.reason, outcome.code) == (Reason.DRIFTED, "sync.no-repository")
+
+
+async def test_one_syncer_serves_proposal_seal_and_run(syncing: Syncing) -> None:
+    syncing.write({"a.py": "2\n"})
+    one = syncing.syncer
+    planned = await one.plan(syncing.workspace, "a change")
+    prepared = await one.prepare(syncing.workspace, GitSync(message="a change"))
+    assert planned.commit is not None
+    assert planned.commit.tree == prepared.payload["commit"]["tree"]
+    outcome = await one.run(syncing.grant(syncing.seal(prepared)), workspace=syncing.workspace)
+    assert outcome.reason is Reason.COMPLETED
+
+
 async def test_without_git_nothing_is_prepared(
     syncing: Syncing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -485,14 +540,6 @@ async def test_without_git_nothing_is_prepared(
     with pytest.raises(InputError) as caught:
         await syncing.prepare()
     assert caught.value.code == "sync.no-git"
-
-
-def _commit_there(syncing: Syncing) -> str:
-    there = pygit2.Repository(str(syncing.remote))
-    tip = there.references["refs/heads/main"].target
-    who = pygit2.Signature("Li", "li@example.com", 1_760_000_001, 0)
-    tree = there[tip].peel(pygit2.Tree).id
-    return str(there.create_commit("refs/heads/main", who, who, "theirs\n", tree, [tip]))
 
 
 # --- a hostile repository --------------------------------------------------------------------
@@ -631,7 +678,7 @@ import asyncio, os, signal, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from tests.syncing import Syncing, at_home
-from local_agent.execution import git_sync
+from local_agent.execution import git_sync, push
 from local_agent.workspace.registry import Workspace
 from common.seal import read_seal
 

@@ -8,6 +8,7 @@ import os
 import socket
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -18,6 +19,7 @@ from common.home import Home
 from local_agent.execution import sandbox
 from local_agent.execution.sandbox import (
     NOT_SANDBOXED,
+    OBEYED,
     PROTECTED,
     Profile,
     bubblewrap_profile,
@@ -373,3 +375,124 @@ async def test_our_state_stays_hidden_inside_a_bound_folder(sandboxed: Machine) 
         )
     )
     assert told == "tool\n"
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.requirement("R47")
+async def test_other_execution_surfaces_stay_read_only_and_a_link_among_them_is_passed_over(
+    sandboxed: Machine,
+) -> None:
+    for name in OBEYED:
+        (sandboxed.path / name).write_text("as it was\n", encoding="utf-8")
+    (sandboxed.path / "CLAUDE.md").unlink()
+    (sandboxed.path / "CLAUDE.md").symlink_to("AGENTS.md")
+    names = " ".join(OBEYED)
+    await _sh(sandboxed, f"for name in {names}; do echo evil > $name; rm -f $name; done; exit 0")
+    real = [name for name in OBEYED if name != "CLAUDE.md"]
+    texts = {(sandboxed.path / name).read_text(encoding="utf-8") for name in real}
+    assert texts == {"as it was\n"}
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.requirement("R47")
+async def test_the_git_folder_of_a_repository_further_down_stays_read_only(
+    sandboxed: Machine,
+) -> None:
+    (sandboxed.path / "vendor/.git/hooks").mkdir(parents=True)
+    prepared = await sandboxed.prepare("sh -c 'touch vendor/.git/hooks/x vendor/y'")
+    await sandboxed.executor().run(sandboxed.grant(prepared), workspace=sandboxed.workspace)
+    assert [*(sandboxed.path / "vendor/.git/hooks").iterdir()] == []
+    assert (sandboxed.path / "vendor/y").exists()
+
+
+def test_a_repository_that_is_gone_is_not_protected(sandboxed: Machine) -> None:
+    (sandboxed.path / "file").touch()
+    around = sandboxed.around
+    profile = bubblewrap_profile(
+        BWRAP,
+        workspace=sandboxed.path,
+        home=around.home,
+        repositories=("gone/.git", "file/.git"),
+    )
+    assert not [place for _, place in _mounts(profile) if place.endswith(".git")]
+
+
+def test_the_hash_covers_the_filter_of_system_calls(sandboxed: Machine) -> None:
+    profile = _profile(sandboxed)
+    assert replace(profile, seccomp=b"").sha256 != profile.sha256
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.requirement("R47")
+async def test_only_the_standard_descriptors_get_inside(sandboxed: Machine) -> None:
+    told = _out(
+        await _sh(
+            sandboxed,
+            f"{PYTHON} -I -S -c 'import os; print(os.listdir(\"/proc/self/fd\"))'",
+            *BASES,
+        )
+    )
+    assert told.strip() == "['0', '1', '2', '3']"  # the last is the listing's own
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.requirement("R47")
+async def test_no_device_of_the_machine_can_be_changed_and_all_of_them_work(
+    sandboxed: Machine,
+) -> None:
+    # To the mode that they have: where this does not hold, nothing is broken.
+    script = """
+        for name in null zero full random urandom tty stdin; do
+            chmod 666 /dev/$name && echo changed $name
+        done
+        touch /dev/new && echo made
+        echo x > /dev/null; cat /dev/null; cat; head -c 2 /dev/zero | wc -c
+        ls /dev/shm
+    """
+    assert _out(await _sh(sandboxed, script)) == "2\n"
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.requirement("R45")
+async def test_a_crash_leaves_no_core_file_and_calls_no_core_program(sandboxed: Machine) -> None:
+    ended = await _sh(sandboxed, "ulimit -Hc; kill -SEGV $$")
+    assert ended.code == 128 + 11
+    told = await _sh(
+        sandboxed, f"{PYTHON} -I -S -c 'import resource as r; print(r.getrlimit(4))'", *BASES
+    )
+    assert _out(told) == "(1, 1)\n", "1 alone is obeyed by a core_pattern that names a program"
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.requirement("R47")
+async def test_python_processes_and_its_event_loop_work_inside(sandboxed: Machine) -> None:
+    (sandboxed.path / "work.py").write_text(
+        """
+import asyncio, multiprocessing, socket
+def square(x):
+    return x * x
+async def serve():
+    server = await asyncio.start_server(lambda _, w: (w.write(b"hi"), w.close()), "127.0.0.1", 0)
+    reader, _ = await asyncio.open_connection(*server.sockets[0].getsockname())
+    child = await asyncio.create_subprocess_exec("/bin/true")
+    print(await reader.read(), await child.wait(), bool(socket.if_nameindex()))
+if __name__ == "__main__":
+    for how in ("fork", "spawn", "forkserver"):
+        with multiprocessing.get_context(how).Pool(2) as pool:
+            print(pool.map(square, [1, 2]))
+    asyncio.run(serve())
+""",
+        encoding="utf-8",
+    )
+    told = _out(await _sh(sandboxed, f"{PYTHON} work.py", *BASES))
+    assert told.splitlines() == ["[1, 4]"] * 3 + ["b'hi' 0 True"]
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.needs("git")
+async def test_git_works_inside(sandboxed: Machine) -> None:
+    script = """
+        export HOME=/tmp; git config --global user.email a@b; git config --global user.name a
+        git init -q sub && cd sub && touch a && git add a && git commit -qm x && git log --format=%s
+    """
+    assert _out(await _sh(sandboxed, script)) == "x\n"

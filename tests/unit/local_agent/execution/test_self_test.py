@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import struct
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from local_agent.execution import seccomp
 from local_agent.execution import self_test as module
 from local_agent.execution.sandbox import NOT_SANDBOXED, Profile
 from local_agent.execution.self_test import self_test
@@ -75,8 +77,38 @@ async def test_a_sandbox_that_leaks_is_no_sandbox_and_says_what(
     monkeypatch.setattr(module, "bubblewrap_profile", open_profile)
     level, reason, detail = await _tried(machine)
     assert (level, reason) == ("none", "sandbox.leaks")
-    kernel = ["kernel"] if os.geteuid() == 0 else []  # only root may write there at all
-    assert detail.split(", ") == ["git", "state", "tcp", "socket", "abstract", *kernel, "outside"]
+    found = set(detail.split(", "))
+    assert {"git", "state", "tcp", "socket", "near", "abstract", "trace", "outside"} <= found
+    if os.geteuid() == 0:  # only root may do these at all
+        assert {"kernel", "device", "namespace"} <= found
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.requirement("R50")
+@pytest.mark.parametrize("network", [False, True])
+async def test_a_filter_that_does_not_hold_is_found_with_and_without_network(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, network: bool
+) -> None:
+    allow_all = struct.pack("<HBBI", 6, 0, 0, 0x7FFF0000)
+
+    def build(architecture: str, *, network: bool) -> bytes:
+        return allow_all if network is leaky else honest(architecture, network=network)
+
+    honest, leaky = seccomp.build_filter, network
+    monkeypatch.setattr(seccomp, "build_filter", build)
+    level, reason, detail = await _tried(machine)
+    assert (level, reason) == ("none", "sandbox.leaks")
+    assert "trace" in detail.split(", ")
+    assert ("abstract" in detail) == network
+
+
+@pytest.mark.requirement("R50")
+async def test_an_architecture_without_a_filter_has_no_sandbox(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "find_bubblewrap", lambda: "/usr/bin/bwrap")
+    monkeypatch.setattr(seccomp, "supports", lambda _: False)
+    assert await _tried(machine) == ("none", "sandbox.architecture", "")
 
 
 @pytest.mark.needs("bubblewrap")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
+from itertools import pairwise
 from pathlib import Path
 
 import pygit2
 import pytest
 
-from local_agent.workspace import git
+from local_agent.workspace import git, git_waiting
 from local_agent.workspace.git import ChangedFile, Changes, git_head, local_changes, open_repository
 from tests.unit.local_agent.workspace.conftest import Repository
 
@@ -192,7 +193,7 @@ def test_nothing_that_the_repository_names_is_run(repository: Repository, tmp_pa
     "name",
     [
         *(".git/config", ".git/index", ".git/info/exclude", ".git/refs/heads/main", ".git/shallow"),
-        *(".gitignore", "sub/.gitattributes", "sub/.git/config"),
+        *(".gitignore", "sub/.gitattributes", "sub/.git/config", ".git/config.worktree"),
     ],
 )
 async def test_what_would_never_open_is_not_opened(repository: Repository, name: str) -> None:
@@ -214,12 +215,92 @@ def test_a_repository_behind_a_file_is_looked_at_as_well(repository: Repository)
     assert open_repository(repository.path) is None
 
 
+def test_a_borrowed_store_is_looked_at_as_well(repository: Repository) -> None:
+    repository.commit({"a.txt": "a\n"})
+    first, second = (repository.path.parent / name for name in ("first", "second"))
+    for store, following in ((first, second), (second, first)):
+        (store / "info").mkdir(parents=True)
+        (store / "info/alternates").write_text(f"# more\n{following}\n", encoding="utf-8")
+    listed = repository.path / ".git/objects/info/alternates"
+    listed.parent.mkdir(exist_ok=True)
+    listed.write_text("../../../first\n", encoding="utf-8")
+    assert open_repository(repository.path) is not None
+    os.mkfifo(second / "pack")
+    assert open_repository(repository.path) is None
+
+
 def test_a_work_tree_without_end_is_not_compared(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     repository.commit({"a/b/c.txt": "c\n"})
     _changes(repository.path)
-    monkeypatch.setattr(git, "MAX_FOLDERS", 2)
+    monkeypatch.setattr(git_waiting, "MAX_FOLDERS", 2)
     assert asyncio.run(local_changes(repository.path)) is None
-    monkeypatch.setattr(git, "MAX_ENTRIES", 2)
+    monkeypatch.setattr(git_waiting, "MAX_ENTRIES", 2)
     assert open_repository(repository.path) is None
+
+
+@pytest.mark.requirement("R52")
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "[core]\n\texcludesFile = {fifo}\n",
+        '[core] attributesfile="{fifo}"\n',
+        "[include]\n\tpath = {fifo}\n",
+        "[include]path=../../fifo\n",
+        "[include]\n\tpath = {more}\n",
+        '[includeIf "gitdir:/"]\n\tpath = {fifo}\n',
+        # What is not written plainly is not guessed.
+        "[include]\n\tpath = {root}/fi\\\\fo\n",
+        "[include]\n\tpath = %(prefix)/fifo\n",
+        "[include]\n\tpath = ~nobody-of-this-name/fifo\n",
+        "# {large}\n",
+    ],
+)
+async def test_what_the_configuration_names_is_not_waited_for(
+    repository: Repository, setting: str
+) -> None:
+    repository.commit({"a.txt": "a\n"})
+    root = repository.path.parent
+    os.mkfifo(root / "fifo")
+    (root / "more").write_text(f"[include]\n\tpath = {root}/fifo\n", encoding="utf-8")
+    with (repository.path / ".git/config").open("a", encoding="utf-8") as config:
+        facts = {"fifo": root / "fifo", "more": root / "more", "root": root, "large": "x" * 2**20}
+        config.write(setting.format(**facts))
+    async with asyncio.timeout(5):
+        assert await local_changes(repository.path) is None
+
+
+def test_a_configuration_that_names_ordinary_files_is_read(repository: Repository) -> None:
+    repository.commit({"a.txt": "a\n"})
+    (repository.path.parent / "more").write_text("[core]\n\tignorecase = false\n", encoding="utf-8")
+    with (repository.path / ".git/config").open("a", encoding="utf-8") as config:
+        config.write("[include]\n\tpath = ../../more\n[core]\n\texcludesFile = ~/.gitignore\n")
+    assert _changes(repository.path).total == 0
+
+
+def test_a_configuration_that_includes_without_end_is_refused(repository: Repository) -> None:
+    repository.commit({"a.txt": "a\n"})
+    chain = [repository.path / ".git/config"]
+    chain += [repository.path.parent / f"more{number}" for number in range(25)]
+    for one, following in pairwise(chain):
+        with one.open("a", encoding="utf-8") as config:
+            config.write(f"[include]\n\tpath = {following}\n")
+    assert open_repository(repository.path) is None
+
+
+def test_a_large_file_of_another_size_is_not_hashed(repository: Repository) -> None:
+    repository.commit({"large": "x\n", "a.txt": "1\n"})
+    repository.write({"a.txt": "2\n"})
+    with (repository.path / "large").open("r+b") as file:
+        file.truncate(64 * 2**30)  # sparse: to read it would take minutes
+    found = _changes(repository.path)
+    assert [(file.path, file.status, file.added) for file in found.files] == [
+        ("a.txt", "modified", 1),
+        ("large", "modified", None),
+    ]
+
+
+def test_a_fifo_in_the_place_of_the_repository_is_none(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / ".git")
+    assert open_repository(tmp_path) is None

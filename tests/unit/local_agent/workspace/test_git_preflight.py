@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import socket
 from collections.abc import Iterator
@@ -71,6 +72,13 @@ def test_a_link_in_the_repositorys_folder_is_refused(syncing: Syncing, name: str
     place = syncing.path / ".git" / name
     place.rename(syncing.root / "outside")
     place.symlink_to(syncing.root / "outside")
+    assert refusal(syncing)[0] == "sync.repository"
+
+
+def test_a_path_that_does_not_fit_the_list_of_borrowed_stores(syncing: Syncing) -> None:
+    odd = syncing.root / "two\nlines"
+    syncing.path.rename(odd)
+    syncing.workspace = replace(syncing.workspace, path=odd)
     assert refusal(syncing)[0] == "sync.repository"
 
 
@@ -259,6 +267,27 @@ def test_a_file_that_is_only_announced_is_committed(syncing: Syncing) -> None:
     assert committed(plan(syncing)) == ["b"]
 
 
+def test_what_was_announced_and_removed_again_is_no_change(syncing: Syncing) -> None:
+    syncing.write({"b": ""})
+    index = syncing.raw.index
+    index.add("b")
+    index.write()
+    (syncing.path / "b").unlink()
+    assert refusal(syncing)[0] == "sync.nothing-to-do"
+
+
+def test_a_file_removed_with_git_is_committed_as_deleted(syncing: Syncing) -> None:
+    syncing.commit({"b": "x\n"})
+    index = syncing.raw.index
+    index.remove("b")
+    index.write()
+    (syncing.path / "b").unlink()
+    changes = plan(syncing).changes
+    assert [(change.sealed.op, change.sealed.path) for change in changes] == [("delete", "b")]
+    assert asyncio.run(syncing.sync()).pushed is True
+    assert syncing.raw.status() == {}
+
+
 def test_a_conflict(syncing: Syncing) -> None:
     raw = syncing.raw
     index = raw.index
@@ -317,6 +346,9 @@ def test_submodules_and_repositories_inside_are_left_alone(syncing: Syncing) -> 
 @pytest.mark.parametrize("name", [".env", "id_rsa", "keys/server.pem", "a.credentials.json"])
 def test_a_secret_is_not_published(syncing: Syncing, name: str) -> None:
     syncing.write({name: "x\n"})
+    assert refusal(syncing) == ("sync.secret", name)
+    syncing.commit({})
+    (syncing.path / name).unlink()
     assert refusal(syncing) == ("sync.secret", name)
 
 

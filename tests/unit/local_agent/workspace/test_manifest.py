@@ -117,3 +117,21 @@ def test_a_file_that_lends_its_owners_rights_is_notable(tmp_path: Path) -> None:
     (tmp_path / "tool").write_bytes(b"x")
     (tmp_path / "tool").chmod(0o4755)
     assert manifest.compare(before, manifest.take(tmp_path)).surfaces == ("tool",)
+
+
+@pytest.mark.requirement("R46")
+def test_a_file_with_another_name_outside_is_told_and_one_inside_is_not(
+    workspace: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    outside = tmp_path_factory.mktemp("outside") / "file"
+    outside.write_text("x", encoding="utf-8")
+    before = take(workspace)
+    os.link(outside, workspace / "shared")
+    os.link(workspace / "a", workspace / "twin")
+    found = compare(before, take(workspace))
+    assert found.links == ("shared",)
+    assert found.names == ("+ shared", "+ twin", "~ a")
+
+
+def test_a_folder_that_is_gone_has_nothing_in_it(workspace: Path) -> None:
+    assert manifest.take(workspace / "gone").stamps == {}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from common.seal import Seal
+from common.seal import Seal, Undo
 from common.sentences import Lang
 from common.terminal import Ink, cells
 from local_agent.approval.dialogs.layout import MAX_WIDTH
@@ -129,3 +130,17 @@ def test_the_largest_diff_is_shown_whole() -> None:
     shown = page(a_change(diff), diff)
     assert "20000 │+line 19999" in shown
     assert shown.count("│+") == 20_000
+
+
+@pytest.mark.parametrize(
+    ("undo", "said"), [("partly", "undone in part"), ("no", "CANNOT BE UNDONE")]
+)
+def test_what_cannot_be_undone_whole_is_said(undo: Undo, said: str) -> None:
+    assert said in page(a_change(undo=undo))
+
+
+def test_a_file_that_ends_up_empty_is_said() -> None:
+    seal = a_change()
+    changes = [{**change, "size": 0} for change in seal.payload["changes"]]
+    shown = page(replace(seal, payload={**seal.payload, "changes": changes}))
+    assert shown.count("(empty)") == 3, "a deleted file is not called empty"

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from common.clock import ManualClock
+from common.diff.model import DiffModel
 from common.errors import AuthError, InputError, RemoteProtocolError
 from common.seal import Seal, digest, seal_bytes, short_code
 from local_agent.approval.dialogs.duration import time_left
@@ -159,6 +160,9 @@ def test_a_commit_may_hold_files_of_which_no_text_can_be_shown() -> None:
     question = read_question(asked.told(seal), diff=first)
     assert question.diff is not None
     assert len(question.diff.files) < len(question.changes)
+    images = {**sync.payload["commit"], "diff_sha256": hashlib.sha256(b"").hexdigest()}
+    seal = replace(sync, payload={**sync.payload, "commit": images})
+    assert read_question(asked.told(seal), diff=b"").diff == DiffModel(())
 
 
 def test_a_sealed_diff_that_cannot_be_read_is_not_shown() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -83,3 +85,16 @@ def test_nothing_in_names_and_addresses_is_hidden() -> None:
     assert "ma⟨U+202E⟩in" in shown
     assert "https://x⟨U+200B⟩.example/" in shown
     assert not any(char in shown for char in "\u202e\u200b")
+
+
+def test_a_file_without_text_is_named_and_said_to_have_none() -> None:
+    first = PATCH[: PATCH.index(b"diff --git a/old.sh")]
+    sync = a_sync()
+    commit = {**sync.payload["commit"], "diff_sha256": hashlib.sha256(first).hexdigest()}
+    seal = replace(sync, payload={**sync.payload, "commit": commit})
+    question = read_question(told(seal), diff=first)
+    shown = "\n".join(
+        render(question, lang="en", width=90, ink=Ink(on=False), now_ms=seal.created_at)
+    )
+    assert "gone.txt  (its content is no text, and is not shown)" in shown
+    assert "all of it, line by line" not in shown

@@ -7,6 +7,7 @@ import os
 import pty
 import re
 import select
+import termios
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -170,3 +171,14 @@ def test_the_width_is_that_of_the_terminal_or_80(person: Person) -> None:
     assert Terminal(reading, Ink(on=False)).width == 80
     os.close(reading)
     os.close(writing)
+
+
+def test_a_terminal_tells_how_large_it_is() -> None:
+    screen, descriptor = pty.openpty()
+    terminal = Terminal(descriptor, Ink(on=False))
+    assert (terminal.width, terminal.height) == (80, 0), "it does not tell"
+    termios.tcsetwinsize(descriptor, (40, 132))
+    assert (terminal.width, terminal.height) == (132, 40)
+    terminal.close()
+    os.close(screen)
+    assert (terminal.width, terminal.height) == (80, 0), "it is gone"

@@ -1,0 +1,85 @@
+"""Asking in windows: whether any can be opened here, and if so, showing what waits.
+
+What windows need is imported when a screen was found: without one the agent stays as small, and
+starts as fast, as if there were none.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import TYPE_CHECKING, Final
+
+from common.errors import CodexBridgeError
+from local_agent.assembly import Agent, Ground
+
+if TYPE_CHECKING:
+    from local_agent.approval.desktop import DesktopApprover
+    from local_agent.approval.dialogs.window.program import WindowProgram
+    from local_agent.approval.dialogs.window.wire import Theme
+
+AGAIN_S: Final = 30.0  # after the journal refused, as on a full disk
+
+
+async def run_windows(agent: Agent, ground: Ground) -> None:
+    """Show what waits in windows, for ever; where none can be opened, do nothing, for ever.
+
+    One task of the application; cancelled, it closes the window that is open, undecided.
+    """
+    program = await _find(agent, ground)
+    if program is None:
+        await asyncio.Event().wait()
+        return
+    approver = _approver(agent, ground, program)
+    agent.engine.on_checked = approver.show
+    agent.windows.turn_on()
+    ground.log.info("windows.on")
+    while True:
+        try:
+            await approver.run()
+        except CodexBridgeError as error:
+            # The terminal can ask as well: no window is worth the end of the agent.
+            ground.log.warning("windows.paused", code=error.code)
+            await asyncio.sleep(AGAIN_S)
+
+
+async def _find(agent: Agent, ground: Ground) -> WindowProgram | None:
+    """Return what opens windows, or None where that cannot be done."""
+    if not ground.settings.windows:
+        agent.windows.turn_off("setting")
+        return None
+    if "DISPLAY" not in ground.environ and sys.platform != "darwin":
+        agent.windows.turn_off("no-screen")
+        return None
+    from local_agent.approval.dialogs.window.program import WindowProgram
+
+    program = WindowProgram(ground.environ)
+    if await program.probe():
+        return program
+    agent.windows.turn_off("no-window")
+    ground.log.info("windows.none")
+    return None
+
+
+def _approver(agent: Agent, ground: Ground, program: WindowProgram) -> DesktopApprover:
+    from local_agent.approval.appearance import is_dark
+    from local_agent.approval.desktop import DesktopApprover
+    from local_agent.approval.notify import Notifier
+
+    async def theme() -> Theme:
+        if ground.settings.theme != "auto":
+            return ground.settings.theme
+        return "dark" if await is_dark(ground.environ) else "light"
+
+    return DesktopApprover(
+        agent.gate,
+        agent.teller,
+        program,
+        desk=agent.engine,
+        alerts=Notifier(ground.environ),
+        read_diff=agent.blobs.get,
+        theme=theme,
+        clock=ground.clock,
+        log=ground.log,
+        lang=ground.lang,
+    )

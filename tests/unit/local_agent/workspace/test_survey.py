@@ -1,0 +1,267 @@
+"""What a command starts from: content, and nothing but content, of the workspace's own files."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+import pygit2
+import pytest
+
+from common.clock import ManualClock
+from local_agent.workspace import survey as module
+from local_agent.workspace.survey import CONTENT, STAMPS, Survey, Surveyor
+
+LONG_AFTER = 2_000_000_000_000
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A repository with a tracked, an untracked and an ignored file."""
+    tree = tmp_path / "tree"
+    (tree / "src").mkdir(parents=True)
+    for name, text in (
+        ("src/app.py", "one\n"),
+        (".gitignore", "*.log\nbuild/\n"),
+        ("notes.txt", "new\n"),
+        ("run.log", "ignored\n"),
+        ("build/out.o", "ignored\n"),
+    ):
+        (tree / name).parent.mkdir(exist_ok=True)
+        (tree / name).write_text(text, encoding="utf-8")
+    repository = pygit2.init_repository(str(tree))
+    for name in ("src/app.py", ".gitignore"):
+        repository.index.add(name)
+    repository.index.write()
+    return tree
+
+
+def _survey(tree: Path) -> Survey:
+    return Surveyor(ManualClock(wall_ms=LONG_AFTER)).survey(tree)
+
+
+def _base(tree: Path) -> dict[str, str]:
+    return dict(_survey(tree).base)
+
+
+@pytest.mark.requirement("R24b")
+def test_what_git_would_commit_is_counted_and_compared_by_content(tree: Path) -> None:
+    found = _survey(tree)
+    assert (found.files, found.unread) == (3, 0)
+    assert list(found.base) == [CONTENT]
+    assert len(found.base[CONTENT]) == 64
+
+
+def _edit(tree: Path) -> None:
+    (tree / "src/app.py").write_text("two\n", encoding="utf-8")
+
+
+def _edit_untracked(tree: Path) -> None:
+    (tree / "notes.txt").write_text("mew\n", encoding="utf-8")
+
+
+def _add(tree: Path) -> None:
+    (tree / "conftest.py").touch()
+
+
+def _remove(tree: Path) -> None:
+    (tree / "notes.txt").unlink()
+
+
+def _rename(tree: Path) -> None:
+    (tree / "notes.txt").rename(tree / "notes2.txt")
+
+
+def _make_executable(tree: Path) -> None:
+    (tree / "src/app.py").chmod(0o755)
+
+
+def _turn_into_link(tree: Path) -> None:
+    (tree / "src/app.py").unlink()
+    (tree / "src/app.py").symlink_to("one")
+
+
+def _swap(tree: Path) -> None:
+    (tree / "notes.txt").rename(tree / "x")
+    (tree / "src/app.py").rename(tree / "notes.txt")
+    (tree / "x").rename(tree / "src/app.py")
+
+
+@pytest.mark.requirement("R24b")
+@pytest.mark.parametrize(
+    "change",
+    [_edit, _edit_untracked, _add, _remove, _rename, _make_executable, _turn_into_link, _swap],
+)
+def test_any_change_of_its_own_files_shows(tree: Path, change: Callable[[Path], None]) -> None:
+    surveyor = Surveyor(ManualClock(wall_ms=LONG_AFTER))
+    before = surveyor.survey(tree).base
+    change(tree)
+    after = surveyor.survey(tree).base
+    assert after != before
+    assert after == _base(tree), "what is remembered does not change what is found"
+
+
+def _touch(tree: Path) -> None:
+    os.utime(tree / "src/app.py", ns=(1, 1))
+
+
+def _write_again(tree: Path) -> None:
+    (tree / "src/app.py").unlink()
+    (tree / "src/app.py").write_text("one\n", encoding="utf-8")
+
+
+def _build(tree: Path) -> None:
+    (tree / "build/more.o").touch()
+    (tree / "run.log").write_text("more", encoding="utf-8")
+
+
+@pytest.mark.parametrize("change", [_touch, _write_again, _build])
+def test_what_leaves_the_content_alone_does_not_show(
+    tree: Path, change: Callable[[Path], None]
+) -> None:
+    before = _base(tree)
+    change(tree)
+    assert _base(tree) == before
+
+
+@pytest.mark.requirement("R24b")
+def test_a_tracked_file_counts_though_it_is_ignored(tree: Path) -> None:
+    repository = pygit2.Repository(str(tree))
+    repository.index.add("run.log")
+    repository.index.write()
+    before = _base(tree)
+    (tree / "run.log").write_text("other", encoding="utf-8")
+    assert _base(tree) != before
+
+
+def test_without_a_repository_all_but_heavy_folders_count(tmp_path: Path) -> None:
+    (tmp_path / "node_modules").mkdir()
+    (tmp_path / "node_modules/x.js").touch()
+    (tmp_path / "x.js").touch()
+    assert _survey(tmp_path).files == 1
+
+
+def test_an_unchanged_file_is_read_once(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    surveyor = Surveyor(ManualClock(wall_ms=LONG_AFTER))
+    first = surveyor.survey(tree)
+    read: list[Path] = []
+    honest = module._read
+
+    def noted(path: Path, status: os.stat_result) -> str | None:
+        read.append(path)
+        return honest(path, status)
+
+    monkeypatch.setattr(module, "_read", noted)
+    assert surveyor.survey(tree) == first
+    assert read == []
+    _edit(tree)
+    surveyor.survey(tree)
+    assert read == [tree / "src/app.py"]
+
+
+@pytest.mark.requirement("R24b")
+def test_a_file_that_may_change_within_its_stamp_is_not_remembered(tree: Path) -> None:
+    changed_ms = (tree / "src/app.py").stat().st_ctime_ns // 1_000_000
+    surveyor = Surveyor(ManualClock(wall_ms=changed_ms + 1000))
+    surveyor.survey(tree)
+    assert surveyor._known[tree] == {}
+
+
+def test_too_large_files_are_compared_by_stamp_and_that_is_told(
+    tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MAX_FILE_BYTES", 4)
+    found = _survey(tree)
+    assert (found.unread, list(found.base)) == (1, [CONTENT, STAMPS])
+    before = found.base
+    os.utime(tree / ".gitignore", ns=(1, 1))
+    after = _base(tree)
+    assert after[CONTENT] == before[CONTENT]
+    assert after[STAMPS] != before[STAMPS]
+
+
+def test_too_much_content_is_chosen_the_same_at_each_look(
+    tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    surveyor = Surveyor(ManualClock(wall_ms=LONG_AFTER))
+    surveyor.survey(tree)  # all of it is known now
+    monkeypatch.setattr(module, "MAX_BYTES", 16)
+    assert surveyor.survey(tree) == _survey(tree)
+    assert _survey(tree).unread > 0
+
+
+def test_a_walk_that_is_cut_says_so(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_ENTRIES", 3)
+    assert STAMPS in _survey(tree).base
+
+
+@pytest.mark.timeout(5)
+def test_what_would_wait_for_ever_is_not_opened(tree: Path) -> None:
+    os.mkfifo(tree / "pipe")
+    (tree / "src/+first").touch()  # looked at before
+    os.mkfifo(tree / "src/.gitignore")
+    found = _survey(tree)
+    assert found.unread == 2
+    assert STAMPS in found.base
+
+
+def test_links_are_not_followed(tree: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "file").touch()
+    (tree / "link").symlink_to(outside)
+    before = _survey(tree)
+    (outside / "file").write_text("changed", encoding="utf-8")
+    assert _survey(tree) == before
+
+
+@pytest.mark.requirement("R47")
+def test_repositories_further_down_and_sockets_are_found(
+    tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tree / "vendor/lib/.git").mkdir(parents=True)
+    (tree / "build/dep").mkdir()
+    (tree / "build/dep/.git").write_text("gitdir: x\n", encoding="utf-8")
+    monkeypatch.chdir(tree)  # a socket's name is short
+    for name in ("s.sock", "build/s.sock", ".git/fsmonitor--daemon.ipc"):
+        with socket.socket(socket.AF_UNIX) as door:
+            door.bind(name)
+    found = _survey(tree)
+    assert found.repositories == ("vendor/lib/.git",), "what is ignored comes and goes"
+    assert set(found.sockets) == {"s.sock", "build/s.sock", ".git/fsmonitor--daemon.ipc"}
+    assert found.base == _base(tree)
+
+
+def test_what_cannot_be_looked_into_counts_as_unread(tree: Path) -> None:
+    gone = tree / "gone"
+    gone.mkdir()
+    assert _survey(tree).files == 3
+    assert module._read(gone / "x", (tree / "notes.txt").stat()) is None
+    assert module._read(gone, (tree / "notes.txt").stat()) is None
+
+
+def test_what_goes_away_during_the_walk_is_left_out(tree: Path) -> None:
+    (tree / "brief").touch()
+    os.mkfifo(tree / "brief-pipe")
+    with os.scandir(tree) as entries:
+        brief = [entry for entry in entries if entry.name.startswith("brief")]
+    for entry in brief:
+        Path(entry.path).unlink()
+    found = module._Found()
+    for entry in brief:
+        module._note(entry, entry.name, found)
+        module._note_socket(entry, entry.name, found)
+    assert found == module._Found()
+    assert list(module._entries(tree / "gone")) == []
+
+
+@pytest.mark.timeout(5)
+def test_a_file_that_turned_into_something_else_is_not_read(tree: Path) -> None:
+    status = (tree / "notes.txt").stat()
+    os.mkfifo(tree / "pipe")
+    (tree / "link").symlink_to("notes.txt")
+    assert module._read(tree / "pipe", status) is None
+    assert module._read(tree / "link", status) is None
+    assert module._read(tree / "notes.txt", (tree / "link").lstat()) is None
