@@ -130,7 +130,7 @@ def command_payload(
         cwd: Relative to the workspace, ``.`` for its top.
         env: The whole environment; its names are shown, its values only hashed.
         executable: What ``argv[0]`` or ``shell`` resolves to.
-        sandbox_level: ``bubblewrap``, ``landlock`` or ``none``.
+        sandbox_level: ``bubblewrap`` or ``none``.
         profile_sha256: Hash of the sandbox profile.
         network: Whether the command can reach the network (R51).
         timeout_s: Seconds until it is ended.

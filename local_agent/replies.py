@@ -235,6 +235,11 @@ DRIFTED = Sentence(
     en="Changed since it was shown: {what}. Nothing was done; ask again to see the new proposal.",
     zh="展示之后有变化：{what}。没有执行任何操作；请重新提出以查看新的提案。",
 )
+MOVED_ON = Sentence(
+    en="The files have changed since it was proposed, and it no longer fits. Nothing was done; ask "
+    "again for a new proposal.",
+    zh="提出之后文件有变化，已不再适用。没有执行任何操作；请重新提出。",
+)
 DRIFTED_FIELDS: Final[dict[str, Sentence]] = {
     "argv": (_COMMAND := Sentence(en="the command", zh="命令")),
     "script": _COMMAND,

@@ -16,7 +16,6 @@ from local_agent.assembly import Agent, Ground
 if TYPE_CHECKING:
     from local_agent.approval.desktop import DesktopApprover
     from local_agent.approval.dialogs.window.program import WindowProgram
-    from local_agent.approval.dialogs.window.wire import Theme
 
 AGAIN_S: Final = 30.0  # after the journal refused, as on a full disk
 
@@ -62,14 +61,9 @@ async def _find(agent: Agent, ground: Ground) -> WindowProgram | None:
 
 
 def _approver(agent: Agent, ground: Ground, program: WindowProgram) -> DesktopApprover:
-    from local_agent.approval.appearance import is_dark
+    from local_agent.approval.appearance import theme_of
     from local_agent.approval.desktop import DesktopApprover
     from local_agent.approval.notify import Notifier
-
-    async def theme() -> Theme:
-        if ground.settings.theme != "auto":
-            return ground.settings.theme
-        return "dark" if await is_dark(ground.environ) else "light"
 
     return DesktopApprover(
         agent.gate,
@@ -78,7 +72,7 @@ def _approver(agent: Agent, ground: Ground, program: WindowProgram) -> DesktopAp
         desk=agent.engine,
         alerts=Notifier(ground.environ),
         read_diff=agent.blobs.get,
-        theme=theme,
+        theme=lambda: theme_of(ground.settings.theme, ground.environ),
         clock=ground.clock,
         log=ground.log,
         lang=ground.lang,

@@ -338,14 +338,18 @@ class Desk:
         await self.engine.close()
         await self.db.close()
 
-    async def open(self) -> None:
-        """Open the parts as `app` does, in its order."""
+    async def open_journal(self) -> None:
+        """Open the journal alone."""
         self.db = await JournalThread.open(
             self.folder / "state" / "journal.db",
             clock=self.clock,
             key=lambda: AGENT,
             peer=a_peer(self.clock),
         )
+
+    async def open(self) -> None:
+        """Open the parts as `app` does, in its order."""
+        await self.open_journal()
         self.gate = Gate(self.db, clock=self.clock, key=lambda: AGENT)
         self.bus = Bus()
         self.engine = build_engine(

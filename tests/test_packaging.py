@@ -41,6 +41,7 @@ def test_every_runtime_dependency_is_imported_somewhere() -> None:
     names = {re.split(r"[\[<>=!~ ]", line)[0] for line in PROJECT["dependencies"]}
     modules = {
         "pycryptodome": "Crypto",
+        "sv-ttk": "sv_ttk",
     }
     text = "\n".join(
         path.read_text(encoding="utf-8")

@@ -119,7 +119,7 @@ class Demo:
             return False
         if words := _approve_words(line):
             self._offered.clear()
-            if not self._offer_approval(wanted=words[1:]):
+            if not self._offer_approval(wanted=words[1:], here=True):
                 self._screen.tell(S.DEMO_NOTHING_WAITS)
         elif line.lower().startswith(("@dev", "＠dev")):
             self._write(line)
@@ -130,7 +130,8 @@ class Demo:
     def _write(self, line: str) -> None:
         self._parts.chat.say(MEMBER, line)
 
-    def _offer_approval(self, *, wanted: Sequence[str] = ()) -> bool:
+    def _offer_approval(self, *, wanted: Sequence[str] = (), here: bool = False) -> bool:
+        """Put what waits in front of the person; ``here`` at this terminal, whatever else opens."""
         waiting = [task for task in self._parts.open_tasks() if task.get("state") == _WAITING]
         fresh = [task["short_id"] for task in waiting if task["short_id"] not in self._offered]
         if wanted:
@@ -139,6 +140,9 @@ class Demo:
             return False
         short_id = fresh[-1]  # the list begins with the newest; the oldest is asked first
         self._offered.add(short_id)
+        if not here and self._parts.has_windows():
+            self._say_of_window(short_id)
+            return True
         if not self._terminal:
             self._screen.call(S.DEMO_NO_TERMINAL, short_id=short_id, home=self._home)
             return True
@@ -151,6 +155,14 @@ class Demo:
         self._screen.tell(S.DEMO_PROMPT)
         self._screen.gap()
         return True
+
+    def _say_of_window(self, short_id: str) -> None:
+        if not self._terminal:
+            self._screen.call(S.DEMO_WINDOW_ALONE, short_id=short_id, home=self._home)
+            return
+        self._screen.call(S.DEMO_WINDOW, short_id=short_id)
+        self._screen.tell(S.DEMO_PROMPT)
+        self._screen.gap()
 
     def _hear_of(self, short_id: str) -> None:
         """Show what the chat hears of a task that has ended, before anything else is asked."""

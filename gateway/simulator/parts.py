@@ -7,7 +7,7 @@ import os
 import re
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -106,10 +106,18 @@ class Parts:
             ["workspace", "add", str(project), "--test", TEST_COMMAND, "--toolchains", "none"]
         )
         child = self._children.start("agent", ["agent"])
-        self._until(child, lambda: bool(self.status().get("connected")))
+        self._until(child, self._agent_is_there)
         level = str(self.status().get("sandbox", ""))
         boxed = S.DEMO_BOXED if level.startswith("bubblewrap") else S.DEMO_UNBOXED
         self._screen.done(S.DEMO_AGENT, say(boxed, self._lang))
+
+    def has_windows(self) -> bool:
+        """Tell whether the agent opens windows for what waits."""
+        return _windows(self.status()) == "on"
+
+    def _agent_is_there(self) -> bool:
+        status = self.status()
+        return bool(status.get("connected")) and _windows(status) != "looking"
 
     def open_tasks(self) -> list[dict[str, Any]]:
         """Return the tasks of the machine that have not ended, newest first."""
@@ -130,6 +138,10 @@ class Parts:
             if not child.running or clock.now().mono > until:
                 raise UnavailableError("demo.part-ended", name=child.name, why=child.tail())
             time.sleep(0.05)
+
+
+def _windows(status: Mapping[str, Any]) -> str:
+    return str(status.get("windows", {}).get("state", ""))
 
 
 def _free_ports(count: int) -> list[int]:

@@ -81,6 +81,18 @@ DEMO_WAITING: Final = Sentence(
     zh="等你确认——{short_id}。你现在坐在开发机前：看清将要运行的内容，\n"
     "  再输入它要求的封印码。只按回车不会做出任何决定。",
 )
+DEMO_WINDOW: Final = Sentence(
+    en="waiting for you — {short_id}. A window has opened on this screen: you are now at the dev\n"
+    "  machine. Read what would run and decide there, or type `approve` here.",
+    zh="等你确认——{short_id}。屏幕上已弹出一个窗口：你现在坐在开发机前。\n"
+    "  看清将要运行的内容，在窗口里决定；也可以在这里输入 `approve`。",
+)
+DEMO_WINDOW_ALONE: Final = Sentence(
+    en="waiting for you — {short_id}. A window has opened on this screen: decide there, or in a\n"
+    "  terminal:  CODEXBRIDGE_HOME={home} codexbridge approve {short_id}",
+    zh="等你确认——{short_id}。屏幕上已弹出一个窗口：请在窗口里决定，或在终端中运行\n"
+    "  CODEXBRIDGE_HOME={home} codexbridge approve {short_id}",
+)
 DEMO_NO_TERMINAL: Final = Sentence(
     en="waiting for you — {short_id}. This is no terminal, and only a person at one can approve:\n"
     "  CODEXBRIDGE_HOME={home} codexbridge approve {short_id}\n"

@@ -197,8 +197,7 @@ class Approving:
             if error.code.partition(".")[0] not in _MOVED_ON:
                 raise
             # It could be done when it was proposed: the files have moved on since.
-            words = partial(summaries.of_drift, ("base",))
-            return await self._log.ended(task, Reason.DRIFTED, words)
+            return await self._log.ended(task, Reason.DRIFTED, summaries.of_moving_on)
 
     async def _is_as_sealed(self, task: Task, seal: Seal) -> bool:
         try:

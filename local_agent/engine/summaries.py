@@ -24,6 +24,8 @@ from local_agent.store.tasks import Task
 COMMAND_BYTES = 200
 CHAT_FILES = 15
 _WHY_BYTES = 500
+# What a diff or an undo that cannot be made is told by: nothing was tried, so nothing failed.
+_NOT_TO_BE_DONE = frozenset({"diff", "change", "undo"})
 _NOT_CHANGED = {
     "change.not-written": change_replies.CHANGE_NOT_WRITTEN,
     "change.restored": change_replies.CHANGE_RESTORED,
@@ -92,8 +94,9 @@ def of_early_end(error: Exception, task: Task) -> tuple[Reason, Words]:
     if isinstance(error, RefusedError):
         return Reason.REFUSED, partial(of_refusal, error.reasons)
     if isinstance(error, CodexBridgeError):
-        # Flooding is a limit and a policy that cannot be read refuses everything: no faults.
-        refused = isinstance(error, FloodedError | PolicyError)
+        # Flooding is a limit, and a policy that cannot be read refuses everything: no faults.
+        limited = isinstance(error, FloodedError | PolicyError)
+        refused = limited or error.code.partition(".")[0] in _NOT_TO_BE_DONE
         reason = Reason.REFUSED if refused else Reason.FAILED
         return reason, partial(of_error, error)
     internal = partial(say, replies.INTERNAL, code=type(error).__name__)
@@ -109,6 +112,11 @@ def of_error(error: CodexBridgeError, lang: Lang) -> str:
 def of_drift(fields: tuple[str, ...], lang: Lang) -> str:
     """Return what is no longer as it was approved; nothing was done."""
     return say(replies.DRIFTED, lang, what=_what_drifted(fields, lang))
+
+
+def of_moving_on(lang: Lang) -> str:
+    """Return that the files are no longer those that it was proposed for."""
+    return say(replies.MOVED_ON, lang)
 
 
 def of_change(

@@ -13,7 +13,7 @@ from common.text import has_hidden
 from local_agent.safety.risk import Circumstances, Finding, Row, Table, findings
 
 MAX_COMMAND_BYTES: Final = 20_000  # R26
-SANDBOXES: Final = ("bubblewrap", "landlock", "none")
+SANDBOXES: Final = ("bubblewrap", "none")
 
 _BIDI: Final = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 # fmt: off

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from common.durable import NewFile, sync_folders, write_files
-from common.errors import AuthError, InputError, StoreError
+from common.errors import AuthError, ConfigError, InputError, StoreError
 from common.home import read_private, write_private
 
 MAX_BLOB_BYTES: Final = 8 * 1024 * 1024
@@ -120,7 +120,7 @@ class Blobs:
         try:
             self.get(name)
             os.utime(self._path(name))
-        except (AuthError, StoreError, FileNotFoundError):
+        except (AuthError, ConfigError, StoreError, FileNotFoundError):
             return False
         return True
 

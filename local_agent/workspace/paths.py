@@ -65,6 +65,8 @@ _FILES_OBEYED: Final = (
     ".gitattributes .gitmodules .gitconfig .pre-commit-config.yaml .pre-commit-hooks.yaml"
     " lefthook.yml .envrc .tool-versions mise.toml .mise.toml .bashrc .bash_profile .profile"
     " .zshrc .zshenv"
+    # Of a repository without `.git`: git that is started there obeys it.
+    " head config"
     # What models and their tools obey.
     " agents.md agents.override.md claude.md claude.local.md gemini.md .mcp.json .cursorrules"
     " .windsurfrules .clinerules .aider.conf.yml"

@@ -29,6 +29,7 @@ from local_agent.approval.telling import Teller
 from local_agent.safety.risk import Circumstances
 from local_agent.store.runner import JournalThread
 from tests import sent_events, windows
+from tests.e2e.place import Place
 from tests.screen import Screen, Shown, a_screen, until
 from tests.sealed import AGENT, PYTEST, Wish, a_peer, a_seal, to_waiting
 
@@ -561,6 +562,29 @@ async def test_a_screen_is_found_by_opening_a_window_on_it(screen: Screen, tmp_p
 def test_the_probe_leaves_nothing_on_the_screen(screen: Screen) -> None:
     code, out = screen.show(PROBE).answer()
     assert (code, out) == (0, b'{"tk":true}\n')
+
+
+@pytest.mark.requirement("P1")
+@pytest.mark.requirement("MJ-2")
+def test_a_message_from_the_chat_is_approved_with_the_mouse(
+    screen: Screen, tmp_path: Path, workspace: Path
+) -> None:
+    place = Place.at(tmp_path / "home", DISPLAY=screen.name)
+    try:
+        place.start_all(workspace, "sh count.sh")
+        assert place.callback("@dev test") == 200
+        short_id = place.waiting()["short_id"]
+        seen = _seen(screen, screen.window(short_id))
+        seen.over("approve")
+        until(seen.awake)
+        assert not (workspace / "ran.txt").exists()
+        screen.do("click", "1")
+        assert place.final(short_id)["reason"] == "completed"
+        place.hears(short_id, "1 passed")
+        receipt = json.loads(place.run("receipt", short_id).stdout)
+        assert "desktop" in json.dumps(receipt)
+    finally:
+        place.stop()
 
 
 def _seen(screen: Screen, window: str) -> Seen:

@@ -50,6 +50,15 @@ FLAGS: dict[str, Flagged] = {
         f"a new {path}": Flagged(diff=git_add(path, *NEW), reason="execution-surface")
         for path in _SURFACES
     },
+    "a repository without .git": Flagged(
+        diff=git_add("x/HEAD", "@@ -0,0 +1 @@", "+ref: refs/heads/main")
+        + git_add("x/objects/x")
+        + git_add("x/refs/x"),
+        reason="execution-surface",
+    ),
+    "what a repository without .git starts": Flagged(
+        diff=edit("x/config"), reason="execution-surface", before={"x/config": SOURCE}
+    ),
     "an edited Makefile": Flagged(
         diff=edit("Makefile"), reason="execution-surface", before={"Makefile": SOURCE}
     ),

@@ -7,7 +7,9 @@ says why not.  Git is a second opinion here and nowhere else.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
+import time
 from pathlib import Path
 
 import pygit2
@@ -20,10 +22,11 @@ from local_agent.safety.authority import classify_operation
 from local_agent.safety.risk import Circumstances
 from tests import git_apply
 from tests.changing import Changing
-from tests.hostile_diffs import flags, forms, hunks, names, places
+from tests.hostile_diffs import bounds, flags, forms, hunks, names, places
 from tests.hostile_diffs.case import Case, Snapshot, by_name, expected, folders, lay, snapshot
 
 CASES = by_name([*forms.CASES, *names.CASES, *hunks.CASES, *places.CASES])
+BUSY_S = 5.0  # of the processor; the longest took one and a half when this was written
 ACCEPTED = [name for name, case in CASES.items() if case.code is None]
 REFUSED = [name for name, case in CASES.items() if case.code is not None]
 
@@ -104,6 +107,23 @@ def test_git_agrees_with_what_we_accept(name: str, fresh: Path) -> None:
         assert found == git_apply.counted(model, reverse=reverse)
     git_apply.apply(workspace, case.diff)
     assert _for_git(snapshot(fresh)) == _for_git(expected(before, case.after))
+
+
+@pytest.mark.parametrize("name", bounds.AT_THE_LIMIT)
+@pytest.mark.requirement("R6", "R32")
+def test_what_is_at_a_limit_is_read(name: str) -> None:
+    assert parse_diff(bounds.AT_THE_LIMIT[name]).files
+
+
+@pytest.mark.parametrize("name", bounds.SLOW)
+@pytest.mark.requirement("R6")
+def test_no_diff_keeps_us_busy(name: str, fresh: Path) -> None:
+    tree, diff = bounds.SLOW[name]
+    desk = Changing.at(lay(fresh, tree), fresh.parent / "state")
+    before = time.process_time()
+    with contextlib.suppress(InputError):
+        asyncio.run(desk.applier.prepare(desk.workspace, diff))
+    assert time.process_time() - before < BUSY_S
 
 
 def test_every_rule_has_its_cases() -> None:

@@ -45,7 +45,7 @@ def commands(draw: st.DrawFn) -> tuple[str, Mapping[str, Any], Circumstances]:
         argv=words,
         cwd=draw(st.sampled_from([".", "sub", ".."])),
         network=draw(st.booleans()),
-        sandbox_level=draw(st.sampled_from(["bubblewrap", "landlock", "none", "x"])),
+        sandbox_level=draw(st.sampled_from(["bubblewrap", "none", "x"])),
     )
     return "run_command", payload, Circumstances(allowed=[PYTEST])
 

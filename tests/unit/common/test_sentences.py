@@ -91,3 +91,21 @@ def test_the_answer_is_in_the_language_of_the_question() -> None:
     assert language_of("@dev 状态", "en") == "zh"
     assert language_of("@dev status", "en") == "en"
     assert language_of("@dev status", "zh") == "zh"
+
+
+def test_a_code_with_several_reasons_has_a_sentence_for_each() -> None:
+    table = {
+        "diff.refused": Sentence(en="refused: {why}", zh="拒绝：{why}"),
+        "diff.refused/binary": Sentence(en="no text", zh="非文本"),
+    }
+    assert explain(InputError("diff.refused", why="binary"), table, "en") == "no text"
+    assert explain(InputError("diff.refused", why="new"), table, "en") == "refused: new"
+    assert explain(InputError("diff.refused"), table, "zh") == "拒绝：?"
+
+
+def test_a_list_of_names_is_told_as_people_write_one() -> None:
+    table = {"x": Sentence(en="only {names}", zh="仅 {names}")}
+    assert explain(InputError("x", names=("a.py", "b\u202e.py")), table, "en") == (
+        "only a.py, b⟨U+202E⟩.py"
+    )
+    assert explain(InputError("x", names=()), table, "en") == "only —"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from common.clock import ManualClock
@@ -30,6 +32,25 @@ def test_what_waits_and_was_shown_passes(clock: ManualClock) -> None:
     checks, stored = prepared(clock)
     checks.waits(stored, stored.digest, clock.now())
     checks.typed(stored, short_code(stored.digest), clock.now(), by="terminal")
+
+
+@pytest.mark.requirement("R29")
+def test_a_click_in_the_window_is_enough_for_normal_risk_alone(clock: ManualClock) -> None:
+    checks, stored = prepared(clock)
+    checks.typed(stored, "", clock.now(), by="desktop")
+    high = replace(stored, risk="high")
+    for typed in ("", short_code(high.digest)[:4]):
+        with pytest.raises(InputError) as caught:
+            checks.typed(high, typed, clock.now(), by="desktop")
+        assert caught.value.code == "approval.code-mismatch"
+
+
+@pytest.mark.requirement("P1")
+def test_a_click_in_the_window_approves_nothing_while_nothing_can_be(clock: ManualClock) -> None:
+    checks, stored = prepared(clock)
+    with checks.block("T-1234 runs without a sandbox"), pytest.raises(StateError) as caught:
+        checks.typed(stored, "", clock.now(), by="desktop")
+    assert caught.value.code == "approval.blocked"
 
 
 def test_tries_are_counted_for_each_approval_and_forgotten_with_it(clock: ManualClock) -> None:

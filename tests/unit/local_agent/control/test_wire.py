@@ -132,3 +132,10 @@ def test_without_a_runtime_folder_a_long_path_is_refused_with_its_name() -> None
         wire.socket_path(_home(Path("/" + "x" * 120)), {})
     assert refused.value.code == "control.path-too-long"
     assert "x" * 120 in str(refused.value.facts["path"])
+
+
+def test_a_fact_of_several_names_travels_as_people_write_one() -> None:
+    line = wire.encode_error(StateError("undo.changed", hunk=2, undoable=("a.py", "b.py")))
+    with pytest.raises(StateError) as told:
+        wire.decode_answer(line)
+    assert told.value.facts == {"hunk": 2, "undoable": "a.py, b.py"}

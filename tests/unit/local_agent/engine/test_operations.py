@@ -99,7 +99,7 @@ async def test_a_proposed_diff_is_counted_by_us(desk: Desk) -> None:
 
 async def test_a_text_that_is_no_diff_ends_the_task_with_the_reason(desk: Desk) -> None:
     task = await desk.until(await desk.apply(b"not a diff\n"), *FINAL)
-    assert task.reason is Reason.FAILED
+    assert task.reason is Reason.REFUSED
     assert await desk.approval_states(task.task_id) == []
 
 

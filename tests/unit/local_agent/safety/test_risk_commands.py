@@ -19,11 +19,6 @@ def test_the_configured_test_command_in_a_sandbox_is_normal() -> None:
     assert risk_of() == Risk("normal", ())
 
 
-@pytest.mark.requirement("R48")
-def test_landlock_is_a_sandbox() -> None:
-    assert risk_of(sandbox_level="landlock") == Risk("normal", ())
-
-
 @pytest.mark.requirement("R5")
 @pytest.mark.parametrize(
     "argv", [["pytest"], ["pytest", "-q", "-x"], ["pytest -q"], ["/tmp/pytest", "-q"]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import stat
 from pathlib import Path
 
@@ -61,3 +62,52 @@ def test_a_blob_is_bounded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     with pytest.raises(CodexBridgeError) as caught:
         Blobs(folder).put(b"x" * 11)
     assert caught.value.code == "blob.too-large"
+
+
+@pytest.mark.requirement("R59")
+def test_many_are_stored_at_once_for_the_owner_alone(folder: Path) -> None:
+    contents = [b"%d" % number for number in range(300)]
+    Blobs(folder).put_all([*contents, contents[0]])
+    names = [hashlib.sha256(data).hexdigest() for data in contents]
+    assert [Blobs(folder).get(name) for name in names] == contents
+    files = [item for item in folder.rglob("*") if item.is_file()]
+    assert sorted(file.name for file in files) == sorted(names)
+    assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
+
+
+@pytest.mark.parametrize("harm", ["changed", "readable"])
+def test_what_is_no_longer_whole_is_stored_anew(folder: Path, harm: str) -> None:
+    name = Blobs(folder).put(b"good")
+    path = folder / name[:2] / name
+    if harm == "changed":
+        path.write_bytes(b"evil")
+    else:
+        path.chmod(0o644)
+    Blobs(folder).put_all([b"good"])
+    assert Blobs(folder).get(name) == b"good"
+
+
+def test_what_is_kept_again_with_many_others_lives_longer(folder: Path) -> None:
+    name = Blobs(folder).put(b"x")
+    os.utime(folder / name[:2] / name, (1000, 1000))
+    Blobs(folder).put_all([b"x"])
+    assert Blobs(folder).prune(before_s=2000) == 0
+
+
+def test_one_that_is_too_large_keeps_the_others_out(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blobs, "MAX_BLOB_BYTES", 3)
+    with pytest.raises(StoreError):
+        Blobs(folder).put_all([b"x", b"1234"])
+    assert not folder.exists()
+
+
+def test_a_note_is_found_by_its_name_and_forgotten_with_the_blobs(folder: Path) -> None:
+    store = Blobs(folder)
+    store.put_note("a/b", b"said")
+    assert (store.note("a/b"), store.note("a/c")) == (b"said", None)
+    store.put_note("a/b", b"said again")
+    assert store.note("a/b") == b"said again"
+    assert store.prune(before_s=2**33) == 1
+    assert store.note("a/b") is None

@@ -1,4 +1,4 @@
-"""Names that are exchanged, or given only where they are free, with the kernel's help or without."""
+"""Names that are exchanged, or given only where they are free, by the kernel and without it."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from common.errors import InputError, StateError
+from local_agent.workspace import renames, writer
 from local_agent.workspace import tree as trees
-from local_agent.workspace import writer
 from local_agent.workspace.layout import lay_out
 from local_agent.workspace.renames import Name
 from local_agent.workspace.tree import Tree, open_tree
@@ -80,7 +80,7 @@ def test_new_content_is_on_disk_before_it_gets_its_name_and_folders_after(
     tree: Tree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[str] = []
-    real_sync, real_exchange = os.fsync, writer.exchange
+    real_sync, real_exchange = os.fsync, renames.exchange
 
     def sync(handle: int) -> None:
         kind = "folder" if stat.S_ISDIR(os.fstat(handle).st_mode) else "file"
@@ -156,18 +156,22 @@ def test_a_folder_that_cannot_give_way_undoes_it_all(folder: Path, tree: Tree) -
     assert snapshot(folder) == before
 
 
+def _handles() -> int:
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+
 def test_more_folders_than_may_be_open_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(trees, "_HANDLES", 8)
     monkeypatch.setattr(writer, "_AT_ONCE", 5)
     names = [f"d{number}/e/f" for number in range(40)]
-    folder = lay(tmp_path, {name: b"old\n" for name in names})
-    opened = set(os.listdir("/proc/self/fd"))
+    folder = lay(tmp_path, dict.fromkeys(names, b"old\n"))
+    opened = _handles()
     with open_tree(folder) as tree:
         make(tree, planned(tree, **{name.replace("/", "__"): b"new\n" for name in names}))
     assert {entry[1] for entry in snapshot(folder).values()} == {b"new\n"}
-    assert len(os.listdir("/proc/self/fd")) <= len(opened)
+    assert _handles() == opened
 
 
 def test_what_cannot_be_brought_back_is_named(
