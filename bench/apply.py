@@ -40,6 +40,7 @@ SIZES = (1, 100, 500)
 FOLDERS = 10
 LINES = 200
 PARSED_BYTES = 1_990_000
+_HUNK = b"   " + b"-" * 27 + b"+" * 27 + b"   "  # the kinds of its lines
 GIT = shutil.which("git") or "/usr/bin/git"
 
 Timed = Callable[[], float]
@@ -184,15 +185,14 @@ def measure(rounds: int, root: Path) -> dict[str, object]:
 def _parsing(rounds: int) -> object:
     if util.find_spec("unidiff") is None:
         return "not measured: unidiff is not installed"
-    lines = Sample.of(1).diff.split(b"@@ -97,7 +97,7 @@\n")[1]
-    hunk = lines.count(b"\n") - 1
+    hunk = b"".join(b"%c line %d of a hunk\n" % (kind, n) for n, kind in enumerate(_HUNK))
     data = bytearray()
     number = 0
     while len(data) < PARSED_BYTES:
         name = b"folder/file-%d.txt" % number
         data += b"diff --git a/%b b/%b\n--- a/%b\n+++ b/%b\n" % (name, name, name, name)
-        for at in range(1, 1 + 30 * 20, 20):
-            data += b"@@ -%d,%d +%d,%d @@\n" % (at, hunk, at, hunk) + lines
+        for at in range(1, 1001, 200):
+            data += b"@@ -%d,33 +%d,33 @@\n" % (at, at) + hunk
         number += 1
     pairs = [(unidiff_seconds(bytes(data)), parse_seconds(bytes(data))) for _ in range(rounds)]
     return _paired(pairs)

@@ -24,6 +24,8 @@ from common.errors import AuthError
 from common.model.state import FINAL, Reason, TaskState, final_of, may_follow
 from common.sentences import Lang, say
 from gateway import replies
+from tests import written
+from tests.written import Carried, Planted, Repositories
 
 Row = Mapping[str, Any]
 
@@ -70,6 +72,8 @@ class Evidence:
         agent_kills: When an agent's process was killed, milliseconds since the epoch.
         ran: The ``ran.txt`` of the workspace, where commands leave marks.
         chat: What the members were shown; None when the chat was not watched.
+        planted: The workspace, where nobody else writes; None when somebody may.
+        repositories: What commits are made in and pushed to; None when nobody looks.
     """
 
     journals: Sequence[Path]
@@ -78,6 +82,8 @@ class Evidence:
     agent_kills: Collection[int] = ()
     ran: Path | None = None
     chat: Sequence[str] | None = None
+    planted: Planted | None = None
+    repositories: Repositories | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,6 +264,40 @@ def _of_journal(journal: Path, evidence: Evidence) -> Iterator[str]:
     if evidence.ran:
         yield from _wrong_runs(marks(evidence.ran), tasks, effects)
     yield from _unapproved_intents(journal)
+    yield from _wrong_changes(_carried(journal), evidence)
+
+
+def wrong_files(evidence: Evidence) -> list[str]:
+    """Return what is wrong in the workspace, at any moment at which nothing is being carried out.
+
+    Nothing while something is.
+    """
+    found: list[str] = []
+    for journal in evidence.journals:
+        carried = _carried(journal)
+        if evidence.planted and all(one.outcome is not None for one in carried):
+            found += written.wrong_files(carried, evidence.planted)
+    return found
+
+
+def _carried(journal: Path) -> list[Carried]:
+    """Return what was begun, in its order."""
+    begun = rows(
+        journal,
+        "SELECT short_id, seal, opened_at, outcome FROM effects"
+        " JOIN approvals USING (approval_id) JOIN tasks ON tasks.task_id = effects.task_id"
+        " ORDER BY effects.rowid",
+    )
+    return [Carried.of(row) for row in begun]
+
+
+def _wrong_changes(carried: Sequence[Carried], evidence: Evidence) -> Iterator[str]:
+    edits = evidence.planted.edits if evidence.planted else ()
+    yield from written.wrong_outcomes(carried, evidence.agent_kills, edits)
+    if evidence.planted:
+        yield from written.wrong_files(carried, evidence.planted)
+    if evidence.repositories:
+        yield from written.wrong_commits(carried, evidence.repositories)
 
 
 def _by_task(journal: Path, table: str) -> dict[str, list[dict[str, Any]]]:
@@ -328,7 +368,10 @@ def _wrong_runs(
 
     Only a task that was asked again shares its mark with another.
     """
-    for mark in filter(None, {mark_of(task["text"]) for task in tasks}):
+    known = set(filter(None, (mark_of(task["text"]) for task in tasks)))
+    for mark in left.keys() - known:
+        yield f"{mark}: ran here, and nobody asked for that"
+    for mark in known:
         theirs = [task for task in tasks if mark_of(task["text"]) == mark]
         used = sum(len(effects.get(task["task_id"], [])) for task in theirs)
         ran = sum(task["reason"] == Reason.COMPLETED for task in theirs)

@@ -29,7 +29,7 @@ WINDOWS_HOURLY: Final = 10  # through one gateway; what comes after waits for th
 FAILURES: Final = 2  # windows in a row that ended without an answer, before a pause
 PAUSE_S: Final = 60.0  # the first pause; each further failure doubles it
 MAX_PAUSE_S: Final = 3600.0
-FRESH_MS: Final = 5_000  # after it was asked, a question is taken to be up to date
+REST_S: Final = 5.0  # between two looks at whether a task's question is out of date
 
 _HOUR_S: Final = 3600.0
 _LOOK_S: Final = 2.0  # while something keeps the next window from opening
@@ -112,6 +112,7 @@ class DesktopApprover:
         self._wanted: list[str] = []
         self._aside: set[str] = set()
         self._opened: dict[str, deque[float]] = {}
+        self._refreshed: dict[str, float] = {}
         self._look_again = False
         self._failures = 0
         self._paused_until = 0.0
@@ -153,6 +154,8 @@ class DesktopApprover:
         waiting = {asked.approval_id: asked for asked in await self._gate.pending()}
         self._wanted = [name for name in self._wanted if name in waiting]
         self._aside &= waiting.keys()
+        tasks = {asked.task_id for asked in waiting.values()}
+        self._refreshed = {task: at for task, at in self._refreshed.items() if task in tasks}
         unseen = [name for name in waiting if name not in self._aside]
         for name in [*self._wanted, *unseen]:
             if await self._present(waiting[name]):
@@ -183,9 +186,11 @@ class DesktopApprover:
         return True
 
     async def _freshen(self, asked: PendingApproval) -> None:
-        """Have it asked anew where it is out of date; what was asked just now is not."""
-        # Otherwise a file that never rests would have one question after the other asked.
-        if self._clock.now().wall_ms - asked.seal.created_at >= FRESH_MS:
+        """Have it asked anew where it is out of date."""
+        # A file that never rests would have one question after the other asked.
+        now = self._clock.now().mono
+        if now - self._refreshed.get(asked.task_id, -REST_S) >= REST_S:
+            self._refreshed[asked.task_id] = now
             await self._desk.refresh(asked.task_id)
 
     async def _may_open(self, asked: PendingApproval, told: Mapping[str, Any]) -> bool:

@@ -8,51 +8,65 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import re
-import signal
-import threading
 import time
-import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Final, Self, TypeVar, cast
+from functools import partial
+from typing import Any, Final
+
+import pygit2
 
 from common.errors import CodexBridgeError
 from common.home import find_home
 from common.model.state import TaskState
 from local_agent.control.client import call
-from tests import truth
-from tests.e2e.place import CODE, Place, Terminal
-from tests.matrix.forks import Fork, Watch, Zygote
+from local_agent.workspace.registry import Workspace
+from tests import truth, written
+from tests.e2e.place import CODE
+from tests.matrix.running import PATIENCE_S, Hands, Running
+from tests.syncing import Syncing
 from tests.truth import Evidence, asking, mark_of
+from tests.written import Edit, Planted, Repositories, Side
 
-T = TypeVar("T")
-Kill = tuple[str, str, str, int]  # part, event, phase, nth
-
-PATIENCE_S: Final = 30.0
-LOOK_S: Final = 0.01
 AWAY: Final = ("agent.not-running", "agent.no-answer")
 MEMBER: Final = "zhangwei"
-PARTS: Final = ("simulator", "gateway", "agent")  # in the order in which they start
-WATCHED: Final = frozenset({"gateway", "agent", "admin", "pair"})
+CHECK: Final = "@dev test"  # the text of the task that tries a change out
 
 
 @dataclass
 class House(Running):
-    """X"""
+    """What people do in an installation.
+
+    Attributes:
+        planted: The files of the workspace at the beginning.
+        edits: What a person wrote into them by hand.
+        called: Marks of tasks whose text does not hold them, by their texts.
+        git: The workspace's repository and its remote; None where it has none.
+        known: Commits that no task has made.
+    """
+
+    planted: dict[str, Side] = field(default_factory=dict)
+    edits: list[Edit] = field(default_factory=list)
+    called: dict[str, str] = field(default_factory=dict)
+    git: Syncing | None = None
+    known: set[str] = field(default_factory=set)
+
+    def start(self, *names: str) -> None:
+        """Start parts, and keep them running; an agent has settled what it found by then."""
+        super().start(*names)
+        if "agent" in names:
+            self.untrue += truth.wrong_files(self.evidence(chat=False))
 
     # what is remembered
 
     def task(self, mark: str) -> dict[str, Any]:
-        """Return the agent's task of a mark; empty while it has none."""
-        return next((task for task in self.tasks() if mark_of(task["text"]) == mark), {})
+        """Return the agent's newest task of a mark; empty while it has none."""
+        return next(reversed(self._all_of(mark)), {})
 
     def gateway_task(self, mark: str) -> dict[str, Any]:
         """Return the gateway's task of a mark; empty while it has none."""
-        found = (task for task in self.gateway_tasks() if mark_of(task["text"]) == mark)
-        return next(found, {})
+        return next(reversed([one for one in self.gateway_tasks() if self._is(mark, one)]), {})
 
     # verbs
 
@@ -82,19 +96,33 @@ class House(Running):
 
         return self.until(look)
 
-    def approve(self, mark: str) -> None:
-        """Approve as often as it is asked, until the task executes or has ended."""
+    def approve(
+        self, mark: str, *, only: Sequence[str] = (), meanwhile: Callable[[], None] | None = None
+    ) -> None:
+        """Approve as often as it is asked, until the task executes or has ended.
+
+        Args:
+            only: Some of the files alone.
+            meanwhile: What happens each time while a person looks.
+        """
 
         def approved() -> bool:
             task = self.reaches(mark, TaskState.WAITING_APPROVAL)
             if task["reason"] is None and task["state"] == TaskState.WAITING_APPROVAL:
-                self._approve_once(mark, task["short_id"])
+                options = ["--only", *only] if only and not self._is_narrowed(mark, only) else []
+                words = ("approve", task["short_id"], *options)
+                self._approve_once(words, partial(self._is_beyond_waiting, mark), meanwhile)
             return self._is_beyond_waiting(mark)
 
         self.until(approved)
 
-    def _approve_once(self, mark: str, short_id: str) -> None:
-        with Hands(self, "approve", short_id) as hands:
+    def _approve_once(
+        self,
+        words: Sequence[str],
+        is_done: Callable[[], bool],
+        meanwhile: Callable[[], None] | None = None,
+    ) -> None:
+        with Hands(self, *words) as hands:
             self._terminal = hands.fork
             try:
                 shown = hands.read_until(":", after=CODE, seconds=PATIENCE_S)
@@ -102,9 +130,20 @@ class House(Running):
                 return  # the agent died, or nothing waits any more; the command said so and ended
             code = CODE.search(shown)
             assert code, shown
+            if meanwhile:
+                meanwhile()
             with contextlib.suppress(OSError):  # the terminal itself was killed
-                hands.type(code[0] if "both groups" in shown else code[1])
-            self._look(lambda: hands.fork.poll() is not None or self._is_beyond_waiting(mark))
+                hands.type(code[0])
+            self._look(lambda: hands.fork.poll() is not None or is_done())
+
+    def _is_narrowed(self, mark: str, only: Sequence[str]) -> bool:
+        (proposed,) = truth.rows(
+            self.journal,
+            "SELECT proposal_json FROM tasks WHERE task_id = ?",
+            self.task(mark)["task_id"],
+        )
+        files = json.loads(proposed["proposal_json"])["proposal"]["files"]
+        return {file["path"] for file in files} == set(only)
 
     def _is_beyond_waiting(self, mark: str) -> bool:
         task = self.task(mark)
@@ -158,12 +197,19 @@ class House(Running):
 
     def ask_here(self, mark: str) -> None:
         """Ask at the machine, until the agent knows of it."""
+        self._ask_here(mark, "ask", asking(mark))
+
+    def _ask_here(self, mark: str, *words: str) -> None:
+        """Ask at the machine, until there is one more task of a mark."""
+        known = len(self._all_of(mark))
 
         def asked() -> bool:
-            if not self.task(mark):
-                with Hands(self, "ask", asking(mark)) as hands:
-                    self._look(lambda: hands.fork.poll() is not None or self.task(mark))
-            return bool(self.task(mark))
+            if len(self._all_of(mark)) == known:
+                with Hands(self, *words) as hands:
+                    self._look(
+                        lambda: hands.fork.poll() is not None or len(self._all_of(mark)) > known
+                    )
+            return len(self._all_of(mark)) > known
 
         self.until(asked)
 
@@ -187,7 +233,100 @@ class House(Running):
             self._look(lambda: hands.fork.poll() is not None or len(self._all_of(mark)) > 1)
 
     def _all_of(self, mark: str) -> list[dict[str, Any]]:
-        return [task for task in self.tasks() if mark_of(task["text"]) == mark]
+        return [task for task in self.tasks() if self._is(mark, task)]
+
+    def _is(self, mark: str, task: Mapping[str, Any]) -> bool:
+        return mark == (self.called.get(task["text"]) or mark_of(task["text"]))
+
+    def edit(self, path: str, text: str) -> None:
+        """Let a person add to a file of the workspace with an editor."""
+        file = self.workspace / path
+        with file.open("a", encoding="utf-8") as opened:
+            opened.write(text)
+        self.edits.append(Edit(time.time_ns() // 1_000_000, path, written.side_of(file)))
+
+    def bring(self, mark: str, patch: str) -> None:
+        """Let a person ask for a patch of theirs to be applied."""
+        file = self.place.root / f"{mark}.diff"
+        file.write_text(patch, encoding="utf-8")
+        self.called[f"@dev patch {file.name}"] = mark
+        self._ask_here(mark, "apply", str(file))
+
+    def apply(
+        self, mark: str, patch: str, *, only: Sequence[str] = (), check: str | None = None
+    ) -> None:
+        """Let a person apply a patch, again where a death took it back, until it stands.
+
+        Args:
+            only: Some of its files alone.
+            check: The mark of a task that tries it out before.
+        """
+
+        def brought() -> None:
+            self.bring(mark, patch)
+            if check is not None:
+                self.check(mark, check)
+
+        self._until_done(mark, brought, only=only)
+
+    def undo(self, mark: str, of: str, *paths: str) -> None:
+        """Let a person take back what a task has applied, until that stands."""
+        self._until_done(mark, lambda: self.ask_to_undo(mark, of, *paths))
+
+    def ask_to_undo(self, mark: str, of: str, *paths: str) -> None:
+        """Let a person ask for the undo of what a task has applied, or of some files of it."""
+        done = [task for task in self._all_of(of) if task["reason"] == "completed"]
+        short_id = done[-1]["short_id"]
+        self.called[" ".join(["@dev undo", short_id, *paths])] = mark
+        self._ask_here(mark, "undo", short_id, *(["--only", *paths] if paths else []))
+
+    def check(self, mark: str, check: str) -> None:
+        """Let a person try a change out before deciding on it, until that has completed."""
+        self.called[CHECK] = check
+        words = ("approve", self.task(mark)["short_id"], "--check")
+
+        def checked() -> bool:
+            if self.task(check).get("reason") != "completed":
+                self._approve_once(words, lambda: bool(self.task(check).get("reason")))
+            return self.task(check).get("reason") == "completed"
+
+        self.until(checked)
+
+    def follow_a_remote(self) -> Syncing:
+        """Make the workspace a repository whose branch follows another one on the disk."""
+        root = self.workspace.parent / "git"
+        workspace = Workspace(name="shop", path=self.workspace.resolve())
+        git = self.git = Syncing(root, workspace, root / "home")
+        there = pygit2.init_repository(str(git.remote), bare=True, initial_head="main")
+        there.config["core.logAllRefUpdates"] = "always"
+        pygit2.init_repository(str(git.path), initial_head="main")
+        git.raw.remotes.create("origin", str(git.remote))
+        self.known.add(git.commit({}))
+        git.follow()
+        return git
+
+    def push(self, mark: str) -> None:
+        """Let a member ask to commit and push, again where a death came between, until it is."""
+        self._until_done(mark, lambda: self.ask_to_push(mark))
+
+    def ask_to_push(self, mark: str) -> None:
+        """Let a member ask to commit and push."""
+        known = len(self._all_of(mark))
+        text = f"@dev commit and push: {mark} {known}"
+        self.called[text] = mark
+        self.deliver(text)
+        self.accepted.append(text)
+        self.until(lambda: len(self._all_of(mark)) > known)
+
+    def _until_done(self, mark: str, ask: Callable[[], None], *, only: Sequence[str] = ()) -> None:
+        while True:
+            deaths = self.deaths
+            ask()
+            self.approve(mark, only=only)
+            task = self.until(lambda: task if (task := self.task(mark)).get("reason") else {})
+            if task["reason"] == "completed":
+                return
+            assert self.deaths > deaths, f"{mark} ended {task['reason']}, and nothing had died"
 
     def rotate_gateway(self) -> None:
         """Give the gateway another key, until the machine has taken one over."""
@@ -229,6 +368,7 @@ class House(Running):
         task = self.until(lambda: task if (task := self.task(mark)).get("reason") else {})
         if task["reason"] not in (reason, "unknown"):
             self.untrue.append(f"{mark} should have ended {reason}, not {task['reason']}")
+        self.untrue += truth.wrong_files(self.evidence(chat=False))
 
     def is_over(self, mark: str, reason: str) -> None:
         """Wait until a task is over for the gateway, which needs no word of the agent for it."""
@@ -256,5 +396,9 @@ class House(Running):
             accepted=self.accepted,
             agent_kills=self.agent_kills,
             ran=self.workspace / "ran.txt",
-            chat=self.place.chat() if chat else None,
+            chat=self.place.chat() if chat and "simulator" in self.parts else None,
+            planted=Planted(self.workspace, self.planted, self.edits),
+            repositories=Repositories(self.git.path, self.git.remote, self.known)
+            if self.git
+            else None,
         )

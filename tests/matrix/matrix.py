@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import queue
+import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -16,8 +17,9 @@ from pathlib import Path
 from typing import Final, Self, TypeVar
 
 from tests.matrix.forks import Zygote
-from tests.matrix.house import House, Kill, read_notes
+from tests.matrix.house import House
 from tests.matrix.plots import Plot
+from tests.matrix.running import STORY, Kill, read_notes
 from tests.matrix.scenarios import SCENARIOS, Scenario
 from tests.matrix.storm import Storm
 
@@ -25,6 +27,8 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 PLOTS: Final = 3
+# Events whose interruption is settled in another way for each kind of operation.
+_SETTLED: Final = re.compile(r"tree |git |effects|approvals~|tasks~EXECUTING")
 TRIES: Final = 2  # of a moment that did not come again: what happens at once comes in any order
 
 
@@ -88,12 +92,12 @@ class Ground:
 
     @contextlib.contextmanager
     def house(
-        self, notes: Path | None = None, kill: Kill | None = None, *, bare: bool = False
+        self, notes: Path | None = None, kills: Sequence[Kill] = (), *, bare: bool = False
     ) -> Iterator[House]:
         """Give a house on a free plot, and everything that runs in it an end."""
         plot = self._free.get()
         try:
-            house = plot.house(notes, kill, bare=bare)
+            house = plot.house(notes, kills, bare=bare)
             try:
                 yield house
             finally:
@@ -115,12 +119,15 @@ class Ground:
 
     def _record(self, scenario: Scenario) -> list[Kill]:
         notes = self.root / f"{scenario.name}.notes"
-        with self.house(notes, bare=scenario.bare) as house:
+        with self.house(notes, scenario.deaths, bare=scenario.bare) as house:
             scenario.tell(house)
             untrue = house.untruths()
-        assert not untrue, "\n".join([scenario.name, *untrue])
+            assert not untrue, "\n".join([scenario.name, *untrue])
+            assert house.struck == len(scenario.deaths), f"{scenario.name}: nothing has died"
+        told = read_notes(notes)
+        last = max((at for at, note in enumerate(told) if note["killed"]), default=-1)
         seen = (
-            (note["half"], note["event"], note["phase"], note["nth"]) for note in read_notes(notes)
+            (note["half"], note["event"], note["phase"], note["nth"]) for note in told[last + 1 :]
         )
         return list(dict.fromkeys(seen))
 
@@ -148,28 +155,34 @@ class Ground:
     def _strike(self, point: Point) -> Strike:
         notes = self.root / f"{abs(hash(point)):x}.notes"
         notes.unlink(missing_ok=True)
-        with self.house(notes, point.moment, bare=point.scenario.bare) as house:
+        kills = (*point.scenario.deaths, point.moment)
+        with self.house(notes, kills, bare=point.scenario.bare) as house:
             try:
                 point.scenario.tell(house)
                 untrue = house.untruths()
             except AssertionError as error:
                 untrue = [f"it did not go on: {error}"]
-            return Strike(point, house.struck, untrue)
+            return Strike(point, house.struck == len(kills), untrue)
 
 
 def points(recorded: dict[Scenario, list[Kill]]) -> list[Point]:
     """Return where to strike.
 
     That is every moment of the first scenario, and what is new in each of the others: the same
-    event, in the same phase, is struck again only where it comes again in the main job.
+    event, in the same phase, is struck again only where it comes again in the main job, or in
+    another chapter whose operation is settled in its own way.
     """
     found: list[Point] = []
-    known: set[tuple[str, str, str]] = set()
+    known: set[tuple[str, str, str, str]] = set()
     for scenario, moments in recorded.items():
-        new = [moment for moment in moments if not found or moment[:3] not in known]
-        first = (
-            new if not found else list({moment[:3]: moment for moment in reversed(new)}.values())
-        )
-        found += [Point(scenario, moment) for moment in first]
-        known |= {moment[:3] for moment in moments}
+        chapter, is_first = "", not known
+        for moment in moments:
+            part, event, phase, _ = moment
+            if part == STORY:
+                chapter = event
+                continue
+            what = chapter if part == "agent" and _SETTLED.search(event) else "", *moment[:3]
+            if is_first or what not in known:
+                found.append(Point(scenario, moment))
+            known.add(what)
     return found

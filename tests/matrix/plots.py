@@ -7,18 +7,26 @@ import random
 import re
 import shutil
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from gateway.simulator.setup import write_installation
-from tests import truth
+from tests import truth, written
 from tests.e2e.place import Place
 from tests.matrix.forks import Zygote
-from tests.matrix.house import MEMBER, PATIENCE_S, Hands, House, Kill
+from tests.matrix.house import MEMBER, House
+from tests.matrix.running import PATIENCE_S, Hands, Kill
 
 FIRST_OUTGOING_PORT: Final = 32_768  # ip_local_port_range
+CHECKED: Final = "checked"  # the mark that a check leaves in its copy
+WHO: Final = "[user]\n\tname = Zhang\n\temail = zhang@example.com\n"
+# What is changed besides the script.
+FILES: Final = {
+    "login.py": "def login():\n    retry = 3\n    return retry\n",
+    "notes.txt": "one\ntwo\nthree\n",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +53,25 @@ class Plot:
         return plot
 
     def house(
-        self, notes: Path | None = None, kill: Kill | None = None, *, bare: bool = False
+        self, notes: Path | None = None, kills: Sequence[Kill] = (), *, bare: bool = False
     ) -> House:
         """Return a fresh house; the one before it must be closed."""
-        for folder in (self.place.root, self.workspace):
+        git = self.workspace.parent / "git"
+        for folder in (self.place.root, self.workspace, git):
             shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(self.bare if bare else self.template, self.place.root, symlinks=True)
-        self.workspace.mkdir()
-        script = self.workspace / "count.sh"
-        script.write_text(truth.SCRIPT, encoding="utf-8")
-        script.chmod(0o755)
-        return House(self.zygote, self.place, self.workspace, notes, kill)
+        _write(git, {"home/.gitconfig": WHO})
+        _write(self.workspace, {"count.sh": truth.SCRIPT, **FILES})
+        (self.workspace / "count.sh").chmod(0o755)
+        planted = written.files_in(self.workspace)
+        return House(self.zygote, self.place, self.workspace, notes, kills, planted=planted)
+
+
+def _write(root: Path, files: Mapping[str, str]) -> None:
+    for name, text in files.items():
+        file = root / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
 
 
 def _place(root: Path) -> Place:
@@ -68,7 +84,7 @@ def _place(root: Path) -> Place:
     made = write_installation(
         root / "config", simulator_port=next(ports), gateway_port=(port := next(ports)), lang="en"
     )
-    return Place(root, made, port)
+    return Place(root, made, port, {"HOME": str(root.parent / "git" / "home")})
 
 
 def _quiet_ports() -> Iterator[int]:
@@ -83,7 +99,8 @@ def furnish(house: House) -> None:
     house.admin("member", "add", MEMBER)
     house.start("simulator", "gateway")
     pair(house)
-    house.command("pair", "workspace", "add", str(house.workspace), "--toolchains", "none")
+    test = ("--test", f"sh count.sh {CHECKED}")
+    house.command("pair", "workspace", "add", str(house.workspace), *test, "--toolchains", "none")
 
 
 def pair(house: House) -> None:

@@ -31,6 +31,7 @@ PATIENCE_S: Final = 30.0
 LOOK_S: Final = 0.01
 PARTS: Final = ("simulator", "gateway", "agent")  # in the order in which they start
 WATCHED: Final = frozenset({"gateway", "agent", "admin", "pair"})
+STORY: Final = "story"  # the part that notes where a chapter begins
 
 
 def read_notes(notes: Path) -> list[dict[str, Any]]:
@@ -237,6 +238,13 @@ class Running:
                 return bool(answer.status == 200)
         except (CodexBridgeError, OSError):
             return False
+
+    def begins(self, chapter: str) -> None:
+        """Note that what comes is another operation than before."""
+        line = {"half": STORY, "event": chapter, "phase": "", "nth": 1, "killed": False}
+        if self.notes is not None:
+            with self.notes.open("a", encoding="utf-8") as notes:
+                notes.write(json.dumps(line) + "\n")
 
     # waiting
 

@@ -9,8 +9,34 @@ from typing import Final
 from common.model.state import TaskState
 from tests.matrix.house import House
 from tests.matrix.plots import furnish, pair
+from tests.matrix.running import Kill
 
 HOUR_S: Final = 3600
+# One file changes, one comes in a folder of its own, one goes.
+FIX: Final = """\
+diff --git a/login.py b/login.py
+--- a/login.py
++++ b/login.py
+@@ -1,3 +1,3 @@
+ def login():
+-    retry = 3
++    retry = 5
+     return retry
+diff --git a/docs/new.md b/docs/new.md
+new file mode 100644
+--- /dev/null
++++ b/docs/new.md
+@@ -0,0 +1 @@
++new
+diff --git a/notes.txt b/notes.txt
+deleted file mode 100644
+--- a/notes.txt
++++ /dev/null
+@@ -1,3 +0,0 @@
+-one
+-two
+-three
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,11 +46,13 @@ class Scenario:
     Attributes:
         tell: Tells it to a fresh house.
         bare: The house has no members and is not paired yet.
+        deaths: Those that belong to the story, in their order: what is of interest comes after.
     """
 
     name: str
     tell: Callable[[House], None]
     bare: bool = False
+    deaths: tuple[Kill, ...] = ()
 
 
 def approve_and_complete(house: House) -> None:
@@ -84,10 +112,7 @@ def expire_and_drift(house: House) -> None:
     """What changed after the seal is not run; what waits too long, here or there, expires."""
     house.start("simulator", "gateway", "agent")
     house.ask("own-drift")
-    house.reaches("own-drift", TaskState.WAITING_APPROVAL)
-    with (house.workspace / "count.sh").open("a", encoding="utf-8") as script:
-        script.write("# another one\n")
-    house.approve("own-drift")
+    house.approve("own-drift", meanwhile=lambda: house.edit("count.sh", "# another one\n"))
     house.ends("own-drift", "drifted")
     house.ask("expires")
     house.is_told("expires", TaskState.WAITING_APPROVAL)
@@ -175,6 +200,96 @@ def lend_and_withdraw(house: House) -> None:
     house.is_over("unsent", "refused")
 
 
+def change_and_take_back(house: House) -> None:
+    """A patch is applied, taken back, and the taking back is taken back."""
+    house.start("agent")
+    house.begins("apply")
+    house.apply("fix", FIX)
+    house.begins("undo")
+    house.undo("undone", "fix")
+    house.begins("redo")
+    house.undo("redone", "undone")
+    house.settle()
+
+
+def change_some_files(house: House) -> None:
+    """Some files of a patch are approved alone, and one of those is taken back alone."""
+    house.start("agent")
+    house.begins("narrow")
+    house.apply("fix", FIX, only=("login.py", "notes.txt"))
+    house.begins("undo in part")
+    house.undo("part", "fix", "notes.txt")
+    house.settle()
+
+
+def change_what_drifts(house: House) -> None:
+    """Somebody writes into a file while a person looks at the change of it."""
+    house.start("agent")
+    house.begins("drift")
+    house.bring("fix", FIX)
+    house.approve("fix", meanwhile=lambda: house.edit("login.py", "# another one\n"))
+    house.ends("fix", "drifted")
+    house.settle()
+
+
+def change_what_was_checked(house: House) -> None:
+    """A patch is tried out on a copy before it is decided on."""
+    house.start("agent")
+    house.begins("check")
+    house.apply("fix", FIX, check="check")
+    house.settle()
+
+
+def die_while_changing(house: House) -> None:
+    """A change is cut off, and the agent that comes back brings everything back."""
+    house.start("agent")
+    house.begins("restore")
+    house.bring("fix", FIX)
+    house.approve("fix")
+    house.ends("fix", "failed")
+    house.settle()
+
+
+def die_while_undoing(house: House) -> None:
+    """An undo is cut off, and what it undoes stands again when the agent has come back."""
+    house.start("agent")
+    house.apply("fix", FIX)
+    house.begins("restore an undo")
+    house.ask_to_undo("undone", "fix")
+    house.approve("undone")
+    house.ends("undone", "failed")
+    house.settle()
+
+
+def die_when_all_is_changed(house: House) -> None:
+    """Everything is in its place, and the agent that comes back removes what lies beside."""
+    house.start("agent")
+    house.begins("sweep")
+    house.bring("fix", FIX)
+    house.approve("fix")
+    house.ends("fix", "completed")
+    house.settle()
+
+
+def commit_and_push(house: House) -> None:
+    """A commit is made and pushed; another one is made, and the remote has moved on."""
+    git = house.follow_a_remote()
+    house.start("simulator", "gateway", "agent")
+    house.begins("push")
+    house.edit("login.py", "# one\n")
+    house.push("first")
+    house.begins("rejected push")
+    house.edit("login.py", "# two\n")
+    house.ask_to_push("late")
+    house.known.add(git.commit_there())
+    house.approve("late")
+    house.ends("late", "failed")
+    house.settle()
+
+
+_IN_BETWEEN: Final = "tree exchange login.py"
+_AT_THE_END: Final = "tree unlink .codexbridge-*-0.tmp"
+
 SCENARIOS: Final = (
     Scenario("approve", approve_and_complete),
     Scenario("reject", fail_and_reject),
@@ -186,4 +301,12 @@ SCENARIOS: Final = (
     Scenario("rotate", rotate_both_keys),
     Scenario("lend", lend_and_withdraw),
     Scenario("pair", pair_and_revoke, bare=True),
+    Scenario("change", change_and_take_back),
+    Scenario("narrow", change_some_files),
+    Scenario("drift", change_what_drifts),
+    Scenario("check", change_what_was_checked),
+    Scenario("sync", commit_and_push),
+    Scenario("torn", die_while_changing, deaths=(("agent", _IN_BETWEEN, "after-commit", 1),)),
+    Scenario("torn undo", die_while_undoing, deaths=(("agent", _IN_BETWEEN, "after-commit", 2),)),
+    Scenario("swept", die_when_all_is_changed, deaths=(("agent", _AT_THE_END, "after-commit", 1),)),
 )

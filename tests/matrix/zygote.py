@@ -34,7 +34,10 @@ PRELOADED: Final = (
     "local_agent.relay.pairing",
     *(
         f"local_agent.cli.{name}"
-        for name in ("agent", "approve", "ask", "cancel", "pair", "reject", "status", "workspace")
+        for name in (
+            *("agent", "apply", "approve", "ask", "cancel", "diffs", "pair", "reject", "status"),
+            *("undo", "workspace"),
+        )
     ),
     "tests.matrix.witness",
 )

@@ -21,13 +21,11 @@ APPROVE: Final = {
 
 ASKED_HERE: Final = Sentence(en="Asked at this machine", zh="在本机提出")
 ASKED_AFAR: Final = Sentence(en="Asked from afar, not verified", zh="远程请求，身份未经核实")
-FILE_COUNT: Final = Sentence(en="{count} {count:file|files}", zh="{count} 个文件")
 FLAGS: Final = Sentence(en="Look closely", zh="请留意")
 FLAG_AT: Final = Sentence(en="{path}, line {line}: {what}", zh="{path} 第 {line} 行：{what}")
 FLAG_MORE: Final = Sentence(
     en="… and {count} more, marked in the diff", zh="……另有 {count} 处，已在改动中标出"
 )
-NOTHING_SHOWN: Final = Sentence(en="No line of text changes.", zh="没有文本行发生变化。")
 
 CLOSES: Final = Sentence(
     en="closes undecided in {left}  ·  {waits} to decide",

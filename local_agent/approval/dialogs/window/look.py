@@ -62,7 +62,6 @@ class Palette:
     line: str
     text: str
     dim: str
-    accent: str
     red: str
     green: str
     alarm: str
@@ -91,7 +90,6 @@ LIGHT: Final = Palette(
     line="#e2e2e2",
     text="#1c1c1c",
     dim="#636363",
-    accent="#005fb8",
     red="#b3261e",
     green="#1a6b34",
     alarm="#b3261e",
@@ -119,7 +117,6 @@ DARK: Final = Palette(
     line="#3a3a3a",
     text="#fafafa",
     dim="#a8a8a8",
-    accent="#57c8ff",
     red="#ff9d94",
     green="#7ddc9a",
     alarm="#c4302b",

@@ -194,12 +194,20 @@ def _of_action(
             return (*where, _steps(question, sheet)), side
         case "undo":
             rows = _without(_kept(undo_part(bare, sheet), sheet), _OF_FILES, sheet)
-            return (), (*rows, _whole(sheet))
-    return (), (_whole(sheet),)
+            return (), (*rows, _whole(question, sheet))
+    return (), (_whole(question, sheet),)
 
 
-def _whole(sheet: Sheet) -> Row:
-    return Row(sheet.say(change_words.CHANGES), (("", sheet.say(change_words.CHANGES_ONLY)),))
+def _whole(question: Question, sheet: Sheet) -> Row:
+    diff = question.diff or DiffModel(())
+    count = sheet.say(
+        change_words.CHANGES_ARE,
+        count=len(question.changes),
+        added=diff.added,
+        removed=diff.removed,
+    )
+    only = sheet.say(change_words.CHANGES_ONLY)
+    return Row(sheet.say(change_words.CHANGES), (("", count), ("", only)))
 
 
 def _steps(question: Question, sheet: Sheet) -> Row:
