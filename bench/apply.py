@@ -8,7 +8,8 @@ rounds: absolute times of a shared machine mean little.
 - *make*: ours, once it was approved, reads the diff, checks it against the workspace, keeps what it
   replaces and writes, all on disk when it returns; the peer is a plain loop that for each file
   keeps a copy and writes the new content, each beside, flushed and renamed.  It is given the new
-  contents, checks nothing and flushes no folder.  ``git apply`` (no flush, no backup) beside it.
+  contents and checks nothing; it flushes no folder, and once more with each folder flushed at the
+  end.  ``git apply`` (no flush, no backup) beside it.
 - *check*: ours alone, beside ``git apply --check``.
 - *parse*: 2 MB of diff, beside PyPI ``unidiff`` where it is installed.
 
@@ -112,8 +113,12 @@ async def _ours(desk: Changing, sample: Sample) -> tuple[float, float]:
     return checked, made
 
 
-def plain_loop(sample: Sample, root: Path) -> float:
-    """Return the seconds of a loop that copies, writes, flushes and renames."""
+def plain_loop(sample: Sample, root: Path, *, folders: bool = False) -> float:
+    """Return the seconds of a loop that copies, writes, flushes and renames.
+
+    Args:
+        folders: Flush the folders, too, each once at the end: only then the new names are on disk.
+    """
     tree = sample.lay(root)
     copies = root / "copies"
     copies.mkdir()
@@ -121,6 +126,10 @@ def plain_loop(sample: Sample, root: Path) -> float:
     for number, (name, content) in enumerate(sample.after.items()):
         _write(copies / str(number), (tree / name).read_bytes())
         _write(tree / name, content)
+    for folder in {copies, *((tree / name).parent for name in sample.after)} if folders else ():
+        handle = os.open(folder, os.O_RDONLY)
+        os.fsync(handle)
+        os.close(handle)
     seconds = time.perf_counter() - begun
     _check(tree, sample)
     return seconds
@@ -169,13 +178,15 @@ def measure(rounds: int, root: Path) -> dict[str, object]:
     found: dict[str, object] = {}
     for count in SIZES:
         sample = Sample.of(count)
-        makes, checks, gits = [], [], []
+        makes, durable, checks, gits = [], [], [], []
         for _ in range(rounds + 1):  # the first is not counted
             checked, made = ours(sample, root / "ours")
             makes.append((made, plain_loop(sample, root / "plain")))
+            durable.append((made, plain_loop(sample, root / "plain", folders=True)))
             checks.append((checked, git_apply(sample, root / "git", "--check")))
             gits.append((made, git_apply(sample, root / "git")))
         found[f"make {count} / plain loop"] = _paired(makes[1:])
+        found[f"make {count} / plain loop, folders flushed"] = _paired(durable[1:])
         found[f"make {count} / git apply"] = _paired(gits[1:])
         found[f"check {count} / git apply --check"] = _paired(checks[1:])
     found["unidiff / our parser, 2 MB"] = _parsing(rounds)

@@ -38,6 +38,8 @@ def patched(file: FileDiff, old: bytes) -> bytes:
     """
     if not file.hunks:
         return _unpatched(file, old)
+    if (spliced := _spliced(file, old)) is not None:
+        return spliced
     text = _text(old)
     result: list[bytes] = []
     at, is_open = 0, text.is_open
@@ -132,6 +134,30 @@ def deletion(path: str, content: bytes, mode: Mode | None) -> FileDiff:
 
 
 # --- where a hunk fits ---
+
+
+def _spliced(file: FileDiff, old: bytes) -> bytes | None:
+    """Return what a file becomes whose hunks all fit and end in line feeds; None for any other.
+
+    The lines between hunks are not taken apart, which halves the time of an ordinary edit.
+    """
+    if file.op in ("add", "delete"):
+        return None
+    pieces: list[bytes] = []
+    at, rest = 0, old
+    for hunk in file.hunks:
+        between = hunk.old_first - at
+        if hunk.old_open or hunk.new_open or between < 0:
+            return None
+        tail = rest.split(b"\n", between)[-1] if between else rest
+        kept = rest[: len(rest) - len(tail)]
+        side = b"".join([line[1:] + b"\n" for line in hunk.lines if line[0] != PLUS])
+        if (between and kept.count(b"\n") != between) or not tail.startswith(side):
+            return None
+        pieces += kept, b"".join([line[1:] + b"\n" for line in hunk.lines if line[0] != MINUS])
+        at, rest = hunk.old_first + hunk.old_count, tail[len(side) :]
+    pieces.append(rest)
+    return b"".join(pieces)
 
 
 def _text(content: bytes) -> _Text:

@@ -26,6 +26,7 @@ from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace
 
 DISCLOSES: Final = ("outcome", "file-list")
+_HERE: Final = "codexbridge"  # what undoes at this machine, where the chat has its prefix
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +76,12 @@ class ApplyDiff:
         """Apply it, whole or not at all; it is too short to be cancelled."""
         del run
         outcome = await self._applier.run(grant, workspace=workspace)
-        return _ended(outcome, task.short_id, self._prefix)
+        return _ended(outcome, grant.seal, self._prefix)
 
     async def settle(self, seal: Seal, workspace: Workspace) -> Ended:
         """Look at the files: it was applied, or is taken back now, or nobody can tell."""
         outcome = await self._applier.settle(seal, workspace)
-        return _ended(outcome, seal.short_id, self._prefix)
+        return _ended(outcome, seal, self._prefix)
 
     async def narrowed(self, result: TaskResult, keep: tuple[str, ...]) -> TaskResult:
         """Return the diff of these files alone, as a new proposal.
@@ -128,12 +129,12 @@ class UndoChange:
         """Take it back, whole or not at all."""
         del run
         outcome = await self._applier.run(grant, workspace=workspace)
-        return _ended(outcome, task.short_id, self._prefix, undone=_undone(grant.seal))
+        return _ended(outcome, grant.seal, self._prefix, undone=_undone(grant.seal))
 
     async def settle(self, seal: Seal, workspace: Workspace) -> Ended:
         """Look at the files, as for a change."""
         outcome = await self._applier.settle(seal, workspace)
-        return _ended(outcome, seal.short_id, self._prefix, undone=_undone(seal))
+        return _ended(outcome, seal, self._prefix, undone=_undone(seal))
 
     async def narrowed(self, result: TaskResult, keep: tuple[str, ...]) -> TaskResult:
         """Return the undo of these files alone.
@@ -173,11 +174,13 @@ def _sealable(action: Action, prepared: PreparedChange) -> Sealable:
     )
 
 
-def _ended(
-    outcome: ChangeOutcome, short_id: str, prefix: str, *, undone: str | None = None
-) -> Ended:
-    words = partial(summaries.of_change, outcome, short_id=short_id, undone=undone, prefix=prefix)
-    return Ended(outcome.reason, words, did={"change": facts.of_change(outcome, undoes=undone)})
+def _ended(outcome: ChangeOutcome, seal: Seal, prefix: str, *, undone: str | None = None) -> Ended:
+    words = partial(summaries.of_change, outcome, short_id=seal.short_id, undone=undone)
+    here = partial(words, prefix=_HERE)
+    # What was asked at this machine is no task of anybody in the chat.
+    summary = partial(words, prefix=prefix) if seal.source.gateway_key_id else here
+    did = {"change": facts.of_change(outcome, undoes=undone)}
+    return Ended(outcome.reason, summary, here=here, did=did)
 
 
 def _undone(seal: Seal) -> str:

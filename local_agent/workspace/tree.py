@@ -254,11 +254,12 @@ def _read(handle: int, path: str) -> Found:
         code = "change.folder" if stat.S_ISDIR(status.st_mode) else "change.special"
         raise InputError(code, path=path)
     # One byte more than it should have: a file that grows meanwhile is read to its end or refused.
-    chunks, left = [], MAX_FILE_BYTES + 1
-    wanted = min(status.st_size, MAX_FILE_BYTES) + 1
+    chunks, left, wanted = [], MAX_FILE_BYTES + 1, min(status.st_size, MAX_FILE_BYTES) + 1
     while left > 0 and (chunk := os.read(handle, min(wanted, left))):
         chunks.append(chunk)
         left -= len(chunk)
+        if len(chunk) < wanted:
+            break  # of a regular file, less is given only at its end
     if left <= 0:
         raise InputError("change.too-large", path=path, limit=MAX_FILE_BYTES)
     return Found(

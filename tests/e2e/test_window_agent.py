@@ -200,9 +200,10 @@ def test_what_changed_before_a_window_opens_is_asked_anew_first(
     seen.over("later")
     until(seen.armed)
     screen.do("click", "1")
-    approve(opened(screen, second))
-    assert local.final(second)["reason"] == "completed"
+    anew = opened(screen, second)
     assert code_of(local, second) != older
+    approve(anew)
+    assert local.final(second)["reason"] == "completed"
     assert (workspace / "long.txt").read_text(encoding="utf-8").startswith("1\n")
 
 

@@ -28,12 +28,14 @@ class Watch:
     Attributes:
         half: ``agent``, ``gateway`` or ``admin``: its name in the notes.
         notes: File that the notes are appended to, one JSON object a line.
+        tree: Folder in which every file that comes or goes is noted.
         kill: ``(event, phase, nth)`` at which it kills itself; None to note and live.
         ahead_s: Seconds that its clock is ahead of the machine's.
     """
 
     half: str
     notes: Path
+    tree: Path
     kill: tuple[str, str, int] | None = None
     ahead_s: int = 0
 
@@ -42,6 +44,7 @@ class Watch:
         return {
             "half": self.half,
             "notes": str(self.notes),
+            "tree": str(self.tree),
             "kill": self.kill,
             "ahead_s": self.ahead_s,
         }

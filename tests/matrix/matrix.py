@@ -177,7 +177,7 @@ def points(recorded: dict[Scenario, list[Kill]]) -> list[Point]:
     for scenario, moments in recorded.items():
         chapter, is_first = "", not known
         for moment in moments:
-            part, event, phase, _ = moment
+            part, event, *_ = moment
             if part == STORY:
                 chapter = event
                 continue

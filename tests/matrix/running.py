@@ -39,6 +39,7 @@ def read_notes(notes: Path) -> list[dict[str, Any]]:
     whole = notes.read_text(encoding="utf-8").rpartition("\n")[0]
     return [json.loads(line) for line in whole.splitlines()]
 
+
 class Hands(Terminal):
     """A person at a terminal of the installation."""
 
@@ -55,6 +56,7 @@ class Hands(Terminal):
         self.fork.kill()
         self.fork.wait(PATIENCE_S)
         os.close(self._fd)
+
 
 @dataclass
 class Running:
@@ -202,7 +204,7 @@ class Running:
         if self.notes is not None and name in WATCHED:
             due = self.kills[self.struck : self.struck + 1]
             kill = next((kill[1:] for kill in due if kill[0] == name), None)
-            watch = Watch(name, self.notes, kill, self.ahead_s)
+            watch = Watch(name, self.notes, self.workspace.resolve(), kill, self.ahead_s)
         reading, writing = os.pipe()
         os.write(writing, typed.encode())
         os.close(writing)

@@ -209,7 +209,6 @@ def change_and_take_back(house: House) -> None:
     house.undo("undone", "fix")
     house.begins("redo")
     house.undo("redone", "undone")
-    house.settle()
 
 
 def change_some_files(house: House) -> None:
@@ -219,7 +218,6 @@ def change_some_files(house: House) -> None:
     house.apply("fix", FIX, only=("login.py", "notes.txt"))
     house.begins("undo in part")
     house.undo("part", "fix", "notes.txt")
-    house.settle()
 
 
 def change_what_drifts(house: House) -> None:
@@ -229,7 +227,6 @@ def change_what_drifts(house: House) -> None:
     house.bring("fix", FIX)
     house.approve("fix", meanwhile=lambda: house.edit("login.py", "# another one\n"))
     house.ends("fix", "drifted")
-    house.settle()
 
 
 def change_what_was_checked(house: House) -> None:
@@ -237,7 +234,6 @@ def change_what_was_checked(house: House) -> None:
     house.start("agent")
     house.begins("check")
     house.apply("fix", FIX, check="check")
-    house.settle()
 
 
 def die_while_changing(house: House) -> None:
@@ -247,7 +243,6 @@ def die_while_changing(house: House) -> None:
     house.bring("fix", FIX)
     house.approve("fix")
     house.ends("fix", "failed")
-    house.settle()
 
 
 def die_while_undoing(house: House) -> None:
@@ -258,7 +253,6 @@ def die_while_undoing(house: House) -> None:
     house.ask_to_undo("undone", "fix")
     house.approve("undone")
     house.ends("undone", "failed")
-    house.settle()
 
 
 def die_when_all_is_changed(house: House) -> None:
@@ -268,7 +262,6 @@ def die_when_all_is_changed(house: House) -> None:
     house.bring("fix", FIX)
     house.approve("fix")
     house.ends("fix", "completed")
-    house.settle()
 
 
 def commit_and_push(house: House) -> None:

@@ -27,13 +27,12 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Final
 
-from tests.matrix import ledger
+from tests.matrix import footprints, ledger
 
 QUIET_OPERATIONS: Final = frozenset(
     {"status", "tasks", "show", "log", "follow"}
 )  # the test's own looking
 BACKOFF_S: Final = (0.05, 0.2)
-_TAG: Final = re.compile("[0-9a-f]{12,}")  # in names of files: of an approval, or of a content
 
 _operation: ContextVar[str] = ContextVar("operation", default="")
 
@@ -61,7 +60,7 @@ class Notes:
                 os.kill(os.getpid(), signal.SIGKILL)
 
 
-def watch(*, half: str, notes: str, kill: Sequence[Any] | None, ahead_s: int) -> None:
+def watch(*, half: str, notes: str, tree: str, kill: Sequence[Any] | None, ahead_s: int) -> None:
     """Instrument this process."""
     note = Notes(half, notes, kill)
     ledger.watch(note)
@@ -70,7 +69,7 @@ def watch(*, half: str, notes: str, kill: Sequence[Any] | None, ahead_s: int) ->
     if half == "agent":
         _watch_commands(note)
         _watch_control(note)
-        _watch_tree(note)
+        footprints.watch(note, Path(tree))
         _watch_git(note)
     else:
         _watch_http(note)
@@ -155,63 +154,6 @@ def _watch_commands(note: Notes) -> None:
     # A line of progress after a moment, where a person would wait for ten seconds.
     vars(progress)["FIRST_S"] = 1
     command.Executor.__init__.__kwdefaults__["progress_s"] = 0.3  # type: ignore[index]  # it has some
-
-
-def _watch_tree(note: Notes) -> None:
-    """Note each call by which files come, go or are made durable in the workspace and as blobs."""
-    from local_agent.workspace import renames
-
-    ours, blobs = os.environ["CODEXBRIDGE_HOME"], "/blobs/"
-
-    def told(verb: str, path: str) -> None:
-        if not path.startswith(ours) or blobs in path:
-            kept = "blob" if path.startswith(ours) else "tree"
-            note(f"{kept} {verb} {_TAG.sub('*', Path(path).name)}", "after-commit")
-
-    def by_name(verb: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        def watched(real: Callable[..., Any]) -> Callable[..., Any]:
-            def calling(name: Any, *args: Any, dir_fd: int | None = None, **named: Any) -> Any:
-                done = real(name, *args, dir_fd=dir_fd, **named)
-                if dir_fd is not None and (verb != "open" or args[0] & os.O_CREAT):
-                    told(verb, f"{_path(dir_fd)}/{name}")
-                return done
-
-            return calling
-
-        return watched
-
-    for verb in ("open", "mkdir", "rmdir", "unlink"):
-        _replace(os, verb, by_name(verb))
-
-    def flushing(real: Callable[[int], None]) -> Callable[[int], None]:
-        def flush(descriptor: int) -> None:
-            real(descriptor)
-            told("flush", _path(descriptor))
-
-        return flush
-
-    def renaming(real: Callable[..., None]) -> Callable[..., None]:
-        def rename(old: Any, new: Any, *, src_dir_fd: Any = None, dst_dir_fd: Any = None) -> None:
-            real(old, new, src_dir_fd=src_dir_fd, dst_dir_fd=dst_dir_fd)
-            if dst_dir_fd is not None:
-                told("rename", f"{_path(dst_dir_fd)}/{new}")
-
-        return rename
-
-    def exchanging(real: Callable[..., None]) -> Callable[..., None]:
-        def exchange(source: Any, target: Any, flags: int) -> None:
-            real(source, target, flags)
-            told("place" if flags == 1 else "exchange", f"{_path(target.folder)}/{target.name}")
-
-        return exchange
-
-    _replace(os, "fsync", flushing)
-    _replace(os, "rename", renaming)
-    _replace(renames, "_renameat2", exchanging)
-
-
-def _path(descriptor: int) -> str:
-    return os.readlink(f"/proc/self/fd/{descriptor}")
 
 
 def _watch_git(note: Notes) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from common.clock import ManualClock
 from common.diff.parse import parse_diff
-from common.errors import AuthError, StoreError, UnavailableError
+from common.errors import AuthError, StateError, StoreError, UnavailableError
 from common.ids import new_uuid
 from common.logs import open_log
 from common.seal import Source
@@ -81,6 +81,7 @@ class RecordingDesk:
 
     asked: asyncio.Queue[tuple[str, ...]] = field(default_factory=asyncio.Queue)
     refreshed: list[str] = field(default_factory=list)
+    refusal: Exception | None = None
     on_refresh: Callable[[str], Awaitable[None]] | None = None
 
     async def refresh(self, task_id: str) -> None:
@@ -95,6 +96,8 @@ class RecordingDesk:
 
     async def check(self, approval_id: str, digest: str) -> None:
         """Note the wish."""
+        if self.refusal is not None:
+            raise self.refusal
         self.asked.put_nowait(("check", approval_id, digest))
 
 
@@ -419,3 +422,64 @@ async def test_without_its_diff_a_change_is_not_shown(rig: Rig) -> None:
         rig.blobs.clear()
         await rig.settled()
     assert await rig.state(asked) == "pending"
+
+
+# --- up to date, and tried out first ------------------------------------------------------------
+
+
+@pytest.mark.requirement("R24")
+async def test_what_is_out_of_date_is_asked_anew_before_it_is_shown(rig: Rig) -> None:
+    asked = await rig.ask()
+    anew: list[PendingApproval] = []
+
+    async def on_refresh(task_id: str) -> None:
+        if not anew:
+            await rig.gate.withdraw(task_id)
+            seal = replace(asked.seal, approval_id=new_uuid(), version=2)
+            anew.append(await rig.gate.request(seal, around=Circumstances(allowed=[PYTEST])))
+
+    rig.desk.on_refresh = on_refresh
+    async with running(rig):
+        order = await rig.window.shown()
+        assert order.shown["approval_id"] == anew[0].approval_id
+        rig.answers("approve")
+        assert await rig.ended(anew[0]) == "approved"
+    assert await rig.state(asked) == "superseded"
+
+
+async def test_a_question_that_is_never_up_to_date_is_shown_all_the_same(rig: Rig) -> None:
+    asked = await rig.ask()
+    latest = [asked]
+
+    async def on_refresh(task_id: str) -> None:
+        await rig.gate.withdraw(task_id)
+        seal = replace(latest[-1].seal, approval_id=new_uuid(), version=len(latest) + 1)
+        latest.append(await rig.gate.request(seal, around=Circumstances(allowed=[PYTEST])))
+
+    rig.desk.on_refresh = on_refresh
+    async with running(rig):
+        order = await rig.window.shown()
+    assert order.shown["approval_id"] == latest[-1].approval_id
+    assert len(rig.desk.refreshed) == 1
+
+
+async def test_while_a_change_is_tried_out_its_window_keeps_out_of_the_way(rig: Rig) -> None:
+    asked = await rig.ask_change()
+    check = Wish(task_id=new_uuid(), short_id="T-9999", source="local_ui", checks=asked.approval_id)
+    await rig.db.run(rig.db.journal.tasks.create, check, 1)
+    async with running(rig):
+        await rig.settled()
+        rig.approver.show(asked.approval_id)
+        order = await rig.window.shown()
+    assert order.shown["approval_id"] == asked.approval_id
+    assert order.shown["check"]["state"] == "waiting"
+
+
+async def test_a_check_that_cannot_begin_is_told_and_the_change_is_shown_again(rig: Rig) -> None:
+    rig.desk.refusal = StateError("check.no-command")
+    async with running(rig):
+        asked = await rig.ask_change()
+        await rig.window.shown()
+        rig.answers("check")
+        await asyncio.wait_for(rig.alerts.told.get(), WITHIN_S)
+        assert (await rig.window.shown()).shown["approval_id"] == asked.approval_id

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+from itertools import pairwise
+
 import pytest
 
 from common.clock import ManualClock
 from common.diff.parse import parse_diff
 from common.errors import StateError
+from common.model.state import Reason, TaskState, final_of
 from local_agent.approval.dialogs.question import read_question
 from local_agent.approval.gate import Gate
 from local_agent.approval.records import PendingApproval
@@ -14,7 +19,7 @@ from local_agent.approval.telling import Teller
 from local_agent.safety.risk import Circumstances
 from local_agent.store.runner import JournalThread
 from tests import windows
-from tests.sealed import PYTEST, a_seal
+from tests.sealed import PYTEST, Step, Wish, a_seal
 
 
 @pytest.fixture
@@ -77,3 +82,45 @@ async def test_why_nothing_can_be_approved_now_is_told(
 async def test_of_an_unknown_approval_nothing_is_told(teller: Teller) -> None:
     with pytest.raises(StateError):
         await teller.tell("T-0000")
+
+
+@pytest.mark.parametrize(
+    ("steps", "reason", "state"),
+    [
+        (0, None, "waiting"),
+        (5, None, "waiting"),
+        (6, None, "running"),
+        (6, Reason.COMPLETED, "passed"),
+        (6, Reason.FAILED, "failed"),
+        (6, Reason.DRIFTED, "drifted"),
+        (5, Reason.REJECTED, "rejected"),
+    ],
+)
+async def test_how_a_check_stands_is_told_with_its_change(
+    db: JournalThread,
+    gate: Gate,
+    clock: ManualClock,
+    steps: int,
+    reason: Reason | None,
+    state: str,
+) -> None:
+    changes, raw = windows.a_change()
+    seal = a_seal(clock, action="apply_diff", payload=changes.payload, base={}, undo="yes")
+    waiting = await gate.request(seal, around=Circumstances(diff=parse_diff(raw)))
+    wish = Wish(task_id="check", short_id="T-9999", checks=waiting.approval_id)
+    await db.run(db.journal.tasks.create, wish, 1)
+    line = [TaskState.RECEIVED, TaskState.ROUTED, TaskState.CONTEXT_COLLECTED]
+    line += [TaskState.PROPOSING, TaskState.PROPOSAL_READY, TaskState.WAITING_APPROVAL]
+    line += [TaskState.EXECUTING]
+    for old, new in pairwise(line[: steps + 1]):
+        await db.run(db.journal.tasks.change, Step(task_id="check", expected=old, state=new))
+    if reason is not None:
+        ended = json.dumps({"said": None, "run": {"exit_code": 3, "duration_ms": 1200}})
+        end = Step(task_id="check", expected=line[steps], state=final_of(reason)[0], reason=reason)
+        await db.run(db.journal.tasks.change, replace(end, ending_json=ended))
+    teller = Teller(db, gate, machine="m", workspaces=dict, can_check=lambda _asked: True)
+    told = await teller.tell(waiting.approval_id)
+    assert (told["check"]["task"], told["check"]["state"]) == ("T-9999", state)
+    assert told["check"]["duration_ms"] == (1200 if reason else None)
+    assert told["can_check"] is (reason is not None), "one check at a time"
+    assert read_question(told, diff=raw).check is not None

@@ -83,7 +83,7 @@ async def test_what_a_change_did_is_kept_for_this_machine(desk: Desk) -> None:
     kept = read_ending(task.ending_json)
     assert kept["run"] is None
     assert [file["path"] for file in kept["change"]["files"]] == ["src/login.py", "src/notes.md"]
-    assert f"undo {task.short_id}" in (task.summary or "")
+    assert f"codexbridge undo {task.short_id}" in (task.summary or "")
 
 
 async def test_a_proposed_diff_is_counted_by_us(desk: Desk) -> None:

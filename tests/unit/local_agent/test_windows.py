@@ -1,0 +1,103 @@
+"""Whether windows are opened: by setting, by screen, and by whether one can be opened."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from common.clock import ManualClock
+from common.errors import StoreError
+from common.logs import open_log
+from local_agent import windows
+from local_agent.approval.availability import Windows
+from local_agent.approval.desktop import DesktopApprover
+from local_agent.approval.dialogs.window.program import WindowProgram
+from local_agent.settings import AgentSettings
+
+WITHIN_S = 5.0
+
+
+class Parts:
+    """An agent with nothing but what windows look at."""
+
+    def __init__(self, environ: Mapping[str, str], **settings: Any) -> None:
+        self.windows = Windows()
+        self.agent: Any = SimpleNamespace(
+            windows=self.windows,
+            gate=SimpleNamespace(listen=lambda _listener: None),
+            engine=SimpleNamespace(on_checked=None),
+            teller=None,
+            blobs=SimpleNamespace(get=None),
+        )
+        self.ground: Any = SimpleNamespace(
+            settings=AgentSettings(**settings),
+            environ=environ,
+            log=open_log("test"),
+            clock=ManualClock(),
+            lang="en",
+        )
+
+    async def until(self, settled: Callable[[], bool]) -> None:
+        """Run windows until something is so."""
+        running = asyncio.create_task(windows.run_windows(self.agent, self.ground))
+        async with asyncio.timeout(WITHIN_S):
+            while not settled():
+                assert not running.done()
+                await asyncio.sleep(0)
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+
+    async def known(self) -> tuple[str, str]:
+        """Return what is known of them, once it is."""
+        assert self.windows.state == "looking"
+        await self.until(lambda: self.windows.state != "looking")
+        return self.windows.state, self.windows.why
+
+
+def answering(monkeypatch: pytest.MonkeyPatch, found: bool) -> None:
+    """Let a screen answer so."""
+
+    async def probe(_program: WindowProgram) -> bool:
+        return found
+
+    monkeypatch.setattr(WindowProgram, "probe", probe)
+
+
+async def test_switched_off_no_screen_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    answering(monkeypatch, found=True)
+    assert await Parts({"DISPLAY": ":0"}, windows=False).known() == ("off", "setting")
+
+
+async def test_without_a_screen_there_are_none() -> None:
+    assert await Parts({}).known() == ("off", "no-screen")
+
+
+async def test_on_a_screen_that_does_not_answer_there_are_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answering(monkeypatch, found=False)
+    assert await Parts({"DISPLAY": ":0"}).known() == ("off", "no-window")
+
+
+async def test_on_a_screen_that_answers_they_are_opened_and_told_of_checks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answering(monkeypatch, found=True)
+    tries = []
+
+    async def run(approver: DesktopApprover) -> None:
+        tries.append(approver)
+        if len(tries) == 1:
+            raise StoreError("store.failed")
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(DesktopApprover, "run", run)
+    monkeypatch.setattr(windows, "AGAIN_S", 0)
+    parts = Parts({"DISPLAY": ":0"})
+    await parts.until(lambda: len(tries) == 2)
+    assert parts.windows.state == "on"
+    assert parts.agent.engine.on_checked == tries[0].show
