@@ -50,23 +50,44 @@ OPS: Final[dict[str, Sentence]] = {
     "rename": Sentence(en="renamed to", zh="重命名为"),
     "copy": Sentence(en="copied to", zh="复制为"),
 }
+# Why a change that was approved was not made; every file is as it was.
+NOT_CHANGED: Final[dict[str, Sentence]] = {
+    "change.no-space": Sentence(
+        en="The disk is full. Every file is as it was; make room, then ask again.",
+        zh="磁盘已满。所有文件保持原样；请腾出空间后重新提出。",
+    ),
+    "change.not-permitted": Sentence(
+        en="This account may not write there. Every file is as it was.",
+        zh="本账户无权写入。所有文件保持原样。",
+    ),
+    "change.not-written": Sentence(
+        en="It was interrupted before anything was written; every file is as it was. Ask again.",
+        zh="在写入任何内容之前被中断；所有文件保持原样。请重新提出。",
+    ),
+    "change.restored": Sentence(
+        en="It was interrupted halfway and has been taken back; every file is as it was. Ask "
+        "again.",
+        zh="写到一半时被中断，已全部恢复；所有文件保持原样。请重新提出。",
+    ),
+}
 CHANGE_FAILED = Sentence(
-    en="It could not be written ({why}); every file is as it was.",
-    zh="无法写入（{why}）；所有文件保持原样。",
-)
-CHANGE_NOT_WRITTEN = Sentence(
-    en="It was interrupted before anything was written; every file is as it was.",
-    zh="在写入任何内容之前被中断；所有文件保持原样。",
-)
-CHANGE_RESTORED = Sentence(
-    en="It was interrupted halfway and has been taken back; every file is as it was.",
-    zh="写到一半时被中断，已全部恢复；所有文件保持原样。",
+    en="It could not be written ({why}). Every file is as it was.",
+    zh="无法写入（{why}）。所有文件保持原样。",
 )
 CHANGE_UNKNOWN = Sentence(
     en="It was approved, then interrupted, and files have changed since: whether it was applied is "
     "unknown. Nothing is written by itself; please check at the machine.",
     zh="获批后被中断，之后文件又有变化：是否已应用未知。不会自动写入；请在电脑上检查。",
 )
+CHANGE_HALF_DONE = Sentence(
+    en="It could neither be finished nor taken back whole. What these files held before is kept; "
+    "please look at them at the machine.",
+    zh="既未能完成，也未能全部恢复。这些文件的原有内容已保存；请在电脑上查看。",
+)
+LEFTOVER = Sentence(
+    en="Temporary files beside it could not be removed.", zh="旁边的临时文件无法删除。"
+)
+ABOUT = Sentence(en="Files: {paths}", zh="文件：{paths}")
 UNKNOWN = Sentence(
     en="It was approved, then interrupted. Whether it happened is unknown; it is not done again by "
     "itself. Please check at the machine.",

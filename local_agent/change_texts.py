@@ -214,6 +214,10 @@ _CHANGE: Final = {
     "change.too-many": Sentence(
         en="The change is too large to be sealed. Split it.", zh="改动过大，无法封印。请拆分。"
     ),
+    "change.no-undo": Sentence(
+        en="The change is so large that it could not be undone in one piece. Split it.",
+        zh="改动过大，应用后将无法整体撤销。请拆分。",
+    ),
     "change.too-deep": _about("lies too deep ({limit} folders)", "所在层级过深（上限 {limit} 层）"),
     "change.unreadable": _about("cannot be read by this account", "本账户无法读取"),
     "change.moved": _about(

@@ -264,23 +264,22 @@ def _of_journal(journal: Path, evidence: Evidence) -> Iterator[str]:
     if evidence.ran:
         yield from _wrong_runs(marks(evidence.ran), tasks, effects)
     yield from _unapproved_intents(journal)
-    yield from _wrong_changes(_carried(journal), evidence)
+    yield from _wrong_changes(carried_out(journal), evidence)
 
 
 def wrong_files(evidence: Evidence) -> list[str]:
-    """Return what is wrong in the workspace, at any moment at which nothing is being carried out.
-
-    Nothing while something is.
-    """
+    """Return what is wrong in the workspace at this moment; nothing while it is being changed."""
     found: list[str] = []
-    for journal in evidence.journals:
-        carried = _carried(journal)
-        if evidence.planted and all(one.outcome is not None for one in carried):
-            found += written.wrong_files(carried, evidence.planted)
+    for journal in evidence.journals if evidence.planted else ():
+        carried = carried_out(journal)
+        wrong = list(written.wrong_files(carried, cast("Planted", evidence.planted)))
+        # The intent is there before the first byte is.
+        if carried_out(journal) == carried and all(one.outcome is not None for one in carried):
+            found += wrong
     return found
 
 
-def _carried(journal: Path) -> list[Carried]:
+def carried_out(journal: Path) -> list[Carried]:
     """Return what was begun, in its order."""
     begun = rows(
         journal,

@@ -19,7 +19,13 @@ from contextlib import AbstractContextManager
 from typing import Final
 
 from common.clock import Clock, Instant
-from common.errors import InputError, LocalProtocolError, StateError
+from common.errors import (
+    AuthError,
+    InputError,
+    LocalProtocolError,
+    RemoteProtocolError,
+    StateError,
+)
 from common.seal import Seal
 from common.signing import APPROVAL, SigningKey, VerifyKey
 from common.text import clip_bytes
@@ -134,10 +140,14 @@ class Gate:
         return question(wish)
 
     async def pending(self) -> list[PendingApproval]:
-        """Return what waits for the person, oldest first."""
+        """Return what waits for the person, oldest first.
+
+        One that was tampered with is left out: it cannot be approved, and `show` says why.
+        """
         now = self._clock.now()
         stored = await self._db.run(self._journal.approvals.pending)
-        return [question(one) for one in stored if not self._checks.is_late(one, now)]
+        live = [one for one in stored if not self._checks.is_late(one, now)]
+        return [asked for one in live if (asked := _untouched(one)) is not None]
 
     async def show(self, name: str) -> Shown:
         """Return one approval with everything to be shown.
@@ -303,3 +313,10 @@ class Gate:
     def _tell(self, notice: Notice) -> None:
         for listener in self._listeners:
             listener(notice)
+
+
+def _untouched(stored: StoredApproval) -> PendingApproval | None:
+    try:
+        return question(stored)
+    except (AuthError, RemoteProtocolError):
+        return None

@@ -24,12 +24,9 @@ from local_agent.store.tasks import Task
 COMMAND_BYTES = 200
 CHAT_FILES = 15
 _WHY_BYTES = 500
+_NAME_BYTES = 120
 # What a diff or an undo that cannot be made is told by: nothing was tried, so nothing failed.
 _NOT_TO_BE_DONE = frozenset({"diff", "change", "undo"})
-_NOT_CHANGED = {
-    "change.not-written": change_replies.CHANGE_NOT_WRITTEN,
-    "change.restored": change_replies.CHANGE_RESTORED,
-}
 
 
 def of_outcome(outcome: Outcome, command: str, lang: Lang) -> str:
@@ -123,19 +120,20 @@ def of_change(
     outcome: ChangeOutcome, lang: Lang, *, short_id: str, undone: str | None, prefix: str
 ) -> str:
     """Return what came of a change, or of taking one back, with its files."""
-    if outcome.reason is Reason.DRIFTED:
-        return of_drift(outcome.drift, lang)
     if outcome.reason is not Reason.COMPLETED:
-        sentence = _NOT_CHANGED.get(outcome.code or "", change_replies.CHANGE_FAILED)
-        if outcome.reason is Reason.UNKNOWN:
-            sentence = change_replies.CHANGE_UNKNOWN
-        return say(sentence, lang, why=outcome.code)
-    done = change_replies.UNDONE if undone else change_replies.APPLIED
-    head = say(done, lang, count=len(outcome.files), task=short_id, undone=undone, prefix=prefix)
-    rows = [_row(change, lang) for change in outcome.files[:CHAT_FILES]]
-    if (rest := len(outcome.files) - CHAT_FILES) > 0:
-        rows.append(say(replies.MORE_FILES, lang, count=rest))
-    return "\n".join([head, *rows])
+        told = [_not_changed(outcome, lang)]
+    else:
+        count = len(outcome.files)
+        done = change_replies.UNDONE if undone else change_replies.APPLIED
+        told = [say(done, lang, count=count, task=short_id, undone=undone, prefix=prefix)]
+        told += [_row(change, lang) for change in outcome.files[:CHAT_FILES]]
+        if (rest := count - CHAT_FILES) > 0:
+            told.append(say(replies.MORE_FILES, lang, count=rest))
+        if outcome.code == "change.leftover":
+            told.append(say(change_replies.LEFTOVER, lang))
+    if outcome.paths:
+        told.append(say(change_replies.ABOUT, lang, paths=_named(outcome.paths, lang)))
+    return "\n".join(told)
 
 
 def of_unknown(lang: Lang) -> str:
@@ -154,6 +152,23 @@ def reasons(codes: tuple[str, ...], lang: Lang) -> str:
     known = {**replies.RISK, **replies.REFUSALS}
     said = [say(known[code], lang) for code in codes if code in known]
     return say(replies.AND_ALSO, lang).join(said)
+
+
+def _not_changed(outcome: ChangeOutcome, lang: Lang) -> str:
+    code = outcome.code or ""
+    if outcome.reason is Reason.DRIFTED:
+        return of_drift(outcome.drift, lang)
+    if outcome.reason is Reason.UNKNOWN:
+        half = code == "change.half-done"
+        unknown = change_replies.CHANGE_HALF_DONE if half else change_replies.CHANGE_UNKNOWN
+        return say(unknown, lang)
+    known = change_replies.NOT_CHANGED.get(code)
+    return say(known or change_replies.CHANGE_FAILED, lang, why=code)
+
+
+def _named(paths: tuple[str, ...], lang: Lang) -> str:
+    names = [reveal(one_line(path, _NAME_BYTES)) for path in paths[:CHAT_FILES]]
+    return say(replies.AND, lang).join([*names, *(["…"] if len(paths) > CHAT_FILES else [])])
 
 
 def _row(change: SealedChange, lang: Lang) -> str:

@@ -29,7 +29,7 @@ from common.strict_json import canonical
 from local_agent.execution.changes import PLAIN, Described, describe_change, mode_of
 from local_agent.execution.outcome import ChangeOutcome as ChangeOutcome  # noqa: PLC0414  # gives
 from local_agent.execution.settling import settle_change, tag_of
-from local_agent.execution.undoing import reverse_change
+from local_agent.execution.undoing import check_reversible, reverse_change
 from local_agent.grant import Grant
 from local_agent.safety.backups import KEPT_DAYS, Backups, Details
 from local_agent.store.blobs import Blobs
@@ -143,6 +143,7 @@ class Applier:
         with open_tree(workspace.path, deny=workspace.deny) as tree:
             repository = open_repository(workspace.path)
             now = describe_change(tree, model, repository=repository, relocate=True)
+            check_reversible(now)
             if now.moved:
                 diff = render(now.model)
             return PreparedChange(
@@ -164,7 +165,7 @@ class Applier:
         if self._clock.now().wall_ms - seal.created_at > KEPT_DAYS * _DAY_MS:
             raise StateError("undo.expired", days=KEPT_DAYS)
         with open_tree(workspace.path, deny=workspace.deny) as tree:
-            if tree.place != seal.workspace:
+            if not tree.is_at(seal.workspace):
                 raise StateError("undo.elsewhere", path=seal.workspace.path)
             back, undone = reverse_change(tree, seal, self._backups, paths=paths)
             diff = render(back)

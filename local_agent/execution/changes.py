@@ -7,8 +7,8 @@ computed in memory (R35); nothing is written.  Blocking.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from common.diff.model import DiffModel, FileDiff, Mode
@@ -92,7 +92,7 @@ def describe_change(
             names.take(one.parts)
     changes = tuple(one.sealed for one in files)
     base = _base(tree, files)
-    _check_sealable(changes, base)
+    _check_sealable(changes, base, {part for one in files for part in one.above})
     writes = tuple(write for one in files for write in one.writes())
     result = DiffModel(tuple(one.file for one in files)) if work.moved else model
     return Described(changes, base, result, work.moved, writes, layout)
@@ -117,6 +117,13 @@ class _File:
     def removed(self) -> Iterator[Parts]:
         if self.file.op in ("delete", "rename"):
             yield self.source
+
+    @property
+    def above(self) -> Iterator[str]:
+        """Give every folder on the way, whether it is there or will be."""
+        for parts in {self.parts, self.source}:
+            for depth in range(1, len(parts)):
+                yield "/".join(parts[:depth]) + "/"
 
     def writes(self) -> Iterator[Write]:
         """Give what becomes of each path; the source of a copy is only read."""
@@ -256,12 +263,20 @@ def _sealed(file: FileDiff, old: Found | None, content: Content | None) -> Seale
     )
 
 
-def _check_sealable(changes: tuple[SealedChange, ...], base: dict[str, str]) -> None:
+def _check_sealable(
+    changes: tuple[SealedChange, ...], base: Collection[str], folders: Collection[str]
+) -> None:
+    # What takes the change back must fit as well: it names every folder that this one only makes,
+    # and tells where each file that this one adds comes from.
+    names = {*base, *folders}
+    longest = [max(one.path, one.old_path or "", key=len) for one in changes]
     # Names are written as ASCII, six bytes for a character at most; mostly this is enough to know.
-    names = sum(map(len, base)) + sum(len(one.path) + len(one.old_path or "") for one in changes)
-    if 6 * names + _CHANGE_BYTES * (len(changes) + len(base)) <= _MAX_SEALED:
+    size = sum(map(len, names)) + sum(len(one.path) for one in changes) + sum(map(len, longest))
+    if 6 * size + _CHANGE_BYTES * (len(changes) + len(names)) <= _MAX_SEALED:
         return
-    if len(canonical(change_payload("", changes))) + len(canonical(base)) > _MAX_SEALED:
+    whole = [replace(one, old_path=old) for one, old in zip(changes, longest, strict=True)]
+    sealed = canonical(change_payload("", whole)), canonical(dict.fromkeys(names, sha256(b"")))
+    if sum(map(len, sealed)) > _MAX_SEALED:
         raise InputError("change.too-many", limit=MAX_SEAL_BYTES)
 
 

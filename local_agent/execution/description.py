@@ -196,7 +196,8 @@ def find_drift(seal: Seal, now: Prepared) -> tuple[str, ...]:
     drift = ["workspace"] if now.workspace != seal.workspace else []
     if now.git_head != seal.git_head:
         drift.append("git_head")  # the person was shown another commit
-    if any(now.base.get(path) != value for path, value in seal.base.items()):
+    # Both ways: a file too large to be read is in nothing but a line of its own.
+    if dict(now.base) != dict(seal.base):
         drift.append("base")
     if canonical(dict(seal.payload)) != canonical(now.payload):
         names = sorted(seal.payload.keys() | now.payload.keys())
@@ -235,6 +236,7 @@ def _profile(
         private=around.private,
         repositories=survey.repositories,
         network=network,
+        strangers=survey.strangers,
         copy=copy.path if copy else None,
     )
 

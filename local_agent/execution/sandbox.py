@@ -141,6 +141,7 @@ def bubblewrap_profile(
     private: tuple[Path, ...] = (),
     repositories: tuple[str, ...] = (),
     network: bool = False,
+    strangers: bool = False,
     copy: Path | None = None,
 ) -> Profile:
     """Return the profile for one workspace as it is on disk now.  Blocks on a few ``lstat``.
@@ -153,6 +154,8 @@ def bubblewrap_profile(
         private: Our own directories, hidden wherever another bind would show them.
         repositories: The ``.git`` of repositories further down, relative to the workspace.
         network: Whether the host's network is shared (R51).
+        strangers: Whether the workspace may hold sockets that will not be closed (`Profile.wrap`);
+            then no socket with a name can be made, as where the network is shared.
         copy: Takes the place of the workspace's own files, at their paths; of these nothing but
             the repository and the toolchains among them is shown then.
 
@@ -187,7 +190,8 @@ def bubblewrap_profile(
         source = copy if copy is not None and kind == "--bind" else path
         options += _empty(str(path), 0) if kind == "--tmpfs" else [kind, str(source), str(path)]
     options += ["--remount-ro", "/"]
-    return Profile("bubblewrap", tuple(options), seccomp.build_filter(machine, network=network))
+    calls = seccomp.build_filter(machine, network=network or strangers)
+    return Profile("bubblewrap", tuple(options), calls)
 
 
 def _hidden(private: tuple[Path, ...], mounts: list[tuple[str, Path]]) -> list[tuple[str, Path]]:

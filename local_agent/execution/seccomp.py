@@ -142,7 +142,8 @@ def build_filter(machine: str, *, network: bool) -> bytes:
 
     Args:
         machine: As `os.uname` names the architecture; one that is supported.
-        network: Whether the command shares the network of this machine.
+        network: Whether the command shares the network of this machine, or could reach a socket of
+            others by its name.
     """
     known = _MACHINES[machine]
     column = list(_MACHINES).index(machine)

@@ -46,7 +46,7 @@ def settle_change(tree: Tree, seal: Seal, backups: Backups) -> ChangeOutcome:
         CodexBridgeError: it cannot be told, and nothing was touched.
         OSError: the machine refused.
     """
-    if tree.place != seal.workspace:
+    if not tree.is_at(seal.workspace):
         return ChangeOutcome(reason=Reason.UNKNOWN, code="change.unsettled")
     changes = read_changes(seal.payload)
     paths = [_Path.of(tree, *touched) for change in changes for touched in _touched(change)]
@@ -56,7 +56,8 @@ def settle_change(tree: Tree, seal: Seal, backups: Backups) -> ChangeOutcome:
         names = tuple(one.path for one in odd)
         return ChangeOutcome(reason=Reason.UNKNOWN, code="change.unsettled", paths=names)
     if all(one.stand in ("new", "both") for one in paths):
-        sweep(tree, leftovers, folders=_folders(one for one in paths if one.new is None))
+        emptied = _folders(one for one in paths if one.new is None)
+        sweep(tree, leftovers, folders=emptied - _kept(seal, backups))
         return ChangeOutcome(reason=Reason.COMPLETED, files=changes)
     made = [folder for folder in _folders(paths) if "/".join(folder) + "/" not in seal.base]
     if all(one.stand in ("old", "both") for one in paths):
@@ -112,6 +113,13 @@ def _touched(change: SealedChange) -> Iterator[tuple[str, _Side, _Side]]:
 
 def _side(sha: str | None, mode: Mode | None) -> _Side:
     return None if sha is None or mode is None else (sha, mode)
+
+
+def _kept(seal: Seal, backups: Backups) -> set[Parts]:
+    """Return the folders that an undo leaves empty, because they were so before."""
+    undoes = seal.payload.get("undoes")
+    noted = backups.details(undoes["approval_id"]) if undoes else Details()
+    return {parts_of(path) for path in noted.empty}
 
 
 def _folders(paths: Iterator[_Path] | Sequence[_Path]) -> set[Parts]:

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
-from common.diff.model import DiffModel, FileDiff
+from common.diff.model import MAX_BYTES, MAX_HUNKS, DiffModel, FileDiff
 from common.diff.parse import parse_diff
 from common.diff.patching import deletion, patched, reverse, select
+from common.diff.render import render
 from common.errors import InputError, StateError
 from common.seal import Seal
 from common.seal_payloads import SealedChange, read_changes
-from local_agent.execution.changes import mode_of, sha256
+from local_agent.execution.changes import Described, mode_of, sha256
 from local_agent.safety.backups import Backups
 from local_agent.workspace.recovery import find_file
 from local_agent.workspace.tree import Found, Tree, parts_of
@@ -45,6 +46,25 @@ def reverse_change(
     _check_ours(made)
     files = tuple(one.reversed() for one in made)
     return DiffModel(files), tuple(one.change for one in made)
+
+
+def check_reversible(now: Described) -> None:
+    """Return when the diff that takes a change back, and that which brings it again, can be read.
+
+    Both are written in full, which may take more than the diff that was proposed.
+
+    Raises:
+        InputError: ``change.no-undo``.
+    """
+    left = {"/".join(one.parts): one.after.data for one in now.writes if one.after is not None}
+    files = zip(now.model.files, now.changes, strict=True)
+    back = DiffModel(
+        tuple(_taken_back(file, change, left.get(file.path, b"")) for file, change in files)
+    )
+    if sum(len(file.hunks) for file in back.files) > MAX_HUNKS:
+        raise InputError("change.no-undo")
+    if any(len(render(one)) > MAX_BYTES for one in (back, reverse(back))):
+        raise InputError("change.no-undo")
 
 
 def _check_ours(made: Collection[_Made]) -> None:
@@ -96,16 +116,10 @@ class _Made:
             StateError: ``undo.expired``: what it replaced is gone.
         """
         change = self.change
-        if change.op == "copy":
-            found = self._now(change.path)
-            return deletion(change.path, b"" if found is None else found.data, change.new_mode)
-        if change.old_sha256 is not None:
+        if change.op != "copy" and change.old_sha256 is not None:
             self.backups.content(change.old_sha256)
-        back = reverse(DiffModel((self.file,))).files[0]
-        # The diff may not tell modes; the seal does.
-        if change.op in ("add", "delete") or change.old_mode != change.new_mode:
-            return replace(back, old_mode=change.new_mode, new_mode=change.old_mode)
-        return replace(back, old_mode=None, new_mode=None)
+        found = self._now(change.path) if change.op == "copy" else None
+        return _taken_back(self.file, change, b"" if found is None else found.data)
 
     def hunk(self) -> int:
         """Return which hunk somebody's later change concerns: the first that no longer fits.
@@ -132,6 +146,17 @@ class _Made:
 
     def _now(self, path: str) -> Found | None:
         return find_file(self.tree, parts_of(path))
+
+
+def _taken_back(file: FileDiff, change: SealedChange, left: bytes) -> FileDiff:
+    """Return what takes one file back; ``left`` is what a copy is after the change."""
+    if change.op == "copy":
+        return deletion(change.path, left, change.new_mode)
+    back = reverse(DiffModel((file,))).files[0]
+    # The diff may not tell modes; the seal does.
+    if change.op in ("add", "delete") or change.old_mode != change.new_mode:
+        return replace(back, old_mode=change.new_mode, new_mode=change.old_mode)
+    return replace(back, old_mode=None, new_mode=None)
 
 
 def _is(found: Found | None, wanted: str | None, mode: str | None) -> bool:

@@ -62,10 +62,12 @@ _CONFIG: Final = """\
 [http]
 \tfollowRedirects = false
 """
+# Quoted: else a blank at the end, ``;`` or ``#`` would make a rule of its beginning alone, and git
+# would push elsewhere.  A URL with a quote or a backslash is none that we push to.
 _FOR_URL: Final = """\
 [url "{url}"]
-\tinsteadOf = {url}
-\tpushInsteadOf = {url}
+\tinsteadOf = "{url}"
+\tpushInsteadOf = "{url}"
 [http "{url}"]
 \tfollowRedirects = false
 """

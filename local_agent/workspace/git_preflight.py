@@ -143,7 +143,9 @@ def _plan(workspace: Workspace, clean: CleanRepository, message: str | None) -> 
     head = head_of(repository)
     upstream = _upstream(repository, branch)
     _check_outside(upstream.url, workspace.path)
-    ahead, behind = _distance(repository, head, upstream.oid)
+    # By the objects alone, as git will push them: grafts of the workspace would change the count.
+    borrowed = clean.open()
+    ahead, behind = _distance(borrowed, head, upstream.oid)
     if behind:
         raise InputError("sync.behind", count=behind)
     changes = read_changes(repository, workspace)
@@ -153,7 +155,7 @@ def _plan(workspace: Workspace, clean: CleanRepository, message: str | None) -> 
     if not changes:
         return plan
     name, email = git_config.author(repository)
-    tree, diff, model = _compared(clean.open(), head, changes)
+    tree, diff, model = _compared(borrowed, head, changes)
     commit = SealedCommit(
         message=_checked(message) if message is not None else _message(changes),
         tree=tree,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,9 +60,9 @@ class Differences:
 def take(workspace: Path, *, max_entries: int = MAX_ENTRIES) -> Manifest:
     """Return the state of the workspace now; links are never followed."""
     stamps: dict[str, _Stamp] = {}
-    folders = [""]
+    folders = deque([""])
     while folders:
-        folder = folders.pop()
+        folder = folders.popleft()
         for name, status in _entries(workspace / folder):
             path = f"{folder}{name}"
             if folder == ".git/" and name not in _GIT_WATCHED:
@@ -70,7 +70,9 @@ def take(workspace: Path, *, max_entries: int = MAX_ENTRIES) -> Manifest:
             if len(stamps) >= max_entries:
                 return Manifest(stamps, truncated=True)
             if stat.S_ISDIR(status.st_mode):
-                folders.append(f"{path}/")
+                # Those first that matter most: no crowd of other files keeps them out.
+                add = folders.appendleft if is_execution_surface(path) else folders.append
+                add(f"{path}/")
             else:
                 stamps[path] = (
                     status.st_mode,

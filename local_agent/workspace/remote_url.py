@@ -26,7 +26,8 @@ _LONGEST_USER: Final = 39  # of the large hosts; what is longer is a token in th
 
 _NAME: Final = r"[A-Za-z0-9_][A-Za-z0-9._-]*"
 _AUTHORITY: Final = (
-    rf"(?:(?P<user>[^@/?#:]*)(?P<secret>:[^@/?#]*)?@)?(?P<host>{_NAME}|\[[0-9a-fA-F:.]+\])"
+    rf"(?:(?P<user>(?:[^@/?#:%]|%40)*)(?P<secret>:[^@/?#]*)?@)?"
+    rf"(?P<host>{_NAME}|\[[0-9a-fA-F:.]+\])"
 )
 _WITH_SCHEME: Final = re.compile(
     rf"(?P<scheme>https?|ssh)://{_AUTHORITY}(?::[0-9]{{1,5}})?/(?P<path>[^?#]*)"
@@ -74,6 +75,9 @@ def read_url(text: str) -> RemoteUrl:
             ``relative`` or ``transport``.
     """
     if not text or len(text.encode()) > MAX_BYTES or has_hidden(text) or set(text) & set('"\\\n\t'):
+        raise InputError("sync.url", why="characters")
+    # Of these two git unescapes the whole before it looks for the host: %2F would end it early.
+    if "%" in text and text.startswith(("ssh:", "file:")):
         raise InputError("sync.url", why="characters")
     if local := _LOCAL.fullmatch(text):
         return RemoteUrl(text, "file", local["path"])

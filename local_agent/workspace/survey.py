@@ -32,6 +32,8 @@ MAX_KNOWN: Final = 50_000  # contents of one workspace that are remembered
 CONTENT: Final = "."
 STAMPS: Final = "*"
 
+# Folders of git's own that may hold any number of files; never sockets.
+_MANY: Final = frozenset(("objects", "refs", "logs"))
 _SETTLED_NS: Final = 2_000_000_000  # a file changed later than this ago may change in the same tick
 _OPEN: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -51,6 +53,7 @@ class Survey:
         repositories: Relative paths of each ``.git`` but the workspace's own, at most 64; not of
             those in ignored folders, which package managers fill and empty.
         sockets: Relative paths of sockets, at most 64.
+        strangers: There may be more sockets than these.
     """
 
     base: Mapping[str, str]
@@ -58,6 +61,7 @@ class Survey:
     unread: int
     repositories: tuple[str, ...]
     sockets: tuple[str, ...]
+    strangers: bool
 
 
 @dataclass(slots=True)
@@ -115,7 +119,12 @@ class Surveyor:
         if unread or found.cut:
             base[STAMPS] = stamps.hexdigest()
         return Survey(
-            base, len(found.files), unread, tuple(found.repositories), tuple(found.sockets)
+            base,
+            len(found.files),
+            unread,
+            tuple(found.repositories),
+            tuple(found.sockets[:MAX_FOUND]),
+            strangers=found.cut or len(found.sockets) > MAX_FOUND,
         )
 
 
@@ -158,14 +167,15 @@ def _walk(workspace: Path, ignores: Ignores | _Nothing, found: _Found) -> None:
                 return
             path = folder + entry.name
             if entry.name == ".git":
-                if folder and not foreign and len(found.repositories) < MAX_FOUND:
-                    found.repositories.append(path)
-                for inner in _entries(Path(entry.path)):  # such as the one of git's fsmonitor
-                    _note_socket(inner, f"{path}/{inner.name}", found)
-                continue
-            if entry.is_dir(follow_symlinks=False):
+                if not foreign:
+                    _note_repository(path, found)
+                if entry.is_dir(follow_symlinks=False):
+                    # For sockets alone, such as those of git's fsmonitor.
+                    below.append((f"{path}/", True, depth + 1))
+            elif entry.is_dir(follow_symlinks=False):
                 hidden = foreign or ignores.ignored(path, is_folder=True)
-                below.append((f"{path}/", hidden, depth + 1))
+                if not (hidden and _holds_many(path)):
+                    below.append((f"{path}/", hidden, depth + 1))
             elif not foreign and not ignores.ignored(path, is_folder=False):
                 _note(entry, path, found)
             else:
@@ -180,6 +190,16 @@ def _entries(folder: Path) -> Iterator[os.DirEntry[str]]:
     except OSError:
         return  # gone, or not ours to look into
     yield from found
+
+
+def _holds_many(path: str) -> bool:
+    *above, name = path.split("/")
+    return name in _MANY and ".git" in above
+
+
+def _note_repository(path: str, found: _Found) -> None:
+    if path != ".git" and len(found.repositories) < MAX_FOUND:
+        found.repositories.append(path)
 
 
 def _note(entry: os.DirEntry[str], path: str, found: _Found) -> None:
@@ -200,7 +220,7 @@ def _note_socket(entry: os.DirEntry[str], path: str, found: _Found) -> None:
         is_socket = stat.S_ISSOCK(entry.stat(follow_symlinks=False).st_mode)
     except OSError:
         return
-    if is_socket and len(found.sockets) < MAX_FOUND:
+    if is_socket and len(found.sockets) <= MAX_FOUND:
         found.sockets.append(path)
 
 

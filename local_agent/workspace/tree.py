@@ -65,6 +65,13 @@ class Tree:
         self._handles: OrderedDict[Parts, int] = OrderedDict()
         self._nodes: dict[Parts, tuple[int, int]] = {}
 
+    def is_at(self, place: Place) -> bool:
+        """Tell whether this is the folder that was here when ``place`` was sealed.
+
+        By name and inode alone: the number of a device may be another after the machine restarted.
+        """
+        return (self.place.path, self.place.ino) == (place.path, place.ino)
+
     def folder(self, parts: Parts) -> int | None:
         """Return a handle of a folder, or None where there is nothing.
 

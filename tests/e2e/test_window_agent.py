@@ -6,13 +6,14 @@ import contextlib
 import os
 import re
 import signal
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 
-from tests.e2e.place import Place, sample, wait_until
+from tests.e2e.place import COMMAND, Place, sample, wait_until
 from tests.e2e.test_changes import asked
 from tests.e2e.test_window import Seen
 from tests.screen import Screen, Shown, a_screen, until
@@ -227,3 +228,31 @@ def test_windows_that_are_switched_off_stay_away(local: Place, screen: Screen) -
     local.approve(short_id)
     assert local.final(short_id)["reason"] == "completed"
     assert screen.windows("CodexBridge") == []
+
+
+@pytest.mark.requirement("MJ-1")
+@pytest.mark.needs("bubblewrap")
+def test_the_demo_says_truly_that_a_window_has_opened(screen: Screen, tmp_path: Path) -> None:
+    log = tmp_path / "demo.log"
+    kept = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "HOME": str(tmp_path)}
+    with log.open("wb") as output:
+        demo = subprocess.Popen(
+            [*COMMAND, "demo"],
+            env=kept | {"DISPLAY": screen.name},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        wait_until(lambda: "waiting for you" in log.read_text(encoding="utf-8"), seconds=60)
+        said = log.read_text(encoding="utf-8")
+        assert "A window has opened on this screen" in said
+        found = re.search(r"waiting for you — (T-\w+)", said)
+        assert found
+        approve(opened(screen, found[1]))
+        ended = rf"chat hears │ {found[1]} failed on demo-machine"
+        wait_until(lambda: re.search(ended, log.read_text(encoding="utf-8")))
+    finally:
+        os.killpg(demo.pid, signal.SIGTERM)
+        assert demo.wait(40) == 0

@@ -27,7 +27,7 @@ from tests.e2e.place import CODE
 from tests.matrix.running import PATIENCE_S, Hands, Running
 from tests.syncing import Syncing
 from tests.truth import Evidence, asking, mark_of
-from tests.written import Edit, Planted, Repositories, Side
+from tests.written import Carried, Edit, Planted, Repositories, Side
 
 AWAY: Final = ("agent.not-running", "agent.no-answer")
 MEMBER: Final = "zhangwei"
@@ -66,7 +66,7 @@ class House(Running):
 
     def gateway_task(self, mark: str) -> dict[str, Any]:
         """Return the gateway's task of a mark; empty while it has none."""
-        return next(reversed([one for one in self.gateway_tasks() if self._is(mark, one)]), {})
+        return next(reversed([one for one in self.gateway_tasks() if self.mark(one) == mark]), {})
 
     # verbs
 
@@ -233,10 +233,11 @@ class House(Running):
             self._look(lambda: hands.fork.poll() is not None or len(self._all_of(mark)) > 1)
 
     def _all_of(self, mark: str) -> list[dict[str, Any]]:
-        return [task for task in self.tasks() if self._is(mark, task)]
+        return [task for task in self.tasks() if self.mark(task) == mark]
 
-    def _is(self, mark: str, task: Mapping[str, Any]) -> bool:
-        return mark == (self.called.get(task["text"]) or mark_of(task["text"]))
+    def mark(self, task: Mapping[str, Any]) -> str:
+        """Return the mark of a task; empty when it has none."""
+        return self.called.get(task["text"]) or mark_of(task["text"])
 
     def edit(self, path: str, text: str) -> None:
         """Let a person add to a file of the workspace with an editor."""
@@ -267,11 +268,11 @@ class House(Running):
             if check is not None:
                 self.check(mark, check)
 
-        self._until_done(mark, brought, only=only)
+        self.until_done(mark, brought, only=only)
 
     def undo(self, mark: str, of: str, *paths: str) -> None:
         """Let a person take back what a task has applied, until that stands."""
-        self._until_done(mark, lambda: self.ask_to_undo(mark, of, *paths))
+        self.until_done(mark, lambda: self.ask_to_undo(mark, of, *paths))
 
     def ask_to_undo(self, mark: str, of: str, *paths: str) -> None:
         """Let a person ask for the undo of what a task has applied, or of some files of it."""
@@ -307,7 +308,7 @@ class House(Running):
 
     def push(self, mark: str) -> None:
         """Let a member ask to commit and push, again where a death came between, until it is."""
-        self._until_done(mark, lambda: self.ask_to_push(mark))
+        self.until_done(mark, lambda: self.ask_to_push(mark))
 
     def ask_to_push(self, mark: str) -> None:
         """Let a member ask to commit and push."""
@@ -318,7 +319,8 @@ class House(Running):
         self.accepted.append(text)
         self.until(lambda: len(self._all_of(mark)) > known)
 
-    def _until_done(self, mark: str, ask: Callable[[], None], *, only: Sequence[str] = ()) -> None:
+    def until_done(self, mark: str, ask: Callable[[], None], *, only: Sequence[str] = ()) -> None:
+        """Ask, and approve what is asked for; again where a death took it back, until it stands."""
         while True:
             deaths = self.deaths
             ask()
@@ -326,7 +328,8 @@ class House(Running):
             task = self.until(lambda: task if (task := self.task(mark)).get("reason") else {})
             if task["reason"] == "completed":
                 return
-            assert self.deaths > deaths, f"{mark} ended {task['reason']}, and nothing had died"
+            cut_off = self.deaths > deaths and task["reason"] in ("failed", "unknown")
+            assert cut_off, f"{mark} ended {task['reason']}, after {self.deaths - deaths} deaths"
 
     def rotate_gateway(self) -> None:
         """Give the gateway another key, until the machine has taken one over."""
@@ -382,7 +385,15 @@ class House(Running):
 
     def untruths(self, *, chat: bool = True) -> list[str]:
         """Return every contradiction; see `evidence`."""
-        return self.untrue + truth.untruths(self.evidence(chat=chat))
+        found = [*self.untrue, *truth.untruths(self.evidence(chat=chat))]
+        pushes, used = self.noted("git push", "before-write"), len(self._syncs())
+        if pushes > used:
+            found.append(f"git was called to push {pushes} times under {used} approvals")
+        return found
+
+    def _syncs(self) -> list[Carried]:
+        done = truth.carried_out(self.journal) if self.journal.exists() else []
+        return [one for one in done if one.seal["action"] == "git_sync"]
 
     def evidence(self, *, chat: bool = True) -> Evidence:
         """Return what the outside saw.

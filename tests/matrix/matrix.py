@@ -28,7 +28,7 @@ R = TypeVar("R")
 
 PLOTS: Final = 3
 # Events whose interruption is settled in another way for each kind of operation.
-_SETTLED: Final = re.compile(r"tree |git |effects|approvals~|tasks~EXECUTING")
+SETTLED: Final = re.compile(r"tree |git |effects|approvals~|tasks~EXECUTING")
 TRIES: Final = 2  # of a moment that did not come again: what happens at once comes in any order
 
 
@@ -181,7 +181,7 @@ def points(recorded: dict[Scenario, list[Kill]]) -> list[Point]:
             if part == STORY:
                 chapter = event
                 continue
-            what = chapter if part == "agent" and _SETTLED.search(event) else "", *moment[:3]
+            what = chapter if part == "agent" and SETTLED.search(event) else "", *moment[:3]
             if is_first or what not in known:
                 found.append(Point(scenario, moment))
             known.add(what)

@@ -107,9 +107,14 @@ class Running:
     @property
     def struck(self) -> int:
         """How many of the kills have happened."""
-        if self.notes is None or not self.notes.exists():
-            return 0
-        return sum(note["killed"] for note in read_notes(self.notes))
+        return sum(note["killed"] for note in self._noted())
+
+    def noted(self, event: str, phase: str) -> int:
+        """Return how often a moment came; of those that are noted at all."""
+        return sum((note["event"], note["phase"]) == (event, phase) for note in self._noted())
+
+    def _noted(self) -> list[dict[str, Any]]:
+        return read_notes(self.notes) if self.notes and self.notes.exists() else []
 
     # parts
 

@@ -221,12 +221,23 @@ def change_some_files(house: House) -> None:
 
 
 def change_what_drifts(house: House) -> None:
-    """Somebody writes into a file while a person looks at the change of it."""
+    """Somebody writes into a file while a person looks at the change of it, or before that."""
+
+    def edit() -> None:
+        house.edit("login.py", "# another one\n")
+
+    def bring_and_edit() -> None:
+        house.bring("later", FIX)
+        house.reaches("later", TaskState.WAITING_APPROVAL)
+        edit()
+
     house.start("agent")
     house.begins("drift")
     house.bring("fix", FIX)
-    house.approve("fix", meanwhile=lambda: house.edit("login.py", "# another one\n"))
+    house.approve("fix", meanwhile=edit)
     house.ends("fix", "drifted")
+    house.begins("asked anew")
+    house.until_done("later", bring_and_edit)
 
 
 def change_what_was_checked(house: House) -> None:

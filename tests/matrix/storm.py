@@ -1,9 +1,9 @@
 """Kills at random instants under a stream of tasks: what no list of moments can foresee.
 
-One house at a time: members ask, a person approves, rejects and cancels, and every now and then the
-agent, the gateway or the person's terminal is killed, sometimes again before it has come back.
-Nothing of it is instrumented.  The seed decides who dies and after how long; what the processes are
-doing then is theirs.
+One house at a time: members ask for commands, a person brings changes, approves, rejects and
+cancels, and every now and then the agent, the gateway or the person's terminal is killed, sometimes
+again before it has come back.  Nothing of it is instrumented.  The seed decides who dies and after
+how long; what the processes are doing then is theirs.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ MEMBERS: Final = (MEMBER, "lina", "wangfang", "zhaolei")
 TASKS: Final = 26  # of the thirty approvals that one gateway may ask for in an hour
 VICTIMS: Final = ("agent", "agent", "gateway", "terminal")
 LONGEST_S: Final = 0.5  # between two kills, and between two tasks
+CHANGE: Final = 2  # of four tasks, which one is a change
+HERE: Final = "patch"  # marks of changes, which are asked at the machine
 AGAIN: Final = 0.25  # how often what was killed is killed again on its way back
 
 
@@ -60,8 +62,11 @@ class Storm:
     def _ask(self) -> None:
         chance = random.Random(self.seed + 1)
         for number in range(TASKS):
-            user = MEMBERS[number % len(MEMBERS)]
-            self.house.ask(f"{'naps' if number % 2 else 'storm'}-{number}", user=user)
+            if number % 4 == CHANGE:
+                self.house.bring(f"{HERE}-{number}", _patch(number))
+            else:
+                user = MEMBERS[number % len(MEMBERS)]
+                self.house.ask(f"{'naps' if number % 2 else 'storm'}-{number}", user=user)
             if self._over.wait(chance.uniform(0, LONGEST_S)):
                 break
         self._asked.set()
@@ -71,13 +76,15 @@ class Storm:
         while not (self._asked.is_set() and self._all_have_ended()):
             for task in self.house.tasks():
                 if task["state"] == TaskState.WAITING_APPROVAL:
-                    self._decide_one(truth.mark_of(task["text"]))
+                    self._decide_one(self.house.mark(task))
             time.sleep(0.02)
 
     def _decide_one(self, mark: str) -> None:
         match int(mark.rpartition("-")[2]) % 7:
             case 3:
                 self.house.reject(mark)
+            case 5 if mark.startswith(HERE):
+                self.house.cancel_here(mark)
             case 5:
                 self.house.cancel(mark)
                 self.house.until(lambda: self.house.task(mark)["reason"] is not None)
@@ -85,7 +92,17 @@ class Storm:
                 self.house.approve(mark)
 
     def _all_have_ended(self) -> bool:
-        return all(task["reason"] is not None for task in self.house.gateway_tasks())
+        tasks = [*self.house.gateway_tasks(), *self.house.tasks()]
+        return all(task["reason"] is not None for task in tasks)
+
+
+def _patch(number: int) -> str:
+    """Return a patch that nothing else has to do with: two files in a folder of their own."""
+    return "".join(
+        f"diff --git a/{path} b/{path}\nnew file mode 100644\n"
+        f"--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+{number}\n"
+        for path in (f"made-{number}/a.txt", f"made-{number}/b.txt")
+    )
 
 
 def _invite(house: House) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tests.matrix.matrix import Ground, points
+from tests.matrix.matrix import SETTLED, Ground, points
 from tests.matrix.scenarios import SCENARIOS
 from tests.matrix.vocabulary import audit_events, states
 
 pytestmark = pytest.mark.timeout(120)
-POINTS = 15
+POINTS = 10
 KILLS = 10
 
 
@@ -20,6 +20,20 @@ def test_a_death_at_some_moment_of_the_main_job_makes_nothing_untrue(ground: Gro
     every = points(ground.record(SCENARIOS[:1]))
     some = every[:: max(1, len(every) // POINTS)]
     strikes = ground.side_by_side(ground.strike, some)
+    assert [str(strike) for strike in strikes if strike.untrue] == []
+    assert len([strike for strike in strikes if strike.hit]) >= POINTS - 1
+
+
+@pytest.mark.needs("git")
+@pytest.mark.requirement("P3")
+@pytest.mark.requirement("P5")
+@pytest.mark.requirement("R36")
+def test_a_death_while_files_change_or_a_commit_is_pushed_makes_nothing_untrue(
+    ground: Ground,
+) -> None:
+    told = [one for one in SCENARIOS if one.name in ("change", "torn", "sync")]
+    every = [one for one in points(ground.record(told)) if SETTLED.search(one.moment[1])]
+    strikes = ground.side_by_side(ground.strike, every[:: max(1, len(every) // POINTS)])
     assert [str(strike) for strike in strikes if strike.untrue] == []
     assert len([strike for strike in strikes if strike.hit]) >= POINTS - 1
 

@@ -35,6 +35,7 @@ QUIET_OPERATIONS: Final = frozenset(
 BACKOFF_S: Final = (0.05, 0.2)
 
 _operation: ContextVar[str] = ContextVar("operation", default="")
+_pushing: ContextVar[bool] = ContextVar("pushing", default=False)
 
 
 class Notes:
@@ -157,6 +158,7 @@ def _watch_commands(note: Notes) -> None:
 
 
 def _watch_git(note: Notes) -> None:
+    from local_agent import process
     from local_agent.execution import git_sync, push
     from local_agent.workspace import git_commit
 
@@ -179,10 +181,21 @@ def _watch_git(note: Notes) -> None:
 
     async def pushing(*args: Any, **named: Any) -> Any:
         note("git push", "before-write")
+        token = _pushing.set(True)
         ended = await run_child(*args, **named)
+        _pushing.reset(token)
         note("git push", "after-effect")
         return ended
 
+    start = vars(process)["_start"]
+
+    async def starting(*args: Any, **named: Any) -> Any:
+        started = await start(*args, **named)
+        if _pushing.get():
+            note("git push runs", "after-effect")
+        return started
+
+    vars(process)["_start"] = starting
     vars(push)["run_child"] = pushing
 
 

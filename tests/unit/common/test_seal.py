@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
@@ -19,9 +19,11 @@ from common.seal import (
     seal_bytes,
     short_code,
 )
-from common.seal_payloads import Executable
+from common.seal_payloads import Executable, SealedCopy
 from common.strict_json import canonical
 from tests.sealed import ZEROS, a_payload, a_seal
+
+COPY = SealedCopy("approval-1", "T-7K3F", ZEROS)
 
 # First 40 bits 0x39C6F4DC4F: 00111 00111 00011 01111 01001 10111 00010 01111
 DIGEST = "39c6f4dc4f" + "0" * 54
@@ -143,6 +145,10 @@ def test_a_command_has_exactly_one_form(form: dict[str, Any]) -> None:
         stored(payload=a_payload() | {"sandbox": "none"}),
         stored(payload=a_payload() | {"executable": {"path": "/x"}}),
         stored(payload=a_payload(executable=Executable("/x", 1, 1, "short"))),
+        stored(payload=a_payload() | {"copy": None}),
+        stored(payload=a_payload() | {"copy": {}}),
+        stored(payload=a_payload(copy=SealedCopy("a", "T-7K3F", "short"))),
+        stored(payload=a_payload(copy=COPY) | {"copy": asdict(COPY) | {"more": "x"}}),
         "seal",
     ],
 )
@@ -150,6 +156,12 @@ def test_anything_but_a_whole_known_seal_is_refused(broken: object) -> None:
     with pytest.raises(RemoteProtocolError) as caught:
         read_seal(canonical(broken))
     assert caught.value.code == "seal.malformed"
+
+
+def test_what_a_check_runs_on_is_sealed_and_other_commands_have_no_such_field() -> None:
+    seal = a_seal(ManualClock(), payload=a_payload(copy=COPY))
+    assert read_seal(seal_bytes(seal)).payload["copy"] == asdict(COPY)
+    assert "copy" not in read_seal(seal_bytes(a_seal(ManualClock()))).payload
 
 
 def test_a_program_of_the_workspace_is_sealed_with_its_content() -> None:

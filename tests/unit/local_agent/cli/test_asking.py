@@ -16,7 +16,8 @@ from common.errors import StateError, UnavailableError
 from common.home import Home
 from common.model.state import Reason, final_of
 from common.seal import digest, seal_bytes
-from local_agent.cli import words
+from common.sentences import Lang, Sentence, say
+from local_agent.cli import status_words, words
 from tests.sealed import a_payload, a_seal
 from tests.unit.local_agent.cli.conftest import TASK, AgentDouble
 from tests.unit.local_agent.cli.terminal import in_front, reads
@@ -389,3 +390,27 @@ def test_a_proposal_that_was_told_on_the_way_is_not_told_twice(
     agent.answers["ask"] = {"task": TASK | {"proposed": "Proposed: `pytest -q`."}}
     assert codexbridge.main(["ask", "test"]) == 0
     assert capsys.readouterr().out.count("Proposed: `pytest -q`.") == 1
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize(
+    ("state", "why", "sentence"),
+    [
+        ("on", "", status_words.ASKS_BOTH),
+        ("looking", "", status_words.ASKS_LOOKING),
+        *(("off", why, sentence) for why, sentence in status_words.NO_WINDOWS.items()),
+    ],
+)
+def test_status_tells_where_questions_are_asked(
+    agent: AgentDouble,
+    capsys: Captured,
+    monkeypatch: pytest.MonkeyPatch,
+    lang: Lang,
+    state: str,
+    why: str,
+    sentence: Sentence,
+) -> None:
+    monkeypatch.setenv("CODEXBRIDGE_LANG", lang)
+    agent.answers["status"] = a_status(windows={"state": state, "why": why})
+    assert codexbridge.main(["status"]) == 0
+    assert say(sentence, lang) in capsys.readouterr().out

@@ -17,8 +17,11 @@ import codexbridge
 from common.clock import ManualClock, SystemClock
 from common.errors import InputError, StateError
 from common.home import Home
+from common.seal import short_code
+from common.seal_payloads import SealedCopy
 from local_agent.workspace.registry import Registry
 from tests.asked import PATCH, a_change, told
+from tests.sealed import a_payload, a_seal
 from tests.unit.local_agent.cli.conftest import TASK, AgentDouble
 from tests.unit.local_agent.cli.terminal import in_front, reads
 
@@ -275,3 +278,55 @@ def test_of_many_changed_files_the_rest_is_counted(agent: AgentDouble, capsys: C
     out = capsys.readouterr().out
     assert "5 more" in out
     assert "f24" not in out
+
+
+# -- tried out first -------------------------------------------------------------------------
+
+
+@pytest.mark.requirement("P1")
+def test_a_check_is_approved_by_itself_and_the_change_is_shown_again(agent: AgentDouble) -> None:
+    change, check = an_approval(), a_check()
+    passed = {"task": "T-9999", "state": "passed", "exit_code": 0, "duration_ms": 1200}
+    agent.answers["show"] = {"task": TASK, "approval": change | {"check": passed}}
+    agent.answers["check"] = {"task": TASK | {"short_id": "T-9999"}, "approval": check}
+    agent.answers["follow"] = {"task": DONE}
+    holds(agent, PATCH)
+    with in_front("approve", "T-7K3F", "--check") as screen:
+        shown = reads(screen, "Code for T-9999: ")
+        assert "Try the change of T-7K3F out" in shown
+        os.write(screen, short_code(check["digest"]).encode() + b"\n")
+        shown = reads(screen, "Code for T-7K3F: ")
+        assert "passed on a copy" in " ".join(shown.split())
+        os.write(screen, short_code(change["digest"]).encode() + b"\n")
+        reads(screen, "Can be undone")
+    decided = [asked.args["digest"] for asked in agent.asked if asked.op == "decide"]
+    assert decided == [check["digest"], change["digest"]]
+    assert agent.args_of("check") == {
+        "approval_id": change["approval_id"],
+        "digest": change["digest"],
+    }
+
+
+@pytest.mark.requirement("P1")
+def test_a_check_that_is_not_approved_ends_it_there(agent: AgentDouble) -> None:
+    agent.answers["show"] = {"task": TASK, "approval": an_approval()}
+    agent.answers["check"] = {"task": TASK | {"short_id": "T-9999"}, "approval": a_check()}
+    holds(agent, PATCH)
+    with in_front("approve", "T-7K3F", "--check") as screen:
+        reads(screen, "Code for T-9999: ")
+        os.write(screen, b"\n")
+        reads(screen, "stays waiting")
+    assert all(asked.op != "decide" for asked in agent.asked)
+
+
+def test_why_nothing_can_be_tried_out_is_told(agent: AgentDouble) -> None:
+    agent.answers["show"] = {"task": TASK, "approval": an_approval()}
+    agent.answers["check"] = StateError("check.not-sandboxed")
+    with in_front("approve", "T-7K3F", "--check") as screen:
+        assert "Code for" not in reads(screen, "bubblewrap sandbox")
+
+
+def a_check() -> dict[str, Any]:
+    clock = ManualClock(SystemClock().now().wall_ms)
+    copied = a_payload(copy=SealedCopy("approval-1", "T-7K3F", "0" * 64))
+    return told(a_seal(clock, short_id="T-9999", payload=copied), short_id="T-9999")

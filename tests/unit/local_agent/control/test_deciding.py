@@ -15,10 +15,12 @@ from common.errors import InputError, StateError
 from common.ids import new_uuid
 from common.model.state import Reason, TaskState
 from common.seal import Seal
+from common.seal_payloads import SealedCopy
 from local_agent.control.deciding import PIECE
+from local_agent.engine.ports import NewTask
 from local_agent.safety.risk import Circumstances
 from tests.asked import PATCH, a_change, a_sync, an_undo
-from tests.sealed import Step, Wish, ending
+from tests.sealed import PYTEST, Step, Wish, a_payload, a_seal, ending
 from tests.unit.local_agent.control.conftest import PATIENCE, Desk
 
 
@@ -167,3 +169,39 @@ async def test_an_unknown_approval_is_not_narrowed(desk: Desk) -> None:
     with pytest.raises(StateError) as refused:
         await desk.ask("narrow", approval_id=new_uuid(), digest="", keep=[])
     assert refused.value.code == "approval.unknown"
+
+
+async def test_the_question_of_a_check_is_given_once_it_waits(desk: Desk) -> None:
+    digest = await waiting(desk)
+    shown = await desk.ask("show", task="T-7K3F")
+    approval_id = shown["approval"]["approval_id"]
+    desk.engine.checks = NewTask(
+        task_id="check",
+        short_id="T-9999",
+        source="local_ui",
+        channel="check",
+        claimed_user="zhang",
+        thread_id="check",
+        text="@dev test",
+        lang="en",
+        checks=approval_id,
+    )
+    desk.engine.written.clear()
+    asking = asyncio.create_task(desk.ask("check", approval_id=approval_id, digest=digest))
+    async with asyncio.timeout(PATIENCE):
+        await desk.engine.written.wait()
+    copied = a_payload(copy=SealedCopy(approval_id, "T-7K3F", "0" * 64))
+    await desk.walk(TaskState.PROPOSAL_READY, "check")
+    seal = a_seal(desk.clock, task_id="check", short_id="T-9999", payload=copied)
+    asked = await desk.gate.request(seal, around=Circumstances(allowed=[PYTEST]))
+    await desk.change(
+        Step(
+            task_id="check",
+            expected=TaskState.PROPOSAL_READY,
+            state=TaskState.WAITING_APPROVAL,
+        )
+    )
+    value = await asking
+    assert (value["task"]["short_id"], value["approval"]["digest"]) == ("T-9999", asked.digest)
+    told = (await desk.ask("show", task="T-7K3F"))["approval"]
+    assert (told["check"]["task"], told["check"]["state"]) == ("T-9999", "waiting")

@@ -6,10 +6,12 @@ import pytest
 
 from common.errors import CodexBridgeError, InputError
 from common.model.state import Reason
+from common.seal_payloads import SealedChange
 from common.sentences import Lang
 from local_agent.approval.records import Decision
 from local_agent.engine import summaries
 from local_agent.execution.command import Outcome
+from local_agent.execution.outcome import ChangeOutcome
 from local_agent.replies import DRIFTED_FIELDS
 from tests.sealed import a_payload
 
@@ -128,3 +130,54 @@ def test_an_error_is_explained_by_its_code(error: CodexBridgeError, lang: Lang) 
 
 def test_an_error_without_a_sentence_is_named_by_its_code() -> None:
     assert "some.code" in summaries.of_error(CodexBridgeError("some.code"), "en")
+
+
+CHANGED = SealedChange(
+    op="modify",
+    path="src/a.py",
+    old_path="src/a.py",
+    old_sha256="0" * 64,
+    old_mode="100644",
+    new_sha256="1" * 64,
+    new_mode="100644",
+    size=3,
+)
+
+
+@pytest.mark.requirement("P7")
+@pytest.mark.parametrize("lang", LANGS)
+@pytest.mark.parametrize(
+    ("outcome", "told"),
+    [
+        (ChangeOutcome(reason=Reason.COMPLETED, files=(CHANGED,) * 20), "T-7K3F"),
+        (
+            ChangeOutcome(
+                reason=Reason.COMPLETED, code="change.leftover", files=(CHANGED,), paths=("x.tmp",)
+            ),
+            "x.tmp",
+        ),
+        (ChangeOutcome(reason=Reason.FAILED, code="change.no-space"), ""),
+        (ChangeOutcome(reason=Reason.FAILED, code="blob.changed"), "blob.changed"),
+        (ChangeOutcome(reason=Reason.DRIFTED, drift=("base",), paths=("src/a.py",)), "src/a.py"),
+        (ChangeOutcome(reason=Reason.UNKNOWN, code="change.half-done", paths=("b",) * 20), "…"),
+        (ChangeOutcome(reason=Reason.UNKNOWN, code="change.unsettled"), ""),
+    ],
+)
+def test_what_came_of_a_change_is_told_with_its_files(
+    outcome: ChangeOutcome, told: str, lang: Lang
+) -> None:
+    said = summaries.of_change(outcome, lang, short_id="T-7K3F", undone=None, prefix="codexbridge")
+    assert told in said
+    assert ("T-7K3F" in said) is (outcome.reason is Reason.COMPLETED)
+    assert len(said.encode()) < 3_000
+
+
+def test_every_way_in_which_a_change_is_not_made_has_its_own_words() -> None:
+    codes = ["change.no-space", "change.not-permitted", "change.not-written", "change.restored"]
+    outcomes = [ChangeOutcome(reason=Reason.FAILED, code=code) for code in codes]
+    said = {
+        summaries.of_change(one, "en", short_id="T-7K3F", undone=None, prefix="@dev")
+        for one in outcomes
+    }
+    assert len(said) == len(codes)
+    assert not [code for code in codes if any(code in text for text in said)]

@@ -14,6 +14,9 @@ import pytest
 from common.errors import InputError
 from common.seal import Seal
 from local_agent.execution.description import describe_sealed, find_drift
+from local_agent.execution.seccomp import build_filter
+from local_agent.workspace import survey
+from local_agent.workspace.survey import MAX_FILE_BYTES
 from local_agent.workspace.toolchains import Toolchain
 from tests.unit.local_agent.execution.conftest import Machine
 
@@ -108,6 +111,12 @@ def _add_file(machine: Machine) -> Machine:
     return machine
 
 
+def _add_huge_file(machine: Machine) -> Machine:
+    with (machine.path / "conftest.py").open("wb") as file:
+        file.truncate(MAX_FILE_BYTES + 1)
+    return machine
+
+
 def _replace_program(machine: Machine) -> Machine:
     text = (machine.path / "run").read_text(encoding="utf-8")
     machine.program("new", text)
@@ -145,6 +154,7 @@ def _gain_sandbox(machine: Machine) -> Machine:
         (_edit_program, ("base", "executable")),
         (_edit_file, ("base",)),
         (_add_file, ("base",)),
+        (_add_huge_file, ("base",)),
         (_replace_program, ("executable",)),
         (_replace_workspace, ("workspace",)),
         (_change_variable, ("env_sha256",)),
@@ -212,6 +222,21 @@ async def test_a_socket_in_the_workspace_is_closed_and_is_no_drift(
     prepared = await sandboxed.prepare("true")
     at = prepared.argv.index(str(sandboxed.path / "door.sock"))
     assert prepared.argv[at - 2 : at] == ("--ro-bind", "/dev/null")
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.requirement("R47")
+async def test_among_too_many_sockets_to_close_none_can_be_reached(
+    sandboxed: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = os.uname().machine
+    assert (await sandboxed.prepare("true")).seccomp == build_filter(machine, network=False)
+    monkeypatch.chdir(sandboxed.path)  # a socket's name is short
+    for name in ("a.sock", "b.sock"):
+        with socket.socket(socket.AF_UNIX) as door:
+            door.bind(name)
+    monkeypatch.setattr(survey, "MAX_FOUND", 1)
+    assert (await sandboxed.prepare("true")).seccomp == build_filter(machine, network=True)
 
 
 @pytest.mark.needs("bubblewrap")

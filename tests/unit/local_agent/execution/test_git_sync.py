@@ -642,6 +642,22 @@ async def test_a_rule_for_a_part_of_the_url_does_not_lead_elsewhere(syncing: Syn
     assert syncing.tip_there == outcome.committed
 
 
+@pytest.mark.requirement("P2")
+@pytest.mark.parametrize("end", [";po", "#po", " "])
+async def test_no_character_of_a_url_makes_a_rule_of_its_beginning(
+    syncing: Syncing, end: str
+) -> None:
+    shown, other = (Path(f"{syncing.root}/re{end}{more}") for more in ("", end))
+    for place in (shown, other):
+        pygit2.init_repository(str(place), bare=True)
+    syncing.configure(remote__origin__url=str(shown))
+    syncing.write({"a.py": "2\n"})
+    outcome = await syncing.run(syncing.seal(await syncing.prepare()))
+    tips = [pygit2.Repository(str(at)).references.get("refs/heads/main") for at in (shown, other)]
+    assert outcome.reason is Reason.COMPLETED
+    assert [tip and str(tip.target) for tip in tips] == [outcome.committed, None]
+
+
 @pytest.mark.parametrize(
     ("url", "why"),
     [

@@ -218,3 +218,13 @@ def test_what_happened_cannot_be_rewritten(
     raw = sqlite3.connect(tmp_path / "state" / "journal.db")
     with closing(raw), pytest.raises(sqlite3.IntegrityError):
         raw.execute(statement)
+
+
+def test_the_newest_check_of_an_approval_is_found(journal: Journal) -> None:
+    assert journal.tasks.newest_check("approval-1") is None
+    for number, checks in enumerate(("approval-1", "approval-1", "approval-2", None)):
+        wish = Wish(task_id=f"task-{number}", short_id=f"T-7K3{number}", checks=checks)
+        journal.tasks.create(wish, AT)
+    found = journal.tasks.newest_check("approval-1")
+    assert found is not None
+    assert (found.task_id, found.checks) == ("task-1", "approval-1")

@@ -124,6 +124,17 @@ def test_a_shallow_one_is_read_like_any_other(syncing: Syncing) -> None:
     assert refusal(syncing)[0] == "sync.repository"
 
 
+@pytest.mark.requirement("P2")
+def test_a_graft_does_not_hide_the_commits_that_would_be_pushed(syncing: Syncing) -> None:
+    base = syncing.tip
+    for number in range(3):
+        syncing.commit({"b": f"{number}\n"})
+    info = syncing.path / ".git" / "info"
+    info.mkdir(exist_ok=True)
+    (info / "grafts").write_text(f"{syncing.tip} {base}\n", encoding="utf-8")
+    assert plan(syncing).ahead == 3
+
+
 def test_no_branch(syncing: Syncing) -> None:
     raw = syncing.raw
     raw.set_head(raw.head.target)

@@ -107,6 +107,20 @@ for number in range(5):
     assert _after(workspace, script).names == ("+ Makefile", "+ z")
 
 
+@pytest.mark.requirement("R46")
+def test_a_crowd_of_files_keeps_no_surface_from_being_looked_at(workspace: Path) -> None:
+    before = take(workspace, max_entries=20)
+    crowd = workspace / "zz"
+    crowd.mkdir()
+    for number in range(30):
+        (crowd / str(number)).touch()
+    (workspace / ".vscode").mkdir()
+    (workspace / ".vscode/tasks.json").touch()
+    found = compare(before, take(workspace, max_entries=20))
+    assert found.incomplete
+    assert found.surfaces == (".vscode/tasks.json",)
+
+
 def test_a_workspace_that_went_away_is_empty(tmp_path: Path) -> None:
     assert take(tmp_path / "absent").stamps == {}
 

@@ -13,6 +13,7 @@ from local_agent.workspace.remote_url import RemoteUrl, Rewrite, read_url, rewri
     [
         ("https://github.com/zhang/shop.git", "https"),
         ("https://zhang@dev.azure.com:443/zhang/shop", "https"),
+        ("https://zhang%40example.com@github.com/a%20b;c.git", "https"),
         ("http://127.0.0.1:8080/shop.git", "http"),
         ("http://[::1]/shop.git", "http"),
         ("ssh://git@github.com/zhang/shop.git", "ssh"),
@@ -66,6 +67,11 @@ def test_an_absolute_path_is_a_local_repository(text: str, path: str) -> None:
         ("https://-oProxyCommand=id/a", "transport"),
         ("ssh://-oProxyCommand=id/a", "transport"),
         ("ssh://-x@host/a", "characters"),
+        # git unescapes these two whole, and would find another host, or another path.
+        ("ssh://evil.example%2Fme@github.com/a.git", "characters"),
+        ("ssh://git@github.com/%2e%2e/a.git", "characters"),
+        ("file:///srv/%77s/a.git", "characters"),
+        ("https://evil.example%2Fme@github.com/a.git", "transport"),
         ("-oProxyCommand=id:a", "transport"),
         ("git@-host:a", "transport"),
         ("host:-path", "transport"),

@@ -234,6 +234,36 @@ def test_repositories_further_down_and_sockets_are_found(
     assert found.base == _base(tree)
 
 
+@pytest.mark.requirement("R47")
+def test_sockets_deep_in_gits_own_folder_are_found(
+    tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submodule = tree / ".git/modules/lib"
+    (submodule / "objects").mkdir(parents=True)
+    monkeypatch.chdir(submodule)  # a socket's name is short
+    with socket.socket(socket.AF_UNIX) as door:
+        door.bind("fsmonitor--daemon.ipc")
+    found = _survey(tree)
+    assert found.sockets == (".git/modules/lib/fsmonitor--daemon.ipc",)
+    assert not found.strangers
+
+
+@pytest.mark.requirement("R47")
+@pytest.mark.parametrize("limit", ["MAX_FOUND", "MAX_ENTRIES"])
+def test_more_sockets_than_are_looked_for_are_told_of(
+    tree: Path, monkeypatch: pytest.MonkeyPatch, limit: str
+) -> None:
+    monkeypatch.chdir(tree)  # a socket's name is short
+    for name in ("a.sock", "b.sock"):
+        with socket.socket(socket.AF_UNIX) as door:
+            door.bind(name)
+    assert not _survey(tree).strangers
+    monkeypatch.setattr(module, limit, 1)
+    found = _survey(tree)
+    assert found.strangers
+    assert len(found.sockets) <= 1
+
+
 def test_what_cannot_be_looked_into_counts_as_unread(tree: Path) -> None:
     gone = tree / "gone"
     gone.mkdir()

@@ -60,6 +60,8 @@ def test_bytes_of_another_digest_are_not_shown() -> None:
         {"digest": 5},
         {"reasons": None},
         {"seal": "{}", "digest": digest(b"{}")},
+        {"check": "passed"},
+        {"check": {"task": "T-9999"}},
     ],
 )
 def test_what_is_incomplete_is_not_shown(changes: dict[str, Any]) -> None:

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from common.clock import ManualClock
 from common.seal import Source, digest, seal_bytes
-from common.seal_payloads import Executable
-from common.sentences import Lang
+from common.seal_payloads import Executable, SealedCopy
+from common.sentences import Lang, Sentence, say
 from common.terminal import Ink, cells
-from local_agent.approval.dialogs import terminal, tty
+from local_agent.approval.dialogs import terminal, tty, words
 from local_agent.approval.dialogs.layout import MAX_WIDTH, MIN_WIDTH
 from local_agent.approval.dialogs.question import Question, read_question
 from local_agent.replies import RISK
@@ -262,3 +262,43 @@ def test_the_operators_of_a_shell_line_are_named() -> None:
     shown = page(ask_about(a_payload(script="make && rm -rf $(cat x) | tee y", argv=None)))
     assert "&&  $(…)  |" in shown
     assert "meaning of their own" not in page(ask_about(a_payload(script="make all", argv=None)))
+
+
+COPY = SealedCopy("approval-1", "T-7K3F", "0" * 64)
+
+
+@pytest.mark.requirement("R25")
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_check_says_that_it_runs_on_a_copy_and_changes_nothing(lang: Lang) -> None:
+    here = Source("check", "zhang", "", "")
+    question = ask_about(a_payload(copy=COPY), source=here, discloses=())
+    shown = re.sub(r"\s+", " ", page(question, lang=lang))
+    for sentence in (words.COPY_IS, words.UNDO_COPY, words.ASKED_CHECK, words.SANDBOXED_COPY):
+        said = say(sentence, lang, task="T-7K3F", level="bubblewrap")
+        assert said[:12] in shown
+    assert say(words.TITLE_CHECK, lang, task="T-7K3F", machine="build-1") in shown
+    assert say(words.UNDO_NO["run_command"], lang) not in shown
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize(
+    ("state", "exit_code", "sentence"),
+    [
+        ("waiting", None, words.CHECKS["waiting"]),
+        ("running", None, words.CHECKS["running"]),
+        ("passed", 0, words.CHECKS["passed"]),
+        ("failed", 3, words.CHECKS["failed"]),
+        ("failed", None, words.CHECK_ENDED),
+        ("rejected", None, words.CHECK_ENDED),
+        ("\x1b[2J", None, words.CHECK_ENDED),
+    ],
+)
+def test_how_the_check_went_is_on_the_page_of_the_change(
+    lang: Lang, state: str, exit_code: int | None, sentence: Sentence
+) -> None:
+    check = {"task": "T-9999", "state": state, "exit_code": exit_code, "duration_ms": 1200}
+    shown = page(ask_about(check=check), lang=lang, width=100)
+    said = say(sentence, lang, task="T-9999", exit_code=exit_code, duration="1.2 s")
+    assert said[:12] in shown
+    assert "\x1b" not in shown
+    assert said[:12] not in page(ask_about(), lang=lang)
