@@ -14,6 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
+from common.access_lists import set_access_list
+
 _TOGETHER: Final = 8
 _ALONE: Final = 2  # below, starting threads takes longer than they save
 _CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -32,6 +34,7 @@ class NewFile:
         folder: Handle of the folder that it comes into.
         mode: Permission bits that it will have, whatever the umask.
         owner: User and group that it is given where we may; None leaves it ours.
+        access: Its access list, empty for none; None leaves what its folder gives.
     """
 
     folder: int
@@ -39,6 +42,7 @@ class NewFile:
     data: bytes
     mode: int
     owner: tuple[int, int] | None = None
+    access: bytes | None = None
 
 
 def write_files(files: Sequence[NewFile]) -> list[tuple[int, int]]:
@@ -99,6 +103,8 @@ def _fill(descriptor: int, file: NewFile) -> tuple[int, int]:
             view = view[os.write(descriptor, view) :]
         if file.owner is not None and file.owner != (status.st_uid, status.st_gid):
             _give(descriptor, file.owner)
+        if file.access is not None:
+            set_access_list(descriptor, file.access)
         os.fchmod(descriptor, file.mode)
         os.fsync(descriptor)
     finally:

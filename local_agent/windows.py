@@ -36,9 +36,9 @@ async def run_windows(agent: Agent, ground: Ground) -> None:
     while True:
         try:
             await approver.run()
-        except CodexBridgeError as error:
+        except (CodexBridgeError, OSError) as error:
             # The terminal can ask as well: no window is worth the end of the agent.
-            ground.log.warning("windows.paused", code=error.code)
+            ground.log.warning("windows.paused", code=getattr(error, "code", "windows.system"))
             await asyncio.sleep(AGAIN_S)
 
 

@@ -32,6 +32,7 @@ class Checks:
         self._tries: dict[str, int] = {}
         self._paused_until: dict[str, float] = {}
         self._blocks: list[str] = []
+        self.times_blocked = 0
 
     @property
     def blocked(self) -> str | None:
@@ -42,6 +43,7 @@ class Checks:
     def block(self, why: str) -> Iterator[None]:
         """Accept no approval meanwhile."""
         self._blocks.append(why)
+        self.times_blocked += 1
         try:
             yield
         finally:

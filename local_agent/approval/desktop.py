@@ -14,7 +14,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Final, Protocol
 
 from common.clock import Clock
-from common.errors import CodexBridgeError
+from common.errors import CodexBridgeError, StateError
 from common.logs import Log
 from common.sentences import Lang, Sentence, say
 from local_agent.approval.dialogs import window_words as words
@@ -233,6 +233,7 @@ class DesktopApprover:
         )
 
     async def _ask(self, order: Order, diff: bytes | None, cancel: asyncio.Event) -> None:
+        blocked_before = self._gate.times_blocked
         try:
             answer = await self._window.ask(order, diff, cancel=cancel)
         except CodexBridgeError as error:
@@ -241,6 +242,9 @@ class DesktopApprover:
             return
         self._failures = 0
         try:
+            if answer.decision == "approve" and self._gate.times_blocked != blocked_before:
+                # What ran meanwhile could have clicked, and have ended before it was read here.
+                raise StateError("approval.blocked", why="window.exposed")
             await self._act(answer)
         except CodexBridgeError as error:
             self._log.warning("window.not-taken", approval=answer.approval_id, code=error.code)

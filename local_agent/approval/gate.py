@@ -263,6 +263,11 @@ class Gate:
         """Accept no approval meanwhile: an unsandboxed command could press the keys itself."""
         return self._checks.block(why)
 
+    @property
+    def times_blocked(self) -> int:
+        """How often approvals were blocked until now: a window that was open then was exposed."""
+        return self._checks.times_blocked
+
     def listen(self, listener: Callable[[Notice], None]) -> None:
         """Tell one more of each `Notice`; it must not block or raise."""
         self._listeners.append(listener)

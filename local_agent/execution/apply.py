@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from common.access_lists import without_list
 from common.clock import Clock
 from common.diff.model import DiffModel
 from common.diff.parse import parse_diff
@@ -35,8 +36,8 @@ from local_agent.safety.backups import KEPT_DAYS, Backups, Details
 from local_agent.store.blobs import Blobs
 from local_agent.workspace.git import head_of, open_repository
 from local_agent.workspace.registry import Workspace
-from local_agent.workspace.tree import Tree, open_tree, parts_of
-from local_agent.workspace.writer import FOLDER_MODE, write
+from local_agent.workspace.tree import Found, Tree, open_tree, parts_of
+from local_agent.workspace.writer import FOLDER_MODE, Content, write
 
 _DAY_MS: Final = 86_400_000
 _FULL: Final = frozenset((errno.ENOSPC, errno.EDQUOT))
@@ -143,7 +144,7 @@ class Applier:
         with open_tree(workspace.path, deny=workspace.deny) as tree:
             repository = open_repository(workspace.path)
             now = describe_change(tree, model, repository=repository, relocate=True)
-            check_reversible(now)
+            check_reversible(now, len(diff))
             if now.moved:
                 diff = render(now.model)
             return PreparedChange(
@@ -288,15 +289,21 @@ def _drifted(code: str, what: str, path: str = "") -> ChangeOutcome:
 def _details(tree: Tree, now: Described) -> Details:
     """Return what nobody could guess once its file or folder is gone."""
     bits = {"/".join(parts): tree.mode(parts) & 0o777 for parts in now.layout.emptied}
+    files = {
+        "/".join(item.parts): _noted_bits(item.before, item.after)
+        for item in now.writes
+        if item.before is not None
+    }
     return Details(
-        files={
-            "/".join(item.parts): item.before.mode
-            for item in now.writes
-            if item.before is not None and item.before.mode != PLAIN[mode_of(item.before.mode)]
-        },
+        files={path: bits for path, bits in files.items() if bits != PLAIN[mode_of(bits)]},
         folders={path: mode for path, mode in bits.items() if mode != FOLDER_MODE},
         empty=tuple(sorted("/".join(parts) for parts in now.layout.empty)),
     )
+
+
+def _noted_bits(before: Found, after: Content | None) -> int:
+    # A file that stays keeps its access list, and with it the bits that stand for its entries.
+    return before.mode if after is not None else without_list(before.mode, before.access)
 
 
 def _machine_code(error: OSError) -> str:

@@ -189,7 +189,7 @@ class _Work:
         else:
             bits = PLAIN[mode] if old is None else _with_mode(old.mode, mode)
         owner = old.owner if old is not None and file.op != "copy" else None
-        return Content(after, bits, owner)
+        return Content(after, bits, owner, None if old is None else old.access)
 
     def _check_allowed(self, parts: Parts, *, is_new: bool) -> None:
         path = "/".join(parts)

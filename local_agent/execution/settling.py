@@ -182,4 +182,4 @@ def _content(one: _Path, backups: Backups, details: Details) -> Content | None:
         return Content(backups.content(sha), bits)
     here = one.found.mode
     bits = here if mode_of(here) == mode else bits
-    return Content(backups.content(sha), bits, one.found.owner)
+    return Content(backups.content(sha), bits, one.found.owner, one.found.access)

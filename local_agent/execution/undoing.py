@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
+from typing import Final
 
 from common.diff.model import MAX_BYTES, MAX_HUNKS, DiffModel, FileDiff
 from common.diff.parse import parse_diff
@@ -20,6 +21,9 @@ from local_agent.execution.changes import Described, mode_of, sha256
 from local_agent.safety.backups import Backups
 from local_agent.workspace.recovery import find_file
 from local_agent.workspace.tree import Found, Tree, parts_of
+
+# An empty line needs two bytes for one; a short section of a plain diff is told again with modes.
+_MOST_GROWTH: Final = 4
 
 
 def reverse_change(
@@ -48,14 +52,19 @@ def reverse_change(
     return DiffModel(files), tuple(one.change for one in made)
 
 
-def check_reversible(now: Described) -> None:
+def check_reversible(now: Described, size: int) -> None:
     """Return when the diff that takes a change back, and that which brings it again, can be read.
 
-    Both are written in full, which may take more than the diff that was proposed.
+    Args:
+        now: The change.
+        size: Bytes of its diff.  We may need more: what may be left out is written, and of a copy
+            all of its content.
 
     Raises:
         InputError: ``change.no-undo``.
     """
+    if _MOST_GROWTH * size <= MAX_BYTES and all(file.op != "copy" for file in now.model.files):
+        return
     left = {"/".join(one.parts): one.after.data for one in now.writes if one.after is not None}
     files = zip(now.model.files, now.changes, strict=True)
     back = DiffModel(
@@ -63,7 +72,7 @@ def check_reversible(now: Described) -> None:
     )
     if sum(len(file.hunks) for file in back.files) > MAX_HUNKS:
         raise InputError("change.no-undo")
-    if any(len(render(one)) > MAX_BYTES for one in (back, reverse(back))):
+    if any(len(render(one)) > MAX_BYTES for one in (now.model, back, reverse(back))):
         raise InputError("change.no-undo")
 
 

@@ -69,17 +69,19 @@ def take(workspace: Path, *, max_entries: int = MAX_ENTRIES) -> Manifest:
                 continue
             if len(stamps) >= max_entries:
                 return Manifest(stamps, truncated=True)
-            if stat.S_ISDIR(status.st_mode):
+            is_folder = stat.S_ISDIR(status.st_mode)
+            if is_folder and os.access(workspace / path, os.R_OK | os.X_OK):
                 # Those first that matter most: no crowd of other files keeps them out.
                 add = folders.appendleft if is_execution_surface(path) else folders.append
                 add(f"{path}/")
             else:
+                # A folder that cannot be listed as well: by name, others find what lies in it.
                 stamps[path] = (
                     status.st_mode,
                     status.st_size,
                     status.st_ctime_ns,
                     status.st_ino,
-                    status.st_nlink,
+                    1 if is_folder else status.st_nlink,
                 )
     return Manifest(stamps, truncated=False)
 

@@ -166,17 +166,15 @@ def _walk(workspace: Path, ignores: Ignores | _Nothing, found: _Found) -> None:
                 found.cut = True
                 return
             path = folder + entry.name
-            if entry.name == ".git":
-                if not foreign:
-                    _note_repository(path, found)
-                if entry.is_dir(follow_symlinks=False):
-                    # For sockets alone, such as those of git's fsmonitor.
-                    below.append((f"{path}/", True, depth + 1))
-            elif entry.is_dir(follow_symlinks=False):
-                hidden = foreign or ignores.ignored(path, is_folder=True)
+            of_git = entry.name == ".git"
+            if of_git and not foreign:
+                _note_repository(path, found)
+            if entry.is_dir(follow_symlinks=False):
+                # In git's own folder only sockets are looked for, such as those of its fsmonitor.
+                hidden = foreign or of_git or ignores.ignored(path, is_folder=True)
                 if not (hidden and _holds_many(path)):
                     below.append((f"{path}/", hidden, depth + 1))
-            elif not foreign and not ignores.ignored(path, is_folder=False):
+            elif not (foreign or of_git or ignores.ignored(path, is_folder=False)):
                 _note(entry, path, found)
             else:
                 _note_socket(entry, path, found)

@@ -18,6 +18,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
+from common.access_lists import access_list, without_list
 from common.diff.names import checked_path
 from common.errors import InputError
 from common.seal_payloads import Place
@@ -41,12 +42,19 @@ class Found:
         mode: Permission bits, those for other users and the sticky ones included.
         node: Device and inode.
         owner: User and group.
+        access: Its access list; empty where it has none.
     """
 
     data: bytes
     mode: int
     node: tuple[int, int]
     owner: tuple[int, int]
+    access: bytes
+
+    def is_like(self, other: Found) -> bool:
+        """Tell whether both say the same to the same people, whichever file they were read from."""
+        mine, theirs = (self.data, self.mode), (other.data, other.mode)
+        return mine == theirs and self.access == other.access
 
 
 class Tree:
@@ -139,12 +147,13 @@ class Tree:
         return handle
 
     def mode(self, parts: Parts) -> int:
-        """Return the permission bits of a folder that must be there.
+        """Return the permission bits of a folder that must be there, for one that is made anew.
 
         Raises:
             InputError: as `present`.
         """
-        return stat.S_IMODE(os.fstat(self.present(parts)).st_mode)
+        handle = self.present(parts)
+        return without_list(stat.S_IMODE(os.fstat(handle).st_mode), access_list(handle))
 
     def nodes(self) -> Mapping[Parts, tuple[int, int]]:
         """Return the identity of every folder below the top that was opened."""
@@ -274,6 +283,7 @@ def _read(handle: int, path: str) -> Found:
         stat.S_IMODE(status.st_mode),
         (status.st_dev, status.st_ino),
         (status.st_uid, status.st_gid),
+        access_list(handle),
     )
 
 

@@ -43,11 +43,13 @@ class Content:
     Attributes:
         mode: Permission bits.
         owner: User and group, where we may give it away; None leaves it ours.
+        access: Access list, empty for none; None leaves what the folder gives.
     """
 
     data: bytes
     mode: int
     owner: tuple[int, int] | None = None
+    access: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +190,7 @@ class _Transaction:
             if before is None:
                 continue
             found = read_file(self.tree.present(one.anchor), one.name, one.path)
-            if found is None or (found.data, found.mode) != (before.data, before.mode):
+            if found is None or not found.is_like(before):
                 raise InputError("change.raced", path=one.path)
         self.tree.check_unmoved()
 
@@ -333,7 +335,12 @@ class _Transaction:
 
 def _new_file(one: _Planned, after: Content, folder: int) -> NewFile:
     return NewFile(
-        folder=folder, name=one.name, data=after.data, mode=after.mode, owner=after.owner
+        folder=folder,
+        name=one.name,
+        data=after.data,
+        mode=after.mode,
+        owner=after.owner,
+        access=after.access,
     )
 
 

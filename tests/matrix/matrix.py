@@ -142,7 +142,8 @@ class Ground:
             except AssertionError as error:
                 untrue = [f"it did not go on: {error}"]
             said = [f"seed {seed}: {wrong}" for wrong in untrue]
-            return Raged(house.deaths, len(house.gateway_tasks()), said)
+            tasks = [*house.gateway_tasks(), *house.tasks()]
+            return Raged(house.deaths, len({task["task_id"] for task in tasks}), said)
 
     def strike(self, point: Point) -> Strike:
         """Kill at a point, and return what came of it."""

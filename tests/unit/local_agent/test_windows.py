@@ -83,8 +83,9 @@ async def test_on_a_screen_that_does_not_answer_there_are_none(
     assert await Parts({"DISPLAY": ":0"}).known() == ("off", "no-window")
 
 
+@pytest.mark.parametrize("failure", [StoreError("store.failed"), OSError(24, "too many files")])
 async def test_on_a_screen_that_answers_they_are_opened_and_told_of_checks(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, failure: Exception
 ) -> None:
     answering(monkeypatch, found=True)
     tries = []
@@ -92,7 +93,7 @@ async def test_on_a_screen_that_answers_they_are_opened_and_told_of_checks(
     async def run(approver: DesktopApprover) -> None:
         tries.append(approver)
         if len(tries) == 1:
-            raise StoreError("store.failed")
+            raise failure
         await asyncio.Event().wait()
 
     monkeypatch.setattr(DesktopApprover, "run", run)

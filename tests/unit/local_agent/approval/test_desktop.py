@@ -396,6 +396,21 @@ async def test_an_approval_that_came_while_nothing_can_be_approved_is_asked_for_
         assert (await rig.window.shown()).shown["approval_id"] == asked.approval_id
 
 
+@pytest.mark.requirement("P1")
+async def test_a_click_from_a_window_that_was_exposed_does_not_count(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(desktop, "_LOOK_S", 0.01)
+    async with running(rig):
+        asked = await rig.ask()
+        await rig.window.shown()
+        with rig.gate.block("T-1234 runs without a sandbox"):
+            pass  # it clicks, and is gone before the answer arrives
+        rig.answers("approve")
+        assert (await rig.window.shown()).shown["approval_id"] == asked.approval_id
+        assert await rig.state(asked) == "pending"
+
+
 async def test_the_window_gets_the_exact_bytes_of_the_diff(rig: Rig) -> None:
     async with running(rig):
         asked = await rig.ask_change()

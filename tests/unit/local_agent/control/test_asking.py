@@ -83,8 +83,10 @@ async def test_files_of_another_type_are_refused(desk: Desk, only: Any) -> None:
     assert desk.engine.submitted == []
 
 
-async def test_a_patch_that_is_asked_again_keeps_its_bytes(desk: Desk) -> None:
-    await desk.db.run(desk.db.journal.tasks.create, Wish(attachment="ab" * 32), 1)
+async def test_what_is_asked_again_keeps_its_patch_and_what_it_checks(desk: Desk) -> None:
+    again = Wish(attachment="ab" * 32, checks="approval-1")
+    await desk.db.run(desk.db.journal.tasks.create, again, 1)
     await desk.change(ending(Reason.FAILED, TaskState.RECEIVED, TaskState.FAILED))
     await begun(desk, "retry", task="T-7K3F", may_have_run=False)
-    assert desk.engine.submitted[0].attachment == "ab" * 32
+    (new,) = desk.engine.submitted
+    assert (new.attachment, new.checks) == ("ab" * 32, "approval-1")

@@ -121,6 +121,19 @@ def test_a_crowd_of_files_keeps_no_surface_from_being_looked_at(workspace: Path)
     assert found.surfaces == (".vscode/tasks.json",)
 
 
+@pytest.mark.requirement("R46")
+def test_a_folder_that_cannot_be_listed_is_told_of(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As for an ordinary user after `chmod 0311`; to root every folder is open.
+    monkeypatch.setattr(os, "access", lambda path, _mode: Path(path).name != ".vscode")
+    before = take(workspace)
+    (workspace / ".vscode").mkdir()
+    (workspace / ".vscode/tasks.json").touch()
+    found = compare(before, take(workspace))
+    assert (found.names, found.surfaces, found.links) == (("+ .vscode",), (".vscode",), ())
+
+
 def test_a_workspace_that_went_away_is_empty(tmp_path: Path) -> None:
     assert take(tmp_path / "absent").stamps == {}
 
