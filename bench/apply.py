@@ -9,7 +9,8 @@ rounds: absolute times of a shared machine mean little.
   replaces and writes, all on disk when it returns; the peer is a plain loop that for each file
   keeps a copy and writes the new content, each beside, flushed and renamed.  It is given the new
   contents and checks nothing; it flushes no folder, and once more with each folder flushed at the
-  end.  ``git apply`` (no flush, no backup) beside it.
+  end.  ``git apply`` (no flush, no backup) beside it.  Ours runs as in the agent's process: a thread
+  is there, and garbage is looked for as seldom.
 - *check*: ours alone, beside ``git apply --check``.
 - *parse*: 2 MB of diff, beside PyPI ``unidiff`` where it is installed.
 
@@ -21,6 +22,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import json
 import os
 import shutil
@@ -34,6 +36,7 @@ from dataclasses import dataclass
 from importlib import import_module, util
 from pathlib import Path
 
+from codexbridge import COLLECT_AFTER
 from common.diff.parse import parse_diff
 from tests.changing import Changing
 
@@ -234,6 +237,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="three rounds")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
+    gc.set_threshold(COLLECT_AFTER)
     with tempfile.TemporaryDirectory() as folder:
         found = measure(3 if options.quick else options.rounds, Path(folder))
     if options.json:

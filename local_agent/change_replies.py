@@ -35,16 +35,16 @@ NARROWED = Sentence(
 
 APPLIED = Sentence(
     en="Applied to {count} {count:file|files}. To take it back: {prefix} undo {task}",
-    zh="已应用到 {count} 个文件。如需撤销：{prefix} 撤销 {task}",
+    zh="已应用到 {count} 个文件。如需撤销：{prefix} undo {task}",
 )
 UNDONE = Sentence(
     en="{undone} is undone: {count} {count:file is|files are} as before. To bring it back: "
     "{prefix} undo {task}",
-    zh="已撤销 {undone}：{count} 个文件恢复原样。如需再次应用：{prefix} 撤销 {task}",
+    zh="已撤销 {undone}：{count} 个文件恢复原样。如需再次应用：{prefix} undo {task}",
 )
 CHANGE_ROW = Sentence(en="{op} {path}", zh="{op} {path}")
 OPS: Final[dict[str, Sentence]] = {
-    "add": Sentence(en="new", zh="新建"),
+    "add": Sentence(en="new", zh="新增"),
     "modify": Sentence(en="changed", zh="修改"),
     "delete": Sentence(en="deleted", zh="删除"),
     "rename": Sentence(en="renamed to", zh="重命名为"),

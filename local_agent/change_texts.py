@@ -26,7 +26,7 @@ def _about(en: str, zh: str) -> Sentence:
 
 
 _JUNK = _at_line(
-    "it is none that a diff has there. Give the diff alone, as `git diff` prints it",
+    "such a line has no place there. Give the diff alone, as `git diff` prints it",
     "此处不应有这样的内容。请只提供 diff 本身，即 `git diff` 的输出",
 )
 _DIFF: Final = {

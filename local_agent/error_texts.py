@@ -216,8 +216,23 @@ _AUTHORITY: Final = {
         "并运行 `codexbridge audit verify`。",
     ),
     "approval.too-many": Sentence(
-        en="Too many approvals are asked for ({limit} {what}). Nothing was asked; try later.",
-        zh="审批请求过多（{what} 上限 {limit}）。未发起审批；请稍后再试。",
+        en="{limit} approvals wait there already. Nothing was asked; ask again once some of them "
+        "are decided.",
+        zh="该机器上已有 {limit} 个审批在等待。未发起审批；请待其中一些处理后重新提出。",
+    ),
+    "approval.too-many/member": Sentence(
+        en="You have asked for {limit} approvals within an hour, which is the most. Nothing was "
+        "asked; try later.",
+        zh="你在一小时内已发起 {limit} 次审批，达到上限。未发起审批；请稍后再试。",
+    ),
+    "approval.too-many/gateway": Sentence(
+        en="All members together have asked for {limit} approvals within an hour, which is the "
+        "most. Nothing was asked; try later.",
+        zh="全体成员在一小时内已发起 {limit} 次审批，达到上限。未发起审批；请稍后再试。",
+    ),
+    "approval.too-many/rejected": Sentence(
+        en="The same was rejected {limit} times within an hour. Nothing was asked.",
+        zh="相同的请求一小时内已被拒绝 {limit} 次。未发起审批。",
     ),
     "policy.refused": Sentence(
         en="This machine refuses it: {reasons}.", zh="本机拒绝运行：{reasons}。"

@@ -228,8 +228,8 @@ CANCELLED_RUNNING = Sentence(
     zh="`{command}` 运行中被取消：{duration}后结束。在此之前已完成的操作不会撤回。",
 )
 REFUSED = Sentence(
-    en="Refused by this machine's policy; nothing was done. {why}",
-    zh="本机策略不允许；没有执行任何操作。{why}",
+    en="Nothing was done; this machine's policy refuses it: {why}",
+    zh="没有执行任何操作；本机策略不允许：{why}",
 )
 DRIFTED = Sentence(
     en="Changed since it was shown: {what}. Nothing was done; ask again to see the new proposal.",

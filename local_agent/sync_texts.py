@@ -149,8 +149,9 @@ WHY: Final[dict[str, Sentence]] = {
     ),
     "sync.no-upstream": Sentence(
         en="The branch {branch} has no upstream. At the machine, once: "
-        "`git push -u origin {branch}`.",
-        zh="分支 {branch} 没有上游分支。请在电脑上运行一次：`git push -u origin {branch}`。",
+        # Without its name: that is the repository's word, and a shell would run what is in it.
+        "`git push -u origin HEAD`.",
+        zh="分支 {branch} 没有上游分支。请在电脑上运行一次：`git push -u origin HEAD`。",
     ),
     "sync.remote": Sentence(
         en="The remote “{name}” has several URLs, or a name that is not handled here.",

@@ -23,8 +23,14 @@ LONG_LINE: Final = 400  # characters
 # Blanks are left alone as far as they indent; any more could push text out of sight.
 INDENT: Final = 80
 BLANK_RUN: Final = 20
+# A tab is as wide as eight blanks; inside a line, columns are often lined up with a few.
+INDENT_TABS: Final = 10
+TAB_RUN: Final = 6
 
-_BLANKS: Final = re.compile(rf"^[ \t]{{{INDENT + 1},}}+|(?<![ \t])(?<!^)[ \t]{{{BLANK_RUN + 1},}}+")
+_BLANKS: Final = re.compile(
+    rf"^(?:[ \t]{{{INDENT + 1},}}+|(?: *+\t){{{INDENT_TABS + 1}}}[ \t]*+)"
+    rf"|(?<![ \t])(?<!^)(?:[ \t]{{{BLANK_RUN + 1},}}+|(?: *+\t){{{TAB_RUN + 1}}}[ \t]*+)"
+)
 _BYTES: Final = re.compile("[\udc80-\udcff]")
 # Lines of these characters hide nothing and need no decoding with care.
 _PLAIN: Final = re.compile(rb"[ -~\t\n]*+")
@@ -103,7 +109,7 @@ def shown(line: bytes) -> str:
     if not _PLAIN.fullmatch(line):
         named = _BYTES.sub(lambda byte: f"⟨0x{ord(byte[0]) - 0xDC00:02X}⟩", text)
         text = "\t".join(map(reveal_all, named.split("\t")))
-    if len(text) <= BLANK_RUN:
+    if len(text) <= TAB_RUN:
         return text
     return _BLANKS.sub(lambda run: f"⟨{len(run[0])} × {_names(run[0])}⟩", text)
 

@@ -39,7 +39,7 @@ def check_flood(approvals: Approvals, wish: StoredApproval, limits: Limits) -> N
     """Return when the person may be asked once more.
 
     Raises:
-        FloodedError: ``approval.too-many`` with ``what`` and ``limit``.
+        FloodedError: ``approval.too-many`` with ``why`` and ``limit``.
     """
     if not wish.gateway:
         return
@@ -48,21 +48,21 @@ def check_flood(approvals: Approvals, wish: StoredApproval, limits: Limits) -> N
     found = (
         ("pending", approvals.count_pending(gateway), limits.pending),
         (
-            "member/h",
+            "member",
             approvals.count_asked(gateway, since, besides=wish.task_id, requester=wish.requester),
             limits.hourly_member,
         ),
         (
-            "gateway/h",
+            "gateway",
             approvals.count_asked(gateway, since, besides=wish.task_id),
             limits.hourly_gateway,
         ),
         (
-            "rejected/h",
+            "rejected",
             approvals.count_rejected(gateway, since, subject_sha256=wish.subject_sha256),
             limits.repeats,
         ),
     )
-    for what, count, limit in found:
+    for why, count, limit in found:
         if count >= limit:
-            raise FloodedError("approval.too-many", what=what, limit=limit)
+            raise FloodedError("approval.too-many", why=why, limit=limit)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from common.errors import AuthError
 from common.seal import Seal, short_code
 from common.strict_json import canonical
 from local_agent.safety.authority import open_seal
@@ -98,9 +99,13 @@ def question(stored: StoredApproval) -> PendingApproval:
     """Return the question that a row holds.
 
     Raises:
-        AuthError: ``approval.changed``: the bytes are not those of the digest (R24).
+        AuthError: ``approval.changed``: the bytes are not those of the digest (R24), or the row
+            says otherwise than they do for whom or how long they stand.
     """
     seal = open_seal(stored.seal, stored.digest)
+    row = stored.approval_id, stored.task_id, stored.created_at, stored.expires_at
+    if row != (seal.approval_id, seal.task_id, seal.created_at, seal.expires_at):
+        raise AuthError("approval.changed", approval_id=stored.approval_id)
     return PendingApproval(
         approval_id=stored.approval_id,
         task_id=stored.task_id,

@@ -67,8 +67,8 @@ ACCEPTED: Final = Sentence(
     zh="可以应用于 {folder}：{count} 个文件，+{added} −{removed}。",
 )
 MOVED: Final = Sentence(
-    en="{count} {count:hunk stands|hunks stand} at another line than the patch says; the diff that "
-    "is asked for has the true numbers.",
+    en="{count} {count:block stands|blocks stand} at another line than the patch says; the diff "
+    "that is asked for has the true numbers.",
     zh="有 {count} 处改动的实际行号与补丁所写不同；请求批准时显示真实行号。",
 )
 CHECK_HIGH: Final = Sentence(
@@ -79,4 +79,12 @@ CHANGED: Final = Sentence(en="Changed", zh="改动")
 CAN_UNDO: Final = Sentence(
     en="Can be undone for {days} days: codexbridge undo {task}",
     zh="{days} 天内可以撤销：codexbridge undo {task}",
+)
+CAN_UNDO_REST: Final = Sentence(
+    en="{left} of {count} files can still be undone for {days} days: codexbridge undo {task}",
+    zh="{count} 个文件中还有 {left} 个可在 {days} 天内撤销：codexbridge undo {task}",
+)
+TAKEN_BACK: Final = Sentence(
+    en="Taken back since; there is nothing left of it to undo.",
+    zh="之后已全部撤销，没有剩余内容可以撤销。",
 )

@@ -30,7 +30,18 @@ def changed_lines(screen: Screen, task: Mapping[str, Any], *, most: int) -> Iter
         yield f"  {line}"
     if (rest := len(files) - most) > 0:
         yield f"  {screen.say(words.FILES_MORE_HERE, count=rest, task=task['short_id'])}"
-    yield screen.say(change_words.CAN_UNDO, task=task["short_id"], days=KEPT_DAYS)
+    yield _how_to_undo(screen, task, len(files))
+
+
+def _how_to_undo(screen: Screen, task: Mapping[str, Any], count: int) -> str:
+    # A task that has only just ended is told without it: all of it is left.
+    left = count if (paths := task.get("left_to_undo")) is None else len(paths)
+    if not left:
+        return screen.say(change_words.TAKEN_BACK)
+    facts = {"task": task["short_id"], "days": KEPT_DAYS}
+    if left < count:
+        return screen.say(change_words.CAN_UNDO_REST, left=left, count=count, **facts)
+    return screen.say(change_words.CAN_UNDO, **facts)
 
 
 def _row(file: Mapping[str, Any], screen: Screen) -> tuple[str, str]:

@@ -40,16 +40,17 @@ def _told(event: Mapping[str, Any], screen: Screen) -> str:
         return ""
     # Where there is something to say, it says where the task stands.
     if message := (event.get("said") or {}).get(screen.lang) or event.get("message"):
-        return one_line(message, 300)
+        return one_line(message.partition("\n")[0], 300)
     state = words.STATES.get(str(event.get("state")))
     return screen.say(state) if state else str(event.get("state"))
 
 
 def _conclude(task: Mapping[str, Any], screen: Screen, *, stands: str) -> int:
     if task["state"] == "WAITING_APPROVAL":
-        proposed = reveal(task.get("proposed") or "")
-        if proposed and proposed != stands:
-            print(proposed)
+        lines = reveal(task.get("proposed") or "").splitlines()
+        # What stands there already is not repeated.
+        for line in lines[1:] if lines[:1] == [stands] else lines:
+            print(line)
         screen.tell(words.WAITS, task=task["short_id"])
         return 0
     completed = task["reason"] == "completed"

@@ -12,13 +12,14 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mappin
 from typing import Any, Final, Protocol, cast
 
 from common.errors import StateError
-from common.model.state import FINAL
+from common.model.state import FINAL, Reason
 from local_agent.approval.dialogs.question import diff_name
 from local_agent.approval.gate import Gate
 from local_agent.approval.records import Choice, question
 from local_agent.control.arguments import Arguments
 from local_agent.control.tasks import whole_task
 from local_agent.control.watching import Answer, Watching
+from local_agent.safety.authority import left_to_undo
 from local_agent.store.approvals import StoredApproval
 from local_agent.store.endings import read_ending
 from local_agent.store.journal import Journal
@@ -175,7 +176,9 @@ class Deciding:
         # A short ID that was given up may name another task by now.
         again = {"retry_of_short_id": first.short_id if first and first.named else None}
         approval = await self._tell(stored.approval_id) if stored else None
-        return {"task": whole_task(task) | again, "approval": approval}
+        left = await self._db.run(_left_to_undo, self._journal, task, stored)
+        told = whole_task(task) | again | {"left_to_undo": left}
+        return {"task": told, "approval": approval}
 
     async def _named(self, args: Arguments) -> Task:
         return await self._db.run(self._journal.tasks.named, args.text("task"))
@@ -186,6 +189,16 @@ class Deciding:
     @property
     def _journal(self) -> Journal:
         return self._db.journal
+
+
+def _left_to_undo(
+    journal: Journal, task: Task, stored: StoredApproval | None
+) -> tuple[str, ...] | None:
+    """Return what no undo has taken back of a change that was applied; None where none was."""
+    if stored is None or task.reason is not Reason.COMPLETED:
+        return None
+    seal = question(stored).seal
+    return left_to_undo(journal, seal) if seal.action in ("apply_diff", "undo") else None
 
 
 def _proposed_diff(task: Task) -> str | None:

@@ -158,7 +158,11 @@ def _workspace_line(workspace: Workspace | None, lang: Lang) -> str:
 
 
 def may_see(asker: Task, task: Task) -> bool:
-    """Tell whether who asked one task may know of another: their own, or all at the machine."""
+    """Tell whether who asked one task may know of another: their own, or all at the machine.
+
+    What was asked at the machine is no member's, whatever channel and name a gateway claims.
+    """
     if asker.source == "local_ui":
         return True
-    return (asker.channel, asker.claimed_user) == (task.channel, task.claimed_user)
+    mine = (asker.source, asker.channel, asker.claimed_user)
+    return mine == (task.source, task.channel, task.claimed_user)

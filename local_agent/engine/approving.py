@@ -11,16 +11,17 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Final
 
-from common.errors import CodexBridgeError, StateError, StoreError
+from common.errors import CodexBridgeError, InputError, StateError, StoreError
 from common.model.proposal import LocalApproval, TaskResult
 from common.model.state import Reason, TaskState
 from common.seal import Action, Seal
+from common.seal_payloads import read_changes
 from common.sentences import Lang, Sentence, Words, same, say
 from local_agent import change_replies, replies
 from local_agent.approval.records import Decision, PendingApproval, question
@@ -29,7 +30,7 @@ from local_agent.engine.operation import Ended, Operation, Sealable
 from local_agent.engine.ports import Gate, TaskStore, Workspaces
 from local_agent.engine.run import Run, StoppedError, unless_stopped
 from local_agent.engine.sealing import Sealer
-from local_agent.engine.standing import check_standing
+from local_agent.engine.standing import check_standing, check_withdrawn
 from local_agent.engine.task import TaskLog, Waiting
 from local_agent.grant import Grant
 from local_agent.safety.policy import Policy
@@ -83,6 +84,7 @@ class Approving:
         self._policy_of = policy_of
         self._machine = machine
         self._turn_seconds = turn_seconds
+        self._narrowing = asyncio.Lock()
         self._turns: defaultdict[Path, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def ask(self, task: Task) -> Task:
@@ -162,10 +164,14 @@ class Approving:
         asked = await self._store.approval(approval_id)
         check_standing(asked, digest)
         task = await self._store.get(asked.task_id)
-        operation = self._operations[question(asked).seal.action]
-        narrowed = await operation.narrowed(_result(task), keep)
-        await self._log.narrowed(task, narrowed, partial(say, change_replies.NARROWED))
-        await self._gate.withdraw(task.task_id)
+        seal = question(asked).seal
+        parts = _undone_parts(seal, keep) if seal.action == "undo" else keep
+        narrowed = await self._operations[seal.action].narrowed(_result(task), parts)
+        async with self._narrowing:
+            await self._gate.withdraw(task.task_id)
+            # What was decided meanwhile stands, whole, and nobody hears of a part.
+            check_withdrawn(await self._store.approval(approval_id))
+            await self._log.narrowed(task, narrowed, partial(say, change_replies.NARROWED))
 
     # --- asking ------------------------------------------------------------------------------
 
@@ -191,6 +197,8 @@ class Approving:
 
     async def _ask_again(self, task: Task, older: StoredApproval | None, why: Sentence) -> Task:
         opening = partial(_asked_again, why)
+        async with self._narrowing:  # it asks for what is then the proposal
+            task = await self._store.get(task.task_id)
         try:
             return await self._ask(task, opening, version=_version_after(older))
         except CodexBridgeError as error:
@@ -243,12 +251,30 @@ class Approving:
         summary, here = ended.summary, ended.here or ended.summary
         if run.closing:
             summary, here = partial(_stopped, summary), partial(_stopped, here)
+        task = await self._recorded(
+            partial(self._log.ended, task, ended.reason, summary, here=here, did=ended.did)
+        )
+        if not run.closing:
+            await self._refresh_others(workspace)
+        return task
+
+    async def _recorded(self, record: Callable[[], Awaitable[Task]]) -> Task:
         while True:
             try:
-                return await self._log.ended(task, ended.reason, summary, here=here, did=ended.did)
+                return await record()
             except StoreError:
                 # Nobody could find it out again: forgotten, it would have to be called unknown.
                 await asyncio.sleep(AGAIN_SECONDS)
+
+    async def _refresh_others(self, workspace: Workspace) -> None:
+        """Ask anew what was described before this was done, and is not so any more."""
+        for task in await self._store.open_tasks():
+            with suppress(CodexBridgeError):
+                asked = await self._store.newest_approval(task.task_id)
+                if asked is None or asked.state != "pending":
+                    continue
+                if question(asked).seal.workspace.path == str(workspace.path):
+                    await self.refresh(task.task_id)
 
     async def _policy_stands(self, approval: StoredApproval, workspace: Workspace) -> bool:
         sealed = question(approval).seal.policy_sha256
@@ -294,6 +320,19 @@ async def _free(turn: asyncio.Lock) -> None:
 
 def _result(task: Task) -> TaskResult:
     return TaskResult.model_validate_json(task.proposal_json or "")
+
+
+def _undone_parts(seal: Seal, keep: tuple[str, ...]) -> tuple[str, ...]:
+    """Return some files of an undo by the names that the change had for them.
+
+    The undo of a rename is shown under the name that comes back; either is understood.
+    """
+    changes = read_changes(seal.payload)
+    done = {one.path: one.old_path or one.path for one in changes}
+    named = {done.get(path, path) for path in keep}
+    if not named or not named < set(done.values()):
+        raise InputError("approval.narrow", count=len(named))
+    return tuple(sorted(named))
 
 
 def _action(task: Task) -> Action:

@@ -101,12 +101,12 @@ class RunCommand:
                 outcome = await self._executor.run(
                     grant, workspace=workspace, on_progress=teller.note, cancel=run.stop
                 )
+                if unsandboxed and outcome.survivors:
+                    # What could not be ended may press keys for as long as this agent lives.
+                    self._for_good.enter_context(self._gate.block(SURVIVORS_LIVE))
         finally:
             telling.cancel()
             await asyncio.gather(telling, return_exceptions=True)
-        if unsandboxed and outcome.survivors:
-            # What could not be ended may press keys for as long as this agent lives.
-            self._for_good.enter_context(self._gate.block(SURVIVORS_LIVE))
         return _ended(outcome, _command(task).cmd, level)
 
     async def settle(self, seal: Seal, workspace: Workspace) -> Ended:

@@ -23,3 +23,13 @@ def check_standing(asked: StoredApproval, digest: str) -> None:
         raise StateError("approval.not-pending", state=asked.state)
     if not hmac.compare_digest(asked.digest.encode(), digest.encode("utf-8", "replace")):
         raise InputError("approval.digest-mismatch")
+
+
+def check_withdrawn(asked: StoredApproval) -> None:
+    """Return when an approval was taken back before anybody decided on it.
+
+    Raises:
+        StateError: ``approval.not-pending``: it was decided, or has run out.
+    """
+    if asked.state != "superseded" or asked.decided_at is not None:
+        raise StateError("approval.not-pending", state=asked.state)

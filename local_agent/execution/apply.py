@@ -15,6 +15,7 @@ import asyncio
 import errno
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from common.access_lists import without_list
@@ -224,13 +225,14 @@ class Applier:
     ) -> ChangeOutcome:
         try:
             before = [item.before.data for item in now.writes if item.before is not None]
-            self._backups.keep(seal.approval_id, [diff, *before], _details(tree, now))
+            kept = [diff, *before]
             left = write(
                 tree,
                 now.writes,
                 now.layout,
                 tag=tag_of(seal.approval_id),
                 folder_modes={parts_of(path): bits for path, bits in details.folders.items()},
+                keep=partial(self._backups.keep, seal.approval_id, kept, _details(tree, now)),
             )
         except InputError as error:
             return _drifted(error.code, "changes", str(error.facts.get("path", "")))

@@ -143,8 +143,10 @@ def read_answer(ended: Exit, ref: str) -> tuple[bool | None, str | None]:
         return None, "sync.cancelled"
     if ended.errno is not None:
         return False, "sync.no-git"
+    # What the other side's hooks print says nothing about how it ended.
+    own = "\n".join(line for line in warned.split("\n") if not line.startswith("remote:"))
     for code, pattern in _REFUSALS:
-        if pattern.search(warned):
+        if pattern.search(own):
             return False, code
     return None, "sync.failed"
 

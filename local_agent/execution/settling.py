@@ -135,7 +135,7 @@ def _known_leftovers(
     gone = [one for one in paths if one.stand == "gone"]
     if not found:
         return None if gone else found
-    contents = _contents(seal, backups)
+    contents = _contents(seal, backups, paths)
     # A crash can cut a file off while it is written: then it is the beginning of a content.
     known = all(any(one.startswith(left.found.data) for one in contents) for left in found)
     aside = {sha256(left.found.data) for left in found}
@@ -143,13 +143,15 @@ def _known_leftovers(
     return found if known and whole else None
 
 
-def _contents(seal: Seal, backups: Backups) -> list[bytes]:
+def _contents(seal: Seal, backups: Backups, paths: Sequence[_Path]) -> list[bytes]:
     """Return every content that the change has to do with, before and after."""
+    # What is still in its place may not be among the backups yet: they are made meanwhile.
+    here = {sha256(one.found.data): one.found.data for one in paths if one.found is not None}
     changes = {change.path: change for change in read_changes(seal.payload)}
     found: list[bytes] = []
     for file in parse_diff(backups.content(seal.payload["diff_sha256"])).files:
         sha = changes[file.path].old_sha256
-        old = b"" if sha is None else backups.content(sha)
+        old = b"" if sha is None else here[sha] if sha in here else backups.content(sha)
         found += [old, patched(file, old)]
     return found
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from common.diff.confusables import has_confusable
 from common.diff.model import DiffModel
 from common.diff.names import checked_path
 from common.diff.view import marks
@@ -140,7 +141,11 @@ CONTENT: Final[Table[ChangeFacts]] = (
     Row("high", "secret-file", lambda f: f.touches(is_secret_file)),
     Row("high", "secret-content", lambda f: "secret-looking" in f.marks),
     Row("high", "hidden-characters", lambda f: "hidden-characters" in f.marks),
-    Row("high", "look-alike-characters", lambda f: "confusable" in f.marks),
+    Row(
+        "high",
+        "look-alike-characters",
+        lambda f: "confusable" in f.marks or f.touches(has_confusable),
+    ),
     Row("high", "other-encoding", lambda f: "encoding" in f.marks),
     Row("high", "long-lines", lambda f: "long-line" in f.marks),
 )

@@ -128,8 +128,9 @@ class Blobs:
         """Write blobs of a few folders: beside, flushed, renamed, folders flushed."""
         with contextlib.ExitStack() as stack:
             handles: dict[str, int] = {}
+            is_any_new = False
             for name in {name[:2] for name in blobs}:
-                self._make_folder(name)
+                is_any_new |= self._make_folder(name)
                 handles[name] = os.open(self._folder / name, _FOLDER)
                 stack.callback(os.close, handles[name])
             # Random, not by process: after a kill -9 the next one may well have the same number.
@@ -144,12 +145,19 @@ class Blobs:
                 folder_handle = handles[name[:2]]
                 os.rename(name + end, name, src_dir_fd=folder_handle, dst_dir_fd=folder_handle)
             sync_folders(handles.values())
+            if is_any_new:
+                self._sync_top()
 
-    def _make_folder(self, name: str) -> None:
+    def _make_folder(self, name: str) -> bool:
+        """Make the folder of a blob where there is none; tell whether it was made."""
         folder = self._folder / name
         if folder.is_dir():
-            return
+            return False
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return True
+
+    def _sync_top(self) -> None:
+        # Once, and last: a file system that keeps a log has written new folders with their files.
         top = os.open(self._folder, _FOLDER)
         try:
             sync_folders([top])

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from pygit2.enums import DiffOption
 
 MAX_FILES: Final = 500  # security limits table, files of a diff
+MAX_TREE_FILES: Final = 1_000_000  # of a commit
+MAX_TREE_DEPTH: Final = 128
 MAX_COUNTED_BYTES: Final = 2 * 1024 * 1024  # of one file; the lines of larger ones are not counted
 
 Status = Literal["added", "deleted", "modified", "renamed", "untracked", "other"]
@@ -117,6 +119,31 @@ def head_of(repository: pygit2.Repository) -> str | None:
         return None
 
 
+def unfolds_too_far(tree: pygit2.Tree) -> bool:
+    """Tell whether a commit claims more files than can be compared.
+
+    The same folder named over and over makes billions of files of a few kilobytes; each is looked
+    into once here.
+    """
+    return _files_below(tree, {}, 0) > MAX_TREE_FILES
+
+
+def _files_below(tree: pygit2.Tree, known: dict[pygit2.Oid, int], depth: int) -> int:
+    import pygit2
+
+    if depth > MAX_TREE_DEPTH:
+        return MAX_TREE_FILES + 1
+    count = 0
+    for entry in tree:
+        if not isinstance(entry, pygit2.Tree):
+            count += 1
+            continue
+        if entry.id not in known:
+            known[entry.id] = _files_below(entry, known, depth + 1)
+        count += known[entry.id]
+    return count
+
+
 def _read_changes(workspace: Path) -> Changes | None:
     import pygit2
 
@@ -126,6 +153,8 @@ def _read_changes(workspace: Path) -> Changes | None:
     try:
         head = head_of(repository)
         tree = repository[head].peel(pygit2.Tree) if head else _empty_tree(repository)
+        if unfolds_too_far(tree):
+            return None
         diff = _compared(tree, repository.index)
         total = sum(1 for _ in diff.deltas)
         files = tuple(_files(diff, workspace))

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final
 from common.errors import InputError
 from common.seal_payloads import Mode, SealedChange
 from local_agent.workspace import git_config, paths
+from local_agent.workspace.git import unfolds_too_far
 from local_agent.workspace.paths import Root
 from local_agent.workspace.registry import Workspace
 
@@ -57,7 +58,7 @@ def read_changes(repository: pygit2.Repository, workspace: Workspace) -> tuple[F
     Raises:
         InputError: ``sync.conflict``, ``sync.partly-staged``, ``sync.submodule``, ``sync.link``,
             ``sync.secret``, ``sync.converted``, ``sync.name`` or ``sync.file``, each with ``path``;
-            ``sync.too-large``, ``sync.too-many``.
+            ``sync.too-large``, ``sync.too-many``; ``sync.repository``: it claims too many files.
     """
     index = repository.index
     index.read()
@@ -95,7 +96,12 @@ def _check_sizes(index: pygit2.Index, root: Root) -> None:
 def _head_tree(repository: pygit2.Repository) -> pygit2.Tree | None:
     import pygit2
 
-    return None if repository.head_is_unborn else repository.head.peel(pygit2.Tree)
+    if repository.head_is_unborn:
+        return None
+    tree = repository.head.peel(pygit2.Tree)
+    if unfolds_too_far(tree):
+        raise InputError("sync.repository")
+    return tree
 
 
 def _candidates(index: pygit2.Index, tree: pygit2.Tree | None) -> list[str]:
@@ -156,7 +162,7 @@ def _options() -> DiffOption:
 def _change(
     repository: pygit2.Repository, tree: pygit2.Tree | None, root: Root, path: str
 ) -> FileChange | None:
-    old = _committed(tree, path)
+    old = _committed(repository, tree, path)
     new = _present(repository, root, path, old[1] if old else "100644")
     if old == new:
         return None
@@ -181,7 +187,9 @@ def sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _committed(tree: pygit2.Tree | None, path: str) -> tuple[bytes, Mode] | None:
+def _committed(
+    repository: pygit2.Repository, tree: pygit2.Tree | None, path: str
+) -> tuple[bytes, Mode] | None:
     import pygit2
 
     if tree is None or path not in tree:
@@ -189,7 +197,8 @@ def _committed(tree: pygit2.Tree | None, path: str) -> tuple[bytes, Mode] | None
     entry = tree[path]
     if not isinstance(entry, pygit2.Blob) or entry.filemode == _LINK:
         raise InputError("sync.link", path=path)
-    if entry.size > MAX_FILE_BYTES:
+    # By its header: a few kilobytes in the store can be gigabytes of content.
+    if repository.odb.read_header(entry.id)[1] > MAX_FILE_BYTES:
         raise InputError("sync.too-large", path=path, limit=MAX_FILE_BYTES)
     return entry.data, "100755" if entry.filemode & 0o100 else "100644"
 

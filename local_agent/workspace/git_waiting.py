@@ -63,7 +63,7 @@ def may_hang_below(workspace: Path) -> bool:
 
 def _holds_others(top: Path) -> bool:
     """Tell whether anything but files and folders lies below, or too much to look through."""
-    looked, folders = 0, [top]
+    looked, folders = 0, [str(top)]  # no `Path`: there are hundreds, and it is the slower part
     while folders:
         try:
             with os.scandir(folders.pop()) as entries:
@@ -71,8 +71,10 @@ def _holds_others(top: Path) -> bool:
         except OSError:
             continue  # none, or no folder, or not ours to enter: not libgit2's either
         looked += len(found)
-        folders += [Path(entry.path) for entry in found if entry.is_dir(follow_symlinks=False)]
-        if looked > MAX_ENTRIES or not all(map(_is_usual, found)):
+        others = [entry for entry in found if not entry.is_file(follow_symlinks=False)]
+        below = [entry for entry in others if entry.is_dir(follow_symlinks=False)]
+        folders += [entry.path for entry in below]
+        if looked > MAX_ENTRIES or (len(below) < len(others) and not all(map(_is_usual, others))):
             return True
     return False
 

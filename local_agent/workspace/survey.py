@@ -73,6 +73,7 @@ class _Found:
     sockets: list[str] = field(default_factory=list)
     entries: int = 0
     cut: bool = False
+    closed: bool = False
 
 
 class Surveyor:
@@ -124,7 +125,7 @@ class Surveyor:
             unread,
             tuple(found.repositories),
             tuple(found.sockets[:MAX_FOUND]),
-            strangers=found.cut or len(found.sockets) > MAX_FOUND,
+            strangers=found.cut or found.closed or len(found.sockets) > MAX_FOUND,
         )
 
 
@@ -172,6 +173,7 @@ def _walk(workspace: Path, ignores: Ignores | _Nothing, found: _Found) -> None:
             if entry.is_dir(follow_symlinks=False):
                 # In git's own folder only sockets are looked for, such as those of its fsmonitor.
                 hidden = foreign or of_git or ignores.ignored(path, is_folder=True)
+                found.closed = found.closed or _is_closed_to_us(entry)
                 if not (hidden and _holds_many(path)):
                     below.append((f"{path}/", hidden, depth + 1))
             elif not (foreign or of_git or ignores.ignored(path, is_folder=False)):
@@ -188,6 +190,17 @@ def _entries(folder: Path) -> Iterator[os.DirEntry[str]]:
     except OSError:
         return  # gone, or not ours to look into
     yield from found
+
+
+def _is_closed_to_us(entry: os.DirEntry[str]) -> bool:
+    """Tell whether a command could find in a folder, by name or after a chmod, what we do not."""
+    if os.access(entry.path, os.R_OK | os.X_OK):
+        return False
+    try:
+        ours = entry.stat(follow_symlinks=False).st_uid == os.geteuid()
+    except OSError:
+        return False
+    return ours or os.access(entry.path, os.X_OK)
 
 
 def _holds_many(path: str) -> bool:

@@ -1,12 +1,12 @@
 """The only code that changes a workspace: a set of files, all or nothing (R35, R36).
 
-    new content beside, on disk ──▶ each exchanged for what is there ──▶ what was displaced is
-    compared with what was expected ──▶ folders on disk ──▶ what was displaced is removed
+    new content beside, on disk, and meanwhile what the caller keeps ──▶ each exchanged for what is
+    there ──▶ what was displaced is compared with what was expected ──▶ folders on disk ──▶ what
+    was displaced is removed
 
 Nothing is ever overwritten: an editor that was faster finds its version back in its place.  Names
 of files beside come from the approval, so that after a crash `local_agent.workspace.recovery`
-knows them.  What is to be written was decided and checked before; that the old content can be had
-back from the blob store, too.  Blocking.
+knows them.  What is to be written was decided and checked before.  Blocking.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, TypeVar
 
-from common.durable import NewFile, sync_folders, write_files
+from common.durable import NewFile, sync_folders, together, write_files
 from common.errors import InputError, StateError
 from local_agent.workspace.layout import Layout
 from local_agent.workspace.renames import Name, exchange, place
@@ -68,6 +68,7 @@ def write(
     *,
     tag: str,
     folder_modes: Mapping[Parts, int] | None = None,
+    keep: Callable[[], None] | None = None,
 ) -> tuple[str, ...]:
     """Make all the writes, durably, or none.
 
@@ -77,6 +78,8 @@ def write(
         layout: What becomes of the folders with them (`local_agent.workspace.layout`).
         tag: Goes into the names of the files beside.
         folder_modes: Permission bits of folders that are made again; 0755 for any other.
+        keep: Puts the old content on disk elsewhere, in a thread of its own while the new one is
+            written.  No name changes before it has returned; what it raises is raised.
 
     Returns:
         Files beside, with the old content, that the machine would not let us remove.
@@ -92,7 +95,7 @@ def write(
         _Planned(item, layout.anchor(tree, item.parts), beside_name(tag, number))
         for number, item in enumerate(writes)
     ]
-    return _Transaction(tree, layout, plan, folder_modes or {}).run()
+    return _Transaction(tree, layout, plan, folder_modes or {}, keep).run()
 
 
 def beside_name(tag: str, number: int) -> str:
@@ -122,6 +125,7 @@ class _Transaction:
     """One set of writes, step by step; each step that was done knows its way back.
 
     Attributes:
+        is_kept: Whether the old content is on disk elsewhere, where that is asked for.
         back: For each step that was done: its path, and what takes it back.
         nodes: Identity of each new file.
         path: What is being done now.
@@ -133,6 +137,8 @@ class _Transaction:
     layout: Layout
     plan: Sequence[_Planned]
     folder_modes: Mapping[Parts, int]
+    keep: Callable[[], None] | None
+    is_kept: bool = False
     back: list[tuple[str, Callable[[], None]]] = field(default_factory=list)
     nodes: dict[Parts, tuple[int, int]] = field(default_factory=dict)
     path: str = ""
@@ -141,19 +147,31 @@ class _Transaction:
 
     def run(self) -> tuple[str, ...]:
         try:
-            self._stage()
+            self._prepare()
             self.tree.check_unmoved()
             self._exchange_all()
             self._verify()
             self._sync()
         except BaseException as error:
             self._roll_back(error)
-            if isinstance(error, OSError) and error.errno in _RACED:
+            if self.is_kept and isinstance(error, OSError) and error.errno in _RACED:
                 raise InputError("change.raced", path=self.path) from error
             raise
         return self._clean_up()
 
     # --- forward ---
+
+    def _prepare(self) -> None:
+        if self.keep is None:
+            self.is_kept = True
+            self._stage()
+        else:
+            together(self._stage, self._keep)
+
+    def _keep(self) -> None:
+        if self.keep is not None:
+            self.keep()
+        self.is_kept = True
 
     def _stage(self) -> None:
         """Write every new content beside its place, where nobody looks."""

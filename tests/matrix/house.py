@@ -253,22 +253,9 @@ class House(Running):
         self.called[f"@dev patch {file.name}"] = mark
         self._ask_here(mark, "apply", str(file))
 
-    def apply(
-        self, mark: str, patch: str, *, only: Sequence[str] = (), check: str | None = None
-    ) -> None:
-        """Let a person apply a patch, again where a death took it back, until it stands.
-
-        Args:
-            only: Some of its files alone.
-            check: The mark of a task that tries it out before.
-        """
-
-        def brought() -> None:
-            self.bring(mark, patch)
-            if check is not None:
-                self.check(mark, check)
-
-        self.until_done(mark, brought, only=only)
+    def apply(self, mark: str, patch: str, *, only: Sequence[str] = ()) -> None:
+        """Let a person apply a patch, again where a death took it back, until it stands."""
+        self.until_done(mark, lambda: self.bring(mark, patch), only=only)
 
     def undo(self, mark: str, of: str, *paths: str) -> None:
         """Let a person take back what a task has applied, until that stands."""

@@ -127,7 +127,9 @@ class Ground:
         told = read_notes(notes)
         last = max((at for at, note in enumerate(told) if note["killed"]), default=-1)
         seen = (
-            (note["half"], note["event"], note["phase"], note["nth"]) for note in told[last + 1 :]
+            (note["half"], note["event"], note["phase"], note["nth"])
+            for at, note in enumerate(told)
+            if at > last or note["half"] == STORY
         )
         return list(dict.fromkeys(seen))
 
@@ -171,18 +173,20 @@ def points(recorded: dict[Scenario, list[Kill]]) -> list[Point]:
 
     That is every moment of the first scenario, and what is new in each of the others: the same
     event, in the same phase, is struck again only where it comes again in the main job, or in
-    another chapter whose operation is settled in its own way.
+    another chapter whose operation is settled in its own way; there once what it wrote is on the
+    disk, since before that the disk is as the moment before has left it.
     """
     found: list[Point] = []
     known: set[tuple[str, str, str, str]] = set()
     for scenario, moments in recorded.items():
         chapter, is_first = "", not known
         for moment in moments:
-            part, event, *_ = moment
+            part, event, phase, _ = moment
             if part == STORY:
                 chapter = event
                 continue
-            what = chapter if part == "agent" and SETTLED.search(event) else "", *moment[:3]
+            is_own = part == "agent" and SETTLED.search(event) is not None
+            what = (chapter if is_own and phase != "before-write" else "", part, event, phase)
             if is_first or what not in known:
                 found.append(Point(scenario, moment))
             known.add(what)

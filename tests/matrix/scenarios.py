@@ -207,16 +207,15 @@ def change_and_take_back(house: House) -> None:
     house.apply("fix", FIX)
     house.begins("undo")
     house.undo("undone", "fix")
-    house.begins("redo")
     house.undo("redone", "undone")
 
 
 def change_some_files(house: House) -> None:
     """Some files of a patch are approved alone, and one of those is taken back alone."""
     house.start("agent")
-    house.begins("narrow")
+    house.begins("apply")
     house.apply("fix", FIX, only=("login.py", "notes.txt"))
-    house.begins("undo in part")
+    house.begins("undo")
     house.undo("part", "fix", "notes.txt")
 
 
@@ -236,7 +235,7 @@ def change_what_drifts(house: House) -> None:
     house.bring("fix", FIX)
     house.approve("fix", meanwhile=edit)
     house.ends("fix", "drifted")
-    house.begins("asked anew")
+    house.begins("apply")
     house.until_done("later", bring_and_edit)
 
 
@@ -244,7 +243,12 @@ def change_what_was_checked(house: House) -> None:
     """A patch is tried out on a copy before it is decided on."""
     house.start("agent")
     house.begins("check")
-    house.apply("fix", FIX, check="check")
+    house.bring("fix", FIX)
+    house.reaches("fix", TaskState.WAITING_APPROVAL)
+    house.check("fix", "check")
+    house.begins("apply")
+    house.approve("fix")
+    house.ends("fix", "completed")
 
 
 def die_while_changing(house: House) -> None:

@@ -16,6 +16,7 @@ from common.access_lists import access_list, set_access_list, without_list
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Linux keeps them in an attribute")
 
 _NOBODY = 0xFFFFFFFF
+_CLOSED = 1 << 20  # no descriptor of ours
 # acl(5): the owner and one other user may write; the group may not even read.
 ENTRIES = struct.pack("<I", 2) + b"".join(
     struct.pack("<HHI", *entry)
@@ -52,12 +53,12 @@ def test_one_can_be_taken_away_also_where_there_is_none(descriptor: int, given: 
 
 
 def test_a_refusal_is_no_empty_list(descriptor: int) -> None:
-    with pytest.raises(OSError, match=os.strerror(errno.EINVAL)):
+    with pytest.raises(OSError, match=r"not supported|Invalid"):
         set_access_list(descriptor, b"none")
     with pytest.raises(OSError, match=os.strerror(errno.EBADF)):
-        access_list(-1)
+        access_list(_CLOSED)
     with pytest.raises(OSError, match=os.strerror(errno.EBADF)):
-        set_access_list(-1, b"")
+        set_access_list(_CLOSED, b"")
 
 
 def test_without_its_list_the_group_gets_nothing() -> None:

@@ -25,3 +25,9 @@ def test_every_code_has_a_sentence_and_every_sentence_a_code() -> None:
     used = {code for code in codes() if code.startswith("sync.") and " " not in code}
     told = {code.partition("/")[0] for code in sync_texts.WHY}
     assert used - NEVER_TOLD == told
+
+
+def test_no_word_of_a_repository_stands_in_a_line_to_be_run() -> None:
+    for sentence in sync_texts.WHY.values():
+        for text in (sentence.en, sentence.zh):
+            assert not [line for line in text.split("`")[1::2] if "{" in line]

@@ -29,6 +29,25 @@ def _misfit(file: FileDiff, old: bytes) -> tuple[object, object]:
     return caught.value.facts["hunk"], caught.value.facts["line"]
 
 
+@pytest.mark.requirement("R33")
+@pytest.mark.timeout(5)  # a file of 8 MB that is moved by each of 5,000 hunks takes longer
+def test_many_hunks_in_a_large_file_are_not_each_moved_through_it() -> None:
+    count, end = 5_000, b"x" * 8_000_000
+    starts = range(1, 3 * count, 3)
+    hunks = (f"@@ -{at},3 +{at},3 @@\n a{at}\n-b\n+B\n c\n" for at in starts)
+    file = _file("".join(hunks))
+    old = b"".join(b"a%d\nb\nc\n" % at for at in starts) + end
+    new = b"".join(b"a%d\nB\nc\n" % at for at in starts) + end
+    assert patching._spliced(file, old) == patched(file, old) == new
+
+
+def test_a_hunk_belongs_where_it_says_although_its_lines_stand_above_as_well() -> None:
+    file = _file("@@ -4,3 +4,3 @@\n a\n-b\n+B\n c\n")
+    assert patched(file, b"a\nb\nc\n" * 3) == b"a\nb\nc\na\nB\nc\na\nb\nc\n"
+    # Not in the middle of a line either, though the number of lines above is right.
+    assert _misfit(file, b"1\n2\n3\nxa\nb\nc\n") == (1, 4)
+
+
 @pytest.mark.requirement("R32")
 @pytest.mark.parametrize(
     ("hunks", "old", "new"),

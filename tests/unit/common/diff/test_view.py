@@ -65,6 +65,11 @@ def test_a_missing_final_line_feed_is_a_row_of_its_own(hunk: str, kinds: list[st
         (b"x" + b" " * 21 + b"y", "x⟨21 × U+0020⟩y"),
         (b"x" + b" \t" * 11 + b"y", "x⟨22 × U+0009, U+0020⟩y"),
         (b"x" + b" " * 500, "x⟨500 × U+0020⟩"),
+        (b"\t" * 10 + b"x", "\t" * 10 + "x"),
+        (b"\t" * 80 + b"x", "⟨80 × U+0009⟩x"),
+        (b" \t" * 11 + b" x", "⟨23 × U+0009, U+0020⟩x"),
+        (b"x" + b"\t" * 6 + b"y", "x" + "\t" * 6 + "y"),
+        (b"x" + b"\t" * 7 + b"y", "x⟨7 × U+0009⟩y"),
     ],
 )
 def test_a_row_hides_nothing_and_pushes_nothing_out_of_sight(line: bytes, text: str) -> None:

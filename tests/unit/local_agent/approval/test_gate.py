@@ -747,6 +747,27 @@ async def test_bytes_swapped_in_the_file_are_neither_shown_nor_approved(
     assert await gate.pending() == []  # and it keeps nothing else from being listed
 
 
+@pytest.mark.requirement("R24")
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE approvals SET created_at = created_at + 1",
+        "UPDATE approvals SET expires_at = expires_at + 1",
+    ],
+)
+async def test_a_row_that_stands_longer_than_its_seal_is_not_approved(
+    gate: Gate, clock: ManualClock, tmp_path: Path, change: str
+) -> None:
+    question = await asked(gate, clock)
+    with closing(sqlite3.connect(tmp_path / "state" / "journal.db")) as raw, raw:
+        raw.execute("DROP TRIGGER seals_stay")
+        raw.execute(change)
+    for looking in (gate.show(question.approval_id), approve(gate, question)):
+        with pytest.raises(AuthError) as caught:
+            await looking
+        assert caught.value.code == "approval.changed"
+
+
 @pytest.mark.requirement("R2")
 def test_nothing_of_the_gate_takes_a_frame() -> None:
     """The link cannot reach it: no method takes an envelope or a body."""

@@ -30,24 +30,24 @@ class Counted(Approvals):
         self, gateway: str, since_ms: int, *, besides: str, requester: str | None = None
     ) -> int:
         self.since.add(since_ms)
-        return self._counts.get("member/h" if requester else "gateway/h", 0)
+        return self._counts.get("member" if requester else "gateway", 0)
 
     def count_rejected(self, gateway: str, since_ms: int, *, subject_sha256: str) -> int:
         self.since.add(since_ms)
-        return self._counts.get("rejected/h", 0)
+        return self._counts.get("rejected", 0)
 
 
 def a_wish(**changes: Any) -> StoredApproval:
     return as_stored(a_seal(ManualClock()), **changes)
 
 
-@pytest.mark.parametrize("what", ["pending", "member/h", "gateway/h", "rejected/h"])
-def test_the_last_one_within_a_bound_passes_and_the_next_does_not(what: str) -> None:
-    check_flood(Counted(**{what: 2}), a_wish(), TIGHT)
+@pytest.mark.parametrize("why", ["pending", "member", "gateway", "rejected"])
+def test_the_last_one_within_a_bound_passes_and_the_next_does_not(why: str) -> None:
+    check_flood(Counted(**{why: 2}), a_wish(), TIGHT)
     with pytest.raises(FloodedError) as caught:
-        check_flood(Counted(**{what: 3}), a_wish(), TIGHT)
+        check_flood(Counted(**{why: 3}), a_wish(), TIGHT)
     assert caught.value.code == "approval.too-many"
-    assert caught.value.facts == {"what": what, "limit": 3}
+    assert caught.value.facts == {"why": why, "limit": 3}
 
 
 def test_an_hour_is_an_hour() -> None:
@@ -57,7 +57,7 @@ def test_an_hour_is_an_hour() -> None:
 
 
 def test_what_is_asked_at_the_machine_is_not_bounded() -> None:
-    counts = dict.fromkeys(("pending", "member/h", "gateway/h", "rejected/h"), 100)
+    counts = dict.fromkeys(("pending", "member", "gateway", "rejected"), 100)
     counted = Counted(**counts)
     check_flood(counted, a_wish(gateway=""), TIGHT)
     assert counted.since == set(), "nobody is counted"

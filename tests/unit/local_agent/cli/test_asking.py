@@ -186,6 +186,18 @@ def test_ask_follows_to_the_answer(agent: AgentDouble, capsys: Captured) -> None
     assert agent.args_of("ask") == {"text": "测试", "lang": "zh", "workspace": "shop"}
 
 
+@pytest.mark.parametrize("rest", ["", "\na.py +1 −0\nb.py +2 −0"])
+def test_what_is_proposed_is_told_once(agent: AgentDouble, capsys: Captured, rest: str) -> None:
+    said = f"Proposed: two files.{rest}"
+    agent.events["ask"] = [{"type": "task_state", "state": "PROPOSAL_READY", "message": said}]
+    agent.answers["ask"] = {"task": TASK | {"proposed": said}}
+    assert codexbridge.main(["ask", "test"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith(f"{said}\n")
+    assert out.count("two files") == 1
+    assert out.count("a.py") == bool(rest)
+
+
 def test_ask_that_needs_a_person_says_how_to_approve(agent: AgentDouble, capsys: Captured) -> None:
     agent.answers["ask"] = {"task": TASK}
     assert codexbridge.main(["ask", "test"]) == 0

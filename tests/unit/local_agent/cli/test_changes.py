@@ -180,6 +180,25 @@ def test_an_undo_that_is_refused_is_exit_code_1(agent: AgentDouble, capsys: Capt
 # -- approve and show ------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("P5")
+@pytest.mark.parametrize(
+    ("left", "said"),
+    [
+        (["login.py", "tools/新.sh"], "Can be undone for 90 days"),
+        (["login.py"], "1 of 2 files can still be undone"),
+        ([], "Taken back since"),
+    ],
+)
+def test_show_says_what_can_still_be_undone(
+    agent: AgentDouble, capsys: Captured, left: list[str], said: str
+) -> None:
+    agent.answers["show"] = {"task": DONE | {"left_to_undo": left}, "approval": None}
+    assert codexbridge.main(["show", "T-7K3F"]) == 0
+    out = capsys.readouterr().out
+    assert said in out
+    assert ("codexbridge undo T-7K3F" in out) == bool(left)
+
+
 @pytest.mark.requirement("P2")
 @pytest.mark.requirement("R25")
 def test_approve_shows_the_diff_that_was_sealed(agent: AgentDouble) -> None:

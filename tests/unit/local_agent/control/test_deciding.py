@@ -11,15 +11,17 @@ from typing import Any
 import pytest
 
 from common.diff.parse import parse_diff
+from common.diff.patching import select
+from common.diff.render import render
 from common.errors import InputError, StateError
 from common.ids import new_uuid
 from common.model.state import Reason, TaskState
 from common.seal import Seal
-from common.seal_payloads import SealedCopy
+from common.seal_payloads import SealedCopy, undo_payload
 from local_agent.control.deciding import PIECE
 from local_agent.engine.ports import NewTask
 from local_agent.safety.risk import Circumstances
-from tests.asked import PATCH, a_change, a_sync, an_undo
+from tests.asked import PATCH, a_change, a_sync, an_undo, sealed_changes
 from tests.sealed import PYTEST, Step, Wish, a_payload, a_seal, ending
 from tests.unit.local_agent.control.conftest import PATIENCE, Desk
 
@@ -132,6 +134,52 @@ async def test_what_cannot_be_asked_anew_is_shown_as_it_ended(desk: Desk) -> Non
 async def test_a_task_that_asks_nothing_is_shown_as_it_stands(desk: Desk) -> None:
     await desk.db.run(desk.db.journal.tasks.create, Wish(), 1)
     assert (await desk.ask("refresh", task="T-7K3F"))["approval"] is None
+
+
+async def carried_out(desk: Desk, seal: Seal, patch: bytes = PATCH) -> None:
+    """Bring a task from nothing to the end of what it asked for."""
+    task_id, journal = seal.task_id, desk.db.journal
+    wish = Wish(task_id=task_id, short_id=seal.short_id)
+    await desk.db.run(journal.tasks.create, wish, desk.clock.now().wall_ms)
+    await desk.walk(TaskState.WAITING_APPROVAL, task_id)
+    around = Circumstances(diff=parse_diff(patch))
+    question = await desk.gate.request(seal, around=around)
+    name, digest = question.approval_id, question.digest
+    await desk.gate.decide(
+        name, digest, decision="approve", approver="terminal", typed=question.code
+    )
+    await desk.gate.take_grant(name, digest)
+    await desk.db.run(journal.effects.close_effect, name, Reason.COMPLETED.value)
+    waits, runs = TaskState.WAITING_APPROVAL, TaskState.EXECUTING
+    await desk.change(Step(task_id=task_id, expected=waits, state=runs))
+    done = ending(Reason.COMPLETED, runs, TaskState.COMPLETED, summary="done")
+    await desk.change(replace(done, task_id=task_id))
+
+
+@pytest.mark.requirement("P5")
+async def test_an_applied_change_is_shown_with_what_is_left_to_undo(desk: Desk) -> None:
+    change = a_change(clock=desk.clock, approval_id="approval-1")
+    await carried_out(desk, change)
+    every = tuple(one.path for one in sealed_changes(PATCH))
+    assert (await desk.ask("show", task="T-7K3F"))["task"]["left_to_undo"] == every
+
+    first = render(select(parse_diff(PATCH), every[:1]))
+    undo = an_undo(
+        first, clock=desk.clock, task_id="task-2", short_id="T-9999", approval_id="approval-2"
+    )
+    payload = undo_payload(
+        undo.payload["diff_sha256"],
+        sealed_changes(first),
+        approval_id="approval-1",
+        short_id="T-7K3F",
+    )
+    await carried_out(desk, replace(undo, payload=payload), first)
+    assert (await desk.ask("show", task="T-7K3F"))["task"]["left_to_undo"] == every[1:]
+
+
+async def test_what_was_not_applied_has_nothing_left_to_undo(desk: Desk) -> None:
+    await waiting(desk)
+    assert (await desk.ask("show", task="T-7K3F"))["task"]["left_to_undo"] is None
 
 
 async def test_some_files_alone_are_a_new_question(desk: Desk) -> None:

@@ -106,6 +106,19 @@ async def test_a_member_sees_their_own_tasks_alone(desk: Desk) -> None:
     assert other_id in at_the_machine
 
 
+@pytest.mark.requirement("P4")
+async def test_no_claim_of_a_gateway_makes_a_task_of_this_machine_its_own(desk: Desk) -> None:
+    here = await desk.ask("@dev test", source="local_ui", channel="terminal", claimed_user="me")
+    await desk.waiting(here)
+    local_id = (await desk.task(here)).short_id
+    claimed = {"channel": "terminal", "claimed_user": "me"}
+    assert local_id not in await said(desk, "@dev status", **claimed)
+    assert "No task" in await said(desk, f"@dev status {local_id}", **claimed)
+    undo = await desk.done(f"@dev undo {local_id}", **claimed)
+    assert undo.reason is Reason.REFUSED
+    assert "No task" in (undo.summary or "")
+
+
 @pytest.mark.requirement("P1")
 @pytest.mark.parametrize("words", ["approve {}", "批准 {}", "@dev apply {}", "yes"])
 async def test_the_chat_cannot_approve_and_is_told_where_it_happens(desk: Desk, words: str) -> None:

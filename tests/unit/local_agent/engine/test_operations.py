@@ -12,6 +12,7 @@ import pytest
 from common.errors import InputError, StateError
 from common.model.proposal import Diff, TaskResult
 from common.model.state import FINAL, Reason, TaskState
+from local_agent.engine.changes import ApplyDiff
 from local_agent.execution.apply import ChangeOutcome
 from local_agent.execution.git_sync import SyncOutcome
 from local_agent.safety.policy import Policy
@@ -289,6 +290,20 @@ async def test_an_undo_can_be_narrowed(desk: Desk) -> None:
     assert [change["path"] for change in second.seal.payload["changes"]] == ["src/login.py"]
 
 
+@pytest.mark.requirement("P7")
+@pytest.mark.parametrize("keep", [(), ("other.py",), ("src/login.py", "src/notes.md")])
+async def test_an_undo_that_is_narrowed_to_nothing_it_lists_goes_on_waiting(
+    desk: Desk, keep: tuple[str, ...]
+) -> None:
+    done = await applied(desk)
+    task_id = await desk.ask(f"undo {done.short_id}", **HERE)
+    asked = await desk.waiting(task_id)
+    with pytest.raises(InputError) as caught:
+        await desk.engine.narrow(asked.approval_id, asked.digest, keep)
+    assert caught.value.code == "approval.narrow"
+    assert await desk.approval_states(task_id) == ["pending"]
+
+
 @pytest.mark.requirement("P4")
 async def test_a_member_cannot_take_back_what_somebody_else_asked_for(desk: Desk) -> None:
     done = await applied(desk)
@@ -339,3 +354,49 @@ async def test_a_commit_that_was_not_pushed_is_told_as_that(desk: Desk) -> None:
 
 async def syncing(desk: Desk) -> str:
     return await desk.ask("@dev commit and push")
+
+
+# --- one after the other ----------------------------------------------------------------------
+
+
+async def test_what_waits_behind_an_operation_is_asked_anew_once_that_is_done(desk: Desk) -> None:
+    change, command = await desk.apply(DIFF), await desk.ask("@dev test")
+    first = await desk.waiting(command)
+    asked = await desk.waiting(change)
+    desk.executor.base = {".": "2" * 64}  # as the change leaves it
+    await desk.decide(asked)
+    await desk.until(change, *FINAL)
+    second = await desk.waiting(command, older=first.approval_id)
+    assert (second.seal.version, second.seal.base) == (2, {".": "2" * 64})
+    await desk.decide(second)
+    assert (await desk.until(command, *FINAL)).reason is Reason.COMPLETED
+
+
+async def test_what_is_still_true_behind_an_operation_keeps_its_code(desk: Desk) -> None:
+    change, command = await desk.apply(DIFF), await desk.ask("@dev test")
+    first = await desk.waiting(command)
+    await desk.decide(await desk.waiting(change))
+    await desk.until(change, *FINAL)
+    await desk.decide(first)
+    assert (await desk.until(command, *FINAL)).reason is Reason.COMPLETED
+
+
+async def test_a_decision_that_was_faster_than_the_narrowing_stands_whole(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task_id = await desk.apply(DIFF)
+    asked = await desk.waiting(task_id)
+    narrowed = ApplyDiff.narrowed
+
+    async def slowly(self: ApplyDiff, result: TaskResult, keep: tuple[str, ...]) -> TaskResult:
+        await desk.decide(asked)
+        await desk.until(task_id, *FINAL)
+        return await narrowed(self, result, keep)
+
+    monkeypatch.setattr(ApplyDiff, "narrowed", slowly)
+    with pytest.raises(StateError) as caught:
+        await desk.engine.narrow(asked.approval_id, asked.digest, ("src/notes.md",))
+    assert caught.value.code == "approval.not-pending"
+    proposal = proposed(await desk.task(task_id)).proposal
+    assert isinstance(proposal, Diff)
+    assert len(proposal.files) == 2

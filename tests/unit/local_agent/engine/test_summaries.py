@@ -121,7 +121,7 @@ def test_risk_codes_become_words_and_unknown_ones_are_left_out() -> None:
     [
         InputError("command.not-found", program="pytest"),
         InputError("workspace.unknown", name="shop"),
-        CodexBridgeError("approval.too-many", what="pending", limit=10),
+        CodexBridgeError("approval.too-many", why="pending", limit=10),
     ],
 )
 def test_an_error_is_explained_by_its_code(error: CodexBridgeError, lang: Lang) -> None:

@@ -94,3 +94,8 @@ def test_anything_else_leaves_it_open() -> None:
     assert read_answer(ended(timed_out=True, code=None), REF) == (None, "sync.timeout")
     assert read_answer(ended(cancelled=True, code=None), REF) == (None, "sync.cancelled")
     assert read_answer(ended(errno=2, code=None), REF) == (False, "sync.no-git")
+
+
+def test_what_a_hook_of_the_remote_prints_proves_nothing() -> None:
+    said = "remote: redirect to https://x\nfatal: the remote end hung up unexpectedly"
+    assert read_answer(ended(stderr=said, code=128), REF) == (None, "sync.failed")

@@ -103,8 +103,12 @@ def test_nothing_was_written(left: _Left) -> None:
 
 
 @pytest.mark.parametrize("data", [b"", EDITED[:5], EDITED, b"new\n", SOURCE])
-def test_files_that_were_written_beside_are_removed(left: _Left, data: bytes) -> None:
-    left.keep()
+@pytest.mark.parametrize("is_kept", [True, False])  # it is kept while they are written
+def test_files_that_were_written_beside_are_removed(
+    left: _Left, data: bytes, is_kept: bool
+) -> None:
+    if is_kept:
+        left.keep()
     left.beside(0, data)
     (left.top / "new").mkdir()
     outcome = left.settle()

@@ -96,6 +96,8 @@ def test_a_new_file_and_a_rename_are_normal() -> None:
         (modified("a.py", "x = 1 \u202e# y"), "hidden-characters"),
         (modified("a.py", "a\u200bb = 1"), "hidden-characters"),
         (modified("a.py", "раypal = 1"), "look-alike-characters"),
+        (modified("src/аuth.py"), "look-alike-characters"),
+        (modified("b.py", op="rename", old_path="src/аuth.py"), "look-alike-characters"),
         (modified("a.py", b"caf\xe9"), "other-encoding"),
         (modified("a.py", "x" * 401), "long-lines"),
     ],

@@ -103,6 +103,28 @@ def test_one_that_is_too_large_keeps_the_others_out(
     assert not folder.exists()
 
 
+@pytest.mark.requirement("R59")
+def test_a_new_folder_is_on_disk_as_well_and_flushed_once(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Blobs(folder).put_all([b"before"])
+    flushed: list[int] = []
+    real = os.fsync
+
+    def sync(handle: int) -> None:
+        real(handle)
+        flushed.append(os.fstat(handle).st_ino)
+
+    monkeypatch.setattr(os, "fsync", sync)
+    Blobs(folder).put_all([b"one", b"two", b"three"])
+    top = folder.stat().st_ino
+    assert flushed.count(top) == 1
+    assert flushed[-1] == top  # with what is in the new folders written already
+    flushed.clear()
+    Blobs(folder).put_all([b"one", b"two", b"three"])
+    assert flushed == []
+
+
 def test_a_note_is_found_by_its_name_and_forgotten_with_the_blobs(folder: Path) -> None:
     store = Blobs(folder)
     store.put_note("a/b", b"said")

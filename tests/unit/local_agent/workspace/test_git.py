@@ -33,6 +33,30 @@ def test_a_clean_repository_says_where_it_stands(repository: Repository) -> None
     assert git_head(repository.path) == head
 
 
+def test_a_commit_of_folders_named_over_and_over_is_not_unfolded(repository: Repository) -> None:
+    repository.commit({"a": "1\n"})
+    raw = repository.raw
+    inner, mode = raw.create_blob(b"x"), pygit2.enums.FileMode.BLOB
+    for _ in range(10):  # ten thousand million files
+        builder = raw.TreeBuilder()
+        for number in range(10):
+            builder.insert(str(number), inner, mode)
+        inner, mode = builder.write(), pygit2.enums.FileMode.TREE
+    who = pygit2.Signature("Zhang", "zhang@example.com", 1, 0)
+    raw.create_commit("HEAD", who, who, "bomb", inner, [raw.head.target])
+    assert asyncio.run(local_changes(repository.path)) is None
+
+
+def test_a_commit_of_folders_without_end_is_not_unfolded(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository.commit({"a/b/c/d": "1\n"})
+    monkeypatch.setattr(git, "MAX_TREE_DEPTH", 2)
+    assert asyncio.run(local_changes(repository.path)) is None
+    monkeypatch.setattr(git, "MAX_TREE_DEPTH", 3)
+    assert asyncio.run(local_changes(repository.path)) is not None
+
+
 def test_before_the_first_commit_everything_is_new(repository: Repository) -> None:
     repository.write({"a": "1\n2\n", "sub/b": "3\n"})
     found = _changes(repository.path)

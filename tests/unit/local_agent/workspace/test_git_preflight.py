@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import os
 import socket
+import zlib
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +16,7 @@ import pytest
 
 from common.errors import InputError
 from local_agent.workspace import clean_repository as clean_module
-from local_agent.workspace import git_changes
+from local_agent.workspace import git, git_changes
 from local_agent.workspace.clean_repository import clean_repository
 from local_agent.workspace.git_preflight import SyncPlan, plan_sync
 from tests.syncing import Syncing, at_home
@@ -457,6 +459,29 @@ def test_an_old_version_over_the_limit_is_not_read(
     syncing.write({"old": "x"})
     monkeypatch.setattr(git_changes, "MAX_FILE_BYTES", 49)
     assert refusal(syncing) == ("sync.too-large", "old")
+
+
+def test_an_old_version_is_measured_before_it_is_unpacked(syncing: Syncing) -> None:
+    # A few bytes in the store that claim to be more than is read: to unpack them would fail.
+    claimed = b"blob %d\0" % (git_changes.MAX_FILE_BYTES + 1)
+    name = hashlib.sha1(claimed, usedforsecurity=False).hexdigest()
+    place = syncing.path / ".git" / "objects" / name[:2] / name[2:]
+    place.parent.mkdir(exist_ok=True)
+    place.write_bytes(zlib.compress(claimed))
+    raw = syncing.raw
+    builder = raw.TreeBuilder()
+    builder.insert("a.py", name, pygit2.enums.FileMode.BLOB)
+    who = pygit2.Signature("Zhang", "zhang@example.com", 1, 0)
+    raw.create_commit("HEAD", who, who, "bomb", builder.write(), [raw.head.target])
+    assert refusal(syncing) == ("sync.too-large", "a.py")
+
+
+def test_a_commit_that_unfolds_too_far_is_left_to_git(
+    syncing: Syncing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    syncing.commit({"b/c": "1\n"})
+    monkeypatch.setattr(git, "MAX_TREE_FILES", 1)
+    assert refusal(syncing)[0] == "sync.repository"
 
 
 def test_a_change_too_large_to_be_shown_is_refused(syncing: Syncing) -> None:

@@ -264,6 +264,15 @@ def test_more_sockets_than_are_looked_for_are_told_of(
     assert len(found.sockets) <= 1
 
 
+@pytest.mark.requirement("R47")
+def test_a_folder_that_cannot_be_listed_may_hold_sockets(
+    tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As for an ordinary user after `chmod 0311`; to root every folder is open.
+    monkeypatch.setattr(os, "access", lambda path, _mode: Path(path).name != "src")
+    assert _survey(tree).strangers
+
+
 def test_what_cannot_be_looked_into_counts_as_unread(tree: Path) -> None:
     gone = tree / "gone"
     gone.mkdir()

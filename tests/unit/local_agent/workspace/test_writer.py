@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from common.durable import NewFile
 from common.errors import InputError, StateError
 from local_agent.workspace import renames, writer
 from local_agent.workspace import tree as trees
@@ -46,14 +49,16 @@ def planned(tree: Tree, **after: bytes | None) -> list[Write]:
     return writes
 
 
-def make(tree: Tree, writes: list[Write]) -> tuple[str, ...]:
+def make(
+    tree: Tree, writes: list[Write], keep: Callable[[], None] | None = None
+) -> tuple[str, ...]:
     """Write them."""
     layout = lay_out(
         tree,
         removed=[one.parts for one in writes if one.after is None],
         added=[one.parts for one in writes if one.before is None],
     )
-    return write(tree, writes, layout, tag=TAG)
+    return write(tree, writes, layout, tag=TAG, keep=keep)
 
 
 def test_files_are_changed_added_and_removed_with_their_folders(folder: Path, tree: Tree) -> None:
@@ -95,6 +100,48 @@ def test_new_content_is_on_disk_before_it_gets_its_name_and_folders_after(
     monkeypatch.setattr(writer, "exchange", exchange)
     make(tree, planned(tree, a=b"A\n", sub__b=b"B\n"))
     assert calls == ["flush file"] * 2 + ["exchange"] * 2 + ["flush folder"] * 2
+
+
+@pytest.mark.requirement("P5", "R59")
+def test_no_name_changes_before_what_is_replaced_was_kept(
+    folder: Path, tree: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[str] = []
+    staged = threading.Event()
+    real_write, real_exchange = writer.write_files, renames.exchange
+
+    def stage(files: list[NewFile]) -> list[tuple[int, int]]:
+        nodes = real_write(files)
+        staged.set()
+        return nodes
+
+    def exchange(new: Name, old: Name) -> None:
+        calls.append("exchange")
+        real_exchange(new, old)
+
+    def keep() -> None:
+        assert staged.wait(5)  # the new content does not wait for the old one
+        calls.append("kept")
+
+    monkeypatch.setattr(writer, "write_files", stage)
+    monkeypatch.setattr(writer, "exchange", exchange)
+    make(tree, planned(tree, a=b"A\n"), keep)
+    assert calls == ["kept", "exchange"]
+    assert (folder / "a").read_bytes() == b"A\n"
+
+
+@pytest.mark.requirement("P5", "R59")
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.ENOENT])
+def test_what_cannot_be_kept_is_not_replaced(folder: Path, tree: Tree, number: int) -> None:
+    before = snapshot(folder)
+
+    def keep() -> None:
+        raise OSError(number, os.strerror(number))
+
+    with pytest.raises(OSError, match=os.strerror(number)) as caught:
+        make(tree, planned(tree, a=b"A\n", new__x=b"x\n", only__one=None), keep)
+    assert caught.value.errno == number
+    assert snapshot(folder) == before
 
 
 def test_nothing_is_overwritten_when_a_new_name_was_taken_meanwhile(
