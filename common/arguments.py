@@ -17,6 +17,7 @@ EXIT_USAGE: Final = 2
 _USAGE: Final = Sentence(en="usage: ", zh="用法：")
 _ARGUMENTS: Final = Sentence(en="arguments", zh="参数")
 _OPTIONS: Final = Sentence(en="options", zh="选项")
+_HEADING: Final = Sentence(en="{title}:", zh="{title}：")
 _THIS_HELP: Final = Sentence(en="show this help", zh="显示本说明")
 _WRONG: Final = Sentence(
     en="{program}: {message} (see `{program} --help`)",
@@ -88,7 +89,11 @@ def new_parser(program: str, lang: Lang) -> argparse.ArgumentParser:
             self.add_argument("-h", "--help", action="help", help=say(_THIS_HELP, lang))
 
         def format_help(self) -> str:
-            return super().format_help().replace("usage: ", say(_USAGE, lang), 1)
+            told = super().format_help().replace("usage: ", say(_USAGE, lang), 1)
+            for title in (_ARGUMENTS, _OPTIONS):
+                heading = say(_HEADING, lang, title=say(title, lang))
+                told = told.replace(f"\n{say(title, lang)}:\n", f"\n{heading}\n", 1)
+            return told
 
         def error(self, message: str) -> NoReturn:
             told = _account(message, lang)

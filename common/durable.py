@@ -64,18 +64,6 @@ def write_files(files: Sequence[NewFile]) -> list[tuple[int, int]]:
     raise failed
 
 
-def together(act: Callable[[], None], other: Callable[[], None]) -> None:
-    """Do two things that wait for the disk, at once; both have ended when this returns or raises.
-
-    Raises:
-        BaseException: what one of them raised; that of the first where both did.
-    """
-    with ThreadPoolExecutor(1) as pool:
-        beside = pool.submit(other)
-        act()
-    beside.result()
-
-
 def sync_folders(handles: Iterable[int]) -> None:
     """Put on disk which names the folders hold.
 

@@ -184,11 +184,66 @@ class KeyringKeystore:
         self.warning = not in_keyring
 
 
-def open_keystore(directory: Path, *, service: str) -> Keystore:
-    """Return the keystore of this machine: its keyring when it is an allowed one, else files.
+class MachineKeystore:
+    """Secrets in the keyring of this machine when it is an allowed one, else in files.
 
-    Nothing is read, written or unlocked yet.  Importing keyring takes about 0.1 s.
+    The keyring is looked for once a key rests there or is to be put there: that takes 0.1 s and
+    4 MB, which an agent whose key is in a file need not spend.
+
+    Args:
+        directory: Of the files that hold each key, or say where it is.
+        service: The name shown in the keyring's own window.
     """
+
+    def __init__(self, directory: Path, *, service: str) -> None:
+        self._directory = directory
+        self._service = service
+        self._files = FileKeystore(directory, warning=True)
+        self._machine: Keystore | None = None
+        self._last: Keystore | None = None
+
+    @property
+    def where(self) -> str:
+        """See `Keystore`."""
+        return (self._last or self._found()).where
+
+    @property
+    def warning(self) -> bool:
+        """See `Keystore`."""
+        return (self._last or self._found()).warning
+
+    def get(self, name: str) -> bytes | None:
+        """See `Keystore`."""
+        if _read(_path_of(self._directory, name)) is None:
+            return None
+        self._last = self._holding(name)
+        return self._last.get(name)
+
+    def put(self, name: str, secret: bytes) -> None:
+        """See `Keystore`."""
+        self._last = self._found()
+        self._last.put(name, secret)
+
+    def delete(self, name: str) -> None:
+        """See `Keystore`."""
+        self._holding(name).delete(name)
+
+    def _holding(self, name: str) -> Keystore:
+        raw = _read(_path_of(self._directory, name))
+        return self._found() if raw is not None and raw.startswith(_ELSEWHERE) else self._files
+
+    def _found(self) -> Keystore:
+        if self._machine is None:
+            self._machine = _machine_keystore(self._directory, self._service)
+        return self._machine
+
+
+def open_keystore(directory: Path, *, service: str) -> Keystore:
+    """Return the keystore of this machine; nothing is read, written or unlocked yet."""
+    return MachineKeystore(directory, service=service)
+
+
+def _machine_keystore(directory: Path, service: str) -> Keystore:
     found = _chosen_backend()
     if found is None:
         return FileKeystore(directory, warning=True)

@@ -112,7 +112,7 @@ _APPROVAL: Final[Mapping[str, Check]] = {
     "signature": _optional(_SIGNATURE),
     "public_key": _optional(_KEY),
 }
-_STATEMENT: Final[Mapping[str, Check]] = {
+_OLDER_STATEMENT: Final[Mapping[str, Check]] = {  # of before the risk was signed as well
     "v": integer(1, 1),
     "approval_id": NAME,
     "digest": SHA256_HEX,
@@ -120,6 +120,11 @@ _STATEMENT: Final[Mapping[str, Check]] = {
     "approver": NAME,
     "reason": _optional(utf8(4 * 1024)),
     "at": MILLISECONDS,
+}
+_STATEMENT: Final[Mapping[str, Check]] = {
+    **_OLDER_STATEMENT,
+    "v": integer(2, 2),
+    "risk": one_of(("normal", "high")),
 }
 _OUTCOME: Final[Mapping[str, Check]] = {
     "state": one_of(TaskState),
@@ -261,8 +266,8 @@ def _check_statement(approval: Mapping[str, Any]) -> Mapping[str, Any]:
     said = loads(raw, max_bytes=MAX_RECEIPT_BYTES)
     if type(said) is not dict:
         raise broken("decision")
-    closed(said, _STATEMENT)
-    bound = ("approval_id", "digest", "approver")
+    closed(said, _STATEMENT if "risk" in said else _OLDER_STATEMENT)
+    bound = ("approval_id", "digest", "approver", *(name for name in ("risk",) if name in said))
     same = all(said[name] == approval[name] for name in bound)
     if not same or said["at"] != approval["decided_at"]:
         raise broken("decision")

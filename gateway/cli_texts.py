@@ -130,6 +130,10 @@ PAIR_WAIT: Final = Sentence(
 
 ADDED: Final = Sentence(en="{user} may write to the bot now.", zh="{user} 现在可以使用机器人了。")
 WAS_THERE: Final = Sentence(en="{user} was a member already.", zh="{user} 已经是成员。")
+LANG_SET: Final = Sentence(
+    en="{user} was a member already; answered in {lang} from now on.",
+    zh="{user} 已经是成员；今后以 {lang} 回复。",
+)
 REMOVED: Final = Sentence(
     en="{user} may no longer write to the bot. {ended} {ended:task was|tasks were} taken back "
     "before a machine was known to have {ended:it|them}; {left} {left:is|are} being stopped on "

@@ -45,6 +45,7 @@ from local_agent.relay.journal import JournalInbound, JournalOutbound
 from local_agent.relay.keys import AgentKeys
 from local_agent.relay.pairing import Pairing
 from local_agent.relay.rotation import Rotation
+from local_agent.safety.policies import standing, stray_policies
 from local_agent.safety.policy import load_policy
 from local_agent.settings import AgentSettings
 from local_agent.store.blobs import Blobs
@@ -171,7 +172,14 @@ def _build_engine(ground: Ground, db: JournalThread, gate: Gate, bus: Bus) -> En
 
 
 def _hands(ground: Ground) -> Hands:
-    around = Surroundings(ground.places, ground.home, ground.environ, ground.sandbox.level)
+    registry = Registry(ground.places, home=ground.home)
+    around = Surroundings(
+        ground.places,
+        ground.home,
+        ground.environ,
+        ground.sandbox.level,
+        workspaces=lambda: tuple(entry.path for entry in registry.load()),
+    )
     blobs, clock = _blobs(ground), ground.clock
 
     def secrets() -> list[str]:
@@ -255,13 +263,20 @@ def _surroundings(
             "gateway": {"url": url, **asdict(condition)},
             "key_storage": ground.keys.where if ground.pairing else None,
             "public_key": encode_bytes(ground.keys.present().public.raw),
-            "workspaces": _workspaces(registry),
+            **_workspaces_told(ground.places, registry),
             "sandbox": ground.sandbox.level,
             "sandbox_reason": ground.sandbox.reason,
             "windows": {"state": windows.state, "why": windows.why},
         }
 
     return look
+
+
+def _workspaces_told(places: Home, registry: Registry) -> dict[str, Any]:
+    found = _workspaces(registry)
+    names = [item["name"] for item in found]
+    told = [one | {"policy": asdict(standing(places, one["name"]))} for one in found]
+    return {"workspaces": told, "stray_policies": list(stray_policies(places, names))}
 
 
 def _workspaces(registry: Registry) -> list[dict[str, Any]]:

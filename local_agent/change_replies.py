@@ -33,6 +33,10 @@ NARROWED = Sentence(
 
 # --- outcomes -------------------------------------------------------------------------------
 
+TO_ASK_AGAIN = Sentence(
+    en="To ask again from here: codexbridge retry {task}",
+    zh="在本机重新提出：codexbridge retry {task}",
+)
 APPLIED = Sentence(
     en="Applied to {count} {count:file|files}. To take it back: {prefix} undo {task}",
     zh="已应用到 {count} 个文件。如需撤销：{prefix} undo {task}",

@@ -49,6 +49,17 @@ _DIFF: Final = {
         zh="{path} 与补丁中的内容不符：第 {hunk} 处改动，第 {line} 行附近。没有写入任何内容；"
         "请根据文件现状重新生成补丁。",
     ),
+    "diff.context/applied": Sentence(
+        en="{path} seems to have this change already: it is what the diff would leave. Nothing was "
+        "written.",
+        zh="{path} 似乎已含此改动：内容已是补丁应用后的样子。没有写入任何内容。",
+    ),
+    "diff.context/line-ends": Sentence(
+        en="{path} and the diff differ in their line ends alone: one has CR LF, the other LF. "
+        "Nothing was written; make the diff anew from the file as it is.",
+        zh="{path} 与补丁只有行尾不同：一方为 CR LF，另一方为 LF。没有写入任何内容；"
+        "请根据文件现状重新生成补丁。",
+    ),
     "diff.unknown-path": Sentence(
         en="The change does not touch {path}. `codexbridge diff` shows the files that it does.",
         zh="该改动不涉及 {path}。用 `codexbridge diff` 查看涉及的文件。",
@@ -203,6 +214,10 @@ _CHANGE: Final = {
         "is kept out by the workspace's own settings or looks like a secret",
         "按工作区设置不可触及，或疑似机密",
     ),
+    "change.reserved": _about(
+        "has a name that is kept for files of an unfinished change",
+        "的名称专供未完成的改动所用的临时文件",
+    ),
     "change.copy-secret": _about("looks like a secret, and is not copied", "疑似机密，不予复制"),
     "change.copy-untracked": _about(
         "is not tracked by git, and only what is tracked is copied",
@@ -261,6 +276,11 @@ _UNDO: Final = {
         "`codexbridge show` lists them. A command or a push has no parts.",
         zh="没有缩小范围：请指明该改动中的部分文件，而不是全部。用 `codexbridge show` 可列出。"
         "命令和推送不能只取一部分。",
+    ),
+    "approval.narrow/unknown": Sentence(
+        en="Nothing is narrowed: the change does not touch {paths}. `codexbridge show` lists the "
+        "files that it does.",
+        zh="没有缩小范围：该改动不涉及 {paths}。用 `codexbridge show` 可列出涉及的文件。",
     ),
 }
 

@@ -12,11 +12,13 @@ class RefusedError(StateError):
 
     Args:
         reasons: Codes of `local_agent.safety.authority`, each with a sentence in `replies.RISK`.
+        path: The file to blame, where the reason is one.
     """
 
-    def __init__(self, reasons: Sequence[str]) -> None:
+    def __init__(self, reasons: Sequence[str], *, path: str | None = None) -> None:
         super().__init__("policy.refused", reasons=",".join(reasons))
         self.reasons = tuple(reasons)
+        self.path = path
 
 
 class FloodedError(StateError):

@@ -93,6 +93,14 @@ WHY: Final[dict[str, Sentence]] = {
         en="The repository is of a form that is not handled here. Use git at the machine.",
         zh="无法处理这种形式的仓库。请在电脑上使用 git。",
     ),
+    "sync.alternates": Sentence(
+        en="The repository borrows objects from another folder (.git/objects/info/alternates), as "
+        "after git clone --shared or --reference; from there more could be sent than you see. Make "
+        "it stand alone with git repack -a -d and remove that file, or push by hand.",
+        zh="该仓库借用另一文件夹中的对象（.git/objects/info/alternates），例如由 "
+        "git clone --shared 或 --reference 建立；由此发送的内容可能多于你所见。"
+        "请用 git repack -a -d 使其独立并删除该文件，或手动推送。",
+    ),
     "sync.sparse": Sentence(
         en="The work tree is sparse. Use git at the machine.",
         zh="该工作树为稀疏检出。请在电脑上使用 git。",

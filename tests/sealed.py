@@ -146,6 +146,7 @@ def decided(
         "terminal",
         None,
         at_ms=at_ms,
+        risk=stored.risk,
     ).raw
     return journal.approvals.decide(
         stored.approval_id,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -42,13 +42,13 @@ CLOCK_CALLS = {
 }
 
 
-def _modules() -> Iterator[tuple[str, ast.Module]]:
-    for place in PRODUCT:
-        for path in [place] if place.is_file() else sorted(place.rglob("*.py")):
-            yield (
-                path.relative_to(ROOT).as_posix(),
-                ast.parse(path.read_text(encoding="utf-8")),
-            )
+@cache
+def _modules() -> tuple[tuple[str, ast.Module], ...]:
+    return tuple(
+        (path.relative_to(ROOT).as_posix(), ast.parse(path.read_text(encoding="utf-8")))
+        for place in PRODUCT
+        for path in ([place] if place.is_file() else sorted(place.rglob("*.py")))
+    )
 
 
 def _dotted(node: ast.AST) -> str:

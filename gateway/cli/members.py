@@ -50,6 +50,8 @@ def _add(args: argparse.Namespace, console: Console) -> int:
 
     with console.open_store() as store:
         new = store.write(members.add, args.user, lang=args.lang, at_ms=now_ms())
+    if not new and args.lang is not None:
+        return console.tell(texts.LANG_SET, user=args.user, lang=args.lang)
     return console.tell(texts.ADDED if new else texts.WAS_THERE, user=args.user)
 
 

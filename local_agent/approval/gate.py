@@ -296,7 +296,13 @@ class Gate:
     ) -> None:
         now = self._clock.now()
         words = Statement(
-            stored.approval_id, stored.digest, choice, approver, reason, at_ms=now.wall_ms
+            stored.approval_id,
+            stored.digest,
+            choice,
+            approver,
+            reason,
+            at_ms=now.wall_ms,
+            risk=stored.risk,
         )
         key = self._key()
         signature = key.sign(APPROVAL, words.raw)

@@ -16,6 +16,7 @@ from local_agent.errors import RefusedError
 from local_agent.safety.authority import classify_operation
 from local_agent.safety.decision import Statement
 from local_agent.safety.risk import Circumstances
+from local_agent.safety.risk_policy import kept_path
 from local_agent.store.approvals import START_WITHIN_MS, StoredApproval
 from local_agent.store.journal import Journal
 
@@ -30,7 +31,8 @@ def wish_of(seal: Seal, around: Circumstances) -> StoredApproval:
     raw = seal_bytes(seal)
     risk = classify_operation(seal.action, seal.payload, around)
     if risk.level == "refused":
-        raise RefusedError(risk.reasons)
+        path = kept_path(seal.action, seal.payload, around.policy)
+        raise RefusedError(risk.reasons, path=path if "policy-path" in risk.reasons else None)
     return StoredApproval(
         approval_id=seal.approval_id,
         task_id=seal.task_id,

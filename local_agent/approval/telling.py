@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from common.model.state import Reason, TaskState
+from common.seal import Seal, read_seal
+from common.seal_payloads import read_changes
 from local_agent.approval.gate import Gate
 from local_agent.approval.records import PendingApproval
 from local_agent.store.approvals import StoredApproval
@@ -19,6 +21,7 @@ from local_agent.store.endings import read_ending
 from local_agent.store.runner import JournalThread
 from local_agent.store.tasks import Task
 
+MAX_LEFT_OUT: Final = 10  # files that are told by name
 _ENDED: Final = {Reason.COMPLETED: "passed", Reason.FAILED: "failed"}
 
 
@@ -57,7 +60,7 @@ class Teller:
             AuthError: ``approval.changed``: the stored bytes were tampered with.
         """
         shown = await self._gate.show(approval_id)
-        stored, task, check = await self._db.run(self._rows, shown.approval)
+        stored, task, check, first = await self._db.run(self._rows, shown.approval)
         names, can_check = await asyncio.to_thread(self._look, shown.approval)
         return {
             "approval_id": stored.approval_id,
@@ -75,14 +78,18 @@ class Teller:
             "can_narrow": _can_narrow(shown.approval),
             "can_check": can_check and (check is None or check.reason is not None),
             "check": _told(check) if check else None,
+            "left_out": _left_out(shown.approval.seal, first),
         }
 
-    def _rows(self, asked: PendingApproval) -> tuple[StoredApproval, Task, Task | None]:
+    def _rows(
+        self, asked: PendingApproval
+    ) -> tuple[StoredApproval, Task, Task | None, StoredApproval | None]:
         approvals, tasks = self._db.journal.approvals, self._db.journal.tasks
         return (
             approvals.get(asked.approval_id),
             tasks.get(asked.task_id),
             tasks.newest_check(asked.approval_id),
+            approvals.first_of(asked.task_id),
         )
 
     def _look(self, asked: PendingApproval) -> tuple[Mapping[str, str], bool]:
@@ -102,6 +109,19 @@ def _told(check: Task) -> dict[str, Any]:
         "exit_code": run.get("exit_code"),
         "duration_ms": run.get("duration_ms"),
     }
+
+
+def _left_out(seal: Seal, first: StoredApproval | None) -> dict[str, Any] | None:
+    """Return which files were asked for at first and are not any more; None where there are none.
+
+    For the person's orientation: nothing is decided by it.
+    """
+    if seal.action not in ("apply_diff", "undo") or first is None:
+        return None
+    kept = {change.path for change in read_changes(seal.payload)}
+    asked_at_first = [change.path for change in read_changes(read_seal(first.seal).payload)]
+    left = [path for path in asked_at_first if path not in kept]
+    return {"count": len(left), "paths": left[:MAX_LEFT_OUT]} if left else None
 
 
 def _can_narrow(asked: PendingApproval) -> bool:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 EXIT_REFUSED: Final = 1
 _JUDGED: Final = frozenset({"diff", "change", "policy"})
+_KEPT: Final = "policy-path"  # the reason that one file is to blame for
 _FACTS: Final = ("why", "line", "path", "hunk")
 
 
@@ -90,15 +91,21 @@ def _judged(patch: bytes, workspace: Workspace, home: Home) -> dict[str, Any]:
     from local_agent.safety.authority import classify_operation
     from local_agent.safety.policy import load_policy
     from local_agent.safety.risk import Circumstances
+    from local_agent.safety.risk_policy import kept_path
     from local_agent.workspace.git import open_repository
+    from local_agent.workspace.git_hooks import hook_places
     from local_agent.workspace.tree import open_tree
 
     model = parse_diff(patch)
     with open_tree(workspace.path, deny=workspace.deny) as tree:
         repository = open_repository(workspace.path)
         found = describe_change(tree, model, repository=repository, relocate=True)
+    policy = load_policy(home, workspace.name)
     around = Circumstances(
-        diff=found.model, moved=found.moved, policy=load_policy(home, workspace.name)
+        diff=found.model,
+        moved=found.moved,
+        policy=policy,
+        hooks=hook_places(workspace.path),
     )
     payload = change_payload(hashlib.sha256(patch).hexdigest(), found.changes)
     risk = classify_operation("apply_diff", payload, around)
@@ -106,6 +113,7 @@ def _judged(patch: bytes, workspace: Workspace, home: Home) -> dict[str, Any]:
         "verdict": "refused" if risk.level == "refused" else "accepted",
         "code": "policy.refused" if risk.level == "refused" else None,
         **dict.fromkeys(_FACTS),
+        "path": kept_path("apply_diff", payload, policy) if _KEPT in risk.reasons else None,
         "risk": risk.level,
         "reasons": list(risk.reasons),
         "moved": found.moved,
@@ -126,6 +134,7 @@ def _refused(error: CodexBridgeError) -> dict[str, Any]:
 
 
 def _print(verdict: Mapping[str, Any], error: CodexBridgeError | None, screen: Screen) -> None:
+    from local_agent.change_replies import ABOUT
     from local_agent.error_texts import ERRORS
     from local_agent.replies import AND_ALSO, RISK
 
@@ -136,6 +145,8 @@ def _print(verdict: Mapping[str, Any], error: CodexBridgeError | None, screen: S
         told = error or StateError("policy.refused", reasons=reasons)
         why = explain(told, ERRORS, screen.lang)
         print(screen.ink("red", screen.say(change_words.REFUSED, why=why)))
+        if _KEPT in verdict["reasons"]:
+            screen.tell(ABOUT, paths="".join(screen.quote(verdict["path"], 0)))
         return
     files = verdict["files"]
     said = screen.say(

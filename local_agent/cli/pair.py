@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from common.clock import SystemClock
@@ -15,7 +16,7 @@ from common.errors import CodexBridgeError, InputError
 from common.home import Home, find_home, private_dir
 from common.keystore import Keystore
 from common.protocol.pairing import check_words, parse_code
-from common.sentences import Lang, say
+from common.sentences import Lang, Sentence, say
 from common.signing import SigningKey
 from local_agent.cli import words
 from local_agent.cli.screen import Screen, at_keyboard, read_answer, screen_for
@@ -28,6 +29,7 @@ from local_agent.relay.pairing import (
     open_keys,
     save_pairing,
 )
+from local_agent.workspace.registry import Registry
 
 if TYPE_CHECKING:
     import argparse
@@ -66,8 +68,21 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
         words=screen.ink("bold", "  ".join(check_words(key.public, paired.gateway_key))),
         where=screen.say(words.IN_FILE if keys.where == "file" else words.IN_KEYRING),
     )
-    screen.tell(words.PAIRED_RESTART if _agent_runs(home, environ) else words.PAIRED_NEXT)
+    screen.tell(_what_next(home, environ))
     return 0
+
+
+def _what_next(home: Home, environ: Mapping[str, str]) -> Sentence:
+    if _agent_runs(home, environ):
+        return words.PAIRED_RESTART
+    return words.PAIRED_START if _has_workspace(home) else words.PAIRED_NEXT
+
+
+def _has_workspace(home: Home) -> bool:
+    try:
+        return bool(Registry(home, home=Path.home()).load())
+    except CodexBridgeError:
+        return True  # `codexbridge agent` tells what is wrong with the file
 
 
 def _pair(home: Home, keys: Keystore, key: SigningKey, *, url: str, code: str) -> Pairing:

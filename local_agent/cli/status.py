@@ -15,6 +15,7 @@ from common.home import find_home
 from common.sentences import Lang, explain, say
 from common.text import one_line
 from local_agent.cli import status_words, words
+from local_agent.cli.policies import policy_told, strays_told
 from local_agent.cli.screen import Screen, print_json, screen_for
 from local_agent.cli.tasks import asker
 from local_agent.control.client import call
@@ -71,7 +72,7 @@ def _print(found: Mapping[str, Any], screen: Screen) -> None:
         (words.GATEWAY, gateway_lines(found["gateway"], screen)),
         (status_words.KEY, [_key(found["key_storage"], screen)]),
         (status_words.AUDIT_LABEL, _audit(found["audit"], screen)),
-        (status_words.WORKSPACES, _workspaces(found["workspaces"], screen)),
+        (status_words.WORKSPACES, _workspaces(found, screen)),
         (status_words.SANDBOX, [_sandbox(found["sandbox"], screen)]),
         (status_words.ASKS, [_asks(found["windows"], screen)]),
         (
@@ -136,10 +137,20 @@ def _audit(audit: Mapping[str, Any], screen: Screen) -> list[str]:
     return lines
 
 
-def _workspaces(found: list[dict[str, Any]], screen: Screen) -> list[str]:
-    if not found:
-        return [screen.say(words.NO_WORKSPACES)]
-    return [f"{one_line(item['name'])}  {one_line(item['path'], 400)}" for item in found]
+def _workspaces(found: Mapping[str, Any], screen: Screen) -> list[str]:
+    stray = strays_told(found["stray_policies"], screen)
+    if not found["workspaces"]:
+        return [screen.say(words.NO_WORKSPACES), *stray]
+    return [*(_workspace(item, screen) for item in found["workspaces"]), *stray]
+
+
+def _workspace(item: Mapping[str, Any], screen: Screen) -> str:
+    told = [
+        one_line(item["name"]),
+        one_line(item["path"], 400),
+        policy_told(item["policy"], screen),
+    ]
+    return "  ".join(part for part in told if part)
 
 
 def _sandbox(level: str, screen: Screen) -> str:

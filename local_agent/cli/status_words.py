@@ -8,6 +8,15 @@ from common.sentences import Sentence
 
 KEY: Final = Sentence(en="Key", zh="密钥")
 WORKSPACES: Final = Sentence(en="Workspaces", zh="工作区")
+POLICY_IN_FORCE: Final = Sentence(en="policy: yes", zh="策略：有")
+POLICY_BROKEN: Final = Sentence(
+    en="policy: BROKEN ({where}): everything is refused",
+    zh="策略：无效（{where}）：一切操作都被拒绝",
+)
+POLICY_STRAY: Final = Sentence(
+    en="{file} has the name of no workspace, so nothing reads it",
+    zh="{file} 与任何工作区都不同名，不会被读取",
+)
 SANDBOX: Final = Sentence(en="Sandbox", zh="沙箱")
 ASKS: Final = Sentence(en="Asks", zh="询问方式")
 ASKS_BOTH: Final = Sentence(en="in a window, and at a terminal", zh="窗口与终端")

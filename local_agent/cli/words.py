@@ -155,6 +155,7 @@ PAIRED_NEXT: Final = Sentence(
     en="Next: codexbridge workspace add PATH, then codexbridge agent.",
     zh="下一步：codexbridge workspace add 路径，然后 codexbridge agent。",
 )
+PAIRED_START: Final = Sentence(en="Next: codexbridge agent.", zh="下一步：codexbridge agent。")
 PAIRED_RESTART: Final = Sentence(
     en="The agent that runs here does not know this pairing yet. Stop it, and start it again: "
     "codexbridge agent",

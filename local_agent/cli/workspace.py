@@ -5,17 +5,21 @@ What is found is only offered; a person confirms each item, or names them on the
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from common.errors import InputError
-from common.home import find_home
+from common.home import Home, find_home
 from common.sentences import Lang, say
 from common.text import one_line
 from local_agent.cli import words
+from local_agent.cli.policies import policy_told, strays_told
 from local_agent.cli.screen import Screen, at_keyboard, print_json, read_answer, screen_for
 from local_agent.cli.trial import check_start, starts
+from local_agent.safety.policies import standing, stray_policies
 from local_agent.workspace.registry import Registry, Workspace
 from local_agent.workspace.toolchains import Toolchain
 
@@ -49,7 +53,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
 
 def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
     """Add, list or remove."""
-    registry = Registry(find_home(environ), home=Path.home())
+    home = find_home(environ)
+    registry = Registry(home, home=Path.home())
     screen = screen_for(lang, environ)
     if args.action == "add":
         _add(args, registry, screen, environ)
@@ -57,7 +62,7 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
         registry.remove(args.name)
         screen.tell(words.REMOVED, name=args.name)
     else:
-        _list(registry.load(), screen, as_json=args.json)
+        _list(registry.load(), home, screen, as_json=args.json)
     return 0
 
 
@@ -178,13 +183,19 @@ def _says_yes(group: Sequence[Toolchain], screen: Screen) -> bool:
     return False
 
 
-def _list(found: Sequence[Workspace], screen: Screen, *, as_json: bool) -> None:
+def _list(found: Sequence[Workspace], home: Home, screen: Screen, *, as_json: bool) -> None:
+    policies = {item.name: asdict(standing(home, item.name)) for item in found}
     if as_json:
-        print_json([_to_dict(item) for item in found])
+        print_json([_to_dict(item) | {"policy": policies[item.name]} for item in found])
     elif not found:
         screen.tell(words.NO_WORKSPACES)
     else:
-        screen.table([_row(item, screen) for item in found])
+        screen.table(
+            [(*_row(item, screen), policy_told(policies[item.name], screen)) for item in found]
+        )
+    # Beside the list itself, which programs read.
+    for line in strays_told(stray_policies(home, policies), screen):
+        print(line, file=sys.stderr)
 
 
 def _row(item: Workspace, screen: Screen) -> tuple[str, ...]:

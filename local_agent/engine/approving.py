@@ -26,7 +26,7 @@ from common.sentences import Lang, Sentence, Words, same, say
 from local_agent import change_replies, replies
 from local_agent.approval.records import Decision, PendingApproval, question
 from local_agent.engine import summaries
-from local_agent.engine.operation import Ended, Operation, Sealable
+from local_agent.engine.operation import Ended, Operation, Sealable, check_known
 from local_agent.engine.ports import Gate, TaskStore, Workspaces
 from local_agent.engine.run import Run, StoppedError, unless_stopped
 from local_agent.engine.sealing import Sealer
@@ -37,6 +37,7 @@ from local_agent.safety.policy import Policy
 from local_agent.safety.risk import Circumstances
 from local_agent.store.approvals import StoredApproval
 from local_agent.store.tasks import Task
+from local_agent.workspace.git_hooks import hook_places
 from local_agent.workspace.registry import Workspace
 
 AGAIN_SECONDS: Final = 5.0  # after the journal refused to keep how an operation ended
@@ -180,7 +181,11 @@ class Approving:
         sealable, policy = await self._prepared(task, workspace)
         seal = self._sealer.seal(task, sealable, policy=policy, version=version)
         around = Circumstances(
-            allowed=sealable.allowed, diff=sealable.diff, moved=sealable.moved, policy=policy
+            allowed=sealable.allowed,
+            diff=sealable.diff,
+            moved=sealable.moved,
+            policy=policy,
+            hooks=await asyncio.to_thread(hook_places, workspace.path),
         )
         asked = await self._gate.request(seal, around=around)
         return await self._wait_for(task, opening, asked)
@@ -205,7 +210,8 @@ class Approving:
             if error.code.partition(".")[0] not in _MOVED_ON:
                 raise
             # It could be done when it was proposed: the files have moved on since.
-            return await self._log.ended(task, Reason.DRIFTED, summaries.of_moving_on)
+            here = partial(_to_ask_again, summaries.of_moving_on, task.short_id)
+            return await self._log.ended(task, Reason.DRIFTED, summaries.of_moving_on, here=here)
 
     async def _is_as_sealed(self, task: Task, seal: Seal) -> bool:
         try:
@@ -231,7 +237,8 @@ class Approving:
     ) -> Task:
         if not await self._policy_stands(approval, workspace):
             words = partial(summaries.of_drift, ("policy",))
-            return await self._log.ended(task, Reason.DRIFTED, words)
+            here = partial(_to_ask_again, words, task.short_id)
+            return await self._log.ended(task, Reason.DRIFTED, words, here=here)
         run.executing = True
         try:
             grant = await self._gate.take_grant(approval.approval_id, approval.digest)
@@ -249,6 +256,8 @@ class Approving:
         operation = self._operations[grant.seal.action]
         ended = await operation.run(task, run, grant, workspace)
         summary, here = ended.summary, ended.here or ended.summary
+        if ended.reason is Reason.DRIFTED:
+            here = partial(_to_ask_again, here, task.short_id)
         if run.closing:
             summary, here = partial(_stopped, summary), partial(_stopped, here)
         task = await self._recorded(
@@ -330,7 +339,8 @@ def _undone_parts(seal: Seal, keep: tuple[str, ...]) -> tuple[str, ...]:
     changes = read_changes(seal.payload)
     done = {one.path: one.old_path or one.path for one in changes}
     named = {done.get(path, path) for path in keep}
-    if not named or not named < set(done.values()):
+    check_known(named, done.values())
+    if not named or named == set(done.values()):
         raise InputError("approval.narrow", count=len(named))
     return tuple(sorted(named))
 
@@ -361,6 +371,10 @@ def _asking(opening: Words, asked: PendingApproval, lang: Lang) -> str:
 
 def _asked_again(why: Sentence, lang: Lang) -> str:
     return say(replies.ASKED_AGAIN, lang, why=say(why, lang))
+
+
+def _to_ask_again(words: Words, short_id: str, lang: Lang) -> str:
+    return f"{words(lang)}\n{say(change_replies.TO_ASK_AGAIN, lang, task=short_id)}"
 
 
 def _stopped(words: Words, lang: Lang) -> str:

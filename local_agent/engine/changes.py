@@ -16,7 +16,7 @@ from common.errors import InputError, StateError
 from common.model.proposal import Diff, DiffFileSummary, TaskResult, Undo
 from common.seal import Action, Seal
 from local_agent.engine import facts, summaries
-from local_agent.engine.operation import Ended, Sealable
+from local_agent.engine.operation import Ended, Sealable, check_known
 from local_agent.engine.ports import Applier, Blobs
 from local_agent.engine.run import Run
 from local_agent.errors import RefusedError
@@ -87,7 +87,7 @@ class ApplyDiff:
         """Return the diff of these files alone, as a new proposal.
 
         Raises:
-            InputError: ``approval.narrow``: none of its files, or all of them, are named.
+            InputError: ``approval.narrow``: none of its files, all of them, or others are named.
         """
         whole = parse_diff(await asyncio.to_thread(self._blobs.get, _diff(result).diff_id))
         model = _selected(whole, keep)
@@ -189,10 +189,10 @@ def _undone(seal: Seal) -> str:
 
 def _selected(whole: DiffModel, keep: tuple[str, ...]) -> DiffModel:
     known = {file.path for file in whole.files}
-    wanted = known.intersection(keep)
-    if not wanted or wanted == known or len(wanted) != len(set(keep)):
-        raise InputError("approval.narrow", count=len(wanted))
-    return select(whole, tuple(keep))
+    check_known(keep, known)
+    if not keep or set(keep) == known:
+        raise InputError("approval.narrow", count=len(keep))
+    return select(whole, keep)
 
 
 def _result(task: Task) -> TaskResult:

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from common.diff.model import DiffModel
+from common.errors import InputError
 from common.model.proposal import TaskResult
 from common.model.state import Reason
 from common.seal import Action, Seal, Undo
@@ -22,6 +23,8 @@ from local_agent.engine.run import Run
 from local_agent.grant import Grant
 from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace
+
+MAX_NAMED: Final = 5  # unknown paths in an error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +65,16 @@ class Ended:
     summary: Words
     here: Words | None = None
     did: Mapping[str, Any] | None = None
+
+
+def check_known(keep: Collection[str], known: Collection[str]) -> None:
+    """Require that an operation has all the parts that are to be kept.
+
+    Raises:
+        InputError: ``approval.narrow`` with ``why`` ``unknown`` and the ``paths`` it has not.
+    """
+    if unknown := sorted(set(keep).difference(known)):
+        raise InputError("approval.narrow", why="unknown", paths=", ".join(unknown[:MAX_NAMED]))
 
 
 class Operation(Protocol):

@@ -79,9 +79,12 @@ def of_rejection(decision: Decision, lang: Lang) -> str:
     return say(replies.REJECTED_WHY, lang, why=why)
 
 
-def of_refusal(codes: tuple[str, ...], lang: Lang) -> str:
-    """Return that policy forbids it, and why."""
-    return say(replies.REFUSED, lang, why=reasons(codes, lang))
+def of_refusal(codes: tuple[str, ...], lang: Lang, *, path: str | None = None) -> str:
+    """Return that policy forbids it, why, and for which file first."""
+    told = say(replies.REFUSED, lang, why=reasons(codes, lang))
+    if path is None:
+        return told
+    return f"{told}\n{say(change_replies.ABOUT, lang, paths=_named((path,), lang))}"
 
 
 def of_early_end(error: Exception, task: Task) -> tuple[Reason, Words]:
@@ -89,7 +92,7 @@ def of_early_end(error: Exception, task: Task) -> tuple[Reason, Words]:
     if isinstance(error, StoppedError):
         return Reason.CANCELLED, partial(say, replies.CANCELLED)
     if isinstance(error, RefusedError):
-        return Reason.REFUSED, partial(of_refusal, error.reasons)
+        return Reason.REFUSED, partial(of_refusal, error.reasons, path=error.path)
     if isinstance(error, CodexBridgeError):
         # Flooding is a limit, and a policy that cannot be read refuses everything: no faults.
         limited = isinstance(error, FloodedError | PolicyError)

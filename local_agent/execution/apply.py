@@ -15,7 +15,6 @@ import asyncio
 import errno
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Final
 
 from common.access_lists import without_list
@@ -232,7 +231,7 @@ class Applier:
                 now.layout,
                 tag=tag_of(seal.approval_id),
                 folder_modes={parts_of(path): bits for path, bits in details.folders.items()},
-                keep=partial(self._backups.keep, seal.approval_id, kept, _details(tree, now)),
+                keeping=self._backups.keeping(seal.approval_id, kept, _details(tree, now)),
             )
         except InputError as error:
             return _drifted(error.code, "changes", str(error.facts.get("path", "")))

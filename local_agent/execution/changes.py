@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
+from common.diff.misfit import misfit
 from common.diff.model import DiffModel, FileDiff, Mode
 from common.diff.patching import deletion, patched, relocated
 from common.errors import InputError
@@ -20,6 +21,7 @@ from common.strict_json import canonical
 from local_agent.safety.backups import Details
 from local_agent.workspace import paths
 from local_agent.workspace.layout import FreeNames, Layout, lay_out
+from local_agent.workspace.recovery import is_reserved
 from local_agent.workspace.tree import MAX_FILE_BYTES, Found, Parts, Tree, parts_of
 from local_agent.workspace.writer import Content, Write
 
@@ -92,7 +94,7 @@ def describe_change(
             names.take(one.parts)
     changes = tuple(one.sealed for one in files)
     base = _base(tree, files)
-    _check_sealable(changes, base, {part for one in files for part in one.above})
+    _check_sealable(changes, base, _above(files))
     writes = tuple(write for one in files for write in one.writes())
     result = DiffModel(tuple(one.file for one in files)) if work.moved else model
     return Described(changes, base, result, work.moved, writes, layout)
@@ -117,13 +119,6 @@ class _File:
     def removed(self) -> Iterator[Parts]:
         if self.file.op in ("delete", "rename"):
             yield self.source
-
-    @property
-    def above(self) -> Iterator[str]:
-        """Give every folder on the way, whether it is there or will be."""
-        for parts in {self.parts, self.source}:
-            for depth in range(1, len(parts)):
-                yield "/".join(parts[:depth]) + "/"
 
     def writes(self) -> Iterator[Write]:
         """Give what becomes of each path; the source of a copy is only read."""
@@ -164,9 +159,14 @@ class _Work:
         except InputError:
             if not relocate:
                 raise
-        file, moved = relocated(file, before)
-        self.moved += moved
-        return file, patched(file, before)
+        try:
+            file, moved = relocated(file, before)
+            self.moved += moved
+            return file, patched(file, before)
+        except InputError as error:
+            if why := misfit(file, before):
+                raise InputError(error.code, **error.facts, why=why) from None
+            raise
 
     def _source(self, file: FileDiff, source: Parts) -> Found:
         path = "/".join(source)
@@ -195,6 +195,8 @@ class _Work:
         path = "/".join(parts)
         if paths.matches(parts, self.tree.deny):
             raise InputError("change.denied", path=path)
+        if any(map(is_reserved, parts)):
+            raise InputError("change.reserved", path=path)
         # What is a file cannot be a submodule; a folder that is not there could be one.
         for depth in range(1, len(parts) + is_new):
             above = parts[:depth]
@@ -261,6 +263,12 @@ def _sealed(file: FileDiff, old: Found | None, content: Content | None) -> Seale
         new_mode=None if content is None else mode_of(content.mode),
         size=0 if content is None else len(content.data),
     )
+
+
+def _above(files: list[_File]) -> set[str]:
+    """Return every folder on the way, whether it is there or will be."""
+    folders = {parts[:-1] for one in files for parts in (one.parts, one.source)}
+    return {"/".join(parts[:end]) + "/" for parts in folders for end in range(1, len(parts) + 1)}
 
 
 def _check_sealable(

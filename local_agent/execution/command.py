@@ -33,6 +33,7 @@ from local_agent.execution.output import Tail, chat_tail, full_log
 from local_agent.grant import Grant
 from local_agent.process import KEPT_BYTES, Excess, Exit, Kept, Limits, Stream, run_child
 from local_agent.workspace import manifest
+from local_agent.workspace.git_hooks import hook_places
 from local_agent.workspace.manifest import Differences
 from local_agent.workspace.registry import Workspace
 
@@ -249,6 +250,7 @@ class Executor:
         # A command on a copy cannot change the workspace, and the copy goes away.
         place = None if "copy" in now.payload else workspace.path
         before = await asyncio.to_thread(manifest.take, place) if place else None
+        hooks = await asyncio.to_thread(hook_places, place) if place else ()
         listener = _Listener()
         ticker = asyncio.create_task(self._tell(listener, on_progress))
         self._unsandboxed += not contained
@@ -282,7 +284,9 @@ class Executor:
             tail=tail.text,
             output_before=tail.before,
             log_sha256=log,
-            differences=manifest.compare(before, after) if before and after else None,
+            differences=(
+                manifest.compare(before, after, hooks=hooks) if before and after else None
+            ),
             survivors=ended.survivors,
         )
 

@@ -7,7 +7,7 @@ would start from.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,8 +26,10 @@ from local_agent.execution.sandbox import (
     bubblewrap_profile,
     find_bubblewrap,
 )
+from local_agent.execution.system_sockets import system_sockets
 from local_agent.process import KEPT_BYTES
 from local_agent.workspace.git import git_head
+from local_agent.workspace.git_hooks import hook_places
 from local_agent.workspace.registry import Workspace, place_of
 from local_agent.workspace.survey import Survey, Surveyor
 
@@ -42,6 +44,7 @@ class Surroundings:
         environ: The agent's environment, for the variables that a workspace passes on.
         level: What the sandbox's test at start proved (`local_agent.execution.self_test`).
         surveyor: Looks at the files of workspaces, and remembers what it has read.
+        workspaces: Gives the real paths of all workspaces; no command may see any but its own.
     """
 
     places: Home
@@ -49,11 +52,25 @@ class Surroundings:
     environ: Mapping[str, str]
     level: Level
     surveyor: Surveyor = field(default_factory=Surveyor, compare=False)
+    workspaces: Callable[[], tuple[Path, ...]] = field(default=tuple, compare=False)
 
     @property
     def private(self) -> tuple[Path, ...]:
         """Our own directories, which no sandbox shows."""
         return (self.places.config, self.places.state, self.places.run)
+
+    def hidden_from(self, workspace: Workspace) -> tuple[Path, ...]:
+        """Return what its sandbox covers wherever a bind would show it.
+
+        Ours, and the other workspaces but those that hold a confirmed toolchain of this one.
+        """
+        tools = [path for tool in workspace.toolchains for path in tool.paths]
+        others = [
+            other
+            for other in self.workspaces()
+            if other != workspace.path and not any(path.is_relative_to(other) for path in tools)
+        ]
+        return (*self.private, *others)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +145,7 @@ def describe(
     folder = _folder(workspace, cwd)
     home = around.home.resolve()
     survey = around.surveyor.survey(workspace.path)
-    profile = _profile(around, workspace, home, survey, network=network, copy=copy)
+    profile, closed = _sandbox(around, workspace, home, survey, network=network, copy=copy)
     env = build_environment(workspace, around.environ, home=home, cwd=folder)
     program = resolve_program(
         line.argv[0] if line.argv is not None else SHELL,
@@ -152,7 +169,6 @@ def describe(
         copy=copy.of if copy else None,
     )
     rest = line.argv[1:] if line.argv is not None else ("-c", line.script or "")
-    closed = _closed(around, workspace, survey, copied=copy is not None)
     start = around.surveyor.survey(copy.path, whole=True) if copy else survey
     argv = tuple(profile.wrap([program.path, *rest], cwd=folder, closed=closed))
     head = git_head(workspace.path)
@@ -214,13 +230,43 @@ def _folder(workspace: Workspace, cwd: str) -> Path:
     return place
 
 
-def _profile(
+def _sandbox(
     around: Surroundings,
     workspace: Workspace,
     home: Path,
     survey: Survey,
     *,
     network: bool,
+    copy: Copy | None,
+) -> tuple[Profile, list[Path]]:
+    """Return the sandbox, and the sockets to be covered at the start."""
+    hidden = around.hidden_from(workspace)
+    elsewhere = (workspace.path, home, *(path.resolve() for path in hidden))
+    # The system's folders are shown with all that lies in them.
+    sockets = system_sockets(apart_from=elsewhere)
+    profile = _profile(
+        around,
+        workspace,
+        home,
+        survey,
+        hidden=hidden,
+        network=network,
+        strangers=survey.strangers or sockets is None,
+        copy=copy,
+    )
+    near = _closed(around, workspace, survey, copied=copy is not None)
+    return profile, [*near, *(sockets or ())]
+
+
+def _profile(
+    around: Surroundings,
+    workspace: Workspace,
+    home: Path,
+    survey: Survey,
+    *,
+    hidden: tuple[Path, ...],
+    network: bool,
+    strangers: bool,
     copy: Copy | None,
 ) -> Profile:
     program = find_bubblewrap() if around.level == "bubblewrap" else None
@@ -233,10 +279,11 @@ def _profile(
         workspace=workspace.path,
         home=home,
         read_only=tuple(path for tool in workspace.toolchains for path in tool.paths),
-        private=around.private,
+        private=hidden,
         repositories=survey.repositories,
+        hooks=hook_places(workspace.path),
         network=network,
-        strangers=survey.strangers,
+        strangers=strangers,
         copy=copy.path if copy else None,
     )
 

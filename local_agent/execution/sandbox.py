@@ -140,6 +140,7 @@ def bubblewrap_profile(
     read_only: tuple[Path, ...] = (),
     private: tuple[Path, ...] = (),
     repositories: tuple[str, ...] = (),
+    hooks: tuple[str, ...] = (),
     network: bool = False,
     strangers: bool = False,
     copy: Path | None = None,
@@ -153,6 +154,7 @@ def bubblewrap_profile(
         read_only: Confirmed toolchain paths, inside or outside of workspace and home.
         private: Our own directories, hidden wherever another bind would show them.
         repositories: The ``.git`` of repositories further down, relative to the workspace.
+        hooks: Where git takes hooks from, relative to the workspace.
         network: Whether the host's network is shared (R51).
         strangers: Whether the workspace may hold sockets that will not be closed (`Profile.wrap`);
             then no socket with a name can be made, as where the network is shared.
@@ -172,12 +174,10 @@ def bubblewrap_profile(
         raise InputError("sandbox.home", path=home)
     mounts = _read_only_mounts(workspace, read_only)
     if copy is not None:
-        for _, path in mounts:
-            if path.is_relative_to(workspace):
-                _refuse_links(copy, copy / path.relative_to(workspace))
+        _check_copy(copy, workspace, mounts)
     mounts.append(("--bind", workspace))
     # What nobody runs after a copy is gone needs no protection in it.
-    names = (*PROTECTED, *OBEYED, *repositories) if copy is None else (".git",)
+    names = (*PROTECTED, *OBEYED, *repositories, *hooks) if copy is None else (".git",)
     mounts += [("--ro-bind", path) for path in _protected(workspace, names)]
     mounts += _hidden(private, mounts)
     # The outer before the inner, so that a toolchain in the workspace stays read-only and a
@@ -192,6 +192,12 @@ def bubblewrap_profile(
     options += ["--remount-ro", "/"]
     calls = seccomp.build_filter(machine, network=network or strangers)
     return Profile("bubblewrap", tuple(options), calls)
+
+
+def _check_copy(copy: Path, workspace: Path, mounts: Iterable[tuple[str, Path]]) -> None:
+    for _, path in mounts:
+        if path.is_relative_to(workspace):
+            _refuse_links(copy, copy / path.relative_to(workspace))
 
 
 def _hidden(private: tuple[Path, ...], mounts: list[tuple[str, Path]]) -> list[tuple[str, Path]]:

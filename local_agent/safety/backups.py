@@ -7,7 +7,8 @@ removed, is noted beside them and is no more than advice.  Blocking.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -48,8 +49,13 @@ class Backups:
     def __init__(self, blobs: Blobs) -> None:
         self._blobs = blobs
 
-    def keep(self, approval_id: str, contents: Iterable[bytes], details: Details) -> None:
-        """Keep what a change will replace; on disk when this returns.
+    @contextmanager
+    def keeping(
+        self, approval_id: str, contents: Iterable[bytes], details: Details
+    ) -> Iterator[None]:
+        """Keep what a change will replace; on disk when the block ends.
+
+        What the block itself puts on disk is waited for together with it.
 
         Args:
             approval_id: Of the change.
@@ -60,7 +66,8 @@ class Backups:
             StoreError: ``blob.too-large``.
             OSError: the machine refused; the change must not be made.
         """
-        self._blobs.put_all(contents)
+        with self._blobs.putting(contents):
+            yield
         if details:
             self._blobs.put_note(_key(approval_id), canonical(_stored(details)))
 

@@ -14,7 +14,11 @@ from local_agent.store.approvals import StoredApproval
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A decision in words, which the agent's key signs under the APPROVAL label."""
+    """A decision in words, which the agent's key signs under the APPROVAL label.
+
+    Attributes:
+        risk: As the person saw it classified.
+    """
 
     approval_id: str
     digest: str
@@ -22,19 +26,21 @@ class Statement:
     approver: str
     reason: str | None
     at_ms: int
+    risk: Literal["normal", "high"]
 
     @property
     def raw(self) -> bytes:
         """The bytes that are signed and stored."""
         return canonical(
             {
-                "v": 1,
+                "v": 2,
                 "approval_id": self.approval_id,
                 "digest": self.digest,
                 "decision": self.choice,
                 "approver": self.approver,
                 "reason": self.reason,
                 "at": self.at_ms,
+                "risk": self.risk,
             }
         )
 
@@ -57,6 +63,7 @@ def check_approved(stored: StoredApproval, *, by: VerifyKey) -> None:
         stored.approver or "",
         stored.decision_reason,
         at_ms=stored.decided_at or 0,
+        risk=stored.risk,
     ).raw
     same = hmac.compare_digest(words, stored.statement or b"")
     if not same or not hmac.compare_digest(by.raw, stored.public_key or b""):

@@ -66,14 +66,22 @@ class Policy:
 def load_policy(places: Home, workspace: str) -> Policy:
     """Return the policy of a workspace; where there is no file, the one that adds nothing.
 
+    Raises:
+        PolicyError: as by `find_policy`; then nothing may be done in the workspace.
+    """
+    return find_policy(places, workspace) or Policy()
+
+
+def find_policy(places: Home, workspace: str) -> Policy | None:
+    """Return the policy of a workspace, or None where there is no file.
+
     Args:
         places: Where the config directory is.
         workspace: Its name in the registry.
 
     Raises:
         PolicyError: ``policy.unreadable``, ``policy.not-private``, ``policy.syntax``,
-            ``policy.unknown-key`` (key) or ``policy.value`` (key), each with ``file``; then
-            nothing may be done in the workspace.
+            ``policy.unknown-key`` (key) or ``policy.value`` (key), each with ``file``.
     """
     folder = places.config / FOLDER
     name = f"{FOLDER}/{workspace}.toml"  # told to the chat as well, so without the rest of its path
@@ -81,7 +89,7 @@ def load_policy(places: Home, workspace: str) -> Policy:
         _check_folder(folder)
         data = _read(folder / f"{workspace}.toml")
     except FileNotFoundError:
-        return Policy()
+        return None
     except ConfigError as error:
         private = error.code == "config.file-readable-by-others"
         code = "policy.not-private" if private else "policy.unreadable"

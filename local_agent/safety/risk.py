@@ -39,12 +39,14 @@ class Circumstances:
         diff: What the sealed diff says; a change without it is refused.
         moved: How many of its blocks stand elsewhere in the files than their author said.
         policy: The person's own, for this workspace.
+        hooks: Where git takes hooks from, relative to the workspace.
     """
 
     allowed: Collection[Sequence[str]] = ()
     diff: DiffModel | None = None
     moved: int = 0
     policy: Policy = field(default_factory=Policy)
+    hooks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

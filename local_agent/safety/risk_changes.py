@@ -19,6 +19,7 @@ from common.diff.view import marks
 from common.errors import InputError
 from common.seal_payloads import SealedChange, read_changes
 from local_agent.safety.risk import Circumstances, Finding, Row, Table, findings
+from local_agent.workspace.git_hooks import is_hook
 from local_agent.workspace.paths import is_denied, is_execution_surface
 
 MAX_FILES: Final = 500
@@ -40,12 +41,14 @@ class ChangeFacts:
         diff: What its sealed diff says, or None when nobody read it.
         marks: Codes of `common.diff.view.marks` that its added lines carry.
         moved: How many blocks stand elsewhere than their author said.
+        hooks: Where git takes hooks from.
     """
 
     changes: tuple[SealedChange, ...]
     diff: DiffModel | None
     marks: frozenset[str]
     moved: int
+    hooks: tuple[str, ...]
 
     @property
     def paths(self) -> list[str]:
@@ -63,12 +66,18 @@ def change_facts(changes: tuple[SealedChange, ...], around: Circumstances) -> Ch
     """Return the facts of sealed changes."""
     found = marks(around.diff) if around.diff else ()
     codes = frozenset(mark.code for mark in found)
-    return ChangeFacts(changes, around.diff, codes, around.moved)
+    return ChangeFacts(changes, around.diff, codes, around.moved, around.hooks)
 
 
 def judge_change(payload: Mapping[str, Any], around: Circumstances) -> list[Finding]:
     """Return what the table says of a sealed change or undo."""
     return findings(CHANGES, change_facts(read_changes(payload), around))
+
+
+def _touches_surface(facts: ChangeFacts) -> bool:
+    return facts.touches(is_execution_surface) or facts.touches(
+        lambda path: is_hook(path, facts.hooks)
+    )
 
 
 def is_dotfile(path: str) -> bool:
@@ -156,7 +165,7 @@ CHANGES: Final[Table[ChangeFacts]] = (
     UNSAFE_NAME,
     TOO_MANY,
     Row("high", "deletes", lambda f: any(one.op == "delete" for one in f.changes)),
-    Row("high", "execution-surface", lambda f: f.touches(is_execution_surface)),
+    Row("high", "execution-surface", _touches_surface),
     Row("high", "dotfile", lambda f: f.touches(is_dotfile)),
     Row("high", "lock-file", lambda f: f.touches(is_lock_file)),
     Row("high", "executable", lambda f: _becomes_executable(f.changes)),

@@ -38,11 +38,15 @@ class PolicyFacts:
         Case and forms of characters do not matter, and ``*`` crosses folders: too much is refused
         rather than too little.
         """
+        return self.first_of(patterns) is not None
+
+    def first_of(self, patterns: Sequence[str]) -> str | None:
+        """Return the first path of the action, in its own order, that falls under a pattern."""
         if not patterns:
-            return False
+            return None
         matches = _pattern(patterns).fullmatch
-        names = {name for one in self.changes for name in (one.path, one.old_path) if name}
-        return any(matches(way) for name in names for way in _ways(name))
+        names = (name for one in self.changes for name in (one.path, one.old_path) if name)
+        return next((name for name in names if any(map(matches, _ways(name)))), None)
 
     def mentions_program(self) -> bool:
         """Tell whether a command names a program that the policy refuses."""
@@ -60,6 +64,13 @@ def judge_policy(action: str, payload: Mapping[str, Any], around: Circumstances)
     command = command_facts(payload, around) if action == "run_command" else None
     facts = PolicyFacts(action, around.policy, command, _changes(action, payload))
     return findings(POLICY, facts)
+
+
+def kept_path(action: str, payload: Mapping[str, Any], policy: Policy) -> str | None:
+    """Return the first file of a sealed action that the policy keeps as it is, if any."""
+    return PolicyFacts(action, policy, None, _changes(action, payload)).first_of(
+        policy.refuse_paths
+    )
 
 
 def _changes(action: str, payload: Mapping[str, Any]) -> tuple[SealedChange, ...]:

@@ -110,6 +110,13 @@ class Approvals:
         )
         return _approval(row) if row else None
 
+    def first_of(self, task_id: str) -> StoredApproval | None:
+        """Return the first approval that a task asked for, whatever its state."""
+        row = self._db.one(
+            f"{_SELECT} WHERE task_id = ? ORDER BY created_at, rowid LIMIT 1", task_id
+        )
+        return _approval(row) if row else None
+
     def completed_undos(self, approval_id: str) -> Sequence[StoredApproval]:
         """Return the undos that were carried out whole and name this approval, oldest first.
 

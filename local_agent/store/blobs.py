@@ -11,7 +11,8 @@ import hmac
 import os
 import re
 import secrets
-from collections.abc import Iterable, Mapping
+import threading
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -24,6 +25,9 @@ MAX_BLOB_BYTES: Final = 8 * 1024 * 1024
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FOLDERS_AT_ONCE: Final = 64  # whose handles are open together
 _NAME: Final = re.compile(r"[0-9a-f]{64}")
+# Between looking at an age and removing what is old, nothing may become young: whoever kept it
+# would find nothing.  One process has the folder, with several threads.
+_AGES: Final = threading.Lock()
 
 
 class Blobs:
@@ -43,15 +47,19 @@ class Blobs:
         name = hashlib.sha256(data).hexdigest()
         path = self._path(name)
         try:
-            os.utime(path)  # its age counts from the last time that somebody kept it
+            with _AGES:
+                os.utime(path)  # its age counts from the last time that somebody kept it
         except FileNotFoundError:
             write_private(path, data)
         return name
 
-    def put_all(self, contents: Iterable[bytes]) -> None:
-        """Store many, all durable when this returns; their flushes overlap.
+    @contextlib.contextmanager
+    def putting(self, contents: Iterable[bytes]) -> Iterator[None]:
+        """Store many: there when the block begins, and durable when it ends without an error.
 
-        What is there already is read, and believed only when it is whole.
+        Their flushes overlap.  Names are flushed last: a file system that keeps a log has written
+        them by then, if the block itself has flushed anything.  What is there already is read, and
+        believed only when it is whole.
 
         Raises:
             StoreError: ``blob.too-large``.
@@ -65,16 +73,29 @@ class Blobs:
             if name not in missing and not self._refresh(name):
                 missing[name] = data
         folders = sorted({name[:2] for name in missing})
-        for first in range(0, len(folders), _FOLDERS_AT_ONCE):
-            some = set(folders[first : first + _FOLDERS_AT_ONCE])
-            self._write({name: data for name, data in missing.items() if name[:2] in some})
+        parts = [
+            set(folders[first : first + _FOLDERS_AT_ONCE])
+            for first in range(0, len(folders), _FOLDERS_AT_ONCE)
+        ]
+        made = [self._make_folder(folder) for folder in folders]
+        for part in parts:
+            self._write({name: data for name, data in missing.items() if name[:2] in part})
+        yield
+        for part in parts:
+            with self._opened(part) as handles:
+                sync_folders(handles.values())
+        if any(made):
+            with self._opened([""]) as handles:
+                sync_folders(handles.values())
 
     def put_note(self, key: str, data: bytes) -> None:
         """Store bytes durably under a name of their own; they live as long as the blobs.
 
         Nothing proves them when they are read: whoever reads them checks what they say.
         """
-        write_private(self._note_path(key), data)
+        path = self._note_path(key)
+        with _AGES:
+            write_private(path, data)
 
     def note(self, key: str) -> bytes | None:
         """Return what was stored under this name; None where there is nothing."""
@@ -93,7 +114,8 @@ class Blobs:
         """
         removed = 0
         for path in self._folder.glob("??/*"):
-            with contextlib.suppress(FileNotFoundError):  # a write that was just renamed
+            # Not found is a write that was just renamed.
+            with contextlib.suppress(FileNotFoundError), _AGES:
                 if path.stat().st_mtime < before_s:
                     path.unlink()
                     removed += 1
@@ -119,20 +141,15 @@ class Blobs:
     def _refresh(self, name: str) -> bool:
         try:
             self.get(name)
-            os.utime(self._path(name))
+            with _AGES:
+                os.utime(self._path(name))
         except (AuthError, ConfigError, StoreError, FileNotFoundError):
             return False
         return True
 
     def _write(self, blobs: Mapping[str, bytes]) -> None:
-        """Write blobs of a few folders: beside, flushed, renamed, folders flushed."""
-        with contextlib.ExitStack() as stack:
-            handles: dict[str, int] = {}
-            is_any_new = False
-            for name in {name[:2] for name in blobs}:
-                is_any_new |= self._make_folder(name)
-                handles[name] = os.open(self._folder / name, _FOLDER)
-                stack.callback(os.close, handles[name])
+        """Write blobs of a few folders: beside, flushed, renamed."""
+        with self._opened({name[:2] for name in blobs}) as handles:
             # Random, not by process: after a kill -9 the next one may well have the same number.
             end = f".{secrets.token_hex(8)}.tmp"
             write_files(
@@ -141,12 +158,20 @@ class Blobs:
                     for name, data in blobs.items()
                 ]
             )
-            for name in blobs:
-                folder_handle = handles[name[:2]]
-                os.rename(name + end, name, src_dir_fd=folder_handle, dst_dir_fd=folder_handle)
-            sync_folders(handles.values())
-            if is_any_new:
-                self._sync_top()
+            with _AGES:
+                for name in blobs:
+                    place = handles[name[:2]]
+                    os.rename(name + end, name, src_dir_fd=place, dst_dir_fd=place)
+
+    @contextlib.contextmanager
+    def _opened(self, folders: Iterable[str]) -> Iterator[dict[str, int]]:
+        """Give handles of a few folders of blobs; the empty name is that of all of them."""
+        with contextlib.ExitStack() as stack:
+            handles: dict[str, int] = {}
+            for folder in folders:
+                handles[folder] = os.open(self._folder / folder, _FOLDER)
+                stack.callback(os.close, handles[folder])
+            yield handles
 
     def _make_folder(self, name: str) -> bool:
         """Make the folder of a blob where there is none; tell whether it was made."""
@@ -155,14 +180,6 @@ class Blobs:
             return False
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return True
-
-    def _sync_top(self) -> None:
-        # Once, and last: a file system that keeps a log has written new folders with their files.
-        top = os.open(self._folder, _FOLDER)
-        try:
-            sync_folders([top])
-        finally:
-            os.close(top)
 
     def _note_path(self, key: str) -> Path:
         name = hashlib.sha256(b"note\0" + key.encode()).hexdigest()

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 MAX_ENTRIES: Final = 500_000  # of a repository's own folder
 _MAX_SHALLOW: Final = 1024 * 1024
+_MAX_STORES: Final = 64 * 1024
 
 _SHALLOW: Final = re.compile(rb"(?:[0-9a-f]{40}\n)*")
 # What runs a program, reads attributes, sends more than is asked for, or believes a file of the
@@ -124,7 +125,8 @@ def check_plain(workspace: Path) -> None:
 
     Raises:
         InputError: ``sync.no-repository``; ``sync.linked``: the repository lies elsewhere, as that
-            of a linked work tree or of a submodule; ``sync.repository``: a link is in it.
+            of a linked work tree or of a submodule; ``sync.repository``: a link is in it;
+            ``sync.alternates``: it borrows objects from elsewhere, whose files would be sent.
     """
     git = workspace / ".git"
     try:
@@ -142,6 +144,25 @@ def check_plain(workspace: Path) -> None:
                 raise InputError("sync.repository")
             if stat.S_ISDIR(mode) and entry != git / "hooks":
                 folders.append(entry)
+    _check_stores(git)
+
+
+def _check_stores(git: Path) -> None:
+    """Require that every object store that is borrowed from, at any remove, was looked through."""
+    waiting, known = [git / "objects"], set[Path]()
+    while waiting:
+        store = waiting.pop()
+        known.add(store)
+        for line in _read(store / "info" / "alternates", _MAX_STORES).split(b"\n"):
+            if not line or line.startswith(b"#"):
+                continue
+            # In quotes git takes escapes; nobody needs them for a folder that lies here.
+            is_plain = not line.startswith(b'"') and b"\0" not in line
+            borrowed = Path(os.path.realpath(store / os.fsdecode(line))) if is_plain else store
+            inside = borrowed.is_relative_to(git) and not borrowed.is_relative_to(git / "hooks")
+            if not inside or borrowed in known:
+                raise InputError("sync.alternates")
+            waiting.append(borrowed)
 
 
 def _write(folder: Path, git: Path) -> None:
@@ -158,12 +179,24 @@ def _write(folder: Path, git: Path) -> None:
 
 
 def _shallow(file: Path) -> bytes:
+    content = _read(file, _MAX_SHALLOW)
+    if not _SHALLOW.fullmatch(content):
+        raise InputError("sync.repository")
+    return content
+
+
+def _read(file: Path, limit: int) -> bytes:
+    """Return a small file, empty where there is none.
+
+    Raises:
+        InputError: ``sync.repository``: it is larger than ``limit`` bytes.
+    """
     try:
         handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         return b""
     with os.fdopen(handle, "rb") as opened:
-        content = opened.read(_MAX_SHALLOW + 1)
-    if len(content) > _MAX_SHALLOW or not _SHALLOW.fullmatch(content):
+        content = opened.read(limit + 1)
+    if len(content) > limit:
         raise InputError("sync.repository")
     return content

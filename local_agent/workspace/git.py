@@ -94,9 +94,14 @@ def open_repository(workspace: Path) -> pygit2.Repository | None:
     except (pygit2.GitError, OSError):
         return None
     # `core.worktree` can point anywhere.
-    if repository.workdir is None or Path(repository.workdir).resolve() != workspace.resolve():
-        return None
-    return repository
+    return repository if _is_same_folder(repository.workdir, workspace) else None
+
+
+def _is_same_folder(workdir: str | None, workspace: Path) -> bool:
+    try:
+        return workdir is not None and Path(workdir).samefile(workspace)
+    except OSError:
+        return False
 
 
 def is_ignored(repository: pygit2.Repository, path: str) -> bool:

@@ -71,6 +71,15 @@ def text_of(repository: pygit2.Repository, name: str) -> str:
     return values[-1].casefold() if values else ""
 
 
+def hooks_path(repository: pygit2.Repository) -> str:
+    """Return ``core.hooksPath`` as git would take it from any file; empty where there is none."""
+    try:
+        values = [value or "" for value in repository.config.get_multivar("core.hookspath")]
+    except ValueError:
+        return ""  # no UTF-8: a name that no diff may bear
+    return values[-1] if values else ""
+
+
 def _own(repository: pygit2.Repository) -> Iterator[tuple[str, str]]:
     from pygit2.enums import ConfigLevel
 

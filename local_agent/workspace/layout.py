@@ -1,7 +1,8 @@
 """Which folders come and go with a set of files, and whether the new names are free.
 
 Folders are no part of a diff: those that lose their last file go with it, as git has it, and those
-that a new file needs are made.  Blocking: it lists folders.
+that a new file needs are made.  Where another file system is mounted the folder stays: it cannot be
+removed, and nothing can be renamed out of it.  Blocking: it lists folders.
 """
 
 from __future__ import annotations
@@ -70,12 +71,17 @@ def lay_out(
     emptied: set[Parts] = set()
     for folder in sorted(candidates, key=len, reverse=True):
         # Deepest first: a folder is empty when all that is in it goes.
-        if all((*folder, name) in gone for name in tree.names(folder)):
+        names = tree.names(folder)
+        if all((*folder, name) in gone for name in names) and not _is_mounted(tree, folder):
             gone.add(folder)
             emptied.add(folder)
     above = {parts[:depth] for parts in added for depth in range(1, len(parts))}
     empty = {folder for folder in above if _is_empty(tree, folder, gone)}
     return Layout(frozenset(removed), frozenset(emptied), frozenset(empty))
+
+
+def _is_mounted(tree: Tree, folder: Parts) -> bool:
+    return tree.folder(folder) is not None and tree.is_mounted(folder)
 
 
 def _is_empty(tree: Tree, folder: Parts, gone: Collection[Parts]) -> bool:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from local_agent.workspace.git_hooks import is_hook
 from local_agent.workspace.paths import is_execution_surface
 
 MAX_ENTRIES: Final = 100_000
@@ -86,8 +87,14 @@ def take(workspace: Path, *, max_entries: int = MAX_ENTRIES) -> Manifest:
     return Manifest(stamps, truncated=False)
 
 
-def compare(before: Manifest, after: Manifest) -> Differences:
-    """Return what changed between two moments."""
+def compare(before: Manifest, after: Manifest, *, hooks: tuple[str, ...] = ()) -> Differences:
+    """Return what changed between two moments.
+
+    Args:
+        before: The one.
+        after: The other.
+        hooks: Where git takes hooks from (`local_agent.workspace.git_hooks`).
+    """
     old, new = before.stamps, after.stamps
     incomplete = before.truncated or after.truncated
     added = sorted(new.keys() - old.keys())
@@ -100,7 +107,7 @@ def compare(before: Manifest, after: Manifest) -> Differences:
     surfaces = [
         path
         for path in (*present, *removed)
-        if is_execution_surface(path) or _lends_rights(new.get(path))
+        if is_execution_surface(path) or is_hook(path, hooks) or _lends_rights(new.get(path))
     ]
     marked = [
         *(f"+ {path}" for path in added),

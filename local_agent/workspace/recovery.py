@@ -29,6 +29,11 @@ class Leftover:
     found: Found
 
 
+def is_reserved(name: str) -> bool:
+    """Tell whether a name is kept for files beside: after a crash such a one counts as ours."""
+    return _BESIDE.fullmatch(name) is not None
+
+
 def find_file(tree: Tree, parts: Parts) -> Found | None:
     """Return the file of a path; None also where a folder is, or a file is in its folder's place.
 
@@ -82,7 +87,8 @@ def _remove_if_empty(tree: Tree, folder: Parts) -> None:
     try:
         os.rmdir(folder[-1], dir_fd=tree.present(folder[:-1]))
     except OSError as error:
-        if error.errno != errno.ENOTEMPTY:
+        # Somebody put something in, or a file system is mounted there.
+        if error.errno not in (errno.ENOTEMPTY, errno.EBUSY):
             raise
         return
     tree.forget(folder)

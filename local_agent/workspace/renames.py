@@ -38,7 +38,8 @@ def exchange(new: Name, old: Name) -> None:
     """Let each name mean what the other meant; both must be there.
 
     Raises:
-        OSError: nothing was changed, or only for the moment.
+        OSError: nothing was changed, or only for the moment.  In steps, when going back fails as
+            well, what ``old`` meant is at the name of ``new`` with `ASIDE`.
     """
     try:
         _renameat2(new, old, _EXCHANGE)

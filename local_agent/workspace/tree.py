@@ -155,6 +155,15 @@ class Tree:
         handle = self.present(parts)
         return without_list(stat.S_IMODE(os.fstat(handle).st_mode), access_list(handle))
 
+    def is_mounted(self, parts: Parts) -> bool:
+        """Tell whether a folder that must be there is a mount point, also of the same device.
+
+        Raises:
+            InputError: as `present`.
+        """
+        above, here = self.present(parts[:-1]), self.present(parts)
+        return _mount_of(above) != _mount_of(here)
+
     def nodes(self) -> Mapping[Parts, tuple[int, int]]:
         """Return the identity of every folder below the top that was opened."""
         return dict(self._nodes)
@@ -315,6 +324,16 @@ def _exists(name: str, folder: int) -> bool:
     except FileNotFoundError:
         return False
     return True
+
+
+def _mount_of(handle: int) -> tuple[int, str]:
+    """Return the device of an open folder and, on Linux, the number of its mount."""
+    try:
+        lines = Path(f"/proc/self/fdinfo/{handle}").read_text(encoding="ascii").splitlines()
+    except OSError:
+        lines = []
+    number = next((line for line in lines if line.startswith("mnt_id:")), "")
+    return os.fstat(handle).st_dev, number
 
 
 def _node_at(name: str, folder: int | None) -> tuple[int, int] | None:

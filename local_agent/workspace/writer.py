@@ -1,6 +1,6 @@
 """The only code that changes a workspace: a set of files, all or nothing (R35, R36).
 
-    new content beside, on disk, and meanwhile what the caller keeps ──▶ each exchanged for what is
+    what the caller keeps, and new content beside, on disk ──▶ each exchanged for what is
     there ──▶ what was displaced is compared with what was expected ──▶ folders on disk ──▶ what
     was displaced is removed
 
@@ -20,10 +20,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, TypeVar
 
-from common.durable import NewFile, sync_folders, together, write_files
+from common.durable import NewFile, sync_folders, write_files
 from common.errors import InputError, StateError
 from local_agent.workspace.layout import Layout
-from local_agent.workspace.renames import Name, exchange, place
+from local_agent.workspace.renames import ASIDE, Name, exchange, place
 from local_agent.workspace.tree import Found, Parts, Tree, read_file
 
 _T = TypeVar("_T")
@@ -68,7 +68,7 @@ def write(
     *,
     tag: str,
     folder_modes: Mapping[Parts, int] | None = None,
-    keep: Callable[[], None] | None = None,
+    keeping: contextlib.AbstractContextManager[None] | None = None,
 ) -> tuple[str, ...]:
     """Make all the writes, durably, or none.
 
@@ -78,8 +78,8 @@ def write(
         layout: What becomes of the folders with them (`local_agent.workspace.layout`).
         tag: Goes into the names of the files beside.
         folder_modes: Permission bits of folders that are made again; 0755 for any other.
-        keep: Puts the old content on disk elsewhere, in a thread of its own while the new one is
-            written.  No name changes before it has returned; what it raises is raised.
+        keeping: Entered before anything is written, left when the new content is beside and before
+            any name changes: by then it has the old content on disk elsewhere.
 
     Returns:
         Files beside, with the old content, that the machine would not let us remove.
@@ -95,7 +95,9 @@ def write(
         _Planned(item, layout.anchor(tree, item.parts), beside_name(tag, number))
         for number, item in enumerate(writes)
     ]
-    return _Transaction(tree, layout, plan, folder_modes or {}, keep).run()
+    return _Transaction(
+        tree, layout, plan, folder_modes or {}, keeping or contextlib.nullcontext()
+    ).run()
 
 
 def beside_name(tag: str, number: int) -> str:
@@ -125,53 +127,52 @@ class _Transaction:
     """One set of writes, step by step; each step that was done knows its way back.
 
     Attributes:
-        is_kept: Whether the old content is on disk elsewhere, where that is asked for.
         back: For each step that was done: its path, and what takes it back.
         nodes: Identity of each new file.
+        has_begun: Whether a name may mean something else by now.
         path: What is being done now.
         gone: Folders that were removed.
-        lost: Paths that could not be brought back.
+        lost: Paths that could not be brought back, and the files beside that hold their content.
     """
 
     tree: Tree
     layout: Layout
     plan: Sequence[_Planned]
     folder_modes: Mapping[Parts, int]
-    keep: Callable[[], None] | None
-    is_kept: bool = False
+    keeping: contextlib.AbstractContextManager[None]
     back: list[tuple[str, Callable[[], None]]] = field(default_factory=list)
     nodes: dict[Parts, tuple[int, int]] = field(default_factory=dict)
+    has_begun: bool = False
     path: str = ""
     gone: set[Parts] = field(default_factory=set)
     lost: list[str] = field(default_factory=list)
 
     def run(self) -> tuple[str, ...]:
         try:
-            self._prepare()
-            self.tree.check_unmoved()
-            self._exchange_all()
-            self._verify()
-            self._sync()
+            with self.keeping, self._races_told():
+                self._stage()
+            with self._races_told():
+                self.tree.check_unmoved()
+                self.has_begun = True
+                self._exchange_all()
+                self._verify()
+                self._sync()
         except BaseException as error:
             self._roll_back(error)
-            if self.is_kept and isinstance(error, OSError) and error.errno in _RACED:
-                raise InputError("change.raced", path=self.path) from error
             raise
         return self._clean_up()
 
     # --- forward ---
 
-    def _prepare(self) -> None:
-        if self.keep is None:
-            self.is_kept = True
-            self._stage()
-        else:
-            together(self._stage, self._keep)
-
-    def _keep(self) -> None:
-        if self.keep is not None:
-            self.keep()
-        self.is_kept = True
+    @contextlib.contextmanager
+    def _races_told(self) -> Iterator[None]:
+        # What the machine says of the workspace; of another place it says no such thing.
+        try:
+            yield
+        except OSError as error:
+            if error.errno in _RACED:
+                raise InputError("change.raced", path=self.path) from error
+            raise
 
     def _stage(self) -> None:
         """Write every new content beside its place, where nobody looks."""
@@ -275,6 +276,9 @@ class _Transaction:
 
     def _drop_spare(self, one: _Planned) -> None:
         """Remove the file beside, unless it holds what nobody else has."""
+        if not self.has_begun:
+            self._drop(one)
+            return
         with contextlib.suppress(OSError, InputError):
             found = read_file(self.tree.present(one.anchor), one.name, one.path)
             known = {side.data for side in (one.item.before, one.item.after) if side is not None}
@@ -342,6 +346,7 @@ class _Transaction:
                 take_back()
             except (OSError, InputError):
                 self.lost.append(path)
+        self._find_aside()
         for one in self.plan:
             if one.item.parts in self.nodes or one.path in self.lost:
                 self._drop_spare(one)
@@ -349,6 +354,15 @@ class _Transaction:
             self._sync()
         if self.lost:
             raise StateError("change.half-done", paths=tuple(self.lost)) from error
+
+    def _find_aside(self) -> None:
+        """Name what an exchange in steps laid aside and could not put back, and where it lies."""
+        for one in self.plan:
+            aside = one.name + ASIDE
+            with contextlib.suppress(OSError, InputError):
+                os.stat(aside, dir_fd=self.tree.present(one.anchor), follow_symlinks=False)
+                named = (one.path, "/".join((*one.anchor, aside)))
+                self.lost += [path for path in named if path not in self.lost]
 
 
 def _new_file(one: _Planned, after: Content, folder: int) -> NewFile:

@@ -213,7 +213,10 @@ def test_some_files_of_a_change_are_sealed_and_shown_anew(
         assert code
         assert first
         assert code[0] != first[0]
-        assert "notes.txt" not in shown.partition("Files")[2]
+        left_out, _, listed = shown.partition("Left out:")[2].partition("changed  ")
+        assert "notes.txt" in left_out
+        assert "login.py" in listed
+        assert "notes.txt" not in listed
         terminal.type(code[0])
         terminal.read_to_end()
     assert local.final(short_id)["reason"] == "completed"

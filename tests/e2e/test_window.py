@@ -360,6 +360,51 @@ def test_bytes_that_are_not_those_that_were_sealed_are_not_shown(screen: Screen,
     assert (code, out) == (1, b"")
 
 
+@pytest.mark.requirement("R26")
+def test_what_other_programs_set_as_x_resources_hides_nothing(screen: Screen) -> None:
+    script = """
+import sys, tkinter as tk
+from tkinter import ttk
+from local_agent.approval.dialogs.window.look import open_root
+root = open_root() if sys.argv[1] == "ours" else tk.Tk(className="Codexbridge")
+kinds = (tk.Label, tk.Frame, tk.Text, ttk.Button, ttk.Entry, ttk.Treeview, ttk.Scrollbar)
+for widget in (root, *(kind(root) for kind in kinds)):
+    for option in sorted({*widget.keys()} - {"displaycolumns"}):
+        print(widget.winfo_class(), option, widget.cget(option))
+"""
+    hostile = (
+        "*Label.bitmap: question\n*padX: 900\n*TButton.width: 1\nCodexbridge*Text.spacing1: 90\n"
+    )
+    resources = screen.home / ".Xdefaults"
+
+    def options(whose: str) -> bytes:
+        out, _ = screen.start(sys.executable, "-I", "-c", script, whose).communicate(timeout=10)
+        assert out
+        return bytes(out)
+
+    ours, theirs = options("ours"), options("theirs")
+    resources.write_text(hostile, encoding="utf-8")
+    try:
+        assert options("theirs") != theirs
+        assert options("ours") == ours
+    finally:
+        resources.unlink()
+
+
+def test_a_panel_that_has_the_focus_shows_it(screen: Screen) -> None:
+    seen = put_up(screen)
+    seen.focus()
+    until(seen.keys_count)
+    content = (seen.left + seen.width - 21 - 2, seen.top + seen.height // 2)
+    plain = screen.pixel(*content)
+    for _ in range(8):
+        seen.key("Tab")
+        if screen.pixel(*content) != plain:
+            break
+    until(lambda: screen.pixel(*content) == (0x00, 0x5F, 0xB8))
+    assert seen.leave()["decision"] == "none"
+
+
 # --- high risk, and part of a change ----------------------------------------------------------
 
 
@@ -455,6 +500,20 @@ def test_a_change_of_twenty_thousand_lines_is_shown_whole_and_soon(screen: Scree
     seen = put_up(screen, seal, diff)
     until(seen.awake)
     assert seen.leave()["decision"] == "none"
+
+
+def test_a_very_long_change_is_there_at_once_and_cannot_be_approved_before_all_of_it_is(
+    screen: Screen,
+) -> None:
+    head = "diff --git a/big b/big\nnew file mode 100644\n--- /dev/null\n+++ b/big\n"
+    seal, diff = windows.a_change(f"{head}@@ -0,0 +1,150000 @@\n" + 150_000 * "+a\n")
+    seen = put_up(screen, seal, diff)
+    until(seen.armed)
+    assert not seen.awake()
+    seen.click("approve")
+    until(seen.awake, seconds=30)
+    seen.click("approve")
+    assert seen.answer()["decision"] == "approve"
 
 
 # --- the whole of it: gate, approver, window --------------------------------------------------

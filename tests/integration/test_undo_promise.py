@@ -119,7 +119,7 @@ def test_what_a_power_failure_left_half_made_is_brought_back(tmp_path: Path) -> 
     desk = _desk(tmp_path, {"a.txt": SOURCE, "b.txt": SOURCE})
     prepared = asyncio.run(desk.applier.prepare(desk.workspace, edit() + edit("b.txt")))
     seal = desk.seal(prepared)
-    desk.blobs.put_all([SOURCE])
+    desk.blobs.put(SOURCE)
     (desk.workspace.path / "a.txt").write_bytes(EDITED)
     outcome = asyncio.run(desk.applier.settle(_elsewhere(seal), desk.workspace))
     assert (outcome.reason, outcome.code) == (Reason.FAILED, "change.restored")
@@ -133,7 +133,7 @@ def test_an_interrupted_undo_leaves_the_folder_that_was_empty_before(tmp_path: P
     done, _ = asyncio.run(desk.apply(git_add("empty/new.txt", "@@ -0,0 +1 @@", "+x")))
     undoing = desk.applier.prepare_undo(desk.workspace, done, paths=None, short_id=done.short_id)
     seal = desk.seal(asyncio.run(undoing))
-    desk.blobs.put_all([b"x\n"])
+    desk.blobs.put(b"x\n")
     (top / "empty/new.txt").rename(top / beside_name(tag_of(seal.approval_id), 0))
     outcome = asyncio.run(desk.applier.settle(seal, desk.workspace))
     assert outcome.reason is Reason.COMPLETED

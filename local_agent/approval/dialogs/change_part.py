@@ -9,10 +9,12 @@ from typing import Final
 from common.diff.model import DiffModel, FileDiff
 from common.diff.view import Mark, Row, RowKind, marks, rows
 from common.seal_payloads import SealedChange
+from common.sentences import Lang, say
 from common.terminal import cells, exact, fold, pad, wrap
+from common.text import one_line
 from local_agent.approval.dialogs import change_words
 from local_agent.approval.dialogs.layout import ENDLESS, INDENT, Layout
-from local_agent.approval.dialogs.question import Question
+from local_agent.approval.dialogs.question import LeftOut, Question
 
 _EXECUTABLE: Final = "100755"
 _STYLES: Final[Mapping[RowKind, str]] = {
@@ -56,6 +58,8 @@ def file_list(question: Question, layout: Layout) -> Iterator[str]:
     notes = [("bold", said)]
     if question.seal.action != "git_sync":
         notes.append(("dim", layout.say(change_words.CHANGES_ONLY)))
+    if question.left_out is not None:
+        notes.append(("bold", left_out(question, question.left_out, layout.lang)))
     yield from layout.row(change_words.CHANGES, notes)
     files = {file.path: file for file in model.files}
     found: defaultdict[str, list[Mark]] = defaultdict(list)
@@ -68,6 +72,20 @@ def file_list(question: Question, layout: Layout) -> Iterator[str]:
     for change in question.changes:
         yield from _change(change, files.get(change.path), layout, widths)
         yield from _marks(found[change.path], layout)
+
+
+def left_out(question: Question, left: LeftOut, lang: Lang) -> str:
+    """Return what a change was narrowed from, and how to get all of it back."""
+    more = ["…"] if left.count > len(left.paths) else []
+    kept = len(question.changes)
+    return say(
+        change_words.LEFT_OUT,
+        lang,
+        kept=kept,
+        total=kept + left.count,
+        paths=", ".join([*(one_line(path, 200) for path in left.paths), *more]),
+        task=question.seal.short_id,
+    )
 
 
 def diff_lines(question: Question, layout: Layout) -> Iterator[str]:

@@ -15,6 +15,12 @@ CHANGES_ARE: Final = Sentence(
     en="{count} {count:file|files}, +{added} −{removed}, counted on this machine",
     zh="{count} 个文件，+{added} −{removed}（由本机计算）",
 )
+LEFT_OUT: Final = Sentence(
+    en="{kept} of {total} files. Left out: {paths}. For the whole again: codexbridge cancel "
+    "{task}, then codexbridge retry {task}",
+    zh="共 {total} 个文件中的 {kept} 个。未包含：{paths}。如需完整改动：codexbridge cancel {task}，"
+    "再运行 codexbridge retry {task}",
+)
 CHANGES_ONLY: Final = Sentence(
     en="Nothing else is touched. All of it is done, or nothing.",
     zh="不会改动其他内容。要么全部完成，要么什么都不做。",

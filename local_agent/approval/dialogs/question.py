@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -38,6 +38,19 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Files that were asked for at first, before the person narrowed the change.
+
+    Attributes:
+        count: How many.
+        paths: The first of them.
+    """
+
+    count: int
+    paths: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """One pending approval as a person must see it.
 
@@ -52,6 +65,7 @@ class Question:
         pending: Whether a decision is still open.
         diff: What changes, line by line; None where no file's content is decided on.
         check: How the change did on a copy; None where it was not tried out.
+        left_out: What the agent says was left out; None where it is the whole change.
     """
 
     seal: sealing.Seal
@@ -64,6 +78,7 @@ class Question:
     pending: bool
     diff: DiffModel | None = None
     check: Check | None = None
+    left_out: LeftOut | None = None
 
     @property
     def code(self) -> str:
@@ -78,6 +93,12 @@ class Question:
     def accepts(self, typed: str) -> bool:
         """Tell whether ``typed`` is the code of what is shown, as far as the risk demands."""
         return sealing.code_matches(typed, self.digest, both_groups=self.high_risk)
+
+    def is_half(self, typed: str) -> bool:
+        """Tell whether ``typed`` is the first group of the code where both are demanded."""
+        return not self.accepts(typed) and sealing.code_matches(
+            typed, self.digest, both_groups=False
+        )
 
 
 def diff_name(seal: sealing.Seal) -> str | None:
@@ -107,6 +128,7 @@ def read_question(shown: Mapping[str, Any], *, diff: bytes | None = None) -> Que
         texts = {name: str(shown[name]) for name in ("text", "machine", "workspace")}
         state = shown["state"]
         check = Check(**shown["check"]) if shown.get("check") is not None else None
+        left = LeftOut(**shown["left_out"]) if shown.get("left_out") is not None else None
     except (KeyError, AttributeError, UnicodeEncodeError, TypeError):
         raise RemoteProtocolError("control.malformed") from None
     digest = sealing.digest(sealed)
@@ -122,6 +144,7 @@ def read_question(shown: Mapping[str, Any], *, diff: bytes | None = None) -> Que
         pending=state == "pending",
         diff=_sealed_diff(seal, diff),
         check=check,
+        left_out=left,
         **texts,
     )
 

@@ -101,7 +101,8 @@ def ask(question: Question, terminal: Terminal, *, lang: Lang) -> str | None:
     while typed := terminal.read_line(label):
         if question.accepts(typed):
             return typed
-        terminal.write(terminal.ink("red", say(words.WRONG, lang)) + "\n")
+        wrong = words.ONE_GROUP if question.is_half(typed) else words.WRONG
+        terminal.write(terminal.ink("red", say(wrong, lang)) + "\n")
     return None
 
 

@@ -35,6 +35,10 @@ ARMING: Final = Sentence(
     en="The buttons work once the window has stood still for a moment.",
     zh="窗口静止片刻后按钮才可使用。",
 )
+NOT_WHOLE: Final = Sentence(
+    en="Not all of the change is here yet: it is still being put in.",
+    zh="改动尚未全部显示，正在载入，请稍候。",
+)
 READ_FIRST: Final = Sentence(
     en="High risk: read to the end, or look at each file, first.",
     zh="高风险：请先看到末尾，或逐个查看文件。",

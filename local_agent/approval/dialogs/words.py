@@ -184,6 +184,10 @@ PROMPT_ELSE: Final = Sentence(
     zh="直接回车、Ctrl-D 或 Ctrl-C 都不作决定，请求继续等待。",
 )
 TYPE_HERE: Final = Sentence(en="Code for {task}: ", zh="{task} 的封印码：")
+ONE_GROUP: Final = Sentence(
+    en="That is the first group alone. The risk is high: type both groups. Nothing was approved.",
+    zh="这只是第一组。风险高，请输入两组。没有批准任何操作。",
+)
 WRONG: Final = Sentence(
     en="That is not the code of what is shown above. Nothing was approved; try again.",
     zh="这不是上面内容的封印码。没有批准任何操作；请再试一次。",

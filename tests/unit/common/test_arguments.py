@@ -95,4 +95,5 @@ def test_chinese_help_fits_the_terminal(
     assert stop.value.code == 0
     shown = capsys.readouterr().out
     assert shown.startswith("用法：")
+    assert "\n选项：\n" in shown
     assert all(cells(line) <= 60 for line in shown.splitlines())

@@ -5,13 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from common.durable import NewFile, sync_folders, together, write_files
+from common.durable import NewFile, sync_folders, write_files
 
 pytestmark = pytest.mark.requirement("R35", "R59")
 
@@ -131,23 +130,3 @@ def test_a_file_system_without_a_flush_for_folders_is_taken_as_it_is(
     monkeypatch.setattr(os, "fsync", refuse)
     sync_folders([handle])
     assert calls == [handle]
-
-
-def test_neither_of_two_waits_for_the_other() -> None:
-    meet = threading.Barrier(2, timeout=5)
-    together(lambda: [meet.wait()].clear(), lambda: [meet.wait()].clear())
-    assert not meet.broken
-
-
-@pytest.mark.parametrize("failing", ["first", "second"])
-def test_when_one_of_two_fails_the_other_has_ended(failing: str) -> None:
-    ended: list[str] = []
-
-    def act(name: str) -> None:
-        ended.append(name)
-        if name == failing:
-            raise OSError(errno.EIO, "Input/output error")
-
-    with pytest.raises(OSError, match="Input/output"):
-        together(lambda: act("first"), lambda: act("second"))
-    assert sorted(ended) == ["first", "second"]

@@ -231,7 +231,8 @@ def test_a_backend_that_is_not_on_the_list_means_files_and_a_warning(
     monkeypatch.setattr(keyring, "get_keyring", chosen)
     keys = open_keystore(directory, service="codexbridge")
     assert (keys.where, keys.warning) == ("file", True)
-    assert isinstance(keys, FileKeystore)
+    keys.put("agent", SECRET)
+    assert FileKeystore(directory).get("agent") == SECRET
 
 
 @pytest.mark.requirement("R60")
@@ -262,6 +263,32 @@ def test_a_keyring_that_cannot_even_load_means_files(
 
     monkeypatch.setattr(keyring, "get_keyring", broken)
     assert open_keystore(directory, service="x").where == "file"
+
+
+def test_a_key_in_a_file_is_used_without_looking_for_a_keyring(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[str] = []
+    monkeypatch.setattr(keyring, "get_keyring", lambda: looked.append("keyring"))
+    FileKeystore(directory).put("agent", SECRET)
+    keys = open_keystore(directory, service="x")
+    assert keys.get("other") is None
+    assert keys.get("agent") == SECRET
+    assert (keys.where, keys.warning) == ("file", True)
+    keys.delete("agent")
+    assert keys.get("agent") is None
+    assert looked == []
+
+
+def test_a_key_that_rests_in_the_keyring_is_looked_for_there(
+    directory: Path, monkeypatch: pytest.MonkeyPatch, in_keyring: KeyringKeystore
+) -> None:
+    in_keyring.put("agent", SECRET)
+    monkeypatch.setattr(keyring, "get_keyring", keyring.backends.fail.Keyring)
+    keys = open_keystore(directory, service="x")
+    with pytest.raises(UnavailableError) as caught:
+        keys.get("agent")
+    assert caught.value.code == "keystore.keyring-away"
 
 
 def test_opening_a_file_keystore_does_not_import_keyring() -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tkinter as tk
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import Final
 
 from common.diff.model import DiffModel, FileDiff
@@ -17,6 +18,7 @@ from local_agent.approval.dialogs.window.page import Lines, Row, drawable, witho
 from local_agent.approval.dialogs.window.panes import Pane, Piece, marked
 
 FOLD: Final = 400  # characters of a line before it goes on below: Tk is slow beyond
+_AT_ONCE: Final = 2000  # pieces put in before the window listens again: some 20 ms
 
 _TAGS: Final[dict[RowKind, str]] = {
     "context": "",
@@ -30,6 +32,8 @@ _SIGNS: Final[dict[RowKind, str]] = {"added": "+", "removed": "−"}
 
 class Content(Pane):
     """The command or the steps; then the diff, one file after the other, both sides numbered.
+
+    A long diff is put in a part at a time, so that the window is there at once and listens.
 
     Args:
         parent: What it stands in.
@@ -51,18 +55,49 @@ class Content(Pane):
         super().__init__(parent, look, wrap=False, mono=True)
         self._lang = lang
         self._starts: dict[str, str] = {}
+        self._wanted = ""
+        self.whole = False
+        self.on_shown: Callable[[str], None] = lambda _path: None
+        self.on_whole: Callable[[], None] = lambda: None
         self.put_facts(body)
         self._tags()
         if body and diff.files:
             self.put([("\n", "")])
-        for file in diff.files:
-            self._starts[file.path] = self.text.index("end-1c")
-            self.put(self._file(file))
+        self._parts = self._parts_of(diff)
+        self._go_on()
 
     def show(self, path: str) -> None:
-        """Bring a file to the top."""
-        if start := self._starts.get(path):
+        """Bring a file to the top, as soon as it is there."""
+        self._wanted = path
+        start = self._starts.get(path)
+        if start is None and not self.whole:
+            return
+        if start is not None:
             self.text.yview(start)
+        self._wanted = ""
+        self.on_shown(path)
+
+    def _go_on(self) -> None:
+        count = 0
+        while count < _AT_ONCE:
+            part = next(self._parts, None)
+            if part is None:
+                self.whole = True
+                self.on_whole()
+                return
+            self.put(part)
+            count += len(part)
+        self.after(1, self._go_on)
+
+    def _parts_of(self, diff: DiffModel) -> Iterator[list[Piece]]:
+        """Give the diff in parts; each is to be put in before the next is asked for."""
+        for file in diff.files:
+            self._starts[file.path] = self.text.index("end-1c")
+            pieces = self._file(file)
+            while part := list(islice(pieces, _AT_ONCE)):
+                yield part
+            if file.path == self._wanted:
+                self.show(file.path)
 
     def _tags(self) -> None:
         palette, look, tag = self.look.palette, self.look, self.text.tag_configure
@@ -93,10 +128,14 @@ class Content(Pane):
         added = f"   +{file.added}" if file.added else ""
         removed = f"   −{file.removed}" if file.removed else ""
         yield f"{op}{added}{removed}\n", ("file", "file-note")
-        shown = list(rows(file))
-        most = max((max(row.old_no or 0, row.new_no or 0) for row in shown), default=0)
-        for row in shown:
-            yield from self._row(row, len(str(most)))
+        ends = (
+            end
+            for hunk in file.hunks
+            for end in (hunk.old_first + hunk.old_count, hunk.new_first + hunk.new_count)
+        )
+        digits = len(str(max(ends, default=0)))
+        for row in rows(file):
+            yield from self._row(row, digits)
 
     def _row(self, row: DiffRow, digits: int) -> Iterator[Piece]:
         tag = _TAGS[row.kind]

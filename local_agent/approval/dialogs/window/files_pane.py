@@ -13,6 +13,7 @@ from local_agent.approval.dialogs import change_words
 from local_agent.approval.dialogs.window.look import Look
 from local_agent.approval.dialogs.window.page import Entry, drawable
 
+_COLUMNS: Final = ("op", "added", "removed")
 _NAME_CELLS: Final = 26
 _MOST_ROWS: Final = 8
 
@@ -65,10 +66,16 @@ class Files(tk.Frame):
         """Whether each file was looked at by its name here."""
         return len(self.visited) == len(self._paths)
 
+    def visit(self, path: str) -> None:
+        """Take note that a file is on the screen because it was chosen here."""
+        self.visited.add(path)
+        self.on_change()
+
     def _make(self, height: int) -> ttk.Treeview:
         tree = ttk.Treeview(
             self,
-            columns=("op", "added", "removed"),
+            columns=_COLUMNS,
+            displaycolumns=_COLUMNS,
             show="tree",
             height=height,
             selectmode="browse",
@@ -109,9 +116,7 @@ class Files(tk.Frame):
 
     def _on_select(self, _event: tk.Event[tk.Misc]) -> None:
         for item in self._tree.selection():
-            self.visited.add(self._paths[item])
             self.on_show(self._paths[item])
-        self.on_change()
 
     def _on_click(self, event: tk.Event[tk.Misc]) -> None:
         if self._ticks and self._tree.identify_element(event.x, event.y) == "image":

@@ -17,7 +17,7 @@ from local_agent.approval.dialogs.window.content_pane import Content
 from local_agent.approval.dialogs.window.files_pane import Files
 from local_agent.approval.dialogs.window.hands import DecisionButton, Hands
 from local_agent.approval.dialogs.window.look import Look
-from local_agent.approval.dialogs.window.page import Page, page_of
+from local_agent.approval.dialogs.window.page import Page, code_missing, page_of
 from local_agent.approval.dialogs.window.panes import Facts, Pane
 from local_agent.approval.dialogs.window.wire import MAX_TYPED, Answer, Choice, Order
 
@@ -133,6 +133,7 @@ class Frame:
         pane.text.configure(
             height=lines,
             background=ground,
+            highlightbackground=ground,
             foreground=colour,
             font=self._look.font(15),
             padx=0,
@@ -164,8 +165,10 @@ class Frame:
         )
         self._content.grid(row=0, column=1, sticky="nsew")
         self._content.on_view = self._refresh
+        self._content.on_whole = self._on_whole
         if self._files is not None:
             self._files.on_show = self._content.show
+            self._content.on_shown = self._files.visit
         return frame
 
     def _list(self, parent: tk.Misc, page: Page) -> Files:
@@ -279,7 +282,7 @@ class Frame:
 
     def _refresh(self) -> None:
         """Tell what is missing, and enable what is possible."""
-        self._seen = self._seen or self._content.at_end
+        self._seen = self._seen or (self._content.whole and self._content.at_end)
         still = self._hands.pointer_counts
         missing = self._missing()
         files = self._files
@@ -298,13 +301,20 @@ class Frame:
     def _missing(self) -> Sentence | None:
         """Return what must still be done before it can be approved."""
         files = self._files
+        if not self._content.whole:
+            return window_words.NOT_WHOLE
         if files is not None and not files.all_kept:
             return window_words.UNTICKED if files.kept else window_words.NONE_TICKED
         if not self._question.high_risk:
             return None
         if not self._seen and not (files is not None and files.all_visited):
             return window_words.READ_FIRST
-        return None if self._question.accepts(self._typed.get()) else window_words.TYPE_CODE
+        return code_missing(self._question, self._typed.get())
+
+    def _on_whole(self) -> None:
+        """Wait once more: a button that has just come to life must not take a hasty hand."""
+        self._hands.disturb()
+        self._refresh()
 
     def _decide(self, decision: Choice) -> None:
         if decision != "approve" or self._missing() is None:

@@ -54,6 +54,11 @@ class Hands:
         for child in widget.winfo_children():
             self.guard(child)
 
+    def disturb(self) -> None:
+        """Wait again, with both hands: what can be decided on has changed."""
+        self._pointer.disturb(self._now)
+        self._keys.disturb(self._now)
+
     @property
     def pointer_counts(self) -> bool:
         """Whether a click counts now."""
@@ -70,8 +75,7 @@ class Hands:
 
     def _on_change(self, event: tk.Event[tk.Misc]) -> None:
         if event.widget is self._root:
-            self._pointer.disturb(self._now)
-            self._keys.disturb(self._now)
+            self.disturb()
 
     def _on_focus(self, event: tk.Event[tk.Misc]) -> None:
         if event.widget is self._root:

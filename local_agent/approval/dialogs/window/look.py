@@ -12,6 +12,7 @@ from typing import Any, Final
 import sv_ttk
 
 from local_agent.approval.dialogs.window.quiet import ask_for_no_focus
+from local_agent.approval.dialogs.window.resources import ignore_resources
 from local_agent.approval.dialogs.window.wire import Theme
 
 SIZE: Final = (1060, 700)  # pixels at 96 dots per inch
@@ -82,6 +83,7 @@ class Palette:
     mark: str
     mark_text: str
     gutter: str
+    focus: str
 
 
 LIGHT: Final = Palette(
@@ -110,6 +112,7 @@ LIGHT: Final = Palette(
     mark="#b3261e",
     mark_text="#ffffff",
     gutter="#f3f3f3",
+    focus="#005fb8",
 )
 DARK: Final = Palette(
     ground="#1c1c1c",
@@ -137,6 +140,7 @@ DARK: Final = Palette(
     mark="#ff8a80",
     mark_text="#1c1c1c",
     gutter="#2a2a2a",
+    focus="#57c8ff",
 )
 
 
@@ -193,6 +197,7 @@ def open_root() -> tk.Tk:
     root = tk.Tk(className="Codexbridge")
     root.tk.call("rename", "send", "")
     root.withdraw()
+    ignore_resources(root)
     return root
 
 

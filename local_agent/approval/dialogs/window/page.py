@@ -18,7 +18,7 @@ from common.sentences import Lang, Sentence, say
 from common.terminal import Ink, exact
 from common.text import one_line, reveal
 from local_agent.approval.dialogs import change_words, window_words, words
-from local_agent.approval.dialogs.change_part import undo_part
+from local_agent.approval.dialogs.change_part import left_out, undo_part
 from local_agent.approval.dialogs.command_part import command_part
 from local_agent.approval.dialogs.frame import consequences, title_of, who
 from local_agent.approval.dialogs.layout import ENDLESS, Layout, Styled
@@ -27,6 +27,8 @@ from local_agent.approval.dialogs.sync_part import sync_part
 
 MAX_MARKS: Final = 6  # flags named at the side; the others stand in the diff, set off
 
+# What weighs most comes first: the side may be longer than the screen.
+_FIRST: Final = (words.WHY, words.UNDO)
 _OF_FILES: Final = (change_words.CHANGES, change_words.DIFF)
 _SYNC_ASIDE: Final = (change_words.BRANCH, change_words.STANDING, change_words.GIT)
 _EFFECTS: Final = {"read-only": "", "local-write": "bold", "remote-write": "red"}
@@ -116,7 +118,7 @@ def page_of(question: Question, lang: Lang) -> Page:
     where = _kept(who(question, sheet), sheet)
     after = _kept(consequences(question, sheet), sheet)
     body, around = _of_action(question, sheet)
-    why = [row for row in after if row.label == sheet.say(words.WHY)]
+    why, undo = (_only(after, label, sheet) for label in _FIRST)
     asked = next(row for row in where if row.label == sheet.say(words.ASKED_BY))
     afar = bool(question.seal.source.gateway_key_id)
     return Page(
@@ -126,10 +128,21 @@ def page_of(question: Question, lang: Lang) -> Page:
         asked_by=asked.values[0][1],
         request=drawable(question.text),
         place=_place(question, sheet),
-        facts=(*why, *_flags(question.diff, sheet), *around, *_without(after, [words.WHY], sheet)),
+        facts=(
+            *(*why, *_flags(question.diff, sheet), *undo),
+            *(*around, *_without(after, _FIRST, sheet)),
+        ),
         body=tuple(body),
         files=tuple(_entries(question)),
     )
+
+
+def code_missing(question: Question, typed: str) -> Sentence | None:
+    """Return what to say of the code as it is typed so far; None once it is the one shown."""
+    if question.accepts(typed):
+        return None
+    typed_whole = _signs(typed) >= _signs(question.code)
+    return words.WRONG if typed_whole else window_words.TYPE_CODE
 
 
 def drawable(text: str) -> str:
@@ -141,6 +154,11 @@ def drawable(text: str) -> str:
 def without_astral(text: str) -> str:
     """Return the text with the characters marked that old releases of Tk end on."""
     return _ASTRAL.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", text)
+
+
+def _signs(code: str) -> int:
+    """Count the signs of a code, without its dash."""
+    return sum(map(str.isalnum, code))
 
 
 def _entries(question: Question) -> Iterator[Entry]:
@@ -160,6 +178,10 @@ def _all_kept(said: Iterator[str], sheet: Sheet) -> list[Row | Lines]:
 
 def _kept(said: Iterator[str], sheet: Sheet) -> list[Row]:
     return [row for row in _all_kept(said, sheet) if isinstance(row, Row)]
+
+
+def _only(rows: Sequence[Row], label: Sentence, sheet: Sheet) -> list[Row]:
+    return [row for row in rows if row.label == sheet.say(label)]
 
 
 def _without(rows: Sequence[Row], labels: Sequence[Sentence], sheet: Sheet) -> list[Row]:
@@ -207,7 +229,10 @@ def _whole(question: Question, sheet: Sheet) -> Row:
         removed=diff.removed,
     )
     only = sheet.say(change_words.CHANGES_ONLY)
-    return Row(sheet.say(change_words.CHANGES), (("", count), ("", only)))
+    left = question.left_out
+    told = drawable(left_out(question, left, sheet.lang)) if left is not None else ""
+    part = (("bold", told),) if told else ()
+    return Row(sheet.say(change_words.CHANGES), (("", count), ("", only), *part))
 
 
 def _steps(question: Question, sheet: Sheet) -> Row:

@@ -303,3 +303,10 @@ def test_help_costs_nothing_but_the_standard_library() -> None:
         cwd=Path(cli.__file__).parents[2],
     )
     assert not set(HEAVY) & set(done.stdout.split())
+
+
+def test_setting_the_language_of_a_member_says_so(desk: Desk) -> None:
+    desk.type("member", "add", "zhangwei")
+    assert "answered in zh" in desk.type("member", "add", "zhangwei", "--lang", "zh")
+    (listed,) = json.loads(desk.type("member", "list", "--json"))
+    assert listed["lang"] == "zh"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import replace
 from itertools import pairwise
@@ -10,12 +11,15 @@ import pytest
 
 from common.clock import ManualClock
 from common.diff.parse import parse_diff
+from common.diff.patching import select
+from common.diff.render import render
 from common.errors import StateError
 from common.model.state import Reason, TaskState, final_of
-from local_agent.approval.dialogs.question import read_question
+from common.seal_payloads import change_payload, read_changes
+from local_agent.approval.dialogs.question import LeftOut, read_question
 from local_agent.approval.gate import Gate
 from local_agent.approval.records import PendingApproval
-from local_agent.approval.telling import Teller
+from local_agent.approval.telling import MAX_LEFT_OUT, Teller
 from local_agent.safety.risk import Circumstances
 from local_agent.store.runner import JournalThread
 from tests import windows
@@ -124,3 +128,22 @@ async def test_how_a_check_stands_is_told_with_its_change(
     assert told["check"]["duration_ms"] == (1200 if reason else None)
     assert told["can_check"] is (reason is not None), "one check at a time"
     assert read_question(told, diff=raw).check is not None
+
+
+async def test_what_a_change_was_narrowed_from_is_told(
+    gate: Gate, clock: ManualClock, teller: Teller
+) -> None:
+    changes, raw = windows.a_change()
+    seal = a_seal(clock, action="apply_diff", payload=changes.payload, base={}, undo="yes")
+    whole = await gate.request(seal, around=Circumstances(diff=parse_diff(raw)))
+    assert (await teller.tell(whole.approval_id))["left_out"] is None
+    first, *left = [change["path"] for change in seal.payload["changes"]]
+    model = select(parse_diff(raw), [first])
+    payload = change_payload(
+        hashlib.sha256(render(model)).hexdigest(), read_changes(seal.payload)[:1]
+    )
+    part = replace(seal, approval_id="part", version=2, payload=payload)
+    narrowed = await gate.request(part, around=Circumstances(diff=model))
+    told = await teller.tell(narrowed.approval_id)
+    assert told["left_out"] == {"count": len(left), "paths": left[:MAX_LEFT_OUT]}
+    assert read_question(told, diff=render(model)).left_out == LeftOut(**told["left_out"])

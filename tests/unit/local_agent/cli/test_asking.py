@@ -46,6 +46,11 @@ def an_approval(**changes: Any) -> dict[str, Any]:
     return told | changes
 
 
+def a_workspace(policy: str, **blamed: str) -> dict[str, Any]:
+    standing = {"state": policy, "code": None, "file": None, "key": None} | blamed
+    return {"name": "shop", "path": "/w/shop", "default": True, "policy": standing}
+
+
 def a_status(**changes: Any) -> dict[str, Any]:
     gateway = {"url": "https://gw.example", "state": "connected", "why": "", "since_ms": 0}
     status: dict[str, Any] = {
@@ -53,7 +58,8 @@ def a_status(**changes: Any) -> dict[str, Any]:
         "gateway": gateway | {"retry_s": 0, "skew_s": 0} | changes.pop("gateway", {}),
         "key_storage": "keyring:SecretService",
         "audit": {"entries": 12, "gateway_keeps": 9, "forked_at": None},
-        "workspaces": [{"name": "shop", "path": "/w/shop", "default": True}],
+        "workspaces": [a_workspace("none")],
+        "stray_policies": [],
         "sandbox": "bubblewrap",
         "sandbox_reason": "sandbox.ok",
         "windows": {"state": "on", "why": ""},
@@ -426,3 +432,15 @@ def test_status_tells_where_questions_are_asked(
     agent.answers["status"] = a_status(windows={"state": state, "why": why})
     assert codexbridge.main(["status"]) == 0
     assert say(sentence, lang) in capsys.readouterr().out
+
+
+def test_status_tells_how_the_policies_stand(agent: AgentDouble, capsys: Captured) -> None:
+    broken = a_workspace("broken", code="policy.value", file="policies/shop.toml", key="max_files")
+    agent.answers["status"] = a_status(
+        workspaces=[broken, a_workspace("in-force")], stray_policies=["policies/nosuch.toml"]
+    )
+    assert codexbridge.main(["status"]) == 0
+    rows = capsys.readouterr().out.splitlines()
+    assert any("BROKEN (policies/shop.toml, max_files)" in row for row in rows)
+    assert any(row.endswith("policy: yes") for row in rows)
+    assert any("policies/nosuch.toml" in row for row in rows)

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 import codexbridge
+from common.diff.parse import parse_diff
+from common.diff.patching import patched
 from common.home import Home
 from local_agent.workspace.registry import Registry
 
@@ -165,3 +167,30 @@ def test_a_workspace_that_is_not_there_is_wrong_input(
     assert codexbridge.main(["check", str(patch), "--workspace", "none"]) == 2
     assert codexbridge.main(["check", str(patch), "--folder", str(folder / "x")]) == 2
     assert capsys.readouterr().err.count("\n") == 2
+
+
+@pytest.mark.parametrize(
+    ("there", "why"),
+    [(OLD.replace("\n", "\r\n").encode(), "line-ends"), (b"", "applied")],
+)
+def test_a_patch_that_does_not_fit_has_its_common_reason_told(
+    folder: Path, patch: Path, capsys: Captured, there: bytes, why: str
+) -> None:
+    login = folder / "login.py"
+    login.write_bytes(there or patched(parse_diff(FIX.encode()).files[0], OLD.encode()))
+    told = verdict(capsys, patch, "--folder", folder)
+    assert (told["code"], told["why"]) == ("diff.context", why)
+
+
+def test_the_file_that_the_policy_keeps_is_named(
+    folder: Path, patch: Path, capsys: Captured, home: Home
+) -> None:
+    Registry(home, home=Path.home()).add(folder, name="shop", confirmed=())
+    policies = home.config / "policies"
+    policies.mkdir(mode=0o700)
+    (policies / "shop.toml").write_text('refuse_paths = ["login.*"]\n', encoding="utf-8")
+    (policies / "shop.toml").chmod(0o600)
+    told = verdict(capsys, patch, "--workspace", "shop")
+    assert (told["code"], told["path"]) == ("policy.refused", "login.py")
+    codexbridge.main(["check", str(patch), "--workspace", "shop"])
+    assert "login.py" in capsys.readouterr().out

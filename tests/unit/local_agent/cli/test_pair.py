@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from common.protocol.pairing import check_words, new_code
 from common.signing import SigningKey
 from local_agent.cli import pair, words
 from local_agent.relay.pairing import Pairing, load_key, load_pairing
+from local_agent.workspace.registry import Registry
 from tests.unit.local_agent.cli.conftest import AgentDouble
 
 GATEWAY = SigningKey(bytes([2]) * 32)
@@ -184,4 +186,20 @@ def test_a_running_agent_is_to_be_started_again(
     assert codexbridge.main(["pair", "--gateway", URL]) == 0
     out = capsys.readouterr().out
     assert words.PAIRED_RESTART.en in out
+    assert words.PAIRED_NEXT.en not in out
+
+
+def test_who_has_a_workspace_is_not_told_to_add_one(
+    gateway: GatewayDouble,
+    home: Home,
+    types: Callable[[str], None],
+    capsys: Captured,
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "shop").mkdir()
+    Registry(home, home=Path.home()).add(tmp_path / "shop", name="shop", confirmed=())
+    types(CODE + "\n")
+    assert codexbridge.main(["pair", "--gateway", URL]) == 0
+    out = capsys.readouterr().out
+    assert words.PAIRED_START.en in out
     assert words.PAIRED_NEXT.en not in out

@@ -263,3 +263,28 @@ def test_an_empty_list_says_what_to_do(home: Home, capsys: Captured) -> None:
     assert codexbridge.main(["workspace", "list"]) == 0
     assert "workspace add" in capsys.readouterr().out
     assert codexbridge.main(["workspace", "remove", "x"]) == 2
+
+
+def test_the_list_tells_how_the_policy_of_each_workspace_stands(
+    home: Home, project: Path, capsys: Captured
+) -> None:
+    add = ["workspace", "add", str(project), "--name", "shop", "--toolchains", "none"]
+    assert codexbridge.main(add) == 0
+    policies = home.config / "policies"
+    policies.mkdir(mode=0o700)
+    for name in ("shop.toml", "nosuch.toml"):
+        (policies / name).write_text("max_file = 3\n", encoding="utf-8")
+        (policies / name).chmod(0o600)
+    capsys.readouterr()
+    assert codexbridge.main(["workspace", "list"]) == 0
+    said = capsys.readouterr()
+    assert "BROKEN (policies/shop.toml, max_file)" in said.out
+    assert "policies/nosuch.toml" in said.err
+    assert codexbridge.main(["workspace", "list", "--json"]) == 0
+    (listed,) = json.loads(capsys.readouterr().out)
+    assert listed["policy"] == {
+        "state": "broken",
+        "code": "policy.unknown-key",
+        "file": "policies/shop.toml",
+        "key": "max_file",
+    }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -119,7 +120,10 @@ async def test_a_drifted_change_is_told_as_drifted(desk: Desk) -> None:
     )
     task = await applied(desk)
     assert (task.state, task.reason) == (TaskState.FAILED, Reason.DRIFTED)
-    assert read_ending(task.ending_json)["change"]["drift"] == ["base"]
+    ending = read_ending(task.ending_json)
+    assert ending["change"]["drift"] == ["base"]
+    assert f"codexbridge retry {task.short_id}" in json.dumps(ending)
+    assert "codexbridge retry" not in (task.summary or ""), "the chat has no such command"
 
 
 @pytest.mark.requirement("P3")
@@ -257,6 +261,21 @@ async def test_what_the_policy_refuses_is_not_asked(desk: Desk) -> None:
     desk.policy = Policy(refuse_actions=("apply_diff",))
     task = await desk.until(await desk.apply(DIFF), *FINAL)
     assert (task.reason, await desk.approval_states(task.task_id)) == (Reason.REFUSED, [])
+
+
+async def test_the_first_file_that_the_policy_keeps_is_named(desk: Desk) -> None:
+    desk.policy = Policy(refuse_paths=("notes.*",))
+    task = await desk.until(await desk.apply(DIFF), *FINAL)
+    assert task.reason is Reason.REFUSED
+    assert "src/notes.md" in (task.summary or "")
+    assert "src/login.py" not in (task.summary or "")
+
+
+async def test_a_selection_names_what_the_change_does_not_touch(desk: Desk) -> None:
+    asked = await desk.waiting(await desk.apply(DIFF))
+    with pytest.raises(InputError) as caught:
+        await desk.engine.narrow(asked.approval_id, asked.digest, ("src/login.py", "b", "a"))
+    assert caught.value.facts == {"why": "unknown", "paths": "a, b"}
 
 
 # --- undo -------------------------------------------------------------------------------------

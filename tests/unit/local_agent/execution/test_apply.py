@@ -17,6 +17,7 @@ from common.errors import InputError, StateError
 from common.model.state import Reason
 from local_agent.execution import changes
 from local_agent.store.blobs import Blobs
+from local_agent.workspace import tree as trees
 from tests.changing import Changing
 from tests.hostile_diffs.case import (
     EDITED,
@@ -203,6 +204,9 @@ async def test_the_base_names_every_file_and_folder(desk: Changing) -> None:
         ({"l": Link("nowhere")}, git_add("l", *NEW), "change.symlink"),
         ({"sub/.git/HEAD": b"", "sub/a": SOURCE}, edit("sub/a"), "change.submodule"),
         ({"suid": File(SOURCE, 0o4755)}, edit("suid"), "change.special"),
+        ({}, git_add(".codexbridge-0123456789ab-0.tmp", *NEW), "change.reserved"),
+        ({}, git_add("d/.codexbridge-0123456789ab-12.tmp.old/x", *NEW), "change.reserved"),
+        ({}, rename("a.txt", "folder/.codexbridge-0123456789ab-0.tmp"), "change.reserved"),
         ({}, git_add("A.TXT", *NEW), "change.twin"),
         ({}, git_add("FOLDER/x", *NEW), "change.twin"),
         ({"e\u0301": b""}, git_add("\u00e9", *NEW), "change.twin"),
@@ -223,6 +227,30 @@ async def test_what_may_not_be_done_is_refused_by_name(
     error = await _refused(_desk(tmp_path, {**TREE, **tree}), diff)
     assert error.code == code
     assert error.facts["path"]
+
+
+async def test_what_was_added_at_the_end_is_not_added_twice(desk: Changing) -> None:
+    diff = edit().replace(text("-two", "+TWO", " three"), text(" two", " three", "+four"))
+    diff = diff.replace(b"-1,3 +1,3", b"-1,3 +1,4")
+    _, outcome = await desk.apply(diff)
+    assert outcome.reason is Reason.COMPLETED
+    error = await _refused(desk, diff)
+    assert (error.code, error.facts["hunk"]) == ("diff.context", 1)
+
+
+async def test_a_folder_with_another_file_system_stays_when_it_is_emptied(
+    desk: Changing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    going = desk.workspace.path / "going"
+    mounted = {folder.stat().st_ino for folder in (going, going / "deep")}
+    monkeypatch.setattr(trees, "_mount_of", lambda handle: os.fstat(handle).st_ino in mounted)
+    before = snapshot(desk.workspace.path)
+    done, outcome = await desk.apply(delete("going/deep/old.txt", *_GONE))
+    assert outcome.reason is Reason.COMPLETED
+    assert list(going.iterdir()) == []
+    _, outcome = await desk.undo(done)
+    assert outcome.reason is Reason.COMPLETED
+    assert snapshot(desk.workspace.path) == before
 
 
 async def test_a_path_that_the_person_denied_is_refused(tmp_path: Path) -> None:
@@ -361,7 +389,7 @@ async def test_a_machine_that_refuses_is_told_and_nothing_is_written(
     def refuse(_self: Blobs, _contents: object) -> None:
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(Blobs, "put_all", refuse)
+    monkeypatch.setattr(Blobs, "putting", refuse)
     outcome = await desk.run(seal)
     assert (outcome.reason, outcome.code) == (Reason.FAILED, code)
     assert snapshot(desk.workspace.path) == before

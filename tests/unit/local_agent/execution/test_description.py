@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import pygit2
 import pytest
 
 from common.errors import InputError
@@ -253,3 +254,40 @@ async def test_a_socket_in_our_own_directories_is_hidden_with_these(
     assert str(run / "door.sock") not in prepared.argv
     outcome = await replace(sandboxed, around=around).run("ls run")
     assert (outcome.exit_code, outcome.tail) == (0, "")
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.requirement("R47")
+async def test_other_workspaces_are_hidden_where_a_bind_would_show_them(
+    sandboxed: Machine,
+) -> None:
+    tools, shown = sandboxed.root / "tools", sandboxed.root / "tools/shown"
+    other = tools / "other"
+    for folder in (other, shown / "bin"):
+        folder.mkdir(parents=True)
+    (other / "secret").write_text("secret", encoding="utf-8")
+    kinds = [
+        Toolchain(kind=kind, paths=(path,), bin_dirs=())
+        for kind, path in (("nvm", tools), ("go", shown / "bin"))
+    ]
+    around = replace(sandboxed.around, workspaces=lambda: (sandboxed.path, other, shown))
+    workspace = replace(sandboxed.workspace, toolchains=tuple(kinds))
+    machine = replace(sandboxed, around=around, workspace=workspace)
+    outcome = await machine.run(f"ls {other} {shown}")
+    assert (outcome.exit_code, "secret" in outcome.tail, "bin" in outcome.tail) == (0, False, True)
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.requirement("R46", "R47")
+async def test_configured_hooks_cannot_be_written_and_new_ones_are_told(
+    sandboxed: Machine,
+) -> None:
+    repository = pygit2.init_repository(str(sandboxed.path))
+    repository.config["core.hooksPath"] = "tools/hooks"
+    outcome = await sandboxed.run("mkdir -p tools/hooks && touch tools/hooks/pre-push")
+    assert outcome.exit_code == 0
+    assert outcome.differences is not None
+    assert outcome.differences.surfaces == ("tools/hooks/pre-push",)
+    outcome = await sandboxed.run("echo more >> tools/hooks/pre-push")
+    assert outcome.exit_code != 0
+    assert (sandboxed.path / "tools/hooks/pre-push").read_bytes() == b""

@@ -62,7 +62,9 @@ class _Left:
     def keep(self) -> None:
         """Keep the backups, as a change does before it touches anything."""
         prepared = [SOURCE, b"old\n", b"here\n", b"", DIFF]
-        Backups(self.desk.blobs).keep(self.seal.approval_id, prepared, Details(empty=("empty",)))
+        backups, details = Backups(self.desk.blobs), Details(empty=("empty",))
+        with backups.keeping(self.seal.approval_id, prepared, details):
+            pass
 
     def make(self, *steps: str) -> None:
         """Do some of the steps of the change by hand."""

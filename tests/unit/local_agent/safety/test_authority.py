@@ -16,6 +16,7 @@ from common.model.state import Reason, TaskState
 from common.seal import Seal, digest, seal_bytes
 from common.seal_payloads import SealedChange, change_payload, undo_payload
 from common.signing import APPROVAL, SigningKey
+from common.strict_json import canonical, loads
 from local_agent.safety.authority import (
     before_operation,
     execute_undo,
@@ -217,6 +218,7 @@ def signed(stored: StoredApproval, key: SigningKey = AGENT, **said: Any) -> dict
         "approver": "terminal",
         "reason": None,
         "at_ms": ManualClock().now().wall_ms,
+        "risk": "normal",
     }
     words = Statement(**facts | said).raw
     return {
@@ -243,6 +245,7 @@ def tamper(folder: Path, columns: dict[str, Any]) -> None:
         {"approver": "desktop"},
         {"reason": "yes"},
         {"at_ms": 1},
+        {"risk": "high"},
         {"key": OTHER},
     ],
 )
@@ -277,6 +280,30 @@ def test_a_row_that_says_other_than_was_signed_is_never_used(
     to_waiting(journal)
     stored = approved(journal, clock)
     tamper(tmp_path, columns)
+    assert refused_as_tampered(journal, clock, stored.digest) == "approval.unsigned"
+
+
+@pytest.mark.requirement("P2")
+def test_an_approval_of_another_risk_than_the_row_says_is_never_used(
+    journal: Journal, clock: ManualClock, tmp_path: Path
+) -> None:
+    to_waiting(journal)
+    stored = approved(journal, clock)
+    with closing(sqlite3.connect(tmp_path / "state" / "journal.db")) as raw, raw:
+        raw.execute("DROP TRIGGER seals_stay")
+    tamper(tmp_path, {"risk": "high"})
+    assert refused_as_tampered(journal, clock, stored.digest) == "approval.unsigned"
+
+
+@pytest.mark.requirement("P2")
+def test_an_approval_in_words_without_the_risk_is_never_used(
+    journal: Journal, clock: ManualClock, tmp_path: Path
+) -> None:
+    to_waiting(journal)
+    stored = approved(journal, clock)
+    said = loads(journal.approvals.get("approval-1").statement or b"", max_bytes=10_000)
+    words = canonical({key: said[key] for key in said if key != "risk"} | {"v": 1})
+    tamper(tmp_path, {"statement": words, "signature": AGENT.sign(APPROVAL, words)})
     assert refused_as_tampered(journal, clock, stored.digest) == "approval.unsigned"
 
 

@@ -32,14 +32,16 @@ def _name(data: bytes) -> str:
 def test_what_is_kept_comes_back(blobs: Blobs) -> None:
     backups = Backups(blobs)
     details = Details(files={"a": 0o640}, folders={"b": 0o700}, empty=("c",))
-    backups.keep(APPROVAL, [b"one", b"two", b"one"], details)
+    with backups.keeping(APPROVAL, [b"one", b"two", b"one"], details):
+        pass
     assert [backups.content(_name(data)) for data in (b"one", b"two")] == [b"one", b"two"]
     assert backups.details(APPROVAL) == details
     assert backups.details("another") == Details()
 
 
 def test_nothing_is_noted_where_there_is_nothing_to_note(blobs: Blobs, tmp_path: Path) -> None:
-    Backups(blobs).keep(APPROVAL, [], Details())
+    with Backups(blobs).keeping(APPROVAL, [], Details()):
+        pass
     assert not (tmp_path / "blobs").exists()
 
 
@@ -48,7 +50,8 @@ def test_a_backup_that_cannot_be_believed_has_expired(
     blobs: Blobs, tmp_path: Path, harm: str
 ) -> None:
     backups = Backups(blobs)
-    backups.keep(APPROVAL, [b"one"], Details())
+    with backups.keeping(APPROVAL, [b"one"], Details()):
+        pass
     (path,) = (tmp_path / "blobs").glob("??/*")
     if harm == "gone":
         path.unlink()
@@ -84,8 +87,9 @@ def test_a_note_gives_permissions_and_nothing_more(blobs: Blobs) -> None:
 
 
 def test_what_is_too_large_is_not_kept(blobs: Blobs) -> None:
-    with pytest.raises(StoreError) as caught:
-        Backups(blobs).keep(APPROVAL, [b"x" * (blob_store.MAX_BLOB_BYTES + 1)], Details())
+    contents = [b"x" * (blob_store.MAX_BLOB_BYTES + 1)]
+    with pytest.raises(StoreError) as caught, Backups(blobs).keeping(APPROVAL, contents, Details()):
+        pass
     assert caught.value.code == "blob.too-large"
 
 

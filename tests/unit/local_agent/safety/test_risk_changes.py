@@ -53,6 +53,12 @@ def risk_of(*files: FileDiff, **known: Any) -> Risk:
     return classify_operation("apply_diff", payload, around)
 
 
+def test_what_git_runs_as_a_hook_is_an_execution_surface() -> None:
+    known = {"hooks": ("tools/hooks",)}
+    assert risk_of(modified("tools/hooks/lib.sh"), **known).reasons == ("execution-surface",)
+    assert risk_of(modified("tools/other.sh"), **known).level == "normal"
+
+
 def test_an_ordinary_change_is_normal() -> None:
     assert risk_of(modified("src/main.py"), modified("docs/读我.md", "你好，世界")) == Risk(
         "normal", ()

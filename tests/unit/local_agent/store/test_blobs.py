@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+import threading
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,12 @@ from local_agent.store.blobs import Blobs
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     return tmp_path / "blobs"
+
+
+def put_all(store: Blobs, contents: Iterable[bytes]) -> None:
+    """Store many, with nothing else to wait for."""
+    with store.putting(contents):
+        pass
 
 
 @pytest.mark.parametrize("data", [b"", b"\xff\x00\r\n", "张".encode("gb18030")])
@@ -67,7 +75,7 @@ def test_a_blob_is_bounded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.requirement("R59")
 def test_many_are_stored_at_once_for_the_owner_alone(folder: Path) -> None:
     contents = [b"%d" % number for number in range(300)]
-    Blobs(folder).put_all([*contents, contents[0]])
+    put_all(Blobs(folder), [*contents, contents[0]])
     names = [hashlib.sha256(data).hexdigest() for data in contents]
     assert [Blobs(folder).get(name) for name in names] == contents
     files = [item for item in folder.rglob("*") if item.is_file()]
@@ -83,15 +91,44 @@ def test_what_is_no_longer_whole_is_stored_anew(folder: Path, harm: str) -> None
         path.write_bytes(b"evil")
     else:
         path.chmod(0o644)
-    Blobs(folder).put_all([b"good"])
+    put_all(Blobs(folder), [b"good"])
     assert Blobs(folder).get(name) == b"good"
 
 
 def test_what_is_kept_again_with_many_others_lives_longer(folder: Path) -> None:
     name = Blobs(folder).put(b"x")
     os.utime(folder / name[:2] / name, (1000, 1000))
-    Blobs(folder).put_all([b"x"])
+    put_all(Blobs(folder), [b"x"])
     assert Blobs(folder).prune(before_s=2000) == 0
+
+
+@pytest.mark.parametrize("way", ["put", "putting"])
+@pytest.mark.requirement("P5")
+def test_what_is_kept_again_while_the_old_are_removed_is_there(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    store = Blobs(folder)
+    name = store.put(b"x")
+    os.utime(folder / name[:2] / name, (1000, 1000))
+    looked, kept = threading.Event(), threading.Event()
+    real = Path.unlink
+
+    def keep() -> None:
+        looked.wait(5)
+        store.put(b"x") if way == "put" else put_all(store, [b"x"])
+        kept.set()
+
+    def unlink(path: Path, *, missing_ok: bool = False) -> None:
+        looked.set()
+        assert not kept.wait(0.1)  # it has to wait until the old one is gone, and stores it anew
+        real(path, missing_ok=missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", unlink)
+    keeper = threading.Thread(target=keep)
+    keeper.start()
+    assert store.prune(before_s=2000) == 1
+    keeper.join(5)
+    assert store.get(name) == b"x"
 
 
 def test_one_that_is_too_large_keeps_the_others_out(
@@ -99,7 +136,7 @@ def test_one_that_is_too_large_keeps_the_others_out(
 ) -> None:
     monkeypatch.setattr(blobs, "MAX_BLOB_BYTES", 3)
     with pytest.raises(StoreError):
-        Blobs(folder).put_all([b"x", b"1234"])
+        put_all(Blobs(folder), [b"x", b"1234"])
     assert not folder.exists()
 
 
@@ -107,7 +144,7 @@ def test_one_that_is_too_large_keeps_the_others_out(
 def test_a_new_folder_is_on_disk_as_well_and_flushed_once(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    Blobs(folder).put_all([b"before"])
+    put_all(Blobs(folder), [b"before"])
     flushed: list[int] = []
     real = os.fsync
 
@@ -116,12 +153,15 @@ def test_a_new_folder_is_on_disk_as_well_and_flushed_once(
         flushed.append(os.fstat(handle).st_ino)
 
     monkeypatch.setattr(os, "fsync", sync)
-    Blobs(folder).put_all([b"one", b"two", b"three"])
+    with Blobs(folder).putting([b"one", b"two", b"three"]):
+        assert len(flushed) == 3
+        assert not {path.stat().st_ino for path in (folder, *folder.iterdir())} & set(flushed)
     top = folder.stat().st_ino
     assert flushed.count(top) == 1
-    assert flushed[-1] == top  # with what is in the new folders written already
+    assert flushed[-1] == top  # after what is in the new folders
+    assert len(flushed) == 3 + 3 + 1
     flushed.clear()
-    Blobs(folder).put_all([b"one", b"two", b"three"])
+    put_all(Blobs(folder), [b"one", b"two", b"three"])
     assert flushed == []
 
 

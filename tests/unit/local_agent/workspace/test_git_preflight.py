@@ -77,6 +77,41 @@ def test_a_link_in_the_repositorys_folder_is_refused(syncing: Syncing, name: str
     assert refusal(syncing)[0] == "sync.repository"
 
 
+@pytest.mark.requirement("R41")
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{outside}",
+        "../../../outside",
+        "../../link/../.git/spare",
+        '"{outside}"',
+        "../hooks",
+        ".",
+        "../objects",
+        "a\0b",
+    ],
+)
+def test_objects_that_are_borrowed_from_elsewhere_are_refused(syncing: Syncing, line: str) -> None:
+    (syncing.root / "outside/in").mkdir(parents=True)
+    (syncing.path / "link").symlink_to(syncing.root / "outside/in")
+    listed = syncing.path / ".git/objects/info/alternates"
+    listed.parent.mkdir(exist_ok=True)
+    listed.write_text(line.format(outside=syncing.root / "outside") + "\n", encoding="utf-8")
+    assert refusal(syncing)[0] == "sync.alternates"
+
+
+def test_objects_may_be_borrowed_within_the_repository(syncing: Syncing) -> None:
+    spare = syncing.path / ".git/spare/info"
+    spare.mkdir(parents=True)
+    listed = syncing.path / ".git/objects/info/alternates"
+    listed.parent.mkdir(exist_ok=True)
+    listed.write_text("# here\n../spare\n", encoding="utf-8")
+    syncing.write({"a.py": "2\n"})
+    assert committed(plan(syncing)) == ["a.py"]
+    (spare / "alternates").write_text(f"{syncing.root}\n", encoding="utf-8")
+    assert refusal(syncing)[0] == "sync.alternates"
+
+
 def test_a_path_that_does_not_fit_the_list_of_borrowed_stores(syncing: Syncing) -> None:
     odd = syncing.root / "two\nlines"
     syncing.path.rename(odd)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import threading
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
 
-from common.durable import NewFile
 from common.errors import InputError, StateError
 from local_agent.workspace import renames, writer
 from local_agent.workspace import tree as trees
@@ -50,7 +50,7 @@ def planned(tree: Tree, **after: bytes | None) -> list[Write]:
 
 
 def make(
-    tree: Tree, writes: list[Write], keep: Callable[[], None] | None = None
+    tree: Tree, writes: list[Write], keeping: AbstractContextManager[None] | None = None
 ) -> tuple[str, ...]:
     """Write them."""
     layout = lay_out(
@@ -58,7 +58,7 @@ def make(
         removed=[one.parts for one in writes if one.after is None],
         added=[one.parts for one in writes if one.before is None],
     )
-    return write(tree, writes, layout, tag=TAG, keep=keep)
+    return write(tree, writes, layout, tag=TAG, keeping=keeping)
 
 
 def test_files_are_changed_added_and_removed_with_their_folders(folder: Path, tree: Tree) -> None:
@@ -107,39 +107,42 @@ def test_no_name_changes_before_what_is_replaced_was_kept(
     folder: Path, tree: Tree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[str] = []
-    staged = threading.Event()
-    real_write, real_exchange = writer.write_files, renames.exchange
+    real_exchange = renames.exchange
 
-    def stage(files: list[NewFile]) -> list[tuple[int, int]]:
-        nodes = real_write(files)
-        staged.set()
-        return nodes
+    @contextmanager
+    def keeping() -> Iterator[None]:
+        assert not list(folder.glob(".codexbridge-*"))
+        calls.append("written")
+        yield
+        assert list(folder.glob(".codexbridge-*"))  # both are waited for at once
+        calls.append("kept")
 
     def exchange(new: Name, old: Name) -> None:
         calls.append("exchange")
         real_exchange(new, old)
 
-    def keep() -> None:
-        assert staged.wait(5)  # the new content does not wait for the old one
-        calls.append("kept")
-
-    monkeypatch.setattr(writer, "write_files", stage)
     monkeypatch.setattr(writer, "exchange", exchange)
-    make(tree, planned(tree, a=b"A\n"), keep)
-    assert calls == ["kept", "exchange"]
+    make(tree, planned(tree, a=b"A\n"), keeping())
+    assert calls == ["written", "kept", "exchange"]
     assert (folder / "a").read_bytes() == b"A\n"
 
 
 @pytest.mark.requirement("P5", "R59")
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.ENOENT])
-def test_what_cannot_be_kept_is_not_replaced(folder: Path, tree: Tree, number: int) -> None:
+@pytest.mark.parametrize("at", ["begin", "end"])
+def test_what_cannot_be_kept_is_not_replaced(
+    folder: Path, tree: Tree, number: int, at: str
+) -> None:
     before = snapshot(folder)
 
-    def keep() -> None:
+    @contextmanager
+    def keeping() -> Iterator[None]:
+        if at == "end":
+            yield
         raise OSError(number, os.strerror(number))
 
     with pytest.raises(OSError, match=os.strerror(number)) as caught:
-        make(tree, planned(tree, a=b"A\n", new__x=b"x\n", only__one=None), keep)
+        make(tree, planned(tree, a=b"A\n", new__x=b"x\n", only__one=None), keeping())
     assert caught.value.errno == number
     assert snapshot(folder) == before
 
@@ -182,6 +185,14 @@ def test_a_name_beside_that_is_taken_is_nobodys_to_use(folder: Path, tree: Tree)
     with pytest.raises(InputError):
         make(tree, writes)
     assert snapshot(folder) == before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="of this system we know where one is mounted")
+def test_a_mount_point_is_known(folder: Path, tree: Tree) -> None:
+    with open_tree(Path("/")) as top:
+        assert top.is_mounted(("proc",))
+    assert (folder / "sub").is_dir()
+    assert not tree.is_mounted(("sub",))
 
 
 def test_an_emptied_folder_that_somebody_uses_stays(folder: Path, tree: Tree) -> None:
@@ -235,6 +246,29 @@ def test_what_cannot_be_brought_back_is_named(
         make(tree, writes)
     assert caught.value.code == "change.half-done"
     assert set(caught.value.facts["paths"]) == {"a", "sub/b"}  # type: ignore[call-overload]
+
+
+def test_what_lies_aside_after_half_an_exchange_is_named(
+    folder: Path, tree: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = renames._place_in_steps
+    writes = planned(tree, sub__b=b"B\n")
+
+    def place(source: Name, target: Name) -> None:
+        if target.name == "b":
+            raise OSError(5, "Input/output error")
+        real(source, target)
+
+    monkeypatch.setattr(renames, "_system_call", lambda: None)
+    monkeypatch.setattr(renames, "_place_in_steps", place)
+    with pytest.raises(StateError) as caught:
+        make(tree, writes)
+    aside = f"sub/{beside_name(TAG, 0)}.old"
+    assert (caught.value.code, caught.value.facts["paths"]) == (
+        "change.half-done",
+        ("sub/b", aside),
+    )
+    assert (folder / aside).read_bytes() == b"b\n"
 
 
 def test_a_spare_file_that_cannot_be_removed_is_told(

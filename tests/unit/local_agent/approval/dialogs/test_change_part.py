@@ -144,3 +144,14 @@ def test_a_file_that_ends_up_empty_is_said() -> None:
     changes = [{**change, "size": 0} for change in seal.payload["changes"]]
     shown = page(replace(seal, payload={**seal.payload, "changes": changes}))
     assert shown.count("(empty)") == 3, "a deleted file is not called empty"
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_narrowed_change_says_what_was_left_out_and_how_to_get_it_back(lang: Lang) -> None:
+    seal = a_change()
+    left = {"count": 3, "paths": ["a.py", "b.py"]}
+    shown = " ".join(page(seal, lang=lang, left_out=left).split())
+    assert "a.py, b.py, …" in shown
+    assert str(len(seal.payload["changes"]) + 3) in shown
+    assert f"codexbridge retry {seal.short_id}" in shown
+    assert "codexbridge retry" not in page(seal, lang=lang)

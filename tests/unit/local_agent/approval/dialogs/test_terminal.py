@@ -302,3 +302,16 @@ def test_how_the_check_went_is_on_the_page_of_the_change(
     assert said[:12] in shown
     assert "\x1b" not in shown
     assert said[:12] not in page(ask_about(), lang=lang)
+
+
+@pytest.mark.requirement("R29")
+def test_the_first_group_alone_is_told_from_a_wrong_code_where_both_are_needed() -> None:
+    question = ask_about(risk="high", reasons=["shell"])
+    half = question.code[:4]
+    screen = ScriptedTerminal(half, "0000", question.code)
+    assert terminal.ask(question, screen, lang="en") == question.code
+    answers = [words.ONE_GROUP.en in screen.screen, words.WRONG.en in screen.screen]
+    assert answers == [True, True]
+    assert not question.is_half("0000")
+    assert not question.is_half(question.code)
+    assert not ask_about().is_half(ask_about().code[:4]), "one group is enough there"

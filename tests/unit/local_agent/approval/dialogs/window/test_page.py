@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from common.sentences import Lang
-from local_agent.approval.dialogs.question import Question, read_question
-from local_agent.approval.dialogs.window.page import Lines, Page, Row, drawable, page_of
+from local_agent.approval.dialogs import window_words, words
+from local_agent.approval.dialogs.question import LeftOut, Question, read_question
+from local_agent.approval.dialogs.window.page import (
+    Lines,
+    Page,
+    Row,
+    code_missing,
+    drawable,
+    page_of,
+)
 from tests import windows
 
 
@@ -59,6 +69,24 @@ def test_the_reasons_for_the_risk_come_first() -> None:
     first = page.facts[0]
     assert isinstance(first, Row)
     assert first.label == "Why"
+
+
+@pytest.mark.requirement("P5")
+def test_whether_a_command_can_be_undone_stands_above_what_may_be_long() -> None:
+    seal, diff = windows.a_command(script="make")
+    page = page_of(a_question(seal, diff, risk="high", reasons=("shell",)), "en")
+    assert [fact.label for fact in page.facts[:2] if isinstance(fact, Row)] == ["Why", "Undo"]
+
+
+@pytest.mark.requirement("R29")
+def test_a_whole_code_that_is_wrong_is_called_wrong() -> None:
+    seal, diff = windows.a_command(script="make")
+    question = a_question(seal, diff, risk="high", reasons=("shell",))
+    wrong = question.code[:-1] + ("0" if question.code[-1] != "0" else "1")
+    assert code_missing(question, question.code[:-1]) is window_words.TYPE_CODE
+    assert code_missing(question, wrong) is words.WRONG
+    assert code_missing(question, wrong.replace("-", "").lower()) is words.WRONG
+    assert code_missing(question, question.code) is None
 
 
 @pytest.mark.requirement("R38")
@@ -121,3 +149,12 @@ def test_nothing_in_a_request_stays_hidden() -> None:
 
 def test_what_old_releases_of_tk_end_on_is_marked_and_chinese_is_not() -> None:
     assert drawable("好 \U0001f600 \U00020000") == "好 ⟨U+1F600⟩ \U00020000"
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_narrowed_change_says_what_was_left_out(lang: Lang) -> None:
+    seal, diff = windows.a_change()
+    question = replace(a_question(seal, diff), left_out=LeftOut(1, ("a\u202eb.py",)))
+    shown = said(page_of(question, lang))
+    assert f"codexbridge retry {seal.short_id}" in shown
+    assert "a⟨U+202E⟩b.py" in shown
