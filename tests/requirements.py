@@ -93,7 +93,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     "R45": built("Time, output and memory limits."),
     "R46": built("What the run changed is listed afterwards."),
     "R47": built("The bubblewrap profile hides home, /run and host sockets."),
-    "R48": later("Landlock where user namespaces are missing: it does not hold its tests (ADR 13)."),
+    "R48": later("Landlock without user namespaces: it does not hold its tests (ADR 13)."),
     "R49": later("macOS sandbox."),
     "R50": built("A self-test at start records the sandbox level."),
     "R51": built("No network unless the sealed approval says so."),
