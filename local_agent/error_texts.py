@@ -178,39 +178,39 @@ _AUTHORITY: Final = {
         en="This approval no longer waits: it is {state}.", zh="该审批已不再等待：状态为 {state}。"
     ),
     "approval.expired": Sentence(
-        en="This approval has expired; nothing ran. Ask for the task again.",
-        zh="该审批已过期；没有运行任何命令。请重新发起任务。",
+        en="This approval has expired; nothing was done. Ask for the task again.",
+        zh="该审批已过期；没有执行任何操作。请重新发起任务。",
     ),
     "approval.digest-mismatch": Sentence(
         en="What you looked at is not what waits now. Look again before you decide.",
         zh="你看到的内容与当前待审批的内容不一致。请重新查看后再决定。",
     ),
     "approval.code-mismatch": Sentence(
-        en="That is not the seal code. The approval still waits; nothing ran.",
-        zh="封印码不正确。审批仍在等待；没有运行任何命令。",
+        en="That is not the seal code. The approval still waits; nothing was done.",
+        zh="封印码不正确。审批仍在等待；没有执行任何操作。",
     ),
     "approval.paused": Sentence(
-        en="Too many wrong codes. Try again in {seconds} s; nothing ran.",
-        zh="封印码输错次数过多。请在 {seconds} 秒后重试；没有运行任何命令。",
+        en="Too many wrong codes. Try again in {seconds} s; nothing was done.",
+        zh="封印码输错次数过多。请在 {seconds} 秒后重试；没有执行任何操作。",
     ),
     "approval.blocked": Sentence(
         en="Nothing can be approved right now: {why}. Wait until it has ended.",
         zh="现在无法批准：{why}。请等待其结束。",
     ),
     "approval.not-approved": Sentence(
-        en="There is no valid approval for this; nothing ran.",
-        zh="没有有效的审批；没有运行任何命令。",
+        en="There is no valid approval for this; nothing was done.",
+        zh="没有有效的审批；没有执行任何操作。",
     ),
     "approval.task-over": Sentence(
-        en="The task has ended or is being cancelled; nothing ran.",
-        zh="任务已结束或正在取消；没有运行任何命令。",
+        en="The task has ended or is being cancelled; nothing was done.",
+        zh="任务已结束或正在取消；没有执行任何操作。",
     ),
     "approval.changed": Sentence(
-        en="The stored approval is not the one that was shown. Nothing ran; check this machine.",
-        zh="存储的审批内容与展示内容不符。没有运行任何命令；请检查本机。",
+        en="The stored approval is not the one that was shown. Nothing was done; check this machine.",
+        zh="存储的审批内容与展示内容不符。没有执行任何操作；请检查本机。",
     ),
     "approval.unsigned": Sentence(
-        en="The stored decision is not one that this machine signed. Nothing ran; check this "
+        en="The stored decision is not one that this machine signed. Nothing was done; check this "
         "machine, and run `codexbridge audit verify`.",
         zh="存储的审批决定并非由本机签名。没有运行任何操作；请检查本机，"
         "并运行 `codexbridge audit verify`。",

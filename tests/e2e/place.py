@@ -7,6 +7,7 @@ by a person's hands: a pseudo-terminal in which the code shown on the screen is 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import pty
@@ -31,6 +32,8 @@ from wechatpy.enterprise.crypto import WeChatCrypto
 from gateway.simulator.setup import Installation, write_installation
 
 T = TypeVar("T")
+_WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+_PORTS = itertools.cycle(range(11_000 + 2_000 * (_WORKER % 10), 13_000 + 2_000 * (_WORKER % 10)))
 COMMAND = (sys.executable, "-I", "-m", "codexbridge")
 PATIENCE = 25.0
 CODE = re.compile(r"\b([0-9A-HJKMNP-TV-Z]{4})-([0-9A-HJKMNP-TV-Z]{4})\b")
@@ -357,12 +360,18 @@ class Terminal:
 
 
 def free_ports(count: int) -> list[int]:
-    """Return ports that nobody listens on at this moment."""
-    listeners = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [int(listener.getsockname()[1]) for listener in listeners]
-    for listener in listeners:
-        listener.close()
-    return ports
+    """Return ports that nobody listens on at this moment, and nobody is given by chance.
+
+    They lie below those that the kernel hands out (ip_local_port_range), where another process
+    could get one before it is used, and each worker counts on in a row of its own.
+    """
+    found: list[int] = []
+    while len(found) < count:
+        port = next(_PORTS)
+        with contextlib.suppress(OSError):
+            socket.create_server(("127.0.0.1", port)).close()
+            found.append(port)
+    return found
 
 
 def listens(port: int) -> bool:

@@ -134,7 +134,7 @@ def test_cancel_says_what_was_done_at_every_stage(running: Place, workspace: Pat
     running.callback("@dev test")
     waiting = running.waiting()["short_id"]
     running.callback(f"@dev cancel {waiting}")
-    running.hears(waiting, "cancelled on dev-1", "nothing ran")
+    running.hears(waiting, "cancelled on dev-1", "nothing was done")
     assert not (workspace / "ran.txt").exists()
 
     # Running: ended with all that it started, and what it did by then stays and is said.

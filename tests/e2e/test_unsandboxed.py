@@ -58,7 +58,7 @@ def test_the_approval_says_not_sandboxed_and_wants_the_whole_code(
         assert code
         terminal.type(code[1])
         terminal.shown = ""
-        terminal.read_until(":", "：", after=re.compile("code"))
+        terminal.read_until(":", "：", after=re.compile("both groups"))
         assert runs(workspace) == 0, "the first group alone is not enough"
     unsandboxed.approve(short_id)
     assert unsandboxed.final(short_id)["reason"] == "completed"
