@@ -206,7 +206,8 @@ _AUTHORITY: Final = {
         zh="任务已结束或正在取消；没有执行任何操作。",
     ),
     "approval.changed": Sentence(
-        en="The stored approval is not the one that was shown. Nothing was done; check this machine.",
+        en="The stored approval is not the one that was shown. Nothing was done; check this "
+        "machine.",
         zh="存储的审批内容与展示内容不符。没有执行任何操作；请检查本机。",
     ),
     "approval.unsigned": Sentence(
