@@ -175,7 +175,8 @@ _AUTHORITY: Final = {
         zh="{name} 没有待审批的操作。用 `codexbridge tasks` 可以列出。",
     ),
     "approval.not-pending": Sentence(
-        en="This approval no longer waits: it is {state}.", zh="该审批已不再等待：状态为 {state}。"
+        en="This approval no longer waits; look at its task again.",
+        zh="该审批已不再等待；请重新查看该任务。",
     ),
     "approval.expired": Sentence(
         en="This approval has expired; nothing was done. Ask for the task again.",

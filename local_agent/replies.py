@@ -317,6 +317,10 @@ AGAIN_INTERRUPTED = Sentence(
     en="what was approved did not start in time, as when the agent is interrupted",
     zh="批准之后未能及时开始，例如代理程序中断",
 )
+AGAIN_CHANGED = Sentence(
+    en="the files, this machine's policy or the choice of files have changed since it was asked",
+    zh="提出询问之后，文件、本机策略或所选文件有变化",
+)
 AGAIN_BUSY = Sentence(
     en="another command was still running in this workspace",
     zh="该工作区仍有其他命令在运行",

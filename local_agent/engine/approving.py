@@ -114,7 +114,7 @@ class Approving:
         if approval is not None and approval.state == "consumed":
             return await self.interrupted(task)
         if approval is None or _lapsed(approval):
-            return await self._ask_again(task, approval, replies.AGAIN_INTERRUPTED)
+            return await self._ask_again(task, approval, _why_again(approval))
         decision = await unless_stopped(run, self._gate.wait(approval.approval_id))
         if decision.outcome != "approved":
             return await self._not_approved(task, decision)
@@ -356,6 +356,12 @@ def _lapsed(approval: StoredApproval) -> bool:
     """Tell whether it was approved and never used, or was withdrawn: it must be asked again."""
     was_approved = approval.state == "expired" and approval.decided_at is not None
     return was_approved or approval.state == "superseded"
+
+
+def _why_again(lapsed: StoredApproval | None) -> Sentence:
+    """Return why it is asked once more: nobody approved what was taken back before a decision."""
+    undecided = lapsed is not None and lapsed.decided_at is None
+    return replies.AGAIN_CHANGED if undecided else replies.AGAIN_INTERRUPTED
 
 
 def _version_after(older: StoredApproval | None) -> int:

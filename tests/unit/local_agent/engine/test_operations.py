@@ -13,9 +13,11 @@ import pytest
 from common.errors import InputError, StateError
 from common.model.proposal import Diff, TaskResult
 from common.model.state import FINAL, Reason, TaskState
+from common.sentences import say
 from local_agent.engine.changes import ApplyDiff
 from local_agent.execution.apply import ChangeOutcome
 from local_agent.execution.git_sync import SyncOutcome
+from local_agent.replies import AGAIN_CHANGED
 from local_agent.safety.policy import Policy
 from local_agent.settings import AgentSettings
 from local_agent.store.endings import read_ending
@@ -234,6 +236,8 @@ async def test_a_question_about_other_files_is_asked_anew_before_a_person_looks(
     await desk.engine.refresh(task_id)
     second = await desk.waiting(task_id, older=first.approval_id)
     assert (second.seal.version, second.seal.base) == (2, {".": "1" * 64})
+    told = (await desk.reports())[-1]["message"]
+    assert say(AGAIN_CHANGED, "en") in told  # nobody had approved anything
 
 
 async def test_a_change_whose_files_have_moved_on_ends_as_drifted(desk: Desk) -> None:
