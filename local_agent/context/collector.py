@@ -31,18 +31,31 @@ _TEST_NAME = re.compile(r"(?i:(?:^|[._-])(?:tests?|specs?)(?:[._-]|$))|Tests?\."
 _TEST_FOLDERS: Final = frozenset({"test", "tests", "__tests__", "spec", "specs"})
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """One piece of content, redacted and bounded (`local_agent.proposers.base.Piece`)."""
+
+    kind: str
+    text: str
+    path: str = ""
+    first_line: int = 1
+    cut: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Collected:
     """What was found.
 
     Attributes:
         files: Most important first, within the budget.
+        pieces: What a model may be shown.
         tests: Test files that share a name with them.
         branch: None without a repository or a branch.
         changed: Files changed since the last commit.
     """
 
     files: tuple[Share, ...] = ()
+    pieces: tuple[Piece, ...] = ()
     tests: tuple[str, ...] = ()
     branch: str | None = None
     changed: int = 0

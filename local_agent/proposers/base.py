@@ -29,11 +29,33 @@ class Look(Protocol):
     def granted(self) -> int: ...
 
 
+class Piece(Protocol):
+    """One piece of content that a model may be shown: redacted, bounded, and never trusted.
+
+    ``kind`` is ``file``, ``selection``, ``tree``, ``git``, ``changes`` or ``diagnostics``; ``path``
+    is empty where it is no file; ``first_line`` counts from 1; ``cut`` tells that more stands in
+    the file than in ``text``.
+    """
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def path(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def first_line(self) -> int: ...
+    @property
+    def cut(self) -> bool: ...
+
+
 class Context(Protocol):
-    """What was collected for a proposal: names, sizes and counts, no content."""
+    """What was collected for a proposal."""
 
     @property
     def files(self) -> Sequence[Look]: ...
+    @property
+    def pieces(self) -> Sequence[Piece]: ...
     @property
     def tests(self) -> Sequence[str]: ...
     @property
