@@ -52,6 +52,7 @@ class Wish:
     retry_of: str | None = None
     attachment: str | None = None
     checks: str | None = None
+    around_json: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,7 @@ class Step:
     proposal_json: str | None = None
     summary: str | None = None
     ending_json: str | None = None
+    context_json: str | None = None
     events: tuple[Mapping[str, Any], ...] = ()
     reports: tuple[tuple[str, Mapping[str, Any]], ...] = ()
 

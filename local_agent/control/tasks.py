@@ -20,8 +20,9 @@ def task_row(task: Task) -> dict[str, Any]:
 
 def whole_task(task: Task) -> dict[str, Any]:
     """Return a task with what was proposed and how it ended."""
-    proposed = json.loads(task.proposal_json)["summary"] if task.proposal_json else None
-    return _task_dict(task) | {"proposed": proposed} | read_ending(task.ending_json)
+    result = json.loads(task.proposal_json) if task.proposal_json else {}
+    told = {"proposed": result.get("summary"), "details": result.get("details")}
+    return _task_dict(task) | told | read_ending(task.ending_json)
 
 
 def _task_dict(task: Task) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from local_agent.engine.ports import Change, NewTask
 from local_agent.store.approvals import StoredApproval
 from local_agent.store.runner import JournalThread
 from local_agent.store.tasks import Task
+from local_agent.store.turns import StoredTurn
 
 
 class JournalStore:
@@ -73,6 +74,14 @@ class JournalStore:
     async def newest_check(self, approval_id: str) -> Task | None:
         """Return the newest task that tries out the change of an approval, or None."""
         return await self._db.run(self._tasks.newest_check, approval_id)
+
+    async def earlier(self, task: Task, *, since_ms: int, limit: int) -> Sequence[Task]:
+        """Return what the same person asked before in the same thread, newest first."""
+        return await self._db.run(self._tasks.earlier, task, since_ms=since_ms, limit=limit)
+
+    async def add_turn(self, turn: StoredTurn) -> None:
+        """Write a turn of a model that has ended."""
+        await self._db.run(self._db.journal.turns.add, turn)
 
     async def interrupted(self) -> Sequence[str]:
         """Return the tasks that have an effect without an outcome."""

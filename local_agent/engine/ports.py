@@ -25,6 +25,7 @@ from local_agent.grant import Grant
 from local_agent.safety.risk import Circumstances
 from local_agent.store.approvals import StoredApproval
 from local_agent.store.tasks import Task
+from local_agent.store.turns import StoredTurn
 from local_agent.workspace.git_preflight import SyncPlan
 from local_agent.workspace.registry import Workspace
 
@@ -40,6 +41,7 @@ class NewTask:
         retry_of: The task that a person at this machine asks for again.
         attachment: Name of the blob with the diff that a person at this machine brought.
         checks: The approval whose change is to be tried out on a copy of the workspace.
+        around_json: What the person has in front of them: ``{"file", "lines": [first, last]}``.
     """
 
     task_id: str
@@ -56,6 +58,7 @@ class NewTask:
     retry_of: str | None = None
     attachment: str | None = None
     checks: str | None = None
+    around_json: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,7 @@ class Change:
         state: New state; equal to ``expected`` when only something is told (progress).
         events: Seed events (`common.model.events`) as plain dicts, appended in order.
         ending_json: How it ended, for this machine alone (`local_agent.store.endings`).
+        context_json: What a model was shown; names, sizes and reasons, no content.
         reports: ``(kind, body)`` for the gateway, kind ``event`` or ``result``; empty for local.
     """
 
@@ -79,6 +83,7 @@ class Change:
     proposal_json: str | None = None
     summary: str | None = None
     ending_json: str | None = None
+    context_json: str | None = None
     events: Sequence[Mapping[str, Any]] = ()
     reports: Sequence[tuple[str, Mapping[str, Any]]] = ()
 
@@ -120,6 +125,14 @@ class TaskStore(Protocol):
 
     async def newest_check(self, approval_id: str) -> Task | None:
         """Return the newest task that tries out the change of an approval, or None."""
+        ...
+
+    async def earlier(self, task: Task, *, since_ms: int, limit: int) -> Sequence[Task]:
+        """Return what the same person asked before in the same thread, newest first."""
+        ...
+
+    async def add_turn(self, turn: StoredTurn) -> None:
+        """Write a turn of a model that has ended."""
         ...
 
     async def interrupted(self) -> Sequence[str]:

@@ -65,6 +65,7 @@ class _Arrival:
     retry_of: str | None = None
     attachment: str | None = None
     checks: str | None = None
+    around_json: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,7 @@ class _Ending:
     intent_json: str | None = None
     proposal_json: str | None = None
     ending_json: str | None = None
+    context_json: str | None = None
 
 
 class Inbox:

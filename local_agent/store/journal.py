@@ -20,6 +20,7 @@ from local_agent.store.inbox import Inbox
 from local_agent.store.outbox import Outbox, Peer
 from local_agent.store.peers import Peers
 from local_agent.store.tasks import Tasks
+from local_agent.store.turns import Turns
 
 
 class Journal:
@@ -56,6 +57,7 @@ class Journal:
             self.heads = Heads(self._db, clock, peer=peer, outbox=self.outbox, audit=self.audit)
             self.effects = Effects(self._db, clock, self.audit)
             self.approvals = Approvals(self._db, self.audit)
+            self.turns = Turns(self._db)
             self.tasks = Tasks(
                 self._db,
                 outbox=self.outbox,

@@ -38,6 +38,8 @@ class Task:
         retry_of: The task that it asks for again; None for most.
         attachment: Name of the blob with the diff that came with it; None for most.
         checks: The approval whose change it tries out on a copy; None for most.
+        around_json: What the person had in front of them who asked it (`engine.ports.NewTask`).
+        context_json: What a model was shown: names, sizes and reasons; no content.
     """
 
     task_id: str
@@ -64,6 +66,8 @@ class Task:
     retry_of: str | None
     attachment: str | None
     checks: str | None
+    around_json: str | None
+    context_json: str | None
 
 
 _COLUMNS: Final = tuple(field.name for field in fields(Task))
@@ -74,10 +78,11 @@ _INSERT: Final = (
 )
 _UPDATE: Final = """UPDATE tasks SET state = :state, reason = :reason, updated_at = :at,
   intent_json = COALESCE(:intent, intent_json), proposal_json = COALESCE(:proposal, proposal_json),
-  summary = COALESCE(:summary, summary), ending_json = COALESCE(:ending, ending_json)
+  summary = COALESCE(:summary, summary), ending_json = COALESCE(:ending, ending_json),
+  context_json = COALESCE(:context, context_json)
   WHERE task_id = :task_id"""
 _STRIP: Final = """UPDATE tasks SET named = 0, text = '', intent_json = NULL, proposal_json = NULL,
-  summary = NULL, ending_json = NULL WHERE task_id = :task_id"""
+  summary = NULL, ending_json = NULL, around_json = NULL, context_json = NULL WHERE task_id = :task_id"""
 _DROP: Final = """DELETE FROM tasks WHERE task_id = :task_id
   AND NOT EXISTS (SELECT 1 FROM approvals WHERE approvals.task_id = tasks.task_id)
   AND NOT EXISTS (SELECT 1 FROM effects WHERE effects.task_id = tasks.task_id)"""
@@ -216,6 +221,23 @@ class Tasks:
                 self._db.run(_DROP, task_id=task_id)
         return len(old)
 
+    def earlier(self, task: Task, *, since_ms: int, limit: int) -> Sequence[Task]:
+        """Return what the same person asked before in the same thread, newest first."""
+        rows = self._db.all(
+            f"{_SELECT} WHERE thread_id = ? AND source = ? AND channel = ? AND claimed_user = ?"
+            " AND created_at >= ? AND created_at <= ? AND task_id <> ?"
+            " ORDER BY created_at DESC, task_id DESC LIMIT ?",
+            task.thread_id,
+            task.source,
+            task.channel,
+            task.claimed_user,
+            since_ms,
+            task.created_at,
+            task.task_id,
+            limit,
+        )
+        return [_task(row) for row in rows]
+
     def recent(self, *, limit: int = 50) -> Sequence[Task]:
         """Return the newest tasks, newest first."""
         rows = self._db.all(f"{_SELECT} ORDER BY created_at DESC, task_id DESC LIMIT ?", limit)
@@ -255,6 +277,7 @@ class Tasks:
                 proposal=change.proposal_json,
                 summary=change.summary,
                 ending=change.ending_json,
+                context=change.context_json,
                 task_id=change.task_id,
             )
             self._add_events(change)

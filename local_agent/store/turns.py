@@ -1,0 +1,95 @@
+"""What models have used: one row for each turn, written when it ends, however it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from local_agent.store.database import Database
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredTurn:
+    """One turn of a model.
+
+    Attributes:
+        model: What the person calls it in the settings.
+        at: When it ended, in milliseconds since the epoch.
+        calls: Requests that were made of the provider.
+        outcome: ``ok``, or the code of what went wrong.
+    """
+
+    task_id: str
+    model: str
+    at: int
+    duration_ms: int
+    input_tokens: int
+    output_tokens: int
+    calls: int
+    outcome: str
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """What one model has used since a moment."""
+
+    model: str
+    turns: int
+    failed: int
+    input_tokens: int
+    output_tokens: int
+
+
+class Turns:
+    """The account of all turns."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def add(self, turn: StoredTurn) -> None:
+        """Write a turn that has ended."""
+        self._db.run(
+            "INSERT INTO turns (task_id, model, at, duration_ms, input_tokens, output_tokens,"
+            " calls, outcome) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            turn.task_id,
+            turn.model,
+            turn.at,
+            turn.duration_ms,
+            turn.input_tokens,
+            turn.output_tokens,
+            turn.calls,
+            turn.outcome,
+        )
+
+    def of_task(self, task_id: str) -> Sequence[StoredTurn]:
+        """Return the turns of a task, oldest first."""
+        rows = self._db.all(
+            "SELECT task_id, model, at, duration_ms, input_tokens, output_tokens, calls, outcome"
+            " FROM turns WHERE task_id = ? ORDER BY turn",
+            task_id,
+        )
+        return [_turn(row) for row in rows]
+
+    def used_since(self, at_ms: int) -> Sequence[Used]:
+        """Return what each model has used since then, by name."""
+        rows = self._db.all(
+            "SELECT model, count(*), sum(outcome <> 'ok'), sum(input_tokens), sum(output_tokens)"
+            " FROM turns WHERE at >= ? GROUP BY model ORDER BY model",
+            at_ms,
+        )
+        return [Used(str(row[0]), *map(int, row[1:])) for row in rows]
+
+
+def _turn(row: tuple[Any, ...]) -> StoredTurn:
+    task_id, model, at, duration_ms, input_tokens, output_tokens, calls, outcome = row
+    return StoredTurn(
+        task_id=task_id,
+        model=model,
+        at=at,
+        duration_ms=duration_ms,
+        input_tokens=input_tokens,
+        output_tokens=output_tokens,
+        calls=calls,
+        outcome=outcome,
+    )
