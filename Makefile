@@ -4,11 +4,12 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PYTEST ?= -n 3 --dist worksteal
 
-.PHONY: demo test matrix check format lint types imports bench wheel lock reference clean help
+.PHONY: demo test codex matrix check format lint types imports bench wheel lock reference clean help
 
 help:
 	@echo "make demo   the main job on this machine: simulated WeCom, gateway, agent; you approve"
 	@echo "make test   set up and run every test"
+	@echo "make codex  install the pinned codex, against which some tests run (npm, 400 MB)"
 	@echo "make matrix every crash point, and 200 kills at random: some minutes"
 	@echo "make check  format, lint, types, import arrows, tests: what a change must pass"
 	@echo "make bench  speed and memory, as ratios measured in one run"
@@ -36,6 +37,16 @@ demo: $(VENV)/.run
 test: $(VENV)/.dev
 	PYTHONWARNDEFAULTENCODING=1 $(BIN)/pytest $(PYTEST) $(ARGS)
 
+# The program alone: no script of its packages is run.
+codex: .codex/.installed
+
+.codex/.installed: tests/codex/package.json tests/codex/package-lock.json
+	@command -v npm >/dev/null || { echo "npm is needed. On Debian and Ubuntu: apt-get install npm"; exit 2; }
+	@rm -rf .codex && mkdir .codex && cp tests/codex/package.json tests/codex/package-lock.json .codex/
+	@echo "installing codex in .codex …"
+	@cd .codex && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
 # One process: it runs as many installations side by side as two cores carry.
 matrix: $(VENV)/.dev
 	PYTHONWARNDEFAULTENCODING=1 $(BIN)/pytest -n 0 tests/matrix/whole.py $(ARGS)
@@ -62,6 +73,8 @@ bench: $(BIN)/uv
 	.venv-bench/bin/python -m bench.link $(ARGS)
 	.venv-bench/bin/python -m bench.diffs $(ARGS)
 	.venv-bench/bin/python -m bench.apply $(ARGS)
+	.venv-bench/bin/python -m bench.scratch $(ARGS)
+	.venv-bench/bin/python -m bench.route
 
 wheel: $(VENV)/.dev
 	$(BIN)/uv build --quiet --wheel --out-dir dist
@@ -70,7 +83,7 @@ lock: $(BIN)/uv
 	$(BIN)/uv lock
 
 clean:
-	rm -rf $(VENV) .venv-bench dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .venv-bench .codex dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 
 reference: $(VENV)/.dev
 	$(BIN)/python -m tests.reference

@@ -26,8 +26,8 @@ ALLOWED_BACKENDS: Final = {
     "keyring.backends.macOS.Keyring": "macOS",
     "keyring.backends.Windows.WinVaultKeyring": "Windows",
 }
-_MAX_SECRET: Final = 1024
-_MAX_FILE: Final = 4096
+_MAX_SECRET: Final = 4096
+_MAX_FILE: Final = 8192
 _ELSEWHERE: Final = b"keyring:"  # a colon never occurs in base64
 _NAME: Final = re.compile(r"[a-z0-9-]{1,64}")
 
@@ -55,7 +55,7 @@ class Keystore(Protocol):
         ...
 
     def put(self, name: str, secret: bytes) -> None:
-        """Keep a secret of at most 1 KiB, in place of any earlier one of that name."""
+        """Keep a secret of at most 4 KiB, in place of any earlier one of that name."""
         ...
 
     def delete(self, name: str) -> None:

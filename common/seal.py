@@ -25,7 +25,7 @@ from common.seal_shape import check_seal
 from common.signing import APPROVAL
 from common.strict_json import canonical, loads
 
-Action = Literal["run_command", "apply_diff", "undo", "git_sync"]
+Action = Literal["run_command", "apply_diff", "undo", "git_sync", "disclose"]
 Undo = Literal["yes", "no", "partly"]
 
 MAX_SEAL_BYTES: Final = 1024 * 1024  # 500 changes with long names

@@ -99,6 +99,18 @@ class SealedCommit:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadFile:
+    """A file that an answer is based on.
+
+    Attributes:
+        sha256: Of what was shown of it, secrets taken out; None where only its name was used.
+    """
+
+    path: str
+    sha256: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class SyncStep:
     """One planned step and what it touches."""
 
@@ -225,6 +237,32 @@ def sync_payload(
         "commit": _stored_commit(commit) if commit else None,
         "steps": [asdict(step) for step in steps],
         "timeout": timeout_s,
+    }
+
+
+def disclose_payload(
+    answer: bytes,
+    files: Sequence[ReadFile],
+    *,
+    more: int,
+    channel: str,
+    claimed_user: str,
+) -> dict[str, Any]:
+    """Return the sealed form of a release: the hash of an answer, and to whom it would go.
+
+    Args:
+        answer: The exact bytes that would leave; they lie in the blob store under their hash.
+        files: What it is based on.
+        more: Files that it is based on besides.
+        channel: Where it would go.
+        claimed_user: Who is said to have asked; never verified on this machine.
+    """
+    return {
+        "answer_sha256": hashlib.sha256(answer).hexdigest(),
+        "bytes": len(answer),
+        "files": [asdict(file) for file in files],
+        "more": more,
+        "to": {"channel": channel, "claimed_user": claimed_user},
     }
 
 

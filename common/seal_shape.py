@@ -90,7 +90,7 @@ _SEAL: Final[dict[str, _Check]] = {
     "git_head": _is_text_or_none,
     "source": _is_mapping,
     "policy_sha256": _is_hash,
-    "action": _one_of("run_command", "apply_diff", "undo", "git_sync"),
+    "action": _one_of("run_command", "apply_diff", "undo", "git_sync", "disclose"),
     "payload": _is_mapping,
     "base": _is_mapping,
     "undo": _one_of("yes", "no", "partly"),
@@ -163,6 +163,18 @@ _STEP: Final[dict[str, _Check]] = {
     "name": _one_of("check", "add", "commit", "push"),
     "effect": _one_of("read-only", "local-write", "remote-write"),
 }
+_DISCLOSE: Final[dict[str, _Check]] = {
+    "answer_sha256": _is_hash,
+    "bytes": _is_count,
+    "files": lambda value: isinstance(value, list),
+    "more": _is_count,
+    "to": _is_mapping,
+}
+_READ_FILE: Final[dict[str, _Check]] = {
+    "path": _is_text,
+    "sha256": lambda value: value is None or _is_hash(value),
+}
+_RECIPIENT: Final[dict[str, _Check]] = {"channel": _is_text, "claimed_user": _is_text}
 
 
 def _require(field: str, holds: bool) -> None:
@@ -207,6 +219,12 @@ def _check_sync(payload: Mapping[str, Any]) -> None:
         _check_each("changes", payload["commit"]["changes"], _CHANGE)
 
 
+def _check_disclose(payload: Mapping[str, Any]) -> None:
+    _check_shape("payload", payload, _DISCLOSE)
+    _check_each("files", payload["files"], _READ_FILE)
+    _check_shape("to", payload["to"], _RECIPIENT)
+
+
 def _check_each(name: str, values: list[Any], checks: Mapping[str, _Check]) -> None:
     for value in values:
         _check_shape(name, value, checks)
@@ -217,4 +235,5 @@ _PAYLOADS: Final[dict[str, Callable[[Mapping[str, Any]], None]]] = {
     "apply_diff": _check_changes,
     "undo": _check_undo,
     "git_sync": _check_sync,
+    "disclose": _check_disclose,
 }

@@ -119,6 +119,10 @@ SHARED: dict[str, Sentence] = {
         en="There is no environment variable {name}. Closest known: {did_you_mean}",
         zh="没有 {name} 这个环境变量。最接近的是：{did_you_mean}",
     ),
+    "config.file-only": Sentence(
+        en="The setting {name} can be set in the settings file alone, not in the environment.",
+        zh="设置项 {name} 只能写在设置文件中，不能通过环境变量设置。",
+    ),
     "config.invalid": Sentence(
         en="The setting {name} is not valid: {why}.", zh="设置项 {name} 无效：{why}。"
     ),

@@ -33,6 +33,10 @@ PROCESS_WIDE: Final = frozenset({"CODEXBRIDGE_HOME", "CODEXBRIDGE_LANG", "CODEXB
 MAX_FILE_BYTES: Final = 262_144  # a configuration is small; anything longer is the wrong file
 MAX_SECRET_BYTES: Final = 8_192
 
+# Marks a setting that the file alone may hold: what a folder puts into a terminal's environment (an
+# ``.envrc``, an editor's settings) must not decide it.
+FROM_FILE: Final = object()
+
 _SEPARATOR: Final = "__"
 _TOML_PLACE: Final = re.compile(r"\(at line (\d+), column (\d+)\)")
 
@@ -80,7 +84,8 @@ def load(
             (name, file, did_you_mean), ``config.no-file`` (file), ``config.broken-toml`` (file,
             line, column), ``config.file-too-large``, ``config.file-writable-by-others``,
             ``config.file-readable-by-others`` (path), ``config.secret-in-file`` (name, file, how),
-            ``config.missing`` (name, how), ``config.invalid`` (name, why).  Never with a value.
+            ``config.file-only`` (name), ``config.missing`` (name, how), ``config.invalid`` (name,
+            why).  Never with a value.
     """
     variables = _own_variables(model, environ)
     from_file = _read_toml(file) if file else {}
@@ -121,6 +126,11 @@ def is_secret(field: FieldInfo) -> bool:
     return bool(kinds & {SecretStr, SecretBytes})
 
 
+def is_from_file(field: FieldInfo) -> bool:
+    """Tell whether the file alone may hold the setting."""
+    return FROM_FILE in field.metadata
+
+
 def _section(annotation: object) -> type[BaseModel] | None:
     for kind in (annotation, *get_args(annotation)):
         # A list or dict of models is one setting; only `Section` and `Section | None` are tables.
@@ -130,7 +140,7 @@ def _section(annotation: object) -> type[BaseModel] | None:
 
 
 def _own_variables(model: type[Settings], environ: Mapping[str, str]) -> dict[str, str]:
-    known = {variable_name(model, path): _SEPARATOR.join(path) for path, _ in leaves(model)}
+    known = {variable_name(model, path): name for path, name in _outside(model)}
     other_halves = tuple(f"{PREFIX}{h.upper()}{_SEPARATOR}" for h in HALVES if h != model.half)
     own: dict[str, str] = {}
     for name, text in environ.items():
@@ -138,10 +148,27 @@ def _own_variables(model: type[Settings], environ: Mapping[str, str]) -> dict[st
             continue
         if name in known:
             own[known[name]] = text
+        elif setting := _of_file(model, name):
+            raise ConfigError("config.file-only", name=setting)
         elif name not in PROCESS_WIDE and not name.startswith(other_halves):
             nearest = _nearest(name, [*known, *PROCESS_WIDE])
             raise ConfigError("config.unknown-variable", name=name, did_you_mean=nearest)
     return own
+
+
+def _outside(model: type[Settings]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield path and name of what may be set outside of the file."""
+    for path, field in leaves(model):
+        if not is_from_file(field):
+            yield path, _SEPARATOR.join(path)
+
+
+def _of_file(model: type[Settings], variable: str) -> str | None:
+    for path, field in leaves(model):
+        name = variable_name(model, path)
+        if is_from_file(field) and (variable == name or variable.startswith(f"{name}{_SEPARATOR}")):
+            return ".".join(path)
+    return None
 
 
 def _read_toml(file: Path) -> dict[str, Any]:
@@ -174,7 +201,7 @@ def _read(path: Path, limit: int, exposed: Callable[[os.stat_result], int], code
 
 
 def _read_secrets(model: type[Settings], directory: Path) -> dict[str, str]:
-    known = {_SEPARATOR.join(path) for path, _ in leaves(model)}
+    known = {name for _, name in _outside(model)}
     try:
         names = sorted(path.name for path in directory.iterdir() if not path.name.startswith("."))
     except OSError as error:

@@ -7,13 +7,16 @@ deep nesting; none of that may reach a caller.
 from __future__ import annotations
 
 import json
+import math
 import re
-from typing import Any, NoReturn
+from collections.abc import Callable
+from typing import Any, Literal, NoReturn
 
 from common.errors import RemoteProtocolError
 
 MAX_DEPTH = 32
 MAX_INTEGER = 2**53
+MAX_FLOAT_CHARS = 40
 _CANONICAL = json.JSONEncoder(
     ensure_ascii=True, sort_keys=True, separators=(",", ":"), allow_nan=False
 )
@@ -23,15 +26,19 @@ _PLAIN = frozenset((str, int, bool, type(None)))
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 
 
-def loads(data: bytes | str, *, max_bytes: int) -> Any:
+def loads(
+    data: bytes | str, *, max_bytes: int, floats: Literal["refused", "read"] = "refused"
+) -> Any:
     """Parse one JSON text.
 
     Args:
         data: UTF-8 bytes or text.
         max_bytes: Refuse longer input before looking at it.
+        floats: ``read`` for what a service outside sends, whose numbers we do not choose; even
+            then one that is infinite, or of more than 40 characters, is refused.
 
     Returns:
-        dict, list, str, int, bool or None; floats are refused.
+        dict, list, str, int, bool or None; float only where they are read.
 
     Raises:
         RemoteProtocolError: ``json.too-large``, ``json.too-deep`` or ``json.malformed``.
@@ -41,7 +48,7 @@ def loads(data: bytes | str, *, max_bytes: int) -> Any:
         raise RemoteProtocolError("json.too-large", limit=max_bytes)
     _check_depth(raw)
     try:
-        value = _READER.decode(raw.decode("utf-8"))
+        value = _READERS[floats].decode(raw.decode("utf-8"))
         _refuse_surrogates(value)
         return value
     except (ValueError, RecursionError):
@@ -102,13 +109,23 @@ def _bounded(text: str) -> int:
     return number
 
 
+def _finite(text: str) -> float:
+    if len(text) > MAX_FLOAT_CHARS or math.isinf(number := float(text)):
+        raise ValueError("float out of range")
+    return number
+
+
+def _reader(parse_float: Callable[[str], float]) -> json.JSONDecoder:
+    return json.JSONDecoder(
+        object_pairs_hook=_unique,
+        parse_constant=_refuse,
+        parse_float=parse_float,
+        parse_int=_bounded,
+    )
+
+
 # Made once: for each text anew it would cost as much as the reading of a small frame.
-_READER = json.JSONDecoder(
-    object_pairs_hook=_unique,
-    parse_constant=_refuse,
-    parse_float=_refuse,
-    parse_int=_bounded,
-)
+_READERS = {"refused": _reader(_refuse), "read": _reader(_finite)}
 
 
 def _refuse_floats(value: object) -> None:

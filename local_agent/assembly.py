@@ -24,12 +24,15 @@ from common.sentences import Lang
 from common.signing import SigningKey
 from local_agent.approval.availability import Windows
 from local_agent.approval.gate import Gate
+from local_agent.approval.notify import Notifier
+from local_agent.approval.read_notice import ReadNotice
 from local_agent.approval.telling import Teller
 from local_agent.control import wire
 from local_agent.control.operations import AgentOperations
 from local_agent.control.server import ControlServer
-from local_agent.engine.assembly import Hands, build_engine
+from local_agent.engine.assembly import Hands, Mind, build_engine
 from local_agent.engine.bus import Bus
+from local_agent.engine.disclosing import Disclosure
 from local_agent.engine.engine import Engine
 from local_agent.execution.apply import Applier
 from local_agent.execution.command import Executor
@@ -38,6 +41,7 @@ from local_agent.execution.description import Surroundings
 from local_agent.execution.git_sync import Syncer
 from local_agent.execution.push import Pusher
 from local_agent.execution.self_test import SelfTest
+from local_agent.proposers.scratch import Scratches
 from local_agent.receipts import receipt_facts
 from local_agent.relay.client import GatewayClient
 from local_agent.relay.condition import Condition
@@ -157,6 +161,8 @@ def _build_engine(ground: Ground, db: JournalThread, gate: Gate, bus: Bus) -> En
         db=db,
         gate=gate,
         hands=_hands(ground),
+        mind=Mind(choose=lambda: None, lend=Scratches(ground.places, clock=ground.clock).lend),
+        disclosure=Disclosure(db, notice=_read_notice(ground), clock=ground.clock),
         blobs=_blobs(ground),
         policy_of=lambda workspace: load_policy(ground.places, workspace.name),
         workspaces=Registry(ground.places, home=ground.home),
@@ -169,6 +175,10 @@ def _build_engine(ground: Ground, db: JournalThread, gate: Gate, bus: Bus) -> En
         sandbox=ground.sandbox.level,
         user=_user_name(),
     )
+
+
+def _read_notice(ground: Ground) -> ReadNotice:
+    return ReadNotice(Notifier(ground.environ), lang=ground.lang)
 
 
 def _hands(ground: Ground) -> Hands:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from common.sentences import Sentence
-from local_agent import change_texts, sync_texts
+from local_agent import change_texts, disclosure_replies, model_texts, sync_texts
 
 _SETTINGS: Final = {
     "config.missing": Sentence(
@@ -315,8 +315,8 @@ _UNDO: Final = {
         zh="该任务没有任何改动，无可撤销。",
     ),
     "undo.command": Sentence(
-        en="This task ran a command or pushed; that cannot be undone.",
-        zh="该任务运行了命令或推送了提交，无法撤销。",
+        en="This task ran a command, pushed, or had an answer told; that cannot be undone.",
+        zh="该任务运行了命令、推送了提交或发出了回答，无法撤销。",
     ),
     "undo.not-applied": Sentence(
         en="The change of this task was not applied whole, so it cannot be undone. "
@@ -493,6 +493,8 @@ ERRORS: Final[Mapping[str, Sentence]] = {
     **_TASK,
     **_PAIR,
     **_WORKSPACE,
+    **disclosure_replies.ERRORS,
     **sync_texts.WHY,
     **change_texts.CHANGE_ERRORS,
+    **model_texts.ERRORS,
 }

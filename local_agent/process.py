@@ -2,7 +2,8 @@
 
 An argv list, an environment passed in full, stdin from /dev/null, a session of its own, limits,
 a deadline, and output that is drained to the end while only its head and tail are kept.  Between
-the agent and each child stands `local_agent.warden`, which leaves no survivors.
+the agent and each child stands `local_agent.warden`, which leaves no survivors.  A child that stays
+and is spoken with is a `local_agent.child.Child`; the bounds are in `local_agent.bounds`.
 
 What may be run, and in which sandbox, is not decided here: `local_agent.execution` does.
 """
@@ -17,143 +18,43 @@ import resource
 import signal
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from common.clock import Clock, SystemClock
 from common.errors import ConfigError, InputError
+from local_agent.bounds import KEPT_BYTES, Excess, Exit, Kept, Limits, OnOutput, Stream
 
-Stream = Literal["stdout", "stderr"]
-OnOutput = Callable[[bytes, Stream], None]
-Excess = Literal["processes", "memory", "disk"]
+__all__ = [  # what callers of `run_child` need beside it, too
+    "KEPT_BYTES",
+    "MAX_ARGV_BYTES",
+    "SECCOMP_FD",
+    "STATUS_FD",
+    "Excess",
+    "Exit",
+    "Kept",
+    "Limits",
+    "OnOutput",
+    "Stream",
+    "converse",
+    "harden_self",
+    "read_tool",
+    "run_child",
+]
 
-KEPT_BYTES: Final = 1_000_000  # R45: kept of each stream, half head and half tail
 # Where the outer process of a sandbox finds its filter of system calls, and tells how it goes.
 SECCOMP_FD: Final = 3
 STATUS_FD: Final = 4
 MAX_ARGV_BYTES: Final = 1_500_000  # below Linux's ARG_MAX of 2 MB, with room for the environment
+_TIMEOUT: Final = "/usr/bin/timeout"
+_NOT_RUN: Final = 125  # what timeout(1) ends with for itself, and above
 _WARDEN: Final = Path(__file__).with_name("warden.py")
 _CHUNK: Final = 65_536
 _PR_SET_DUMPABLE: Final = 4  # linux/prctl.h
 _SETTLE_S: Final = 2.0  # for the warden to sweep, and for pipes to close after its end
 _REAP_S: Final = 0.5  # for the warden, whose report has ended, to be gone
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """Bounds of one child (R45).  None leaves a bound as the agent has it.
-
-    Attributes:
-        timeout_s: Wall seconds until it is ended.
-        grace_s: Seconds between the request to end and the kill.
-        output_cap_bytes: Kept of each stream, half head and half tail; the rest is drained.
-        address_bytes: RLIMIT_AS of each process.
-        file_bytes: RLIMIT_FSIZE, the largest file that may be written.
-        open_files: RLIMIT_NOFILE of each process.
-        cpu_s: RLIMIT_CPU of each process.
-        processes: How many may live at once, with four threads each on average.
-        memory_bytes: That all of them may hold together.
-        disk_bytes: By which the free space where it starts may shrink while it runs.
-    """
-
-    timeout_s: float = 600.0
-    grace_s: float = 2.0
-    output_cap_bytes: int = KEPT_BYTES
-    address_bytes: int | None = None
-    file_bytes: int | None = None
-    open_files: int | None = None
-    cpu_s: int | None = None
-    processes: int | None = None
-    memory_bytes: int | None = None
-    disk_bytes: int | None = None
-
-    def _together(self) -> dict[str, int]:
-        """Return the bounds of all processes together, which the warden watches."""
-        wanted = {
-            "processes": self.processes,
-            "memory": self.memory_bytes,
-            "disk": self.disk_bytes,
-        }
-        return {name: value for name, value in wanted.items() if value is not None}
-
-    def _resources(self) -> dict[str, int]:
-        wanted = {
-            "RLIMIT_AS": self.address_bytes,
-            "RLIMIT_FSIZE": self.file_bytes,
-            "RLIMIT_NOFILE": self.open_files,
-            "RLIMIT_CPU": self.cpu_s,
-            # 1 and not 0, which a core_pattern that names a program does not obey (core(5)): it
-            # would run outside of every sandbox, on what the child made of its memory.
-            "RLIMIT_CORE": 1,
-        }
-        return {name: value for name, value in wanted.items() if value is not None}
-
-
-@dataclass(slots=True)
-class Kept:
-    """The head and the tail of a stream; what lies between is counted and let go."""
-
-    cap: int = KEPT_BYTES
-    total: int = 0
-    _head: bytearray = field(default_factory=bytearray)
-    _tail: bytearray = field(default_factory=bytearray)
-
-    def add(self, chunk: bytes) -> None:
-        """Take in the next bytes."""
-        half = self.cap // 2
-        self.total += len(chunk)
-        room = half - len(self._head)
-        self._head += chunk[:room]
-        self._tail += chunk[room:]
-        if len(self._tail) > 2 * half + _CHUNK:
-            del self._tail[:-half]
-
-    @property
-    def dropped(self) -> int:
-        """Bytes that were let go."""
-        return max(self.total - 2 * (self.cap // 2), 0)
-
-    def parts(self) -> tuple[bytes, bytes]:
-        """Return head and tail; without a gap the head is everything and the tail is empty."""
-        if not self.dropped:
-            return bytes(self._head + self._tail), b""
-        return bytes(self._head), bytes(self._tail[-(self.cap // 2) :])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exit:
-    """How a child ended.
-
-    Attributes:
-        code: Exit code; None when a signal ended it or it could not be started.
-        signal: Number of the signal that ended it.
-        errno: Why it could not be started.
-        swept: Processes that it left behind and that were killed.
-        survivors: Processes that could not be killed (another user's, such as under sudo).
-        exceeded: Of what all processes together took more than they may, and were killed for.
-        started: Whether the program in a sandbox began; of any other, whether it could be started.
-    """
-
-    code: int | None
-    signal: int | None
-    errno: int | None
-    timed_out: bool
-    cancelled: bool
-    duration_ms: int
-    stdout: Kept
-    stderr: Kept
-    swept: int
-    survivors: int
-    exceeded: Excess | None = None
-    started: bool = True
-
-    @property
-    def ok(self) -> bool:
-        """It ran to its own end with exit code 0."""
-        return self.code == 0 and not self.timed_out and not self.cancelled
 
 
 async def run_child(
@@ -190,12 +91,12 @@ async def run_child(
     """
     bounds = limits or Limits()
     ticking = clock or SystemClock()
-    _check(argv, env)
+    check_words(argv, env)
     began = ticking.now().mono
     cap = bounds.output_cap_bytes
     kept: dict[Stream, Kept] = {"stdout": Kept(cap), "stderr": Kept(cap)}
-    order = _order(bounds, seccomp if contained else None)
-    child, report = await _watched(argv, cwd=cwd, env=env, order=order, stdin=stdin)
+    order = new_order(bounds, seccomp if contained else None)
+    child, report = await start_watched(argv, cwd=cwd, env=env, order=order, stdin=stdin)
     lines, timed_out, cancelled = await _attend(child, report, kept, bounds, on_output, cancel)
     code, number = _ending(lines)
     return Exit(
@@ -250,6 +151,50 @@ def _spoken(said: bytes) -> int:
         return os.dup(file.fileno())
 
 
+async def read_tool(
+    argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], seconds: float, cap_bytes: int
+) -> tuple[int | None, Kept]:
+    """Run a tool of the system that only reads and starts nothing; return exit code and output.
+
+    Such a tool is done before a warden would have started.  timeout(1) stands in its place: it
+    kills the tool when the time is up, also when the agent is gone by then.
+
+    Args:
+        argv: As of `run_child`.
+        cwd: As of `run_child`.
+        env: As of `run_child`.
+        seconds: Until it is killed.
+        cap_bytes: Kept of what it prints; the rest is drained.
+
+    Returns:
+        None instead of a code where it was killed, or could not be started.
+
+    Raises:
+        InputError: as `run_child`.
+        OSError: timeout(1) could not be started.
+    """
+    check_words(argv, env)
+    tool = await asyncio.create_subprocess_exec(
+        *(_TIMEOUT, "--signal=KILL", f"{seconds:.3f}", *argv),
+        cwd=cwd,
+        env=dict(env),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    kept = Kept(cap_bytes)
+    try:
+        await drain(tool.stdout, "stdout", kept, None)
+        code = await tool.wait()
+    finally:
+        if tool.returncode is None:
+            with suppress(ProcessLookupError):
+                os.killpg(tool.pid, signal.SIGKILL)
+            await asyncio.shield(tool.wait())
+    return (code if 0 <= code < _NOT_RUN else None), kept
+
+
 def harden_self() -> None:
     """Harden the agent at its start (R43, R61): umask 077, not dumpable, no core files.
 
@@ -264,7 +209,12 @@ def harden_self() -> None:
         raise ConfigError("process.not-hardened")
 
 
-def _check(argv: Sequence[str], env: Mapping[str, str]) -> None:
+def check_words(argv: Sequence[str], env: Mapping[str, str]) -> None:
+    """Check what a child would be started with.
+
+    Raises:
+        InputError: as `run_child`.
+    """
     if not argv or not argv[0].startswith("/"):
         raise InputError("process.program", program=argv[0] if argv else "")
     words = [*argv, *(f"{name}={value}" for name, value in env.items())]
@@ -275,7 +225,7 @@ def _check(argv: Sequence[str], env: Mapping[str, str]) -> None:
         raise InputError("process.too-long", limit=MAX_ARGV_BYTES)
 
 
-def _order(limits: Limits, seccomp: bytes | None) -> dict[str, Any]:
+def new_order(limits: Limits, seccomp: bytes | None, *, umask: int = 0o022) -> dict[str, Any]:
     """Return what the warden is to see to; ``seccomp`` is None for what is no sandbox."""
     sandbox = None
     if seccomp is not None:
@@ -283,24 +233,29 @@ def _order(limits: Limits, seccomp: bytes | None) -> dict[str, Any]:
     return {
         "parent": os.getpid(),
         "grace": limits.grace_s,
-        "limits": limits._resources(),  # noqa: SLF001  # same module
-        "together": limits._together(),  # noqa: SLF001  # same module
+        "limits": limits.resources(),
+        "together": limits.together(),
         "sandbox": sandbox,
+        "umask": umask,
     }
 
 
-async def _watched(
+async def start_watched(
     argv: Sequence[str],
     *,
     cwd: Path,
     env: Mapping[str, str],
     order: Mapping[str, Any],
     stdin: int,
+    line_bytes: int = _CHUNK,
 ) -> tuple[asyncio.subprocess.Process, int]:
     """Start a child under its warden; return it with the end of the pipe that tells of it."""
     report, told = os.pipe()
+    told_order = {**order, "report": told}
     try:
-        child = await _start(argv, cwd=cwd, env=env, order={**order, "report": told}, stdin=stdin)
+        child = await _start(
+            argv, cwd=cwd, env=env, order=told_order, stdin=stdin, line_bytes=line_bytes
+        )
     except BaseException:
         os.close(report)
         raise
@@ -316,6 +271,7 @@ async def _start(
     env: Mapping[str, str],
     order: Mapping[str, Any],
     stdin: int,
+    line_bytes: int,
 ) -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(
         *(sys.executable, "-I", "-S", str(_WARDEN), json.dumps(order), *argv),
@@ -324,6 +280,7 @@ async def _start(
         stdin=stdin,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
+        limit=line_bytes,
         start_new_session=True,
         pass_fds=(order["report"],),
     )
@@ -342,10 +299,10 @@ async def _attend(
     The end is the end of the report, which the warden alone can write: ``child.wait()`` would also
     wait for whoever holds the output pipes.
     """
-    ended = asyncio.create_task(_read_report(report))
+    ended = asyncio.create_task(read_report(report))
     drains = [
-        asyncio.create_task(_drain(child.stdout, "stdout", kept["stdout"], on_output)),
-        asyncio.create_task(_drain(child.stderr, "stderr", kept["stderr"], on_output)),
+        asyncio.create_task(drain(child.stdout, "stdout", kept["stdout"], on_output)),
+        asyncio.create_task(drain(child.stderr, "stderr", kept["stderr"], on_output)),
     ]
     asked = asyncio.create_task((cancel or asyncio.Event()).wait())
     try:
@@ -353,7 +310,7 @@ async def _attend(
             {ended, asked}, timeout=limits.timeout_s, return_when=asyncio.FIRST_COMPLETED
         )
         if ended not in done:
-            await _end(child, ended, limits.grace_s)
+            await end_watched(child, ended, limits.grace_s)
         # A survivor may hold the pipes open for ever: what it writes is not waited for.
         await asyncio.wait(drains, timeout=_SETTLE_S)
         lines = ended.result() if ended.done() else {}
@@ -366,10 +323,11 @@ async def _attend(
         for task in (*drains, ended, asked):
             task.cancel()
         await asyncio.gather(*drains, ended, asked, return_exceptions=True)
-        await _reap(child)
+        await reap(child)
 
 
-async def _reap(child: asyncio.subprocess.Process) -> None:
+async def reap(child: asyncio.subprocess.Process) -> None:
+    """Let go of a child whose report has ended, and of its pipes."""
     gone = asyncio.create_task(child.wait())
     await asyncio.wait([gone], timeout=_REAP_S)
     # The transport is not public, and nothing else closes pipes that a survivor holds open.
@@ -378,9 +336,10 @@ async def _reap(child: asyncio.subprocess.Process) -> None:
     gone.cancel()
 
 
-async def _end(
+async def end_watched(
     child: asyncio.subprocess.Process, ended: asyncio.Task[dict[str, Any]], grace_s: float
 ) -> None:
+    """Ask a child and all below it to end, and kill them after the grace."""
     for number, patience in ((signal.SIGTERM, grace_s + _SETTLE_S), (signal.SIGKILL, _SETTLE_S)):
         _signal(child, number)
         done, _ = await asyncio.wait([ended], timeout=patience)
@@ -393,9 +352,10 @@ def _signal(child: asyncio.subprocess.Process, number: signal.Signals) -> None:
         child.send_signal(number)
 
 
-async def _drain(
+async def drain(
     source: asyncio.StreamReader | None, stream: Stream, kept: Kept, on_output: OnOutput | None
 ) -> None:
+    """Read a stream to its end; of it is kept what there is room for."""
     if source is None:
         return
     while chunk := await source.read(_CHUNK):
@@ -404,7 +364,8 @@ async def _drain(
             on_output(chunk, stream)
 
 
-async def _read_report(descriptor: int) -> dict[str, Any]:
+async def read_report(descriptor: int) -> dict[str, Any]:
+    """Return what the warden told, when it has ended; takes over the descriptor."""
     source = asyncio.StreamReader()
     pipe, _ = await asyncio.get_running_loop().connect_read_pipe(
         lambda: asyncio.StreamReaderProtocol(source), os.fdopen(descriptor, "rb")

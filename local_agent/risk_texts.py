@@ -112,6 +112,11 @@ _SYNC: Final = {
         zh="提交说明、分支或地址含有不可见字符",
     ),
 }
+_DISCLOSURE: Final = {
+    "answer-too-large": Sentence(
+        en="longer than a message of the chat may be", zh="超过一条聊天消息的长度上限"
+    ),
+}
 _POLICY: Final = {
     "policy-action": Sentence(
         en="the workspace's policy refuses this kind of action", zh="工作区策略拒绝此类操作"
@@ -146,4 +151,11 @@ _POLICY: Final = {
     ),
 }
 
-RISK: Final[dict[str, Sentence]] = {**_ANY, **_COMMAND, **_CHANGE, **_SYNC, **_POLICY}
+RISK: Final[dict[str, Sentence]] = {
+    **_ANY,
+    **_COMMAND,
+    **_CHANGE,
+    **_SYNC,
+    **_DISCLOSURE,
+    **_POLICY,
+}

@@ -9,14 +9,37 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Final, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
+from common.errors import ConfigError
 from common.home import Home
-from common.settings import Section, Settings, load
+from common.settings import FROM_FILE, Section, Settings, load
 
 SETTINGS_FILE = "agent.toml"
+MODEL_NAME: Final = r"^[a-z0-9-]{1,32}$"
+
+ModelKind = Literal["http", "codex", "acp"]
+_Word = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^\S+$")]
+_AbsolutePath = Annotated[str, Field(max_length=1024, pattern=r"^/[^\x00]*$")]
+_Argument = Annotated[str, Field(max_length=1024, pattern=r"^[^\x00]*$")]
+_Price = Annotated[float, Field(ge=0, le=100_000, allow_inf_nan=False)]
+_OF_ALL: Final = frozenset(
+    {"kind", "deadline_seconds", "idle_seconds", "price_input", "price_output", "currency"}
+)
+_OF_KIND: Final[dict[ModelKind, frozenset[str]]] = {
+    "http": frozenset(
+        {"model", "base_url", "api", "json_mode", "effort", "max_output_tokens", "stream"}
+    ),
+    "codex": frozenset({"model", "base_url", "program"}),
+    "acp": frozenset({"program", "args", "read_only", "key_variable"}),
+}
+_NEEDED: Final[dict[ModelKind, tuple[str, ...]]] = {
+    "http": ("model", "base_url"),
+    "codex": ("model",),
+    "acp": ("program",),
+}
 
 
 class NaturalLanguage(Section):
@@ -35,11 +58,58 @@ class NaturalLanguage(Section):
     confidence_threshold: Annotated[float, Field(ge=0, le=1)] = 0.55
 
 
+class ModelSettings(Section):
+    """One table ``[models.NAME]``: a model that may be asked, and what it may take.
+
+    Its key is none of it: that is in the keystore of the machine (`local_agent.models.keys`).
+
+    Attributes:
+        kind: ``http`` for an OpenAI-compatible interface, ``codex`` for codex app-server, ``acp``
+            for any other agent of the Agent Client Protocol (experimental).
+        model: The provider's name for it.
+        base_url: Of the interface, up to and with its version; https, or http to this machine.
+        api: Which of the two OpenAI-compatible interfaces.
+        json_mode: How an answer in a form is asked for.
+        effort: Of reasoning, in the provider's words.
+        max_output_tokens: Of one answer; None leaves the provider's own bound.
+        stream: Whether the answer is taken in while it is written.
+        program: Of a model that a program drives; an absolute path.
+        args: For that program.
+        read_only: Folders beside the program's own that it must be able to read.
+        key_variable: The environment variable in which it looks for its key.
+        deadline_seconds: For one whole turn.
+        idle_seconds: Longest silence within a turn.
+        price_input: Of a million tokens that are read; for the account alone.
+        price_output: Of a million tokens that are written.
+        currency: Of both.
+    """
+
+    kind: ModelKind
+    model: _Word | None = None
+    base_url: _Word | None = None
+    api: Literal["responses", "chat"] = "chat"
+    json_mode: Literal["schema", "object", "prompt"] = "schema"
+    effort: Annotated[str, Field(pattern=r"^[a-z]{1,20}$")] | None = None
+    max_output_tokens: Annotated[int, Field(ge=1, le=10_000_000)] | None = None
+    stream: bool = True
+    program: _AbsolutePath | None = None
+    args: Annotated[tuple[_Argument, ...], Field(max_length=32)] = ()
+    read_only: Annotated[tuple[_AbsolutePath, ...], Field(max_length=16)] = ()
+    key_variable: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]{1,63}$")] | None = None
+    deadline_seconds: Annotated[int, Field(ge=10, le=3600)] = 300
+    idle_seconds: Annotated[int, Field(ge=5, le=3600)] = 60
+    price_input: _Price | None = None
+    price_output: _Price | None = None
+    currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")] = "USD"
+
+
 class AgentSettings(Settings):
     """Everything the agent reads at its start, once.
 
     Attributes:
         nl: Natural language.
+        model: The name of the model that is asked; None means the only one there is.
+        models: The models that may be asked, by name.
         default_test_command: What a bare ``@dev test`` runs where the workspace names nothing.
         allow_apply_patch: False refuses every change; True grants nothing by itself.
         allow_run_terminal: False refuses every command; True grants nothing by itself.
@@ -56,6 +126,12 @@ class AgentSettings(Settings):
     half: ClassVar[str] = "agent"
 
     nl: NaturalLanguage = NaturalLanguage()
+    model: Annotated[str | None, FROM_FILE] = None
+    models: Annotated[
+        Mapping[Annotated[str, Field(pattern=MODEL_NAME)], ModelSettings],
+        Field(max_length=32),
+        FROM_FILE,
+    ] = {}
     default_test_command: Annotated[str, Field(min_length=1, max_length=4096)] | None = None
     allow_apply_patch: bool = True
     allow_run_terminal: bool = True
@@ -67,6 +143,30 @@ class AgentSettings(Settings):
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["text", "json"] = "text"
 
+    @model_validator(mode="after")
+    def _check_models(self) -> Self:
+        for name, model in self.models.items():
+            _check_model(name, model)
+        if self.model is not None and self.model not in self.models:
+            known = ", ".join(self.models) or "-"
+            raise ConfigError("models.unknown", name=self.model, known=known)
+        if self.model is None and len(self.models) > 1:
+            raise ConfigError("models.several", known=", ".join(self.models))
+        return self
+
+    @property
+    def asked_model(self) -> str | None:
+        """The name of the model that is asked, None where none is configured."""
+        return self.model or next(iter(self.models), None)
+
+
+def _check_model(name: str, model: ModelSettings) -> None:
+    for field in sorted(model.model_fields_set - _OF_ALL - _OF_KIND[model.kind]):
+        raise ConfigError("models.not-for-kind", name=name, field=field, kind=model.kind)
+    for field in _NEEDED[model.kind]:
+        if getattr(model, field) is None:
+            raise ConfigError("models.incomplete", name=name, field=field, kind=model.kind)
+
 
 def load_settings(home: Home, environ: Mapping[str, str], file: Path | None) -> AgentSettings:
     """Read the settings from the named file, from CODEXBRIDGE_CONFIG, or from the usual place.
@@ -77,7 +177,8 @@ def load_settings(home: Home, environ: Mapping[str, str], file: Path | None) -> 
         file: What the command line named.
 
     Raises:
-        ConfigError: as `common.settings.load`.
+        ConfigError: as `common.settings.load`; ``models.unknown`` (name, known), ``models.several``
+            (known), ``models.not-for-kind``, ``models.incomplete`` (name, field, kind).
     """
     usual = home.config / SETTINGS_FILE
     named = file or (Path(said) if (said := environ.get("CODEXBRIDGE_CONFIG")) else None)

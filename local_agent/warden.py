@@ -25,6 +25,7 @@ import json
 import os
 import resource
 import signal
+import stat
 import sys
 import time
 from contextlib import suppress
@@ -104,7 +105,7 @@ def _become(order: dict[str, Any], argv: list[str], telling: int) -> NoReturn:
             _leave_keyring()
             _equip(order["sandbox"], telling)
         os.setpgid(0, 0)
-        os.umask(0o022)
+        os.umask(order["umask"])
         for number in (signal.SIGPIPE, signal.SIGXFSZ):
             signal.signal(number, signal.SIG_DFL)  # Python ignores them; ignoring is inherited
         for name, wanted in order["limits"].items():
@@ -137,7 +138,7 @@ def _keep_devices() -> None:
     """Let what runs as root change no device of the machine, as chmod(2) would for everybody.
 
     A sandbox shows the machine's own null device and its like, and hands one of them on as standard
-    input.  Where they are mounted read-only, data flows and their owner and mode stay.
+    input, where that is no pipe.  Mounted read-only, data flows and their owner and mode stay.
     """
     _done(_libc().unshare(_NEWNS))
     _done(_libc().mount(b"none", b"/", None, _SLAVE | _REC, None))  # nothing of it goes out
@@ -145,7 +146,8 @@ def _keep_devices() -> None:
         device = f"/dev/{name}".encode()
         _done(_libc().mount(device, device, None, _BIND, None))
         _done(_libc().mount(None, device, None, _BIND | _REMOUNT | _RDONLY | _NOSUID, None))
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    if stat.S_ISCHR(os.fstat(0).st_mode):
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
 
 
 def _be_first_to_go() -> None:

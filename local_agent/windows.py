@@ -31,6 +31,7 @@ async def run_windows(agent: Agent, ground: Ground) -> None:
         return
     approver = _approver(agent, ground, program)
     agent.engine.on_checked = approver.show
+    agent.engine.when_wanted(approver.remind)
     agent.windows.turn_on()
     ground.log.info("windows.on")
     while True:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from blockbuster import BlockBuster, blockbuster_ctx
 from hypothesis import settings
 
+from tests import codex_program as codex
 from tests import screen
 from tests.requirements import planned
 
@@ -19,6 +21,7 @@ PARTS = {
     "chromium": lambda: shutil.which("chromium") is not None,
     "git": lambda: shutil.which("git") is not None,
     "a screen (xvfb, openbox, xdotool, Tk)": screen.is_there,
+    "codex (make codex)": codex.is_there,
 }
 
 # For `--hypothesis-profile=many`: minutes of search where a test run takes seconds.
@@ -30,6 +33,12 @@ def no_blocking_calls() -> Iterator[BlockBuster]:
     """Fail a test in which our code blocks the event loop."""
     with blockbuster_ctx(["common", "gateway", "local_agent"]) as blockbuster:
         yield blockbuster
+
+
+@pytest.fixture
+def codex_program() -> Path:
+    """Give the real codex; for tests that are marked as needing it."""
+    return codex.PROGRAM
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -15,6 +15,7 @@ from common.diff.parse import parse_diff
 from common.diff.patching import reverse, select
 from common.diff.render import render
 from common.errors import InputError
+from common.home import Home
 from common.ids import new_uuid
 from common.model.proposal import GitSync
 from common.model.state import FINAL, Reason, TaskState
@@ -31,14 +32,17 @@ from common.seal_payloads import (
 )
 from local_agent.approval.gate import Gate
 from local_agent.approval.records import Choice, PendingApproval
-from local_agent.engine.assembly import Hands, build_engine, read_argv
+from local_agent.engine.assembly import Hands, Mind, build_engine, read_argv
 from local_agent.engine.bus import Bus
+from local_agent.engine.disclosing import Disclosure
 from local_agent.engine.engine import Engine
 from local_agent.execution.apply import ChangeOutcome, PreparedChange
 from local_agent.execution.command import Outcome, Progress
 from local_agent.execution.description import Copy, Prepared
 from local_agent.execution.git_sync import PreparedSync, SyncOutcome
 from local_agent.grant import Grant
+from local_agent.proposers.coding import Chosen
+from local_agent.proposers.scratch import Scratches
 from local_agent.safety.policy import Policy
 from local_agent.settings import AgentSettings
 from local_agent.store.blobs import Blobs
@@ -310,6 +314,17 @@ class Failures:
         self.events.append(event)
 
 
+class Notices:
+    """Keeps what the person is told of reads."""
+
+    def __init__(self) -> None:
+        self.told: list[dict[str, Any]] = []
+
+    def tell(self, **facts: Any) -> None:
+        """Take one."""
+        self.told.append(facts)
+
+
 class Desk:
     """One agent without its faces.  `restart` is a kill -9: nothing is closed in an orderly way."""
 
@@ -325,6 +340,9 @@ class Desk:
         self.copies = ScriptedCopies(folder)
         self.blobs = Blobs(folder / "state" / "blobs")
         self.policy = Policy()
+        self.places = Home(folder / "config", folder / "state", folder / "run")
+        self.chosen: Chosen | None = None
+        self.notices = Notices()
         self.wrap: Callable[[Engine], None] = lambda engine: None
         self._named = 0
 
@@ -361,6 +379,8 @@ class Desk:
                 syncer=self.syncer,
                 copies=self.copies,
             ),
+            mind=Mind(choose=lambda: self.chosen, lend=Scratches(self.places).lend),
+            disclosure=Disclosure(self.db, notice=self.notices, clock=self.clock),
             blobs=self.blobs,
             workspaces=self.shelf,
             policy_of=lambda workspace: self.policy,

@@ -98,7 +98,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     "R50": built("A self-test at start records the sandbox level."),
     "R51": built("No network unless the sealed approval says so."),
     "R52": built("Path guard for every read."),
-    "R53": later("Disclosure levels and budgets."),
+    "R53": built("Disclosure levels, daily budgets, notice and audit entry of every remote read."),
     "R54": built("One redaction module, first rules."),
     "R55": built(
         "Redaction is damage control: to the chat, search and review give paths and counts."
@@ -109,7 +109,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     "R59": built("The intent is durable before the effect."),
     "R60": built("Keyring only from an allow-list; else a 0600 file with a warning."),
     "R61": built("Hardening at start; no fixed temporary files."),
-    "R62": later("The model process is boxed in."),
+    "R62": built("The model process is boxed in."),
     "R63": later("Stage B picks a kind and nothing else."),
     "R64": later("A playbook gate is an approval."),
     "R65": later("Conditions and args_from without eval."),

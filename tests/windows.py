@@ -11,10 +11,12 @@ from common.diff.parse import parse_diff
 from common.seal import Seal, Source, digest, seal_bytes
 from common.seal_payloads import (
     Place,
+    ReadFile,
     SealedChange,
     SealedCommit,
     SyncStep,
     change_payload,
+    disclose_payload,
     sync_payload,
     undo_payload,
 )
@@ -160,6 +162,19 @@ def a_sync() -> tuple[Seal, bytes]:
         timeout_s=120,
     )
     return replace(_seal(action="git_sync", payload=payload), undo="no"), raw
+
+
+def a_release(answer: str) -> Seal:
+    """Return the seal of a release of an answer, which the order tells as ``answer``."""
+    payload = disclose_payload(
+        answer.encode(),
+        [ReadFile("shop/auth/login.py", ZEROS), ReadFile("shop/auth/retry.py", ZEROS)],
+        more=0,
+        channel="wecom_app",
+        claimed_user="zhangwei",
+    )
+    seal = _seal(action="disclose", payload=payload)
+    return replace(seal, git_head=None, undo="no", discloses=("answer",))
 
 
 def an_order(

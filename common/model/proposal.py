@@ -102,8 +102,34 @@ class GitSync(SeedModel):
     files: tuple[DiffFileSummary, ...] = ()
 
 
+class ReadFile(SeedModel):
+    """A file that an answer is based on.
+
+    Attributes:
+        sha256: Of what was shown of it; absent where only its name was used.
+    """
+
+    path: str
+    sha256: str | None = None
+
+
+class Release(SeedModel):
+    """An answer that leaves this machine only once a person there has released it.
+
+    Attributes:
+        text: Exactly what would be told.
+        files: What it is based on.
+        more: Files that it is based on besides.
+    """
+
+    type: Literal["release"] = "release"
+    text: str
+    files: tuple[ReadFile, ...] = ()
+    more: int = Field(default=0, ge=0)
+
+
 Proposal = Annotated[
-    Plan | Answer | SearchResults | CommandProposal | Diff | Undo | GitSync,
+    Plan | Answer | SearchResults | CommandProposal | Diff | Undo | GitSync | Release,
     Field(discriminator="type"),
 ]
 
@@ -118,7 +144,7 @@ class LocalApproval(SeedModel):
     """Needs a confirmation on this machine (P1)."""
 
     mode: Literal["local_approval"] = "local_approval"
-    action: Literal["apply_diff", "run_command", "undo", "git_sync"]
+    action: Literal["apply_diff", "run_command", "undo", "git_sync", "disclose"]
 
 
 ExecutionRequirement = Annotated[NoRequirement | LocalApproval, Field(discriminator="mode")]
@@ -132,6 +158,9 @@ class TaskResult(SeedModel):
         details: Long, for this machine's own faces; never leaves it.
         not_done: Nothing of what was asked is done, and the summary says why; such a task ends as
             refused and not as completed (P7).  Our addition; absent where it is false.
+        revises: Short ID of the task whose proposal it makes anew.  Our addition.
+        version: Its number among those versions; absent for the first.  Our addition.
+        rests: It was asked for at this machine, and waits there for *Apply*.  Our addition.
     """
 
     task_id: str
@@ -141,3 +170,6 @@ class TaskResult(SeedModel):
     summary: str
     details: str | None = None
     not_done: Literal[True] | None = None
+    revises: str | None = None
+    version: int | None = Field(default=None, ge=2)
+    rests: Literal[True] | None = None

@@ -132,6 +132,11 @@ class DesktopApprover:
         self._paused_until = 0.0
         self._stirred.set()
 
+    def remind(self, approval_id: str) -> None:
+        """Let an approval be seen once more, within the limits: somebody elsewhere asks for it."""
+        self._aside.discard(approval_id)
+        self._stirred.set()
+
     def _hear(self, notice: Notice) -> None:
         if notice.kind != "requested" and self._open is not None:
             approval_id, cancel = self._open

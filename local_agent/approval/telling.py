@@ -8,6 +8,7 @@ under their hash.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -79,6 +80,7 @@ class Teller:
             "can_check": can_check and (check is None or check.reason is not None),
             "check": _told(check) if check else None,
             "left_out": _left_out(shown.approval.seal, first),
+            "answer": _answer(shown.approval.seal, task),
         }
 
     def _rows(
@@ -122,6 +124,14 @@ def _left_out(seal: Seal, first: StoredApproval | None) -> dict[str, Any] | None
     asked_at_first = [change.path for change in read_changes(read_seal(first.seal).payload)]
     left = [path for path in asked_at_first if path not in kept]
     return {"count": len(left), "paths": left[:MAX_LEFT_OUT]} if left else None
+
+
+def _answer(seal: Seal, task: Task) -> str | None:
+    """Return what would be told the chat; the dialog believes it where its hash was sealed."""
+    if seal.action != "disclose" or task.proposal_json is None:
+        return None
+    text: str | None = json.loads(task.proposal_json)["proposal"].get("text")
+    return text
 
 
 def _can_narrow(asked: PendingApproval) -> bool:

@@ -1,10 +1,13 @@
-"""``codexbridge apply``: a person's own patch file, asked for and approved like any change."""
+"""``codexbridge apply``: a proposed change by its ID, or a person's own patch file.
+
+Either way it is asked for and approved like any change.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from common.home import find_home
 from common.sentences import Lang, say
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
     """Declare the arguments."""
     parser = subparsers.add_parser("apply", description=say(change_words.APPLY, lang))
-    parser.add_argument("file", metavar="FILE|-", help=say(change_words.APPLY_FILE, lang))
+    parser.add_argument("file", metavar="T-…|FILE|-", help=say(change_words.APPLY_FILE, lang))
     parser.add_argument("--workspace", metavar="NAME", help=say(change_words.WORKSPACE, lang))
     parser.add_argument("--json", action="store_true", help=say(words.JSON, lang))
 
@@ -30,12 +33,14 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
     """
     from common.diff.parse import parse_diff
     from local_agent.cli.diffs import read_patch
-    from local_agent.cli.follow import follow
     from local_agent.cli.here import workspace_here
-    from local_agent.cli.screen import print_json, screen_for
     from local_agent.control.client import stream
 
-    home, patch = find_home(environ), read_patch(args.file)
+    home = find_home(environ)
+    if (short_id := _task_named(args.file)) is not None:
+        steps = stream(home, environ, "want", task=short_id, lang=lang)
+        return _told(steps, args, lang, environ)
+    patch = read_patch(args.file)
     parse_diff(patch)
     here = workspace_here(home) if args.workspace is None else None
     steps = stream(
@@ -47,8 +52,33 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
         lang=lang,
         workspace=args.workspace or (here.name if here else ""),
     )
+    return _told(steps, args, lang, environ)
+
+
+def _told(
+    steps: Iterator[tuple[str, dict[str, Any]]],
+    args: argparse.Namespace,
+    lang: Lang,
+    environ: Mapping[str, str],
+) -> int:
+    from local_agent.cli.follow import follow
+    from local_agent.cli.screen import print_json, screen_for
+
     if not args.json:
         return follow(steps, screen_for(lang, environ))
     *_, (_, last) = steps
     print_json(last["task"])
     return 0
+
+
+def _task_named(given: str) -> str | None:
+    """Return the ID that is meant, unless a file is called so."""
+    from common.errors import InputError
+    from common.ids import parse_short_id
+
+    if Path(given).exists():
+        return None
+    try:
+        return parse_short_id(given)
+    except InputError:
+        return None

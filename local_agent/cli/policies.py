@@ -1,4 +1,4 @@
-"""How the policies stand, in words: for ``status`` and ``workspace list`` alike."""
+"""How policies and disclosure stand, in words: for ``status`` and ``workspace list`` alike."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from common.text import one_line
-from local_agent.cli import status_words
+from local_agent.cli import disclosure_words, status_words
 from local_agent.cli.screen import Screen
 
 
@@ -17,6 +17,13 @@ def policy_told(policy: Mapping[str, Any], screen: Screen) -> str:
         told = screen.say(status_words.POLICY_BROKEN, where=", ".join(where))
         return screen.ink("red", told)
     return screen.say(status_words.POLICY_IN_FORCE) if policy["state"] == "in-force" else ""
+
+
+def disclosure_told(level: str, screen: Screen) -> str:
+    """Return what the chat may be told of a workspace, in a few words."""
+    known = disclosure_words.LEVELS.get(level)
+    told = screen.say(known) if known else one_line(level, 32)
+    return screen.ink("red", told) if level == "full" else told
 
 
 def strays_told(files: Sequence[str], screen: Screen) -> list[str]:

@@ -76,6 +76,7 @@ ACTIONS: Final[Mapping[str, Sentence]] = {
     "apply_diff": Sentence(en="a change of files", zh="文件改动"),
     "undo": Sentence(en="an undo", zh="撤销改动"),
     "git_sync": Sentence(en="a git push", zh="git 推送"),
+    "disclose": Sentence(en="an answer sent to the chat", zh="把回答发到聊天"),
 }
 RECEIPT_WRITTEN: Final = Sentence(
     en="Wrote the receipt of {task} to {path}, for you alone to read.",

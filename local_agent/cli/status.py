@@ -15,7 +15,7 @@ from common.home import find_home
 from common.sentences import Lang, explain, say
 from common.text import one_line
 from local_agent.cli import status_words, words
-from local_agent.cli.policies import policy_told, strays_told
+from local_agent.cli.policies import disclosure_told, policy_told, strays_told
 from local_agent.cli.screen import Screen, print_json, screen_for
 from local_agent.cli.tasks import asker
 from local_agent.control.client import call
@@ -148,6 +148,7 @@ def _workspace(item: Mapping[str, Any], screen: Screen) -> str:
     told = [
         one_line(item["name"]),
         one_line(item["path"], 400),
+        disclosure_told(item["disclosure"], screen) if "disclosure" in item else "",
         policy_told(item["policy"], screen),
     ]
     return "  ".join(part for part in told if part)

@@ -15,12 +15,13 @@ from common.errors import InputError
 from common.home import Home, find_home
 from common.sentences import Lang, say
 from common.text import one_line
-from local_agent.cli import words
-from local_agent.cli.policies import policy_told, strays_told
+from local_agent.cli import disclosure_words, words
+from local_agent.cli.policies import disclosure_told, policy_told, strays_told
 from local_agent.cli.screen import Screen, at_keyboard, print_json, read_answer, screen_for
 from local_agent.cli.trial import check_start, starts
+from local_agent.replies import render_size
 from local_agent.safety.policies import standing, stray_policies
-from local_agent.workspace.registry import Registry, Workspace
+from local_agent.workspace.registry import LEVELS, Registry, Workspace
 from local_agent.workspace.toolchains import Toolchain
 
 if TYPE_CHECKING:
@@ -49,10 +50,20 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
     listing.add_argument("--json", action="store_true", help=say(words.JSON, lang))
     remove = actions.add_parser("remove", help=say(words.WORKSPACE_REMOVE, lang))
     remove.add_argument("name", metavar="NAME", help=say(words.WORKSPACE_NAME, lang))
+    what = say(disclosure_words.SET, lang)
+    change = actions.add_parser("set", help=what, description=what)
+    change.add_argument("name", metavar="NAME", help=say(words.WORKSPACE_NAME, lang))
+    change.add_argument("--disclosure", choices=LEVELS, help=say(disclosure_words.LEVEL, lang))
+    change.add_argument(
+        "--daily-reads", type=int, metavar="N", help=say(disclosure_words.DAILY_READS, lang)
+    )
+    change.add_argument(
+        "--daily-bytes", type=int, metavar="N", help=say(disclosure_words.DAILY_BYTES, lang)
+    )
 
 
 def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
-    """Add, list or remove."""
+    """Add, list, change or remove."""
     home = find_home(environ)
     registry = Registry(home, home=Path.home())
     screen = screen_for(lang, environ)
@@ -61,6 +72,8 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
     elif args.action == "remove":
         registry.remove(args.name)
         screen.tell(words.REMOVED, name=args.name)
+    elif args.action == "set":
+        _set(args, registry, screen)
     else:
         _list(registry.load(), home, screen, as_json=args.json)
     return 0
@@ -96,6 +109,24 @@ def _add(
     if args.default:
         added = registry.make_default(added.name)
     _tell_added(added, older, screen)
+
+
+def _set(args: argparse.Namespace, registry: Registry, screen: Screen) -> None:
+    changed = registry.set_disclosure(
+        args.name,
+        level=args.disclosure,
+        daily_reads=args.daily_reads,
+        daily_bytes=args.daily_bytes,
+    )
+    screen.tell(
+        disclosure_words.IS_SET,
+        name=screen.ink("bold", changed.name),
+        level=screen.say(disclosure_words.LEVELS[changed.disclosure]),
+        reads=changed.daily_reads,
+        size=render_size(changed.daily_bytes),
+    )
+    if changed.disclosure == "full":
+        print(screen.ink("red", screen.say(disclosure_words.FULL_MEANS)))
 
 
 def _tell_added(added: Workspace, older: Workspace | None, screen: Screen) -> None:
@@ -202,7 +233,8 @@ def _row(item: Workspace, screen: Screen) -> tuple[str, ...]:
     mark = screen.say(words.IS_DEFAULT) if item.default else ""
     kinds = ",".join(toolchain.kind for toolchain in item.toolchains)
     command = one_line(item.test_command or "-", 400)
-    return (item.name, mark, one_line(str(item.path), 1024), kinds or "-", command)
+    level = disclosure_told(item.disclosure, screen)
+    return (item.name, mark, one_line(str(item.path), 1024), kinds or "-", command, level)
 
 
 def _to_dict(item: Workspace) -> dict[str, object]:
@@ -216,4 +248,7 @@ def _to_dict(item: Workspace) -> dict[str, object]:
             for toolchain in item.toolchains
         ],
         "pass_env": list(item.pass_env),
+        "disclosure": item.disclosure,
+        "daily_reads": item.daily_reads,
+        "daily_bytes": item.daily_bytes,
     }

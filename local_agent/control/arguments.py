@@ -17,6 +17,10 @@ class Arguments:
     def __init__(self, given: Mapping[str, Any]) -> None:
         self._given = given
 
+    def has(self, name: str) -> bool:
+        """Tell whether it was given at all."""
+        return name in self._given
+
     def text(self, name: str) -> str:
         """Return a text."""
         value = self._given.get(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import shlex
 from collections.abc import AsyncIterator, Callable, Coroutine
 from dataclasses import replace
@@ -19,16 +20,20 @@ from local_agent.control.arguments import Arguments
 from local_agent.control.watching import Answer, Watching
 from local_agent.engine.naming import submit_named
 from local_agent.engine.ports import NewTask
+from local_agent.engine.resting import rests
 from local_agent.store.journal import Journal
 from local_agent.store.runner import JournalThread
 from local_agent.store.tasks import Task
+from local_agent.workspace.paths import check_relative
 
 MAX_TEXT_BYTES: Final = 20_000  # security limits table, command text
+MAX_LINE: Final = 10_000_000  # of a file that lines are named of
 MAX_PATHS: Final = 500  # as many files as a diff can have
 
 _FILE_NAME_BYTES: Final = 200
 _PATCH: Final = "patch"  # the words of the grammar (`common.dsl`)
 _UNDO: Final = "undo"
+_APPLY: Final = "apply"
 
 _T = TypeVar("_T")
 Finish = Callable[[Coroutine[Any, Any, _T]], Coroutine[Any, Any, _T]]
@@ -39,6 +44,10 @@ class Engine(Protocol):
 
     async def submit(self, new: NewTask) -> Task:
         """Write a task and begin it."""
+        ...
+
+    async def apply(self, task_id: str) -> None:
+        """Ask for a change that rests."""
         ...
 
 
@@ -78,11 +87,32 @@ class Asking:
         """Begin what was asked for in words.
 
         Raises:
-            InputError: ``ask.empty``, ``ask.too-long``.
+            InputError: ``ask.empty``, ``ask.too-long``, ``path.malformed``.
         """
         text = args.text("text").strip()
         new = self._new_task(text, lang=_lang(args), workspace=args.text("workspace") or None)
-        async for step in self._begin(new):
+        async for step in self._begin(replace(new, around_json=_around(args))):
+            yield step
+
+    async def want(self, args: Arguments, _body: bytes) -> AsyncIterator[Answer]:
+        """Ask for the change that a task proposed, or once more where that one has ended.
+
+        Raises:
+            StateError: ``task.unknown``.
+        """
+        task = await self._db.run(self._journal.tasks.named, args.text("task"))
+        if rests(task):
+            until = FINAL | {TaskState.WAITING_APPROVAL}
+            asking = self._engine.apply(task.task_id)
+            async for step in self._watching.task(
+                task.task_id, until=until, begin=asking, past_rest=True
+            ):
+                yield step
+            return
+        text = f"{self._prefix} {_APPLY} {task.short_id}"
+        async for step in self._begin(
+            self._new_task(text, lang=_lang(args), workspace=task.workspace)
+        ):
             yield step
 
     async def apply(self, args: Arguments, body: bytes) -> AsyncIterator[Answer]:
@@ -141,7 +171,7 @@ class Asking:
             StateError: ``task.unknown``.
         """
         task = await self._db.run(self._journal.tasks.named, args.text("task"))
-        async for step in self._watching.task(task.task_id, until=FINAL):
+        async for step in self._watching.task(task.task_id, until=FINAL, past_rest=True):
             yield step
 
     async def _begin(self, new: NewTask) -> AsyncIterator[Answer]:
@@ -176,6 +206,18 @@ class Asking:
     @property
     def _journal(self) -> Journal:
         return self._db.journal
+
+
+def _around(args: Arguments) -> str | None:
+    """Return what the person has in front of them, as it is kept: a file and lines of it."""
+    if not args.has("file") or not (file := args.text("file")):
+        return None
+    check_relative(file)
+    first, last = args.integer("first", 0, MAX_LINE), args.integer("last", 0, MAX_LINE)
+    around: dict[str, Any] = {"file": file}
+    if first:
+        around["lines"] = [first, max(first, last)]
+    return json.dumps(around, ensure_ascii=False)
 
 
 def _lang(args: Arguments) -> Lang:

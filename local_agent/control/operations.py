@@ -118,6 +118,7 @@ class AgentOperations:
         streams = {
             "ask": self._asking.ask,
             "apply": self._asking.apply,
+            "want": self._asking.want,
             "undo": self._asking.undo,
             "retry": self._asking.retry,
             "follow": self._asking.follow,

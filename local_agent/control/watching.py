@@ -8,6 +8,7 @@ from typing import Any
 from common.model.state import FINAL, TaskState
 from local_agent.control.tasks import whole_task
 from local_agent.engine.bus import Bus
+from local_agent.engine.resting import rests
 from local_agent.store.approvals import StoredApproval
 from local_agent.store.runner import JournalThread
 from local_agent.store.tasks import Task
@@ -27,7 +28,8 @@ class Watching:
         task_id: str,
         *,
         until: frozenset[TaskState],
-        begin: Coroutine[Any, Any, Task] | None = None,
+        begin: Coroutine[Any, Any, Any] | None = None,
+        past_rest: bool = False,
     ) -> AsyncIterator[Answer]:
         """Give the events of a task, and at last the task itself.
 
@@ -35,13 +37,14 @@ class Watching:
             task_id: Which one.
             until: The states in which the watching ends.
             begin: Awaited first; nothing that it brings about is missed.
+            past_rest: Watch on where it rests until it is to be applied.
         """
         # Reads from before the task is looked at, so that nothing falls in between.
         with self._bus.read(task_id=task_id) as events:
             if begin is not None:
                 await begin
             task = await self._task(task_id)
-            while task.state not in until:
+            while task.state not in until and (past_rest or not rests(task)):
                 told = await anext(events, None)
                 if told is None:
                     return

@@ -52,6 +52,7 @@ OPS: Final = frozenset(
         "retry",
         "rotate",
         "apply",
+        "want",
         "diff",
         "undo",
         "refresh",

@@ -61,6 +61,9 @@ class Approving:
         policy_of: Gives the person's policy for a workspace; blocks.
         machine: The name people know this machine by.
         turn_seconds: How long an approved operation may wait for another one in its workspace.
+
+    Attributes:
+        on_wanted: Told which question is to come before the person once more.
     """
 
     def __init__(
@@ -85,6 +88,7 @@ class Approving:
         self._policy_of = policy_of
         self._machine = machine
         self._turn_seconds = turn_seconds
+        self.on_wanted: Callable[[str], None] = lambda _approval_id: None
         self._narrowing = asyncio.Lock()
         self._turns: defaultdict[Path, asyncio.Lock] = defaultdict(asyncio.Lock)
 
@@ -153,6 +157,17 @@ class Approving:
             return
         if asked.state == "pending" and not await self._is_as_sealed(task, question(asked).seal):
             await self._gate.withdraw(task_id)
+
+    async def show_again(self, task_id: str) -> None:
+        """Bring what a task asks before the person once more; nothing is approved by it.
+
+        Raises:
+            StateError: ``task.unknown``.
+        """
+        await self.refresh(task_id)
+        asked = await self._store.newest_approval(task_id)
+        if asked is not None:
+            self.on_wanted(asked.approval_id)
 
     async def narrow(self, approval_id: str, digest: str, keep: tuple[str, ...]) -> None:
         """Ask for these files alone, under a new seal; nothing is approved by it.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -12,32 +12,40 @@ from common.model.intent import TaskKind
 from common.seal import Action
 from local_agent.context.collector import Collector
 from local_agent.engine.answers import HelpProposer, OpenTasks, StatusProposer
+from local_agent.engine.applying import ApplyProposer, ShowAgain
 from local_agent.engine.approving import Approving
 from local_agent.engine.bus import Bus
 from local_agent.engine.changes import ApplyDiff, UndoChange
 from local_agent.engine.checking import Checking
 from local_agent.engine.commands import RunCommand
+from local_agent.engine.conversation import Conversation, ReviseProposer
+from local_agent.engine.counting import CountedBackend
 from local_agent.engine.engine import Engine, Log
 from local_agent.engine.journal_store import JournalStore
+from local_agent.engine.looking import Looking
 from local_agent.engine.operation import Operation
 from local_agent.engine.patches import PatchProposer
 from local_agent.engine.ports import (
     Applier,
     Blobs,
     Copies,
+    Disclosure,
     Executor,
     Gate,
     Syncer,
     TaskStore,
     Workspaces,
 )
+from local_agent.engine.releasing import Disclose
+from local_agent.engine.resting import Resting
 from local_agent.engine.sealing import Sealer
+from local_agent.engine.streaming import Streams
 from local_agent.engine.syncs import SyncGit
 from local_agent.engine.task import TaskLog
-from local_agent.engine.understanding import Understanding
+from local_agent.engine.understanding import Proposers, Understanding
 from local_agent.engine.undoing import AppliedChanges, UndoProposer
 from local_agent.execution.command_line import read_command_line
-from local_agent.proposers.base import Proposer
+from local_agent.proposers.coding import Chosen, CodingProposer, Lend
 from local_agent.proposers.git_sync import GitSyncProposer
 from local_agent.proposers.none import NoModel
 from local_agent.proposers.review import ReviewProposer
@@ -61,11 +69,26 @@ class Hands:
     copies: Copies
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mind:
+    """What makes proposals that need a model.
+
+    Attributes:
+        choose: Gives the model that is asked, or None while none is configured.
+        lend: Gives scratch copies.
+    """
+
+    choose: Callable[[], Chosen | None]
+    lend: Lend
+
+
 def build_engine(
     *,
     db: JournalThread,
     gate: Gate,
     hands: Hands,
+    mind: Mind,
+    disclosure: Disclosure,
     blobs: Blobs,
     workspaces: Workspaces,
     policy_of: Callable[[Workspace], Policy],
@@ -91,13 +114,19 @@ def build_engine(
     store = JournalStore(db)
     tasks = TaskLog(store, bus, clock)
     applied = AppliedChanges(db)
+    again = ShowAgain()
+    conversation = Conversation(store, blobs)
+    mind = _counted(mind, store, clock)
     understanding = Understanding(
         log=tasks,
         router=_router(settings),
-        collector=_collector(clock),
-        proposers=_proposers(store, settings, clock, sandbox, hands.syncer),
-        patches=PatchProposer(blobs, allowed=settings.allow_apply_patch),
-        undo=UndoProposer(store, applied),
+        looking=Looking(_collector(clock), conversation),
+        proposers=_proposers(
+            store, settings, clock, sandbox, hands.syncer, mind, blobs, conversation, applied, again
+        ),
+        conversation=conversation,
+        disclosure=disclosure,
+        streams=Streams(tasks, model=partial(_name_of, mind), clock=clock),
         workspaces=workspaces,
     )
     approving = Approving(
@@ -110,17 +139,36 @@ def build_engine(
         policy_of=policy_of,
         machine=machine,
     )
-    return Engine(
+    engine = Engine(
         store=store,
         tasks=tasks,
         understanding=understanding,
         approving=approving,
         gate=gate,
         checking=_checking(store, workspaces, settings, user=user, sandbox=sandbox),
+        resting=Resting(tasks, clock, hours=settings.approval_hours),
         copies=hands.copies,
         clock=clock,
         log=log,
     )
+    again.show = engine.show_again
+    return engine
+
+
+def _counted(mind: Mind, store: TaskStore, clock: Clock) -> Mind:
+    def choose() -> Chosen | None:
+        chosen = mind.choose()
+        if chosen is None:
+            return None
+        counted = CountedBackend(chosen.backend, record=store.add_turn, clock=clock)
+        return replace(chosen, backend=counted)
+
+    return replace(mind, choose=choose)
+
+
+def _name_of(mind: Mind) -> str:
+    chosen = mind.choose()
+    return chosen.backend.name if chosen else ""
 
 
 def _operations(
@@ -153,6 +201,7 @@ def _operations(
         "apply_diff": changes,
         "undo": undo,
         "git_sync": SyncGit(syncer=hands.syncer),
+        "disclose": Disclose(blobs=blobs),
     }
 
 
@@ -205,25 +254,51 @@ def _sealer(settings: AgentSettings, clock: Clock, *, agent_id: str, sandbox: st
 
 
 def _proposers(
-    store: TaskStore, settings: AgentSettings, clock: Clock, sandbox: str, syncer: Syncer
-) -> Mapping[TaskKind, Proposer]:
+    store: TaskStore,
+    settings: AgentSettings,
+    clock: Clock,
+    sandbox: str,
+    syncer: Syncer,
+    mind: Mind,
+    blobs: Blobs,
+    conversation: Conversation,
+    applied: AppliedChanges,
+    again: ShowAgain,
+) -> Proposers:
     open_tasks = OpenTasks(store, clock)
-    no_model = NoModel()
-    return {
-        TaskKind.HELP: HelpProposer(open_tasks),
-        TaskKind.STATUS: StatusProposer(open_tasks, sandbox=sandbox),
-        TaskKind.RUN: RunProposer(
-            read_argv,
-            allowed=settings.allow_run_terminal,
-            default_test_command=settings.default_test_command,
-        ),
-        TaskKind.SEARCH: SearchProposer(partial(_search, clock)),
-        TaskKind.GIT_SYNC: GitSyncProposer(syncer.plan),
-        TaskKind.REVIEW: ReviewProposer(git.local_changes),
-        TaskKind.EXPLAIN: no_model,
-        TaskKind.CHANGE: no_model,
-        TaskKind.DIAGNOSE: no_model,
-    }
+    help_proposer = HelpProposer(open_tasks)
+    coding = CodingProposer(
+        mind.choose,
+        without=NoModel(),
+        lend=mind.lend,
+        keep=blobs.put,
+        allowed=settings.allow_apply_patch,
+    )
+    return Proposers(
+        of_kind={
+            TaskKind.HELP: help_proposer,
+            TaskKind.STATUS: StatusProposer(open_tasks, sandbox=sandbox),
+            TaskKind.RUN: RunProposer(
+                read_argv,
+                allowed=settings.allow_run_terminal,
+                default_test_command=settings.default_test_command,
+            ),
+            TaskKind.SEARCH: SearchProposer(partial(_search, clock)),
+            TaskKind.GIT_SYNC: GitSyncProposer(syncer.plan),
+            TaskKind.REVIEW: ReviewProposer(git.local_changes),
+            TaskKind.EXPLAIN: coding,
+            TaskKind.CHANGE: coding,
+            TaskKind.DIAGNOSE: coding,
+        },
+        of_topic={
+            "apply": ApplyProposer(
+                store, blobs, show_again=again.of_task, without_id=help_proposer
+            ),
+            "undo": UndoProposer(store, applied),
+            "revise": ReviseProposer(conversation, coding),
+        },
+        patches=PatchProposer(blobs, allowed=settings.allow_apply_patch),
+    )
 
 
 async def _list_files(clock: Clock, workspace: Workspace) -> files.Listing:

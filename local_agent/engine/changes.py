@@ -13,7 +13,7 @@ from common.diff.parse import parse_diff
 from common.diff.patching import select
 from common.diff.render import render
 from common.errors import InputError, StateError
-from common.model.proposal import Diff, DiffFileSummary, TaskResult, Undo
+from common.model.proposal import Diff, TaskResult, Undo
 from common.seal import Action, Seal
 from local_agent.engine import facts, summaries
 from local_agent.engine.operation import Ended, Sealable, check_known
@@ -22,6 +22,7 @@ from local_agent.engine.run import Run
 from local_agent.errors import RefusedError
 from local_agent.execution.apply import ChangeOutcome, PreparedChange
 from local_agent.grant import Grant
+from local_agent.proposers.diffs import diff_proposal
 from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace
 
@@ -146,18 +147,6 @@ class UndoChange:
             raise InputError("approval.narrow")
         narrower = _undo(result).model_copy(update={"paths": keep})
         return result.model_copy(update={"proposal": narrower})
-
-
-def diff_proposal(name: str, diff: bytes, model: DiffModel) -> Diff:
-    """Return the proposal of a diff that is stored under ``name``."""
-    return Diff(
-        diff_id=name,
-        unified_diff=diff.decode("utf-8", "replace"),
-        files=tuple(
-            DiffFileSummary(path=file.path, additions=file.added, deletions=file.removed)
-            for file in model.files
-        ),
-    )
 
 
 def _sealable(action: Action, prepared: PreparedChange) -> Sealable:

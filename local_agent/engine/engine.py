@@ -3,6 +3,7 @@
     RECEIVED ─route▶ ROUTED ─collect▶ CONTEXT_COLLECTED ─▶ PROPOSING ─propose▶ PROPOSAL_READY
         PROPOSAL_READY ─answer▶ COMPLETED | REJECTED (it could only be said why not)
         PROPOSAL_READY ─ask▶ WAITING_APPROVAL ─decide▶ EXECUTING ─▶ COMPLETED | FAILED | REJECTED
+        (a change asked for at this machine rests in PROPOSAL_READY until *Apply*)
 
 The next step follows from the state in the journal and from nothing else, so that a task goes on
 after kill -9 as if nothing had been.  EXECUTING is the exception: what is found in it was
@@ -16,7 +17,7 @@ from collections.abc import Callable
 from typing import Any, Final, Protocol
 
 from common.clock import Clock
-from common.errors import CodexBridgeError, StoreError
+from common.errors import CodexBridgeError, StateError, StoreError
 from common.model.proposal import NoRequirement, TaskResult
 from common.model.state import FINAL, Reason, TaskState
 from common.seal import Seal
@@ -27,6 +28,7 @@ from local_agent.engine.approving import Approving
 from local_agent.engine.checking import Checking
 from local_agent.engine.ports import Copies, Gate, NewTask, TaskStore
 from local_agent.engine.recovery import settle_interrupted
+from local_agent.engine.resting import Resting, rests
 from local_agent.engine.run import Run, StoppedError
 from local_agent.engine.task import TaskLog
 from local_agent.engine.understanding import Understanding
@@ -61,6 +63,7 @@ class Engine:
         approving: Approving,
         gate: Gate,
         checking: Checking,
+        resting: Resting,
         copies: Copies,
         clock: Clock,
         log: Log,
@@ -71,6 +74,7 @@ class Engine:
         self._approving = approving
         self._gate = gate
         self._checking = checking
+        self._resting = resting
         self._copies = copies
         self._clock = clock
         self._log = log
@@ -103,17 +107,22 @@ class Engine:
             case TaskState.PROPOSING:
                 return await self._understanding.propose(task, run)
             case TaskState.PROPOSAL_READY:
-                return await self._answer_or_ask(task)
+                return await self._answer_or_ask(task, run)
             case TaskState.WAITING_APPROVAL:
                 return await self._approving.decide(task, run)
             case _:
                 return await self._approving.interrupted(task)
 
-    async def _answer_or_ask(self, task: Task) -> Task:
+    async def _answer_or_ask(self, task: Task, run: Run) -> Task:
         result = TaskResult.model_validate_json(task.proposal_json or "")
         if isinstance(result.requires, NoRequirement):
             reason = Reason.REFUSED if result.not_done else Reason.COMPLETED
-            return await self._tasks.ended(task, reason, same(result.summary))
+            here = same(result.details or result.summary)
+            return await self._tasks.ended(task, reason, same(result.summary), here=here)
+        if result.revises:
+            await self._replace(result.revises, task.short_id)
+        if rests(task) and not run.wanted.is_set():
+            return await self._resting.until_wanted(task, run)
         return await self._approving.ask(task)
 
     # --- the life of all tasks ---------------------------------------------------------------
@@ -161,6 +170,46 @@ class Engine:
         self.begin(task_id)
         if run := self._runs.get(task_id):
             run.stop.set()
+
+    async def apply(self, task_id: str) -> None:
+        """Ask for a change that rests: somebody at this machine wants it applied.
+
+        Raises:
+            StateError: ``task.unknown``; ``apply.not-resting``.
+        """
+        task = await self._store.get(task_id)
+        run = self._runs.get(task_id)
+        if run is None or not rests(task):
+            raise StateError("apply.not-resting", task=task.short_id)
+        run.wanted.set()
+
+    async def _replace(self, short_id: str, by: str) -> None:
+        """End the version before, which nobody is to approve any more."""
+        try:
+            older = await self._store.named(short_id)
+        except StateError:
+            return  # it is forgotten by now
+        unused = rests(older) or older.state is TaskState.WAITING_APPROVAL
+        if unused and await self._store.request_cancel(older.task_id):
+            self.begin(older.task_id)
+            if run := self._runs.get(older.task_id):
+                run.replaced_by = by
+                run.stop.set()
+
+    async def show_again(self, task_id: str) -> None:
+        """Bring what a task proposes before the person, whether it rests or is asked already.
+
+        Raises:
+            StateError: ``task.unknown``; ``apply.not-resting``: it has just gone on by itself.
+        """
+        if rests(await self._store.get(task_id)):
+            await self.apply(task_id)
+        else:
+            await self._approving.show_again(task_id)
+
+    def when_wanted(self, listener: Callable[[str], None]) -> None:
+        """Have it told, by its id, which question is to come before the person once more."""
+        self._approving.on_wanted = listener
 
     async def refresh(self, task_id: str) -> None:
         """Ask anew where what waits would no longer be done as it was sealed (`Approving`).
@@ -254,7 +303,7 @@ class Engine:
             await self._gate.withdraw(run.task_id)
             task = await self._store.get(run.task_id)
             if task.state not in FINAL:
-                reason, summary = summaries.of_early_end(error, task)
+                reason, summary = summaries.of_early_end(error, task, replaced_by=run.replaced_by)
                 await self._tasks.ended(task, reason, summary)
         except StoreError:
             raise

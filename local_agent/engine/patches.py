@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import asyncio
 
-from common.diff.model import DiffModel
 from common.diff.parse import parse_diff
 from common.model.proposal import LocalApproval
-from common.sentences import Lang, say
-from local_agent import change_replies, replies
-from local_agent.engine.changes import diff_proposal
+from local_agent import replies
 from local_agent.engine.ports import Blobs
 from local_agent.errors import RefusedError
-from local_agent.proposers.base import CHAT_ROWS, Asked, Proposed, nothing
+from local_agent.proposers.base import Asked, Proposed, nothing
+from local_agent.proposers.diffs import diff_proposal, told
 
 
 class PatchProposer:
@@ -45,24 +43,3 @@ class PatchProposer:
             told(model, asked.workspace.name, asked.lang),
             LocalApproval(action="apply_diff"),
         )
-
-
-def told(model: DiffModel, workspace: str, lang: Lang) -> str:
-    """Return what a diff would change, for the chat: paths and counts, bounded."""
-    added, removed = sum(f.added for f in model.files), sum(f.removed for f in model.files)
-    count = len(model.files)
-    head = say(
-        change_replies.WOULD_APPLY,
-        lang,
-        workspace=workspace,
-        count=count,
-        added=added,
-        removed=removed,
-    )
-    rows = [
-        say(change_replies.FILE_ROW, lang, path=file.path, added=file.added, removed=file.removed)
-        for file in model.files[:CHAT_ROWS]
-    ]
-    if (rest := count - CHAT_ROWS) > 0:
-        rows.append(say(replies.MORE_FILES, lang, count=rest))
-    return "\n".join([head, *rows])

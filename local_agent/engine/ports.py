@@ -17,11 +17,13 @@ from common.model.state import Reason, TaskState
 from common.seal import Seal
 from common.sentences import Lang
 from local_agent.approval.records import Decision, Notice, PendingApproval
+from local_agent.context.collector import Collected
 from local_agent.execution.apply import ChangeOutcome, PreparedChange
 from local_agent.execution.command import Outcome, Progress
 from local_agent.execution.description import Copy, Prepared
 from local_agent.execution.git_sync import PreparedSync, SyncOutcome
 from local_agent.grant import Grant
+from local_agent.proposers.base import Proposed
 from local_agent.safety.risk import Circumstances
 from local_agent.store.approvals import StoredApproval
 from local_agent.store.tasks import Task
@@ -165,6 +167,22 @@ class Gate(Protocol):
 
     def listen(self, listener: Callable[[Notice], None]) -> None:
         """Have everything told that happens to approvals."""
+        ...
+
+
+class Disclosure(Protocol):
+    """What is read for the chat, and what it is told of it (`local_agent.engine.disclosing`)."""
+
+    async def admit(
+        self, task: Task, workspace: Workspace | None, context: Collected
+    ) -> Proposed | None:
+        """Count a read before a model is shown anything; or return why it is not made today."""
+        ...
+
+    async def release(
+        self, task: Task, workspace: Workspace | None, found: Proposed, context: Collected
+    ) -> Proposed:
+        """Return a proposal as it may leave."""
         ...
 
 

@@ -26,6 +26,8 @@ class Run:
         closing: It is stopped because the agent itself is to end.
         context: What was collected; collected again after a restart.
         checks: The approval whose change it tries out; None for most.
+        wanted: Set once what rests is to be applied (`engine.resting`).
+        replaced_by: Short ID of the task that made its proposal anew; None for most.
     """
 
     task_id: str
@@ -34,6 +36,8 @@ class Run:
     closing: bool = False
     context: Collected | None = None
     checks: str | None = None
+    wanted: asyncio.Event = field(default_factory=asyncio.Event)
+    replaced_by: str | None = None
 
 
 async def unless_stopped(run: Run, work: Coroutine[Any, Any, _T]) -> _T:

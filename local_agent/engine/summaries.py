@@ -12,7 +12,7 @@ from common.model.state import Reason, TaskState
 from common.seal_payloads import SealedChange
 from common.sentences import Lang, Sentence, Words, explain, say
 from common.text import one_line, reveal
-from local_agent import change_replies, replies
+from local_agent import change_replies, proposal_replies, replies
 from local_agent.approval.records import Decision
 from local_agent.engine.run import StoppedError
 from local_agent.error_texts import ERRORS
@@ -87,8 +87,12 @@ def of_refusal(codes: tuple[str, ...], lang: Lang, *, path: str | None = None) -
     return f"{told}\n{say(change_replies.ABOUT, lang, paths=_named((path,), lang))}"
 
 
-def of_early_end(error: Exception, task: Task) -> tuple[Reason, Words]:
+def of_early_end(
+    error: Exception, task: Task, *, replaced_by: str | None = None
+) -> tuple[Reason, Words]:
     """Return how a task ends that could not go on, and the words for it."""
+    if isinstance(error, StoppedError) and replaced_by:
+        return Reason.CANCELLED, partial(say, proposal_replies.REPLACED, task=replaced_by)
     if isinstance(error, StoppedError):
         return Reason.CANCELLED, partial(say, replies.CANCELLED)
     if isinstance(error, RefusedError):

@@ -8,12 +8,20 @@ same words in the language of their terminal.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from common.clock import Clock
-from common.model.events import TaskEnd, TaskEvent, TaskProposed, TaskStart, TaskStateChanged
+from common.model.events import (
+    TaskEnd,
+    TaskEvent,
+    TaskProposed,
+    TaskStart,
+    TaskStateChanged,
+    TaskStreamChunk,
+)
 from common.model.intent import TaskIntent
 from common.model.proposal import TaskResult
 from common.model.state import Reason, TaskState, final_of
@@ -72,6 +80,11 @@ class TaskLog:
         """The task is in the next state, and nothing else is to be said."""
         return await self._enter(task, state, message=message)
 
+    async def collected(self, task: Task, shown: Mapping[str, Any]) -> Task:
+        """What a model may be shown is found: CONTEXT_COLLECTED, with its names and sizes."""
+        context_json = json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
+        return await self._enter(task, TaskState.CONTEXT_COLLECTED, context_json=context_json)
+
     async def proposed(self, task: Task, result: TaskResult) -> Task:
         """The proposal stands: PROPOSAL_READY.  The whole result is kept for whoever resumes."""
         told = TaskProposed(thread_id=task.thread_id, task_id=task.task_id, result=result)
@@ -82,6 +95,13 @@ class TaskLog:
     async def waiting(self, task: Task, message: Words, waiting: Waiting) -> Task:
         """A person must decide: WAITING_APPROVAL, or once more with another seal."""
         return await self._enter(task, TaskState.WAITING_APPROVAL, message=message, waiting=waiting)
+
+    def streamed(self, task: Task, message_id: str, chunk: str) -> None:
+        """A model said something more: for this machine's own faces, and in no journal."""
+        event = TaskStreamChunk(
+            thread_id=task.thread_id, task_id=task.task_id, message_id=message_id, chunk=chunk
+        )
+        self._bus.publish(Told(event))
 
     async def narrowed(self, task: Task, result: TaskResult, message: Words) -> Task:
         """A person wants a part of the proposal alone; the state is as it was."""
@@ -148,6 +168,7 @@ class TaskLog:
         events: Sequence[TaskEvent] = (),
         intent_json: str | None = None,
         proposal_json: str | None = None,
+        context_json: str | None = None,
     ) -> Task:
         said = for_chat(message(task.lang), CHAT_SUMMARY_BYTES)
         at_ms = self._clock.now().wall_ms
@@ -167,6 +188,7 @@ class TaskLog:
             at_ms=at_ms,
             intent_json=intent_json,
             proposal_json=proposal_json,
+            context_json=context_json,
             events=[event.to_dict() for event in (*events, changed)],
             reports=[("event", body.to_dict())],
         )

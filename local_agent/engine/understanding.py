@@ -4,39 +4,65 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from common.errors import InputError
 from common.model.intent import TaskIntent, TaskKind
-from common.model.proposal import TaskResult
+from common.model.proposal import Diff, TaskResult
 from common.model.state import TaskState
 from common.sentences import Lang, say
 from common.text import one_line
 from local_agent import replies
-from local_agent.context.collector import Collected, Collector
-from local_agent.engine.ports import Workspaces
+from local_agent.context.collector import Collected
+from local_agent.engine.conversation import Conversation
+from local_agent.engine.looking import Looking
+from local_agent.engine.ports import Disclosure, Workspaces
 from local_agent.engine.run import Run, unless_stopped
+from local_agent.engine.streaming import Streams
 from local_agent.engine.task import TaskLog
-from local_agent.proposers.base import Asked, Proposer
-from local_agent.routing.params import find_identifiers
+from local_agent.proposers.base import Asked, Proposed, Proposer
 from local_agent.routing.router import Routed, Router, Topic
 from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace
 
-AT_ONCE: Final = 4  # tasks that read a workspace at the same time
-_NEEDS_CONTEXT: Final = frozenset({TaskKind.EXPLAIN, TaskKind.CHANGE, TaskKind.DIAGNOSE})
+AT_ONCE: Final = 4  # tasks that read a workspace at the same time, and as many that ask a model
+_ASKS_A_MODEL: Final = frozenset(
+    {TaskKind.EXPLAIN, TaskKind.CHANGE, TaskKind.DIAGNOSE, TaskKind.REVIEW}
+)
 _QUOTED_BYTES: Final = 120  # of the asker's own words
-_NAMED_IN: Final = 2000  # characters of the text in which identifiers are looked for
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposers:
+    """Who makes proposals, for what.
+
+    Attributes:
+        of_kind: One for each kind that can be asked for; other kinds are answered by that of
+            EXPLAIN.
+        of_topic: For words that need their own answer, whatever their kind.
+        patches: For a diff that a person brought.
+    """
+
+    of_kind: Mapping[TaskKind, Proposer]
+    of_topic: Mapping[str, Proposer]
+    patches: Proposer
+
+    def for_task(self, task: Task, topic: Topic, kind: TaskKind) -> Proposer:
+        """Return the one that answers a task."""
+        if task.attachment is not None:
+            return self.patches
+        found = self.of_topic.get(topic.value) or self.of_kind.get(kind)
+        return found or self.of_kind[TaskKind.EXPLAIN]
 
 
 class Understanding:
     """Routes, collects and proposes.
 
     Args:
-        proposers: One for each kind that can be asked for; other kinds are answered by that of
-            EXPLAIN.
-        patches: For a diff that a person brought.
-        undo: For taking a change back.
+        looking: Collects what a proposal is about.
+        disclosure: Bounds what is read for the chat, and what it is told of it (R53).
+        streams: Pass on what a model gives off.
     """
 
     def __init__(
@@ -44,20 +70,23 @@ class Understanding:
         *,
         log: TaskLog,
         router: Router,
-        collector: Collector,
-        proposers: Mapping[TaskKind, Proposer],
-        patches: Proposer,
-        undo: Proposer,
+        looking: Looking,
+        proposers: Proposers,
+        conversation: Conversation,
+        disclosure: Disclosure,
+        streams: Streams,
         workspaces: Workspaces,
     ) -> None:
         self._log = log
         self._router = router
-        self._collector = collector
+        self._looking = looking
         self._proposers = proposers
-        self._patches = patches
-        self._undo = undo
+        self._conversation = conversation
+        self._disclosure = disclosure
+        self._streams = streams
         self._workspaces = workspaces
         self._readers = asyncio.Semaphore(AT_ONCE)
+        self._turns = asyncio.Semaphore(AT_ONCE)
 
     async def route(self, task: Task) -> Task:
         """RECEIVED → ROUTED."""
@@ -70,7 +99,7 @@ class Understanding:
             StoppedError: the task was cancelled.
         """
         run.context = await self._collected(task, run)
-        return await self._log.entered(task, TaskState.CONTEXT_COLLECTED)
+        return await self._log.collected(task, run.context.explained())
 
     async def begin_proposing(self, task: Task) -> Task:
         """CONTEXT_COLLECTED → PROPOSING."""
@@ -82,26 +111,57 @@ class Understanding:
         Raises:
             StoppedError: the task was cancelled.
             RefusedError: policy forbids it.
+            ModelError: the model gave nothing that can be used.
         """
         # What was collected does not survive a restart, and is as quickly collected again.
         context = run.context or await self._collected(task, run)
-        intent = _intent(task)
         # How the words were read follows from the text alone, so it is read again, not stored.
         routed = self._read(task)
-        asked = self._asked(task, routed, await self._workspace(task), context)
-        proposer = self._proposer(task, routed, intent)
-        async with self._readers:
-            found = await unless_stopped(run, proposer.propose(asked))
-        result = TaskResult(
-            task_id=task.task_id,
-            intent=intent,
-            proposal=found.proposal,
-            requires=found.requires,
-            summary=_with_left(found.summary, routed, task.lang),
-            details=found.details,
-            not_done=found.not_done or None,
-        )
-        return await self._log.proposed(task, result)
+        workspace = await self._workspace(task)
+        found = await self._disclosure.admit(task, workspace, context)
+        if found is None:
+            made = self._proposed(task, routed, workspace, context)
+            found = await unless_stopped(run, made)
+            found = await self._disclosure.release(task, workspace, found, context)
+        return await self._log.proposed(task, _result(task, routed, found))
+
+    async def _proposed(
+        self, task: Task, routed: Routed, workspace: Workspace | None, context: Collected
+    ) -> Proposed:
+        kind = _intent(task).kind
+        proposer = self._proposers.for_task(task, routed.topic, kind)
+        # Whoever asks for the status does not wait for the models of others.
+        turn = self._turns if kind in _ASKS_A_MODEL else self._readers
+        async with turn, self._streams.flowing(task) as emit:
+            return await proposer.propose(
+                Asked(
+                    task_id=task.task_id,
+                    intent=_intent(task),
+                    text=routed.subject,
+                    lang=task.lang,
+                    workspace=workspace,
+                    context=context,
+                    wants_tests=routed.topic is Topic.TEST,
+                    not_understood=routed.subject if routed.topic is Topic.BAD_OPTION else None,
+                    topic=routed.topic.value,
+                    about=routed.task_id,
+                    attachment=task.attachment,
+                    on_copy=task.checks is not None,
+                    unsure=self._is_unsure(task, routed),
+                    beyond=routed.beyond,
+                    reads_on=routed.reads_on,
+                    prefix=self._router.prefix,
+                    remembered=await self._conversation.remembered(task),
+                    emit=emit,
+                )
+            )
+
+    async def _collected(self, task: Task, run: Run) -> Collected:
+        workspace = await self._workspace(task)
+        if workspace is None or task.attachment is not None:
+            return Collected()
+        routed = self._read(task)
+        return await unless_stopped(run, self._looking.into(workspace, task, routed, _intent(task)))
 
     def _read(self, task: Task) -> Routed:
         if task.attachment is None:
@@ -110,52 +170,9 @@ class Understanding:
         # A person at the machine brought a diff: there is nothing to guess about.
         return Routed(TaskIntent(kind=TaskKind.CHANGE, confidence=1.0, summary=summary))
 
-    def _proposer(self, task: Task, routed: Routed, intent: TaskIntent) -> Proposer:
-        if task.attachment is not None:
-            return self._patches
-        if routed.topic is Topic.UNDO:
-            return self._undo
-        return self._proposers.get(intent.kind) or self._proposers[TaskKind.EXPLAIN]
-
-    async def _collected(self, task: Task, run: Run) -> Collected:
-        intent = _intent(task)
-        workspace = await self._workspace(task)
-        routed = self._read(task)
-        needs = intent.kind in _NEEDS_CONTEXT and routed.topic is not Topic.UNDO
-        if workspace is None or not needs or task.attachment is not None:
-            return Collected()
-        subject = routed.subject
-        async with self._readers:
-            return await unless_stopped(
-                run,
-                self._collector.collect(
-                    workspace,
-                    files=intent.params.files or (),
-                    names=find_identifiers(subject[:_NAMED_IN]),
-                ),
-            )
-
-    def _asked(
-        self, task: Task, routed: Routed, workspace: Workspace | None, context: Collected
-    ) -> Asked:
-        return Asked(
-            task_id=task.task_id,
-            intent=_intent(task),
-            text=routed.subject,
-            lang=task.lang,
-            workspace=workspace,
-            context=context,
-            wants_tests=routed.topic is Topic.TEST,
-            not_understood=routed.subject if routed.topic is Topic.BAD_OPTION else None,
-            topic=routed.topic.value,
-            about=routed.task_id,
-            attachment=task.attachment,
-            on_copy=task.checks is not None,
-            unsure=routed.unsure,
-            beyond=routed.beyond,
-            reads_on=routed.reads_on,
-            prefix=self._router.prefix,
-        )
+    def _is_unsure(self, task: Task, routed: Routed) -> bool:
+        # A second reading may have been sure.
+        return routed.unsure and _intent(task).confidence < self._router.threshold
 
     async def _workspace(self, task: Task) -> Workspace | None:
         try:
@@ -164,6 +181,27 @@ class Understanding:
             if error.code == "workspace.none":
                 return None
             raise
+
+
+def _result(task: Task, routed: Routed, found: Proposed) -> TaskResult:
+    return TaskResult(
+        task_id=task.task_id,
+        intent=_intent(task),
+        proposal=found.proposal,
+        requires=found.requires,
+        summary=_with_left(found.summary, routed, task.lang),
+        details=found.details,
+        not_done=found.not_done or None,
+        revises=found.revises,
+        version=found.version if found.revises else None,
+        rests=_rests(task, routed, found) or None,
+    )
+
+
+def _rests(task: Task, routed: Routed, found: Proposed) -> bool:
+    """Tell whether a change waits for *Apply*: whoever brings a diff or its ID has said that."""
+    asked_here = task.source == "local_ui" and task.attachment is None
+    return asked_here and routed.topic is not Topic.APPLY and isinstance(found.proposal, Diff)
 
 
 def _with_left(summary: str, routed: Routed, lang: Lang) -> str:

@@ -21,8 +21,8 @@ from common.seal import Seal
 from common.seal_payloads import SealedCopy, read_changes
 from local_agent.execution.changes import describe_change
 from local_agent.execution.description import Copy, copies_folder, copy_folder
-from local_agent.execution.folders import copy_files, remove_folder
 from local_agent.store.blobs import Blobs
+from local_agent.workspace.folders import copy_files, remove_folder
 from local_agent.workspace.git import open_repository
 from local_agent.workspace.registry import Workspace
 from local_agent.workspace.survey import MAX_BYTES, MAX_FILE_BYTES, own_files

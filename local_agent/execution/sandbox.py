@@ -144,12 +144,14 @@ def bubblewrap_profile(
     network: bool = False,
     strangers: bool = False,
     copy: Path | None = None,
+    own: Path | None = None,
 ) -> Profile:
     """Return the profile for one workspace as it is on disk now.  Blocks on a few ``lstat``.
 
     Args:
         program: Absolute path of bubblewrap.
-        workspace: Real path; the only place that can be written, apart from empty tmpfs.
+        workspace: Real path; the only place that can be written, apart from empty tmpfs and
+            ``own``.
         home: The person's home, empty inside, at its real path.
         read_only: Confirmed toolchain paths, inside or outside of workspace and home.
         private: Our own directories, hidden wherever another bind would show them.
@@ -160,6 +162,7 @@ def bubblewrap_profile(
             then no socket with a name can be made, as where the network is shared.
         copy: Takes the place of the workspace's own files, at their paths; of these nothing but
             the repository and the toolchains among them is shown then.
+        own: Real path of a folder that the program keeps for itself, written as well.
 
     Raises:
         InputError: ``sandbox.architecture`` where there is no filter of system calls for it;
@@ -175,7 +178,7 @@ def bubblewrap_profile(
     mounts = _read_only_mounts(workspace, read_only)
     if copy is not None:
         _check_copy(copy, workspace, mounts)
-    mounts.append(("--bind", workspace))
+    mounts += [("--bind", path) for path in (workspace, own) if path is not None]
     # What nobody runs after a copy is gone needs no protection in it.
     names = (*PROTECTED, *OBEYED, *repositories, *hooks) if copy is None else (".git",)
     mounts += [("--ro-bind", path) for path in _protected(workspace, names)]
@@ -187,7 +190,7 @@ def bubblewrap_profile(
     for place, share in (("/tmp", 4), (str(home), 8), ("/run", 64)):  # noqa: S108  # inside
         options += _empty(place, _memory() // share)
     for kind, path in mounts:
-        source = copy if copy is not None and kind == "--bind" else path
+        source = copy if copy is not None and (kind, path) == ("--bind", workspace) else path
         options += _empty(str(path), 0) if kind == "--tmpfs" else [kind, str(source), str(path)]
     options += ["--remount-ro", "/"]
     calls = seccomp.build_filter(machine, network=network or strangers)

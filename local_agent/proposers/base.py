@@ -13,6 +13,7 @@ from typing import Final, Protocol
 from common.model.intent import TaskIntent
 from common.model.proposal import Answer, ExecutionRequirement, NoRequirement, Proposal
 from common.sentences import Lang, Sentence, say
+from local_agent.proposers.model import Emit, ModelEvent
 from local_agent.workspace.registry import Workspace
 
 CHAT_ROWS: Final = 15  # of files in one message
@@ -65,6 +66,35 @@ class Context(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Earlier:
+    """An earlier version of what is proposed.
+
+    Attributes:
+        version: Its number, from 1.
+        request: What was asked for then, and what was to be made otherwise since.
+        proposal: Its diff as text, or its words where it had none.
+        diff: The exact diff; empty where it had none.
+    """
+
+    version: int
+    request: str
+    proposal: str
+    diff: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """What was asked before in the same conversation, and what came of it."""
+
+    request: str
+    answer: str
+
+
+def _unheard(_event: ModelEvent) -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
     """One request, as the router read it.
 
@@ -83,6 +113,9 @@ class Asked:
             nothing.
         reads_on: The command is the whole rest of the text, which may have wished something else.
         prefix: The word that addresses the bot, for examples.
+        remembered: Of the same conversation, oldest first.
+        earlier: What is to be made anew.
+        emit: Told of every sign of work of a model; does not block.
     """
 
     task_id: str
@@ -101,6 +134,9 @@ class Asked:
     beyond: str = ""
     reads_on: bool = False
     prefix: str = "@dev"
+    remembered: tuple[Remembered, ...] = ()
+    earlier: Earlier | None = None
+    emit: Emit = _unheard
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +147,8 @@ class Proposed:
         summary: For the chat: paths and counts, never content.
         details: For this machine's own faces.
         not_done: It only says why nothing of what was asked is done.
+        revises: Short ID of the task whose proposal it makes anew.
+        version: Its number among those versions, from 1.
     """
 
     proposal: Proposal
@@ -118,6 +156,8 @@ class Proposed:
     requires: ExecutionRequirement = field(default_factory=NoRequirement)
     details: str | None = None
     not_done: bool = False
+    revises: str | None = None
+    version: int = 1
 
 
 class Proposer(Protocol):

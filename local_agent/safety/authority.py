@@ -23,6 +23,7 @@ from local_agent.safety.decision import check_approved
 from local_agent.safety.risk import Circumstances, Finding, Risk, summed
 from local_agent.safety.risk_changes import judge_change
 from local_agent.safety.risk_commands import judge_command
+from local_agent.safety.risk_disclosure import judge_disclosure
 from local_agent.safety.risk_policy import judge_policy
 from local_agent.safety.risk_sync import judge_sync
 from local_agent.store.journal import Journal
@@ -32,6 +33,7 @@ _JUDGES: Final[Mapping[str, Callable[[Mapping[str, Any], Circumstances], list[Fi
     "apply_diff": judge_change,
     "undo": judge_change,
     "git_sync": judge_sync,
+    "disclose": judge_disclosure,
 }
 _CAN_BE_UNDONE: Final = frozenset({"apply_diff", "undo"})
 
@@ -104,8 +106,9 @@ def execute_undo(journal: Journal, task_id: str, *, workspace: Path) -> Seal:
 
     Raises:
         StateError: ``undo.nothing``: the task has changed nothing; ``undo.command``: it ran a
-            command or pushed, which nothing takes back; ``undo.not-applied``: its change was not
-            applied whole; ``undo.other-workspace``; ``undo.already``: nothing is left of it.
+            command, pushed, or had an answer told, which nothing takes back; ``undo.not-applied``:
+            its change was not applied whole; ``undo.other-workspace``; ``undo.already``: nothing
+            is left of it.
         AuthError: ``approval.changed``.
     """
     effects = journal.effects.of_task(task_id)

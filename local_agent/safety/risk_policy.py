@@ -76,7 +76,7 @@ def kept_path(action: str, payload: Mapping[str, Any], policy: Policy) -> str | 
 def _changes(action: str, payload: Mapping[str, Any]) -> tuple[SealedChange, ...]:
     if action == "git_sync":
         return read_changes(payload["commit"]) if payload["commit"] else ()
-    return () if action == "run_command" else read_changes(payload)
+    return () if action in ("run_command", "disclose") else read_changes(payload)
 
 
 def _pattern(patterns: Sequence[str]) -> re.Pattern[str]:

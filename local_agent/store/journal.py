@@ -14,6 +14,7 @@ from common.signing import SigningKey
 from local_agent.store.approvals import Approvals
 from local_agent.store.audit_log import AuditLog
 from local_agent.store.database import Database
+from local_agent.store.disclosures import Disclosures
 from local_agent.store.effects import Effects
 from local_agent.store.heads import Heads
 from local_agent.store.inbox import Inbox
@@ -57,6 +58,7 @@ class Journal:
             self.heads = Heads(self._db, clock, peer=peer, outbox=self.outbox, audit=self.audit)
             self.effects = Effects(self._db, clock, self.audit)
             self.approvals = Approvals(self._db, self.audit)
+            self.disclosures = Disclosures(self._db, self.audit)
             self.turns = Turns(self._db)
             self.tasks = Tasks(
                 self._db,

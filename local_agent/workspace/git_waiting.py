@@ -10,8 +10,12 @@ import os
 import re
 import stat
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from common.clock import SystemClock
+from local_agent.workspace.remembered import Memory, Stamp, is_settled, stamp_of
 
 MAX_FOLDERS: Final = 100_000  # of a work tree; a larger one is not compared
 MAX_ENTRIES: Final = 500_000  # of a repository's own folder; a larger one counts as none
@@ -20,10 +24,22 @@ MAX_INCLUDED: Final = 20  # files of configuration
 _MAX_LINK: Final = 4096
 _MAX_LIST: Final = 64 * 1024
 _DEEPEST: Final = 5  # stores that borrow from one another
-_OPENED_BELOW: Final = (".gitignore", ".gitattributes")
+_OPENED_BELOW: Final = (".git", ".gitignore", ".gitattributes")
 _CONFIGS: Final = ("config", "config.worktree")
 # What names a file to be opened; `path` is that of an include.
 _NAMES: Final = re.compile(r"\b(path|excludesfile|attributesfile)\s*=[ \t]*([^\n]*)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Folder:
+    """One folder of a work tree: what libgit2 would open in it, and the folders in it, by path."""
+
+    stamp: Stamp
+    opened: tuple[str, ...]
+    below: tuple[str, ...]
+
+
+_MEMORY: Final[Memory[_Folder]] = Memory()
 
 
 def opens_at_once(path: Path) -> bool:
@@ -50,15 +66,47 @@ def may_hang(git: Path) -> bool:
 
 def may_hang_below(workspace: Path) -> bool:
     """Tell whether libgit2 could wait for ever for a file of the work tree."""
-    for count, (folder, names, files) in enumerate(os.walk(workspace), start=1):
-        here, repository = Path(folder), ".git" in names or ".git" in files
-        opened = [name for name in _OPENED_BELOW if name in files]
-        if count > MAX_FOLDERS or not all(opens_at_once(here / name) for name in opened):
+    now = SystemClock().now()
+    known, since = _MEMORY.recall(workspace, None, now.mono)
+    seen: dict[str, _Folder] = {}
+    waiting = [str(workspace)]  # as below: no `Path`, there are thousands
+    while waiting:
+        here = waiting.pop()
+        folder = _look_into(here, known.get(here))
+        if folder is None:
+            continue  # not ours to enter: not libgit2's either
+        if len(seen) >= MAX_FOLDERS or not all(map(_opens, folder.opened)):
             return True
-        if repository and may_hang(here / ".git"):
-            return True
-        names[:] = [name for name in names if name != ".git"]
+        seen[here] = folder
+        waiting += folder.below
+    settled = {path: one for path, one in seen.items() if is_settled(one.stamp, now.wall_ms)}
+    _MEMORY.keep(workspace, None, settled, since)
     return False
+
+
+def _look_into(path: str, known: _Folder | None) -> _Folder | None:
+    try:
+        stamp = stamp_of(os.lstat(path))
+        if known is not None and known.stamp == stamp:
+            return known
+        with os.scandir(path) as entries:
+            found = [*entries]
+    except OSError:
+        return None
+    return _Folder(
+        stamp,
+        opened=tuple(entry.path for entry in found if entry.name in _OPENED_BELOW),
+        below=tuple(
+            entry.path
+            for entry in found
+            if entry.name != ".git" and entry.is_dir(follow_symlinks=False)
+        ),
+    )
+
+
+def _opens(path: str) -> bool:
+    place = Path(path)
+    return not may_hang(place) if place.name == ".git" else opens_at_once(place)
 
 
 def _holds_others(top: Path) -> bool:

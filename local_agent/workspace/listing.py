@@ -1,6 +1,7 @@
 """Which files of a workspace may be read: one bounded walk by directory handles (R52).
 
-What git ignores is left out as git would, so that build output does not fill every search.
+What git ignores is left out as git would, so that build output does not fill every search.  Folders
+that did not change since the last walk are not read again (`local_agent.workspace.remembered`).
 Blocking; `local_agent.workspace.files` calls it in a thread.
 """
 
@@ -10,14 +11,23 @@ import os
 import stat
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
 from common.clock import Clock
 from local_agent.workspace import paths
 from local_agent.workspace.git import is_ignored, open_repository
+from local_agent.workspace.remembered import (
+    Folder,
+    Memory,
+    Stamp,
+    is_settled,
+    stamp_at,
+    stamp_of,
+)
 
 MAX_DEPTH: Final = 64
 # What a workspace without git would otherwise drown in.
@@ -25,6 +35,11 @@ _HEAVY: Final = frozenset(
     ("node_modules", ".venv", "venv", "__pycache__", ".tox", ".mypy_cache", ".ruff_cache", "target")
 )
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_OFTEN: Final = 256  # entries between two looks at the clock
+_IGNORE: Final = ".gitignore"
+# Of a repository: what decides, beside each `.gitignore`, what is ignored.
+_DECIDING: Final = ("index", "config", "info/exclude")
+_MEMORY: Final[Memory[Folder]] = Memory()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +97,12 @@ class Budget:
 
 
 def list_files(
-    workspace: Path, budget: Budget, limits: ListingLimits, *, deny: Sequence[str] = ()
+    workspace: Path,
+    budget: Budget,
+    limits: ListingLimits,
+    *,
+    deny: Sequence[str] = (),
+    memory: Memory[Folder] = _MEMORY,
 ) -> Listing:
     """Walk the workspace and return what may be read.
 
@@ -91,108 +111,207 @@ def list_files(
         budget: Ends the walk early.
         limits: End it too.
         deny: The person's own deny patterns.
+        memory: Of earlier walks.
 
     Raises:
         InputError: ``path.missing``.
     """
-    found: list[str] = []
     with paths.open_root(workspace, deny=deny) as root:
-        walk = _Walk(ignores=Ignores(workspace), deny=root.deny, budget=budget, limits=limits)
-        for path in walk.below(root.handle, ()):
-            if len(found) >= limits.files or walk.size > limits.total_bytes:
-                budget.truncated = True
-                break
-            found.append(path)
-    return Listing(tuple(sorted(found)), budget.truncated, dict(walk.skipped))
+        ignores = Ignores(workspace)
+        rules = (root.deny, ignores.stamps())
+        known, since = memory.recall(workspace, rules, budget.clock.now().mono)
+        walk = _Walk(root, ignores, budget, limits, known)
+        walk.into((), fresh=False)
+    if not budget.truncated and not ignores.given_up:
+        memory.keep(workspace, rules, walk.seen, since)
+    return Listing(tuple(sorted(walk.found)), budget.truncated, dict(walk.skipped))
 
 
 @dataclass(slots=True)
 class _Walk:
+    root: paths.Root
     ignores: Ignores
-    deny: tuple[str, ...]
     budget: Budget
     limits: ListingLimits
-    size: int = 0
+    known: Mapping[str, Folder]
+    found: list[str] = field(default_factory=list)
+    seen: dict[str, Folder] = field(default_factory=dict)
     skipped: Counter[str] = field(default_factory=Counter)
+    size: int = 0
 
-    def below(self, folder: int, parts: tuple[str, ...]) -> Iterator[str]:
-        """Give the readable files of an open folder and of all folders in it."""
-        with os.scandir(folder) as entries:
-            names = sorted(entry.name for entry in entries)
-        if ".gitignore" in names and not _opens_at_once(folder):
-            self.ignores.give_up()
-        for name in names:
-            if self.budget.spent():
-                return
-            here = (*parts, name)
-            try:
-                status = os.stat(name, dir_fd=folder, follow_symlinks=False)
-                reason = self._refusal(here, status)
-                if reason is not None:
-                    self.skipped[reason] += 1
-                elif stat.S_ISDIR(status.st_mode):
-                    yield from self._into(folder, here)
-                else:
-                    self.size += status.st_size
-                    yield "/".join(here)
-            except OSError:
-                self.skipped["unreadable"] += 1
+    def into(self, parts: tuple[str, ...], *, fresh: bool) -> None:
+        """Take in the readable files of a folder and of all folders in it.
 
-    def _into(self, folder: int, parts: tuple[str, ...]) -> Iterator[str]:
-        opened = os.open(parts[-1], _FOLDER, dir_fd=folder)
+        Args:
+            fresh: What is remembered does not count, for what is ignored above has changed.
+        """
+        if self.budget.spent():
+            return
+        path = "/".join(parts)
+        known = self.known.get(path)
         try:
-            yield from self.below(opened, parts)
-        finally:
-            os.close(opened)
+            if known is None or fresh or not self._stands(path, known):
+                folder = self._read(path, parts)
+            else:
+                folder = self.seen[path] = known
+        except OSError:
+            self.skipped["unreadable"] += 1
+            return
+        fresh = fresh or known is None or known.ignore != folder.ignore
+        self.skipped.update(folder.skipped)
+        self._take(folder, parts, f"{path}/" if parts else "", fresh=fresh)
 
-    def _refusal(self, parts: tuple[str, ...], status: os.stat_result) -> str | None:
+    def _take(self, folder: Folder, parts: tuple[str, ...], before: str, *, fresh: bool) -> None:
+        # In the order of names, so that a limit cuts at the same place every time.
+        for name, size in folder.entries:
+            if self.budget.truncated:
+                return
+            if size is None:
+                self.into((*parts, name), fresh=fresh)
+            elif size <= self.limits.file_bytes or self._is_small(before + name):
+                self._add(before + name, size)
+            else:
+                self.skipped["too-large"] += 1
+
+    def _add(self, path: str, size: int) -> None:
+        self.size += size
+        if len(self.found) >= self.limits.files or self.size > self.limits.total_bytes:
+            self.budget.truncated = True
+        else:
+            self.found.append(path)
+
+    def _is_small(self, path: str) -> bool:
+        # Its folder tells nothing of a file that became shorter.
+        try:
+            status = os.stat(path, dir_fd=self.root.handle, follow_symlinks=False)
+        except OSError:
+            return False
+        return status.st_size <= self.limits.file_bytes
+
+    def _stands(self, path: str, known: Folder) -> bool:
+        """Tell whether a folder still holds what is remembered of it."""
+        status = os.stat(path or ".", dir_fd=self.root.handle, follow_symlinks=False)
+        if stamp_of(status) != known.stamp:
+            return False
+        ignore = f"{path}/{_IGNORE}" if path else _IGNORE
+        return known.ignore is None or stamp_at(ignore, self.root.handle) == known.ignore
+
+    def _read(self, path: str, parts: tuple[str, ...]) -> Folder:
+        now_ms = self.budget.clock.now().wall_ms
+        handle = self._open(parts)
+        try:
+            folder = self._scan(handle, parts, stamp_of(os.fstat(handle)))
+        finally:
+            os.close(handle)
+        if is_settled(folder.stamp, now_ms):
+            self.seen[path] = folder
+        return folder
+
+    def _open(self, parts: tuple[str, ...]) -> int:
+        handle = os.dup(self.root.handle)
+        for part in parts:
+            try:
+                below = os.open(part, _FOLDER, dir_fd=handle)
+            finally:
+                os.close(handle)
+            handle = below
+        return handle
+
+    def _scan(self, handle: int, parts: tuple[str, ...], stamp: Stamp) -> Folder:
+        with os.scandir(handle) as entries:
+            found = sorted(entries, key=lambda entry: entry.name)
+            ignore = None
+            if any(entry.name == _IGNORE for entry in found):
+                ignore = self._judged_by(handle)
+            taken: list[tuple[str, int | None]] = []
+            skipped: Counter[str] = Counter()
+            before = "/".join((*parts, ""))
+            for number, entry in enumerate(found):
+                if number % _OFTEN == 0 and self.budget.spent():
+                    break
+                kept = self._judge(entry, before, parts)
+                if isinstance(kept, str):
+                    skipped[kept] += 1
+                else:
+                    taken.append((entry.name, kept))
+        return Folder(stamp, tuple(taken), skipped, ignore)
+
+    def _judged_by(self, handle: int) -> Stamp | None:
+        if not _opens_at_once(handle):
+            self.ignores.give_up()
+        return stamp_at(_IGNORE, handle)
+
+    def _judge(
+        self, entry: os.DirEntry[str], before: str, parts: tuple[str, ...]
+    ) -> int | str | None:
+        """Return the size of a file, None for a folder, or why it is left out."""
+        name, path = entry.name, before + entry.name
+        try:
+            status = entry.stat(follow_symlinks=False)
+        except OSError:
+            return "unreadable"
         is_folder = stat.S_ISDIR(status.st_mode)
         if not is_folder and not stat.S_ISREG(status.st_mode):
             return "not-regular"
-        name = parts[-1]
-        if not paths.is_plain(name) or paths.denied_part(name) or self._kept_out(parts):
+        if not paths.is_plain(name) or paths.denied_part(name) or self._kept_out((*parts, name)):
             return "denied"
-        path = "/".join(parts)
         if self.ignores.ignored(path, is_folder=is_folder):
             return "ignored"
-        if is_folder:
-            large = len(parts) >= MAX_DEPTH or len(path.encode()) > paths.MAX_PATH_BYTES
-        else:
-            large = status.st_size > self.limits.file_bytes
-        return "too-large" if large else None
+        if not is_folder:
+            return status.st_size
+        deep = len(parts) + 1 >= MAX_DEPTH or len(path.encode()) > paths.MAX_PATH_BYTES
+        return "too-large" if deep else None
 
     def _kept_out(self, parts: tuple[str, ...]) -> bool:
-        return bool(self.deny) and paths.is_denied(parts, self.deny)
+        return bool(self.root.deny) and paths.matches(parts, self.root.deny)
 
 
 def _opens_at_once(folder: int) -> bool:
     try:
-        return stat.S_ISREG(os.stat(".gitignore", dir_fd=folder).st_mode)
+        return stat.S_ISREG(os.stat(_IGNORE, dir_fd=folder).st_mode)
     except OSError:
         return True  # a link that leads nowhere
 
 
 class Ignores:
-    """What git leaves out of a repository; tracked files are never left out."""
+    """What git leaves out of a repository; tracked files are never left out.
+
+    Attributes:
+        given_up: Nothing is asked of libgit2 any more.
+    """
 
     def __init__(self, workspace: Path) -> None:
         self._repository = open_repository(workspace)
-        self._tracked: set[str] = set()
-        self._folders: set[str] = set()
-        if self._repository is not None:
-            self._tracked = {entry.path for entry in self._repository.index}
-            for path in self._tracked:
-                # From the inner to the outer, as long as there is a new one.
-                while (path := path.rpartition("/")[0]) and path not in self._folders:
-                    self._folders.add(path)
+        self.given_up = False
+
+    def stamps(self) -> tuple[Stamp | None, ...]:
+        """Return what changes when something else is tracked, or ignored by the repository."""
+        if self._repository is None:
+            return ()
+        return tuple(stamp_at(self._repository.path + name) for name in _DECIDING)
 
     def give_up(self) -> None:
         """Ask libgit2 nothing more: it would wait for ever."""
         self._repository = None
+        self.given_up = True
 
     def ignored(self, path: str, *, is_folder: bool) -> bool:
+        """Tell whether a path is left out."""
         if self._repository is None:
             return is_folder and path.rpartition("/")[2] in _HEAVY
-        if path in (self._folders if is_folder else self._tracked):
+        tracked, folders = self._tracked
+        if path in (folders if is_folder else tracked):
             return False
         return is_ignored(self._repository, f"{path}/" if is_folder else path)
+
+    @cached_property
+    def _tracked(self) -> tuple[set[str], set[str]]:
+        """Return the files that are tracked, and the folders that hold some."""
+        entries = self._repository.index if self._repository is not None else ()
+        tracked = {entry.path for entry in entries}
+        folders: set[str] = set()
+        for path in tracked:
+            # From the inner to the outer, as long as there is a new one.
+            while (path := path.rpartition("/")[0]) and path not in folders:
+                folders.add(path)
+        return tracked, folders

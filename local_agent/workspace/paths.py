@@ -11,11 +11,12 @@ import os
 import re
 import stat
 import unicodedata
+from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
 from common.errors import InputError
 
@@ -25,10 +26,12 @@ MAX_FILE_BYTES: Final = 1024 * 1024
 DENY_FILE: Final = ".codexbridgeignore"
 MAX_DENY_BYTES: Final = 64 * 1024
 MAX_DENY_PATTERNS: Final = 500
+_CHUNK: Final = 65_536
+_KEPT_OPEN: Final = 64  # folders of one reader
 _SNIFFED: Final = 8192  # a NUL in the first bytes means binary, as git has it
 
 # Git's own, and secrets (R52).  Compared case-folded with each part of a path: folders count too.
-_SECRET: Final = (
+SECRET: Final = (
     ".git",
     "git~1",
     ".env*",
@@ -50,7 +53,7 @@ _SECRET: Final = (
     "*credentials*",
     "*.kdbx",
 )
-_NEVER_READ: Final = re.compile("|".join(map(fnmatch.translate, _SECRET)))
+_NEVER_READ: Final = re.compile("|".join(map(fnmatch.translate, SECRET)))
 # R38: what other programs run or obey by themselves: by its folder, its name, or its ending.
 _SURFACE_FOLDERS: Final = frozenset(
     (
@@ -194,6 +197,51 @@ def open_file(root: Root, parts: tuple[str, ...]) -> int:
     return _open_below(root.handle, parts)
 
 
+class Reader:
+    """Reads many files of an open workspace; folders stay open from one file to the next.
+
+    Close it after use.
+    """
+
+    def __init__(self, root: Root) -> None:
+        self._root = root
+        self._folders: OrderedDict[str, int] = OrderedDict()
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        """Close the folders."""
+        while self._folders:
+            os.close(self._folders.popitem()[1])
+
+    def read(self, path: str, *, max_bytes: int = MAX_FILE_BYTES) -> bytes:
+        """Return the content of a text file.
+
+        Raises:
+            InputError: as `read_bytes`; ``path.malformed``.
+        """
+        above, _, name = path.rpartition("/")
+        folder = self._folders.get(above)
+        if folder is None:
+            folder = self._open(above)
+        if not is_plain(name) or len(path.encode()) > MAX_PATH_BYTES:
+            raise InputError("path.malformed")
+        if denied_part(name) or (self._root.deny and matches(path.split("/"), self._root.deny)):
+            raise InputError("path.denied")
+        return _content(_open_regular(name, folder), max_bytes)
+
+    def _open(self, path: str) -> int:
+        parts = check_relative(path) if path else ()
+        if any(map(denied_part, parts)):
+            raise InputError("path.denied")
+        handle = self._folders[path] = _open_folder(self._root.handle, parts)
+        if len(self._folders) > _KEPT_OPEN:
+            os.close(self._folders.popitem(last=False)[1])
+        return handle
+
+
 def read_bytes(root: Root, parts: tuple[str, ...], *, max_bytes: int = MAX_FILE_BYTES) -> bytes:
     """Return the content of a text file of the workspace.
 
@@ -240,15 +288,26 @@ def _is_long(pattern: str) -> bool:
 
 
 def _open_below(root: int, parts: tuple[str, ...]) -> int:
-    folder = os.dup(root)
+    folder = _open_folder(root, parts[:-1])
     try:
-        for part in parts[:-1]:
-            below = _open(part, _DIRECTORY, folder)
-            os.close(folder)
-            folder = below
-        file = _open(parts[-1], _FILE, folder)
+        return _open_regular(parts[-1], folder)
     finally:
         os.close(folder)
+
+
+def _open_folder(root: int, parts: tuple[str, ...]) -> int:
+    folder = os.dup(root)
+    for part in parts:
+        try:
+            below = _open(part, _DIRECTORY, folder)
+        finally:
+            os.close(folder)
+        folder = below
+    return folder
+
+
+def _open_regular(name: str, folder: int) -> int:
+    file = _open(name, _FILE, folder)
     if not stat.S_ISREG(os.fstat(file).st_mode):
         os.close(file)
         raise InputError("path.not-regular")
@@ -256,11 +315,16 @@ def _open_below(root: int, parts: tuple[str, ...]) -> int:
 
 
 def _content(file: int, max_bytes: int) -> bytes:
-    with os.fdopen(file, "rb") as opened:
-        content = opened.read(max_bytes + 1)
+    try:
+        # One more than it has: a file that grows meanwhile is read on, up to the limit.
+        content = os.read(file, min(os.fstat(file).st_size, max_bytes) + 1)
+        while len(content) <= max_bytes and (more := os.read(file, _CHUNK)):
+            content += more
+    finally:
+        os.close(file)
     if len(content) > max_bytes:
         raise InputError("path.too-large", limit=max_bytes)
-    if b"\0" in content[:_SNIFFED]:
+    if content.find(b"\0", 0, _SNIFFED) >= 0:
         raise InputError("path.binary")
     return content
 

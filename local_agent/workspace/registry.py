@@ -10,21 +10,32 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal, get_args
 
 from common import strict_json
 from common.errors import ConfigError, InputError, RemoteProtocolError
 from common.home import Home, read_private, write_private
 from common.seal_payloads import Place
 from local_agent.workspace import toolchains
+from local_agent.workspace.paths import check_relative, is_denied
 from local_agent.workspace.toolchains import Toolchain
 
 FILE: Final = "workspaces.json"
 MAX_BYTES: Final = 256 * 1024
 MAX_WORKSPACES: Final = 64
 MAX_COMMAND_BYTES: Final = 20_000  # security limits table, command text
+DAILY_READS: Final = 50  # answers to one member a day, unless the person says otherwise
+DAILY_BYTES: Final = 100_000  # of them together
+MAX_REPORTS: Final = 10  # files of linters
+MAX_DAILY_READS: Final = 10_000
+MAX_DAILY_BYTES: Final = 10_000_000
 _NAME: Final = re.compile(r"[a-z0-9-]{1,32}")
 _NOT_FOLDERS: Final = tuple(map(Path, ("/dev", "/proc", "/sys", "/etc", "/boot", "/run/user")))
+
+
+# What answers to the chat may hold (R53): an outline, what a person has released, or everything.
+DisclosureLevel = Literal["summary", "ask", "full"]
+LEVELS: Final[tuple[DisclosureLevel, ...]] = get_args(DisclosureLevel)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +50,10 @@ class Workspace:
         pass_env: Names of the person's variables that commands are given (R43).
         deny: The person's own patterns of what may never be read (R52).
         default: The one that is meant when none is named.
+        disclosure: What answers to the chat may hold (R53).
+        daily_reads: Questions from the chat that are answered each member a day.
+        daily_bytes: Bytes that those answers may have together.
+        diagnostics: Files in it that linters write, by relative path.
     """
 
     name: str
@@ -48,6 +63,10 @@ class Workspace:
     pass_env: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
     default: bool = False
+    disclosure: DisclosureLevel = "summary"
+    daily_reads: int = DAILY_READS
+    daily_bytes: int = DAILY_BYTES
+    diagnostics: tuple[str, ...] = ()
 
 
 def place_of(workspace: Workspace) -> Place:
@@ -180,9 +199,53 @@ class Registry:
             pass_env=begin.pass_env if pass_env is None else pass_env,
             deny=begin.deny if deny is None else deny,
             default=not any(entry.default for entry in others),
+            disclosure=begin.disclosure,
+            daily_reads=begin.daily_reads,
+            daily_bytes=begin.daily_bytes,
+            diagnostics=begin.diagnostics,
         )
         self._save([*others, added])
         return added
+
+    def set_disclosure(
+        self,
+        name: str,
+        *,
+        level: DisclosureLevel | None = None,
+        daily_reads: int | None = None,
+        daily_bytes: int | None = None,
+    ) -> Workspace:
+        """Set what the chat may be told of a workspace; what is None stays as it was.
+
+        Raises:
+            InputError: ``workspace.unknown``, ``workspace.daily-reads``, ``workspace.daily-bytes``.
+        """
+        older = self.find(name)
+        reads = older.daily_reads if daily_reads is None else daily_reads
+        size = older.daily_bytes if daily_bytes is None else daily_bytes
+        if not 0 <= reads <= MAX_DAILY_READS:
+            raise InputError("workspace.daily-reads", limit=MAX_DAILY_READS)
+        if not 0 <= size <= MAX_DAILY_BYTES:
+            raise InputError("workspace.daily-bytes", limit=MAX_DAILY_BYTES)
+        changed = replace(
+            older, disclosure=level or older.disclosure, daily_reads=reads, daily_bytes=size
+        )
+        self._save([*(entry for entry in self.load() if entry.name != name), changed])
+        return changed
+
+    def set_diagnostics(self, name: str, files: Sequence[str]) -> Workspace:
+        """Set which files in a workspace hold what linters say; none takes all back.
+
+        Raises:
+            InputError: ``workspace.unknown``, ``workspace.diagnostics``: too many, no relative
+                paths, or what may never be read.
+        """
+        older = self.find(name)
+        if len(files) > MAX_REPORTS or not all(map(_may_be_read, files)):
+            raise InputError("workspace.diagnostics", limit=MAX_REPORTS)
+        changed = replace(older, diagnostics=tuple(dict.fromkeys(files)))
+        self._save([*(entry for entry in self.load() if entry.name != name), changed])
+        return changed
 
     def remove(self, name: str) -> None:
         """Close a folder; nothing in it is touched.  Another one becomes the default if need be.
@@ -265,6 +328,10 @@ def _to_dict(entry: Workspace) -> dict[str, Any]:
         "pass_env": list(entry.pass_env),
         "deny": list(entry.deny),
         "default": entry.default,
+        "disclosure": entry.disclosure,
+        "daily_reads": entry.daily_reads,
+        "daily_bytes": entry.daily_bytes,
+        "diagnostics": list(entry.diagnostics),
     }
 
 
@@ -292,4 +359,26 @@ def _from_dict(stored: dict[str, Any]) -> Workspace:
         pass_env=tuple(stored["pass_env"]),
         deny=tuple(stored["deny"]),
         default=stored["default"],
+        # A file of before there were levels has none of these.
+        disclosure=_level(stored.get("disclosure", "summary")),
+        daily_reads=_count(stored.get("daily_reads", DAILY_READS), MAX_DAILY_READS),
+        daily_bytes=_count(stored.get("daily_bytes", DAILY_BYTES), MAX_DAILY_BYTES),
+        diagnostics=tuple(stored.get("diagnostics", ())),
     )
+
+
+def _may_be_read(path: str) -> bool:
+    try:
+        return not is_denied(check_relative(path))
+    except InputError:
+        return False
+
+
+def _level(stored: Any) -> DisclosureLevel:
+    return LEVELS[LEVELS.index(stored)]
+
+
+def _count(stored: Any, most: int) -> int:
+    if type(stored) is not int or not 0 <= stored <= most:
+        raise ValueError("count")
+    return stored

@@ -185,6 +185,17 @@ def test_a_click_after_arming_approves_exactly_what_was_shown(screen: Screen) ->
     }
 
 
+@pytest.mark.requirement("R53")
+def test_a_click_releases_exactly_the_answer_that_was_shown(screen: Screen) -> None:
+    seal = windows.a_release("It retries.\nWithout a pause.")
+    seen = put_up(screen, seal, answer="It retries.\nWithout a pause.")
+    seen.over("approve")
+    until(seen.awake)
+    seen.screen.do("click", "1")
+    answer = seen.answer()
+    assert (answer["decision"], answer["digest"]) == ("approve", digest(seal_bytes(seal)))
+
+
 def test_a_slow_click_on_a_window_without_the_focus_counts(screen: Screen) -> None:
     seen = put_up(screen)
     seen.over("approve")

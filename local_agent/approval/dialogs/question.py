@@ -66,6 +66,7 @@ class Question:
         diff: What changes, line by line; None where no file's content is decided on.
         check: How the change did on a copy; None where it was not tried out.
         left_out: What the agent says was left out; None where it is the whole change.
+        answer: What would be told the chat; None where nothing is released.
     """
 
     seal: sealing.Seal
@@ -79,6 +80,7 @@ class Question:
     diff: DiffModel | None = None
     check: Check | None = None
     left_out: LeftOut | None = None
+    answer: str | None = None
 
     @property
     def code(self) -> str:
@@ -115,8 +117,8 @@ def read_question(shown: Mapping[str, Any], *, diff: bytes | None = None) -> Que
         diff: The exact bytes of the diff that the seal names; None where it names none.
 
     Raises:
-        AuthError: ``approval.digest-mismatch``: what was told, the sealed bytes and the diff
-            disagree.
+        AuthError: ``approval.digest-mismatch``: what was told, the sealed bytes, and the diff or
+            the answer disagree.
         RemoteProtocolError: something is missing, or the seal cannot be read.
         InputError: ``diff.*``: the diff cannot be read, which none that was sealed should be.
     """
@@ -129,6 +131,7 @@ def read_question(shown: Mapping[str, Any], *, diff: bytes | None = None) -> Que
         state = shown["state"]
         check = Check(**shown["check"]) if shown.get("check") is not None else None
         left = LeftOut(**shown["left_out"]) if shown.get("left_out") is not None else None
+        answer = str(shown["answer"]) if shown.get("answer") is not None else None
     except (KeyError, AttributeError, UnicodeEncodeError, TypeError):
         raise RemoteProtocolError("control.malformed") from None
     digest = sealing.digest(sealed)
@@ -145,6 +148,7 @@ def read_question(shown: Mapping[str, Any], *, diff: bytes | None = None) -> Que
         diff=_sealed_diff(seal, diff),
         check=check,
         left_out=left,
+        answer=_sealed_answer(seal, answer),
         **texts,
     )
 
@@ -165,6 +169,17 @@ def _sealed_diff(seal: sealing.Seal, diff: bytes | None) -> DiffModel | None:
     if not (told <= sealed if commits else told == sealed):
         raise AuthError("approval.digest-mismatch")
     return model
+
+
+def _sealed_answer(seal: sealing.Seal, answer: str | None) -> str | None:
+    """Return the answer when its bytes are those that were sealed."""
+    sealed = seal.payload["answer_sha256"] if seal.action == "disclose" else None
+    if sealed is None and answer is None:
+        return None
+    found = hashlib.sha256((answer or "").encode("utf-8", "replace")).hexdigest()
+    if not hmac.compare_digest(found.encode(), str(sealed).encode()):
+        raise AuthError("approval.digest-mismatch")
+    return answer or ""
 
 
 def _changes(seal: sealing.Seal) -> tuple[SealedChange, ...]:

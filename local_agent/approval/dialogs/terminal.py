@@ -18,6 +18,7 @@ from local_agent.approval.dialogs.change_part import change_part, undo_part
 from local_agent.approval.dialogs.command_part import command_part
 from local_agent.approval.dialogs.layout import Layout
 from local_agent.approval.dialogs.question import Question
+from local_agent.approval.dialogs.release_part import release_part
 from local_agent.approval.dialogs.sync_part import sync_part
 from local_agent.approval.dialogs.tty import Terminal
 
@@ -29,6 +30,7 @@ _PARTS: Final[Mapping[Action, _Part]] = {
     "apply_diff": change_part,
     "undo": undo_part,
     "git_sync": sync_part,
+    "disclose": release_part,
 }
 _REST: Final = frozenset({"a", "all", "全部"})
 _LEAVE: Final = frozenset({"q", "quit", "退出"})

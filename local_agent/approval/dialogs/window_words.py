@@ -17,6 +17,7 @@ APPROVE: Final = {
     "apply_diff": Sentence(en="Approve and apply", zh="批准并应用"),
     "undo": Sentence(en="Approve and take back", zh="批准并撤销"),
     "git_sync": Sentence(en="Approve and push", zh="批准并推送"),
+    "disclose": Sentence(en="Approve and send", zh="批准并发出"),
 }
 
 ASKED_HERE: Final = Sentence(en="Asked at this machine", zh="在本机提出")

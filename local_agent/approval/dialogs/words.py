@@ -18,6 +18,10 @@ TITLES: Final = {
         zh="要在 {machine} 上撤销 {undone} 的改动吗？",
     ),
     "git_sync": Sentence(en="Push from {machine}?", zh="要从 {machine} 推送吗？"),
+    "disclose": Sentence(
+        en="Send this answer from {machine} to the chat?",
+        zh="要把这个回答从 {machine} 发到聊天吗？",
+    ),
 }
 TITLE_COMMIT: Final = Sentence(
     en="Commit and push from {machine}?", zh="要从 {machine} 提交并推送吗？"
@@ -43,6 +47,25 @@ ASKED_CHECK: Final = Sentence(
 )
 REQUEST: Final = Sentence(en="Request", zh="请求原文")
 CHANNELS: Final = {"wecom_app": Sentence(en="WeCom", zh="企业微信")}
+
+RECIPIENT: Final = Sentence(en="Would go to", zh="将发给")
+RECIPIENT_IS: Final = Sentence(
+    en="“{user}”, so the gateway claims, in {channel}; the gateway and whoever else is in that "
+    "chat can read it as well",
+    zh="{channel}中据网关称的“{user}”；网关以及该聊天中的其他人也能读到",
+)
+BASED_ON: Final = Sentence(en="Based on", zh="依据")
+BASED_ON_NOTHING: Final = Sentence(en="no file by name", zh="没有具体文件")
+BASED_ON_NAME: Final = Sentence(en="{path} (by name alone)", zh="{path}（仅名称）")
+BASED_ON_MORE: Final = Sentence(
+    en="… and {count} {count:file|files} more", zh="……另有 {count} 个文件"
+)
+ANSWER: Final = Sentence(en="Answer", zh="回答")
+ANSWER_IS: Final = Sentence(
+    en="{size}, {count} {count:line|lines}, all of it shown; the words are the model's or of the "
+    "files, and recognised secrets are taken out",
+    zh="{size}，共 {count} 行，全部显示；文字出自模型或文件，已识别的机密已去除",
+)
 
 COMMAND: Final = Sentence(en="Command", zh="命令")
 ARGV: Final = Sentence(
@@ -114,6 +137,10 @@ DISCLOSES: Final = {
         zh="输出的最后几行（有长度限制，已识别的机密会被去除）",
     ),
     "file-list": Sentence(en="the list of files", zh="文件列表"),
+    "answer": Sentence(
+        en="exactly this answer; where it is rejected, only that it stays here",
+        zh="仅此回答原文；若拒绝，则只说明回答留在本机",
+    ),
 }
 OUTCOME_OF_COMMAND: Final = Sentence(
     en="how it ended, the exit code and the duration", zh="结果、退出码与耗时"
@@ -127,6 +154,10 @@ UNDO_NO: Final = {
     "git_sync": Sentence(
         en="A push CANNOT BE UNDONE: others may have what was pushed at once.",
         zh="推送后无法撤销：其他人可能立即取得已推送的内容。",
+    ),
+    "disclose": Sentence(
+        en="What was told CANNOT BE TAKEN BACK. Nothing on this machine changes.",
+        zh="已发出的内容无法收回。本机不会有任何变化。",
     ),
 }
 UNDO_COPY: Final = Sentence(

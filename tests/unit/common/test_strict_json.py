@@ -102,6 +102,23 @@ def test_an_unterminated_string_of_escaped_quotes_is_refused_in_linear_time(endi
     assert refusal('["' + "[" * 40 + '\\"' * 125_000 + ending) == "json.malformed"
 
 
+@pytest.mark.requirement("R19")
+def test_fractions_are_read_where_the_caller_says_so() -> None:
+    value = strict_json.loads("[0.7, -1e3, 2]", max_bytes=99, floats="read")
+    assert value == [0.7, -1000.0, 2]
+    assert refusal("[0.7]") == "json.malformed"
+
+
+@pytest.mark.requirement("R19")
+@pytest.mark.parametrize(
+    "text", ["1e999", "-1e999", "NaN", "Infinity", "0." + "1" * 40, str(2**53 + 1), "1" * 400]
+)
+def test_even_then_numbers_have_bounds(text: str) -> None:
+    with pytest.raises(RemoteProtocolError) as caught:
+        strict_json.loads(f"[{text}]", max_bytes=999, floats="read")
+    assert caught.value.code == "json.malformed"
+
+
 def test_many_brackets_side_by_side_are_not_nesting() -> None:
     assert strict_json.loads("[" + ",".join(["[]"] * 1000) + "]", max_bytes=10_000) == [[]] * 1000
 

@@ -23,6 +23,7 @@ from local_agent.approval.dialogs.command_part import command_part
 from local_agent.approval.dialogs.frame import consequences, title_of, who
 from local_agent.approval.dialogs.layout import ENDLESS, Layout, Styled
 from local_agent.approval.dialogs.question import Question
+from local_agent.approval.dialogs.release_part import release_part
 from local_agent.approval.dialogs.sync_part import sync_part
 
 MAX_MARKS: Final = 6  # flags named at the side; the others stand in the diff, set off
@@ -214,6 +215,9 @@ def _of_action(
             where = [row for row in rows if row.label not in aside]
             side = [row for row in rows if row.label in aside]
             return (*where, _steps(question, sheet)), side
+        case "disclose":
+            kept = _all_kept(release_part(bare, sheet), sheet)
+            return kept[-2:], kept[:-2]  # the answer under its label, and what is said of it
         case "undo":
             rows = _without(_kept(undo_part(bare, sheet), sheet), _OF_FILES, sheet)
             return (), (*rows, _whole(question, sheet))

@@ -17,7 +17,7 @@ from common.home import Home
 from common.model.state import Reason, final_of
 from common.seal import digest, seal_bytes
 from common.sentences import Lang, Sentence, say
-from local_agent.cli import status_words, words
+from local_agent.cli import disclosure_words, status_words, words
 from tests.sealed import a_payload, a_seal
 from tests.unit.local_agent.cli.conftest import TASK, AgentDouble
 from tests.unit.local_agent.cli.terminal import in_front, reads
@@ -342,6 +342,17 @@ def test_status_is_one_screen(agent: AgentDouble, capsys: Captured) -> None:
     assert codexbridge.main(["status", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["running"], told["connected"], told["clock_skew_seconds"]) == (True, True, None)
+
+
+@pytest.mark.requirement("R53")
+@pytest.mark.parametrize("level", ["summary", "ask", "full"])
+def test_status_tells_what_the_chat_may_be_told(
+    agent: AgentDouble, capsys: Captured, level: str
+) -> None:
+    shop = a_workspace("none") | {"disclosure": level}
+    agent.answers["status"] = a_status(workspaces=[shop])
+    assert codexbridge.main(["status"]) == 0
+    assert disclosure_words.LEVELS[level].en in capsys.readouterr().out
 
 
 @pytest.mark.requirement("MJ-8")

@@ -10,7 +10,7 @@ import pytest
 
 import codexbridge
 from common.home import Home
-from local_agent.cli import words
+from local_agent.cli import disclosure_words, words
 from local_agent.error_texts import ERRORS
 from local_agent.workspace.registry import Registry
 
@@ -288,3 +288,56 @@ def test_the_list_tells_how_the_policy_of_each_workspace_stands(
         "file": "policies/shop.toml",
         "key": "max_file",
     }
+
+
+@pytest.mark.requirement("R53")
+def test_what_the_chat_may_be_told_is_set_and_listed(
+    home: Home, project: Path, capsys: Captured
+) -> None:
+    add = ["workspace", "add", str(project), "--name", "shop", "--toolchains", "none"]
+    assert codexbridge.main(add) == 0
+    change = ["workspace", "set", "shop", "--disclosure", "ask", "--daily-reads", "5"]
+    assert codexbridge.main([*change, "--daily-bytes", "2000"]) == 0
+    assert "ask" not in capsys.readouterr().err
+    assert codexbridge.main(["workspace", "list", "--json"]) == 0
+    (listed,) = json.loads(capsys.readouterr().out)
+    told = (listed["disclosure"], listed["daily_reads"], listed["daily_bytes"])
+    assert told == ("ask", 5, 2000)
+    assert codexbridge.main(["workspace", "list"]) == 0
+    assert disclosure_words.LEVELS["ask"].en in capsys.readouterr().out
+
+
+def test_opening_everything_says_what_that_means(
+    home: Home, project: Path, capsys: Captured
+) -> None:
+    add = ["workspace", "add", str(project), "--name", "shop", "--toolchains", "none"]
+    assert codexbridge.main(add) == 0
+    capsys.readouterr()
+    assert codexbridge.main(["workspace", "set", "shop", "--disclosure", "full"]) == 0
+    assert disclosure_words.FULL_MEANS.en in capsys.readouterr().out
+    assert codexbridge.main(["workspace", "set", "shop", "--disclosure", "summary"]) == 0
+    assert disclosure_words.FULL_MEANS.en not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ["nowhere", "--disclosure", "ask"],
+        ["shop", "--disclosure", "everything"],
+        ["shop", "--daily-reads", "-1"],
+        ["shop", "--daily-bytes", "99999999999"],
+    ],
+)
+def test_what_cannot_be_set_changes_nothing(home: Home, project: Path, change: list[str]) -> None:
+    add = ["workspace", "add", str(project), "--name", "shop", "--toolchains", "none"]
+    assert codexbridge.main(add) == 0
+    before = Registry(home, home=Path.home()).load()
+    assert _code(["workspace", "set", *change]) == 2
+    assert Registry(home, home=Path.home()).load() == before
+
+
+def _code(argv: list[str]) -> int:
+    try:
+        return codexbridge.main(argv)
+    except SystemExit as ended:  # how argparse refuses
+        return int(ended.code or 0)

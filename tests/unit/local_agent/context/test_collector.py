@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from common.errors import InputError
-from local_agent.context.collector import MAX_TESTS, Collected, Collector, is_test
+from local_agent.context.collector import Collected, Collector
+from local_agent.context.finding import MAX_TESTS, is_test
 from local_agent.workspace.files import Listing, Match, SearchResult
 from local_agent.workspace.git import Changes
 from local_agent.workspace.registry import Workspace

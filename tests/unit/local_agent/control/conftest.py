@@ -60,6 +60,7 @@ class ScriptedEngine:
         self.anew: Callable[[str], Awaitable[None]] = _as_it_is
         self.narrowed: list[tuple[str, str, tuple[str, ...]]] = []
         self.checks: NewTask | None = None
+        self.wanted: list[str] = []
 
     async def submit(self, new: NewTask) -> Task:
         self.arrived.set()
@@ -71,6 +72,9 @@ class ScriptedEngine:
         task = await self.db.run(self.db.journal.tasks.create, new, self.clock.now().wall_ms)
         self.written.set()
         return task
+
+    async def apply(self, task_id: str) -> None:
+        self.wanted.append(task_id)
 
     async def cancel(self, task_id: str) -> bool:
         return await self.db.run(self.db.journal.tasks.request_cancel, task_id)

@@ -517,7 +517,7 @@ async def test_what_is_kept_of_a_proposal_is_a_whole_result(desk: Desk) -> None:
 
 
 def proposers(engine: Engine) -> dict[TaskKind, Any]:
-    found = engine._understanding._proposers
+    found = engine._understanding._proposers.of_kind
     assert isinstance(found, dict)
     return found
 

@@ -13,6 +13,7 @@ from local_agent.safety.authority import classify_operation
 from local_agent.safety.risk import Risk, Row, findings, summed
 from local_agent.safety.risk_changes import CHANGES
 from local_agent.safety.risk_commands import COMMANDS
+from local_agent.safety.risk_disclosure import DISCLOSURE
 from local_agent.safety.risk_policy import POLICY
 from local_agent.safety.risk_sync import COMMITTED, SYNC
 
@@ -21,6 +22,7 @@ SECTIONS: Final[dict[str, Sequence[Row[Any]]]] = {
     "Commands": COMMANDS,
     "Changes and undo": CHANGES,
     "Commit and push": (*SYNC, *COMMITTED),
+    "Answers to the chat": DISCLOSURE,
     "The policy of a workspace": POLICY,
 }
 
@@ -41,7 +43,7 @@ def test_the_page_has_the_rows_of_the_table_in_their_order(section: str) -> None
 
 @pytest.mark.parametrize("section", SECTIONS)
 def test_what_refuses_stands_before_what_is_high(section: str) -> None:
-    for table in (COMMANDS, CHANGES, SYNC, COMMITTED, POLICY):
+    for table in (COMMANDS, CHANGES, SYNC, COMMITTED, DISCLOSURE, POLICY):
         levels = [row.level for row in table]
         assert levels == sorted(levels, reverse=True)
 

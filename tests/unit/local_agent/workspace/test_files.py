@@ -158,7 +158,7 @@ async def test_many_files_are_asked_about_in_batches(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(files, "_BATCH_BYTES", 40)
-    _write(tmp_path, {f"{n:02}.txt": "needle\n" if n % 3 else "no\n" for n in range(20)})
+    _write(tmp_path, {f"{n:02}/a.txt": "needle\n" if n % 3 else "no\n" for n in range(20)})
     found = await search(tmp_path, "needle", finder="ripgrep")
     assert found.matches == 13
     assert not found.truncated
@@ -168,14 +168,14 @@ async def test_many_files_are_asked_about_in_batches(
 async def test_ripgrep_is_used_where_it_is_worth_a_child(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[int] = []
+    asked: list[list[str]] = []
     real = files._ask
 
     async def counting(
-        program: str, workspace: Path, batch: list[str], *rest: object, **more: object
+        program: str, workspace: Path, folders: list[str], *rest: object, **more: object
     ) -> object:
-        asked.append(len(batch))
-        return await real(program, workspace, batch, *rest, **more)  # type: ignore[arg-type]  # passed on
+        asked.append(folders)
+        return await real(program, workspace, folders, *rest, **more)  # type: ignore[arg-type]  # passed on
 
     monkeypatch.setattr(files, "_ask", counting)
     monkeypatch.setattr(files, "_WORTH_A_CHILD", 3)
@@ -184,7 +184,7 @@ async def test_ripgrep_is_used_where_it_is_worth_a_child(
     assert asked == []
     _write(tmp_path, {"c": "needle"})
     assert (await search(tmp_path, "needle")).matches == 2
-    assert asked == [3]
+    assert asked == [["./"]]
 
 
 async def test_a_ripgrep_that_fails_excludes_nothing(
@@ -210,9 +210,9 @@ async def test_a_file_swapped_for_a_link_while_ripgrep_runs_is_not_shown(
         (tmp_path / "work/a").unlink()
         (tmp_path / "work/a").symlink_to(tmp_path / "outside")
 
-    async def swapping(*_: object, **__: object) -> list[str]:
+    async def swapping(*_: object, **__: object) -> set[bytes]:
         await asyncio.to_thread(swap)
-        return ["a"]
+        return {b"./a"}
 
     monkeypatch.setattr(files, "_ask", swapping)
     monkeypatch.setattr(files, "find_ripgrep", lambda: "/usr/bin/rg")

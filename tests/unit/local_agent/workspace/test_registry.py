@@ -259,3 +259,88 @@ def test_a_workspace_inside_another_is_refused(
         registry.add(home / second, name="second")
     assert caught.value.code == "workspace.overlaps"
     assert registry.load() == [kept]
+
+
+@pytest.mark.requirement("R53")
+def test_a_workspace_discloses_summaries_until_the_person_says_otherwise(
+    registry: Registry, home: Path
+) -> None:
+    added = registry.add(home / "project", name="web", test_command="pytest -q")
+    assert (added.disclosure, added.daily_reads, added.daily_bytes) == ("summary", 50, 100_000)
+    changed = registry.set_disclosure("web", level="ask", daily_reads=5)
+    assert changed == replace(added, disclosure="ask", daily_reads=5)
+    assert registry.set_disclosure("web", daily_bytes=0) == replace(changed, daily_bytes=0)
+    assert registry.find("web") == replace(changed, daily_bytes=0)
+
+
+def test_adding_a_workspace_again_keeps_what_it_discloses(registry: Registry, home: Path) -> None:
+    registry.add(home / "project", name="web")
+    registry.set_disclosure("web", level="full", daily_reads=7, daily_bytes=9)
+    again = registry.add(home / "project", name="web", test_command="make test")
+    assert (again.disclosure, again.daily_reads, again.daily_bytes) == ("full", 7, 9)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "code"),
+    [
+        ({"daily_reads": -1}, "workspace.daily-reads"),
+        ({"daily_reads": 10_001}, "workspace.daily-reads"),
+        ({"daily_bytes": -1}, "workspace.daily-bytes"),
+        ({"daily_bytes": 10_000_001}, "workspace.daily-bytes"),
+    ],
+)
+def test_a_budget_has_bounds(
+    registry: Registry, home: Path, wanted: dict[str, int], code: str
+) -> None:
+    kept = registry.add(home / "project", name="web")
+    with pytest.raises(InputError) as caught:
+        registry.set_disclosure(
+            "web", daily_reads=wanted.get("daily_reads"), daily_bytes=wanted.get("daily_bytes")
+        )
+    assert caught.value.code == code
+    assert registry.load() == [kept]
+
+
+def test_only_a_known_workspace_can_be_set(registry: Registry) -> None:
+    with pytest.raises(InputError) as caught:
+        registry.set_disclosure("nowhere", level="full")
+    assert caught.value.code == "workspace.unknown"
+
+
+def _with(home: Path, **fields: object) -> None:
+    stored = json.loads(_file(home).read_text(encoding="utf-8"))
+    stored["workspaces"][0] |= fields
+    _file(home).write_text(json.dumps(stored), encoding="utf-8")
+
+
+def test_a_file_of_before_there_were_levels_discloses_summaries(
+    registry: Registry, home: Path
+) -> None:
+    added = registry.add(home / "project")
+    stored = json.loads(_file(home).read_text(encoding="utf-8"))
+    for name in ("disclosure", "daily_reads", "daily_bytes"):
+        del stored["workspaces"][0][name]
+    _file(home).write_text(json.dumps(stored), encoding="utf-8")
+    assert registry.load() == [added]
+
+
+@pytest.mark.requirement("R4")
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"disclosure": "everything"},
+        {"disclosure": None},
+        {"daily_reads": "50"},
+        {"daily_reads": True},
+        {"daily_bytes": -1},
+        {"daily_bytes": 10_000_001},
+    ],
+)
+def test_a_level_nobody_knows_opens_nothing(
+    registry: Registry, home: Path, fields: dict[str, object]
+) -> None:
+    registry.add(home / "project")
+    _with(home, **fields)
+    with pytest.raises(ConfigError) as caught:
+        registry.load()
+    assert caught.value.code == "workspace.file"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from common.errors import InputError
-from local_agent.execution.folders import copy_files, remove_folder
+from local_agent.workspace.folders import copy_files, remove_folder
 
 LIMIT = 1_000_000
 

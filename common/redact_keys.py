@@ -1,0 +1,111 @@
+"""Private keys taken out of text: whole, cut short, in a diff, numbered, quoted or escaped (R54).
+
+A block is recognised by its first or its last line, and each line between by what it may hold, so
+that a block cut short ends at the first line that cannot belong to it.  Pure, in linear time.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+MARK: Final = "[redacted:private-key]"
+
+_BEGIN: Final = re.compile(
+    r"-----BEGIN (?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----|^Private-Lines: \d{1,4}"
+)
+_END: Final = re.compile(
+    r"-----END (?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----|^Private-MAC: [0-9a-f]{40,64}"
+)
+# A line of a key block as a diff, a numbered listing, a quotation or a source string shows it.
+_LINE: Final = re.compile(
+    r"[\s>|:#*+\-\"'`0-9.]{0,24}+(?:[A-Za-z0-9+/=]{0,100}+|[A-Za-z-]{1,20}: [^\r\n]{0,200}+)"
+    r"(?:\\[nr]){0,2}[\"'`,;+\\ ]{0,8}\r?\n?"
+)
+_BASE64_RUN: Final = re.compile(r"[A-Za-z0-9+/=]{16}")
+
+
+def may_hold_key(text: str) -> bool:
+    """Tell cheaply whether `without_keys` may find something."""
+    return "PRIVATE KEY" in text or "Private-" in text
+
+
+def is_body(line: str) -> bool:
+    """Tell whether the line may be of a key block whose first line was not seen."""
+    return _LINE.fullmatch(line) is not None and _BASE64_RUN.search(line) is not None
+
+
+def without_keys(text: str, *, each_line: bool = False) -> str:
+    """Return the text with a mark in place of every private key.
+
+    Args:
+        text: Without terminal sequences.
+        each_line: A mark for every line of a key, so that all lines keep their numbers.
+    """
+    reading = _Reading(each_line=each_line)
+    for line in text.splitlines(keepends=True):
+        reading.take(line)
+    return "".join(reading.kept)
+
+
+class _Reading:
+    def __init__(self, *, each_line: bool) -> None:
+        self.kept: list[str] = []
+        self._each_line = each_line
+        self._inside = False
+
+    def take(self, line: str) -> None:
+        if self._inside and not _END.search(line):
+            if _LINE.fullmatch(line):
+                self._drop(line)
+                return
+            self._inside = False
+            if not self._each_line:
+                self.kept.append("\n")
+        rest = line
+        if end := _first_end(rest):
+            if not self._inside:
+                self._drop_body()
+            if self._each_line or not self._inside:
+                self.kept.append(MARK)
+            rest, self._inside = rest[end:], False
+        rest, self._inside = _without_begins(rest, inside=self._inside)
+        if self._inside and self._each_line:
+            rest += _ending(line)
+        self.kept.append(rest)
+
+    def _drop(self, line: str) -> None:
+        if self._each_line:
+            self.kept.append(MARK + _ending(line))
+
+    def _drop_body(self) -> None:
+        first = len(self.kept)
+        while first and is_body(self.kept[first - 1]):
+            first -= 1
+        dropped = self.kept[first:]
+        del self.kept[first:]
+        for line in dropped:
+            self._drop(line)
+
+
+def _ending(line: str) -> str:
+    return line[len(line.rstrip("\r\n")) :]
+
+
+def _first_end(line: str) -> int:
+    # The end of a block that began on an earlier line; 0 when there is none.
+    end, begin = _END.search(line), _BEGIN.search(line)
+    return end.end() if end and not (begin and begin.start() < end.start()) else 0
+
+
+def _without_begins(line: str, *, inside: bool) -> tuple[str, bool]:
+    pieces: list[str] = []
+    at = 0
+    while begin := _BEGIN.search(line, at):
+        pieces += [line[at : begin.start()], MARK]
+        end = _END.search(line, begin.end())
+        if end is None:
+            # The rest of the line is key, whether or not its newlines are escaped.
+            return "".join(pieces), True
+        at = end.end()
+    return "".join([*pieces, line[at:]]), inside

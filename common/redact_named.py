@@ -1,0 +1,190 @@
+"""Secrets known by the name before them, in source, settings, shells, tables and prose (R54).
+
+A pattern finds a name and how a value is joined to it; `redact_names` and `redact_values` judge.
+Pure.  A value is looked at for a kilobyte at most, and what was taken out is not looked at again:
+linear in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from common.redact_names import named, words_of
+from common.redact_values import Named, Style, is_secret
+
+MARK: Final = "[redacted]"
+
+_IN_NAMES: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-$"
+_NAME_CHARS: Final = 48
+_NAME: Final = re.compile(
+    r"(?P<chinese>密码|口令|[密秘]钥|令牌|助记词|凭证|通行证)|(?:pass(?:w(?:or)?d|phrase|code)?|pwd?|secret|token|cred(?:ential)?s?|key|_?auth|s(?:ess)?id"
+    r"|session|cookie|signature|mnemonic|phrase|jwt|_sk|_ak|bindpw)[A-Za-z0-9_.-]{0,48}+"
+    r"(?:[ ](?:id|key|base|value)\b){0,2}+",
+    re.IGNORECASE | re.ASCII,
+)
+
+_CLOSE: Final = r"(?:\\?[\"'`]|[\])}]){0,3}+"
+_JOINED: Final = re.compile(
+    _CLOSE + r"[ \t]{0,8}+(?:"
+    r"(?P<typed>:[ ]?[&A-Za-z][\w\[\]., |?<>&'*]{0,32}?[ ]?=(?![=>])"
+    r"|[ ](?:string|\[\]byte)[ ]=|\{[^{}\r\n]{0,40}\}[ ]?=)"
+    r"|(?P<assigned>=>|:=|\?=|\|\|=?|\?\?=?|={1,3}|!==?|->|[:=＝])"
+    r")[ \t]{0,8}+(?:[(|>\\][-+]?[ \t]{0,4}+\r?\n[ \t+>-]{0,40}+)?",
+    re.ASCII,
+)
+_IN_CALL: Final = re.compile(r"\\?[\"'`],[ \t]{0,4}+(?=[bBfrRu]?[\"'`])")
+_IN_XML: Final = re.compile(r">[ \t]{0,4}+(?=[^<>\r\n]{1,1024}+</)|[\"'][ \t]+value=(?=[\"'])")
+_ON_NEXT_LINE: Final = re.compile(
+    r"[\"']?[ \t]{0,8}+\r?\n[ \t+-]{0,40}+[\"']?value[\"']?:[ \t]{0,8}+"
+)
+_IN_TABLE: Final = re.compile(r"`?[ \t]{1,40}+\|[ \t]{1,40}+`?(?=[^\s|`]{1,1024}+`?[ \t]{0,40}+\|)")
+_AFTER_BLANK: Final = re.compile(r"[ \t]{1,8}+")
+_IN_PROSE: Final = re.compile(
+    r"[ \t]{0,2}(?:：|是|为|为：|是：|（|＝|(?:[ \t]|\b)(?:is|was)(?::|[ \t]))[ \t]{0,4}+",
+    re.IGNORECASE,
+)
+_IN_CHINESE: Final = re.compile(r"[ \t]{0,2}+(?:[是为]?[:：]|[是为]|[=＝])?[ \t]{0,4}+")
+_OPENING_WORDS: Final = re.compile(
+    r"(?:\bENV|\bARG|\bset(?:env)?(?:[ \t]+-\w+)?|\bexport"
+    r"|\blogin[ \t]{1,4}\S{1,64}|\bmachine[^\r\n]*)[ \t]+$"
+)
+_LOGIN_BEFORE: Final = re.compile(r"\blogin[ \t]{1,8}\S{1,64}\s{1,40}$")
+
+_PLAIN_BARE: Final = r"[^\s\"'`,;(){}\[\]<>|\\“”‘’「」\u3000-\u9fff\uff00-\uffef]{1,1024}+"
+_VALUE: Final = re.compile(
+    r"[bBfFrRuU@$]{0,2}(?:"
+    r"\\\"(?P<escaped>[^\"\\\r\n]{0,1024}+)(?:\\\")?"
+    r"|\"(?P<double>(?:[^\"\\\r\n]|\\[^\r\n]){0,1024}+)\"?"
+    r"|'(?P<single>(?:[^'\\\r\n]|\\[^\r\n]){0,1024}+)'?"
+    r"|`(?P<back>[^`\r\n]{0,1024}+)`?"
+    r"|“(?P<curly>[^“”\r\n]{0,128}+)”?|[‘「](?P<corner>[^‘’「」\r\n]{0,128}+)[’」]?"
+    r")|(?P<bare>" + _PLAIN_BARE + r")"
+)
+_LOOKED_AT: Final = 1024
+_REST: Final = {
+    "double": re.compile(r"(?:[^\"\\\r\n]|\\[^\r\n])*+\"?"),
+    "escaped": re.compile(r"[^\"\\\r\n]*+(?:\\\")?"),
+    "single": re.compile(r"(?:[^'\\\r\n]|\\[^\r\n])*+'?"),
+    "back": re.compile(r"[^`\r\n]*+`?"),
+    "bare": re.compile(_PLAIN_BARE.replace("{1,1024}+", "*+")),
+}
+_LONG: Final = 128  # a longer text without a blank is no value, and holds names that have none
+_CONTINUED: Final = re.compile(
+    r"([ \t]{0,8}+[\\+.&]?[ \t]{0,8}+\r?\n[ \t+-]{0,40}+)"
+    r"(?:\"[^\"\r\n]{1,4096}+\"|'[^'\r\n]{1,4096}+')"
+    r"(?![ \t]*:)"
+)
+_PHRASE: Final = re.compile(r"(?:[a-z]{3,8} ){11,23}+[a-z]{3,8}")
+_CALLED: Final = re.compile(r"[(\[{]|<(?!/)")
+_TRAILING: Final = ".:。"
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """A value behind a name: where it is, how it is quoted, and whether it is taken out."""
+
+    start: int
+    end: int
+    quote: str
+    secret: bool
+
+
+def without_named(text: str) -> str:
+    """Return the text with a mark in the place of every value that its name gives away."""
+    pieces: list[str] = []
+    done = at = 0
+    while name := _NAME.search(text, at):
+        at = name.end()
+        value = _value_of(text, name)
+        if value is None:
+            continue
+        if not value.secret:
+            at = max(at, value.end if value.end - value.start > _LONG else at)
+            continue
+        pieces += [text[done : value.start], value.quote, MARK, value.quote]
+        at = value.end
+        while more := _CONTINUED.match(text, at):
+            pieces += [more[1], f'"{MARK}"']
+            at = more.end()
+        done = at
+    return "".join([*pieces, text[done:]]) if pieces else text
+
+
+def _value_of(text: str, name: re.Match[str]) -> _Value | None:
+    if name.lastgroup == "chinese":
+        joined = _IN_CHINESE.match(text, name.end())
+        return _value_at(text, joined.end(), Named.PASSWORD, "prose") if joined else None
+    before = text[max(0, name.start() - _NAME_CHARS) : name.start()]
+    head = before[len(before.rstrip(_IN_NAMES)) :]
+    words = words_of(head + name[0])
+    if not head and before.endswith(" ") and len(words) == 1:
+        words = words_of(before[-24:].rpartition("\n")[2])[-2:] + words
+    says = named(words)
+    if says is Named.NOTHING:
+        return None
+    if joined := _JOINED.match(text, name.end()):
+        whole = head + name[0]
+        # Neither a name with dashes nor one in capitals before a "=" without blanks is in code.
+        shell = "-" in whole.strip("-") or (joined[0] == "=" and whole.upper() == whole)
+        return _value_at(text, joined.end(), says, "shell" if shell else "bare")
+    return _loosely_joined(text, name, head, says)
+
+
+def _loosely_joined(text: str, name: re.Match[str], head: str, says: Named) -> _Value | None:
+    end = name.end()
+    if in_call := _IN_CALL.match(text, end):
+        if says is Named.HINT:
+            return None  # a list of names
+        return _value_at(text, in_call.end(), says, "bare", literal=True)
+    if joined := _IN_XML.match(text, end) or _IN_TABLE.match(text, end):
+        return _value_at(text, joined.end(), says, "bare")
+    if joined := _ON_NEXT_LINE.match(text, end):
+        return _value_at(text, joined.end(), says, "shell")
+    if joined := _IN_PROSE.match(text, end):
+        return _value_at(text, joined.end(), max(says, Named.SECRET), "prose")
+    if joined := _AFTER_BLANK.match(text, end):
+        line = text[max(0, name.start() - 160) : name.start() - len(head)]
+        if head.startswith("-") or _OPENING_WORDS.search(line[-80:]) or _LOGIN_BEFORE.search(line):
+            return _value_at(text, joined.end(), says, "bare")
+    return None
+
+
+def _value_at(
+    text: str, at: int, says: Named, style: Style, *, literal: bool = False
+) -> _Value | None:
+    if says is Named.PASSWORD and (phrase := _PHRASE.match(text, at)):
+        return _Value(phrase.start(), phrase.end(), "", secret=True)
+    value = _VALUE.match(text, at)
+    if value is None or value.lastgroup is None:
+        return None
+    kind = value.lastgroup
+    if kind == "bare":
+        return _bare(text, value, says, style)
+    if literal or (style == "prose" and says is not Named.PASSWORD):
+        judged: Style = "bare" if literal else "prose"
+    else:
+        judged = "quoted"
+    quote = '\\"' if kind == "escaped" else '"'
+    if not is_secret(value[kind], says, judged):
+        return _Value(value.start(), value.start(), quote, secret=False)
+    return _Value(value.start(), _whole(text, value, kind), quote, secret=True)
+
+
+def _bare(text: str, value: re.Match[str], says: Named, style: Style) -> _Value:
+    inner = value["bare"].rstrip(_TRAILING)
+    called = _CALLED.match(text, value.end()) is not None
+    if called or not is_secret(inner, says, style):
+        return _Value(value.start(), value.end(), "", secret=False)
+    whole = len(inner) >= _LOOKED_AT
+    end = _whole(text, value, "bare") if whole else value.start() + len(inner)
+    return _Value(value.start(), end, "", secret=True)
+
+
+def _whole(text: str, value: re.Match[str], kind: str) -> int:
+    """Return where the value ends of which the first kilobyte was matched."""
+    if len(value[kind]) < _LOOKED_AT:
+        return value.end()
+    rest = _REST.get(kind, _REST["bare"]).match(text, value.end())
+    return rest.end() if rest else value.end()

@@ -1,0 +1,203 @@
+"""Whether what stands behind a name such as ``password`` is a secret, or a stand-in for one.
+
+Code, types, references, masks, sentences and examples stay; the more a name says, the less a value
+has to look like a secret.  Pure.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from enum import IntEnum
+from typing import Final, Literal, TypeAlias
+
+
+class Named(IntEnum):
+    """How much a name says about its value."""
+
+    NOTHING = 0
+    HINT = 1  # ``token``, ``sort_key``: only what looks random counts
+    TOKEN = 2  # ``auth_token``, which may also be a word that a parser reads
+    SECRET = 3  # ``client_secret``, ``api_key``
+    PASSWORD = 4  # what people make up themselves
+
+
+def word_set(words: str) -> frozenset[str]:
+    """Return the words of a text that is easier to read than a list of strings."""
+    return frozenset(words.split())
+
+
+Style: TypeAlias = Literal["quoted", "shell", "bare", "prose"]
+
+_WORDS: Final = word_set(
+    "a access account admins an any api app auth authentication authorization bar base basic"
+    " bearer change changeme client cred credential credentials database db demo dummy e empty"
+    " enter env environment example fake false field foo foobar for from g get here hidden id"
+    " insert is key keys login me my n na name new nil no none not null number o of off old on"
+    " optional or pass passphrase passwd password passwords placeholder please private prod public"
+    " put pw pwd redacted replace replaceme required s sample secret secrets see service session"
+    " set sometoken some somepassword str string t tbd test testing text that the this to todo"
+    " token tokens true type undefined unset use user username vault value var variable with"
+    " xxx yes you your yours z"
+)
+_REFERENCE: Final = re.compile(
+    r"\[redacted|\$\{|\$\(|\{\{|\{%|<%|#\{|%\(|%[A-Za-z_]{2,40}%|\{[A-Za-z_][\w.()\[\]'\"]{0,60}\}"
+    r"|\.\.\.|…|^\$[A-Za-z_]\w*$|^\$[0-9]$|^<[^<>]*>?$|^\{\w*\}$|^%[sdvq]$|^&\w+$|^\*\w+$|^:[a-z_]+$"
+    r"|\(\?[:=!P]|\[\^|\\[wsdSWD][+*{]|^@[\w.]+[A-Za-z_]$|^![A-Z]"
+)
+_DIGEST: Final = re.compile(r"(?:sha[0-9]{1,3}|md5)[:-][A-Za-z0-9+/=]+", re.IGNORECASE)
+_MASK: Final = re.compile(r"[*•●xX.\-_?#~=+·…:]+")
+_CODE: Final = re.compile(
+    r"[&*!@]?(?:self|this|cls)\.[\w.$]+"
+    r"|[&*!@$]{0,2}[A-Za-z_]\w*(?:(?:\.|::|->|\?\.|&\.)[A-Za-z_$]\w*[!?]?)+"
+    r"|[A-Za-z]+(?:_[A-Za-z]+)*_?[0-9]{0,2}|_?[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+"
+)
+_IDENTIFIER: Final = re.compile(r"[A-Z]\w*[a-z]")
+_TYPE: Final = re.compile(
+    r"(?:u?int|uint|float|bytes|varchar|char|[iuf]|bigint|bool|b?string|big)[0-9]{1,4}(?:_t)?"
+    r"|(?:Ui|I|Fl|Bigi)[a-z]+[0-9]{1,2}Array",
+    re.IGNORECASE,
+)
+_NUMBER: Final = re.compile(r"[+-]?[0-9][0-9.,:/_+TZ-]*[a-zA-Z%]{0,4}")
+_PATH: Final = re.compile(r"(?:[A-Za-z][A-Za-z0-9+-]{1,12}://|(?:~|\.{1,2})?/|[A-Z]:\\).*")
+_FILE: Final = re.compile(
+    r"[\w./-]+\.(?:py|js|ts|go|java|rb|json|ya?ml|toml|txt|pem|key|crt|md|jks)"
+)
+_FORMAT: Final = re.compile(
+    r"(?:base|sha|rsa|hs|rs|es|ps|aes|utf|md|ed|x|oauth|v|http|p|ipv|u)-?[0-9]{1,5}(?:[-_. ][A-Za-z]+)*",
+    re.IGNORECASE,
+)
+_ONLY_WORDS: Final = re.compile(r"[A-Za-z]+")
+_CAMEL: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_CJK: Final = re.compile("[\u3400-\u9fff]")
+_TALKS_ABOUT: Final = re.compile(
+    r"(?i:pass(?:word|phrase|code)s?|tokens?|secrets?|keys?|credentials?|login|enter|must|invalid"
+    r"|expired|required)\b"
+)
+_JOINT: Final = re.compile(r"[-_./:,]")
+_LETTERS: Final = re.compile(r"[A-Za-z_.-]+")
+_NOUNS: Final = frozenset(("password", "token", "secret", "key", "credential"))
+_SPECIAL: Final = re.compile(r"[0-9+/=!@#$%^&*~]|[A-Za-z0-9]-[A-Za-z0-9]")
+_UUID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_HEX: Final = re.compile(r"(?:0x)?[0-9a-fA-F]+")
+
+_LEAST: Final = {Named.PASSWORD: 6, Named.SECRET: 8, Named.TOKEN: 8, Named.HINT: 10}
+_JUDGED: Final = 256
+_ENTROPY: Final = 2.8  # bits a character; a word has less than its length suggests
+_UNEVEN: Final = 3.75  # of sixteen characters or more; names of code repeat theirs
+
+
+def is_stand_in(value: str) -> bool:
+    """Tell whether the value refers to a secret, masks one or holds its place."""
+    if not value or _REFERENCE.search(value) or _MASK.fullmatch(value):
+        return True
+    if _DIGEST.fullmatch(value):
+        return True
+    words = [part.lower() for run in _ONLY_WORDS.findall(value) for part in _CAMEL.findall(run)]
+    digits = sum(map(str.isdigit, value))
+    return bool(words) and digits <= 3 and all(_is_word(word) for word in words)
+
+
+def is_secret(value: str, named: Named, style: Style) -> bool:
+    """Tell whether the value under a name that says this much is to be taken out.
+
+    Args:
+        value: Without quotes; its first 256 characters are looked at.
+        named: What the name says.
+        style: ``quoted`` as in source, ``shell`` as in ``NAME=value``, ``bare`` where it may be
+            code, ``prose`` where it may be the next word of a sentence.
+    """
+    value = value[:_JUDGED]
+    if named is Named.NOTHING or is_stand_in(value) or _is_place(value):
+        return False
+    if named is Named.HINT:
+        code = style != "quoted" and _is_code(value)
+        return style != "prose" and not code and _looks_random(value, least=_LEAST[named])
+    if style == "quoted":
+        return len(value) >= 4 and not _is_text(value) and not _is_symbol(value, named)
+    if style == "shell":
+        return "." not in value or not _is_code(value)
+    if style == "prose":
+        return _is_told(value, named)
+    return _is_literal(value, named)
+
+
+def looks_random(value: str, *, least: int = 16) -> bool:
+    """Tell whether the value is long, mixed and uneven enough for something generated."""
+    value = value[:_JUDGED]
+    return not is_stand_in(value) and _looks_random(value, least=least)
+
+
+def _looks_random(value: str, *, least: int) -> bool:
+    if len(value) < least or " " in value or _UUID.fullmatch(value) or _FILE.fullmatch(value):
+        return False
+    digits = sum(map(str.isdigit, value))
+    if digits < 2 or _NUMBER.fullmatch(value) or not any(map(str.isalpha, value)):
+        return False
+    one_case = value in (value.lower(), value.upper())
+    if digits * 3 < len(value) and one_case and _JOINT.search(value):
+        return False  # words with a number in them
+    return _entropy(value) >= _ENTROPY
+
+
+def _is_literal(value: str, named: Named) -> bool:
+    if _NUMBER.fullmatch(value):
+        return named is Named.PASSWORD and len(value) >= 6 and value.isdigit()
+    return (
+        len(value) >= _LEAST[named]
+        and _SPECIAL.search(value) is not None
+        and not _is_code(value)
+        and _TYPE.fullmatch(value) is None
+    )
+
+
+def _is_code(value: str) -> bool:
+    if _CODE.fullmatch(value) is None:
+        return _IDENTIFIER.fullmatch(value) is not None and not _NOUNS.isdisjoint(
+            part.lower() for part in _CAMEL.findall(value)
+        )
+    return "." in value or len(value) < 16 or _entropy(value) < _UNEVEN
+
+
+def _is_told(value: str, named: Named) -> bool:
+    if not any(map(str.isdigit, value)) or _FORMAT.fullmatch(value):
+        return False
+    return _is_literal(value, named) and not _FILE.fullmatch(value)
+
+
+def _is_place(value: str) -> bool:
+    """Tell whether the value is a path or an address; base64 may begin with a slash, too."""
+    if not _PATH.fullmatch(value):
+        return False
+    return "://" in value or sum(map(str.isdigit, value)) <= 3 or _FILE.fullmatch(value) is not None
+
+
+def _is_text(value: str) -> bool:
+    """Tell whether the value is something for people to read."""
+    if value[0] in " ),":
+        return True  # what stands between two strings
+    if _CJK.search(value):
+        return not any(len(run) >= 6 for run in re.findall(r"[!-~]+", value))
+    return " " in value.strip() and bool(
+        _TALKS_ABOUT.search(value) or value.rstrip()[-1:] in ".?!:" or value.count(" ") > 24
+    )
+
+
+def _is_symbol(value: str, named: Named) -> bool:
+    """Tell whether the value is rather a name of code or a word of a grammar."""
+    if not _LETTERS.fullmatch(value):
+        return False
+    words = [part.lower() for part in _CAMEL.findall(value)]
+    if not _NOUNS.isdisjoint(words):
+        return True
+    return named is Named.TOKEN and (len(value) < 16 or _entropy(value) < _UNEVEN)
+
+
+def _is_word(word: str) -> bool:
+    return word in _WORDS or (len(word) >= 3 and word.strip("x") == "")
+
+
+def _entropy(value: str) -> float:
+    counts = Counter(value).values()
+    return -sum(n / len(value) * math.log2(n / len(value)) for n in counts)

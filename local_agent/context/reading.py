@@ -1,0 +1,197 @@
+"""Reads what could help, past the path guard (R52), and cuts it to what is granted.  Blocking.
+
+Everything that is read of files for a model is read here.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from common.errors import InputError
+from local_agent.context.budget import Budget, Candidate, Grant, Kind, LeftOut, Reason, Share
+from local_agent.context.collected import Piece, Used, used
+from local_agent.context.cutting import Cutting, cut_clean, cut_lines, readable
+from local_agent.context.finding import Wanted
+from local_agent.workspace import paths
+from local_agent.workspace.registry import Workspace
+
+_REASONS: Final[dict[str, Reason]] = {
+    "path.denied": "secret",
+    "path.missing": "not-found",
+    "path.malformed": "not-found",
+    "path.too-large": "too-large",
+    "path.binary": "binary",
+}
+_FIRST, _THEN, _LAST = range(3)  # priorities
+
+
+@dataclass(frozen=True, slots=True)
+class Extra:
+    """Something that is no file as it stands: a patch, the tree, the state of the repository, …
+
+    Attributes:
+        first: It comes before the files, not after them.
+    """
+
+    piece: Piece
+    why: str
+    first: bool = False
+
+
+@dataclass(slots=True)
+class Shown:
+    """What became of the candidates.
+
+    Attributes:
+        shares: Of files, in order.
+    """
+
+    pieces: list[Piece] = field(default_factory=list)
+    used: list[Used] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+    shares: list[Share] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A file that was read: its lines, and its size in bytes."""
+
+    lines: list[str]
+    size: int
+
+
+def show(
+    workspace: Workspace,
+    found: Sequence[Wanted],
+    extras: Sequence[Extra],
+    *,
+    budget: Budget,
+    listed: frozenset[str],
+    missing: Iterable[str] = (),
+) -> Shown:
+    """Return the pieces that the budget allows, and why the rest is not among them.
+
+    Args:
+        workspace: The folder, and what the person denies in it.
+        found: Files, the most useful first.
+        extras: What else could be shown, in order.
+        budget: The limits.
+        listed: The files that may be read and are not ignored.
+        missing: Names from the request that no file bears, to be accounted for.
+    """
+    with paths.open_root(workspace.path, deny=workspace.deny) as root, paths.Reader(root) as reader:
+        desk = _Desk(root, reader, budget, listed)
+        candidates = [candidate for one in found if (candidate := desk.candidate(one)) is not None]
+        for name in missing:
+            desk.leave_out(name)
+    for extra in extras:
+        candidates.append(_of_extra(extra))
+        desk.wanted[extra.piece.kind, extra.piece.path] = extra
+    division = budget.divide(candidates)
+    for grant in division.grants:
+        desk.take(grant)
+    desk.shown.left_out += division.left_out
+    return desk.shown
+
+
+def _of_extra(extra: Extra) -> Candidate:
+    piece = extra.piece
+    priority = _FIRST if extra.first else _LAST
+    return Candidate(piece.kind, piece.path, len(piece.text.encode()), extra.why, priority)
+
+
+@dataclass(slots=True)
+class _Desk:
+    root: paths.Root
+    reader: paths.Reader
+    budget: Budget
+    listed: frozenset[str]
+    texts: dict[str, _Text] = field(default_factory=dict)
+    wanted: dict[tuple[Kind, str], Wanted | Extra] = field(default_factory=dict)
+    shown: Shown = field(default_factory=Shown)
+
+    def candidate(self, one: Wanted) -> Candidate | None:
+        """Return a file as a candidate, read as long as it could be shown; or account for it."""
+        kind: Kind = "file" if one.selection is None else "selection"
+        if one.path not in self.listed:
+            self.leave_out(one.path)
+            return None
+        self.wanted[kind, one.path] = one
+        if one.path not in self.texts:
+            if len(self.texts) >= self.budget.max_files:
+                # There are files enough: it is accounted for, and not opened.
+                return Candidate(kind, one.path, self._size(one.path), one.why, _THEN)
+            if not self._read(one.path):
+                return None
+        text = self.texts[one.path]
+        size = text.size if one.selection is None else _bytes(_selected(one.selection, text))
+        return Candidate(kind, one.path, size, one.why, _THEN)
+
+    def leave_out(self, name: str) -> None:
+        """Account for a name that stands for no file that may be read."""
+        reason: Reason = "ignored"
+        try:
+            self.reader.read(name)
+        except InputError as error:
+            reason = _REASONS.get(error.code, "unreadable")
+        self.shown.left_out.append(LeftOut(name, reason, self._size(name)))
+
+    def take(self, grant: Grant) -> None:
+        """Show what is granted."""
+        one = grant.candidate
+        source = self.wanted[one.kind, one.path]
+        if isinstance(source, Extra):
+            self._add(one, cut_clean(source.piece.text, grant.granted))
+            return
+        text = self.texts[one.path]
+        matters: Iterable[int] = source.lines
+        if source.selection is not None:
+            first, last = source.selection
+            matters = range(first, min(last, len(text.lines)) + 1)
+        if self._add(one, cut_lines(text.lines, grant.granted, matters)):
+            shares = {share.path for share in self.shown.shares}
+            if one.path not in shares:
+                self.shown.shares.append(Share(one.path, text.size, grant.granted))
+
+    def _add(self, one: Candidate, cuttings: Sequence[Cutting]) -> bool:
+        if not cuttings:
+            self.shown.left_out.append(LeftOut(one.path, "over-bytes", one.size))
+        for cutting in cuttings:
+            piece = Piece(
+                kind=one.kind,
+                path=one.path,
+                text=cutting.text,
+                first_line=cutting.first_line,
+                cut=cutting.cut,
+            )
+            self.shown.pieces.append(piece)
+            self.shown.used.append(used(piece, one.why))
+        return bool(cuttings)
+
+    def _read(self, path: str) -> bool:
+        try:
+            content = self.reader.read(path)
+        except InputError as error:
+            reason = _REASONS.get(error.code, "unreadable")
+            self.shown.left_out.append(LeftOut(path, reason, self._size(path)))
+            return False
+        self.texts[path] = _Text(readable(content), len(content))
+        return True
+
+    def _size(self, path: str) -> int:
+        try:
+            return os.stat(path, dir_fd=self.root.handle, follow_symlinks=False).st_size
+        except (OSError, ValueError):
+            return 0
+
+
+def _selected(selection: tuple[int, int], text: _Text) -> list[str]:
+    first, last = selection
+    return text.lines[max(first - 1, 0) : last]
+
+
+def _bytes(lines: Iterable[str]) -> int:
+    return sum(len(line.encode()) + 1 for line in lines)

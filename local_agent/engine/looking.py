@@ -1,0 +1,68 @@
+"""What a proposal looks at: the words of the request, of what it revises, and the open file."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Final
+
+from common.errors import StateError
+from common.model.intent import TaskIntent, TaskKind
+from local_agent.context.collector import Around, Collected, Collector
+from local_agent.engine.conversation import Conversation
+from local_agent.routing.params import find_files, find_identifiers
+from local_agent.routing.router import Routed
+from local_agent.store.tasks import Task
+from local_agent.workspace.registry import Workspace
+
+AT_ONCE: Final = 4  # tasks that read a workspace at the same time
+_KINDS: Final = frozenset({TaskKind.EXPLAIN, TaskKind.CHANGE, TaskKind.DIAGNOSE, TaskKind.REVIEW})
+_TOPICS: Final = frozenset({"plain", "plan", "patch", "revise"})
+_NAMED_IN: Final = 2000  # characters of the text in which names are looked for
+
+
+class Looking:
+    """Collects, a few tasks at a time."""
+
+    def __init__(self, collector: Collector, conversation: Conversation) -> None:
+        self._collector = collector
+        self._conversation = conversation
+        self._readers = asyncio.Semaphore(AT_ONCE)
+
+    async def into(
+        self, workspace: Workspace, task: Task, routed: Routed, intent: TaskIntent
+    ) -> Collected:
+        """Return what a model may be shown; nothing for the kinds that need no model."""
+        if intent.kind not in _KINDS or routed.topic.value not in _TOPICS:
+            return Collected()
+        text = routed.subject + await self._before(task, routed)
+        named = text[:_NAMED_IN]
+        async with self._readers:
+            return await self._collector.collect(
+                workspace,
+                files=tuple(dict.fromkeys((*(intent.params.files or ()), *find_files(named)))),
+                names=find_identifiers(named),
+                text=text,
+                around=_around(task),
+                review=intent.kind is TaskKind.REVIEW,
+            )
+
+    async def _before(self, task: Task, routed: Routed) -> str:
+        """Return the words of what is made anew: its files are looked at as well."""
+        if routed.topic.value != "revise" or routed.task_id is None:
+            return ""
+        try:
+            revised = await self._conversation.revised(task.task_id, routed.task_id)
+        except StateError:
+            return ""
+        if revised is None:
+            return ""
+        return f"\n{revised.earlier.request}"
+
+
+def _around(task: Task) -> Around | None:
+    if task.around_json is None:
+        return None
+    told = json.loads(task.around_json)
+    lines = told.get("lines")
+    return Around(active_file=told["file"], selection=tuple(lines) if lines else None)

@@ -1,0 +1,131 @@
+"""Makes backends of settings; what is wrong with those is found here, before anything is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from common.home import Home
+from local_agent.models.keyed import KeyedBackend
+from local_agent.models.keys import ModelKeys
+from local_agent.proposers.acp.backend import AcpBackend
+from local_agent.proposers.acp.config import AcpModel, Contain
+from local_agent.proposers.codex.app_server import Surroundings
+from local_agent.proposers.codex.backend import CodexBackend
+from local_agent.proposers.codex.config import OPENAI, CodexModel
+from local_agent.proposers.http.backend import HttpBackend
+from local_agent.proposers.http.config import HttpModel
+from local_agent.proposers.model import Backend
+from local_agent.settings import ModelSettings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """Where backends run.
+
+    Attributes:
+        places: Our own folders.
+        environ: The agent's environment, to look for programs along its PATH.
+        workspaces: Gives the roots that no program may be taken from; blocks.
+        contain: Puts a program into the sandbox.
+    """
+
+    places: Home
+    environ: Mapping[str, str]
+    workspaces: Callable[[], Sequence[Path]]
+    contain: Contain
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A model whose settings were looked at; nothing of it runs.
+
+    Attributes:
+        provided: What its provider calls it, or its program.
+        build: Makes its backend.
+        whole: It works in a tree of files (`local_agent.proposers.coding.Chosen`).
+        redacted: It reads that tree by itself.
+    """
+
+    provided: str
+    build: Callable[[], Backend]
+    whole: bool = False
+    redacted: bool = False
+
+
+def prepare(name: str, settings: ModelSettings, keys: ModelKeys, around: Around) -> Prepared:
+    """Return what the settings of a model come to.
+
+    Raises:
+        ConfigError: ``models.base-url`` (name, why).
+    """
+    key = partial(keys.get, name)
+    match settings.kind:
+        case "http":
+            return _http(name, settings, key)
+        case "codex":
+            return _codex(name, settings, key, around)
+        case "acp":
+            return _acp(name, settings, key, around)
+
+
+def _http(name: str, settings: ModelSettings, key: Callable[[], str | None]) -> Prepared:
+    model = HttpModel(
+        name=name,
+        model=settings.model or "",
+        base_url=settings.base_url or "",
+        api=settings.api,
+        deadline_s=settings.deadline_seconds,
+        idle_s=settings.idle_seconds,
+        max_output_tokens=settings.max_output_tokens,
+        effort=settings.effort,
+        json_mode=settings.json_mode,
+        stream=settings.stream,
+    )
+    return Prepared(model.model, lambda: HttpBackend(model, key=key))
+
+
+def _codex(
+    name: str, settings: ModelSettings, key: Callable[[], str | None], around: Around
+) -> Prepared:
+    model = CodexModel(
+        name=name,
+        model=settings.model or "",
+        base_url=settings.base_url or OPENAI,
+        program=Path(settings.program) if settings.program else None,
+        deadline_s=settings.deadline_seconds,
+        idle_s=settings.idle_seconds,
+    )
+    surroundings = Surroundings(
+        folder=around.places.state / "codex" / name,
+        environ=around.environ,
+        workspaces=around.workspaces,
+    )
+
+    def build(read: str | None) -> Backend:
+        return CodexBackend(replace(model, key=read), surroundings)
+
+    return Prepared(model.model, lambda: KeyedBackend(name, key=key, build=build), whole=True)
+
+
+def _acp(
+    name: str, settings: ModelSettings, key: Callable[[], str | None], around: Around
+) -> Prepared:
+    model = AcpModel(
+        name=name,
+        program=Path(settings.program or ""),
+        args=settings.args,
+        read_only=tuple(map(Path, settings.read_only)),
+        key_variable=settings.key_variable,
+        folder=around.places.state / "acp" / name,
+        deadline_s=settings.deadline_seconds,
+        idle_s=settings.idle_seconds,
+    )
+
+    def build() -> Backend:
+        contain, workspaces = around.contain, around.workspaces
+        return AcpBackend(model, key=key, contain=contain, workspaces=workspaces)
+
+    return Prepared(model.program.name, build, whole=True, redacted=True)

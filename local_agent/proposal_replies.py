@@ -1,0 +1,95 @@
+"""Sentences about what a model proposes (P7); like `local_agent.replies`."""
+
+from __future__ import annotations
+
+from common.sentences import Sentence
+
+# --- while it works -------------------------------------------------------------------------
+
+THINKING = Sentence(
+    en="The model {model} is at work ({duration}).", zh="模型 {model} 正在处理（{duration}）。"
+)
+
+# --- what came of it ------------------------------------------------------------------------
+
+NO_EDITS = Sentence(
+    en="No change is proposed: the model {model} made no edit. What it says instead:",
+    zh="没有提议改动：模型 {model} 未作任何修改。它的说明：",
+)
+NO_EDITS_THERE = Sentence(
+    en="No change is proposed: the model made no edit. What it says is at the machine: "
+    "codexbridge show {task}",
+    zh="没有提议改动：模型未作任何修改。它的说明在电脑上：codexbridge show {task}",
+)
+MODEL_SAYS = Sentence(en="The model {model} says:", zh="模型 {model} 的说明：")
+NOTHING_SAID = Sentence(en="The model {model} said nothing.", zh="模型 {model} 没有给出任何内容。")
+NOT_TAKEN = Sentence(
+    en="{count} {count:edit|edits} of the model {count:was|were} not taken:",
+    zh="模型的 {count} 处修改未被采用：",
+)
+NOT_TAKEN_ROW = Sentence(en="{path}: {why}", zh="{path}：{why}")
+NOT_TAKEN_CHAT = Sentence(
+    en="{count} {count:edit|edits} outside of what a proposal may touch {count:was|were} left out.",
+    zh="有 {count} 处超出提议范围的修改已被排除。",
+)
+SUGGESTED = Sentence(
+    en="It would run this, which nothing has; ask for it if you want it:",
+    zh="它建议运行以下命令（均未运行）；如需要请另行提出：",
+)
+SUGGESTED_ROW = Sentence(en="{command}", zh="{command}")
+VERSION_OF = Sentence(
+    en="Version {version} of {task}. {text}", zh="这是 {task} 的第 {version} 版。{text}"
+)
+
+# --- making a proposal anew -----------------------------------------------------------------
+
+REVISE_WHICH = Sentence(
+    en="Say which proposal and what should be otherwise: {prefix} revise T-7K3F use a longer delay",
+    zh="请说明修订哪个提议、如何修订：{prefix} revise T-7K3F 把间隔调长一些",
+)
+REVISE_NOT = Sentence(
+    en="{task} has no proposal of a model to revise. Ask for what you want in a new message.",
+    zh="{task} 没有可修订的模型提议。请用新消息说明你的需求。",
+)
+REVISE_NO_MODEL = Sentence(
+    en="Not done: no model is configured on this machine, so {task} cannot be revised.",
+    zh="未进行：本机未配置模型，因此无法修订 {task}。",
+)
+REPLACED = Sentence(
+    en="Replaced by {task}, its next version; nothing was applied.",
+    zh="已由其下一版本 {task} 取代；没有应用任何改动。",
+)
+
+# --- applying a proposal --------------------------------------------------------------------
+
+RESTS = Sentence(
+    en="Not applied. To apply it: codexbridge apply {task}   To change it: "
+    'codexbridge ask "revise {task} …"',
+    zh='尚未应用。应用：codexbridge apply {task}　修订：codexbridge ask "revise {task} …"',
+)
+RESTED_TOO_LONG = Sentence(
+    en="Nobody applied it in {hours} {hours:hour|hours}; nothing was changed.",
+    zh="{hours} 小时内无人应用；没有改动任何内容。",
+)
+APPLIED_ALREADY = Sentence(
+    en="{task} is applied already. To take it back: {prefix} undo {task}",
+    zh="{task} 已经应用。如需撤销：{prefix} undo {task}",
+)
+REJECTED_ALREADY = Sentence(
+    en="{task} was rejected at the machine. Ask for another version: {prefix} revise {task} …",
+    zh="{task} 已在电脑上被拒绝。可要求另一版本：{prefix} revise {task} …",
+)
+NOTHING_IN_IT = Sentence(
+    en="{task} proposes no change of files, so there is nothing to apply.",
+    zh="{task} 没有提议改动文件，因此没有可应用的内容。",
+)
+NOT_READY = Sentence(
+    en="{task} is not ready yet; it will be asked at the machine when it is.",
+    zh="{task} 尚未就绪；就绪后会在电脑上询问。",
+)
+ASKED_THERE = Sentence(
+    en="Nothing is approved from the chat: {task} waits for a decision at the machine and is shown "
+    "there once more. At its terminal: codexbridge approve {task}",
+    zh="聊天中不能批准：{task} 正在等待电脑上的决定，已在那里再次显示。"
+    "也可在其终端运行：codexbridge approve {task}",
+)

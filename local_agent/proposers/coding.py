@@ -1,0 +1,257 @@
+"""What a coding model makes of a request: an answer, a plan, findings, or a change of files.
+
+The model is given rules, fenced data and, for a change, a scratch copy.  What it changed there is
+found by comparing, the diff is made by us, and its own words decide nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Final, Protocol
+
+from common.diff.parse import parse_diff
+from common.errors import InputError
+from common.model.intent import TaskKind
+from common.model.proposal import Answer, LocalApproval, Plan
+from common.sentences import Lang, explain, say
+from common.text import one_line, reveal
+from local_agent import proposal_replies as words
+from local_agent import replies
+from local_agent.error_texts import ERRORS
+from local_agent.errors import RefusedError
+from local_agent.proposers.base import Asked, Piece, Proposed, Proposer, nothing
+from local_agent.proposers.diffs import diff_proposal, told
+from local_agent.proposers.model import Backend, Refusal, Reply, Scratch, Turn
+from local_agent.proposers.prompt import Job, instructions, prompt
+from local_agent.proposers.revising import seed, with_seeded
+from local_agent.workspace.registry import Workspace
+
+_EDITING: Final[frozenset[Job]] = frozenset({"change", "diagnose"})
+_JOBS: Final[dict[TaskKind, Job]] = {
+    TaskKind.CHANGE: "change",
+    TaskKind.DIAGNOSE: "diagnose",
+    TaskKind.REVIEW: "review",
+}
+_COMMAND_BYTES: Final = 300
+
+
+class Made(Protocol):
+    """What a model did to its scratch copy (`local_agent.proposers.scratch`)."""
+
+    @property
+    def diff(self) -> bytes: ...
+    @property
+    def refused(self) -> Sequence[Refusal]: ...
+
+
+class Lent(Scratch, Protocol):
+    """A scratch copy, and what became of it."""
+
+    async def diff(self) -> Made:
+        """Compare it with what was lent.
+
+        Raises:
+            InputError: ``diff.*``: it is more than a proposal may be.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The model that is asked.
+
+    Attributes:
+        whole: It works in a tree of files; else only what it edits is copied.
+        redacted: It reads that tree by itself, so no secret may stand in it.
+    """
+
+    backend: Backend
+    whole: bool = False
+    redacted: bool = False
+
+
+class Lend(Protocol):
+    """Gives scratch copies."""
+
+    def __call__(
+        self, workspace: Workspace, *, whole: bool, redacted: bool
+    ) -> AbstractAsyncContextManager[Lent]:
+        """Lend one for the length of a context."""
+        ...
+
+
+class CodingProposer:
+    """Answers explain, change, diagnose, plan and review.
+
+    Args:
+        choose: Gives the model, or None while none is configured.
+        without: Answers in that case.
+        lend: Gives scratch copies.
+        keep: Keeps the bytes of a diff and returns their name; blocks.
+        allowed: False refuses every change (setting ``allow_apply_patch``).
+    """
+
+    def __init__(
+        self,
+        choose: Callable[[], Chosen | None],
+        *,
+        without: Proposer,
+        lend: Lend,
+        keep: Callable[[bytes], str],
+        allowed: bool,
+    ) -> None:
+        self._choose = choose
+        self._without = without
+        self._lend = lend
+        self._keep = keep
+        self._allowed = allowed
+
+    async def propose(self, asked: Asked) -> Proposed:
+        """Return what the model makes of it.
+
+        Raises:
+            ModelError: ``model.*``: it gave nothing that can be used.
+            RefusedError: changes are switched off on this machine.
+            InputError: ``diff.*``: its change is more than a proposal may be.
+        """
+        chosen = self._choose()
+        if chosen is None:
+            return await self._without.propose(asked)
+        job = job_of(asked)
+        if job not in _EDITING:
+            return _in_words(asked, chosen, await self._answer(asked, chosen, job))
+        if asked.workspace is None:
+            return nothing(replies.NO_WORKSPACE, asked)
+        if not self._allowed:
+            raise RefusedError(("apply-off",))
+        return await self._change(asked, chosen, job, asked.workspace)
+
+    async def _answer(self, asked: Asked, chosen: Chosen, job: Job) -> Reply:
+        pieces = asked.context.pieces if asked.context else ()
+        return await chosen.backend.ask(_turn(asked, job, pieces), asked.emit)
+
+    async def _change(
+        self, asked: Asked, chosen: Chosen, job: Job, workspace: Workspace
+    ) -> Proposed:
+        before = asked.earlier.diff if asked.earlier else b""
+        found = asked.context.pieces if asked.context else ()
+        async with self._lent(workspace, chosen, found) as scratch:
+            seeded = await asyncio.to_thread(seed, scratch, before)
+            pieces = with_seeded(found, seeded)
+            turn = replace(_turn(asked, job, pieces), want="edits", scratch=scratch)
+            reply = await chosen.backend.ask(turn, asked.emit)
+            made = await scratch.diff()
+        reply = replace(reply, refused=(*reply.refused, *made.refused))
+        if not made.diff or made.diff == before:
+            return _unchanged(asked, chosen, job, reply)
+        return await self._changed(asked, chosen, workspace, reply, made.diff)
+
+    @asynccontextmanager
+    async def _lent(
+        self, workspace: Workspace, chosen: Chosen, pieces: Sequence[Piece]
+    ) -> AsyncIterator[Lent]:
+        """Lend a copy; where the workspace is too large for a tree, one of what is shown alone."""
+        async with AsyncExitStack() as stack:
+            try:
+                lending = self._lend(workspace, whole=chosen.whole, redacted=chosen.redacted)
+                scratch = await stack.enter_async_context(lending)
+            except InputError as error:
+                if error.code != "scratch.too-many" or not chosen.whole:
+                    raise
+                lending = self._lend(workspace, whole=False, redacted=chosen.redacted)
+                scratch = await stack.enter_async_context(lending)
+                await asyncio.to_thread(_bring, scratch, pieces)
+            yield scratch
+
+    async def _changed(
+        self, asked: Asked, chosen: Chosen, workspace: Workspace, reply: Reply, diff: bytes
+    ) -> Proposed:
+        model = await asyncio.to_thread(parse_diff, diff)
+        name = await asyncio.to_thread(self._keep, diff)
+        summary = [told(model, workspace.name, asked.lang)]
+        if reply.refused:
+            summary.append(say(words.NOT_TAKEN_CHAT, asked.lang, count=len(reply.refused)))
+        return Proposed(
+            diff_proposal(name, diff, model),
+            "\n".join(summary),
+            LocalApproval(action="apply_diff"),
+            details="\n".join([summary[0], *_said(reply, chosen, asked.lang)]),
+        )
+
+
+def job_of(asked: Asked) -> Job:
+    """Return what a model is to do: nothing but words where the request is unclear."""
+    if asked.topic == "plan":
+        return "plan"
+    if asked.unsure:
+        return "explain"
+    return _JOBS.get(asked.intent.kind, "explain")
+
+
+def _turn(asked: Asked, job: Job, pieces: Sequence[Piece]) -> Turn:
+    nonce = secrets.token_hex(8)
+    return Turn(
+        task_id=asked.task_id,
+        instructions=instructions(job, asked.lang, nonce=nonce),
+        prompt=prompt(
+            asked.text,
+            pieces,
+            nonce=nonce,
+            numbered=job not in _EDITING,
+            earlier=asked.earlier,
+            remembered=asked.remembered,
+        ),
+    )
+
+
+def _bring(scratch: Scratch, pieces: Sequence[Piece]) -> None:
+    for path in dict.fromkeys(piece.path for piece in pieces if piece.path):
+        try:
+            scratch.read(path)
+        except InputError:
+            continue  # it may not be edited then
+
+
+def _in_words(asked: Asked, chosen: Chosen, reply: Reply) -> Proposed:
+    text = reveal(reply.text).strip()
+    if not text:
+        return nothing(words.NOTHING_SAID, asked, model=chosen.backend.name)
+    details = "\n".join(_said(reply, chosen, asked.lang))
+    kind = Plan if asked.topic == "plan" else Answer
+    return Proposed(kind(text=text), text, details=details)
+
+
+def _unchanged(asked: Asked, chosen: Chosen, job: Job, reply: Reply) -> Proposed:
+    if job == "diagnose" and reply.text.strip():
+        return _in_words(asked, chosen, reply)  # what is wrong is an answer, with a mend or without
+    name = chosen.backend.name
+    head = say(words.NO_EDITS, asked.lang, model=name)
+    text = reveal(reply.text).strip() or say(words.NOTHING_SAID, asked.lang, model=name)
+    details = "\n".join([head, *_said(reply, chosen, asked.lang)[1:]])
+    return Proposed(Plan(text=text), f"{head}\n{text}", details=details, not_done=True)
+
+
+def _said(reply: Reply, chosen: Chosen, lang: Lang) -> list[str]:
+    """Return all that a model said, as its own words (R25)."""
+    name = chosen.backend.name
+    text = reveal(reply.text).strip()
+    if text:
+        lines = [say(words.MODEL_SAYS, lang, model=name), text]
+    else:
+        lines = [say(words.NOTHING_SAID, lang, model=name)]
+    if reply.refused:
+        lines.append(say(words.NOT_TAKEN, lang, count=len(reply.refused)))
+        lines += [_refused(one, lang) for one in reply.refused]
+    if reply.commands:
+        lines.append(say(words.SUGGESTED, lang))
+        lines += [f"  {one_line(one.command, _COMMAND_BYTES)}" for one in reply.commands]
+    return lines
+
+
+def _refused(one: Refusal, lang: Lang) -> str:
+    why = explain(InputError(one.code), ERRORS, lang)
+    return say(words.NOT_TAKEN_ROW, lang, path=one_line(one.path), why=why)

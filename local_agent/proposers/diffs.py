@@ -1,0 +1,42 @@
+"""A diff as a proposal, and in the words of the chat: paths and counts, never lines."""
+
+from __future__ import annotations
+
+from common.diff.model import DiffModel
+from common.model.proposal import Diff, DiffFileSummary
+from common.sentences import Lang, say
+from local_agent import change_replies, replies
+from local_agent.proposers.base import CHAT_ROWS
+
+
+def diff_proposal(name: str, diff: bytes, model: DiffModel) -> Diff:
+    """Return the proposal of a diff that is stored under ``name``."""
+    return Diff(
+        diff_id=name,
+        unified_diff=diff.decode("utf-8", "replace"),
+        files=tuple(
+            DiffFileSummary(path=file.path, additions=file.added, deletions=file.removed)
+            for file in model.files
+        ),
+    )
+
+
+def told(model: DiffModel, workspace: str, lang: Lang) -> str:
+    """Return what a diff would change, for the chat: paths and counts, bounded."""
+    added, removed = sum(f.added for f in model.files), sum(f.removed for f in model.files)
+    count = len(model.files)
+    head = say(
+        change_replies.WOULD_APPLY,
+        lang,
+        workspace=workspace,
+        count=count,
+        added=added,
+        removed=removed,
+    )
+    rows = [
+        say(change_replies.FILE_ROW, lang, path=file.path, added=file.added, removed=file.removed)
+        for file in model.files[:CHAT_ROWS]
+    ]
+    if (rest := count - CHAT_ROWS) > 0:
+        rows.append(say(replies.MORE_FILES, lang, count=rest))
+    return "\n".join([head, *rows])

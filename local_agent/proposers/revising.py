@@ -1,0 +1,83 @@
+"""Building on an earlier version of a proposal: its change is put into the scratch copy first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from common.diff.model import FileDiff
+from common.diff.parse import parse_diff
+from common.diff.patching import patched
+from common.errors import InputError
+from common.redact import redact
+from common.text import clip_bytes
+from local_agent.proposers.base import Piece
+from local_agent.proposers.model import Scratch
+
+MAX_FILE_BYTES: Final = 12_000  # seed 002 §5.1, as of every file that a model is shown
+MAX_TOTAL_BYTES: Final = 60_000
+
+
+@dataclass(frozen=True, slots=True)
+class Seeded:
+    """A file as the earlier version has it, for the model to see."""
+
+    path: str
+    text: str
+    cut: bool
+    kind: str = "file"
+    first_line: int = 1
+
+
+def seed(scratch: Scratch, diff: bytes) -> Mapping[str, bytes]:
+    """Make an earlier change in the copy, and return the files that it leaves; blocks.
+
+    Where the workspace has moved on since, what no longer fits is left out: the model is shown the
+    earlier diff in any case, and makes the change on what stands now.
+    """
+    seeded: dict[str, bytes] = {}
+    for file in parse_diff(diff).files if diff else ():
+        try:
+            content = _make(scratch, file)
+        except InputError:
+            continue
+        if content is not None:
+            seeded[file.path] = content
+    return seeded
+
+
+def with_seeded(pieces: Sequence[Piece], seeded: Mapping[str, bytes]) -> tuple[Piece, ...]:
+    """Return the context with these files as they are seeded, within the limits."""
+    if not seeded:
+        return tuple(pieces)
+    shown: list[Piece] = [_seeded(path, content) for path, content in seeded.items()]
+    shown += [piece for piece in pieces if piece.path not in seeded]
+    kept: list[Piece] = []
+    left = MAX_TOTAL_BYTES
+    for piece in shown:
+        size = len(piece.text.encode("utf-8", "replace"))
+        if size <= left:
+            kept.append(piece)
+            left -= size
+    return tuple(kept)
+
+
+def _make(scratch: Scratch, file: FileDiff) -> bytes | None:
+    old = scratch.read(file.old_path) if file.old_path else b""
+    if old is None:
+        raise InputError("diff.context", path=file.path)
+    if file.op == "delete":
+        scratch.delete(file.path)
+        return None
+    content = patched(file, old)
+    scratch.write(file.path, content)
+    if file.op == "rename" and file.old_path:
+        scratch.delete(file.old_path)
+    return content
+
+
+def _seeded(path: str, content: bytes) -> Seeded:
+    text = redact(content.decode("utf-8", "replace"))
+    shown = clip_bytes(text, MAX_FILE_BYTES, marker="")
+    return Seeded(path, shown, shown != text)

@@ -1,0 +1,100 @@
+"""What of an answer may leave this machine, by the level that the person chose (R53).  Pure.
+
+    summary   secrets taken out, no long copy of a file, one message long
+    ask       nothing, until a person at this machine has released it
+    full      secrets taken out, one message long
+
+Taking secrets out is damage control and no permission (R55): what may be read at all is decided
+before, by the path guard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from common.redact import redact
+from common.sentences import Lang, say
+from common.text import CHAT_BYTES, clip_bytes, reveal
+from local_agent import disclosure_replies as words
+from local_agent.safety.verbatim import Block, copied_blocks
+from local_agent.workspace.registry import DisclosureLevel
+
+MAX_QUOTED_LINES: Final = 20  # in a row, of what stands in files (R53)
+READ_BYTES: Final = 65_536  # of an answer that are looked at; far more than is ever told
+
+_PASSES: Final = 4  # until taking secrets out and marking what is hidden changes nothing any more
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """What may leave.
+
+    Attributes:
+        text: What is told; telling it changes nothing of it any more.
+        withheld_lines: How many lines were left out because files have them.
+        cut: Its end was left out.
+    """
+
+    text: str
+    withheld_lines: int = 0
+    cut: bool = False
+
+
+def bounded(
+    answer: str,
+    *,
+    sources: Sequence[str],
+    level: DisclosureLevel,
+    lang: Lang,
+    limit: int = CHAT_BYTES,
+) -> Released:
+    """Return what of an answer may leave at once.
+
+    Args:
+        answer: What would be told.
+        sources: What it may have been copied from, as a model or a search was shown it.
+        level: Of the workspace; ``ask`` lets nothing leave (`releasable` is what is asked about).
+        lang: Of what is said about the parts that are left out.
+        limit: Bytes of UTF-8.
+    """
+    if level == "ask":
+        return Released("", cut=bool(answer))
+    if level == "full":
+        return releasable(answer, lang=lang, limit=limit)
+    head = clip_bytes(answer, READ_BYTES, marker="")
+    lines = redact(head).splitlines()
+    blocks = copied_blocks(lines, sources, most=MAX_QUOTED_LINES)
+    text = "\n".join(_without(lines, blocks, lang))
+    released = releasable(text, lang=lang, limit=limit)
+    withheld = sum(block.lines for block in blocks)
+    return Released(released.text, withheld, released.cut or head != answer)
+
+
+def releasable(answer: str, *, lang: Lang, limit: int = CHAT_BYTES) -> Released:
+    """Return an answer as a person may release it: without secrets, nothing hidden, in bounds."""
+    head = clip_bytes(answer, READ_BYTES, marker="")
+    text, cut = head, head != answer
+    for _ in range(_PASSES):
+        before, text = text, reveal(redact(text))
+        clipped = clip_bytes(text, limit, marker=_end(lang, limit))
+        cut = cut or clipped != text
+        text = clipped
+        if text == before:
+            return Released(text, cut=cut)
+    return Released(say(words.WITHHELD, lang, count=len(head.splitlines())), cut=True)
+
+
+def _end(lang: Lang, limit: int) -> str:
+    return clip_bytes("\n" + say(words.CUT, lang), limit // 2, marker="")
+
+
+def _without(lines: Sequence[str], blocks: Sequence[Block], lang: Lang) -> list[str]:
+    kept: list[str] = []
+    at = 0
+    for block in blocks:
+        kept += lines[at : block.first]
+        kept.append(say(words.WITHHELD, lang, count=block.lines))
+        at = block.last + 1
+    return [*kept, *lines[at:]]

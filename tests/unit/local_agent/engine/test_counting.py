@@ -1,0 +1,71 @@
+"""Every turn of a model is written down, however it ended."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from common.clock import ManualClock
+from local_agent.engine.counting import CountedBackend
+from local_agent.errors import ModelError
+from local_agent.proposers.model import ModelEvent, Reply, Turn, Usage
+from local_agent.store.turns import StoredTurn
+from tests.scripted_model import ScriptedModel, Step
+
+TURN = Turn(task_id="task-1", instructions="be short", prompt="why?")
+
+
+class Account:
+    """Keeps what is written down."""
+
+    def __init__(self, *answers: list[Step]) -> None:
+        self.rows: list[StoredTurn] = []
+        self.clock = ManualClock()
+        self.inner = ScriptedModel(*answers)
+        self.backend = CountedBackend(self.inner, record=self.record, clock=self.clock)
+
+    async def record(self, turn: StoredTurn) -> None:
+        self.rows.append(turn)
+
+
+def unheard(_event: ModelEvent) -> None:
+    pass
+
+
+async def test_a_turn_that_went_well_is_written_with_what_it_used() -> None:
+    account = Account([Reply("because", usage=Usage(120, 30, 2))])
+    assert (await account.backend.ask(TURN, unheard)).text == "because"
+    (row,) = account.rows
+    assert (row.task_id, row.model, row.outcome) == ("task-1", "scripted", "ok")
+    assert (row.input_tokens, row.output_tokens, row.calls) == (120, 30, 2)
+
+
+@pytest.mark.parametrize(
+    ("step", "outcome"),
+    [(ModelError("model.busy"), "model.busy"), (RuntimeError("ours"), "failed")],
+)
+async def test_a_turn_that_failed_is_written_with_its_code(step: Exception, outcome: str) -> None:
+    account = Account([step])
+    with pytest.raises(type(step)):
+        await account.backend.ask(TURN, unheard)
+    assert [row.outcome for row in account.rows] == [outcome]
+
+
+async def test_a_cancelled_turn_is_written_too() -> None:
+    account = Account([])
+    account.inner.may_answer.clear()
+    asking = asyncio.create_task(account.backend.ask(TURN, unheard))
+    await asyncio.wait_for(account.inner.asked.wait(), 5)
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    assert [row.outcome for row in account.rows] == ["cancelled"]
+
+
+async def test_asking_how_it_is_costs_nothing_and_closing_is_passed_on() -> None:
+    account = Account()
+    assert (await account.backend.check()).model == "scripted-1"
+    await account.backend.aclose()
+    assert account.inner.closed
+    assert account.rows == []

@@ -1,0 +1,50 @@
+"""The account of what models have used."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from common.clock import ManualClock
+from local_agent.store.journal import Journal
+from local_agent.store.turns import StoredTurn, Used
+from tests.sealed import AGENT
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Journal:
+    return Journal(tmp_path / "journal.db", clock=ManualClock(), key=lambda: AGENT)
+
+
+def turn(**changes: object) -> StoredTurn:
+    facts = {
+        "task_id": "task-1",
+        "model": "deepseek",
+        "at": 1000,
+        "duration_ms": 250,
+        "input_tokens": 10,
+        "output_tokens": 5,
+        "calls": 1,
+        "outcome": "ok",
+    }
+    return StoredTurn(**(facts | changes))  # type: ignore[arg-type]  # the facts of a turn
+
+
+def test_the_turns_of_a_task_come_back_as_they_were(journal: Journal) -> None:
+    rows = [turn(), turn(outcome="model.busy", at=2000), turn(task_id="task-2")]
+    for row in rows:
+        journal.turns.add(row)
+    assert list(journal.turns.of_task("task-1")) == rows[:2]
+    journal.close()
+
+
+def test_what_was_used_is_summed_by_model_since_a_moment(journal: Journal) -> None:
+    for row in (turn(), turn(outcome="model.cut"), turn(model="codex", at=5000), turn(at=10)):
+        journal.turns.add(row)
+    assert list(journal.turns.used_since(1000)) == [
+        Used("codex", 1, 0, 10, 5),
+        Used("deepseek", 2, 1, 20, 10),
+    ]
+    assert list(journal.turns.used_since(9000)) == []
+    journal.close()

@@ -1,0 +1,103 @@
+"""The labelled messages are well formed, varied, and the two halves share none."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+
+import pytest
+
+from bench.route import Answer, keyword_kind, score
+from common.model.intent import TaskKind
+from tests.routing_set.messages import ACTS, HALVES, NEVER_ACTS, Half, Labelled, labelled
+
+AT_LEAST = 450
+AT_LEAST_OF_EACH_KIND = 30  # per language
+TAGS = {
+    "approval", "code", "command", "dictation", "emoji", "full-width", "look-alike", "mixed",
+    "negation", "never-acts", "no-verb", "polite", "question", "several", "short", "slang",
+    "symptom", "trace", "traditional", "typo", "word-order",
+}  # fmt: skip
+
+
+def _normalised(text: str) -> str:
+    """Fold width and case; drop the prefix, punctuation and blanks."""
+    folded = unicodedata.normalize("NFKC", text).casefold().removeprefix("@dev")
+    return re.sub(r"[\W_]+", "", folded) or folded
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_a_half_is_large_and_covers_each_kind_in_each_language(half: Half) -> None:
+    messages = labelled(half)
+    counts = Counter((message.tags[0], message.kind) for message in messages)
+    assert len(messages) >= AT_LEAST
+    assert set(counts) == {(lang, kind) for lang in ("en", "zh") for kind in TaskKind}
+    assert min(counts.values()) >= AT_LEAST_OF_EACH_KIND
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_no_text_of_a_half_occurs_twice(half: Half) -> None:
+    texts = [message.text for message in labelled(half)]
+    assert [text for text, times in Counter(texts).items() if times > 1] == []
+
+
+def test_no_text_of_one_half_occurs_in_the_other() -> None:
+    dev, unseen = ({_normalised(message.text) for message in labelled(half)} for half in HALVES)
+    assert dev & unseen == set()
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_every_tag_is_known_and_used(half: Half) -> None:
+    used = {tag for message in labelled(half) for tag in message.tags[1:]}
+    assert used == TAGS
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_a_message_that_never_acts_accepts_no_kind_that_acts(half: Half) -> None:
+    wrong = [
+        message.text
+        for message in labelled(half)
+        if NEVER_ACTS in message.tags and ({message.kind} | message.also) & ACTS
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_other_accepted_kinds_differ_from_the_label(half: Half) -> None:
+    assert [message.text for message in labelled(half) if message.kind in message.also] == []
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_what_must_be_extracted_stands_in_the_text(half: Half) -> None:
+    missing = [
+        (message.text, named)
+        for message in labelled(half)
+        for named in (*message.files, message.cmd, message.query)
+        if named is not None and named not in message.text
+    ]
+    assert missing == []
+
+
+def test_the_keywords_of_the_baseline_are_asked_in_their_order() -> None:
+    texts = ("why run it", "please ADD a test", "rerun", "an error", "find it", "review", "你好")
+    assert [keyword_kind(text).value for text in texts] == [
+        "explain", "change", "run", "diagnose", "search", "review", "explain"
+    ]  # fmt: skip
+
+
+def test_the_score_counts_what_is_accepted_forbidden_and_extracted() -> None:
+    why = Labelled(
+        "why run a.py", TaskKind.EXPLAIN, frozenset(), ("en", NEVER_ACTS), files=("a.py", "b.py")
+    )
+    run = Labelled("run x", TaskKind.RUN, frozenset({TaskKind.STATUS}), ("en",), cmd="x")
+    made = score(
+        (why, run),
+        (Answer(TaskKind.RUN, files=("src/a.py",)), Answer(TaskKind.STATUS, cmd="x -v")),
+    )
+    assert made.right["overall"].share == 0.5
+    assert made.right["kind run"].share == 1.0
+    assert made.forbidden == (why,)
+    assert made.confused == {(TaskKind.EXPLAIN, TaskKind.RUN): 1}
+    assert (made.found["files"].hits, made.found["files"].of) == (1, 2)
+    assert (made.found["cmd"].hits, made.found["query"].of) == (1, 0)
