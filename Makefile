@@ -73,8 +73,10 @@ bench: $(BIN)/uv
 	.venv-bench/bin/python -m bench.link $(ARGS)
 	.venv-bench/bin/python -m bench.diffs $(ARGS)
 	.venv-bench/bin/python -m bench.apply $(ARGS)
+	.venv-bench/bin/python -m bench.redact $(ARGS)
 	.venv-bench/bin/python -m bench.scratch $(ARGS)
 	.venv-bench/bin/python -m bench.route
+	.venv-bench/bin/python -m bench.codex $(ARGS)
 
 wheel: $(VENV)/.dev
 	$(BIN)/uv build --quiet --wheel --out-dir dist

@@ -155,6 +155,11 @@ SECTIONS: tuple[tuple[Words, tuple[Command, ...]], ...] = (
                 Words("ask again for what has ended", "再次提出已结束的请求"),
             ),
             Command(
+                "context",
+                "local_agent.cli.context",
+                Words("show what a model was shown for a task", "查看为任务向模型展示的内容"),
+            ),
+            Command(
                 "check",
                 "local_agent.cli.check",
                 Words("say whether a patch could be applied", "检查补丁能否应用"),
@@ -168,6 +173,14 @@ SECTIONS: tuple[tuple[Words, tuple[Command, ...]], ...] = (
                 "status",
                 "local_agent.cli.status",
                 Words("how the agent of this machine is doing", "查看本机代理的状态"),
+            ),
+            Command(
+                "models",
+                "local_agent.cli.models",
+                Words(
+                    "list and test the models of this machine; store their keys",
+                    "列出并测试本机的模型；存入密钥",
+                ),
             ),
             Command(
                 "audit",

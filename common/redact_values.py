@@ -65,7 +65,8 @@ _FILE: Final = re.compile(
     r"[\w./-]+\.(?:py|js|ts|go|java|rb|json|ya?ml|toml|txt|pem|key|crt|md|jks)"
 )
 _FORMAT: Final = re.compile(
-    r"(?:base|sha|rsa|hs|rs|es|ps|aes|utf|md|ed|x|oauth|v|http|p|ipv|u)-?[0-9]{1,5}(?:[-_. ][A-Za-z]+)*",
+    r"(?:base|sha|rsa|hs|rs|es|ps|aes|utf|md|ed|x|oauth|v|http|p|ipv|u)-?[0-9]{1,5}"
+    r"(?:[-_. ][A-Za-z]+)*",
     re.IGNORECASE,
 )
 _ONLY_WORDS: Final = re.compile(r"[A-Za-z]+")

@@ -30,10 +30,11 @@ from local_agent.approval.telling import Teller
 from local_agent.control import wire
 from local_agent.control.operations import AgentOperations
 from local_agent.control.server import ControlServer
-from local_agent.engine.assembly import Hands, Mind, build_engine
+from local_agent.engine.assembly import Hands, Site, build_engine
 from local_agent.engine.bus import Bus
 from local_agent.engine.disclosing import Disclosure
 from local_agent.engine.engine import Engine
+from local_agent.engine.proposing import Mind
 from local_agent.execution.apply import Applier
 from local_agent.execution.command import Executor
 from local_agent.execution.copies import Copies
@@ -170,10 +171,12 @@ def _build_engine(ground: Ground, db: JournalThread, gate: Gate, bus: Bus) -> En
         settings=ground.settings,
         clock=ground.clock,
         log=ground.log,
-        machine=ground.machine,
-        agent_id=ground.pairing.agent_id if ground.pairing else "",
-        sandbox=ground.sandbox.level,
-        user=_user_name(),
+        site=Site(
+            machine=ground.machine,
+            agent_id=ground.pairing.agent_id if ground.pairing else "",
+            sandbox=ground.sandbox.level,
+            user=_user_name(),
+        ),
     )
 
 

@@ -49,32 +49,32 @@ class Child:
         """Say one line; waits while the child does not listen.
 
         Raises:
-            UnavailableError: ``process.gone``: it listens no more.
+            UnavailableError: ``child.gone``: it listens no more.
         """
         stdin = self._process.stdin
         if stdin is None or stdin.is_closing():
-            raise UnavailableError("process.gone")
+            raise UnavailableError("child.gone")
         try:
             stdin.write(line + b"\n")
             await stdin.drain()
         except OSError as error:
-            raise UnavailableError("process.gone") from error
+            raise UnavailableError("child.gone") from error
 
     async def read_line(self) -> bytes:
         """Return the next line that it says, without its end; for one reader at a time.
 
         Raises:
-            UnavailableError: ``process.gone``: it says no more; half a line is no line.
-            RemoteProtocolError: ``process.line``: longer than it may be; nothing can be read after.
+            UnavailableError: ``child.gone``: it says no more; half a line is no line.
+            RemoteProtocolError: ``child.line``: longer than it may be; nothing can be read after.
         """
         if self._process.stdout is None:
-            raise UnavailableError("process.gone")
+            raise UnavailableError("child.gone")
         try:
             return (await self._process.stdout.readuntil(b"\n"))[:-1]
         except asyncio.IncompleteReadError as error:
-            raise UnavailableError("process.gone") from error
+            raise UnavailableError("child.gone") from error
         except asyncio.LimitOverrunError as error:
-            raise RemoteProtocolError("process.line", limit=MAX_LINE_BYTES) from error
+            raise RemoteProtocolError("child.line", limit=MAX_LINE_BYTES) from error
 
     async def end(self) -> int:
         """End it and all that it started; return how many of those would not go.

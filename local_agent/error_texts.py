@@ -431,6 +431,15 @@ _WORKSPACE: Final = {
         en="There are {limit} workspaces already; remove one first.",
         zh="已有 {limit} 个工作区；请先移除一个。",
     ),
+    "workspace.diagnostics": Sentence(
+        en="At most {limit} files can be named, each by its path from the top of the workspace, "
+        "and none that may never be read.",
+        zh="最多可指定 {limit} 个文件，须为相对于工作区顶层的路径，且不能是绝不读取的文件。",
+    ),
+    "context.none": Sentence(
+        en="Nothing of a workspace was collected for {task}.",
+        zh="没有为 {task} 收集工作区的内容。",
+    ),
     "workspace.command": Sentence(
         en="The test command is empty or longer than {limit} bytes.",
         zh="测试命令为空或超过 {limit} 字节。",

@@ -55,6 +55,16 @@ _PROVIDER: Final = {
         "ask again.",
         "模型密钥在系统密钥环中，目前无法访问。请先解锁，然后重试。",
     ),
+    "model.key/config.key-file-broken": _model(
+        "The stored key of the model cannot be read. Store it anew: codexbridge models key NAME",
+        "已存的模型密钥无法读取。请重新存入：codexbridge models key 名称",
+    ),
+    "model.key/login": _model(
+        "The model's program wants a login. docs/how-to/models.md says how to give it one, or a "
+        "key by key_variable.",
+        "该模型的程序需要登录。登录方法或用 key_variable 提供密钥的方法见 "
+        "docs/how-to/models.zh-CN.md。",
+    ),
     **_both(
         "model.quota",
         "What was paid for at the model's provider is used up. Top it up, or choose another model.",
@@ -151,6 +161,26 @@ _ANSWER: Final = {
         "in the model's settings.",
         "找不到该模型的程序。请安装 codex {wanted}，或在该模型的设置中用 program 指明位置。",
     ),
+    "model.program/not-there": _model(
+        "The program of the model is not there, or is no program. Look at program in the model's "
+        "settings.",
+        "找不到该模型的程序，或它不可执行。请检查该模型设置中的 program。",
+    ),
+    "model.program/library": _model(
+        "Agents of this kind need a library that is not installed: install codexbridge[acp].",
+        "此类代理所需的库尚未安装：请安装 codexbridge[acp]。",
+    ),
+    "model.program/toolchain.too-wide": _model(
+        "The model's program would be able to read your home or CodexBridge's own files ({path}). "
+        "Install it in a folder of its own, and name narrower folders in read_only.",
+        "该模型的程序将能读取你的主目录或 CodexBridge 自己的文件（{path}）。"
+        "请把它装在单独的文件夹中，并在 read_only 中填写更窄的文件夹。",
+    ),
+    "model.program/toolchain.missing": _model(
+        "A folder that the model's program is to read is not there: {path}. Look at read_only in "
+        "its settings.",
+        "该模型的程序要读取的文件夹不存在：{path}。请检查其设置中的 read_only。",
+    ),
     "model.program/version": _model(
         "The program of the model is of version {found}; only {wanted} is known to keep to what a "
         "proposal may do. Install that one.",
@@ -196,8 +226,23 @@ _ANSWER: Final = {
 }
 _MODELS: Final = {
     "models.unknown": Sentence(
-        en="The settings choose the model {name}, which they do not describe. Known: {known}",
-        zh="设置选用了模型 {name}，但没有它的描述。已知：{known}",
+        en="The settings describe no model {name}. Known: {known}",
+        zh="设置中没有模型 {name}。已知：{known}",
+    ),
+    "models.none": Sentence(
+        en="No model is configured. docs/how-to/models.md says how to connect one.",
+        zh="没有配置模型。接入方法见 docs/how-to/models.zh-CN.md。",
+    ),
+    "models.key-form": Sentence(
+        en="That is no key: blanks or characters that no key has. Nothing was stored.",
+        zh="这不是有效的密钥：含有空白或密钥中不会出现的字符。没有存入任何内容。",
+    ),
+    "models.key-form/empty": Sentence(
+        en="No key was given. Nothing was stored.", zh="没有输入密钥。没有存入任何内容。"
+    ),
+    "models.key-form/long": Sentence(
+        en="That is longer than a key may be (4096 characters). Nothing was stored.",
+        zh="超过密钥的长度上限（4096 个字符）。没有存入任何内容。",
     ),
     "models.several": Sentence(
         en='The settings describe several models ({known}). Say which is asked: model = "NAME"',
@@ -341,6 +386,9 @@ _SCRATCH: Final = {
         "无法为模型建立供修改的副本（{why}）。请检查磁盘剩余空间。",
     ),
     "scratch.missing": Sentence(en="there is no such file", zh="没有这个文件"),
+    "scratch.failed": Sentence(
+        en="the program of the model could not make it", zh="模型的程序未能完成该修改"
+    ),
     "scratch.too-large": Sentence(en="it is larger than a file may be", zh="超出文件的大小限制"),
     "path.denied": Sentence(
         en="it is kept out by the workspace's settings or looks like a secret",

@@ -32,10 +32,11 @@ from common.seal_payloads import (
 )
 from local_agent.approval.gate import Gate
 from local_agent.approval.records import Choice, PendingApproval
-from local_agent.engine.assembly import Hands, Mind, build_engine, read_argv
+from local_agent.engine.assembly import Hands, Site, build_engine
 from local_agent.engine.bus import Bus
 from local_agent.engine.disclosing import Disclosure
 from local_agent.engine.engine import Engine
+from local_agent.engine.proposing import Mind, read_argv
 from local_agent.execution.apply import ChangeOutcome, PreparedChange
 from local_agent.execution.command import Outcome, Progress
 from local_agent.execution.description import Copy, Prepared
@@ -388,9 +389,7 @@ class Desk:
             settings=self.settings,
             clock=self.clock,
             log=self.failures,
-            machine="dev-machine-1",
-            agent_id=AGENT_ID,
-            sandbox=self.executor.level,
+            site=Site(machine="dev-machine-1", agent_id=AGENT_ID, sandbox=self.executor.level),
         )
         self.wrap(self.engine)
         await self.gate.start()

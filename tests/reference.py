@@ -13,11 +13,13 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from pydantic_core import PydanticUndefined
+
 import codexbridge
 from common.sentences import Lang, Sentence, say
-from common.settings import Settings, is_secret, leaves, variable_name
+from common.settings import Settings, is_from_file, is_secret, leaves, variable_name
 from gateway.settings import GatewaySettings
-from local_agent.settings import AgentSettings
+from local_agent.settings import AgentSettings, ModelSettings
 
 DOCS = Path(__file__).parent.parent / "docs"
 FILES: dict[Lang, Path] = {"en": DOCS / "reference.md", "zh": DOCS / "reference.zh-CN.md"}
@@ -37,6 +39,7 @@ HEAD = Sentence(
     en="| setting | environment | default |\n|---|---|---|",
     zh="| 设置 | 环境变量 | 默认值 |\n|---|---|---|",
 )
+FILE_ONLY = Sentence(en="the file alone", zh="只能写在文件中")
 SECRET = Sentence(en="secret, never in the file", zh="机密，绝不写入文件")
 
 
@@ -90,12 +93,23 @@ def _settings(model: type[Settings], lang: Lang) -> str:
     rows = [say(HEAD, lang)]
     for path, field in leaves(model):
         default = say(SECRET, lang) if is_secret(field) else _default(field.default)
-        rows.append(f"| `{'.'.join(path)}` | `{variable_name(model, path)}` | {default} |")
+        where = f"`{variable_name(model, path)}`"
+        if is_from_file(field):
+            where = say(FILE_ONLY, lang)
+        if path == ("models",):
+            rows += [
+                f"| `models.NAME.{name}` | {where} | {_default(inner.default)} |"
+                for name, inner in ModelSettings.model_fields.items()
+            ]
+            continue
+        rows.append(f"| `{'.'.join(path)}` | {where} | {default} |")
     return "\n".join(rows)
 
 
 def _default(value: object) -> str:
-    return "—" if value is None or value == "" else f"`{json.dumps(value, ensure_ascii=False)}`"
+    if value is None or value == "" or value is PydanticUndefined:
+        return "—"
+    return f"`{json.dumps(value, ensure_ascii=False)}`"
 
 
 if __name__ == "__main__":

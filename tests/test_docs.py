@@ -18,7 +18,7 @@ from pydantic import BaseModel, SecretStr
 import codexbridge
 from common.sentences import Lang, Sentence
 from gateway.settings import GatewaySettings
-from local_agent.settings import AgentSettings
+from local_agent.settings import AgentSettings, ModelSettings
 from tests import reference
 
 ROOT = Path(__file__).parent.parent
@@ -91,6 +91,8 @@ def _setting_names(model: type[BaseModel]) -> Iterator[str]:
         kind = field.annotation
         if isinstance(kind, type) and issubclass(kind, BaseModel):
             yield from _setting_names(kind)
+        elif name == "models":
+            yield from (name, *ModelSettings.model_fields)
         elif kind is not SecretStr:
             yield name
 

@@ -15,7 +15,7 @@ from common.errors import InputError
 from common.home import Home, find_home
 from common.sentences import Lang, say
 from common.text import one_line
-from local_agent.cli import disclosure_words, words
+from local_agent.cli import context_words, disclosure_words, words
 from local_agent.cli.policies import disclosure_told, policy_told, strays_told
 from local_agent.cli.screen import Screen, at_keyboard, print_json, read_answer, screen_for
 from local_agent.cli.trial import check_start, starts
@@ -53,6 +53,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
     what = say(disclosure_words.SET, lang)
     change = actions.add_parser("set", help=what, description=what)
     change.add_argument("name", metavar="NAME", help=say(words.WORKSPACE_NAME, lang))
+    change.add_argument(
+        "--diagnostics", metavar="PATH", nargs="*", help=say(context_words.DIAGNOSTICS, lang)
+    )
     change.add_argument("--disclosure", choices=LEVELS, help=say(disclosure_words.LEVEL, lang))
     change.add_argument(
         "--daily-reads", type=int, metavar="N", help=say(disclosure_words.DAILY_READS, lang)
@@ -112,6 +115,10 @@ def _add(
 
 
 def _set(args: argparse.Namespace, registry: Registry, screen: Screen) -> None:
+    if args.diagnostics is not None:
+        _set_diagnostics(args, registry, screen)
+        if (args.disclosure, args.daily_reads, args.daily_bytes) == (None, None, None):
+            return
     changed = registry.set_disclosure(
         args.name,
         level=args.disclosure,
@@ -127,6 +134,13 @@ def _set(args: argparse.Namespace, registry: Registry, screen: Screen) -> None:
     )
     if changed.disclosure == "full":
         print(screen.ink("red", screen.say(disclosure_words.FULL_MEANS)))
+
+
+def _set_diagnostics(args: argparse.Namespace, registry: Registry, screen: Screen) -> None:
+    changed = registry.set_diagnostics(args.name, args.diagnostics)
+    files = ", ".join(one_line(path, 400) for path in changed.diagnostics)
+    told = context_words.DIAGNOSTICS_SET if files else context_words.DIAGNOSTICS_NONE
+    screen.tell(told, name=screen.ink("bold", changed.name), files=files)
 
 
 def _tell_added(added: Workspace, older: Workspace | None, screen: Screen) -> None:
@@ -248,6 +262,7 @@ def _to_dict(item: Workspace) -> dict[str, object]:
             for toolchain in item.toolchains
         ],
         "pass_env": list(item.pass_env),
+        "diagnostics": list(item.diagnostics),
         "disclosure": item.disclosure,
         "daily_reads": item.daily_reads,
         "daily_bytes": item.daily_bytes,

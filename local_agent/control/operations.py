@@ -8,6 +8,7 @@ belongs to an approval in `deciding`.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from typing import Any, Final, Protocol, TypeVar
 
@@ -17,6 +18,7 @@ from local_agent.control import asking, deciding
 from local_agent.control.arguments import Arguments
 from local_agent.control.asking import Asking
 from local_agent.control.deciding import Deciding, Tell
+from local_agent.control.modelling import Modelling, Models, NoModels
 from local_agent.control.tasks import task_row
 from local_agent.control.watching import Answer, Watching
 from local_agent.control.wire import Request
@@ -65,6 +67,7 @@ class AgentOperations:
         blobs: Where the output of commands and the bytes of diffs are kept.
         rotate: Gives this machine another key, and returns its name.
         receipt: Gives the signed receipt of a task by its short ID; runs on the journal's thread.
+        models: What is configured, if anything is.
     """
 
     def __init__(
@@ -81,6 +84,7 @@ class AgentOperations:
         blobs: Blobs,
         rotate: Callable[[], Coroutine[Any, Any, str]],
         receipt: Callable[[str], bytes],
+        models: Models | None = None,
     ) -> None:
         self._db = db
         self._gate = gate
@@ -89,6 +93,7 @@ class AgentOperations:
         self._rotate_key = rotate
         self._receipt = receipt
         self._changing: set[asyncio.Task[Any]] = set()
+        self._modelling = Modelling(db, models or NoModels())
         watching = Watching(db, bus)
         self._asking = Asking(
             db=db,
@@ -132,13 +137,19 @@ class AgentOperations:
             yield True, await self._one(request.op, args)
 
     async def _one(self, op: str, args: Arguments) -> Mapping[str, Any]:
+        reads = {
+            "tasks": self._tasks,
+            "show": self._deciding.show,
+            "models": self._modelling.told,
+            "models_test": self._modelling.test,
+        }
+        if read := reads.get(op):
+            return await read(args)
         match op:
             case "status":
                 return await self._status()
-            case "tasks":
-                return await self._tasks(args)
-            case "show":
-                return await self._deciding.show(args)
+            case "context":
+                return await self._context(args)
             case "refresh":
                 return await self._finish(self._deciding.refresh(args))
             case "narrow":
@@ -196,6 +207,17 @@ class AgentOperations:
             ],
             "more": len(tasks) > limit,
         }
+
+    async def _context(self, args: Arguments) -> Mapping[str, Any]:
+        """Return the account of what was collected for a task.
+
+        Raises:
+            StateError: ``context.none``, ``task.unknown``.
+        """
+        task = await self._db.run(self._journal.tasks.named, args.text("task"))
+        if task.context_json is None:
+            raise StateError("context.none", task=task.short_id)
+        return {"context": json.loads(task.context_json)}
 
     async def _cancel(self, args: Arguments) -> Mapping[str, Any]:
         task = await self._db.run(self._journal.tasks.named, args.text("task"))

@@ -58,6 +58,9 @@ OPS: Final = frozenset(
         "refresh",
         "narrow",
         "check",
+        "context",
+        "models",
+        "models_test",
     }
 )
 BODY_OPS: Final = frozenset({"apply"})

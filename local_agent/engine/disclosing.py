@@ -9,6 +9,7 @@ may be read at all, by the path guard before.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
@@ -97,7 +98,8 @@ class Disclosure:
         if workspace is None or not _is_remote_read(task) or not _tells(found, context):
             return found
         files = _files(context, found)
-        leaving = _leaving(found, task, workspace, context, files)
+        # Comparing it with all that was shown takes longer than the event loop may wait.
+        leaving = await asyncio.to_thread(_leaving, found, task, workspace, context, files)
         reading = _reading(task, workspace, files, told=_told(leaving))
         over = await self._db.run(
             self._db.journal.disclosures.answer, self._reader(task, workspace), reading

@@ -1,7 +1,7 @@
 """The keys of models: in the keystore of this machine, under ``model-NAME``, and nowhere else.
 
-A key that was read is remembered for as long as the agent runs: it is a known secret, which is taken
-out of everything that leaves (R54).
+A key that was read is remembered for as long as the agent runs: it is a known secret, which is
+taken out of everything that leaves (R54).
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ from typing import Final
 
 from common.errors import ConfigError, InputError, UnavailableError
 from common.keystore import Keystore
+from local_agent.settings import MODEL_NAME
 
 MAX_INPUT_CHARS: Final = 8192  # that are looked at of what a person puts in
-_KEY: Final = re.compile(r"[!-~]{1,4096}", re.ASCII)  # what a header can hold
+MAX_KEY_CHARS: Final = 4096  # what a keystore takes
+_KEY: Final = re.compile(rf"[!-~]{{1,{MAX_KEY_CHARS}}}", re.ASCII)  # what a header can hold
 AWAY: Final = "away"  # in a keyring that cannot be reached now
 
 
@@ -101,10 +103,13 @@ def parse_key(text: str) -> str:
     why = "characters"
     if not key:
         why = "empty"
-    elif len(key) > MAX_INPUT_CHARS // 2:
+    elif len(key) > MAX_KEY_CHARS:
         why = "long"
     raise InputError("models.key-form", why=why)
 
 
 def _entry(name: str) -> str:
+    # As the names of tables: whatever else a person types names no key.
+    if not re.fullmatch(MODEL_NAME, name):
+        raise InputError("models.unknown", name=name, known="-")
     return f"model-{name}"

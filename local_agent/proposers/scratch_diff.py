@@ -59,7 +59,7 @@ def compare(slot: Slot, source: Source, *, doubted_ns: int) -> ScratchDiff:
         InputError: ``diff.too-large``, ``diff.refused``: it is more than a proposal may be;
             ``scratch.gone``, ``scratch.too-many``: it cannot be looked through.
     """
-    comparison = _Comparison(slot, source)
+    comparison = _Comparison(slot, source, MAX_COMPARED_BYTES)
     comparison.run(doubted_ns)
     changes = [_with_mode_kept(one) for one in with_renames(comparison.apart())]
     base = {}
@@ -75,12 +75,19 @@ def compare(slot: Slot, source: Source, *, doubted_ns: int) -> ScratchDiff:
 
 @dataclass(slots=True)
 class _Comparison:
+    """One comparison.
+
+    Attributes:
+        left: Bytes of both sides that may still be held.
+        folders: All that files which were lent are in.
+    """
+
     slot: Slot
     source: Source
+    left: int
     changes: dict[str, Change] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
     folders: set[str] = field(default_factory=set)
-    left: int = MAX_COMPARED_BYTES
 
     def run(self, doubted_ns: int) -> None:
         rows = self.slot.table.rows

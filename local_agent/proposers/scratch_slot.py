@@ -179,7 +179,8 @@ def folders_of(files: Iterable[str]) -> set[str]:
 
 def _opened(folder: Path, *, redacted: bool) -> Slot:
     with contextlib.ExitStack() as undoing:
-        tree = ScratchTree(folder / "tree")
+        # Programs name it as the machine does, whichever links lead to our state.
+        tree = ScratchTree((folder / "tree").resolve(strict=True))
         undoing.callback(tree.close)
         table = Table(folder / "table", secret_rules() if redacted else "")
         undoing.pop_all()

@@ -31,6 +31,7 @@ _FILE: Final = (
     " copy_ino, sha256, executable, redacted FROM file"
 )
 _PUT: Final = "INSERT OR REPLACE INTO file VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_FORGET: Final = "DELETE FROM content WHERE path = ?"
 
 
 class Stamp(NamedTuple):
@@ -121,7 +122,9 @@ class Table:
         copy = lent.copy or (None,) * 4
         last = lent.sha256, lent.executable, lent.redacted
         self._base.execute(_PUT, (path, *lent.source, *copy, *last))
-        if true is not None and lent.copy is not None:
+        if lent.copy is None:
+            self._base.execute(_FORGET, (path,))
+        elif true is not None:
             self._base.execute(
                 "INSERT OR REPLACE INTO content VALUES (?, ?, ?)",
                 (path, true, shown if lent.redacted else None),
@@ -131,7 +134,7 @@ class Table:
     def drop(self, path: str) -> None:
         """Forget a file."""
         self._base.execute("DELETE FROM file WHERE path = ?", (path,))
-        self._base.execute("DELETE FROM content WHERE path = ?", (path,))
+        self._base.execute(_FORGET, (path,))
         del self._rows[path]
 
     def true(self, path: str) -> bytes:

@@ -67,6 +67,7 @@ class ScratchTree:
     def close(self) -> None:
         """Let go of the folder."""
         os.close(self._handle)
+        self._handle = -1  # no late call may mean what is opened next
 
     def check_there(self) -> None:
         """Return when the folder still bears its name.
@@ -112,12 +113,15 @@ class ScratchTree:
                 handle = os.open(parts[-1], _FILE, dir_fd=folder)
             except FileNotFoundError:
                 return None
-            except OSError:
-                raise InputError("path.link") from None
-        with os.fdopen(handle, "rb") as file:
+            except OSError as error:
+                raise _obstacle(error, parts[-1], folder) from None
+        try:
             if code := fault(os.fstat(handle)):
                 raise InputError(code)
-            content = file.read(limit + 1)
+            with os.fdopen(handle, "rb", closefd=False) as file:
+                content = file.read(limit + 1)
+        finally:
+            os.close(handle)
         if len(content) > limit:
             raise InputError("scratch.too-large", limit=limit)
         return content
@@ -262,8 +266,10 @@ def _opened(name: str, folder: int | None) -> Iterator[int]:
 
 
 def _obstacle(error: OSError, name: str, folder: int | None) -> InputError:
-    if error.errno not in (errno.ENOTDIR, errno.ELOOP):
+    if error.errno in (errno.ENXIO, errno.EACCES):  # ENXIO is what opening a socket says
         return InputError("path.not-regular")
+    if error.errno not in (errno.ENOTDIR, errno.ELOOP):
+        raise error
     # ENOTDIR is what is said of a link to a folder, too.
     try:
         mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode

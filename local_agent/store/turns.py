@@ -41,6 +41,20 @@ class Used:
     output_tokens: int
 
 
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The last turn of one model that gave nothing.
+
+    Attributes:
+        at: In milliseconds since the epoch.
+        outcome: The code of what went wrong.
+    """
+
+    model: str
+    at: int
+    outcome: str
+
+
 class Turns:
     """The account of all turns."""
 
@@ -79,6 +93,15 @@ class Turns:
             at_ms,
         )
         return [Used(str(row[0]), *map(int, row[1:])) for row in rows]
+
+    def failed_since(self, at_ms: int) -> Sequence[Failed]:
+        """Return the last failure of each model since then, by name."""
+        rows = self._db.all(
+            "SELECT model, at, outcome FROM turns WHERE turn IN (SELECT max(turn) FROM turns"
+            " WHERE outcome <> 'ok' AND at >= ? GROUP BY model) ORDER BY model",
+            at_ms,
+        )
+        return [Failed(str(model), int(at), str(outcome)) for model, at, outcome in rows]
 
 
 def _turn(row: tuple[Any, ...]) -> StoredTurn:

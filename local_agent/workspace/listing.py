@@ -158,22 +158,31 @@ class _Walk:
             self.skipped["unreadable"] += 1
             return
         fresh = fresh or known is None or known.ignore != folder.ignore
-        self.skipped.update(folder.skipped)
-        self._take(folder, parts, f"{path}/" if parts else "", fresh=fresh)
-
-    def _take(self, folder: Folder, parts: tuple[str, ...], before: str, *, fresh: bool) -> None:
-        # In the order of names, so that a limit cuts at the same place every time.
-        for name, size in folder.entries:
+        if folder.skipped:
+            self.skipped.update(folder.skipped)
+        self._take(folder)
+        for name in folder.below:
             if self.budget.truncated:
                 return
-            if size is None:
-                self.into((*parts, name), fresh=fresh)
-            elif size <= self.limits.file_bytes or self._is_small(before + name):
-                self._add(before + name, size)
+            self.into((*parts, name), fresh=fresh)
+
+    def _take(self, folder: Folder) -> None:
+        total, most = sum(folder.sizes), max(folder.sizes, default=0)
+        fits = len(self.found) + len(folder.files) <= self.limits.files
+        if fits and most <= self.limits.file_bytes and self.size + total <= self.limits.total_bytes:
+            self.found += folder.files
+            self.size += total
+            return
+        for path, size in zip(folder.files, folder.sizes, strict=True):
+            if self.budget.truncated:
+                return
+            if size <= self.limits.file_bytes or self._is_small(path):
+                self._add(path, size)
             else:
                 self.skipped["too-large"] += 1
 
     def _add(self, path: str, size: int) -> None:
+        # In the order of names, so that a limit cuts at the same place every time.
         self.size += size
         if len(self.found) >= self.limits.files or self.size > self.limits.total_bytes:
             self.budget.truncated = True
@@ -223,18 +232,22 @@ class _Walk:
             ignore = None
             if any(entry.name == _IGNORE for entry in found):
                 ignore = self._judged_by(handle)
-            taken: list[tuple[str, int | None]] = []
+            files: list[tuple[str, int]] = []
+            below: list[str] = []
             skipped: Counter[str] = Counter()
             before = "/".join((*parts, ""))
             for number, entry in enumerate(found):
                 if number % _OFTEN == 0 and self.budget.spent():
                     break
-                kept = self._judge(entry, before, parts)
-                if isinstance(kept, str):
-                    skipped[kept] += 1
+                judged = self._judge(entry, before, parts)
+                if judged is None:
+                    below.append(entry.name)
+                elif isinstance(judged, str):
+                    skipped[judged] += 1
                 else:
-                    taken.append((entry.name, kept))
-        return Folder(stamp, tuple(taken), skipped, ignore)
+                    files.append((before + entry.name, judged))
+        names, sizes = tuple(path for path, _ in files), tuple(size for _, size in files)
+        return Folder(stamp, names, sizes, tuple(below), skipped, ignore)
 
     def _judged_by(self, handle: int) -> Stamp | None:
         if not _opens_at_once(handle):

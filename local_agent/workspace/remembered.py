@@ -29,14 +29,17 @@ class Folder:
 
     Attributes:
         stamp: Of the folder itself.
-        entries: Name of each file that may be read, with its size in bytes, and of each folder
-            that may be entered, with None; by name.
+        files: Relative path of each file that may be read, by name.
+        sizes: Of those files, in bytes.
+        below: Name of each folder that may be entered, by name.
         skipped: Count of what was left out, by reason.
         ignore: Stamp of its ``.gitignore``; None where there is none.
     """
 
     stamp: Stamp
-    entries: tuple[tuple[str, int | None], ...]
+    files: tuple[str, ...]
+    sizes: tuple[int, ...]
+    below: tuple[str, ...]
     skipped: Mapping[str, int]
     ignore: Stamp | None
 

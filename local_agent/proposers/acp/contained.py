@@ -100,7 +100,7 @@ def _contained(
 def _check_program(program: Path, workspaces: Sequence[Path]) -> None:
     real = program.resolve()
     if not real.is_file() or not os.access(real, os.X_OK):
-        raise ModelError("model.program", why="missing")
+        raise ModelError("model.program", why="not-there")
     roots = [root.resolve() for root in workspaces]
     if any(path.is_relative_to(root) for path in (program, real) for root in roots):
         raise ModelError("model.program", why="workspace")

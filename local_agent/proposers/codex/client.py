@@ -115,7 +115,7 @@ class Client:
                 await self._take(wire.decode(await self._child.read_line()))
         except RemoteProtocolError as error:
             # One line holds at most one answer: longer than it may be, so was that.
-            is_long = error.code == "process.line"
+            is_long = error.code == "child.line"
             code = "model.too-large" if is_long else "model.ended"
             self._lose(ModelError(code, why=error.code))
         except CodexBridgeError as error:

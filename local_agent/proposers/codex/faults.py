@@ -41,12 +41,15 @@ _BY_STATUS: Final = {
     413: "model.context",
     429: "model.busy",
 }
-# Of what codex calls “other”, by how its own sentence begins.
+# Of what codex calls “other”, by its own sentence; the first that fits.
 _BY_SENTENCE: Final = (
-    ("stream disconnected", "model.cut"),
-    ("Incomplete response", "model.cut"),
+    ("Incomplete response returned, reason: content_filter", "model.declined"),
+    ("stream disconnected before completion: error sending request", "model.unreachable"),
+    ("Incomplete response returned", "model.cut"),
+    ("stream disconnected before completion", "model.cut"),
     ("Missing environment variable", "model.key"),
 )
+_TOO_LONG: Final = "Incomplete response returned, reason: max_output_tokens"
 
 
 def of_turn(error: object, *, key: str | None) -> ModelError:
@@ -59,6 +62,8 @@ def of_turn(error: object, *, key: str | None) -> ModelError:
     told = error if isinstance(error, Mapping) else {}
     message = told.get("message")
     message = message[:_READ_CHARS] if isinstance(message, str) else ""
+    if _TOO_LONG in message:
+        return ModelError("model.cut", why="length")
     return ModelError(_code(told.get("codexErrorInfo"), message), **said(message, key=key))
 
 
@@ -78,8 +83,8 @@ def _code(info: object, message: str) -> str:
         if isinstance(status, int):
             return _of_status(status)
         return _BY_NAME.get(name, "model.unreachable")
-    for beginning, code in _BY_SENTENCE:
-        if message.startswith(beginning):
+    for sentence, code in _BY_SENTENCE:
+        if sentence in message:
             return code
     return "model.request"
 

@@ -57,6 +57,7 @@ class TurnListener:
         self._key = key
         self._pending: dict[str, tuple[Change, ...] | InputError] = {}
         self._accepted: dict[str, str] = {}
+        self._has_edited = False
         self._text = ""
         self._budget = MAX_ANSWER_BYTES
         self._commands: list[Suggestion] = []
@@ -73,7 +74,7 @@ class TurnListener:
             idle_s: Longest silence.
 
         Raises:
-            ModelError: ``model.stalled``, or why the turn failed.
+            ModelError: ``model.stalled``, ``model.answer`` (why: ``empty``), or why it failed.
         """
         while not self.over.is_set() and self._error is None:
             self._sign.clear()
@@ -84,6 +85,8 @@ class TurnListener:
                 self._error = ModelError("model.stalled")
         if self._error is not None:
             raise self._error
+        if not self._text.strip() and not self._has_edited:
+            raise ModelError("model.answer", why="empty")
         return Reply(self._text, tuple(self._commands), tuple(self._refused), self._usage)
 
     def begin(self) -> None:
@@ -154,8 +157,10 @@ class TurnListener:
     def _complete(self, item: Mapping[str, Any]) -> None:
         self._pending.pop(str(item.get("id")), None)
         accepted = self._accepted.pop(str(item.get("id")), None)
-        if accepted is not None and item.get("status") != "completed":
-            self._refuse(accepted, "scratch.not-made")
+        if accepted is not None and item.get("status") == "completed":
+            self._has_edited = True
+        elif accepted is not None:
+            self._refuse(accepted, "scratch.failed")
         text = item.get("text")
         if item.get("type") == "agentMessage" and isinstance(text, str):
             self._text = text

@@ -95,11 +95,11 @@ async def test_a_child_that_has_ended_is_told_to_reader_and_writer(opened: Openi
     child = await opened("print('half', end='')")
     with pytest.raises(UnavailableError) as none:
         await child.read_line()
-    assert none.value.code == "process.gone"
+    assert none.value.code == "child.gone"
     await child.end()
     with pytest.raises(UnavailableError) as deaf:
         await child.write_line(b"x")
-    assert deaf.value.code == "process.gone"
+    assert deaf.value.code == "child.gone"
 
 
 async def test_writing_to_one_that_is_gone_is_no_broken_pipe(opened: Opening) -> None:
@@ -120,7 +120,7 @@ async def test_a_line_over_the_bound_is_not_read_whole(opened: Opening) -> None:
     child = await opened("import sys\nfor _ in range(50): sys.stdout.write('x' * 1_000_000)")
     with pytest.raises(RemoteProtocolError) as refused:
         await asyncio.wait_for(child.read_line(), 5)
-    assert refused.value.code == "process.line"
+    assert refused.value.code == "child.line"
     assert await child.end() == 0
 
 

@@ -10,7 +10,7 @@ import pytest
 from common.errors import ConfigError
 from common.home import Home
 from common.settings import leaves
-from local_agent.settings import AgentSettings, load_settings
+from local_agent.settings import AgentSettings, ModelSettings, load_settings
 
 EXAMPLE = Path(__file__).parents[3] / "config" / "agent.example.toml"
 
@@ -38,7 +38,7 @@ def test_the_example_file_states_every_setting_at_its_default(home: Home) -> Non
     )
     table = tomllib.loads(uncommented)
     flat = {name for name, value in table.items() if not isinstance(value, dict)}
-    assert flat | {f"nl.{name}" for name in table["nl"]} == named
+    assert flat | {f"nl.{name}" for name in table["nl"]} == named - {"models"}
     EXAMPLE.chmod(EXAMPLE.stat().st_mode & ~0o002)
     assert load_settings(home, {}, EXAMPLE) == load_settings(home, {}, None)
 
@@ -59,6 +59,88 @@ def test_the_file_may_be_named_by_the_environment_or_the_command_line(home: Home
     assert load_settings(home, environ, stronger).approval_hours == 6
     with pytest.raises(ConfigError):
         load_settings(home, {}, home.config / "missing.toml")
+
+
+def test_the_models_of_the_example_file_are_what_may_be_configured(home: Home) -> None:
+    lines = EXAMPLE.read_text(encoding="utf-8").splitlines()
+    models = [line[1:] for line in lines if line.startswith("#") and not line.startswith("# ")]
+    file = home.config / "agent.toml"
+    file.write_text("\n".join(['model = "codex"', *models]), encoding="utf-8")
+    settings = load_settings(home, {}, None)
+    assert {model.kind for model in settings.models.values()} == {"http", "codex", "acp"}
+    assert settings.asked_model == "codex"
+    stated = {name for model in settings.models.values() for name in model.model_fields_set}
+    assert stated == set(ModelSettings.model_fields)
+
+
+HTTP = '[models.%s]\nkind = "http"\nmodel = "m"\nbase_url = "https://api.example/v1"\n'
+
+
+def test_the_only_model_is_the_one_that_is_asked(home: Home) -> None:
+    assert load_settings(home, {}, None).asked_model is None
+    (home.config / "agent.toml").write_text(HTTP % "one", encoding="utf-8")
+    assert load_settings(home, {}, None).asked_model == "one"
+
+
+@pytest.mark.requirement("P8")
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (HTTP % "one" + HTTP % "two", "models.several"),
+        ('model = "three"\n' + HTTP % "one", "models.unknown"),
+        ('model = "three"', "models.unknown"),
+        (HTTP % "One", "config.invalid"),
+        (HTTP % '"a b"', "config.invalid"),
+        (HTTP % ("x" * 33), "config.invalid"),
+        (HTTP % "one" + 'program = "/bin/sh"', "models.not-for-kind"),
+        (HTTP % "one" + 'args = ["-c"]', "models.not-for-kind"),
+        (HTTP % "one" + 'key = "sk-1"', "config.unknown-setting"),
+        (HTTP % "one" + "deadline_seconds = 9", "config.invalid"),
+        (HTTP % "one" + "deadline_seconds = 3601", "config.invalid"),
+        (HTTP % "one" + "idle_seconds = 4", "config.invalid"),
+        (HTTP % "one" + "max_output_tokens = 0", "config.invalid"),
+        (HTTP % "one" + "price_input = -1.0", "config.invalid"),
+        (HTTP % "one" + "price_output = inf", "config.invalid"),
+        (HTTP % "one" + 'currency = "dollar"', "config.invalid"),
+        (HTTP % "one" + 'api = "completions"', "config.invalid"),
+        (HTTP % "one" + 'effort = "High!"', "config.invalid"),
+        ('[models.one]\nkind = "http"\nmodel = "m"', "models.incomplete"),
+        ('[models.one]\nkind = "codex"', "models.incomplete"),
+        ('[models.one]\nkind = "codex"\nmodel = "m"\nargs = ["x"]', "models.not-for-kind"),
+        ('[models.one]\nkind = "codex"\nmodel = "m"\nprogram = "codex"', "config.invalid"),
+        ('[models.one]\nkind = "acp"', "models.incomplete"),
+        ('[models.one]\nkind = "acp"\nprogram = "/x"\nmodel = "m"', "models.not-for-kind"),
+        (
+            '[models.one]\nkind = "acp"\nprogram = "/x"\nkey_variable = "a=b"',
+            "config.invalid",
+        ),
+        ('[models.one]\nkind = "shell"', "config.invalid"),
+    ],
+)
+def test_a_model_that_is_not_whole_or_not_in_bounds_is_refused(
+    home: Home, text: str, code: str
+) -> None:
+    (home.config / "agent.toml").write_text(text + "\n", encoding="utf-8")
+    with pytest.raises(ConfigError) as refused:
+        load_settings(home, {}, None)
+    assert refused.value.code == code
+
+
+@pytest.mark.requirement("R3")
+@pytest.mark.parametrize(
+    "name",
+    [
+        "CODEXBRIDGE_AGENT__MODEL",
+        "CODEXBRIDGE_AGENT__MODELS",
+        "CODEXBRIDGE_AGENT__MODELS__ONE__BASE_URL",
+        "CODEXBRIDGE_AGENT__MODELS__ONE__PROGRAM",
+    ],
+)
+def test_no_environment_can_send_questions_elsewhere(home: Home, name: str) -> None:
+    (home.config / "agent.toml").write_text(HTTP % "one", encoding="utf-8")
+    with pytest.raises(ConfigError) as refused:
+        load_settings(home, {name: '{"one": {"base_url": "https://other.example"}}'}, None)
+    assert refused.value.code == "config.file-only"
 
 
 @pytest.mark.requirement("P8")

@@ -269,6 +269,16 @@ def test_refused_paths_are_left_out_and_the_others_are_made() -> None:
     assert scratch.files == {"app.py": b"x\n", "b.py": b"b\n"}
 
 
+def test_another_failure_of_the_copy_is_not_taken_for_a_refusal() -> None:
+    class Failing(MemoryScratch):
+        def read(self, path: str) -> bytes | None:
+            raise InputError("other.code", path=path)
+
+    with pytest.raises(InputError) as caught:
+        apply_edits(Failing(), [_edit("x", "y")])
+    assert caught.value.code == "other.code"
+
+
 def test_what_follows_a_refused_edit_of_a_file_is_refused_too() -> None:
     scratch = MemoryScratch(app__py="x\n")
     rename = Edit(path="app.py", action="rename", to="/etc/passwd")

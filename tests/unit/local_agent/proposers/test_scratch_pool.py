@@ -84,6 +84,14 @@ def test_a_file_of_the_same_size_and_time_is_seen_as_another(kept: Lending) -> N
     os.utime(kept.path / "a.py", ns=(times.st_atime_ns, times.st_mtime_ns))
 
 
+def test_the_root_is_a_real_path_whichever_links_lead_there(kept: Lending, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "state").symlink_to(tmp_path / "elsewhere")
+    with kept.lend() as copy:
+        assert copy.root.is_relative_to(tmp_path / "elsewhere")
+        assert copy.inside(copy.root / "a.py") == "a.py"
+
+
 def test_what_becomes_binary_or_secret_leaves_the_tree(lending: Lending) -> None:
     with lending.lend():
         pass

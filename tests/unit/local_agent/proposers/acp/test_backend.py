@@ -313,7 +313,7 @@ async def test_a_program_that_could_read_too_much_is_refused(desk: AcpDesk) -> N
 async def test_a_program_that_others_could_have_put_there_is_refused(desk: AcpDesk) -> None:
     program = desk.programs / "agent"
     failed = await fails(desk.backend([], program=program), WORDS)
-    assert failed.facts["why"] == "missing"
+    assert failed.facts["why"] == "not-there"
     program.write_text("#!/bin/sh\n", encoding="utf-8")
     program.chmod(0o755)
     failed = await fails(

@@ -188,7 +188,7 @@ async def test_an_edit_that_the_program_could_not_make_is_told(
 ) -> None:
     backend, _ = start([change(add("a"), breaks=True), text("Hm.")])
     reply = await backend.ask(question(want="edits", scratch=scratch), Heard())
-    assert reply.refused == (Refusal("a", "scratch.not-made"),)
+    assert reply.refused == (Refusal("a", "scratch.failed"),)
 
 
 async def test_without_a_copy_every_edit_is_declined(start: Starting, tmp_path: Path) -> None:
@@ -433,6 +433,16 @@ async def test_an_approval_that_is_open_when_the_backend_closes_is_not_given(
     await backend.aclose()
     assert tree(scratch.root) == {"app.py": b"old\n"}
     assert await code_of(backend.ask(question(), Heard())) == "model.ended"
+
+
+async def test_an_answer_without_words_and_without_edits_is_none(
+    start: Starting, scratch: FolderScratch
+) -> None:
+    backend, _ = start([], [text(" \n")], [change(add("a"))])
+    assert await code_of(backend.ask(question(), Heard())) == "model.answer"
+    assert await code_of(backend.ask(question(), Heard())) == "model.answer"
+    reply = await backend.ask(question(want="edits", scratch=scratch), Heard())
+    assert (reply.text, reply.refused) == ("", ())
 
 
 async def test_two_turns_at_once_each_get_their_own(

@@ -29,7 +29,8 @@ def failed(info: Any, message: str = "") -> dict[str, Any]:
         (failed("modelNotFound"), "model.not-found"),
         (failed("other", "stream disconnected before completion: closed"), "model.cut"),
         (failed("other", '{"error": {"message": "nope"}}'), "model.request"),
-        (failed("other", "Incomplete response returned, reason: max"), "model.cut"),
+        (failed("other", "Incomplete response returned, reason: other"), "model.cut"),
+        (failed("other", "Incomplete response returned, reason: content_filter"), "model.declined"),
         (failed("other", "Missing environment variable: `X`."), "model.key"),
         (failed("rateLimitExceeded"), "model.busy"),
         (failed("serverOverloaded"), "model.server"),
@@ -49,6 +50,13 @@ def failed(info: Any, message: str = "") -> dict[str, Any]:
 )
 def test_a_failed_turn_is_one_of_our_errors(error: object, code: str) -> None:
     assert of_turn(error, key=None).code == code
+
+
+def test_an_answer_that_reached_the_bound_of_its_length_is_told_so() -> None:
+    error = of_turn(
+        failed("other", "Incomplete response returned, reason: max_output_tokens"), key=None
+    )
+    assert (error.code, error.facts) == ("model.cut", {"why": "length"})
 
 
 def test_words_are_told_on_one_line_without_secrets() -> None:

@@ -1,0 +1,171 @@
+"""Puts the safe half of the engine together: routing, looking and every proposer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from common.clock import Clock
+from common.model.intent import TaskKind
+from local_agent.context.collector import Collector
+from local_agent.engine.answers import HelpProposer, OpenTasks, StatusProposer
+from local_agent.engine.applying import ApplyProposer, ShowAgain
+from local_agent.engine.conversation import Conversation, ReviseProposer
+from local_agent.engine.counting import CountedBackend
+from local_agent.engine.looking import Looking
+from local_agent.engine.patches import PatchProposer
+from local_agent.engine.ports import Blobs, Disclosure, Syncer, TaskStore, Workspaces
+from local_agent.engine.streaming import Streams
+from local_agent.engine.task import TaskLog
+from local_agent.engine.understanding import Proposers, Understanding
+from local_agent.engine.undoing import AppliedChanges, UndoProposer
+from local_agent.execution.command_line import read_command_line
+from local_agent.proposers.coding import Chosen, CodingProposer, Lend
+from local_agent.proposers.git_sync import GitSyncProposer
+from local_agent.proposers.none import NoModel
+from local_agent.proposers.review import ReviewProposer
+from local_agent.proposers.run import RunProposer
+from local_agent.proposers.search import SearchProposer
+from local_agent.routing.router import Router
+from local_agent.settings import AgentSettings
+from local_agent.workspace import files, git
+from local_agent.workspace.registry import Workspace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mind:
+    """What makes proposals that need a model.
+
+    Attributes:
+        choose: Gives the model that is asked, or None while none is configured.
+        lend: Gives scratch copies.
+    """
+
+    choose: Callable[[], Chosen | None]
+    lend: Lend
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposing:
+    """The parts that proposals are made of.
+
+    Attributes:
+        applied: Finds what tasks have applied.
+        sandbox: Level that the self-test at start proved: ``bubblewrap`` or ``none``.
+        again: Brings questions back; it works once it knows the engine.
+    """
+
+    store: TaskStore
+    tasks: TaskLog
+    mind: Mind
+    blobs: Blobs
+    applied: AppliedChanges
+    syncer: Syncer
+    settings: AgentSettings
+    clock: Clock
+    sandbox: str
+    again: ShowAgain = field(default_factory=ShowAgain)
+
+    def understanding(self, disclosure: Disclosure, workspaces: Workspaces) -> Understanding:
+        """Return the safe half of the engine."""
+        conversation = Conversation(self.store, self.blobs)
+        return Understanding(
+            log=self.tasks,
+            router=self._router(),
+            looking=Looking(self._collector(), conversation),
+            proposers=self._proposers(conversation),
+            conversation=conversation,
+            disclosure=disclosure,
+            streams=Streams(self.tasks, model=self._model, clock=self.clock),
+            workspaces=workspaces,
+        )
+
+    def _proposers(self, conversation: Conversation) -> Proposers:
+        open_tasks = OpenTasks(self.store, self.clock)
+        help_proposer = HelpProposer(open_tasks)
+        coding = self._coding()
+        return Proposers(
+            of_kind={
+                TaskKind.HELP: help_proposer,
+                TaskKind.STATUS: StatusProposer(open_tasks, sandbox=self.sandbox),
+                TaskKind.RUN: RunProposer(
+                    read_argv,
+                    allowed=self.settings.allow_run_terminal,
+                    default_test_command=self.settings.default_test_command,
+                ),
+                TaskKind.SEARCH: SearchProposer(self._search),
+                TaskKind.GIT_SYNC: GitSyncProposer(self.syncer.plan),
+                TaskKind.REVIEW: ReviewProposer(git.local_changes),
+                TaskKind.EXPLAIN: coding,
+                TaskKind.CHANGE: coding,
+                TaskKind.DIAGNOSE: coding,
+            },
+            of_topic={
+                "apply": ApplyProposer(
+                    self.store,
+                    self.blobs,
+                    show_again=self.again.of_task,
+                    without_id=help_proposer,
+                ),
+                "undo": UndoProposer(self.store, self.applied),
+                "revise": ReviseProposer(conversation, coding),
+            },
+            patches=PatchProposer(self.blobs, allowed=self.settings.allow_apply_patch),
+        )
+
+    def _coding(self) -> CodingProposer:
+        return CodingProposer(
+            self._choose,
+            without=NoModel(),
+            lend=self.mind.lend,
+            keep=self.blobs.put,
+            allowed=self.settings.allow_apply_patch,
+        )
+
+    def _choose(self) -> Chosen | None:
+        chosen = self.mind.choose()
+        if chosen is None:
+            return None
+        backend = CountedBackend(chosen.backend, record=self.store.add_turn, clock=self.clock)
+        return replace(chosen, backend=backend)
+
+    def _model(self) -> str:
+        chosen = self.mind.choose()
+        return chosen.backend.name if chosen else ""
+
+    def _router(self) -> Router:
+        return Router(
+            threshold=self.settings.nl.confidence_threshold,
+            prefix=self.settings.prefix,
+            free_text=self.settings.nl.enable,
+        )
+
+    def _collector(self) -> Collector:
+        return Collector(
+            list_files=self._list_files,
+            search=self._search,
+            local_changes=git.local_changes,
+            search_all=self._search_all,
+        )
+
+    async def _list_files(self, workspace: Workspace) -> files.Listing:
+        return await files.list_files(workspace.path, clock=self.clock, deny=workspace.deny)
+
+    async def _search(self, workspace: Workspace, query: str) -> files.SearchResult:
+        return await files.search(workspace.path, query, clock=self.clock, deny=workspace.deny)
+
+    async def _search_all(
+        self, workspace: Workspace, queries: Sequence[str], listing: files.Listing
+    ) -> Sequence[files.SearchResult]:
+        return await files.search_all(
+            workspace.path, queries, among=listing, clock=self.clock, deny=workspace.deny
+        )
+
+
+def read_argv(line: str) -> tuple[str, ...] | None:
+    """Return the arguments of a command line, or None where it needs a shell.
+
+    Raises:
+        InputError: ``command.*``.
+    """
+    return read_command_line(line).argv
