@@ -29,7 +29,7 @@ _MARKS: Final = re.compile(
     r"|ecret_[A-Za-z0-9]{43}|q0(?:atp|csp)-[A-Za-z0-9_-]{20,}+|hippo_[a-z]{3,5}_[A-Za-z0-9-]{20,}+)"
     r"|SEC[0-9a-f]{64}|SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{32,64}"
     r"|whsec_[A-Za-z0-9+/=]{24,}+|ya29\.[A-Za-z0-9_-]{20,}+|GOCSPX-[A-Za-z0-9_-]{20,64}"
-    r"|EAAA[A-Za-z0-9_-]{56,}+|EAA[MC][A-Za-z0-9]{80,}+|NRAK-[A-Z0-9]{27}|NRJS-[a-f0-9]{19}"
+    r"|(?<![A-Za-z0-9+/][+/])EAAA[A-Za-z0-9_-]{56,}+(?![+/])|EAA[MC][A-Za-z0-9]{80,}+|NRAK-[A-Z0-9]{27}|NRJS-[a-f0-9]{19}"
     r"|PMAK-[a-f0-9]{24}-[a-f0-9]{34}|key-[0-9a-f]{32}|CB1-[A-Za-z2-7]{26}"  # CB1: our own
     r"|n(?:pm_[A-Za-z0-9]{36}|tn_[A-Za-z0-9]{40,}+|fp_[A-Za-z0-9]{36,}+|vapi-[A-Za-z0-9_-]{40,}+)"
     r"|p(?:ypi-[A-Za-z0-9_-]{50,}+|at[A-Za-z0-9]{14}\.[0-9a-f]{64}|scale_[a-z]{2,5}_[\w=.-]{30,}+"

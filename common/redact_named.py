@@ -126,8 +126,8 @@ def _value_of(text: str, name: re.Match[str]) -> _Value | None:
         return None
     if joined := _JOINED.match(text, name.end()):
         whole = head + name[0]
-        # Neither a name with dashes nor one in capitals before a "=" without blanks is in code.
-        shell = "-" in whole.strip("-") or (joined[0] == "=" and whole.upper() == whole)
+        # A name with dashes, or in capitals, before a "=" without blanks is in no code.
+        shell = joined[0] == "=" and ("-" in whole.strip("-") or whole.upper() == whole)
         return _value_at(text, joined.end(), says, "shell" if shell else "bare")
     return _loosely_joined(text, name, head, says)
 

@@ -8,7 +8,7 @@ from typing import Final
 from common.redact_names import named, words_of
 from common.redact_values import Named, is_secret, is_stand_in, looks_random, word_set
 
-_USERINFO: Final = re.compile(r"://([^\s/@?#\"'<>:]{0,256}+)(?::([^\s/?\"'<>]{0,256}))?@")
+_USERINFO: Final = re.compile(r"://([^\s/@?#\"'<>:&;\[]{0,256}+)(?::([^\s/?\"'<>]{0,256}))?@")
 _PARAMETER: Final = re.compile(r"([?&;])([A-Za-z][\w.-]{0,40}+)=([^&\s\"'<>#]{1,4096}+)")
 # In a URL, as opposed to source, these hold what opens something, however short.
 _ALWAYS: Final = word_set(
@@ -95,7 +95,7 @@ def _cookie(match: re.Match[str]) -> str:
 
 def _api_key(match: re.Match[str]) -> str:
     value = match[2].strip().rstrip(",;")
-    secret = " " not in value and is_secret(value, Named.SECRET, "shell")
+    secret = not _CODE.search(value) and is_secret(value, Named.SECRET, "shell")
     return match[1] + "[redacted]" if secret else match[0]
 
 

@@ -18,6 +18,7 @@ _LINES_AHEAD: Final = (
     3  # that must be seen before a line goes out: a value may stand below its name
 )
 _CHARS_AHEAD: Final = 4096  # the same within a long line
+_SMALL: Final = 1024  # characters that may be looked at as often as lines come
 _PROBE: Final = "A" * 64 + "\n"  # within a private key it would be taken for a line of it
 
 
@@ -34,6 +35,7 @@ class RedactedStream:
     def __init__(self, *, personal: bool = False) -> None:
         self._personal = personal
         self._held = ""
+        self._try_at = 0  # characters held
         self._skipping_line = False
         self._inside_key = False
 
@@ -48,7 +50,8 @@ class RedactedStream:
         self._held += chunk
         gone = self._without_key_lines() if self._inside_key else ""
         unfinished = len(self._held) - self._held.rfind("\n") - 1
-        if "\n" not in chunk and unfinished <= LONG_LINE:
+        due = "\n" in chunk and len(self._held) >= self._try_at
+        if not due and unfinished <= LONG_LINE and len(self._held) <= MOST_HELD:
             return gone
         return gone + self._settled(unfinished)
 
@@ -69,18 +72,21 @@ class RedactedStream:
         for cut in _cuts(held, unfinished):
             before = self._redacted(held[:cut])
             if before + self._redacted(held[cut:]) == whole:
-                self._held = held[cut:]
+                self._held, self._try_at = held[cut:], 0
                 return before
         if unfinished > LONG_LINE:
-            self._held, self._skipping_line = "", True
+            self._held, self._try_at, self._skipping_line = "", 0, True
             return whole + "[redacted]"
         if len(held) > MOST_HELD:
             return self._forced()
+        # Much is held: to look again at every line would take quadratic time.
+        self._try_at = len(held) * 5 // 4 if len(held) > _SMALL else 0
         return ""
 
     def _forced(self) -> str:
         end = self._held.rfind("\n") + 1
         lines, self._held = self._held[:end], self._held[end:]
+        self._try_at = 0
         probed = self._redacted(lines + _PROBE)
         self._inside_key = probed.endswith(MARK + "\n")
         return probed[: probed.rstrip("\n").rfind("\n") + 1]
@@ -101,10 +107,10 @@ def _cuts(held: str, unfinished: int) -> Iterator[int]:
         start, at = len(held) - unfinished, len(held) - _CHARS_AHEAD
         blank = held.rfind(" ", start, at) + 1
         yield from (cut for cut in (blank, at) if cut > start)
-    ends = [at for at, char in enumerate(held, 1) if char == "\n"]
-    back = _LINES_AHEAD + 1
-    while back <= len(ends):
-        cut = ends[-back]
-        if not is_body(held[held.rfind("\n", 0, cut - 1) + 1 : cut]):
-            yield cut
-        back += max(1, back - _LINES_AHEAD)
+    at, lines, wanted = len(held), 0, _LINES_AHEAD + 1
+    while (at := held.rfind("\n", 0, at)) >= 0:
+        lines += 1
+        if lines == wanted:
+            wanted += max(1, wanted - _LINES_AHEAD)
+            if not is_body(held[held.rfind("\n", 0, at) + 1 : at + 1]):
+                yield at + 1

@@ -39,7 +39,7 @@ _WORDS: Final = word_set(
     " put pw pwd redacted replace replaceme required s sample secret secrets see service session"
     " set sometoken some somepassword str string t tbd test testing text that the this to todo"
     " token tokens true type undefined unset use user username vault value var variable with"
-    " xxx yes you your yours z"
+    " same origin include omit xxx yes you your yours z"
 )
 _REFERENCE: Final = re.compile(
     r"\[redacted|\$\{|\$\(|\{\{|\{%|<%|#\{|%\(|%[A-Za-z_]{2,40}%|\{[A-Za-z_][\w.()\[\]'\"]{0,60}\}"
@@ -192,7 +192,7 @@ def _is_symbol(value: str, named: Named) -> bool:
     words = [part.lower() for part in _CAMEL.findall(value)]
     if not _NOUNS.isdisjoint(words):
         return True
-    return named is Named.TOKEN and (len(value) < 16 or _entropy(value) < _UNEVEN)
+    return named is Named.TOKEN and ("." in value or len(value) < 16 or _entropy(value) < _UNEVEN)
 
 
 def _is_word(word: str) -> bool:

@@ -71,6 +71,9 @@ async def run_agent(
         closing.push_async_callback(db.close)
         await db.run(db.journal.heads.catch_up)
         agent = build_agent(ground, db)
+        closing.push_async_callback(agent.models.aclose)
+        await agent.models.start()
+        await agent.scratches.tidy()
         await agent.rotation.settle()
         await agent.gate.start()
         async with _running(agent, ground):

@@ -37,18 +37,22 @@ from local_agent.engine.engine import Engine
 from local_agent.engine.proposing import Mind
 from local_agent.execution.apply import Applier
 from local_agent.execution.command import Executor
+from local_agent.execution.containment import Containment
 from local_agent.execution.copies import Copies
 from local_agent.execution.description import Surroundings
 from local_agent.execution.git_sync import Syncer
 from local_agent.execution.push import Pusher
 from local_agent.execution.self_test import SelfTest
+from local_agent.models.keys import ModelKeys
+from local_agent.models.models import Models
+from local_agent.models.preparing import Around
 from local_agent.proposers.scratch import Scratches
 from local_agent.receipts import receipt_facts
 from local_agent.relay.client import GatewayClient
 from local_agent.relay.condition import Condition
 from local_agent.relay.journal import JournalInbound, JournalOutbound
 from local_agent.relay.keys import AgentKeys
-from local_agent.relay.pairing import Pairing
+from local_agent.relay.pairing import Pairing, open_keys
 from local_agent.relay.rotation import Rotation
 from local_agent.safety.policies import standing, stray_policies
 from local_agent.safety.policy import load_policy
@@ -107,6 +111,8 @@ class Agent:
     rotation: Rotation
     teller: Teller
     blobs: Blobs
+    models: Models
+    scratches: Scratches
     windows: Windows
 
 
@@ -114,7 +120,9 @@ def build_agent(ground: Ground, db: JournalThread) -> Agent:
     """Return all parts, joined, none of them started."""
     bus = Bus()
     gate = Gate(db, clock=ground.clock, key=ground.keys.present)
-    engine = _build_engine(ground, db, gate, bus)
+    models, scratches = _models(ground), Scratches(ground.places, clock=ground.clock)
+    mind = Mind(choose=models.choose, lend=scratches.lend)
+    engine = _build_engine(ground, db, gate, bus, hands=_hands(ground, models), mind=mind)
     rotation = Rotation(db, ground.keys, clock=ground.clock, log=ground.log)
     client = _build_client(ground, db, engine, rotation)
     registry = Registry(ground.places, home=ground.home)
@@ -136,6 +144,7 @@ def build_agent(ground: Ground, db: JournalThread) -> Agent:
         user=_user_name(),
         surroundings=_surroundings(ground, registry, client, windows),
         blobs=blobs,
+        models=models,
         rotate=_rotate(rotation, client),
         receipt=_receipt(ground, db),
     )
@@ -153,16 +162,37 @@ def build_agent(ground: Ground, db: JournalThread) -> Agent:
         rotation=rotation,
         teller=teller,
         blobs=blobs,
+        models=models,
+        scratches=scratches,
         windows=windows,
     )
 
 
-def _build_engine(ground: Ground, db: JournalThread, gate: Gate, bus: Bus) -> Engine:
+def _models(ground: Ground) -> Models:
+    roots = _roots(ground)
+    sandbox = Containment(ground.places, ground.home, ground.sandbox.level, roots)
+    around = Around(
+        places=ground.places,
+        environ=ground.environ,
+        workspaces=roots,
+        contain=sandbox.contain,
+    )
+    return Models(ground.settings, keys=ModelKeys(open_keys(ground.places)), around=around)
+
+
+def _roots(ground: Ground) -> Callable[[], tuple[Path, ...]]:
+    registry = Registry(ground.places, home=ground.home)
+    return lambda: tuple(entry.path for entry in registry.load())
+
+
+def _build_engine(
+    ground: Ground, db: JournalThread, gate: Gate, bus: Bus, *, hands: Hands, mind: Mind
+) -> Engine:
     return build_engine(
         db=db,
         gate=gate,
-        hands=_hands(ground),
-        mind=Mind(choose=lambda: None, lend=Scratches(ground.places, clock=ground.clock).lend),
+        hands=hands,
+        mind=mind,
         disclosure=Disclosure(db, notice=_read_notice(ground), clock=ground.clock),
         blobs=_blobs(ground),
         policy_of=lambda workspace: load_policy(ground.places, workspace.name),
@@ -184,19 +214,19 @@ def _read_notice(ground: Ground) -> ReadNotice:
     return ReadNotice(Notifier(ground.environ), lang=ground.lang)
 
 
-def _hands(ground: Ground) -> Hands:
-    registry = Registry(ground.places, home=ground.home)
+def _hands(ground: Ground, models: Models) -> Hands:
     around = Surroundings(
         ground.places,
         ground.home,
         ground.environ,
         ground.sandbox.level,
-        workspaces=lambda: tuple(entry.path for entry in registry.load()),
+        workspaces=_roots(ground),
     )
     blobs, clock = _blobs(ground), ground.clock
 
     def secrets() -> list[str]:
-        return [text for key in ground.keys.held() for text in _spellings(key)]
+        ours = [text for key in ground.keys.held() for text in _spellings(key)]
+        return [*ours, *models.secrets()]
 
     return Hands(
         executor=Executor(around, blobs=blobs, clock=clock, secrets=secrets),

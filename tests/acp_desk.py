@@ -85,7 +85,7 @@ class AcpDesk:
         file = self.programs / "script.json"
         written = {"turns": list(turns), **(script or {})}
         file.write_text(json.dumps(written), encoding="utf-8")
-        known = {
+        known: dict[str, Any] = {
             "name": "scripted",
             "program": _PYTHON,
             "args": ("-I", "-S", str(self.programs / _AGENT.name), str(file)),

@@ -99,10 +99,8 @@ REQUIREMENTS: dict[str, Requirement] = {
     "R51": built("No network unless the sealed approval says so."),
     "R52": built("Path guard for every read."),
     "R53": built("Disclosure levels, daily budgets, notice and audit entry of every remote read."),
-    "R54": built("One redaction module, first rules."),
-    "R55": built(
-        "Redaction is damage control: to the chat, search and review give paths and counts."
-    ),
+    "R54": built("One redaction module, measured by a set of secrets and look-alikes."),
+    "R55": built("Redaction is damage control: path guard and disclosure level come first."),
     "R56": later("The loopback page's checks."),
     "R57": later("Rendering by textContent."),
     "R58": built("Hash chain of the audit log; its heads signed, sent, countersigned, checked."),

@@ -16,8 +16,13 @@ import pytest
 from pydantic import BaseModel, SecretStr
 
 import codexbridge
+from common.home import Home
+from common.keystore import FileKeystore
 from common.sentences import Lang, Sentence
 from gateway.settings import GatewaySettings
+from local_agent.models.keys import ModelKeys
+from local_agent.models.models import Models
+from local_agent.models.preparing import Around
 from local_agent.settings import AgentSettings, ModelSettings
 from tests import reference
 
@@ -95,6 +100,25 @@ def _setting_names(model: type[BaseModel]) -> Iterator[str]:
             yield from (name, *ModelSettings.model_fields)
         elif kind is not SecretStr:
             yield name
+
+
+@pytest.mark.parametrize("name", ["models.md", "models.zh-CN.md"])
+def test_the_models_of_the_how_to_can_be_configured_as_they_stand(
+    name: str, tmp_path: Path
+) -> None:
+    text = (ROOT / "docs" / "how-to" / name).read_text(encoding="utf-8")
+    blocks = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+    table = tomllib.loads("\n".join(sorted(blocks, key=lambda block: block.startswith("["))))
+    settings = AgentSettings(**table)
+    assert settings.asked_model == "deepseek"
+    assert {model.kind for model in settings.models.values()} == {"http", "codex", "acp"}
+    keys = ModelKeys(FileKeystore(tmp_path))
+    around = Around(places=Home(*[tmp_path] * 3), environ={}, workspaces=tuple, contain=_contain)
+    Models(settings, keys=keys, around=around)
+
+
+def _contain(*_: object, **_facts: object) -> tuple[list[str], bytes]:
+    raise AssertionError
 
 
 def test_links_between_documents_lead_somewhere() -> None:

@@ -29,6 +29,7 @@ DAILY_BYTES: Final = Sentence(
     "times as many",
     zh="这些回答合计的字节数；未设置时为 100000。所有成员合计为其十倍",
 )
+HERE_ALONE: Final = Sentence(en="Here alone", zh="仅本机")
 IS_SET: Final = Sentence(
     en="{name}: the chat may be told {level}; at most {reads} answers and {size} a day to each "
     "member. It counts from the next request on.",

@@ -21,7 +21,10 @@ _ENDLESS: Final = 1 << 30  # cells: the terminal itself breaks the line
 
 def ending_lines(screen: Screen, task: Mapping[str, Any]) -> Iterator[str]:
     """Give what a person reads once the task that they followed has ended."""
-    yield from headline(screen, task)
+    if task.get("answered") and task.get("details"):
+        yield from reveal(task["details"]).split("\n")  # the chat was told less of it
+    else:
+        yield from headline(screen, task)
     yield from output_lines(screen, task)
     yield from file_lines(screen, task, most=FEW)
     if task.get("change"):

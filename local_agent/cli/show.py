@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 from common.clock import SystemClock
 from common.home import Home, find_home
 from common.sentences import Lang, say
-from local_agent.cli import change_words, words
+from common.text import reveal
+from local_agent.cli import change_words, disclosure_words, words
 from local_agent.cli.ending import file_lines, headline, output_lines
 from local_agent.cli.screen import Screen, print_json, screen_for
 from local_agent.cli.tasks import asker, date_and_time, state_of
@@ -81,11 +82,18 @@ def _print_task(found: Mapping[str, Any], screen: Screen) -> None:
         rows.append((words.WORKSPACE_LABEL, screen.quote(task["workspace"], 12)))
     rows += [
         (words.SUMMARY, headline(screen, task)),
+        (disclosure_words.HERE_ALONE, _kept_here(screen, task)),
         (words.OUTPUT, list(output_lines(screen, task))),
         (words.FILES_LABEL, list(file_lines(screen, task, most=_ALL))),
         (change_words.CHANGED, list(changed_lines(screen, task, most=_ALL))),
     ]
     screen.fields([row for row in rows if row[1]])
+
+
+def _kept_here(screen: Screen, task: Mapping[str, Any]) -> list[str]:
+    """Return all that an answer says, where the chat was told less of it or nothing."""
+    details = task.get("details") or ""
+    return [] if details in ("", task["summary"]) else reveal(details).split("\n")
 
 
 def _when(screen: Screen, task: Mapping[str, Any]) -> str:
@@ -110,7 +118,7 @@ def _print_log(
 
 def _readable(log: str) -> str:
     """Return all that was printed with nothing in it that a terminal would obey (R26)."""
-    from common.text import reveal, strip_ansi
+    from common.text import strip_ansi
 
     # A line that was written over is shown as so many lines: nothing is left out.
     lines = strip_ansi(log).replace("\r\n", "\n").replace("\r", "\n")

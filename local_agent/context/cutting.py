@@ -54,11 +54,24 @@ def _plain(line: str) -> str:
     return line if line.isprintable() else _CONTROL.sub("", strip_ansi(line))
 
 
-def cut_lines(lines: Sequence[str], limit: int, matters: Iterable[int] = ()) -> list[Cutting]:
+def clean(lines: Sequence[str]) -> list[str]:
+    """Return the same lines with every secret replaced (R54)."""
+    return redact_lines("\n".join(lines)).split("\n") if lines else []
+
+
+def size_of(lines: Iterable[str]) -> int:
+    """Return the UTF-8 bytes that lines take where all of them are shown."""
+    return sum(min(_size(line), MAX_LINE_BYTES) for line in lines)
+
+
+def cut_lines(
+    lines: Sequence[str], limit: int, matters: Iterable[int] = (), *, is_clean: bool = False
+) -> list[Cutting]:
     """Return what fits of a text, secrets replaced: all of it, or what is around certain lines.
 
     Args:
-        lines: As of `readable`.
+        lines: As of `readable`, or of `clean`.
+        is_clean: They are as of `clean`.
         limit: UTF-8 bytes of everything that is returned.
         matters: Numbers of lines that matter, the most important first; without any the text is
             shown from its beginning.
@@ -67,19 +80,19 @@ def cut_lines(lines: Sequence[str], limit: int, matters: Iterable[int] = ()) -> 
         return [Cutting("", 1, 0, cut=False)]
     wanted = [number for number in dict.fromkeys(matters) if 1 <= number <= len(lines)]
     if not wanted:
-        return _shown(lines, [(0, len(lines))], limit)
+        return _shown(lines, [(0, len(lines))], limit, is_clean=is_clean)
     sizes = [0, *accumulate(min(_size(line), MAX_LINE_BYTES) for line in lines)]
     if sizes[-1] <= limit:
-        return _shown(lines, [(0, len(lines))], limit)
+        return _shown(lines, [(0, len(lines))], limit, is_clean=is_clean)
     for around in _AROUND:
         spans = _spans(wanted, around, len(lines))
         if sum(sizes[end] - sizes[begin] for begin, end in spans) <= limit:
-            return _shown(lines, spans, limit)
+            return _shown(lines, spans, limit, is_clean=is_clean)
     # Not even those lines themselves: the most important ones.
     kept = 1
     while kept < len(wanted) and _fits(wanted[: kept + 1], sizes, limit):
         kept += 1
-    return _shown(lines, _spans(wanted[:kept], 0, len(lines)), limit)
+    return _shown(lines, _spans(wanted[:kept], 0, len(lines)), limit, is_clean=is_clean)
 
 
 def cut_clean(text: str, limit: int) -> list[Cutting]:
@@ -107,12 +120,18 @@ def _spans(wanted: Iterable[int], around: int, count: int) -> list[tuple[int, in
     return spans
 
 
-def _shown(lines: Sequence[str], spans: Iterable[tuple[int, int]], limit: int) -> list[Cutting]:
+def _shown(
+    lines: Sequence[str],
+    spans: Iterable[tuple[int, int]],
+    limit: int,
+    *,
+    is_clean: bool,
+) -> list[Cutting]:
     found: list[Cutting] = []
     for begin, end in spans:
-        clean = _cleaned(lines, begin, end, limit)
+        part = lines[begin:end] if is_clean else _cleaned(lines, begin, end, limit)
         taken: list[str] = []
-        for line in clean:
+        for line in part:
             clipped = clip_bytes(line, MAX_LINE_BYTES - 1)
             if _size(clipped) > limit:
                 break
@@ -121,7 +140,8 @@ def _shown(lines: Sequence[str], spans: Iterable[tuple[int, int]], limit: int) -
         if not taken:
             break
         text = "".join(f"{line}\n" for line in taken)
-        found.append(Cutting(text, begin + 1, len(taken), cut=len(taken) < len(lines)))
+        is_cut = len(taken) < len(lines) or taken != part
+        found.append(Cutting(text, begin + 1, len(taken), cut=is_cut))
     return found
 
 
@@ -129,8 +149,7 @@ def _cleaned(lines: Sequence[str], begin: int, end: int, limit: int) -> list[str
     # No more lines than could be shown: each takes a byte at least.
     end = min(end, begin + _most(lines, begin, end, limit))
     first, last = max(begin - _MARGIN, 0), min(end + _MARGIN, len(lines))
-    clean = redact_lines("\n".join(lines[first:last])).split("\n")
-    return clean[begin - first : end - first]
+    return clean(lines[first:last])[begin - first : end - first]
 
 
 def _most(lines: Sequence[str], begin: int, end: int, limit: int) -> int:

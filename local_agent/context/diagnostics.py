@@ -34,6 +34,8 @@ _PATTERNS: Final = tuple(
     for pattern in (
         # tsc: src/a.ts(3,5): error TS2304: Cannot find name 'x'.
         rf"^\s*{_PATH}\({_LINE},{_COLUMN}\):\s*(?P<message>.*)$",
+        # tsc --pretty: src/a.ts:3:5 - error TS2304: Cannot find name 'x'.
+        rf"^\s*{_NAMED}:{_LINE}:{_COLUMN} - (?P<message>.*)$",
         # maven: [ERROR] /work/src/App.java:[3,8] cannot find symbol
         rf"^\[(?:ERROR|WARNING)\]\s+{_NAMED}:\[{_LINE},{_COLUMN}\]\s*(?P<message>.*)$",
         # Python: File "src/app.py", line 10, in load

@@ -13,7 +13,14 @@ from typing import Final
 from common.errors import InputError
 from local_agent.context.budget import Budget, Candidate, Grant, Kind, LeftOut, Reason, Share
 from local_agent.context.collected import Piece, Used, used
-from local_agent.context.cutting import Cutting, cut_clean, cut_lines, readable
+from local_agent.context.cutting import (
+    Cutting,
+    clean,
+    cut_clean,
+    cut_lines,
+    readable,
+    size_of,
+)
 from local_agent.context.finding import Wanted
 from local_agent.workspace import paths
 from local_agent.workspace.registry import Workspace
@@ -57,10 +64,16 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """A file that was read: its lines, and its size in bytes."""
+    """A file that was read.
+
+    Attributes:
+        size: Bytes that it takes where all of it is shown.
+        is_clean: Secrets are replaced in it.
+    """
 
     lines: list[str]
     size: int
+    is_clean: bool
 
 
 def show(
@@ -127,7 +140,7 @@ class _Desk:
             if not self._read(one.path):
                 return None
         text = self.texts[one.path]
-        size = text.size if one.selection is None else _bytes(_selected(one.selection, text))
+        size = text.size if one.selection is None else size_of(_selected(one.selection, text))
         return Candidate(kind, one.path, size, one.why, _THEN)
 
     def leave_out(self, name: str) -> None:
@@ -151,7 +164,8 @@ class _Desk:
         if source.selection is not None:
             first, last = source.selection
             matters = range(first, min(last, len(text.lines)) + 1)
-        if self._add(one, cut_lines(text.lines, grant.granted, matters)):
+        cuttings = cut_lines(text.lines, grant.granted, matters, is_clean=text.is_clean)
+        if self._add(one, cuttings):
             shares = {share.path for share in self.shown.shares}
             if one.path not in shares:
                 self.shown.shares.append(Share(one.path, text.size, grant.granted))
@@ -178,7 +192,12 @@ class _Desk:
             reason = _REASONS.get(error.code, "unreadable")
             self.shown.left_out.append(LeftOut(path, reason, self._size(path)))
             return False
-        self.texts[path] = _Text(readable(content), len(content))
+        lines = readable(content)
+        # A mark can be longer than its secret: what could be shown whole is measured with them.
+        is_clean = size_of(lines) <= 2 * self.budget.max_file_bytes
+        if is_clean:
+            lines = clean(lines)
+        self.texts[path] = _Text(lines, size_of(lines), is_clean)
         return True
 
     def _size(self, path: str) -> int:
@@ -191,7 +210,3 @@ class _Desk:
 def _selected(selection: tuple[int, int], text: _Text) -> list[str]:
     first, last = selection
     return text.lines[max(first - 1, 0) : last]
-
-
-def _bytes(lines: Iterable[str]) -> int:
-    return sum(len(line.encode()) + 1 for line in lines)

@@ -10,6 +10,7 @@ from local_agent.store.endings import read_ending
 from local_agent.store.tasks import Task
 
 LISTED_BYTES: Final = 600  # of a request in a list; `show` has all of it
+DETAILS_BYTES: Final = 200_000  # of what a model says: escaped, it must fit into one answer
 
 
 def task_row(task: Task) -> dict[str, Any]:
@@ -21,7 +22,13 @@ def task_row(task: Task) -> dict[str, Any]:
 def whole_task(task: Task) -> dict[str, Any]:
     """Return a task with what was proposed and how it ended."""
     result = json.loads(task.proposal_json) if task.proposal_json else {}
-    told = {"proposed": result.get("summary"), "details": result.get("details")}
+    details = clip_bytes(result.get("details") or "", DETAILS_BYTES) or None
+    needs_nothing = (result.get("requires") or {}).get("mode") == "none"
+    told = {
+        "proposed": result.get("summary"),
+        "details": details,
+        "answered": needs_nothing and task.reason is not None,
+    }
     return _task_dict(task) | told | read_ending(task.ending_json)
 
 

@@ -117,8 +117,7 @@ class Engine:
         result = TaskResult.model_validate_json(task.proposal_json or "")
         if isinstance(result.requires, NoRequirement):
             reason = Reason.REFUSED if result.not_done else Reason.COMPLETED
-            here = same(result.details or result.summary)
-            return await self._tasks.ended(task, reason, same(result.summary), here=here)
+            return await self._tasks.ended(task, reason, same(result.summary))
         if result.revises:
             await self._replace(result.revises, task.short_id)
         if rests(task) and not run.wanted.is_set():

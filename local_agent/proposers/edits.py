@@ -1,8 +1,7 @@
 """Edits as a model writes them, read strictly and made in a scratch copy: all of them, or none.
 
-What is searched for must stand in the file exactly once, byte for byte; nothing is guessed.  Two
-things a model cannot see are left to us: which line ends a file has, and whether its last line has
-one.  Pure but for the scratch copy that it is given.
+What is searched for must stand in the file exactly once (`replacing`); nothing is guessed.  Pure
+but for the scratch copy that it is given.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import Any, Final, Literal, TypeGuard
 from common.errors import InputError
 from local_agent.proposers.marks import has_new_marks
 from local_agent.proposers.model import MAX_COMMANDS, Refusal, Scratch, Suggestion
-from local_agent.proposers.nearest import nearest_line
+from local_agent.proposers.replacing import replaced_once
 
 Action = Literal["edit", "create", "delete", "rename"]
 
@@ -256,7 +255,11 @@ class _Making:
         search, replace = edit.search.encode(), edit.replace.encode()
         if has_new_marks(search + b"\n" + replace, content):
             raise InputError("edit.redacted", index=index, path=path)
-        self._become(index, path, _replaced(content, search, replace, index=index, path=path))
+        try:
+            changed = replaced_once(content, search, replace)
+        except InputError as error:
+            raise InputError(error.code, index=index, path=path, **error.facts) from None
+        self._become(index, path, changed)
 
     def create(self, index: int, edit: Edit, paths: Sequence[str]) -> None:
         if self.now[paths[0]]:  # one that is empty has nothing to lose
@@ -305,42 +308,3 @@ _ACTS: Final = {
     "delete": _Making.delete,
     "rename": _Making.rename,
 }
-
-
-def _replaced(content: bytes, search: bytes, replace: bytes, *, index: int, path: str) -> bytes:
-    """Return the content with the one place that is meant replaced, in the line ends it has."""
-    end = _line_end(content, len(content))
-    # As a model sees it, every line has an end; one that we lend is taken back.
-    is_open = content[-1:] not in (b"", b"\n")
-    text = content + end if is_open else content
-    plain, wanted = _plain(text), _plain(search)
-    at = plain.find(wanted)
-    if at < 0:
-        line = nearest_line(plain, wanted)
-        raise InputError("edit.not-found", index=index, path=path, line=line)
-    if (again := plain.find(wanted, at + 1)) >= 0:
-        lines = tuple(plain.count(b"\n", 0, place) + 1 for place in (at, again))
-        raise InputError("edit.not-unique", index=index, path=path, lines=lines)
-    first, last = _offset(text, plain, at), _offset(text, plain, at + len(wanted))
-    new = _plain(replace).replace(b"\n", _line_end(text, first))
-    result = text[:first] + new + text[last:]
-    return result.removesuffix(end) if is_open else result
-
-
-def _plain(text: bytes) -> bytes:
-    return text.replace(b"\r\n", b"\n")
-
-
-def _offset(text: bytes, plain: bytes, at: int) -> int:
-    """Return where in a text the place of its plain form is."""
-    line = plain.count(b"\n", 0, at)
-    column = at - (plain.rfind(b"\n", 0, at) + 1)
-    return sum(len(above) + 1 for above in text.split(b"\n")[:line]) + column
-
-
-def _line_end(text: bytes, at: int) -> bytes:
-    """Return the line end that follows a place, or else the last one before it."""
-    place = text.find(b"\n", at)
-    if place < 0:
-        place = text.rfind(b"\n")
-    return b"\r\n" if place > 0 and text[place - 1 : place] == b"\r" else b"\n"

@@ -219,11 +219,8 @@ class ScratchTree:
         with contextlib.ExitStack() as closing:
             folder: int | None = self._handle
             for part in parts[:-1]:
-                if make:
-                    with contextlib.suppress(FileExistsError):
-                        os.mkdir(part, 0o700, dir_fd=folder)
                 try:
-                    folder = closing.enter_context(_opened(part, folder))
+                    folder = closing.enter_context(_opened(part, folder, make=make))
                 except FileNotFoundError:
                     folder = None
                     break
@@ -257,8 +254,15 @@ def machine_refusals() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _opened(name: str, folder: int | None) -> Iterator[int]:
-    handle = os.open(name, _FOLDER, dir_fd=folder)
+def _opened(name: str, folder: int | None, *, make: bool = False) -> Iterator[int]:
+    try:
+        handle = os.open(name, _FOLDER, dir_fd=folder)
+    except FileNotFoundError:
+        if not make:
+            raise
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(name, 0o700, dir_fd=folder)
+        handle = os.open(name, _FOLDER, dir_fd=folder)
     try:
         yield handle
     finally:

@@ -29,6 +29,7 @@ MAX_LINE_WORDS: Final = 64  # of a line that is compared as a whole, but for one
 _FRONT: Final = re.compile(r"(?:\s++|[>|│┆#*•·+−-]|//|[0-9]{1,6}+(?:\s*+[:|│┆.)\]→]|(?=\s)))*+")
 _WORD: Final = re.compile(r"[a-z0-9_]+|[^\W\x00-\x7f]")
 _FENCES: Final = ("```", "~~~")
+_ENDS: Final = (".", "!", "?", ":", "。", "！", "？", "：")
 _OVER: Final = 1e-6  # sums of thirds and sevenths
 
 Words = tuple[str, ...]
@@ -138,14 +139,21 @@ def _listed(answer: Sequence[str], most: int) -> set[int]:
     """Return the lines that stand in a row of more than so many short ones."""
     listed: set[int] = set()
     row: list[int] = []
-    for number, line in enumerate([*answer, "end " * PROSE_WORDS]):
+    for number, line in enumerate([*answer, _FENCES[0]]):
         count = len(_words(line))
-        if 0 < count < PROSE_WORDS:
+        if 0 < count < PROSE_WORDS and not (row == [] and _ends_sentence(line)):
             row.append(number)
-        elif count:
+        elif count or _bare(line).startswith(_FENCES):
+            while row and _ends_sentence(answer[row[-1]]):
+                row.pop()
             listed.update(row if len(row) > most else ())
             row = []
     return listed
+
+
+def _ends_sentence(line: str) -> bool:
+    """Tell whether it may be a sentence before or after a listing, and none of its items."""
+    return line.rstrip().endswith(_ENDS)
 
 
 def _weight_of_line(words: Words, lines: Mapping[Words, float]) -> float:

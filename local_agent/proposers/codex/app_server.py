@@ -31,7 +31,7 @@ class Surroundings:
     Attributes:
         folder: For the folders of each; nothing else is kept in it.
         environ: The agent's environment, to look for the program along its PATH.
-        workspaces: Gives the roots that no program may be taken from.
+        workspaces: Gives the roots that no program may be taken from; blocks.
     """
 
     folder: Path
@@ -39,7 +39,7 @@ class Surroundings:
     workspaces: Callable[[], Sequence[Path]]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class AppServer:
     """A program that answers.
 
@@ -67,7 +67,7 @@ async def start(model: CodexModel, around: Surroundings) -> AppServer:
         ModelError: ``model.program``: it is not there, not the right version, or does not start.
         ConfigError: ``config.not-private``.
     """
-    roots = around.workspaces()
+    roots = await asyncio.to_thread(around.workspaces)
     program = await asyncio.to_thread(find_program, model.program, around.environ, roots)
     place = await asyncio.to_thread(make_place, around.folder, model)
     try:

@@ -50,7 +50,8 @@ class CodexBackend:
         self._unused_s = unused_s
         self._clock = clock or SystemClock()
         self._starting = asyncio.Lock()
-        self._server: AppServer | None = None
+        self._server: AppServer | None = None  # that is lent
+        self._servers: set[AppServer] = set()  # that run
         self._unused: asyncio.TimerHandle | None = None
         self._behind: set[asyncio.Task[None]] = set()
         self._is_swept = False
@@ -93,7 +94,10 @@ class CodexBackend:
         """End what it has running; questions after that are refused."""
         self._is_closed = True
         async with self._starting:
-            self._retire()
+            self._keep()
+            self._server = None
+            for server in tuple(self._servers):
+                self._do_behind(self._end(server))
         while self._behind:
             await asyncio.gather(*self._behind)
 
@@ -108,7 +112,11 @@ class CodexBackend:
 
     async def _stop(self, session: Session, server: AppServer) -> None:
         if not await session.stop():
-            await server.end()
+            await self._end(server)
+
+    async def _end(self, server: AppServer) -> None:
+        await server.end()
+        self._servers.discard(server)
 
     @asynccontextmanager
     async def _lent(self) -> AsyncIterator[AppServer]:
@@ -133,13 +141,14 @@ class CodexBackend:
                 await asyncio.to_thread(remove_left, self._around.folder)
                 self._is_swept = True
             self._server = server = await start(self._model, self._around)
+            self._servers.add(server)
         return server
 
     def _put_back(self, server: AppServer) -> None:
         if server.running:
             return
         if server is not self._server:
-            self._do_behind(server.end())
+            self._do_behind(self._end(server))
         elif server.client.is_lost:
             self._retire()
         else:
@@ -156,7 +165,7 @@ class CodexBackend:
         self._keep()
         server, self._server = self._server, None
         if server is not None and not server.running:
-            self._do_behind(server.end())
+            self._do_behind(self._end(server))
 
     def _do_behind(self, doing: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(doing)

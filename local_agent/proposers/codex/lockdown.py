@@ -23,6 +23,8 @@ KEY_VARIABLE: Final = "CODEXBRIDGE_MODEL_KEY"
 _LOCKDOWN: Final = Path(__file__).with_name("lockdown.toml")
 _PROVIDER: Final = "configured"
 _PREFIX: Final = "run-"
+_DESK: Final = f"{PRODUCT}-desk-"
+_LINK: Final = "desk"  # so that what a kill left behind is found
 
 # In the place of codex's own words about itself, which speak of a shell that is not there.
 _INSTRUCTIONS: Final = """\
@@ -83,7 +85,8 @@ def make_place(folder: Path, model: CodexModel) -> Place:
     """
     private_dir(folder)
     root = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=folder))
-    place = Place(root, Path(tempfile.mkdtemp(prefix=f"{PRODUCT}-")))
+    place = Place(root, Path(tempfile.mkdtemp(prefix=_DESK)))
+    (root / _LINK).symlink_to(place.desk)
     for part in (place.codex_home, place.home, place.temporary):
         part.mkdir(mode=0o700)
     catalog = place.codex_home / "models.json"
@@ -101,7 +104,11 @@ def remove_place(place: Place) -> None:
 def remove_left(folder: Path) -> None:
     """Remove what app-servers of an agent that was killed have left; blocks."""
     for left in folder.glob(f"{_PREFIX}*"):
-        shutil.rmtree(left, ignore_errors=True)
+        link = left / _LINK
+        desk = link.readlink() if link.is_symlink() else left
+        # The program could have made it point anywhere.
+        is_desk = desk.parent == Path(tempfile.gettempdir()) and desk.name.startswith(_DESK)
+        remove_place(Place(left, desk if is_desk else left))
 
 
 def environment(place: Place, key: str | None) -> dict[str, str]:

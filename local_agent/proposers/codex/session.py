@@ -10,6 +10,7 @@ import asyncio
 import secrets
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,6 +20,7 @@ from local_agent.errors import ModelError
 from local_agent.proposers.codex.client import Client
 from local_agent.proposers.codex.config import CodexModel
 from local_agent.proposers.codex.listening import TurnListener
+from local_agent.proposers.http.edit_form import bare_json
 from local_agent.proposers.model import MAX_ANSWER_BYTES, Emit, Reply, Scratch, Turn
 
 STOP_S: Final = 2.0  # that a turn gets to end when it is told to
@@ -117,6 +119,8 @@ class Session:
         self._number = _name_of(answer.get("turn"))
         reply = await self._listener.wait(self._model.idle_s)
         self._is_running = False
+        if self._turn.want == "json":
+            return replace(reply, text=bare_json(reply.text))
         return reply
 
     async def _interrupt(self) -> bool:

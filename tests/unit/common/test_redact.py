@@ -6,7 +6,7 @@ import base64
 
 import pytest
 
-from common.redact import redact, redact_known
+from common.redact import redact, redact_known, redact_lines
 
 # Assembled here, so that no file of the repository holds what a scanner would take for a secret.
 AWS = "AKIA" + "IOSFODNN7EXAMPLE"
@@ -68,6 +68,10 @@ def test_marks_of_providers_are_taken_out_wherever_they_stand(secret: str, aroun
         ("accountKey=abc123def==;Endpoint=x", "abc123def"),
         ("api-key=abcdefgh1", "abcdefgh1"),
         ("12345678:AAF" + "x" * 32, "AAFx"),
+        ("?code=12345", "12345"),
+        ("&sid=a1b2c3d4", "a1b2c3d4"),
+        ("İ client_secret: 'abcd1'", "abcd1"),
+        ("authorization: k3J9xQ2mk3J9", "k3J9xQ2m"),
     ],
 )
 def test_secrets_are_taken_out_by_what_stands_before_them(text: str, secret: str) -> None:
@@ -97,6 +101,11 @@ def test_secrets_are_taken_out_by_what_stands_before_them(text: str, secret: str
         "the authorization of users",
         "KEY BINDINGS: ctrl+c",
         "keyboard=us",
+        "?code=404",
+        "?token=[redacted]",
+        "'id-token': write",
+        "authorization = authorization[1].encode('ascii')",
+        "Bearer authentication-and-more",
     ],
 )
 def test_ordinary_text_stays_as_it_is(text: str) -> None:
@@ -141,6 +150,20 @@ def test_what_surrounds_a_private_key_stays() -> None:
     assert redact(f"say({BODY})\n{BODY}\n{TAIL}\nafter") == (
         f"say({BODY})\n[redacted:private-key]\nafter"
     )
+
+
+def test_a_private_key_becomes_as_many_marks_as_it_has_lines() -> None:
+    mark = "[redacted:private-key]"
+    lines = f"before\r\n{PEM}\nafter\n".split("\n")
+    assert redact_lines("\n".join(lines)).split("\n") == ["before\r", *[mark] * 5, "after", ""]
+    cut = "\n".join(PEM.split("\n")[:2])
+    assert redact_lines(f"{cut}\nordinary (text)\n") == f"{mark}\n{mark}\nordinary (text)\n"
+    rest = "\n".join(PEM.split("\n")[2:])
+    assert redact_lines(f"a\n{rest}\nb") == f"a\n{mark}\n{mark}\n{mark}\nb"
+
+
+def test_a_terminal_sequence_over_several_lines_moves_no_line() -> None:
+    assert redact_lines("a\x1b]0;title\nb\x1b\\\nc").count("\n") == 2
 
 
 @pytest.mark.requirement("R54")
@@ -198,6 +221,29 @@ def test_redacting_twice_changes_nothing_more(text: str) -> None:
         " \t",
         "_KEY",
         "A_KEY=",
+        f"{HEAD}{TAIL}",
+        "eyJ-",
+        "密码是",
+        "密钥：“",
+        "| password | a",
+        "key: `",
+        'token=\\"',
+        'token","',
+        "mysql -p",
+        "docker login ",
+        "curl -u a:",
+        "a1b2c3d4e5f6a7b8.",
+        "Cookie: ",
+        "x-api-key:",
+        "&sig=",
+        "secret=\\\n",
+        "- name: TOKEN\n  value:",
+        "--token ",
+        "api key ",
+        "abandon ",
+        ":5432:a:b:",
+        "İ",
+        "https://hooks.",
     ],
 )
 def test_every_rule_takes_linear_time(unit: str) -> None:

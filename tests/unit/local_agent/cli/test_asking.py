@@ -165,6 +165,21 @@ def test_show_of_what_does_not_wait_is_the_task(
     assert "shop" in out
 
 
+def test_show_has_the_whole_of_an_answer_that_the_chat_was_told_in_part(
+    agent: AgentDouble, capsys: Captured
+) -> None:
+    task = ENDED | {"details": "The model says:\nIt retries.\u202e\n    retry = 3"}
+    agent.answers["show"] = {"task": task, "approval": None}
+    assert codexbridge.main(["show", "T-7K3F"]) == 0
+    out = capsys.readouterr().out
+    assert disclosure_words.HERE_ALONE.en in out
+    assert "It retries.⟨U+202E⟩\n" in out
+    assert "    retry = 3" in out
+    agent.answers["show"] = {"task": ENDED | {"details": ENDED["summary"]}, "approval": None}
+    assert codexbridge.main(["show", "T-7K3F"]) == 0
+    assert disclosure_words.HERE_ALONE.en not in capsys.readouterr().out
+
+
 def test_a_word_that_is_no_task_id_is_one_line_and_exit_code_2(
     agent: AgentDouble, capsys: Captured
 ) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import json
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -16,6 +18,7 @@ from common.seal import digest
 from local_agent.control import wire
 from local_agent.control.asking import MAX_TEXT_BYTES
 from local_agent.control.operations import MAX_LISTED
+from local_agent.control.tasks import whole_task
 from local_agent.control.wire import REQUEST_BYTES, encode_event
 from local_agent.store.endings import write_ending
 from local_agent.store.tasks import NAME_FREE_AFTER_MS
@@ -73,6 +76,15 @@ async def test_long_requests_leave_room_for_the_whole_list(desk: Desk) -> None:
     assert b'"error"' not in wire.encode_ok(listed)
     shown = await desk.ask("show", task="T-0042")
     assert len(shown["task"]["text"]) == 30_000
+
+
+async def test_what_a_model_said_at_length_leaves_room_for_its_task(desk: Desk) -> None:
+    create = desk.db.journal.tasks.create
+    task = await desk.db.run(create, Wish(task_id="t1", short_id="T-0042", text="\x01" * 30_000), 1)
+    said = json.dumps({"summary": "x", "details": "\x01" * 3_000_000})
+    told = whole_task(replace(task, proposal_json=said))
+    assert b'"error"' not in wire.encode_ok({"task": told, "approval": None})
+    assert len(told["details"]) > 100_000
 
 
 @pytest.mark.requirement("R25")

@@ -142,13 +142,7 @@ async def counter(tmp_path: Path) -> AsyncIterator[Counter]:
     async with Desk(tmp_path) as desk:
         notices = Notices()
         disclosure = Disclosure(desk.db, notice=notices, clock=desk.clock)
-        _wire(desk)
         yield Counter(desk, disclosure, notices)
-
-
-def _wire(desk: Desk) -> None:
-    operations = dict(desk.engine._approving._operations)
-    desk.engine._approving._operations = operations | {"disclose": Disclose(blobs=desk.blobs)}
 
 
 # --- what may leave ---------------------------------------------------------------------------
@@ -367,7 +361,6 @@ async def test_a_restart_asks_the_same_question_and_charges_nothing_again(
     task_id = await counter.carried(await counter.routed())
     asked = await counter.desk.waiting(task_id)
     await counter.desk.restart()
-    _wire(counter.desk)
     again = await counter.desk.waiting(task_id)
     assert (again.approval_id, again.digest) == (asked.approval_id, asked.digest)
     await counter.desk.decide(again)

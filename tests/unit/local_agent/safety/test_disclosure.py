@@ -46,6 +46,7 @@ def test_where_a_person_is_asked_nothing_leaves_by_itself() -> None:
 
 
 @pytest.mark.requirement("R54")
+@pytest.mark.requirement("R55")
 @pytest.mark.parametrize("level", ["summary", "full"])
 def test_no_secret_leaves(level: DisclosureLevel) -> None:
     found = released(f"The key is {KEY}, as in the file.", level)

@@ -122,6 +122,13 @@ def test_a_long_listing_is_found_wherever_it_comes_from() -> None:
     assert blocks(quoted([*listing[:20], PROSE, *listing[:20]]), "") == []
 
 
+def test_a_short_sentence_around_a_listing_is_none_of_it() -> None:
+    listing = [f"key_{number}" for number in range(31)]
+    assert blocks("\n".join(["Here you are:", *listing, "Done."]), "") == [Block(1, 31, 31)]
+    code = [f"key_{number}: 1" for number in range(40)]
+    assert blocks("\n".join(["It adds up.", "```", *code, "```"]), "") == [Block(1, 42, 40)]
+
+
 def test_two_short_quotations_with_prose_between_them_are_two() -> None:
     assert blocks(quoted([*LINES[0:15], PROSE, *LINES[40:55]])) == []
     assert len(blocks(quoted([*LINES[0:21], PROSE, *LINES[40:61]]))) == 2

@@ -8,7 +8,7 @@ import pytest
 
 from common.clock import ManualClock
 from local_agent.store.journal import Journal
-from local_agent.store.turns import StoredTurn, Used
+from local_agent.store.turns import Failed, StoredTurn, Used
 from tests.sealed import AGENT
 
 
@@ -47,4 +47,17 @@ def test_what_was_used_is_summed_by_model_since_a_moment(journal: Journal) -> No
         Used("deepseek", 2, 1, 20, 10),
     ]
     assert list(journal.turns.used_since(9000)) == []
+    journal.close()
+
+
+def test_the_last_failure_of_each_model_is_told(journal: Journal) -> None:
+    for row in (
+        turn(outcome="model.cut"),
+        turn(outcome="model.busy", at=3000),
+        turn(at=4000),
+        turn(model="codex", outcome="model.key", at=10),
+    ):
+        journal.turns.add(row)
+    assert list(journal.turns.failed_since(1000)) == [Failed("deepseek", 3000, "model.busy")]
+    assert next(iter(journal.turns.failed_since(0))) == Failed("codex", 10, "model.key")
     journal.close()

@@ -117,7 +117,7 @@ async def test_there_is_no_terminal_and_nothing_else_to_ask_for(desk: AcpDesk) -
 
 
 async def test_files_that_go_through_us_are_held_to_the_same_bounds(desk: AcpDesk) -> None:
-    steps = [
+    steps: list[dict[str, Any]] = [
         {"do": "write_through", "path": "new.py", "text": "new\n"},
         {"do": "write_through", "path": "../outside", "text": "x"},
         {"do": "write_through", "path": ".git/hooks/pre-commit", "text": "x"},

@@ -558,6 +558,26 @@ async def test_what_a_killed_agent_has_left_is_removed(start: Starting, tmp_path
     assert (tmp_path / "codex").stat().st_mode & 0o777 == 0o700
 
 
+async def test_who_fails_to_listen_is_not_left_waiting(
+    start: Starting, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(_: ModelEvent) -> None:
+        raise ValueError("of the reader")
+
+    backend, _ = start([text("done")])
+    assert await code_of(backend.ask(question(), fail)) == "model.ended"
+    assert "codex client failed" in caplog.text
+    assert (await backend.ask(question(), Heard())).text == "done"
+
+
+async def test_closing_ends_what_is_running(start: Starting) -> None:
+    backend, scripted = start([HANG])
+    asking = asyncio.ensure_future(backend.ask(question(), Heard()))
+    await until(lambda: bool(scripted.sent("turn/start")))
+    await asyncio.wait_for(backend.aclose(), 5)
+    assert await code_of(asking) == "model.ended"
+
+
 async def test_json_is_asked_for_by_its_schema(start: Starting) -> None:
     backend, scripted = start([text('{"kind": "change", "sure": 0.9}')])
     reply = await backend.ask(question(want="json", schema=SCHEMA), Heard())
@@ -566,7 +586,7 @@ async def test_json_is_asked_for_by_its_schema(start: Starting) -> None:
 
 
 async def test_what_is_no_json_is_asked_for_once_more(start: Starting) -> None:
-    backend, scripted = start([text("Sure!")], [text("{}")], [text("Sure!")])
+    backend, scripted = start([text("Sure!")], [text("```json\n{}\n```")], [text("Sure!")])
     assert (await backend.ask(question(want="json", schema=SCHEMA), Heard())).text == "{}"
     first, second = scripted.sent("turn/start")
     assert first["threadId"] == second["threadId"]

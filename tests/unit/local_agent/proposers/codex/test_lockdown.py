@@ -104,8 +104,11 @@ def test_what_was_left_is_removed_and_nothing_else(tmp_path: Path) -> None:
     folder = tmp_path / "codex"
     left, kept = make_place(folder, QUICK), folder / "other"
     kept.mkdir()
+    for number, target in enumerate((kept, tmp_path / "codex", Path(tempfile.gettempdir()))):
+        (folder / f"run-{number}").mkdir()
+        (folder / f"run-{number}/desk").symlink_to(target)
     (left.codex_home / "state").symlink_to(kept)
     remove_left(folder)
     assert list(folder.iterdir()) == [kept]
-    remove_place(left)  # the rest of it, without a word about what is gone
     assert not left.desk.exists()
+    remove_place(left)  # without a word about what is gone

@@ -1,0 +1,167 @@
+"""What each language's own tool runs where no task runner names it.  Pure; one table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from local_agent.workspace.project.model import Folder, Goal, Narrowing, Recipe
+from local_agent.workspace.project.python import python
+from local_agent.workspace.project.runners import package_manager
+
+_MANY: Final = 10  # solutions of .NET; of more none is meant
+_CMAKE_FOLDERS: Final = ("build", "out", "cmake-build-debug", "cmake-build-release")
+
+
+@dataclass(frozen=True, slots=True)
+class _Tool:
+    """The commands of one ecosystem.
+
+    Attributes:
+        files: One of them tells that it is used.
+        argv: Of each goal, its words with a blank between.
+        narrows: How its tests are narrowed.
+    """
+
+    files: tuple[str, ...]
+    argv: Mapping[Goal, str]
+    narrows: Narrowing = "none"
+
+
+# fmt: off
+_TOOLS: Final = (
+    _Tool(("Cargo.toml",), {
+        "test": "cargo test", "build": "cargo build", "lint": "cargo clippy",
+        "format": "cargo fmt", "format-check": "cargo fmt --check",
+        "typecheck": "cargo check", "check": "cargo check",
+    }, "cargo"),
+    _Tool(("go.mod",), {
+        "test": "go test ./...", "build": "go build ./...", "lint": "go vet ./...",
+        "format": "gofmt -w .", "format-check": "gofmt -l .",
+        "typecheck": "go build ./...", "check": "go vet ./...",
+    }, "go"),
+    _Tool(("mvnw",), {"test": "./mvnw test", "build": "./mvnw package", "check": "./mvnw verify"}),
+    _Tool(("pom.xml",), {"test": "mvn test", "build": "mvn package", "check": "mvn verify"}),
+    _Tool(("gradlew",), {
+        "test": "./gradlew test", "build": "./gradlew build", "check": "./gradlew check",
+    }),
+    _Tool(("build.gradle", "build.gradle.kts"), {
+        "test": "gradle test", "build": "gradle build", "check": "gradle check",
+    }),
+    _Tool((".rspec",), {"test": "bundle exec rspec"}, "paths"),
+    _Tool(("Rakefile",), {"test": "bundle exec rake test"}),
+    _Tool((".rubocop.yml",), {
+        "lint": "bundle exec rubocop", "format": "bundle exec rubocop -a",
+        "format-check": "bundle exec rubocop",
+    }),
+    _Tool(("phpunit.xml", "phpunit.xml.dist"), {"test": "vendor/bin/phpunit"}),
+    _Tool(("mix.exs",), {
+        "test": "mix test", "build": "mix compile", "format": "mix format",
+        "format-check": "mix format --check-formatted",
+    }, "paths"),
+    _Tool(("deno.json", "deno.jsonc"), {
+        "test": "deno test", "lint": "deno lint", "format": "deno fmt",
+        "format-check": "deno fmt --check", "typecheck": "deno check .", "check": "deno check .",
+    }, "paths"),
+    _Tool(("Package.swift",), {"test": "swift test", "build": "swift build"}),
+    _Tool(("build.zig",), {"test": "zig build test", "build": "zig build"}),
+    _Tool(("stack.yaml",), {"test": "stack test", "build": "stack build"}),
+)
+# Programs of node_modules, by the package that brings them; npx is kept from fetching any.
+_PACKAGES: Final[Mapping[Goal, tuple[tuple[str, str], ...]]] = {
+    "test": (("vitest", "vitest run"), ("jest", "jest")),
+    "lint": (("eslint", "eslint ."),),
+    "typecheck": (("typescript", "tsc --noEmit"),),
+    "format": (("prettier", "prettier --write ."),),
+    "format-check": (("prettier", "prettier --check ."),),
+}
+# fmt: on
+# A wrapper that lies in the project stands for the program of the same name.
+_REPLACED: Final = {"pom.xml": "mvnw", "build.gradle": "gradlew", "build.gradle.kts": "gradlew"}
+_AFTER_PROGRAM: Final = {
+    "make": "-C",
+    "npm": "--prefix",
+    "pnpm": "--dir",
+    "yarn": "--cwd",
+    "bun": "--cwd",
+    "uv": "--directory",
+    "poetry": "--directory",
+    "mvn": "-f",
+    "gradle": "-p",
+}
+
+
+def usual(folder: Folder, goal: Goal) -> list[Recipe]:
+    """Return what the tools of its languages would run, one for each that is set up."""
+    found = [*python(folder, goal), *_packages(folder, goal), *_dotnet(folder, goal)]
+    found += _cmake(folder, goal)
+    for tool in _TOOLS:
+        file = folder.has(*tool.files)
+        if file and goal in tool.argv and _REPLACED.get(file, "") not in folder.names:
+            narrows: Narrowing = tool.narrows if goal == "test" else "none"
+            argv = tuple(tool.argv[goal].split())
+            found.append(Recipe(argv, folder.at(file), argv[0], narrows, folder.path))
+    return found
+
+
+def into(recipe: Recipe) -> Recipe | None:
+    """Return a recipe of a folder below as it runs from the top; None where it cannot."""
+    argv, at = recipe.argv, recipe.folder
+    if not at:
+        return recipe
+    program, rest = argv[0], argv[1:]
+    if program in _AFTER_PROGRAM:
+        return _with(recipe, (program, _AFTER_PROGRAM[program], at, *rest))
+    if program == "cargo":
+        return _with(recipe, (program, rest[0], "--manifest-path", f"{at}/Cargo.toml", *rest[1:]))
+    if program == "go":
+        return _with(recipe, (program, rest[0], "-C", at, *rest[1:]))
+    if argv[:3] == ("python", "-m", "pytest") or program == "dotnet":
+        return _with(recipe, (*argv, at))
+    return None
+
+
+def _with(recipe: Recipe, argv: tuple[str, ...]) -> Recipe:
+    return Recipe(argv, recipe.because, recipe.what, folder=recipe.folder)
+
+
+def _packages(folder: Folder, goal: Goal) -> Iterator[Recipe]:
+    if folder.path:
+        return
+    bring = ("dependencies", "devDependencies")
+    wanted = {name for key in bring for name in folder.table("package.json", key)}
+    run = {"pnpm": "pnpm exec", "yarn": "yarn run", "bun": "bunx --no-install"}
+    launch = run.get(package_manager(folder), "npx --no-install")
+    for package, argv in _PACKAGES.get(goal, ()):
+        if package in wanted:
+            narrows: Narrowing = "paths" if goal == "test" else "none"
+            words = (*launch.split(), *argv.split())
+            yield Recipe(words, "package.json", package, narrows)
+            return
+
+
+def _dotnet(folder: Folder, goal: Goal) -> Iterator[Recipe]:
+    argv = {
+        "test": ("test",),
+        "build": ("build",),
+        "format": ("format",),
+        "format-check": ("format", "--verify-no-changes"),
+    }.get(goal)
+    named = sorted(name for name in folder.names if name.endswith((".sln", ".slnx")))
+    if argv is None or len(named) > _MANY:
+        return
+    for name in named:
+        which = (name,) if len(named) > 1 else ()
+        words = ("dotnet", *argv[:1], *which, *argv[1:])
+        yield Recipe(words, folder.at(name), "dotnet", folder=folder.path)
+
+
+def _cmake(folder: Folder, goal: Goal) -> Iterator[Recipe]:
+    made = next((name for name in _CMAKE_FOLDERS if f"{name}/CMakeCache.txt" in folder.names), "")
+    if "CMakeLists.txt" not in folder.names or not made or folder.path:
+        return
+    if goal == "test":
+        yield Recipe(("ctest", "--test-dir", made), "CMakeLists.txt", "ctest")
+    elif goal == "build":
+        yield Recipe(("cmake", "--build", made), "CMakeLists.txt", "cmake")

@@ -1,0 +1,178 @@
+"""However a workspace and a request look, a model is shown no more than the limits."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from local_agent.context.budget import Budget, Candidate, Kind
+from local_agent.context.collected import Around
+from local_agent.context.collector import Collector
+from local_agent.context.cutting import cut_lines, readable
+from local_agent.context.diagnostics import parse_diagnostics
+from local_agent.workspace import files
+from local_agent.workspace.files import Listing, SearchResult
+from local_agent.workspace.git import ChangedFile, Changes
+from local_agent.workspace.registry import Workspace
+
+KINDS: tuple[Kind, ...] = ("file", "selection", "tree", "git", "changes", "diagnostics")
+CANDIDATE = st.builds(
+    Candidate,
+    kind=st.sampled_from(KINDS),
+    path=st.sampled_from(["", *(f"{number}.py" for number in range(15))]),
+    size=st.integers(0, 30_000),
+    why=st.just("named"),
+    priority=st.integers(0, 2),
+)
+CANDIDATES = st.lists(CANDIDATE, max_size=40)
+BUDGET = st.builds(
+    Budget,
+    max_files=st.integers(0, 12),
+    max_file_bytes=st.integers(0, 15_000),
+    max_total_bytes=st.integers(0, 70_000),
+)
+_PIECES = (
+    *(
+        "a",
+        "b c",
+        "def load():",
+        "测",
+        "\t",
+        "x" * 300,
+        "ghp_" + "a1B2" * 9,
+        "\u202e",
+        "password=x",
+    ),
+    *(
+        "-----BEGIN RSA PRIVATE KEY-----",
+        "MIIEowIBAAKCAQEA7bq" * 3,
+        "-----END RSA PRIVATE KEY-----",
+    ),
+)
+_BYTES = (b"\n", b"\r\n", b"\n\n", b"\xff", b"\x1b[31m", b"\x07", b"\n" * 50)
+CONTENT = st.lists(st.sampled_from([*map(str.encode, _PIECES), *_BYTES]), max_size=60).map(b"".join)
+
+
+@pytest.mark.requirement("NL-5.1")
+@given(CANDIDATES, BUDGET)
+def test_a_division_keeps_its_limits_and_accounts_for_everything(
+    candidates: list[Candidate], budget: Budget
+) -> None:
+    division = budget.divide(candidates)
+    grants = division.grants
+    assert sum(grant.granted for grant in grants) <= budget.max_total_bytes
+    assert len({grant.candidate.path for grant in grants} - {""}) <= budget.max_files
+    by_file: Counter[str] = Counter()
+    for grant in grants:
+        assert 0 <= grant.granted <= grant.candidate.size
+        by_file[grant.candidate.path] += grant.granted if grant.candidate.path else 0
+    assert max(by_file.values(), default=0) <= budget.max_file_bytes
+    told = Counter((grant.candidate.path, grant.candidate.size) for grant in grants)
+    told.update((one.path, one.size) for one in division.left_out)
+    assert told == Counter((one.path, one.size) for one in candidates)
+
+
+@given(CANDIDATES, BUDGET, st.integers(0, 20_000))
+def test_more_room_takes_nothing_from_anybody(
+    candidates: list[Candidate], budget: Budget, more: int
+) -> None:
+    wider = replace(budget, max_total_bytes=budget.max_total_bytes + more)
+    before = {id(grant.candidate): grant.granted for grant in budget.divide(candidates).grants}
+    after = {id(grant.candidate): grant.granted for grant in wider.divide(candidates).grants}
+    assert all(after[one] >= size for one, size in before.items())
+
+
+@given(CANDIDATES, CANDIDATE, BUDGET)
+def test_who_comes_last_takes_nothing_from_anybody(
+    candidates: list[Candidate], last: Candidate, budget: Budget
+) -> None:
+    before = budget.divide(candidates).grants
+    after = budget.divide([*candidates, replace(last, priority=3)]).grants
+    assert after[: len(before)] == before
+
+
+@settings(deadline=None)
+@given(CONTENT, st.integers(0, 3000), st.lists(st.integers(-2, 200), max_size=6))
+def test_what_is_cut_fits_and_keeps_the_numbers_of_its_lines(
+    content: bytes, limit: int, matters: list[int]
+) -> None:
+    lines = readable(content)
+    cuttings = cut_lines(lines, limit, matters)
+    assert sum(len(one.text.encode()) for one in cuttings) <= limit
+    for one in cuttings:
+        assert one.text.count("\n") == one.lines
+        assert "a1B2a1B2" not in one.text
+        for number, line in enumerate(one.text.splitlines()[:1], start=one.first_line):
+            plain = "redacted" not in line and len(line) < 300
+            assert not plain or line == lines[number - 1]
+    assert not any(char in one.text for one in cuttings for char in "\x1b\x07\r")
+
+
+@given(st.text(max_size=2000), st.sampled_from(["/w", "/", "/a b"]))
+def test_no_text_leads_out_of_the_workspace(text: str, workspace: str) -> None:
+    for one in parse_diagnostics(text, workspace=workspace):
+        assert not one.path.startswith("/")
+        assert ".." not in one.path.split("/")
+        assert one.path.isprintable()
+
+
+@pytest.mark.requirement("NL-5.1", "R52")
+@given(
+    st.dictionaries(
+        st.sampled_from([f"{a}/{b}.py" for a in ("src", "lib", "tests") for b in "abcdefgh"]),
+        CONTENT,
+        max_size=16,
+    ),
+    st.lists(st.sampled_from(["a.py", "src", "lib/b.py", "gone.py", ".env", "../x"]), max_size=6),
+    st.sampled_from(["", "explain my changes", "src/a.py:3: error: broken", "why does it fail"]),
+    st.none() | st.tuples(st.integers(0, 40), st.integers(0, 40)),
+)
+@settings(max_examples=15, deadline=None)
+def test_a_context_keeps_the_limits(
+    contents: dict[str, bytes], names: list[str], text: str, selection: tuple[int, int] | None
+) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place).resolve()
+        for name, content in ({".env": b"SECRET=topsecret\n"} | contents).items():
+            (folder / name).parent.mkdir(exist_ok=True)
+            (folder / name).write_bytes(content * 5)
+        around = Around(active_file="src/a.py", selection=selection)
+        collected = asyncio.run(
+            _collector([*contents]).collect(
+                Workspace(name="w", path=folder),
+                files=names,
+                names=["load"],
+                text=text,
+                around=around,
+            )
+        )
+    sizes: Counter[str] = Counter()
+    for piece in collected.pieces:
+        sizes[piece.path] += len(piece.text.encode())
+    assert sum(sizes.values()) <= 60_000
+    assert len(sizes.keys() - {""}) <= 10
+    assert max((size for path, size in sizes.items() if path), default=0) <= 12_000
+    assert "topsecret" not in "".join(piece.text for piece in collected.pieces)
+    assert len(collected.used) == len(collected.pieces)
+
+
+def _collector(changed: list[str]) -> Collector:
+    async def list_files(workspace: Workspace) -> Listing:
+        return await files.list_files(workspace.path)
+
+    async def search(workspace: Workspace, query: str) -> SearchResult:
+        return await files.search(workspace.path, query, finder="python")
+
+    async def local_changes(path: Path) -> Changes:
+        del path
+        found = tuple(ChangedFile(name, "modified", 1, 1) for name in (".env", *changed))
+        return Changes("main", None, None, None, found, len(found), 1, 1)
+
+    return Collector(list_files=list_files, search=search, local_changes=local_changes)

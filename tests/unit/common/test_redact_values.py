@@ -1,0 +1,94 @@
+"""What a value has to look like under a name, and what stands in for one."""
+
+from __future__ import annotations
+
+import pytest
+
+from common.redact_values import Named, Style, is_secret, is_stand_in, looks_random
+
+RANDOM = "k3J9" + "xQ2m" * 3 + "Zp7w"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "",
+        "xxxx",
+        "****",
+        "<token>",
+        "${TOKEN}",
+        "$TOKEN",
+        "{{ token }}",
+        "a...b",
+        "your-api-key",
+        "YOUR_TOKEN_1",
+        "[redacted]",
+        "%(password)s",
+        "sha256:" + "ab" * 32,
+        r"[^\W\d]\w*",
+    ],
+)
+def test_what_refers_to_a_secret_or_masks_one_stands_in_for_it(value: str) -> None:
+    assert is_stand_in(value)
+    assert not is_secret(value, Named.PASSWORD, "quoted")
+
+
+@pytest.mark.parametrize("value", ["hunter2", "S3cret!", RANDOM, "correct horse battery"])
+def test_what_could_be_one_does_not(value: str) -> None:
+    assert not is_stand_in(value)
+    assert is_secret(value, Named.PASSWORD, "quoted")
+
+
+@pytest.mark.parametrize(
+    ("value", "named", "style", "secret"),
+    [
+        (RANDOM, Named.NOTHING, "quoted", False),
+        (RANDOM, Named.HINT, "quoted", True),
+        (RANDOM, Named.HINT, "prose", False),
+        (RANDOM, Named.SECRET, "prose", True),
+        ("hunter", Named.PASSWORD, "shell", True),
+        ("settings.password", Named.PASSWORD, "shell", False),
+        ("hunter", Named.PASSWORD, "bare", False),
+        ("123456", Named.PASSWORD, "bare", True),
+        ("123456", Named.SECRET, "bare", False),
+        ("abcd", Named.SECRET, "quoted", True),
+        ("abcd", Named.TOKEN, "quoted", False),
+        ("abcdefghijklmnopqrstuvwx", Named.TOKEN, "quoted", True),
+        ("upgrades", Named.TOKEN, "quoted", False),
+        ("userPassword", Named.PASSWORD, "quoted", False),
+        ("challengePassword", Named.PASSWORD, "quoted", False),
+        ("PKCS7PrivateKeyTypes", Named.SECRET, "bare", False),
+        ("uint256", Named.SECRET, "bare", False),
+        ("/run/secrets/db", Named.PASSWORD, "quoted", False),
+        ("/k3J9xQ2m/Zp7w4d5", Named.PASSWORD, "quoted", True),
+        ("https://vault.example.com/1", Named.SECRET, "quoted", False),
+        ("base64-encoded", Named.SECRET, "prose", False),
+        ("绝密", Named.PASSWORD, "quoted", False),
+        ("绝密 hunter2hunter", Named.PASSWORD, "quoted", True),
+        (" + repr(x)", Named.PASSWORD, "quoted", False),
+        ("Invalid or expired token", Named.SECRET, "quoted", False),
+        ("TODAY_1001_OF_MANY_1", Named.HINT, "quoted", False),
+        ("aa11" * 6, Named.HINT, "quoted", False),
+    ],
+)
+def test_the_more_a_name_says_the_less_a_value_has_to(
+    value: str, named: Named, style: Style, secret: bool
+) -> None:
+    assert is_secret(value, named, style) is secret
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "short1",
+        "with blank 12345678",
+        "0192f3c4-5d6e-7f80-9a1b-2c3d4e5f6071",
+        "x" * 20,
+        "1" * 20,
+        "release-2026-of-the-house",
+        "report_of_2026_01.json",
+    ],
+)
+def test_ids_words_and_numbers_are_not_random(value: str) -> None:
+    assert not looks_random(value)
+    assert looks_random(RANDOM)

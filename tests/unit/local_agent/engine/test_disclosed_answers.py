@@ -1,0 +1,137 @@
+"""Questions from the chat through the whole engine: what the chat hears, at each level."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from common.model.state import FINAL, Reason
+from common.sentences import say
+from local_agent import disclosure_replies as words
+from local_agent.errors import ModelError
+from local_agent.proposers.coding import Chosen
+from local_agent.proposers.model import Reply
+from local_agent.workspace.registry import DisclosureLevel
+from tests.desk import Desk
+from tests.scripted_model import ScriptedModel, Step, writes
+
+CART = "\n".join(f"total_{number} = add(total_{number - 1}, price)" for number in range(40))
+ASKED = "@dev explain cart.py"
+BRIEFLY = "It adds the prices up."
+HERE: dict[str, Any] = {"source": "local_ui", "channel": "terminal", "gateway_key_id": None}
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    (folder / "cart.py").write_text(f"{CART}\n", encoding="utf-8")
+    async with Desk(folder) as desk:
+        yield desk
+
+
+def answers(desk: Desk, *said: str, level: DisclosureLevel = "summary", **budget: int) -> None:
+    scripts: list[list[Step]] = [[Reply(text)] for text in said]
+    desk.chosen = Chosen(ScriptedModel(*scripts))
+    changed = replace(desk.shelf.entries[0], disclosure=level, **budget)  # type: ignore[arg-type]  # counts
+    desk.shelf.entries[0] = changed
+
+
+async def told(desk: Desk) -> str:
+    return json.dumps(await desk.reports(), ensure_ascii=False)
+
+
+async def audited(desk: Desk) -> list[str]:
+    def read() -> list[str]:
+        bodies = [json.loads(body) for _, _, body, _ in desk.db.journal.audit.entries()]
+        return [one["event"] for one in bodies if one["event"].startswith("disclosure.")]
+
+    return await desk.db.run(read)
+
+
+@pytest.mark.requirement("R53")
+async def test_the_chat_hears_an_answer_without_what_was_copied(desk: Desk) -> None:
+    answers(desk, f"{BRIEFLY}\n```\n{CART}\n```")
+    task = await desk.done(ASKED)
+    assert task.reason is Reason.COMPLETED
+    assert BRIEFLY in await told(desk)
+    assert "total_7" not in await told(desk)
+    assert "total_7" in json.loads(task.proposal_json or "")["details"]
+    assert await audited(desk) == ["disclosure.read", "disclosure.answered"]
+
+
+@pytest.mark.requirement("R53")
+@pytest.mark.requirement("P1")
+async def test_at_ask_the_chat_hears_nothing_until_a_person_has_released_it(desk: Desk) -> None:
+    answers(desk, BRIEFLY, level="ask")
+    task_id = await desk.ask(ASKED)
+    asked = await desk.waiting(task_id)
+    assert BRIEFLY not in await told(desk)
+    assert say(words.KEPT_THERE, "en") in await told(desk)
+    await desk.decide(asked)
+    assert (await desk.until(task_id, *FINAL)).reason is Reason.COMPLETED
+    assert (await desk.reports())[-1]["summary"] == BRIEFLY
+
+
+@pytest.mark.requirement("R53")
+async def test_at_ask_a_rejected_answer_is_never_told(desk: Desk) -> None:
+    answers(desk, BRIEFLY, level="ask")
+    task_id = await desk.ask(ASKED)
+    await desk.decide(await desk.waiting(task_id), "reject")
+    assert (await desk.until(task_id, *FINAL)).reason is Reason.REJECTED
+    assert BRIEFLY not in await told(desk)
+
+
+@pytest.mark.requirement("R53")
+async def test_over_the_budget_no_model_is_asked(desk: Desk) -> None:
+    answers(desk, BRIEFLY, BRIEFLY, daily_reads=1)
+    assert (await desk.done(ASKED)).reason is Reason.COMPLETED
+    refused = await desk.done(ASKED)
+    assert refused.reason is Reason.REFUSED
+    assert "00:00" in (refused.summary or "")
+    assert await audited(desk) == ["disclosure.read", "disclosure.answered"]
+
+
+async def test_a_question_that_its_model_failed_to_answer_counts(desk: Desk) -> None:
+    answers(desk, daily_reads=1)
+    desk.chosen = Chosen(ScriptedModel([ModelError("model.server")]))
+    assert (await desk.done(ASKED)).reason is Reason.FAILED
+    assert await audited(desk) == ["disclosure.read"]
+    assert (await desk.done(ASKED)).reason is Reason.REFUSED
+
+
+async def test_who_asks_here_hears_everything_and_it_costs_nothing(desk: Desk) -> None:
+    answers(desk, f"{BRIEFLY}\n{CART}", level="ask", daily_reads=0)
+    task = await desk.done(ASKED, **HERE)
+    assert task.reason is Reason.COMPLETED
+    assert await audited(desk) == []
+    assert await told(desk) == "[]"
+
+
+@pytest.mark.parametrize(
+    ("asked", "files"), [("@dev search total_7", ["cart.py"]), ("@dev review", [])]
+)
+async def test_a_search_and_a_review_are_reads_as_well(
+    desk: Desk, asked: str, files: list[str]
+) -> None:
+    answers(desk, level="ask")
+    desk.chosen = None
+    waiting = await desk.waiting(await desk.ask(asked))
+    assert waiting.seal.action == "disclose"
+    assert [file["path"] for file in waiting.seal.payload["files"]] == files
+    assert (await audited(desk))[-1] == "disclosure.answered"
+
+
+@pytest.mark.requirement("R53")
+async def test_at_ask_a_proposed_change_is_told_without_its_files(desk: Desk) -> None:
+    answers(desk, level="ask")
+    desk.chosen = Chosen(ScriptedModel([writes("cart.py", "total = 0\n"), Reply("Done.")]))
+    asked = await desk.waiting(await desk.ask("@dev change cart.py to add nothing"))
+    assert asked.seal.action == "apply_diff"
+    assert "cart.py" not in await told(desk)
+    assert say(words.CHANGE_THERE, "en") in await told(desk)

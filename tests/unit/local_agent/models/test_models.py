@@ -1,0 +1,154 @@
+"""Which models there are, which one is asked, and what is said of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from common.errors import ConfigError, InputError, StateError
+from common.home import Home
+from common.keystore import FileKeystore
+from local_agent.errors import ModelError
+from local_agent.models.keyed import KeyedBackend
+from local_agent.models.keys import ModelKeys
+from local_agent.models.models import Models
+from local_agent.models.preparing import Around
+from local_agent.proposers.acp.backend import AcpBackend
+from local_agent.proposers.http.backend import HttpBackend
+from local_agent.settings import AgentSettings
+from tests.model_script import text
+from tests.model_server import ModelServer
+
+HTTP = {"kind": "http", "model": "m-1", "base_url": "https://api.example/v1"}
+CODEX = {"kind": "codex", "model": "gpt-5.5"}
+ACP = {"kind": "acp", "program": "/opt/agent/bin/agent"}
+KEY = "sk-0123456789abcdef"
+
+
+def refuse(
+    argv: Sequence[str], *, scratch: Path, own: Path, read_only: Sequence[Path]
+) -> tuple[Sequence[str], bytes]:
+    """Contain nothing."""
+    raise StateError("sandbox.none")
+
+
+class Desk:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.keys = ModelKeys(FileKeystore(folder / "keys"))
+
+    def models(self, asked: str | None = None, **tables: Any) -> Models:
+        places = Home(self.folder / "config", self.folder / "state", self.folder / "run")
+        around = Around(places=places, environ={}, workspaces=lambda: (), contain=refuse)
+        settings = AgentSettings(model=asked, models=tables)
+        return Models(settings, keys=self.keys, around=around)
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path)
+
+
+async def test_without_models_nobody_is_asked(desk: Desk) -> None:
+    models = desk.models()
+    await models.start()
+    assert (models.choose(), models.name(), models.configured()) == (None, "", [])
+    with pytest.raises(StateError) as refused:
+        await models.check("")
+    assert refused.value.code == "models.none"
+    await models.aclose()
+
+
+@pytest.mark.parametrize(
+    ("table", "kind", "whole", "redacted"),
+    [
+        (HTTP, HttpBackend, False, False),
+        (CODEX, KeyedBackend, True, False),
+        (ACP, AcpBackend, True, True),
+    ],
+)
+async def test_each_kind_has_its_backend_and_its_kind_of_copy(
+    desk: Desk, table: dict[str, Any], kind: type, whole: bool, redacted: bool
+) -> None:
+    models = desk.models(one=table)
+    chosen = models.choose()
+    assert chosen is not None
+    assert isinstance(chosen.backend, kind)
+    assert (chosen.backend.name, chosen.whole, chosen.redacted) == ("one", whole, redacted)
+    again = models.choose()
+    assert again is not None
+    assert again.backend is chosen.backend
+    await models.aclose()
+
+
+async def test_the_one_that_is_named_is_asked(desk: Desk) -> None:
+    models = desk.models("two", one=HTTP, two=CODEX)
+    chosen = models.choose()
+    assert chosen is not None
+    assert (models.name(), chosen.backend.name) == ("two", "two")
+
+
+@pytest.mark.requirement("R15")
+@pytest.mark.parametrize("table", [HTTP, CODEX])
+@pytest.mark.parametrize(
+    "url", ["http://api.example/v1", "https://user:pw@api.example/v1", "ftp://x", "https://x/?k=1"]
+)
+def test_an_address_that_may_not_be_dialled_is_found_at_the_start(
+    desk: Desk, table: dict[str, Any], url: str
+) -> None:
+    with pytest.raises(ConfigError) as refused:
+        desk.models(one=table | {"base_url": url})
+    assert refused.value.code == "models.base-url"
+
+
+def test_all_are_told_the_one_that_is_asked_first(desk: Desk) -> None:
+    desk.keys.put("zeta", KEY)
+    (desk.folder / "keys" / "model-alpha.key").write_text("!!", encoding="utf-8")
+    (desk.folder / "keys" / "model-alpha.key").chmod(0o600)
+    prices = {"price_input": 0.5, "price_output": 2.0, "currency": "CNY"}
+    models = desk.models("zeta", alpha=ACP, beta=CODEX, zeta=HTTP | prices)
+    told = models.configured()
+    assert [(one.name, one.kind, one.provided, one.is_asked, one.key) for one in told] == [
+        ("zeta", "http", "m-1", True, "file"),
+        ("alpha", "acp", "agent", False, "broken"),
+        ("beta", "codex", "gpt-5.5", False, None),
+    ]
+    assert (told[0].price_input, told[0].price_output, told[0].currency) == (0.5, 2.0, "CNY")
+
+
+@pytest.mark.requirement("R54")
+async def test_keys_are_known_secrets_from_the_start(desk: Desk) -> None:
+    await asyncio.to_thread(desk.keys.put, "one", KEY)
+    models = desk.models(one=HTTP)
+    assert models.secrets() == ()
+    await models.start()
+    assert KEY in models.secrets()
+
+
+async def test_a_name_that_no_table_has_is_not_asked(desk: Desk) -> None:
+    with pytest.raises(InputError) as refused:
+        await desk.models(one=HTTP).check("two")
+    assert refused.value.facts == {"name": "two", "known": "one"}
+
+
+async def test_a_check_asks_the_model_with_its_key(desk: Desk) -> None:
+    await asyncio.to_thread(desk.keys.put, "one", KEY)
+    async with ModelServer(text("ready")) as server:
+        models = desk.models(one=HTTP | {"base_url": server.base_url})
+        name, health = await models.check("")
+        await models.aclose()
+    assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
+    assert (name, health.model, health.version) == ("one", "m-1", "chat")
+
+
+async def test_an_agent_without_a_sandbox_is_told_of(desk: Desk, tmp_path: Path) -> None:
+    program = tmp_path / "agent"
+    program.write_text("#!/bin/sh\n", encoding="utf-8")
+    program.chmod(0o755)
+    with pytest.raises(ModelError) as failed:
+        await desk.models(one={"kind": "acp", "program": str(program)}).check("one")
+    assert failed.value.code == "model.uncontained"
