@@ -93,3 +93,55 @@ ASKED_THERE = Sentence(
     zh="聊天中不能批准：{task} 正在等待电脑上的决定，已在那里再次显示。"
     "也可在其终端运行：codexbridge approve {task}",
 )
+
+# --- commands that the project's own files name ---------------------------------------------
+
+INFERRED = Sentence(
+    en="No command was named; this one is from {file} ({what}).",
+    zh="未指定命令；该命令取自 {file}（{what}）。",
+)
+REASON_INFERRED = Sentence(
+    en="no command was named; {file} has this one ({what})",
+    zh="未指定命令；取自 {file}（{what}）",
+)
+SEVERAL_COMMANDS = Sentence(
+    en="There is more than one way to {goal} here, and none is set, so nothing was run. Say which, "
+    "for example “{prefix} run {command}”:",
+    zh="这里{goal}的方式不止一种，且未设置用哪一种，因此没有运行任何命令。"
+    "请说明用哪一个，例如“{prefix} 运行 {command}”：",
+)
+COMMAND_ROW = Sentence(en="`{command}` ({file})", zh="`{command}`（{file}）")
+NO_COMMAND_FOUND = Sentence(
+    en="Nothing in workspace {workspace} tells how to {goal}, so nothing was run. Name the "
+    "command: “{prefix} run …”.",
+    zh="工作区 {workspace} 中没有说明如何{goal}，因此没有运行任何命令。"
+    "请写出命令：“{prefix} 运行 …”。",
+)
+PART_NOT_TAKEN = Sentence(
+    en="“{part}” is not taken into account: how to {goal} only there is not known here.",
+    zh="“{part}”未被考虑：这里不知道如何只对它{goal}。",
+)
+FILE_IGNORED = {
+    "too-large": Sentence(
+        en="{file} was not looked at: it is too large.", zh="没有查看 {file}：文件过大。"
+    ),
+    "malformed": Sentence(
+        en="{file} was not looked at: it cannot be parsed.", zh="没有查看 {file}：无法解析。"
+    ),
+    "unreadable": Sentence(
+        en="{file} was not looked at: it cannot be read.", zh="没有查看 {file}：无法读取。"
+    ),
+    "does-not-end": Sentence(
+        en="A script in {file} is not taken: it watches and does not end by itself.",
+        zh="没有采用 {file} 中的脚本：它会持续监视，不会自行结束。",
+    ),
+}
+GOALS = {
+    "test": Sentence(en="run the tests", zh="运行测试"),
+    "build": Sentence(en="build", zh="构建"),
+    "lint": Sentence(en="lint", zh="运行静态检查"),
+    "format": Sentence(en="format the code", zh="格式化代码"),
+    "format-check": Sentence(en="check the formatting", zh="检查格式"),
+    "typecheck": Sentence(en="check the types", zh="检查类型"),
+    "check": Sentence(en="run the checks", zh="运行检查"),
+}

@@ -11,7 +11,6 @@ from dataclasses import asdict
 from typing import Any, Final, Protocol
 
 from common.clock import Clock, SystemClock
-from common.errors import StateError
 from local_agent.control.arguments import Arguments
 from local_agent.proposers.model import Health
 from local_agent.store.journal import Journal
@@ -52,22 +51,6 @@ class Models(Protocol):
     async def check(self, name: str) -> tuple[str, Health]:
         """Ask the smallest question; return its name and what it is."""
         ...
-
-
-class NoModels:
-    """What an agent without models has."""
-
-    def configured(self) -> Sequence[Configured]:
-        """Return that there are none."""
-        return ()
-
-    async def check(self, name: str) -> tuple[str, Health]:
-        """Say that there are none.
-
-        Raises:
-            StateError: ``models.none``.
-        """
-        raise StateError("models.none", name=name)
 
 
 class Modelling:

@@ -18,7 +18,7 @@ from local_agent.control import asking, deciding
 from local_agent.control.arguments import Arguments
 from local_agent.control.asking import Asking
 from local_agent.control.deciding import Deciding, Tell
-from local_agent.control.modelling import Modelling, Models, NoModels
+from local_agent.control.modelling import Modelling, Models
 from local_agent.control.tasks import task_row
 from local_agent.control.watching import Answer, Watching
 from local_agent.control.wire import Request
@@ -67,7 +67,7 @@ class AgentOperations:
         blobs: Where the output of commands and the bytes of diffs are kept.
         rotate: Gives this machine another key, and returns its name.
         receipt: Gives the signed receipt of a task by its short ID; runs on the journal's thread.
-        models: What is configured, if anything is.
+        models: What is configured.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class AgentOperations:
         blobs: Blobs,
         rotate: Callable[[], Coroutine[Any, Any, str]],
         receipt: Callable[[str], bytes],
-        models: Models | None = None,
+        models: Models,
     ) -> None:
         self._db = db
         self._gate = gate
@@ -93,7 +93,7 @@ class AgentOperations:
         self._rotate_key = rotate
         self._receipt = receipt
         self._changing: set[asyncio.Task[Any]] = set()
-        self._modelling = Modelling(db, models or NoModels())
+        self._modelling = Modelling(db, models)
         watching = Watching(db, bus)
         self._asking = Asking(
             db=db,

@@ -1,22 +1,43 @@
-"""Proposes a command: the workspace's test command, or the one that was asked for, as written."""
+"""Proposes a command: the one that was asked for, the workspace's own, or what its files name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import shlex
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
 from typing import Final
 
 from common.model.proposal import CommandProposal, LocalApproval
-from common.sentences import Sentence, say
+from common.sentences import say
 from common.text import one_line
+from local_agent import proposal_replies as words
 from local_agent import replies
 from local_agent.errors import RefusedError
 from local_agent.proposers.base import Asked, Proposed, nothing
+from local_agent.workspace.project.model import Goal, Inference, Recipe, Wish
 from local_agent.workspace.registry import Workspace
 
 SHOWN_BYTES: Final = 300
 BEYOND_BYTES: Final = 120
+MAX_TOLD: Final = 3  # project files that are said to have been ignored
 
 ReadLine = Callable[[str], tuple[str, ...] | None]
+Infer = Callable[[Workspace, Wish], Awaitable[Inference]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    """How a wish without a command is read, and answered from the files of a workspace.
+
+    Attributes:
+        find_goal: Tells what a text wishes to be run.
+        find_place: Tells which part of the workspace it names.
+        infer: Gives what the project's own files name for that; it runs nothing.
+    """
+
+    find_goal: Callable[[str], Goal | None]
+    find_place: Callable[[str], str]
+    infer: Infer
 
 
 class RunProposer:
@@ -24,6 +45,7 @@ class RunProposer:
 
     Args:
         read_line: Gives the arguments of a command line, or None where it needs a shell.
+        project: Asked where no command is named or set; None asks nothing.
         allowed: False refuses every command on this machine (setting ``allow_run_terminal``).
         default_test_command: For workspaces that name none (setting ``default_test_command``).
     """
@@ -32,10 +54,12 @@ class RunProposer:
         self,
         read_line: ReadLine,
         *,
+        project: Project | None = None,
         allowed: bool = True,
         default_test_command: str | None = None,
     ) -> None:
         self._read_line = read_line
+        self._project = project
         self._allowed = allowed
         self._default = default_test_command
 
@@ -54,14 +78,58 @@ class RunProposer:
         if asked.workspace is None:
             return nothing(replies.NO_WORKSPACE, asked)
         if cmd := asked.intent.params.cmd:
-            return self._command(asked, asked.workspace, cmd, replies.REASON_ASKED)
-        if not asked.wants_tests:
+            return self._command(asked, asked.workspace, cmd, say(replies.REASON_ASKED, asked.lang))
+        if asked.wants_tests and (own := asked.workspace.test_command or self._default):
+            return await self._own(asked, asked.workspace, own)
+        wish = self._wish(asked)
+        if wish is None:
             return nothing(replies.WHICH_COMMAND, asked)
-        if set_command := asked.workspace.test_command or self._default:
-            return self._command(asked, asked.workspace, set_command, replies.REASON_TEST_COMMAND)
-        return nothing(replies.NO_TEST_COMMAND, asked, workspace=asked.workspace.name)
+        if self._project is None:
+            return nothing(replies.NO_TEST_COMMAND, asked, workspace=asked.workspace.name)
+        found = await self._project.infer(asked.workspace, wish)
+        return self._inferred(asked, asked.workspace, wish, found)
 
-    def _command(self, asked: Asked, workspace: Workspace, cmd: str, reason: Sentence) -> Proposed:
+    def _wish(self, asked: Asked) -> Wish | None:
+        if asked.wants_tests:
+            return Wish("test", asked.beyond)
+        goal = self._project.find_goal(asked.text) if self._project else None
+        if goal is None or self._project is None:
+            return None
+        return Wish(goal, asked.beyond or self._project.find_place(asked.text))
+
+    async def _own(self, asked: Asked, workspace: Workspace, cmd: str) -> Proposed:
+        """Return the command that the person set, narrowed where it can be."""
+        reason = say(replies.REASON_TEST_COMMAND, asked.lang)
+        argv = self._read_line(cmd)
+        if asked.beyond and argv and self._project:
+            found = await self._project.infer(workspace, Wish("test", asked.beyond, argv))
+            if found.narrowed:
+                part = shlex.join(found.recipes[0].argv)
+                return self._command(replace(asked, beyond=""), workspace, part, reason)
+        return self._command(asked, workspace, cmd, reason)
+
+    def _inferred(
+        self, asked: Asked, workspace: Workspace, wish: Wish, found: Inference
+    ) -> Proposed:
+        goal = say(words.GOALS[wish.goal], asked.lang)
+        if len(found.recipes) != 1:
+            return _which(asked, workspace, goal, found)
+        recipe = found.recipes[0]
+        facts = {"file": one_line(recipe.because), "what": recipe.what}
+        beyond = wish.only if wish.goal == "test" and not found.narrowed else ""
+        made = self._command(
+            replace(asked, beyond=beyond),
+            workspace,
+            shlex.join(recipe.argv),
+            say(words.REASON_INFERRED, asked.lang, **facts),
+        )
+        said = [made.summary, say(words.INFERRED, asked.lang, **facts)]
+        if wish.only and not found.narrowed and not beyond:
+            part = one_line(wish.only, BEYOND_BYTES)
+            said.append(say(words.PART_NOT_TAKEN, asked.lang, part=part, goal=goal))
+        return replace(made, summary="\n".join([*said, *_ignored(asked, found)]))
+
+    def _command(self, asked: Asked, workspace: Workspace, cmd: str, reason: str) -> Proposed:
         argv = self._read_line(cmd)
         shown = one_line(cmd, SHOWN_BYTES)
         would = replies.WOULD_CHECK if asked.on_copy else replies.WOULD_RUN
@@ -72,7 +140,35 @@ class RunProposer:
         if asked.reads_on:
             said.append(say(replies.AS_WRITTEN, asked.lang))
         return Proposed(
-            CommandProposal(cmd=cmd, argv=argv, reason=say(reason, asked.lang)),
+            CommandProposal(cmd=cmd, argv=argv, reason=reason),
             "\n".join(said),
             LocalApproval(action="run_command"),
         )
+
+
+def _which(asked: Asked, workspace: Workspace, goal: str, found: Inference) -> Proposed:
+    """Return that there is no command, or more than one: a person says which."""
+    if found.recipes:
+        command = _shown(found.recipes[0])
+        told = nothing(words.SEVERAL_COMMANDS, asked, goal=goal, command=command)
+    elif asked.wants_tests:
+        told = nothing(replies.NO_TEST_COMMAND, asked, workspace=workspace.name)
+    else:
+        told = nothing(words.NO_COMMAND_FOUND, asked, goal=goal, workspace=workspace.name)
+    rows = [
+        say(words.COMMAND_ROW, asked.lang, command=_shown(one), file=one_line(one.because))
+        for one in found.recipes
+    ]
+    return replace(told, summary="\n".join([told.summary, *rows, *_ignored(asked, found)]))
+
+
+def _shown(recipe: Recipe) -> str:
+    return one_line(shlex.join(recipe.argv), SHOWN_BYTES)
+
+
+def _ignored(asked: Asked, found: Inference) -> list[str]:
+    told = dict.fromkeys(found.ignored)
+    return [
+        say(words.FILE_IGNORED[one.why], asked.lang, file=one_line(one.path))
+        for one in list(told)[:MAX_TOLD]
+    ]

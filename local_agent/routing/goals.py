@@ -1,24 +1,23 @@
 """What a wish to run something without a command is for, English and Chinese.  Pure.
 
 "build it" and "格式检查" name no command; what the project itself would run for them is found by
-`local_agent.workspace.project`.  The words are looked for in order, and the first that occurs in the
-text decides: of "build and lint" the build.
+`local_agent.workspace.project`.  The first of the words decides: of "build and lint" the build.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import Final
 
-from common.text import fold_width
 from local_agent.workspace.project.model import Goal
 
 _READ_CHARS: Final = 2000
 _WORDS: Final[tuple[tuple[Goal, str, str], ...]] = (
     (
         "format-check",
-        r"(?:check|verify)\w* (?:(?:that |if |whether )?(?:the |our )?(?:code )?(?:is )?"
-        r"(?:format(?:ting|ted)?|style))|format(?:ting)?[ -]check",
+        r"(?:check|verify)\w* (?:that |if |whether )?(?:the |our )?(?:code )?(?:is )?format\w*"
+        + r"|format(?:ting)?[ -]check",
         r"(?:格式|排版|代码风格)\s?检查|检查(?:一下|下)?(?:代码)?(?:的)?(?:格式|排版|代码风格)",
     ),
     (
@@ -26,7 +25,11 @@ _WORDS: Final[tuple[tuple[Goal, str, str], ...]] = (
         r"type[ -]?check\w*|check(?:ing)? (?:the )?types|static types|mypy|pyright|tsc",
         r"类型\s?检查|检查(?:一下|下)?类型",
     ),
-    ("lint", r"lint\w*|static analysis|code style|ruff|eslint|clippy|flake8|golangci", r"静态检查|代码规范"),
+    (
+        "lint",
+        r"lint\w*|static analysis|code style|ruff|eslint|clippy|flake8|golangci",
+        r"静态检查|代码规范",
+    ),
     ("format", r"(?:re)?format(?:s|ter|ting)?|prettier|fmt|black", r"格式化|排版"),
     (
         "build",
@@ -42,9 +45,9 @@ _GOALS: Final = tuple(
 )
 _PLACE: Final = re.compile(
     r"(?<![\w./-])(?:in|on|of|for|under|inside|within)\s{1,4}(?:the\s{1,4}|our\s{1,4})?"
-    r"(?P<en>[A-Za-z0-9_][\w./-]{0,200})"
-    r"|(?P<zh>[A-Za-z0-9_][\w./-]{0,200})\s{0,4}(?:目录|文件夹|模块|子?项目|包|里|下|中|的)"
-    r"|(?<![\w./-])(?P<path>[\w.-]{1,100}(?:/[\w.-]{1,100}){0,10}/?(?<=/)|[\w.-]{1,100}(?:/[\w.-]{1,100}){1,10})",
+    r"(?P<en>[a-z0-9_][\w./-]{0,200})"
+    r"|(?<![\w./-])(?P<zh>[a-z0-9_][\w./-]{0,200}+)\s{0,4}(?:目录|文件夹|模块|子?项目|包|里|下|中|的)"
+    r"|(?<![\w./-])(?P<path>(?:[\w.-]{1,100}+/){1,10}[\w.-]{0,100})",
     re.ASCII | re.IGNORECASE,
 )
 _NO_PLACES: Final = frozenset(
@@ -55,7 +58,7 @@ _NO_PLACES: Final = frozenset(
 
 def find_goal(text: str) -> Goal | None:
     """Return what is to be run; None where the text names nothing of the kind."""
-    plain = fold_width(text[:_READ_CHARS])
+    plain = _plain(text)
     found = [(match.start(), goal) for goal, words in _GOALS if (match := words.search(plain))]
     # Where two begin at one place the more exact one stands first in the table.
     return min(found, key=lambda pair: pair[0])[1] if found else None
@@ -63,8 +66,12 @@ def find_goal(text: str) -> Goal | None:
 
 def find_place(text: str) -> str:
     """Return the folder or file that the text names beside the goal; empty where it names none."""
-    for match in _PLACE.finditer(fold_width(text[:_READ_CHARS])):
+    for match in _PLACE.finditer(_plain(text)):
         place = str(match["en"] or match["zh"] or match["path"]).rstrip("./")
         if place and place.casefold() not in _NO_PLACES and find_goal(place) is None:
             return place
     return ""
+
+
+def _plain(text: str) -> str:
+    return unicodedata.normalize("NFKC", text[:_READ_CHARS])

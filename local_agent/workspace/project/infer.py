@@ -30,8 +30,10 @@ MAX_RECIPES: Final = 8
 _DEEPEST: Final = 2  # folders down to such a project
 
 _TEXTS: Final = frozenset(
-    ("makefile", "Makefile", "GNUmakefile", "justfile", "Justfile", ".justfile", "setup.cfg")
-    + ("tox.ini",)
+    (
+        *("makefile", "Makefile", "GNUmakefile", "justfile", "Justfile", ".justfile"),
+        *("setup.cfg", "tox.ini"),
+    )
 )
 _TABLES: Final = frozenset(("pyproject.toml", "package.json", "deno.json", "composer.json"))
 # What makes a folder a project; and what is only looked for, for it may be large or not listed.
@@ -123,9 +125,9 @@ class Desk:
         for path in self.files:
             folder, _, name = path.rpartition("/")
             parts = folder.split("/")
-            if name in _MARKS and folder and len(parts) <= _DEEPEST:
-                if _NO_PROJECTS.isdisjoint(parts):
-                    found.setdefault(folder)
+            near = folder and len(parts) <= _DEEPEST and _NO_PROJECTS.isdisjoint(parts)
+            if near and name in _MARKS:
+                found.setdefault(folder)
         return list(found)[:MAX_FOLDERS]
 
     def _exists(self, path: str) -> bool:
@@ -165,12 +167,9 @@ def _recipes(folder: Folder, goal: Goal, desk: Desk) -> list[Recipe]:
 
 def _below(wish: Wish, desk: Desk) -> list[Recipe]:
     """Return what the projects in the folders of a workspace would run, from its top."""
-    found: list[Recipe] = []
-    for path in desk.projects():
-        for recipe in _recipes(desk.folder(path), wish.goal, desk):
-            if (runs := into(recipe)) is not None:
-                found.append(runs)
-    return found
+    folders = map(desk.folder, desk.projects())
+    found = [recipe for folder in folders for recipe in _recipes(folder, wish.goal, desk)]
+    return [runs for recipe in found if (runs := into(recipe)) is not None]
 
 
 def _is_named(folder: str, only: str) -> bool:

@@ -42,21 +42,20 @@ def _tests(folder: Folder) -> Iterator[Recipe]:
     launch = _launch(folder)
     found = _configured(folder, "pytest", "pytest.ini", "conftest.py")
     if not found:
-        for file, argv in (("noxfile.py", ("nox",)), ("tox.ini", ("tox",))):
+        for file, words in (
+            ("noxfile.py", "nox"),
+            ("tox.ini", "tox"),
+            ("manage.py", "python manage.py test"),
+        ):
             if file in folder.names:
-                yield _recipe(folder, (*launch, *argv), file, argv[0])
+                yield _recipe(folder, (*launch, *words.split()), file, words)
                 return
-        if "manage.py" in folder.names:
-            argv = ("python", "manage.py", "test")
-            if not folder.path:
-                yield _recipe(folder, (*launch, *argv), "manage.py", "manage.py test")
-            return
         if not folder.tests:
             return
         found = (folder.has("tests", "test") or "test_*.py", "pytest")
-    argv = ("pytest",) if launch else ("python", "-m", "pytest")
     file, what = found
-    yield Recipe((*launch, *argv), folder.at(file), what, "pytest", folder.path)
+    argv = (*launch, "pytest") if launch else ("python", "-m", "pytest")
+    yield Recipe(argv, folder.at(file), what, "pytest", folder.path)
 
 
 def _formats(folder: Folder, goal: Goal) -> Iterator[Recipe]:

@@ -17,7 +17,8 @@ _TARGETS: Final = re.compile(r"([A-Za-z0-9][\w./ -]{0,400}?)\s?::?(?![:=])")
 _RECIPE: Final = re.compile(r"@?([A-Za-z_][\w-]*+)((?:\s++[^\s:]++)*+)\s*+:(?!=)")
 # Whatever is added to a script stands at its end, so it must end in the runner and its switches.
 _TAKES_PATHS: Final = re.compile(
-    r"(?:cross-env\s+)?(?:[A-Z_]+=[\w.-]+\s+)*(?:npx\s+)?(?:jest|vitest(?: run)?|ava|playwright test)"
+    r"(?:cross-env\s+)?(?:[A-Z_]+=[\w.-]+\s+)*(?:npx\s+)?"
+    r"(?:jest|vitest(?: run)?|ava|playwright test)"
     r"(?:\s+--?[A-Za-z][\w.=-]*)*\s*"
 )
 _NEVER_ENDS: Final = re.compile(r"--watch(?:All)?(?![\w=-])|\bnodemon\b|\s-w(?:\s|$)")

@@ -26,6 +26,7 @@ from local_agent.process import (
     Kept,
     Limits,
     Stream,
+    read_tool,
     run_child,
 )
 
@@ -471,3 +472,59 @@ def test_the_agent_hardens_itself(tmp_path: Path) -> None:
     ).stdout
     dumpable = 0 if sys.platform == "linux" else ctypes.CDLL(None)
     assert told.strip() == f"{dumpable} (0, 0) {0o077}"
+
+
+# --- tools that only read --------------------------------------------------------------------
+
+
+async def _tool(script: str, *, seconds: float = 5.0, cap: int = 10_000) -> tuple[int | None, Kept]:
+    argv = ["/bin/sh", "-c", script]
+    return await read_tool(argv, cwd=Path("/"), env=ENV, seconds=seconds, cap_bytes=cap)
+
+
+async def test_a_tool_tells_its_exit_code_and_what_it_printed() -> None:
+    code, told = await _tool("echo out; echo err >&2; env; exit 1")
+    assert code == 1
+    assert told.parts()[0].startswith(b"out\n")
+    assert b"err" not in told.parts()[0]
+    assert b"HOME=" not in told.parts()[0]
+
+
+async def test_a_tool_that_prints_without_end_is_cut() -> None:
+    _, told = await _tool("head -c 100000 /dev/zero", cap=1000)
+    assert told.total == 100_000
+    assert told.dropped
+
+
+@pytest.mark.parametrize("script", ["sleep 60", "trap '' TERM; while :; do :; done"])
+async def test_a_tool_whose_time_is_up_is_killed(script: str) -> None:
+    code, _ = await _tool(script, seconds=0.2)
+    assert code is None
+
+
+async def test_a_tool_that_cannot_be_started_has_no_exit_code() -> None:
+    code, _ = await read_tool(["/no/such/tool"], cwd=Path("/"), env=ENV, seconds=5, cap_bytes=1000)
+    assert code is None
+    with pytest.raises(InputError):
+        await read_tool(["tool"], cwd=Path("/"), env=ENV, seconds=5, cap_bytes=1000)
+
+
+@pytest.mark.requirement("R44")
+async def test_a_tool_is_gone_when_whoever_asked_for_it_is() -> None:
+    task = asyncio.create_task(_tool("sleep 61.25"))
+    async with asyncio.timeout(5):
+        while not (found := _sleeping("61.25")):
+            await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await asyncio.to_thread(psutil.wait_procs, found, 5)
+    assert _sleeping("61.25") == []
+
+
+def _sleeping(seconds: str) -> list[psutil.Process]:
+    return [
+        one
+        for one in psutil.process_iter(["cmdline"])
+        if (one.info["cmdline"] or [])[-1:] == [seconds]
+    ]

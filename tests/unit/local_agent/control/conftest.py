@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,15 +12,17 @@ from typing import Any
 import pytest
 
 from common.clock import ManualClock
-from common.errors import StoreError
+from common.errors import StateError, StoreError
 from common.model.events import TaskStateChanged
 from common.model.state import TaskState
 from local_agent.approval.gate import Gate
 from local_agent.approval.telling import Teller
+from local_agent.control.modelling import Configured
 from local_agent.control.operations import AgentOperations
 from local_agent.control.wire import Request
 from local_agent.engine.bus import QUEUE_EVENTS, Bus, Reader, Told
 from local_agent.engine.ports import NewTask
+from local_agent.proposers.model import Health
 from local_agent.safety.risk import Circumstances
 from local_agent.store.runner import JournalThread
 from local_agent.store.tasks import Task
@@ -116,6 +118,18 @@ class Shelf:
         return self.kept[name]
 
 
+class NoModels:
+    """What an agent has that no model was described to."""
+
+    def configured(self) -> Sequence[Configured]:
+        """Return that there are none."""
+        return ()
+
+    async def check(self, name: str) -> tuple[str, Health]:
+        """Say that there are none."""
+        raise StateError("models.none", name=name)
+
+
 class Desk:
     def __init__(self, db: JournalThread, clock: ManualClock) -> None:
         self.db = db
@@ -143,6 +157,7 @@ class Desk:
             blobs=self.shelf,
             rotate=self.rotate,
             receipt=self.receipt,
+            models=NoModels(),
         )
 
     async def rotate(self) -> str:

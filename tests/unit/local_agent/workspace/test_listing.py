@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from common.clock import ManualClock
 from common.errors import InputError
 from local_agent.workspace import listing
 from local_agent.workspace.listing import Budget, Listing, ListingLimits, list_files
+from local_agent.workspace.remembered import Folder, Memory
 from tests.unit.local_agent.workspace.conftest import Repository
 
 
@@ -153,3 +156,122 @@ def test_an_ignore_file_that_would_never_open_ignores_nothing(repository: Reposi
     (repository.path / "sub/b.txt").write_text("b\n", encoding="utf-8")
     os.mkfifo(repository.path / "sub/.gitignore")
     assert _list(repository.path).files == ("a.txt", "sub/b.txt")
+
+
+# --- what is remembered from one walk to the next --------------------------------------------
+
+LATER_S = 3600.0
+
+
+class Walks:
+    """Lists one folder again and again, at a time when what was written before is settled."""
+
+    def __init__(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.path = path
+        self.memory: Memory[Folder] = Memory()
+        self.clock = ManualClock(wall_ms=round((time.time() + LATER_S) * 1000))
+        self.read: list[str] = []
+        real = os.scandir
+
+        def scandir(folder: int) -> Iterator[os.DirEntry[str]]:
+            self.read.append(os.readlink(f"/proc/self/fd/{folder}"))
+            return real(folder)
+
+        monkeypatch.setattr(os, "scandir", scandir)
+
+    def again(self, *, deny: tuple[str, ...] = (), **limits: int) -> Listing:
+        """List, and note which folders are read for it."""
+        self.read.clear()
+        budget = Budget(self.clock, self.clock.now().mono + 10)
+        bounds = ListingLimits(**limits)
+        return list_files(self.path, budget, bounds, deny=deny, memory=self.memory)
+
+    @property
+    def names(self) -> list[str]:
+        """Folders that were read, by relative path."""
+        return sorted(os.path.relpath(path, self.path) for path in self.read)
+
+
+@pytest.fixture
+def walks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Walks:
+    path = tmp_path.resolve() / "project"
+    _write(path, "a/b/c.txt", "a/d.txt", "e/f.txt", "g.txt")
+    return Walks(path, monkeypatch)
+
+
+def test_a_folder_that_did_not_change_is_not_read_again(walks: Walks) -> None:
+    first = walks.again()
+    assert walks.names == [".", "a", "a/b", "e"]
+    assert walks.again() == first
+    assert walks.names == []
+
+
+def test_only_what_changed_is_read_again(walks: Walks) -> None:
+    walks.again()
+    _write(walks.path, "a/b/new.txt")
+    (walks.path / "e/f.txt").unlink()
+    (walks.path / "g.txt").write_text("longer", encoding="utf-8")
+    assert walks.again().files == ("a/b/c.txt", "a/b/new.txt", "a/d.txt", "g.txt")
+    assert walks.names == ["a/b", "e"]
+
+
+def test_what_was_written_just_now_is_read_again(walks: Walks) -> None:
+    walks.clock = ManualClock(wall_ms=round(time.time() * 1000))
+    walks.again()
+    walks.again()
+    assert walks.names == [".", "a", "a/b", "e"]
+
+
+@pytest.mark.requirement("R52")
+def test_a_folder_that_became_a_link_is_not_entered(walks: Walks, tmp_path: Path) -> None:
+    walks.again()
+    (walks.path / "a").rename(tmp_path / "outside")
+    (walks.path / "a").symlink_to(tmp_path / "outside")
+    assert walks.again().files == ("e/f.txt", "g.txt")
+
+
+@pytest.mark.requirement("R52")
+def test_a_new_denial_holds_at_once(walks: Walks) -> None:
+    walks.again()
+    assert walks.again(deny=("e",)).files == ("a/b/c.txt", "a/d.txt", "g.txt")
+    (walks.path / ".codexbridgeignore").write_text("a\n", encoding="utf-8")
+    assert walks.again().files == (".codexbridgeignore", "e/f.txt", "g.txt")
+
+
+def test_a_file_that_changed_its_size_is_judged_anew(walks: Walks) -> None:
+    (walks.path / "g.txt").write_bytes(b"x" * 100)
+    assert walks.again(file_bytes=10).skipped == {"too-large": 1}
+    (walks.path / "g.txt").write_bytes(b"x")
+    assert walks.again(file_bytes=10).files == ("a/b/c.txt", "a/d.txt", "e/f.txt", "g.txt")
+    assert walks.names == []
+
+
+def test_limits_hold_for_what_is_remembered(walks: Walks) -> None:
+    walks.again()
+    assert walks.again(files=2).truncated
+    assert walks.again(total_bytes=2).truncated
+    assert len(walks.again(files=2).files) == 2
+
+
+def test_what_is_ignored_is_judged_anew_when_that_may_have_changed(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository.write({"a/x.log": "x", "a/b/y.log": "y", "a/b/z.txt": "z"})
+    walks = Walks(repository.path, monkeypatch)
+    assert walks.again().files == ("a/b/y.log", "a/b/z.txt", "a/x.log")
+    repository.write({"a/.gitignore": "*.log\n"})
+    assert walks.again().files == ("a/.gitignore", "a/b/z.txt")
+    repository.write({"a/.gitignore": "x.log\n\n"})  # of another length: its folder tells nothing
+    assert walks.again().files == ("a/.gitignore", "a/b/y.log", "a/b/z.txt")
+    repository.raw.index.add("a/x.log")
+    repository.raw.index.write()
+    assert walks.again().files == ("a/.gitignore", "a/b/y.log", "a/b/z.txt", "a/x.log")
+    (repository.path / ".git/info").mkdir(exist_ok=True)
+    (repository.path / ".git/info/exclude").write_text("z.txt\n", encoding="utf-8")
+    assert walks.again().files == ("a/.gitignore", "a/b/y.log", "a/x.log")
+
+
+def test_a_walk_that_was_cut_is_not_remembered(walks: Walks) -> None:
+    assert walks.again(files=1).truncated
+    walks.again()
+    assert walks.names == [".", "a", "a/b", "e"]

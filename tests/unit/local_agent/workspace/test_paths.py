@@ -10,6 +10,7 @@ import pytest
 from common.errors import InputError
 from local_agent.workspace import paths
 from local_agent.workspace.paths import (
+    Reader,
     check_relative,
     denied_part,
     is_denied,
@@ -246,3 +247,80 @@ def test_a_pattern_denies_a_folder_with_all_in_it() -> None:
 @pytest.mark.requirement("R38")
 def test_execution_surfaces_are_known_by_place_and_by_name(path: str, surface: bool) -> None:
     assert is_execution_surface(path) is surface
+
+
+def _read(workspace: Path, *names: str, deny: tuple[str, ...] = ()) -> list[str]:
+    """Return the content of each, or why there is none."""
+    told = []
+    with open_root(workspace, deny=deny) as root, Reader(root) as reader:
+        for name in names:
+            try:
+                told.append(reader.read(name, max_bytes=100).decode())
+            except InputError as error:
+                told.append(error.code)
+    return told
+
+
+@pytest.mark.requirement("R52")
+def test_a_reader_of_many_files_refuses_what_a_single_reading_would(
+    workspace: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "secret").write_text("topsecret", encoding="utf-8")
+    for name in ("src/.env", "own.txt", "src/deep/own/a", "id_rsa/a", "src/deep/a"):
+        (workspace / name).parent.mkdir(parents=True, exist_ok=True)
+        (workspace / name).write_text("topsecret", encoding="utf-8")
+    (workspace / "src/link").symlink_to(tmp_path / "secret")
+    (workspace / "folder").symlink_to(tmp_path)
+    (workspace / "src/binary").write_bytes(b"a\0b")
+    (workspace / "src/long").write_bytes(b"x" * 101)
+    os.mkfifo(workspace / "src/fifo")
+    names = ["src/main.py", "src/.env", "own.txt", "src/deep/own/a", "id_rsa/a", "src/link"]
+    names += ["folder/secret", "src/binary", "src/long", "src/fifo", "../secret", "src//main.py"]
+    assert _read(workspace, *names, "src", "src/main.py", deny=("own*",)) == [
+        "print('hi')\n",
+        "path.denied",
+        "path.denied",
+        "path.denied",
+        "path.denied",
+        "path.link",
+        "path.missing",
+        "path.binary",
+        "path.too-large",
+        "path.not-regular",
+        "path.malformed",
+        "path.malformed",
+        "path.not-regular",
+        "print('hi')\n",
+    ]
+
+
+def test_a_reader_keeps_few_folders_open_and_closes_them(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paths, "_KEPT_OPEN", 2)
+    names = [f"folder{number}/a" for number in range(9)]
+    for name in names:
+        (workspace / name).parent.mkdir()
+        (workspace / name).write_text(name, encoding="utf-8")
+    before = len(os.listdir("/proc/self/fd"))
+    with open_root(workspace) as root, Reader(root) as reader:
+        assert [reader.read(name).decode() for name in (*names, *names)] == [*names, *names]
+        assert len(os.listdir("/proc/self/fd")) <= before + 1 + 2
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_file_that_grew_beyond_the_limit_is_refused(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = workspace / "src/main.py"
+    real = os.read
+
+    def growing(handle: int, size: int) -> bytes:
+        content = real(handle, size)
+        if target.stat().st_size < 200:
+            with target.open("a", encoding="utf-8") as file:
+                file.write("x" * 50)
+        return content
+
+    monkeypatch.setattr(os, "read", growing)
+    assert _read(workspace, "src/main.py") == ["path.too-large"]

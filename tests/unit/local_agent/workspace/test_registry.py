@@ -344,3 +344,33 @@ def test_a_level_nobody_knows_opens_nothing(
     with pytest.raises(ConfigError) as caught:
         registry.load()
     assert caught.value.code == "workspace.file"
+
+
+def test_what_linters_leave_is_named_and_kept(registry: Registry, home: Path) -> None:
+    registry.add(home / "project", name="shop")
+    changed = registry.set_diagnostics("shop", ["build/ruff.txt", "build/ruff.txt", "mypy.log"])
+    assert changed.diagnostics == ("build/ruff.txt", "mypy.log")
+    assert registry.find("shop") == changed
+    assert registry.add(home / "project", test_command="make").diagnostics == changed.diagnostics
+    assert registry.set_diagnostics("shop", []).diagnostics == ()
+
+
+@pytest.mark.requirement("R52")
+@pytest.mark.parametrize("path", ["/etc/passwd", "../up", ".env", "a//b", ""])
+def test_a_file_that_may_not_be_read_cannot_be_named_for_diagnostics(
+    registry: Registry, home: Path, path: str
+) -> None:
+    registry.add(home / "project", name="shop")
+    for files in ([path], ["a"] * 11):
+        with pytest.raises(InputError) as caught:
+            registry.set_diagnostics("shop", files)
+        assert caught.value.code == "workspace.diagnostics"
+    assert registry.find("shop").diagnostics == ()
+
+
+def test_a_list_of_before_there_were_diagnostics_is_read(registry: Registry, home: Path) -> None:
+    registry.add(home / "project", name="shop")
+    stored = json.loads(_file(home).read_text(encoding="utf-8"))
+    del stored["workspaces"][0]["diagnostics"]
+    _file(home).write_text(json.dumps(stored), encoding="utf-8")
+    assert registry.find("shop").diagnostics == ()
