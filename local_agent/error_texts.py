@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from common.sentences import Sentence
-from local_agent import change_texts, disclosure_replies, model_texts, sync_texts
+from local_agent import agent_texts, change_texts, disclosure_replies, model_texts, sync_texts
 
 _SETTINGS: Final = {
     "config.missing": Sentence(
@@ -27,60 +27,6 @@ _SETTINGS: Final = {
     "process.not-hardened": Sentence(
         en="The kernel refused to protect this process's memory; the agent does not start.",
         zh="内核拒绝保护本进程的内存；代理不会启动。",
-    ),
-}
-_AGENT: Final = {
-    "agent.not-running": Sentence(
-        en="The agent is not running. Start it: codexbridge agent",
-        zh="代理没有运行。启动：codexbridge agent",
-    ),
-    "agent.no-answer": Sentence(
-        en="The agent does not answer, or ended meanwhile. Look at its output; nothing was lost.",
-        zh="代理没有应答或已退出。请查看其输出；没有丢失任何内容。",
-    ),
-    "agent.part-failed": Sentence(
-        en="A part of the agent ({part}) ended unexpectedly, so all of it was stopped. Nothing was "
-        "lost; see the log.",
-        zh="代理的一个部分（{part}）意外结束，因此整个代理已停止。没有丢失任何内容；请查看日志。",
-    ),
-    "control.path-too-long": Sentence(
-        en="{path} is too long for a socket (more than {limit} bytes). Choose a shorter "
-        "CODEXBRIDGE_HOME, or set XDG_RUNTIME_DIR.",
-        zh="{path} 作为套接字路径过长（超过 {limit} 字节）。请使用更短的 CODEXBRIDGE_HOME，"
-        "或设置 XDG_RUNTIME_DIR。",
-    ),
-    "control.too-large": Sentence(
-        en="That is too long to be sent to the agent.", zh="内容过长，无法发送给代理。"
-    ),
-    "control.malformed": Sentence(
-        en="Agent and command line do not understand each other: start the agent again after an "
-        "upgrade.",
-        zh="代理与命令行版本不一致：升级后请重新启动代理。",
-    ),
-    "control.unknown-operation": Sentence(
-        en="The running agent does not know “{op}”: start it again after an upgrade.",
-        zh="运行中的代理不支持“{op}”：升级后请重新启动。",
-    ),
-    "control.foreign-peer": Sentence(
-        en="The control socket belongs to another user's process; nothing was sent.",
-        zh="控制套接字属于其他用户的进程；没有发送任何内容。",
-    ),
-    "json.malformed": Sentence(
-        en="Agent and command line do not understand each other: start the agent again after an "
-        "upgrade.",
-        zh="代理与命令行版本不一致：升级后请重新启动代理。",
-    ),
-    "ask.empty": Sentence(
-        en='Say what is to be done, such as: codexbridge ask "test"',
-        zh='请写明要做什么，例如：codexbridge ask "测试"',
-    ),
-    "ask.too-long": Sentence(
-        en="The request is longer than {limit} bytes.", zh="请求超过 {limit} 字节。"
-    ),
-    "bus.reader-too-slow": Sentence(
-        en="This terminal could not keep up; the task goes on. `codexbridge tasks` tells how it "
-        "is.",
-        zh="本终端跟不上输出；任务仍在继续。用 `codexbridge tasks` 查看。",
     ),
 }
 _APPROVE: Final = {
@@ -497,7 +443,7 @@ ERRORS: Final[Mapping[str, Sentence]] = {
     **_POLICY,
     **_UNDO,
     **_SETTINGS,
-    **_AGENT,
+    **agent_texts.ERRORS,
     **_APPROVE,
     **_TASK,
     **_PAIR,

@@ -174,25 +174,34 @@ async def read_tool(
         OSError: timeout(1) could not be started.
     """
     check_words(argv, env)
-    tool = await asyncio.create_subprocess_exec(
-        *(_TIMEOUT, "--signal=KILL", f"{seconds:.3f}", *argv),
-        cwd=cwd,
-        env=dict(env),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-        start_new_session=True,
+    starting = asyncio.ensure_future(
+        asyncio.create_subprocess_exec(
+            *(_TIMEOUT, "--signal=KILL", f"{seconds:.3f}", *argv),
+            cwd=cwd,
+            env=dict(env),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            start_new_session=True,
+        )
     )
     kept = Kept(cap_bytes)
     try:
+        tool = await asyncio.shield(starting)
         await drain(tool.stdout, "stdout", kept, None)
         code = await tool.wait()
-    finally:
-        if tool.returncode is None:
-            with suppress(ProcessLookupError):
-                os.killpg(tool.pid, signal.SIGKILL)
-            await asyncio.shield(tool.wait())
+    except asyncio.CancelledError:
+        # Only who has been started can be ended: asyncio itself would end timeout(1) alone.
+        await _kill_group(await starting)
+        raise
     return (code if 0 <= code < _NOT_RUN else None), kept
+
+
+async def _kill_group(tool: asyncio.subprocess.Process) -> None:
+    if tool.returncode is None:
+        with suppress(ProcessLookupError):
+            os.killpg(tool.pid, signal.SIGKILL)
+        await tool.wait()
 
 
 def harden_self() -> None:

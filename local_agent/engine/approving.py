@@ -28,6 +28,7 @@ from local_agent.approval.records import Decision, PendingApproval, question
 from local_agent.engine import summaries
 from local_agent.engine.operation import Ended, Operation, Sealable, check_known
 from local_agent.engine.ports import Gate, TaskStore, Workspaces
+from local_agent.engine.releasing import of_stay
 from local_agent.engine.run import Run, StoppedError, unless_stopped
 from local_agent.engine.sealing import Sealer
 from local_agent.engine.standing import check_standing, check_withdrawn
@@ -237,7 +238,8 @@ class Approving:
 
     async def _not_approved(self, task: Task, decision: Decision) -> Task:
         if decision.outcome == "rejected":
-            summary: Words = partial(summaries.of_rejection, decision)
+            of_rejection = of_stay if _action(task) == "disclose" else summaries.of_rejection
+            summary: Words = partial(of_rejection, decision)
             return await self._log.ended(task, Reason.REJECTED, summary)
         if decision.outcome == "expired":
             summary = partial(say, replies.APPROVAL_EXPIRED)

@@ -86,7 +86,6 @@ def build_engine(
     """Return an engine that has not begun anything.
 
     Args:
-        blobs: Where diffs lie.
         policy_of: Gives the person's policy for a workspace; blocks.
         site: Where it runs.
     """

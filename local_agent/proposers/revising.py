@@ -10,7 +10,7 @@ from common.diff.model import FileDiff
 from common.diff.parse import parse_diff
 from common.diff.patching import patched
 from common.errors import InputError
-from common.redact import redact
+from common.redact import redact_lines
 from common.text import clip_bytes
 from local_agent.proposers.base import Piece
 from local_agent.proposers.model import Scratch
@@ -78,6 +78,6 @@ def _make(scratch: Scratch, file: FileDiff) -> bytes | None:
 
 
 def _seeded(path: str, content: bytes) -> Seeded:
-    text = redact(content.decode("utf-8", "replace"))
+    text = redact_lines(content.decode("utf-8", "replace"))
     shown = clip_bytes(text, MAX_FILE_BYTES, marker="")
     return Seeded(path, shown, shown != text)

@@ -16,8 +16,7 @@ _READ_CHARS: Final = 2000
 _WORDS: Final[tuple[tuple[Goal, str, str], ...]] = (
     (
         "format-check",
-        r"(?:check|verify)\w* (?:that |if |whether )?(?:the |our )?(?:code )?(?:is )?format\w*"
-        + r"|format(?:ting)?[ -]check",
+        r"(?:check|verify)\w* (?:that |if |the |code |is ){0,4}format\w*|format[ -]check",
         r"(?:格式|排版|代码风格)\s?检查|检查(?:一下|下)?(?:代码)?(?:的)?(?:格式|排版|代码风格)",
     ),
     (

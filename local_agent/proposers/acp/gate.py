@@ -2,11 +2,14 @@
 
 Pure but for the scratch copy.  What is not known to lie inside is not inside, and what would run
 something is never allowed: it is kept as a suggestion.
+
+It reads the messages as they came: the protocol's library leaves out of a list what it cannot read,
+and an edit would be judged by the rest of its places.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -42,14 +45,15 @@ class ToolCall:
     def told(self, told: Mapping[str, Any]) -> ToolCall:
         """Return it with what was told of it since; a path once named stays named."""
         kind, title = told.get("kind"), told.get("title")
-        paths = self.paths | {str(path)[:_MAX_PATH_CHARS] for path in _paths(told)}
+        named = _paths(told)
+        paths = self.paths | named if named is not None else self.paths
         return replace(
             self,
             kind=kind if isinstance(kind, str) else self.kind,
             title=title if isinstance(title, str) else self.title,
             paths=paths if len(paths) <= MAX_PATHS else self.paths,
-            command=_command(told.get("raw_input")) or self.command,
-            is_whole=self.is_whole and len(paths) <= MAX_PATHS,
+            command=_command(told.get("rawInput")) or self.command,
+            is_whole=self.is_whole and named is not None and len(paths) <= MAX_PATHS,
         )
 
     def suggestion(self) -> Suggestion | None:
@@ -69,7 +73,9 @@ class ToolCalls:
 
     def told(self, told: Mapping[str, Any]) -> ToolCall:
         """Take in what was told of one, and return all that is known of it."""
-        name = str(told.get("tool_call_id"))
+        name = told.get("toolCallId")
+        if not isinstance(name, str):
+            return ToolCall(is_whole=False)
         if name not in self._known and len(self._known) >= MAX_CALLS:
             return ToolCall(is_whole=False)
         call = self._known.get(name, ToolCall()).told(told)
@@ -94,10 +100,20 @@ def judge(call: ToolCall, scratch: Scratch | None) -> None:
             raise InputError(error.code, path=path) from error
 
 
-def _paths(told: Mapping[str, Any]) -> Sequence[object]:
-    located = told.get("locations") or ()
-    content = told.get("content") or ()
-    return [item["path"] for item in (*located, *content) if "path" in item]
+def _paths(told: Mapping[str, Any]) -> frozenset[str] | None:
+    """Return the paths of a message, None where there is one that cannot be read."""
+    named: list[object] = []
+    for field_, is_place in (("locations", True), ("content", False)):
+        listed = told.get(field_)
+        if not isinstance(listed, list | None):
+            return None
+        for item in listed or ():
+            if not isinstance(item, dict):
+                return None
+            if is_place or "path" in item:
+                named.append(item.get("path"))
+    paths = [path for path in named if isinstance(path, str) and len(path) <= _MAX_PATH_CHARS]
+    return frozenset(paths) if len(paths) == len(named) else None
 
 
 def _command(raw: object) -> str:

@@ -11,16 +11,7 @@ from typing import Any, Final, TypeVar
 
 from acp import RequestError
 from acp.meta import CLIENT_METHODS
-from acp.schema import (
-    AgentMessageChunk,
-    ReadTextFileRequest,
-    RequestPermissionRequest,
-    SessionNotification,
-    TextContentBlock,
-    ToolCallProgress,
-    ToolCallStart,
-    WriteTextFileRequest,
-)
+from acp.schema import ReadTextFileRequest, RequestPermissionRequest, WriteTextFileRequest
 from pydantic import ValidationError
 
 from common.errors import CodexBridgeError, InputError
@@ -123,7 +114,7 @@ class TurnListener:
 
     async def _answer(self, method: str, params: object) -> Mapping[str, Any]:
         if method == CLIENT_METHODS["session_request_permission"]:
-            return await self._permit(RequestPermissionRequest.model_validate(params))
+            return await self._permit(RequestPermissionRequest.model_validate(params), params)
         if method == CLIENT_METHODS["fs_read_text_file"]:
             return await self._read(ReadTextFileRequest.model_validate(params))
         if method == CLIENT_METHODS["fs_write_text_file"]:
@@ -131,18 +122,20 @@ class TurnListener:
         raise RequestError.method_not_found(method)
 
     def _told(self, method: str, params: object) -> None:
-        update = None
-        if method == CLIENT_METHODS["session_update"]:
-            try:
-                update = SessionNotification.model_validate(params).update
-            except ValidationError:
-                pass  # of a kind that came later than the library: a sign of work all the same
-        if isinstance(update, ToolCallStart | ToolCallProgress):
-            self._calls.told(_plain(update))
-        if isinstance(update, AgentMessageChunk) and isinstance(update.content, TextContentBlock):
-            self._hear(update.content.text)
-        else:
-            self._emit(_ALIVE)
+        update = params.get("update") if isinstance(params, dict) else None
+        if method != CLIENT_METHODS["session_update"] or not isinstance(update, dict):
+            update = {}
+        match update:
+            case {"sessionUpdate": "tool_call" | "tool_call_update"}:
+                self._calls.told(update)
+            case {
+                "sessionUpdate": "agent_message_chunk",
+                "content": {"type": "text", "text": str(text)},
+            }:
+                self._hear(text)
+                return
+        # Of a kind that came later than this, too: a sign of work all the same.
+        self._emit(_ALIVE)
 
     def _hear(self, text: str) -> None:
         self._budget -= len(text.encode("utf-8", "replace"))
@@ -152,8 +145,8 @@ class TurnListener:
         self._words.append(text)
         self._emit(ModelEvent("text", text))
 
-    async def _permit(self, asked: RequestPermissionRequest) -> Mapping[str, Any]:
-        call = self._calls.told(_plain(asked.tool_call))
+    async def _permit(self, asked: RequestPermissionRequest, params: Any) -> Mapping[str, Any]:
+        call = self._calls.told(params["toolCall"])
         options = {option.kind: option.option_id for option in reversed(asked.options)}
         try:
             await self._in_thread(judge, call, self._scratch)
@@ -220,11 +213,6 @@ def _read_inside(scratch: Scratch, path: str) -> bytes | None:
 
 def _write_inside(scratch: Scratch, path: str, content: bytes) -> None:
     scratch.write(scratch.inside(path), content)
-
-
-def _plain(told: Any) -> Mapping[str, Any]:
-    plain: Mapping[str, Any] = told.model_dump(exclude_none=True)
-    return plain
 
 
 def _outcome(option: str | None) -> Mapping[str, Any]:

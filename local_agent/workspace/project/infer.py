@@ -188,7 +188,9 @@ def _several(recipes: Iterable[Recipe], desk: Desk, *, narrowed: bool = False) -
 
 
 def _is_python_test(path: str) -> bool:
-    name = path.rpartition("/")[2]
+    folder, _, name = path.rpartition("/")
+    if folder.partition("/")[0] not in ("", "tests", "test"):
+        return False
     return name.endswith(".py") and (name.startswith("test_") or name.endswith("_test.py"))
 
 

@@ -91,7 +91,7 @@ class Folder:
         names: Of the files and folders right in it.
         texts: What stands in those that tell what to run.
         tables: The same parsed, of those that are TOML or JSON.
-        tests: Whether there is a file below that pytest would collect.
+        tests: Whether there are files that pytest would collect, in it or in its folder of tests.
     """
 
     path: str = ""

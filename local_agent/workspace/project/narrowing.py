@@ -134,7 +134,7 @@ def _tests_for(path: str, files: Sequence[str]) -> tuple[str, ...]:
     if is_folder(path, files):
         return (path,)
     named = _named(path, files)
-    if len(named) != 1 or _stem_of_test(named[0]):
+    if len(named) != 1 or _stem_of_test(named[0]) or "/tests/" in f"/{named[0]}":
         return named
     # A file of the program: what is meant are its tests.
     stem = named[0].rpartition("/")[2].partition(".")[0]

@@ -510,21 +510,30 @@ async def test_a_tool_that_cannot_be_started_has_no_exit_code() -> None:
 
 
 @pytest.mark.requirement("R44")
-async def test_a_tool_is_gone_when_whoever_asked_for_it_is() -> None:
-    task = asyncio.create_task(_tool("sleep 61.25"))
+async def test_a_tool_is_gone_when_whoever_asked_for_it_is(tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    os.mkfifo(told)
+    task = asyncio.create_task(_tool(f"echo $$ > {told}; exec sleep 60", seconds=30))
     async with asyncio.timeout(5):
-        while not (found := _sleeping("61.25")):
-            await asyncio.sleep(0)
+        pid = int(await asyncio.to_thread(told.read_text, "utf-8"))
+    tool = psutil.Process(pid)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    await asyncio.to_thread(psutil.wait_procs, found, 5)
-    assert _sleeping("61.25") == []
+    gone, _ = await asyncio.to_thread(psutil.wait_procs, [tool], 5)
+    assert gone == [tool]
 
 
-def _sleeping(seconds: str) -> list[psutil.Process]:
-    return [
-        one
-        for one in psutil.process_iter(["cmdline"])
-        if (one.info["cmdline"] or [])[-1:] == [seconds]
-    ]
+async def test_a_tool_that_is_cancelled_while_it_starts_is_gone_as_well(tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    os.mkfifo(told)
+    reading = asyncio.create_task(asyncio.to_thread(told.read_bytes))
+    task = asyncio.create_task(_tool(f"exec sleep 60 > {told}", seconds=30))
+    await asyncio.sleep(0)  # it has begun, and has not been told of its start
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    # The pipe ends with the last process that has it open; one that never opened it does so here.
+    await asyncio.to_thread(lambda: os.close(os.open(told, os.O_RDWR)))
+    async with asyncio.timeout(5):
+        assert await reading == b""

@@ -174,7 +174,7 @@ class Walks:
         real = os.scandir
 
         def scandir(folder: int) -> Iterator[os.DirEntry[str]]:
-            self.read.append(os.readlink(f"/proc/self/fd/{folder}"))
+            self.read.append(str(Path(f"/proc/self/fd/{folder}").readlink()))
             return real(folder)
 
         monkeypatch.setattr(os, "scandir", scandir)

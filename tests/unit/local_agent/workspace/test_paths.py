@@ -155,13 +155,13 @@ def test_a_folder_that_is_moved_while_it_is_read_leads_nowhere_else(workspace: P
 
 
 def test_reading_leaves_no_descriptor_open(workspace: Path) -> None:
-    before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208  # the count of handles is the point
+    before = len([*OPEN.iterdir()])
     for path in ("src/main.py", "src", "absent", "src/absent", ".env"):
         try:
             read_text(workspace, path)
         except InputError:
             continue
-    assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208  # same
+    assert len([*OPEN.iterdir()]) == before
 
 
 @pytest.mark.requirement("R52")
@@ -249,6 +249,9 @@ def test_execution_surfaces_are_known_by_place_and_by_name(path: str, surface: b
     assert is_execution_surface(path) is surface
 
 
+OPEN = Path("/proc/self/fd")
+
+
 def _read(workspace: Path, *names: str, deny: tuple[str, ...] = ()) -> list[str]:
     """Return the content of each, or why there is none."""
     told = []
@@ -302,11 +305,11 @@ def test_a_reader_keeps_few_folders_open_and_closes_them(
     for name in names:
         (workspace / name).parent.mkdir()
         (workspace / name).write_text(name, encoding="utf-8")
-    before = len(os.listdir("/proc/self/fd"))
+    before = len([*OPEN.iterdir()])
     with open_root(workspace) as root, Reader(root) as reader:
         assert [reader.read(name).decode() for name in (*names, *names)] == [*names, *names]
-        assert len(os.listdir("/proc/self/fd")) <= before + 1 + 2
-    assert len(os.listdir("/proc/self/fd")) == before
+        assert len([*OPEN.iterdir()]) <= before + 1 + 2
+    assert len([*OPEN.iterdir()]) == before
 
 
 def test_a_file_that_grew_beyond_the_limit_is_refused(

@@ -259,7 +259,29 @@ async def test_each_misbehaviour_ends_in_one_truthful_error_in_time(
 ) -> None:
     backend = desk.backend(steps, deadline_s=4.0 if code == "model.deadline" else 15.0, idle_s=2.5)
     async with asyncio.timeout(18):
-        assert (await fails(backend, desk.edits())).code == code
+        failed = await fails(backend, desk.edits())
+    assert failed.code == code, failed
+
+
+@pytest.mark.requirement("R54")
+async def test_nothing_that_it_says_is_logged(
+    desk: AcpDesk, caplog: pytest.LogCaptureFixture
+) -> None:
+    lines = [
+        '{"method": "session/update", "params": {"update": "HIDDEN"}}',
+        '{"method": "session/update", "params": ["HIDDEN"]}',
+        '{"method": 5, "params": "HIDDEN"}',
+        '{"id": 77, "result": "HIDDEN"}',
+        '{"id": 78, "method": "fs/write_text_file", "params": {"path": "HIDDEN"}}',
+        '{"id": null, "method": "HIDDEN"}',
+        '{"id": "x", "method": "session/request_permission", "params": {"toolCall": "HIDDEN"}}',
+    ]
+    steps = [{"do": "raw", "text": line} for line in lines]
+    reply = await desk.backend([*steps, text("done")]).ask(desk.edits(), Heard())
+    assert reply.text == "done"
+    assert caplog.records == []
+    await fails(desk.backend([{"do": "raw", "text": '{"HIDDEN'}]), desk.edits())
+    assert caplog.records == []
 
 
 async def test_a_flood_of_requests_is_bounded(desk: AcpDesk) -> None:

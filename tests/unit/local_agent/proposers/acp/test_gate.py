@@ -26,7 +26,7 @@ KINDS = ("read", "search", "edit", "delete", "move", "execute", "think", "fetch"
 
 
 def told(name: str = "1", **facts: Any) -> Mapping[str, Any]:
-    return {"tool_call_id": name, **facts}
+    return {"toolCallId": name, **facts}
 
 
 def places(*paths: str) -> list[dict[str, str]]:
@@ -61,7 +61,7 @@ def test_without_a_copy_nothing_is_let_through() -> None:
 
 
 def test_paths_of_a_shown_diff_count_as_well() -> None:
-    content = [{"type": "diff", "path": "/etc/passwd", "new_text": ""}, {"type": "content"}]
+    content = [{"type": "diff", "path": "/etc/passwd", "newText": ""}, {"type": "content"}]
     call = ToolCall().told(told(kind="edit", locations=places("a.py"), content=content))
     assert refusal(call).facts["path"] == "/etc/passwd"
 
@@ -72,6 +72,30 @@ def test_a_path_once_named_stays_named() -> None:
     call = calls.told(told(locations=places("a.py")))
     assert refusal(call).code == "scratch.outside"
     assert calls.told(told("2", kind="edit", locations=places("a.py"))).paths == {"a.py"}
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"locations": [{"path": "a.py"}, {"path": 5}]},
+        {"locations": [{"path": "a.py"}, {}]},
+        {"locations": [{"path": "a.py"}, "/etc/passwd"]},
+        {"locations": "a.py"},
+        {"locations": [{"path": "a.py"}], "content": [{"type": "diff", "path": None}]},
+        {"locations": [{"path": "a.py"}], "content": {"path": "/etc/passwd"}},
+        {"locations": [{"path": "a" * 5000}]},
+    ],
+)
+def test_a_place_that_cannot_be_read_is_not_left_out(facts: dict[str, Any]) -> None:
+    assert refusal(ToolCall().told(told(kind="edit", **facts))).code == "scratch.unreadable"
+    calls = ToolCalls()
+    calls.told(told(kind="edit", **facts))
+    assert refusal(calls.told(told(locations=places("a.py")))).code == "scratch.unreadable"
+
+
+def test_a_call_without_a_name_is_not_let_through() -> None:
+    call = ToolCalls().told({"kind": "edit", "locations": places("a.py")})
+    refusal(call)
 
 
 def test_more_than_can_be_followed_is_not_let_through() -> None:
@@ -87,10 +111,10 @@ def test_more_than_can_be_followed_is_not_let_through() -> None:
 @pytest.mark.parametrize(
     ("facts", "suggested"),
     [
-        ({"raw_input": {"command": "make"}, "title": "Build"}, Suggestion("make", "Build")),
-        ({"raw_input": {"command": ["go", "test"]}}, Suggestion("go test")),
-        ({"raw_input": "make", "title": "Build"}, Suggestion("Build")),
-        ({"raw_input": {"command": 3}, "title": "  "}, None),
+        ({"rawInput": {"command": "make"}, "title": "Build"}, Suggestion("make", "Build")),
+        ({"rawInput": {"command": ["go", "test"]}}, Suggestion("go test")),
+        ({"rawInput": "make", "title": "Build"}, Suggestion("Build")),
+        ({"rawInput": {"command": 3}, "title": "  "}, None),
         ({"title": "x" * 9000}, Suggestion("x" * 4093 + "…")),
     ],
 )
