@@ -75,6 +75,7 @@ bench: $(BIN)/uv
 	.venv-bench/bin/python -m bench.apply $(ARGS)
 	.venv-bench/bin/python -m bench.redact $(ARGS)
 	.venv-bench/bin/python -m bench.scratch $(ARGS)
+	.venv-bench/bin/python -m bench.context $(ARGS)
 	.venv-bench/bin/python -m bench.route
 	.venv-bench/bin/python -m bench.codex $(ARGS)
 

@@ -21,8 +21,9 @@ from common.text import CHAT_BYTES, clip_bytes, has_cjk
 PREFIX: Final = "@dev"
 
 Takes = Literal[
-    "nothing", "task-id", "task-id-and-files", "text", "options", "machine", "machine-and-text"
-]
+    "nothing", "task-id", "task-id-and-files", "task-id-and-text", "text", "options", "machine",
+    "machine-and-text",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ class Command:
     Attributes:
         name: Name of a row of `COMMANDS`.
         args: What was left over, as typed: the text of ``search``, ``review``, ``sync``, ``plan``
-            and ``patch``, the files of ``undo``; for the others, what stood in the place of an ID
+            and ``patch``, the files of ``undo``, the feedback of ``revise``; for the others, what stood in the place of an ID
             or an option and was not understood.  Of ``use``, the name of the machine, folded.
         task_id: The short ID in its stored form where one was given.
         options: Option values as typed, quotes removed and nothing else changed (R7).
@@ -168,6 +169,16 @@ COMMANDS: Final[tuple[CommandSpec, ...]] = (
         needs_model=True,
     ),
     CommandSpec(
+        name="revise",
+        aliases=("修订", "修改提案"),
+        takes="task-id-and-text",
+        usage=Sentence(en="revise ID TEXT", zh="修订 编号 意见"),
+        summary=Sentence(
+            en="make the next version of a proposed change", zh="按意见给出提案的下一个版本"
+        ),
+        needs_model=True,
+    ),
+    CommandSpec(
         name="apply",
         aliases=("应用",),
         takes="task-id",
@@ -239,7 +250,7 @@ _ON: Final = _BY_WORD["on"]
 _GLUED: Final = tuple(
     (alias, spec)
     for spec in COMMANDS
-    if spec.takes in ("task-id", "task-id-and-files", "machine")
+    if spec.takes in ("task-id", "task-id-and-files", "task-id-and-text", "machine")
     for alias in spec.aliases
     if has_cjk(alias)
 )
@@ -255,6 +266,8 @@ _CLOSED_BY: Final = {
     "「": "」", "『": "』",
 }  # fmt: skip
 _ESCAPE = re.compile(r'\\(["\\])')
+# After an ID: "T-7K3F 改短一点", "T-7K3F: shorter", "T-7K3F，改短一点".
+_ID_FIRST = re.compile(rf"[\s{_SEPARATORS}]+")
 # Letters, digits and dashes, full-width ones too: what a machine's name can be typed with.
 _MACHINE = re.compile(rf"[0-9A-Za-z\uff10-\uff19\uff21-\uff3a\uff41-\uff5a{_DASHES}]{{1,32}}")
 _ANY_DASH = re.compile(f"[{_DASHES}]")
@@ -365,8 +378,8 @@ def _read(spec: CommandSpec, rest: str) -> Command | None:
             return Command(spec.name, task_id=found)
         # One word in the place of an ID is a mistyped ID; a phrase is natural language.
         return Command(spec.name, args=rest) if len(rest.split()) == 1 else None
-    if spec.takes == "task-id-and-files":
-        return _read_id_and_files(spec, rest)
+    if spec.takes in ("task-id-and-files", "task-id-and-text"):
+        return _read_id_and_more(spec, rest)
     if spec.takes == "machine":
         machine, more = _machine_in(rest.rstrip(_CLOSING))
         # One word in the place of a name is a mistyped name; a phrase is natural language.
@@ -376,11 +389,12 @@ def _read(spec: CommandSpec, rest: str) -> Command | None:
     return None
 
 
-def _read_id_and_files(spec: CommandSpec, rest: str) -> Command | None:
-    first, *files = rest.split(maxsplit=1)
+def _read_id_and_more(spec: CommandSpec, rest: str) -> Command | None:
+    first, *more = _ID_FIRST.split(rest, maxsplit=1)
     if found := _id_of(first) or _id_of(rest):
-        return Command(spec.name, args=files[0] if _id_of(first) and files else "", task_id=found)
-    return Command(spec.name, args=rest) if not files else None
+        return Command(spec.name, args=more[0] if _id_of(first) and more else "", task_id=found)
+    # One word in the place of an ID is a mistyped ID; a phrase is natural language.
+    return Command(spec.name, args=rest) if not more else None
 
 
 def _id_of(text: str) -> str | None:

@@ -238,8 +238,9 @@ class Approving:
 
     async def _not_approved(self, task: Task, decision: Decision) -> Task:
         if decision.outcome == "rejected":
-            of_rejection = of_stay if _action(task) == "disclose" else summaries.of_rejection
-            summary: Words = partial(of_rejection, decision)
+            summary: Words = partial(summaries.of_rejection, decision)
+            if _action(task) == "disclose":
+                summary = of_stay(decision)
             return await self._log.ended(task, Reason.REJECTED, summary)
         if decision.outcome == "expired":
             summary = partial(say, replies.APPROVAL_EXPIRED)

@@ -6,6 +6,7 @@ execute nothing and approve nothing.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final
@@ -14,10 +15,19 @@ from common import dsl
 from common.model.intent import IntentParams, TaskIntent, TaskKind
 from common.text import has_cjk, one_line
 from local_agent.routing import params, rules, wishes
+from local_agent.routing.rules import Form
 
 THRESHOLD: Final = 0.55  # seed 002 §13
 _SUMMARY_BYTES: Final = 120
-_READ_CHARS: Final = 2000  # what a text wishes stands at its beginning; a pasted log follows
+_READ_CHARS: Final = 8000  # what a text wishes stands at its beginning; a pasted log follows
+_TEXTS: Final = frozenset(spec.name for spec in dsl.COMMANDS if spec.takes == "text")
+# The word that opens the text is its subject: "patch and plan, how do they differ".
+_TALKED_OF: Final = re.compile(
+    r"(?:and|or|is|was|are|vs|does|doesn't|fails?|failed|returns?|keeps|command|命令|和|跟|与|是)"
+    r"(?![\w-])|(?:和|跟|与|是|这|命令|功能)",
+    re.IGNORECASE,
+)
+_VERB_ZH: Final = {"search": "搜索", "review": "审查"}
 # Whoever can explain, change and diagnose takes all of it up at once.
 _IN_WORDS: Final = frozenset({TaskKind.EXPLAIN, TaskKind.CHANGE, TaskKind.DIAGNOSE})
 
@@ -38,6 +48,9 @@ class Topic(Enum):
     MACHINES = "machines"
     EMPTY = "empty"
     FREE_TEXT_OFF = "free-text-off"
+    REVISE = "revise"
+    COMMIT = "commit"
+    PULL = "pull"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +67,7 @@ class Routed:
         left: The other part: a further wish, which is not done.
         beyond: What a wish for the tests names besides the tests, such as a folder.
         reads_on: The command is the whole rest of the text, which may have wished something else.
+        rule: Name of the deciding rule: of `rules.RULES`, or how else it was decided.
     """
 
     intent: TaskIntent
@@ -65,6 +79,7 @@ class Routed:
     left: str = ""
     beyond: str = ""
     reads_on: bool = False
+    rule: str = "command"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +105,21 @@ class Router:
             # The gateway sends a machine its own part alone: this names another, or came from here.
             return _answer(TaskKind.HELP, Topic.MACHINES, said.text)
         if isinstance(said, dsl.Command):
-            return self._of_sync(said) if said.name == "sync" else _of_command(said)
+            return self._of_command(said)
         return self._of_text(said.text if isinstance(said, dsl.FreeText) else text)
+
+    def _of_command(self, said: dsl.Command) -> Routed:
+        if said.name == "sync":
+            return self._of_sync(said)
+        if self.free_text and _TALKED_OF.match(said.args) and said.name in _TEXTS:
+            return self._of_text(f"{said.name} {said.args}")
+        if said.name in ("search", "review") and said.args and self.free_text:
+            # "search is broken" and "review why it fails" begin with the word, and wish no such.
+            verb = _VERB_ZH[said.name] if has_cjk(said.args[0]) else f"{said.name} "
+            guess = rules.guess_kind(f"{verb}{said.args}"[:_READ_CHARS])
+            if guess.kind is TaskKind.DIAGNOSE or guess.form in (Form.ASKS, Form.FORBIDS):
+                return self._of_text(f"{verb}{said.args}")
+        return _of_command(said)
 
     def _of_sync(self, said: dsl.Command) -> Routed:
         """Read what follows "sync": a commit message, unless it asks, forbids or says where to."""
@@ -105,18 +133,23 @@ class Router:
         return Routed(_certain(TaskKind.GIT_SYNC, whole), Topic.SYNC, subject=said.args)
 
     def _of_text(self, text: str) -> Routed:
-        if special := _special(text):
-            return special
+        if not text.strip():
+            return _answer(TaskKind.HELP, Topic.EMPTY, text)
+        guess = rules.guess_kind(text[:_READ_CHARS])
+        if guess.form is Form.APPROVES or guess.rule == "asks-how-to-approve":
+            topic = Topic.REJECT if guess.rule == "rejects" else Topic.APPROVE
+            return replace(_answer(TaskKind.HELP, topic, text), rule=guess.rule)
         if not self.free_text:
             return _answer(TaskKind.HELP, Topic.FREE_TEXT_OFF, text)
-        guess = rules.guess_kind(text[:_READ_CHARS])
         if guess.confidence < self.threshold:
-            return Routed(_intent(_safe(guess.kind), guess, text), unsure=True, subject=text)
+            intent = _intent(_safe(guess.kind), guess, text)
+            return Routed(intent, unsure=True, subject=text, rule=guess.rule)
         guess, left = _first_wish(guess)
         intent = _intent(guess.kind, guess, text)
         taken = _joined(guess) if left else ""
-        routed = Routed(intent, subject=text, taken=taken, left=left)
-        if guess.kind is not TaskKind.RUN:
+        topic = _topic(guess)
+        routed = Routed(intent, topic, subject=text, taken=taken, left=left, rule=guess.rule)
+        if guess.kind is not TaskKind.RUN or guess.command is not None:
             return routed
         if intent.params.cmd is not None:
             return replace(routed, reads_on=bool(wishes.split_wish(guess.rest)[1]))
@@ -125,17 +158,30 @@ class Router:
         return replace(routed, topic=Topic.TEST, beyond=wishes.beyond_tests(guess.rest))
 
 
+def _topic(guess: rules.Guess) -> Topic:
+    """Return what else has to be answered: a sync commits and pushes, and does neither alone."""
+    if guess.kind is not TaskKind.GIT_SYNC:
+        return Topic.PLAIN
+    if guess.rule == "pulls":
+        return Topic.PULL
+    return Topic.PLAIN if guess.sends else Topic.COMMIT
+
+
 def _first_wish(guess: rules.Guess) -> tuple[rules.Guess, str]:
     """Return the guess about the first wish alone, and the words of another one if there is."""
-    if rules.starts_command(guess.lead) and params.is_command(guess.rest):
+    if guess.command is not None or (
+        rules.starts_command(guess.lead) and params.is_command(guess.rest)
+    ):
         return guess, ""  # where it ends only its writer knows
     if guess.kind is TaskKind.GIT_SYNC and params.starts_message(guess.rest):
         return guess, ""  # so it is with a commit message that is not quoted
     head, left = wishes.split_wish(guess.rest)
     first = replace(guess, rest=head)
+    if not left:
+        return guess, ""
     if guess.lead is None and (not head or rules.guess_kind(head).kind is not guess.kind):
         return guess, ""  # the wish that decided is not the first one
-    if not left or (guess.kind in _IN_WORDS and rules.guess_kind(left).kind in _IN_WORDS):
+    if (guess.kind in _IN_WORDS and rules.guess_kind(left).kind in _IN_WORDS):
         return guess, ""
     if rules.wants_tests(left) and guess.kind is TaskKind.RUN:
         # "run the build and test": of the two, the tests are what is known how to run.
@@ -147,16 +193,6 @@ def _joined(guess: rules.Guess) -> str:
     lead, rest = guess.lead or "", guess.rest
     between = " " if lead and rest and (lead.isascii() or rest[0].isascii()) else ""
     return f"{lead}{between}{rest}"
-
-
-def _special(text: str) -> Routed | None:
-    if not text.strip():
-        return _answer(TaskKind.HELP, Topic.EMPTY, text)
-    if rules.wishes_to_approve(text):
-        return _answer(TaskKind.HELP, Topic.APPROVE, text)
-    if rules.wishes_to_reject(text):
-        return _answer(TaskKind.HELP, Topic.REJECT, text)
-    return None
 
 
 def _of_command(said: dsl.Command) -> Routed:
@@ -219,7 +255,7 @@ def _intent(kind: TaskKind, guess: rules.Guess, text: str) -> TaskIntent:
         summary=one_line(text, _SUMMARY_BYTES),
         params=IntentParams(
             files=params.find_files(text[:_READ_CHARS]) or None,
-            cmd=params.find_command(guess.rest) if names_command else None,
+            cmd=params.find_command(guess.rest) if names_command else guess.command,
             question=text if kind is TaskKind.EXPLAIN else None,
             change_request=text if kind in (TaskKind.CHANGE, TaskKind.DIAGNOSE) else None,
             query=params.find_query(guess.rest) if kind is TaskKind.SEARCH else None,

@@ -16,7 +16,7 @@ from local_agent.child import MAX_LINE_BYTES, Child
 from local_agent.errors import ModelError
 
 MAX_TURN_BYTES: Final = 32 * 1024 * 1024  # of all that one program says: it may show what it reads
-_TOO_LARGE: Final = frozenset({"process.line", "json.too-large"})
+_TOO_LARGE: Final = frozenset({"child.line", "json.too-large"})
 
 
 class ChildTransport:

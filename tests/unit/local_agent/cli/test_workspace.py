@@ -341,3 +341,24 @@ def _code(argv: list[str]) -> int:
         return codexbridge.main(argv)
     except SystemExit as ended:  # how argparse refuses
         return int(ended.code or 0)
+
+
+def test_files_of_diagnostics_are_named_and_taken_back(
+    home: Home, project: Path, capsys: Captured
+) -> None:
+    codexbridge.main(["workspace", "add", str(project), "--name", "shop", "--toolchains", "none"])
+    capsys.readouterr()
+    change = ["workspace", "set", "shop", "--diagnostics"]
+    assert codexbridge.main([*change, "build/ruff.txt", "mypy.log"]) == 0
+    said = capsys.readouterr().out
+    assert "build/ruff.txt, mypy.log" in said
+    assert len(said.splitlines()) == 1
+    assert codexbridge.main(["workspace", "list", "--json"]) == 0
+    (listed,) = json.loads(capsys.readouterr().out)
+    assert listed["diagnostics"] == ["build/ruff.txt", "mypy.log"]
+    assert codexbridge.main([*change, "../up"]) == 2
+    assert codexbridge.main(change) == 0
+    assert Registry(home, home=Path.home()).find("shop").diagnostics == ()
+    capsys.readouterr()
+    assert codexbridge.main([*change, "a.txt", "--disclosure", "ask"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 2

@@ -15,6 +15,7 @@ from common.errors import CodexBridgeError, InputError, RemoteProtocolError, Sta
 from common.ids import minted_by
 from common.model.state import Reason, TaskState
 from common.seal import digest
+from local_agent.context.collected import Collected
 from local_agent.control import wire
 from local_agent.control.asking import MAX_TEXT_BYTES
 from local_agent.control.operations import MAX_LISTED
@@ -102,6 +103,17 @@ async def test_a_task_without_an_approval_is_shown_as_it_stands(desk: Desk) -> N
     assert shown["task"]["state"] == "RECEIVED"
     with pytest.raises(StateError):
         await desk.ask("show", task="T-0000")
+
+
+async def test_what_was_collected_for_a_task_is_told(desk: Desk) -> None:
+    tasks = desk.db.journal.tasks
+    await desk.db.run(tasks.create, Wish(), 1)
+    with pytest.raises(StateError) as caught:
+        await desk.ask("context", task="T-7K3F")
+    assert caught.value.code == "context.none"
+    account = Collected().explained()
+    await desk.db.run(tasks.change, Step(Wish().task_id, context_json=json.dumps(account)))
+    assert await desk.ask("context", task="T-7K3F") == {"context": account}
 
 
 async def decide(desk: Desk, told: str, typed: str, **changes: str) -> None:

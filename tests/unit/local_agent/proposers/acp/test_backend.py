@@ -260,7 +260,7 @@ async def test_each_misbehaviour_ends_in_one_truthful_error_in_time(
     backend = desk.backend(steps, deadline_s=4.0 if code == "model.deadline" else 15.0, idle_s=2.5)
     async with asyncio.timeout(18):
         failed = await fails(backend, desk.edits())
-    assert failed.code == code, failed
+    assert failed.code == code, failed.facts
 
 
 @pytest.mark.requirement("R54")
