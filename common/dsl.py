@@ -55,8 +55,9 @@ class Command:
     Attributes:
         name: Name of a row of `COMMANDS`.
         args: What was left over, as typed: the text of ``search``, ``review``, ``sync``, ``plan``
-            and ``patch``, the files of ``undo``, the feedback of ``revise``; for the others, what stood in the place of an ID
-            or an option and was not understood.  Of ``use``, the name of the machine, folded.
+            and ``patch``, the files of ``undo``, the feedback of ``revise``; for the others, what
+            stood in the place of an ID or an option and was not understood.  Of ``use``, the name
+            of the machine, folded.
         task_id: The short ID in its stored form where one was given.
         options: Option values as typed, quotes removed and nothing else changed (R7).
     """

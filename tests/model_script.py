@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 
@@ -28,6 +28,11 @@ class Step:
     pieces: int = 0
     pause_s: float = 0.0
     usage: bool = True
+
+
+def only(step: Step, *, when: str) -> Step:
+    """Return the step for requests that hold these words alone."""
+    return replace(step, when=when)
 
 
 def text(words: str, *, pieces: int = 0, usage: bool = True, when: str = "") -> Step:

@@ -10,7 +10,6 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import Any, Final
 
 from common.text import clip_bytes, one_line, strip_ansi
@@ -163,7 +162,7 @@ def _relative(path: str, workspace: str) -> str | None:
         if not plain.startswith(inside):
             return None
         plain = plain.removeprefix(inside)
-    parts = PurePosixPath(plain).parts
+    parts = [part for part in plain.split("/") if part not in ("", ".")]
     strange = not parts or ".." in parts or not plain.isprintable() or "://" in plain
     return None if strange or ":" in parts[0] else "/".join(parts)
 

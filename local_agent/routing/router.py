@@ -27,6 +27,7 @@ _TALKED_OF: Final = re.compile(
     r"(?![\w-])|(?:和|跟|与|是|这|命令|功能)",
     re.IGNORECASE,
 )
+_FILE_CHARS: Final = 2000  # of these the files are named
 _VERB_ZH: Final = {"search": "搜索", "review": "审查"}
 # Whoever can explain, change and diagnose takes all of it up at once.
 _IN_WORDS: Final = frozenset({TaskKind.EXPLAIN, TaskKind.CHANGE, TaskKind.DIAGNOSE})
@@ -48,6 +49,7 @@ class Topic(Enum):
     MACHINES = "machines"
     EMPTY = "empty"
     FREE_TEXT_OFF = "free-text-off"
+    PATCH = "patch"
     REVISE = "revise"
     COMMIT = "commit"
     PULL = "pull"
@@ -207,25 +209,41 @@ def _of_command(said: dsl.Command) -> Routed:
     if said.name == "undo":
         undo = _certain(TaskKind.CHANGE, f"undo {said.task_id or said.args}")
         return Routed(undo, Topic.UNDO, subject=said.args, task_id=said.task_id)
+    if said.name == "revise":
+        return _of_revise(said)
     if said.name == "test":
         topic = Topic.BAD_OPTION if said.args else Topic.TEST
         found_cmd = IntentParams(cmd=said.options.get("cmd"))
         return Routed(_certain(TaskKind.RUN, "test", found_cmd), topic, subject=said.args)
     if said.name in ("search", "review"):
         return _of_reading(said)
-    topic = Topic.PLAN if said.name == "plan" else Topic.PLAIN
+    topic = Topic.PLAN if said.name == "plan" else Topic.PATCH
     wanted = IntentParams(
-        change_request=said.args or None, files=params.find_files(said.args[:_READ_CHARS]) or None
+        change_request=said.args or None, files=params.find_files(said.args[:_FILE_CHARS]) or None
     )
     return Routed(
         _certain(TaskKind.CHANGE, f"{said.name} {said.args}", wanted), topic, subject=said.args
     )
 
 
+def _of_revise(said: dsl.Command) -> Routed:
+    """Read what is wished of a proposal's next version; without an ID nothing can be."""
+    if said.task_id is None:
+        return _answer(TaskKind.HELP, Topic.REVISE, said.args)
+    wanted = IntentParams(
+        change_request=said.args or None, files=params.find_files(said.args[:_FILE_CHARS]) or None
+    )
+    revised = _certain(TaskKind.CHANGE, f"revise {said.task_id} {said.args}", wanted)
+    return Routed(revised, Topic.REVISE, subject=said.args, task_id=said.task_id)
+
+
 def _of_reading(said: dsl.Command) -> Routed:
-    head, left = wishes.split_wish(said.args[:_READ_CHARS])
+    head, left = wishes.split_wish(said.args[:_FILE_CHARS])
     is_search = said.name == "search"
-    found = IntentParams(query=params.find_query(head) if is_search else None)
+    found = IntentParams(
+        query=params.find_query(head) if is_search else None,
+        files=None if is_search else params.find_files(said.args[:_FILE_CHARS]) or None,
+    )
     return Routed(
         _certain(TaskKind(said.name), f"{said.name} {said.args}", found),
         subject=said.args,
@@ -254,7 +272,7 @@ def _intent(kind: TaskKind, guess: rules.Guess, text: str) -> TaskIntent:
         confidence=guess.confidence,
         summary=one_line(text, _SUMMARY_BYTES),
         params=IntentParams(
-            files=params.find_files(text[:_READ_CHARS]) or None,
+            files=params.find_files(text[:_FILE_CHARS]) or None,
             cmd=params.find_command(guess.rest) if names_command else guess.command,
             question=text if kind is TaskKind.EXPLAIN else None,
             change_request=text if kind in (TaskKind.CHANGE, TaskKind.DIAGNOSE) else None,

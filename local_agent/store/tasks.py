@@ -82,7 +82,8 @@ _UPDATE: Final = """UPDATE tasks SET state = :state, reason = :reason, updated_a
   context_json = COALESCE(:context, context_json)
   WHERE task_id = :task_id"""
 _STRIP: Final = """UPDATE tasks SET named = 0, text = '', intent_json = NULL, proposal_json = NULL,
-  summary = NULL, ending_json = NULL, around_json = NULL, context_json = NULL WHERE task_id = :task_id"""
+  summary = NULL, ending_json = NULL, around_json = NULL, context_json = NULL
+  WHERE task_id = :task_id"""
 _DROP: Final = """DELETE FROM tasks WHERE task_id = :task_id
   AND NOT EXISTS (SELECT 1 FROM approvals WHERE approvals.task_id = tasks.task_id)
   AND NOT EXISTS (SELECT 1 FROM effects WHERE effects.task_id = tasks.task_id)"""

@@ -145,8 +145,8 @@ def test_the_help_fits_a_message_and_names_every_command(lang: Lang) -> None:
 @pytest.mark.parametrize(("lang", "mark"), [("en", "model is configured"), ("zh", "已配置模型")])
 def test_the_help_says_what_needs_a_model(lang: Lang, mark: str) -> None:
     marked = [line.split()[1] for line in dsl.help_text(lang).splitlines() if mark in line]
-    names = ["plan", "patch", "apply"] if lang == "en" else ["计划", "补丁", "应用"]
-    assert marked == names
+    en, zh = ["plan", "patch", "revise", "apply"], ["计划", "补丁", "修订", "应用"]
+    assert marked == (en if lang == "en" else zh)
 
 
 def test_the_help_names_the_prefix_that_is_set() -> None:

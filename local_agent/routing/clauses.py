@@ -1,0 +1,133 @@
+"""Tagged words as clauses: what is said, what is asked, what only tells when.  Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from local_agent.routing.tagging import Token
+from local_agent.routing.tags import LETTER, pattern
+
+MAX_WORDS: Final = 80  # of one clause: its rules look no further
+_STOP, _ASK, _COMMA = LETTER["stop"], LETTER["mark"], LETTER["comma"]
+_AND, _BUT, _WHEN, _WITHOUT = LETTER["and"], LETTER["but"], LETTER["when"], LETTER["without"]
+_WITH: Final = LETTER["with"]
+_ACTS: Final = re.compile(
+    pattern("(?:please|canyou|you|i)*(?:change|edit|run|find|explain|review|debug|push|commit|test|ba)")
+)
+_GIT: Final = tuple(LETTER[name] for name in ("push", "pushing", "commit"))
+_COMMITS: Final = re.compile(pattern("(?:commit)[^run test find]*"))
+_UNANSWERED: Final = frozenset(("没", "没有", "不"))
+_NEG: Final = LETTER["neg"]
+_VERB_FIRST: Final = re.compile(
+    pattern("(?:please|ok|thou|canyou|helpme|you)*(?:change|make|edit|off|verb|run|push|commit|test)")
+)
+_RELATIVE: Final = LETTER["rel"]  # "fix what broke" asks nothing
+_INTERROGATIVE: Final = frozenset(LETTER[name] for name in ("how", "what", "who", "which", "where"))
+_BEFORE_NEG: Final = frozenset(
+    LETTER[name] for name in ("please", "canyou", "maywe", "helpme", "i", "you", "thou", "can", "ok")
+)
+_PLEAS: Final = frozenset(LETTER[name] for name in ("canyou", "maywe", "helpme"))
+_BEFORE_PLEAS: Final = frozenset(
+    LETTER[name] for name in (
+        "please", "canyou", "maywe", "helpme", "i", "you", "thou", "can", "ok", "want", "neg", "ba",
+        "how", "what", "why", "who", "where", "which", "whether", "should", "or",
+    )
+)
+_AFTERWARDS: Final = frozenset(
+    ("之后", "以后", "之前", "以前", "的时候", "时候", "后", "时", "的话", "前", "期间")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """What stands between two marks.
+
+    Attributes:
+        tags: The class of each word, one character each.
+        tokens: The words themselves.
+        asked: Its sentence ends with a question mark.
+        joined: It goes on with the clause before it: "… and push".
+        fresh: It opens a sentence.
+        aside: It only tells when or whether: "if they pass, …".
+    """
+
+    tags: str
+    tokens: Sequence[Token]
+    asked: bool = False
+    joined: bool = False
+    fresh: bool = False
+    aside: bool = False
+
+
+def split_clauses(tokens: Sequence[Token]) -> list[Clause]:
+    """Return the clauses of a text in order."""
+    return [clause for sentence, asked in _sentences(tokens) for clause in _split(sentence, asked)]
+
+
+def _sentences(tokens: Sequence[Token]) -> Iterator[tuple[Sequence[Token], bool]]:
+    begun = 0
+    for place, token in enumerate(tokens):
+        if token.tag in (_STOP, _ASK):
+            if place > begun:
+                yield tokens[begun:place], token.tag == _ASK
+            begun = place + 1
+    if begun < len(tokens):
+        yield tokens[begun:], False
+
+
+def _split(sentence: Sequence[Token], asked: bool) -> Iterator[Clause]:
+    tags = "".join(token.tag for token in sentence)
+    begun, joined, fresh = 0, False, True
+    for place, token in enumerate(sentence):
+        tag = token.tag
+        if place < begun:
+            continue
+        aside = tag == _WHEN and token.word in _AFTERWARDS and begun < place < len(tags) - 1
+        ends = tag in (_COMMA, _BUT) or (
+            tag == _AND
+            and place > begun
+            and not (tags[place + 1 : place + 2] in _GIT and _COMMITS.search(tags, begun, place))
+            and _ACTS.match(tags, place + 1)
+        )
+        if tag in _PLEAS and place > begun and tags[place - 1] not in _BEFORE_PLEAS:
+            yield _clause(sentence[begun:place], tags[begun:place], asked, joined, fresh, False)
+            begun, joined, fresh = place, False, False
+            continue
+        if not (aside or ends):
+            continue
+        if place > begun:
+            yield _clause(sentence[begun:place], tags[begun:place], asked, joined, fresh, aside)
+            fresh = False
+        begun, joined = place + 1, tag == _AND
+    if begun < len(tags):
+        yield _clause(sentence[begun:], tags[begun:], asked, joined, fresh, False)
+
+
+def _clause(
+    tokens: Sequence[Token], tags: str, asked: bool, joined: bool, fresh: bool, aside: bool
+) -> Clause:
+    tags = _settled(tags, tokens)
+    if len(tags) > 1 and tokens[-1].word in _UNANSWERED:
+        tags = tags[:-1] + LETTER["ma"]  # "好了没" asks, "没好" tells
+    return Clause(tags[:MAX_WORDS], tokens, asked, joined, fresh, aside)
+
+
+def _settled(tags: str, tokens: Sequence[Token]) -> str:
+    """Return the classes where the place decides: "don't log in" forbids, "users don't log in" tells.
+
+    What stands behind "without" is not wished.
+    """
+    place = tags.find(_NEG, 1)
+    if place > 0 and (place == len(tags) - 1 or tokens[place].word.isascii()):
+        if tags[place - 1] not in _BEFORE_NEG:
+            tags = tags[:place] + LETTER["cannot"] + tags[place + 1 :]
+    if _VERB_FIRST.match(tags):
+        tags = "".join(
+            _RELATIVE if tag in _INTERROGATIVE and token.word.isascii() else tag
+            for tag, token in zip(tags, tokens, strict=True)
+        )
+    place = tags.find(_WITHOUT, 1)
+    return tags[:place] if place > 0 and LETTER["approve"] not in tags[place:] else tags

@@ -1,0 +1,75 @@
+"""A text as it is matched: case, full-width and traditional forms folded, what was pasted blotted.
+
+Each character is folded to one character, so a place in the folded text is the same place in the
+text as written, which alone is stored, shown and run (R7).  Pure; linear in the length.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+PASTED: Final = "\x01"  # stands for each character of a log, a trace or a block of code
+QUOTED: Final = "\x02"  # for each character of a quoted piece: it names something, and says nothing
+
+# Traditional and simplified, pair by pair: the characters of the lexicon, and no others.
+_PAIRS: Final = (
+    "為为麼么這这個个們们請请幫帮煩烦勞劳嗎吗會会來来說说話话開开關关啟启動动執执運运測测試试"
+    "編编譯译構构建建錯错誤误異异報报問问題题壞坏掛挂處处審审評评閱阅檢检變变實实現现寫写創创"
+    "刪删換换優优調调設设權权讓让給给與与從从裡里裏里邊边見见覽览釋释講讲解解數数據据檔档遠远"
+    "連连線线網网頁页鈕钮應应該该點点擊击沒没無无狀状態态進进還还過过時时間间後后誰谁樣样嘗尝"
+    "貼贴圖图環环導导輸输轉转遷迁類类級级單单結结當当機机顯显隱隐復复鎖锁載载鍵键斷断電电腦脑"
+    "傳传統统計计總总標标記记錄录屬属頭头條条項项細细節节證证認认準准許许絕绝駁驳發发佈布隊队"
+    "驗验確确對对頓顿訊讯號号體体補补齊齐簡简縮缩擴扩減减並并幾几兩两搜搜尋寻東东專专劃划畫画"
+    "幹干乾干裝装窗窗觀观規规則则側侧欄栏產产業业資资料料庫库夾夹匯汇儲储專专變变參参歸归併并"
+    "訂订閉闭鏈链銷销滾滚啊啊嘍喽囉啰瞭了瞧瞧樓楼術术語语義义區区別别歷历曆历誰谁腳脚稱称離离"
+    "務务員员戶户購购車车額额稅税捨舍徑径護护備备註注冊册遞递週周約约製制係系儘尽紀纪結结終终錶表鄰邻塊块鍾钟鐘钟僅仅貨货買买賣卖贏赢貓猫黃黄紅红綠绿藍蓝軟软硬硬雙双圍围聽听睡睡愛爱歡欢願愿億亿萬万嚴严獨独環环節节領领飛飞馬马駐驻簽签筆笔筋筋網网罷罢義义職职聯联聲声肅肃脫脱臨临與与舊旧舉举藝艺薦荐處处號号術术衛卫補补裝装複复見见視视親亲觸触訓训託托記记訪访設设許许訴诉詢询詳详認认語语誌志課课諾诺謝谢譜谱譯译議议讀读變变負负財财貝贝貪贪貢贡貫贯責责貴贵費费賬账賴赖趨趋跡迹蹤踪躍跃軌轨軸轴較较載载輔辅輛辆輪轮輯辑輸输轟轰辦办農农迴回連连週周遊游運运過过達达違违遙遥遞递適适遲迟遺遗邏逻郵邮鄉乡針针鈕钮銀银銅铜錄录鋪铺鍵键鎖锁鏡镜鐵铁長长門门閃闪閉闭開开閒闲間间閱阅闆板闊阔關关陸陆陳陈陰阴隊队階阶際际隨随險险隱隐隻只難难雜杂離离電电靈灵靜静響响頁页頂顶項项順顺預预頑顽頓顿頗颇領领頭头題题額额顏颜願愿顧顾顯显風风飄飘飯饭飲饮飾饰餘余館馆馳驰駕驾騎骑騙骗驅驱驗验驚惊體体髮发鬆松鬧闹魚鱼鮮鲜鳥鸟鴻鸿點点齊齐齒齿"
+    "選选擇择廢废棄弃贊赞議议價价長长寬宽邏逻輯辑圍围適适陣阵滿满範范內内個个種种經经練练習习"
+)
+_ERROR_LINE: Final = re.compile(
+    r"\$ \S|> \S|traceback \(most recent|  +file \"|\s*at [\w$.<>/]+[ (]|\s*\^+\s*$|caused by: |npm err! "
+    r"|panic: |goroutine \d|error\[e\d+\]|e {3,}\S|failed \S+::|[\w.]*\d{2}:\d{2}:\d{2}"
+    r"|\d{4}-\d\d-\d\d[t ]\d\d:|\[(?:error|warn|warning|fatal|info|debug)\]|(?:error|fatal): \S"
+    r"|[\w.$]*(?:error|exception)\b(?:: |\s*$)|exit (?:code|status) \d|segmentation fault"
+)
+_FENCE: Final = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_QUOTE: Final = re.compile(
+    r"`[^`\n]{1,400}`|\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|「[^」\n]{1,400}」|『[^』\n]{1,400}』"
+    r"|(?<![a-z0-9])'[^'\n]{2,400}'(?![a-z0-9])"
+)
+
+
+def _folds() -> dict[int, str]:
+    folds = {code: chr(code - 0xFEE0).lower() for code in range(0xFF01, 0xFF5F)}
+    folds |= {code: chr(code + 32) for code in range(0x41, 0x5B)}
+    folds |= {ord(old): new for old, new in zip(_PAIRS[::2], _PAIRS[1::2], strict=True)}
+    folds |= dict.fromkeys(map(ord, "\u3000\u00a0\u200b\u200c\u200d\u2060\ufeff\t\r"), " ")
+    folds |= dict.fromkeys(map(ord, "‘’`´"), "'")
+    folds |= {ord("、"): ",", ord("。"): "!", ord("…"): ",", ord("—"): ",", ord("–"): ","}
+    del folds[ord("`")]
+    return folds
+
+
+_FOLDS: Final = _folds()
+
+
+def fold(text: str) -> str:
+    """Return the text folded, of the same length."""
+    return text.translate(_FOLDS)
+
+
+def blot(folded: str) -> str:
+    """Return the folded text with what was pasted or quoted blotted out, of the same length."""
+    if "```" in folded:
+        folded = _FENCE.sub(_pasted, folded)
+    if "\n" in folded or "error" in folded or "exception" in folded or ":" in folded:
+        folded = "".join(map(_blot_line, folded.splitlines(keepends=True)))
+    return _QUOTE.sub(lambda match: QUOTED * len(match[0]), folded)
+
+
+def _pasted(match: re.Match[str]) -> str:
+    return PASTED * len(match[0])
+
+
+def _blot_line(line: str) -> str:
+    return PASTED * len(line) if _ERROR_LINE.match(line) else line

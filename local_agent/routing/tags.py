@@ -1,0 +1,58 @@
+"""The word classes that the rules are written in, and the lexicon that gives a word its class.
+
+A clause becomes a string with one character a word, so a rule is a pattern over classes and reads
+the same for English and Chinese.  Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from local_agent.routing import words_en, words_zh
+
+# What no lexicon gives: boundaries, names, numbers, and the words that nobody listed.
+_SHAPES: Final = (
+    "stop", "comma", "mark", "asked", "code", "quoted", "pasted", "num", "http", "flag", "id", "command", "did", "all", "plural", "past", "word", "verb",
+    "han", "of",
+)  # fmt: skip
+_NAMES: Final = tuple(dict.fromkeys((*_SHAPES, *words_en.WORDS, *words_zh.WORDS)))
+LETTER: Final = {name: chr(0x100 + place) for place, name in enumerate(_NAMES)}
+NAME: Final = {letter: name for name, letter in LETTER.items()}
+_NAME: Final = re.compile(r"[a-z]+")
+_NAMED: Final = re.compile(r"\[[^\]]*\]|[a-z]+")
+
+
+def _lexicon(words: dict[str, str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name, entries in words.items():
+        for entry in entries.split():
+            found.setdefault(entry, LETTER[name])
+    return found
+
+
+EN: Final = _lexicon(words_en.WORDS)
+ZH: Final = _lexicon(words_zh.WORDS)
+
+
+_MEANT: Final = {"fail": "fail failed", "word": "word plural past"}
+
+
+def pattern(rule: str) -> str:
+    """Return the regular expression of a pattern that is written with the names of classes.
+
+    Raises:
+        KeyError: a name that is no class: a programming error.
+    """
+    return "".join(_NAMED.sub(_letters, rule).split())
+
+
+def _letters(match: re.Match[str]) -> str:
+    if match[0][0] == "[":
+        return f"[{_NAME.sub(_of_name, match[0][1:-1])}]"
+    letters = _of_name(match)
+    return f"[{letters}]" if len(letters) > 1 else letters
+
+
+def _of_name(match: re.Match[str]) -> str:
+    return "".join(LETTER[name] for name in _MEANT.get(match[0], match[0]).split())
