@@ -160,6 +160,14 @@ SECTIONS: tuple[tuple[Words, tuple[Command, ...]], ...] = (
                 Words("show what a model was shown for a task", "查看为任务向模型展示的内容"),
             ),
             Command(
+                "route",
+                "local_agent.cli.route",
+                Words(
+                    "show how a request would be read, and by which rule",
+                    "显示一条请求会被如何理解、由哪条规则决定",
+                ),
+            ),
+            Command(
                 "check",
                 "local_agent.cli.check",
                 Words("say whether a patch could be applied", "检查补丁能否应用"),

@@ -2,16 +2,17 @@
 
     python -m bench.route [--tags] [--wrong]
 
-Both read the labelled messages of ``tests/routing_set``: the half that rules are written against,
-and the half that whoever writes rules has not seen.  A message is right when the kind is its label
-or one that the label also accepts.  The peer takes the kinds' keywords in their order, first match
-wins, else explain.  ``--wrong`` lists what the router got wrong, of the first half only.
+Both read the labelled messages of ``tests/routing_set``: the split that rules are written against,
+the split that whoever writes rules has not seen, and a third by another hand that knew no rules.
+A message is right when the kind is its label or one that the label also accepts.  The peer takes
+the kinds' keywords in their order, first match wins, else explain.  ``--wrong`` lists what the
+router got wrong, of the first split only.
 
 *Forbidden* is a question, a negation or an attempt to approve that became change, run or git_sync.
 Times are the fastest of some rounds: what else the machine does only ever adds.  Long texts are
 prose, logs and the shapes that regular expressions fear; the slowest counts.
 
-Aims: 90 % right on both halves, nothing forbidden, 60 µs median, 20 KB in 20 ms, twice the text in
+Aims: 90 % right on every split, nothing forbidden, 60 µs median, 20 KB in 20 ms, twice the text in
 at most three times the time.
 """
 
@@ -34,7 +35,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from common.model.intent import TaskKind
 from common.text import clip_bytes
 from local_agent.routing.router import Router
-from tests.routing_set.messages import HALVES, Labelled, labelled
+from tests.routing_set.messages import SPLITS, Labelled, labelled
 
 RIGHT_AIM: Final = 0.9
 MEDIAN_AIM_US: Final = 60.0
@@ -100,7 +101,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What the answers to one half came to.
+    """What the answers to one split came to.
 
     Attributes:
         right: Right answers: ``overall``, and of each ``language …``, ``kind …`` and ``tag …``.
@@ -182,19 +183,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--wrong", action="store_true", help="list what is wrong in dev.jsonl")
     chosen = options.parse_args(argv)
     router = Router()
-    met = [_judge(half, labelled(half), router, tags=chosen.tags) for half in HALVES]
+    met = [_judge(split, labelled(split), router, tags=chosen.tags) for split in SPLITS]
     if chosen.wrong:
         _print_wrong(labelled("dev"), router)
-    times = measure(router, [message.text for half in HALVES for message in labelled(half)])
+    times = measure(router, [message.text for split in SPLITS for message in labelled(split)])
     _print_times(times)
     fast = times.median_us <= MEDIAN_AIM_US and times.long_ms[20] <= LONG_AIM_MS
     return 0 if all(met) and fast and times.growth <= GROWTH_AIM else 1
 
 
-def _judge(half: str, messages: Sequence[Labelled], router: Router, *, tags: bool) -> bool:
+def _judge(split: str, messages: Sequence[Labelled], router: Router, *, tags: bool) -> bool:
     ours = score(messages, [routed(router, message.text) for message in messages])
     plain = score(messages, [Answer(keyword_kind(message.text)) for message in messages])
-    print(f"{half + '.jsonl':<30} {'router':>8}  {'keywords':>8}")
+    print(f"{split + '.jsonl':<30} {'router':>8}  {'keywords':>8}")
     for group, tally in sorted(ours.right.items(), key=_printed_order):
         if tags or not group.startswith("tag "):
             peer = plain.right[group]

@@ -94,6 +94,67 @@ ASKED_THERE = Sentence(
     "也可在其终端运行：codexbridge approve {task}",
 )
 
+# --- changes between two states -------------------------------------------------------------
+
+RANGE_CHANGES = Sentence(
+    en="Changes in {workspace}, {range}: {files} {files:file|files}, +{added} −{deleted} lines.",
+    zh="{workspace} 中 {range} 的改动：{files} 个文件，+{added} −{deleted} 行。",
+)
+RANGE_NOTHING = Sentence(
+    en="Nothing differs in {workspace}, {range}.", zh="{workspace} 中 {range} 没有差异。"
+)
+RANGE_STAGED = Sentence(en="staged", zh="已暂存部分")
+RANGE_COMMIT = Sentence(en="commit {tip}", zh="提交 {tip}")
+RANGE_LAST = Sentence(
+    en="the last {count} commits, {base}..{tip}", zh="最近 {count} 个提交 {base}..{tip}"
+)
+RANGE_BETWEEN = Sentence(
+    en="{base}..{tip}, {count} {count:commit|commits}", zh="{base}..{tip}（{count} 个提交）"
+)
+NO_SUCH_NAME = Sentence(
+    en="“{name}” is no branch, tag or commit of {workspace}, so nothing was looked at.",
+    zh="“{name}”不是 {workspace} 的分支、标签或提交，因此没有查看任何内容。",
+)
+NAME_AMBIGUOUS = Sentence(
+    en="“{name}” can mean more than one thing in {workspace}; say more of it. Nothing was looked "
+    "at.",
+    zh="“{name}”在 {workspace} 中可指多个对象，请写得更完整。没有查看任何内容。",
+)
+NO_MAIN_BRANCH = Sentence(
+    en="No main branch was found in {workspace}; say what to compare with, for example "
+    "“{prefix} review develop..HEAD”.",
+    zh="在 {workspace} 中没有找到主分支；请说明与什么比较，例如“{prefix} review develop..HEAD”。",
+)
+NEAR_NAMES = Sentence(en="There is: {names}", zh="现有：{names}")
+LINES_NOT_SHOWN = {
+    "secret": Sentence(
+        en="{path}: not shown, it may hold secrets", zh="{path}：可能含机密，不显示"
+    ),
+    "binary": Sentence(en="{path}: binary", zh="{path}：二进制文件"),
+    "too-large": Sentence(en="{path}: too large to compare", zh="{path}：过大，未比较"),
+    "submodule": Sentence(en="{path}: another repository", zh="{path}：子仓库"),
+}
+
+# --- searching ------------------------------------------------------------------------------
+
+FOUND_ROW_DEFINED = Sentence(en="{path} ({count}, defined here)", zh="{path}（{count}，在此定义）")
+FOUND_APART = {
+    "words": Sentence(
+        en="Not as it stands: these lines hold all of its words.",
+        zh="没有完全一致的内容：以下各行包含其中所有的词。",
+    ),
+    "files": Sentence(
+        en="Not as it stands: these files hold all of its words.",
+        zh="没有完全一致的内容：以下文件包含其中所有的词。",
+    ),
+}
+LOOKED_IN = Sentence(en="Looked in: {place}", zh="查找范围：{place}")
+NO_SUCH_PLACE = Sentence(
+    en="There is no “{place}” in the workspace, so nothing was looked for.",
+    zh="工作区中没有“{place}”，因此没有查找。",
+)
+MORE_PLACES = Sentence(en="… and {count} more {count:place|places}", zh="…… 另有 {count} 处")
+
 # --- commands that the project's own files name ---------------------------------------------
 
 INFERRED = Sentence(

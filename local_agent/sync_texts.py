@@ -52,6 +52,16 @@ PUSH_UNKNOWN = Sentence(en="Whether it was pushed is unknown. {why}", zh="是否
 NOTHING_DONE = Sentence(
     en="Nothing was committed, nothing was pushed. {why}", zh="没有提交，也没有推送。{why}"
 )
+COMMIT_ALONE = Sentence(
+    en="A commit alone is not offered: `{prefix} sync` commits and pushes, once it is approved at "
+    "the machine.",
+    zh="不提供只提交的操作：`{prefix} 同步` 会提交并推送，须先在电脑上批准。",
+)
+NO_PULL = Sentence(
+    en="Nothing is fetched, merged or rebased from here; `{prefix} sync` commits and pushes, once "
+    "it is approved at the machine.",
+    zh="此处不拉取、不合并、不变基；`{prefix} 同步` 会提交并推送，须先在电脑上批准。",
+)
 ANSWER_OF_GIT = Sentence(en="git said:\n{tail}", zh="git 的输出：\n{tail}")
 
 DRIFTED = Sentence(

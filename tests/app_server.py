@@ -4,8 +4,8 @@ It speaks the lines of the real one and, as that does, writes files itself once 
 accepted, wherever the path leads.  The script is JSON: ``version``, ``log`` (a file that gets each
 line it was sent, and its environment first), ``thread`` (more of the answer to ``thread/start``),
 ``complains`` (said on stderr), ``refuses`` (methods answered with an error) and ``turns``: a list
-of steps for each turn in order, the last for all that follow.  What a step does is said at the
-functions below.
+of steps for each turn in order, the last for all that follow.  ``when`` maps words to the steps of
+a turn whose input holds them.  What a step does is said at the functions below.
 """
 
 from __future__ import annotations
@@ -191,7 +191,7 @@ class Server:
             self.send({"id": number, "error": {"code": -32600, "message": "scripted refusal"}})
             return
         if method == "turn/start":
-            self._start(number, params["threadId"])
+            self._start(number, params["threadId"], json.dumps(params["input"]))
             return
         result: dict[str, Any] = {}
         if method == "thread/start":
@@ -210,9 +210,10 @@ class Server:
             for turn in [turn for turn in self.turns if turn.ids == params and not turn.is_deaf]:
                 turn.end("interrupted")
 
-    def _start(self, number: int, thread: str) -> None:
-        turns = self._script["turns"]
-        steps = turns[min(self._begun, len(turns) - 1)]
+    def _start(self, number: int, thread: str, asked: str) -> None:
+        turns, when = self._script["turns"], self._script.get("when", {})
+        for_these_words = [steps for words, steps in when.items() if words in asked]
+        steps = [*for_these_words, turns[min(self._begun, len(turns) - 1)]][0]
         self._begun += 1
         turn = Turn(self, thread, f"turn-{self._begun}", steps)
         self.turns.append(turn)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from common.clock import SystemClock
@@ -22,7 +21,7 @@ from local_agent.approval.dialogs.tty import Terminal, open_terminal
 from local_agent.cli import change_words, words
 from local_agent.cli.choose import pending_in, waiting_approval
 from local_agent.cli.diffs import read_asked
-from local_agent.cli.follow import follow
+from local_agent.cli.follow import EXIT_INTERRUPTED, follow
 from local_agent.cli.screen import Screen, screen_for
 from local_agent.control.client import call, stream
 from local_agent.replies import BLOCKED
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     import argparse
 
 EXIT_NO_DECISION = 1
-EXIT_INTERRUPTED = 130
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
@@ -58,9 +56,12 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
         StateError: nothing can be approved now, or the approval ended meanwhile.
     """
     home, screen = find_home(environ), screen_for(lang, environ)
-    following = partial(_follow, home, environ, screen)
     approval = waiting_approval(home, environ, screen, args.task, op="refresh")
     terminal = open_terminal(sys.stdin, environ)
+
+    def following(task: str) -> int:
+        return follow(stream(home, environ, "follow", task=task), screen, task=task)
+
     try:
         if approval is None:
             screen.tell(words.NONE_WAITS)
@@ -98,15 +99,6 @@ def _approved(
     _decide(home, environ, question, typed, lang)
     terminal.write(say(words.APPROVED, lang, task=question.seal.short_id) + "\n")
     return 0
-
-
-def _follow(home: Home, environ: Mapping[str, str], screen: Screen, task: str) -> int:
-    try:
-        return follow(stream(home, environ, "follow", task=task), screen)
-    except KeyboardInterrupt:
-        print()
-        screen.tell(words.DETACHED, task=task)
-        return EXIT_INTERRUPTED
 
 
 def _checked(home: Home, environ: Mapping[str, str], approval: Mapping[str, Any]) -> dict[str, Any]:

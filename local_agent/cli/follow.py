@@ -2,43 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
 
 from common.terminal import clip_cells
-from common.text import one_line, reveal
-from local_agent.cli import proposal_words, words
+from common.text import one_line
+from local_agent.cli import card, proposal_words, words
 from local_agent.cli.ending import ending_lines
 from local_agent.cli.screen import Screen
 from local_agent.cli.tasks import state_of
 
-EXIT_ENDED_OTHERWISE = 1
+EXIT_ENDED_OTHERWISE: Final = 1
+EXIT_INTERRUPTED: Final = 130
+_FINAL: Final = frozenset({"COMPLETED", "FAILED", "REJECTED"})
+_ANEW: Final = "\r\x1b[K"
+_UP: Final = "\x1b[A"
 
 
-def follow(steps: Iterator[tuple[str, dict[str, Any]]], screen: Screen) -> int:
+def follow(
+    steps: Iterator[tuple[str, dict[str, Any]]], screen: Screen, *, task: str = ""
+) -> int:
     """Print what happens to a task and how it ended.
 
     Args:
         steps: What the agent streams: its events, then the task as it stands at the end.
         screen: Where to.
+        task: Its ID, where that is known before the agent tells it.
 
     Returns:
-        0 when the task completed or now waits for a person, else 1.
+        0 when the task completed or now waits for a person, 130 when whoever watches stopped
+        watching: the task goes on then; else 1.
     """
-    line = _StatusLine(screen)
-    for kind, value in steps:
-        if kind == "ok":
-            line.clear()
-            return _conclude(value["task"], screen, line)
-        if value.get("type") == "task_stream_chunk":
-            line.stream(str(value.get("chunk")))
-        elif told := _told(value, screen):
-            line.show(told)
+    line = _Lines(screen)
+    try:
+        for kind, value in steps:
+            if kind == "ok":
+                line.clear()
+                return _conclude(value["task"], screen, line)
+            task = value.get("short_id") or task
+            if value.get("type") == "task_stream_chunk":
+                line.stream(str(value.get("chunk")))
+            elif told := _told(value, screen):
+                line.show(told)
+    except KeyboardInterrupt:
+        line.clear()
+        print()  # the terminal has shown ^C
+        screen.tell(words.DETACHED if task else proposal_words.DETACHED, task=task)
+        return EXIT_INTERRUPTED
     return EXIT_ENDED_OTHERWISE
 
 
 def _told(event: Mapping[str, Any], screen: Screen) -> str:
-    if event.get("type") != "task_state":
+    # How it ended is told with the task itself.
+    if event.get("type") != "task_state" or event.get("state") in _FINAL:
         return ""
     # Where there is something to say, it says where the task stands.
     if message := (event.get("said") or {}).get(screen.lang) or event.get("message"):
@@ -47,48 +63,58 @@ def _told(event: Mapping[str, Any], screen: Screen) -> str:
     return screen.say(state) if state else str(event.get("state"))
 
 
-def _conclude(task: Mapping[str, Any], screen: Screen, line: _StatusLine) -> int:
+def _conclude(task: Mapping[str, Any], screen: Screen, line: _Lines) -> int:
     if task["state"] == "WAITING_APPROVAL":
-        lines = reveal(task.get("proposed") or "").splitlines()
+        lines = list(card.own_lines(screen, task))
         # What stands there already is not repeated.
-        for told in lines[1:] if lines[:1] == [line.stands] else lines:
-            print(told)
+        _print(lines[1:] if lines[:1] == [line.stands] else lines)
         screen.tell(words.WAITS, task=task["short_id"])
         return 0
+    _print(card.model_lines(screen, task, streamed=line.streamed))
+    if card.has_words(task):
+        print()
+    head = screen.ink("bold", task["short_id"])
     if task["state"] == "PROPOSAL_READY":
-        _print_resting(task, screen, line)
+        print(f"{head}  {screen.ink('bold', state_of(screen, task))}")
+        _print(card.own_lines(screen, task))
+        _print(card.steps_lines(screen, task))
+        _print(card.fact_lines(screen, task))
         return 0
     completed = task["reason"] == "completed"
-    style = "green" if completed else "red"
-    print(f"{screen.ink('bold', task['short_id'])}  {screen.ink(style, state_of(screen, task))}")
-    for told in ending_lines(screen, task):
-        if told not in line.streamed:
-            print(told)
+    print(f"{head}  {screen.ink('green' if completed else 'red', state_of(screen, task))}")
+    if card.has_words(task):
+        _print(card.own_lines(screen, task))
+        _print(card.fact_lines(screen, task))
+    else:
+        _print(ending_lines(screen, task))
     return 0 if completed else EXIT_ENDED_OTHERWISE
 
 
-def _print_resting(task: Mapping[str, Any], screen: Screen, line: _StatusLine) -> None:
-    """Print a change that nobody has asked to apply yet: what the model says, and its files."""
-    print(f"{screen.ink('bold', task['short_id'])}  {screen.ink('bold', state_of(screen, task))}")
-    for told in reveal(task.get("details") or task.get("proposed") or "").splitlines():
-        if told not in line.streamed:
-            print(told)
-    screen.tell(proposal_words.RESTS, task=task["short_id"])
-    screen.tell(proposal_words.REVISE, task=task["short_id"])
+def _print(lines: Iterable[str]) -> None:
+    for told in lines:
+        print(told)
 
 
-class _StatusLine:
-    """One line that is written over on a terminal, and plain lines elsewhere.
+class _Lines:
+    """What comes while a task goes on.
+
+    On a terminal a model's words grow, and one line below them says where the task stands and is
+    written over; elsewhere there are plain lines, and the end has all that was said.
 
     Attributes:
-        streamed: Lines of a model that stand there already.
+        streamed: What of a model's words stands there already.
     """
 
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
+        self._flow = card.flow_on(screen)
         self._last = ""
-        self._open = ""
-        self.streamed: set[str] = set()
+        self._said: list[str] = []
+
+    @property
+    def streamed(self) -> str:
+        """What of a model's words stands there already."""
+        return "".join(self._said)
 
     @property
     def stands(self) -> str:
@@ -97,34 +123,33 @@ class _StatusLine:
 
     def stream(self, chunk: str) -> None:
         """Print what a model says as it comes; where nobody watches, the end has all of it."""
-        if not self._screen.live:
+        if not self._screen.live or not (self._said or chunk.strip()):
             return
-        if not self._open:
-            self.clear()
-        shown = reveal(chunk)
-        *whole, self._open = (self._open + shown).split("\n")
-        self.streamed |= {line for line in whole if line.strip()}
-        print(shown, end="", flush=True)
+        back = self._back()
+        if not self._said:
+            back += self._screen.ink("dim", self._screen.say(proposal_words.MODEL_SAYS)) + "\n"
+        self._said.append(chunk)
+        print(back + self._flow.feed(chunk), end="", flush=True)
 
     def show(self, text: str) -> None:
+        """Say where the task stands."""
         if text == self._last:
             return
-        self._end_stream()
-        self._last = text
         if self._screen.live:
+            below = "\n" if self._flow.is_open and not self._last else ""
             shown = clip_cells(text, self._screen.width - 1)
-            print(f"\r\x1b[K{self._screen.ink('dim', shown)}", end="", flush=True)
+            print(f"{below}{_ANEW}{self._screen.ink('dim', shown)}", end="", flush=True)
         else:
             print(text, flush=True)
-
-    def _end_stream(self) -> None:
-        if self._open:
-            self.streamed.add(self._open)
-            self._open = ""
-            print(flush=True)
+        self._last = text
 
     def clear(self) -> None:
-        self._end_stream()
-        if self._screen.live and self._last:
-            print("\r\x1b[K", end="", flush=True)
-            self._last = ""
+        """Leave what a model said, and nothing else of what is written over."""
+        print(self._back() + self._flow.end(), end="", flush=True)
+
+    def _back(self) -> str:
+        """Return what takes the lower line away and leads back to where the words grow."""
+        if not (self._screen.live and self._last):
+            return ""
+        self._last = ""
+        return _ANEW + (_UP + self._flow.again() if self._flow.is_open else "")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from common.sentences import Lang, Sentence, say
-from common.terminal import Ink, cells, exact, pad, table
+from common.terminal import Ink, cells, exact, pad, table, wrap
 
 MAX_ANSWER: Final = 16
 _HIDDEN: Final = re.compile(r"[^ -~\n]+")  # JSON itself escapes what lies below the blank
@@ -54,6 +54,10 @@ class Screen:
         """Print aligned columns."""
         for line in table(rows):
             print(line)
+
+    def prose(self, text: str) -> list[str]:
+        """Return a sentence as lines of this terminal; where nobody watches, as it is."""
+        return wrap(text, self.width) if self.live else [text]
 
     def quote(self, text: str, indent: int) -> list[str]:
         """Return what others wrote as lines: nothing hidden, nothing dropped."""

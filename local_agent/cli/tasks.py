@@ -12,7 +12,7 @@ from common.sentences import Lang, say
 from common.terminal import clip_cells, table
 from common.text import one_line
 from local_agent.approval.dialogs.duration import time_left
-from local_agent.cli import words
+from local_agent.cli import proposal_words, words
 from local_agent.cli.screen import Screen, print_json, screen_for
 from local_agent.control.client import call
 
@@ -105,6 +105,10 @@ def _standing(screen: Screen, task: Mapping[str, Any], now_ms: int) -> str:
 
 def state_of(screen: Screen, task: Mapping[str, Any]) -> str:
     """Return in words where a task stands: its reason once it has ended."""
+    if task.get("rests"):
+        version = task.get("version")
+        resting = proposal_words.RESTS_VERSION if version else proposal_words.RESTS
+        return screen.say(resting, version=version)
     named = words.REASONS.get(task["reason"] or "") or words.STATES.get(task["state"])
     return screen.say(named) if named else str(task["state"])
 

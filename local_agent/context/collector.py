@@ -16,7 +16,7 @@ from local_agent.context import finding, wishes
 from local_agent.context.budget import Budget
 from local_agent.context.collected import Around as Around  # noqa: PLC0414  # what it takes
 from local_agent.context.collected import Collected as Collected  # noqa: PLC0414  # what it gives
-from local_agent.context.composing import Gathered, compose, read_reports
+from local_agent.context.composing import Gathered, draft, finish, read_reports
 from local_agent.workspace.files import Listing, Match, SearchResult
 from local_agent.workspace.git import Changes
 from local_agent.workspace.registry import Workspace
@@ -83,9 +83,9 @@ class Collector:
         state = asyncio.ensure_future(self._local_changes(workspace.path))
         printed = asyncio.ensure_future(self._printed(workspace, text))
         try:
+            await asyncio.sleep(0)  # the state of the repository takes longest: it begins first
             listing = await self._list_files(workspace)
-            hits = await self._hits(workspace, names, listing)
-            gathered = Gathered(
+            given = Gathered(
                 workspace=workspace,
                 files=tuple(files),
                 names=tuple(names),
@@ -93,11 +93,12 @@ class Collector:
                 around=around or Around(),
                 review=review,
                 listing=listing,
-                hits=hits,
-                changes=await state,
+                hits=await self._hits(workspace, names, listing),
                 printed=await printed,
             )
-            return await asyncio.to_thread(compose, gathered, self._budget)
+            changes = await state if given.about_changes else None
+            begun = await asyncio.to_thread(draft, given, self._budget, changes)
+            return await asyncio.to_thread(finish, begun, await state)
         finally:
             state.cancel()
             printed.cancel()

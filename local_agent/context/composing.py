@@ -20,7 +20,7 @@ from local_agent.context.diagnostics import (
     render,
 )
 from local_agent.context.naming import find_named
-from local_agent.context.reading import Extra, show
+from local_agent.context.reading import Extra, Read, read, show
 from local_agent.workspace import paths
 from local_agent.workspace.files import Listing, Match
 from local_agent.workspace.git import Changes
@@ -47,7 +47,6 @@ class Gathered:
         text: The request.
         review: The local changes themselves are asked about.
         hits: What was found of each identifier.
-        changes: None without a repository.
         printed: What tools printed before, on this machine.
     """
 
@@ -59,12 +58,31 @@ class Gathered:
     review: bool
     listing: Listing
     hits: Mapping[str, Sequence[Match]]
-    changes: Changes | None
     printed: str
 
+    @property
+    def about_changes(self) -> bool:
+        """Whether the request is about the local changes."""
+        return self.review or wishes.about_changes(self.text)
 
-def compose(given: Gathered, budget: Budget) -> Collected:
-    """Return what may be shown, and the account of it.
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A context that lacks the state of the repository."""
+
+    given: Gathered
+    files: Read
+    tests: tuple[str, ...]
+    extras: tuple[Extra, ...]
+
+
+def draft(given: Gathered, budget: Budget, changes: Changes | None = None) -> Draft:
+    """Read what could help.
+
+    Args:
+        given: What is known.
+        budget: The limits.
+        changes: The local changes, where the request is about them.
 
     Raises:
         InputError: ``path.missing``: the workspace went away.
@@ -79,33 +97,33 @@ def compose(given: Gathered, budget: Budget) -> Collected:
         names=given.names,
         around=given.around,
         hits=given.hits,
-        changed=_changed(given),
+        changed=[file.path for file in changes.files] if changes else (),
         diagnostics=(*pasted, *remarks),
         known=known,
     )
-    patches, without = _patches(given)
-    overview = _overview(given.workspace, known, given.changes)
-    shown = show(
-        given.workspace,
-        found,
-        [*patches, *_remarks(remarks), *overview],
-        budget=budget,
-        listed=listed,
-        missing=_missing(given.files, known),
-    )
-    tests = [one.path for one in found if one.why == "test-of"]
+    missing = _missing(given.files, known)
+    files = read(given.workspace, found, budget=budget, listed=listed, missing=missing)
+    tests = tuple(one.path for one in found if one.why == "test-of")
+    return Draft(given, files, tests, (*_remarks(remarks), *_tree(known)))
+
+
+def finish(begun: Draft, changes: Changes | None) -> Collected:
+    """Return what may be shown, and the account of it."""
+    given, files = begun.given, begun.files
+    patches, without = _patches(given, changes)
+    shown = show(files, [*patches, *begun.extras, *_state(changes, files.deny)])
     closed = {one.path for one in shown.left_out if not one.why.startswith("over-")}
     return Collected(
-        files=tuple(share for share in shown.shares if share.path not in tests),
+        files=tuple(share for share in shown.shares if share.path not in begun.tests),
         pieces=tuple(shown.pieces),
-        tests=tuple(path for path in tests if path not in closed),
-        branch=given.changes.branch if given.changes else None,
-        changed=given.changes.total if given.changes else 0,
+        tests=tuple(path for path in begun.tests if path not in closed),
+        branch=changes.branch if changes else None,
+        changed=changes.total if changes else 0,
         left_out=(*shown.left_out, *without),
         used=tuple(shown.used),
         skipped=given.listing.skipped,
         truncated=given.listing.truncated,
-        budget=budget,
+        budget=files.budget,
     )
 
 
@@ -127,22 +145,17 @@ def read_reports(workspace: Workspace) -> bytes:
     return b"\n".join(content[:MAX_TEXT_BYTES] for content in found)
 
 
-def _changed(given: Gathered) -> list[str]:
-    about = given.review or wishes.about_changes(given.text)
-    return [file.path for file in given.changes.files] if about and given.changes else []
-
-
 def _missing(files: Sequence[str], known: Sequence[str]) -> list[str]:
     found = {name: find_named(name, known) for name in files}
     return [name for name, one in found.items() if not one.files and not one.inside]
 
 
-def _patches(given: Gathered) -> tuple[list[Extra], list[LeftOut]]:
+def _patches(given: Gathered, changes: Changes | None) -> tuple[list[Extra], list[LeftOut]]:
     """Return the local changes line by line, where the request is about them."""
-    if given.changes is None or not _changed(given):
+    if changes is None or not given.about_changes:
         return [], []
     limit = REVIEWED_BYTES if given.review else CHANGED_BYTES
-    counted = [file.path for file in given.changes.files if file.added is not None]
+    counted = [file.path for file in changes.files if file.added is not None]
     extras: list[Extra] = []
     without: list[LeftOut] = []
     for one in read_patches(given.workspace, counted, limit=limit):
@@ -167,12 +180,14 @@ def _remarks(told: Sequence[Diagnostic]) -> list[Extra]:
     ]
 
 
-def _overview(workspace: Workspace, known: Sequence[str], changes: Changes | None) -> list[Extra]:
-    extras = []
-    if known:
-        extras.append(Extra(Piece(kind="tree", text=redact_lines(tree.summarise(known))), "tree"))
-    if changes is not None:
-        with paths.open_root(workspace.path, deny=workspace.deny) as root:
-            text = redact_lines(repository.describe(changes, deny=root.deny))
-        extras.append(Extra(Piece(kind="git", text=text), "state"))
-    return extras
+def _tree(known: Sequence[str]) -> list[Extra]:
+    if not known:
+        return []
+    return [Extra(Piece(kind="tree", text=redact_lines(tree.summarise(known))), "tree")]
+
+
+def _state(changes: Changes | None, deny: Sequence[str]) -> list[Extra]:
+    if changes is None:
+        return []
+    text = redact_lines(repository.describe(changes, deny=deny))
+    return [Extra(Piece(kind="git", text=text), "state")]

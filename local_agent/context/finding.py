@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from local_agent.context.collected import Around
-from local_agent.context.definitions import defines, last_part
 from local_agent.context.diagnostics import Diagnostic
 from local_agent.context.naming import find_named
+from local_agent.workspace.definitions import defines, last_part
 from local_agent.workspace.files import Match
 
 MAX_CANDIDATES: Final = 100  # files that are looked at

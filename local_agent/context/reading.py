@@ -6,7 +6,7 @@ Everything that is read of files for a model is read here.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -63,7 +63,7 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class _Text:
+class Text:
     """A file that was read.
 
     Attributes:
@@ -76,21 +76,38 @@ class _Text:
     is_clean: bool
 
 
-def show(
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What could be shown of files.
+
+    Attributes:
+        wanted: What each candidate was wanted for, by kind and path.
+        texts: By path.
+        left_out: What cannot be shown, and why.
+        deny: All that is denied in the workspace.
+    """
+
+    budget: Budget
+    candidates: Sequence[Candidate]
+    wanted: Mapping[tuple[Kind, str], Wanted]
+    texts: Mapping[str, Text]
+    left_out: Sequence[LeftOut]
+    deny: Sequence[str]
+
+
+def read(
     workspace: Workspace,
-    found: Sequence[Wanted],
-    extras: Sequence[Extra],
+    found: Iterable[Wanted],
     *,
     budget: Budget,
     listed: frozenset[str],
     missing: Iterable[str] = (),
-) -> Shown:
-    """Return the pieces that the budget allows, and why the rest is not among them.
+) -> Read:
+    """Read what could help, as far as it could be shown.
 
     Args:
         workspace: The folder, and what the person denies in it.
         found: Files, the most useful first.
-        extras: What else could be shown, in order.
         budget: The limits.
         listed: The files that may be read and are not ignored.
         missing: Names from the request that no file bears, to be accounted for.
@@ -100,14 +117,27 @@ def show(
         candidates = [candidate for one in found if (candidate := desk.candidate(one)) is not None]
         for name in missing:
             desk.leave_out(name)
-    for extra in extras:
-        candidates.append(_of_extra(extra))
-        desk.wanted[extra.piece.kind, extra.piece.path] = extra
-    division = budget.divide(candidates)
+    return Read(budget, candidates, desk.wanted, desk.texts, desk.left_out, root.deny)
+
+
+def show(files: Read, extras: Sequence[Extra]) -> Shown:
+    """Return the pieces that the budget allows, and why the rest is not among them.
+
+    Args:
+        files: What was read.
+        extras: What else could be shown, in order.
+    """
+    candidates = [*files.candidates, *map(_of_extra, extras)]
+    division = files.budget.divide(candidates)
+    shown = Shown(left_out=[*files.left_out, *division.left_out])
+    by_key = {(extra.piece.kind, extra.piece.path): extra for extra in extras}
     for grant in division.grants:
-        desk.take(grant)
-    desk.shown.left_out += division.left_out
-    return desk.shown
+        one = grant.candidate
+        if extra := by_key.get((one.kind, one.path)):
+            _add(shown, one, cut_clean(extra.piece.text, grant.granted))
+        else:
+            _add_file(shown, grant, files)
+    return shown
 
 
 def _of_extra(extra: Extra) -> Candidate:
@@ -116,15 +146,43 @@ def _of_extra(extra: Extra) -> Candidate:
     return Candidate(piece.kind, piece.path, len(piece.text.encode()), extra.why, priority)
 
 
+def _add_file(shown: Shown, grant: Grant, files: Read) -> None:
+    one = grant.candidate
+    source, text = files.wanted[one.kind, one.path], files.texts[one.path]
+    matters: Iterable[int] = source.lines
+    if source.selection is not None:
+        first, last = source.selection
+        matters = range(first, min(last, len(text.lines)) + 1)
+    cuttings = cut_lines(text.lines, grant.granted, matters, is_clean=text.is_clean)
+    _add(shown, one, cuttings)
+    if cuttings and all(share.path != one.path for share in shown.shares):
+        shown.shares.append(Share(one.path, text.size, grant.granted))
+
+
+def _add(shown: Shown, one: Candidate, cuttings: Sequence[Cutting]) -> None:
+    if not cuttings:
+        shown.left_out.append(LeftOut(one.path, "over-bytes", one.size))
+    for cutting in cuttings:
+        piece = Piece(
+            kind=one.kind,
+            path=one.path,
+            text=cutting.text,
+            first_line=cutting.first_line,
+            cut=cutting.cut,
+        )
+        shown.pieces.append(piece)
+        shown.used.append(used(piece, one.why))
+
+
 @dataclass(slots=True)
 class _Desk:
     root: paths.Root
     reader: paths.Reader
     budget: Budget
     listed: frozenset[str]
-    texts: dict[str, _Text] = field(default_factory=dict)
-    wanted: dict[tuple[Kind, str], Wanted | Extra] = field(default_factory=dict)
-    shown: Shown = field(default_factory=Shown)
+    texts: dict[str, Text] = field(default_factory=dict)
+    wanted: dict[tuple[Kind, str], Wanted] = field(default_factory=dict)
+    left_out: list[LeftOut] = field(default_factory=list)
 
     def candidate(self, one: Wanted) -> Candidate | None:
         """Return a file as a candidate, read as long as it could be shown; or account for it."""
@@ -150,54 +208,21 @@ class _Desk:
             self.reader.read(name)
         except InputError as error:
             reason = _REASONS.get(error.code, "unreadable")
-        self.shown.left_out.append(LeftOut(name, reason, self._size(name)))
-
-    def take(self, grant: Grant) -> None:
-        """Show what is granted."""
-        one = grant.candidate
-        source = self.wanted[one.kind, one.path]
-        if isinstance(source, Extra):
-            self._add(one, cut_clean(source.piece.text, grant.granted))
-            return
-        text = self.texts[one.path]
-        matters: Iterable[int] = source.lines
-        if source.selection is not None:
-            first, last = source.selection
-            matters = range(first, min(last, len(text.lines)) + 1)
-        cuttings = cut_lines(text.lines, grant.granted, matters, is_clean=text.is_clean)
-        if self._add(one, cuttings):
-            shares = {share.path for share in self.shown.shares}
-            if one.path not in shares:
-                self.shown.shares.append(Share(one.path, text.size, grant.granted))
-
-    def _add(self, one: Candidate, cuttings: Sequence[Cutting]) -> bool:
-        if not cuttings:
-            self.shown.left_out.append(LeftOut(one.path, "over-bytes", one.size))
-        for cutting in cuttings:
-            piece = Piece(
-                kind=one.kind,
-                path=one.path,
-                text=cutting.text,
-                first_line=cutting.first_line,
-                cut=cutting.cut,
-            )
-            self.shown.pieces.append(piece)
-            self.shown.used.append(used(piece, one.why))
-        return bool(cuttings)
+        self.left_out.append(LeftOut(name, reason, self._size(name)))
 
     def _read(self, path: str) -> bool:
         try:
             content = self.reader.read(path)
         except InputError as error:
             reason = _REASONS.get(error.code, "unreadable")
-            self.shown.left_out.append(LeftOut(path, reason, self._size(path)))
+            self.left_out.append(LeftOut(path, reason, self._size(path)))
             return False
         lines = readable(content)
         # A mark can be longer than its secret: what could be shown whole is measured with them.
         is_clean = size_of(lines) <= 2 * self.budget.max_file_bytes
         if is_clean:
             lines = clean(lines)
-        self.texts[path] = _Text(lines, size_of(lines), is_clean)
+        self.texts[path] = Text(lines, size_of(lines), is_clean)
         return True
 
     def _size(self, path: str) -> int:
@@ -207,6 +232,6 @@ class _Desk:
             return 0
 
 
-def _selected(selection: tuple[int, int], text: _Text) -> list[str]:
+def _selected(selection: tuple[int, int], text: Text) -> list[str]:
     first, last = selection
     return text.lines[max(first - 1, 0) : last]

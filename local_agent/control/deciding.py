@@ -177,7 +177,8 @@ class Deciding:
         again = {"retry_of_short_id": first.short_id if first and first.named else None}
         approval = await self._tell(stored.approval_id) if stored else None
         left = await self._db.run(_left_to_undo, self._journal, task, stored)
-        told = whole_task(task) | again | {"left_to_undo": left}
+        turns = await self._db.run(self._journal.turns.of_task, task.task_id)
+        told = whole_task(task, turns) | again | {"left_to_undo": left}
         return {"task": told, "approval": approval}
 
     async def _named(self, args: Arguments) -> Task:

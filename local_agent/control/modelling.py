@@ -44,6 +44,10 @@ class Configured(Protocol):
 class Models(Protocol):
     """The models that are configured (`local_agent.models.models`)."""
 
+    def name(self) -> str:
+        """Return the name of the one that is asked; empty where none is configured."""
+        ...
+
     def configured(self) -> Sequence[Configured]:
         """Return all of them; blocks."""
         ...
@@ -66,6 +70,10 @@ class Modelling:
         self._db = db
         self._models = models
         self._clock = clock or SystemClock()
+
+    def asked(self) -> str | None:
+        """Return the name of the model that is asked, None where none is configured."""
+        return self._models.name() or None
 
     async def told(self, _args: Arguments) -> Mapping[str, Any]:
         """Return each model with what it has used, and how it last failed."""

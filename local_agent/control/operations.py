@@ -172,6 +172,7 @@ class AgentOperations:
         waiting = [item for item in await self._gate.pending() if item.task_id in by_id]
         return {
             **await asyncio.to_thread(self._surroundings),
+            "model": self._modelling.asked(),
             "audit": await self._db.run(self._audit),
             "open_tasks": len(tasks),
             "approvals": [
@@ -201,10 +202,10 @@ class AgentOperations:
         else:
             tasks = [*reversed(await self._db.run(self._journal.tasks.open_tasks))]
         until = {item.task_id: item.expires_at for item in await self._gate.pending()}
+        # Diffs are read for that, so not on the event loop.
+        rows = await asyncio.to_thread(lambda: [task_row(task) for task in tasks[:limit]])
         return {
-            "tasks": [
-                {**task_row(task), "expires_at": until.get(task.task_id)} for task in tasks[:limit]
-            ],
+            "tasks": [row | {"expires_at": until.get(row["task_id"])} for row in rows],
             "more": len(tasks) > limit,
         }
 

@@ -3,33 +3,88 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, Final
 
+from common.model.state import TaskState
 from common.text import clip_bytes
 from local_agent.store.endings import read_ending
 from local_agent.store.tasks import Task
+from local_agent.store.turns import StoredTurn
 
 LISTED_BYTES: Final = 600  # of a request in a list; `show` has all of it
 DETAILS_BYTES: Final = 200_000  # of what a model says: escaped, it must fit into one answer
+MAX_FILES: Final = 100
+PATH_BYTES: Final = 1000
+_UNDECIDED: Final = frozenset({TaskState.PROPOSAL_READY, TaskState.WAITING_APPROVAL})
 
 
 def task_row(task: Task) -> dict[str, Any]:
     """Return a task as one of many."""
     # Whoever asks often and at length must not make the whole list too large to be told.
-    return _task_dict(task) | {"text": clip_bytes(task.text, LISTED_BYTES)}
+    row = _task_dict(task) | {"text": clip_bytes(task.text, LISTED_BYTES)}
+    # Of what nobody has decided on there are few; all others are told without their diffs read.
+    result = _result(task) if task.state in _UNDECIDED else {}
+    return row | _standing(task, result)
 
 
-def whole_task(task: Task) -> dict[str, Any]:
-    """Return a task with what was proposed and how it ended."""
-    result = json.loads(task.proposal_json) if task.proposal_json else {}
+def whole_task(task: Task, turns: Sequence[StoredTurn]) -> dict[str, Any]:
+    """Return a task with what was proposed and how it ended.
+
+    Args:
+        task: As stored.
+        turns: Of models that worked on it.
+    """
+    result = _result(task)
     details = clip_bytes(result.get("details") or "", DETAILS_BYTES) or None
     needs_nothing = (result.get("requires") or {}).get("mode") == "none"
     told = {
         "proposed": result.get("summary"),
         "details": details,
         "answered": needs_nothing and task.reason is not None,
+        **_proposal(result.get("proposal") or {}),
+        "revises": result.get("revises"),
+        "turns": [_turn(turn) for turn in turns],
+        "shown": _shown(task),
     }
-    return _task_dict(task) | told | read_ending(task.ending_json)
+    return _task_dict(task) | _standing(task, result) | told | read_ending(task.ending_json)
+
+
+def _result(task: Task) -> Mapping[str, Any]:
+    found: dict[str, Any] = json.loads(task.proposal_json) if task.proposal_json else {}
+    return found
+
+
+def _standing(task: Task, result: Mapping[str, Any]) -> dict[str, Any]:
+    rests = task.state is TaskState.PROPOSAL_READY and result.get("rests") is True
+    return {"rests": rests, "version": result.get("version")}
+
+
+def _proposal(proposal: Mapping[str, Any]) -> dict[str, Any]:
+    """Return of what kind it is, and the files of a diff; `diff` has all of it."""
+    files = (proposal.get("files") or ()) if proposal.get("type") == "diff" else ()
+    return {
+        "proposal": proposal.get("type"),
+        "files": [
+            file | {"path": clip_bytes(file["path"], PATH_BYTES)} for file in files[:MAX_FILES]
+        ],
+        "files_more": max(len(files) - MAX_FILES, 0),
+    }
+
+
+def _turn(turn: StoredTurn) -> dict[str, Any]:
+    told = asdict(turn)
+    del told["task_id"]
+    return told
+
+
+def _shown(task: Task) -> dict[str, int] | None:
+    """Return how much a model was shown; None where nothing was collected."""
+    if task.context_json is None:
+        return None
+    account = json.loads(task.context_json)
+    return {"files": account["files"], "bytes": account["bytes"]}
 
 
 def _task_dict(task: Task) -> dict[str, Any]:

@@ -48,9 +48,11 @@ class Watching:
                 told = await anext(events, None)
                 if told is None:
                     return
-                yield False, {**told.event.to_dict(), "said": dict(told.said)}
+                known = {"said": dict(told.said), "short_id": task.short_id}
+                yield False, told.event.to_dict() | known
                 task = await self._task(task_id)
-        yield True, {"task": whole_task(task)}
+        turns = await self._db.run(self._db.journal.turns.of_task, task_id)
+        yield True, {"task": whole_task(task, turns)}
 
     async def standing(
         self, task_id: str, *, begin: Coroutine[Any, Any, None]

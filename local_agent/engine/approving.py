@@ -167,7 +167,7 @@ class Approving:
         """
         await self.refresh(task_id)
         asked = await self._store.newest_approval(task_id)
-        if asked is not None:
+        if asked is not None and asked.state == "pending":  # else the new one shows itself
             self.on_wanted(asked.approval_id)
 
     async def narrow(self, approval_id: str, digest: str, keep: tuple[str, ...]) -> None:

@@ -95,7 +95,7 @@ class Disclosure:
         Raises:
             StoreError: it could not be counted or audited, so nothing of it may leave.
         """
-        if workspace is None or not _is_remote_read(task) or not _tells(found, context):
+        if workspace is None or not _is_for_chat(task, found) or not _tells(found, context):
             return found
         files = _files(context, found)
         # Comparing it with all that was shown takes longer than the event loop may wait.
@@ -142,6 +142,14 @@ def _is_remote_read(task: Task) -> bool:
     return TaskIntent.model_validate_json(task.intent_json).kind in _READS
 
 
+def _is_for_chat(task: Task, found: Proposed) -> bool:
+    """Tell whether it answers a read from the chat; a change says what it is about, too.
+
+    One that is asked for once more (``apply T-…``) is not read again, and names its files again.
+    """
+    return _is_remote_read(task) or (task.source == "wecom" and isinstance(found.proposal, Diff))
+
+
 def _tells(found: Proposed, context: Context) -> bool:
     """Tell whether it holds anything of the workspace: what only says why nothing is done has not.
 
@@ -163,7 +171,7 @@ def _leaving(
     level = workspace.disclosure
     if level == "ask":
         return _held(found, task.lang, files)
-    sources = [piece.text for piece in context.pieces]
+    sources = [piece.text for piece in (*context.pieces, *found.shown)]
     if isinstance(found.proposal, SearchResults):
         sources.append("\n".join(item.preview or "" for item in found.proposal.items))
     released = bounded(
@@ -196,7 +204,7 @@ def _told(leaving: Proposed) -> bytes:
 def _files(context: Context, found: Proposed | None = None) -> list[ReadFile]:
     """Return what was read: by the hash of what was shown of it, or by name alone."""
     read: dict[str, str | None] = {}
-    for piece in context.pieces:
+    for piece in (*context.pieces, *(found.shown if found is not None else ())):
         if piece.path and read.get(piece.path) is None:
             read[piece.path] = hashlib.sha256(piece.text.encode("utf-8", "replace")).hexdigest()
     named = [look.path for look in context.files]

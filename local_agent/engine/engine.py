@@ -18,7 +18,7 @@ from typing import Any, Final, Protocol
 
 from common.clock import Clock
 from common.errors import CodexBridgeError, StateError, StoreError
-from common.model.proposal import NoRequirement, TaskResult
+from common.model.proposal import LocalApproval, NoRequirement, TaskResult
 from common.model.state import FINAL, Reason, TaskState
 from common.seal import Seal
 from common.sentences import same
@@ -114,12 +114,12 @@ class Engine:
                 return await self._approving.interrupted(task)
 
     async def _answer_or_ask(self, task: Task, run: Run) -> Task:
-        result = TaskResult.model_validate_json(task.proposal_json or "")
+        result = _result(task)
         if isinstance(result.requires, NoRequirement):
             reason = Reason.REFUSED if result.not_done else Reason.COMPLETED
             return await self._tasks.ended(task, reason, same(result.summary))
         if result.revises:
-            await self._replace(result.revises, task.short_id)
+            await self._replace(result.revises, task, run)
         if rests(task) and not run.wanted.is_set():
             return await self._resting.until_wanted(task, run)
         return await self._approving.ask(task)
@@ -182,18 +182,30 @@ class Engine:
             raise StateError("apply.not-resting", task=task.short_id)
         run.wanted.set()
 
-    async def _replace(self, short_id: str, by: str) -> None:
-        """End the version before, which nobody is to approve any more."""
-        try:
-            older = await self._store.named(short_id)
-        except StateError:
-            return  # it is forgotten by now
-        unused = rests(older) or older.state is TaskState.WAITING_APPROVAL
-        if unused and await self._store.request_cancel(older.task_id):
-            self.begin(older.task_id)
-            if run := self._runs.get(older.task_id):
-                run.replaced_by = by
-                run.stop.set()
+    async def _replace(self, revised: str, task: Task, run: Run) -> None:
+        """End the other versions, which nobody is to approve any more: what was asked last stands.
+
+        Raises:
+            StoppedError: another one was asked for later than this.
+        """
+        for other in await self._other_versions(revised, task):
+            if _age(other) > _age(task):
+                run.replaced_by = other.short_id
+                raise StoppedError
+            if await self._store.request_cancel(other.task_id):
+                self.begin(other.task_id)
+                if theirs := self._runs.get(other.task_id):
+                    theirs.replaced_by = task.short_id
+                    theirs.stop.set()
+
+    async def _other_versions(self, revised: str, task: Task) -> list[Task]:
+        """Return the version before, and those made of it besides, that may still be applied."""
+        others = [one for one in await self._store.open_tasks() if one.task_id != task.task_id]
+        return [
+            one
+            for one in others
+            if _may_be_applied(one) and revised in (one.short_id, _result(one).revises)
+        ]
 
     async def show_again(self, task_id: str) -> None:
         """Bring what a task proposes before the person, whether it rests or is asked already.
@@ -285,9 +297,9 @@ class Engine:
         try:
             try:
                 await self._carry(run)
-            except StoreError:
-                raise
             except Exception as error:  # noqa: BLE001 - the top of a task: it ends with a reason
+                if isinstance(error, StoreError) and (run.executing or _may_pass(error)):
+                    raise
                 await self._end_early(run, error)
         except StoreError:
             self._log.exception("task.left-open", task_id=run.task_id)
@@ -308,3 +320,23 @@ class Engine:
             raise
         except CodexBridgeError:
             self._log.exception("task.left-open", task_id=run.task_id)
+
+
+def _may_pass(error: StoreError) -> bool:
+    """Tell whether the journal refused, as on a full disk; a blob that is gone stays gone."""
+    return error.code.startswith("store.")
+
+
+def _may_be_applied(task: Task) -> bool:
+    """Tell whether a proposal waits for a person, or is about to, and nothing of it was begun."""
+    if task.state not in (TaskState.PROPOSAL_READY, TaskState.WAITING_APPROVAL):
+        return False
+    return isinstance(_result(task).requires, LocalApproval)
+
+
+def _age(task: Task) -> tuple[int, str]:
+    return task.created_at, task.task_id
+
+
+def _result(task: Task) -> TaskResult:
+    return TaskResult.model_validate_json(task.proposal_json or "")

@@ -24,7 +24,7 @@ class Run:
         stop: Set once, when the task is to end: a person cancelled it.
         executing: A grant is being used: from here on only the executor stops it.
         closing: It is stopped because the agent itself is to end.
-        context: What was collected; collected again after a restart.
+        context: What was collected, until there is a proposal; collected again after a restart.
         checks: The approval whose change it tries out; None for most.
         wanted: Set once what rests is to be applied (`engine.resting`).
         replaced_by: Short ID of the task that made its proposal anew; None for most.

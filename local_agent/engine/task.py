@@ -82,8 +82,11 @@ class TaskLog:
 
     async def collected(self, task: Task, shown: Mapping[str, Any]) -> Task:
         """What a model may be shown is found: CONTEXT_COLLECTED, with its names and sizes."""
-        context_json = json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
-        return await self._enter(task, TaskState.CONTEXT_COLLECTED, context_json=context_json)
+        return await self._enter(task, TaskState.CONTEXT_COLLECTED, context_json=_compact(shown))
+
+    async def collected_again(self, task: Task, shown: Mapping[str, Any]) -> Task:
+        """What a model is shown after a restart, in place of what was found before it."""
+        return await self._enter(task, task.state, context_json=_compact(shown))
 
     async def proposed(self, task: Task, result: TaskResult) -> Task:
         """The proposal stands: PROPOSAL_READY.  The whole result is kept for whoever resumes."""
@@ -199,6 +202,10 @@ class TaskLog:
         for one in told:
             self._bus.publish(one)
         return task
+
+
+def _compact(shown: Mapping[str, Any]) -> str:
+    return json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
 
 
 def for_chat(text: str, limit: int) -> str:

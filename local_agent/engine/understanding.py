@@ -113,8 +113,7 @@ class Understanding:
             RefusedError: policy forbids it.
             ModelError: the model gave nothing that can be used.
         """
-        # What was collected does not survive a restart, and is as quickly collected again.
-        context = run.context or await self._collected(task, run)
+        context = run.context or await self._collected_again(task, run)
         # How the words were read follows from the text alone, so it is read again, not stored.
         routed = self._read(task)
         workspace = await self._workspace(task)
@@ -123,7 +122,9 @@ class Understanding:
             made = self._proposed(task, routed, workspace, context)
             found = await unless_stopped(run, made)
             found = await self._disclosure.release(task, workspace, found, context)
-        return await self._log.proposed(task, _result(task, routed, found))
+        task = await self._log.proposed(task, _result(task, routed, found))
+        run.context = None  # it may be days until a person decides
+        return task
 
     async def _proposed(
         self, task: Task, routed: Routed, workspace: Workspace | None, context: Collected
@@ -155,6 +156,12 @@ class Understanding:
                     emit=emit,
                 )
             )
+
+    async def _collected_again(self, task: Task, run: Run) -> Collected:
+        """Collect what a restart has lost; the files may be others by now, and so is the account."""
+        context = await self._collected(task, run)
+        await self._log.collected_again(task, context.explained())
+        return context
 
     async def _collected(self, task: Task, run: Run) -> Collected:
         workspace = await self._workspace(task)

@@ -170,11 +170,7 @@ def bubblewrap_profile(
             the workspace, which could be turned to any place; ``sandbox.home`` when the home is
             the root directory and cannot be hidden.
     """
-    machine = os.uname().machine
-    if not seccomp.supports(machine):
-        raise InputError("sandbox.architecture")
-    if len(home.parts) == 1:
-        raise InputError("sandbox.home", path=home)
+    machine = _supported_machine(home)
     mounts = _read_only_mounts(workspace, read_only)
     if copy is not None:
         _check_copy(copy, workspace, mounts)
@@ -195,6 +191,15 @@ def bubblewrap_profile(
     options += ["--remount-ro", "/"]
     calls = seccomp.build_filter(machine, network=network or strangers)
     return Profile("bubblewrap", tuple(options), calls)
+
+
+def _supported_machine(home: Path) -> str:
+    machine = os.uname().machine
+    if not seccomp.supports(machine):
+        raise InputError("sandbox.architecture")
+    if len(home.parts) == 1:
+        raise InputError("sandbox.home", path=home)
+    return machine
 
 
 def _check_copy(copy: Path, workspace: Path, mounts: Iterable[tuple[str, Path]]) -> None:

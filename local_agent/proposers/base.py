@@ -149,6 +149,7 @@ class Proposed:
         not_done: It only says why nothing of what was asked is done.
         revises: Short ID of the task whose proposal it makes anew.
         version: Its number among those versions, from 1.
+        shown: What a model was shown besides the context, for whoever decides what may leave.
     """
 
     proposal: Proposal
@@ -158,6 +159,7 @@ class Proposed:
     not_done: bool = False
     revises: str | None = None
     version: int = 1
+    shown: tuple[Piece, ...] = ()
 
 
 class Proposer(Protocol):

@@ -27,6 +27,7 @@ from local_agent.proposers.base import Asked, Piece, Proposed, Proposer, nothing
 from local_agent.proposers.diffs import diff_proposal, told
 from local_agent.proposers.model import Backend, Refusal, Reply, Scratch, Turn
 from local_agent.proposers.prompt import Job, instructions, prompt
+from local_agent.proposers.review import ReviewProposer, summed_up, to_show
 from local_agent.proposers.revising import seed, with_seeded
 from local_agent.workspace.registry import Workspace
 
@@ -93,6 +94,7 @@ class CodingProposer:
         lend: Gives scratch copies.
         keep: Keeps the bytes of a diff and returns their name; blocks.
         allowed: False refuses every change (setting ``allow_apply_patch``).
+        review: Finds the changes that a review is about, and sums them up where there is no model.
     """
 
     def __init__(
@@ -103,12 +105,14 @@ class CodingProposer:
         lend: Lend,
         keep: Callable[[bytes], str],
         allowed: bool,
+        review: ReviewProposer | None = None,
     ) -> None:
         self._choose = choose
         self._without = without
         self._lend = lend
         self._keep = keep
         self._allowed = allowed
+        self._review = review
 
     async def propose(self, asked: Asked) -> Proposed:
         """Return what the model makes of it.
@@ -119,9 +123,11 @@ class CodingProposer:
             InputError: ``diff.*``: its change is more than a proposal may be.
         """
         chosen = self._choose()
+        job = job_of(asked)
+        if job == "review" and self._review is not None:
+            return await self._reviewed(asked, chosen, self._review)
         if chosen is None:
             return await self._without.propose(asked)
-        job = job_of(asked)
         if job not in _EDITING:
             return _in_words(asked, chosen, await self._answer(asked, chosen, job))
         if asked.workspace is None:
@@ -129,6 +135,24 @@ class CodingProposer:
         if not self._allowed:
             raise RefusedError(("apply-off",))
         return await self._change(asked, chosen, job, asked.workspace)
+
+    async def _reviewed(
+        self, asked: Asked, chosen: Chosen | None, review: ReviewProposer
+    ) -> Proposed:
+        """Return the findings under what was looked at; without lines to look at, that alone."""
+        looked = await review.look(asked)
+        found = asked.context.pieces if asked.context else ()
+        pieces = to_show(looked, found)
+        named = any(piece.kind == "file" for piece in pieces) and asked.intent.params.files
+        if chosen is None or not (named or any(piece.kind == "changes" for piece in pieces)):
+            return summed_up(looked, asked.lang)
+        reply = await chosen.backend.ask(_turn(asked, "review", pieces), asked.emit)
+        said = replace(_in_words(asked, chosen, reply), shown=looked.pieces)
+        if looked.instead is not None or said.not_done:
+            return said
+        text = f"{looked.head}\n{said.summary}"
+        details = "\n".join([looked.head, *looked.notes, said.details or ""])
+        return replace(said, proposal=Answer(text=text), summary=text, details=details)
 
     async def _answer(self, asked: Asked, chosen: Chosen, job: Job) -> Reply:
         pieces = asked.context.pieces if asked.context else ()

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from common.diff.model import DiffModel
 from common.model.proposal import Diff, DiffFileSummary
 from common.sentences import Lang, say
+from common.text import clip_bytes
 from local_agent import change_replies, replies
 from local_agent.proposers.base import CHAT_ROWS
+
+# Of a diff, in a proposal; it stands in the journal twice for each task that proposes it.
+MAX_SHOWN_BYTES: Final = 64_000
 
 
 def diff_proposal(name: str, diff: bytes, model: DiffModel) -> Diff:
     """Return the proposal of a diff that is stored under ``name``."""
     return Diff(
         diff_id=name,
-        unified_diff=diff.decode("utf-8", "replace"),
+        unified_diff=clip_bytes(diff.decode("utf-8", "replace"), MAX_SHOWN_BYTES),
         files=tuple(
             DiffFileSummary(path=file.path, additions=file.added, deletions=file.removed)
             for file in model.files

@@ -28,6 +28,9 @@ _AFTER: Final = re.compile(
     r"(?:[:：](?!//)|\bwith (?:the )?message\b)\s*(.+)\Z", re.DOTALL | re.IGNORECASE
 )
 
+# What is no sync but half of one, or another deed of git (`local_agent.routing.router.Topic`).
+_ALONE: Final = {"commit": sync_texts.COMMIT_ALONE, "pull": sync_texts.NO_PULL}
+
 Plan = Callable[[Workspace, str | None], Awaitable[SyncPlan]]
 
 
@@ -45,6 +48,9 @@ class GitSyncProposer:
         """Return the commit and push with its requirement, or say truthfully why there is none."""
         if asked.workspace is None:
             return _not_done(say(replies.NO_WORKSPACE, asked.lang))
+        if why := _ALONE.get(asked.topic):
+            only = say(why, asked.lang, prefix=asked.prefix)
+            return _not_done(say(sync_texts.NOTHING_DONE, asked.lang, why=only))
         message = find_message(asked.text, is_message=asked.topic == "sync")
         try:
             plan = await self._plan(asked.workspace, message)

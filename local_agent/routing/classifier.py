@@ -14,14 +14,14 @@ from typing import Any, Final
 from common import strict_json
 from common.errors import InputError, RemoteProtocolError
 from common.model.intent import MAX_FILES, TaskKind
-from local_agent.routing.router import Routed
+from local_agent.routing.router import THRESHOLD, Routed
 
 MAX_ANSWER_BYTES: Final = 4096
 MAX_EXPLANATION: Final = 200  # characters
-HUNDRED: Final = 100
 _NEVER: Final = frozenset({TaskKind.RUN, TaskKind.GIT_SYNC})
 _KINDS: Final = tuple(kind.value for kind in TaskKind if kind not in _NEVER)
-_FIELDS: Final = frozenset({"kind", "confidence_percent", "explanation"})
+_CHANGES: Final = frozenset({TaskKind.CHANGE, TaskKind.DIAGNOSE})
+_FIELDS: Final = frozenset({"kind", "confidence", "explanation"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,17 +40,14 @@ class Classified:
 
 
 def classification_schema() -> dict[str, Any]:
-    """Return the strict JSON schema of an answer.
-
-    The confidence is a whole percentage: the one strict reader of JSON takes no fractions (R19).
-    """
+    """Return the strict JSON schema of an answer."""
     return {
         "type": "object",
         "additionalProperties": False,
         "required": sorted(_FIELDS),
         "properties": {
             "kind": {"type": "string", "enum": list(_KINDS)},
-            "confidence_percent": {"type": "integer", "minimum": 0, "maximum": HUNDRED},
+            "confidence": {"type": "number", "minimum": 0, "maximum": 1},
             "explanation": {"type": "string", "maxLength": MAX_EXPLANATION},
         },
     }
@@ -63,29 +60,34 @@ def read_classification(text: str) -> Classified:
         InputError: ``classify.answer``: it is not exactly what the schema asks for.
     """
     try:
-        value = strict_json.loads(text, max_bytes=MAX_ANSWER_BYTES)
+        value = strict_json.loads(text, max_bytes=MAX_ANSWER_BYTES, floats="read")
     except RemoteProtocolError:
         raise InputError("classify.answer") from None
     if not isinstance(value, Mapping) or value.keys() != _FIELDS:
         raise InputError("classify.answer")
-    kind, percent, why = value["kind"], value["confidence_percent"], value["explanation"]
-    if kind not in _KINDS or not isinstance(why, str) or len(why) > MAX_EXPLANATION:
+    kind, confidence, why = value["kind"], value["confidence"], value["explanation"]
+    if (
+        not isinstance(kind, str)
+        or kind not in _KINDS
+        or not isinstance(why, str)
+        or len(why) > MAX_EXPLANATION
+    ):
         raise InputError("classify.answer")
-    if type(percent) is not int or not 0 <= percent <= HUNDRED:
+    if type(confidence) not in (int, float) or not 0 <= confidence <= 1:
         raise InputError("classify.answer")
-    return Classified(TaskKind(kind), percent / HUNDRED, why)
+    return Classified(TaskKind(kind), float(confidence), why)
 
 
-def merged(routed: Routed, classified: Classified, *, threshold: float) -> Routed:
+def merged(routed: Routed, classified: Classified, *, threshold: float = THRESHOLD) -> Routed:
     """Return how a text is read once a model was asked.
 
-    Only what the rules were unsure of moves, and it stays unsure, so that nothing but a plan or an
-    answer follows, unless the model is at least as sure as the rules have to be.
+    Only what the rules were unsure of moves, and only where the model is at least as sure as they
+    have to be; what they are certain of is never asked about, whatever comes back.
 
     Args:
         threshold: What both are measured by (setting ``nl.confidence_threshold``).
     """
-    if not routed.unsure or classified.confidence < threshold:
+    if not routed.unsure or classified.kind in _NEVER or classified.confidence < threshold:
         return routed
     old = routed.intent
     text = routed.subject
@@ -103,6 +105,3 @@ def merged(routed: Routed, classified: Classified, *, threshold: float) -> Route
         update={"kind": classified.kind, "confidence": classified.confidence, "params": wanted}
     )
     return replace(routed, intent=intent, unsure=False, rule="asked-a-model")
-
-
-_CHANGES: Final = (TaskKind.CHANGE, TaskKind.DIAGNOSE)

@@ -15,25 +15,72 @@ _STOP, _ASK, _COMMA = LETTER["stop"], LETTER["mark"], LETTER["comma"]
 _AND, _BUT, _WHEN, _WITHOUT = LETTER["and"], LETTER["but"], LETTER["when"], LETTER["without"]
 _WITH: Final = LETTER["with"]
 _ACTS: Final = re.compile(
-    pattern("(?:please|canyou|you|i)*(?:change|edit|run|find|explain|review|debug|push|commit|test|ba)")
+    pattern(
+        "(?:please|canyou|you|i)*(?:change|edit|run|find|explain|review|debug|push|commit|test|ba)"
+    )
 )
 _GIT: Final = tuple(LETTER[name] for name in ("push", "pushing", "commit"))
 _COMMITS: Final = re.compile(pattern("(?:commit)[^run test find]*"))
 _UNANSWERED: Final = frozenset(("没", "没有", "不"))
 _NEG: Final = LETTER["neg"]
 _VERB_FIRST: Final = re.compile(
-    pattern("(?:please|ok|thou|canyou|helpme|you)*(?:change|make|edit|off|verb|run|push|commit|test)")
+    pattern(
+        "(?:please|ok|thou|canyou|helpme|you)*(?:change|make|edit|off|verb|run|push|commit|test)"
+    )
+)
+_FILLER: Final = LETTER["please"] + LETTER["ok"]
+_SHOULD: Final = LETTER["should"]
+_OUGHT: Final = frozenset(("should", "must", "shall", "ought"))
+_ASKING: Final = frozenset(
+    LETTER[name]
+    for name in (
+        "how",
+        "what",
+        "why",
+        "who",
+        "where",
+        "which",
+        "whether",
+        "do",
+        "be",
+        "asksbot",
+        "when",
+        "should",
+    )
 )
 _RELATIVE: Final = LETTER["rel"]  # "fix what broke" asks nothing
-_INTERROGATIVE: Final = frozenset(LETTER[name] for name in ("how", "what", "who", "which", "where"))
+_INTERROGATIVE: Final = frozenset(
+    LETTER[name] for name in ("how", "what", "who", "which", "where", "exists", "count", "or")
+)
 _BEFORE_NEG: Final = frozenset(
-    LETTER[name] for name in ("please", "canyou", "maywe", "helpme", "i", "you", "thou", "can", "ok")
+    LETTER[name]
+    for name in ("please", "canyou", "maywe", "helpme", "i", "you", "thou", "can", "ok")
 )
 _PLEAS: Final = frozenset(LETTER[name] for name in ("canyou", "maywe", "helpme"))
 _BEFORE_PLEAS: Final = frozenset(
-    LETTER[name] for name in (
-        "please", "canyou", "maywe", "helpme", "i", "you", "thou", "can", "ok", "want", "neg", "ba",
-        "how", "what", "why", "who", "where", "which", "whether", "should", "or",
+    LETTER[name]
+    for name in (
+        "please",
+        "canyou",
+        "maywe",
+        "helpme",
+        "i",
+        "you",
+        "thou",
+        "can",
+        "ok",
+        "want",
+        "neg",
+        "ba",
+        "how",
+        "what",
+        "why",
+        "who",
+        "where",
+        "which",
+        "whether",
+        "should",
+        "or",
     )
 )
 _AFTERWARDS: Final = frozenset(
@@ -120,6 +167,9 @@ def _settled(tags: str, tokens: Sequence[Token]) -> str:
 
     What stands behind "without" is not wished.
     """
+    place = tags.find(_SHOULD, 1)
+    if place > 0 and tokens[place].word in _OUGHT and tags.lstrip(_FILLER)[0] not in _ASKING:
+        tags = tags[:place] + LETTER["desire"] + tags[place + 1 :]  # "the link should be blue"
     place = tags.find(_NEG, 1)
     if place > 0 and (place == len(tags) - 1 or tokens[place].word.isascii()):
         if tags[place - 1] not in _BEFORE_NEG:

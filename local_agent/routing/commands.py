@@ -29,14 +29,20 @@ _TARGETS: Final = frozenset(
     update upgrade generate migrate seed server publish images prune deploy setup compose apply plan
     sync add commit push merge tag reset manage.py shell bootstrap image help version tidy work""".split()
 )
-_FIRST: Final = re.compile(r"[ \n]*(?:please |now |ok )?(?P<line>[a-z0-9_./-]+(?: [^\n\u3400-\u9fff,?!;]*)?)")
+_FIRST: Final = re.compile(
+    r"[ \n]*(?:please |now |ok )?(?P<line>[a-z0-9_./-]+(?: [^\n\u3400-\u9fff,?!;]*)?)"
+)
 _ARGUMENT: Final = re.compile(r"-.+|.*[./:=@*\d\x02_$].*|&&|\|\|?|>|[a-z]+-[a-z-]+")
 _PROSE: Final = re.compile(
     r" (?:is|are|was|fails?|failed|failing|errors?|says|said|gives|throws|hangs|keeps|crash\w*"
     r"|takes|does|doesn't|won't|can't|not|broken|slow|why|how|the|my|a|an|and then|then)(?: |$)"
 )
-_CLOSING: Final = re.compile(r"(?: +(?:please|pls|plz|for me|now|thanks|again|and|&&|first))+ *$| +$|[. ]+$")
-_FAILED: Final = re.compile(r" *(?:之后|后|的时候|时)?[\u3400-\u9fff]*?(?:报|失败|错|挂|卡|不|没|崩|慢|被|什么|怎么|为|吗|会|哪|有|是|里|的)")
+_CLOSING: Final = re.compile(
+    r"(?: +(?:please|pls|plz|for me|now|thanks|again|and|&&|first))+ *$| +$|[. ]+$"
+)
+_FAILED: Final = re.compile(
+    r" *(?:之后|后|的时候|时)?[\u3400-\u9fff]*?(?:报|失败|错|挂|卡|不|没|崩|慢|被|什么|怎么|为|吗|会|哪|有|是|里|的)"
+)
 
 
 def find_bare(folded: str) -> tuple[int, int] | None:
@@ -51,6 +57,8 @@ def find_bare(folded: str) -> tuple[int, int] | None:
     if not _runs(program, arguments.split()) or _PROSE.search(f"{line} "):
         return None
     after = folded[end : end + 40]
+    if after.startswith(":"):  # a program speaks: "psql: could not connect"
+        return None
     if _FAILED.match(after) or after.lstrip().startswith("?"):
         return None
     return match.start("line"), end

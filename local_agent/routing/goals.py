@@ -59,8 +59,10 @@ def find_goal(text: str) -> Goal | None:
     """Return what is to be run; None where the text names nothing of the kind."""
     plain = _plain(text)
     found = [(match.start(), goal) for goal, words in _GOALS if (match := words.search(plain))]
-    # Where two begin at one place the more exact one stands first in the table.
-    return min(found, key=lambda pair: pair[0])[1] if found else None
+    # "Check that it still builds" is a build.  Where two begin at one place the more exact one
+    # stands first in the table.
+    exact = [pair for pair in found if pair[1] != "check"] or found
+    return min(exact, key=lambda pair: pair[0])[1] if exact else None
 
 
 def find_place(text: str) -> str:

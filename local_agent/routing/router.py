@@ -183,7 +183,7 @@ def _first_wish(guess: rules.Guess) -> tuple[rules.Guess, str]:
         return guess, ""
     if guess.lead is None and (not head or rules.guess_kind(head).kind is not guess.kind):
         return guess, ""  # the wish that decided is not the first one
-    if (guess.kind in _IN_WORDS and rules.guess_kind(left).kind in _IN_WORDS):
+    if guess.kind in _IN_WORDS and rules.guess_kind(left).kind in _IN_WORDS:
         return guess, ""
     if rules.wants_tests(left) and guess.kind is TaskKind.RUN:
         # "run the build and test": of the two, the tests are what is known how to run.

@@ -1,6 +1,6 @@
 """Stage A of the router: one ordered table of rules over classes of words (seed 002 §4.1).
 
-Pure.  A text is read clause by clause (`clauses`), and the first rule that fits a clause decides it:
+Pure.  A text is read clause by clause, and the first row of `table` that fits a clause decides it:
 what approves, what is forbidden, what is asked, what is wished, what is told.  Then the clauses are
 weighed: an attempt to approve before all, a wish before a question, a question before a report.  A
 wrong guess is cheap by design: no kind executes anything, and a command is always asked at the
@@ -18,7 +18,8 @@ from typing import Final
 from common.model.intent import TaskKind
 from local_agent.routing.clauses import Clause, split_clauses
 from local_agent.routing.folding import PASTED, blot, fold
-from local_agent.routing.tagging import Token, tag_words
+from local_agent.routing.table import PARTS, ROWS
+from local_agent.routing.tagging import tag_words
 from local_agent.routing.tags import LETTER, pattern
 
 NOTHING: Final = 0.3
@@ -79,123 +80,28 @@ class Guess:
     sends: bool = True
 
 
-_P: Final = (
-    "(?:please|ok|thou|canyou|maywe|helpme|i(?=please|canyou|desire|helpme)|(?:it|bot|you|greet|can|with|done|yes)(?=please|canyou|helpme))*"
-)
-_TOPIC: Final = "(?:det|my|it|i|of|thing|word|han|code|codeword|quoted|num|http|test|diff|prep|remote|please)*"
-_MAY: Final = "(?:(?=.*(?:canyou|maywe|okq))|(?!.*(?:asked|ma)))"  # a wish, or one put politely
-_HEADS: Final = "(?:change|become|edit|off(?!.*approve)|find|explain|review|debug)"
+def _rules() -> Iterator[Rule]:
+    name, heading, words = "", [""], ""
+    for line in [*ROWS.splitlines(), "end:"]:
+        if line.startswith("    "):
+            words += line.strip()
+        elif ":" in line and not line.startswith("#"):
+            if name:
+                form, kind, confidence = heading
+                yield Rule(
+                    name, Form(form), TaskKind(kind), float(confidence), words.format_map(PARTS)
+                )
+            name, _, told = line.partition(":")
+            heading, words = told.split(), ""
 
-A, F, W, Q, T, G = Form.APPROVES, Form.FORBIDS, Form.WISHES, Form.ASKS, Form.TELLS, Form.GREETS
-K = TaskKind
-RULES: Final[tuple[Rule, ...]] = (
-    # -- approving: not from here ----------------------------------------------------------------
-    Rule("asks-whether-approved", Q, K.STATUS, 0.85, "(?:.*(?:who|have|be|do|cannot).*approve.*id|(?:have|be|do|who)(?:det|my|it|task|diff|id|of|done)*approve(?:prep|done|ma|asked|id|it|det|task|diff|status)*$)"),
-    Rule("asks-how-to-approve", Q, K.HELP, 0.9, f"(?=.*(?:how|where|can|should|who|what|which|ma|or|canyou|maywe|be|do|whether|asksbot))(?!{_P}{_HEADS}).*approve[^thing code codeword of where]*$"),
-    Rule("skips-approval", A, K.HELP, 0.9, f"(?!{_P}{_HEADS}[^please]).*(?:skip|without|neg|cannot|noask)(?:you|i|det|my|it|to|prep|want|have|please|can)*approve(?!thing|code)|{_P}(?:off|cancel|skip)(?:det|my|all)*approve(?!thing|prep)|{_P}ba(?:det|my)*approve(?:off|skip|cancel)"),
-    Rule("asks-not-to-be-asked", A, K.HELP, 0.9, f"(?!{_P}{_HEADS}(?!.*noask(?:please|i|prep|approve|it)*$)).*noask"),
-    Rule("approves", A, K.HELP, 0.95, "(?:i|you|thou|have|yes|ok|id|please|it|can|want|my|code|helpme|word(?=approve))*(?:weak)?approve(?:word$|thing$|ok|thou|it|id|det|diff|task|status|my|code|please|yes|apply|run|you|i|prep|change|test|num|to|edit|done|all)*$|(?:please)*(?:run|push|test|commit|apply)[^asked ma thing code]*approve$"),
-    Rule("acts-on-a-task", A, K.HELP, 0.9, f"(?!{_P}(?:explain|review|look|find|show|debug|ask|undo|cancel|nope))(?!.*(?:how|what|why|when|where|who|ma|asked|status|done|standing|fail|wrong))(?=.*id).*(?:run|apply|push|yes|ok|commit|change|become|edit|can|word|test|off)"),
-    Rule("agrees", A, K.HELP, 0.9, "(?:ok|please)*ok(?:please)*$"),
-    Rule("rejects", A, K.HELP, 0.95, "(?:please)*(?:nope|det(?=$))(?:it|id|please|approve|det|diff|task|greet)*$"),
-    Rule("says-yes", A, K.HELP, 0.9, "(?=.*yes|ok.*(?:run|apply|push))(?:yes|ok|please|to|it|apply|id|diff|run|i|you|thou|greet|push|can|approve|code|once|helpme|prep|of|all|have|want)+$"),
-    # -- the bot itself --------------------------------------------------------------------------
-    Rule("greets", G, K.HELP, 0.9, "(?:greet|please|ok|thou|yes|nope|you|bot|it|i)+(?:asked|ma|word)?$"),
-    Rule("asks-for-help", G, K.HELP, 0.95, f"{_P}(?:det|my|i|want|have|desire|show|exists|what|be|can|which|ask|or)*help(?:asked|please|it|i|prep|bot|you|ma|show|exists|what|can|with|to|once|use)*$"),
-    Rule("asks-how-it-is-used", Q, K.HELP, 0.85, "how(?:do|can)i(?:use)(?:it|bot|you|det)+(?:task|thing)?asked?$"),
-    Rule("asks-about-the-bot", Q, K.HELP, 0.85, "(?=.*(?:how|what|which|canyou|help))(?!.*(?:thing|codeword|test|fail)).*(?:bot|what.*you.*do|help)(?!.*(?:done|status)).*$"),
-    Rule("asks-how-to-undo", Q, K.HELP, 0.85, "how(?!.*(?:code|thing|codeword)).*(?:undo|cancel|apply)(?!.*(?:code|codeword))"),
-    Rule("asks-what-the-bot-is", Q, K.HELP, 0.85, ".*botask|(?!.*(?:code|thing|codeword|test|diff|task|fail|done|status|standing|it|change|become)).*(?:thou.*(?:what|how|which|who|ma|where)|(?:what|how|which|who).*thou)|(?:what|which)(?:word|det|of|thing)*(?:asksbot|canyou|can(?:you|i))(?!.*(?:code|codeword|test|diff|done|it))"),
-    Rule("asks-where-it-stands", Q, K.STATUS, 0.9, "(?!.*(?:fail|wrong)).*standing"),
-    Rule("asks-the-bot-for-status", Q, K.STATUS, 0.8, "asksbot.*(?:done|status|run|task)"),
-    Rule("asks-the-bot", Q, K.HELP, 0.8, "asksbot(?=.*(?:ma|asked))"),
-    # -- where tasks stand -----------------------------------------------------------------------
-    Rule("names-a-task", Q, K.STATUS, 0.9, f"(?!{_P}(?:change|edit|undo|apply|approve|cancel|explain|review|run|debug|nope))(?=.*id).*(?:status|done|how|what|where|be|do|ma|asked|who|when|show|have|cannot|look|fail|why)"),
-    Rule("asks-for-status", Q, K.STATUS, 0.9, "(?=.*(?:status|(?:task|bot).*done|done.*task|task.*(?:show|find)|(?:show|find|look).*task|bot.*(?:asked|ma)|exists.*done|(?:be|have|do)(?:my|it)?(?:task|it)(?:prep|it|you|i|word)*done|what.*done|^(?:det|my|it)*task asked))(?!.*(?:thing|codeword))(?:please|canyou|look|show|ask|find|what|which|how|why|where|who|when|det|my|it|i|you|be|do|have|exists|of|prep|status|task|done|bot|num|id|ma|asked|cannot|once|or|to|han|word|run|test|change|diff|approve|greet|want|edit|with|and|neg|quoted|yes|fail|remote|push|asksbot|explain|wrong|ok|thou|helpme)*$|id$"),
-    # -- forbidden -------------------------------------------------------------------------------
-    Rule("forbids", F, K.EXPLAIN, 0.3, f"{_P}(?:i|you|it|det)*neg"),
-    Rule("forbids-behind", F, K.EXPLAIN, 0.3, "[^change become off edit run push commit find review debug explain look]*neg"),
-    # -- failures to look into -------------------------------------------------------------------
-    Rule("asks-what-is-wrong", W, K.DIAGNOSE, 0.9, f"(?!{_P}explain)(?!.*diff).*wrong"),
-    Rule("looks-into-why", W, K.DIAGNOSE, 0.85, f"{_P}(?:look|debug|find|review)(?!.*(?:what.*do)).*(?:why|cause)|{_P}look(?!.*(?:diff|quality|test.*passing)).*(?:fail|wrong|http)|how(?:thing|it|han)*fail$"),
-    Rule("explains-a-failure", W, K.DIAGNOSE, 0.75, f"{_P}explain.*(?:pasted|fail.*pasted|stop.*fail)"),
-    Rule("tells-after-a-deed", T, K.DIAGNOSE, 0.85, f".*(?:change|become|off|edit|run|push|commit|test)did.*(?:fail|cannot|weak|wrong)|{_P}(?:det)?(?:change|edit|off|run|find|review|push)(?:thing|word)?failed(?!thing|plural|test|code|word)"),
-    # -- git: nothing but these words may stand in the clause ------------------------------------
-    Rule("moves-work-to-remote", W, K.GIT_SYNC, 0.85, f"{_MAY}{_P}(?:ba)?(?:change|make|word|push|edit|sync)?(?:my|det|it|of|please|i|edit)*(?:diff|codeword)(?:my|det|it|of|please|word|code|commit|done|diff)*(?:change|make|push|word|sync|edit)?(?:to|prep|push|han|det|my|yes|code)*(?:remote|program)(?:please|yes|prep|of|asked|ma|okq)*$|{_P}(?:edit|push)(?:to|prep|det)*(?:remote|program)(?:please)*$"),
-    Rule("pushes", W, K.GIT_SYNC, 0.95, f"{_MAY}{_P}(?:ba(?:change|edit|thing|occur|test)*)?(?:det|diff|it|codeword|my|of|please|code|commit)*(?:commit(?:det|diff|it|my|codeword|thing|code|of|once)*(?:and|please)*)?(?:push|sync)(?:det|diff|it|to|prep|my|codeword|once|please|of|i|you|num|code|commit|and|pushing|quoted|greet|what|rel|have|be|weak|yes|done|word(?=diff|codeword|$)|test|thing(?=diff|codeword|remote)|remote|change(?=$)|asked|ma|okq)*(?:with.*)?$"),
-    Rule("pulls", W, K.GIT_SYNC, 0.8, f"{_MAY}{_P}(?:ba|det|my|it|codeword)*pull(?:det|diff|it|to|prep|my|codeword|once|please|of|i|you|code|remote|word|and|change|asked|okq|task|ma)*$"),
-    Rule("commits", W, K.GIT_SYNC, 0.9, f"{_MAY}{_P}(?:ba)?(?:det|diff|it|codeword|my|of|please|thing|code|test|fail|edit)*commit(?:det|diff|it|to|prep|remote|my|codeword|once|please|of|i|you|num|code|thing|test|fail|word|what|rel|weak|have|be|han|yes|and|pushing|push|quoted|change|asked|ma|okq|done)*(?:with.*)?$"),
-    # -- what has been changed -------------------------------------------------------------------
-    Rule("asks-about-a-deed", Q, K.EXPLAIN, 0.85, f"(?!.*(?:canyou|maywe|helpme|okq)){_P}(?:ba)?(?:change|become|off|edit|run|test(?!thing)|push|commit|pull).*(?:quality|nature|whether|should|ma|how|what|who)"),
-    Rule("asks-for-a-verdict", W, K.REVIEW, 0.85, "(?!.*why).*verdict"),
-    Rule("digests-changes", W, K.REVIEW, 0.85, f"{_P}digest.*diff|{_P}(?:show|make|change|want|desire)(?:i|it|det|my)*(?:word|code|diff|prep|det)*review"),
-    Rule("asks-for-a-judgement", W, K.REVIEW, 0.85, f"(?!.*why|{_P}(?:run|test))(?=.*(?:diff|look|my|it)).*quality"),
-    Rule("asks-for-review", W, K.REVIEW, 0.85, f"(?!{_P}explain)(?=.*(?:diff|(?:my|it|prep)commit))(?!.*(?:why|push)).*(?:exists|whether|ma|asked|how|fail|what|where|okq|wrong)"),
-    Rule("asks-what-i-changed", W, K.REVIEW, 0.85, "(?:what|which)(?:do|have)i(?:change|make|become|off|edit)|(?:be|do|have|whether)(?:my|it)(?:change|edit|diff|commit)|what.*do.*you.*(?:my|it)(?:diff|change|edit|code|codeword)"),
-    # -- where something is ----------------------------------------------------------------------
-    Rule("asks-where", W, K.SEARCH, 0.9, f"(?!{_P}explain).*where"),
-    Rule("asks-who-uses", W, K.SEARCH, 0.9, ".*who.*(?:use|occur)"),
-    Rule("asks-which-files", W, K.SEARCH, 0.85, f"{_P}(?:look|show|find|prep|ask)*(?:which|what)(?:det|of)*(?:thing|test|codeword|occur)(?!.*(?:nature|should))"),
-    Rule("asks-how-many", W, K.SEARCH, 0.75, ".*count(?:thing|code|quoted|word|test)*(?:exists|asked|be|use|have|prep)*$|have(?:occur|of|thing|han|code|codeword)+ma"),
-    Rule("asks-which-exist", W, K.SEARCH, 0.85, ".*(?:thing|test)exists(?:asked|ma)*$"),
-    Rule("asks-what-exists", W, K.SEARCH, 0.8, "(?!.*(?:fail|diff|why|how)).*exists.*(?:use|occur|code|thing|codeword|quoted|word|han)"),
-    Rule("names-what-uses", W, K.SEARCH, 0.8, "(?:det|thing|codeword|occur|test)+(?:it|det)+(?:use|occur|find|word).*(?:code|word|quoted|thing)$|(?:det)?occur"),
-    # -- questions -------------------------------------------------------------------------------
-    Rule("asks-to-be-told", W, K.EXPLAIN, 0.9, f"{_P}(?:ask|explain|digest)|{_P}(?:show|change|want|desire|det)*gist"),
-    Rule("asks-why", Q, K.EXPLAIN, 0.9, f"(?!{_P}(?:find|change|edit)).*why"),
-    Rule("asks-how", Q, K.EXPLAIN, 0.9, f"(?!{_P}(?:find|review|debug)).*(?:how|nature|what|which|who|count)"),
-    Rule("asks-whether-to", Q, K.EXPLAIN, 0.9, "(?:and|or|please|it|when)*(?:should|whether|be|do|(?:have|cannot|can)(?=.*asked))(?!please)|.*(?:whether|maywe(?:change|make|become|off|edit)(?:asked|ma)*$)"),
-    Rule("asks-with-should", Q, K.EXPLAIN, 0.85, ".*should(?=.*(?:asked|ma))|(?:.*(?:han|thing|it|please))?should"),
-    Rule("asks-with-a-particle", Q, K.EXPLAIN, 0.85, "(?!.*(?:canyou|maywe|okq)).*ma"),
-    Rule("asks-after-a-wish", Q, K.EXPLAIN, 0.75, f"(?!.*(?:canyou|maywe|okq))(?!{_P}(?:find|review|debug))(?!.*please(?:change|edit|run|test|find|look|review)).*asked"),
-    # -- wishes that their first word tells ------------------------------------------------------
-    Rule("gives-a-command", W, K.RUN, 0.95, f"{_P}command(?!.*(?:diff|quality))"),
-    Rule("reviews", W, K.REVIEW, 0.9, f"{_P}(?:ba)?(?:det|diff|it|codeword|my|of|code|test|han)*review(?!(?:thing)?(?:be|cannot|fail|thing))"),
-    Rule("looks-at-changes", W, K.REVIEW, 0.85, f"{_P}(?:look|show|find|ask|debug)(?!.*(?:fail.*test)).*diff|{_P}(?:my|it|det|of|please)*diff.*look|{_P}my(?:thing|code|codeword|test|of)*(?:i|you|please)*look|(?:my|det)*diff$"),
-    Rule("debugs", W, K.DIAGNOSE, 0.9, f"{_P}(?:ba|it)*debug"),
-    Rule("has-a-run", W, K.RUN, 0.85, f"{_MAY}{_P}(?:make|look|want|desire|use)(?:i|it|det|my|whether|when|word|fail|program|to|of|diff)*(?:test|run)(?:run|test|once|please|passing|it|be|plural|can|thing(?=$)|asked)*$"),
-    Rule("changes", W, K.CHANGE, 0.9, f"{_P}(?:it|det)?(?:(?:change|make)(?!(?:be|cannot)(?!of))|become|off)"),
-    Rule("finds", W, K.SEARCH, 0.9, f"{_P}find(?!(?:of|thing)*(?:be|fail|cannot|have))"),
-    Rule("runs", W, K.RUN, 0.9, f"{_P}(?:once)?run(?!.*(?:fail|cannot)(?!test|of|codeword|thing|han|task))"),
-    Rule("checks-that-it-passes", W, K.RUN, 0.8, f"{_P}look(?!.*fail).*(?:test.*(?:passing|canyou|maywe)|passing)"),
-    Rule("runs-by-name", W, K.RUN, 0.85, f"{_P}(?:ba)?(?:det|my|it|code|thing|of|prep|han|codeword|fail|please)*test(?!thing)[^fail cannot be change become off edit should have desire weak asked ma passing plural past]*$"),
-    Rule("runs-what-comes-first", W, K.RUN, 0.85, f"{_P}(?:ba)?(?:det|my|it|code|thing|of|prep|han|codeword|fail|test|look|quoted)+(?:please)*run(?:once|i|please|it)*$"),
-    Rule("uses-a-program", W, K.RUN, 0.8, f"{_P}(?:prep)?program(?:look|test|run|once|code|of)*$"),
-    # -- changes ---------------------------------------------------------------------------------
-    Rule("changes-once", W, K.CHANGE, 0.85, ".*(?:edit|change|become|off)once"),
-    Rule("changes-what-comes-first", W, K.CHANGE, 0.85, f"{_P}{_TOPIC}ba(?:[^run test]|test(?!once)|run)*(?:change|make|become|off|edit)"),
-    Rule("gives", W, K.CHANGE, 0.75, f"{_P}ba(?!.*(?:fail|run|test once|push|commit|look))"),
-    Rule("asks-later", W, K.CHANGE, 0.8, ".*(?:please|canyou|maywe|helpme)(?:change|make|become|off|edit)"),
-    Rule("uses", W, K.CHANGE, 0.75, f"{_P}use(?:det|code|word|quoted|thing|my)"),
-    Rule("desires", W, K.CHANGE, 0.8, f"{_P}(?:desire|want)|(?!.*(?:fail|cannot).*desire).*desire"),
-    Rule("edits", W, K.CHANGE, 0.85, f"{_P}edit(?!(?:thing|word|test|code)*(?:be|have)|.*(?:fail(?!of|thing|test)|cannot(?!.*of)))"),
-    # -- what is told ----------------------------------------------------------------------------
-    Rule("pastes-a-failure", T, K.DIAGNOSE, 0.9, ".*pasted"),
-    Rule("tells-of-a-failure", T, K.DIAGNOSE, 0.9, ".*(?:fail|http)"),
-    Rule("tells-what-does-not", T, K.DIAGNOSE, 0.8, ".*(?:cannot|weak)"),
-    Rule("changes-behind", W, K.CHANGE, 0.75, "(?:det|my|it|code|thing|of|prep|han|codeword|test|quoted|num|task|diff|please)+change|(?:det|my|it|code|thing|of|prep|han|codeword|test|quoted|num|task|diff|please|word|weak|edit|find|can|fail)+(?:become|off)"),
-    Rule("changes-on-condition", W, K.CHANGE, 0.76, "when(?!.*(?:ma|what|how)).*(?:it|thing|code|han|num|quoted|fail|be|status|word|please|test|passing)(?:please)*(?:change|make|become|off|edit)"),
-    Rule("edits-behind", W, K.CHANGE, 0.7, "(?:det|my|it|code|thing|of|prep|han|codeword|test|quoted|num)+edit(?:please|once|ok)*$"),
-    Rule("names-a-wish", W, K.CHANGE, 0.7, "(?:det|thing|word)+(?:prep|code|thing|det|word|num)*please$"),
-    Rule("looks", W, K.REVIEW, 0.6, f"{_P}look.*(?:code|codeword|it)"),
-    Rule("shows", W, K.SEARCH, 0.65, f"{_P}show"),
-    Rule("unlisted-verb", W, K.CHANGE, 0.7, f"{_P}(?:word|verb)(?:det|my|code|it|quoted|num)(?!.*(?:be|have|do))"),
-    Rule("unlisted-verb-by-form", W, K.CHANGE, 0.65, f"{_P}verb(?:thing|word|plural)"),
-    Rule("tells", T, K.DIAGNOSE, 0.6, "(?:det|my|it|i|code|thing|test|han|codeword|word|plural)+.*be|(?:det|my|it|thing|program|i)(?:det|thing|word|code|test|program|past)*(?:plural|past)|(?:det|my|it|of|han)*(?:thing|codeword)(?!.*please).*(?:han|have|be|run)"),
-    Rule("mentions-changes", W, K.REVIEW, 0.6, "(?!.*(?:be|fail|cannot)).*diff"),
-    Rule("mentions-a-change", W, K.CHANGE, 0.6, "(?!.*(?:be|plural)).*(?:become|off|desire)|(?:han|thing|code|test|of|prep|det|it)+(?:change|edit)"),
-    Rule("mentions-a-run", W, K.RUN, 0.6, "(?!(?:.*(?:be|word))).*(?:run|test(?:once|please)*$)"),
-    Rule("mentions-a-search", W, K.SEARCH, 0.6, ".*(?:occur|find)"),
-    Rule("mentions-a-task", Q, K.STATUS, 0.6, "(?!.*(?:thing|codeword|code)).*(?:task|status|standing)"),
-    Rule("mentions-the-bot", G, K.HELP, 0.6, "(?!.*(?:thing|codeword|code|test)).*(?:bot|thou)"),
-    Rule("looks-around", W, K.EXPLAIN, 0.55, f"{_P}look"),
-)
+
+RULES: Final = tuple(_rules())
 _LETTERS: Final = {f"r{place}": rule for place, rule in enumerate(RULES)}
 _TABLE: Final = re.compile(
     "|".join(f"(?P<{name}>{pattern(rule.words)})" for name, rule in _LETTERS.items())
 )
 _ASKED: Final = LETTER["asked"]
-_POLITE: Final = re.compile(pattern(_P))
+_POLITE: Final = re.compile(pattern(PARTS["P"]))
 _PLEADS: Final = re.compile(pattern("[canyou maywe helpme okq please]"))
 _VERBS: Final = frozenset(
     LETTER[name]
@@ -209,6 +115,7 @@ _SENDS: Final = frozenset(LETTER[name] for name in ("push", "pushing", "sync", "
 _UP: Final = "上去"
 _WEAK_YES: Final = ("says-yes", "agrees")
 ACTS: Final = frozenset({TaskKind.CHANGE, TaskKind.RUN, TaskKind.GIT_SYNC})
+CERTAIN: Final = 0.85
 SURE: Final = 0.76  # a wish of less comes behind a question and a report
 
 Found = Sequence[tuple[Clause, Rule]]
@@ -247,7 +154,7 @@ def is_no_wish(text: str) -> bool:
     if rule is None:
         return False
     fails = rule.kind is TaskKind.DIAGNOSE and clauses[0].tags[:1] in _FAILED
-    return rule.form in (Form.ASKS, Form.FORBIDS) or rule.name == "asks-what-is-wrong" or fails
+    return rule.form is Form.FORBIDS or rule.name.startswith("asks-") or fails
 
 
 def wants_tests(text: str) -> bool:
@@ -278,8 +185,13 @@ def _decided(found: Found) -> tuple[Clause, Rule] | None:
             return clause, rule
     kept = [pair for place, pair in enumerate(found) if not _taken_back(found, place)]
     kept = _held(kept)
+    floor = 0.0
+    if any(rule.form is Form.FORBIDS or rule.name == "pastes-a-failure" for _, rule in kept):
+        floor = CERTAIN
     for form, least in _ORDER:
         for clause, rule in kept:
+            if rule.kind in ACTS and rule.confidence < floor:
+                continue  # beside what is forbidden, or a log, nothing is guessed
             if rule.form is form and rule.confidence >= least:
                 return clause, rule
     return kept[0] if kept else None
@@ -360,4 +272,6 @@ _TESTS: Final = re.compile(
     r"\b(?:tests?|testing|pytest|unittests?|specs?|test_\w+|\w+_test)\b|测试|测式|测一下|单测|用例",
     re.IGNORECASE,
 )
-_RUNS: Final = re.compile(r"re-?run|run|execute|launch|(?:运行|执行|跑|重跑|重新跑|试跑)[一下遍次个趟轮波]*")
+_RUNS: Final = re.compile(
+    r"re-?run|run|execute|launch|(?:运行|执行|跑|重跑|重新跑|试跑)[一下遍次个趟轮波]*"
+)

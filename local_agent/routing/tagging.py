@@ -25,7 +25,9 @@ _MARKS: Final = {
 _ID: Final = re.compile(r"#?t-[0-9a-z]{4,5}")
 _HTTP: Final = re.compile(r"(?:4[01]\d|42\d|50\d)s?")
 _NUMBER: Final = re.compile(r"[\d.,]+(?:ms|s|m|h|px|%|mb|kb|gb|k|x|min)?")
-_VERB: Final = re.compile(r"(?:[a-z]{3,}(?:ize|ise|ify)|(?:de|re|un|pre)[a-z]{4,}(?:ate|ct|ch|ck))$")
+_VERB: Final = re.compile(
+    r"(?:[a-z]{3,}(?:ize|ise|ify)|(?:de|re|un|pre)[a-z]{4,}(?:ate|ct|ch|ck))$"
+)
 _PHRASES: Final[dict[str, tuple[int, ...]]] = {}  # first word: how long its phrases are
 for _entry in EN:
     if "_" in _entry:
@@ -151,7 +153,11 @@ def _shape(word: str, written: str) -> str:
             return EN[found]
         if _VERB.match(word):
             return LETTER["verb"]
-        return LETTER["past" if word.endswith("ed") else "plural" if _PLURAL.match(word) else "word"]
+        if word.endswith("ing") and len(word) > 5:
+            return LETTER["ing"]
+        return LETTER[
+            "past" if word.endswith("ed") else "plural" if _PLURAL.match(word) else "word"
+        ]
     if _ID.fullmatch(word):
         return LETTER["id"]
     if _HTTP.fullmatch(word):
@@ -159,6 +165,11 @@ def _shape(word: str, written: str) -> str:
     if _NUMBER.fullmatch(word):
         return LETTER["num"]
     return LETTER["code"]
+
+
+def _goes_on(following: str, before: str) -> bool:
+    """Tell whether 了 is no mere particle: "加了缓存还是慢" tells of a deed, "修好了吗" asks for it."""
+    return following in ("吗", "没", "么", "嘛") or (before in _DEEDS and following != "")
 
 
 def _chinese(run: str, offset: int) -> Iterator[Token]:
@@ -178,7 +189,7 @@ def _chinese(run: str, offset: int) -> Iterator[Token]:
             unknown = -1
         if not tag:
             unknown = place if unknown < 0 else unknown
-        elif char == "了" and before in _DEEDS and place + 1 < len(run):
+        elif char == "了" and _goes_on(run[place + 1 : place + 2], before):
             yield Token(char, LETTER["did"], offset + place, offset + place + 1)
         elif tag != "-":
             yield Token(run[place : place + length], tag, offset + place, offset + place + length)

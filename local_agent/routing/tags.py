@@ -7,35 +7,38 @@ the same for English and Chinese.  Pure.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
-from local_agent.routing import words_en, words_zh
+from local_agent.routing import phrases_en, things_zh, words_en, words_zh
 
 # What no lexicon gives: boundaries, names, numbers, and the words that nobody listed.
 _SHAPES: Final = (
-    "stop", "comma", "mark", "asked", "code", "quoted", "pasted", "num", "http", "flag", "id", "command", "did", "all", "plural", "past", "word", "verb",
+    "stop", "comma", "mark", "asked", "code", "quoted", "pasted", "num", "http", "flag", "id", "command", "did", "all", "plural", "past", "ing", "word", "verb",
     "han", "of",
 )  # fmt: skip
-_NAMES: Final = tuple(dict.fromkeys((*_SHAPES, *words_en.WORDS, *words_zh.WORDS)))
+_ALL: Final = (words_en.WORDS, phrases_en.WORDS, words_zh.WORDS, things_zh.WORDS)
+_NAMES: Final = tuple(dict.fromkeys((*_SHAPES, *(name for words in _ALL for name in words))))
 LETTER: Final = {name: chr(0x100 + place) for place, name in enumerate(_NAMES)}
 NAME: Final = {letter: name for name, letter in LETTER.items()}
 _NAME: Final = re.compile(r"[a-z]+")
 _NAMED: Final = re.compile(r"\[[^\]]*\]|[a-z]+")
 
 
-def _lexicon(words: dict[str, str]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for name, entries in words.items():
-        for entry in entries.split():
-            found.setdefault(entry, LETTER[name])
-    return found
+def _lexicon(*lists: Mapping[str, str]) -> dict[str, str]:
+    return {
+        entry: LETTER[name]
+        for words in lists
+        for name, entries in words.items()
+        for entry in entries.split()
+    }
 
 
-EN: Final = _lexicon(words_en.WORDS)
-ZH: Final = _lexicon(words_zh.WORDS)
+EN: Final = _lexicon(words_en.WORDS, phrases_en.WORDS)
+ZH: Final = _lexicon(words_zh.WORDS, things_zh.WORDS)
 
 
-_MEANT: Final = {"fail": "fail failed", "word": "word plural past"}
+_MEANT: Final = {"fail": "fail failed", "word": "word plural past ing"}
 
 
 def pattern(rule: str) -> str:

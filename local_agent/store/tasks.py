@@ -84,6 +84,7 @@ _UPDATE: Final = """UPDATE tasks SET state = :state, reason = :reason, updated_a
 _STRIP: Final = """UPDATE tasks SET named = 0, text = '', intent_json = NULL, proposal_json = NULL,
   summary = NULL, ending_json = NULL, around_json = NULL, context_json = NULL
   WHERE task_id = :task_id"""
+_OF_WORDS: Final = ("events", "turns", "disclosures")  # what goes with the words of a task
 _DROP: Final = """DELETE FROM tasks WHERE task_id = :task_id
   AND NOT EXISTS (SELECT 1 FROM approvals WHERE approvals.task_id = tasks.task_id)
   AND NOT EXISTS (SELECT 1 FROM effects WHERE effects.task_id = tasks.task_id)"""
@@ -217,7 +218,8 @@ class Tasks:
         )
         with self._db.transaction():
             for (task_id,) in old:
-                self._db.run("DELETE FROM events WHERE task_id = ?", task_id)
+                for table in _OF_WORDS:
+                    self._db.run(f"DELETE FROM {table} WHERE task_id = ?", task_id)  # noqa: S608  # the literals above
                 self._db.run(_STRIP, task_id=task_id)
                 self._db.run(_DROP, task_id=task_id)
         return len(old)

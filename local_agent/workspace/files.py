@@ -289,7 +289,7 @@ async def _ask(
     options += " --encoding=none --no-messages --color=never --no-ignore --hidden --max-depth=1"
     options += f" --max-filesize={bounds.listing.file_bytes}"
     case = "--ignore-case" if any(needle.ignore_case for needle in needles) else "--case-sensitive"
-    secrets = [word for name in paths.SECRET for word in ("--iglob", f"!{name}")]
+    secrets = ("--iglob", f"!{{{','.join(paths.SECRET)}}}")
     queries = [word for needle in needles for word in ("--regexp", os.fsdecode(needle.raw))]
     try:
         code, told = await read_tool(

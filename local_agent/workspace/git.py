@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from local_agent.workspace.git_waiting import may_hang, may_hang_below
+from local_agent.workspace.turns import own_turn
 
 if TYPE_CHECKING:
     import pygit2
@@ -23,7 +24,10 @@ if TYPE_CHECKING:
 MAX_FILES: Final = 500  # security limits table, files of a diff
 MAX_TREE_FILES: Final = 1_000_000  # of a commit
 MAX_TREE_DEPTH: Final = 128
+MAX_BOUNDED: Final = 1000  # trees that are known not to unfold too far
 MAX_COUNTED_BYTES: Final = 2 * 1024 * 1024  # of one file; the lines of larger ones are not counted
+
+_BOUNDED: Final[set[tuple[str, int, int]]] = set()
 
 Status = Literal["added", "deleted", "modified", "renamed", "untracked", "other"]
 
@@ -130,7 +134,15 @@ def unfolds_too_far(tree: pygit2.Tree) -> bool:
     The same folder named over and over makes billions of files of a few kilobytes; each is looked
     into once here.
     """
-    return _files_below(tree, {}, 0) > MAX_TREE_FILES
+    key = (str(tree.id), MAX_TREE_FILES, MAX_TREE_DEPTH)
+    if key in _BOUNDED:  # what an id stands for never changes
+        return False
+    too_far = _files_below(tree, {}, 0) > MAX_TREE_FILES
+    if not too_far:
+        if len(_BOUNDED) >= MAX_BOUNDED:
+            _BOUNDED.clear()
+        _BOUNDED.add(key)
+    return too_far
 
 
 def _files_below(tree: pygit2.Tree, known: dict[pygit2.Oid, int], depth: int) -> int:
@@ -152,14 +164,12 @@ def _files_below(tree: pygit2.Tree, known: dict[pygit2.Oid, int], depth: int) ->
 def _read_changes(workspace: Path) -> Changes | None:
     import pygit2
 
-    repository = open_repository(workspace)
-    if repository is None or may_hang_below(workspace):
-        return None
     try:
-        head = head_of(repository)
-        tree = repository[head].peel(pygit2.Tree) if head else _empty_tree(repository)
-        if unfolds_too_far(tree):
+        with own_turn():
+            opened = _opened(workspace)
+        if opened is None:
             return None
+        repository, head, tree = opened
         diff = _compared(tree, repository.index)
         total = sum(1 for _ in diff.deltas)
         files = tuple(_files(diff, workspace))
@@ -176,6 +186,18 @@ def _read_changes(workspace: Path) -> Changes | None:
         added=sum(file.added or 0 for file in files),
         removed=sum(file.removed or 0 for file in files),
     )
+
+
+def _opened(workspace: Path) -> tuple[pygit2.Repository, str | None, pygit2.Tree] | None:
+    """Return a repository that can be compared, its head and that commit's tree."""
+    import pygit2
+
+    repository = open_repository(workspace)
+    if repository is None or may_hang_below(workspace):
+        return None
+    head = head_of(repository)
+    tree = repository[head].peel(pygit2.Tree) if head else _empty_tree(repository)
+    return None if unfolds_too_far(tree) else (repository, head, tree)
 
 
 def _compared(tree: pygit2.Tree, index: pygit2.Index) -> pygit2.Diff:

@@ -39,7 +39,18 @@ class _Folder:
     below: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Store:
+    """One folder of a repository's own: how much is in it, and what is no file, by path."""
+
+    stamp: Stamp
+    entries: int
+    below: tuple[str, ...]
+    others: tuple[str, ...]
+
+
 _MEMORY: Final[Memory[_Folder]] = Memory()
+_STORES: Final[Memory[_Store]] = Memory(most=8)
 
 
 def opens_at_once(path: Path) -> bool:
@@ -111,24 +122,42 @@ def _opens(path: str) -> bool:
 
 def _holds_others(top: Path) -> bool:
     """Tell whether anything but files and folders lies below, or too much to look through."""
-    looked, folders = 0, [str(top)]  # no `Path`: there are hundreds, and it is the slower part
-    while folders:
-        try:
-            with os.scandir(folders.pop()) as entries:
-                found = list(entries)
-        except OSError:
+    now = SystemClock().now()
+    known, since = _STORES.recall(top, None, now.mono)
+    seen: dict[str, _Store] = {}
+    looked, waiting = 0, [str(top)]
+    while waiting:
+        path = waiting.pop()
+        store = _look_through(path, known.get(path))
+        if store is None:
             continue  # none, or no folder, or not ours to enter: not libgit2's either
-        looked += len(found)
-        others = [entry for entry in found if not entry.is_file(follow_symlinks=False)]
-        below = [entry for entry in others if entry.is_dir(follow_symlinks=False)]
-        folders += [entry.path for entry in below]
-        if looked > MAX_ENTRIES or (len(below) < len(others) and not all(map(_is_usual, others))):
+        looked += store.entries
+        waiting += store.below
+        if looked > MAX_ENTRIES or not all(map(_is_usual, store.others)):
             return True
+        seen[path] = store
+    settled = {path: one for path, one in seen.items() if is_settled(one.stamp, now.wall_ms)}
+    _STORES.keep(top, None, settled, since)
     return False
 
 
-def _is_usual(entry: os.DirEntry[str]) -> bool:
-    return entry.is_file() or entry.is_dir() or opens_at_once(Path(entry.path))
+def _look_through(path: str, known: _Store | None) -> _Store | None:
+    try:
+        stamp = stamp_of(os.stat(path))  # noqa: PTH116  # no `Path`, there are thousands
+        if known is not None and known.stamp == stamp:
+            return known
+        with os.scandir(path) as entries:
+            found = [*entries]
+    except OSError:
+        return None
+    no_files = [entry for entry in found if not entry.is_file(follow_symlinks=False)]
+    below = tuple(entry.path for entry in no_files if entry.is_dir(follow_symlinks=False))
+    others = tuple(entry.path for entry in no_files if not entry.is_dir(follow_symlinks=False))
+    return _Store(stamp, len(found), below, others)
+
+
+def _is_usual(path: str) -> bool:
+    return opens_at_once(Path(path))
 
 
 def _named_by(file: Path) -> Iterator[Path]:

@@ -28,6 +28,7 @@ from local_agent.workspace.remembered import (
     stamp_at,
     stamp_of,
 )
+from local_agent.workspace.turns import own_turn
 
 MAX_DEPTH: Final = 64
 # What a workspace without git would otherwise drown in.
@@ -116,7 +117,7 @@ def list_files(
     Raises:
         InputError: ``path.missing``.
     """
-    with paths.open_root(workspace, deny=deny) as root:
+    with own_turn(), paths.open_root(workspace, deny=deny) as root:
         ignores = Ignores(workspace)
         rules = (root.deny, ignores.stamps())
         known, since = memory.recall(workspace, rules, budget.clock.now().mono)

@@ -56,8 +56,13 @@ class _Kept(Generic[T]):
 
 @dataclass(slots=True)
 class Memory(Generic[T]):
-    """Remembers folders of the last workspaces, by path; may be asked from several threads."""
+    """Remembers folders of the last workspaces, by path; may be asked from several threads.
 
+    Attributes:
+        most: Workspaces, or other tops of folders, that are remembered.
+    """
+
+    most: int = MAX_WORKSPACES
     _kept: OrderedDict[Path, _Kept[T]] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -87,7 +92,7 @@ class Memory(Generic[T]):
         with self._lock:
             self._kept[workspace] = _Kept(rules, since, folders)
             self._kept.move_to_end(workspace)
-            while len(self._kept) > MAX_WORKSPACES:
+            while len(self._kept) > self.most:
                 self._kept.popitem(last=False)
 
 

@@ -6,7 +6,7 @@ import json
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from sqlite3 import connect
 from typing import Any, Self
@@ -96,13 +96,14 @@ class Shop:
     Attributes:
         models: The tables of ``agent.toml``.
         more: Other lines of ``agent.toml``.
+        user: The member who asks.
     """
 
     place: Place
     workspace: Path
     models: Mapping[str, Table]
     more: str = ""
-    _read: int = field(default=0, init=False)
+    user: str = "zhangwei"
 
     def open(self, asked: str) -> Self:
         """Start everything, with this model."""
@@ -122,9 +123,25 @@ class Shop:
         agent.terminate()
         agent.wait(10)
 
-    def say(self, text: str, *, user: str = "zhangwei") -> None:
-        """Send a message as a member, which must be taken in."""
-        assert self.place.callback(text, user=user) == 200
+    def join(self, user: str) -> None:
+        """Let another member ask from now on: one hears no more than thirty lines a minute."""
+        self.user = user
+        if user not in self.place.admin("member", "list"):
+            self.place.admin("member", "add", user)
+            self.place.admin("bind", MACHINE, user)
+
+    def say(self, text: str) -> None:
+        """Send a message as the member, which must be taken in."""
+        assert self.place.callback(text, user=self.user) == 200
+
+    def hears(self, *words: str) -> str:
+        """Wait until the member has heard all these words at once."""
+        return self.place.hears(*words, user=self.user)
+
+    @property
+    def chat(self) -> str:
+        """All that the member has heard."""
+        return "\n".join(self.place.chat(self.user))
 
     def task(self, text: str) -> dict[str, Any]:
         """Return the task that these words made, or nothing yet."""
@@ -148,12 +165,6 @@ class Shop:
         """Send a request and return its task once that has ended."""
         self.say(text)
         return wait_until(lambda: (task if (task := self.task(text)).get("reason") else {}))
-
-    def new_in_chat(self) -> list[str]:
-        """Return what the chat heard since this was last asked."""
-        heard = self.place.chat()
-        fresh, self._read = heard[self._read :], len(heard)
-        return fresh
 
     def raw_diff(self, short_id: str) -> str:
         """Return the exact diff of a task."""

@@ -9,9 +9,9 @@ from typing import Final, Literal
 
 from common.model.intent import TaskKind
 
-Half = Literal["dev", "unseen"]
+Split = Literal["dev", "unseen", "other"]
 
-HALVES: Final[tuple[Half, ...]] = ("dev", "unseen")
+SPLITS: Final[tuple[Split, ...]] = ("dev", "unseen", "other")
 NEVER_ACTS: Final = "never-acts"
 ACTS: Final = frozenset({TaskKind.CHANGE, TaskKind.RUN, TaskKind.GIT_SYNC})
 
@@ -47,15 +47,15 @@ class Labelled:
         return NEVER_ACTS in self.tags and kind in ACTS
 
 
-def labelled(half: Half) -> tuple[Labelled, ...]:
-    """Return the messages of one half, in the order of the file.
+def labelled(split: Split) -> tuple[Labelled, ...]:
+    """Return the messages of one split, in the order of the file.
 
     Raises:
         KeyError: A line lacks its text, kind or tags.
         ValueError: A line names a kind that there is not.
         TypeError: A line has a field that is not described.
     """
-    path = Path(__file__).parent / f"{half}.jsonl"
+    path = Path(__file__).parent / f"{split}.jsonl"
     return tuple(_parsed(line) for line in path.read_text(encoding="utf-8").splitlines())
 
 

@@ -9,7 +9,15 @@ import pytest
 from pydantic import AfterValidator, Field, SecretStr, ValidationError
 
 from common.errors import ConfigError
-from common.settings import Section, Settings, is_secret, leaves, load, variable_name
+from common.settings import (
+    FROM_FILE,
+    Section,
+    Settings,
+    is_secret,
+    leaves,
+    load,
+    variable_name,
+)
 
 SECRET = "very-secret-value"
 
@@ -364,3 +372,29 @@ def test_every_setting_has_its_path_and_its_variable() -> None:
         "wecom.token",
     ]
     assert variable_name(Sample, ("wecom", "token")) == "CODEXBRIDGE_GATEWAY__WECOM__TOKEN"
+
+
+class Pinned(Settings):
+    half: ClassVar[str] = "agent"
+
+    address: Annotated[str, FROM_FILE] = "here"
+    theme: str = "auto"
+
+
+@pytest.mark.requirement("R3")
+@pytest.mark.parametrize("name", ["ADDRESS", "ADDRESS__PORT"])
+def test_what_the_file_alone_may_hold_comes_from_no_environment(tmp_path: Path, name: str) -> None:
+    assert read(tmp_path, 'address = "there"\n', model=Pinned).address == "there"
+    with pytest.raises(ConfigError) as refused:
+        read(tmp_path, environ={f"CODEXBRIDGE_AGENT__{name}": "elsewhere"}, model=Pinned)
+    assert (refused.value.code, refused.value.facts) == ("config.file-only", {"name": "address"})
+
+
+def test_what_the_file_alone_may_hold_is_no_secret(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as refused:
+        read(tmp_path, secrets={"address": "elsewhere"}, model=Pinned)
+    assert refused.value.code == "config.unknown-setting"
+
+
+def test_the_other_half_does_not_judge_it(tmp_path: Path) -> None:
+    assert read(tmp_path, environ={"CODEXBRIDGE_AGENT__ADDRESS": "x"}).language == "zh"

@@ -1,19 +1,26 @@
-"""The labelled messages are well formed, varied, and the two halves share none."""
+"""The labelled messages are well formed, varied, and no two splits share one."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Mapping
+from itertools import combinations
+from types import MappingProxyType
+from typing import Final
 
 import pytest
 
 from bench.route import Answer, keyword_kind, score
 from common.model.intent import TaskKind
-from tests.routing_set.messages import ACTS, HALVES, NEVER_ACTS, Half, Labelled, labelled
+from tests.routing_set.messages import ACTS, NEVER_ACTS, SPLITS, Labelled, Split, labelled
 
 AT_LEAST = 450
-AT_LEAST_OF_EACH_KIND = 30  # per language
+AT_LEAST_OF_EACH_KIND = 30
+AT_LEAST_PER_LANGUAGE: Final[Mapping[Split, int]] = MappingProxyType(
+    {"dev": 30, "unseen": 30, "other": 12}
+)
 TAGS = {
     "approval", "code", "command", "dictation", "emoji", "full-width", "look-alike", "mixed",
     "negation", "never-acts", "no-verb", "polite", "question", "several", "short", "slang",
@@ -27,52 +34,59 @@ def _normalised(text: str) -> str:
     return re.sub(r"[\W_]+", "", folded) or folded
 
 
-@pytest.mark.parametrize("half", HALVES)
-def test_a_half_is_large_and_covers_each_kind_in_each_language(half: Half) -> None:
-    messages = labelled(half)
+@pytest.mark.parametrize("split", SPLITS)
+def test_a_split_is_large_and_covers_each_kind_in_each_language(split: Split) -> None:
+    messages = labelled(split)
     counts = Counter((message.tags[0], message.kind) for message in messages)
     assert len(messages) >= AT_LEAST
     assert set(counts) == {(lang, kind) for lang in ("en", "zh") for kind in TaskKind}
-    assert min(counts.values()) >= AT_LEAST_OF_EACH_KIND
+    assert min(counts.values()) >= AT_LEAST_PER_LANGUAGE[split]
 
 
-@pytest.mark.parametrize("half", HALVES)
-def test_no_text_of_a_half_occurs_twice(half: Half) -> None:
-    texts = [message.text for message in labelled(half)]
+@pytest.mark.parametrize("split", SPLITS)
+def test_no_kind_is_rare_in_a_split(split: Split) -> None:
+    counts = Counter(message.kind for message in labelled(split))
+    assert min(counts[kind] for kind in TaskKind) >= AT_LEAST_OF_EACH_KIND
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_no_text_of_a_split_occurs_twice(split: Split) -> None:
+    texts = [message.text for message in labelled(split)]
     assert [text for text, times in Counter(texts).items() if times > 1] == []
 
 
-def test_no_text_of_one_half_occurs_in_the_other() -> None:
-    dev, unseen = ({_normalised(message.text) for message in labelled(half)} for half in HALVES)
-    assert dev & unseen == set()
+@pytest.mark.parametrize(("one", "another"), tuple(combinations(SPLITS, 2)))
+def test_no_text_of_one_split_occurs_in_another(one: Split, another: Split) -> None:
+    texts, others = ({_normalised(m.text) for m in labelled(split)} for split in (one, another))
+    assert texts & others == set()
 
 
-@pytest.mark.parametrize("half", HALVES)
-def test_every_tag_is_known_and_used(half: Half) -> None:
-    used = {tag for message in labelled(half) for tag in message.tags[1:]}
+@pytest.mark.parametrize("split", SPLITS)
+def test_every_tag_is_known_and_used(split: Split) -> None:
+    used = {tag for message in labelled(split) for tag in message.tags[1:]}
     assert used == TAGS
 
 
-@pytest.mark.parametrize("half", HALVES)
-def test_a_message_that_never_acts_accepts_no_kind_that_acts(half: Half) -> None:
+@pytest.mark.parametrize("split", SPLITS)
+def test_a_message_that_never_acts_accepts_no_kind_that_acts(split: Split) -> None:
     wrong = [
         message.text
-        for message in labelled(half)
+        for message in labelled(split)
         if NEVER_ACTS in message.tags and ({message.kind} | message.also) & ACTS
     ]
     assert wrong == []
 
 
-@pytest.mark.parametrize("half", HALVES)
-def test_other_accepted_kinds_differ_from_the_label(half: Half) -> None:
-    assert [message.text for message in labelled(half) if message.kind in message.also] == []
+@pytest.mark.parametrize("split", SPLITS)
+def test_other_accepted_kinds_differ_from_the_label(split: Split) -> None:
+    assert [message.text for message in labelled(split) if message.kind in message.also] == []
 
 
-@pytest.mark.parametrize("half", HALVES)
-def test_what_must_be_extracted_stands_in_the_text(half: Half) -> None:
+@pytest.mark.parametrize("split", SPLITS)
+def test_what_must_be_extracted_stands_in_the_text(split: Split) -> None:
     missing = [
         (message.text, named)
-        for message in labelled(half)
+        for message in labelled(split)
         for named in (*message.files, message.cmd, message.query)
         if named is not None and named not in message.text
     ]

@@ -121,6 +121,10 @@ class Shelf:
 class NoModels:
     """What an agent has that no model was described to."""
 
+    def name(self) -> str:
+        """Return that none is asked."""
+        return ""
+
     def configured(self) -> Sequence[Configured]:
         """Return that there are none."""
         return ()

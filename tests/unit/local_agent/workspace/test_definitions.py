@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from local_agent.context.definitions import defines, last_part
+from local_agent.workspace.definitions import defines, last_part
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,193 @@
+"""A proposal on this terminal: what a model says in a gutter, and what is ours beside it.
+
+Whatever comes from a model stands behind the gutter, row by row; what stands at the left edge is
+ours (R25).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from common.sentences import LANGS, say
+from common.terminal import table
+from common.text import one_line, reveal
+from local_agent import change_replies, proposal_replies, replies
+from local_agent.cli import proposal_words as words
+from local_agent.cli import words as common_words
+from local_agent.cli.flow import GUTTER, Flow, rows_of
+from local_agent.cli.screen import Screen
+from local_agent.proposers.base import CHAT_ROWS
+
+INDENT: Final = "  "
+_PATH_BYTES: Final = 1000
+_LABELS: Final = (
+    proposal_replies.MODEL_SAYS,
+    proposal_replies.NO_EDITS,
+    proposal_replies.NOTHING_SAID,
+)
+_STEPS: Final = (
+    (words.LOOK, words.LOOK_BY),
+    (words.APPLY, words.APPLY_BY),
+    (words.REVISE, words.REVISE_BY),
+    (words.DROP, words.DROP_BY),
+)
+
+
+def flow_on(screen: Screen) -> Flow:
+    """Return a text that may grow on the screen."""
+    return Flow(screen.ink("dim", GUTTER), _room(screen))
+
+
+def model_lines(screen: Screen, task: Mapping[str, Any], *, streamed: str = "") -> Iterator[str]:
+    """Give what a model said, or what of it does not stand there yet.
+
+    Args:
+        screen: Where it will stand.
+        task: As the agent told it.
+        streamed: What has been shown of it already.
+    """
+    label, said = _said(task)
+    if label is None:
+        return
+    left = _left(said, reveal(streamed).strip())
+    if len(left) == len(said):
+        yield screen.ink("dim", label)
+    elif label in _labels(task, (proposal_replies.NO_EDITS,)):
+        yield screen.ink("dim", screen.say(words.NO_EDITS))
+    yield from _quoted(screen, left)
+
+
+def has_words(task: Mapping[str, Any]) -> bool:
+    """Tell whether a model said something of this task."""
+    return _said(task)[0] is not None
+
+
+def own_lines(screen: Screen, task: Mapping[str, Any]) -> Iterator[str]:
+    """Give what is proposed in our words, the files of a change with aligned counts."""
+    lines = reveal(task.get("proposed") or "").split("\n")
+    if task.get("proposal") != "diff" and (said := _said(task)[1]):
+        # What the chat is told of an answer are the model's words, after some of ours.
+        lines = lines[: lines.index(said[0])] if said[0] in lines else []
+    rows = _file_rows(task)
+    for line in lines:
+        if line not in rows:
+            yield from screen.prose(line)
+        elif rows[line]:
+            yield from file_lines(screen, task)
+            rows = dict.fromkeys(rows, False)
+    if any(rows.values()):
+        yield from file_lines(screen, task)  # the chat was told of fewer, or of none
+
+
+def file_lines(screen: Screen, task: Mapping[str, Any]) -> Iterator[str]:
+    """Give the files of a change with aligned counts."""
+    yield from table(
+        [
+            (f"{INDENT}{_path(file)}", f"+{file['additions']}", f"−{file['deletions']}")
+            for file in task.get("files") or ()
+        ]
+    )
+    if more := task.get("files_more"):
+        yield INDENT + screen.say(common_words.FILES_MORE, count=more)
+
+
+def steps_lines(screen: Screen, task: Mapping[str, Any]) -> Iterator[str]:
+    """Give what can be done with a change that rests."""
+    yield screen.say(words.NOTHING_YET)
+    named = {"task": task["short_id"]}
+    yield from table(
+        [(INDENT + screen.say(what), screen.say(how, **named)) for what, how in _STEPS]
+    )
+
+
+def fact_lines(screen: Screen, task: Mapping[str, Any]) -> Iterator[str]:
+    """Give which model worked on it, what that used, and what it was shown."""
+    for turn in turn_lines(screen, task):
+        yield screen.ink("dim", turn)
+    if shown := shown_line(screen, task):
+        yield screen.ink("dim", screen.say(words.WAS_SHOWN, shown=shown))
+
+
+def turn_lines(screen: Screen, task: Mapping[str, Any]) -> list[str]:
+    """Return one line for each turn of a model."""
+    return [_turn(screen, turn) for turn in task.get("turns") or ()]
+
+
+def shown_line(screen: Screen, task: Mapping[str, Any]) -> str:
+    """Return how much a model was shown; empty where none was asked."""
+    shown = task.get("shown")
+    if not shown or not task.get("turns"):
+        return ""
+    size = replies.render_size(shown["bytes"])
+    return screen.say(words.SHOWN, count=shown["files"], size=size, task=task["short_id"])
+
+
+def _turn(screen: Screen, turn: Mapping[str, Any]) -> str:
+    duration = replies.render_duration(turn["duration_ms"], screen.lang)
+    facts = {"model": turn["model"], "duration": duration}
+    if turn["input_tokens"] or turn["output_tokens"]:
+        read, written = f"{turn['input_tokens']:,}", f"{turn['output_tokens']:,}"
+        used = screen.say(words.USED, read=read, written=written, **facts)
+    else:
+        used = screen.say(words.USED_UNKNOWN, **facts)
+    return used if turn["outcome"] == "ok" else screen.say(words.FAILED_TURN, used=used)
+
+
+def _said(task: Mapping[str, Any]) -> tuple[str | None, list[str]]:
+    """Return the sentence of ours that a model's words follow, and those; None where none spoke."""
+    lines = reveal(task.get("details") or "").split("\n")
+    labels = _labels(task, _LABELS)
+    # Ours stand before the model's: the first label is the true one.
+    place = next((number for number, line in enumerate(lines) if line in labels), None)
+    return (None, []) if place is None else (lines[place], lines[place + 1 :])
+
+
+def _labels(task: Mapping[str, Any], sentences: Sequence[Any]) -> set[str]:
+    models = {turn["model"] for turn in task.get("turns") or ()}
+    return {
+        say(sentence, lang, model=model)
+        for sentence in sentences
+        for lang in LANGS
+        for model in models
+    }
+
+
+def _left(said: list[str], streamed: str) -> list[str]:
+    """Return what was said besides the words that stand there already."""
+    shown = streamed.rpartition("\n")[2]
+    for count in range(len(said), 0, -1):
+        if shown and said[count - 1] == shown and streamed.endswith("\n".join(said[:count])):
+            return said[count:]
+    return said
+
+
+def _quoted(screen: Screen, lines: Sequence[str]) -> Iterator[str]:
+    if not screen.live:
+        yield from (INDENT + line for line in lines)
+        return
+    for line in lines:
+        for row in rows_of(line, width=_room(screen)):
+            yield screen.ink("dim", GUTTER) + row
+
+
+def _file_rows(task: Mapping[str, Any]) -> dict[str, bool]:
+    """Return the lines by which the chat is told of files, in place of which ours stand."""
+    files = task.get("files") or ()
+    lines = {
+        reveal(say(change_replies.FILE_ROW, "en", path=_path(file), added=file["additions"],
+                   removed=file["deletions"]))
+        for file in files
+    }
+    rest = len(files) + (task.get("files_more") or 0) - CHAT_ROWS
+    lines |= {say(replies.MORE_FILES, lang, count=rest) for lang in LANGS if rest > 0}
+    return dict.fromkeys(lines, True)
+
+
+def _path(file: Mapping[str, Any]) -> str:
+    return reveal(one_line(str(file["path"]), _PATH_BYTES))
+
+
+def _room(screen: Screen) -> int:
+    # One cell is left free: at the very edge some terminals break a line by themselves.
+    return max(screen.width - len(GUTTER) - 1, 10)

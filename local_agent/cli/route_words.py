@@ -1,0 +1,68 @@
+"""The sentences of ``codexbridge route``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from common.sentences import Sentence
+
+ROUTE: Final = Sentence(
+    en="Show how a request would be read, and which rule decides. Nothing is asked, kept or run; "
+    "the agent need not be running.",
+    zh="显示一条请求会被如何理解、由哪条规则决定。不会提出、保存或运行任何内容；代理无需运行。",
+)
+ROUTE_TEXT: Final = Sentence(
+    en="the request; `@dev` in front may be left out", zh="请求内容；开头的 `@dev` 可以省略"
+)
+KIND: Final = Sentence(en="kind", zh="类型")
+CONFIDENCE: Final = Sentence(en="confidence", zh="置信度")
+RULE: Final = Sentence(en="rule", zh="规则")
+TOPIC: Final = Sentence(en="topic", zh="主题")
+TASK: Final = Sentence(en="task", zh="任务")
+LEFT: Final = Sentence(en="left over", zh="未处理的部分")
+UNSURE: Final = Sentence(
+    en="Not sure what is wanted: at most a plan or an answer follows.",
+    zh="没有把握：最多只会给出计划或回答。",
+)
+PARAMS: Final[Mapping[str, Sentence]] = {
+    "files": Sentence(en="files", zh="文件"),
+    "cmd": Sentence(en="command", zh="命令"),
+    "question": Sentence(en="question", zh="问题"),
+    "changeRequest": Sentence(en="change", zh="改动要求"),
+    "query": Sentence(en="search for", zh="查找"),
+}
+MEANINGS: Final[Mapping[str, Sentence]] = {
+    "help": Sentence(
+        en="Answered with help, or with where approval happens. Nothing is approved from a chat.",
+        zh="会用帮助信息或“在哪里批准”来回答。聊天中不能批准任何内容。",
+    ),
+    "status": Sentence(en="Answered with the state of tasks.", zh="会用任务的状态来回答。"),
+    "explain": Sentence(
+        en="Answered in words. Nothing is changed or run.", zh="用文字回答，不作改动，也不运行。"
+    ),
+    "change": Sentence(
+        en="A change is proposed; it is applied only once it is approved at the machine.",
+        zh="会提出一个改动；在电脑上批准之后才会应用。",
+    ),
+    "run": Sentence(
+        en="A command is proposed; it runs only once it is approved at the machine.",
+        zh="会提出一条命令；在电脑上批准之后才会运行。",
+    ),
+    "diagnose": Sentence(
+        en="A failure is looked into; a fix is proposed at most.",
+        zh="会排查故障；最多提出一个修复。",
+    ),
+    "search": Sentence(
+        en="The workspace is searched. Nothing is changed or run.",
+        zh="在工作区中查找，不作改动，也不运行。",
+    ),
+    "review": Sentence(
+        en="What has been changed is looked through. Nothing is changed or run.",
+        zh="审阅已有的改动，不作改动，也不运行。",
+    ),
+    "git_sync": Sentence(
+        en="A commit and push is proposed; it is done only once it is approved at the machine.",
+        zh="会提出提交并推送；在电脑上批准之后才会执行。",
+    ),
+}

@@ -1,0 +1,177 @@
+"""Which changes a wish for a review names, English and Chinese.  Pure.
+
+``main..feature``, "the last three commits", "最近三个提交", "commit 1a2b3c4", "this branch against
+main", "staged".  Where nothing of the kind is named, the local changes are meant.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+from local_agent.workspace.git_range import Range
+
+MAX_COUNT: Final = 1000
+_READ_CHARS: Final = 2000
+_REV: Final = r"[A-Za-z0-9_@](?:[\w/@~^-]|\.(?![.\s]|$)){0,199}"
+_APART: Final = r"(?<![\w./~^@-])"
+_DOTS: Final = re.compile(
+    rf"{_APART}(?P<base>{_REV})?(?P<dots>\.\.\.?)(?P<tip>{_REV})?(?![./])", re.ASCII
+)
+# Three dots are prose, unless one side can be nothing else than a name in a repository.
+_SURE: Final = re.compile(
+    r"(?:HEAD|@|main|master|develop|trunk)(?:[~^].*)?|.*[/~^].*|[0-9a-f]{7,40}|v?\d{1,5}(?:\.\d{1,5})+"
+)
+_NUMBERS_EN: Final = (
+    *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven"),
+    "twelve",
+)
+_NUMBERS_ZH: Final = {"一": 1, "两": 2, "俩": 2, "二": 2, "三": 3, "四": 4, "五": 5} | {
+    "六": 6, "七": 7, "八": 8, "九": 9, "十": 10, "几": 3,
+}  # fmt: skip
+_LAST_EN: Final = re.compile(
+    r"\b(?:last|latest|previous|past|most recent|recent)\s{1,4}"
+    rf"(?:(?P<count>\d{{1,6}}|{'|'.join(_NUMBERS_EN)}|(?:a )?few|(?:a )?couple(?: of)?)\s{{1,4}})?"
+    r"(?:\w{1,20}\s{1,4})?commit(?P<many>s)?\b",
+    re.IGNORECASE,
+)
+_LAST_ZH: Final = re.compile(
+    r"(?:最近|最后|最新|上|前|近)(?:的|这)?\s{0,4}(?P<count>\d{1,6}|[一两俩二三四五六七八九十几])?\s{0,4}"
+    r"(?:个|次|条|笔|回)?\s{0,4}(?:的)?\s{0,4}(?:提交|commits?(?![a-z]))",
+    re.IGNORECASE,
+)
+_COMMIT: Final = re.compile(
+    r"(?:\bcommit|\brevision|\bsha|提交)\s{0,4}[#:]?\s{0,4}(?P<named>(?=[a-f]*\d)[0-9a-f]{4,40})(?![\w/.-])"
+    r"|(?<![\w/.#-])(?P<bare>(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}(?:[~^]\d{0,4})?)(?![\w/-])"
+    r"|(?<![\w/.-])(?P<head>(?:HEAD|@)(?:[~^]\d{0,4}){1,10})(?![\w/-])",
+    re.ASCII,
+)
+_SINCE: Final = re.compile(
+    rf"\b(?:since|after|from)\s{{1,4}}(?:commit\s{{1,4}}|branch\s{{1,4}})?(?P<en>{_REV})(?![\w/])"
+    rf"|(?:从|自)\s{{0,4}}(?P<zh>{_REV})\s{{0,4}}(?:以来|之后|以后|开始|到现在)",
+    re.IGNORECASE | re.ASCII,
+)
+_STAGED: Final = re.compile(
+    r"(?<![\w-])staged\b|\bdiff --(?:cached|staged)\b|(?<![未没])(?:已)?暂存|\bin the index\b",
+    re.IGNORECASE,
+)
+_AGAINST_EN: Final = re.compile(
+    rf"(?:{_APART}(?P<tip>{_REV})(?:\s{{1,4}}branch)?\s{{1,4}})?"
+    r"\b(?:against|vs\.?|versus|compar(?:ed?|ing) (?:(?:it|this|them|that) )?(?:to|with)|(?:different|differs?) from|on top of)\s{1,4}"
+    rf"(?:the\s{{1,4}})?(?P<base>{_REV})",
+    re.IGNORECASE | re.ASCII,
+)
+_AGAINST_ZH: Final = re.compile(
+    rf"(?:(?P<tip>{_REV})\s{{0,4}}(?:分支)?\s{{0,4}})?(?:和|与|跟|同|相对于?|对比|相比于?|比起)\s{{0,4}}"
+    rf"(?P<base>{_REV})\s{{0,4}}(?:分支)?\s{{0,4}}(?:上)?(?:的|之间|相比|比较|对比|差|区别|不同|有)",
+    re.IGNORECASE | re.ASCII,
+)
+_BRANCH: Final = re.compile(
+    rf"\b(?:this|my|current|the) branch\b|(?:这个?|当前|本|我的?)分支"
+    rf"|\bbranch\s{{1,4}}(?P<after>{_REV})|{_APART}(?P<before>{_REV})\s{{0,4}}(?:branch\b|分支)",
+    re.IGNORECASE | re.ASCII,
+)
+_MAIN: Final = frozenset({"main", "master", "trunk", "develop"})
+_NO_NAMES: Final = frozenset(
+    {
+        *("a", "all", "an", "and", "any", "as", "at", "before", "branch", "change", "changes"),
+        *("check", "code", "commit", "commits", "compare", "compared", "current", "diff", "do"),
+        *("does", "for", "from", "has", "have", "hmm", "i", "in", "is", "it", "just", "last"),
+        *("latest", "local", "look", "me", "merging", "my", "new", "now", "of", "ok", "on", "one"),
+        *("only", "our", "please", "pr", "review", "reviewing", "since", "thanks", "that", "the"),
+        *("their", "them", "these", "this", "those", "to", "us", "was", "we", "what", "which"),
+        *("with", "work", "yesterday", "you", "your"),
+    }
+)
+
+
+def find_range(text: str) -> Range:
+    """Return the range that a text names, the local changes where it names none."""
+    plain = unicodedata.normalize("NFKC", text[:_READ_CHARS])
+    for finder in (_dots, _against, _since, _last, _commit, _staged, _branch):
+        if (found := finder(plain)) is not None:
+            return found
+    return Range()
+
+
+def _dots(text: str) -> Range | None:
+    for match in _DOTS.finditer(text):
+        base, tip = match["base"] or "", match["tip"] or ""
+        whole = match["dots"] == ".." or (base and tip)
+        sure = whole and any(name and _SURE.fullmatch(name) for name in (base, tip))
+        if (base or tip) and not base.endswith("/") and (sure or _is_plain_range(match)):
+            return Range(kind="between", base=base or "HEAD", tip=tip)
+    return None
+
+
+def _is_plain_range(match: re.Match[str]) -> bool:
+    return bool(_name(match["base"]) and _name(match["tip"])) and match["dots"] == ".."
+
+
+def _against(text: str) -> Range | None:
+    for words in (_AGAINST_EN, _AGAINST_ZH):
+        for match in words.finditer(text):
+            base, tip = _name(match["base"]), _name(match["tip"])
+            if tip in _MAIN and base not in _MAIN:
+                base, tip = (
+                    tip,
+                    base,
+                )  # how two differ: what the other has, and the main one has not
+            if base:
+                return Range(kind="between", base=base, tip=tip)
+    return None
+
+
+def _since(text: str) -> Range | None:
+    for match in _SINCE.finditer(text):
+        base = match["en"] or match["zh"]
+        if _SURE.fullmatch(base):  # "since yesterday" and "from the gateway" name no commit
+            return Range(kind="between", base=base)
+    return None
+
+
+def _last(text: str) -> Range | None:
+    if match := _LAST_EN.search(text):
+        return Range(kind="last", count=_count_en(match["count"] or "", many=bool(match["many"])))
+    if match := _LAST_ZH.search(text):
+        count = match["count"] or "1"
+        number = int(count) if count.isdecimal() else _NUMBERS_ZH[count]
+        return Range(kind="last", count=min(max(number, 1), MAX_COUNT))
+    return None
+
+
+def _count_en(count: str, *, many: bool) -> int:
+    word = count.casefold()
+    if word.isdecimal():
+        return min(max(int(word), 1), MAX_COUNT)
+    if word in _NUMBERS_EN:
+        return _NUMBERS_EN.index(word) + 1
+    if "couple" in word:
+        return 2
+    return 3 if many or word else 1
+
+
+def _commit(text: str) -> Range | None:
+    if match := _COMMIT.search(text):
+        return Range(kind="commit", tip=match["named"] or match["bare"] or match["head"])
+    return None
+
+
+def _staged(text: str) -> Range | None:
+    return Range(kind="staged") if _STAGED.search(text) else None
+
+
+def _branch(text: str) -> Range | None:
+    for match in _BRANCH.finditer(text):
+        given = match["after"] or match["before"]
+        if given is None:
+            return Range(kind="between")
+        if name := _name(given):
+            return Range(kind="between", tip=name)
+    return None
+
+
+def _name(given: str | None) -> str:
+    bare = (given or "").rstrip("./")
+    return "" if bare.casefold() in _NO_NAMES else bare

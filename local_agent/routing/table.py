@@ -1,0 +1,327 @@
+"""The ordered table of rules (`rules`): the first that fits a clause decides it.  Pure data.
+
+A row names itself, how a clause speaks that fits, what is then wanted and how often that is right;
+below it stands a pattern over the classes of words (`tags`), from the beginning of the clause.
+``{…}`` is one of `PARTS`.  Order is meaning: what approves, what is forbidden and what is asked come
+before any deed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+# What rows have in common: polite beginnings, a wish or one put politely, verbs that need no approval.
+PARTS: Final[Mapping[str, str]] = {
+    "P": (
+        "(?:please|ok|thou|canyou|maywe|helpme|i(?=please|canyou|desire|helpme)|(?:it|bot|you|"
+        "greet|can|with|done|yes)(?=please|canyou|helpme))*"
+    ),
+    "MAY": "(?:(?=.*(?:canyou|maywe|okq))|(?!.*(?:asked|ma)))",
+    "TOPIC": (
+        "(?:det|my|it|i|of|thing|word|han|code|codeword|quoted|num|http|test|diff|prep|remote|"
+        "please)*"
+    ),
+    "HEADS": "(?:change|become|edit|off(?!.*approve)|find|explain|review|debug)",
+}
+
+ROWS: Final = """
+# approving: not from here
+asks-whether-approved: asks status 0.85
+    (?:.*(?:who|have|be|do|cannot).*approve.*id|(?:have|be|do|who)(?:det|my|it|task|diff|
+    id|of|done)*approve(?:prep|done|ma|asked|id|it|det|task|diff|status)*$)
+asks-how-to-approve: asks help 0.9
+    (?=.*(?:how|where|can|should|who|what|which|ma|or|canyou|maywe|be|do|whether|asksbot))
+    (?!{P}{HEADS}).*approve[^thing code codeword of where]*$
+skips-approval: approves help 0.9
+    (?!{P}{HEADS}[^please]).*(?:skip|without|neg|cannot|noask)(?:you|i|det|my|it|to|prep|
+    want|have|please|can)*approve(?!thing|code)|{P}(?:off|cancel|skip)(?:det|my|
+    all)*approve(?!thing|prep)|{P}ba(?:det|my)*approve(?:off|skip|cancel)
+asks-not-to-be-asked: approves help 0.9
+    (?!{P}{HEADS}(?!.*noask(?:please|i|prep|approve|it)*$)).*noask
+approves: approves help 0.95
+    (?:i|you|thou|have|yes|ok|id|please|it|can|want|my|code|helpme|word(?=approve))*
+    (?:weak)?approve(?:word$|ok|thou|it|id|det|diff|task|status|my|code|please|yes|apply|
+    run|you|i|prep|change|test|num|to|edit|done|all)*$|(?:please)*(?:run|push|test|commit|
+    apply)[^asked ma thing code]*approve$
+acts-on-a-task: approves help 0.9
+    (?!{P}(?:explain|review|look|find|show|debug|ask|undo|cancel|nope))(?!.*(?:how|what|
+    why|when|where|who|ma|asked|status|done|standing|fail|wrong))(?=.*id).*(?:run|apply|
+    push|yes|ok|commit|change|become|edit|can|word|test|off)
+agrees: approves help 0.9
+    (?:ok|please)*ok(?:please)*$
+rejects: approves help 0.95
+    (?:please)*(?:nope|det(?=$))(?:it|id|please|approve|det|diff|task|greet)*$
+says-yes: approves help 0.9
+    (?=.*yes|ok.*(?:run|apply|push))(?:yes|ok|please|to|it|apply|id|diff|run|i|you|thou|
+    greet|push|can|approve|code|once|helpme|prep|of|all|have|want)+$
+
+# the bot itself
+greets: greets help 0.9
+    (?:greet|please|ok|thou|yes|nope|you|bot|it|i)+(?:asked|ma|word)?$
+asks-for-help: greets help 0.95
+    {P}(?:det|my|i|want|have|desire|show|exists|what|be|can|which|ask|or)*help(?:asked|
+    please|it|i|prep|bot|you|ma|show|exists|what|can|with|to|once|use)*$
+asks-how-it-is-used: asks help 0.85
+    how(?:do|can)i(?:use)(?:it|bot|you|det)+(?:task|thing)?asked?$
+asks-about-the-bot: asks help 0.85
+    (?=.*(?:how|what|which|canyou|help))(?!.*(?:thing|codeword|test|fail)).*(?:bot|
+    what.*you.*do|help)(?!.*(?:done|status)).*$
+asks-how-to-undo: asks help 0.85
+    how(?!.*(?:code|thing|codeword)).*(?:undo|cancel|apply)(?!.*(?:code|codeword))
+asks-what-the-bot-is: asks help 0.85
+    .*botask|(?!.*(?:code|thing|codeword|test|diff|task|fail|done|status|standing|it|
+    change|become)).*(?:thou.*(?:what|how|which|who|ma|where)|(?:what|how|which|
+    who).*thou)|(?:what|which)(?:word|det|of|thing)*(?:asksbot|canyou|can(?:you|i))(?!.*
+    (?:code|codeword|test|diff|done|it))
+asks-how-it-fares: asks status 0.8
+    (?!.*(?:code|codeword|fail)).*how.*faring
+asks-for-the-setup: asks help 0.8
+    (?=.*(?:how|what|which|can|canyou|maywe|should|ma|where|do|be|who|asked|show))(?!.*
+    (?:code|codeword|test|diff|fail|change)).*domain
+asks-whether-it-is-done: asks status 0.75
+    (?!.*code).*(?:change|become|off|run|test|push|commit|approve|apply|task)did ma$|(?!.*
+    (?:thing|code|codeword|fail|diff)).*did ma$|(?:be|do|have)(?!.*(?:code|codeword)).*
+    (?:test|diff|change|task|it|approve).*done(?:asked)?$
+asks-whether-done: asks status 0.8
+    askdone(?!.*(?:thing|code|codeword|test|diff))
+asks-where-it-stands: asks status 0.9
+    (?!.*(?:fail|wrong)).*standing
+asks-the-bot-for-status: asks status 0.8
+    asksbot.*(?:done|status|run|task)
+asks-the-bot: asks help 0.8
+    asksbot(?=.*(?:ma|asked))
+
+# where tasks stand
+names-a-task: asks status 0.9
+    (?!{P}(?:change|edit|undo|apply|approve|cancel|explain|review|run|debug|nope))
+    (?=.*id).*(?:status|done|how|what|where|be|do|ma|asked|who|when|show|have|cannot|look|
+    fail|why)
+asks-for-status: asks status 0.9
+    (?=.*(?:status|(?:task|bot).*done|done.*task|task.*(?:show|find)|(?:show|find|
+    look).*task|bot.*(?:asked|ma)|exists.*done|(?:be|have|do)(?:my|it)?(?:task|it)(?:prep|
+    it|you|i|word)*done|what.*done|^(?:det|my|it)*task asked))(?!.*(?:thing|codeword))
+    (?:please|canyou|look|show|ask|find|what|which|how|why|where|who|when|det|my|it|i|you|
+    be|do|have|exists|of|prep|status|task|done|bot|num|id|ma|asked|cannot|once|or|to|han|
+    word|run|test|change|diff|approve|greet|want|edit|with|and|neg|quoted|yes|fail|remote|
+    push|asksbot|explain|wrong|ok|thou|helpme)*$|id$
+
+# forbidden
+forbids: forbids explain 0.3
+    {P}(?:i|you|it|det)*neg
+forbids-behind: forbids explain 0.3
+    [^change become off edit run push commit find review debug explain look]*neg
+
+# failures to look into
+asks-what-is-wrong: wishes diagnose 0.9
+    (?!{P}explain)(?!.*diff).*wrong
+looks-into-why: wishes diagnose 0.85
+    {P}(?:look|debug|find|review)(?!.*(?:what.*do)).*(?:why|cause)|{P}look(?!.*(?:diff|
+    quality|test.*passing)).*(?:fail|wrong|http)|how(?:thing|it|han)*fail$
+explains-a-failure: wishes diagnose 0.75
+    {P}explain.*(?:pasted|fail.*pasted|stop.*fail)
+tells-after-a-deed: tells diagnose 0.85
+    .*(?:change|become|off|edit|run|push|commit|test)did.*(?:fail|cannot|weak|wrong)|{P}
+    (?:det)?(?:change|edit|off|run|find|review|push)(?:thing|word)?failed(?!thing|plural|
+    test|code|word)
+
+# git: nothing but these words may stand in the clause
+moves-work-to-remote: wishes git_sync 0.85
+    {MAY}{P}(?:ba)?(?:change|make|word|push|edit|sync)?(?:my|det|of|please|i|edit)*
+    (?:diff|codeword|it)(?:my|det|it|of|please|word|code|commit|done|diff)*(?:change|make|
+    push|word|sync|edit)?(?:to|prep|push|han|det|my|yes|code)*(?:remote|program)(?:please|
+    yes|prep|of|asked|ma|okq)*$|{P}(?:edit|push)(?:to|prep|det)*(?:remote|program)
+    (?:please)*$
+pushes: wishes git_sync 0.95
+    {MAY}{P}(?:ba(?:change|edit|thing|occur|test)*)?(?:det|diff|it|codeword|my|of|please|
+    code|commit)*(?:commit(?:det|diff|it|my|codeword|thing|code|of|once)*(?:and|please)*)?
+    (?:push|sync)(?:det|diff|it|to|prep|my|codeword|once|please|of|i|you|num|code|commit|
+    and|pushing|quoted|greet|what|rel|have|be|weak|yes|done|word(?=diff|codeword|$)|test|
+    thing(?=diff|codeword|remote)|remote|change(?=$)|asked|ma|okq)*(?:with.*)?$
+pulls: wishes git_sync 0.8
+    {MAY}{P}(?:ba|det|my|it|codeword)*pull(?:det|diff|it|to|prep|my|codeword|once|please|
+    of|i|you|code|remote|word|and|change|asked|okq|task|ma)*$
+commits: wishes git_sync 0.9
+    {MAY}{P}(?:ba)?(?:det|diff|it|codeword|my|of|please|thing|code|test|fail|edit)*commit
+    (?:det|diff|it|to|prep|remote|my|codeword|once|please|of|i|you|num|code|thing|test|
+    fail|word|what|rel|weak|have|be|han|yes|and|pushing|push|quoted|change|asked|ma|okq|
+    done)*(?:with.*)?$
+
+# what has been changed
+asks-about-a-deed: asks explain 0.85
+    (?!.*(?:canyou|maywe|helpme|okq)){P}(?:ba)?(?:change|become|off|edit|run|test
+    (?!thing)|push|commit|pull).*(?:quality|nature|whether|should|ma|how|what|who)
+asks-for-a-verdict: wishes review 0.85
+    (?!.*why).*verdict
+digests-changes: wishes review 0.85
+    {P}digest.*diff|{P}(?:show|make|change|want|desire)(?:i|it|det|my)*(?:word|code|diff|
+    prep|det)*review
+asks-for-a-judgement: wishes review 0.85
+    (?!.*why|{P}(?:run|test))(?=.*(?:diff|look|my|it)).*quality
+asks-for-review: wishes review 0.85
+    (?!{P}explain)(?=.*(?:diff|(?:my|it|prep)commit))(?!.*(?:why|push)).*(?:exists|
+    whether|ma|asked|how|fail|what|where|okq|wrong)
+asks-what-i-changed: wishes review 0.85
+    (?:what|which)(?:do|have)i(?:change|make|become|off|edit)|(?:be|do|have|whether)(?:my|
+    it)(?:change|edit|diff|commit)|what.*do.*you.*(?:my|it)(?:diff|change|edit|code|
+    codeword)
+
+# where something is
+asks-where: wishes search 0.9
+    (?!{P}explain).*where
+asks-who-uses: wishes search 0.9
+    .*who.*(?:use|occur)
+asks-which-files: wishes search 0.85
+    {P}(?:look|show|find|prep|ask)*(?:which|what)(?:det|of)*(?:thing|test|codeword|occur)
+    (?!.*(?:nature|should))
+asks-how-many: wishes search 0.75
+    .*count(?:thing|code|quoted|word|test)*(?:exists|asked|be|use|have|prep)*$|have
+    (?:occur|of|thing|han|code|codeword)+ma
+names-a-place: wishes search 0.8
+    (?!{P}(?:ba|off|become)).*spot(?:please|prep|have|exists|asked|ma)*$|(?:det)*(?:use|
+    occur)(?:to|prep)|(?:det|thing|codeword|occur|test)+it(?:change|edit|run|push|off|
+    make)
+asks-which-exist: wishes search 0.85
+    .*(?:thing|test)exists(?:asked|ma)*$
+asks-what-exists: wishes search 0.8
+    (?!.*(?:fail|diff|why|how)).*exists.*(?:use|occur|code|thing|codeword|quoted|word|han)
+names-what-uses: wishes search 0.8
+    (?:det|thing|codeword|occur|test)+(?:it|det)+(?:use|occur|find|word).*(?:code|word|
+    quoted|thing)$|(?:det)?occur
+
+# questions
+asks-to-be-told: wishes explain 0.9
+    {P}(?:ask|explain|digest)|{P}(?:show|change|want|desire|det)*gist
+asks-why: asks explain 0.9
+    (?!{P}(?:find|change|edit)).*why
+asks-how: asks explain 0.9
+    (?!{P}(?:find|review|debug)).*(?:how|nature|what|which|who|count)
+asks-whether-to: asks explain 0.9
+    (?:and|or|please|it|when)*(?:askdone|should|whether|be|do|(?:have|cannot|can)
+    (?=.*asked))(?!please)|.*(?:run|test|push|commit|change|become|off|prep).*or.|.*
+    (?:whether|maywe(?:change|make|become|off|edit)(?:asked|ma)*$)
+asks-with-should: asks explain 0.85
+    .*should(?=.*(?:asked|ma))|(?:.*(?:han|thing|it|please))?should
+asks-with-a-particle: asks explain 0.85
+    (?!.*(?:canyou|maywe|okq)).*ma
+asks-after-a-wish: asks explain 0.75
+    (?!.*(?:canyou|maywe|okq))(?!{P}(?:find|review|debug))(?!.*please(?:change|edit|run|
+    test|find|look|review)).*asked
+asks-where-in-passing: wishes search 0.7
+    (?!.*(?:canyou|maywe|helpme|okq)).*(?:change|become|off|edit|run|test|push|commit|
+    sync).*(?:exists|which|count)
+asks-in-passing: asks explain 0.7
+    (?!.*(?:canyou|maywe|helpme|okq))(?=.*(?:which|who|what|how|why|whether|should|ma|
+    count))(?!{P}(?:find|look|debug|review)).*(?:change|become|off|edit|run|test|push|
+    commit|sync|desire)
+
+# wishes that their first word tells
+gives-a-command: wishes run 0.95
+    {P}command(?!.*(?:diff|quality))
+reviews: wishes review 0.9
+    {P}(?:ba)?(?:det|diff|it|codeword|my|of|code|test|han)*review(?!(?:thing)?(?:be|
+    cannot|fail|thing))
+looks-at-changes: wishes review 0.85
+    {P}(?:look|show|find|ask|debug)(?!.*(?:fail.*test)).*diff|{P}(?:my|it|det|of|
+    please)*diff.*look|{P}my(?:thing|code|codeword|test|of)*(?:i|you|please)*look|(?:my|
+    det)*diff$
+debugs: wishes diagnose 0.9
+    {P}(?:ba|it)*debug
+has-a-run: wishes run 0.85
+    {MAY}{P}(?:make|look|want|desire|use)(?:i|it|det|my|whether|when|word|fail|program|to|
+    of|diff)*(?:test|run)(?:run|test|once|please|passing|it|be|plural|can|thing(?=$)|
+    asked)*$
+changes: wishes change 0.9
+    {P}(?:it|det)?(?:change(?!(?:thing|word|test|code)*(?:be|cannot(?!.*of)|failed
+    (?!thing|plural|test|code|word)))|make|become|off)
+finds: wishes search 0.9
+    {P}find(?!(?:of|thing)*(?:be|fail|cannot|have))
+runs: wishes run 0.9
+    {P}(?:once)?run(?!.*(?:fail|cannot)(?!test|of|codeword|thing|han|task))
+checks-that-it-passes: wishes run 0.8
+    {P}look(?!.*fail).*(?:test.*(?:passing|canyou|maywe)|passing)
+runs-by-name: wishes run 0.85
+    {P}(?:ba)?(?:det|my|it|code|thing|of|prep|han|codeword|fail|please)*test
+    (?!thing)[^fail cannot be change become off edit should have desire weak asked ma passing plural past]*$
+runs-what-comes-first: wishes run 0.85
+    {P}(?:ba)?(?:det|my|it|code|thing|of|prep|han|codeword|fail|test|look|quoted)+
+    (?:please)*run(?:once|i|please|it)*$
+uses-a-program: wishes run 0.8
+    {P}(?:prep)?program(?:look|test|run|once|code|of)*$
+
+# changes
+changes-once: wishes change 0.85
+    .*(?:edit|change|become|off)once
+changes-what-comes-first: wishes change 0.85
+    {P}{TOPIC}ba(?:[^run test]|test(?!once)|run)*(?:change|make|become|off|edit)
+gives: wishes change 0.75
+    {P}ba(?!.*(?:fail|run|test once|push|commit|look))
+asks-later: wishes change 0.8
+    .*(?:please|canyou|maywe|helpme)(?:change|make|become|off|edit)
+uses: wishes change 0.75
+    {P}use(?!.*(?:cannot|fail))(?:det|code|word|quoted|thing|my)
+desires: wishes change 0.8
+    (?!.*pasted)(?:{P}(?:desire|want)|(?!.*(?:fail|cannot).*desire).*desire)
+edits: wishes change 0.85
+    {P}(?:edit|shows)(?!(?:thing|word|test|code)*(?:be|have)|[^when]*(?:fail(?!of|thing|
+    test)|cannot(?!.*of)))|cancel(?:word|use)
+
+# what is told
+changes-to: wishes change 0.8
+    .*(?:han|thing|fail|code|of)change(?:num|prep|quoted)
+sets-behind: wishes change 0.77
+    (?:det|my|it|code|thing|of|prep|han|codeword|quoted|num)+edit(?!.*(?:fail|cannot|weak|
+    have|did|be))
+names-a-wish: wishes change 0.77
+    (?:det|thing|word|fail)+(?:prep|code|thing|det|word|num)*please$
+mends-a-failure: wishes change 0.8
+    (?!.*cannot).*(?:fail|weak)(?!.*did).*(?:become|(?:change|edit)once)
+pastes-a-failure: tells diagnose 0.9
+    .*pasted
+tells-of-a-failure: tells diagnose 0.9
+    .*(?:fail|http)
+tells-what-does-not: tells diagnose 0.8
+    .*(?:cannot|weak)
+changes-behind: wishes change 0.75
+    (?:det|my|it|code|thing|of|prep|han|codeword|test|quoted|num|task|diff|please)+change|
+    (?:det|my|it|code|thing|of|prep|han|codeword|test|quoted|num|task|diff|please|word|
+    weak|edit|find|can|fail)+(?:become|off)
+changes-on-condition: wishes change 0.76
+    when(?!.*(?:ma|what|how)).*(?:it|thing|code|han|num|quoted|fail|be|status|word|please|
+    test|passing)(?:please)*(?:change|make|become|off|edit)
+looks: wishes review 0.6
+    {P}look.*(?:code|codeword|it)
+shows: wishes search 0.65
+    {P}show
+unlisted-verb: wishes change 0.7
+    {P}(?:(?!plural|past|ing)word|verb)(?:det|my|code|it|quoted|num)(?!.*(?:be|have|do|
+    failed|cannot|neg|weak))
+unlisted-verb-by-form: wishes change 0.65
+    {P}verb(?:thing|word|plural)
+tells: tells diagnose 0.6
+    (?:det|my|it|i|code|thing|test|han|codeword|word|plural)+.*be|ing.*(?:plural|failed|
+    be|weak)|(?:det|my)*(?:thing|word)(?:plural|word)(?:prep|det|num|it)|(?:det|my|it|
+    thing|program|i)(?:det|thing|word|code|test|program|past)*(?:plural|past)|(?:det|my|
+    it|of|han)*(?:thing|codeword)(?!.*please).*(?:han|have|be|run)
+mentions-git: wishes git_sync 0.6
+    (?!.*(?:thing|code|flag|when|can|approve|fail|cannot|weak|neg|asked|ma|what|how|why|
+    be|have|change|become|off|edit|test|run|review|look|find|desire)).*(?:push|commit|
+    pull)
+mentions-changes: wishes review 0.6
+    (?!.*(?:be|fail|cannot)).*diff
+mentions-a-change: wishes change 0.6
+    (?!.*(?:be|plural)).*(?:become|off|desire)|(?:han|thing|code|test|of|prep|det|it)+
+    (?:change|edit)
+mentions-a-run: wishes run 0.6
+    (?!(?:.*(?:be|word))).*(?:run|test(?:once|please)*$)
+mentions-a-search: wishes search 0.6
+    .*(?:occur|find)
+mentions-a-task: asks status 0.6
+    (?!.*(?:thing|codeword|code)).*(?:task|status|standing|faring)
+mentions-the-bot: greets help 0.6
+    (?!.*(?:thing|codeword|code|test)).*(?:bot|thou)
+unlisted-verb-in-passing: wishes change 0.65
+    {P}han once
+looks-around: wishes explain 0.55
+    {P}look
+"""

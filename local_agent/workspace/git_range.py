@@ -1,0 +1,301 @@
+"""The changes between two states of a repository, read by libgit2 alone (R37).
+
+Objects are compared as bytes: no filter, textconv, hook, diff driver or program of the repository
+has a part in it, and no expression of git's own little language is evaluated, for some of those
+search every message ever written.  All is bounded, whatever the repository claims.  Blocking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Final, Literal
+
+from local_agent.workspace import paths
+from local_agent.workspace.git import (
+    MAX_COUNTED_BYTES,
+    MAX_FILES,
+    ChangedFile,
+    Status,
+    open_repository,
+    unfolds_too_far,
+)
+from local_agent.workspace.git_names import NotFound, Resolver
+from local_agent.workspace.registry import Workspace
+
+if TYPE_CHECKING:
+    import pygit2
+
+MAX_COMMITS: Final = 1000  # that are counted
+MAX_SUBJECTS: Final = 30  # that are named
+MAX_PATCH_BYTES: Final = 48_000  # of all patches together
+MAX_FILE_PATCH_BYTES: Final = 12_000
+MAX_READ_BYTES: Final = 64 * 1024 * 1024  # of contents that are compared
+_SNIFFED: Final = 8192
+_MAX_RENAMED: Final = 1000  # files among which renamed ones are looked for
+_GENERATED: Final = (".lock", "-lock.json", "-lock.yaml", ".min.js", ".min.css", ".map", ".snap")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Range:
+    """Which changes are meant.
+
+    Attributes:
+        kind: ``local`` for what is not committed, ``staged``, the ``last`` commits, one ``commit``,
+            or what is ``between`` two: what the tip has since it left the base.
+        count: Of the last commits.
+        base: Name of a branch, tag or commit; empty for the main branch.
+        tip: Name of another; empty for what is checked out.
+    """
+
+    kind: Literal["local", "staged", "last", "commit", "between"] = "local"
+    count: int = 1
+    base: str = ""
+    tip: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CommitLine:
+    """A commit in one line; its subject is whatever somebody wrote."""
+
+    short_id: str
+    subject: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileLines:
+    """How the lines of one file differ.
+
+    Attributes:
+        text: As `git diff` would print it; empty where ``reason`` tells why there is none.
+        first_line: Of the first difference, in the new file.
+        cut: More lines differ than are in ``text``.
+        reason: ``secret``, ``binary``, ``too-large`` or ``submodule``.
+    """
+
+    path: str
+    text: bytes = b""
+    first_line: int = 1
+    cut: bool = False
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RangeChanges:
+    """What differs.
+
+    Attributes:
+        base: Short commit id; empty where everything is new.
+        tip: Short commit id; empty for what is staged.
+        commits: The newest first, at most 30.
+        commit_total: How many there are, up to 1000.
+        files: At most 500, by path.
+        total: How many files there are.
+        added: Lines added in the listed files.
+        removed: Lines removed in the listed files.
+        lines: The lines of the listed files, within 48 kB, and why some are not shown.
+    """
+
+    base: str
+    tip: str
+    commits: tuple[CommitLine, ...]
+    commit_total: int
+    files: tuple[ChangedFile, ...]
+    total: int
+    added: int
+    removed: int
+    lines: tuple[FileLines, ...]
+
+
+def read_range(workspace: Workspace, wanted: Range) -> RangeChanges | NotFound | None:
+    """Return what differs, or which name there is not; None where there is no repository.
+
+    Args:
+        workspace: The folder, and what the person denies in it.
+        wanted: Any but ``local``, which `git.local_changes` reads.
+
+    Raises:
+        InputError: ``path.missing``: the folder went away.
+    """
+    import pygit2
+
+    repository = open_repository(workspace.path)
+    if repository is None:
+        return None
+    with paths.open_root(workspace.path, deny=workspace.deny) as root:
+        try:
+            ends = _ends(repository, wanted)
+            if isinstance(ends, NotFound):
+                return ends
+            return _Comparing(repository, root.deny).compare(ends)
+        except (pygit2.GitError, KeyError, ValueError, OSError):
+            return None  # such as a history that is not all there
+
+
+@dataclass(frozen=True, slots=True)
+class _Ends:
+    """Two states; without a base everything is new, without a tip the index is meant."""
+
+    base: pygit2.Commit | None
+    tip: pygit2.Commit | None
+    commits: Iterable[pygit2.Commit]
+
+
+def _ends(repository: pygit2.Repository, wanted: Range) -> _Ends | NotFound:
+    names = Resolver(repository)
+    if wanted.kind == "staged":
+        head = None if repository.head_is_unborn else names.commit("HEAD")
+        return head if isinstance(head, NotFound) else _Ends(head, None, ())
+    tip = names.commit(wanted.tip or "HEAD")
+    if isinstance(tip, NotFound):
+        return tip
+    if wanted.kind == "commit":
+        return _Ends(_parent(tip), tip, (tip,))
+    if wanted.kind == "last":
+        line = list(islice(_first_parents(tip), max(wanted.count, 1)))
+        return _Ends(_parent(line[-1]), tip, line)
+    base = names.commit(wanted.base) if wanted.base else names.main_branch()
+    if isinstance(base, NotFound):
+        return base
+    return _since(repository, base, tip)
+
+
+def _since(repository: pygit2.Repository, base: pygit2.Commit, tip: pygit2.Commit) -> _Ends:
+    """Return what the tip has since it left the base: what the base got meanwhile is not in it."""
+    import pygit2
+
+    walk = repository.walk(tip.id)
+    walk.hide(base.id)
+    fork = repository.merge_base(base.id, tip.id)
+    return _Ends(repository[fork].peel(pygit2.Commit) if fork else base, tip, walk)
+
+
+def _parent(commit: pygit2.Commit) -> pygit2.Commit | None:
+    return commit.parents[0] if commit.parent_ids else None
+
+
+def _first_parents(commit: pygit2.Commit) -> Iterator[pygit2.Commit]:
+    here: pygit2.Commit | None = commit
+    while here is not None:
+        yield here
+        here = _parent(here)
+
+
+@dataclass(slots=True)
+class _Comparing:
+    repository: pygit2.Repository
+    deny: tuple[str, ...]
+    left: int = MAX_READ_BYTES
+    room: int = MAX_PATCH_BYTES
+
+    def compare(self, ends: _Ends) -> RangeChanges | None:
+        diff = self._diff(ends)
+        if diff is None:
+            return None
+        deltas = list(islice(diff.deltas, MAX_FILES))
+        order = sorted(range(len(deltas)), key=lambda at: _is_generated(deltas[at]))
+        compared = {at: self._file(deltas[at]) for at in order}
+        files = tuple(compared[at][0] for at in sorted(compared))
+        commits = list(islice(ends.commits, MAX_COMMITS))
+        return RangeChanges(
+            base=ends.base.short_id if ends.base else "",
+            tip=ends.tip.short_id if ends.tip else "",
+            commits=tuple(_line(commit) for commit in commits[:MAX_SUBJECTS]),
+            commit_total=len(commits),
+            files=files,
+            total=len(diff),
+            added=sum(file.added or 0 for file in files),
+            removed=sum(file.removed or 0 for file in files),
+            lines=tuple(lines for _, lines in compared.values() if lines is not None),
+        )
+
+    def _diff(self, ends: _Ends) -> pygit2.Diff | None:
+        import pygit2
+        from pygit2.enums import DiffFind, DiffOption
+
+        options = DiffOption.INCLUDE_TYPECHANGE | DiffOption.SKIP_BINARY_CHECK
+        trees = [end.peel(pygit2.Tree) for end in (ends.base, ends.tip) if end is not None]
+        if any(map(unfolds_too_far, trees)):
+            return None
+        empty = self.repository[self.repository.TreeBuilder().write()].peel(pygit2.Tree)
+        old = trees[0] if ends.base else empty
+        if ends.tip is None:
+            diff = old.diff_to_index(self.repository.index, options, 0)
+        else:
+            diff = old.diff_to_tree(trees[-1], options, 0)
+        if len(diff) <= _MAX_RENAMED:
+            # By their ids alone: the contents stay unread.
+            diff.find_similar(DiffFind.FIND_RENAMES | DiffFind.FIND_EXACT_MATCH_ONLY)
+        return diff
+
+    def _file(self, delta: pygit2.DiffDelta) -> tuple[ChangedFile, FileLines | None]:
+        import pygit2
+
+        path = delta.new_file.path or delta.old_file.path
+        status = _STATUS.get(delta.status_char(), "other")
+        reason, old, new = "submodule", b"", b""
+        if not _is_submodule(delta):
+            reason, old, new = self._contents(delta)
+        if reason:
+            return ChangedFile(path, status, None, None), FileLines(path, reason=reason)
+        made = pygit2.Patch.create_from(old, new, old_as_path=delta.old_file.path, new_as_path=path)
+        _, added, removed = made.line_stats
+        file = ChangedFile(path, status, added, removed)
+        names = (delta.old_file.path.split("/"), path.split("/"))
+        if any(paths.is_denied(parts, self.deny) for parts in names):
+            return file, FileLines(path, reason="secret")
+        return file, self._lines(path, made)
+
+    def _contents(self, delta: pygit2.DiffDelta) -> tuple[str, bytes, bytes]:
+        contents = [self._blob(side.id) for side in (delta.old_file, delta.new_file)]
+        old, new = contents
+        if old is None or new is None:
+            return "too-large", b"", b""
+        binary = any(b"\0" in content[:_SNIFFED] for content in (old, new))
+        return "binary" if binary else "", old, new
+
+    def _blob(self, oid: pygit2.Oid) -> bytes | None:
+        """Return a content; None where it is larger than what is compared, unread."""
+        import pygit2
+
+        if not oid:  # the one that stands for no file
+            return b""
+        kind, size = self.repository.odb.read_header(oid)
+        if kind != pygit2.enums.ObjectType.BLOB or size > min(MAX_COUNTED_BYTES, self.left):
+            return None
+        self.left -= size
+        return self.repository[oid].peel(pygit2.Blob).data
+
+    def _lines(self, path: str, made: pygit2.Patch) -> FileLines | None:
+        whole = made.data or b""
+        if not whole:
+            return None  # renamed, or another mode
+        limit = min(self.room, MAX_FILE_PATCH_BYTES)
+        text = whole if len(whole) <= limit else whole[:limit][: whole.rfind(b"\n", 0, limit) + 1]
+        self.room -= len(text)
+        first = made.hunks[0].new_start if made.hunks else 1
+        return FileLines(path, text, max(first, 1), cut=len(text) < len(whole))
+
+
+_STATUS: Final[dict[str, Status]] = {
+    "A": "added",
+    "D": "deleted",
+    "M": "modified",
+    "R": "renamed",
+    "T": "modified",
+}
+
+
+def _is_submodule(delta: pygit2.DiffDelta) -> bool:
+    return 0o160000 in (delta.old_file.mode, delta.new_file.mode)
+
+
+def _is_generated(delta: pygit2.DiffDelta) -> bool:
+    # Nobody reads those: they come last, so that they take no room from what is written by hand.
+    return (delta.new_file.path or delta.old_file.path).endswith(_GENERATED)
+
+
+def _line(commit: pygit2.Commit) -> CommitLine:
+    subject = commit.raw_message.split(b"\n", 1)[0]
+    return CommitLine(commit.short_id, subject[:_SNIFFED].decode("utf-8", "replace"))
