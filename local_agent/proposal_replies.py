@@ -13,13 +13,14 @@ THINKING = Sentence(
 # --- what came of it ------------------------------------------------------------------------
 
 NO_EDITS = Sentence(
-    en="No change is proposed: the model {model} made no edit. What it says instead:",
-    zh="没有提议改动：模型 {model} 未作任何修改。它的说明：",
+    en="No change is proposed: the model {model} made no edit that may be made. It says:",
+    zh="没有提议改动：模型 {model} 没有可采用的修改。它的说明：",
 )
 NO_EDITS_THERE = Sentence(
-    en="No change is proposed: the model made no edit. What it says is at the machine: "
+    en="No change is proposed: the model made no edit that may be made. What it says is at "
+    "the machine: "
     "codexbridge show {task}",
-    zh="没有提议改动：模型未作任何修改。它的说明在电脑上：codexbridge show {task}",
+    zh="没有提议改动：模型没有可采用的修改。它的说明在电脑上：codexbridge show {task}",
 )
 MODEL_SAYS = Sentence(en="The model {model} says:", zh="模型 {model} 的说明：")
 NOTHING_SAID = Sentence(en="The model {model} said nothing.", zh="模型 {model} 没有给出任何内容。")

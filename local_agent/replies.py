@@ -181,8 +181,10 @@ CHANGES_ROW = Sentence(en="{status} {path} {amount}", zh="{status} {path} {amoun
 NO_BRANCH = Sentence(en="no branch", zh="无分支")
 NOT_COUNTED = Sentence(en="(lines not counted)", zh="（未计行数）")
 NO_MODEL = Sentence(
-    en="Not done: no model is configured on this machine, so nothing was {verb}.",
-    zh="未进行：本机未配置模型，因此没有{verb}任何内容。",
+    en="Not done: no model is configured on this machine, so nothing was {verb}. To connect one, "
+    "run there: codexbridge models",
+    zh="未进行：本机未配置模型，因此没有{verb}任何内容。如需接入模型，请在该机器上运行："
+    "codexbridge models",
 )
 VERBS: Final[dict[str, Sentence]] = {
     "explain": Sentence(en="explained", zh="解释"),

@@ -16,6 +16,7 @@ class Step:
         do: Which kind of answer.
         when: Only a request whose body holds this gets it.
         pieces: Number of deltas; 0 for deltas of a few words.
+        always: It is not used up.
     """
 
     do: str

@@ -125,7 +125,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     "NL-3.2": built("TaskIntent with the specified kinds and fields."),
     "NL-3.3": built("Proposal, ExecutionRequirement and TaskResult with the specified fields."),
     "NL-4.1a": built("Stage A: the DSL first, then keywords in English and Chinese."),
-    "NL-4.1b": later("Stage B: optional classification by a model."),
+    "NL-4.1b": built("Stage B: optional classification by a model."),
     "NL-4.1c": built("Below the threshold: a safe, plan-only answer."),
     "NL-4.2": built("Router output is validated."),
     "NL-5.1": built("The context collector with its limits."),

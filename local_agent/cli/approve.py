@@ -22,7 +22,7 @@ from local_agent.cli import change_words, words
 from local_agent.cli.choose import pending_in, waiting_approval
 from local_agent.cli.diffs import read_asked
 from local_agent.cli.follow import EXIT_INTERRUPTED, follow
-from local_agent.cli.screen import Screen, screen_for
+from local_agent.cli.screen import screen_for
 from local_agent.control.client import call, stream
 from local_agent.replies import BLOCKED
 

@@ -7,9 +7,10 @@ ours (R25).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
-from common.sentences import LANGS, say
+from common.sentences import LANGS, Sentence, say
 from common.terminal import table
 from common.text import one_line, reveal
 from local_agent import change_replies, proposal_replies, replies
@@ -21,7 +22,7 @@ from local_agent.proposers.base import CHAT_ROWS
 
 INDENT: Final = "  "
 _PATH_BYTES: Final = 1000
-_LABELS: Final = (
+_BEFORE: Final = (
     proposal_replies.MODEL_SAYS,
     proposal_replies.NO_EDITS,
     proposal_replies.NOTHING_SAID,
@@ -32,6 +33,14 @@ _STEPS: Final = (
     (words.REVISE, words.REVISE_BY),
     (words.DROP, words.DROP_BY),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class _Label:
+    """The sentence that stands before a model's words, and the model that it names."""
+
+    sentence: Sentence
+    model: str
 
 
 def flow_on(screen: Screen) -> Flow:
@@ -52,8 +61,8 @@ def model_lines(screen: Screen, task: Mapping[str, Any], *, streamed: str = "") 
         return
     left = _left(said, reveal(streamed).strip())
     if len(left) == len(said):
-        yield screen.ink("dim", label)
-    elif label in _labels(task, (proposal_replies.NO_EDITS,)):
+        yield screen.ink("dim", screen.say(label.sentence, model=label.model))
+    elif label.sentence is proposal_replies.NO_EDITS:
         yield screen.ink("dim", screen.say(words.NO_EDITS))
     yield from _quoted(screen, left)
 
@@ -69,8 +78,10 @@ def own_lines(screen: Screen, task: Mapping[str, Any]) -> Iterator[str]:
     if task.get("proposal") != "diff" and (said := _said(task)[1]):
         # What the chat is told of an answer are the model's words, after some of ours.
         lines = lines[: lines.index(said[0])] if said[0] in lines else []
-    rows = _file_rows(task)
+    rows, labels = _file_rows(task), _labels(task)
     for line in lines:
+        if line in labels:
+            continue  # it stands before the model's words
         if line not in rows:
             yield from screen.prose(line)
         elif rows[line]:
@@ -134,20 +145,20 @@ def _turn(screen: Screen, turn: Mapping[str, Any]) -> str:
     return used if turn["outcome"] == "ok" else screen.say(words.FAILED_TURN, used=used)
 
 
-def _said(task: Mapping[str, Any]) -> tuple[str | None, list[str]]:
+def _said(task: Mapping[str, Any]) -> tuple[_Label | None, list[str]]:
     """Return the sentence of ours that a model's words follow, and those; None where none spoke."""
     lines = reveal(task.get("details") or "").split("\n")
-    labels = _labels(task, _LABELS)
+    labels = _labels(task)
     # Ours stand before the model's: the first label is the true one.
     place = next((number for number, line in enumerate(lines) if line in labels), None)
-    return (None, []) if place is None else (lines[place], lines[place + 1 :])
+    return (None, []) if place is None else (labels[lines[place]], lines[place + 1 :])
 
 
-def _labels(task: Mapping[str, Any], sentences: Sequence[Any]) -> set[str]:
-    models = {turn["model"] for turn in task.get("turns") or ()}
+def _labels(task: Mapping[str, Any]) -> dict[str, _Label]:
+    models = {str(turn["model"]) for turn in task.get("turns") or ()}
     return {
-        say(sentence, lang, model=model)
-        for sentence in sentences
+        say(sentence, lang, model=model): _Label(sentence, model)
+        for sentence in _BEFORE
         for lang in LANGS
         for model in models
     }
@@ -175,8 +186,15 @@ def _file_rows(task: Mapping[str, Any]) -> dict[str, bool]:
     """Return the lines by which the chat is told of files, in place of which ours stand."""
     files = task.get("files") or ()
     lines = {
-        reveal(say(change_replies.FILE_ROW, "en", path=_path(file), added=file["additions"],
-                   removed=file["deletions"]))
+        reveal(
+            say(
+                change_replies.FILE_ROW,
+                "en",
+                path=_path(file),
+                added=file["additions"],
+                removed=file["deletions"],
+            )
+        )
         for file in files
     }
     rest = len(files) + (task.get("files_more") or 0) - CHAT_ROWS

@@ -10,9 +10,10 @@ from common.errors import InputError
 from common.home import find_home
 from common.ids import parse_short_id
 from common.sentences import Lang, say
-from local_agent.cli import change_words, words
+from local_agent.cli import change_words, proposal_words, words
 from local_agent.cli.diffs import fetch_diff
 from local_agent.cli.screen import Screen, print_json, screen_for
+from local_agent.control.client import call
 
 if TYPE_CHECKING:
     import argparse
@@ -51,8 +52,16 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
         text = diff.decode("utf-8", "replace")
         print_json({"task": short_id, "files": files_of(model), "diff": text})
     else:
-        _print(model, screen_for(lang, environ))
+        screen = screen_for(lang, environ)
+        _tell_lineage(call(find_home(environ), environ, "show", task=short_id)["task"], screen)
+        _print(model, screen)
     return 0
+
+
+def _tell_lineage(task: Mapping[str, Any], screen: Screen) -> None:
+    if before := task.get("revises"):
+        facts = {"task": task["short_id"], "version": task["version"], "before": before}
+        screen.tell(proposal_words.LINEAGE, **facts)
 
 
 def files_of(model: DiffModel) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from typing import Any, Final
 from common.terminal import exact, table
 from common.text import reveal
 from local_agent.cli import words
+from local_agent.cli.listing import laid_out
 from local_agent.cli.screen import Screen
 
 FEW: Final = 20  # names after a run; `codexbridge show` has all that are kept
@@ -22,9 +23,11 @@ _ENDLESS: Final = 1 << 30  # cells: the terminal itself breaks the line
 def ending_lines(screen: Screen, task: Mapping[str, Any]) -> Iterator[str]:
     """Give what a person reads once the task that they followed has ended."""
     if task.get("answered") and task.get("details"):
-        yield from reveal(task["details"]).split("\n")  # the chat was told less of it
+        # The chat was told less of it.
+        yield from laid_out(screen, reveal(task["details"]).split("\n"))
     else:
-        yield from headline(screen, task)
+        for line in headline(screen, task):
+            yield from screen.prose(line)
     yield from output_lines(screen, task)
     yield from file_lines(screen, task, most=FEW)
     if task.get("change"):

@@ -13,6 +13,9 @@ from common.text import reveal
 
 GUTTER: Final = "│ "
 TAB: Final = "    "
+# What these mean at the end of a piece is known once the next one is there: blanks that a row may
+# break at, half of a line end, what joins emoji.
+_UNSURE: Final = " \r\u200d\ufe0f"
 _ANEW: Final = "\r\x1b[K"
 
 
@@ -49,8 +52,9 @@ class Flow:
             written += [self._draw(line), "\n"]
             self._row = None
         if rest.strip() or self._row is not None:
-            written.append(self._draw(rest))
-            self._raw = (self._row or "") + rest[len(rest.rstrip(" \r")) :]
+            known = rest.rstrip(_UNSURE)
+            written.append(self._draw(known))
+            self._raw = (self._row or "") + rest[len(known) :]
         else:
             self._raw = rest
         return "".join(written)

@@ -19,9 +19,7 @@ _ANEW: Final = "\r\x1b[K"
 _UP: Final = "\x1b[A"
 
 
-def follow(
-    steps: Iterator[tuple[str, dict[str, Any]]], screen: Screen, *, task: str = ""
-) -> int:
+def follow(steps: Iterator[tuple[str, dict[str, Any]]], screen: Screen, *, task: str = "") -> int:
     """Print what happens to a task and how it ended.
 
     Args:

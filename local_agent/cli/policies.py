@@ -22,7 +22,8 @@ def policy_told(policy: Mapping[str, Any], screen: Screen) -> str:
 def disclosure_told(level: str, screen: Screen) -> str:
     """Return what the chat may be told of a workspace, in a few words."""
     known = disclosure_words.LEVELS.get(level)
-    told = screen.say(known) if known else one_line(level, 32)
+    shown = screen.say(known) if known else one_line(level, 32)
+    told = screen.say(status_words.DISCLOSED, level=shown)
     return screen.ink("red", told) if level == "full" else told
 
 

@@ -34,9 +34,7 @@ WAS_SHOWN: Final = Sentence(en="It was shown {shown}", zh="已向它展示 {show
 # -- a change that rests ---------------------------------------------------------------------
 
 RESTS: Final = Sentence(en="proposed, not applied", zh="已提议，未应用")
-RESTS_VERSION: Final = Sentence(
-    en="version {version}, not applied", zh="第 {version} 版，未应用"
-)
+RESTS_VERSION: Final = Sentence(en="version {version}, not applied", zh="第 {version} 版，未应用")
 NOTHING_YET: Final = Sentence(en="Nothing is changed yet. To", zh="尚未改动任何内容。可以：")
 LOOK: Final = Sentence(en="see all of it", zh="查看全部")
 APPLY: Final = Sentence(en="apply it", zh="应用")
@@ -54,6 +52,7 @@ LINEAGE: Final = Sentence(
     en="{task} is version {version}, after {before}.",
     zh="{task} 是第 {version} 版，上一版为 {before}。",
 )
+SAID: Final = Sentence(en="Said", zh="说明")
 PROPOSED: Final = Sentence(en="Proposed", zh="提议")
 
 # -- looking away ----------------------------------------------------------------------------

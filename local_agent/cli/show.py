@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from common.clock import SystemClock
 from common.home import Home, find_home
-from common.sentences import Lang, say
+from common.sentences import Lang, Sentence, say
 from common.text import reveal
-from local_agent.cli import change_words, disclosure_words, words
+from local_agent.cli import change_words, disclosure_words, proposal_words, words
 from local_agent.cli.ending import file_lines, headline, output_lines
 from local_agent.cli.screen import Screen, print_json, screen_for
 from local_agent.cli.tasks import asker, date_and_time, state_of
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 
 _ALL: Final = 1000  # more names than are ever kept
+_LABEL_CELLS: Final = 12
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
@@ -48,6 +50,7 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
         print_json(found)
     elif (approval := found["approval"]) and approval["state"] == "pending":
         _print_question(approval, screen, home, environ)
+        _print_facts(found["task"], screen)
     else:
         _print_task(found, screen)
     return 0
@@ -66,6 +69,14 @@ def _print_question(
     screen.tell(words.WAITS, task=question.seal.short_id)
 
 
+def _print_facts(task: Mapping[str, Any], screen: Screen) -> None:
+    """Print which model worked on it; what that says of its own work is no part of the question."""
+    from local_agent.cli.card import fact_lines
+
+    for line in fact_lines(screen, task):
+        print(line)
+
+
 def _print_task(found: Mapping[str, Any], screen: Screen) -> None:
     from local_agent.cli.changed import changed_lines
 
@@ -81,13 +92,47 @@ def _print_task(found: Mapping[str, Any], screen: Screen) -> None:
     if task["workspace"]:
         rows.append((words.WORKSPACE_LABEL, screen.quote(task["workspace"], 12)))
     rows += [
-        (words.SUMMARY, headline(screen, task)),
-        (disclosure_words.HERE_ALONE, _kept_here(screen, task)),
+        *_proposal_rows(screen, task),
         (words.OUTPUT, list(output_lines(screen, task))),
         (words.FILES_LABEL, list(file_lines(screen, task, most=_ALL))),
         (change_words.CHANGED, list(changed_lines(screen, task, most=_ALL))),
     ]
     screen.fields([row for row in rows if row[1]])
+    if task.get("rests"):
+        from local_agent.cli.card import steps_lines
+
+        print("\n".join(steps_lines(screen, task)))
+
+
+def _proposal_rows(screen: Screen, task: Mapping[str, Any]) -> list[tuple[Sentence, list[str]]]:
+    """Return what was proposed, by which model, and what came of it."""
+    from local_agent.cli import card
+
+    beside = replace(screen, width=screen.width - _LABEL_CELLS)
+    told = [line for said in headline(screen, task) for line in beside.prose(said)]
+    if not card.has_words(task):
+        return [(words.SUMMARY, told), (disclosure_words.HERE_ALONE, _kept_here(screen, task))]
+    asked_here = task["source"] == "local_ui"
+    shown = card.shown_line(screen, task)
+    return [
+        (proposal_words.VERSION_LABEL, _lineage(screen, task)),
+        (proposal_words.MODEL, card.turn_lines(screen, task)),
+        (proposal_words.SHOWN_LABEL, beside.prose(shown) if shown else []),
+        (proposal_words.PROPOSED, list(card.own_lines(beside, task))),
+        # Whoever asked here was told the model's words themselves.
+        (words.SUMMARY, [] if task.get("answered") and asked_here else told),
+        (
+            proposal_words.SAID if asked_here else disclosure_words.HERE_ALONE,
+            list(card.model_lines(beside, task)),
+        ),
+    ]
+
+
+def _lineage(screen: Screen, task: Mapping[str, Any]) -> list[str]:
+    if not task.get("revises"):
+        return []
+    facts = {"version": task["version"], "task": task["revises"]}
+    return [screen.say(proposal_words.VERSION, **facts)]
 
 
 def _kept_here(screen: Screen, task: Mapping[str, Any]) -> list[str]:

@@ -73,6 +73,7 @@ def _print(found: Mapping[str, Any], screen: Screen) -> None:
         (status_words.KEY, [_key(found["key_storage"], screen)]),
         (status_words.AUDIT_LABEL, _audit(found["audit"], screen)),
         (status_words.WORKSPACES, _workspaces(found, screen)),
+        (status_words.MODEL, [_model(found, screen)]),
         (status_words.SANDBOX, [_sandbox(found["sandbox"], screen)]),
         (status_words.ASKS, [_asks(found["windows"], screen)]),
         (
@@ -152,6 +153,13 @@ def _workspace(item: Mapping[str, Any], screen: Screen) -> str:
         policy_told(item["policy"], screen),
     ]
     return "  ".join(part for part in told if part)
+
+
+def _model(found: Mapping[str, Any], screen: Screen) -> str:
+    if "model" not in found:
+        return ""  # an older agent still runs
+    name = found["model"]
+    return one_line(name, 100) if name else screen.say(status_words.NO_MODEL)
 
 
 def _sandbox(level: str, screen: Screen) -> str:

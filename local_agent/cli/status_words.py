@@ -17,6 +17,12 @@ POLICY_STRAY: Final = Sentence(
     en="{file} has the name of no workspace, so nothing reads it",
     zh="{file} 与任何工作区都不同名，不会被读取",
 )
+DISCLOSED: Final = Sentence(en="the chat is told {level}", zh="聊天可得知{level}")
+MODEL: Final = Sentence(en="Model", zh="模型")
+NO_MODEL: Final = Sentence(
+    en="none; `codexbridge models` says how to connect one",
+    zh="无；`codexbridge models` 会说明如何接入",
+)
 SANDBOX: Final = Sentence(en="Sandbox", zh="沙箱")
 ASKS: Final = Sentence(en="Asks", zh="询问方式")
 ASKS_BOTH: Final = Sentence(en="in a window, and at a terminal", zh="窗口与终端")

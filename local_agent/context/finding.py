@@ -97,7 +97,8 @@ def tests_of(paths: Sequence[str], known: Iterable[str]) -> tuple[str, ...]:
     if not stems:
         return ()
     taken = frozenset(paths)
-    near = re.compile("|".join(map(re.escape, stems)))  # before what costs more, for each file
+    # Before what costs more, for each file: what can follow a stem in a name of the same stem.
+    near = re.compile(rf"(?:{'|'.join(map(re.escape, stems))})(?i:[._-]|tests?|spec|$)")
     return tuple(
         path
         for path in known

@@ -53,6 +53,8 @@ def _view(folders: Mapping[str, Sequence[str]], depth: int) -> list[str]:
 
 
 def _name(path: str) -> str:
+    if path.isascii() and path.isprintable() and len(path) <= _NAME_BYTES:
+        return path
     return clip_bytes(reveal_all(path), _NAME_BYTES)
 
 

@@ -99,7 +99,7 @@ class Engine:
     async def _step(self, task: Task, run: Run) -> Task:
         match task.state:
             case TaskState.RECEIVED:
-                return await self._understanding.route(task)
+                return await self._understanding.route(task, run)
             case TaskState.ROUTED:
                 return await self._understanding.collect(task, run)
             case TaskState.CONTEXT_COLLECTED:
@@ -297,7 +297,7 @@ class Engine:
         try:
             try:
                 await self._carry(run)
-            except Exception as error:  # noqa: BLE001 - the top of a task: it ends with a reason
+            except Exception as error:  # the top of a task: it ends with a reason
                 if isinstance(error, StoreError) and (run.executing or _may_pass(error)):
                     raise
                 await self._end_early(run, error)

@@ -79,6 +79,10 @@ class JournalStore:
         """Return what the same person asked before in the same thread, newest first."""
         return await self._db.run(self._tasks.earlier, task, since_ms=since_ms, limit=limit)
 
+    async def last_log(self, workspace: str) -> str | None:
+        """Return the name of the log of the last command in a workspace, by its path."""
+        return await self._db.run(self._db.journal.effects.last_log, workspace)
+
     async def add_turn(self, turn: StoredTurn) -> None:
         """Write a turn of a model that has ended."""
         await self._db.run(self._db.journal.turns.add, turn)

@@ -133,6 +133,10 @@ class TaskStore(Protocol):
         """Return what the same person asked before in the same thread, newest first."""
         ...
 
+    async def last_log(self, workspace: str) -> str | None:
+        """Return the name of the log of the last command in a workspace, by its path."""
+        ...
+
     async def add_turn(self, turn: StoredTurn) -> None:
         """Write a turn of a model that has ended."""
         ...

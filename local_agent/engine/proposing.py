@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from common.clock import Clock
+from common.errors import AuthError, StoreError
 from common.model.intent import TaskKind
 from local_agent.context.collector import Collector
 from local_agent.engine.answers import HelpProposer, OpenTasks, StatusProposer
@@ -15,6 +17,7 @@ from local_agent.engine.counting import CountedBackend
 from local_agent.engine.looking import Looking
 from local_agent.engine.patches import PatchProposer
 from local_agent.engine.ports import Blobs, Disclosure, Syncer, TaskStore, Workspaces
+from local_agent.engine.second_reading import SecondReading
 from local_agent.engine.streaming import Streams
 from local_agent.engine.task import TaskLog
 from local_agent.engine.understanding import Proposers, Understanding
@@ -72,6 +75,11 @@ class Proposing:
         return Understanding(
             log=self.tasks,
             router=self._router(),
+            second_reading=SecondReading(
+                self._choose,
+                enabled=self.settings.nl.use_model_router,
+                threshold=self.settings.nl.confidence_threshold,
+            ),
             looking=Looking(self._collector(), conversation),
             proposers=self._proposers(conversation),
             conversation=conversation,
@@ -146,6 +154,7 @@ class Proposing:
             search=self._search,
             local_changes=git.local_changes,
             search_all=self._search_all,
+            last_output=self._last_output,
         )
 
     async def _list_files(self, workspace: Workspace) -> files.Listing:
@@ -153,6 +162,16 @@ class Proposing:
 
     async def _search(self, workspace: Workspace, query: str) -> files.SearchResult:
         return await files.search(workspace.path, query, clock=self.clock, deny=workspace.deny)
+
+    async def _last_output(self, workspace: Workspace) -> bytes | None:
+        """Return what the last approved command printed there, for what it says about files."""
+        name = await self.store.last_log(str(workspace.path))
+        if name is None:
+            return None
+        try:
+            return await asyncio.to_thread(self.blobs.get, name)
+        except (AuthError, StoreError):
+            return None  # it was removed by its age
 
     async def _search_all(
         self, workspace: Workspace, queries: Sequence[str], listing: files.Listing

@@ -19,6 +19,7 @@ from local_agent.engine.conversation import Conversation
 from local_agent.engine.looking import Looking
 from local_agent.engine.ports import Disclosure, Workspaces
 from local_agent.engine.run import Run, unless_stopped
+from local_agent.engine.second_reading import SecondReading
 from local_agent.engine.streaming import Streams
 from local_agent.engine.task import TaskLog
 from local_agent.proposers.base import Asked, Proposed, Proposer
@@ -60,6 +61,7 @@ class Understanding:
     """Routes, collects and proposes.
 
     Args:
+        second_reading: Asks a model for the kind of what is unclear.
         looking: Collects what a proposal is about.
         disclosure: Bounds what is read for the chat, and what it is told of it (R53).
         streams: Pass on what a model gives off.
@@ -70,6 +72,7 @@ class Understanding:
         *,
         log: TaskLog,
         router: Router,
+        second_reading: SecondReading,
         looking: Looking,
         proposers: Proposers,
         conversation: Conversation,
@@ -79,6 +82,7 @@ class Understanding:
     ) -> None:
         self._log = log
         self._router = router
+        self._second_reading = second_reading
         self._looking = looking
         self._proposers = proposers
         self._conversation = conversation
@@ -88,9 +92,16 @@ class Understanding:
         self._readers = asyncio.Semaphore(AT_ONCE)
         self._turns = asyncio.Semaphore(AT_ONCE)
 
-    async def route(self, task: Task) -> Task:
-        """RECEIVED → ROUTED."""
-        return await self._log.routed(task, self._read(task).intent)
+    async def route(self, task: Task, run: Run) -> Task:
+        """RECEIVED → ROUTED.
+
+        Raises:
+            StoppedError: the task was cancelled.
+        """
+        routed = self._read(task)
+        if routed.unsure:
+            routed = await unless_stopped(run, self._second_reading.of(task, routed))
+        return await self._log.routed(task, routed.intent)
 
     async def collect(self, task: Task, run: Run) -> Task:
         """ROUTED → CONTEXT_COLLECTED.
@@ -158,7 +169,7 @@ class Understanding:
             )
 
     async def _collected_again(self, task: Task, run: Run) -> Collected:
-        """Collect what a restart has lost; the files may be others by now, and so is the account."""
+        """Collect what a restart has lost, from the files of now, and account for that."""
         context = await self._collected(task, run)
         await self._log.collected_again(task, context.explained())
         return context

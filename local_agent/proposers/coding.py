@@ -256,7 +256,10 @@ def _unchanged(asked: Asked, chosen: Chosen, job: Job, reply: Reply) -> Proposed
     head = say(words.NO_EDITS, asked.lang, model=name)
     text = reveal(reply.text).strip() or say(words.NOTHING_SAID, asked.lang, model=name)
     details = "\n".join([head, *_said(reply, chosen, asked.lang)[1:]])
-    return Proposed(Plan(text=text), f"{head}\n{text}", details=details, not_done=True)
+    summary = [head, text]
+    if reply.refused:
+        summary.insert(0, say(words.NOT_TAKEN_CHAT, asked.lang, count=len(reply.refused)))
+    return Proposed(Plan(text=text), "\n".join(summary), details=details, not_done=True)
 
 
 def _said(reply: Reply, chosen: Chosen, lang: Lang) -> list[str]:

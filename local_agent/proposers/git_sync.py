@@ -48,8 +48,8 @@ class GitSyncProposer:
         """Return the commit and push with its requirement, or say truthfully why there is none."""
         if asked.workspace is None:
             return _not_done(say(replies.NO_WORKSPACE, asked.lang))
-        if why := _ALONE.get(asked.topic):
-            only = say(why, asked.lang, prefix=asked.prefix)
+        if alone := _ALONE.get(asked.topic):
+            only = say(alone, asked.lang, prefix=asked.prefix)
             return _not_done(say(sync_texts.NOTHING_DONE, asked.lang, why=only))
         message = find_message(asked.text, is_message=asked.topic == "sync")
         try:

@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from typing import Final
 
 from local_agent.routing.tagging import Token
-from local_agent.routing.tags import LETTER, pattern
+from local_agent.routing.tags import LETTER, letters, pattern
 
 MAX_WORDS: Final = 80  # of one clause: its rules look no further
-_STOP, _ASK, _COMMA = LETTER["stop"], LETTER["mark"], LETTER["comma"]
-_AND, _BUT, _WHEN, _WITHOUT = LETTER["and"], LETTER["but"], LETTER["when"], LETTER["without"]
-_WITH: Final = LETTER["with"]
+_STOP, _ASK = LETTER["stop"], LETTER["mark"]
+_AND, _WITHOUT = LETTER["and"], LETTER["without"]
+_COMMA_OR_BUT: Final = LETTER["comma"] + LETTER["but"]
 _ACTS: Final = re.compile(
     pattern(
         "(?:please|canyou|you|i)*(?:change|edit|run|find|explain|review|debug|push|commit|test|ba)"
     )
 )
-_GIT: Final = tuple(LETTER[name] for name in ("push", "pushing", "commit"))
+_GIT: Final = letters("push pushing commit")
 _COMMITS: Final = re.compile(pattern("(?:commit)[^run test find]*"))
 _UNANSWERED: Final = frozenset(("没", "没有", "不"))
 _NEG: Final = LETTER["neg"]
@@ -31,57 +31,14 @@ _VERB_FIRST: Final = re.compile(
 _FILLER: Final = LETTER["please"] + LETTER["ok"]
 _SHOULD: Final = LETTER["should"]
 _OUGHT: Final = frozenset(("should", "must", "shall", "ought"))
-_ASKING: Final = frozenset(
-    LETTER[name]
-    for name in (
-        "how",
-        "what",
-        "why",
-        "who",
-        "where",
-        "which",
-        "whether",
-        "do",
-        "be",
-        "asksbot",
-        "when",
-        "should",
-    )
-)
+_ASKING: Final = letters("how what why who where which whether do be asksbot when should")
 _RELATIVE: Final = LETTER["rel"]  # "fix what broke" asks nothing
-_INTERROGATIVE: Final = frozenset(
-    LETTER[name] for name in ("how", "what", "who", "which", "where", "exists", "count", "or")
-)
-_BEFORE_NEG: Final = frozenset(
-    LETTER[name]
-    for name in ("please", "canyou", "maywe", "helpme", "i", "you", "thou", "can", "ok")
-)
-_PLEAS: Final = frozenset(LETTER[name] for name in ("canyou", "maywe", "helpme"))
-_BEFORE_PLEAS: Final = frozenset(
-    LETTER[name]
-    for name in (
-        "please",
-        "canyou",
-        "maywe",
-        "helpme",
-        "i",
-        "you",
-        "thou",
-        "can",
-        "ok",
-        "want",
-        "neg",
-        "ba",
-        "how",
-        "what",
-        "why",
-        "who",
-        "where",
-        "which",
-        "whether",
-        "should",
-        "or",
-    )
+_INTERROGATIVE: Final = letters("how what who which where exists count or")
+_BEFORE_NEG: Final = letters("please canyou maywe helpme i you thou can ok")
+_PLEAS: Final = letters("canyou maywe helpme")
+_BEFORE_PLEAS: Final = letters(
+    "please canyou maywe helpme i you thou can ok want neg ba how what why who where which "
+    "whether should or"
 )
 _AFTERWARDS: Final = frozenset(
     ("之后", "以后", "之前", "以前", "的时候", "时候", "后", "时", "的话", "前", "期间")
@@ -126,31 +83,34 @@ def _sentences(tokens: Sequence[Token]) -> Iterator[tuple[Sequence[Token], bool]
 
 
 def _split(sentence: Sequence[Token], asked: bool) -> Iterator[Clause]:
-    tags = "".join(token.tag for token in sentence)
+    tags = "".join([token.tag for token in sentence])
     begun, joined, fresh = 0, False, True
     for place, token in enumerate(sentence):
-        tag = token.tag
-        if place < begun:
-            continue
-        aside = tag == _WHEN and token.word in _AFTERWARDS and begun < place < len(tags) - 1
-        ends = tag in (_COMMA, _BUT) or (
-            tag == _AND
-            and place > begun
-            and not (tags[place + 1 : place + 2] in _GIT and _COMMITS.search(tags, begun, place))
-            and _ACTS.match(tags, place + 1)
-        )
-        if tag in _PLEAS and place > begun and tags[place - 1] not in _BEFORE_PLEAS:
-            yield _clause(sentence[begun:place], tags[begun:place], asked, joined, fresh, False)
-            begun, joined, fresh = place, False, False
-            continue
-        if not (aside or ends):
+        kept = _begins_plea(tags, begun, place)
+        aside = token.word in _AFTERWARDS and begun < place < len(tags) - 1
+        if not (kept or aside or _ends(tags, begun, place)):
             continue
         if place > begun:
-            yield _clause(sentence[begun:place], tags[begun:place], asked, joined, fresh, aside)
+            span = slice(begun, place)
+            yield _clause(sentence[span], tags[span], asked, joined, fresh, aside)
             fresh = False
-        begun, joined = place + 1, tag == _AND
+        begun, joined = place + (not kept), token.tag == _AND
     if begun < len(tags):
         yield _clause(sentence[begun:], tags[begun:], asked, joined, fresh, False)
+
+
+def _begins_plea(tags: str, begun: int, place: int) -> bool:
+    """Tell whether somebody is asked for something behind other words: "the retry, can you …"."""
+    return tags[place] in _PLEAS and place > begun and tags[place - 1] not in _BEFORE_PLEAS
+
+
+def _ends(tags: str, begun: int, place: int) -> bool:
+    if tags[place] != _AND:
+        return tags[place] in _COMMA_OR_BUT
+    if place == begun or not _ACTS.match(tags, place + 1):
+        return False
+    commits = tags[place + 1] in _GIT and _COMMITS.search(tags, begun, place)
+    return not commits  # "commit … and push" is one wish
 
 
 def _clause(
@@ -163,7 +123,7 @@ def _clause(
 
 
 def _settled(tags: str, tokens: Sequence[Token]) -> str:
-    """Return the classes where the place decides: "don't log in" forbids, "users don't log in" tells.
+    """Return the classes where the place decides: "don't save" forbids, "users don't save" tells.
 
     What stands behind "without" is not wished.
     """
@@ -171,9 +131,9 @@ def _settled(tags: str, tokens: Sequence[Token]) -> str:
     if place > 0 and tokens[place].word in _OUGHT and tags.lstrip(_FILLER)[0] not in _ASKING:
         tags = tags[:place] + LETTER["desire"] + tags[place + 1 :]  # "the link should be blue"
     place = tags.find(_NEG, 1)
-    if place > 0 and (place == len(tags) - 1 or tokens[place].word.isascii()):
-        if tags[place - 1] not in _BEFORE_NEG:
-            tags = tags[:place] + LETTER["cannot"] + tags[place + 1 :]
+    behind = place == len(tags) - 1 or (place > 0 and tokens[place].word.isascii())
+    if place > 0 and behind and tags[place - 1] not in _BEFORE_NEG:
+        tags = tags[:place] + LETTER["cannot"] + tags[place + 1 :]
     if _VERB_FIRST.match(tags):
         tags = "".join(
             _RELATIVE if tag in _INTERROGATIVE and token.word.isascii() else tag

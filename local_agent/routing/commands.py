@@ -7,28 +7,34 @@ from typing import Final
 
 from local_agent.routing.folding import PASTED
 
-_PROGRAMS: Final = frozenset(
-    """npm pnpm yarn npx bun bunx deno node python python3 pip pip3 pipx uv uvx poetry pipenv hatch
-    nox pytest tox ruff mypy pyright flake8 pylint isort bandit eslint prettier tsc ts-node vite jest
-    vitest mocha ava karma cypress playwright cargo rustc rustup rustfmt cmake ctest ninja bazel
-    gradle ./gradlew gradlew mvn ./mvnw mvnw sbt dotnet javac java ruby rake bundle rails rspec
-    rubocop php composer phpunit artisan docker docker-compose podman kubectl helm terraform ansible
-    ansible-playbook git gh ls rm mkdir touch curl wget bash zsh sh sudo chmod chown brew flutter
-    dart xcodebuild adb mix iex webpack rollup esbuild turbo lerna nx ng alembic flask uvicorn
-    gunicorn django-admin celery psql sqlite3 jq sed awk shellcheck golangci-lint gofmt pre-commit
-    biome gotestsum swiftlint ktlint coverage stylelint tsx nodemon pm2 wrangler vercel aws gcloud
-    swift apt apt-get black""".split()
-)
+_PROGRAMS_LISTED: Final = """
+    npm pnpm yarn npx bun bunx deno node python python3 pip pip3 pipx uv uvx poetry pipenv hatch
+    nox pytest tox ruff mypy pyright flake8 pylint isort bandit eslint prettier tsc ts-node vite
+    jest vitest mocha ava karma cypress playwright cargo rustc rustup rustfmt cmake ctest ninja
+    bazel gradle ./gradlew gradlew mvn ./mvnw mvnw sbt dotnet javac java ruby rake bundle rails
+    rspec rubocop php composer phpunit artisan docker docker-compose podman kubectl helm terraform
+    ansible ansible-playbook git gh ls rm mkdir touch curl wget bash zsh sh sudo chmod chown brew
+    flutter dart xcodebuild adb mix iex webpack rollup esbuild turbo lerna nx ng alembic flask
+    uvicorn gunicorn django-admin celery psql sqlite3 jq sed awk shellcheck golangci-lint gofmt
+    pre-commit biome gotestsum swiftlint ktlint coverage stylelint tsx nodemon pm2 wrangler vercel
+    aws gcloud swift apt apt-get black
+"""
+_PROGRAMS: Final = frozenset(_PROGRAMS_LISTED.split())
 # These are English words as well: only a target or an option makes a command of them.
-_WORDLIKE: Final = frozenset("make go just task invoke cat cp mv tree ps echo cd".split())
-_TARGETS: Final = frozenset(
-    """all install uninstall ci init dev serve exec up down ps logs get fmt vet mod format fix clippy
-    status diff log pull fetch clone stash rebase checkout switch branch show bench doc docs release
-    debug clean watch preview typecheck type-check coverage lock outdated audit dist package check
-    check-all checks e2e unit integration validate run start stop restart lint build test tests
-    update upgrade generate migrate seed server publish images prune deploy setup compose apply plan
-    sync add commit push merge tag reset manage.py shell bootstrap image help version tidy work""".split()
-)
+_WORDLIKE_LISTED: Final = """
+    make go just task invoke cat cp mv tree ps echo cd
+"""
+_WORDLIKE: Final = frozenset(_WORDLIKE_LISTED.split())
+_TARGETS_LISTED: Final = """
+    all install uninstall ci init dev serve exec up down ps logs get fmt vet mod format fix clippy
+    status diff log pull fetch clone stash rebase checkout switch branch show bench doc docs
+    release debug clean watch preview typecheck type-check coverage lock outdated audit dist
+    package check check-all checks e2e unit integration validate run start stop restart lint build
+    test tests update upgrade generate migrate seed server publish images prune deploy setup
+    compose apply plan sync add commit push merge tag reset manage.py shell bootstrap image help
+    version tidy work
+"""
+_TARGETS: Final = frozenset(_TARGETS_LISTED.split())
 _FIRST: Final = re.compile(
     r"[ \n]*(?:please |now |ok )?(?P<line>[a-z0-9_./-]+(?: [^\n\u3400-\u9fff,?!;]*)?)"
 )
@@ -38,10 +44,11 @@ _PROSE: Final = re.compile(
     r"|takes|does|doesn't|won't|can't|not|broken|slow|why|how|the|my|a|an|and then|then)(?: |$)"
 )
 _CLOSING: Final = re.compile(
-    r"(?: +(?:please|pls|plz|for me|now|thanks|again|and|&&|first))+ *$| +$|[. ]+$"
+    r"(?: +(?:please|pls|plz|for me|now|thanks|again|and|&&|first))+ *$| +$|(?<=[a-z0-9])\. *$"
 )
 _FAILED: Final = re.compile(
-    r" *(?:之后|后|的时候|时)?[\u3400-\u9fff]*?(?:报|失败|错|挂|卡|不|没|崩|慢|被|什么|怎么|为|吗|会|哪|有|是|里|的)"
+    r" *[\u3400-\u9fff]*?"
+    r"(?:报|失败|错|挂|卡|不|没|崩|慢|被|什么|怎么|为|吗|会|哪|有|是|里|的)"
 )
 
 

@@ -27,7 +27,8 @@ _PAIRS: Final = (
     "選选擇择廢废棄弃贊赞議议價价長长寬宽邏逻輯辑圍围適适陣阵滿满範范內内個个種种經经練练習习"
 )
 _ERROR_LINE: Final = re.compile(
-    r"\$ \S|> \S|traceback \(most recent|  +file \"|\s*at [\w$.<>/]+[ (]|\s*\^+\s*$|caused by: |npm err! "
+    r"\$ \S|> \S|traceback \(most recent|  +file \"|\s*at [\w$.<>/]+[ (]|\s*\^+\s*$|caused by: "
+    r"|npm err! "
     r"|panic: |goroutine \d|error\[e\d+\]|e {3,}\S|failed \S+::|[\w.]*\d{2}:\d{2}:\d{2}"
     r"|\d{4}-\d\d-\d\d[t ]\d\d:|\[(?:error|warn|warning|fatal|info|debug)\]|(?:error|fatal): \S"
     r"|[\w.$]*(?:error|exception)\b(?:: |\s*$)|exit (?:code|status) \d|segmentation fault"

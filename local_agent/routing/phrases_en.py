@@ -357,7 +357,8 @@ WORDS: Final[dict[str, str]] = {
         merge_master update_from_remote update_from_main update_my_branch sync_my_fork pull_from
         pull_down git_pull git_fetch bring_my_branch_up_to_date merge_into merge_to_main
         merge_upstream""",
-    "failed": "errors_out blew_up blows_up times_out timed_out takes_forever takes_ages takes_too_long",
+    "failed": """
+        errors_out blew_up blows_up times_out timed_out takes_forever takes_ages takes_too_long""",
     "make": "do_a do_another do_the have_a take_a",
     "verdict": """
         ready_to_merge good_to_merge safe_to_merge ok_to_merge okay_to_merge good_enough_to_merge
@@ -371,5 +372,6 @@ WORDS: Final[dict[str, str]] = {
         has_everything is_everything has_anything did_anything was_it was_that was_my were_my
         has_the_task did_the_task did_the_agent has_the_agent has_codexbridge""",
     "faring": "getting_on",
-    "domain": "pair_my pair_a seal_codes my_phone my_data audit_log codexbridge_agent default_workspace",
+    "domain": """
+        pair_my pair_a seal_codes my_phone my_data audit_log codexbridge_agent default_workspace""",
 }

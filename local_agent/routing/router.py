@@ -19,7 +19,7 @@ from local_agent.routing.rules import Form
 
 THRESHOLD: Final = 0.55  # seed 002 §13
 _SUMMARY_BYTES: Final = 120
-_READ_CHARS: Final = 8000  # what a text wishes stands at its beginning; a pasted log follows
+_READ_CHARS: Final = 4000  # what a text wishes stands at its beginning; a pasted log follows
 _TEXTS: Final = frozenset(spec.name for spec in dsl.COMMANDS if spec.takes == "text")
 # The word that opens the text is its subject: "patch and plan, how do they differ".
 _TALKED_OF: Final = re.compile(
@@ -177,10 +177,10 @@ def _first_wish(guess: rules.Guess) -> tuple[rules.Guess, str]:
         return guess, ""  # where it ends only its writer knows
     if guess.kind is TaskKind.GIT_SYNC and params.starts_message(guess.rest):
         return guess, ""  # so it is with a commit message that is not quoted
-    head, left = wishes.split_wish(guess.rest)
-    first = replace(guess, rest=head)
+    head, left = (guess.rest, "") if guess.single else wishes.split_wish(guess.rest)
     if not left:
         return guess, ""
+    first = replace(guess, rest=head)
     if guess.lead is None and (not head or rules.guess_kind(head).kind is not guess.kind):
         return guess, ""  # the wish that decided is not the first one
     if guess.kind in _IN_WORDS and rules.guess_kind(left).kind in _IN_WORDS:

@@ -17,10 +17,10 @@ from typing import Final
 
 from common.model.intent import TaskKind
 from local_agent.routing.clauses import Clause, split_clauses
-from local_agent.routing.folding import PASTED, blot, fold
+from local_agent.routing.folding import blot, fold
 from local_agent.routing.table import PARTS, ROWS
 from local_agent.routing.tagging import tag_words
-from local_agent.routing.tags import LETTER, pattern
+from local_agent.routing.tags import LETTER, letters, pattern
 
 NOTHING: Final = 0.3
 
@@ -68,6 +68,7 @@ class Guess:
         rest: The text behind it, to its end; the whole text where none leads.
         command: The command line that was written without any verb.
         sends: A git wish means to send something, not only to commit it.
+        single: Nothing stands in the text that could join another wish to it.
     """
 
     kind: TaskKind
@@ -78,21 +79,21 @@ class Guess:
     rest: str = ""
     command: str | None = None
     sends: bool = True
+    single: bool = False
 
 
 def _rules() -> Iterator[Rule]:
-    name, heading, words = "", [""], ""
+    """Read the table: a heading, and the lines of its pattern, which are indented."""
+    heading, words = "", ""
     for line in [*ROWS.splitlines(), "end:"]:
         if line.startswith("    "):
-            words += line.strip()
-        elif ":" in line and not line.startswith("#"):
-            if name:
-                form, kind, confidence = heading
-                yield Rule(
-                    name, Form(form), TaskKind(kind), float(confidence), words.format_map(PARTS)
-                )
-            name, _, told = line.partition(":")
-            heading, words = told.split(), ""
+            words += f"{line} "
+        elif line and not line.startswith("#"):
+            if words:
+                name, form, kind, confidence = heading.replace(":", "").split()
+                fits = words.format_map(PARTS)
+                yield Rule(name, Form(form), TaskKind(kind), float(confidence), fits)
+            heading, words = line, ""
 
 
 RULES: Final = tuple(_rules())
@@ -103,15 +104,17 @@ _TABLE: Final = re.compile(
 _ASKED: Final = LETTER["asked"]
 _POLITE: Final = re.compile(pattern(PARTS["P"]))
 _PLEADS: Final = re.compile(pattern("[canyou maywe helpme okq please]"))
-_VERBS: Final = frozenset(
-    LETTER[name]
-    for name in (
-        "change", "become", "off", "make", "edit", "verb", "run", "find", "explain", "digest",
-        "review", "debug", "push", "sync", "commit", "pull", "test", "look", "show", "ask", "status",
-    )
-)  # fmt: skip
-_GIT: Final = frozenset(LETTER[name] for name in ("push", "pushing", "sync", "commit"))
-_SENDS: Final = frozenset(LETTER[name] for name in ("push", "pushing", "sync", "remote"))
+_VERBS: Final = letters(
+    "change become off make edit verb run find explain digest review debug push sync commit "
+    "pull test look show ask status"
+)
+_GIT: Final = letters("push pushing sync commit")
+_SENDS: Final = letters("push pushing sync remote")
+_JOINT_WORDS: Final = """
+    and then also plus & && after afterwards
+    并 并且 而且 然后 接着 随后 之后 同时 顺便 顺手 再 然后再 再把 再去 再来 完了 完了再
+"""
+_JOINTS: Final = frozenset(_JOINT_WORDS.split())
 _UP: Final = "上去"
 _WEAK_YES: Final = ("says-yes", "agrees")
 ACTS: Final = frozenset({TaskKind.CHANGE, TaskKind.RUN, TaskKind.GIT_SYNC})
@@ -129,7 +132,7 @@ def guess_kind(text: str) -> Guess:
     decided = _decided(found)
     if decided is None:
         return Guess(TaskKind.EXPLAIN, NOTHING, "nothing", rest=text)
-    return _guess(*decided, text, found)
+    return _guess(*decided, text, found, single=len(clauses) == 1 and _is_single(clauses[0]))
 
 
 def fitting(clause: Clause) -> Rule | None:
@@ -168,7 +171,7 @@ def starts_command(lead: str | None) -> bool:
 
 
 def _apart(clauses: Sequence[Clause]) -> Iterator[tuple[Clause, Rule]]:
-    """Return the clauses with their rules, but those that only go on with a question or a report."""
+    """Return the clauses with their rules, without what only goes on with a question or report."""
     before: Rule | None = None
     for clause in clauses:
         goes_on = clause.joined and (before is None or before.form is not Form.WISHES)
@@ -204,7 +207,7 @@ _ORDER: Final = (
 
 
 def _held(found: Found) -> list[tuple[Clause, Rule]]:
-    """Return the clauses without those that a question goes on with: "how do I fix, test, push?"."""
+    """Return the clauses without what a question goes on with: "how do I fix, test, push?"."""
     kept: list[tuple[Clause, Rule]] = []
     held = False
     for clause, rule in found:
@@ -238,7 +241,7 @@ def _goes_on(found: Found, said: Rule) -> bool:
     )
 
 
-def _guess(clause: Clause, rule: Rule, text: str, found: Found) -> Guess:
+def _guess(clause: Clause, rule: Rule, text: str, found: Found, *, single: bool) -> Guess:
     polite = _POLITE.match(clause.tags)
     place = min(polite.end() if polite else 0, len(clause.tags) - 1)
     head = clause.tokens[place]
@@ -255,7 +258,12 @@ def _guess(clause: Clause, rule: Rule, text: str, found: Found) -> Guess:
         rest=text[last.end :].strip() if leads else text,
         command=text[head.start : head.end] if head.tag == LETTER["command"] else None,
         sends=_sends(found) if rule.kind is TaskKind.GIT_SYNC else True,
+        single=single,
     )
+
+
+def _is_single(clause: Clause) -> bool:
+    return _JOINTS.isdisjoint([token.word for token in clause.tokens])
 
 
 def _sends(found: Found) -> bool:

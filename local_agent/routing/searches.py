@@ -94,7 +94,7 @@ def find_search(text: str, query: str) -> Query:
     paths_only = _PATHS.search(mask_quoted(plain)) is not None
     if quoted:
         return Query(phrase=query, scopes=scopes, paths_only=paths_only)
-    phrase = _without_scopes(unicodedata.normalize("NFKC", query)) or query
+    phrase = _without_scopes(unicodedata.normalize("NFKC", query[:_READ_CHARS])) or query
     if mark := _MARKS.fullmatch(phrase):
         phrase = mark["mark"].upper()
     is_word = _WORD.fullmatch(phrase) is not None
@@ -130,7 +130,9 @@ def _without_scopes(query: str) -> str:
     def emptied(match: re.Match[str]) -> str:
         return match[0] if _place(match).casefold() in _NO_PLACES else " "
 
-    bare = " ".join(_SCOPE.sub(emptied, query).split()).strip(" ,，。?？!！的找搜")
+    bare = " ".join(_SCOPE.sub(emptied, query).split()).strip(" ,，。?？!！")
+    if bare != query:
+        bare = bare.removeprefix("的").lstrip("找搜 ")  # 在 tests 里找 retry
     found = _AROUND.fullmatch(bare)
     return found["what"] if found else bare
 

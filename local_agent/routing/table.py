@@ -2,8 +2,8 @@
 
 A row names itself, how a clause speaks that fits, what is then wanted and how often that is right;
 below it stands a pattern over the classes of words (`tags`), from the beginning of the clause.
-``{…}`` is one of `PARTS`.  Order is meaning: what approves, what is forbidden and what is asked come
-before any deed.
+``{…}`` is one of `PARTS`.  Order is meaning: what approves, what is forbidden and what is asked
+come before any deed.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-# What rows have in common: polite beginnings, a wish or one put politely, verbs that need no approval.
+# Polite beginnings; a wish, or one put politely; what may stand before a verb; verbs of free text.
 PARTS: Final[Mapping[str, str]] = {
     "P": (
         "(?:please|ok|thou|canyou|maywe|helpme|i(?=please|canyou|desire|helpme)|(?:it|bot|you|"
@@ -36,13 +36,13 @@ asks-how-to-approve: asks help 0.9
 skips-approval: approves help 0.9
     (?!{P}{HEADS}[^please]).*(?:skip|without|neg|cannot|noask)(?:you|i|det|my|it|to|prep|
     want|have|please|can)*approve(?!thing|code)|{P}(?:off|cancel|skip)(?:det|my|
-    all)*approve(?!thing|prep)|{P}ba(?:det|my)*approve(?:off|skip|cancel)
+    it)*approve(?!thing|prep)|{P}ba(?:det|my)*approve(?:off|skip|cancel)
 asks-not-to-be-asked: approves help 0.9
     (?!{P}{HEADS}(?!.*noask(?:please|i|prep|approve|it)*$)).*noask
 approves: approves help 0.95
     (?:i|you|thou|have|yes|ok|id|please|it|can|want|my|code|helpme|word(?=approve))*
     (?:weak)?approve(?:word$|ok|thou|it|id|det|diff|task|status|my|code|please|yes|apply|
-    run|you|i|prep|change|test|num|to|edit|done|all)*$|(?:please)*(?:run|push|test|commit|
+    run|push|commit|codeword|you|i|prep|change|test|num|to|edit|done)*$|(?:please)*(?:run|push|test|commit|
     apply)[^asked ma thing code]*approve$
 acts-on-a-task: approves help 0.9
     (?!{P}(?:explain|review|look|find|show|debug|ask|undo|cancel|nope))(?!.*(?:how|what|
@@ -54,7 +54,7 @@ rejects: approves help 0.95
     (?:please)*(?:nope|det(?=$))(?:it|id|please|approve|det|diff|task|greet)*$
 says-yes: approves help 0.9
     (?=.*yes|ok.*(?:run|apply|push))(?:yes|ok|please|to|it|apply|id|diff|run|i|you|thou|
-    greet|push|can|approve|code|once|helpme|prep|of|all|have|want)+$
+    greet|push|can|approve|code|once|helpme|prep|of|have|want)+$
 
 # the bot itself
 greets: greets help 0.9
@@ -149,7 +149,7 @@ commits: wishes git_sync 0.9
 
 # what has been changed
 asks-about-a-deed: asks explain 0.85
-    (?!.*(?:canyou|maywe|helpme|okq)){P}(?:ba)?(?:change|become|off|edit|run|test
+    (?!.*(?:run|test).*look)(?!.*(?:canyou|maywe|helpme|okq)){P}(?:ba)?(?:change|become|off|edit|run|test
     (?!thing)|push|commit|pull).*(?:quality|nature|whether|should|ma|how|what|who)
 asks-for-a-verdict: wishes review 0.85
     (?!.*why).*verdict
@@ -242,7 +242,8 @@ checks-that-it-passes: wishes run 0.8
     {P}look(?!.*fail).*(?:test.*(?:passing|canyou|maywe)|passing)
 runs-by-name: wishes run 0.85
     {P}(?:ba)?(?:det|my|it|code|thing|of|prep|han|codeword|fail|please)*test
-    (?!thing)[^fail cannot be change become off edit should have desire weak asked ma passing plural past]*$
+    (?!thing)[^fail cannot be change become off edit should have desire weak asked ma passing
+    plural past]*$
 runs-what-comes-first: wishes run 0.85
     {P}(?:ba)?(?:det|my|it|code|thing|of|prep|han|codeword|fail|test|look|quoted)+
     (?:please)*run(?:once|i|please|it)*$

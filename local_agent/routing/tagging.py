@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from local_agent.routing.commands import find_bare
 from local_agent.routing.folding import PASTED, QUOTED
-from local_agent.routing.tags import EN, LETTER, ZH
+from local_agent.routing.tags import EN, LETTER, ZH, letters
 from local_agent.routing.typos import meant
 
-MAX_TOKENS: Final = 600  # of one text: what a person wishes stands at its beginning
+MAX_WORDS: Final = 400  # of one text: what a person wishes stands at its beginning
 _TOKEN: Final = re.compile(
     r"(?P<zh>[\u3400-\u9fff]+)"
     r"|(?P<en>[a-z0-9_$@#./\\~*+%&|=\u00c0-\u024f-]+(?:[':][a-z0-9_./\\:]+)*(?:\(\))?)"
@@ -40,11 +40,14 @@ for _entry in ZH:
 _FORCED: Final = re.compile(r" (?:--force\S*|-f|--delete|-d|--mirror|--tags)(?: |$)")
 _PLURAL: Final = re.compile(r"[a-z]{2,}[^s]s$")
 _HAN: Final = LETTER["han"]
-_DEEDS: Final = frozenset(
-    LETTER[name] for name in ("change", "become", "off", "edit", "run", "push", "commit", "test")
-)
-_OF: Final = "的"
-_SILENT: Final = "了着地之"  # particles between words
+_DEEDS: Final = letters("change become off edit run push commit test")
+_DONE: Final = "了"
+_WHETHER: Final = ("吗", "没", "么", "嘛")
+_SILENT: Final = "-"  # the class of what stands between words and says nothing
+_PARTICLES: Final = {"的": LETTER["of"], "着": _SILENT, "地": _SILENT, "之": _SILENT}
+_Piece = tuple[str, str, int]  # kind, word, where it begins
+_STOP: Final = LETTER["stop"]
+_TRAILING: Final = ".:'"
 
 
 class Token(NamedTuple):
@@ -64,38 +67,50 @@ def tag_words(written: str, folded: str) -> list[Token]:
         folded: The same, folded and blotted.
     """
     tokens: list[Token] = []
-    raw: list[tuple[str, int, int]] = []
     begin = 0
     if bare := find_bare(folded):
-        tokens.append(Token(folded[slice(*bare)], _command(folded[slice(*bare)]), *bare))
+        line = folded[slice(*bare)]
+        tokens.append(Token(line, _command(line), *bare))
         begin = bare[1]
-    for match in _TOKEN.finditer(folded, begin):
-        kind = match.lastgroup
+    pieces = _pieces(folded, begin)
+    place = 0
+    while place < len(pieces) and len(tokens) <= MAX_WORDS:
+        kind, word, start = pieces[place]
         if kind == "en":
-            start, end = match.span()
-            word = match[0]
-            if len(word) > 1 and word[-1] in ".:'":
-                bare = word.rstrip(".:'")
-                if bare:
-                    raw.append((bare, start, start + len(bare)))
-                tokens += _english(raw, written)
-                raw = []
-                tokens.append(Token(word[-1], _MARKS.get(word[-1], LETTER["stop"]), end - 1, end))
-            else:
-                raw.append((word, start, end))
+            token, count = _english(pieces, place, written)
+            tokens.append(token)
+            place += count
             continue
-        if raw:
-            tokens += _english(raw, written)
-            raw = []
         if kind == "zh":
-            tokens += _chinese(match[0], match.start())
-        elif kind == "mark":
-            tokens.append(Token(match[0], _MARKS[match[0]], match.start(), match.end()))
+            tokens += _chinese(word[:MAX_WORDS], start)
         else:
-            tokens.append(Token("", LETTER[kind or "quoted"], match.start(), match.end()))
-        if len(tokens) > MAX_TOKENS:
+            tokens.append(_other(pieces[place]))
+        place += 1
+    return tokens
+
+
+def _pieces(folded: str, begin: int) -> list[_Piece]:
+    pieces: list[_Piece] = []
+    for match in _TOKEN.finditer(folded, begin):
+        kind, word, start = match.lastgroup or "", match[0], match.start()
+        if kind == "en" and word[-1] in _TRAILING:
+            bare = word.rstrip(_TRAILING)
+            if bare:
+                pieces.append(("en", bare, start))
+            pieces.append(("mark", word[-1], start + len(word) - 1))
+        else:
+            pieces.append((kind, word, start))
+        if len(pieces) > MAX_WORDS:
             break
-    return [*tokens, *_english(raw, written)]
+    return pieces
+
+
+def _other(piece: _Piece) -> Token:
+    kind, word, start = piece
+    end = start + len(word)
+    if kind == "mark":
+        return Token(word, _MARKS.get(word, _STOP), start, end)
+    return Token("", LETTER[kind], start, end)
 
 
 def _command(line: str) -> str:
@@ -109,19 +124,19 @@ def _command(line: str) -> str:
     return LETTER["command"]
 
 
-def _english(raw: list[tuple[str, int, int]], written: str) -> Iterator[Token]:
-    place = 0
-    while place < len(raw):
-        word, start, end = raw[place]
-        count, tag = _phrase(raw, place)
-        if not tag and place and raw[place - 1][0] == "mind" and word.endswith("ing"):
-            tag = _stem(word)
-        if not tag:
-            tag = EN.get(word) or _shape(word, written[start:end])
-        else:
-            end = raw[place + count - 1][2]
-        yield Token(word, tag, start, end)
-        place += count
+def _english(pieces: Sequence[_Piece], place: int, written: str) -> tuple[Token, int]:
+    """Return the word or phrase that begins at a place, and how many words it takes."""
+    _, word, start = pieces[place]
+    for count in _PHRASES.get(word, ()):
+        phrase = pieces[place : place + count]
+        if tag := EN.get("_".join([part for _, part, _ in phrase])):
+            _, last, begun = phrase[-1]
+            return Token(word, tag, start, begun + len(last)), len(phrase)
+    end = start + len(word)
+    tag = EN.get(word)
+    if tag is None and place and pieces[place - 1][1] == "mind" and word.endswith("ing"):
+        tag = _stem(word)
+    return Token(word, tag or _shape(word, written[start:end]), start, end), 1
 
 
 def _stem(word: str) -> str:
@@ -130,70 +145,59 @@ def _stem(word: str) -> str:
     return EN.get(stem) or EN.get(f"{stem}e") or EN.get(stem[:-1], "")
 
 
-def _phrase(raw: list[tuple[str, int, int]], place: int) -> tuple[int, str]:
-    for count in _PHRASES.get(raw[place][0], ()):
-        if place + count <= len(raw):
-            phrase = "_".join([word for word, _, _ in raw[place : place + count]])
-            if tag := EN.get(phrase):
-                return count, tag
-    return 1, ""
-
-
 def _shape(word: str, written: str) -> str:
+    """Return the class of a word that no lexicon knows."""
     if "'" in word:
         head, _, tail = word.partition("'")
         found = meant(head)
         return EN.get(f"{found}'{tail}") or EN.get(found or head) or LETTER["word"]
     if word[0] == "-":
         return LETTER["flag"] if word.strip("-") else LETTER["comma"]
-    if word.isalpha() or "-" in word and word.replace("-", "").isalpha():
+    if word.replace("-", "").isalpha():
         if written[1:] != word[1:] and not written.isupper():
             return LETTER["code"]
-        if (found := meant(word)) is not None:
-            return EN[found]
-        if _VERB.match(word):
-            return LETTER["verb"]
-        if word.endswith("ing") and len(word) > 5:
-            return LETTER["ing"]
-        return LETTER[
-            "past" if word.endswith("ed") else "plural" if _PLURAL.match(word) else "word"
-        ]
-    if _ID.fullmatch(word):
-        return LETTER["id"]
-    if _HTTP.fullmatch(word):
-        return LETTER["http"]
-    if _NUMBER.fullmatch(word):
-        return LETTER["num"]
-    return LETTER["code"]
+        found = meant(word)
+        return EN[found] if found else _by_ending(word)
+    shapes = ((_ID, "id"), (_HTTP, "http"), (_NUMBER, "num"))
+    return LETTER[next((name for shape, name in shapes if shape.fullmatch(word)), "code")]
 
 
-def _goes_on(following: str, before: str) -> bool:
-    """Tell whether 了 is no mere particle: "加了缓存还是慢" tells of a deed, "修好了吗" asks for it."""
-    return following in ("吗", "没", "么", "嘛") or (before in _DEEDS and following != "")
+def _by_ending(word: str) -> str:
+    if _VERB.match(word):
+        return LETTER["verb"]
+    if word.endswith("ing") and len(word) > len("being"):
+        return LETTER["ing"]
+    if word.endswith("ed"):
+        return LETTER["past"]
+    return LETTER["plural" if _PLURAL.match(word) else "word"]
 
 
 def _chinese(run: str, offset: int) -> Iterator[Token]:
     place, unknown, before = 0, -1, ""
     while place < len(run):
-        char = run[place]
-        tag, length = "", 1
-        for length in _LENGTHS.get(char, ()):
-            if place + length <= len(run) and (tag := ZH.get(run[place : place + length], "")):
-                break
-        if not tag:
-            length = 1
-            if char == _OF or char in _SILENT:
-                tag = LETTER["of"] if char == _OF else "-"
+        tag, length = _known(run, place, before)
         if tag and unknown >= 0:
             yield Token(run[unknown:place], _HAN, offset + unknown, offset + place)
             unknown = -1
         if not tag:
             unknown = place if unknown < 0 else unknown
-        elif char == "了" and _goes_on(run[place + 1 : place + 2], before):
-            yield Token(char, LETTER["did"], offset + place, offset + place + 1)
-        elif tag != "-":
-            yield Token(run[place : place + length], tag, offset + place, offset + place + length)
+        elif tag != _SILENT:
+            end = place + length
+            yield Token(run[place:end], tag, offset + place, offset + end)
         before = tag
         place += length
     if unknown >= 0:
         yield Token(run[unknown:], _HAN, offset + unknown, offset + len(run))
+
+
+def _known(run: str, place: int, before: str) -> tuple[str, int]:
+    """Return the class and length of the longest entry at a place; an empty class where none is."""
+    for length in _LENGTHS.get(run[place], ()):
+        if place + length <= len(run) and (tag := ZH.get(run[place : place + length])):
+            return tag, length
+    if run[place] != _DONE:
+        return _PARTICLES.get(run[place], ""), 1
+    # No mere particle: "加了缓存还是慢" tells of a deed, "修好了吗" asks for it.
+    after = run[place + 1 : place + 2]
+    told = after in _WHETHER or (before in _DEEDS and after != "")
+    return LETTER["did"] if told else _SILENT, 1

@@ -14,8 +14,8 @@ from local_agent.routing import phrases_en, things_zh, words_en, words_zh
 
 # What no lexicon gives: boundaries, names, numbers, and the words that nobody listed.
 _SHAPES: Final = (
-    "stop", "comma", "mark", "asked", "code", "quoted", "pasted", "num", "http", "flag", "id", "command", "did", "all", "plural", "past", "ing", "word", "verb",
-    "han", "of",
+    "stop", "comma", "mark", "asked", "code", "quoted", "pasted", "num", "http", "flag", "id",
+    "command", "did", "plural", "past", "ing", "word", "verb", "han", "of",
 )  # fmt: skip
 _ALL: Final = (words_en.WORDS, phrases_en.WORDS, words_zh.WORDS, things_zh.WORDS)
 _NAMES: Final = tuple(dict.fromkeys((*_SHAPES, *(name for words in _ALL for name in words))))
@@ -36,9 +36,13 @@ def _lexicon(*lists: Mapping[str, str]) -> dict[str, str]:
 
 EN: Final = _lexicon(words_en.WORDS, phrases_en.WORDS)
 ZH: Final = _lexicon(words_zh.WORDS, things_zh.WORDS)
-
-
+# What a rule means by a name, where that is more than one class.
 _MEANT: Final = {"fail": "fail failed", "word": "word plural past ing"}
+
+
+def letters(names: str) -> frozenset[str]:
+    """Return the characters of some classes, given by their names with blanks between."""
+    return frozenset(LETTER[name] for name in names.split())
 
 
 def pattern(rule: str) -> str:

@@ -98,7 +98,8 @@ WORDS: Final[dict[str, str]] = {
         e2e unittest unittests spec specs checks rebuild recompile pre-commit dependencies deps
         typechecker pipeline packages typechecking""",
     "find": "find locate search grep hunt list enumerate count lookup gather",
-    "explain": "explain elaborate understand teach outline interpret confused curious tl;dr tldr eli5",
+    "explain": """
+        explain elaborate understand teach outline interpret confused curious tl;dr tldr eli5""",
     "ask": "wondering wonder tell",
     "review": """
         review critique proofread sanity-check audit roast nitpick double-check doublecheck
@@ -216,7 +217,8 @@ WORDS: Final[dict[str, str]] = {
         absolutely definitely certainly yess yesss yup""",
     "nope": "nope nah reject decline declined deny",
     "apply": "apply",
-    "noask": "auto-approve autoapprove auto-accept autoaccept auto-confirm auto-run yolo unattended",
+    "noask": """
+        auto-approve autoapprove auto-accept autoaccept auto-confirm auto-run yolo unattended""",
     "skip": "bypass skip auto circumvent override",
     "greet": """
         bye goodbye cool nice great awesome perfect wow lol sweet lovely brilliant fantastic

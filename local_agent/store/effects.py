@@ -6,13 +6,17 @@ and never begun again (P3).
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from common.clock import Clock
 from common.errors import StateError
 from local_agent.store.audit_log import AuditLog
 from local_agent.store.database import Database
+
+LOOKED_BACK: Final = 20  # effects among which the last command of a workspace is looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +97,27 @@ class Effects:
     def of_task(self, task_id: str) -> Sequence[Effect]:
         """Return the effects of a task, oldest first."""
         return self._select("task_id = ?", task_id)
+
+    def last_log(self, workspace: str) -> str | None:
+        """Return the name of the blob with what the last command in a workspace printed, or None.
+
+        Args:
+            workspace: Its path, as it is sealed.
+        """
+        rows = self._db.all(
+            "SELECT approvals.seal, tasks.ending_json FROM effects"
+            " JOIN approvals USING (approval_id)"
+            " JOIN tasks ON tasks.task_id = effects.task_id"
+            " WHERE effects.closed_at IS NOT NULL AND tasks.ending_json IS NOT NULL"
+            " ORDER BY effects.closed_at DESC LIMIT ?",
+            LOOKED_BACK,
+        )
+        for seal, ending in rows:
+            run = json.loads(ending).get("run")
+            if run and json.loads(seal)["workspace"]["path"] == workspace:
+                log: str | None = run["output"]["log_sha256"]
+                return log
+        return None
 
     def unfinished_effects(self) -> Sequence[Effect]:
         """Return every intent without an outcome, oldest first."""

@@ -111,7 +111,7 @@ async def search_for(workspace: Workspace, query: Query, *, clock: Clock | None 
         workspace.path,
         _terms(query),
         among=among,
-        limits=SearchLimits(matches=MAX_LOOKED_AT),
+        limits=SearchLimits(matches=MAX_LOOKED_AT if _sorts_out(query) else MAX_HITS),
         deny=workspace.deny,
         clock=clock,
     )
@@ -159,6 +159,10 @@ def _terms(query: Query) -> tuple[str, ...]:
     if _NAME.fullmatch(query.phrase):
         terms.append(last_part(query.phrase))
     return tuple(dict.fromkeys(terms))
+
+
+def _sorts_out(query: Query) -> bool:
+    return query.whole or len(_terms(query)) > 1
 
 
 def _sighting(query: Query, lines: Iterable[Match], found: Found, *, truncated: bool) -> Sighting:

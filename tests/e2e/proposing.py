@@ -164,7 +164,7 @@ class Shop:
     def answered(self, text: str) -> dict[str, Any]:
         """Send a request and return its task once that has ended."""
         self.say(text)
-        return wait_until(lambda: (task if (task := self.task(text)).get("reason") else {}))
+        return wait_until(lambda: task if (task := self.task(text)).get("reason") else {})
 
     def raw_diff(self, short_id: str) -> str:
         """Return the exact diff of a task."""
@@ -173,6 +173,10 @@ class Shop:
     def shown(self, short_id: str) -> dict[str, Any]:
         """Return what ``codexbridge show --json`` says."""
         return dict(json.loads(self.place.run("show", short_id, "--json").stdout))
+
+    def shown_text(self, short_id: str) -> str:
+        """Return what ``codexbridge show`` prints."""
+        return self.place.run("show", short_id).stdout
 
     def turns(self) -> Sequence[Mapping[str, Any]]:
         """Return the account of all turns, with the words of their tasks."""

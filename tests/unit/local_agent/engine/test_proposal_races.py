@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any, Final
@@ -29,6 +30,7 @@ MORE: list[Step] = [writes("login.py", LOGIN.replace("3", "7")), Reply("Raised i
 MOST: list[Step] = [writes("login.py", LOGIN.replace("3", "9")), Reply("Raised it most.")]
 
 Act = Callable[[], Awaitable[object]]
+TICKS: Final = 10  # of the event loop, until whoever was told to end has heard of it
 PLACES: Final = 15  # that a change waits at, at the least
 _is_carried: ContextVar[bool] = ContextVar("is_carried", default=False)  # by the engine
 
@@ -41,7 +43,7 @@ class Places:
         self._act: Act | None = None
         self._holds = False
         self.met = 0
-        self.reached = asyncio.Event()
+        self.reached, self._left = asyncio.Event(), asyncio.Event()
         monkeypatch.setattr(desk.db, "run", self._counted(desk.db.run))
         monkeypatch.setattr(asyncio, "to_thread", self._counted(asyncio.to_thread))
         monkeypatch.setattr(desk.engine, "begin", self._marked(desk.engine.begin))
@@ -57,14 +59,23 @@ class Places:
 
     @contextmanager
     def holding(self, at: int) -> Iterator[None]:
-        """Let whoever comes to a place stay there."""
+        """Let whoever comes to a place stay there until `leave`."""
         self.reached.clear()
+        self._left.clear()
         with self.acting(at, self._hold):
             yield
 
+    async def leave(self, end: Coroutine[Any, Any, object]) -> None:
+        """Begin to end the agent while somebody stays; what cannot be cut off goes on."""
+        ending = asyncio.create_task(end)
+        for _ in range(TICKS):
+            await asyncio.sleep(0)
+        self._left.set()
+        await ending
+
     async def _hold(self) -> None:
         self.reached.set()
-        await asyncio.Event().wait()
+        await self._left.wait()
 
     def _marked(self, begin: Callable[[str], None]) -> Callable[[str], None]:
         def marked(task_id: str) -> None:
@@ -172,8 +183,8 @@ async def test_an_agent_that_ends_at_any_place_asks_the_model_again_and_once_for
                     one.cancel()
                 await asyncio.gather(waits, reached, return_exceptions=True)
                 if how == "close":
-                    await desk.engine.close()
-        await desk.restart()
+                    await places.leave(desk.engine.close())
+                await places.leave(desk.restart())
         await Scratches(desk.places).tidy()
         asked = await desk.waiting(task_id)
         states = await desk.approval_states(task_id)
@@ -379,7 +390,7 @@ async def test_two_versions_that_a_kill_left_are_one_afterwards(desk: Desk) -> N
         stopped.set()
         await asyncio.Event().wait()
 
-    desk.engine._replace = stay  # type: ignore[method-assign]  # the kill comes before it
+    desk.engine._replace = stay  # type: ignore[assignment,method-assign]  # the kill comes before
     second_id = await desk.ask(f"@dev revise {first.short_id} make it 7", **HERE)
     await asyncio.wait_for(stopped.wait(), WITHIN_S)
     await desk.restart()
@@ -392,7 +403,8 @@ async def test_two_versions_that_a_kill_left_are_one_afterwards(desk: Desk) -> N
 
 @pytest.mark.requirement("R53")
 async def test_changes_asked_once_more_from_the_chat_are_charged_and_bounded(desk: Desk) -> None:
-    daily = desk.shelf.entries[0].daily_reads
+    daily = 4
+    desk.shelf.entries[0] = replace(desk.shelf.entries[0], daily_reads=daily)
     big = "".join(f"line {number} of a long file\n" for number in range(20_000))
     answers(desk, [writes("big.txt", big), Reply("Written.")])
     task_id = await desk.ask("@dev change big.txt", claimed_user="wang")
@@ -410,3 +422,18 @@ async def test_changes_asked_once_more_from_the_chat_are_charged_and_bounded(des
     assert max(sizes) < 200_000, "the text of a diff is in its blob, once"
     assert sizes[-1] < 2_000, "the last was one too many"
     assert (await desk.until(again, *FINAL)).reason is Reason.REFUSED
+
+
+@pytest.mark.requirement("R53")
+async def test_a_change_asked_once_more_names_no_file_where_answers_wait_to_be_released(
+    desk: Desk,
+) -> None:
+    desk.shelf.entries[0] = replace(desk.shelf.entries[0], disclosure="ask")
+    answers(desk, FIX)
+    task_id = await desk.ask(ASKED)
+    await desk.waiting(task_id)
+    await desk.engine.cancel(task_id)
+    first = await desk.until(task_id, *FINAL)
+    again = await desk.ask(f"@dev apply {first.short_id}")
+    await desk.waiting(again)
+    assert "login.py" not in json.dumps(await desk.reports())

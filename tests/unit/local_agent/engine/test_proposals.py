@@ -237,3 +237,92 @@ async def test_nobody_applies_what_is_not_theirs(desk: Desk) -> None:
     short_id = (await desk.task(task_id)).short_id
     told = await desk.done(f"@dev apply {short_id}", claimed_user="li")
     assert "No task" in (told.summary or "")
+
+
+SURE = '{"kind": "diagnose", "confidence": 0.9, "explanation": "it fails"}'
+
+
+@pytest.mark.requirement("NL-4.1b")
+async def test_a_model_may_be_asked_what_an_unclear_text_is(desk: Desk) -> None:
+    desk.settings = desk.settings.model_copy(
+        update={"nl": desk.settings.nl.model_copy(update={"use_model_router": True})}
+    )
+    model = answers(desk, [Reply(SURE)], [Reply("It waits for ever.")])
+    await desk.restart()
+    task = await desk.done("@dev zzz qqq", **HERE)
+    assert model.turns[0].want == "json"
+    assert json.loads(task.intent_json or "{}")["kind"] == "diagnose"
+
+
+@pytest.mark.requirement("R63")
+@pytest.mark.parametrize(
+    "said",
+    [
+        '{"kind": "run", "confidence": 1, "explanation": "go"}',
+        '{"kind": "git_sync", "confidence": 1, "explanation": "go"}',
+        '{"kind": "approve", "confidence": 1, "explanation": "go"}',
+        '{"kind": "diagnose", "confidence": 2, "explanation": ""}',
+        "Approved. Run it.",
+        "",
+    ],
+)
+async def test_what_a_model_may_not_say_changes_nothing(desk: Desk, said: str) -> None:
+    desk.settings = desk.settings.model_copy(
+        update={"nl": desk.settings.nl.model_copy(update={"use_model_router": True})}
+    )
+    answers(desk, [Reply(said)], [Reply("What do you mean?")])
+    await desk.restart()
+    task = await desk.done("@dev zzz qqq", **HERE)
+    assert json.loads(task.intent_json or "{}")["kind"] == "explain"
+    assert desk.executor.ran == []
+
+
+async def test_a_model_is_not_asked_for_the_kind_unless_that_is_switched_on(desk: Desk) -> None:
+    model = answers(desk, [Reply("What do you mean?")])
+    await desk.done("@dev zzz qqq", **HERE)
+    assert [turn.want for turn in model.turns] == ["text"]
+
+
+async def test_the_next_version_replaces_the_one_before(desk: Desk) -> None:
+    better: list[Step] = [writes("login.py", FIXED + "# why\n"), Reply("Said why.")]
+    model = answers(desk, FIX, better)
+    first_id = await desk.ask(ASKED)
+    await desk.waiting(first_id)
+    short_id = (await desk.task(first_id)).short_id
+    second_id = await desk.ask(f"@dev revise {short_id} say why")
+    await desk.waiting(second_id)
+    first = await desk.until(first_id, TaskState.REJECTED)
+    assert first.reason is Reason.CANCELLED
+    assert (await desk.task(second_id)).short_id in (first.summary or "")
+    found = result(await desk.task(second_id))
+    assert (found["revises"], found["version"]) == (short_id, 2)
+    assert "retry = 5" in model.turns[1].prompt
+    assert "say why" in model.turns[1].prompt
+
+
+async def test_a_version_that_fails_leaves_the_one_before(desk: Desk) -> None:
+    answers(desk, FIX, [ModelError("model.busy")])
+    first_id = await desk.ask(ASKED)
+    waiting = await desk.waiting(first_id)
+    short_id = (await desk.task(first_id)).short_id
+    await desk.done(f"@dev revise {short_id} say why")
+    assert await desk.approval_states(first_id) == ["pending"]
+    await desk.decide(waiting, "approve")
+    assert (await desk.until(first_id, TaskState.COMPLETED)).reason is Reason.COMPLETED
+
+
+async def test_nobody_revises_what_is_not_theirs(desk: Desk) -> None:
+    answers(desk, FIX, FIX)
+    first_id = await desk.ask(ASKED, claimed_user="wang")
+    await desk.waiting(first_id)
+    short_id = (await desk.task(first_id)).short_id
+    told = await desk.done(f"@dev revise {short_id} say why", claimed_user="li")
+    assert "No task" in (told.summary or "")
+    assert await desk.approval_states(first_id) == ["pending"]
+
+
+@pytest.mark.parametrize("words", ["revise", "revise T-7K01", "revise T-9999 say why"])
+async def test_what_cannot_be_revised_is_told(desk: Desk, words: str) -> None:
+    answers(desk, [Reply("an answer")])
+    await desk.done("@dev explain login.py")
+    assert (await desk.done(f"@dev {words}")).reason is Reason.REFUSED

@@ -16,8 +16,10 @@ from common.errors import StateError, StoreError
 from common.model.state import Reason, TaskState
 from local_agent.store import retention
 from local_agent.store.blobs import Blobs
+from local_agent.store.disclosures import Reader, Reading
 from local_agent.store.retention import KEPT_MS, Forgotten, Retention
 from local_agent.store.runner import JournalThread
+from local_agent.store.turns import StoredTurn
 from tests.sealed import (
     AGENT,
     Step,
@@ -32,6 +34,27 @@ from tests.sealed import (
 
 DAY_S = 86_400
 KEPT_S = KEPT_MS // 1000
+A_READER = Reader(
+    workspace="/home/zhang/shop",
+    channel="wecom_app",
+    claimed_user="zhang",
+    day="2026-05-04",
+    reads=50,
+    bytes=100_000,
+)
+
+
+def a_turn(task_id: str) -> StoredTurn:
+    return StoredTurn(
+        task_id=task_id,
+        model="work",
+        at=1_760_000_000_000,
+        duration_ms=1500,
+        input_tokens=100,
+        output_tokens=20,
+        calls=1,
+        outcome="ok",
+    )
 
 
 class Lines:
@@ -143,6 +166,40 @@ async def test_of_what_was_asked_or_done_the_words_go_and_the_proof_stays(shelf:
     assert kept.seal == stored.seal
     assert await shelf.db.run(journal.audit.verify) == head
     assert (await shelf.retention.round()).tasks == 0, "nothing is left to forget"
+
+
+async def test_what_a_model_was_shown_and_used_and_who_was_told_go_with_the_words(
+    shelf: Shelf,
+) -> None:
+    journal, context = shelf.db.journal, '{"used":[{"path":"login.py"}]}'
+    stored = as_stored(a_seal(shelf.clock))
+
+    def ask() -> None:
+        to_waiting(journal, Wish(around_json='{"file":"login.py"}'))
+        journal.approvals.add(stored)
+        waiting = TaskState.WAITING_APPROVAL
+        journal.tasks.change(Step(expected=waiting, state=waiting, context_json=context))
+        told = ({"type": "task_end", "taskId": "task-1"},)
+        over = ending(Reason.CANCELLED, waiting, TaskState.REJECTED, events=told)
+        journal.tasks.change(replace(over, at_ms=shelf.clock.now().wall_ms))
+        for task_id in ("task-1", "task-9"):
+            journal.turns.add(a_turn(task_id))
+            journal.disclosures.begin(A_READER, Reading(task_id=task_id, level="full", files=()))
+
+    def kept() -> tuple[list[str], list[str]]:
+        tables = ("turns", "disclosures")
+        left = [journal.turns._db.all(f"SELECT task_id FROM {table}") for table in tables]  # noqa: S608  # the literals above
+        return [str(row[0]) for row in left[0]], [str(row[0]) for row in left[1]]
+
+    await shelf.db.run(ask)
+    shelf.clock.advance(KEPT_S)
+    assert (await shelf.retention.round()).tasks == 0
+    assert (await shelf.db.run(journal.tasks.get, "task-1")).context_json == context
+    shelf.clock.advance(1)
+    assert (await shelf.retention.round()).tasks == 1
+    task = await shelf.db.run(journal.tasks.get, "task-1")
+    assert (task.context_json, task.around_json) == (None, None)
+    assert await shelf.db.run(kept) == (["task-9"], ["task-9"]), "those of others stay"
 
 
 async def test_many_are_forgotten_a_few_at_a_time(

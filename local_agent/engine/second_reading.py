@@ -1,0 +1,65 @@
+"""Stage B of the router: a model is asked what kind an unclear text is (seed 002 §4.1, R63).
+
+Off unless the person turns it on.  It may pick a kind that only answers or proposes a change; it
+has no words for running anything, and what it cannot be asked stays as the table of words had it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable
+from typing import Final
+
+from common.errors import InputError
+from local_agent.errors import ModelError
+from local_agent.proposers.coding import Chosen
+from local_agent.proposers.model import ModelEvent, Turn
+from local_agent.proposers.prompt import classify_instructions, classify_prompt
+from local_agent.routing.classifier import classification_schema, merged, read_classification
+from local_agent.routing.router import Routed
+from local_agent.store.tasks import Task
+
+DEADLINE_S: Final = 15.0  # a classification is worth no longer wait
+MAX_CHARS: Final = 2000
+
+
+class SecondReading:
+    """Asks the model, where it may be asked.
+
+    Args:
+        choose: Gives the model, or None.
+        enabled: The setting ``nl.use_model_router``.
+        threshold: How sure it must be (setting ``nl.confidence_threshold``).
+    """
+
+    def __init__(
+        self, choose: Callable[[], Chosen | None], *, enabled: bool, threshold: float
+    ) -> None:
+        self._choose = choose
+        self._enabled = enabled
+        self._threshold = threshold
+
+    async def of(self, task: Task, routed: Routed) -> Routed:
+        """Return the better reading, or the one that stands."""
+        chosen = self._choose() if self._enabled else None
+        if chosen is None or not routed.subject:
+            return routed
+        nonce = secrets.token_hex(8)
+        turn = Turn(
+            task_id=task.task_id,
+            instructions=classify_instructions(nonce),
+            prompt=classify_prompt(routed.subject[:MAX_CHARS], nonce),
+            want="json",
+            schema=classification_schema(),
+        )
+        try:
+            async with asyncio.timeout(DEADLINE_S):
+                reply = await chosen.backend.ask(turn, _unheard)
+            return merged(routed, read_classification(reply.text), threshold=self._threshold)
+        except (ModelError, InputError, TimeoutError):
+            return routed
+
+
+def _unheard(_event: ModelEvent) -> None:
+    pass

@@ -1,0 +1,85 @@
+"""Models for houses: what they answer, how an agent is given one, and what it must leave behind.
+
+One scripted server answers all houses.  What it says follows from the words of the request alone,
+so that an agent that asks again after a death is answered as before.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+import psutil
+
+from tests.codex_desk import Scripted
+from tests.matrix.house import House
+from tests.model_script import edits, text
+
+FIVE: Final = "try five times"
+SEVEN: Final = "try seven times"
+WHY: Final = "why does login.py retry"
+ANSWER: Final = "Because the network is not reliable."
+_RETRY: Final = {"op": "replace", "path": "login.py"}
+# The words of the version before are in the request for the next one.
+ANSWERS: Final = tuple(
+    replace(step, always=True)
+    for step in (
+        edits("Seven.", _RETRY | {"search": "retry = 5", "replace": "retry = 7"}, when=SEVEN),
+        edits("Five.", _RETRY | {"search": "retry = 3", "replace": "retry = 5"}, when=FIVE),
+        text(ANSWER, when=WHY),
+    )
+)
+
+
+def employ(house: House) -> None:
+    """Let the agent ask the server of the ground."""
+    _configure(house, kind="http", model="m-1", base_url=house.model, api="responses")
+
+
+def employ_codex(house: House) -> None:
+    """Let the agent ask a program that plays codex, and makes the same change."""
+    login = (house.workspace / "login.py").read_text(encoding="utf-8")
+    change = {"op": "update", "path": "login.py", "text": login.replace("retry = 3", "retry = 5")}
+    turn = [{"do": "change", "changes": [change]}, {"do": "text", "text": "Five."}]
+    program = Scripted(house.place.root / "played", turn).program
+    _configure(house, kind="codex", model="m-1", base_url=house.model, program=str(program))
+
+
+def _configure(house: House, **settings: str) -> None:
+    lines = ['model = "mock"', "[models.mock]"]
+    lines += [f"{name} = {json.dumps(value)}" for name, value in settings.items()]
+    file = house.place.root / "config" / "agent.toml"
+    file.write_text("\n".join([*lines, ""]), encoding="utf-8")
+
+
+def tells_once(house: House, mark: str) -> None:
+    """Note where the chat did not hear an answer once, or heard one that was not let go."""
+    heard = sum(ANSWER in said for said in house.place.chat())
+    ended = [task for task in house.tasks() if house.mark(task) == mark]
+    told = sum(task["reason"] == "completed" for task in ended)
+    if heard != told:
+        house.untrue.append(f"{mark} completed {told} times, and the chat heard it {heard} times")
+
+
+def leaves_nothing(house: House) -> None:
+    """Note what a model's turns have left behind: copies, and programs that nobody waits for."""
+    house.untrue += _copies(house)
+    played = str(house.place.root / "played")
+    house.until(lambda: len(list(_programs(played))) <= 1)  # the one that is kept warm
+    agent = house.parts["agent"].pid
+    house.untrue += [f"{child} outlived its agent" for child in _programs(played, but_of=agent)]
+
+
+def _copies(house: House) -> Iterator[str]:
+    """Yield the copies that go away after use and lie there still."""
+    for left in (house.place.root / "state" / "scratch").glob("once-*"):
+        yield f"{left.name} was left behind"
+
+
+def _programs(played: str, *, but_of: int = 0) -> Iterator[int]:
+    for process in psutil.process_iter(["cmdline", "ppid"]):
+        facts = process.info
+        if any(played in word for word in facts["cmdline"] or ()) and facts["ppid"] != but_of:
+            yield process.pid
