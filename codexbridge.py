@@ -112,7 +112,10 @@ SECTIONS: tuple[tuple[Words, tuple[Command, ...]], ...] = (
             Command(
                 "apply",
                 "local_agent.cli.apply",
-                Words("ask for a patch from a file", "请求应用文件中的补丁"),
+                Words(
+                    "ask for a proposed change, or for a patch from a file",
+                    "请求应用提出的改动或文件中的补丁",
+                ),
             ),
             Command("tasks", "local_agent.cli.tasks", Words("list the tasks", "列出任务")),
             Command(

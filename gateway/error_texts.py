@@ -145,12 +145,6 @@ _COMMANDS: Final = {
         zh="已有 {limit} 个密钥在使用中：部分机器尚未接受之前的新密钥。请让它们上线，"
         "吊销不再使用的机器，或用 --now 废弃旧密钥。",
     ),
-    "rotation.too-many-keys": Sentence(
-        en="{limit} keys are in use: some machines have not taken the last ones over yet. Let them "
-        "connect, revoke those that will not, or drop the old keys with --now.",
-        zh="已有 {limit} 个密钥在使用中：部分机器尚未接受之前的新密钥。请让它们上线，"
-        "吊销不再使用的机器，或用 --now 废弃旧密钥。",
-    ),
     "pairing.over": Sentence(
         en="The code was not used in time, or was voided by wrong tries. Make a new one.",
         zh="配对码未在有效期内使用，或因多次错误而作废。请重新生成。",

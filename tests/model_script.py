@@ -29,6 +29,7 @@ class Step:
     pieces: int = 0
     pause_s: float = 0.0
     usage: bool = True
+    always: bool = False
 
 
 def only(step: Step, *, when: str) -> Step:

@@ -5,7 +5,7 @@ whole as the request asks, and keeps every request, so that a test can look for 
 sent.  A test of real processes starts it: ``python -I tests/model_server.py SCRIPT.json PORTFILE``
 with ``{"steps": [...], "then": {...}}`` in the first file (``dataclasses.asdict`` of each `Step`).
 The second gets the port; ``PORTFILE.requests`` gets a line of JSON for each request.  It ends on
-SIGTERM, and by itself after ten minutes.
+SIGTERM, and by itself after half an hour.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from tests.model_speech import ChatSpeech, ResponsesSpeech, Speech
 MAX_REQUEST_BYTES: Final = 16 * 1024 * 1024
 MAX_REQUESTS: Final = 10_000
 MAX_SENT_BYTES: Final = 256 * 1024 * 1024  # of one answer, so that an endless one ends
-LIFETIME_S: Final = 600.0
+LIFETIME_S: Final = 1800.0
 _FILLER: Final = "All work and no play makes a model dull. " * 400
 
 
@@ -59,7 +59,7 @@ class ModelServer:
     """One service on an ephemeral port of loopback; a context manager.
 
     Args:
-        steps: In order; each is used once.
+        steps: In order; each is used once, unless it says otherwise.
         then: For every request after that; without it, such a request gets 400 ``script-over``.
         record: Called with each request.
         tls: How it proves who it is; None for plain HTTP.
@@ -158,7 +158,7 @@ class ModelServer:
     def _next(self, request: Request) -> Step:
         for number, step in enumerate(self._steps):
             if step.when in request.body:
-                return self._steps.pop(number)
+                return step if step.always else self._steps.pop(number)
         return self._then
 
 

@@ -108,7 +108,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     "R60": built("Keyring only from an allow-list; else a 0600 file with a warning."),
     "R61": built("Hardening at start; no fixed temporary files."),
     "R62": built("The model process is boxed in."),
-    "R63": later("Stage B picks a kind and nothing else."),
+    "R63": built("Stage B picks a kind and nothing else."),
     "R64": later("A playbook gate is an approval."),
     "R65": later("Conditions and args_from without eval."),
     "R66": later("Names and hooks of playbooks."),

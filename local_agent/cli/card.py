@@ -18,10 +18,9 @@ from local_agent.cli import proposal_words as words
 from local_agent.cli import words as common_words
 from local_agent.cli.flow import GUTTER, Flow, rows_of
 from local_agent.cli.screen import Screen
-from local_agent.proposers.base import CHAT_ROWS
 
 INDENT: Final = "  "
-_PATH_BYTES: Final = 1000
+_PATH_BYTES: Final = 400
 _BEFORE: Final = (
     proposal_replies.MODEL_SAYS,
     proposal_replies.NO_EDITS,
@@ -185,21 +184,15 @@ def _quoted(screen: Screen, lines: Sequence[str]) -> Iterator[str]:
 def _file_rows(task: Mapping[str, Any]) -> dict[str, bool]:
     """Return the lines by which the chat is told of files, in place of which ours stand."""
     files = task.get("files") or ()
-    lines = {
-        reveal(
-            say(
-                change_replies.FILE_ROW,
-                "en",
-                path=_path(file),
-                added=file["additions"],
-                removed=file["deletions"],
-            )
-        )
-        for file in files
-    }
-    rest = len(files) + (task.get("files_more") or 0) - CHAT_ROWS
-    lines |= {say(replies.MORE_FILES, lang, count=rest) for lang in LANGS if rest > 0}
+    total = len(files) + (task.get("files_more") or 0)
+    lines = [_file_row(file) for file in files]
+    lines += [say(replies.MORE_FILES, lang, count=n) for lang in LANGS for n in range(1, total)]
     return dict.fromkeys(lines, True)
+
+
+def _file_row(file: Mapping[str, Any]) -> str:
+    counts = {"added": file["additions"], "removed": file["deletions"]}
+    return say(change_replies.FILE_ROW, "en", path=_path(file), **counts)
 
 
 def _path(file: Mapping[str, Any]) -> str:

@@ -7,14 +7,16 @@ from typing import Final
 from common.sentences import Sentence
 
 APPLY: Final = Sentence(
-    en="Ask for a patch from a file: it is checked, sealed and shown; nothing is written before "
-    "it is approved at this machine. `codexbridge undo` takes it back.",
-    zh="请求应用文件中的补丁：先检查、封印并显示，在本机批准之前不写入任何内容。"
-    "可用 `codexbridge undo` 撤销。",
+    en="Ask for a change: what a model proposed, by the ID of its task, or a patch from a file. "
+    "It is checked, sealed and shown; nothing is written before it is approved at this machine. "
+    "`codexbridge undo` takes it back.",
+    zh="请求应用改动：模型提出的改动（用任务编号），或文件中的补丁。先检查、封印并显示，"
+    "在本机批准之前不写入任何内容。可用 `codexbridge undo` 撤销。",
 )
 APPLY_FILE: Final = Sentence(
-    en="the patch: a git or unified diff with a/ and b/ names; - reads standard input",
-    zh="补丁：带 a/、b/ 名称的 git 或 unified diff；- 表示标准输入",
+    en="the ID of a task such as T-7K3F; or the patch: a git or unified diff with a/ and b/ names; "
+    "- reads standard input",
+    zh="任务编号，例如 T-7K3F；或补丁：带 a/、b/ 名称的 git 或 unified diff；- 表示标准输入",
 )
 WORKSPACE: Final = Sentence(
     en="name of the workspace; without it the one that the current folder lies in, else the "

@@ -64,8 +64,10 @@ WORKSPACE_TOOLCHAINS: Final = Sentence(
 )
 ASK: Final = Sentence(
     en="Put a request from this terminal, as a chat message would, and follow it until it has "
-    "ended or waits for approval.",
-    zh="在本终端提出请求（与聊天消息相同），并跟随到结束或等待批准为止。",
+    "ended, rests or waits for approval. What a model says is shown as it comes; a change that it "
+    "proposes rests until `codexbridge apply`. Ctrl-C only stops watching.",
+    zh="在本终端提出请求（与聊天消息相同），并跟随到结束、搁置或等待批准为止。模型的话会随到随显示；"
+    "它提出的改动会搁置，直到 `codexbridge apply`。Ctrl-C 只是停止查看。",
 )
 ASK_TEXT: Final = Sentence(
     en="the request; `@dev` in front may be left out", zh="请求内容；开头的 `@dev` 可以省略"

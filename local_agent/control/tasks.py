@@ -16,7 +16,7 @@ from local_agent.store.turns import StoredTurn
 LISTED_BYTES: Final = 600  # of a request in a list; `show` has all of it
 DETAILS_BYTES: Final = 200_000  # of what a model says: escaped, it must fit into one answer
 MAX_FILES: Final = 100
-PATH_BYTES: Final = 1000
+PATH_BYTES: Final = 400
 _UNDECIDED: Final = frozenset({TaskState.PROPOSAL_READY, TaskState.WAITING_APPROVAL})
 
 

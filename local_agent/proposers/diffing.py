@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import takewhile
 from typing import Final
 
 from common.diff.model import MAX_BYTES, DiffModel, FileDiff, Hunk, Mode
@@ -20,6 +21,8 @@ from common.errors import InputError
 
 CONTEXT_LINES: Final = 3
 MAX_PAIRED: Final = 10_000  # pairs of files that are compared to find renames
+MAX_ALIKE_BYTES: Final = 32 * 1024 * 1024  # of both sides of all pairs that are compared by line
+MAX_LINES: Final = 50_000  # of one side, between the first and the last line that differ
 _ALIKE: Final = 0.5  # as git has it
 
 EXECUTABLE: Final[Mode] = "100755"
@@ -99,12 +102,29 @@ def with_renames(changes: Iterable[Change]) -> list[Change]:
 
 
 def _pairs(gone: Sequence[Change], come: Sequence[Change]) -> list[tuple[Change, Change]]:
+    same = _best(gone, come, lambda old, new: float(0 < len(old) == len(new) and old == new))
+    paired = {id(one) for pair in same for one in pair}
+    gone = [one for one in gone if id(one) not in paired]
+    come = [one for one in come if id(one) not in paired]
+    size = len(come) * sum(_held(one.old) for one in gone)
+    size += len(gone) * sum(_held(one.new) for one in come)
+    if size > MAX_ALIKE_BYTES:  # it would take minutes, and many times their size in memory
+        return same
     lines = lru_cache(maxsize=None)(_lines)  # of each file once; forgotten afterwards
+    return same + _best(gone, come, lambda old, new: _alike(old, new, lines))
+
+
+def _best(
+    gone: Sequence[Change], come: Sequence[Change], score: Callable[[bytes, bytes], float]
+) -> list[tuple[Change, Change]]:
+    """Return the pairs that are most alike, each file once."""
     ranked = sorted(
-        (-score, _base(old.path) != _base(new.path), old.path, new.path, (old, new))
+        (-alike, _base(old.path) != _base(new.path), old.path, new.path, (old, new))
         for old in gone
         for new in come
-        if (score := _alike(old.old, new.new, lines)) >= _ALIKE
+        if old.old is not None
+        and new.new is not None
+        and (alike := score(old.old.content, new.new.content)) >= _ALIKE
     )
     pairs: list[tuple[Change, Change]] = []
     taken: set[int] = set()
@@ -115,18 +135,17 @@ def _pairs(gone: Sequence[Change], come: Sequence[Change]) -> list[tuple[Change,
     return pairs
 
 
-def _alike(old: Side | None, new: Side | None, lines: Callable[[bytes], Counter[bytes]]) -> float:
+def _alike(old: bytes, new: bytes, lines: Callable[[bytes], Counter[bytes]]) -> float:
     """Return how much of the larger one the other has, by whole lines."""
-    if old is None or new is None or not old.content or not new.content:
+    small, large = sorted((len(old), len(new)))
+    if not small or small < large * _ALIKE:
         return 0.0
-    if old.content == new.content:
-        return 1.0
-    small, large = sorted((len(old.content), len(new.content)))
-    if small < large * _ALIKE:
-        return 0.0
-    shared = lines(old.content) & lines(new.content)
-    same = sum(len(line) * count for line, count in shared.items())
-    return min(same / large, 0.999)  # identical ones go first
+    shared = lines(old) & lines(new)
+    return sum(len(line) * count for line, count in shared.items()) / large
+
+
+def _held(side: Side | None) -> int:
+    return len(side.content) if side is not None else 0
 
 
 def _lines(content: bytes) -> Counter[bytes]:
@@ -173,10 +192,13 @@ def hunks_of(old: bytes, new: bytes) -> tuple[Hunk, ...]:
     """Return what leads from one text to another, with three lines around.
 
     Raises:
-        InputError: ``diff.too-large``.
+        InputError: ``diff.too-large``: also of lines, for comparing takes time by more than their
+            number, and nothing else of this program runs meanwhile.
     """
     if old == new:
         return ()
+    if _is_wide(old, new):
+        raise InputError("diff.too-large", what="lines", limit=MAX_LINES)
     import pygit2
     from pygit2.enums import DiffOption
 
@@ -193,6 +215,21 @@ def hunks_of(old: bytes, new: bytes) -> tuple[Hunk, ...]:
         interhunk_lines=0,
     )
     return parse_diff(patch.data).files[0].hunks
+
+
+def _is_wide(old: bytes, new: bytes) -> bool:
+    """Tell whether more lines than may be lie between the first and the last that differ."""
+    sides = old.split(b"\n"), new.split(b"\n")
+    shorter, longer = sorted(map(len, sides))
+    if longer <= MAX_LINES:
+        return False
+    first = _same(zip(*sides, strict=False))
+    last = _same(zip(*map(reversed, sides), strict=False))
+    return longer - min(first + last, shorter) > MAX_LINES
+
+
+def _same(pairs: Iterable[tuple[bytes, bytes]]) -> int:
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _size(hunk: Hunk) -> int:

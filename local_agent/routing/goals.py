@@ -45,12 +45,15 @@ _GOALS: Final = tuple(
 _PLACE: Final = re.compile(
     r"(?<![\w./-])(?:in|on|of|for|under|inside|within)\s{1,4}(?:the\s{1,4}|our\s{1,4})?"
     r"(?P<en>[a-z0-9_][\w./-]{0,200})"
+    r"|(?:build|compile|lint|format)\s{1,4}(?:the|our|my)\s{1,4}(?P<what>[a-z][\w-]{1,60})"
+    r"|(?:构建|编译|打包)(?:一下|下)?\s{0,4}(?P<what_zh>[a-z][\w-]{1,60})"
     r"|(?<![\w./-])(?P<zh>[a-z0-9_][\w./-]{0,200}+)\s{0,4}(?:目录|文件夹|模块|子?项目|包|里|下|中|的)"
     r"|(?<![\w./-])(?P<path>(?:[\w.-]{1,100}+/){1,10}[\w.-]{0,100})",
     re.ASCII | re.IGNORECASE,
 )
 _NO_PLACES: Final = frozenset(
-    {"me", "all", "project", "repo", "repository", "code", "codebase", "whole", "workspace", "it"}
+    {"app", "application", "changes", "file", "files", "image", "latest"}
+    | {"me", "all", "project", "repo", "repository", "code", "codebase", "whole", "workspace", "it"}
     | {"this", "that", "my", "everything", "types", "ci", "errors", "now", "once", "production"}
 )
 
@@ -68,7 +71,7 @@ def find_goal(text: str) -> Goal | None:
 def find_place(text: str) -> str:
     """Return the folder or file that the text names beside the goal; empty where it names none."""
     for match in _PLACE.finditer(_plain(text)):
-        place = str(match["en"] or match["zh"] or match["path"]).rstrip("./")
+        place = next(name for name in match.groups() if name).rstrip("./")
         if place and place.casefold() not in _NO_PLACES and find_goal(place) is None:
             return place
     return ""

@@ -19,7 +19,9 @@ _FILE = re.compile(
     re.ASCII,
 )
 _QUOTED = re.compile(
-    r"`([^`\n]+)`|\"([^\"\n]+)\"|“([^”\n]+)”|「([^」\n]+)」|『([^』\n]+)』|'([^'\n]{2,})'"
+    # An opening mark ends the search for a closing one: else each of many would look to the end.
+    r"`([^`\n]+)`|\"([^\"\n]+)\"|“([^“”\n]+)”|「([^「」\n]+)」|『([^『』\n]+)』"
+    r"|(?<![A-Za-z0-9])'([^'\n]{2,})'(?![A-Za-z0-9])"
 )
 _IDENTIFIER = re.compile(
     r"[A-Za-z_]\w*(?:(?:::|\.|->)[A-Za-z_]\w*)*(?:\(\))?|[\w./-]+/[\w./-]+", re.ASCII

@@ -53,7 +53,7 @@ _SINCE: Final = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _STAGED: Final = re.compile(
-    r"(?<![\w-])staged\b|\bdiff --(?:cached|staged)\b|(?<![未没])(?:已)?暂存|\bin the index\b",
+    r"(?<![\w-])(?:--)?staged\b|(?<![\w-])--cached\b|(?<![未没])(?:已)?暂存|\bin the index\b",
     re.IGNORECASE,
 )
 _AGAINST_EN: Final = re.compile(

@@ -30,8 +30,8 @@ _VERB: Final = re.compile(
 )
 _PHRASES: Final[dict[str, tuple[int, ...]]] = {}  # first word: how long its phrases are
 for _entry in EN:
-    if "_" in _entry:
-        _first, *_more = _entry.split("_")
+    if "+" in _entry.strip("+"):
+        _first, *_more = _entry.split("+")
         _counts = {*_PHRASES.get(_first, ()), len(_more) + 1}
         _PHRASES[_first] = tuple(sorted(_counts, reverse=True))
 _LENGTHS: Final[dict[str, tuple[int, ...]]] = {}
@@ -129,7 +129,7 @@ def _english(pieces: Sequence[_Piece], place: int, written: str) -> tuple[Token,
     _, word, start = pieces[place]
     for count in _PHRASES.get(word, ()):
         phrase = pieces[place : place + count]
-        if tag := EN.get("_".join([part for _, part, _ in phrase])):
+        if tag := EN.get("+".join([part for _, part, _ in phrase])):
             _, last, begun = phrase[-1]
             return Token(word, tag, start, begun + len(last)), len(phrase)
     end = start + len(word)
@@ -156,6 +156,8 @@ def _shape(word: str, written: str) -> str:
     if word.replace("-", "").isalpha():
         if written[1:] != word[1:] and not written.isupper():
             return LETTER["code"]
+        if (tag := EN.get(word.replace("-", "+"))) is not None:
+            return tag  # "auto-start": a phrase with dashes in it
         found = meant(word)
         return EN[found] if found else _by_ending(word)
     shapes = ((_ID, "id"), (_HTTP, "http"), (_NUMBER, "num"))

@@ -62,9 +62,9 @@ _HEAD_ZH: Final = re.compile(
     r"|如何|有没有问题|是否|能不能|能否|通过|发给?我|的|再|把)+"
 )
 _TAIL_ZH: Final = re.compile(
-    r"(?:所有|全部|全套|整个|完整|单元|测试|单测|用例|套件|一下|一遍|一次|目录|文件夹|文件|模块|包|项目"
+    r"(?P<plain>所有|全部|全套|整个|完整|单元|测试|单测|用例|套件|一下|一遍|一次|目录|文件夹|文件|模块|包|项目"
     r"|工程|代码库?|工作区|仓库|看看|看下|谢谢|结果|告诉我?|怎么样|如何|有没有问题|是否|能不能|能否"
-    r"|通过|里面?|下面?|中|的|吧|了|吗|呢|啊|呀|跑)+$"
+    r"|通过|里面?|下面?|中|的|吧|了|吗|呢|啊|呀|跑)|."
 )
 
 
@@ -115,6 +115,8 @@ def _telling(token: re.Match[str]) -> tuple[int, int] | None:
         return (token.start(), token.start() + len(bare)) if told else None
     head = _HEAD_ZH.match(word)
     start = head.end() if head else 0
-    tail = _TAIL_ZH.search(word, start)
-    end = tail.start() if tail else len(word)
+    end = start  # of the last word that is not plain: found in one pass, however long the run
+    for part in _TAIL_ZH.finditer(word, start):
+        if part["plain"] is None:
+            end = part.end()
     return (token.start() + start, token.start() + end) if start < end else None

@@ -218,7 +218,7 @@ WORDS: Final[dict[str, str]] = {
     "nope": "nope nah reject decline declined deny",
     "apply": "apply",
     "noask": """
-        auto-approve autoapprove auto-accept autoaccept auto-confirm auto-run yolo unattended""",
+        autoaccept auto-confirm auto-run yolo unattended""",
     "skip": "bypass skip auto circumvent override",
     "greet": """
         bye goodbye cool nice great awesome perfect wow lol sweet lovely brilliant fantastic

@@ -196,7 +196,7 @@ def _opened(workspace: Path) -> tuple[pygit2.Repository, str | None, pygit2.Tree
     if repository is None or may_hang_below(workspace):
         return None
     head = head_of(repository)
-    tree = repository[head].peel(pygit2.Tree) if head else _empty_tree(repository)
+    tree = repository[head].peel(pygit2.Tree) if head else empty_tree(repository)
     return None if unfolds_too_far(tree) else (repository, head, tree)
 
 
@@ -210,7 +210,8 @@ def _compared(tree: pygit2.Tree, index: pygit2.Index) -> pygit2.Diff:
     return diff
 
 
-def _empty_tree(repository: pygit2.Repository) -> pygit2.Tree:
+def empty_tree(repository: pygit2.Repository) -> pygit2.Tree:
+    """Return the tree without a file; its object is written where there is none."""
     # Its id is known to every git, but the object must exist to be compared with.
     import pygit2
 

@@ -18,6 +18,7 @@ from local_agent.workspace.git import (
     MAX_FILES,
     ChangedFile,
     Status,
+    empty_tree,
     open_repository,
     unfolds_too_far,
 )
@@ -218,12 +219,13 @@ class _Comparing:
         trees = [end.peel(pygit2.Tree) for end in (ends.base, ends.tip) if end is not None]
         if any(map(unfolds_too_far, trees)):
             return None
-        empty = self.repository[self.repository.TreeBuilder().write()].peel(pygit2.Tree)
-        old = trees[0] if ends.base else empty
         if ends.tip is None:
+            old = trees[0] if trees else empty_tree(self.repository)
             diff = old.diff_to_index(self.repository.index, options, 0)
+        elif ends.base is None:
+            diff = trees[0].diff_to_tree(flags=options, context_lines=0, swap=True)
         else:
-            diff = old.diff_to_tree(trees[-1], options, 0)
+            diff = trees[0].diff_to_tree(trees[1], options, 0)
         if len(diff) <= _MAX_RENAMED:
             # By their ids alone: the contents stay unread.
             diff.find_similar(DiffFind.FIND_RENAMES | DiffFind.FIND_EXACT_MATCH_ONLY)

@@ -329,6 +329,10 @@ class Terminal:
         """Type a line."""
         os.write(self._fd, text.encode() + b"\n")
 
+    def interrupt(self) -> None:
+        """Press Ctrl-C."""
+        os.write(self._fd, b"\x03")
+
     def read_until(self, *ends: str, after: re.Pattern[str], seconds: float = PATIENCE) -> str:
         """Read until the screen has matched ``after`` and rests at one of the ``ends``."""
         for _ in self._chunks(seconds):

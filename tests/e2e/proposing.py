@@ -6,7 +6,7 @@ import json
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from sqlite3 import connect
 from typing import Any, Self
@@ -104,6 +104,7 @@ class Shop:
     models: Mapping[str, Table]
     more: str = ""
     user: str = "zhangwei"
+    _members: set[str] = field(default_factory=set)
 
     def open(self, asked: str) -> Self:
         """Start everything, with this model."""
@@ -126,9 +127,10 @@ class Shop:
     def join(self, user: str) -> None:
         """Let another member ask from now on: one hears no more than thirty lines a minute."""
         self.user = user
-        if user not in self.place.admin("member", "list"):
+        if user not in self._members:
             self.place.admin("member", "add", user)
             self.place.admin("bind", MACHINE, user)
+            self._members.add(user)
 
     def say(self, text: str) -> None:
         """Send a message as the member, which must be taken in."""
@@ -137,6 +139,13 @@ class Shop:
     def hears(self, *words: str) -> str:
         """Wait until the member has heard all these words at once."""
         return self.place.hears(*words, user=self.user)
+
+    def ending(self, short_id: str, *, user: str) -> str:
+        """Wait for what a member hears of the end of a task; it is told once."""
+        self.place.hears(f"{short_id} ", " on dev-1", user=user)
+        words = tuple(f"{short_id} {word}" for word in ("was ", "failed", "completed"))
+        (told,) = [text for text in self.place.chat(user) if text.startswith(words)]
+        return told
 
     @property
     def chat(self) -> str:

@@ -174,22 +174,20 @@ def shop(tmp_path_factory: pytest.TempPathFactory, service: Started) -> Iterator
 
 def judge(shop: Shop, cases: Mapping[str, Case], kind: str) -> None:
     """Check that each case has ended as it must, in the chat, at the machine and in the account."""
-    turns = {str(turn["text"]): turn for turn in shop.turns()}
+    turns, tasks = shop.turns(), shop.place.tasks()
     found = {}
     for number, (name, case) in enumerate(cases.items()):
-        task = shop.task(request(kind, name))
-        (turn,) = [turns[text] for text in turns if request(kind, name) in text]
+        (task,) = [task for task in tasks if request(kind, name) in task["text"]]
+        (turn,) = [turn for turn in turns if request(kind, name) in turn["text"]]
         found[name] = (task["reason"], turn["outcome"])
         assert turn["duration_ms"] / 1000 < DEADLINE_S + LATE_S, name
-        heard = shop.place.chat(member(kind, number))
-        ends = [line for line in heard if line.startswith(f"{task['short_id']} was ")]
-        ends += [line for line in heard if line.startswith(f"{task['short_id']} failed")]
-        assert len(ends) == 1, heard
-        assert ("Nothing was changed" if case.reason == "failed" else "nothing was done") in ends[0]
-        assert not set("\x1b\u202e") & set(ends[0])
-        assert "<a " not in ends[0]
-        assert ends[0].partition("\n")[2].splitlines()[0] in shop.shown_text(task["short_id"])
+        told = shop.ending(task["short_id"], user=member(kind, number))
+        assert ("Nothing was changed" if case.reason == "failed" else "nothing was done") in told
+        assert task["summary"] in told
+        assert not set("\x1b\u202e") & set(told)
+        assert "<a " not in told
     assert found == {name: (case.reason, case.outcome) for name, case in cases.items()}
+    assert str(tasks[0]["summary"]).splitlines()[0] in shop.shown_text(tasks[0]["short_id"])
 
 
 def member(kind: str, number: int) -> str:
@@ -274,6 +272,6 @@ def test_a_program_that_misbehaves_ends_in_one_truthful_outcome(shop: Shop) -> N
 
 def check_around(shop: Shop) -> None:
     """Check that nothing was made where the edits outside wanted it."""
-    assert not Path("/tmp/codexbridge-outside.txt").exists()  # noqa: S108 - nobody makes it
+    assert not Path("/tmp/codexbridge-outside.txt").exists()
     assert not list(shop.place.root.parent.rglob("outside.txt"))
     assert not list(shop.place.root.parent.rglob("ran.txt"))

@@ -87,6 +87,33 @@ class House(Running):
         self.deliver(asking(mark), user=user)
         self.accepted.append(asking(mark))
 
+    def wish(self, mark: str, text: str) -> None:
+        """Let a member ask for something in words of their own."""
+        self.called[text] = mark
+        known = len(self._all_of(mark))
+        self.deliver(text)
+        self.accepted.append(text)
+        self.until(lambda: len(self._all_of(mark)) > known)
+
+    def wish_here(self, mark: str, text: str) -> None:
+        """Let a person at the machine ask for it, and for the change once it rests."""
+        self.called[text] = mark
+        self._ask_here(mark, "ask", text)
+
+        def wanted() -> bool:
+            task = self.task(mark)
+            if task["state"] == TaskState.PROPOSAL_READY:
+                with Hands(self, "apply", task["short_id"]) as hands:
+                    self._look(lambda: hands.fork.poll() is not None or self._is_asked(mark))
+            return self._is_asked(mark)
+
+        self.until(wanted)
+
+    def _is_asked(self, mark: str) -> bool:
+        task = self.task(mark)
+        asked = (TaskState.WAITING_APPROVAL, TaskState.EXECUTING)
+        return bool(task["reason"]) or task["state"] in asked
+
     def reaches(self, mark: str, state: TaskState) -> dict[str, Any]:
         """Wait until the agent's task is in a state, or has ended, and return it."""
 

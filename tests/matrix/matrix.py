@@ -18,10 +18,12 @@ from typing import Final, Self, TypeVar
 
 from tests.matrix.forks import Zygote
 from tests.matrix.house import House
+from tests.matrix.minds import ANSWERS
 from tests.matrix.plots import Plot
 from tests.matrix.running import STORY, Kill, read_notes
 from tests.matrix.scenarios import SCENARIOS, Scenario
 from tests.matrix.storm import Storm
+from tests.model_server import started
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -81,9 +83,11 @@ class Ground:
 
     def __enter__(self) -> Self:
         zygote = self._closing.enter_context(Zygote())
+        self.root.mkdir(exist_ok=True)
+        model = self._closing.enter_context(started(self.root, *ANSWERS)).base_url
         self._workers = self._closing.enter_context(ThreadPoolExecutor(self.plots))
         places = [self.root / str(number) for number in range(self.plots)]
-        for plot in self._workers.map(lambda place: Plot.at(place, zygote), places):
+        for plot in self._workers.map(lambda place: Plot.at(place, zygote, model), places):
             self._free.put(plot)
         return self
 
@@ -173,8 +177,9 @@ def points(recorded: dict[Scenario, list[Kill]]) -> list[Point]:
 
     That is every moment of the first scenario, and what is new in each of the others: the same
     event, in the same phase, is struck again only where it comes again in the main job, or in
-    another chapter whose operation is settled in its own way; there once what it wrote is on the
-    disk, since before that the disk is as the moment before has left it.
+    another chapter whose operation is settled in its own way, or in a scenario that goes this way
+    in its own chapters; there once what it wrote is on the disk, since before that the disk is as
+    the moment before has left it.
     """
     found: list[Point] = []
     known: set[tuple[str, str, str, str]] = set()
@@ -185,7 +190,8 @@ def points(recorded: dict[Scenario, list[Kill]]) -> list[Point]:
             if part == STORY:
                 chapter = event
                 continue
-            is_own = part == "agent" and SETTLED.search(event) is not None
+            goes_on = chapter and scenario.goes_on and re.search(scenario.goes_on, event)
+            is_own = part == "agent" and (goes_on or SETTLED.search(event))
             what = (chapter if is_own and phase != "before-write" else "", part, event, phase)
             if is_first or what not in known:
                 found.append(Point(scenario, moment))

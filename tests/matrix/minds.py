@@ -7,7 +7,6 @@ so that an agent that asks again after a death is answered as before.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -21,7 +20,7 @@ FIVE: Final = "try five times"
 SEVEN: Final = "try seven times"
 WHY: Final = "why does login.py retry"
 ANSWER: Final = "Because the network is not reliable."
-_RETRY: Final = {"op": "replace", "path": "login.py"}
+_RETRY: Final = {"path": "login.py", "action": "edit"}
 # The words of the version before are in the request for the next one.
 ANSWERS: Final = tuple(
     replace(step, always=True)
@@ -64,22 +63,19 @@ def tells_once(house: House, mark: str) -> None:
 
 
 def leaves_nothing(house: House) -> None:
-    """Note what a model's turns have left behind: copies, and programs that nobody waits for."""
-    house.untrue += _copies(house)
-    played = str(house.place.root / "played")
-    house.until(lambda: len(list(_programs(played))) <= 1)  # the one that is kept warm
-    agent = house.parts["agent"].pid
-    house.untrue += [f"{child} outlived its agent" for child in _programs(played, but_of=agent)]
-
-
-def _copies(house: House) -> Iterator[str]:
-    """Yield the copies that go away after use and lie there still."""
+    """Note what a model's turns have left behind: copies, and programs whose agent is gone."""
     for left in (house.place.root / "state" / "scratch").glob("once-*"):
-        yield f"{left.name} was left behind"
+        house.untrue.append(f"{left.name} was left behind")
+    played = str(house.place.root / "played")
+    house.until(lambda: _parents(played) <= {house.parts["agent"].pid})
 
 
-def _programs(played: str, *, but_of: int = 0) -> Iterator[int]:
-    for process in psutil.process_iter(["cmdline", "ppid"]):
-        facts = process.info
-        if any(played in word for word in facts["cmdline"] or ()) and facts["ppid"] != but_of:
-            yield process.pid
+def _parents(played: str) -> set[int]:
+    """Return who has started the programs that run, but for those that they have started."""
+    every = [one.info for one in psutil.process_iter(["pid", "ppid", "cmdline"])]
+    found = {
+        facts["pid"]: facts["ppid"]
+        for facts in every
+        if any(played in word for word in facts["cmdline"] or ())
+    }
+    return {parent for parent in found.values() if parent not in found}

@@ -38,11 +38,19 @@ class Plot:
     workspace: Path
     template: Path
     bare: Path
+    model: str
 
     @classmethod
-    def at(cls, root: Path, zygote: Zygote) -> Plot:
-        """Set up a paired machine with a workspace, as the admin and the person do."""
-        plot = cls(zygote, _place(root / "home"), root / "shop", root / "template", root / "bare")
+    def at(cls, root: Path, zygote: Zygote, model: str) -> Plot:
+        """Set up a paired machine with a workspace, as the admin and the person do.
+
+        Args:
+            root: Where.
+            zygote: Forks its parts.
+            model: Where a model answers.
+        """
+        place, bare = _place(root / "home"), root / "bare"
+        plot = cls(zygote, place, root / "shop", root / "template", bare, model)
         shutil.copytree(plot.place.root, plot.bare, symlinks=True)
         house = plot.house(bare=True)
         try:
@@ -64,7 +72,9 @@ class Plot:
         _write(self.workspace, {"count.sh": truth.SCRIPT, **FILES})
         (self.workspace / "count.sh").chmod(0o755)
         planted = written.files_in(self.workspace)
-        return House(self.zygote, self.place, self.workspace, notes, kills, planted=planted)
+        house = House(self.zygote, self.place, self.workspace, notes, kills, planted=planted)
+        house.model = self.model
+        return house
 
 
 def _write(root: Path, files: Mapping[str, str]) -> None:

@@ -73,6 +73,7 @@ class Running:
         deaths: How often anything was killed.
         untrue: What was found wrong on the way.
         ahead_s: Seconds that the clocks of both halves are ahead.
+        model: Where a model answers (`tests.matrix.minds`).
     """
 
     zygote: Zygote
@@ -85,6 +86,7 @@ class Running:
     deaths: int = 0
     untrue: list[str] = field(default_factory=list)
     ahead_s: int = 0
+    model: str = ""
     parts: dict[str, Fork] = field(default_factory=dict)
     _terminal: Fork | None = None
     _one_at_a_time: threading.RLock = field(default_factory=threading.RLock)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from common.model.state import TaskState
+from tests.matrix import proposals
 from tests.matrix.house import House
 from tests.matrix.plots import furnish, pair
 from tests.matrix.running import Kill
@@ -47,12 +48,15 @@ class Scenario:
         tell: Tells it to a fresh house.
         bare: The house has no members and is not paired yet.
         deaths: Those that belong to the story, in their order: what is of interest comes after.
+        goes_on: Which events of the agent are of interest in its chapters even where they are known
+            from others: what follows from there is another story.
     """
 
     name: str
     tell: Callable[[House], None]
     bare: bool = False
     deaths: tuple[Kill, ...] = ()
+    goes_on: str = ""
 
 
 def approve_and_complete(house: House) -> None:
@@ -296,6 +300,7 @@ def commit_and_push(house: House) -> None:
 
 
 _IN_BETWEEN: Final = "tree exchange login.py"
+_TURN: Final = "tasks|model|scratch"  # what a turn of a model goes through
 _AT_THE_END: Final = "tree unlink .codexbridge-*-0.tmp"
 
 SCENARIOS: Final = (
@@ -314,6 +319,11 @@ SCENARIOS: Final = (
     Scenario("drift", change_what_drifts),
     Scenario("check", change_what_was_checked),
     Scenario("sync", commit_and_push),
+    Scenario("propose", proposals.change_from_the_chat, goes_on=_TURN),
+    Scenario("rest", proposals.change_from_here, goes_on=_TURN),
+    Scenario("revise", proposals.revise_what_waits, goes_on=_TURN),
+    Scenario("release", proposals.answer_and_release, goes_on=f"{_TURN}|disclosure"),
+    Scenario("program", proposals.change_by_a_program, goes_on="model|scratch"),
     Scenario("torn", die_while_changing, deaths=(("agent", _IN_BETWEEN, "after-commit", 1),)),
     Scenario("torn undo", die_while_undoing, deaths=(("agent", _IN_BETWEEN, "after-commit", 2),)),
     Scenario("swept", die_when_all_is_changed, deaths=(("agent", _AT_THE_END, "after-commit", 1),)),

@@ -72,6 +72,7 @@ def watch(*, half: str, notes: str, tree: str, kill: Sequence[Any] | None, ahead
         _watch_control(note)
         footprints.watch(note, Path(tree))
         _watch_git(note)
+        _watch_models(note)
     else:
         _watch_http(note)
         _watch_chat(note)
@@ -197,6 +198,47 @@ def _watch_git(note: Notes) -> None:
 
     vars(process)["_start"] = starting
     vars(push)["run_child"] = pushing
+
+
+def _watch_models(note: Notes) -> None:
+    from local_agent.proposers.codex.backend import CodexBackend
+    from local_agent.proposers.http.backend import HttpBackend
+    from local_agent.proposers.scratch_pool import ScratchPool
+
+    def watched(ask: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        async def asking(self: Any, turn: Any, emit: Callable[[Any], None]) -> Any:
+            spoken = False
+
+            def hearing(event: Any) -> None:
+                nonlocal spoken
+                if not spoken:
+                    spoken = True
+                    note("model answers", "after-effect")
+                emit(event)
+
+            note("model asked", "before-write")
+            reply = await ask(self, turn, hearing)
+            note("model answered", "after-effect")
+            return reply
+
+        return asking
+
+    def after(event: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        def around(real: Callable[..., Any]) -> Callable[..., Any]:
+            def calling(*args: Any, **named: Any) -> Any:
+                done = real(*args, **named)
+                note(f"scratch {event}", "after-commit")
+                return done
+
+            return calling
+
+        return around
+
+    for backend in (HttpBackend, CodexBackend):
+        _replace(backend, "ask", watched)
+    for taken in ("take_empty", "take_tree"):
+        _replace(ScratchPool, taken, after("lent"))
+    _replace(ScratchPool, "give_back", after("given back"))
 
 
 def _watch_control(note: Notes) -> None:

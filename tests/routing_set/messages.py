@@ -9,9 +9,9 @@ from typing import Final, Literal
 
 from common.model.intent import TaskKind
 
-Split = Literal["dev", "unseen", "other"]
+Split = Literal["dev", "unseen", "other", "fresh"]
 
-SPLITS: Final[tuple[Split, ...]] = ("dev", "unseen", "other")
+SPLITS: Final[tuple[Split, ...]] = ("dev", "unseen", "other", "fresh")
 NEVER_ACTS: Final = "never-acts"
 ACTS: Final = frozenset({TaskKind.CHANGE, TaskKind.RUN, TaskKind.GIT_SYNC})
 

@@ -64,21 +64,19 @@ async def infer(workspace: Workspace, wish: Wish, *, clock: Clock | None = None)
 def choose(wish: Wish, desk: Desk) -> Inference:
     """Return the recipes for a wish, the part that was named taken into account."""
     if wish.given:
-        return _one(of_person(wish.given), wish, desk)
-    top = _recipes(desk.folder(""), wish.goal, desk)
+        own = of_person(wish.given)
+        part = narrowed(own, wish.only, desk.files)
+        return _several([part or own], desk, is_part=part is not None)
+    folder = desk.folder("")
+    top = _recipes(folder, wish.goal, desk)
     if not wish.only and top:
         return _several(top, desk)
+    if part := _part(top, wish, desk) or _part(usual(folder, wish.goal), wish, desk):
+        return _several([part], desk, is_part=True)
     below = _below(wish, desk)
-    named = [recipe for recipe in below if _is_named(recipe.folder, wish.only)]
-    if len(top) == 1:
-        found = _one(top[0], wish, desk)
-        return found if found.narrowed or not named else _several(named, desk, narrowed=True)
-    if named and not top:
-        return _several(named, desk, narrowed=True)
-    found = _several(top or below, desk)
-    if len(found.recipes) == 1:
-        return _one(found.recipes[0], wish, desk)
-    return found
+    if named := [recipe for recipe in below if _is_named(recipe.folder, wish.only)]:
+        return _several(named, desk, is_part=True)
+    return _several(top or below, desk)
 
 
 @dataclass(slots=True)
@@ -177,14 +175,15 @@ def _is_named(folder: str, only: str) -> bool:
     return folder.casefold() in words or folder.rpartition("/")[2].casefold() in words
 
 
-def _one(recipe: Recipe, wish: Wish, desk: Desk) -> Inference:
-    part = narrowed(recipe, wish.only, desk.files) if wish.only else None
-    return Inference((part or recipe,), part is not None, tuple(desk.ignored))
+def _part(recipes: Sequence[Recipe], wish: Wish, desk: Desk) -> Recipe | None:
+    """Return the one of these that can run only what was named."""
+    parts = [part for one in recipes if (part := narrowed(one, wish.only, desk.files)) is not None]
+    return parts[0] if len(parts) == 1 else None
 
 
-def _several(recipes: Iterable[Recipe], desk: Desk, *, narrowed: bool = False) -> Inference:
+def _several(recipes: Iterable[Recipe], desk: Desk, *, is_part: bool = False) -> Inference:
     kept = tuple(dict.fromkeys(recipes))[:MAX_RECIPES]
-    return Inference(kept, narrowed and len(kept) == 1, tuple(desk.ignored))
+    return Inference(kept, is_part and len(kept) == 1, tuple(desk.ignored))
 
 
 def _is_python_test(path: str) -> bool:

@@ -46,11 +46,13 @@ class AgentDouble:
     Attributes:
         answers: By operation: what is answered last, or the error instead.
         events: By operation: what is told before.
+        silent: Operations that are never answered to their end.
     """
 
     def __init__(self, home: Home) -> None:
         self.answers: dict[str, Answer] = {}
         self.events: dict[str, list[Mapping[str, Any]]] = {}
+        self.silent: set[str] = set()
         self.asked: list[wire.Request] = []
         self._loop = asyncio.new_event_loop()
         self._server = ControlServer(wire.socket_path(home, {}), self, _Silent())
@@ -61,6 +63,8 @@ class AgentDouble:
         self.asked.append(request)
         for event in self.events.get(request.op, []):
             yield False, event
+        if request.op in self.silent:
+            await asyncio.Event().wait()
         # What waits is still as it was, unless a test says otherwise.
         known = "show" if request.op == "refresh" else request.op
         answer = self.answers.get(request.op, self.answers.get(known, {}))

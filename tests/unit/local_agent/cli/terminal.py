@@ -16,17 +16,28 @@ PATIENCE = 5.0
 
 
 @contextmanager
-def in_front(*arguments: str) -> Iterator[int]:
+def in_front(*arguments: str, term: str = "xterm") -> Iterator[int]:
     """Run a command in a pseudo-terminal."""
     command = [sys.executable, codexbridge.__file__, *arguments]
     pid, screen = pty.fork()
     if pid == 0:
-        os.execve(command[0], command, dict(os.environ) | {"TERM": "xterm"})  # noqa: S606 - no shell
+        os.execve(command[0], command, dict(os.environ) | {"TERM": term})  # noqa: S606 - no shell
     try:
         yield screen
     finally:
         os.close(screen)
         os.waitpid(pid, 0)
+
+
+def reads_all(screen: int) -> str:
+    """Read until the command ends, and return all that the screen showed."""
+    seen = b""
+    while True:
+        assert select.select([screen], [], [], PATIENCE)[0], f"the screen shows {seen!r}"
+        try:
+            seen += os.read(screen, 65536)
+        except OSError:  # the command has closed its side
+            return seen.decode("utf-8", "replace")
 
 
 def reads(screen: int, pattern: str) -> str:

@@ -48,6 +48,7 @@ def holds(agent: AgentDouble, diff: bytes) -> None:
     pieces = [diff[start : start + 100] for start in range(0, len(diff), 100)]
     agent.events["diff"] = [{"diff": base64.b64encode(piece).decode()} for piece in pieces]
     agent.answers["diff"] = {"bytes": len(diff), "sha256": hashlib.sha256(diff).hexdigest()}
+    agent.answers.setdefault("show", {"task": TASK, "approval": None})
 
 
 # -- apply -----------------------------------------------------------------------------------

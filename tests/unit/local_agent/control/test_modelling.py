@@ -33,6 +33,10 @@ DEEPSEEK = Configured(
 class Two:
     """Two models, of which one answers."""
 
+    def name(self) -> str:
+        """Return the one that is asked."""
+        return DEEPSEEK.name
+
     def configured(self) -> Sequence[Configured]:
         """Return both."""
         codex = Configured(

@@ -23,8 +23,20 @@ from local_agent.control.tasks import whole_task
 from local_agent.control.wire import REQUEST_BYTES, encode_event
 from local_agent.store.endings import write_ending
 from local_agent.store.tasks import NAME_FREE_AFTER_MS
+from local_agent.store.turns import StoredTurn
 from tests.sealed import LINE, Step, Wish, ending
 from tests.unit.local_agent.control.conftest import PATIENCE, Desk
+
+TURN = StoredTurn(
+    task_id="task-1",
+    model="mock",
+    at=1,
+    duration_ms=4200,
+    input_tokens=7,
+    output_tokens=3,
+    calls=1,
+    outcome="ok",
+)
 
 
 async def test_status_tells_the_surroundings_and_what_waits(desk: Desk) -> None:
@@ -83,9 +95,73 @@ async def test_what_a_model_said_at_length_leaves_room_for_its_task(desk: Desk) 
     create = desk.db.journal.tasks.create
     task = await desk.db.run(create, Wish(task_id="t1", short_id="T-0042", text="\x01" * 30_000), 1)
     said = json.dumps({"summary": "x", "details": "\x01" * 3_000_000})
-    told = whole_task(replace(task, proposal_json=said))
+    told = whole_task(replace(task, proposal_json=said), ())
     assert b'"error"' not in wire.encode_ok({"task": told, "approval": None})
     assert len(told["details"]) > 100_000
+
+
+async def test_a_proposal_is_told_with_its_files_its_turns_and_what_was_shown(desk: Desk) -> None:
+    create = desk.db.journal.tasks.create
+    await desk.db.run(create, Wish(task_id="task-1"), 1)
+    await desk.db.run(desk.db.journal.turns.add, TURN)
+    files = [{"path": f"{number}.py", "additions": 1, "deletions": 2} for number in range(120)]
+    result = {
+        "summary": "Proposed.",
+        "details": "The model says: …",
+        "rests": True,
+        "version": 2,
+        "revises": "T-0001",
+        "requires": {"mode": "local_approval"},
+        "proposal": {"type": "diff", "files": files},
+    }
+    for expected, state in pairwise(LINE):
+        context = json.dumps(Collected().explained())
+        await desk.change(
+            Step(
+                expected=expected,
+                state=state,
+                proposal_json=json.dumps(result),
+                context_json=context,
+            )
+        )
+        if state is TaskState.PROPOSAL_READY:
+            break
+    told = (await desk.ask("show", task="T-7K3F"))["task"]
+    assert (told["rests"], told["version"], told["revises"]) == (True, 2, "T-0001")
+    assert (told["proposal"], told["files"], told["files_more"]) == ("diff", files[:100], 20)
+    assert told["shown"] == {"files": 0, "bytes": 0}
+    (turn,) = told["turns"]
+    assert (turn["model"], turn["input_tokens"], turn["outcome"]) == ("mock", 7, "ok")
+    assert "task_id" not in turn
+    (row,) = (await desk.ask("tasks", all=False, limit=5))["tasks"]
+    assert (row["rests"], row["version"]) == (True, 2)
+    await desk.change(Step(expected=TaskState.PROPOSAL_READY, state=TaskState.WAITING_APPROVAL))
+    (row,) = (await desk.ask("tasks", all=False, limit=5))["tasks"]
+    assert (row["rests"], row["version"]) == (False, 2)
+
+
+async def test_files_with_long_names_leave_room_for_their_task(desk: Desk) -> None:
+    create = desk.db.journal.tasks.create
+    task = await desk.db.run(create, Wish(text="\x01" * 20_000), 1)
+    files = [{"path": "\x01" * 4000, "additions": 1, "deletions": 2}] * 500
+    said = json.dumps({"details": "\x01" * 200_000, "proposal": {"type": "diff", "files": files}})
+    told = whole_task(replace(task, proposal_json=said), [TURN] * 20)
+    assert b'"error"' not in wire.encode_ok({"task": told, "approval": None})
+
+
+async def test_who_watches_hears_which_task_it_is(desk: Desk) -> None:
+    await desk.db.run(desk.db.journal.tasks.create, Wish(), 1)
+    watching = asyncio.create_task(desk.steps("follow", task="T-7K3F"))
+    await desk.bus.read_by_someone(PATIENCE)
+    await desk.change(Step())
+    await desk.change(ending(Reason.CANCELLED, TaskState.ROUTED, TaskState.REJECTED))
+    steps = await watching
+    assert steps
+    assert all(value["short_id"] == "T-7K3F" for last, value in steps if not last)
+
+
+async def test_status_tells_that_no_model_is_asked(desk: Desk) -> None:
+    assert (await desk.ask("status"))["model"] is None
 
 
 @pytest.mark.requirement("R25")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
+from random import Random
+
 import pytest
 
 from common.diff.parse import parse_diff
 from common.diff.patching import patched
 from common.errors import InputError
-from local_agent.proposers.diffing import Change, Side, make_diff, with_renames
+from local_agent.proposers.diffing import MAX_LINES, Change, Side, make_diff, with_renames
 
 
 def _changed(old: bytes | None, new: bytes | None, path: str = "a") -> Change:
@@ -136,3 +139,31 @@ def test_what_no_diff_can_tell_is_refused(changes: list[Change], code: str) -> N
     with pytest.raises(InputError) as caught:
         make_diff(changes)
     assert caught.value.code == code
+
+
+def test_many_large_files_that_move_are_paired_when_they_are_the_same_and_soon() -> None:
+    # Each line of its own: comparing 80 times 80 of them by line takes minutes and gigabytes.
+    texts = [b"".join(b"%d %d\n" % (file, line) for line in range(6000)) for file in range(80)]
+    gone = [_changed(text, None, f"old/{file}") for file, text in enumerate(texts)]
+    same = [_changed(None, text, f"new/{file}") for file, text in enumerate(texts)]
+    other = [_changed(None, text + b"more\n", f"new/{file}") for file, text in enumerate(texts)]
+    began = time.process_time()
+    assert all(one.old_path for one in with_renames(gone + same))
+    assert not any(one.old_path for one in with_renames(gone + other))
+    assert time.process_time() - began < 5
+
+
+def test_a_text_that_takes_long_to_compare_is_refused_at_once() -> None:
+    # Two kinds of lines in no order: the comparison holds every other thread up for seconds.
+    random = Random(1)
+    old, new = (b"".join(random.choices([b"a\n", b"b\n"], k=MAX_LINES + 1)) for _ in range(2))
+    with pytest.raises(InputError) as caught:
+        make_diff([_changed(old, new)])
+    assert (caught.value.code, caught.value.facts["what"]) == ("diff.too-large", "lines")
+
+
+def test_a_small_change_of_a_file_with_very_many_lines_is_told() -> None:
+    old = b"a\n" * (4 * MAX_LINES)
+    new = old[: len(old) // 2] + b"b\n" + old[len(old) // 2 :]
+    (file,) = parse_diff(make_diff([_changed(old, new)])).files
+    assert (file.added, file.removed) == (1, 0)

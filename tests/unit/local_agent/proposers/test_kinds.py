@@ -346,6 +346,19 @@ async def test_what_a_model_is_shown_of_a_range_stays_within_the_limit(tmp_path:
     assert len(turn.prompt.encode()) < MAX_SHOWN_BYTES + 16_000 + 4_000
 
 
+@pytest.mark.parametrize("lang", LANGS)
+async def test_what_is_staged_and_a_branch_without_another(tmp_path: Path, lang: Lang) -> None:
+    shop = repository(tmp_path)
+    (tmp_path / "b.py").write_text("x = 3\n", encoding="utf-8")
+    subprocess.run(["git", "add", "-A"], cwd=tmp_path, env=IDENTITY, check=True)
+    assert "M b.py +1 −1" in (await reviewed(shop, "review what is staged", lang=lang)).summary
+    bare = tmp_path / "bare"
+    bare.mkdir()
+    subprocess.run(["git", "init", "-q"], cwd=bare, env=IDENTITY, check=True)
+    empty = await reviewed(placed(bare, {}), "review this branch", lang=lang)
+    assert empty.not_done
+
+
 async def test_local_changes_are_shown_as_they_were_collected(tmp_path: Path) -> None:
     shop = repository(tmp_path)
     placed(tmp_path, {"b.py": "x = 2\n"})

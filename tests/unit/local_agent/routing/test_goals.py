@@ -52,7 +52,9 @@ def test_the_goal_that_is_meant(text: str, goal: Goal | None) -> None:
 @pytest.mark.parametrize(
     ("text", "place"),
     [
-        ("build the backend", ""),
+        ("build the backend", "backend"),
+        ("build the project", ""),
+        ("编译一下 web", "web"),
         ("build it in backend", "backend"),
         ("lint src/api/", "src/api"),
         ("run the linter on src/app.ts", "src/app.ts"),

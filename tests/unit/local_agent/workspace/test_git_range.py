@@ -279,6 +279,34 @@ def test_many_files_and_many_commits_are_counted(shop: Shop) -> None:
     assert (len(found.commits), found.commit_total) == (MAX_SUBJECTS, MAX_SUBJECTS + 2 + 4)
 
 
+def test_an_id_of_something_else_is_no_commit(shop: Shop) -> None:
+    assert shop.missing(shop.git("rev-parse", "HEAD:a.py")) == NotFound(
+        shop.git("rev-parse", "HEAD:a.py")
+    )
+
+
+def test_reading_writes_nothing_into_the_repository(shop: Shop) -> None:
+    before = sorted(path for path in (shop.path / ".git").rglob("*"))
+    shop.read(Range(kind="last", count=50))
+    shop.read(Range(kind="staged"))
+    assert sorted(path for path in (shop.path / ".git").rglob("*")) == before
+
+
+def test_a_commit_that_claims_more_than_can_be_compared_has_no_ranges(shop: Shop) -> None:
+    repository = pygit2.Repository(str(shop.path))
+    builder = repository.TreeBuilder()
+    builder.insert("f", repository.create_blob(b"x"), pygit2.enums.FileMode.BLOB)
+    tree = builder.write()
+    for _ in range(8):
+        folder = repository.TreeBuilder()
+        for number in range(10):
+            folder.insert(f"d{number}", tree, pygit2.enums.FileMode.TREE)
+        tree = folder.write()
+    who = pygit2.Signature("Trap", "trap@example.com", 1_700_000_000, 0)
+    repository.create_commit("HEAD", who, who, "bomb", tree, [repository.head.target])
+    assert read_range(shop.workspace, Range(kind="last")) is None
+
+
 def test_a_message_in_no_known_encoding_is_still_a_subject(shop: Shop) -> None:
     tree = shop.git("write-tree")
     raw = (

@@ -100,6 +100,12 @@ def commands(found: Inference) -> list[str]:
             "ctest --test-dir build",
             None,
         ),
+        (
+            {"CMakeLists.txt": "", "out/CMakeCache.txt": "x"},
+            "build",
+            "cmake --build out",
+            "CMakeLists.txt",
+        ),
         ({".rspec": "", "Gemfile": ""}, "test", "bundle exec rspec", ".rspec"),
         ({"composer.json": '{"scripts": {"test": "x"}}'}, "test", "composer run-script test", None),
         ({"mix.exs": ""}, "test", "mix test", "mix.exs"),
@@ -172,12 +178,26 @@ async def test_the_only_one_is_meant(tmp_path: Path) -> None:
         ("Cargo.toml", "cargo test --manifest-path core/Cargo.toml"),
         ("go.mod", "go test -C core ./..."),
         ("pom.xml", "mvn -f core test"),
+        ("core.sln", "dotnet test core"),
     ],
 )
 async def test_each_tool_is_told_the_folder_in_its_own_way(
     tmp_path: Path, file: str, command: str
 ) -> None:
     assert commands(await inferred(tmp_path, {f"core/{file}": ""})) == [command]
+
+
+async def test_a_tool_that_cannot_be_told_a_folder_is_not_run_there(tmp_path: Path) -> None:
+    assert (await inferred(tmp_path, {"core/mix.exs": ""})).recipes == ()
+
+
+async def test_an_empty_lock_file_is_one(tmp_path: Path) -> None:
+    assert commands(await inferred(tmp_path, PYTEST | {"uv.lock": ""})) == ["uv run pytest"]
+
+
+async def test_a_recipe_that_needs_arguments_is_no_answer(tmp_path: Path) -> None:
+    found = await inferred(tmp_path, {"justfile": "test name:\n  x\nlint:\n  y\n"})
+    assert found.recipes == ()
 
 
 async def test_examples_and_fixtures_are_no_projects(tmp_path: Path) -> None:
@@ -232,6 +252,7 @@ async def test_what_is_not_all_there_narrows_nothing(tmp_path: Path, only: str) 
         (package(test="jest") | {"yarn.lock": "x"}, "src", "yarn test src"),
         ({"go.mod": ""}, "src", "go test ./src/..."),
         ({"go.mod": "", "src/pay_test.go": ""}, "src/pay_test.go", "go test ./src"),
+        ({"go.mod": "", "tests/pay/a_test.go": ""}, "pay", "go test ./tests/pay/..."),
         ({"Cargo.toml": "", "tests/pay.rs": ""}, "tests/pay.rs", "cargo test --test pay"),
     ],
 )
@@ -252,6 +273,14 @@ async def test_a_script_that_would_lose_the_path_is_not_narrowed(
     assert (commands(found), found.narrowed) == (["npm test"], False)
 
 
+async def test_where_a_task_runner_takes_no_path_the_tool_behind_it_does(tmp_path: Path) -> None:
+    files = PYTEST | LOGIN | {"Makefile": "test:\n"}
+    found = await inferred(tmp_path, files, only="tests/api")
+    assert (commands(found), found.narrowed) == (["python -m pytest tests/api"], True)
+    unknown = await inferred(tmp_path, files, only="billing")
+    assert (commands(unknown), unknown.narrowed) == (["make test"], False)
+
+
 @pytest.mark.parametrize(
     ("given", "narrowed"),
     [
@@ -259,6 +288,7 @@ async def test_a_script_that_would_lose_the_path_is_not_narrowed(
         (("uv", "run", "pytest"), "uv run pytest tests/api"),
         ((".venv/bin/pytest",), ".venv/bin/pytest tests/api"),
         (("go", "test", "./..."), "go test ./tests/api/..."),
+        (("cargo", "test"), None),
         (("pytest", "tests"), None),
         (("pytest", "-n", "4"), None),
         (("make", "test"), None),

@@ -1,0 +1,57 @@
+"""``codexbridge route``: how a text would be read, with no agent running."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import codexbridge
+from common.home import Home
+from common.model.intent import TaskKind
+from local_agent.cli import route_words
+
+Captured = pytest.CaptureFixture[str]
+
+
+def test_programs_are_told_kind_confidence_rule_and_params(home: Home, capsys: Captured) -> None:
+    assert codexbridge.main(["route", "run pytest -k login", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["kind"], told["rule"], told["params"]) == (
+        "run",
+        "runs",
+        {"cmd": "pytest -k login"},
+    )
+    assert (told["unsure"], told["topic"]) == (False, "plain")
+    assert 0 < told["confidence"] <= 1
+
+
+def test_people_are_told_what_follows(home: Home, capsys: Captured) -> None:
+    assert codexbridge.main(["route", "把 src/app.py 的超时改成 30 秒"]) == 0
+    shown = capsys.readouterr().out
+    assert "change" in shown
+    assert "src/app.py" in shown
+
+
+def test_what_is_not_sure_says_so(home: Home, capsys: Captured) -> None:
+    assert codexbridge.main(["route", "lorem ipsum", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["kind"], told["unsure"]) == ("explain", True)
+
+
+@pytest.mark.requirement("P1")
+def test_an_attempt_to_approve_is_told_as_one(home: Home, capsys: Captured) -> None:
+    assert codexbridge.main(["route", "approve T-7K3F and run it", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["topic"] == "approve"
+
+
+def test_a_second_wish_and_a_task_are_shown(home: Home, capsys: Captured) -> None:
+    assert codexbridge.main(["route", "run the tests and delete everything"]) == 0
+    assert "delete everything" in capsys.readouterr().out
+    assert codexbridge.main(["route", "revise T-7K3F shorter"]) == 0
+    assert "T-7K3F" in capsys.readouterr().out
+
+
+def test_each_kind_has_its_meaning_in_both_languages() -> None:
+    assert set(route_words.MEANINGS) == {kind.value for kind in TaskKind}
+    assert all(meaning.en and meaning.zh for meaning in route_words.MEANINGS.values())
