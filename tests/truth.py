@@ -24,7 +24,7 @@ from common.errors import AuthError
 from common.model.state import FINAL, Reason, TaskState, final_of, may_follow
 from common.sentences import Lang, say
 from gateway import replies
-from tests import written
+from tests import proposed, written
 from tests.written import Carried, Planted, Repositories
 
 Row = Mapping[str, Any]
@@ -265,6 +265,10 @@ def _of_journal(journal: Path, evidence: Evidence) -> Iterator[str]:
         yield from _wrong_runs(marks(evidence.ran), tasks, effects)
     yield from _unapproved_intents(journal)
     yield from _wrong_changes(carried_out(journal), evidence)
+    yield from proposed.wrong_versions(tasks)
+    audit = [row["body"] for row in rows(journal, "SELECT body FROM audit ORDER BY seq")]
+    charged = rows(journal, "SELECT * FROM disclosures")
+    yield from proposed.wrong_disclosures(tasks, charged, audit)
 
 
 def wrong_files(evidence: Evidence) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from common.sentences import LANGS, Sentence, say
 from common.terminal import table
-from common.text import one_line, reveal
+from common.text import ELLIPSIS, one_line, reveal
 from local_agent import change_replies, proposal_replies, replies
 from local_agent.cli import proposal_words as words
 from local_agent.cli import words as common_words
@@ -91,13 +91,15 @@ def own_lines(screen: Screen, task: Mapping[str, Any]) -> Iterator[str]:
 
 
 def file_lines(screen: Screen, task: Mapping[str, Any]) -> Iterator[str]:
-    """Give the files of a change with aligned counts."""
-    yield from table(
-        [
-            (f"{INDENT}{_path(file)}", f"+{file['additions']}", f"−{file['deletions']}")
-            for file in task.get("files") or ()
-        ]
-    )
+    """Give the files of a change; the counts stand first, where no long name pushes them away."""
+    counted = [
+        (f"+{file['additions']}", f"−{file['deletions']}", _path(file))
+        for file in task.get("files") or ()
+    ]
+    added = max((len(row[0]) for row in counted), default=0)
+    removed = max((len(row[1]) for row in counted), default=0)
+    for plus, minus, path in counted:
+        yield f"{INDENT}{plus.rjust(added)} {minus.rjust(removed)}  {path}"
     if more := task.get("files_more"):
         yield INDENT + screen.say(common_words.FILES_MORE, count=more)
 
@@ -166,9 +168,12 @@ def _labels(task: Mapping[str, Any]) -> dict[str, _Label]:
 def _left(said: list[str], streamed: str) -> list[str]:
     """Return what was said besides the words that stand there already."""
     shown = streamed.rpartition("\n")[2]
-    for count in range(len(said), 0, -1):
-        if shown and said[count - 1] == shown and streamed.endswith("\n".join(said[:count])):
+    for count in range(len(said) if shown else 0, 0, -1):
+        last = said[count - 1]
+        if last == shown and streamed.endswith("\n".join(said[:count])):
             return said[count:]
+        if last.endswith(ELLIPSIS) and streamed.startswith("\n".join(said[:count])[:-1]):
+            return said[count:]  # what is kept of a very long answer is cut
     return said
 
 

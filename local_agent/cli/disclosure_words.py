@@ -32,9 +32,9 @@ DAILY_BYTES: Final = Sentence(
 HERE_ALONE: Final = Sentence(en="Here alone", zh="仅本机")
 IS_SET: Final = Sentence(
     en="{name}: the chat may be told {level}; at most {reads} answers and {size} a day to each "
-    "member. It counts from the next request on.",
+    "member. It counts from the next answer on.",
     zh="{name}：聊天可得知{level}；每位成员每天最多 {reads} 次回答、共 {size}。"
-    "自下一个请求起生效。",
+    "自下一个回答起生效。",
 )
 LEVELS: Final[Mapping[str, Sentence]] = {
     "summary": Sentence(en="summaries", zh="摘要"),

@@ -29,9 +29,15 @@ NAME_OR_ASKED: Final = Sentence(
 )
 DELETE: Final = Sentence(en="remove the stored key", zh="删除已存的密钥")
 NONE: Final = Sentence(
-    en="No model is configured: requests are answered with a plan at most. How to connect one: "
-    "docs/how-to/models.md",
-    zh="没有配置模型：对请求最多只给出计划。接入方法见 docs/how-to/models.zh-CN.md",
+    en="No model is configured: what needs one is not done. To connect one, write it into\n"
+    "{file}, such as",
+    zh="没有配置模型：需要模型的请求不会进行。如需接入，请写入\n{file}，例如",
+)
+NONE_NEXT: Final = Sentence(
+    en="then store its key (codexbridge models key {name}), start the agent again and try it\n"
+    "(codexbridge models test). More: docs/how-to/models.md",
+    zh="然后存入密钥（codexbridge models key {name}），重新启动代理并测试\n"
+    "（codexbridge models test）。详见 docs/how-to/models.zh-CN.md",
 )
 ASKED: Final = Sentence(en="asked", zh="使用中")
 EXPERIMENTAL: Final = Sentence(en="experimental", zh="实验性")

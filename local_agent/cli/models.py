@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from common.errors import CodexBridgeError, InputError
 from common.home import Home, find_home
@@ -22,6 +22,15 @@ from local_agent.control.client import call, stream
 
 if TYPE_CHECKING:
     import argparse
+
+_EXAMPLE_NAME: Final = "deepseek"
+_EXAMPLE: Final = (
+    f"[models.{_EXAMPLE_NAME}]",
+    'kind = "http"',
+    'model = "deepseek-chat"',
+    'base_url = "https://api.deepseek.com/v1"',
+    'json_mode = "object"',
+)
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
@@ -67,7 +76,7 @@ def _list(home: Home, screen: Screen, environ: Mapping[str, str], *, as_json: bo
     if as_json:
         print_json(told)
     elif not told["models"]:
-        screen.tell(model_words.NONE)
+        _tell_how(home, screen)
     for model in () if as_json else told["models"]:
         print(_head(model, screen))
         rows = [
@@ -78,6 +87,14 @@ def _list(home: Home, screen: Screen, environ: Mapping[str, str], *, as_json: bo
             rows.append((model_words.FAILED_LABEL, _failed(failed, screen)))
         for label, value in rows:
             print(f"  {screen.ink('dim', screen.say(label, days=told['days']))}  {value}")
+
+
+def _tell_how(home: Home, screen: Screen) -> None:
+    from local_agent.settings import SETTINGS_FILE
+
+    screen.tell(model_words.NONE, file=home.config / SETTINGS_FILE)
+    print("\n".join(f"  {line}" for line in _EXAMPLE))
+    screen.tell(model_words.NONE_NEXT, name=_EXAMPLE_NAME)
 
 
 def _head(model: Mapping[str, Any], screen: Screen) -> str:

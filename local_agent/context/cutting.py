@@ -18,6 +18,7 @@ from common.text import clip_bytes, strip_ansi
 
 MAX_LINE_BYTES: Final = 2000  # of one line; generated files have lines as long as themselves
 _READ_CHARS: Final = 4 * MAX_LINE_BYTES  # of a line that are looked through before it is clipped
+_WORD_CHARS: Final = 1024  # of a word that is cut with its line, at most
 _MARGIN: Final = 200  # lines around what is shown, so that no rule sees half of a key
 _AROUND: Final = (120, 60, 30, 15, 8, 4, 2, 1, 0)  # lines shown before and after one that matters
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -47,7 +48,14 @@ def readable(content: bytes) -> list[str]:
     lines = content.decode("utf-8", "replace").split("\n")
     if not lines[-1]:
         lines.pop()
-    return [_plain(line[:_READ_CHARS]) for line in lines]
+    return [_plain(_begun(line)) for line in lines]
+
+
+def _begun(line: str) -> str:
+    """Return what is looked at of a line: of a word that is cut, which may be a secret, nothing."""
+    if len(line) <= _READ_CHARS:
+        return line
+    return line[: max(line.rfind(" ", 0, _READ_CHARS), _READ_CHARS - _WORD_CHARS)]
 
 
 def _plain(line: str) -> str:

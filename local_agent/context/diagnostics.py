@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from common.redact import redact
 from common.text import clip_bytes, one_line, strip_ansi
 
 MAX_DIAGNOSTICS: Final = 100
@@ -140,7 +141,9 @@ def _one(
 ) -> Iterator[Diagnostic]:
     name = _relative(path, workspace) if isinstance(path, str) else None
     if name is not None:
-        text = one_line(message, MAX_MESSAGE_BYTES) if isinstance(message, str) else ""
+        # Secrets first: of one that is cut, nobody knows the half.
+        text = redact(message[:_MAX_LINE_CHARS]) if isinstance(message, str) else ""
+        text = one_line(text, MAX_MESSAGE_BYTES)
         text = re.sub(r"^(?:fatal )?(?:error|warning|note)[:\s]\s*", "", text.lstrip("-: "))
         yield Diagnostic(name, _number(line), _number(column), level, text)
 

@@ -14,6 +14,7 @@ from common import dsl
 from common.clock import Clock
 from common.errors import StateError
 from common.model.state import FINAL, TaskState
+from common.redact import redact
 from common.sentences import Lang, say
 from common.text import one_line
 from local_agent import replies
@@ -67,7 +68,8 @@ class OpenTasks:
 
     async def line(self, task: Task, lang: Lang) -> str:
         """Return the short ID, where the task stands, and what was asked."""
-        what = one_line(task.text, _WHAT_BYTES)
+        # Secrets first: the beginning of one is not recognised any more.
+        what = one_line(redact(task.text), _WHAT_BYTES)
         state = await self._state(task, lang)
         return say(replies.TASK_ROW, lang, short_id=task.short_id, state=state, what=what)
 

@@ -83,14 +83,16 @@ class Conversation:
             said.append(task.text)
             result = _result(task)
             before = result.revises if result else None
-            task = await self._named(before) if before else None
+            task = await self._named(before, first) if before else None
         return said[::-1]
 
-    async def _named(self, short_id: str) -> Task | None:
+    async def _named(self, short_id: str, asker: Task) -> Task | None:
         try:
-            return await self._store.named(short_id)
+            task = await self._store.named(short_id)
         except StateError:
             return None  # it is forgotten by now
+        # Whoever was given its name since may be another.
+        return task if may_see(asker, task) else None
 
 
 class ReviseProposer:

@@ -68,24 +68,44 @@ class Disclosure:
         self._clock = clock
 
     async def admit(
-        self, task: Task, workspace: Workspace | None, context: Context
+        self, task: Task, workspace: Workspace | None, context: Context, *, asks: bool
     ) -> Proposed | None:
-        """Count a read before a model is shown anything; or return why it is not made today.
+        """Count a read before a model is asked; or return why it is not made today.
 
-        What was collected and is not shown to anybody counts once it is answered from.
+        What was collected and is not shown to anybody counts once it is answered from.  Without a
+        workspace there is nobody's day to count it in, so no model works for the chat.
+
+        Args:
+            asks: A model is asked, whatever it is shown.
 
         Raises:
             StoreError: it could not be audited, so nothing may be read.
         """
-        if workspace is None or not _is_remote_read(task):
+        if not _is_remote_read(task):
             return None
+        if workspace is None:
+            nowhere = answer(say(replies.NO_WORKSPACE, task.lang))
+            return replace(nowhere, not_done=True) if asks else None
         reader, files = self._reader(task, workspace), _files(context)
         book = self._db.journal.disclosures
-        if context.pieces:
+        if context.pieces or asks:
             over = await self._db.run(book.begin, reader, _reading(task, workspace, files))
         else:
             over = await self._db.run(book.exhausted, reader, task_id=task.task_id)
         return self._refused(over, task, workspace) if over else None
+
+    async def charge(self, task: Task, workspace: Workspace | None) -> bool:
+        """Count a request before a model is asked what it is; False when that is too much.
+
+        Raises:
+            StoreError: it could not be counted.
+        """
+        if task.source != "wecom":
+            return True
+        if workspace is None:
+            return False
+        book = self._db.journal.disclosures
+        return not await self._db.run(book.charge, self._reader(task, workspace), task.task_id)
 
     async def release(
         self, task: Task, workspace: Workspace | None, found: Proposed, context: Context

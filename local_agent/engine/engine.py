@@ -24,6 +24,7 @@ from common.seal import Seal
 from common.sentences import same
 from local_agent.approval.records import Notice
 from local_agent.engine import summaries
+from local_agent.engine.answers import may_see
 from local_agent.engine.approving import Approving
 from local_agent.engine.checking import Checking
 from local_agent.engine.ports import Copies, Gate, NewTask, TaskStore
@@ -199,12 +200,17 @@ class Engine:
                     theirs.stop.set()
 
     async def _other_versions(self, revised: str, task: Task) -> list[Task]:
-        """Return the version before, and those made of it besides, that may still be applied."""
+        """Return the version before, and those made of it besides, that may still be applied.
+
+        What was made of it at this machine is not for a member to end.
+        """
         others = [one for one in await self._store.open_tasks() if one.task_id != task.task_id]
         return [
             one
             for one in others
-            if _may_be_applied(one) and revised in (one.short_id, _result(one).revises)
+            if may_see(task, one)
+            and _may_be_applied(one)
+            and revised in (one.short_id, _result(one).revises)
         ]
 
     async def show_again(self, task_id: str) -> None:

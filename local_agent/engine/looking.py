@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from typing import Final
 
@@ -10,12 +9,12 @@ from common.errors import StateError
 from common.model.intent import TaskIntent, TaskKind
 from local_agent.context.collector import Around, Collected, Collector
 from local_agent.engine.conversation import Conversation
+from local_agent.engine.slots import Slots
 from local_agent.routing.params import find_files, find_identifiers
 from local_agent.routing.router import Routed
 from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace
 
-AT_ONCE: Final = 4  # tasks that read a workspace at the same time
 _KINDS: Final = frozenset({TaskKind.EXPLAIN, TaskKind.CHANGE, TaskKind.DIAGNOSE, TaskKind.REVIEW})
 _TOPICS: Final = frozenset({"plain", "plan", "patch", "revise"})
 _NAMED_IN: Final = 2000  # characters of the text in which names are looked for
@@ -27,7 +26,7 @@ class Looking:
     def __init__(self, collector: Collector, conversation: Conversation) -> None:
         self._collector = collector
         self._conversation = conversation
-        self._readers = asyncio.Semaphore(AT_ONCE)
+        self._readers = Slots()
 
     async def into(
         self, workspace: Workspace, task: Task, routed: Routed, intent: TaskIntent
@@ -37,7 +36,7 @@ class Looking:
             return Collected()
         text = routed.subject + await self._before(task, routed)
         named = text[:_NAMED_IN]
-        async with self._readers:
+        async with self._readers.taken(task):
             return await self._collector.collect(
                 workspace,
                 files=tuple(dict.fromkeys((*(intent.params.files or ()), *find_files(named)))),

@@ -178,9 +178,13 @@ class Disclosure(Protocol):
     """What is read for the chat, and what it is told of it (`local_agent.engine.disclosing`)."""
 
     async def admit(
-        self, task: Task, workspace: Workspace | None, context: Collected
+        self, task: Task, workspace: Workspace | None, context: Collected, *, asks: bool
     ) -> Proposed | None:
-        """Count a read before a model is shown anything; or return why it is not made today."""
+        """Count a read before a model is asked; or return why it is not made today."""
+        ...
+
+    async def charge(self, task: Task, workspace: Workspace | None) -> bool:
+        """Count a request before a model is asked what it is; False when that is too much."""
         ...
 
     async def release(

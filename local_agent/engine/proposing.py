@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from common.clock import Clock
 from common.errors import AuthError, StoreError
@@ -27,12 +28,17 @@ from local_agent.proposers.coding import Chosen, CodingProposer, Lend
 from local_agent.proposers.git_sync import GitSyncProposer
 from local_agent.proposers.none import NoModel
 from local_agent.proposers.review import ReviewProposer
-from local_agent.proposers.run import RunProposer
-from local_agent.proposers.search import SearchProposer
+from local_agent.proposers.run import Project, RunProposer
+from local_agent.proposers.search import Lookup, SearchProposer
+from local_agent.routing import goals, ranges, searches
 from local_agent.routing.router import Router
 from local_agent.settings import AgentSettings
 from local_agent.workspace import files, git
+from local_agent.workspace.git_names import NotFound
+from local_agent.workspace.git_range import Range, RangeChanges, read_range
+from local_agent.workspace.project.infer import infer
 from local_agent.workspace.registry import Workspace
+from local_agent.workspace.searching import search_for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,12 +104,19 @@ class Proposing:
                 TaskKind.STATUS: StatusProposer(open_tasks, sandbox=self.sandbox),
                 TaskKind.RUN: RunProposer(
                     read_argv,
+                    project=Project(
+                        find_goal=goals.find_goal,
+                        find_place=goals.find_place,
+                        infer=partial(infer, clock=self.clock),
+                    ),
                     allowed=self.settings.allow_run_terminal,
                     default_test_command=self.settings.default_test_command,
                 ),
-                TaskKind.SEARCH: SearchProposer(self._search),
+                TaskKind.SEARCH: SearchProposer(
+                    Lookup(read=searches.find_search, search=partial(search_for, clock=self.clock))
+                ),
                 TaskKind.GIT_SYNC: GitSyncProposer(self.syncer.plan),
-                TaskKind.REVIEW: ReviewProposer(git.local_changes),
+                TaskKind.REVIEW: coding,
                 TaskKind.EXPLAIN: coding,
                 TaskKind.CHANGE: coding,
                 TaskKind.DIAGNOSE: coding,
@@ -128,6 +141,7 @@ class Proposing:
             lend=self.mind.lend,
             keep=self.blobs.put,
             allowed=self.settings.allow_apply_patch,
+            review=ReviewProposer(git.local_changes, ranges=_Ranges()),
         )
 
     def _choose(self) -> Chosen | None:
@@ -188,3 +202,13 @@ def read_argv(line: str) -> tuple[str, ...] | None:
         InputError: ``command.*``.
     """
     return read_command_line(line).argv
+
+
+class _Ranges:
+    """Changes between two states of a repository, by their names."""
+
+    def find(self, text: str) -> Range:
+        return ranges.find_range(text)
+
+    async def read(self, workspace: Workspace, wanted: Range) -> RangeChanges | NotFound | None:
+        return await asyncio.to_thread(read_range, workspace, wanted)

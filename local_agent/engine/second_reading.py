@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Final
 
 from common.errors import InputError
+from common.redact import redact
 from local_agent.errors import ModelError
 from local_agent.proposers.coding import Chosen
 from local_agent.proposers.model import ModelEvent, Turn
@@ -40,16 +41,22 @@ class SecondReading:
         self._enabled = enabled
         self._threshold = threshold
 
+    def is_wanted(self, routed: Routed) -> bool:
+        """Tell whether a text is unclear, and there is a model that may be asked about it."""
+        wanted = self._enabled and routed.unsure and bool(routed.subject)
+        return wanted and self._choose() is not None
+
     async def of(self, task: Task, routed: Routed) -> Routed:
         """Return the better reading, or the one that stands."""
-        chosen = self._choose() if self._enabled else None
-        if chosen is None or not routed.subject:
+        chosen = self._choose()
+        if chosen is None:
             return routed
         nonce = secrets.token_hex(8)
         turn = Turn(
             task_id=task.task_id,
             instructions=classify_instructions(nonce),
-            prompt=classify_prompt(routed.subject[:MAX_CHARS], nonce),
+            # Secrets first: the beginning of one is not recognised any more.
+            prompt=classify_prompt(redact(routed.subject)[:MAX_CHARS], nonce),
             want="json",
             schema=classification_schema(),
         )

@@ -9,6 +9,7 @@ from functools import partial
 
 from common.errors import CodexBridgeError
 from common.model.state import Reason, TaskState
+from common.redact import redact
 from common.seal_payloads import SealedChange
 from common.sentences import Lang, Sentence, Words, explain, say
 from common.text import one_line, reveal
@@ -47,7 +48,7 @@ def of_ending(outcome: Outcome, command: str, lang: Lang) -> str:
     head = say(
         _ending(outcome),
         lang,
-        command=one_line(command, COMMAND_BYTES),
+        command=one_line(redact(command), COMMAND_BYTES),
         duration=replies.render_duration(outcome.duration_ms, lang),
         exit_code=outcome.exit_code,
         signal=outcome.signal,
@@ -150,7 +151,7 @@ def of_unknown(lang: Lang) -> str:
 
 def of_interruption(command: str | None, lang: Lang) -> str:
     """Return that nobody knows how it ended."""
-    shown = one_line(command or "?", COMMAND_BYTES)
+    shown = one_line(redact(command or "?"), COMMAND_BYTES)
     return say(replies.UNKNOWN, lang, command=shown)
 
 

@@ -35,6 +35,7 @@ from local_agent.store.endings import write_ending
 from local_agent.store.tasks import Task
 
 CHAT_SUMMARY_BYTES: Final = 1_700  # of WeCom's 2,048; the gateway puts machine and ID in front
+_READ_BYTES: Final = 65_536  # of a text that are looked at before it is cut: this is the event loop
 _SILENT: Final = same("")
 
 
@@ -210,7 +211,7 @@ def _compact(shown: Mapping[str, Any]) -> str:
 
 def for_chat(text: str, limit: int) -> str:
     """Return a text as it may leave for the chat: no secret, nothing hidden, bounded in bytes."""
-    return clip_bytes(reveal(redact(text)), limit)
+    return clip_bytes(reveal(redact(clip_bytes(text, _READ_BYTES))), limit)
 
 
 def _state_changed(task: Task, state: TaskState, message: str) -> TaskStateChanged:

@@ -11,6 +11,7 @@ from common.errors import InputError
 from common.model.intent import TaskIntent, TaskKind
 from common.model.proposal import Diff, TaskResult
 from common.model.state import TaskState
+from common.redact import redact
 from common.sentences import Lang, say
 from common.text import one_line
 from local_agent import replies
@@ -20,6 +21,7 @@ from local_agent.engine.looking import Looking
 from local_agent.engine.ports import Disclosure, Workspaces
 from local_agent.engine.run import Run, unless_stopped
 from local_agent.engine.second_reading import SecondReading
+from local_agent.engine.slots import Slots
 from local_agent.engine.streaming import Streams
 from local_agent.engine.task import TaskLog
 from local_agent.proposers.base import Asked, Proposed, Proposer
@@ -27,10 +29,10 @@ from local_agent.routing.router import Routed, Router, Topic
 from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace
 
-AT_ONCE: Final = 4  # tasks that read a workspace at the same time, and as many that ask a model
 _ASKS_A_MODEL: Final = frozenset(
     {TaskKind.EXPLAIN, TaskKind.CHANGE, TaskKind.DIAGNOSE, TaskKind.REVIEW}
 )
+_OF_A_MODEL: Final = frozenset({Topic.PLAIN, Topic.PLAN, Topic.PATCH, Topic.REVISE})
 _QUOTED_BYTES: Final = 120  # of the asker's own words
 
 
@@ -89,8 +91,8 @@ class Understanding:
         self._disclosure = disclosure
         self._streams = streams
         self._workspaces = workspaces
-        self._readers = asyncio.Semaphore(AT_ONCE)
-        self._turns = asyncio.Semaphore(AT_ONCE)
+        self._readers = Slots()
+        self._turns = Slots()
 
     async def route(self, task: Task, run: Run) -> Task:
         """RECEIVED → ROUTED.
@@ -99,8 +101,8 @@ class Understanding:
             StoppedError: the task was cancelled.
         """
         routed = self._read(task)
-        if routed.unsure:
-            routed = await unless_stopped(run, self._second_reading.of(task, routed))
+        if self._second_reading.is_wanted(routed):
+            routed = await unless_stopped(run, self._read_again(task, routed))
         return await self._log.routed(task, routed.intent)
 
     async def collect(self, task: Task, run: Run) -> Task:
@@ -128,10 +130,12 @@ class Understanding:
         # How the words were read follows from the text alone, so it is read again, not stored.
         routed = self._read(task)
         workspace = await self._workspace(task)
-        found = await self._disclosure.admit(task, workspace, context)
+        asks = _intent(task).kind in _ASKS_A_MODEL and routed.topic in _OF_A_MODEL
+        found = await self._disclosure.admit(task, workspace, context, asks=asks)
         if found is None:
             made = self._proposed(task, routed, workspace, context)
             found = await unless_stopped(run, made)
+            workspace = await self._as_set_now(workspace)
             found = await self._disclosure.release(task, workspace, found, context)
         task = await self._log.proposed(task, _result(task, routed, found))
         run.context = None  # it may be days until a person decides
@@ -144,7 +148,7 @@ class Understanding:
         proposer = self._proposers.for_task(task, routed.topic, kind)
         # Whoever asks for the status does not wait for the models of others.
         turn = self._turns if kind in _ASKS_A_MODEL else self._readers
-        async with turn, self._streams.flowing(task) as emit:
+        async with turn.taken(task), self._streams.flowing(task) as emit:
             return await proposer.propose(
                 Asked(
                     task_id=task.task_id,
@@ -167,6 +171,25 @@ class Understanding:
                     emit=emit,
                 )
             )
+
+    async def _read_again(self, task: Task, routed: Routed) -> Routed:
+        if not await self._disclosure.charge(task, await self._workspace(task)):
+            return routed
+        async with self._turns.taken(task):
+            return await self._second_reading.of(task, routed)
+
+    async def _as_set_now(self, workspace: Workspace | None) -> Workspace | None:
+        """Return a workspace with what may be told of it by now: a model may have worked for long.
+
+        Raises:
+            InputError: ``workspace.gone``: it was taken off the list meanwhile.
+        """
+        if workspace is None:
+            return None
+        found = await asyncio.to_thread(self._workspaces.at, str(workspace.path))
+        if found is None:
+            raise InputError("workspace.gone", path=workspace.path)
+        return found
 
     async def _collected_again(self, task: Task, run: Run) -> Collected:
         """Collect what a restart has lost, from the files of now, and account for that."""
@@ -226,7 +249,8 @@ def _with_left(summary: str, routed: Routed, lang: Lang) -> str:
     """Return the summary with what is not taken up before it, where a long list cannot hide it."""
     if not routed.left:
         return summary
-    taken, left = (one_line(text, _QUOTED_BYTES) for text in (routed.taken, routed.left))
+    # Secrets first: the beginning of one is not recognised any more.
+    taken, left = (one_line(redact(text), _QUOTED_BYTES) for text in (routed.taken, routed.left))
     return f"{say(replies.LEFT_OVER, lang, taken=taken, left=left)}\n{summary}"
 
 

@@ -18,7 +18,7 @@ from common.errors import InputError
 from common.model.intent import TaskKind
 from common.model.proposal import Answer, LocalApproval, Plan
 from common.sentences import Lang, explain, say
-from common.text import one_line, reveal
+from common.text import clip_bytes, one_line, reveal
 from local_agent import proposal_replies as words
 from local_agent import replies
 from local_agent.error_texts import ERRORS
@@ -28,7 +28,7 @@ from local_agent.proposers.diffs import diff_proposal, told
 from local_agent.proposers.model import Backend, Refusal, Reply, Scratch, Turn
 from local_agent.proposers.prompt import Job, instructions, prompt
 from local_agent.proposers.review import ReviewProposer, summed_up, to_show
-from local_agent.proposers.revising import seed, with_seeded
+from local_agent.proposers.revising import as_shown, seed, with_seeded
 from local_agent.workspace.registry import Workspace
 
 _EDITING: Final[frozenset[Job]] = frozenset({"change", "diagnose"})
@@ -37,6 +37,7 @@ _JOBS: Final[dict[TaskKind, Job]] = {
     TaskKind.DIAGNOSE: "diagnose",
     TaskKind.REVIEW: "review",
 }
+MAX_SAID_BYTES: Final = 65_536  # of a model's words, for people: far more than anybody reads
 _COMMAND_BYTES: Final = 300
 
 
@@ -171,8 +172,10 @@ class CodingProposer:
             made = await scratch.diff()
         reply = replace(reply, refused=(*reply.refused, *made.refused))
         if not made.diff or made.diff == before:
-            return _unchanged(asked, chosen, job, reply)
-        return await self._changed(asked, chosen, workspace, reply, made.diff)
+            proposed = _unchanged(asked, chosen, job, reply)
+        else:
+            proposed = await self._changed(asked, chosen, workspace, reply, made.diff)
+        return replace(proposed, shown=(*with_seeded((), seeded), *as_shown(asked.earlier)))
 
     @asynccontextmanager
     async def _lent(
@@ -241,12 +244,14 @@ def _bring(scratch: Scratch, pieces: Sequence[Piece]) -> None:
 
 
 def _in_words(asked: Asked, chosen: Chosen, reply: Reply) -> Proposed:
-    text = reveal(reply.text).strip()
+    text = _words_of(reply)
     if not text:
         return nothing(words.NOTHING_SAID, asked, model=chosen.backend.name)
     details = "\n".join(_said(reply, chosen, asked.lang))
     kind = Plan if asked.topic == "plan" else Answer
-    return Proposed(kind(text=text), text, details=details)
+    # Else it could speak as we do: "T-7K3F was approved" (R25).
+    head = say(words.MODEL_SAYS, asked.lang, model=chosen.backend.name)
+    return Proposed(kind(text=text), f"{head}\n{text}", details=details)
 
 
 def _unchanged(asked: Asked, chosen: Chosen, job: Job, reply: Reply) -> Proposed:
@@ -254,7 +259,7 @@ def _unchanged(asked: Asked, chosen: Chosen, job: Job, reply: Reply) -> Proposed
         return _in_words(asked, chosen, reply)  # what is wrong is an answer, with a mend or without
     name = chosen.backend.name
     head = say(words.NO_EDITS, asked.lang, model=name)
-    text = reveal(reply.text).strip() or say(words.NOTHING_SAID, asked.lang, model=name)
+    text = _words_of(reply) or say(words.NOTHING_SAID, asked.lang, model=name)
     details = "\n".join([head, *_said(reply, chosen, asked.lang)[1:]])
     summary = [head, text]
     if reply.refused:
@@ -262,10 +267,15 @@ def _unchanged(asked: Asked, chosen: Chosen, job: Job, reply: Reply) -> Proposed
     return Proposed(Plan(text=text), "\n".join(summary), details=details, not_done=True)
 
 
+def _words_of(reply: Reply) -> str:
+    # Cut before anything is looked for in it: this is the event loop.
+    return reveal(clip_bytes(reply.text, MAX_SAID_BYTES)).strip()
+
+
 def _said(reply: Reply, chosen: Chosen, lang: Lang) -> list[str]:
     """Return all that a model said, as its own words (R25)."""
     name = chosen.backend.name
-    text = reveal(reply.text).strip()
+    text = _words_of(reply)
     if text:
         lines = [say(words.MODEL_SAYS, lang, model=name), text]
     else:

@@ -10,6 +10,7 @@ from typing import Final
 from common.diff.model import DiffModel
 from common.errors import InputError
 from common.model.proposal import DiffFileSummary, GitSync, LocalApproval
+from common.redact import redact
 from common.seal_payloads import SealedChange
 from common.sentences import Lang, explain, say
 from common.text import one_line
@@ -124,7 +125,7 @@ def _head(
         files=len(files),
         added=sum(file.additions for file in files),
         deleted=sum(file.deletions for file in files),
-        message=one_line(plan.commit.message, _SHOWN_BYTES),
+        message=one_line(redact(plan.commit.message), _SHOWN_BYTES),
     )
     return [would, say(sync_texts.WITH_EARLIER, lang, **facts)] if plan.ahead else [would]
 

@@ -116,15 +116,17 @@ def classify_prompt(request: str, nonce: str) -> str:
 def _piece(piece: Piece, nonce: str, *, numbered: bool) -> str:
     lines = piece.text.removesuffix("\n").split("\n")
     name = piece.kind.upper()
+    of_file = bool(piece.path) and piece.kind != "changes"  # a patch numbers its own lines
     if piece.path:
         # As JSON: exact, and no name can end its own quotes or its line.
         name += f" path={json.dumps(piece.path, ensure_ascii=False)}"
+    if of_file:
         last = piece.first_line + len(lines) - 1
         name += f" lines={piece.first_line}-{last}"
     if piece.cut:
         name += " cut"
     text = piece.text
-    if numbered and piece.path:
+    if numbered and of_file:
         text = "\n".join(f"{no}| {line}" for no, line in enumerate(lines, start=piece.first_line))
     return _part(nonce, name, text)
 

@@ -40,6 +40,8 @@ def _plain(text: bytes) -> bytes:
 
 def _offset(text: bytes, plain: bytes, at: int) -> int:
     """Return where in a text the place of its plain form is."""
+    if len(text) == len(plain):
+        return at
     line = plain.count(b"\n", 0, at)
     column = at - (plain.rfind(b"\n", 0, at) + 1)
     return sum(len(above) + 1 for above in text.split(b"\n")[:line]) + column

@@ -6,13 +6,14 @@ lines are what it is shown (`local_agent.proposers.coding`).
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
 from common.model.proposal import Answer
-from common.redact import redact_lines
+from common.redact import redact, redact_lines
 from common.sentences import Lang, say
 from common.text import clip_bytes, one_line, reveal
 from local_agent import proposal_replies as words
@@ -113,7 +114,8 @@ class ReviewProposer:
             changes = await self._local_changes(asked.workspace.path)
             return _local(asked, asked.workspace.name, changes)
         found = await self._ranges.read(asked.workspace, wanted)
-        return _of_range(asked, asked.workspace.name, wanted, found)
+        # Secrets are looked for in up to 48 kB of lines.
+        return await asyncio.to_thread(_of_range, asked, asked.workspace.name, wanted, found)
 
 
 def summed_up(looked: Looked, lang: Lang) -> Proposed:
@@ -169,7 +171,7 @@ def _not_found(asked: Asked, name: str, missing: NotFound) -> Proposed:
     if not missing.name:
         return nothing(words.NO_MAIN_BRANCH, asked, workspace=name)
     sentence = words.NAME_AMBIGUOUS if missing.ambiguous else words.NO_SUCH_NAME
-    told = nothing(sentence, asked, workspace=name, name=one_line(missing.name, NAME_BYTES))
+    told = nothing(sentence, asked, workspace=name, name=one_line(redact(missing.name), NAME_BYTES))
     if not missing.near:
         return told
     names = ", ".join(one_line(near, NAME_BYTES) for near in missing.near)
@@ -205,7 +207,8 @@ def _row(file: ChangedFile, lang: Lang) -> str:
 
 
 def _commit(one: CommitLine) -> str:
-    return f"{one.short_id} {one_line(one.subject, _SUBJECT_BYTES)}"
+    # Secrets first: of one that is cut, nobody knows the half.
+    return f"{one.short_id} {one_line(redact(one.subject), _SUBJECT_BYTES)}"
 
 
 def _pieces(found: RangeChanges) -> tuple[Piece, ...]:

@@ -12,7 +12,7 @@ from common.diff.patching import patched
 from common.errors import InputError
 from common.redact import redact_lines
 from common.text import clip_bytes
-from local_agent.proposers.base import Piece
+from local_agent.proposers.base import Earlier, Piece
 from local_agent.proposers.model import Scratch
 
 MAX_FILE_BYTES: Final = 12_000  # seed 002 §5.1, as of every file that a model is shown
@@ -28,6 +28,17 @@ class Seeded:
     cut: bool
     kind: str = "file"
     first_line: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class _EarlierVersion:
+    """An earlier version, as the prompt has it."""
+
+    text: str
+    path: str = ""
+    kind: str = "changes"
+    first_line: int = 1
+    cut: bool = False
 
 
 def seed(scratch: Scratch, diff: bytes) -> Mapping[str, bytes]:
@@ -61,6 +72,11 @@ def with_seeded(pieces: Sequence[Piece], seeded: Mapping[str, bytes]) -> tuple[P
             kept.append(piece)
             left -= size
     return tuple(kept)
+
+
+def as_shown(earlier: Earlier | None) -> tuple[Piece, ...]:
+    """Return what a model saw in an earlier version: its diff holds lines of files, too."""
+    return () if earlier is None else (_EarlierVersion(earlier.proposal),)
 
 
 def _make(scratch: Scratch, file: FileDiff) -> bytes | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from common.model.proposal import CommandProposal, LocalApproval
+from common.redact import redact
 from common.sentences import say
 from common.text import one_line
 from local_agent import proposal_replies as words
@@ -73,7 +74,7 @@ class RunProposer:
         if not self._allowed:
             raise RefusedError(("run-off",))
         if asked.not_understood is not None:
-            given = one_line(asked.not_understood, 80)
+            given = _shortened(asked.not_understood, 80)
             return nothing(replies.BAD_OPTION, asked, given=given)
         if asked.workspace is None:
             return nothing(replies.NO_WORKSPACE, asked)
@@ -125,17 +126,17 @@ class RunProposer:
         )
         said = [made.summary, say(words.INFERRED, asked.lang, **facts)]
         if wish.only and not found.narrowed and not beyond:
-            part = one_line(wish.only, BEYOND_BYTES)
+            part = _shortened(wish.only, BEYOND_BYTES)
             said.append(say(words.PART_NOT_TAKEN, asked.lang, part=part, goal=goal))
         return replace(made, summary="\n".join([*said, *_ignored(asked, found)]))
 
     def _command(self, asked: Asked, workspace: Workspace, cmd: str, reason: str) -> Proposed:
         argv = self._read_line(cmd)
-        shown = one_line(cmd, SHOWN_BYTES)
+        shown = _shortened(cmd, SHOWN_BYTES)
         would = replies.WOULD_CHECK if asked.on_copy else replies.WOULD_RUN
         said = [say(would, asked.lang, workspace=workspace.name, command=shown)]
         if asked.beyond:
-            beyond = one_line(asked.beyond, BEYOND_BYTES)
+            beyond = _shortened(asked.beyond, BEYOND_BYTES)
             said.append(say(replies.NOT_NARROWED, asked.lang, beyond=beyond, prefix=asked.prefix))
         if asked.reads_on:
             said.append(say(replies.AS_WRITTEN, asked.lang))
@@ -163,7 +164,12 @@ def _which(asked: Asked, workspace: Workspace, goal: str, found: Inference) -> P
 
 
 def _shown(recipe: Recipe) -> str:
-    return one_line(shlex.join(recipe.argv), SHOWN_BYTES)
+    return _shortened(shlex.join(recipe.argv), SHOWN_BYTES)
+
+
+def _shortened(text: str, limit: int) -> str:
+    # Secrets first: the beginning of one is not recognised any more.
+    return one_line(redact(text), limit)
 
 
 def _ignored(asked: Asked, found: Inference) -> list[str]:

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from common.model.proposal import SearchItem, SearchResults
+from common.redact import redact
 from common.sentences import say
 from common.text import one_line
 from local_agent import proposal_replies as words
 from local_agent import replies
 from local_agent.proposers.base import CHAT_ROWS, Asked, Proposed, answer
-from local_agent.workspace.files import SearchResult
 from local_agent.workspace.registry import Workspace
 from local_agent.workspace.searching import Hit, Query, Sighting
 
@@ -40,17 +40,10 @@ class SearchProposer:
     """Answers "find" and "where is".
 
     Args:
-        search: Looks for a literal text, bounded, past the path guard.
-        lookup: Reads and answers a request as a whole; without it the text is looked for as it is.
+        lookup: Reads and answers a request as a whole.
     """
 
-    def __init__(
-        self,
-        search: Callable[[Workspace, str], Awaitable[SearchResult]],
-        *,
-        lookup: Lookup | None = None,
-    ) -> None:
-        self._search = search
+    def __init__(self, lookup: Lookup) -> None:
         self._lookup = lookup
 
     async def propose(self, asked: Asked) -> Proposed:
@@ -64,11 +57,6 @@ class SearchProposer:
             return answer(say(replies.NO_WORKSPACE, asked.lang))
         if not text:
             return answer(say(replies.SEARCH_WHAT, asked.lang, prefix=asked.prefix))
-        if self._lookup is None:
-            plain = await self._search(asked.workspace, text)
-            hits = tuple(Hit(one.path, one.line, one.preview) for one in plain.items)
-            found = Sighting(hits=hits, truncated=plain.truncated)
-            return _proposed(asked, Query(phrase=text), found)
         query = self._lookup.read(asked.text, text)
         return _proposed(asked, query, await self._lookup.search(asked.workspace, query))
 
@@ -92,9 +80,10 @@ def _proposed(asked: Asked, query: Query, found: Sighting) -> Proposed:
 
 def _head(asked: Asked, query: Query, found: Sighting) -> list[str]:
     if found.nowhere:
-        where = one_line(found.nowhere, _QUERY_BYTES)
+        where = one_line(redact(found.nowhere), _QUERY_BYTES)
         return [say(words.NO_SUCH_PLACE, asked.lang, place=where)]
-    shown = one_line(query.phrase, _QUERY_BYTES)
+    # Secrets first: the beginning of one is not recognised any more.
+    shown = one_line(redact(query.phrase), _QUERY_BYTES)
     if not found.hits:
         said = [say(replies.FOUND_NOTHING, asked.lang, query=shown)]
     else:

@@ -10,7 +10,7 @@ from typing import Final
 from local_agent.routing.tagging import Token
 from local_agent.routing.tags import LETTER, letters, pattern
 
-MAX_WORDS: Final = 80  # of one clause: its rules look no further
+MAX_WORDS: Final = 40  # of one clause: its rules look no further
 _STOP, _ASK = LETTER["stop"], LETTER["mark"]
 _AND, _WITHOUT = LETTER["and"], LETTER["without"]
 _COMMA_OR_BUT: Final = LETTER["comma"] + LETTER["but"]

@@ -58,7 +58,8 @@ _STAGED: Final = re.compile(
 )
 _AGAINST_EN: Final = re.compile(
     rf"(?:{_APART}(?P<tip>{_REV})(?:\s{{1,4}}branch)?\s{{1,4}})?"
-    r"\b(?:against|vs\.?|versus|compar(?:ed?|ing) (?:(?:it|this|them|that) )?(?:to|with)|(?:different|differs?) from|on top of)\s{1,4}"
+    r"\b(?:against|vs\.?|versus|(?:different|differs?) from|on top of"
+    r"|compar(?:ed?|ing) (?:(?:it|this|them|that) )?(?:to|with))\s{1,4}"
     rf"(?:the\s{{1,4}})?(?P<base>{_REV})",
     re.IGNORECASE | re.ASCII,
 )

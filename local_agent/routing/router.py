@@ -19,7 +19,7 @@ from local_agent.routing.rules import Form
 
 THRESHOLD: Final = 0.55  # seed 002 §13
 _SUMMARY_BYTES: Final = 120
-_READ_CHARS: Final = 4000  # what a text wishes stands at its beginning; a pasted log follows
+_READ_CHARS: Final = 2000  # what a text wishes stands at its beginning; a pasted log follows
 _TEXTS: Final = frozenset(spec.name for spec in dsl.COMMANDS if spec.takes == "text")
 # The word that opens the text is its subject: "patch and plan, how do they differ".
 _TALKED_OF: Final = re.compile(
@@ -27,7 +27,6 @@ _TALKED_OF: Final = re.compile(
     r"(?![\w-])|(?:和|跟|与|是|这|命令|功能)",
     re.IGNORECASE,
 )
-_FILE_CHARS: Final = 2000  # of these the files are named
 _VERB_ZH: Final = {"search": "搜索", "review": "审查"}
 # Whoever can explain, change and diagnose takes all of it up at once.
 _IN_WORDS: Final = frozenset({TaskKind.EXPLAIN, TaskKind.CHANGE, TaskKind.DIAGNOSE})
@@ -219,7 +218,7 @@ def _of_command(said: dsl.Command) -> Routed:
         return _of_reading(said)
     topic = Topic.PLAN if said.name == "plan" else Topic.PATCH
     wanted = IntentParams(
-        change_request=said.args or None, files=params.find_files(said.args[:_FILE_CHARS]) or None
+        change_request=said.args or None, files=params.find_files(said.args[:_READ_CHARS]) or None
     )
     return Routed(
         _certain(TaskKind.CHANGE, f"{said.name} {said.args}", wanted), topic, subject=said.args
@@ -231,18 +230,18 @@ def _of_revise(said: dsl.Command) -> Routed:
     if said.task_id is None:
         return _answer(TaskKind.HELP, Topic.REVISE, said.args)
     wanted = IntentParams(
-        change_request=said.args or None, files=params.find_files(said.args[:_FILE_CHARS]) or None
+        change_request=said.args or None, files=params.find_files(said.args[:_READ_CHARS]) or None
     )
     revised = _certain(TaskKind.CHANGE, f"revise {said.task_id} {said.args}", wanted)
     return Routed(revised, Topic.REVISE, subject=said.args, task_id=said.task_id)
 
 
 def _of_reading(said: dsl.Command) -> Routed:
-    head, left = wishes.split_wish(said.args[:_FILE_CHARS])
+    head, left = wishes.split_wish(said.args[:_READ_CHARS])
     is_search = said.name == "search"
     found = IntentParams(
         query=params.find_query(head) if is_search else None,
-        files=None if is_search else params.find_files(said.args[:_FILE_CHARS]) or None,
+        files=None if is_search else params.find_files(said.args[:_READ_CHARS]) or None,
     )
     return Routed(
         _certain(TaskKind(said.name), f"{said.name} {said.args}", found),
@@ -272,7 +271,7 @@ def _intent(kind: TaskKind, guess: rules.Guess, text: str) -> TaskIntent:
         confidence=guess.confidence,
         summary=one_line(text, _SUMMARY_BYTES),
         params=IntentParams(
-            files=params.find_files(text[:_FILE_CHARS]) or None,
+            files=params.find_files(text[:_READ_CHARS]) or None,
             cmd=params.find_command(guess.rest) if names_command else guess.command,
             question=text if kind is TaskKind.EXPLAIN else None,
             change_request=text if kind in (TaskKind.CHANGE, TaskKind.DIAGNOSE) else None,

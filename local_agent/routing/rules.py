@@ -102,6 +102,7 @@ _TABLE: Final = re.compile(
     "|".join(f"(?P<{name}>{pattern(rule.words)})" for name, rule in _LETTERS.items())
 )
 _ASKED: Final = LETTER["asked"]
+_POLITE_CHARS: Final = 80  # nobody is polite for longer
 _POLITE: Final = re.compile(pattern(PARTS["P"]))
 _PLEADS: Final = re.compile(pattern("[canyou maywe helpme okq please]"))
 _VERBS: Final = letters(
@@ -143,7 +144,8 @@ def fitting(clause: Clause) -> Rule | None:
 
 def skip_polite(text: str) -> str:
     """Return the text from its first word that says something."""
-    for clause in split_clauses(tag_words(text, fold(text))):
+    begins = text[:_POLITE_CHARS]
+    for clause in split_clauses(tag_words(begins, fold(begins))):
         polite = _POLITE.match(clause.tags)
         if polite is None or polite.end() < len(clause.tokens):
             return text[clause.tokens[polite.end() if polite else 0].start :]

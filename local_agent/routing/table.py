@@ -69,6 +69,9 @@ asks-about-the-bot: asks help 0.85
     what.*you.*do|help)(?!.*(?:done|status)).*$
 asks-how-to-undo: asks help 0.85
     how(?!.*(?:code|thing|codeword)).*(?:undo|cancel|apply)(?!.*(?:code|codeword))
+asks-what-you-do: asks help 0.77
+    (?=.*(?:how|what|which|when|where|who))(?!.*(?:code|codeword|thing|test|diff|change|edit|
+    fail|push|run|commit|nature|done|it|explain)).*(?:asksbot|you)
 asks-what-the-bot-is: asks help 0.85
     .*botask|(?!.*(?:code|thing|codeword|test|diff|task|fail|done|status|standing|it|
     change|become)).*(?:thou.*(?:what|how|which|who|ma|where)|(?:what|how|which|
@@ -107,6 +110,8 @@ asks-for-status: asks status 0.9
     push|asksbot|explain|wrong|ok|thou|helpme)*$|id$
 
 # forbidden
+forbids-by-nothing: forbids explain 0.3
+    {P}(?:run|change|make|edit|push|commit|test|do|use)(?:none|exists)$
 forbids: forbids explain 0.3
     {P}(?:i|you|it|det)*neg
 forbids-behind: forbids explain 0.3
@@ -138,6 +143,9 @@ pushes: wishes git_sync 0.95
     (?:push|sync)(?:det|diff|it|to|prep|my|codeword|once|please|of|i|you|num|code|commit|
     and|pushing|quoted|greet|what|rel|have|be|weak|yes|done|word(?=diff|codeword|$)|test|
     thing(?=diff|codeword|remote)|remote|change(?=$)|asked|ma|okq)*(?:with.*)?$
+merges: wishes git_sync 0.8
+    {MAY}{P}(?:ba)?(?:my|it|det|diff|codeword|of|code|word)*merge(?:it|my|det|diff|of)*(?:to|
+    prep)*(?:my|it|det|word|code|han)*(?:remote|diff|codeword)(?:please|prep|of|asked|ma|okq)*$
 pulls: wishes git_sync 0.8
     {MAY}{P}(?:ba|det|my|it|codeword)*pull(?:det|diff|it|to|prep|my|codeword|once|please|
     of|i|you|code|remote|word|and|change|asked|okq|task|ma)*$
@@ -204,9 +212,11 @@ asks-with-should: asks explain 0.85
     .*should(?=.*(?:asked|ma))|(?:.*(?:han|thing|it|please))?should
 asks-with-a-particle: asks explain 0.85
     (?!.*(?:canyou|maywe|okq)).*ma
+asks-for-a-place: wishes search 0.7
+    (?!.*(?:fail|diff|should|be|do|can|canyou|why|how)).*(?:occur|find|spot).*asked
 asks-after-a-wish: asks explain 0.75
-    (?!.*(?:canyou|maywe|okq))(?!{P}(?:find|review|debug))(?!.*please(?:change|edit|run|
-    test|find|look|review)).*asked
+    (?!.*(?:canyou|maywe|okq))(?!{P}(?:find|review|debug))(?!.*please(?:find|look|
+    review)).*asked
 asks-where-in-passing: wishes search 0.7
     (?!.*(?:canyou|maywe|helpme|okq)).*(?:change|become|off|edit|run|test|push|commit|
     sync).*(?:exists|which|count)
@@ -251,6 +261,9 @@ uses-a-program: wishes run 0.8
     {P}(?:prep)?program(?:look|test|run|once|code|of)*$
 
 # changes
+asks-politely: wishes change 0.77
+    (?!.*(?:how|what|why|where|who|which|whether|nature|diff)){P}(?:canyou|maywe|helpme)(?:please)*
+    (?:(?!plural|past|ing)word|verb)
 changes-once: wishes change 0.85
     .*(?:edit|change|become|off)once
 changes-what-comes-first: wishes change 0.85
@@ -274,7 +287,7 @@ sets-behind: wishes change 0.77
     (?:det|my|it|code|thing|of|prep|han|codeword|quoted|num)+edit(?!.*(?:fail|cannot|weak|
     have|did|be))
 names-a-wish: wishes change 0.77
-    (?:det|thing|word|fail)+(?:prep|code|thing|det|word|num)*please$
+    (?!.*(?:nature|gist))(?:det|thing|word|fail)+(?:prep|code|thing|det|word|num)*please$
 mends-a-failure: wishes change 0.8
     (?!.*cannot).*(?:fail|weak)(?!.*did).*(?:become|(?:change|edit)once)
 pastes-a-failure: tells diagnose 0.9
@@ -295,7 +308,7 @@ looks: wishes review 0.6
 shows: wishes search 0.65
     {P}show
 unlisted-verb: wishes change 0.7
-    {P}(?:(?!plural|past|ing)word|verb)(?:det|my|code|it|quoted|num)(?!.*(?:be|have|do|
+    {P}(?:(?!plural|past|ing)word|verb)(?:det|my|code|quoted|num|it(?=thing|word))(?!.*(?:be|have|do|
     failed|cannot|neg|weak))
 unlisted-verb-by-form: wishes change 0.65
     {P}verb(?:thing|word|plural)
@@ -321,8 +334,14 @@ mentions-a-task: asks status 0.6
     (?!.*(?:thing|codeword|code)).*(?:task|status|standing|faring)
 mentions-the-bot: greets help 0.6
     (?!.*(?:thing|codeword|code|test)).*(?:bot|thou)
-unlisted-verb-in-passing: wishes change 0.65
-    {P}han once
+unlisted-look-in-passing: wishes review 0.6
+    {P}han once(?=.*(?:codeword|my|it))
+mentions-a-program: wishes run 0.6
+    (?!.*(?:fail|cannot|weak|asked|ma|what|how|why|where|be|have|change|become|off|edit|find|
+    explain|review|use|desire|neg|when|can|should|approve)).*(?:program|command)
+tells-at-length: tells diagnose 0.56
+    (?!.*(?:please|canyou|asked|ma|what|how|desire|greet|nature))(?=....)(?:det|my|it|i|thing|ing|
+    plural)+(?:word|change|edit|run|push)
 looks-around: wishes explain 0.55
     {P}look
 """

@@ -37,7 +37,12 @@ def _lexicon(*lists: Mapping[str, str]) -> dict[str, str]:
 EN: Final = _lexicon(words_en.WORDS, phrases_en.WORDS)
 ZH: Final = _lexicon(words_zh.WORDS, things_zh.WORDS)
 # What a rule means by a name, where that is more than one class.
-_MEANT: Final = {"fail": "fail failed", "word": "word plural past ing"}
+_MEANT: Final = {
+    "fail": "fail failed",
+    "word": "word plural past ing",
+    "cannot": "cannot none",
+    "edit": "edit merge",
+}
 
 
 def letters(names: str) -> frozenset[str]:

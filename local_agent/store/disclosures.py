@@ -92,6 +92,17 @@ class Disclosures:
             return "bytes-of-all"
         return None
 
+    def charge(self, reader: Reader, task_id: str) -> Exhausted | None:
+        """Count a request that nothing is read for yet; or return what is used up.
+
+        What is read for the same task afterwards counts as one with it.
+        """
+        with self._db.transaction():
+            if over := self.exhausted(reader, task_id=task_id):
+                return over
+            self._keep(reader, task_id, 0)
+            return None
+
     def begin(self, reader: Reader, reading: Reading) -> Exhausted | None:
         """Count a read before it is made, and audit it; or return what is used up.
 

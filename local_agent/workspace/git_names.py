@@ -86,11 +86,9 @@ class Resolver:
             return NotFound(name, self._near(name))
         try:
             made = self._repository.get(name.lower())
-            return made.peel(pygit2.Commit) if made is not None else NotFound(name)
         except ValueError:
             return NotFound(name, ambiguous=True)
-        except pygit2.GitError:
-            return NotFound(name)
+        return made if isinstance(made, pygit2.Commit) else NotFound(name)
 
     def _reference(self, place: str) -> pygit2.Commit | None:
         import pygit2

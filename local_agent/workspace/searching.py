@@ -9,6 +9,7 @@ The looking itself, its bounds and its path guard are those of `local_agent.work
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -103,10 +104,10 @@ async def search_for(workspace: Workspace, query: Query, *, clock: Clock | None 
         InputError: ``search.query``; ``path.missing``.
     """
     listing = await files.list_files(workspace.path, clock=clock, deny=workspace.deny)
-    scopes = _existing(query.scopes, listing.files)
+    scopes, named = await asyncio.to_thread(_among, query.scopes, listing.files)
     if nowhere := next((one.name for one in query.scopes if one.sure and one not in scopes), ""):
         return Sighting(nowhere=nowhere)
-    among = replace(listing, files=tuple(within(listing.files, scopes)))
+    among = replace(listing, files=named)
     results = await files.search_all(
         workspace.path,
         _terms(query),
@@ -115,7 +116,8 @@ async def search_for(workspace: Workspace, query: Query, *, clock: Clock | None 
         deny=workspace.deny,
         clock=clock,
     )
-    made = chosen(query, dict(zip(_terms(query), results, strict=True)))
+    of_terms = dict(zip(_terms(query), results, strict=True))
+    made = await asyncio.to_thread(chosen, query, of_terms)
     names = tuple(f"-{one.name}" if one.outside else one.name for one in scopes)
     return replace(made, scopes=names, truncated=made.truncated or among.truncated)
 
@@ -152,6 +154,12 @@ def chosen(query: Query, found: Mapping[str, SearchResult]) -> Sighting:
     if lines := _together(of_words):
         return _sighting(query, lines, "words", truncated=cut)
     return _sighting(query, _in_one_file(of_words), "files", truncated=cut)
+
+
+def _among(scopes: Sequence[Scope], known: Sequence[str]) -> tuple[list[Scope], tuple[str, ...]]:
+    """Return the scopes that there are, and the files that are meant by them."""
+    there = [one for one in scopes[:MAX_SCOPES] if any(_holds(one.name, path) for path in known)]
+    return there, tuple(within(known, there))
 
 
 def _terms(query: Query) -> tuple[str, ...]:
@@ -215,10 +223,6 @@ def _in_one_file(results: Sequence[SearchResult]) -> list[Match]:
     holding = [{one.path for one in result.items} for result in results]
     every = set.intersection(*holding)
     return [one for result in results for one in result.items if one.path in every]
-
-
-def _existing(scopes: Sequence[Scope], known: Sequence[str]) -> list[Scope]:
-    return [one for one in scopes[:MAX_SCOPES] if any(_holds(one.name, path) for path in known)]
 
 
 def _holds(scope: str, path: str) -> bool:

@@ -97,6 +97,7 @@ class Shop:
         models: The tables of ``agent.toml``.
         more: Other lines of ``agent.toml``.
         user: The member who asks.
+        members: All who have asked.
     """
 
     place: Place
@@ -104,7 +105,7 @@ class Shop:
     models: Mapping[str, Table]
     more: str = ""
     user: str = "zhangwei"
-    _members: set[str] = field(default_factory=set)
+    members: set[str] = field(default_factory=lambda: {"zhangwei"})
 
     def open(self, asked: str) -> Self:
         """Start everything, with this model."""
@@ -127,10 +128,10 @@ class Shop:
     def join(self, user: str) -> None:
         """Let another member ask from now on: one hears no more than thirty lines a minute."""
         self.user = user
-        if user not in self._members:
+        if user not in self.members:
             self.place.admin("member", "add", user)
             self.place.admin("bind", MACHINE, user)
-            self._members.add(user)
+            self.members.add(user)
 
     def say(self, text: str) -> None:
         """Send a message as the member, which must be taken in."""

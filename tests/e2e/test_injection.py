@@ -50,9 +50,12 @@ CHANGE: Final = "fix the login retry in login.py so that it tries five times"
 FEEDBACK: Final = "so that it tries seven times hostile-feedback " + ORDERS
 FAILS: Final = f"the login test fails, find the cause:\n{PRINTED}"
 REVIEW: Final = "review my changes"
+RANGE: Final = "review the last commit"
 UNCLEAR: Final = "login.py"
 HOSTILE: Final = re.compile(r"hostile-[a-z]+")
-EVERYWHERE: Final = {"content", "name", "chat", "answer", "proposal", "feedback", "trace"}
+EVERYWHERE: Final = frozenset(
+    "content name edit commit chat answer proposal feedback trace report".split()
+)
 KINDS: Final = ("run", "git_sync", "approve", "apply")
 
 
@@ -118,16 +121,25 @@ def request(words: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory, service: Started) -> Iterator[Shop]:
+def child(tmp_path_factory: pytest.TempPathFactory) -> Scripted:
+    """A program that codex is played by; it answers every question with hostile words."""
+    return Scripted(tmp_path_factory.mktemp("child"), [{"do": "text", "text": ANSWER}])
+
+
+@pytest.fixture(scope="module")
+def shop(
+    tmp_path_factory: pytest.TempPathFactory, service: Started, child: Scripted
+) -> Iterator[Shop]:
     """One installation whose workspace is hostile, and whose model may be asked for kinds."""
     folder = tmp_path_factory.mktemp("injection")
     workspace = repository(folder / "shop-api", FILES, message=f"hostile-commit {ORDERS}")
     (workspace / "login.py").write_text(FILES["login.py"] + "# hostile-edit\n", encoding="utf-8")
-    program = Scripted(folder / "child", [{"do": "text", "text": ANSWER}]).program
-    models = {"chat": http(service, "chat"), "child": codex(program)}
+    models = {"chat": http(service, "chat"), "child": codex(child.program)}
     place = Place.at(folder / "home")
     try:
-        yield Shop(place, workspace, models, more="nl.use_model_router = true").open("chat")
+        made = Shop(place, workspace, models, more="nl.use_model_router = true").open("chat")
+        place.run("workspace", "set", "shop-api", "--diagnostics", "report.txt")
+        yield made
     finally:
         place.stop()
 
@@ -145,11 +157,13 @@ def test_hostile_text_is_fenced_and_a_hostile_answer_is_only_a_proposal(
     second = shop.in_state(f"revise {first}", "WAITING_APPROVAL")
     shop.answered(f"@dev {FAILS}")
     shop.answered(f"@dev {REVIEW}")
+    shop.answered(f"@dev {RANGE}")
 
+    assert any(len(body["messages"]) == 4 for body in requests(service)), "one was asked again"
     seen: set[str] = set()
     ours = tuple(instructions(job, "en", nonce="NUMBER") for job in get_args(Job))
     messages = [read(body) for body in requests(service)]
-    assert len({message.rules for message in messages}) >= 3, "explain, change, diagnose"
+    assert len({message.rules for message in messages}) == 4, "explain, change, diagnose, review"
     for message in messages:
         assert message.rules.startswith(ours)
         assert not HOSTILE.search(message.rules)
@@ -188,4 +202,23 @@ def test_a_model_that_is_asked_for_a_kind_cannot_bring_a_command_nearer(
         assert list(message.parts) == ["0 REQUEST"]
         assert message.beside == ""
     assert len(shop.journal("SELECT * FROM approvals")) == known
+    assert exact(shop.workspace) == before
+
+
+@pytest.mark.requirement("R62")
+def test_codex_is_told_the_same_rules_and_the_same_fenced_parts(
+    shop: Shop, child: Scripted
+) -> None:
+    shop.change_model("child")
+    shop.join("by-codex")
+    before = exact(shop.workspace)
+    assert shop.answered(f"@dev {CHANGE}, please")["reason"] == "refused"
+    (opened,), (begun,) = child.sent("thread/start"), child.sent("turn/start")
+    rules = opened.pop("developerInstructions")
+    (put,) = begun.pop("input")
+    assert not HOSTILE.search(json.dumps([opened, begun]))
+    message = take_apart(rules, put["text"])
+    assert message.rules == instructions("change", "en", nonce="NUMBER")
+    assert message.beside.strip() == ""
+    assert {"hostile-content", "hostile-name"} <= set(HOSTILE.findall(json.dumps(message.parts)))
     assert exact(shop.workspace) == before

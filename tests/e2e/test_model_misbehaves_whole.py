@@ -22,6 +22,7 @@ pytestmark = pytest.mark.timeout(150)
 
 DEADLINE_S = 10  # the least that the settings allow
 IDLE_S = 5
+LIMITS = {"deadline_seconds": DEADLINE_S, "idle_seconds": IDLE_S}
 LATE_S = 3.0  # from the deadline until the turn is written down, on a busy machine
 AT_MOST_TRIES = 6  # requests of one turn: none tries more often
 AS_MEMBER = 6  # requests of one member, who hears no more than thirty lines a minute
@@ -159,11 +160,12 @@ def shop(tmp_path_factory: pytest.TempPathFactory, service: Started) -> Iterator
     folder = tmp_path_factory.mktemp("misbehaves")
     scripts = {when("child", name): case.steps for name, case in BY_A_CHILD.items()}
     fix = {"do": "change", "changes": [{"op": "add", "path": "fixed.txt", "text": "x\n"}]}
-    limits = {"deadline_seconds": DEADLINE_S, "idle_seconds": IDLE_S}
     models = {
-        "http": http(service, "chat", **limits),
-        "codex": codex(PROGRAM, service, **limits),
-        "child": codex(Scripted(folder / "child", [fix, SAID], when=scripts).program, **limits),
+        "http": http(service, "chat", **LIMITS),
+        "codex": codex(PROGRAM, service, **LIMITS),
+        "child": codex(
+            Scripted(folder / "child", [fix, SAID], when=scripts).program, None, **LIMITS
+        ),
     }
     place = Place.at(folder / "home")
     try:

@@ -29,13 +29,13 @@ def watch(note: Note) -> None:
     Connection.note = staticmethod(note)
     plain = sqlite3.connect
 
-    def connect(database: Any, *args: Any, **named: Any) -> sqlite3.Connection:
+    def connect(database: Any, *args: Any, **named: Any) -> Any:
         # A scratch copy's table proves nothing, and is not flushed.
         if os.fspath(database).endswith(SCRATCH):
             return plain(database, *args, **named)
         return plain(database, *args, factory=Connection, **named)
 
-    sqlite3.connect = connect
+    vars(sqlite3)["connect"] = connect
 
 
 class Cursor(sqlite3.Cursor):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 import psutil
 
@@ -41,7 +41,7 @@ def employ_codex(house: House) -> None:
     """Let the agent ask a program that plays codex, and makes the same change."""
     login = (house.workspace / "login.py").read_text(encoding="utf-8")
     change = {"op": "update", "path": "login.py", "text": login.replace("retry = 3", "retry = 5")}
-    turn = [{"do": "change", "changes": [change]}, {"do": "text", "text": "Five."}]
+    turn: list[dict[str, Any]] = [{"do": "change", "changes": [change]}]
     program = Scripted(house.place.root / "played", turn).program
     _configure(house, kind="codex", model="m-1", base_url=house.model, program=str(program))
 

@@ -300,7 +300,6 @@ def commit_and_push(house: House) -> None:
 
 
 _IN_BETWEEN: Final = "tree exchange login.py"
-_TURN: Final = "tasks|model|scratch"  # what a turn of a model goes through
 _AT_THE_END: Final = "tree unlink .codexbridge-*-0.tmp"
 
 SCENARIOS: Final = (
@@ -319,11 +318,11 @@ SCENARIOS: Final = (
     Scenario("drift", change_what_drifts),
     Scenario("check", change_what_was_checked),
     Scenario("sync", commit_and_push),
-    Scenario("propose", proposals.change_from_the_chat, goes_on=_TURN),
-    Scenario("rest", proposals.change_from_here, goes_on=_TURN),
-    Scenario("revise", proposals.revise_what_waits, goes_on=_TURN),
-    Scenario("release", proposals.answer_and_release, goes_on=f"{_TURN}|disclosure"),
-    Scenario("program", proposals.change_by_a_program, goes_on="model|scratch"),
+    Scenario("propose", proposals.change_from_the_chat, goes_on="tasks|model|scratch"),
+    Scenario("rest", proposals.change_from_here, goes_on="tasks"),
+    Scenario("revise", proposals.revise_what_waits, goes_on="tasks"),
+    Scenario("release", proposals.answer_and_release, goes_on="tasks|disclosure"),
+    Scenario("program", proposals.change_by_a_program, goes_on="model"),
     Scenario("torn", die_while_changing, deaths=(("agent", _IN_BETWEEN, "after-commit", 1),)),
     Scenario("torn undo", die_while_undoing, deaths=(("agent", _IN_BETWEEN, "after-commit", 2),)),
     Scenario("swept", die_when_all_is_changed, deaths=(("agent", _AT_THE_END, "after-commit", 1),)),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.matrix.matrix import SETTLED, Ground, points
@@ -11,6 +13,7 @@ from tests.matrix.vocabulary import audit_events, states
 pytestmark = pytest.mark.timeout(120)
 POINTS = 10
 OF_CHANGES = 6
+AT_WORK = re.compile("model|scratch|turns|tasks~PROPOS")
 KILLS = 10
 
 
@@ -34,6 +37,15 @@ def test_a_death_while_files_change_or_a_commit_is_pushed_makes_nothing_untrue(
 ) -> None:
     told = [one for one in SCENARIOS if one.name in ("change", "sync")]
     every = [one for one in points(ground.record(told)) if SETTLED.search(one.moment[1])]
+    strikes = ground.side_by_side(ground.strike, every[:: max(1, len(every) // OF_CHANGES)])
+    assert [str(strike) for strike in strikes if strike.untrue] == []
+    assert len([strike for strike in strikes if strike.hit]) >= OF_CHANGES - 1
+
+
+@pytest.mark.requirement("P3")
+def test_a_death_while_a_model_is_at_work_makes_nothing_untrue(ground: Ground) -> None:
+    told = [one for one in SCENARIOS if one.name == "propose"]
+    every = [one for one in points(ground.record(told)) if AT_WORK.search(one.moment[1])]
     strikes = ground.side_by_side(ground.strike, every[:: max(1, len(every) // OF_CHANGES)])
     assert [str(strike) for strike in strikes if strike.untrue] == []
     assert len([strike for strike in strikes if strike.hit]) >= OF_CHANGES - 1

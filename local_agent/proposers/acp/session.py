@@ -16,13 +16,14 @@ from pydantic import BaseModel, ValidationError
 
 from common import PRODUCT, strict_json
 from common.errors import RemoteProtocolError
+from common.redact import redact_known
 from common.text import one_line
 from local_agent.child import Child
 from local_agent.errors import ModelError
 from local_agent.proposers.acp.listening import TurnListener
 from local_agent.proposers.acp.transport import ChildTransport
 from local_agent.proposers.codex.faults import said
-from local_agent.proposers.model import MAX_ANSWER_BYTES, Emit, Reply, Turn, Usage
+from local_agent.proposers.model import MAX_ANSWER_BYTES, Emit, Reply, Suggestion, Turn, Usage
 
 _AUTH_REQUIRED: Final = -32000  # of the protocol
 _AGAIN: Final = "That was not JSON of the form asked for. Answer again with that JSON alone."
@@ -50,7 +51,7 @@ class Session:
         cwd: Where it is to work.
         turn: The question.
         emit: Told of every sign of work.
-        key: Never to be repeated in an error.
+        key: Never to be repeated, in an answer or an error.
 
     Attributes:
         has_begun: Whether the program has greeted us.
@@ -83,7 +84,15 @@ class Session:
             await self._connection.close()
             await self._listener.settle()
         listener = self._listener
-        return Reply(text, tuple(listener.commands), tuple(listener.refused), self._usage)
+        commands = tuple(
+            Suggestion(self._clean(one.command), self._clean(one.reason))
+            for one in listener.commands
+        )
+        return Reply(self._clean(text), commands, tuple(listener.refused), self._usage)
+
+    def _clean(self, words: str) -> str:
+        # It has the key in its environment, and whoever leads it astray would have it told (R54).
+        return redact_known(words, [self._key] if self._key else [])
 
     async def _converse(self) -> str:
         await self._greet()

@@ -146,13 +146,18 @@ class TurnListener:
     def _expect(self, item: Mapping[str, Any]) -> None:
         if len(self._pending) >= _MAX_PENDING:
             return
+        name = str(item.get("id"))
+        if name in self._pending:
+            # The provider gives the names: of two that bear one, nobody knows which is asked for.
+            self._pending[name] = InputError("scratch.unreadable")
+            return
         try:
             changes = read_changes(item, self._cwd)
         except InputError as error:
-            self._pending[str(item.get("id"))] = error
+            self._pending[name] = error
             return
         if self._afford(sum(change.size for change in changes)):
-            self._pending[str(item.get("id"))] = changes
+            self._pending[name] = changes
 
     def _complete(self, item: Mapping[str, Any]) -> None:
         self._pending.pop(str(item.get("id")), None)

@@ -48,8 +48,9 @@ class Spoken:
                 self._held = rest
             else:
                 self._held = self._held[-len(_THOUGHTS_END) :]
-        if self._state == "answer begins" and (rest := self._held.lstrip()):
-            return self._answer(rest)
+        if self._state == "answer begins":
+            self._held = self._held.lstrip()
+            return self._answer(self._held) if self._held else ""
         return ""
 
     def end(self) -> str:

@@ -117,7 +117,7 @@ def into(recipe: Recipe) -> Recipe | None:
         return _with(recipe, (program, rest[0], "--manifest-path", f"{at}/Cargo.toml", *rest[1:]))
     if program == "go":
         return _with(recipe, (program, rest[0], "-C", at, *rest[1:]))
-    if argv[:3] == ("python", "-m", "pytest") or program == "dotnet":
+    if argv[:3] == ("python", "-m", "pytest"):
         return _with(recipe, (*argv, at))
     return None
 

@@ -36,6 +36,8 @@ _TEST_FILE: Final = re.compile(
 _TEST_FOLDERS: Final = frozenset({"test", "tests", "__tests__", "spec", "specs"})
 _NODE: Final = re.compile(r"(?P<path>[^:]+\.py)(?P<node>(?:::[\w\[\]+./@-]+){1,4})")
 _RUST_TEST: Final = re.compile(r"tests/([\w-]+)\.rs", re.ASCII)
+_ENDINGS: Final[dict[Narrowing, str]] = {"pytest": ".py", "go": ".go", "cargo": ".rs"}
+_TESTED: Final = frozenset(_ENDINGS.values())
 _LAUNCHERS: Final = (
     ("uv", "run"),
     ("poetry", "run"),
@@ -68,7 +70,8 @@ def narrowed(recipe: Recipe, only: str, files: Sequence[str]) -> Recipe | None:
         return None
     if recipe.narrows == "pytest" and all(map(_FAILED.fullmatch, words)):
         return replace(recipe, argv=(*recipe.argv, "--last-failed"))
-    found = [_meant(word, files, nodes=recipe.narrows == "pytest") for word in words]
+    runs = [path for path in files if not _is_of_another(path, recipe.narrows)]
+    found = [_meant(word, runs, nodes=recipe.narrows == "pytest") for word in words]
     paths = tuple(dict.fromkeys(path for some in found for path in some))
     if not all(found) or len(paths) > MAX_PATHS:
         return None
@@ -101,6 +104,12 @@ def words_of(only: str) -> list[str]:
         pieces = _PIECES.findall(word)
         found += [bare for piece in pieces if (bare := piece.strip(".,:")) and _tells(bare)]
     return found[: MAX_WORDS + 1]
+
+
+def _is_of_another(path: str, narrows: Narrowing) -> bool:
+    """Tell whether it is a test in a language that this runner does not run."""
+    ending = f".{path.rpartition('.')[2]}"
+    return ending in _TESTED and ending != _ENDINGS.get(narrows)
 
 
 def _runner(argv: Sequence[str]) -> Narrowing:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import tomllib
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,7 @@ from local_agent.cli import model_words
 from local_agent.error_texts import ERRORS
 from local_agent.errors import ModelError
 from local_agent.models.keys import ModelKeys
+from local_agent.settings import AgentSettings
 from tests.unit.local_agent.cli.conftest import AgentDouble
 
 KEY = "sk-0123456789abcdef"
@@ -94,11 +96,16 @@ def test_programs_get_the_list_whole(agent: AgentDouble, capsys: Captured) -> No
 
 
 def test_without_models_the_way_to_connect_one_is_named(
-    agent: AgentDouble, capsys: Captured
+    agent: AgentDouble, home: Home, capsys: Captured
 ) -> None:
     agent.answers["models"] = {"days": 30, "models": []}
     assert codexbridge.main(["models"]) == 0
-    assert "docs/how-to/models.md" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert str(home.config / "agent.toml") in out
+    assert "docs/how-to/models.md" in out
+    example = "\n".join(line for line in out.splitlines() if line.startswith("  "))
+    (name,) = AgentSettings(**tomllib.loads(example)).models
+    assert f"codexbridge models key {name}" in out
 
 
 def test_a_test_tells_what_answered_and_how_fast(agent: AgentDouble, capsys: Captured) -> None:

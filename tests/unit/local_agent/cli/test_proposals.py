@@ -110,8 +110,8 @@ def test_a_change_that_rests_is_a_card_with_its_files_and_what_to_do(
     assert card[:4] == [
         f"T-7K3F  {proposal_words.RESTS.en}",
         HEAD,
-        "  login.py         +1   −1",
-        "  src/一个文件.py  +12  −0",
+        "   +1 −1  login.py",
+        "  +12 −0  src/一个文件.py",
     ]
     for step in ("diff T-7K3F", "apply T-7K3F", 'ask "revise T-7K3F …"', "cancel T-7K3F"):
         assert any(row.endswith(f"codexbridge {step}") for row in card)
@@ -142,7 +142,7 @@ def test_files_beyond_those_told_are_counted(agent: AgentDouble, capsys: Capture
     agent.answers["ask"] = {"task": a_task(proposed=HEAD, files_more=7)}
     assert codexbridge.main(["ask", "make it five"]) == 0
     rows = capsys.readouterr().out.splitlines()
-    assert "  src/一个文件.py  +12  −0" in rows
+    assert "  +12 −0  src/一个文件.py" in rows
     assert "  " + say(words.FILES_MORE, "en", count=7) in rows
 
 
@@ -223,6 +223,13 @@ def test_what_is_said_besides_follows_what_was_streamed(agent: AgentDouble) -> N
         "│ 1 edit of the model was not taken:",
         "│ .git/config: it belongs to git",
     ]
+
+
+def test_a_very_long_answer_that_is_kept_in_part_is_not_told_twice(agent: AgentDouble) -> None:
+    said = "\n".join(f"line {number}" for number in range(50))
+    rows = streamed(agent, chunk(said), task=an_answer(said[:200] + "…"))
+    assert rows.count("│ line 1") == 1
+    assert "│ line 49" in rows
 
 
 def test_words_that_turn_out_otherwise_are_told_whole(agent: AgentDouble) -> None:

@@ -110,6 +110,15 @@ def test_a_secret_that_is_cut_by_the_end_of_a_line_is_not_shown_in_part() -> Non
     assert "ghp_" not in cutting.text
 
 
+def test_what_is_taken_out_of_a_line_without_end_brings_no_half_of_a_secret_into_sight() -> None:
+    line = "password = '" + "aB3$" * 1990 + "' ghp_" + "A1b2" * 9
+    (cutting,) = cut_lines(readable(line.encode()), 10_000)
+    assert "redacted" in cutting.text
+    assert "ghp_" not in cutting.text
+    (cutting,) = cut_lines(readable(b"x" * 100_000), 10_000)
+    assert len(cutting.text.encode()) == MAX_LINE_BYTES
+
+
 def test_what_is_clean_is_cut_on_the_end_of_a_line_as_well() -> None:
     assert cut_clean("a\nb\nc\n", 100)[0].cut is False
     (cutting,) = cut_clean("aa\nbb\ncc\n", 7)

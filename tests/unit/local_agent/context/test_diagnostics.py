@@ -179,6 +179,13 @@ def test_hostile_output_is_read_in_time(line: str) -> None:
     assert time.process_time() - begun < 2
 
 
+@pytest.mark.requirement("R54")
+def test_a_secret_that_is_cut_with_its_message_is_not_told_in_part() -> None:
+    message = "x" * (MAX_MESSAGE_BYTES - 30) + " ghp_" + "A1b2" * 9
+    (found,) = read(f"src/app.py:12:5: {message}")
+    assert "ghp_" not in found.message
+
+
 def test_they_are_told_one_a_line() -> None:
     text = render([Diagnostic("a.py", 3, 5, "error", "broken"), Diagnostic("b\nc.py")])
     assert text == "a.py:3:5: error: broken\nb c.py: error\n"

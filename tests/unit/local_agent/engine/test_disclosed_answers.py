@@ -13,6 +13,7 @@ import pytest
 from common.model.state import FINAL, Reason
 from common.sentences import say
 from local_agent import disclosure_replies as words
+from local_agent import proposal_replies as proposal_words
 from local_agent.errors import ModelError
 from local_agent.proposers.coding import Chosen
 from local_agent.proposers.model import Reply
@@ -75,7 +76,8 @@ async def test_at_ask_the_chat_hears_nothing_until_a_person_has_released_it(desk
     assert say(words.KEPT_THERE, "en") in await told(desk)
     await desk.decide(asked)
     assert (await desk.until(task_id, *FINAL)).reason is Reason.COMPLETED
-    assert (await desk.reports())[-1]["summary"] == BRIEFLY
+    label = say(proposal_words.MODEL_SAYS, "en", model="scripted")
+    assert (await desk.reports())[-1]["summary"] == f"{label}\n{BRIEFLY}"
 
 
 @pytest.mark.requirement("R53")

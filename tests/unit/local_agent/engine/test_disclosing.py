@@ -176,7 +176,7 @@ async def test_who_asks_at_this_machine_sees_everything(
 ) -> None:
     counter.set(level, daily_reads=0, daily_bytes=0)
     task = await counter.routed(**HERE)
-    assert await counter.disclosure.admit(task, counter.workspace, CONTEXT) is None
+    assert await counter.disclosure.admit(task, counter.workspace, CONTEXT, asks=True) is None
     assert await counter.release(task, QUOTED) is QUOTED
     assert await counter.entries() == []
     assert counter.notices.told == []
@@ -201,13 +201,13 @@ async def test_what_tells_nothing_of_the_workspace_is_no_read(
 async def test_other_kinds_are_no_reads(counter: Counter, kind: TaskKind) -> None:
     counter.set("ask", daily_reads=0)
     task = await counter.routed(kind)
-    assert await counter.disclosure.admit(task, counter.workspace, CONTEXT) is None
+    assert await counter.disclosure.admit(task, counter.workspace, CONTEXT, asks=True) is None
     assert await counter.release(task) is EXPLAINED
 
 
 async def test_without_a_workspace_there_is_nothing_to_release(counter: Counter) -> None:
     task = await counter.routed()
-    assert await counter.disclosure.admit(task, None, CONTEXT) is None
+    assert await counter.disclosure.admit(task, None, CONTEXT, asks=False) is None
     assert await counter.disclosure.release(task, None, EXPLAINED, CONTEXT) is EXPLAINED
 
 
@@ -242,7 +242,7 @@ async def test_a_read_is_audited_before_the_model_sees_it_and_once_more_with_its
 ) -> None:
     context = replace(CONTEXT, files=(Share("src/tax.py", 10, 10),))
     task = await counter.routed()
-    assert await counter.disclosure.admit(task, counter.workspace, context) is None
+    assert await counter.disclosure.admit(task, counter.workspace, context, asks=True) is None
     [began] = await counter.entries()
     sha256 = hashlib.sha256(SOURCE.encode()).hexdigest()
     assert (began["file_000"], began["file_001"]) == (f"{sha256} src/cart.py", "- src/tax.py")
@@ -261,16 +261,19 @@ async def test_over_the_days_reads_nothing_is_read_and_the_chat_is_told_until_wh
 ) -> None:
     counter.set("summary", daily_reads=1)
     first, second = await counter.routed(), await counter.routed()
-    assert await counter.disclosure.admit(first, counter.workspace, CONTEXT) is None
-    refused = await counter.disclosure.admit(second, counter.workspace, CONTEXT)
+    assert await counter.disclosure.admit(first, counter.workspace, CONTEXT, asks=True) is None
+    refused = await counter.disclosure.admit(second, counter.workspace, CONTEXT, asks=True)
     assert refused is not None
     assert refused.not_done
     assert "00:00" in refused.summary
     assert len(await counter.entries()) == 1
     # Where nothing was collected, it is looked up as well.
-    assert await counter.disclosure.admit(second, counter.workspace, Collected()) == refused
+    assert (
+        await counter.disclosure.admit(second, counter.workspace, Collected(), asks=False)
+        == refused
+    )
     counter.desk.clock.advance(86_400)
-    assert await counter.disclosure.admit(second, counter.workspace, CONTEXT) is None
+    assert await counter.disclosure.admit(second, counter.workspace, CONTEXT, asks=True) is None
 
 
 async def test_an_answer_over_the_days_bytes_stays_at_the_machine(counter: Counter) -> None:
@@ -291,9 +294,9 @@ async def test_invented_members_share_what_all_of_them_may(counter: Counter) -> 
     counter.set("summary", daily_reads=1)
     for number in range(10):
         task = await counter.routed(claimed_user=f"nobody-{number}")
-        assert await counter.disclosure.admit(task, counter.workspace, CONTEXT) is None
+        assert await counter.disclosure.admit(task, counter.workspace, CONTEXT, asks=True) is None
     task = await counter.routed(claimed_user="nobody-10")
-    assert await counter.disclosure.admit(task, counter.workspace, CONTEXT) is not None
+    assert await counter.disclosure.admit(task, counter.workspace, CONTEXT, asks=True) is not None
 
 
 @pytest.mark.requirement("P7")

@@ -578,7 +578,7 @@ async def test_a_search_and_a_review_answer_from_the_real_workspace(
     (tmp_path / "a.py").write_text("needle_here = 1\n", encoding="utf-8")
     found = await desk.done("@dev find needle_here")
     assert found.summary is not None
-    assert "a.py (1)" in found.summary
+    assert "a.py (1" in found.summary
     reviewed = await desk.done("@dev review my changes")
     assert reviewed.summary is not None
     assert "not a git repository" in reviewed.summary

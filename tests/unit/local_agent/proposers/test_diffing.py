@@ -156,7 +156,7 @@ def test_many_large_files_that_move_are_paired_when_they_are_the_same_and_soon()
 def test_a_text_that_takes_long_to_compare_is_refused_at_once() -> None:
     # Two kinds of lines in no order: the comparison holds every other thread up for seconds.
     random = Random(1)
-    old, new = (b"".join(random.choices([b"a\n", b"b\n"], k=MAX_LINES + 1)) for _ in range(2))
+    old, new = (b"".join(random.choices([b"a\n", b"b\n"], k=2 * MAX_LINES)) for _ in range(2))
     with pytest.raises(InputError) as caught:
         make_diff([_changed(old, new)])
     assert (caught.value.code, caught.value.facts["what"]) == ("diff.too-large", "lines")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from random import Random
 from typing import Any
 
 import pytest
@@ -144,6 +146,24 @@ def test_a_text_that_does_not_stand_there_is_told_with_what_is_near(search: str,
     error = _failure(TEXT, _edit("def one():", "def eins():"), _edit(search, "x"))
     assert error.code == "edit.not-found"
     assert error.facts == {"index": 2, "path": "app.py", "line": line}
+
+
+def test_what_is_near_is_found_soon_in_a_text_where_all_is_near() -> None:
+    # Three letters in no order: comparing every line letter by letter takes some ten seconds.
+    letters = Random(1)
+    lines = ["".join(letters.choices("abc", k=199)) for _ in range(2001)]
+    began = time.process_time()
+    error = _failure("\n".join(lines[1:]), _edit(lines[0], "x"))
+    assert time.process_time() - began < 3
+    assert error.code == "edit.not-found"
+
+
+def test_many_edits_of_a_text_with_very_many_lines_are_made_soon() -> None:
+    text = "\n" * 500_000 + "".join(f"line {number};\n" for number in range(MAX_EDITS))
+    edits = [_edit(f"line {number};", f"{number}") for number in range(MAX_EDITS)]
+    began = time.process_time()
+    assert _edited(text, *edits).endswith(f"\n{MAX_EDITS - 1}\n")
+    assert time.process_time() - began < 5
 
 
 def test_a_text_that_stands_twice_is_told_with_both_places() -> None:

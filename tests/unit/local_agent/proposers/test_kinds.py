@@ -14,7 +14,8 @@ import pytest
 
 from common.model.intent import IntentParams, TaskIntent, TaskKind
 from common.model.proposal import Answer, CommandProposal, LocalApproval, SearchResults
-from common.sentences import Lang
+from common.sentences import Lang, say
+from local_agent import proposal_replies as words
 from local_agent.context.collected import Piece
 from local_agent.context.collector import Collected
 from local_agent.proposers.base import Asked, Proposed
@@ -25,7 +26,7 @@ from local_agent.proposers.review import MAX_SHOWN_BYTES, ReviewProposer
 from local_agent.proposers.run import Project, RunProposer
 from local_agent.proposers.search import LINES_BYTES, Lookup, SearchProposer
 from local_agent.routing import goals, ranges, searches
-from local_agent.workspace import files, git, searching
+from local_agent.workspace import git, searching
 from local_agent.workspace.git_names import NotFound
 from local_agent.workspace.git_range import Range, RangeChanges, read_range
 from local_agent.workspace.project.infer import infer
@@ -180,13 +181,7 @@ async def test_a_named_command_is_never_replaced(tmp_path: Path) -> None:
 # --- search ------------------------------------------------------------------------------------
 
 
-async def literal(workspace: Workspace, query: str) -> files.SearchResult:
-    return await files.search(workspace.path, query)
-
-
-SEARCH = SearchProposer(
-    literal, lookup=Lookup(read=searches.find_search, search=searching.search_for)
-)
+SEARCH = SearchProposer(Lookup(read=searches.find_search, search=searching.search_for))
 CODE = {"src/auth.py": "def login():\n    secret_body = 1\n", "src/app.py": "login()\nlogin()\n"}
 
 
@@ -250,18 +245,19 @@ class Ranges:
         return await asyncio.to_thread(read_range, workspace, wanted)
 
 
-def repository(folder: Path) -> Workspace:
-    def git(*words: str) -> None:
-        subprocess.run(["git", *words], cwd=folder, env=IDENTITY, check=True, capture_output=True)
+def run_git(folder: Path, *words: str) -> None:
+    subprocess.run(["git", *words], cwd=folder, env=IDENTITY, check=True, capture_output=True)
 
-    git("init", "-q", "-b", "main")
+
+def repository(folder: Path) -> Workspace:
+    run_git(folder, "init", "-q", "-b", "main")
     for message, content in (
         ("first", {"login.py": "retry = 3\n"}),
         ("use key\u202e", {"login.py": f"retry = 3\nkey = '{KEY}'\n", "b.py": "x = 1\n"}),
     ):
         placed(folder, content)
-        git("add", "-A")
-        git("commit", "-q", "-m", message)
+        run_git(folder, "add", "-A")
+        run_git(folder, "commit", "-q", "-m", message)
     return Workspace(name="shop", path=folder.resolve())
 
 
@@ -330,8 +326,9 @@ async def test_a_model_is_shown_the_lines_without_secrets_and_its_findings_stand
     assert "kept = 1" in turn.prompt
     assert "not asked about" not in turn.prompt
     assert "use key⟨U+202E⟩" in turn.prompt
-    head, finding = found.summary.splitlines()
+    head, label, finding = found.summary.splitlines()
     assert "commit" in head
+    assert label == say(words.MODEL_SAYS, "en", model="scripted")
     assert finding == "login.py:2 a key in the code"
     assert {piece.path for piece in found.shown} == {"login.py", "b.py", ""}
 
@@ -350,11 +347,11 @@ async def test_what_a_model_is_shown_of_a_range_stays_within_the_limit(tmp_path:
 async def test_what_is_staged_and_a_branch_without_another(tmp_path: Path, lang: Lang) -> None:
     shop = repository(tmp_path)
     (tmp_path / "b.py").write_text("x = 3\n", encoding="utf-8")
-    subprocess.run(["git", "add", "-A"], cwd=tmp_path, env=IDENTITY, check=True)
+    run_git(tmp_path, "add", "-A")
     assert "M b.py +1 −1" in (await reviewed(shop, "review what is staged", lang=lang)).summary
     bare = tmp_path / "bare"
     bare.mkdir()
-    subprocess.run(["git", "init", "-q"], cwd=bare, env=IDENTITY, check=True)
+    run_git(bare, "init", "-q")
     empty = await reviewed(placed(bare, {}), "review this branch", lang=lang)
     assert empty.not_done
 
@@ -379,7 +376,20 @@ async def test_a_file_that_is_named_is_reviewed_even_if_nothing_changed(tmp_path
     piece = Piece(kind="file", text="x = 1\n", path="b.py")
     context = Collected(pieces=(piece,))
     found = await reviewed(shop, "review b.py", model, context=context, intent=intent)
-    assert found.summary == "looks fine"
+    assert found.summary.splitlines()[1:] == ["looks fine"]
+
+
+@pytest.mark.requirement("R54")
+async def test_a_secret_that_is_cut_with_its_commit_message_is_not_shown_in_part(
+    tmp_path: Path,
+) -> None:
+    shop = repository(tmp_path)
+    (shop.path / "b.py").write_text("other\n", encoding="utf-8")
+    run_git(shop.path, "commit", "-q", "-a", "-m", f"{'x' * 170} {KEY}")
+    model = ScriptedModel([Reply("Fine.")])
+    await reviewed(shop, "review the last commit", model)
+    assert "xxxx" in model.turns[0].prompt
+    assert KEY[:12] not in model.turns[0].prompt
 
 
 async def test_a_review_needs_a_workspace_and_a_repository(tmp_path: Path) -> None:

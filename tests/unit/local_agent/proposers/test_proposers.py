@@ -19,10 +19,10 @@ from local_agent.proposers.base import CHAT_ROWS, Asked
 from local_agent.proposers.none import NoModel
 from local_agent.proposers.review import ReviewProposer
 from local_agent.proposers.run import RunProposer
-from local_agent.proposers.search import SearchProposer
-from local_agent.workspace.files import Match, SearchResult
+from local_agent.proposers.search import Lookup, SearchProposer
 from local_agent.workspace.git import ChangedFile, Changes
 from local_agent.workspace.registry import Workspace
+from local_agent.workspace.searching import Hit, Query, Sighting
 
 SHOP = Workspace(name="shop", path=Path("/w/shop"), test_command="pytest -q")
 LANGS: tuple[Lang, ...] = ("en", "zh")
@@ -124,27 +124,19 @@ async def test_a_line_that_is_no_command_is_an_error() -> None:
 # --- search ------------------------------------------------------------------------------------
 
 
-@dataclass
-class Search:
-    result: SearchResult
-
-    async def __call__(self, workspace: Workspace, query: str) -> SearchResult:
+def found(*items: Hit, truncated: bool = False) -> SearchProposer:
+    async def search(workspace: Workspace, query: Query) -> Sighting:
         assert workspace == SHOP
-        return self.result
+        return Sighting(hits=items, truncated=truncated)
 
-
-def found(*items: Match, truncated: bool = False) -> Search:
-    paths = {item.path for item in items}
-    return Search(SearchResult(items, len(paths), len(items), truncated=truncated, skipped={}))
+    return SearchProposer(Lookup(read=lambda _text, query: Query(phrase=query), search=search))
 
 
 @pytest.mark.requirement("NL-10")
 @pytest.mark.requirement("R55")
 async def test_the_chat_gets_paths_and_counts_and_the_machine_the_lines() -> None:
-    search = found(
-        Match("a.py", 3, "secret = find_me()"), Match("a.py", 9, "x"), Match("b.py", 1, "y")
-    )
-    proposed = await SearchProposer(search).propose(asked(TaskKind.SEARCH, query="find_me"))
+    search = found(Hit("a.py", 3, "secret = find_me()"), Hit("a.py", 9, "x"), Hit("b.py", 1, "y"))
+    proposed = await search.propose(asked(TaskKind.SEARCH, query="find_me"))
     assert "3 places in 2 files" in proposed.summary
     assert "a.py (2)" in proposed.summary
     assert "secret" not in proposed.summary
@@ -155,18 +147,16 @@ async def test_the_chat_gets_paths_and_counts_and_the_machine_the_lines() -> Non
 
 
 async def test_many_files_are_counted_not_listed() -> None:
-    items = [Match(f"f{number}.py", 1, "x") for number in range(CHAT_ROWS + 5)]
-    proposed = await SearchProposer(found(*items)).propose(asked(TaskKind.SEARCH, query="x"))
+    items = [Hit(f"f{number}.py", 1, "x") for number in range(CHAT_ROWS + 5)]
+    proposed = await found(*items).propose(asked(TaskKind.SEARCH, query="x"))
     assert proposed.summary.count(".py") == CHAT_ROWS
     assert "5 more" in proposed.summary
 
 
 @pytest.mark.parametrize("lang", LANGS)
 async def test_a_search_that_stopped_at_its_limit_says_so(lang: Lang) -> None:
-    nothing = await SearchProposer(found(truncated=True)).propose(
-        asked(TaskKind.SEARCH, query="x", lang=lang)
-    )
-    whole = await SearchProposer(found()).propose(asked(TaskKind.SEARCH, query="x", lang=lang))
+    nothing = await found(truncated=True).propose(asked(TaskKind.SEARCH, query="x", lang=lang))
+    whole = await found().propose(asked(TaskKind.SEARCH, query="x", lang=lang))
     assert nothing.summary.startswith(whole.summary)
     assert len(nothing.summary) > len(whole.summary)
     assert nothing.details is None
@@ -174,7 +164,7 @@ async def test_a_search_that_stopped_at_its_limit_says_so(lang: Lang) -> None:
 
 @pytest.mark.parametrize("changes", [{"query": None}, {"query": "x", "workspace": None}])
 async def test_a_search_needs_a_text_and_a_workspace(changes: dict[str, Any]) -> None:
-    proposed = await SearchProposer(found()).propose(asked(TaskKind.SEARCH, **changes))
+    proposed = await found().propose(asked(TaskKind.SEARCH, **changes))
     assert isinstance(proposed.proposal, Answer)
 
 

@@ -183,6 +183,21 @@ async def test_an_edit_that_was_not_told_of_is_declined(
     assert tree(scratch.root) == {"app.py": b"old\n"}
 
 
+@pytest.mark.requirement("R62")
+async def test_of_two_edits_under_one_name_neither_is_made(
+    start: Starting, scratch: FolderScratch, tmp_path: Path
+) -> None:
+    # The name comes from the provider; what is asked for by it could be the other one.
+    outside = {"path": str(tmp_path / "outside"), "kind": {"type": "add"}, "diff": "new\n"}
+    item = {"type": "fileChange", "id": "item_1", "changes": [outside]}
+    told = {"do": "tell", "method": "item/started", "params": {"item": item}}
+    backend, scripted = start([told, change(add("a")), text("Sorry.")])
+    reply = await backend.ask(question(want="edits", scratch=scratch), Heard())
+    assert [one.code for one in reply.refused] == ["scratch.unreadable"]
+    assert scripted.answers[-1]["result"] == {"decision": "decline"}
+    assert tree(scratch.root) == {"app.py": b"old\n"}
+
+
 async def test_an_edit_that_the_program_could_not_make_is_told(
     start: Starting, scratch: FolderScratch
 ) -> None:

@@ -48,6 +48,13 @@ def test_thoughts_without_end_are_not_held() -> None:
     assert len(thoughts._held) < 100
 
 
+def test_blanks_after_thoughts_are_not_held() -> None:
+    thoughts = Spoken()
+    assert {thoughts.feed(piece) for piece in ("<think></think>", *["  \n" * 100] * 100)} == {""}
+    assert thoughts._held == ""
+    assert thoughts.feed("an answer") == "an answer"
+
+
 @given(WORDS, WORDS, st.booleans(), st.integers(1, 7))
 def test_summary_and_plan_grow_as_they_were_written(
     summary: str, plan: str, ascii_only: bool, size: int

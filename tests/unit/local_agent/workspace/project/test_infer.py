@@ -178,7 +178,6 @@ async def test_the_only_one_is_meant(tmp_path: Path) -> None:
         ("Cargo.toml", "cargo test --manifest-path core/Cargo.toml"),
         ("go.mod", "go test -C core ./..."),
         ("pom.xml", "mvn -f core test"),
-        ("core.sln", "dotnet test core"),
     ],
 )
 async def test_each_tool_is_told_the_folder_in_its_own_way(
@@ -252,14 +251,23 @@ async def test_what_is_not_all_there_narrows_nothing(tmp_path: Path, only: str) 
         (package(test="jest") | {"yarn.lock": "x"}, "src", "yarn test src"),
         ({"go.mod": ""}, "src", "go test ./src/..."),
         ({"go.mod": "", "src/pay_test.go": ""}, "src/pay_test.go", "go test ./src"),
-        ({"go.mod": "", "tests/pay/a_test.go": ""}, "pay", "go test ./tests/pay/..."),
+        (
+            {"go.mod": "", "tests/pay/a_test.go": "", "lib/test_pay.py": ""},
+            "pay",
+            "go test ./tests/pay/...",
+        ),
         ({"Cargo.toml": "", "tests/pay.rs": ""}, "tests/pay.rs", "cargo test --test pay"),
     ],
 )
 async def test_each_runner_is_narrowed_in_its_own_way(
     tmp_path: Path, files: Files, only: str, command: str
 ) -> None:
-    found = await inferred(tmp_path, {"src/pay.test.ts": "", **files}, only=only)
+    known = (
+        {"src/a.test.ts": "", "src/pay.test.ts": ""}
+        if "package.json" in files
+        else {"src/a.go": ""}
+    )
+    found = await inferred(tmp_path, known | files, only=only)
     assert (commands(found), found.narrowed) == ([command], True)
 
 
@@ -298,7 +306,8 @@ async def test_where_a_task_runner_takes_no_path_the_tool_behind_it_does(tmp_pat
 async def test_a_persons_own_command_is_narrowed_only_where_that_is_sure(
     tmp_path: Path, given: tuple[str, ...], narrowed: str | None
 ) -> None:
-    found = await inferred(tmp_path, LOGIN, only="tests/api", given=given)
+    files = LOGIN | {"tests/api/login_test.go": ""}
+    found = await inferred(tmp_path, files, only="tests/api", given=given)
     assert commands(found) == [narrowed or " ".join(given)]
     assert found.narrowed == (narrowed is not None)
 
