@@ -53,8 +53,9 @@ REVIEW: Final = "review my changes"
 RANGE: Final = "review the last commit"
 UNCLEAR: Final = "login.py"
 HOSTILE: Final = re.compile(r"hostile-[a-z]+")
-EVERYWHERE: Final = frozenset(
-    "content name edit commit chat answer proposal feedback trace report".split()
+EVERYWHERE: Final = (
+    *("content", "name", "edit", "commit", "chat", "answer"),
+    *("proposal", "feedback", "trace", "report"),
 )
 KINDS: Final = ("run", "git_sync", "approve", "apply")
 

@@ -138,6 +138,8 @@ def test_no_secret_leaves_whatever_is_asked(shop: Shop, service: Started) -> Non
     sent = [message["content"] for body in bodies for message in body["messages"]]
     asked = "".join(sent)
     assert all(f'path="{name}"' in asked for name in names), "all of them were shown"
+    assert " CHANGES path=" in asked
+    assert " EARLIER PROPOSAL " in asked
     assert asked.count("[redacted") > len(CASES) / 2
     heard = [text for user in shop.members for text in shop.place.chat(user)]
     assert len(heard) > 20

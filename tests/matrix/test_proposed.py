@@ -113,7 +113,7 @@ LIES: dict[str, tuple[str, Callable[[Told], None], str]] = {
 def test_honest_stories_are_believed(kept: dict[str, Told]) -> None:
     assert [told.wrong() for told in kept.values()] == [[], []]
     assert len(kept["release"].charged) == 2
-    assert kept["release"].of_type("release")["summary"] == minds.ANSWER
+    assert minds.ANSWER in kept["release"].of_type("release")["summary"]
 
 
 @pytest.mark.requirement("R53")
