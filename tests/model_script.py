@@ -32,9 +32,9 @@ class Step:
     always: bool = False
 
 
-def only(step: Step, *, when: str) -> Step:
+def only(step: Step, *, when: str, always: bool = False) -> Step:
     """Return the step for requests that hold these words alone."""
-    return replace(step, when=when)
+    return replace(step, when=when, always=always)
 
 
 def text(words: str, *, pieces: int = 0, usage: bool = True, when: str = "") -> Step:

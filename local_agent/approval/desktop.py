@@ -111,6 +111,7 @@ class DesktopApprover:
         self._open: tuple[str, asyncio.Event] | None = None
         self._wanted: list[str] = []
         self._aside: set[str] = set()
+        self._alerted: set[str] = set()
         self._opened: dict[str, deque[float]] = {}
         self._refreshed: dict[str, float] = {}
         self._look_again = False
@@ -159,6 +160,7 @@ class DesktopApprover:
         waiting = {asked.approval_id: asked for asked in await self._gate.pending()}
         self._wanted = [name for name in self._wanted if name in waiting]
         self._aside &= waiting.keys()
+        self._alerted &= waiting.keys()
         tasks = {asked.task_id for asked in waiting.values()}
         self._refreshed = {task: at for task, at in self._refreshed.items() if task in tasks}
         unseen = [name for name in waiting if name not in self._aside]
@@ -212,8 +214,10 @@ class DesktopApprover:
         if self._within_limit(asked):
             return True
         self._aside.add(asked.approval_id)
-        self._log.warning("window.too-many", approval=asked.approval_id, limit=WINDOWS_HOURLY)
-        await self._alert(words.ALERT, words.ALERT_HOW, task=asked.short_id)
+        if asked.approval_id not in self._alerted:  # once, however often it is asked for
+            self._alerted.add(asked.approval_id)
+            self._log.warning("window.too-many", approval=asked.approval_id, limit=WINDOWS_HOURLY)
+            await self._alert(words.ALERT, words.ALERT_HOW, task=asked.short_id)
         return False
 
     def _within_limit(self, asked: PendingApproval) -> bool:

@@ -21,11 +21,13 @@ from common.clock import Clock
 from common.model.intent import TaskIntent, TaskKind
 from common.model.proposal import (
     Diff,
+    GitSync,
     LocalApproval,
     NoRequirement,
     ReadFile,
     Release,
     SearchResults,
+    Undo,
 )
 from common.sentences import Lang, say
 from local_agent import disclosure_replies as words
@@ -115,7 +117,11 @@ class Disclosure:
         Raises:
             StoreError: it could not be counted or audited, so nothing of it may leave.
         """
-        if workspace is None or not _is_for_chat(task, found) or not _tells(found, context):
+        if workspace is None or task.source != "wecom":
+            return found
+        if workspace.disclosure == "ask" and isinstance(found.proposal, Undo | GitSync):
+            return _unnamed(found, task.lang)  # they read nothing anew, and name files
+        if not _is_for_chat(task, found) or not _tells(found, context):
             return found
         files = _files(context, found)
         # Comparing it with all that was shown takes longer than the event loop may wait.
@@ -202,17 +208,22 @@ def _leaving(
 
 def _held(found: Proposed, lang: Lang, files: Sequence[ReadFile]) -> Proposed:
     """Return what waits for a release; a change has an approval of its own, and says less."""
-    details = found.details or found.summary
     if isinstance(found.proposal, Diff):
-        return replace(found, summary=say(words.CHANGE_THERE, lang), details=details)
+        return _unnamed(found, lang)
     text = releasable(found.summary, lang=lang, limit=CHAT_SUMMARY_BYTES).text
     named = tuple(files[:MAX_SEALED_FILES])
     return Proposed(
         Release(text=text, files=named, more=len(files) - len(named)),
         say(words.KEPT_THERE, lang),
         LocalApproval(action="disclose"),
-        details=details,
+        details=found.details or found.summary,
     )
+
+
+def _unnamed(found: Proposed, lang: Lang) -> Proposed:
+    """Return what has an approval of its own, without what it would touch."""
+    details = found.details or found.summary
+    return replace(found, summary=say(words.CHANGE_THERE, lang), details=details)
 
 
 def _told(leaving: Proposed) -> bytes:

@@ -10,19 +10,18 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import takewhile
 from typing import Final
 
 from common.diff.model import MAX_BYTES, DiffModel, FileDiff, Hunk, Mode
 from common.diff.parse import parse_diff
 from common.diff.patching import deletion, reverse
 from common.diff.render import render
+from common.diff.width import MAX_LINES, is_wide
 from common.errors import InputError
 
 CONTEXT_LINES: Final = 3
 MAX_PAIRED: Final = 10_000  # pairs of files that are compared to find renames
 MAX_ALIKE_BYTES: Final = 32 * 1024 * 1024  # of both sides of all pairs that are compared by line
-MAX_LINES: Final = 50_000  # of one side, between the first and the last line that differ
 _ALIKE: Final = 0.5  # as git has it
 
 EXECUTABLE: Final[Mode] = "100755"
@@ -197,7 +196,7 @@ def hunks_of(old: bytes, new: bytes) -> tuple[Hunk, ...]:
     """
     if old == new:
         return ()
-    if _is_wide(old, new):
+    if is_wide(old, new):
         raise InputError("diff.too-large", what="lines", limit=MAX_LINES)
     import pygit2
     from pygit2.enums import DiffOption
@@ -215,21 +214,6 @@ def hunks_of(old: bytes, new: bytes) -> tuple[Hunk, ...]:
         interhunk_lines=0,
     )
     return parse_diff(patch.data).files[0].hunks
-
-
-def _is_wide(old: bytes, new: bytes) -> bool:
-    """Tell whether more lines than may be lie between the first and the last that differ."""
-    sides = old.split(b"\n"), new.split(b"\n")
-    shorter, longer = sorted(map(len, sides))
-    if longer <= MAX_LINES:
-        return False
-    first = _same(zip(*sides, strict=False))
-    last = _same(zip(*map(reversed, sides), strict=False))
-    return longer - min(first + last, shorter) > MAX_LINES
-
-
-def _same(pairs: Iterable[tuple[bytes, bytes]]) -> int:
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _size(hunk: Hunk) -> int:

@@ -10,14 +10,25 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from local_agent.routing import phrases_en, things_zh, words_en, words_zh
+from local_agent.routing import (
+    phrases_en,
+    talk_en,
+    talk_zh,
+    things_zh,
+    words_en,
+    words_zh,
+    work_en,
+    work_zh,
+)
 
 # What no lexicon gives: boundaries, names, numbers, and the words that nobody listed.
 _SHAPES: Final = (
     "stop", "comma", "mark", "asked", "code", "quoted", "pasted", "num", "http", "flag", "id",
     "command", "did", "plural", "past", "ing", "word", "verb", "han", "of",
 )  # fmt: skip
-_ALL: Final = (words_en.WORDS, phrases_en.WORDS, words_zh.WORDS, things_zh.WORDS)
+_ENGLISH: Final = (words_en.WORDS, phrases_en.WORDS, work_en.WORDS, talk_en.WORDS)
+_CHINESE: Final = (words_zh.WORDS, things_zh.WORDS, work_zh.WORDS, talk_zh.WORDS)
+_ALL: Final = (*_ENGLISH, *_CHINESE)
 _NAMES: Final = tuple(dict.fromkeys((*_SHAPES, *(name for words in _ALL for name in words))))
 LETTER: Final = {name: chr(0x100 + place) for place, name in enumerate(_NAMES)}
 NAME: Final = {letter: name for name, letter in LETTER.items()}
@@ -34,8 +45,8 @@ def _lexicon(*lists: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-EN: Final = _lexicon(words_en.WORDS, phrases_en.WORDS)
-ZH: Final = _lexicon(words_zh.WORDS, things_zh.WORDS)
+EN: Final = _lexicon(*_ENGLISH)
+ZH: Final = _lexicon(*_CHINESE)
 # What a rule means by a name, where that is more than one class.
 _MEANT: Final = {
     "fail": "fail failed",

@@ -64,12 +64,14 @@ def bounded(
     if level == "full":
         return releasable(answer, lang=lang, limit=limit)
     head = clip_bytes(answer, READ_BYTES, marker="")
-    lines = redact(head).splitlines()
-    blocks = copied_blocks(lines, sources, most=MAX_QUOTED_LINES)
-    text = "\n".join(_without(lines, blocks, lang))
+    text, withheld = _unquoted(redact(head), sources, lang, scattered=False)
     released = releasable(text, lang=lang, limit=limit)
-    withheld = sum(block.lines for block in blocks)
-    return Released(released.text, withheld, released.cut or head != answer)
+    # Of what then leaves, no more may be copied even where sentences stand between the lines.
+    text, more = _unquoted(released.text, sources, lang, scattered=True)
+    cut = released.cut or head != answer
+    if more:
+        released = releasable(text, lang=lang, limit=limit)
+    return Released(released.text, withheld + more, cut)
 
 
 def releasable(answer: str, *, lang: Lang, limit: int = CHAT_BYTES) -> Released:
@@ -88,6 +90,12 @@ def releasable(answer: str, *, lang: Lang, limit: int = CHAT_BYTES) -> Released:
 
 def _end(lang: Lang, limit: int) -> str:
     return clip_bytes("\n" + say(words.CUT, lang), limit // 2, marker="")
+
+
+def _unquoted(text: str, sources: Sequence[str], lang: Lang, *, scattered: bool) -> tuple[str, int]:
+    lines = text.splitlines()
+    blocks = copied_blocks(lines, sources, most=MAX_QUOTED_LINES, scattered=scattered)
+    return "\n".join(_without(lines, blocks, lang)), sum(block.lines for block in blocks)
 
 
 def _without(lines: Sequence[str], blocks: Sequence[Block], lang: Lang) -> list[str]:

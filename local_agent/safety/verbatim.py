@@ -30,6 +30,7 @@ _FRONT: Final = re.compile(r"(?:\s++|[>|│┆#*•·+−-]|//|[0-9]{1,6}+(?:\s*
 _WORD: Final = re.compile(r"[a-z0-9_]+|[^\W\x00-\x7f]")
 _FENCES: Final = ("```", "~~~")
 _ENDS: Final = (".", "!", "?", ":", "。", "！", "？", "：")
+_NOT_DRAWN: Final = frozenset({"Cf", "Mn", "Me"})
 _OVER: Final = 1e-6  # sums of thirds and sevenths
 
 Words = tuple[str, ...]
@@ -73,7 +74,9 @@ class _Word:
     weight: float = 0.0
 
 
-def copied_blocks(answer: Sequence[str], sources: Iterable[str], *, most: int) -> list[Block]:
+def copied_blocks(
+    answer: Sequence[str], sources: Iterable[str], *, most: int, scattered: bool = False
+) -> list[Block]:
     """Return the parts of an answer that hold more than ``most`` lines in a row of any file.
 
     A long listing counts as copied wherever it comes from, between code fences or of short lines:
@@ -83,15 +86,18 @@ def copied_blocks(answer: Sequence[str], sources: Iterable[str], *, most: int) -
         answer: Its lines.
         sources: What the files hold.
         most: Lines that may be quoted.
+        scattered: They need not be in a row: what stands between them, such as a sentence for each,
+            hides nothing.  Then there is one part at most, from the first to the last.
     """
     copied = _Copied()
     for source in sources:
         _note(copied, source.split("\n"))
     words, fences = _read(answer, copied, listing=most * 3 // 2)
     _weigh_runs(words, copied)
-    return [
-        _with_fences(block, fences, len(answer)) for block in _joined(words) if block.lines > most
-    ]
+    blocks = list(_joined(words))
+    if scattered and blocks:
+        blocks = [Block(blocks[0].first, blocks[-1].last, sum(block.lines for block in blocks))]
+    return [_with_fences(block, fences, len(answer)) for block in blocks if block.lines > most]
 
 
 def _note(copied: _Copied, lines: Sequence[str]) -> None:
@@ -235,6 +241,6 @@ def _words(line: str) -> Words:
 
 
 def _plain(line: str) -> str:
-    # What draws nothing parts no word.
-    shown = "".join(char for char in line if unicodedata.category(char) != "Cf")
-    return unicodedata.normalize("NFKC", shown)
+    # What draws nothing parts no word, and what is drawn over a letter makes no other one.
+    letters = unicodedata.normalize("NFKD", line)
+    return "".join(char for char in letters if unicodedata.category(char) not in _NOT_DRAWN)

@@ -225,15 +225,19 @@ class Tasks:
         return len(old)
 
     def earlier(self, task: Task, *, since_ms: int, limit: int) -> Sequence[Task]:
-        """Return what the same person asked before in the same thread, newest first."""
+        """Return what the same person asked before in the same thread, newest first.
+
+        Of another workspace nothing: its own rules say what of it may be told, and to whom.
+        """
         rows = self._db.all(
             f"{_SELECT} WHERE thread_id = ? AND source = ? AND channel = ? AND claimed_user = ?"
-            " AND created_at >= ? AND created_at <= ? AND task_id <> ?"
+            " AND workspace IS ? AND created_at >= ? AND created_at <= ? AND task_id <> ?"
             " ORDER BY created_at DESC, task_id DESC LIMIT ?",
             task.thread_id,
             task.source,
             task.channel,
             task.claimed_user,
+            task.workspace,
             since_ms,
             task.created_at,
             task.task_id,

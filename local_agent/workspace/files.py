@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -20,6 +21,7 @@ from typing import Final, Literal
 
 from common.clock import Clock, SystemClock
 from common.errors import InputError
+from common.redact import redact
 from common.text import one_line
 from local_agent.process import read_tool
 from local_agent.workspace import listing, paths
@@ -34,6 +36,11 @@ PREVIEW_BYTES: Final = 200
 _RIPGREP: Final = ("/usr/bin/rg", "/usr/local/bin/rg", "/bin/rg")
 _WORTH_A_CHILD: Final = 1000  # files; below, starting ripgrep takes longer than it saves
 _OFTEN: Final = 16  # files between two looks at the clock
+_NEAR_BYTES: Final = 512  # of a line, around a hit: enough to tell whether it is a secret
+_SHORT_SECRET: Final = 8  # bytes; a shorter one is guessed as it is
+_WORD: Final = re.compile(rb"[^\s\"'`,;(){}\[\]<>=:]*")
+_DIGIT: Final = re.compile(rb"[0-9]")
+_HINT: Final = re.compile(rb"(?i)pass|pwd|secret|token|key|cred|auth|://")
 _BATCH_BYTES: Final = 1_000_000  # of arguments, below `process.MAX_ARGV_BYTES`
 
 
@@ -210,7 +217,7 @@ class _Needle:
     ignore_case: bool
 
     def lines(self, content: bytes) -> Iterator[tuple[int, bytes]]:
-        """Give the numbers, from 1, and the bytes of the lines that hold it."""
+        """Give number, from 1, and bytes of each line that holds it where it may be seen."""
         haystack = content.lower() if self.ignore_case else content
         number, counted = 1, 0
         at = haystack.find(self.raw)
@@ -220,11 +227,30 @@ class _Needle:
             end = len(content) if end < 0 else end
             number += content.count(b"\n", counted, begin)
             counted = begin
-            yield number, content[begin:end]
+            if not _in_secret(self, content[begin:end], at - begin):
+                yield number, content[begin:end]
             at = haystack.find(self.raw, end)
 
 
 _Needles = Sequence[_Needle]
+
+
+def _in_secret(needle: _Needle, line: bytes, at: int) -> bool:
+    """Tell whether a line holds it in a secret alone: by its counts, a search would spell one out.
+
+    To take secrets out is costly, so it is done where there may be one.
+    """
+    near = line[max(0, at - _NEAR_BYTES) : at + len(needle.raw) + _NEAR_BYTES]
+    word = _word_at(near, min(at, _NEAR_BYTES))
+    if len(word) < _SHORT_SECRET or not (_DIGIT.search(word) or _HINT.search(near)):
+        return False
+    shown = redact(near.decode("utf-8", "replace")).encode()
+    return needle.raw not in (shown.lower() if needle.ignore_case else shown)
+
+
+def _word_at(line: bytes, at: int) -> bytes:
+    before, behind = _WORD.match(line[at - 1 :: -1] if at else b""), _WORD.match(line, at)
+    return (before[0] if before else b"") + (behind[0] if behind else b"")
 
 
 def _needle(query: str) -> _Needle:

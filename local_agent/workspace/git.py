@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
+from common.clock import SystemClock
 from local_agent.workspace.git_waiting import may_hang, may_hang_below
 from local_agent.workspace.turns import own_turn
 
@@ -25,7 +26,8 @@ MAX_FILES: Final = 500  # security limits table, files of a diff
 MAX_TREE_FILES: Final = 1_000_000  # of a commit
 MAX_TREE_DEPTH: Final = 128
 MAX_BOUNDED: Final = 1000  # trees that are known not to unfold too far
-MAX_COUNTED_BYTES: Final = 2 * 1024 * 1024  # of one file; the lines of larger ones are not counted
+MAX_COUNTED_BYTES: Final = 512 * 1024  # of one file; the lines of larger ones are not counted
+COUNT_SECONDS: Final = 2.0  # then none are counted: nothing else of this program runs meanwhile
 
 _BOUNDED: Final[set[tuple[str, int, int]]] = set()
 
@@ -246,14 +248,15 @@ def _names() -> dict[int, Status]:
 
 
 def _files(diff: pygit2.Diff, workspace: Path) -> Iterator[ChangedFile]:
-    names = _names()
+    names, clock = _names(), SystemClock()
+    until = clock.now().mono + COUNT_SECONDS
     for index, delta in enumerate(diff.deltas):
         if index >= MAX_FILES:
             return
         path = delta.new_file.path or delta.old_file.path
         # libgit2 keeps 32 bits of a size.
         sizes = (delta.new_file.size, delta.old_file.size, _size(workspace / path))
-        counted = max(sizes) <= MAX_COUNTED_BYTES
+        counted = max(sizes) <= MAX_COUNTED_BYTES and clock.now().mono < until
         patch = diff[index] if counted else None
         if patch is None or patch.delta.is_binary:
             added = removed = None

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from common.diff.width import is_wide
 from common.errors import InputError
 from local_agent.workspace import paths
 from local_agent.workspace.git import head_of, open_repository
@@ -70,7 +71,7 @@ def _patch(tree: pygit2.Tree | None, reader: paths.Reader, path: str) -> FilePat
             return FilePatch(path, reason=_REASONS.get(error.code, "unreadable"))
         new = None
     old = _committed(tree, path)
-    if len(old) > MAX_COMPARED_BYTES:
+    if len(old) > MAX_COMPARED_BYTES or is_wide(old, new or b""):
         return FilePatch(path, reason="too-large")
     if b"\0" in old:
         return FilePatch(path, reason="binary")

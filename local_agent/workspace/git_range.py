@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Final, Literal
 
+from common.diff.width import is_wide
 from local_agent.workspace import paths
 from local_agent.workspace.git import (
     MAX_COUNTED_BYTES,
@@ -32,7 +33,7 @@ MAX_COMMITS: Final = 1000  # that are counted
 MAX_SUBJECTS: Final = 30  # that are named
 MAX_PATCH_BYTES: Final = 48_000  # of all patches together
 MAX_FILE_PATCH_BYTES: Final = 12_000
-MAX_READ_BYTES: Final = 64 * 1024 * 1024  # of contents that are compared
+MAX_READ_BYTES: Final = 16 * 1024 * 1024  # of contents that are compared
 _SNIFFED: Final = 8192
 _MAX_RENAMED: Final = 1000  # files among which renamed ones are looked for
 _GENERATED: Final = (".lock", "-lock.json", "-lock.yaml", ".min.js", ".min.css", ".map", ".snap")
@@ -252,7 +253,7 @@ class _Comparing:
     def _contents(self, delta: pygit2.DiffDelta) -> tuple[str, bytes, bytes]:
         contents = [self._blob(side.id) for side in (delta.old_file, delta.new_file)]
         old, new = contents
-        if old is None or new is None:
+        if old is None or new is None or is_wide(old, new):
             return "too-large", b"", b""
         binary = any(b"\0" in content[:_SNIFFED] for content in (old, new))
         return "binary" if binary else "", old, new

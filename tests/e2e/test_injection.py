@@ -57,6 +57,7 @@ EVERYWHERE: Final = (
     *("content", "name", "edit", "commit", "chat", "answer"),
     *("proposal", "feedback", "trace", "report"),
 )
+SAID_IN: Final = ("messages", "instructions", "input")
 KINDS: Final = ("run", "git_sync", "approve", "apply")
 
 
@@ -70,15 +71,25 @@ class Message:
 
 
 def read(body: dict[str, Any]) -> Message:
-    """Take one request of Chat Completions apart."""
-    (system, user), again = body["messages"][:2], body["messages"][2:]
-    assert [system["role"], user["role"]] == ["system", "user"]
+    """Take one request of Chat Completions or of Responses apart."""
+    (rules, prompt), again = said_in(body)[:2], said_in(body)[2:]
+    assert (rules[0], prompt[0]) == ("system", "user")
     if again:  # its answer was not in the form asked for, and it is told so in our words alone
-        assert [one["role"] for one in again] == ["assistant", "user"]
-        assert not HOSTILE.search(again[1]["content"])
-    rest = {name: value for name, value in body.items() if name != "messages"}
+        assert [role for role, _ in again] == ["assistant", "user"]
+        assert not HOSTILE.search(again[1][1])
+    rest = {name: value for name, value in body.items() if name not in SAID_IN}
     assert not HOSTILE.search(json.dumps(rest)), "nothing of it in the settings of the request"
-    return take_apart(system["content"], user["content"])
+    return take_apart(rules[1], prompt[1])
+
+
+def said_in(body: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the conversation of a request: roles and words, our rules first."""
+    if "messages" in body:
+        return [(one["role"], one["content"]) for one in body["messages"]]
+    said = [
+        (one["role"], "".join(part["text"] for part in one["content"])) for one in body["input"]
+    ]
+    return [("system", body["instructions"]), *said]
 
 
 def take_apart(rules: str, prompt: str) -> Message:
@@ -135,7 +146,11 @@ def shop(
     folder = tmp_path_factory.mktemp("injection")
     workspace = repository(folder / "shop-api", FILES, message=f"hostile-commit {ORDERS}")
     (workspace / "login.py").write_text(FILES["login.py"] + "# hostile-edit\n", encoding="utf-8")
-    models = {"chat": http(service, "chat"), "child": codex(child.program)}
+    models = {
+        "chat": http(service, "chat"),
+        "responses": http(service, "responses"),
+        "child": codex(child.program),
+    }
     place = Place.at(folder / "home")
     try:
         made = Shop(place, workspace, models, more="nl.use_model_router = true").open("chat")
@@ -151,7 +166,7 @@ def shop(
 def test_hostile_text_is_fenced_and_a_hostile_answer_is_only_a_proposal(
     shop: Shop, service: Started
 ) -> None:
-    before = exact(shop.workspace)
+    before, known = exact(shop.workspace), len(requests(service))
     shop.answered(f"@dev {ASKED}")
     first = shop.ask(f"@dev {CHANGE}")
     shop.say(f"@dev revise {first} {FEEDBACK}")
@@ -160,10 +175,11 @@ def test_hostile_text_is_fenced_and_a_hostile_answer_is_only_a_proposal(
     shop.answered(f"@dev {REVIEW}")
     shop.answered(f"@dev {RANGE}")
 
-    assert any(len(body["messages"]) == 4 for body in requests(service)), "one was asked again"
+    bodies = requests(service)[known:]
+    assert any(len(body["messages"]) == 4 for body in bodies), "one was asked again"
     seen: set[str] = set()
     ours = tuple(instructions(job, "en", nonce="NUMBER") for job in get_args(Job))
-    messages = [read(body) for body in requests(service)]
+    messages = [read(body) for body in bodies]
     assert len({message.rules for message in messages}) == 4, "explain, change, diagnose, review"
     for message in messages:
         assert message.rules.startswith(ours)
@@ -204,6 +220,19 @@ def test_a_model_that_is_asked_for_a_kind_cannot_bring_a_command_nearer(
         assert message.beside == ""
     assert len(shop.journal("SELECT * FROM approvals")) == known
     assert exact(shop.workspace) == before
+
+
+@pytest.mark.requirement("R62")
+def test_a_service_of_the_other_kind_is_told_the_same(shop: Shop, service: Started) -> None:
+    shop.change_model("responses")
+    shop.join("by-responses")
+    shop.answered("@dev explain login.py, hostile-other-kind")
+    (body,) = [body for body in requests(service) if "hostile-other" in json.dumps(body)]
+    message = read(body)
+    assert "input" in body
+    assert message.rules == instructions("explain", "en", nonce="NUMBER")
+    assert message.beside.strip() == ""
+    assert {"hostile-content", "hostile-name"} <= set(HOSTILE.findall(json.dumps(message.parts)))
 
 
 @pytest.mark.requirement("R62")

@@ -22,9 +22,9 @@ pytestmark = pytest.mark.timeout(150)
 
 DEADLINE_S = 10  # the least that the settings allow
 IDLE_S = 5
+LEFT_OUT = ("outside", "guarded", "secrets")  # edits that a proposal may not hold
 LIMITS = {"deadline_seconds": DEADLINE_S, "idle_seconds": IDLE_S}
 LATE_S = 3.0  # from the deadline until the turn is written down, on a busy machine
-AT_MOST_TRIES = 6  # requests of one turn: none tries more often
 AS_MEMBER = 6  # requests of one member, who hears no more than thirty lines a minute
 FILES = {"login.py": LOGIN, "notes.txt": "one\n"}
 FIX = {"path": "login.py", "action": "edit", "search": "= 3", "replace": "= 5"}
@@ -113,7 +113,6 @@ BY_CODEX: Mapping[str, Case] = {
     "outside": refused(added("../outside.txt"), script.text(APPROVED)),
     "guarded": refused(added(".git/hooks/post-checkout"), script.text(APPROVED)),
     "endless": failed("too-large", script.endless()),
-    "hang": failed("stalled", script.hang(after="Let me")),
     "401": failed("key", script.status(401, code="invalid_api_key")),
     "cut": failed("cut", script.cut("some words")),
 }
@@ -128,11 +127,11 @@ BY_A_CHILD: Mapping[str, Case] = {
 }
 
 
-def tries(cases: Mapping[str, Case], kind: str) -> Iterator[script.Step]:
-    """Yield the steps of each case, the last as often as it may be asked for."""
+def steps(cases: Mapping[str, Case], kind: str) -> Iterator[script.Step]:
+    """Yield what a service does in each case; it does the last thing as often as it is asked."""
     for name, case in cases.items():
-        for step in (*case.steps, *[case.steps[-1]] * AT_MOST_TRIES):
-            yield script.only(step, when=when(kind, name))
+        for step in case.steps:
+            yield script.only(step, when=when(kind, name), always=step is case.steps[-1])
 
 
 def request(kind: str, name: str) -> str:
@@ -148,9 +147,9 @@ def when(kind: str, name: str) -> str:
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
     """The service that misbehaves as the words of a request say, and fixes what is left."""
-    steps = [*tries(BEHIND_HTTP, "http"), *tries(BY_CODEX, "codex")]
+    all_steps = [*steps(BEHIND_HTTP, "http"), *steps(BY_CODEX, "codex")]
     fix = script.edits("Raised.", FIX)
-    with started(tmp_path_factory.mktemp("service"), *steps, then=fix) as server:
+    with started(tmp_path_factory.mktemp("service"), *all_steps, then=fix) as server:
         yield server
 
 
@@ -185,7 +184,8 @@ def judge(shop: Shop, cases: Mapping[str, Case], kind: str) -> None:
         assert turn["duration_ms"] / 1000 < DEADLINE_S + LATE_S, name
         told = shop.ending(task["short_id"], user=member(kind, number))
         assert ("Nothing was changed" if case.reason == "failed" else "nothing was done") in told
-        assert task["summary"] in told
+        assert str(task["summary"]).splitlines()[0] in told
+        assert ("left out" in told) == (name in LEFT_OUT), told
         assert not set("\x1b\u202e") & set(told)
         assert "<a " not in told
     assert found == {name: (case.reason, case.outcome) for name, case in cases.items()}

@@ -344,6 +344,10 @@ async def test_one_gateway_opens_so_many_windows_an_hour_and_no_more(rig: Rig) -
         await asyncio.wait_for(rig.alerts.told.get(), WITHIN_S)
         await rig.settled()
         assert await rig.state(one_more) == "pending"
+        for _ in range(5):  # "apply T-…" from the chat, over and over
+            rig.approver.remind(one_more.approval_id)
+            await rig.settled()
+        assert rig.alerts.told.empty()
         rig.clock.advance(3601)
         rig.answers("approve")
         assert await rig.ended(await rig.ask()) == "approved"

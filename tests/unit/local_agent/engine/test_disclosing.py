@@ -233,6 +233,24 @@ async def test_a_change_keeps_its_own_approval_and_is_bounded(counter: Counter) 
     assert held.details == CHANGE.summary
 
 
+@pytest.mark.requirement("R53")
+@pytest.mark.parametrize(
+    ("kind", "proposal"),
+    [(TaskKind.CHANGE, Undo(task="T-7K3F")), (TaskKind.GIT_SYNC, GitSync())],
+)
+async def test_at_ask_no_file_is_named_by_what_is_to_be_undone_or_pushed(
+    counter: Counter, kind: TaskKind, proposal: Undo | GitSync
+) -> None:
+    found = replace(CHANGE, proposal=proposal)
+    assert (await counter.release(await counter.routed(kind), found)).summary == found.summary
+    counter.set("ask")
+    held = await counter.release(await counter.routed(kind), found)
+    assert (held.proposal, held.requires) == (proposal, found.requires)
+    assert held.summary == say(words.CHANGE_THERE, "en")
+    assert held.details == found.summary
+    assert await counter.release(await counter.routed(kind, **HERE), found) is found
+
+
 # --- budget, audit, notice --------------------------------------------------------------------
 
 

@@ -17,6 +17,7 @@ from local_agent.errors import ModelError
 from local_agent.proposers.coding import Chosen
 from local_agent.proposers.model import Reply, Usage
 from local_agent.store.tasks import Task
+from local_agent.workspace.registry import Workspace
 from tests.desk import Desk
 from tests.scripted_model import ScriptedModel, Step, writes
 
@@ -192,6 +193,17 @@ async def test_a_thread_remembers_nothing_of_another(desk: Desk) -> None:
     model = answers(desk, [Reply("It retries three times.")], [Reply("No.")])
     await desk.done("@dev explain login.py", thread_id="thread-7", claimed_user="wang")
     await desk.done("@dev why so often?", thread_id="thread-7", claimed_user="li")
+    assert "three times" not in model.turns[1].prompt
+
+
+@pytest.mark.requirement("R53")
+async def test_a_thread_remembers_nothing_of_another_workspace(desk: Desk, tmp_path: Path) -> None:
+    other = tmp_path / "bank"
+    other.mkdir()
+    desk.shelf.entries.append(Workspace(name="bank", path=other))
+    model = answers(desk, [Reply("It retries three times.")], [Reply("No.")])
+    await desk.done("@dev explain login.py", **HERE)
+    await desk.done("@dev why so often?", **HERE, workspace="bank")
     assert "three times" not in model.turns[1].prompt
 
 

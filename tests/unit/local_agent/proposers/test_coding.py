@@ -208,6 +208,15 @@ async def test_edits_that_were_not_taken_are_counted_and_named(bench: Bench) -> 
     assert "../out.py: " in (found.details or "")
 
 
+@pytest.mark.requirement("P7")
+async def test_edits_of_which_none_was_taken_are_counted_as_well(bench: Bench) -> None:
+    refused = (Refusal("../out.py", "scratch.outside"),)
+    found = await bench.ask(TaskKind.CHANGE, [Reply("Done.", refused=refused)])
+    assert found.not_done
+    assert "1 edit " in found.summary
+    assert "../out.py: " in (found.details or "")
+
+
 @pytest.mark.requirement("R26")
 async def test_nothing_in_a_models_words_stays_hidden(bench: Bench) -> None:
     found = await bench.ask(TaskKind.EXPLAIN, [Reply("safe\u202e\x1b[2Jtext")])

@@ -9,8 +9,9 @@ import pytest
 
 from common.diff.parse import parse_diff
 from common.diff.patching import patched
+from common.diff.width import MAX_LINES
 from common.errors import InputError
-from local_agent.proposers.diffing import MAX_LINES, Change, Side, make_diff, with_renames
+from local_agent.proposers.diffing import Change, Side, make_diff, with_renames
 
 
 def _changed(old: bytes | None, new: bytes | None, path: str = "a") -> Change:

@@ -34,6 +34,23 @@ def test_a_short_quotation_stays() -> None:
 
 
 @pytest.mark.requirement("R53")
+@pytest.mark.parametrize(
+    "between", ["Its next line adds one more of them:", "接下来的一行又加上了一个价格："]
+)
+def test_a_sentence_for_each_line_hides_no_copy(between: str) -> None:
+    told = "\n".join(f"{between}\n{line.strip()}" for line in LINES[4:30])
+    found = released(f"It adds prices up.\n{told}")
+    assert found.text.startswith("It adds prices up.")
+    assert "total_20" not in found.text
+    assert found.withheld_lines > 20
+
+
+def test_a_few_lines_with_sentences_between_them_stay() -> None:
+    answer = "\n".join(f"Its next line adds one more of them:\n{line}" for line in LINES[4:14])
+    assert released(answer) == Released(answer)
+
+
+@pytest.mark.requirement("R53")
 def test_with_full_disclosure_the_lines_stay() -> None:
     answer = "\n".join(LINES[4:29])
     assert released(answer, "full") == Released(answer)

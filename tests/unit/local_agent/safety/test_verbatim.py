@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -43,6 +44,7 @@ DRESSES: dict[str, Dress] = {
     "numbered with a colon": lambda lines: [f"{no:>5}: {line}" for no, line in enumerate(lines)],
     "numbered with a dot": lambda lines: [f"{no}. {line.strip()}" for no, line in enumerate(lines)],
     "quoted": lambda lines: [f"> {line}" for line in lines],
+    "accented": lambda lines: [re.sub(r"([a-z])", "\\1\u0301", line) for line in lines],
     "quoted twice": lambda lines: [f">> {line}" for line in lines],
     "as added lines": lambda lines: [f"+{line}" for line in lines],
     "as removed lines": lambda lines: [f"-{line}" for line in lines],

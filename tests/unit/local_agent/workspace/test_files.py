@@ -254,3 +254,28 @@ def test_ripgrep_is_not_looked_up_by_path(tmp_path: Path, monkeypatch: pytest.Mo
     shutil.copy("/bin/true", tmp_path / "rg")
     monkeypatch.setenv("PATH", str(tmp_path))
     assert files.find_ripgrep() != str(tmp_path / "rg")
+
+
+TOKEN = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
+
+
+@pytest.mark.requirement("R54")
+@pytest.mark.parametrize(
+    "query", [TOKEN[:9], TOKEN[4:12], TOKEN, TOKEN.lower()[:12], "correcthors"]
+)
+async def test_a_secret_is_not_spelled_out_by_searching_for_it(tmp_path: Path, query: str) -> None:
+    padding = "x, " * 2000
+    lines = [
+        f'TOKEN = "{TOKEN}"',
+        f"{padding} TOKEN = '{TOKEN}' {padding}",
+        'password = "correcthorsebattery"',
+    ]
+    _write(tmp_path, {"conf.py": "\n".join(lines)})
+    assert (await search(tmp_path, query)).items == ()
+
+
+@pytest.mark.parametrize("query", ["TOKEN", "token_of", "read_key_2048", "password"])
+async def test_names_beside_secrets_are_found(tmp_path: Path, query: str) -> None:
+    lines = [f'TOKEN = "{TOKEN}"', "password = token_of(read_key_2048())"]
+    _write(tmp_path, {"conf.py": "\n".join(lines)})
+    assert (await search(tmp_path, query)).items != ()

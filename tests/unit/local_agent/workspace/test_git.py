@@ -103,6 +103,16 @@ def test_binary_and_very_large_files_are_listed_without_lines(
     ]
 
 
+def test_lines_that_take_long_to_count_are_not_counted_for_ever(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(git, "COUNT_SECONDS", 0)
+    repository.write({"a": "x\n", "b": "x\n"})
+    found = _changes(repository.path)
+    assert [(file.path, file.added) for file in found.files] == [("a", None), ("b", None)]
+    assert found.total == 2
+
+
 def test_many_changes_are_counted_and_not_all_listed(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:

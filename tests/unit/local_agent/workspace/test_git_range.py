@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from common.diff.width import MAX_LINES
 from local_agent.workspace.git_names import NotFound, Resolver
 from local_agent.workspace.git_range import (
     MAX_FILE_PATCH_BYTES,
@@ -305,6 +306,15 @@ def test_a_commit_that_claims_more_than_can_be_compared_has_no_ranges(shop: Shop
     who = pygit2.Signature("Trap", "trap@example.com", 1_700_000_000, 0)
     repository.create_commit("HEAD", who, who, "bomb", tree, [repository.head.target])
     assert read_range(shop.workspace, Range(kind="last")) is None
+
+
+def test_a_file_that_takes_long_to_compare_is_not_compared(shop: Shop) -> None:
+    lines = 2 * MAX_LINES
+    shop.commit("first", {"a": "0\n" * lines, "b": "x\n"})
+    shop.commit("second", {"a": "1\n" * lines, "b": "y\n"})
+    found = shop.read(Range(kind="last"))
+    assert [(file.path, file.added) for file in found.files] == [("a", None), ("b", 1)]
+    assert [(one.path, one.reason) for one in found.lines] == [("a", "too-large"), ("b", "")]
 
 
 def test_a_message_in_no_known_encoding_is_still_a_subject(shop: Shop) -> None:
