@@ -3,7 +3,7 @@
     python -m bench.route [--tags] [--wrong]
 
 Both read the labelled messages of ``tests/routing_set``: the split that rules are written against,
-the split that whoever writes rules has not seen, and two by other hands that knew no rules.
+the split that whoever writes rules has not seen, and three by other hands that knew no rules.
 A message is right when the kind is its label or one that the label also accepts.  The peer takes
 the kinds' keywords in their order, first match wins, else explain.  ``--wrong`` lists what the
 router got wrong, of the first split only.

@@ -32,6 +32,11 @@ _ERROR_LINE: Final = re.compile(
     r"|panic: |goroutine \d|error\[e\d+\]|e {3,}\S|failed \S+::|[\w.]*\d{2}:\d{2}:\d{2}"
     r"|\d{4}-\d\d-\d\d[t ]\d\d:|\[(?:error|warn|warning|fatal|info|debug)\]|(?:error|fatal): \S"
     r"|[\w.$]*(?:error|exception)\b(?:: |\s*$)|exit (?:code|status) \d|segmentation fault"
+    r"|==\d+==\s?error|-{3} fail: |fail\t|fail {2,}\S|[a-z]{3} \d\d \d\d:\d\d:\d\d|\[ *\d+\.\d{3,}\]"
+    r"|(?:warn|error|fatal|info|debug|critical) {1,4}(?:\[|[\w.-]+(?: -|:|\]) )|level=(?:error|warn|fatal)"
+    r"|php (?:fatal|warning|notice|parse)|make(?:\[\d\])?: \*\*\*|thread '[^']{1,40}' panicked|hint: "
+    r"|remote: |(?:ba|z)?sh: \S+: |[\w./-]+\.\w{1,5}:\d+(?::\d+)?: |#\d+ +0x|bug: k|e/\w+|\*{3} \S"
+    r"|(?:got|want|expected|actual|received):? \S+(?:, want|\s*$)|unhandled |uncaught "
 )
 _FENCE: Final = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _QUOTE: Final = re.compile(
@@ -73,4 +78,7 @@ def _pasted(match: re.Match[str]) -> str:
 
 
 def _blot_line(line: str) -> str:
-    return PASTED * len(line) if _ERROR_LINE.match(line) else line
+    if _ERROR_LINE.match(line) is None:
+        return line
+    said = line.rstrip("\n")
+    return PASTED * len(said) + line[len(said) :]  # a wish may stand on the next line

@@ -83,8 +83,8 @@ asks-for-the-setup: asks help 0.8
     (?=.*(?:how|what|which|can|canyou|maywe|should|ma|where|do|be|who|asked|show))(?!.*
     (?:code|codeword|test|diff|fail|change)).*domain
 asks-whether-it-is-done: asks status 0.75
-    (?!.*code).*(?:change|become|off|run|test|push|commit|approve|apply|task)did ma$|(?!.*
-    (?:thing|code|codeword|fail|diff)).*did ma$|(?:be|do|have)(?!.*(?:code|codeword)).*
+    (?!.*code).*(?:change|become|off|run|test|push|commit|approve|apply|task|edit)did ma(?:asked)?$|(?!.*
+    (?:thing|code|codeword|fail|diff)).*did ma(?:asked)?$|(?:be|do|have)(?!.*(?:code|codeword)).*
     (?:test|diff|change|task|it|approve).*done(?:asked)?$
 asks-whether-done: asks status 0.8
     askdone(?!.*(?:thing|code|codeword|test|diff))
@@ -100,6 +100,9 @@ names-a-task: asks status 0.9
     (?!{P}(?:change|edit|undo|apply|approve|cancel|explain|review|run|debug|nope))
     (?=.*id).*(?:status|done|how|what|where|be|do|ma|asked|who|when|show|have|cannot|look|
     fail|why)
+asks-after-a-task: asks status 0.8
+    (?!.*(?:code|codeword|why|test|diff)).*(?:be|do|have|askdone|count|which|what|who|when|ma).*
+    task(?!.*(?:thing|find)).*(?:asked|ma|done|past|fail)
 asks-for-status: asks status 0.9
     (?=.*(?:status|(?:task|bot).*done|done.*task|task.*(?:show|find)|(?:show|find|
     look).*task|bot.*(?:asked|ma)|exists.*done|(?:be|have|do)(?:my|it)?(?:task|it)(?:prep|
@@ -110,11 +113,11 @@ asks-for-status: asks status 0.9
     push|asksbot|explain|wrong|ok|thou|helpme)*$|id$
 
 # forbidden
-forbids-by-nothing: forbids explain 0.3
+forbids-by-nothing: forbids help 0.6
     {P}(?:run|change|make|edit|push|commit|test|do|use)(?:none|exists)$
-forbids: forbids explain 0.3
+forbids: forbids help 0.6
     {P}(?:i|you|it|det)*neg
-forbids-behind: forbids explain 0.3
+forbids-behind: forbids help 0.6
     [^change become off edit run push commit find review debug explain look]*neg
 
 # failures to look into
@@ -154,6 +157,15 @@ commits: wishes git_sync 0.9
     (?:det|diff|it|to|prep|remote|my|codeword|once|please|of|i|you|num|code|thing|test|
     fail|word|what|rel|weak|have|be|han|yes|and|pushing|push|quoted|change|asked|ma|okq|
     done)*(?:with.*)?$
+
+sends-what-comes-first: wishes git_sync 0.85
+    {MAY}{P}ba[^asked ma fail cannot weak be neg]*(?:commit|push)(?:once|please|prep|remote|to|
+    codeword|diff)*$|(?!.*(?:fail|cannot|weak|neg|be|have|what|how|why))(?!.*(?:asked|ma)){P}
+    (?:my|it|of|han|codeword|diff|please|thing|prep|remote|status)*(?:diff|codeword|remote)
+    (?:my|it|of|han|please|once|prep|det)*(?:push|commit|sync)(?:once|please|prep|remote|to)*$
+commits-by-name: wishes git_sync 0.85
+    {P}commit(?:det|my|it|diff)(?!.*(?:asked|ma|fail|cannot|be)).*$|{P}(?:push|commit|sync)
+    (?!thing(?!.*diff))(?!.*(?:asked|ma|cannot|be|have|did))[^desire]*(?:diff|remote)
 
 # what has been changed
 asks-about-a-deed: asks explain 0.85
@@ -266,6 +278,12 @@ asks-politely: wishes change 0.77
     (?:(?!plural|past|ing)word|verb)
 changes-once: wishes change 0.85
     .*(?:edit|change|become|off)once
+finds-what-comes-first: wishes search 0.85
+    {MAY}{P}ba[^change make become off fail cannot neg]*(?:find|show)(?:please|once|i)*$
+maps: wishes change 0.8
+    (?!.*(?:asked|ma|fail|cannot|why|what|how)).*arrow
+asks-for-more: wishes change 0.8
+    (?!.*(?:why|whether|how|what)).*(?:can|should|canyou|maywe|want|desire)[^change run]*be.*more
 changes-what-comes-first: wishes change 0.85
     {P}{TOPIC}ba(?:[^run test]|test(?!once)|run)*(?:change|make|become|off|edit)
 gives: wishes change 0.75

@@ -14,8 +14,8 @@ from local_agent.routing.typos import meant
 MAX_WORDS: Final = 400  # of one text: what a person wishes stands at its beginning
 _TOKEN: Final = re.compile(
     r"(?P<zh>[\u3400-\u9fff]+)"
-    r"|(?P<en>[a-z0-9_$@#./\\~*+%&|=\u00c0-\u024f-]+(?:[':][a-z0-9_./\\:]+)*(?:\(\))?)"
-    r"|(?P<mark>[,;:.!?\n])"
+    r"|(?P<en>(?![-=]>)[a-z0-9_$@#./\\~*+%&|=\u00c0-\u024f-]+(?:[':][a-z0-9_./\\:]+)*(?:\(\))?)"
+    r"|(?P<arrow>->|=>|[→⇒])|(?P<mark>[,;:.!?\n])"
     rf"|(?P<pasted>{PASTED}+)|(?P<quoted>{QUOTED}+)"
 )
 _MARKS: Final = {

@@ -24,7 +24,7 @@ from local_agent.routing import (
 # What no lexicon gives: boundaries, names, numbers, and the words that nobody listed.
 _SHAPES: Final = (
     "stop", "comma", "mark", "asked", "code", "quoted", "pasted", "num", "http", "flag", "id",
-    "command", "did", "plural", "past", "ing", "word", "verb", "han", "of",
+    "command", "arrow", "did", "plural", "past", "ing", "word", "verb", "han", "of",
 )  # fmt: skip
 _ENGLISH: Final = (words_en.WORDS, phrases_en.WORDS, work_en.WORDS, talk_en.WORDS)
 _CHINESE: Final = (words_zh.WORDS, things_zh.WORDS, work_zh.WORDS, talk_zh.WORDS)

@@ -9,9 +9,9 @@ from typing import Final, Literal
 
 from common.model.intent import TaskKind
 
-Split = Literal["dev", "unseen", "other", "fresh"]
+Split = Literal["dev", "unseen", "other", "fresh", "blind"]
 
-SPLITS: Final[tuple[Split, ...]] = ("dev", "unseen", "other", "fresh")
+SPLITS: Final[tuple[Split, ...]] = ("dev", "unseen", "other", "fresh", "blind")
 NEVER_ACTS: Final = "never-acts"
 ACTS: Final = frozenset({TaskKind.CHANGE, TaskKind.RUN, TaskKind.GIT_SYNC})
 

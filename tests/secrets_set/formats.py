@@ -155,7 +155,7 @@ FORMATS: Final = (
         secret="npm_‹w36›",
         names=("npm token",),
         marked=True,
-        shapes=("//registry.npmjs.org/:_authToken=§",),
+        shapes=("//npm.example.com/:_authToken=§",),
     ),
     Format(name="PyPI", secret="pypi-AgEIcHlwaS5vcmc‹v150›", marked=True),
     Format(name="Docker Hub", secret="dckr_pat_‹v27›", marked=True),

@@ -18,6 +18,7 @@ from common.model.intent import TaskIntent, TaskKind
 from common.model.proposal import (
     Answer,
     Diff,
+    GitSync,
     LocalApproval,
     Release,
     SearchItem,
@@ -182,16 +183,8 @@ async def test_who_asks_at_this_machine_sees_everything(
     assert counter.notices.told == []
 
 
-@pytest.mark.parametrize(
-    "found",
-    [
-        answer("No model is configured."),
-        Proposed(Undo(task="T-0001"), "Undo T-0001", LocalApproval(action="undo")),
-    ],
-)
-async def test_what_tells_nothing_of_the_workspace_is_no_read(
-    counter: Counter, found: Proposed
-) -> None:
+async def test_what_tells_nothing_of_the_workspace_is_no_read(counter: Counter) -> None:
+    found = answer("No model is configured.")
     counter.set("ask")
     assert await counter.release(await counter.routed(), found, Collected()) is found
     assert await counter.entries() == []

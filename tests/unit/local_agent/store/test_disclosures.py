@@ -121,6 +121,13 @@ def test_a_read_that_failed_before_its_answer_counts(book: Disclosures) -> None:
     assert book.begin(READER, reading("task-9", 0)) == "reads"
 
 
+def test_a_request_that_a_model_sorts_counts_as_one_with_its_read(book: Disclosures) -> None:
+    for number in range(3):
+        assert book.charge(READER, f"task-{number}") is None
+        assert book.begin(READER, reading(f"task-{number}", 0)) is None
+    assert book.charge(READER, "task-9") == "reads"
+
+
 def test_an_answer_that_is_too_much_counts_as_a_read_without_bytes(
     journal: Journal, book: Disclosures
 ) -> None:
