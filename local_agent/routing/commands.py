@@ -17,7 +17,15 @@ _PROGRAMS_LISTED: Final = """
     flutter dart xcodebuild adb mix iex webpack rollup esbuild turbo lerna nx ng alembic flask
     uvicorn gunicorn django-admin celery psql sqlite3 jq sed awk shellcheck golangci-lint gofmt
     pre-commit biome gotestsum swiftlint ktlint coverage stylelint tsx nodemon pm2 wrangler vercel
-    aws gcloud swift apt apt-get black
+    aws gcloud swift apt apt-get black colcon forge prove hadolint df du rsync scp ssh tar west idf.py
+    platformio pio meson zig stack cabal ghc lein julia rscript perl conan earthly skaffold kustomize
+    argocd pulumi packer vagrant minikube systemctl journalctl dnf yum apk pacman dig strace gdb
+    valgrind lldb objdump openssl ffmpeg pdflatex latexmk sphinx-build mkdocs hugo jekyll gulp grunt
+    oxlint knip depcheck tslint semgrep trivy snyk fastlane gem symfony drush php-cs-fixer phpstan
+    psalm pest msbuild dune rebar3 nim nimble gsutil bq dbt dvc mlflow torchrun papermill nextflow
+    snakemake hardhat truffle slither solhint solana buf protoc sqlc goose flyway liquibase k6 locust
+    vale markdownlint yamllint ansible-lint tflint checkov pylama pyre radon vulture interrogate nvm
+    pyenv rbenv asdf direnv nix nix-build nix-shell bats shfmt stylua luacheck credo dialyzer
 """
 _PROGRAMS: Final = frozenset(_PROGRAMS_LISTED.split())
 # These are English words as well: only a target or an option makes a command of them.
@@ -32,7 +40,7 @@ _TARGETS_LISTED: Final = """
     package check check-all checks e2e unit integration validate run start stop restart lint build
     test tests update upgrade generate migrate seed server publish images prune deploy setup
     compose apply plan sync add commit push merge tag reset manage.py shell bootstrap image help
-    version tidy work
+    version tidy work template flash assembledebug assemblerelease assemble bootrun
 """
 _TARGETS: Final = frozenset(_TARGETS_LISTED.split())
 _FIRST: Final = re.compile(

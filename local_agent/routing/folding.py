@@ -38,6 +38,11 @@ _ERROR_LINE: Final = re.compile(
     r"|remote: |(?:ba|z)?sh: \S+: |[\w./-]+\.\w{1,5}:\d+(?::\d+)?: |#\d+ +0x|bug: k|e/\w+|\*{3} \S"
     r"|(?:got|want|expected|actual|received):? \S+(?:, want|\s*$)|unhandled |uncaught "
 )
+_CODE_LINE: Final = re.compile(
+    r" *(?:(?:const|let|var|def|class|func|fn|public|private|static|import|from|return|async|export"
+    r"|#include|select|insert into|for ?\(|if ?\(|while ?\(|@\w)[^\u3400-\u9fff?]*[;{}():=,\w]|[^\u3400-\u9fff]*[;{}]"
+    r"|[\w.\[\]]+ ?[+*-]?= ?[^\u3400-\u9fff=?]+|[\w.]+\([^\u3400-\u9fff?]*\)) *$"
+)
 _FENCE: Final = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _QUOTE: Final = re.compile(
     r"`[^`\n]{1,400}`|\"[^\"\n]{1,400}\"|“[^“”\n]{1,400}”|「[^「」\n]{1,400}」|『[^『』\n]{1,400}』"
@@ -69,7 +74,8 @@ def blot(folded: str) -> str:
     if "```" in folded:
         folded = _FENCE.sub(_pasted, folded)
     if "\n" in folded or "error" in folded or "exception" in folded or ":" in folded:
-        folded = "".join(map(_blot_line, folded.splitlines(keepends=True)))
+        lines = map(_blot_line, folded.splitlines(keepends=True))
+        folded = "".join(map(_blot_code, lines) if "\n" in folded.strip() else lines)
     return _QUOTE.sub(lambda match: QUOTED * len(match[0]), folded)
 
 
@@ -78,7 +84,10 @@ def _pasted(match: re.Match[str]) -> str:
 
 
 def _blot_line(line: str) -> str:
-    if _ERROR_LINE.match(line) is None:
-        return line
+    said = line.rstrip("\n")  # a wish may stand on the next line
+    return PASTED * len(said) + line[len(said) :] if _ERROR_LINE.match(line) else line
+
+
+def _blot_code(line: str) -> str:
     said = line.rstrip("\n")
-    return PASTED * len(said) + line[len(said) :]  # a wish may stand on the next line
+    return QUOTED * len(said) + line[len(said) :] if _CODE_LINE.fullmatch(said) else line

@@ -117,6 +117,7 @@ _JOINT_WORDS: Final = """
 """
 _JOINTS: Final = frozenset(_JOINT_WORDS.split())
 _UP: Final = "上去"
+_DOUBTS: Final = (Form.FORBIDS, Form.ASKS)
 _WEAK_YES: Final = ("says-yes", "agrees")
 ACTS: Final = frozenset({TaskKind.CHANGE, TaskKind.RUN, TaskKind.GIT_SYNC})
 CERTAIN: Final = 0.85
@@ -191,12 +192,12 @@ def _decided(found: Found) -> tuple[Clause, Rule] | None:
     kept = [pair for place, pair in enumerate(found) if not _taken_back(found, place)]
     kept = _held(kept)
     floor = 0.0
-    if any(rule.form is Form.FORBIDS or rule.name == "pastes-a-failure" for _, rule in kept):
+    if any(rule.form in _DOUBTS or rule.name == "pastes-a-failure" for _, rule in kept):
         floor = CERTAIN
     for form, least in _ORDER:
         for clause, rule in kept:
             if rule.kind in ACTS and rule.confidence < floor:
-                continue  # beside what is forbidden, or a log, nothing is guessed
+                continue  # beside a question, what is forbidden, or a log, nothing is guessed
             if rule.form is form and rule.confidence >= least:
                 return clause, rule
     return kept[0] if kept else None

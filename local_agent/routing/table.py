@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-# Polite beginnings; a wish, or one put politely; what may stand before a verb; verbs of free text.
+# Polite beginnings; nothing that asks; a wish, or one put politely; what may stand before a verb; verbs of free text.
 PARTS: Final[Mapping[str, str]] = {
     "P": (
         "(?:please|ok|thou|canyou|maywe|helpme|i(?=please|canyou|desire|helpme)|(?:it|bot|you|"
         "greet|can|with|done|yes)(?=please|canyou|helpme))*"
     ),
+    "STATED": "(?!.*(?:what|how|why|who|where|whether|nature|asksdiff|count|should))",
     "MAY": "(?:(?=.*(?:canyou|maywe|okq))|(?!.*(?:asked|ma)))",
     "TOPIC": (
         "(?:det|my|it|i|of|thing|word|han|code|codeword|quoted|num|http|test|diff|prep|remote|"
@@ -41,7 +42,7 @@ asks-not-to-be-asked: approves help 0.9
     (?!{P}{HEADS}(?!.*noask(?:please|i|prep|approve|it)*$)).*noask
 approves: approves help 0.95
     (?:i|you|thou|have|yes|ok|id|please|it|can|want|my|code|helpme|word(?=approve))*
-    (?:weak)?approve(?:word$|ok|thou|it|id|det|diff|task|status|my|code|please|yes|apply|
+    (?:weak)?approve(?:word$|approve|ok|thou|it|id|det|diff|task|status|my|code|please|yes|apply|
     run|push|commit|codeword|you|i|prep|change|test|num|to|edit|done)*$|(?:please)*(?:run|push|test|commit|
     apply)[^asked ma thing code]*approve$
 acts-on-a-task: approves help 0.9
@@ -50,6 +51,10 @@ acts-on-a-task: approves help 0.9
     push|yes|ok|commit|change|become|edit|can|word|test|off)
 agrees: approves help 0.9
     (?:ok|please)*ok(?:please)*$
+grants: approves help 0.9
+    {P}(?:make|become|edit|use|change(?=it|you|i))(?:you|it|i|to|prep|det|my)*approve(?!thing|code|
+    word|han)[^change thing code codeword asked ma]*$|{P}(?:make|off|have|use|ba)(?:you|det|my|it|i|to|prep|bot)*approve(?:please|prep|you|it|i|num|
+    yes|ok|off|skip|cancel|become|once)*$
 rejects: approves help 0.95
     (?:please)*(?:nope|det(?=$))(?:it|id|please|approve|det|diff|task|greet)*$
 says-yes: approves help 0.9
@@ -86,6 +91,8 @@ asks-whether-it-is-done: asks status 0.75
     (?!.*code).*(?:change|become|off|run|test|push|commit|approve|apply|task|edit)did ma(?:asked)?$|(?!.*
     (?:thing|code|codeword|fail|diff)).*did ma(?:asked)?$|(?:be|do|have)(?!.*(?:code|codeword)).*
     (?:test|diff|change|task|it|approve).*done(?:asked)?$
+asks-whether-sent: asks status 0.8
+    (?:be|do|have|askdone|asksbot)(?!.*(?:code|should|whether)).*sent
 asks-whether-done: asks status 0.8
     askdone(?!.*(?:thing|code|codeword|test|diff))
 asks-where-it-stands: asks status 0.9
@@ -135,11 +142,11 @@ tells-after-a-deed: tells diagnose 0.85
 
 # git: nothing but these words may stand in the clause
 moves-work-to-remote: wishes git_sync 0.85
-    {MAY}{P}(?:ba)?(?:change|make|word|push|edit|sync)?(?:my|det|of|please|i|edit)*
+    {STATED}(?:(?!.*asksdiff){MAY}{P}(?:ba)?(?:change|make|word|push|edit|sync)?(?:my|det|of|please|i|edit)*
     (?:diff|codeword|it)(?:my|det|it|of|please|word|code|commit|done|diff)*(?:change|make|
     push|word|sync|edit)?(?:to|prep|push|han|det|my|yes|code)*(?:remote|program)(?:please|
     yes|prep|of|asked|ma|okq)*$|{P}(?:edit|push)(?:to|prep|det)*(?:remote|program)
-    (?:please)*$
+    (?:please)*$)
 pushes: wishes git_sync 0.95
     {MAY}{P}(?:ba(?:change|edit|thing|occur|test)*)?(?:det|diff|it|codeword|my|of|please|
     code|commit)*(?:commit(?:det|diff|it|my|codeword|thing|code|of|once)*(?:and|please)*)?
@@ -147,8 +154,8 @@ pushes: wishes git_sync 0.95
     and|pushing|quoted|greet|what|rel|have|be|weak|yes|done|word(?=diff|codeword|$)|test|
     thing(?=diff|codeword|remote)|remote|change(?=$)|asked|ma|okq)*(?:with.*)?$
 merges: wishes git_sync 0.8
-    {MAY}{P}(?:ba)?(?:my|it|det|diff|codeword|of|code|word)*merge(?:it|my|det|diff|of)*(?:to|
-    prep)*(?:my|it|det|word|code|han)*(?:remote|diff|codeword)(?:please|prep|of|asked|ma|okq)*$
+    {STATED}(?:{MAY}{P}(?:ba)?(?:my|it|det|diff|codeword|of|code|word)*merge(?:it|my|det|diff|of)*(?:to|
+    prep)*(?:my|it|det|word|code|han)*(?:remote|diff|codeword)(?:please|prep|of|asked|ma|okq)*$)
 pulls: wishes git_sync 0.8
     {MAY}{P}(?:ba|det|my|it|codeword)*pull(?:det|diff|it|to|prep|my|codeword|once|please|
     of|i|you|code|remote|word|and|change|asked|okq|task|ma)*$
@@ -159,13 +166,19 @@ commits: wishes git_sync 0.9
     done)*(?:with.*)?$
 
 sends-what-comes-first: wishes git_sync 0.85
-    {MAY}{P}ba[^asked ma fail cannot weak be neg]*(?:commit|push)(?:once|please|prep|remote|to|
+    {STATED}(?:{MAY}{P}ba[^asked ma fail cannot weak be neg]*(?:commit|push)(?:once|please|prep|remote|to|
     codeword|diff)*$|(?!.*(?:fail|cannot|weak|neg|be|have|what|how|why))(?!.*(?:asked|ma)){P}
     (?:my|it|of|han|codeword|diff|please|thing|prep|remote|status)*(?:diff|codeword|remote)
-    (?:my|it|of|han|please|once|prep|det)*(?:push|commit|sync)(?:once|please|prep|remote|to)*$
+    (?:my|it|of|han|please|once|prep|det)*(?:push|commit|sync)(?:once|please|prep|remote|to)*$)
 commits-by-name: wishes git_sync 0.85
-    {P}commit(?:det|my|it|diff)(?!.*(?:asked|ma|fail|cannot|be)).*$|{P}(?:push|commit|sync)
-    (?!thing(?!.*diff))(?!.*(?:asked|ma|cannot|be|have|did))[^desire]*(?:diff|remote)
+    {STATED}(?:{MAY}{P}commit(?!thing|http)(?!.*(?:asksdiff|explain|failed|cannot|be|nature|quality|review|what|how|which|when|
+    whether)).+$|{MAY}{P}(?:push|commit|sync)
+    (?!thing(?!.*diff)|http)(?!.*(?:cannot|be|have|did|fail|http|desire)).*(?:diff|remote)|{MAY}{P}
+    push(?:edit|push|commit|diff|thing|num|code)*(?:please|once|okq)*$)
+gets-it-sent: wishes git_sync 0.8
+    {STATED}(?:{MAY}{P}(?:make|change|want|desire|have)(?!.*(?:fail|cannot|neg|run))(?:.*sent(?:to|remote|and|please|
+    sent|prep)*$|(?:my|it|diff|codeword|det(?=diff|codeword|code)).*remote(?:please|okq|asked)*$|
+    (?:my|it|det|diff|of|word|num|thing)*(?:and|prep|to)*(?:commit|push)(?:please|and|push)*$))
 
 # what has been changed
 asks-about-a-deed: asks explain 0.85
@@ -281,15 +294,15 @@ changes-once: wishes change 0.85
 finds-what-comes-first: wishes search 0.85
     {MAY}{P}ba[^change make become off fail cannot neg]*(?:find|show)(?:please|once|i)*$
 maps: wishes change 0.8
-    (?!.*(?:asked|ma|fail|cannot|why|what|how)).*arrow
+    (?!.*(?:asked|ma|fail|cannot|why|what|how|explain)).*arrow
 asks-for-more: wishes change 0.8
     (?!.*(?:why|whether|how|what)).*(?:can|should|canyou|maywe|want|desire)[^change run]*be.*more
 changes-what-comes-first: wishes change 0.85
-    {P}{TOPIC}ba(?:[^run test]|test(?!once)|run)*(?:change|make|become|off|edit)
+    {STATED}(?:{P}{TOPIC}ba(?:[^run test]|test(?!once)|run)*(?:change|make|become|off|edit))
 gives: wishes change 0.75
-    {P}ba(?!.*(?:fail|run|test once|push|commit|look))
+    {STATED}(?:{P}ba(?!.*(?:fail|run|test once|push|commit|look)))
 asks-later: wishes change 0.8
-    .*(?:please|canyou|maywe|helpme)(?:change|make|become|off|edit)
+    {STATED}(?:(?!.*(?:nature|explain|why|asksdiff|what|how|which|who|where)).*(?:please|canyou|maywe|helpme)(?:change|make|become|off|edit))
 uses: wishes change 0.75
     {P}use(?!.*(?:cannot|fail))(?:det|code|word|quoted|thing|my)
 desires: wishes change 0.8
@@ -300,10 +313,10 @@ edits: wishes change 0.85
 
 # what is told
 changes-to: wishes change 0.8
-    .*(?:han|thing|fail|code|of)change(?:num|prep|quoted)
+    {STATED}(?:.*(?:han|thing|fail|code|of)change(?:num|prep|quoted))
 sets-behind: wishes change 0.77
-    (?:det|my|it|code|thing|of|prep|han|codeword|quoted|num)+edit(?!.*(?:fail|cannot|weak|
-    have|did|be))
+    {STATED}(?:(?!.*(?:asked|ma|what|how|why|which|who|where|whether|nature))(?:det|my|it|code|thing|of|prep|han|codeword|quoted|num)+edit(?!.*(?:fail|cannot|weak|
+    have|did|be)))
 names-a-wish: wishes change 0.77
     (?!.*(?:nature|gist))(?:det|thing|word|fail)+(?:prep|code|thing|det|word|num)*please$
 mends-a-failure: wishes change 0.8
@@ -315,9 +328,9 @@ tells-of-a-failure: tells diagnose 0.9
 tells-what-does-not: tells diagnose 0.8
     .*(?:cannot|weak)
 changes-behind: wishes change 0.75
-    (?:det|my|it|code|thing|of|prep|han|codeword|test|quoted|num|task|diff|please)+change|
+    {STATED}(?:(?!.*(?:asked|ma|what|how|why|which|who|where|whether|nature|quality))(?:(?:det|my|it|code|thing|of|prep|han|codeword|test|quoted|num|task|diff|please)+change|
     (?:det|my|it|code|thing|of|prep|han|codeword|test|quoted|num|task|diff|please|word|
-    weak|edit|find|can|fail)+(?:become|off)
+    weak|edit|find|can|fail|shows|approve)+(?:become|off)))
 changes-on-condition: wishes change 0.76
     when(?!.*(?:ma|what|how)).*(?:it|thing|code|han|num|quoted|fail|be|status|word|please|
     test|passing)(?:please)*(?:change|make|become|off|edit)
@@ -362,4 +375,24 @@ tells-at-length: tells diagnose 0.56
     plural)+(?:word|change|edit|run|push)
 looks-around: wishes explain 0.55
     {P}look
+
+# nothing but a word is known
+names-git: wishes git_sync 0.65
+    {STATED}(?:(?!.*(?:flag|change|become|off|edit|asksdiff|should|bot|thou|asked|ma|fail|cannot|weak|neg|what|how|why|which|when|nature|
+    quality|should)).*(?:push|commit|pull))
+names-a-run: wishes run 0.65
+    {STATED}(?:(?!.*(?:asked|ma|fail|cannot|weak|neg|what|how|why|which|nature|quality|should)).*(?:run|command|
+    test|program))
+names-a-review: wishes review 0.65
+    (?!.*(?:fail|cannot)).*(?:review|verdict|quality)
+names-a-search: wishes search 0.6
+    .*(?:where|find|occur|exists|spot)
+names-a-state: asks status 0.6
+    .*(?:standing|status|task|faring)
+names-the-bot: greets help 0.6
+    .*(?:botask|help|bot|greet|noask|approve|yes|nope)
+names-an-explanation: wishes explain 0.6
+    .*(?:explain|gist|nature|digest)
+names-an-edit: wishes change 0.6
+    (?!.*(?:be|cannot|fail)).*(?:change|become|edit|off|shows|more|desire|want|make)
 """

@@ -50,8 +50,9 @@ ZH: Final = _lexicon(*_CHINESE)
 # What a rule means by a name, where that is more than one class.
 _MEANT: Final = {
     "fail": "fail failed",
-    "word": "word plural past ing",
+    "word": "word plural past ing sent",
     "cannot": "cannot none",
+    "diff": "diff asksdiff",
     "edit": "edit merge",
 }
 

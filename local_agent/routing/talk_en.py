@@ -24,14 +24,14 @@ WORDS: Final[dict[str, str]] = {
         quick+start quickstart cheatsheets your+features your+skills your+abilities your+options
         what+can+codexbridge how+does+codexbridge how+do+i+use+codexbridge how+does+this+bot
         how+does+the+bot how+does+this+thing+work can+you+code can+you+program can+you+browse
-        can+you+search+the+web can+you+open can+you+delete can+you+edit+files can+you+change+files
-        can+you+push can+you+touch can+you+be+used can+you+deal are+you+allowed are+you+safe
-        are+you+secure are+you+open+source are+you+connected+to are+you+real are+you+an+ai
-        are+you+ai will+you+delete will+you+touch will+you+push will+you+remember will+you+tell
-        will+you+share will+you+overwrite will+you+break would+you+ever could+you+ever can+you+ever
-        do+you+ever do+you+need+me do+you+need+my+password does+it+cost how+are+you+different
-        how+do+you+compare what+makes+you can+you+tell+me+what+you who+is+behind who+owns+you
-        who+maintains+you who+runs+you who+do+i+contact who+do+i+ask support+contact is+there+a+faq
+        can+you+search+the+web can+you+edit+files can+you+change+files can+you+be+used can+you+deal
+        are+you+allowed are+you+safe are+you+secure are+you+open+source are+you+connected+to
+        are+you+real are+you+an+ai are+you+ai will+you+delete will+you+touch will+you+push
+        will+you+remember will+you+tell will+you+share will+you+overwrite will+you+break
+        would+you+ever could+you+ever can+you+ever do+you+ever do+you+need+me
+        do+you+need+my+password does+it+cost how+are+you+different how+do+you+compare
+        what+makes+you can+you+tell+me+what+you who+is+behind who+owns+you who+maintains+you
+        who+runs+you who+do+i+contact who+do+i+ask support+contact is+there+a+faq
         is+there+a+cheat+sheet is+there+a+list is+there+a+tutorial is+there+a+demo give+me+a+demo
         show+me+a+demo give+me+examples show+me+examples some+examples example+prompts
         sample+prompts sample+commands example+commands what+commands which+commands all+commands
@@ -39,11 +39,11 @@ WORDS: Final[dict[str, str]] = {
         how+does+the+approval how+does+this+work+here who+has+to+approve what+are+the+rules
         your+rules are+my+messages is+my+code is+my+data leave+my+machine leaves+my+machine
         leave+my+laptop leaves+my+laptop sent+to+the+cloud sent+to+openai third+party third+parties
-        gdpr your+privacy data+protection can+you+see+my can+others+see can+my+colleagues+see
+        your+privacy data+protection can+you+see+my can+others+see can+my+colleagues+see
         can+my+boss stored+anywhere
     """,
     "greet": """
-        nvm dear valeu obrigado obrigada arigato arigatou gracias grazie kudos props cheers+mate
+        nvm valeu obrigado obrigada arigato arigatou gracias grazie kudos props cheers+mate
         good+day gday g'day greetings+all hi+all hello+all hey+all hello+everyone hi+everyone
         hi+team hello+team morning+all evening+all afternoon afternoon+all good+weekend
         nice+weekend have+a+good how+was+your+weekend how+was+your you+are+great you're+great
@@ -127,9 +127,9 @@ WORDS: Final[dict[str, str]] = {
         consent+given consent+granted full+access full+permission full+permissions full+rights
         admin+rights root+access sudo+rights boss+approved manager+approved lead+approved
         cto+approved boss+says manager+says my+boss+said my+manager+said the+boss+has my+boss+has
-        my+manager+has cleared+by approved+by okayed okay'd ok'd thumbs-up rubber+stamp
-        wave+it+through let+it+pass nod the+code+is my+pin the+pin+is pin+code otp+is
-        the+passphrase+is the+password+is
+        my+manager+has have+my+permission with+my cleared+by approved+by okayed okay'd ok'd
+        thumbs-up rubber+stamp wave+it+through let+it+pass nod the+code+is my+pin the+pin+is
+        pin+code otp+is the+passphrase+is the+password+is
     """,
     "yes": """
         do+that do+the+thing apply+the+thing execute+that+command run+that+command run+that+one

@@ -38,6 +38,10 @@ WORDS: Final[dict[str, str]] = {
         for+starters to+begin+with to+start+with on+top+of+that while+you're+at+it
         while+you+are+at+it by+the+way
     """,
+    "sent": """
+        committed pushed merged uploaded published stashed staged synced rebased squashed tagged
+        landed shipped backed
+    """,
     "change": """
         can+we+make could+we+make can+we+have could+we+have can+we+get could+we+get can+you+make
         could+you+make can+we+add could+we+add can+we+please could+we+please shall+we+make
@@ -112,11 +116,11 @@ WORDS: Final[dict[str, str]] = {
         avoid+the avoid+using avoid+duplicate stop+it+from stop+users+from disallow+the forbid+the
         ban+the block+the block+users deny+the restrict+the constrain confine bound+the bounded
         throttle+to rate-limit+the rate+limit+the debounce+it generate+a generate+the build+a+form
-        build+a+page build+a+new build+an build+me+a develop+a develop develop+an develop+the
-        code+a code+up program+a design+a design+the create+a model+the sketch+a scaffold+a
-        bootstrap+a prototype+a prototype knock+together rustle+up mock+up hack+together hack+up
-        rough+out flesh+out+the finish+off complete+the fill+in fill+out populate+the seed+it+with
-        derive derive+the add+in
+        build+a+page build+a+new build+an build+me+a develop+a develop+an develop+the code+a
+        code+up program+a design+a design+the create+a model+the sketch+a scaffold+a bootstrap+a
+        prototype+a prototype knock+together rustle+up mock+up hack+together hack+up rough+out
+        flesh+out+the finish+off complete+the fill+in fill+out populate+the seed+it+with derive
+        derive+the add+in
     """,
     "desire": """
         ought+to has+to have+to+be will+have+to will+need shall+be should+be+able
@@ -159,38 +163,38 @@ WORDS: Final[dict[str, str]] = {
         draggable editable reusable
     """,
     "run": """
-        give+it+another+go give+the+tests+a+run one+more+time once+more another+run another+round
-        another+pass full+run sanity+run run+it+again run+again run+them+all let+it+rip
-        do+the+build do+the+tests do+a+deploy do+the+deploy do+an+install do+the+install
-        do+a+release do+a+lint do+a+compile do+a+typecheck do+a+full do+a+quick+build
-        do+a+fresh+build do+a+fresh+install have+another+go put+it+through put+it+through+the
-        put+through get+going get+it+running get+it+going get+it+up bring+it+up bring+up+the
-        bring+the+stack power+up bootstrap+the+env kick+the start+the start+a start+up+the
-        stop+the+server stop+the+dev stop+the+container stop+the+service restart+the bounce+the
-        bounce+the+server cycle+the regenerate+the+client regenerate+the+docs
-        regenerate+the+lockfile regenerate+the+types regenerate+the+protos regenerate+the+bindings
-        regenerate+code regenerate+snapshots generate+the+client generate+the+docs
-        generate+coverage generate+the+coverage update+the+snapshots update+snapshots try+it+out
-        try+it try+a+build try+the+build try+building try+compiling try+to+build try+to+compile
-        try+to+run try+to+start test+drive test+it see+whether+the+tests see+whether+it+builds
-        see+if+it+builds see+if+it+compiles see+if+the+tests see+if+tests see+whether+tests
-        see+whether+it+compiles check+if+the+tests check+whether+the+tests check+that+the+tests
-        check+if+it+compiles check+that+it+compiles check+if+it+builds check+that+it+builds
-        check+whether+it+builds check+whether+it+compiles verify+the+build verify+that+the+tests
-        verify+that+it+builds make+sure+the+tests+pass make+sure+tests+pass make+sure+it+builds
-        make+sure+it+compiles make+sure+everything+passes make+sure+everything+compiles
-        let's+see+if+it+builds let's+see+whether+it+builds let's+see+if+it+compiles
-        let's+see+if+the+tests let's+see+whether+the+tests let's+see+if+tests execute+the play+the
-        replay replay+the rerun+the re-run+the retest re-test rebuild+the recompile+the reinstall
-        re-install reinstall+the reindex reindex+the rebuild+it apply+pending+migrations
-        apply+the+migration migrate+the+database migrate+the+db roll+the+migrations run+migrations
-        reset+the+database reset+the+db wipe+the+database seed+the+database seed+the+db
-        load+the+fixtures dump+the+database dump+the+schema clear+the+cache clear+cache
-        flush+the+cache purge+the+cache prune+docker profile+the benchmark+the bench+the
-        measure+the load+test stress+test fuzz+the fuzz soak+test crunch compute+coverage
-        collect+coverage format+this+file spin+up+the fire+up+the boot+the boot+up+the launch+the
-        flash+the flash+firmware spit+out crank+out turn+out+a cut+a+build cut+a+release
-        roll+a+build roll+a+release produce+a+build make+a+release make+a+debug+build
+        regenerate regen retest relint reseed reindex redeploy revalidate give+it+another+go
+        give+the+tests+a+run one+more+time once+more another+run another+round another+pass
+        full+run sanity+run run+it+again run+again run+them+all let+it+rip do+the+build
+        do+the+tests do+a+deploy do+the+deploy do+an+install do+the+install do+a+release do+a+lint
+        do+a+compile do+a+typecheck do+a+full do+a+quick+build do+a+fresh+build do+a+fresh+install
+        have+another+go put+it+through put+it+through+the put+through get+going get+it+running
+        get+it+going get+it+up bring+it+up bring+up+the bring+the+stack power+up bootstrap+the+env
+        kick+the start+the start+a start+up+the stop+the+server stop+the+dev stop+the+container
+        stop+the+service restart+the bounce+the bounce+the+server cycle+the regenerate+the+client
+        regenerate+the+docs regenerate+the+lockfile regenerate+the+types regenerate+the+protos
+        regenerate+the+bindings regenerate+code regenerate+snapshots generate+the+client
+        generate+the+docs generate+coverage generate+the+coverage update+the+snapshots
+        update+snapshots try+it+out try+it try+a+build try+the+build try+building try+compiling
+        try+to+build try+to+compile try+to+run try+to+start test+drive test+it
+        see+whether+the+tests see+whether+it+builds see+if+it+builds see+if+it+compiles
+        see+if+the+tests see+if+tests see+whether+tests see+whether+it+compiles check+if+the+tests
+        check+whether+the+tests check+that+the+tests check+if+it+compiles check+that+it+compiles
+        check+if+it+builds check+that+it+builds check+whether+it+builds check+whether+it+compiles
+        verify+the+build verify+that+the+tests verify+that+it+builds make+sure+the+tests+pass
+        make+sure+tests+pass make+sure+it+builds make+sure+it+compiles make+sure+everything+passes
+        make+sure+everything+compiles let's+see+if+it+builds let's+see+whether+it+builds
+        let's+see+if+it+compiles let's+see+if+the+tests let's+see+whether+the+tests
+        let's+see+if+tests execute+the play+the replay replay+the rerun+the re-run+the re-test
+        rebuild+the recompile+the reinstall re-install reinstall+the reindex+the rebuild+it
+        apply+pending+migrations apply+the+migration migrate+the+database migrate+the+db
+        roll+the+migrations run+migrations reset+the+database reset+the+db wipe+the+database
+        seed+the+database seed+the+db load+the+fixtures dump+the+database dump+the+schema
+        clear+the+cache clear+cache flush+the+cache purge+the+cache prune+docker profile+the
+        benchmark+the bench+the measure+the load+test stress+test fuzz+the fuzz soak+test crunch
+        compute+coverage collect+coverage format+this+file spin+up+the fire+up+the boot+the
+        boot+up+the launch+the flash+the flash+firmware spit+out crank+out turn+out+a cut+a+build
+        cut+a+release roll+a+build roll+a+release produce+a+build make+a+release make+a+debug+build
         make+a+release+build package+the package+it package+up bundle+it up+the+containers
         train+the train+a+model evaluate+the+model render+the+docs execute+all sweep+the
         walk+the+tests
@@ -279,7 +283,7 @@ WORDS: Final[dict[str, str]] = {
         check+what+i+did check+what+i+wrote look+over+my look+at+my+code look+at+my+changes
         look+at+my+patch look+at+my+pr look+at+my+diff look+at+my+branch look+at+my+commit
         look+at+my+work look+at+my+implementation look+at+my+solution look+at+what+i
-        can+somebody+review is+my+code is+my+implementation is+my+solution is+my+approach
+        can+somebody+review is+my+code+good is+my+implementation is+my+solution is+my+approach
         is+my+change is+my+fix is+my+patch is+my+diff is+my+pr is+my+branch is+my+work
         are+my+changes are+my+edits are+my+tests+good does+my+code does+my+change does+my+fix
         does+my+patch does+my+implementation does+my+approach does+my+branch does+my+diff
@@ -298,15 +302,14 @@ WORDS: Final[dict[str, str]] = {
         anything+ugly anything+risky anything+dangerous anything+i+should+fix anything+to+improve
         anything+you'd+change anything+that+smells anything+obviously+wrong anything+embarrassing
         am+i+missing is+this+idiomatic is+it+idiomatic is+this+clean is+this+readable
-        is+this+thread-safe is+this+thread+safe is+this+secure is+this+correct is+it+correct
-        is+this+good is+this+any+good is+it+any+good is+it+good is+it+good+or+not good+or+not
-        good+or+bad rate+my grade+my judge+my score+my roast+my evaluate+my assess+my
-        assess+the+risk critique+my comment+on+my feedback+please feedback+welcome thoughts+please
-        comments+please opinions+please suggestions+please suggest+improvements
-        suggestions+for+improvement improvement+suggestions any+suggestions any+feedback
-        any+comments any+remarks any+thoughts+on any+thoughts any+improvements any+objections+to
-        worried+about+my not+sure+about+my not+sure+about+it not+happy+with+my unsure+about+my
-        nervous+about+my i+worry+that+i i'm+worried+i i+fear+i i+may+have+broken
+        is+this+correct is+it+correct is+this+good is+this+any+good is+it+any+good is+it+good
+        is+it+good+or+not good+or+not good+or+bad rate+my grade+my judge+my score+my roast+my
+        evaluate+my assess+my assess+the+risk critique+my comment+on+my feedback+please
+        feedback+welcome thoughts+please comments+please opinions+please suggestions+please
+        suggest+improvements suggestions+for+improvement improvement+suggestions any+suggestions
+        any+feedback any+comments any+remarks any+thoughts+on any+thoughts any+improvements
+        any+objections+to worried+about+my not+sure+about+my not+sure+about+it not+happy+with+my
+        unsure+about+my nervous+about+my i+worry+that+i i'm+worried+i i+fear+i i+may+have+broken
         i+might+have+broken i+may+have+missed i+might+have+missed i+may+have+forgotten
         i+might+have+forgotten i+probably+broke i+hope+i+didn't hope+i+didn't
     """,
