@@ -327,7 +327,15 @@ def _workspaces(registry: Registry) -> list[dict[str, Any]]:
         found = registry.load()
     except CodexBridgeError:
         return []  # `codexbridge workspace list` tells what is wrong with the file
-    return [{"name": item.name, "path": str(item.path), "default": item.default, "disclosure": item.disclosure} for item in found]
+    return [
+        {
+            "name": item.name,
+            "path": str(item.path),
+            "default": item.default,
+            "disclosure": item.disclosure,
+        }
+        for item in found
+    ]
 
 
 def _user_name() -> str:

@@ -16,12 +16,6 @@ NO_EDITS = Sentence(
     en="No change is proposed: the model {model} made no edit that may be made. It says:",
     zh="没有提议改动：模型 {model} 没有可采用的修改。它的说明：",
 )
-NO_EDITS_THERE = Sentence(
-    en="No change is proposed: the model made no edit that may be made. What it says is at "
-    "the machine: "
-    "codexbridge show {task}",
-    zh="没有提议改动：模型没有可采用的修改。它的说明在电脑上：codexbridge show {task}",
-)
 MODEL_SAYS = Sentence(en="The model {model} says:", zh="模型 {model} 的说明：")
 NOTHING_SAID = Sentence(en="The model {model} said nothing.", zh="模型 {model} 没有给出任何内容。")
 NOT_TAKEN = Sentence(
@@ -37,10 +31,6 @@ SUGGESTED = Sentence(
     en="It would run this, which nothing has; ask for it if you want it:",
     zh="它建议运行以下命令（均未运行）；如需要请另行提出：",
 )
-SUGGESTED_ROW = Sentence(en="{command}", zh="{command}")
-VERSION_OF = Sentence(
-    en="Version {version} of {task}. {text}", zh="这是 {task} 的第 {version} 版。{text}"
-)
 
 # --- making a proposal anew -----------------------------------------------------------------
 
@@ -51,10 +41,6 @@ REVISE_WHICH = Sentence(
 REVISE_NOT = Sentence(
     en="{task} has no proposal of a model to revise. Ask for what you want in a new message.",
     zh="{task} 没有可修订的模型提议。请用新消息说明你的需求。",
-)
-REVISE_NO_MODEL = Sentence(
-    en="Not done: no model is configured on this machine, so {task} cannot be revised.",
-    zh="未进行：本机未配置模型，因此无法修订 {task}。",
 )
 REPLACED = Sentence(
     en="Replaced by {task}, its next version; nothing was applied.",

@@ -192,11 +192,6 @@ VERBS: Final[dict[str, Sentence]] = {
     "plan": Sentence(en="planned", zh="规划"),
     "diagnose": Sentence(en="diagnosed", zh="诊断"),
 }
-REVISE_WHICH = Sentence(
-    en="Which proposal? `{prefix} revise T-… and what should be different`; `{prefix} status` lists "
-    "them.",
-    zh="要修订哪个提案？请发送 `{prefix} 修订 T-… 以及要改的地方`；`{prefix} 状态` 可查看编号。",
-)
 UNSURE = Sentence(
     en="Not done: it was not clear what you want, and no model is configured on this machine. "
     "`{prefix} help` shows what works.",
