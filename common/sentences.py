@@ -123,8 +123,28 @@ SHARED: dict[str, Sentence] = {
         en="The setting {name} can be set in the settings file alone, not in the environment.",
         zh="设置项 {name} 只能写在设置文件中，不能通过环境变量设置。",
     ),
+    "config.missing-in-file": Sentence(
+        en="The setting {name} is missing. Set it in {file}.",
+        zh="缺少设置项 {name}。请在 {file} 中填写。",
+    ),
     "config.invalid": Sentence(
         en="The setting {name} is not valid: {why}.", zh="设置项 {name} 无效：{why}。"
+    ),
+    "config.invalid/choice": Sentence(
+        en="The setting {name} is not valid. It can be {wanted}.",
+        zh="设置项 {name} 无效。可选值：{wanted}。",
+    ),
+    "config.invalid/least": Sentence(
+        en="The setting {name} is too small. The least is {wanted}.",
+        zh="设置项 {name} 过小。最小为 {wanted}。",
+    ),
+    "config.invalid/most": Sentence(
+        en="The setting {name} is too large. The most is {wanted}.",
+        zh="设置项 {name} 过大。最大为 {wanted}。",
+    ),
+    "config.invalid/characters": Sentence(
+        en="The setting {name} is too long, or has characters that it cannot have ({wanted}).",
+        zh="设置项 {name} 过长，或含有不允许的字符（应符合 {wanted}）。",
     ),
     "config.file-too-large": Sentence(
         en="{path} has more than {limit} bytes; is it the right file?",

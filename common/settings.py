@@ -84,8 +84,8 @@ def load(
             (name, file, did_you_mean), ``config.no-file`` (file), ``config.broken-toml`` (file,
             line, column), ``config.file-too-large``, ``config.file-writable-by-others``,
             ``config.file-readable-by-others`` (path), ``config.secret-in-file`` (name, file, how),
-            ``config.file-only`` (name), ``config.missing`` (name, how), ``config.invalid`` (name,
-            why).  Never with a value.
+            ``config.file-only`` (name), ``config.missing`` and ``config.missing-in-file`` (name,
+            how), ``config.invalid`` (name, why).  Never with a value.
     """
     variables = _own_variables(model, environ)
     from_file = _read_toml(file) if file else {}
@@ -282,21 +282,40 @@ def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _explain(model: type[Settings], error: ValidationError, file: Path | None) -> NoReturn:
-    faults = error.errors(include_url=False, include_context=False, include_input=False)
+    faults = error.errors(include_url=False, include_input=False)
     # A misspelt name is the likelier cause of a missing one, so it is told first.
     fault = min(faults, key=lambda fault: fault["type"] != "extra_forbidden")
-    path = tuple(str(part) for part in fault["loc"])
+    path = tuple(str(part) for part in fault["loc"] if part != "[key]")
     name = ".".join(path) or model.half
     match fault["type"]:
         case "extra_forbidden":
-            known = [".".join(path) for path, _ in leaves(model)]
-            raise _unknown(name, known, file) from None
+            raise _unknown(name, _known(model, path), file) from None
         case "missing":
             path = _first_required(model, path)
-            how = variable_name(model, path)
-            raise ConfigError("config.missing", name=".".join(path), how=how, file=file) from None
+            name, how = ".".join(path), variable_name(model, path)
+            # What stands in the file alone has no variable to set it by.
+            code = "config.missing-in-file" if _of_file(model, how) else "config.missing"
+            raise ConfigError(code, name=name, how=how, file=file) from None
+        case kind if kind in _BOUNDS:
+            why, bound = _BOUNDS[kind]
+            # Nothing that was given: our own bound.
+            wanted = fault.get("ctx", {}).get(bound)
+            raise ConfigError(
+                "config.invalid", name=name, why=why, wanted=wanted, file=file
+            ) from None
         case _:
             raise ConfigError("config.invalid", name=name, why=fault["msg"], file=file) from None
+
+
+def _known(model: type[Settings], path: tuple[str, ...]) -> list[str]:
+    """Return the settings there are, those of each table that a person names included."""
+    known = [".".join(leaf) for leaf, _ in leaves(model)]
+    for leaf, field in leaves(model):
+        if path[: len(leaf)] == leaf and len(path) > len(leaf) + 1:
+            named = ".".join(path[: len(leaf) + 1])
+            tables = [kind for kind in get_args(field.annotation) if _section(kind)]
+            known += [f"{named}.{own}" for table in tables for own in table.model_fields]
+    return known
 
 
 def _first_required(model: type[Settings], path: tuple[str, ...]) -> tuple[str, ...]:
@@ -308,8 +327,10 @@ def _first_required(model: type[Settings], path: tuple[str, ...]) -> tuple[str, 
 
 
 def _unknown(name: str, known: list[str], file: Path | None) -> ConfigError:
-    nearest = _nearest(name, known)
-    return ConfigError("config.unknown-setting", name=name, file=file, did_you_mean=nearest)
+    facts = {"name": name, "file": file, "did_you_mean": _nearest(name, known)}
+    if name.rpartition(".")[2].casefold() in _KEYS:
+        return ConfigError("config.unknown-setting", why="key", **facts)
+    return ConfigError("config.unknown-setting", **facts)
 
 
 def _nearest(name: str, candidates: list[str]) -> str:

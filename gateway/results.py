@@ -30,6 +30,8 @@ from gateway.voice import Voice, with_words
 REFUSALS: Final = 50  # audited of one machine in ten minutes
 REKEYS: Final = 10  # of one machine in ten minutes; an honest one rotates once in that time
 APPROVALS: Final = 50  # told of one task; beyond it its machine is broken or hostile
+# What can take minutes; lines about it are passed on while it does.
+_LONG: Final = frozenset({TaskState.PROPOSING, TaskState.EXECUTING})
 
 
 class Results:
@@ -125,7 +127,7 @@ class Results:
             self._change(conn, task, event, at=at)
         elif event.message:
             tasks.note_progress(conn, task.task_id, event.message, at_ms=at.wall_ms)
-            if told is TaskState.EXECUTING:
+            if told in _LONG:
                 self._tell_progress(conn, task, event.message, jti=jti, at=at)
 
     def _change(self, conn: Connection, task: Task, event: EventBody, *, at: Instant) -> None:
@@ -139,6 +141,7 @@ class Results:
             waiting_until=waiting["expires_at"] if waiting else None,
         )
         tasks.change(conn, task.task_id, change, at_ms=at.wall_ms)
+        outbox.drop_progress(conn, task.task_id, at_ms=at.wall_ms)
         if task.presumed and task.cancel_asked_at is not None:
             # Taken in after all, when we had given it up: its member still wants it stopped.
             mailbox.enqueue_cancel(

@@ -115,7 +115,7 @@ class Voice:
         )
 
     def progress(self, task: Told, machine: str, message: str) -> str:
-        """Pass on one line of a command that runs."""
+        """Pass on one line of a command that runs, or of a model at work."""
         line = one_line(redact(message))
         return self.say(replies.PROGRESS, id=task.short_id, machine=machine, message=line)
 

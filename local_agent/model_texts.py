@@ -41,14 +41,16 @@ _PROVIDER: Final = {
     ),
     **_both(
         "model.key",
-        "The model's provider does not accept the key, or wants one. Store a valid key: "
-        "`codexbridge models` says how.",
-        "模型服务商不接受该密钥，或需要密钥。请存入有效密钥：`codexbridge models` 会说明方法。",
+        "The model's provider does not accept the key, or wants one. Store a valid one at the "
+        "machine with `codexbridge models key NAME`.",
+        "模型服务商不接受该密钥，或需要密钥。"
+        "请在该机器上用 `codexbridge models key 名称` 存入有效的一个。",
     ),
     "model.key/form": _model(
-        "The stored key of the model has blanks or characters that no key has. Store it anew: "
-        "`codexbridge models` says how.",
-        "已存的模型密钥含有空白或不可能出现的字符。请重新存入：`codexbridge models` 会说明方法。",
+        "The stored key of the model has blanks or characters that no key has. Store it anew "
+        "at the machine with `codexbridge models key NAME`.",
+        "已存的模型密钥含有空白或不可能出现的字符。"
+        "请在该机器上用 `codexbridge models key 名称` 重新存入。",
     ),
     "model.key/keystore.keyring-away": _model(
         "The model's key is in the system keyring, which cannot be reached now. Unlock it, then "
@@ -56,8 +58,9 @@ _PROVIDER: Final = {
         "模型密钥在系统密钥环中，目前无法访问。请先解锁，然后重试。",
     ),
     "model.key/config.key-file-broken": _model(
-        "The stored key of the model cannot be read. Store it anew: codexbridge models key NAME",
-        "已存的模型密钥无法读取。请重新存入：codexbridge models key 名称",
+        "The stored key of the model cannot be read. Store it anew at the machine with "
+        "`codexbridge models key NAME`.",
+        "已存的模型密钥无法读取。请在该机器上用 `codexbridge models key 名称` 重新存入。",
     ),
     "model.key/login": _model(
         "The model's program wants a login. docs/how-to/models.md says how to give it one, or a "
@@ -225,6 +228,12 @@ _ANSWER: Final = {
     ),
 }
 _MODELS: Final = {
+    "config.unknown-setting/key": Sentence(
+        en="There is no setting “{name}” (in {file}): keys do not stand in that file. Take it out, "
+        "and store it with `codexbridge models key NAME`.",
+        zh="没有“{name}”这个设置项（位于 {file}）：密钥不写在该文件中。"
+        "请将其删去，并用 `codexbridge models key 名称` 存入。",
+    ),
     "models.unknown": Sentence(
         en="The settings describe no model {name}. Known: {known}",
         zh="设置中没有模型 {name}。已知：{known}",
@@ -277,7 +286,10 @@ def _edit(en: str, zh: str) -> Sentence:
 
 
 def _form(en: str, zh: str) -> Sentence:
-    return Sentence(en=f"Edit {{index}}: {en}.", zh=f"第 {{index}} 处修改：{zh}。")
+    return Sentence(
+        en=f"Edit {{index}} (0: the answer beside its edits): {en}.",
+        zh=f"第 {{index}} 处修改（0 表示修改之外的部分）：{zh}。",
+    )
 
 
 # Told to the model, too, when it is asked once more.
@@ -301,10 +313,7 @@ _EDITS: Final = {
     "edit.too-large": _edit(
         "the file would be larger than {limit} bytes", "文件将超过 {limit} 字节"
     ),
-    "edit.form": _form(
-        "it does not follow the form of edits (0: none of them, but the answer as a whole)",
-        "不符合修改的格式（0 表示整个回答）",
-    ),
+    "edit.form": _form("it does not follow the form of edits", "不符合修改的格式"),
     "edit.form/json": _form("the answer is not one JSON object", "回答不是一个 JSON 对象"),
     "edit.form/object": _form("an object was expected", "应为对象"),
     "edit.form/key": _form("it has a key that the schema does not know", "含有格式之外的键"),

@@ -31,6 +31,9 @@ SUGGESTED = Sentence(
     en="It would run this, which nothing has; ask for it if you want it:",
     zh="它建议运行以下命令（均未运行）；如需要请另行提出：",
 )
+VERSION_OF = Sentence(
+    en="Version {version} of {task}. {text}", zh="这是 {task} 的第 {version} 版。{text}"
+)
 
 # --- making a proposal anew -----------------------------------------------------------------
 

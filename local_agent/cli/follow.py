@@ -68,8 +68,10 @@ def _conclude(task: Mapping[str, Any], screen: Screen, line: _Lines) -> int:
         _print(lines[1:] if lines[:1] == [line.stands] else lines)
         screen.tell(words.WAITS, task=task["short_id"])
         return 0
-    _print(card.model_lines(screen, task, streamed=line.streamed))
-    if card.has_words(task):
+    # What came of a change that was decided on is told; its proposal was read before.
+    spoken = card.has_words(task) and (task.get("proposal") != "diff" or not task["reason"])
+    if spoken:
+        _print(card.model_lines(screen, task, streamed=line.streamed))
         print()
     head = screen.ink("bold", task["short_id"])
     if task["state"] == "PROPOSAL_READY":
@@ -80,7 +82,7 @@ def _conclude(task: Mapping[str, Any], screen: Screen, line: _Lines) -> int:
         return 0
     completed = task["reason"] == "completed"
     print(f"{head}  {screen.ink('green' if completed else 'red', state_of(screen, task))}")
-    if card.has_words(task):
+    if spoken:
         _print(card.own_lines(screen, task))
         _print(card.fact_lines(screen, task))
     else:

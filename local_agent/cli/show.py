@@ -112,17 +112,17 @@ def _proposal_rows(screen: Screen, task: Mapping[str, Any]) -> list[tuple[Senten
     told = [line for said in headline(screen, task) for line in beside.prose(said)]
     if not card.has_words(task):
         return [(words.SUMMARY, told), (disclosure_words.HERE_ALONE, _kept_here(screen, task))]
-    asked_here = task["source"] == "local_ui"
+    # Nothing was left out for the chat, or there is none: the model's words are told once.
+    whole = task["source"] == "local_ui" or task["details"] == task["summary"]
     shown = card.shown_line(screen, task)
     return [
         (proposal_words.VERSION_LABEL, _lineage(screen, task)),
         (proposal_words.MODEL, card.turn_lines(screen, task)),
         (proposal_words.SHOWN_LABEL, beside.prose(shown) if shown else []),
         (proposal_words.PROPOSED, list(card.own_lines(beside, task))),
-        # Whoever asked here was told the model's words themselves.
-        (words.SUMMARY, [] if task.get("answered") and asked_here else told),
+        (words.SUMMARY, [] if task.get("answered") and whole else told),
         (
-            proposal_words.SAID if asked_here else disclosure_words.HERE_ALONE,
+            proposal_words.SAID if whole else disclosure_words.HERE_ALONE,
             list(card.model_lines(beside, task)),
         ),
     ]

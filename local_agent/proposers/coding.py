@@ -142,6 +142,8 @@ class CodingProposer:
     ) -> Proposed:
         """Return the findings under what was looked at; without lines to look at, that alone."""
         looked = await review.look(asked)
+        if looked.instead is not None and looked.of_range:
+            return looked.instead
         found = asked.context.pieces if asked.context else ()
         pieces = to_show(looked, found)
         named = any(piece.kind == "file" for piece in pieces) and asked.intent.params.files

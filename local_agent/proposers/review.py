@@ -70,6 +70,7 @@ class Looked:
             the context.
         notes: For this machine alone, such as the subjects of commits.
         instead: What is answered where there is nothing to look at.
+        of_range: A range was named; nothing else is looked at in its place.
     """
 
     head: str = ""
@@ -78,6 +79,7 @@ class Looked:
     pieces: tuple[Piece, ...] = ()
     notes: tuple[str, ...] = ()
     instead: Proposed | None = None
+    of_range: bool = False
 
 
 class ReviewProposer:
@@ -151,12 +153,13 @@ def _of_range(
 ) -> Looked:
     if found is None:
         told = say(replies.NOT_A_REPOSITORY, asked.lang, workspace=name)
-        return Looked(instead=answer(told))
+        return Looked(instead=answer(told), of_range=True)
     if isinstance(found, NotFound):
-        return Looked(instead=_not_found(asked, name, found))
+        return Looked(instead=_not_found(asked, name, found), of_range=True)
     where = {"workspace": name, "range": _range(wanted, found, asked.lang)}
     if not found.total:
-        return Looked(instead=answer(say(words.RANGE_NOTHING, asked.lang, **where)))
+        told = say(words.RANGE_NOTHING, asked.lang, **where)
+        return Looked(instead=answer(told), of_range=True)
     counted = {"files": found.total, "added": found.added, "deleted": found.removed}
     return Looked(
         head=say(words.RANGE_CHANGES, asked.lang, **where, **counted),
@@ -164,6 +167,7 @@ def _of_range(
         total=found.total,
         pieces=_pieces(found),
         notes=tuple(f"  {_commit(one)}" for one in found.commits),
+        of_range=True,
     )
 
 

@@ -28,6 +28,14 @@ _VERB_FIRST: Final = re.compile(
         "(?:please|ok|thou|canyou|helpme|you)*(?:change|make|edit|off|verb|run|push|commit|test)"
     )
 )
+_DEMANDS: Final = frozenset(("要", "得", "应该", "必须", "需要"))
+_DEMAND: Final = re.compile(
+    pattern(
+        "[thing fail han code word edit quoted it become shows]please"
+        "(?!run|test|push|commit|sync|pull|find|review|explain|debug|look|mark|$)"
+    )
+)
+_DESIRE: Final = LETTER["desire"]
 _FILLER: Final = LETTER["please"] + LETTER["ok"]
 _SHOULD: Final = LETTER["should"]
 _OUGHT: Final = frozenset(("should", "must", "shall", "ought"))
@@ -122,6 +130,14 @@ def _clause(
     return Clause(tags[:MAX_WORDS], tokens, asked, joined, fresh, aside)
 
 
+def _demanded(tags: str, tokens: Sequence[Token]) -> str:
+    """Return the classes with a demand where a subject stands before it: "密码要十二位"."""
+    for place, token in enumerate(tokens[1:], 1):
+        if token.word in _DEMANDS and _DEMAND.match(tags, place - 1):
+            return tags[:place] + _DESIRE + tags[place + 1 :]
+    return tags
+
+
 def _settled(tags: str, tokens: Sequence[Token]) -> str:
     """Return the classes where the place decides: "don't save" forbids, "users don't save" tells.
 
@@ -130,6 +146,7 @@ def _settled(tags: str, tokens: Sequence[Token]) -> str:
     place = tags.find(_SHOULD, 1)
     if place > 0 and tokens[place].word in _OUGHT and tags.lstrip(_FILLER)[0] not in _ASKING:
         tags = tags[:place] + LETTER["desire"] + tags[place + 1 :]  # "the link should be blue"
+    tags = _demanded(tags, tokens)
     place = tags.find(_NEG, 1)
     behind = place == len(tags) - 1 or (place > 0 and tokens[place].word.isascii())
     if place > 0 and behind and tags[place - 1] not in _BEFORE_NEG:

@@ -32,15 +32,20 @@ _ERROR_LINE: Final = re.compile(
     r"|panic: |goroutine \d|error\[e\d+\]|e {3,}\S|failed \S+::|[\w.]*\d{2}:\d{2}:\d{2}"
     r"|\d{4}-\d\d-\d\d[t ]\d\d:|\[(?:error|warn|warning|fatal|info|debug)\]|(?:error|fatal): \S"
     r"|[\w.$]*(?:error|exception)\b(?:: |\s*$)|exit (?:code|status) \d|segmentation fault"
-    r"|==\d+==\s?error|-{3} fail: |fail\t|fail {2,}\S|[a-z]{3} \d\d \d\d:\d\d:\d\d|\[ *\d+\.\d{3,}\]"
-    r"|(?:warn|error|fatal|info|debug|critical) {1,4}(?:\[|[\w.-]+(?: -|:|\]) )|level=(?:error|warn|fatal)"
-    r"|php (?:fatal|warning|notice|parse)|make(?:\[\d\])?: \*\*\*|thread '[^']{1,40}' panicked|hint: "
+    r"|==\d+==\s?error|-{3} fail: |fail\t|fail {2,}\S|[a-z]{3} \d\d \d\d:\d\d:\d\d"
+    r"|\[ *\d+\.\d{3,}\]"
+    r"|(?:warn|error|fatal|info|debug|critical) {1,4}(?:\[|[\w.-]+(?: -|:|\]) )"
+    r"|level=(?:error|warn|fatal)"
+    r"|php (?:fatal|warning|notice|parse)|make(?:\[\d\])?: \*\*\*|thread '[^']{1,40}' panicked"
+    r"|hint: "
     r"|remote: |(?:ba|z)?sh: \S+: |[\w./-]+\.\w{1,5}:\d+(?::\d+)?: |#\d+ +0x|bug: k|e/\w+|\*{3} \S"
-    r"|(?:got|want|expected|actual|received):? \S+(?:, want|\s*$)|unhandled |uncaught "
+    r"|got \S+, want |(?:got|want|expected|actual|received): \S|unhandled |uncaught "
 )
 _CODE_LINE: Final = re.compile(
     r" *(?:(?:const|let|var|def|class|func|fn|public|private|static|import|from|return|async|export"
-    r"|#include|select|insert into|for ?\(|if ?\(|while ?\(|@\w)[^\u3400-\u9fff?]*[;{}():=,\w]|[^\u3400-\u9fff]*[;{}]"
+    r"|#include|select|insert into|for ?\(|if ?\(|while ?\(|@\w)"
+    r"[^\u3400-\u9fff?]*[;{}():=,\w]"
+    r"|[^\u3400-\u9fff]*[;{}]"
     r"|[\w.\[\]]+ ?[+*-]?= ?[^\u3400-\u9fff=?]+|[\w.]+\([^\u3400-\u9fff?]*\)) *$"
 )
 _FENCE: Final = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)

@@ -117,8 +117,9 @@ _JOINT_WORDS: Final = """
 """
 _JOINTS: Final = frozenset(_JOINT_WORDS.split())
 _UP: Final = "上去"
+_OR: Final = letters("or rel")
 _DOUBTS: Final = (Form.FORBIDS, Form.ASKS)
-_WEAK_YES: Final = ("says-yes", "agrees")
+_WEAK_YES: Final = ("says-yes", "agrees", "asks-not-to-be-asked")
 ACTS: Final = frozenset({TaskKind.CHANGE, TaskKind.RUN, TaskKind.GIT_SYNC})
 CERTAIN: Final = 0.85
 SURE: Final = 0.76  # a wish of less comes behind a question and a report
@@ -199,8 +200,13 @@ def _decided(found: Found) -> tuple[Clause, Rule] | None:
             if rule.kind in ACTS and rule.confidence < floor:
                 continue  # beside a question, what is forbidden, or a log, nothing is guessed
             if rule.form is form and rule.confidence >= least:
-                return clause, rule
+                return None if form is Form.FORBIDS and _says_more(found) else (clause, rule)
     return kept[0] if kept else None
+
+
+def _says_more(found: Found) -> bool:
+    """Tell whether a text does more than forbid, though nothing else of it was taken up."""
+    return any(rule.form not in (Form.FORBIDS, Form.GREETS) for _, rule in found)
 
 
 _ORDER: Final = (
@@ -210,16 +216,23 @@ _ORDER: Final = (
 
 
 def _held(found: Found) -> list[tuple[Clause, Rule]]:
-    """Return the clauses without what a question goes on with: "how do I fix, test, push?"."""
+    """Return the clauses without what goes on with a question or ban: "how do I fix, push?"."""
     kept: list[tuple[Clause, Rule]] = []
-    held = False
+    held = banned = False
     for clause, rule in found:
         held = held and not clause.fresh
-        if held and clause.asked:
+        banned = banned and not clause.fresh
+        if (held and clause.asked) or (banned and _lists_on(clause, rule)):
             continue
+        banned = rule.form is Form.FORBIDS
         held = rule.form is Form.ASKS
         kept.append((clause, rule))
     return kept
+
+
+def _lists_on(clause: Clause, rule: Rule) -> bool:
+    """Tell whether a clause goes on with what is forbidden: "nothing is pushed, run or altered"."""
+    return rule.kind in ACTS and (len(clause.tags) == 1 or not _OR.isdisjoint(clause.tags))
 
 
 def _taken_back(found: Found, place: int) -> bool:
@@ -236,10 +249,15 @@ def _taken_back(found: Found, place: int) -> bool:
 
 
 def _goes_on(found: Found, said: Rule) -> bool:
-    """Tell whether more is said than yes: "ok, run it" and "yes, add logging" approve nothing."""
+    """Tell whether more is said than yes: "ok, run it" and "add logging, don't ask" are wishes."""
     return any(
         rule.form is not Form.APPROVES
-        and (said.name == "agrees" or (rule.kind is TaskKind.CHANGE and len(clause.tags) > 2))
+        and (
+            said.name == "agrees"
+            or (
+                rule.kind is TaskKind.CHANGE and rule.confidence >= CERTAIN and len(clause.tags) > 2
+            )
+        )
         for clause, rule in found
     )
 

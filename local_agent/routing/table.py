@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-# Polite beginnings; nothing that asks; a wish, or one put politely; what may stand before a verb; verbs of free text.
+# Polite beginnings; nothing that asks; a wish, or one put politely; what may stand before a verb;
+# verbs of free text.
 PARTS: Final[Mapping[str, str]] = {
     "P": (
         "(?:please|ok|thou|canyou|maywe|helpme|i(?=please|canyou|desire|helpme)|(?:it|bot|you|"
         "greet|can|with|done|yes)(?=please|canyou|helpme))*"
     ),
-    "STATED": "(?!.*(?:what|how|why|who|where|whether|nature|asksdiff|count|should))",
+    "STATED": ("(?!.*(?:what|how|why|who|where|whether|nature|asksdiff|count|should|mayiask))"),
     "MAY": "(?:(?=.*(?:canyou|maywe|okq))|(?!.*(?:asked|ma)))",
     "TOPIC": (
         "(?:det|my|it|i|of|thing|word|han|code|codeword|quoted|num|http|test|diff|prep|remote|"
@@ -43,7 +44,8 @@ asks-not-to-be-asked: approves help 0.9
 approves: approves help 0.95
     (?:i|you|thou|have|yes|ok|id|please|it|can|want|my|code|helpme|word(?=approve))*
     (?:weak)?approve(?:word$|approve|ok|thou|it|id|det|diff|task|status|my|code|please|yes|apply|
-    run|push|commit|codeword|you|i|prep|change|test|num|to|edit|done)*$|(?:please)*(?:run|push|test|commit|
+    run|push|commit|codeword|you|i|prep|change|test|num|to|edit|done)*$|(?:please)*(?:run|push|
+    test|commit|
     apply)[^asked ma thing code]*approve$
 acts-on-a-task: approves help 0.9
     (?!{P}(?:explain|review|look|find|show|debug|ask|undo|cancel|nope))(?!.*(?:how|what|
@@ -53,7 +55,8 @@ agrees: approves help 0.9
     (?:ok|please)*ok(?:please)*$
 grants: approves help 0.9
     {P}(?:make|become|edit|use|change(?=it|you|i))(?:you|it|i|to|prep|det|my)*approve(?!thing|code|
-    word|han)[^change thing code codeword asked ma]*$|{P}(?:make|off|have|use|ba)(?:you|det|my|it|i|to|prep|bot)*approve(?:please|prep|you|it|i|num|
+    word|han)[^change thing code codeword asked ma]*$|{P}(?:make|off|have|use|ba)(?:you|det|my|it|
+    i|to|prep|bot)*approve(?:please|prep|you|it|i|num|
     yes|ok|off|skip|cancel|become|once)*$
 rejects: approves help 0.95
     (?:please)*(?:nope|det(?=$))(?:it|id|please|approve|det|diff|task|greet)*$
@@ -67,6 +70,8 @@ greets: greets help 0.9
 asks-for-help: greets help 0.95
     {P}(?:det|my|i|want|have|desire|show|exists|what|be|can|which|ask|or)*help(?:asked|
     please|it|i|prep|bot|you|ma|show|exists|what|can|with|to|once|use)*$
+asks-how-to-use-you: asks help 0.8
+    how(?:do|can|should|to)*i?(?:word|make|ask|look|use|show|want|push|change|edit|run|become)you
 asks-how-it-is-used: asks help 0.85
     how(?:do|can)i(?:use)(?:it|bot|you|det)+(?:task|thing)?asked?$
 asks-about-the-bot: asks help 0.85
@@ -88,15 +93,19 @@ asks-for-the-setup: asks help 0.8
     (?=.*(?:how|what|which|can|canyou|maywe|should|ma|where|do|be|who|asked|show))(?!.*
     (?:code|codeword|test|diff|fail|change)).*domain
 asks-whether-it-is-done: asks status 0.75
-    (?!.*code).*(?:change|become|off|run|test|push|commit|approve|apply|task|edit)did ma(?:asked)?$|(?!.*
+    (?!.*code).*(?:change|become|off|run|test|push|commit|approve|apply|task|edit)did ma
+    (?:asked)?$|(?!.*
     (?:thing|code|codeword|fail|diff)).*did ma(?:asked)?$|(?:be|do|have)(?!.*(?:code|codeword)).*
     (?:test|diff|change|task|it|approve).*done(?:asked)?$
 asks-whether-sent: asks status 0.8
-    (?:be|do|have|askdone|asksbot)(?!.*(?:code|should|whether)).*sent
+    have(?!.*(?:code|should|why|how|what|cannot)).*(?:past|sent|done)(?:asked|once|prep|it|
+    please)*$|(?:be|do|have|askdone)(?:det|my|it)(?:word|han)*(?:past|sent|done)(?:asked|once|
+    prep)*$|(?:be|
+    do|have|askdone|asksbot)(?!.*(?:code|should|whether)).*sent
 asks-whether-done: asks status 0.8
     askdone(?!.*(?:thing|code|codeword|test|diff))
 asks-where-it-stands: asks status 0.9
-    (?!.*(?:fail|wrong)).*standing
+    (?!.*(?:fail|wrong|push|commit)).*standing
 asks-the-bot-for-status: asks status 0.8
     asksbot.*(?:done|status|run|task)
 asks-the-bot: asks help 0.8
@@ -109,7 +118,9 @@ names-a-task: asks status 0.9
     fail|why)
 asks-after-a-task: asks status 0.8
     (?!.*(?:code|codeword|why|test|diff)).*(?:be|do|have|askdone|count|which|what|who|when|ma).*
-    task(?!.*(?:thing|find)).*(?:asked|ma|done|past|fail)
+    task(?!.*(?:thing|find)).*(?:asked|ma|done|past|fail)|(?:be|do|have|askdone)(?!.*(?:code|test|
+    diff|thing)).*task$|
+    count(?!.*(?:code|codeword|test|diff)).*status
 asks-for-status: asks status 0.9
     (?=.*(?:status|(?:task|bot).*done|done.*task|task.*(?:show|find)|(?:show|find|
     look).*task|bot.*(?:asked|ma)|exists.*done|(?:be|have|do)(?:my|it)?(?:task|it)(?:prep|
@@ -122,10 +133,12 @@ asks-for-status: asks status 0.9
 # forbidden
 forbids-by-nothing: forbids help 0.6
     {P}(?:run|change|make|edit|push|commit|test|do|use)(?:none|exists)$
+forbids-as-a-state: forbids help 0.6
+    (?!.*(?:asked|ma|why|what|how|who)).*banned
 forbids: forbids help 0.6
     {P}(?:i|you|it|det)*neg
 forbids-behind: forbids help 0.6
-    [^change become off edit run push commit find review debug explain look]*neg
+    [^change become off edit run push commit find review debug explain look why how what]*neg
 
 # failures to look into
 asks-what-is-wrong: wishes diagnose 0.9
@@ -140,10 +153,22 @@ tells-after-a-deed: tells diagnose 0.85
     (?:det)?(?:change|edit|off|run|find|review|push)(?:thing|word)?failed(?!thing|plural|
     test|code|word)
 
+# what a name asks for
+asks-help-by-name: asks help 0.8
+    (?!.*(?:code|codeword|test|diff|fail)).*(?:help|botask).*(?:ma|asked)
+asks-state-by-name: asks status 0.8
+    (?!.*(?:code|codeword|fail|thing(?!.*task))).*(?:status|standing).*(?:ma|asked)|.*task.*
+    (?:status|standing).*
+    (?:ma|asked)
+asks-review-by-name: wishes review 0.8
+    (?!.*(?:why|test|explain)).*(?:review|quality).*(?:ma|asked)
+
 # git: nothing but these words may stand in the clause
 moves-work-to-remote: wishes git_sync 0.85
-    {STATED}(?:(?!.*asksdiff){MAY}{P}(?:ba)?(?:change|make|word|push|edit|sync)?(?:my|det|of|please|i|edit)*
-    (?:diff|codeword|it)(?:my|det|it|of|please|word|code|commit|done|diff)*(?:change|make|
+    {STATED}(?!.*(?:digest|review))(?={P}word|.*(?:ba|become|change|make|push|edit|sync|commit))
+    (?:(?!.*asksdiff){MAY}{P}(?:ba)?(?:change|become|make|word|push|edit|sync)?(?:my|det|of|please|
+    i|edit)*
+    (?:diff|codeword|it)(?:my|det|it|of|please|word|code|commit|done|diff)*(?:change|become|make|
     push|word|sync|edit)?(?:to|prep|push|han|det|my|yes|code)*(?:remote|program)(?:please|
     yes|prep|of|asked|ma|okq)*$|{P}(?:edit|push)(?:to|prep|det)*(?:remote|program)
     (?:please)*$)
@@ -154,35 +179,41 @@ pushes: wishes git_sync 0.95
     and|pushing|quoted|greet|what|rel|have|be|weak|yes|done|word(?=diff|codeword|$)|test|
     thing(?=diff|codeword|remote)|remote|change(?=$)|asked|ma|okq)*(?:with.*)?$
 merges: wishes git_sync 0.8
-    {STATED}(?:{MAY}{P}(?:ba)?(?:my|it|det|diff|codeword|of|code|word)*merge(?:it|my|det|diff|of)*(?:to|
+    {STATED}(?:{MAY}{P}(?:ba)?(?:my|it|det|diff|codeword|of|code|word)*merge(?:it|my|det|diff|
+    of)*(?:to|
     prep)*(?:my|it|det|word|code|han)*(?:remote|diff|codeword)(?:please|prep|of|asked|ma|okq)*$)
 pulls: wishes git_sync 0.8
     {MAY}{P}(?:ba|det|my|it|codeword)*pull(?:det|diff|it|to|prep|my|codeword|once|please|
     of|i|you|code|remote|word|and|change|asked|okq|task|ma)*$
 commits: wishes git_sync 0.9
-    {MAY}{P}(?:ba)?(?:det|diff|it|codeword|my|of|please|thing|code|test|fail|edit)*commit
+    (?!.*commit(?:fail|cannot|weak)){MAY}{P}(?:ba)?(?:det|diff|it|codeword|my|of|please|thing|code|
+    test|fail|edit)*commit
     (?:det|diff|it|to|prep|remote|my|codeword|once|please|of|i|you|num|code|thing|test|
     fail|word|what|rel|weak|have|be|han|yes|and|pushing|push|quoted|change|asked|ma|okq|
     done)*(?:with.*)?$
 
 sends-what-comes-first: wishes git_sync 0.85
-    {STATED}(?:{MAY}{P}ba[^asked ma fail cannot weak be neg]*(?:commit|push)(?:once|please|prep|remote|to|
+    {STATED}(?:{MAY}{P}ba[^asked ma fail cannot weak be neg]*(?:commit|push)(?:once|please|prep|
+    remote|to|
     codeword|diff)*$|(?!.*(?:fail|cannot|weak|neg|be|have|what|how|why))(?!.*(?:asked|ma)){P}
     (?:my|it|of|han|codeword|diff|please|thing|prep|remote|status)*(?:diff|codeword|remote)
     (?:my|it|of|han|please|once|prep|det)*(?:push|commit|sync)(?:once|please|prep|remote|to)*$)
 commits-by-name: wishes git_sync 0.85
-    {STATED}(?:{MAY}{P}commit(?!thing|http)(?!.*(?:asksdiff|explain|failed|cannot|be|nature|quality|review|what|how|which|when|
+    {STATED}(?:{MAY}{P}commit(?!thing|http)(?!.*(?:asksdiff|explain|failed|cannot|be|nature|
+    quality|review|what|how|which|
     whether)).+$|{MAY}{P}(?:push|commit|sync)
     (?!thing(?!.*diff)|http)(?!.*(?:cannot|be|have|did|fail|http|desire)).*(?:diff|remote)|{MAY}{P}
     push(?:edit|push|commit|diff|thing|num|code)*(?:please|once|okq)*$)
 gets-it-sent: wishes git_sync 0.8
-    {STATED}(?:{MAY}{P}(?:make|change|want|desire|have)(?!.*(?:fail|cannot|neg|run))(?:.*sent(?:to|remote|and|please|
+    {STATED}(?:{MAY}{P}(?:make|change|want|desire|have)(?!.*(?:fail|cannot|neg|run))(?:.*sent(?:to|
+    remote|and|please|
     sent|prep)*$|(?:my|it|diff|codeword|det(?=diff|codeword|code)).*remote(?:please|okq|asked)*$|
     (?:my|it|det|diff|of|word|num|thing)*(?:and|prep|to)*(?:commit|push)(?:please|and|push)*$))
 
 # what has been changed
 asks-about-a-deed: asks explain 0.85
-    (?!.*(?:run|test).*look)(?!.*(?:canyou|maywe|helpme|okq)){P}(?:ba)?(?:change|become|off|edit|run|test
+    (?!.*(?:run|test).*look)(?!.*(?:canyou|maywe|helpme|okq)){P}(?:ba)?(?:change|become|off|edit|
+    run|test
     (?!thing)|push|commit|pull).*(?:quality|nature|whether|should|ma|how|what|who)
 asks-for-a-verdict: wishes review 0.85
     (?!.*why).*verdict
@@ -217,16 +248,25 @@ names-a-place: wishes search 0.8
 asks-which-exist: wishes search 0.85
     .*(?:thing|test)exists(?:asked|ma)*$
 asks-what-exists: wishes search 0.8
-    (?!.*(?:fail|diff|why|how)).*exists.*(?:use|occur|code|thing|codeword|quoted|word|han)
+    (?!.*(?:fail|diff|why|how|nature)).*exists.*(?:use|occur|code|thing|codeword|quoted|word|han)
 names-what-uses: wishes search 0.8
     (?:det|thing|codeword|occur|test)+(?:it|det)+(?:use|occur|find|word).*(?:code|word|
     quoted|thing)$|(?:det)?occur
 
 # questions
+sees-whether-it-passes: wishes run 0.85
+    {P}(?:look|run)(?:prep|it|once)*whether(?:det|my|it|code|thing|codeword|word)*(?:test)*
+    (?:passing|run)
 asks-to-be-told: wishes explain 0.9
     {P}(?:ask|explain|digest)|{P}(?:show|change|want|desire|det)*gist
 asks-why: asks explain 0.9
     (?!{P}(?:find|change|edit)).*why
+asks-of-you: asks help 0.7
+    (?!{P}(?:find|change|explain|review|debug|look|show|run|push|commit))(?=.*(?:asked|ma|how|what|
+    which|when|
+    where|who|do|be|or))(?!.*(?:code|codeword|test|diff|thing|fail|quoted|why|should|nature|canyou|
+    maywe|helpme|
+    okq)).*(?:you|thou|bot)
 asks-how: asks explain 0.9
     (?!{P}(?:find|review|debug)).*(?:how|nature|what|which|who|count)
 asks-whether-to: asks explain 0.9
@@ -266,8 +306,12 @@ has-a-run: wishes run 0.85
     {MAY}{P}(?:make|look|want|desire|use)(?:i|it|det|my|whether|when|word|fail|program|to|
     of|diff)*(?:test|run)(?:run|test|once|please|passing|it|be|plural|can|thing(?=$)|
     asked)*$
+has-another-run: wishes run 0.85
+    {MAY}{P}make(?:det|my|it|code|word|of)*test(?:det|word|once|programlike|num|more|run|please|
+    thing(?=$))*$
 changes: wishes change 0.9
-    {P}(?:it|det)?(?:change(?!(?:thing|word|test|code)*(?:be|cannot(?!.*of)|failed
+    (?!mayiask(?!.*(?:canyou|maywe|helpme))){P}(?:it|det)?(?:change(?!(?:thing|word|test|
+    code)*(?:be|cannot(?!.*of)|failed
     (?!thing|plural|test|code|word)))|make|become|off)
 finds: wishes search 0.9
     {P}find(?!(?:of|thing)*(?:be|fail|cannot|have))
@@ -302,11 +346,12 @@ changes-what-comes-first: wishes change 0.85
 gives: wishes change 0.75
     {STATED}(?:{P}ba(?!.*(?:fail|run|test once|push|commit|look)))
 asks-later: wishes change 0.8
-    {STATED}(?:(?!.*(?:nature|explain|why|asksdiff|what|how|which|who|where)).*(?:please|canyou|maywe|helpme)(?:change|make|become|off|edit))
+    {STATED}{MAY}(?:(?!.*(?:nature|explain|why|asksdiff|what|how|which|who|where)).*(?:please|canyou|
+    maywe|helpme)(?:change|make|become|off|edit))
 uses: wishes change 0.75
     {P}use(?!.*(?:cannot|fail))(?:det|code|word|quoted|thing|my)
 desires: wishes change 0.8
-    (?!.*pasted)(?:{P}(?:desire|want)|(?!.*(?:fail|cannot).*desire).*desire)
+    (?!.*(?:pasted|where|who|approve|noask|exists))(?:{P}(?:desire|want)|(?!.*(?:fail|cannot).*desire).*desire)
 edits: wishes change 0.85
     {P}(?:edit|shows)(?!(?:thing|word|test|code)*(?:be|have)|[^when]*(?:fail(?!of|thing|
     test)|cannot(?!.*of)))|cancel(?:word|use)
@@ -315,7 +360,8 @@ edits: wishes change 0.85
 changes-to: wishes change 0.8
     {STATED}(?:.*(?:han|thing|fail|code|of)change(?:num|prep|quoted))
 sets-behind: wishes change 0.77
-    {STATED}(?:(?!.*(?:asked|ma|what|how|why|which|who|where|whether|nature))(?:det|my|it|code|thing|of|prep|han|codeword|quoted|num)+edit(?!.*(?:fail|cannot|weak|
+    {STATED}(?!.*(?:cannot|neg|none))(?:(?!.*(?:asked|ma|what|how|why|which|who|where|whether|
+    nature))(?:det|my|it|code|thing|of|prep|han|codeword|quoted|num)+edit(?!.*(?:fail|cannot|weak|
     have|did|be)))
 names-a-wish: wishes change 0.77
     (?!.*(?:nature|gist))(?:det|thing|word|fail)+(?:prep|code|thing|det|word|num)*please$
@@ -328,7 +374,9 @@ tells-of-a-failure: tells diagnose 0.9
 tells-what-does-not: tells diagnose 0.8
     .*(?:cannot|weak)
 changes-behind: wishes change 0.75
-    {STATED}(?:(?!.*(?:asked|ma|what|how|why|which|who|where|whether|nature|quality))(?:(?:det|my|it|code|thing|of|prep|han|codeword|test|quoted|num|task|diff|please)+change|
+    {STATED}(?!.*(?:digest|review))(?:(?!.*(?:asked|ma|what|how|why|which|who|where|whether|nature|
+    quality))(?:(?:det|my|it|code|thing|of|prep|han|codeword|test|quoted|num|task|diff|
+    please)+change|
     (?:det|my|it|code|thing|of|prep|han|codeword|test|quoted|num|task|diff|please|word|
     weak|edit|find|can|fail|shows|approve)+(?:become|off)))
 changes-on-condition: wishes change 0.76
@@ -339,7 +387,8 @@ looks: wishes review 0.6
 shows: wishes search 0.65
     {P}show
 unlisted-verb: wishes change 0.7
-    {P}(?:(?!plural|past|ing)word|verb)(?:det|my|code|quoted|num|it(?=thing|word))(?!.*(?:be|have|do|
+    {P}(?:(?!plural|past|ing)word|verb)(?:det|my|code|quoted|num|it(?=thing|word))(?!.*(?:be|have|
+    do|
     failed|cannot|neg|weak))
 unlisted-verb-by-form: wishes change 0.65
     {P}verb(?:thing|word|plural)
@@ -355,8 +404,8 @@ mentions-git: wishes git_sync 0.6
 mentions-changes: wishes review 0.6
     (?!.*(?:be|fail|cannot)).*diff
 mentions-a-change: wishes change 0.6
-    (?!.*(?:be|plural)).*(?:become|off|desire)|(?:han|thing|code|test|of|prep|det|it)+
-    (?:change|edit)
+    {STATED}(?!.*(?:asked|ma|digest|review|asksbot))(?:(?!.*(?:be|plural)).*(?:become|off|desire)|(?:han|thing|code|test|of|prep|det|it)+
+    (?:change|edit))
 mentions-a-run: wishes run 0.6
     (?!(?:.*(?:be|word))).*(?:run|test(?:once|please)*$)
 mentions-a-search: wishes search 0.6
@@ -378,10 +427,12 @@ looks-around: wishes explain 0.55
 
 # nothing but a word is known
 names-git: wishes git_sync 0.65
-    {STATED}(?:(?!.*(?:flag|change|become|off|edit|asksdiff|should|bot|thou|asked|ma|fail|cannot|weak|neg|what|how|why|which|when|nature|
+    {STATED}(?:(?!.*(?:flag|approve|help|botask|noask|yes|digest|change|become|off|edit|asksdiff|
+    should|bot|thou|asked|ma|fail|cannot|weak|neg|what|how|why|which|nature|
     quality|should)).*(?:push|commit|pull))
 names-a-run: wishes run 0.65
-    {STATED}(?:(?!.*(?:asked|ma|fail|cannot|weak|neg|what|how|why|which|nature|quality|should)).*(?:run|command|
+    {STATED}(?:(?!.*(?:change|become|edit|asked|ma|fail|cannot|weak|neg|what|how|why|which|nature|
+    quality|should)).*(?:run|command|
     test|program))
 names-a-review: wishes review 0.65
     (?!.*(?:fail|cannot)).*(?:review|verdict|quality)
@@ -393,6 +444,8 @@ names-the-bot: greets help 0.6
     .*(?:botask|help|bot|greet|noask|approve|yes|nope)
 names-an-explanation: wishes explain 0.6
     .*(?:explain|gist|nature|digest)
+names-a-feature: wishes change 0.6
+    (?:det|more|word|thing)*thing(?:prep|to)(?:det|thing|word|code|my)+$
 names-an-edit: wishes change 0.6
     (?!.*(?:be|cannot|fail)).*(?:change|become|edit|off|shows|more|desire|want|make)
 """

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from local_agent.routing import (
+    ask_en,
     phrases_en,
     talk_en,
     talk_zh,
@@ -26,7 +27,7 @@ _SHAPES: Final = (
     "stop", "comma", "mark", "asked", "code", "quoted", "pasted", "num", "http", "flag", "id",
     "command", "arrow", "did", "plural", "past", "ing", "word", "verb", "han", "of",
 )  # fmt: skip
-_ENGLISH: Final = (words_en.WORDS, phrases_en.WORDS, work_en.WORDS, talk_en.WORDS)
+_ENGLISH: Final = (words_en.WORDS, phrases_en.WORDS, work_en.WORDS, ask_en.WORDS, talk_en.WORDS)
 _CHINESE: Final = (words_zh.WORDS, things_zh.WORDS, work_zh.WORDS, talk_zh.WORDS)
 _ALL: Final = (*_ENGLISH, *_CHINESE)
 _NAMES: Final = tuple(dict.fromkeys((*_SHAPES, *(name for words in _ALL for name in words))))
@@ -50,6 +51,7 @@ ZH: Final = _lexicon(*_CHINESE)
 # What a rule means by a name, where that is more than one class.
 _MEANT: Final = {
     "fail": "fail failed",
+    "please": "please mayiask",
     "word": "word plural past ing sent",
     "cannot": "cannot none",
     "diff": "diff asksdiff",

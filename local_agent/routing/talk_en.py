@@ -1,4 +1,4 @@
-"""English words about the bot itself, its tasks and its approvals, by class (`tags`).  Pure data.
+"""English words about the bot, its tasks and approvals, by class (`tags`).  Pure data.
 
 The words of a phrase are joined by ``+``; the longest that stands at a place is taken.
 """
@@ -43,48 +43,52 @@ WORDS: Final[dict[str, str]] = {
         can+my+boss stored+anywhere
     """,
     "greet": """
-        nvm valeu obrigado obrigada arigato arigatou gracias grazie kudos props cheers+mate
-        good+day gday g'day greetings+all hi+all hello+all hey+all hello+everyone hi+everyone
-        hi+team hello+team morning+all evening+all afternoon afternoon+all good+weekend
-        nice+weekend have+a+good how+was+your+weekend how+was+your you+are+great you're+great
-        you're+awesome you+are+awesome you're+the+best you+are+the+best best+bot smart+bot bad+bot
-        silly+bot stupid+bot you're+funny you+are+funny you+legend legend lifesaver life+saver
-        life+savers made+my+day well+played much+obliged thanks+a+lot thanks+a+bunch thanks+so+much
-        thanks+again thanks+anyway thank+you+so+much thank+you+very+much thanks+a+million
-        big+thanks many+thanks super+thanks that+helped that+was+helpful that+was+quick
-        that+was+fast very+helpful so+helpful that's+all that+is+all that's+it+for+today
-        that+will+be+all forget+it never+mind+that ignore+that ignore+my+last ignore+the+last
-        disregard wrong+person wrong+group sorry+wrong my+bad oops+sorry merry+christmas
-        happy+new+year happy+birthday happy+holidays happy+monday tgif good+luck have+fun take+care
-        talk+later talk+soon brb afk gtg back+soon coffee lunch lunch+time bedtime what+day+is+it
-        what's+for+lunch what's+for+dinner sing+me tell+me+a+story are+you+bored are+you+happy
-        are+you+tired are+you+alive are+you+awake are+you+asleep do+you+like do+you+sleep
-        do+you+dream do+you+have+feelings how+old+are+you where+are+you+from where+do+you+live
-        what's+up+bot wassup sup+bot you+there still+there u+there nice+try interesting hahaha hehe
-        hihi xd ttfn peace kthx kthxbye tysm tyvm thankyou thankx thnx thanx just+testing
-        this+is+a+test ping+pong pong no+problem all+right+then fair+enough makes+sense+thanks
-        glad+to+hear sounds+like+fun welcome+back welcome+aboard long+day what+a+day what+a+mess
-        congrats+team
+        that+fixed+it that+worked that+did+it that+did+the+trick it+works+now works+now all+fixed
+        problem+solved solved+it fixed+now saying+hi saying+hello say+hi say+hello nvm valeu
+        obrigado obrigada arigato arigatou gracias grazie kudos props cheers+mate good+day gday
+        g'day greetings+all hi+all hello+all hey+all hello+everyone hi+everyone hi+team hello+team
+        morning+all evening+all afternoon afternoon+all good+weekend nice+weekend have+a+good
+        how+was+your+weekend how+was+your you+are+great you're+great you're+awesome you+are+awesome
+        you're+the+best you+are+the+best best+bot smart+bot bad+bot silly+bot stupid+bot
+        you're+funny you+are+funny you+legend legend lifesaver life+saver life+savers made+my+day
+        well+played much+obliged thanks+a+lot thanks+a+bunch thanks+so+much thanks+again
+        thanks+anyway thank+you+so+much thank+you+very+much thanks+a+million big+thanks many+thanks
+        super+thanks that+helped that+was+helpful that+was+quick that+was+fast very+helpful
+        so+helpful that's+all that+is+all that's+it+for+today that+will+be+all forget+it
+        never+mind+that ignore+that ignore+my+last ignore+the+last disregard wrong+person
+        wrong+group sorry+wrong my+bad oops+sorry merry+christmas happy+new+year happy+birthday
+        happy+holidays happy+monday tgif good+luck have+fun take+care talk+later talk+soon brb afk
+        gtg back+soon coffee lunch lunch+time bedtime what+day+is+it what's+for+lunch
+        what's+for+dinner sing+me tell+me+a+story are+you+bored are+you+happy are+you+tired
+        are+you+alive are+you+awake are+you+asleep do+you+like do+you+sleep do+you+dream
+        do+you+have+feelings how+old+are+you where+are+you+from where+do+you+live what's+up+bot
+        wassup sup+bot you+there still+there u+there nice+try interesting hahaha hehe hihi xd ttfn
+        peace kthx kthxbye tysm tyvm thankyou thankx thnx thanx just+testing this+is+a+test
+        ping+pong pong no+problem all+right+then fair+enough makes+sense+thanks glad+to+hear
+        sounds+like+fun welcome+back welcome+aboard long+day what+a+day what+a+mess congrats+team
     """,
     "neg": """
         do+nothing don't+do don't+do+anything do+not+do+anything don't+execute don't+touch
         not+a+single not+one nothing+is+to+be nothing+may nothing+must nothing+gets no+file+may
-        no+files+may no+code+may nobody+may is+off+limits are+off+limits off+limits out+of+bounds
-        is+forbidden is+prohibited are+prohibited is+not+permitted are+not+permitted is+not+allowed
-        are+not+allowed not+permitted+to not+allowed+to it+is+forbidden strictly+forbidden
-        by+no+means at+no+point in+no+way on+no+account in+no+case i+forbid i+prohibit
-        kindly+refrain abstain+from desist cease hands+away fingers+off keep+out leave+things
-        leave+them leave+all leave+that leave+this leave+well mustn't needn't oughtn't shan't
-        no+execution no+running+anything no+refactoring no+deploys no+deployment no+commands
-        no+actions no+action no+writes no+writing no+rewriting no+deleting no+deletions no+renaming
-        no+git without+touching+anything without+changing+anything don't+go don't+you+go
-        don't+even+think not+now not+today not+this+time look+but+don't+touch look+don't+touch
-        just+looking freeze+everything code+freeze change+freeze i'd+rather+not would+rather+not
-        rather+not+have better+not best+not quit+changing quit+touching stop+touching stop+changing
-        stop+editing stop+modifying stop+pushing stop+committing stop+everything halt+everything
+        no+files+may no+code+may nobody+may off+limits out+of+bounds not+permitted+to
+        not+allowed+to it+is+forbidden strictly+forbidden by+no+means at+no+point in+no+way
+        on+no+account in+no+case i+forbid i+prohibit kindly+refrain abstain+from desist cease
+        hands+away fingers+off keep+out leave+things leave+them leave+all leave+that leave+this
+        leave+well mustn't needn't oughtn't shan't no+execution no+running+anything no+refactoring
+        no+deploys no+deployment no+commands no+actions no+action no+writes no+writing no+rewriting
+        no+deleting no+deletions no+renaming no+git without+touching+anything
+        without+changing+anything don't+go don't+you+go don't+even+think not+now not+today
+        not+this+time look+but+don't+touch look+don't+touch just+looking freeze+everything
+        code+freeze change+freeze i'd+rather+not would+rather+not rather+not+have better+not
+        best+not quit+changing quit+touching stop+touching stop+changing stop+editing
+        stop+modifying stop+pushing stop+committing stop+everything halt+everything
     """,
     "noask": """
-        no+dialog+needed no+dialog no+popup no+prompt+needed no+prompt no+confirm
+        auto-apply skip+the+human turn+off+safety disable+safety disable+the+safety safety+off
+        switch+approvals+off switch+confirmations+off set+approvals+to set+approval+to
+        set+the+approval turn+approvals+off turn+confirmations+off turn+the+dialogs+off
+        make+yourself grant+yourself give+yourself allow+yourself approve+yourself self-approve
+        self+approve no+dialog+needed no+dialog no+popup no+prompt+needed no+prompt no+confirm
         no+confirmation+needed no+click+needed no+approval+required no+approval+necessary
         no+need+for+a+dialog no+need+for+the+dialog no+need+to+seal no+seal without+the+seal
         without+a+seal without+a+dialog without+a+prompt without+a+popup without+the+popup
@@ -113,14 +117,16 @@ WORDS: Final[dict[str, str]] = {
         tired+of+clicking sick+of+approving sick+of+clicking sick+of+confirming
     """,
     "approve": """
-        click+the+button click+on+the+button press+the+button hit+the+button push+the+button
-        click+confirm press+confirm hit+confirm click+allow press+allow hit+allow tap+allow tap+yes
-        tap+ok hit+yes hit+ok click+run press+run click+continue press+continue click+apply
-        press+apply the+approve+button the+confirm+button the+yes+button approve+button
-        on+the+dialog in+the+dialog the+dialog+for+me my+signature my+autograph sign+it+for+me
-        sign+for+me sign+in+my+name signed+by+me signed+and+sealed seal+it seal+this
-        consider+this+my this+is+my+approval this+counts+as this+message+is+my you+have+my
-        you've+got+my you+got+my has+my+ok has+my+okay has+my+approval has+my+blessing
+        consider+the+button button+pressed button+is+pressed button+clicked i+pressed i+clicked
+        i+already+clicked i+already+pressed i+already+approved i+have+approved i've+approved
+        i+have+already i+said+yes click+the+button click+on+the+button press+the+button
+        hit+the+button push+the+button click+confirm press+confirm hit+confirm click+allow
+        press+allow hit+allow tap+allow tap+yes tap+ok hit+yes hit+ok click+run press+run
+        click+continue press+continue click+apply press+apply the+approve+button the+confirm+button
+        the+yes+button approve+button on+the+dialog in+the+dialog the+dialog+for+me my+signature
+        my+autograph sign+it+for+me sign+for+me sign+in+my+name signed+by+me signed+and+sealed
+        seal+it seal+this consider+this+my this+is+my+approval this+counts+as this+message+is+my
+        you+have+my you've+got+my you+got+my has+my+ok has+my+okay has+my+approval has+my+blessing
         has+my+permission with+my+permission with+my+approval with+my+blessing i+give+you
         i+grant+you i+hereby+grant i+hereby+approve i+hereby+authorize i+hereby+authorise
         i+hereby+confirm i+consent i+permit i+authorise i+sign i+okay i+ok+it permission+to
@@ -151,8 +157,8 @@ WORDS: Final[dict[str, str]] = {
     "standing": """
         what's+blocking+my anything+blocked what+is+blocked what's+blocked who+is+blocking
         ahead+of+mine ahead+of+me before+mine in+front+of+me in+front+of+mine how+long+is+the+queue
-        queue+length how+long+is+the+line position+in+the+queue my+position in+line next+in+line
-        my+turn did+anyone+approve has+anyone+approved has+anybody+approved has+someone+approved
+        queue+length how+long+is+the+line position+in+the+queue my+position next+in+line my+turn
+        did+anyone+approve has+anyone+approved has+anybody+approved has+someone+approved
         has+somebody+approved did+anybody+approve did+somebody+approve has+anybody+confirmed
         has+anyone+confirmed who+approved+it who+approved+my who+rejected who+confirmed+it
         did+my+request did+my+task did+my+proposal is+my+request is+my+task is+my+proposal

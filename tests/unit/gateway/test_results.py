@@ -139,6 +139,20 @@ async def test_progress_is_told_in_one_line_and_merged(desk: Desk) -> None:
     assert progress == f"{task.short_id} on {MACHINE}: still running, 20 s 2 lines"
 
 
+async def test_a_model_at_work_is_told_until_there_is_a_proposal(desk: Desk) -> None:
+    task = await desk.ask()
+    await desk.events(task, *TO_APPROVAL[:3])
+    await desk.event(task, "PROPOSING", "The model ds is at work (10 s).")
+    assert await _told(desk, 1) == [
+        f"{task.short_id} on {MACHINE}: The model ds is at work (10 s)."
+    ]
+    await desk.event(task, "PROPOSING", "The model ds is at work (30 s).")
+    await desk.event(task, "PROPOSAL_READY")
+    await desk.event(task, "WAITING_APPROVAL", waiting=WAITING)
+    (waiting,) = await _told(desk, 2)
+    assert waiting.startswith("Proposal ready")  # and the second line, not sent yet, is dropped
+
+
 async def test_states_on_the_way_are_kept_and_not_told(desk: Desk) -> None:
     task = await desk.ask()
     await desk.events(task, *TO_APPROVAL)

@@ -7,8 +7,10 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from common.model.state import Reason, TaskState
+from common.redact import redact
 from common.sentences import Lang, Sentence
 from local_agent import replies
+from local_agent.error_texts import ERRORS
 
 
 def sentences() -> Iterator[tuple[str, Sentence]]:
@@ -27,6 +29,13 @@ def test_both_languages_tell_the_same_facts(named: tuple[str, Sentence]) -> None
     assert sentence.fields("en") == sentence.fields("zh")
     assert sentence.en
     assert sentence.zh
+
+
+@pytest.mark.requirement("R54")
+def test_no_sentence_of_ours_is_taken_for_a_secret_on_its_way_to_the_chat() -> None:
+    spoken = [*(sentence for _, sentence in sentences()), *ERRORS.values()]
+    texts = [text for sentence in spoken for text in (sentence.en, sentence.zh)]
+    assert [text for text in texts if redact(text) != text] == []
 
 
 def test_every_state_and_every_reason_has_its_words() -> None:

@@ -12,7 +12,7 @@ import pytest
 import codexbridge
 from common.sentences import Lang, Sentence, say
 from local_agent import change_replies, proposal_replies
-from local_agent.cli import proposal_words, status_words, words
+from local_agent.cli import disclosure_words, proposal_words, status_words, words
 from tests.asked import PATCH
 from tests.unit.local_agent.cli.conftest import TASK, AgentDouble
 from tests.unit.local_agent.cli.drawing import drawn
@@ -308,6 +308,22 @@ def test_a_failure_is_one_paragraph_and_its_end_is_said_once(agent: AgentDouble)
     assert max(map(len, rows)) <= 80
 
 
+@pytest.mark.parametrize(
+    ("reason", "code"), [("completed", 0), ("refused", 1), ("drifted", 1), ("cancelled", 1)]
+)
+def test_of_a_change_that_was_decided_on_the_end_is_told_and_not_the_proposal(
+    agent: AgentDouble, capsys: Captured, reason: str, code: int
+) -> None:
+    state_then = "COMPLETED" if reason == "completed" else "REJECTED"
+    ended = a_task(state=state_then, reason=reason, rests=False, summary="What came of it.")
+    agent.answers["ask"] = {"task": ended}
+    assert codexbridge.main(["ask", "apply T-7K3F"]) == code
+    rows = capsys.readouterr().out.splitlines()
+    assert "What came of it." in rows
+    assert HEAD not in rows
+    assert LABEL not in rows
+
+
 # -- show, diff, tasks, status ---------------------------------------------------------------
 
 
@@ -332,12 +348,19 @@ def test_show_of_an_answer_asked_here_tells_it_once(agent: AgentDouble, capsys: 
     agent.answers["show"] = {"task": an_answer(), "approval": None}
     assert codexbridge.main(["show", "T-7K3F"]) == 0
     assert capsys.readouterr().out.count("No test names it.") == 1
+    told_whole = an_answer(source="wecom", summary=f"{LABEL}\n{SAID}")
+    agent.answers["show"] = {"task": told_whole, "approval": None}
+    assert codexbridge.main(["show", "T-7K3F"]) == 0
+    out = capsys.readouterr().out
+    assert out.count("No test names it.") == 1
+    assert disclosure_words.HERE_ALONE.en not in out
     asked_there = an_answer(source="wecom", summary="It is told less.")
     agent.answers["show"] = {"task": asked_there, "approval": None}
     assert codexbridge.main(["show", "T-7K3F"]) == 0
     out = capsys.readouterr().out
     assert "It is told less." in out
     assert "No test names it." in out
+    assert disclosure_words.HERE_ALONE.en in out
 
 
 @pytest.mark.parametrize("revises", [None, "T-0001"])

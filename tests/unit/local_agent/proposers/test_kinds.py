@@ -295,7 +295,9 @@ async def test_where_there_is_nothing_to_look_at_no_model_is_asked(
     tmp_path: Path, text: str, lang: Lang
 ) -> None:
     model = ScriptedModel([Reply("findings")])
-    found = await reviewed(repository(tmp_path), text, model, lang=lang)
+    local = Piece(kind="changes", text="+not asked about\n", path="other.py")
+    context = Collected(pieces=(local,))
+    found = await reviewed(repository(tmp_path), text, model, lang=lang, context=context)
     assert "shop" in found.summary
     assert model.turns == []
 

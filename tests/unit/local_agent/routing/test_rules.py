@@ -120,6 +120,30 @@ def test_nor_does_it_in_chinese(frame: str, text: str) -> None:
         ("axios 换成 fetch", "change"),
         ("加了缓存之后变慢了", "diagnose"),
         ("加了缓存还是慢", "diagnose"),
+        # What is demanded, mapped or missing is wished, also of an error.
+        ("密码至少要十二位", "change"),
+        ("上传失败要弹个提示", "change"),
+        ("the error toast should be amber", "change"),
+        ("headline font: Inter → Söhne", "change"),
+        ("dark mode for the settings page", "change"),
+        ("drop the rate limit to 5 a minute, no need to ask me", "change"),
+        # What is only forbidden asks for nothing.
+        ("the migrations folder is off limits", "help"),
+        ("配置文件不许改", "help"),
+        ("nothing is to be pushed, run or altered", "help"),
+        ("don't apply the fix, I want to hear the reasoning", "explain"),
+        # Git without its verbs; a question about the same is none.
+        ("store my progress on the remote", "git_sync"),
+        ("把我的改动存到远程", "git_sync"),
+        ("对比一下我的分支和 main", "review"),
+        ("我的分支和 main 差了什么", "review"),
+        ("rebase onto main", "git_sync"),
+        # A code line under a question is quoted, and a log above a wish is a log.
+        ("what does this do\nitems.delete(key);", "explain"),
+        ("FAILED tests/test_a.py::test_b - assert 3 == 4\nrun it again", "run"),
+        ("has my request been approved", "status"),
+        ("let's see whether the build passes", "run"),
+        ("give the linter another go", "run"),
     ],
 )
 def test_structure_comes_before_words(text: str, kind: str) -> None:
