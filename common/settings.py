@@ -38,6 +38,15 @@ MAX_SECRET_BYTES: Final = 8_192
 FROM_FILE: Final = object()
 
 _SEPARATOR: Final = "__"
+_KEYS: Final = frozenset({"key", "api_key", "apikey", "token", "api_token", "secret"})
+# Of pydantic's kinds of faults: what is said of it, and where it tells the bound.
+_BOUNDS: Final = {
+    "literal_error": ("choice", "expected"),
+    "greater_than_equal": ("least", "ge"),
+    "less_than_equal": ("most", "le"),
+    "string_pattern_mismatch": ("characters", "pattern"),
+}
+_CHOICE: Final = re.compile("'([^']*)'")
 _TOML_PLACE: Final = re.compile(r"\(at line (\d+), column (\d+)\)")
 
 
@@ -298,11 +307,10 @@ def _explain(model: type[Settings], error: ValidationError, file: Path | None) -
             raise ConfigError(code, name=name, how=how, file=file) from None
         case kind if kind in _BOUNDS:
             why, bound = _BOUNDS[kind]
-            # Nothing that was given: our own bound.
-            wanted = fault.get("ctx", {}).get(bound)
-            raise ConfigError(
-                "config.invalid", name=name, why=why, wanted=wanted, file=file
-            ) from None
+            told = str(fault["ctx"][bound])  # a bound of ours, nothing that was given
+            wanted = _CHOICE.findall(told) if why == "choice" else told
+            facts = {"name": name, "why": why, "wanted": wanted, "file": file}
+            raise ConfigError("config.invalid", **facts) from None
         case _:
             raise ConfigError("config.invalid", name=name, why=fault["msg"], file=file) from None
 

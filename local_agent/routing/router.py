@@ -28,6 +28,7 @@ _TALKED_OF: Final = re.compile(
     re.IGNORECASE,
 )
 _VERB_ZH: Final = {"search": "搜索", "review": "审查"}
+_NO_WISH: Final = (Form.ASKS, Form.FORBIDS, Form.APPROVES)
 # Whoever can explain, change and diagnose takes all of it up at once.
 _IN_WORDS: Final = frozenset({TaskKind.EXPLAIN, TaskKind.CHANGE, TaskKind.DIAGNOSE})
 
@@ -120,12 +121,16 @@ class Router:
             guess = rules.guess_kind(f"{verb}{said.args}"[:_READ_CHARS])
             if guess.kind is TaskKind.DIAGNOSE or guess.form in (Form.ASKS, Form.FORBIDS):
                 return self._of_text(f"{verb}{said.args}")
+        if said.name == "patch" and said.args and _forms(said.args) in _NO_WISH:
+            return self._of_text(said.args)
         return _of_command(said)
 
     def _of_sync(self, said: dsl.Command) -> Routed:
         """Read what follows "sync": a commit message, unless it asks, forbids or says where to."""
         whole = f"推送{said.args}" if has_cjk(said.args) else f"sync {said.args}"
         if said.args and rules.is_no_wish(said.args):
+            return self._of_text(said.args)
+        if said.args and _forms(said.args) in (Form.FORBIDS, Form.APPROVES):
             return self._of_text(said.args)
         wished = rules.guess_kind(whole[:_READ_CHARS]).kind is TaskKind.GIT_SYNC
         is_message = params.starts_message(said.args) or params.mask_quoted(said.args)[:1] == "\0"
@@ -194,6 +199,10 @@ def _joined(guess: rules.Guess) -> str:
     lead, rest = guess.lead or "", guess.rest
     between = " " if lead and rest and (lead.isascii() or rest[0].isascii()) else ""
     return f"{lead}{between}{rest}"
+
+
+def _forms(text: str) -> Form:
+    return rules.guess_kind(text[:_READ_CHARS]).form
 
 
 def _of_command(said: dsl.Command) -> Routed:

@@ -200,7 +200,7 @@ def _decided(found: Found) -> tuple[Clause, Rule] | None:
             if rule.kind in ACTS and rule.confidence < floor:
                 continue  # beside a question, what is forbidden, or a log, nothing is guessed
             if rule.form is form and rule.confidence >= least:
-                return None if form is Form.FORBIDS and _says_more(found) else (clause, rule)
+                return None if form is Form.FORBIDS and _says_more(kept) else (clause, rule)
     return kept[0] if kept else None
 
 

@@ -351,7 +351,7 @@ asks-later: wishes change 0.8
 uses: wishes change 0.75
     {P}use(?!.*(?:cannot|fail))(?:det|code|word|quoted|thing|my)
 desires: wishes change 0.8
-    (?!.*(?:pasted|where|who|approve|noask|exists))(?:{P}(?:desire|want)|(?!.*(?:fail|cannot).*desire).*desire)
+    (?!.*(?:pasted|where|who|approve|noask|exists))(?:{P}(?:desire|want)|(?!.*(?:failed|cannot).*desire).*desire)
 edits: wishes change 0.85
     {P}(?:edit|shows)(?!(?:thing|word|test|code)*(?:be|have)|[^when]*(?:fail(?!of|thing|
     test)|cannot(?!.*of)))|cancel(?:word|use)
