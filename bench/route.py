@@ -2,8 +2,8 @@
 
     python -m bench.route [--tags] [--wrong]
 
-Both read the labelled messages of ``tests/routing_set``: the split that rules are written against,
-the split that whoever writes rules has not seen, and three by other hands that knew no rules.
+Both read the labelled messages of ``tests/routing_set``: the splits that rules are written against
+(dev, unseen, other), and those that whoever writes rules does not read (fresh, blind).
 A message is right when the kind is its label or one that the label also accepts.  The peer takes
 the kinds' keywords in their order, first match wins, else explain.  ``--wrong`` lists what the
 router got wrong, of the first split only.

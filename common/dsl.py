@@ -140,7 +140,8 @@ COMMANDS: Final[tuple[CommandSpec, ...]] = (
         takes="text",
         usage=Sentence(en="review", zh="审查"),
         summary=Sentence(
-            en="what has been changed locally: paths and counts", zh="本地有哪些改动：路径和数量"
+            en="what has been changed locally: paths and counts, or with a model its findings",
+            zh="本地有哪些改动：路径和数量；有模型时为其审查意见",
         ),
     ),
     CommandSpec(

@@ -21,8 +21,9 @@ CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _FIRST: dict[str, str] = {"gateway": CROCKFORD[:16], "agent": CROCKFORD[16:]}
 _LOOKALIKE = str.maketrans({"O": "0", "I": "1", "L": "1"})
 # Hyphens, dashes and minus signs that keyboards and chat clients put in place of "-".
-_DASHES = re.compile("[\u2010-\u2015\u2212\u2e3a\u2e3b\ufe58\ufe63\uff0d\u30fc_ -]")
-_SHORT = re.compile(rf"T?([{CROCKFORD}]{{4,5}})")
+_DASHES = re.compile("[\u2010-\u2015\u2212\u2e3a\u2e3b\ufe58\ufe63\uff0d\u30fc-]")
+# A blank only where the dash belongs: "apply the fix" names no task T-HEF1X.
+_SHORT = re.compile(rf"(?:T[ _]{{0,2}})?([{CROCKFORD}]{{4,5}})")
 _TRAILING = ".,;:!?。，；：！？、)）】」\"'"
 _LEADING = "#\"'(（【「"
 

@@ -308,7 +308,7 @@ def _explain(model: type[Settings], error: ValidationError, file: Path | None) -
         case kind if kind in _BOUNDS:
             why, bound = _BOUNDS[kind]
             told = str(fault["ctx"][bound])  # a bound of ours, nothing that was given
-            wanted = _CHOICE.findall(told) if why == "choice" else told
+            wanted = tuple(_CHOICE.findall(told)) if why == "choice" else told
             facts = {"name": name, "why": why, "wanted": wanted, "file": file}
             raise ConfigError("config.invalid", **facts) from None
         case _:

@@ -170,8 +170,10 @@ _ANSWER: Final = {
         "找不到该模型的程序，或它不可执行。请检查该模型设置中的 program。",
     ),
     "model.program/library": _model(
-        "Agents of this kind need a library that is not installed: install codexbridge[acp].",
-        "此类代理所需的库尚未安装：请安装 codexbridge[acp]。",
+        "Agents of this kind need a library that is not installed. Install codexbridge with it: in "
+        "its clone, `pipx install --force '.[acp]'`.",
+        "此类代理所需的库尚未安装。请连同它重新安装 codexbridge：在其源码目录中运行 "
+        "`pipx install --force '.[acp]'`。",
     ),
     "model.program/toolchain.too-wide": _model(
         "The model's program would be able to read your home or CodexBridge's own files ({path}). "

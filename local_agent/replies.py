@@ -206,7 +206,6 @@ LOOK_ROW_CUT = Sentence(
     en="{path} (first {granted} of {size})", zh="{path}（{size} 中的前 {granted}）"
 )
 TESTS_FOUND = Sentence(en="Tests that look related: {paths}", zh="可能相关的测试：{paths}")
-NO_TESTS_FOUND = Sentence(en="No related tests were found.", zh="没有找到相关的测试。")
 ON_BRANCH = Sentence(
     en="Branch {branch}, {changed} {changed:file|files} changed locally.",
     zh="分支 {branch}，本地已改动 {changed} 个文件。",

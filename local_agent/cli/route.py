@@ -61,7 +61,7 @@ def _facts(routed: Routed, lang: Lang) -> dict[str, Any]:
         "task": routed.task_id,
         "taken": routed.taken or None,
         "left": routed.left or None,
-        "meaning": say(route_words.MEANINGS[intent.kind], lang),
+        "meaning": say(_meaning(routed), lang),
     }
 
 
@@ -86,4 +86,9 @@ def _print(routed: Routed, screen: Screen) -> None:
     if routed.left:
         rows.append((route_words.LEFT, [one_line(routed.left, _SHOWN_BYTES)]))
     screen.fields(rows)
-    screen.tell(route_words.UNSURE if routed.unsure else route_words.MEANINGS[intent.kind])
+    screen.tell(route_words.UNSURE if routed.unsure else _meaning(routed))
+
+
+def _meaning(routed: Routed) -> Sentence:
+    kind = route_words.MEANINGS[routed.intent.kind]
+    return route_words.OF_TOPICS.get(routed.topic.value, kind)

@@ -66,3 +66,23 @@ MEANINGS: Final[Mapping[str, Sentence]] = {
         zh="会提出提交并推送；在电脑上批准之后才会执行。",
     ),
 }
+# Where a command says more than the kind of its task.
+OF_TOPICS: Final[Mapping[str, Sentence]] = {
+    "plan": Sentence(
+        en="It is said how it would be done. Nothing is changed or run.",
+        zh="只说明做法，不作改动，也不运行。",
+    ),
+    "apply": Sentence(
+        en="A proposed change is asked about once more, at the machine. Nothing is approved by it.",
+        zh="会在电脑上再次询问是否应用该改动；这本身不批准任何内容。",
+    ),
+    "undo": Sentence(
+        en="It is proposed to take a change back; it is done only once it is approved at the "
+        "machine.",
+        zh="会提出撤销改动；在电脑上批准之后才会执行。",
+    ),
+    "cancel": Sentence(en="The task is stopped.", zh="会停止该任务。"),
+    "machines": Sentence(
+        en="Answered by the gateway with the machines there are.", zh="由网关回答有哪些电脑。"
+    ),
+}

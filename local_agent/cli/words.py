@@ -177,8 +177,10 @@ ADDED: Final = Sentence(
     zh="工作区 {name}：{path}（已允许 {count} 个工具链）。",
 )
 ADDED_NO_TEST: Final = Sentence(
-    en='No test command yet: add it again with --test "CMD", or ask with --cmd.',
-    zh='尚无测试命令：用 --test "命令" 重新添加，或在请求中使用 --cmd。',
+    en="No test command was named: what the project's own files name is proposed, as high risk. "
+    'To name one, add it again with --test "CMD".',
+    zh="未指定测试命令：将提议项目自身文件中写明的命令，并按高风险处理。"
+    '如需指定，请用 --test "命令" 重新添加。',
 )
 WAS_KNOWN: Final = Sentence(
     en="It was there already. Changed: {changed}. Kept: {kept}.",

@@ -39,7 +39,7 @@ def _looks(context: Context, lang: Lang) -> list[str]:
     return [
         say(replies.WOULD_LOOK_AT, lang),
         *(_row(file, lang) for file in context.files[:CHAT_ROWS]),
-        say(replies.TESTS_FOUND, lang, paths=tests) if tests else say(replies.NO_TESTS_FOUND, lang),
+        *([say(replies.TESTS_FOUND, lang, paths=tests)] if tests else []),
         *_branch(context, lang),
     ]
 

@@ -132,8 +132,9 @@ def _clause(
 
 def _demanded(tags: str, tokens: Sequence[Token]) -> str:
     """Return the classes with a demand where a subject stands before it: "密码要十二位"."""
-    for place, token in enumerate(tokens[1:], 1):
-        if token.word in _DEMANDS and _DEMAND.match(tags, place - 1):
+    for match in _DEMAND.finditer(tags):
+        place = match.end() - 1
+        if tokens[place].word in _DEMANDS:
             return tags[:place] + _DESIRE + tags[place + 1 :]
     return tags
 

@@ -58,6 +58,11 @@ _BEFORE_QUERY = re.compile(
     r"文件|函数|类|方法|变量|字符串|代码|里|中|的)(?=$|[^A-Za-z0-9_])[\s:：]*",
     re.IGNORECASE,
 )
+_BEFORE_PLACE = re.compile(
+    r"(?:(?<![\w/.-])(?:in|under|inside|within|below|except|outside)(?: the| of)?|[在除])\s{0,4}$",
+    re.IGNORECASE,
+)
+_AFTER_PLACE = re.compile(r"\s{0,4}(?:这个)?(?:文件|目录)?(?:里面?|中|内|下|以外|之外)")
 _AFTER_QUERY = re.compile(
     r"\s*(?:\b(?:is|are|was)?\s*(?:defined|used|called|declared|implemented)|"
     r"\bin (?:the |this |our |my )?(?:code ?base|code|project|repo(?:sitory)?|workspace|files?)|"
@@ -71,7 +76,7 @@ def find_files(text: str) -> tuple[str, ...]:
     """Return up to ten relative paths named in the text, in order."""
     found: dict[str, None] = {}
     for match in _FILE.finditer(text):
-        if ".." not in match[0].split("/"):
+        if ".." not in match[0]:  # out of the folder, or a range of commits
             found.setdefault(match[0])
     return tuple(found)[:MAX_FILES]
 
@@ -144,9 +149,15 @@ def find_query(rest: str) -> str | None:
         return quoted
     query = _trim(rest)
     names = find_identifiers(query)
-    if len(names) == 1 and " " in query:
+    if len(names) == 1 and " " in query and not _is_place(names[0], query):
         return names[0]
     return query or None
+
+
+def _is_place(name: str, query: str) -> bool:
+    """Tell whether a name says where to look, as in "retry in login.py", "login.py 里的 retry"."""
+    before, _, after = query.partition(name)
+    return bool(_BEFORE_PLACE.search(before) or _AFTER_PLACE.match(after))
 
 
 def _names_tests(word: str, rest: str) -> bool:

@@ -115,7 +115,11 @@ def test_five_characters_are_an_id_too() -> None:
 
 
 @pytest.mark.parametrize(
-    "typed", ["", "T-", "7K3", "T-7K3FAB", "T-7K3U", "测试", "T-7K3F" * 20, "T.7K3F", "7K3F 7K3F"]
+    "typed",
+    [
+        *("", "T-", "7K3", "T-7K3FAB", "T-7K3U", "测试", "T-7K3F" * 20, "T.7K3F", "7K3F 7K3F"),
+        *("the fix", "the job", "the app", "7K 3F"),
+    ],
 )
 def test_what_is_no_short_id_is_refused_and_repeated_within_bounds(typed: str) -> None:
     with pytest.raises(InputError) as caught:

@@ -126,6 +126,44 @@ def test_a_model_that_is_not_whole_or_not_in_bounds_is_refused(
     assert refused.value.code == code
 
 
+@pytest.mark.parametrize(
+    ("line", "code", "facts"),
+    [
+        ('modle = "m"', "config.unknown-setting", {"did_you_mean": "models.one.model"}),
+        ('api_key = "sk-1"', "config.unknown-setting", {"why": "key"}),
+        ('api = "all"', "config.invalid", {"why": "choice", "wanted": ("responses", "chat")}),
+        ("idle_seconds = 4", "config.invalid", {"why": "least", "wanted": "5"}),
+        ("idle_seconds = 9999", "config.invalid", {"why": "most", "wanted": "3600"}),
+    ],
+)
+def test_what_is_wrong_with_a_model_is_told_with_what_would_be_right(
+    home: Home, line: str, code: str, facts: dict[str, object]
+) -> None:
+    (home.config / "agent.toml").write_text(HTTP % "one" + line + "\n", encoding="utf-8")
+    with pytest.raises(ConfigError) as refused:
+        load_settings(home, {}, None)
+    assert refused.value.code == code
+    assert facts.items() <= refused.value.facts.items()
+    assert "sk-1" not in str(refused.value.facts)
+
+
+def test_what_the_file_alone_may_hold_is_asked_for_there_alone(home: Home) -> None:
+    (home.config / "agent.toml").write_text('[models.one]\nmodel = "m"\n', encoding="utf-8")
+    with pytest.raises(ConfigError) as refused:
+        load_settings(home, {}, None)
+    assert refused.value.code == "config.missing-in-file"
+    assert refused.value.facts["name"] == "models.one.kind"
+
+
+@pytest.mark.parametrize("name", ["One", '"a b"'])
+def test_a_model_that_cannot_be_called_so_is_named_as_it_stands(home: Home, name: str) -> None:
+    (home.config / "agent.toml").write_text(HTTP % name, encoding="utf-8")
+    with pytest.raises(ConfigError) as refused:
+        load_settings(home, {}, None)
+    assert refused.value.facts["name"] == f"models.{name.strip(chr(34))}"
+    assert refused.value.facts["why"] == "characters"
+
+
 @pytest.mark.requirement("R3")
 @pytest.mark.parametrize(
     "name",

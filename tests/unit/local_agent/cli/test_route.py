@@ -10,6 +10,7 @@ import codexbridge
 from common.home import Home
 from common.model.intent import TaskKind
 from local_agent.cli import route_words
+from local_agent.routing.router import Topic
 
 Captured = pytest.CaptureFixture[str]
 
@@ -52,6 +53,16 @@ def test_a_second_wish_and_a_task_are_shown(home: Home, capsys: Captured) -> Non
     assert "T-7K3F" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("text", ["plan a retry", "apply T-7K3F", "undo T-7K3F", "cancel T-7K3F"])
+def test_a_command_that_is_not_its_kind_is_told_as_what_it_is(
+    home: Home, capsys: Captured, text: str
+) -> None:
+    assert codexbridge.main(["route", text, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["meaning"] == route_words.OF_TOPICS[told["topic"]].en
+
+
 def test_each_kind_has_its_meaning_in_both_languages() -> None:
+    assert set(route_words.OF_TOPICS) <= {topic.value for topic in Topic}
     assert set(route_words.MEANINGS) == {kind.value for kind in TaskKind}
     assert all(meaning.en and meaning.zh for meaning in route_words.MEANINGS.values())

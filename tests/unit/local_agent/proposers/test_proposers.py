@@ -253,10 +253,11 @@ async def test_where_nothing_was_named_nothing_is_claimed() -> None:
     assert "name files" not in proposed.summary, "naming them would change nothing"
 
 
-async def test_files_without_tests_are_said_to_have_none() -> None:
+async def test_nothing_is_said_of_tests_or_a_branch_that_were_not_found() -> None:
     context = replace(CONTEXT, tests=(), branch=None)
     proposed = await NoModel().propose(asked(TaskKind.CHANGE, context=context))
-    assert "No related tests" in proposed.summary
+    assert "src/app.py" in proposed.summary
+    assert "ests" not in proposed.summary  # a test among the files would belie it
     assert "Branch" not in proposed.summary
 
 

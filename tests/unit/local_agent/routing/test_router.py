@@ -232,11 +232,18 @@ def test_only_a_wish_for_tests_means_the_test_command(text: str, topic: Topic) -
         ("搜索“登录失败”", "登录失败"),
         ("找一下登录按钮", "登录按钮"),
         ("find hello world", "hello world"),
+        ("search delays in test_login.py", "delays in test_login.py"),
+        ("查找 test_login.py 里的 delays", "test_login.py 里的 delays"),
         ("find", None),
     ],
 )
 def test_what_is_looked_for_is_taken_out_of_the_words(text: str, query: str | None) -> None:
     assert ROUTER.route(text).intent.params.query == query
+
+
+def test_a_range_of_commits_is_no_file() -> None:
+    for text in ("review main..feature", "review HEAD~1..HEAD"):
+        assert not ROUTER.route(text).intent.params.files
 
 
 def test_files_are_found_bounded_and_never_outside() -> None:

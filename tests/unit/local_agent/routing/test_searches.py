@@ -21,6 +21,11 @@ def inside(name: str, *, sure: bool = True) -> Scope:
     [
         ("find parse_config", "parse_config", Query(phrase="parse_config", whole=True)),
         ("find login", "login", Query(phrase="login")),
+        (
+            "search delays in test_login.py",
+            "delays in test_login.py",
+            Query(phrase="delays", scopes=(inside("test_login.py", sure=False),)),
+        ),
         ("find Session.login", "Session.login", Query(phrase="Session.login")),
         ("list all TODOs", "TODOs", Query(phrase="TODO", whole=True)),
         ("list all fixmes", "all fixmes", Query(phrase="FIXME", whole=True)),
