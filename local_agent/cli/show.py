@@ -110,15 +110,19 @@ def _proposal_rows(screen: Screen, task: Mapping[str, Any]) -> list[tuple[Senten
 
     beside = replace(screen, width=screen.width - _LABEL_CELLS)
     told = [line for said in headline(screen, task) for line in beside.prose(said)]
-    if not card.has_words(task):
-        return [(words.SUMMARY, told), (disclosure_words.HERE_ALONE, _kept_here(screen, task))]
-    # Nothing was left out for the chat, or there is none: the model's words are told once.
-    whole = task["source"] == "local_ui" or task["details"] == task["summary"]
     shown = card.shown_line(screen, task)
-    return [
-        (proposal_words.VERSION_LABEL, _lineage(screen, task)),
+    asked = [
         (proposal_words.MODEL, card.turn_lines(screen, task)),
         (proposal_words.SHOWN_LABEL, beside.prose(shown) if shown else []),
+    ]
+    if not card.has_words(task):
+        kept = (disclosure_words.HERE_ALONE, _kept_here(screen, task))
+        return [*asked, (words.SUMMARY, told), kept]
+    # Nothing was left out for the chat, or there is none: the model's words are told once.
+    whole = task["source"] == "local_ui" or task["details"] == task["summary"]
+    return [
+        (proposal_words.VERSION_LABEL, _lineage(screen, task)),
+        *asked,
         (proposal_words.PROPOSED, list(card.own_lines(beside, task))),
         (words.SUMMARY, [] if task.get("answered") and whole else told),
         (

@@ -344,6 +344,28 @@ def test_show_tells_model_tokens_version_and_what_to_do(
     assert json.loads(capsys.readouterr().out)["task"] == task
 
 
+def test_show_of_a_turn_that_failed_tells_what_it_used_and_was_shown(
+    agent: AgentDouble, capsys: Captured
+) -> None:
+    failed = a_task(
+        state="FAILED",
+        reason="failed",
+        summary="It hung.",
+        rests=False,
+        proposal=None,
+        proposed=None,
+        details=None,
+        files=[],
+        turns=[TURN | {"outcome": "model.idle"}],
+    )
+    agent.answers["show"] = {"task": failed, "approval": None}
+    assert codexbridge.main(["show", "T-7K3F"]) == 0
+    out = capsys.readouterr().out
+    assert "1,203 tokens read, 82 written" in out
+    assert "codexbridge context T-7K3F" in out
+    assert "It hung." in out
+
+
 def test_show_of_an_answer_asked_here_tells_it_once(agent: AgentDouble, capsys: Captured) -> None:
     agent.answers["show"] = {"task": an_answer(), "approval": None}
     assert codexbridge.main(["show", "T-7K3F"]) == 0
