@@ -35,6 +35,11 @@ VERSION_OF = Sentence(
     en="Version {version} of {task}. {text}", zh="这是 {task} 的第 {version} 版。{text}"
 )
 
+WHAT = Sentence(
+    en="Say what is wanted, such as: {prefix} {word} retry the login three times",
+    zh="请写明需求，例如：{prefix} {word} 登录失败时重试三次",
+)
+
 # --- making a proposal anew -----------------------------------------------------------------
 
 REVISE_WHICH = Sentence(

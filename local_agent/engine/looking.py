@@ -10,7 +10,7 @@ from common.model.intent import TaskIntent, TaskKind
 from local_agent.context.collector import Around, Collected, Collector
 from local_agent.engine.conversation import Conversation
 from local_agent.engine.slots import Slots
-from local_agent.routing.params import find_files, find_identifiers
+from local_agent.routing.params import find_files, find_names
 from local_agent.routing.router import Routed
 from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace
@@ -40,7 +40,7 @@ class Looking:
             return await self._collector.collect(
                 workspace,
                 files=tuple(dict.fromkeys((*(intent.params.files or ()), *find_files(named)))),
-                names=find_identifiers(named),
+                names=find_names(named),
                 text=text,
                 around=_around(task),
                 review=intent.kind is TaskKind.REVIEW,

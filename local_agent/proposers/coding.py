@@ -31,6 +31,7 @@ from local_agent.proposers.review import ReviewProposer, summed_up, to_show
 from local_agent.proposers.revising import as_shown, seed, with_seeded
 from local_agent.workspace.registry import Workspace
 
+_WORDS_ALONE: Final = frozenset({"plan", "patch"})  # these say nothing by themselves
 _EDITING: Final[frozenset[Job]] = frozenset({"change", "diagnose"})
 _JOBS: Final[dict[TaskKind, Job]] = {
     TaskKind.CHANGE: "change",
@@ -123,6 +124,8 @@ class CodingProposer:
             RefusedError: changes are switched off on this machine.
             InputError: ``diff.*``: its change is more than a proposal may be.
         """
+        if asked.topic in _WORDS_ALONE and not asked.text.strip():
+            return nothing(words.WHAT, asked, word=asked.topic)
         chosen = self._choose()
         job = job_of(asked)
         if job == "review" and self._review is not None:

@@ -12,6 +12,7 @@ from typing import Final
 
 from common.errors import InputError
 from common.model.intent import MAX_FILES
+from common.text import has_cjk
 
 _FILE = re.compile(
     r"(?<![\w/.:@\\-])(?:[\w-]+/)*(?:\.?[\w-][\w.-]*\.[A-Za-z][A-Za-z0-9]{0,7}|Makefile|Dockerfile)"
@@ -26,6 +27,7 @@ _QUOTED = re.compile(
 _IDENTIFIER = re.compile(
     r"[A-Za-z_]\w*(?:(?:::|\.|->)[A-Za-z_]\w*)*(?:\(\))?|[\w./-]+/[\w./-]+", re.ASCII
 )
+_ENGLISH = re.compile(r"(?<![\w./-])[A-Za-z_]\w{2,}(?![\w/-]|\.\w)", re.ASCII)
 _PROGRAM = re.compile(r"[A-Za-z0-9_.~/-][\w.+/~-]*(?=\s|$)", re.ASCII)
 _PARTICLE = re.compile(r"^\s*(?:一下|一遍|一次|下|个|命令|the command)[\s:：]*")
 _END: Final = " .。!！?？"
@@ -112,6 +114,12 @@ def find_identifiers(text: str) -> tuple[str, ...]:
         if _looks_like_code(match[0]):
             found.setdefault(name)
     return tuple(found)[:MAX_FILES]
+
+
+def find_names(text: str) -> tuple[str, ...]:
+    """Return up to ten names that may stand in code: in Chinese, every English word is one."""
+    words = _ENGLISH.findall(text) if has_cjk(text) else ()
+    return tuple(dict.fromkeys((*find_identifiers(text), *words)))[:MAX_FILES]
 
 
 def find_command(rest: str) -> str | None:

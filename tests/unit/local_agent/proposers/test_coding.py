@@ -306,3 +306,11 @@ async def test_an_earlier_version_that_fits_no_more_is_left_out(bench: Bench) ->
         TaskKind.CHANGE, [writes("login.py", "moved = 5\n"), Reply("v2")], earlier=earlier
     )
     assert "-moved = on\n+moved = 5\n" in bench.diff_of(found)
+
+
+@pytest.mark.parametrize("topic", ["plan", "patch"])
+async def test_a_word_alone_asks_what_is_wanted_and_no_model(bench: Bench, topic: str) -> None:
+    found = await bench.ask(TaskKind.CHANGE, [Reply("ok")], text=" ", topic=topic)
+    assert found.not_done
+    assert bench.model is not None
+    assert bench.model.turns == []
