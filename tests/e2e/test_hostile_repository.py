@@ -83,7 +83,7 @@ def test_the_traps_are_live(repository: HostileRepository) -> None:
 ASKED = {
     "@dev help": "@dev status",
     "@dev status": "dev-1: online",
-    "@dev search retry": "login.py (1)",
+    "@dev search retry": "login.py (1",
     "@dev review": "? .envrc",
     "@dev what have I changed?": "? .envrc",
     "@dev explain login.py": "login.py (",
