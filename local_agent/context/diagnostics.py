@@ -36,7 +36,7 @@ _PATTERNS: Final = tuple(
         rf"^\s*{_PATH}\({_LINE},{_COLUMN}\):\s*(?P<message>.*)$",
         # tsc --pretty: src/a.ts:3:5 - error TS2304: Cannot find name 'x'.
         rf"^\s*{_NAMED}:{_LINE}:{_COLUMN} - (?P<message>.*)$",
-        # maven: [ERROR] /work/src/App.java:[3,8] cannot find symbol
+        # maven: [ERROR] /home/me/src/App.java:[3,8] cannot find symbol
         rf"^\[(?:ERROR|WARNING)\]\s+{_NAMED}:\[{_LINE},{_COLUMN}\]\s*(?P<message>.*)$",
         # Python: File "src/app.py", line 10, in load
         rf"^\s*File \"(?P<path>[^\"\n]{{1,400}})\", line {_LINE}(?P<message>.*)$",

@@ -252,7 +252,8 @@ def test_a_question_that_ended_while_it_was_looked_at_is_told(agent: AgentDouble
     ended = TASK | {"reason": "drifted", "summary": "login.py has changed"}
     agent.answers["refresh"] = {"task": ended, "approval": gone}
     with in_front("approve", "T-7K3F") as screen:
-        reads(screen, "no longer waits: login.py has changed")
+        told = reads(screen, "no longer waits: login.py has changed")
+    assert "Code for" not in told
 
 
 def test_show_prints_the_whole_question_of_a_change(agent: AgentDouble, capsys: Captured) -> None:

@@ -198,6 +198,8 @@ def test_a_file_that_stays_open_elsewhere_is_another_one_afterwards(lending: Len
         late.write(b"one\n")
     late.write(b"two\n")
     late.close()
+    with lending.lend() as copy:
+        assert (copy.root / "a.py").read_bytes() == (lending.path / "a.py").read_bytes()
 
 
 def test_what_stays_in_a_removed_folder_does_no_harm(lending: Lending) -> None:
@@ -214,6 +216,8 @@ def test_folders_that_were_closed_to_us_are_opened_and_put_right(lending: Lendin
         write_files(copy.root, {"mine/x": "x\n"})
         (copy.root / "mine").chmod(0o000)
         (copy.root / "src/deep").chmod(0o500)
+    with lending.lend() as copy:
+        assert not (copy.root / "mine").exists()
 
 
 def test_a_copy_with_too_much_to_put_right_is_made_anew(

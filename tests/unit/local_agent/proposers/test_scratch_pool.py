@@ -74,6 +74,9 @@ def test_a_tree_follows_when_files_and_folders_change_places(kept: Lending) -> N
     (kept.path / "src/deep/c.py").unlink()
     (kept.path / "src/deep").rmdir()
     write_files(kept.path, {"a.py/x": "x\n", "src/deep": "now a file\n"})
+    with kept.lend() as copy:
+        assert (copy.root / "a.py/x").read_bytes() == b"x\n"
+        assert (copy.root / "src/deep").read_bytes() == b"now a file\n"
 
 
 def test_a_file_of_the_same_size_and_time_is_seen_as_another(kept: Lending) -> None:

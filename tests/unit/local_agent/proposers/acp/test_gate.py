@@ -40,8 +40,10 @@ def refusal(call: ToolCall, scratch: MemoryScratch | None = None) -> InputError:
 
 
 @pytest.mark.parametrize("kind", sorted(ALLOWED))
-def test_each_allowed_kind_is_let_through_inside(kind: str) -> None:
+def test_each_allowed_kind_is_let_through_inside_and_nowhere_else(kind: str) -> None:
     judge(ToolCall().told(told(kind=kind, locations=places("a.py", "b/c.py"))), MemoryScratch())
+    outside = ToolCall().told(told(kind=kind, locations=places("a.py", "../c.py")))
+    assert refusal(outside).code == "scratch.outside"
 
 
 @pytest.mark.requirement("R62")
@@ -95,7 +97,7 @@ def test_a_place_that_cannot_be_read_is_not_left_out(facts: dict[str, Any]) -> N
 
 def test_a_call_without_a_name_is_not_let_through() -> None:
     call = ToolCalls().told({"kind": "edit", "locations": places("a.py")})
-    refusal(call)
+    assert refusal(call).code == "scratch.forbidden"
 
 
 def test_more_than_can_be_followed_is_not_let_through() -> None:
