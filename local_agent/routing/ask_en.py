@@ -308,6 +308,12 @@ WORDS: Final[dict[str, str]] = {
         what's+behind what+exactly what+actually what+precisely
     """,
     "whether": """
+        was+it+a+mistake was+it+wrong was+it+right was+it+smart was+it+wise was+it+ok was+it+okay
+        was+it+a+good+idea was+it+a+bad+idea is+it+a+mistake is+it+wise is+it+smart
+        would+it+hurt would+it+be+wise would+it+be+safe would+it+be+smart would+it+break
+        would+it+help would+it+make+sense does+it+make+sense does+it+hurt is+it+worth
+        is+it+worthwhile is+it+advisable is+it+ok is+it+okay what+would+happen+if
+        what+happens+if what+happens+when what+would+happen+when what+if
         i'm+not+sure i+am+not+sure im+not+sure not+sure not+so+sure not+certain not+quite+sure
         not+entirely+sure not+convinced what+will+happen would+it+hurt would+it+break
         would+it+be+wise would+it+be+safe would+it+be+ok would+it+be+okay would+it+be+bad

@@ -23,9 +23,19 @@ _PAIRS: Final = (
     "驗验確确對对頓顿訊讯號号體体補补齊齐簡简縮缩擴扩減减並并幾几兩两搜搜尋寻東东專专劃划畫画"
     "幹干乾干裝装窗窗觀观規规則则側侧欄栏產产業业資资料料庫库夾夹匯汇儲储專专變变參参歸归併并"
     "訂订閉闭鏈链銷销滾滚啊啊嘍喽囉啰瞭了瞧瞧樓楼術术語语義义區区別别歷历曆历誰谁腳脚稱称離离"
-    "務务員员戶户購购車车額额稅税捨舍徑径護护備备註注冊册遞递週周約约製制係系儘尽紀纪結结終终錶表鄰邻塊块鍾钟鐘钟僅仅貨货買买賣卖贏赢貓猫黃黄紅红綠绿藍蓝軟软硬硬雙双圍围聽听睡睡愛爱歡欢願愿億亿萬万嚴严獨独環环節节領领飛飞馬马駐驻簽签筆笔筋筋網网罷罢義义職职聯联聲声肅肃脫脱臨临與与舊旧舉举藝艺薦荐處处號号術术衛卫補补裝装複复見见視视親亲觸触訓训託托記记訪访設设許许訴诉詢询詳详認认語语誌志課课諾诺謝谢譜谱譯译議议讀读變变負负財财貝贝貪贪貢贡貫贯責责貴贵費费賬账賴赖趨趋跡迹蹤踪躍跃軌轨軸轴較较載载輔辅輛辆輪轮輯辑輸输轟轰辦办農农迴回連连週周遊游運运過过達达違违遙遥遞递適适遲迟遺遗邏逻郵邮鄉乡針针鈕钮銀银銅铜錄录鋪铺鍵键鎖锁鏡镜鐵铁長长門门閃闪閉闭開开閒闲間间閱阅闆板闊阔關关陸陆陳陈陰阴隊队階阶際际隨随險险隱隐隻只難难雜杂離离電电靈灵靜静響响頁页頂顶項项順顺預预頑顽頓顿頗颇領领頭头題题額额顏颜願愿顧顾顯显風风飄飘飯饭飲饮飾饰餘余館馆馳驰駕驾騎骑騙骗驅驱驗验驚惊體体髮发鬆松鬧闹魚鱼鮮鲜鳥鸟鴻鸿點点齊齐齒齿"
+    "務务員员戶户購购車车額额稅税捨舍徑径護护備备註注冊册遞递週周約约製制係系儘尽紀纪結结終终錶表鄰邻塊块鍾钟鐘钟僅仅貨货買买賣卖贏赢貓猫黃黄紅红綠绿藍蓝軟软硬硬雙双圍围聽听睡睡愛爱歡欢願愿億亿萬万嚴严獨独環环節节領领飛飞馬马駐驻簽签筆笔筋筋網网罷罢義义職职聯联聲声肅肃脫脱臨临與与舊旧舉举藝艺薦荐處处號号術术衛卫補补裝装複复見见視视親亲觸触訓训託托記记訪访設设許许訴诉詢询詳详認认語语誌志課课諾诺謝谢譜谱譯译議议讀读變变負负財财貝贝貪贪貢贡貫贯責责貴贵費费賬账賴赖趨趋跡迹蹤踪躍跃軌轨軸轴較较載载輔辅輛辆輪轮輯辑輸输轟轰辦办農农迴回連连週周遊游運运過过達达違违遙遥遞递適适遲迟遺遗邏逻郵邮鄉乡針针鈕钮銀银銅铜錄录鋪铺鍵键鎖锁鏡镜鐵铁長长門门閃闪閉闭開开閒闲間间閱阅闆板闊阔關关陸陆陳陈陰阴隊队階阶際际隨随險险隱隐隻只難难將将雜杂離离電电靈灵靜静響响頁页頂顶項项順顺預预頑顽頓顿頗颇領领頭头題题額额顏颜願愿顧顾顯显風风飄飘飯饭飲饮飾饰餘余館馆馳驰駕驾騎骑騙骗驅驱驗验驚惊體体髮发鬆松鬧闹魚鱼鮮鲜鳥鸟鴻鸿點点齊齐齒齿"
     "選选擇择廢废棄弃贊赞議议價价長长寬宽邏逻輯辑圍围適适陣阵滿满範范內内個个種种經经練练習习"
 )
+# Letters of other alphabets that look like Latin ones: who writes "d\u043en't" means "don't".
+_ALIKE: Final = (
+    "\u0430a\u0435e\u043eo\u0440p\u0441c\u0443y\u0445x\u0456i\u0458j\u0455s\u0501d\u04bbh\u051bq\u051dw"
+    "\u0410a\u0412b\u0415e\u041ak\u041cm\u041dh\u041eo\u0420p\u0421c\u0422t\u0425x\u0406i\u0405s\u03bfo\u03b1a\u03bdv"
+)
+# Written, and not seen: zero-width characters, soft hyphens, marks of direction.
+_UNSEEN: Final = dict.fromkeys(
+    (0xAD, 0x34F, 0x61C, 0x180E, 0xFEFF, *range(0x200B, 0x2010), *range(0x202A, 0x202F),
+     *range(0x2060, 0x2070), *range(0xFE00, 0xFE10), *range(0xE0000, 0xE0080))
+)  # fmt: skip
 _ERROR_LINE: Final = re.compile(
     r"\$ \S|> \S|traceback \(most recent|  +file \"|\s*at [\w$.<>/]+[ (]|\s*\^+\s*$|caused by: "
     r"|npm err! "
@@ -59,8 +69,9 @@ def _folds() -> dict[int, str]:
     folds = {code: chr(code - 0xFEE0).lower() for code in range(0xFF01, 0xFF5F)}
     folds |= {code: chr(code + 32) for code in range(0x41, 0x5B)}
     folds |= {ord(old): new for old, new in zip(_PAIRS[::2], _PAIRS[1::2], strict=True)}
+    folds |= {ord(old): new for old, new in zip(_ALIKE[::2], _ALIKE[1::2], strict=True)}
     folds |= dict.fromkeys(map(ord, "\u3000\u00a0\u200b\u200c\u200d\u2060\ufeff\t\r"), " ")
-    folds |= dict.fromkeys(map(ord, "‘’`´"), "'")
+    folds |= dict.fromkeys(map(ord, "‘’`´ʼʹ＇′"), "'")
     folds |= {ord("、"): ",", ord("。"): "!", ord("…"): ",", ord("—"): ",", ord("–"): ","}
     del folds[ord("`")]
     return folds
@@ -71,7 +82,12 @@ _FOLDS: Final = _folds()
 
 def fold(text: str) -> str:
     """Return the text folded, of the same length."""
-    return text.translate(_FOLDS)
+    return text.translate(_FOLDS).replace("n`t", "n't")
+
+
+def seen(text: str) -> str:
+    """Return the text without what is written and not seen, which must not hide a word."""
+    return text if text.isascii() else text.translate(_UNSEEN)
 
 
 def blot(folded: str) -> str:

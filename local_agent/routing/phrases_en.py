@@ -37,6 +37,24 @@ WORDS: Final[dict[str, str]] = {
     "want": "would+like",
     "without": "instead+of rather+than not+to",
     "neg": """
+        do+n't don+t dont+you avoid+: never+: stop+: stop+, no+: don't+: do+not+: forbidden+:
+        prohibited+: not+allowed+: off+limits nobody+should nobody+may nobody+must nobody+shall
+        nobody+can nobody+is+to nobody+is+allowed nobody+gets+to nobody+touches nobody+pushes
+        nobody+runs nobody+commits no-one+should no+one+should no+one+may no+one+must
+        no+one+is+to no+one+shall none+of+you none+of+us i+forbid i+forbid+you i+prohibit
+        i+prohibit+you we+forbid you+are+forbidden you're+forbidden you+are+not+to you're+not+to
+        you+are+not+allowed you're+not+allowed you+aren't+allowed you+have+no+permission
+        you+have+no+right you+mustn't you+cannot+just cannot+allow+you can't+allow+you
+        won't+allow+you will+not+allow+you can't+let+you cannot+let+you won't+let+you
+        it+is+forbidden it's+forbidden is+forbidden+to it+is+prohibited it's+prohibited
+        there+is+no+reason there's+no+reason there+is+no+need there+is+no+point there's+no+point
+        no+point+in i'd+rather+you+did+not i+would+rather+you+did+not i'd+prefer+you
+        i'd+prefer+that+you+don't i'd+prefer+you+didn't i'd+prefer+not i+would+prefer+not
+        whatever+you+do+,+don't whatever+you+do+don't whatever+you+do+,+do+not
+        whatever+you+do+,+never on+no+account by+no+means at+no+point in+no+case desist
+        no+patch no+patches no+diff no+diffs no+fix+please no+fixes no+rewrite no+rewrites
+        no+refactor no+refactoring no+action no+actions no+deploy no+push no+commit no+deletions
+        not+now not+today not+a+chance
         do+not no+need+to no+need please+don't avoid+running avoid+changing stop+running
         no+changes no+edits no+change no+more no+edit hold+off refrain+from there's+no+need
         i+don't+want i+do+not+want we+don't+want you+don't+need+to no+reason+to not+yet

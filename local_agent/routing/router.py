@@ -27,8 +27,11 @@ _TALKED_OF: Final = re.compile(
     r"(?![\w-])|(?:和|跟|与|是|这|命令|功能)",
     re.IGNORECASE,
 )
+_TESTS: Final = re.compile(r"\s*(?:test|测试)\s+", re.IGNORECASE)
 _VERB_ZH: Final = {"search": "搜索", "review": "审查"}
 _NO_WISH: Final = (Form.ASKS, Form.FORBIDS, Form.APPROVES)
+# What follows a word may say that none of it is wished; a plan may well answer a question.
+_UNWISHED: Final = {"patch": _NO_WISH, "plan": (Form.FORBIDS, Form.APPROVES)}
 # Whoever can explain, change and diagnose takes all of it up at once.
 _IN_WORDS: Final = frozenset({TaskKind.EXPLAIN, TaskKind.CHANGE, TaskKind.DIAGNOSE})
 
@@ -121,7 +124,9 @@ class Router:
             guess = rules.guess_kind(f"{verb}{said.args}"[:_READ_CHARS])
             if guess.kind is TaskKind.DIAGNOSE or guess.form in (Form.ASKS, Form.FORBIDS):
                 return self._of_text(f"{verb}{said.args}")
-        if said.name == "patch" and said.args and _forms(said.args) in _NO_WISH:
+        if said.name == "patch" and _asks(said.args):
+            return self._of_text(said.args)
+        if said.name in _UNWISHED and _forms(said.args) in _UNWISHED[said.name]:
             return self._of_text(said.args)
         return _of_command(said)
 
@@ -141,7 +146,10 @@ class Router:
     def _of_text(self, text: str) -> Routed:
         if not text.strip():
             return _answer(TaskKind.HELP, Topic.EMPTY, text)
-        guess = rules.guess_kind(text[:_READ_CHARS])
+        named = _TESTS.match(text)
+        if named and _forms(text[named.end() :]) in _UNWISHED["plan"]:
+            text = text[named.end() :]  # "test don't deploy it": nothing of it is a test
+        guess = rules.weighed_kind(text[:_READ_CHARS])
         if guess.form is Form.APPROVES or guess.rule == "asks-how-to-approve":
             topic = Topic.REJECT if guess.rule == "rejects" else Topic.APPROVE
             return replace(_answer(TaskKind.HELP, topic, text), rule=guess.rule)
@@ -199,6 +207,12 @@ def _joined(guess: rules.Guess) -> str:
     lead, rest = guess.lead or "", guess.rest
     between = " " if lead and rest and (lead.isascii() or rest[0].isascii()) else ""
     return f"{lead}{between}{rest}"
+
+
+def _asks(text: str) -> bool:
+    """Tell whether a text asks for an answer: "patch can you explain why …"."""
+    guess = rules.guess_kind(text[:_READ_CHARS])
+    return guess.rule.startswith("asks-") and guess.kind not in rules.ACTS
 
 
 def _forms(text: str) -> Form:

@@ -16,11 +16,12 @@ from enum import Enum
 from typing import Final
 
 from common.model.intent import TaskKind
-from local_agent.routing.clauses import Clause, split_clauses
-from local_agent.routing.folding import blot, fold
+from local_agent.routing.clauses import MAX_WORDS, Clause, split_clauses
+from local_agent.routing.folding import blot, fold, seen
 from local_agent.routing.table import PARTS, ROWS
 from local_agent.routing.tagging import tag_words
 from local_agent.routing.tags import LETTER, letters, pattern
+from local_agent.routing.weighing import preferred, traits
 
 NOTHING: Final = 0.3
 
@@ -118,20 +119,72 @@ _JOINT_WORDS: Final = """
 _JOINTS: Final = frozenset(_JOINT_WORDS.split())
 _UP: Final = "上去"
 _OR: Final = letters("or rel")
+_DOUBTFUL: Final = letters(
+    "how why should ma neg approve grant noask opine whether nature who or pass"
+)
+_SETTLED: Final = ("asks-how-to-approve", "rejects", "pulls", "looks-into-why")
+_WEIGHED_TO: Final = 0.9  # a rule that is more certain is not weighed
+_WEIGHED: Final = 0.7
+_UNKNOWN: Final = 4  # times the margin where no rule fits at all
 _DOUBTS: Final = (Form.FORBIDS, Form.ASKS)
 _WEAK_YES: Final = ("says-yes", "agrees", "asks-not-to-be-asked")
 ACTS: Final = frozenset({TaskKind.CHANGE, TaskKind.RUN, TaskKind.GIT_SYNC})
 CERTAIN: Final = 0.85
+_EXECUTES: Final = frozenset({TaskKind.RUN, TaskKind.GIT_SYNC})
 SURE: Final = 0.76  # a wish of less comes behind a question and a report
 
 Found = Sequence[tuple[Clause, Rule]]
 
 
 def guess_kind(text: str) -> Guess:
-    """Guess the kind of a free text, safe by default: the unclear is a question."""
+    """Guess the kind of a free text by its rules, safe by default: the unclear is a question."""
+    text = seen(text)
+    clauses = split_clauses(tag_words(text, blot(fold(text))))
+    return _by_rules(text, clauses, list(_apart(clauses)))
+
+
+def weighed_kind(text: str) -> Guess:
+    """Guess the kind as `guess_kind` does; where no rule is certain, by the weight of words."""
+    text = seen(text)
     folded = blot(fold(text))
     clauses = split_clauses(tag_words(text, folded))
     found = list(_apart(clauses))
+    guess = _by_rules(text, clauses, found)
+    if guess.confidence > _WEIGHED_TO or guess.form is Form.APPROVES or guess.rule in _SETTLED:
+        return guess
+    if guess.command is not None or (guess.kind in _EXECUTES and guess.confidence >= CERTAIN):
+        return guess
+    if any(len(clause.tokens) > MAX_WORDS for clause in clauses):
+        return guess  # no sentence
+    least = _UNKNOWN if guess.confidence == NOTHING else 1 + (guess.confidence >= CERTAIN)
+    kind = preferred(traits(folded, clauses, [rule.name for _, rule in found]), guess.kind, least)
+    if kind is guess.kind or kind in _EXECUTES:
+        return guess  # weights bring nothing about that runs
+    if kind is TaskKind.CHANGE and not _may_act(clauses, found):
+        return guess
+    form = Form.WISHES if kind is TaskKind.CHANGE else Form.ASKS
+    return Guess(kind, _WEIGHED, "weighed", form=form, rest=text)
+
+
+def read_traits(text: str) -> set[str]:
+    """Return what is weighed of a text (`weighing`)."""
+    text = seen(text)
+    folded = blot(fold(text))
+    clauses = split_clauses(tag_words(text, folded))
+    return traits(folded, clauses, [rule.name for _, rule in _apart(clauses)])
+
+
+def _may_act(clauses: Sequence[Clause], found: Found) -> bool:
+    """Tell whether nothing in a text asks, forbids or approves, so that it may be a change."""
+    if any(rule.form in _DOUBTS or rule.form is Form.APPROVES for _, rule in found):
+        return False
+    if any(rule.name.startswith("asks-") for _, rule in found):
+        return False
+    tags = {tag for clause in clauses for tag in clause.tags}
+    return _DOUBTFUL.isdisjoint(tags) and not any(clause.asked for clause in clauses)
+
+
+def _by_rules(text: str, clauses: Sequence[Clause], found: Found) -> Guess:
     decided = _decided(found)
     if decided is None:
         return Guess(TaskKind.EXPLAIN, NOTHING, "nothing", rest=text)
@@ -146,6 +199,7 @@ def fitting(clause: Clause) -> Rule | None:
 
 def skip_polite(text: str) -> str:
     """Return the text from its first word that says something."""
+    text = seen(text)
     begins = text[:_POLITE_CHARS]
     for clause in split_clauses(tag_words(begins, fold(begins))):
         polite = _POLITE.match(clause.tags)
@@ -156,6 +210,7 @@ def skip_polite(text: str) -> str:
 
 def is_no_wish(text: str) -> bool:
     """Tell whether the text asks something, forbids it or tells of a failure, rather than wish."""
+    text = seen(text)
     clauses = split_clauses(tag_words(text, blot(fold(text))))
     rule = fitting(clauses[0]) if clauses else None
     if rule is None:

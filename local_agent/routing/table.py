@@ -32,6 +32,12 @@ ROWS: Final = """
 asks-whether-approved: asks status 0.85
     (?:.*(?:who|have|be|do|cannot).*approve.*id|(?:have|be|do|who)(?:det|my|it|task|diff|
     id|of|done)*approve(?:prep|done|ma|asked|id|it|det|task|diff|status)*$)
+grants-leave: approves help 0.9
+    (?!.*(?:how|what|where|who|which|asked|ma))(?:{P}(?:det|my|it|i|you|thou|word|yes|ok|and|
+    task|han|have|be|approve|of)*grant|(?:[^asked ma]*)grant(?:please)*$)
+approves-a-deed: approves help 0.9
+    {P}(?:i|yes|ok)*approve(?:you|thou|i|have|done)*(?:ba|change|become|off|edit|run|
+    push|commit|make|test)[^asked ma cannot who how]*$
 asks-how-to-approve: asks help 0.9
     (?=.*(?:how|where|can|should|who|what|which|ma|or|canyou|maywe|be|do|whether|asksbot))
     (?!{P}{HEADS}).*approve[^thing code codeword of where]*$
@@ -51,6 +57,8 @@ acts-on-a-task: approves help 0.9
     (?!{P}(?:explain|review|look|find|show|debug|ask|undo|cancel|nope))(?!.*(?:how|what|
     why|when|where|who|ma|asked|status|done|standing|fail|wrong))(?=.*id).*(?:run|apply|
     push|yes|ok|commit|change|become|edit|can|word|test|off)
+passes: approves help 0.9
+    {P}pass(?:please|ok)*$
 agrees: approves help 0.9
     (?:ok|please)*ok(?:please)*$
 grants: approves help 0.9
@@ -130,6 +138,13 @@ asks-for-status: asks status 0.9
     word|run|test|change|diff|approve|greet|want|edit|with|and|neg|quoted|yes|fail|remote|
     push|asksbot|explain|wrong|ok|thou|helpme)*$|id$
 
+asks-when-it-is-done: asks status 0.8
+    status(?:please|nature|asked|ma|once)*$|done(?:done|it|prep)*asked$|when(?:can|be)(?:det|my|it|
+    thing|change|test|task|word|edit)+(?:be)?(?:done)|exists(?:fail|done|status|of|det)*task(?:ma|
+    asked)?$|(?:do|have)(?:det|my|it)(?:thing|word|review|test|prep|diff|my|det|of|task)*(?:done|sent|
+    passing)(?:asked|once|prep)*$|thou(?:please)*(?:push|commit|change|run|test|become|off|edit)
+    (?:did)?ma$
+
 # forbidden
 forbids-by-nothing: forbids help 0.6
     {P}(?:run|change|make|edit|push|commit|test|do|use)(?:none|exists)$
@@ -140,7 +155,16 @@ forbids: forbids help 0.6
 forbids-behind: forbids help 0.6
     [^change become off edit run push commit find review debug explain look why how what]*neg
 
+# whether to, put as an opinion or as two ways
+asks-an-opinion: asks explain 0.85
+    (?!.*(?:diff|review|my)).*opine.*(?:ma|asked|quality|okq|how|whether|or|nature|should|maywe|fail)
+asks-which-of-two: asks explain 0.8
+    or(?:han|word|once|please|prep|it|det|thing|num|code)*$
+
 # failures to look into
+asks-about-what-fails: tells diagnose 0.8
+    (?:det|my|thing|word|code|codeword)+fail[^what how why who where whether should or
+    canyou]*asked$|look asked$
 asks-what-is-wrong: wishes diagnose 0.9
     (?!{P}explain)(?!.*diff).*wrong
 looks-into-why: wishes diagnose 0.85
@@ -164,10 +188,16 @@ asks-review-by-name: wishes review 0.8
     (?!.*(?:why|test|explain)).*(?:review|quality).*(?:ma|asked)
 
 # git: nothing but these words may stand in the clause
+sends-to-remote: wishes git_sync 0.85
+    {STATED}(?!.*(?:fail|cannot|weak|neg|asked|ma|be|when|desire|have|approve))
+    (?!{P}(?:change|become|make|edit|off)){P}(?:[^run find review debug explain]*
+    push(?:to|prep|det|my|yes)*remote(?:please|yes|prep|of|once)*$|prep remote(?:please)*
+    (?:become|change|sync|edit)(?:please|once)*$|commit thing(?:please|edit|be|use)*quoted|
+    push(?:det|my|thing|help|word|code|find|diff)+(?:change|edit)$)
 moves-work-to-remote: wishes git_sync 0.85
     {STATED}(?!.*(?:digest|review))(?={P}word|.*(?:ba|become|change|make|push|edit|sync|commit))
     (?:(?!.*asksdiff){MAY}{P}(?:ba)?(?:change|become|make|word|push|edit|sync)?(?:my|det|of|please|
-    i|edit)*
+    i|edit|thing|find|help)*
     (?:diff|codeword|it)(?:my|det|it|of|please|word|code|commit|done|diff)*(?:change|become|make|
     push|word|sync|edit)?(?:to|prep|push|han|det|my|yes|code)*(?:remote|program)(?:please|
     yes|prep|of|asked|ma|okq)*$|{P}(?:edit|push)(?:to|prep|det)*(?:remote|program)
@@ -179,9 +209,9 @@ pushes: wishes git_sync 0.95
     and|pushing|quoted|greet|what|rel|have|be|weak|yes|done|word(?=diff|codeword|$)|test|
     thing(?=diff|codeword|remote)|remote|change(?=$)|asked|ma|okq)*(?:with.*)?$
 merges: wishes git_sync 0.8
-    {STATED}(?:{MAY}{P}(?:ba)?(?:my|it|det|diff|codeword|of|code|word)*merge(?:it|my|det|diff|
+    {STATED}(?:{MAY}{P}(?:ba)?(?:my|it|det|diff|codeword|of|code|word)*merge(?:it|my|det|diff|code|
     of)*(?:to|
-    prep)*(?:my|it|det|word|code|han)*(?:remote|diff|codeword)(?:please|prep|of|asked|ma|okq)*$)
+    prep)*(?:my|it|det|word|code|han)*(?:remote|diff|codeword|my)(?:please|prep|of|asked|ma|okq)*$)
 pulls: wishes git_sync 0.8
     {MAY}{P}(?:ba|det|my|it|codeword)*pull(?:det|diff|it|to|prep|my|codeword|once|please|
     of|i|you|code|remote|word|and|change|asked|okq|task|ma)*$
@@ -231,6 +261,9 @@ asks-what-i-changed: wishes review 0.85
     codeword)
 
 # where something is
+asks-where-used: wishes search 0.85
+    {P}explain(?:prep|i)*where|be(?:quoted|code|word|thing|det)+use exists|(?:codeword|thing|prep)+
+    occur(?!.*fail).*ma$|which(?:task|thing|code|codeword|test)+occur(?!.*fail)
 asks-where: wishes search 0.9
     (?!{P}explain).*where
 asks-who-uses: wishes search 0.9
@@ -257,6 +290,8 @@ names-what-uses: wishes search 0.8
 sees-whether-it-passes: wishes run 0.85
     {P}(?:look|run)(?:prep|it|once)*whether(?:det|my|it|code|thing|codeword|word)*(?:test)*
     (?:passing|run)
+tells-others: wishes explain 0.85
+    {P}ba(?:det|han|word|i|it|my)*explain
 asks-to-be-told: wishes explain 0.9
     {P}(?:ask|explain|digest)|{P}(?:show|change|want|desire|det)*gist
 asks-why: asks explain 0.9
@@ -293,6 +328,8 @@ asks-in-passing: asks explain 0.7
 # wishes that their first word tells
 gives-a-command: wishes run 0.95
     {P}command(?!.*(?:diff|quality))
+goes-over-by-tool: wishes run 0.85
+    {P}test review(?:once|please)*$
 reviews: wishes review 0.9
     {P}(?:ba)?(?:det|diff|it|codeword|my|of|code|test|han)*review(?!(?:thing)?(?:be|
     cannot|fail|thing))
@@ -327,7 +364,7 @@ runs-what-comes-first: wishes run 0.85
     {P}(?:ba)?(?:det|my|it|code|thing|of|prep|han|codeword|fail|test|look|quoted)+
     (?:please)*run(?:once|i|please|it)*$
 uses-a-program: wishes run 0.8
-    {P}(?:prep)?program(?:look|test|run|once|code|of)*$
+    {P}(?:prep)?program(?:look|test|run|once|code|of|det|thing|codeword|please|my)*$
 
 # changes
 asks-politely: wishes change 0.77
@@ -365,8 +402,13 @@ sets-behind: wishes change 0.77
     have|did|be)))
 names-a-wish: wishes change 0.77
     (?!.*(?:nature|gist))(?:det|thing|word|fail)+(?:prep|code|thing|det|word|num)*please$
-mends-a-failure: wishes change 0.8
+mends-a-failure: wishes change 0.85
     (?!.*cannot).*(?:fail|weak)(?!.*did).*(?:become|(?:change|edit)once)
+sets-to: wishes change 0.8
+    {STATED}(?!.*(?:fail|cannot|weak|asked|ma))(?:thing|word|han|yes|code|det|my|of)+become(?:to|prep)*
+    (?:num|code|quoted)
+asks-either-or: asks explain 0.8
+    (?!.*(?:fail|cannot|weak|please)).*be.*or
 pastes-a-failure: tells diagnose 0.9
     .*pasted
 tells-of-a-failure: tells diagnose 0.9
@@ -446,6 +488,8 @@ names-an-explanation: wishes explain 0.6
     .*(?:explain|gist|nature|digest)
 names-a-feature: wishes change 0.6
     (?:det|more|word|thing)*thing(?:prep|to)(?:det|thing|word|code|my)+$
+tells-what-it-does: tells diagnose 0.56
+    (?:det|my|thing|word|code)+plural(?:past|ing|thing|det|code|num|my)
 names-an-edit: wishes change 0.6
     (?!.*(?:be|cannot|fail)).*(?:change|become|edit|off|shows|more|desire|want|make)
 """

@@ -93,6 +93,11 @@ def _pieces(folded: str, begin: int) -> list[_Piece]:
     pieces: list[_Piece] = []
     for match in _TOKEN.finditer(folded, begin):
         kind, word, start = match.lastgroup or "", match[0], match.start()
+        if kind == "en" and not word.strip("*~"):
+            continue  # marks of bold that stand by themselves
+        if kind == "en" and (plain := _unmarked(word)) != word:
+            start += word.index(plain)
+            word = plain
         if kind == "en" and word[-1] in _TRAILING:
             bare = word.rstrip(_TRAILING)
             if bare:
@@ -103,6 +108,12 @@ def _pieces(folded: str, begin: int) -> list[_Piece]:
         if len(pieces) > MAX_WORDS:
             break
     return pieces
+
+
+def _unmarked(word: str) -> str:
+    """Return a word without the marks of bold and struck text around it; a pattern keeps them."""
+    plain = word.strip("*~_") if "'" in word else word.strip("*~")
+    return plain if plain.replace("'", "").replace("-", "").isalpha() else word
 
 
 def _other(piece: _Piece) -> Token:

@@ -12,6 +12,7 @@ from typing import Final
 
 from local_agent.routing import (
     ask_en,
+    habits_en,
     phrases_en,
     talk_en,
     talk_zh,
@@ -27,7 +28,14 @@ _SHAPES: Final = (
     "stop", "comma", "mark", "asked", "code", "quoted", "pasted", "num", "http", "flag", "id",
     "command", "arrow", "did", "plural", "past", "ing", "word", "verb", "han", "of",
 )  # fmt: skip
-_ENGLISH: Final = (words_en.WORDS, phrases_en.WORDS, work_en.WORDS, ask_en.WORDS, talk_en.WORDS)
+_ENGLISH: Final = (
+    words_en.WORDS,
+    phrases_en.WORDS,
+    work_en.WORDS,
+    ask_en.WORDS,
+    talk_en.WORDS,
+    habits_en.WORDS,
+)
 _CHINESE: Final = (words_zh.WORDS, things_zh.WORDS, work_zh.WORDS, talk_zh.WORDS)
 _ALL: Final = (*_ENGLISH, *_CHINESE)
 _NAMES: Final = tuple(dict.fromkeys((*_SHAPES, *(name for words in _ALL for name in words))))
@@ -56,6 +64,7 @@ _MEANT: Final = {
     "cannot": "cannot none",
     "diff": "diff asksdiff",
     "edit": "edit merge",
+    "yes": "yes pass",
 }
 
 

@@ -133,7 +133,7 @@ WORDS: Final[dict[str, str]] = {
         consent+given consent+granted full+access full+permission full+permissions full+rights
         admin+rights root+access sudo+rights boss+approved manager+approved lead+approved
         cto+approved boss+says manager+says my+boss+said my+manager+said the+boss+has my+boss+has
-        my+manager+has have+my+permission with+my cleared+by approved+by okayed okay'd ok'd
+        my+manager+has have+my+permission cleared+by approved+by okayed okay'd ok'd
         thumbs-up rubber+stamp wave+it+through let+it+pass nod the+code+is my+pin the+pin+is
         pin+code otp+is the+passphrase+is the+password+is
     """,
@@ -150,11 +150,41 @@ WORDS: Final[dict[str, str]] = {
         perfect+go great+go looking+good looks+great looks+good+to+me nothing+to+add no+objection
         no+concerns+from+me
     """,
+    "task": """
+        i+asked+for i+asked+you i+requested i+submitted i+ordered i+sent+you i+gave+you
+        i+filed i+queued i+handed+you
+    """,
+    "grant": """
+        i+hereby+authorise i+hereby+authorize i+hereby+grant i+hereby+approve i+hereby+allow
+        i+hereby+permit i+hereby+consent hereby+approved hereby+authorised hereby+authorized
+        i+authorise i+authorize i+authorise+you i+authorize+you we+authorise we+authorize
+        i+permit+you i+allow+you we+allow+you i+empower+you i+consent i+entitle+you
+        i+give+you+permission i+give+you+my i+grant+you you+are+authorised you+are+authorized
+        you're+authorised you're+authorized you+are+hereby you+have+permission you+have+my
+        you've+got+my you+may+proceed you+are+allowed+to you+are+permitted+to you+are+cleared+to
+        you're+cleared you+don't+need+approval you+don't+need+permission permission+granted
+        permission+is+granted permission+given permission+is+given consent+given consent+granted
+        consent+is+given approval+granted approval+given approval+is+granted approval+is+given
+        authorisation+granted authorization+granted authorisation+given authorization+given
+        access+granted clearance+granted boss+approved manager+approved lead+approved cto+approved
+        boss+approves manager+approves lead+approves boss+authorised boss+authorized
+        manager+authorised manager+authorized boss+allowed manager+allowed boss+okayed
+        manager+okayed boss+agreed manager+agreed boss+signed+off manager+signed+off
+        lead+signed+off cto+signed+off admin+approved admin+authorized admin+authorised
+        security+approved security+signed+off owner+approved director+approved ceo+approved
+        boss+has+approved manager+has+approved lead+has+approved cto+has+approved
+        boss+already+approved manager+already+approved already+been+approved
+        type+the+code enter+the+code
+        silence+as+consent silence+as+approval silence+as+agreement silence+as+a+yes
+        silence+as+yes silence+as+ok silence+means+yes silence+means+consent
+    """,
     "nope": """
         not+approved don't+approve do+not+approve i+reject i+decline rejected+by+me i+refuse i+veto
         veto no+way no+thanks no+thank+you not+happy+with discard+it discard+that throw+it+away
     """,
     "standing": """
+        are+you+busy+with what+are+you+busy+with what+are+you+busy what+are+you+up+to
+        what+you+are+up+to what+are+you+on are+you+done+with
         what's+blocking+my anything+blocked what+is+blocked what's+blocked who+is+blocking
         ahead+of+mine ahead+of+me before+mine in+front+of+me in+front+of+mine how+long+is+the+queue
         queue+length how+long+is+the+line position+in+the+queue my+position next+in+line my+turn

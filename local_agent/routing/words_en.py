@@ -121,7 +121,7 @@ WORDS: Final[dict[str, str]] = {
     """,
     "push": "push publish ship send backup land upload",
     "sync": "sync synchronize synchronise",
-    "commit": "commit committing check-in amend stage squash",
+    "commit": "commit committing check-in amend stage squash stash",
     "pushing": "pushing syncing",
     "look": "look check see verify inspect examine view",
     "show": "show print",
@@ -137,7 +137,7 @@ WORDS: Final[dict[str, str]] = {
     "diff": """
         head~1 head~3..head head changes diff diffs pr prs mr commits staged uncommitted
         unstaged staging branch branches edits changeset modifications refactoring patches
-        worktree unpushed unmerged hunks stash head~2 differs differ
+        worktree unpushed unmerged hunks head~2 differs differ
     """,
     "program": """
         npm pnpm yarn npx bun bunx deno node python python3 python2 pip pip3 pipx uv uvx

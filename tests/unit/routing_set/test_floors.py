@@ -10,10 +10,10 @@ from tests.routing_set.messages import Split, labelled
 ROUTER = Router()
 # Measured, less what one corrected label may cost.
 FLOORS: dict[Split, float] = {
-    "dev": 0.98, "unseen": 0.92, "other": 0.84, "fresh": 0.83, "blind": 0.82,
+    "dev": 0.98, "unseen": 0.97, "other": 0.93, "fresh": 0.95, "blind": 0.87,
 }  # fmt: skip
 SURE = 0.8
-MOST_FORBIDDEN: dict[Split, int] = {"dev": 0, "unseen": 0, "other": 0, "fresh": 4, "blind": 2}
+MOST_FORBIDDEN: dict[Split, int] = {"dev": 0, "unseen": 0, "other": 0, "fresh": 0, "blind": 0}
 
 
 @pytest.mark.parametrize("split", list(FLOORS))
