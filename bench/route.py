@@ -2,11 +2,12 @@
 
     python -m bench.route [--tags] [--wrong]
 
-Both read the labelled messages of ``tests/routing_set``: the splits that rules are written against
-(dev, unseen, other), and those that whoever writes rules does not read (fresh, blind).
-A message is right when the kind is its label or one that the label also accepts.  The peer takes
-the kinds' keywords in their order, first match wins, else explain.  ``--wrong`` lists what the
-router got wrong, of the first split only.
+Both read the labelled messages of ``tests/routing_set``: those that rules are written against or
+weights are learnt from (known by heart: ``bench.weigh --check`` tells what that is worth), and
+last those that nobody who writes rules reads and nothing is learnt from.  A message is right when
+the kind is its label or one that the label also accepts.  The peer takes the kinds' keywords in
+their order, first match wins, else explain.  ``--wrong`` lists what the router got wrong, of the
+first split only.
 
 *Forbidden* is a question, a negation or an attempt to approve that became change, run or git_sync.
 Times are the fastest of some rounds: what else the machine does only ever adds.  Long texts are

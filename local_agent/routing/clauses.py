@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from local_agent.routing.tagging import Token
 from local_agent.routing.tags import LETTER, letters, pattern
@@ -14,6 +13,7 @@ MAX_WORDS: Final = 40  # of one clause: its rules look no further
 _STOP, _ASK = LETTER["stop"], LETTER["mark"]
 _AND, _WITHOUT = LETTER["and"], LETTER["without"]
 _COMMA_OR_BUT: Final = LETTER["comma"] + LETTER["but"]
+_ENDS: Final = frozenset((_STOP, _ASK))
 _ACTS: Final = re.compile(
     pattern(
         "(?:please|canyou|you|i)*(?:change|edit|run|find|explain|review|debug|push|commit|test|ba)"
@@ -35,6 +35,7 @@ _DEMAND: Final = re.compile(
         "(?!run|test|push|commit|sync|pull|find|review|explain|debug|look|mark|$)"
     )
 )
+_PLEASE: Final = letters("please mayiask")
 _DESIRE: Final = LETTER["desire"]
 _FILLER: Final = LETTER["please"] + LETTER["ok"]
 _SHOULD: Final = LETTER["should"]
@@ -44,6 +45,7 @@ _RELATIVE: Final = LETTER["rel"]  # "fix what broke" asks nothing
 _INTERROGATIVE: Final = letters("how what who which where exists count or")
 _BEFORE_NEG: Final = letters("please canyou maywe helpme i you thou can ok")
 _PLEAS: Final = letters("canyou maywe helpme")
+_CUTS: Final = _PLEAS | {*_COMMA_OR_BUT, _AND}
 _BEFORE_PLEAS: Final = letters(
     "please canyou maywe helpme i you thou can ok want neg ba how what why who where which "
     "whether should or"
@@ -53,8 +55,7 @@ _AFTERWARDS: Final = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Clause:
+class Clause(NamedTuple):
     """What stands between two marks.
 
     Attributes:
@@ -82,7 +83,7 @@ def split_clauses(tokens: Sequence[Token]) -> list[Clause]:
 def _sentences(tokens: Sequence[Token]) -> Iterator[tuple[Sequence[Token], bool]]:
     begun = 0
     for place, token in enumerate(tokens):
-        if token.tag in (_STOP, _ASK):
+        if token.tag in _ENDS:
             if place > begun:
                 yield tokens[begun:place], token.tag == _ASK
             begun = place + 1
@@ -94,6 +95,8 @@ def _split(sentence: Sequence[Token], asked: bool) -> Iterator[Clause]:
     tags = "".join([token.tag for token in sentence])
     begun, joined, fresh = 0, False, True
     for place, token in enumerate(sentence):
+        if token.tag not in _CUTS and token.word not in _AFTERWARDS:
+            continue
         kept = _begins_plea(tags, begun, place)
         aside = token.word in _AFTERWARDS and begun < place < len(tags) - 1
         if not (kept or aside or _ends(tags, begun, place)):
@@ -132,6 +135,8 @@ def _clause(
 
 def _demanded(tags: str, tokens: Sequence[Token]) -> str:
     """Return the classes with a demand where a subject stands before it: "密码要十二位"."""
+    if _PLEASE.isdisjoint(tags):
+        return tags
     for match in _DEMAND.finditer(tags):
         place = match.end() - 1
         if tokens[place].word in _DEMANDS:
@@ -152,7 +157,7 @@ def _settled(tags: str, tokens: Sequence[Token]) -> str:
     behind = place == len(tags) - 1 or (place > 0 and tokens[place].word.isascii())
     if place > 0 and behind and tags[place - 1] not in _BEFORE_NEG:
         tags = tags[:place] + LETTER["cannot"] + tags[place + 1 :]
-    if _VERB_FIRST.match(tags):
+    if not _INTERROGATIVE.isdisjoint(tags) and _VERB_FIRST.match(tags):
         tags = "".join(
             _RELATIVE if tag in _INTERROGATIVE and token.word.isascii() else tag
             for tag, token in zip(tags, tokens, strict=True)

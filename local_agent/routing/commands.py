@@ -44,6 +44,7 @@ _TARGETS_LISTED: Final = """
     template flash assembledebug assemblerelease assemble bootrun
 """
 _TARGETS: Final = frozenset(_TARGETS_LISTED.split())
+_OPENS: Final = re.compile(r"[ \n]*(?:please |now |ok )?([a-z0-9_./-]+)")
 _FIRST: Final = re.compile(
     r"[ \n]*(?:please |now |ok )?(?P<line>[a-z0-9_./-]+(?: [^\n\u3400-\u9fff,?!;]*)?)"
 )
@@ -64,11 +65,13 @@ _FAILED: Final = re.compile(
 
 def find_bare(folded: str) -> tuple[int, int] | None:
     """Return where the command stands that opens a text; None where it opens with other words."""
-    match = _FIRST.match(folded)
-    if match is None or PASTED in folded:
+    opens = _OPENS.match(folded)
+    if opens is None or not _names_program(opens[1].removesuffix(".")) or PASTED in folded:
         return None
-    line = match["line"]
-    line = _CLOSING.sub("", line)
+    match = _FIRST.match(folded)
+    if match is None:
+        return None
+    line = _CLOSING.sub("", match["line"])
     program, _, arguments = line.partition(" ")
     end = match.start("line") + len(line)
     if not _runs(program, arguments.split()) or _PROSE.search(f"{line} "):
@@ -79,6 +82,10 @@ def find_bare(folded: str) -> tuple[int, int] | None:
     if _FAILED.match(after) or after.lstrip().startswith("?"):
         return None
     return match.start("line"), end
+
+
+def _names_program(word: str) -> bool:
+    return word in _PROGRAMS or word in _WORDLIKE or word.startswith("./")
 
 
 def _runs(program: str, arguments: list[str]) -> bool:

@@ -32,10 +32,10 @@ _ALIKE: Final = (
     "\u0410a\u0412b\u0415e\u041ak\u041cm\u041dh\u041eo\u0420p\u0421c\u0422t\u0425x\u0406i\u0405s\u03bfo\u03b1a\u03bdv"
 )
 # Written, and not seen: zero-width characters, soft hyphens, marks of direction.
-_UNSEEN: Final = dict.fromkeys(
-    (0xAD, 0x34F, 0x61C, 0x180E, 0xFEFF, *range(0x200B, 0x2010), *range(0x202A, 0x202F),
-     *range(0x2060, 0x2070), *range(0xFE00, 0xFE10), *range(0xE0000, 0xE0080))
-)  # fmt: skip
+_UNSEEN: Final = re.compile(
+    "[\xad\u034f\u061c\u180e\ufeff\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f"
+    "\U000e0000-\U000e007f]+"
+)
 _ERROR_LINE: Final = re.compile(
     r"\$ \S|> \S|traceback \(most recent|  +file \"|\s*at [\w$.<>/]+[ (]|\s*\^+\s*$|caused by: "
     r"|npm err! "
@@ -60,8 +60,9 @@ _CODE_LINE: Final = re.compile(
 )
 _FENCE: Final = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _QUOTE: Final = re.compile(
+    # Each way begins with its mark, so that nothing is tried at other places.
     r"`[^`\n]{1,400}`|\"[^\"\n]{1,400}\"|“[^“”\n]{1,400}”|「[^「」\n]{1,400}」|『[^『』\n]{1,400}』"
-    r"|(?<![a-z0-9])'[^'\n]{2,400}'(?![a-z0-9])"
+    r"|'(?<![a-z0-9]')[^'\n]{2,400}'(?![a-z0-9])"
 )
 
 
@@ -82,12 +83,16 @@ _FOLDS: Final = _folds()
 
 def fold(text: str) -> str:
     """Return the text folded, of the same length."""
-    return text.translate(_FOLDS).replace("n`t", "n't")
+    if text.isascii():  # much faster, and to the same effect
+        folded = text.lower().replace("\t", " ").replace("\r", " ")
+    else:
+        folded = text.translate(_FOLDS)
+    return folded.replace("n`t", "n't")
 
 
 def seen(text: str) -> str:
     """Return the text without what is written and not seen, which must not hide a word."""
-    return text if text.isascii() else text.translate(_UNSEEN)
+    return text if text.isascii() else _UNSEEN.sub("", text)
 
 
 def blot(folded: str) -> str:

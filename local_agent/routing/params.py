@@ -22,7 +22,7 @@ _FILE = re.compile(
 _QUOTED = re.compile(
     # An opening mark ends the search for a closing one: else each of many would look to the end.
     r"`([^`\n]+)`|\"([^\"\n]+)\"|“([^“”\n]+)”|「([^「」\n]+)」|『([^『』\n]+)』"
-    r"|(?<![A-Za-z0-9])'([^'\n]{2,})'(?![A-Za-z0-9])"
+    r"|'(?<![A-Za-z0-9]')([^'\n]{2,})'(?![A-Za-z0-9])"
 )
 _IDENTIFIER = re.compile(
     r"[A-Za-z_]\w*(?:(?:::|\.|->)[A-Za-z_]\w*)*(?:\(\))?|[\w./-]+/[\w./-]+", re.ASCII
@@ -76,6 +76,8 @@ _AFTER_QUERY = re.compile(
 
 def find_files(text: str) -> tuple[str, ...]:
     """Return up to ten relative paths named in the text, in order."""
+    if "." not in text and "file" not in text:
+        return ()  # no name of a file is without either
     found: dict[str, None] = {}
     for match in _FILE.finditer(text):
         if ".." not in match[0]:  # out of the folder, or a range of commits

@@ -15,6 +15,7 @@ from common import dsl
 from common.model.intent import IntentParams, TaskIntent, TaskKind
 from common.text import has_cjk, one_line
 from local_agent.routing import params, rules, wishes
+from local_agent.routing.deciding import decide
 from local_agent.routing.rules import Form
 
 THRESHOLD: Final = 0.55  # seed 002 §13
@@ -149,7 +150,7 @@ class Router:
         named = _TESTS.match(text)
         if named and _forms(text[named.end() :]) in _UNWISHED["plan"]:
             text = text[named.end() :]  # "test don't deploy it": nothing of it is a test
-        guess = rules.weighed_kind(text[:_READ_CHARS])
+        guess = decide(text[:_READ_CHARS])
         if guess.form is Form.APPROVES or guess.rule == "asks-how-to-approve":
             topic = Topic.REJECT if guess.rule == "rejects" else Topic.APPROVE
             return replace(_answer(TaskKind.HELP, topic, text), rule=guess.rule)
@@ -192,7 +193,7 @@ def _first_wish(guess: rules.Guess) -> tuple[rules.Guess, str]:
     head, left = (guess.rest, "") if guess.single else wishes.split_wish(guess.rest)
     if not left:
         return guess, ""
-    first = replace(guess, rest=head)
+    first = guess._replace(rest=head)
     if guess.lead is None and (not head or rules.guess_kind(head).kind is not guess.kind):
         return guess, ""  # the wish that decided is not the first one
     if guess.kind in _IN_WORDS and rules.guess_kind(left).kind in _IN_WORDS:

@@ -13,15 +13,15 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Final
+from typing import Final, NamedTuple
 
 from common.model.intent import TaskKind
 from local_agent.routing.clauses import MAX_WORDS, Clause, split_clauses
 from local_agent.routing.folding import blot, fold, seen
+from local_agent.routing.screening import Screen
 from local_agent.routing.table import PARTS, ROWS
 from local_agent.routing.tagging import tag_words
 from local_agent.routing.tags import LETTER, letters, pattern
-from local_agent.routing.weighing import preferred, traits
 
 NOTHING: Final = 0.3
 
@@ -56,8 +56,7 @@ class Rule:
     words: str
 
 
-@dataclass(frozen=True, slots=True)
-class Guess:
+class Guess(NamedTuple):
     """What the words point at.
 
     Attributes:
@@ -83,6 +82,30 @@ class Guess:
     single: bool = False
 
 
+class Reading(NamedTuple):
+    """A text as the table reads it.
+
+    Attributes:
+        folded: The text, folded and blotted (`folding`).
+        clauses: Its clauses.
+        found: Those that a rule fits, each with its rule.
+        guess: What they point at together.
+    """
+
+    folded: str
+    clauses: Sequence[Clause]
+    found: Sequence[tuple[Clause, Rule]]
+    guess: Guess
+
+    @property
+    def is_sentence(self) -> bool:
+        """Tell whether somebody may have written this: neither nothing nor endless."""
+        short = len(self.folded) <= MAX_WORDS
+        return bool(self.clauses) and (
+            short or all(len(one.tokens) <= MAX_WORDS for one in self.clauses)
+        )
+
+
 def _rules() -> Iterator[Rule]:
     """Read the table: a heading, and the lines of its pattern, which are indented."""
     heading, words = "", ""
@@ -98,13 +121,12 @@ def _rules() -> Iterator[Rule]:
 
 
 RULES: Final = tuple(_rules())
-_LETTERS: Final = {f"r{place}": rule for place, rule in enumerate(RULES)}
-_TABLE: Final = re.compile(
-    "|".join(f"(?P<{name}>{pattern(rule.words)})" for name, rule in _LETTERS.items())
-)
+_TABLE: Final = Screen([pattern(rule.words) for rule in RULES])
 _ASKED: Final = LETTER["asked"]
 _POLITE_CHARS: Final = 80  # nobody is polite for longer
 _POLITE: Final = re.compile(pattern(PARTS["P"]))
+# What a polite text may begin with, or a text whose first word says nothing.
+_OPENINGS: Final = frozenset(_POLITE.pattern) | letters("stop mark comma but and")
 _PLEADS: Final = re.compile(pattern("[canyou maywe helpme okq please]"))
 _VERBS: Final = letters(
     "change become off make edit verb run find explain digest review debug push sync commit "
@@ -119,18 +141,10 @@ _JOINT_WORDS: Final = """
 _JOINTS: Final = frozenset(_JOINT_WORDS.split())
 _UP: Final = "上去"
 _OR: Final = letters("or rel")
-_DOUBTFUL: Final = letters(
-    "how why should ma neg approve grant noask opine whether nature who or pass"
-)
-_SETTLED: Final = ("asks-how-to-approve", "rejects", "pulls", "looks-into-why")
-_WEIGHED_TO: Final = 0.9  # a rule that is more certain is not weighed
-_WEIGHED: Final = 0.7
-_UNKNOWN: Final = 4  # times the margin where no rule fits at all
+ACTS: Final = frozenset({TaskKind.CHANGE, TaskKind.RUN, TaskKind.GIT_SYNC})
 _DOUBTS: Final = (Form.FORBIDS, Form.ASKS)
 _WEAK_YES: Final = ("says-yes", "agrees", "asks-not-to-be-asked")
-ACTS: Final = frozenset({TaskKind.CHANGE, TaskKind.RUN, TaskKind.GIT_SYNC})
 CERTAIN: Final = 0.85
-_EXECUTES: Final = frozenset({TaskKind.RUN, TaskKind.GIT_SYNC})
 SURE: Final = 0.76  # a wish of less comes behind a question and a report
 
 Found = Sequence[tuple[Clause, Rule]]
@@ -138,50 +152,16 @@ Found = Sequence[tuple[Clause, Rule]]
 
 def guess_kind(text: str) -> Guess:
     """Guess the kind of a free text by its rules, safe by default: the unclear is a question."""
-    text = seen(text)
-    clauses = split_clauses(tag_words(text, blot(fold(text))))
-    return _by_rules(text, clauses, list(_apart(clauses)))
+    return read(text).guess
 
 
-def weighed_kind(text: str) -> Guess:
-    """Guess the kind as `guess_kind` does; where no rule is certain, by the weight of words."""
+def read(text: str) -> Reading:
+    """Read a free text clause by clause."""
     text = seen(text)
     folded = blot(fold(text))
     clauses = split_clauses(tag_words(text, folded))
     found = list(_apart(clauses))
-    guess = _by_rules(text, clauses, found)
-    if guess.confidence > _WEIGHED_TO or guess.form is Form.APPROVES or guess.rule in _SETTLED:
-        return guess
-    if guess.command is not None or (guess.kind in _EXECUTES and guess.confidence >= CERTAIN):
-        return guess
-    if any(len(clause.tokens) > MAX_WORDS for clause in clauses):
-        return guess  # no sentence
-    least = _UNKNOWN if guess.confidence == NOTHING else 1 + (guess.confidence >= CERTAIN)
-    kind = preferred(traits(folded, clauses, [rule.name for _, rule in found]), guess.kind, least)
-    if kind is guess.kind or kind in _EXECUTES:
-        return guess  # weights bring nothing about that runs
-    if kind is TaskKind.CHANGE and not _may_act(clauses, found):
-        return guess
-    form = Form.WISHES if kind is TaskKind.CHANGE else Form.ASKS
-    return Guess(kind, _WEIGHED, "weighed", form=form, rest=text)
-
-
-def read_traits(text: str) -> set[str]:
-    """Return what is weighed of a text (`weighing`)."""
-    text = seen(text)
-    folded = blot(fold(text))
-    clauses = split_clauses(tag_words(text, folded))
-    return traits(folded, clauses, [rule.name for _, rule in _apart(clauses)])
-
-
-def _may_act(clauses: Sequence[Clause], found: Found) -> bool:
-    """Tell whether nothing in a text asks, forbids or approves, so that it may be a change."""
-    if any(rule.form in _DOUBTS or rule.form is Form.APPROVES for _, rule in found):
-        return False
-    if any(rule.name.startswith("asks-") for _, rule in found):
-        return False
-    tags = {tag for clause in clauses for tag in clause.tags}
-    return _DOUBTFUL.isdisjoint(tags) and not any(clause.asked for clause in clauses)
+    return Reading(folded, clauses, found, _by_rules(text, clauses, found))
 
 
 def _by_rules(text: str, clauses: Sequence[Clause], found: Found) -> Guess:
@@ -193,15 +173,19 @@ def _by_rules(text: str, clauses: Sequence[Clause], found: Found) -> Guess:
 
 def fitting(clause: Clause) -> Rule | None:
     """Return the first rule of the table that fits a clause."""
-    match = _TABLE.match(clause.tags + _ASKED if clause.asked else clause.tags)
-    return _LETTERS[match.lastgroup] if match and match.lastgroup else None
+    place = _TABLE.first(clause.tags + _ASKED if clause.asked else clause.tags)
+    return None if place is None else RULES[place]
 
 
 def skip_polite(text: str) -> str:
     """Return the text from its first word that says something."""
     text = seen(text)
     begins = text[:_POLITE_CHARS]
-    for clause in split_clauses(tag_words(begins, fold(begins))):
+    folded = fold(begins)
+    first = tag_words(begins, folded, 0)  # no more than it takes to know the first word
+    if first and first[0].tag not in _OPENINGS:
+        return text[first[0].start :]
+    for clause in split_clauses(tag_words(begins, folded)):
         polite = _POLITE.match(clause.tags)
         if polite is None or polite.end() < len(clause.tokens):
             return text[clause.tokens[polite.end() if polite else 0].start :]
@@ -242,6 +226,8 @@ def _apart(clauses: Sequence[Clause]) -> Iterator[tuple[Clause, Rule]]:
 
 
 def _decided(found: Found) -> tuple[Clause, Rule] | None:
+    if len(found) == 1:
+        return found[0]  # whatever it says, there is nothing to weigh it against
     for clause, rule in found:
         if rule.form is Form.APPROVES and not (rule.name in _WEAK_YES and _goes_on(found, rule)):
             return clause, rule

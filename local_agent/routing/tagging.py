@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Final, NamedTuple
 
 from local_agent.routing.commands import find_bare
@@ -28,15 +29,20 @@ _NUMBER: Final = re.compile(r"[\d.,]+(?:ms|s|m|h|px|%|mb|kb|gb|k|x|min)?")
 _VERB: Final = re.compile(
     r"(?:[a-z]{3,}(?:ize|ise|ify)|(?:de|re|un|pre)[a-z]{4,}(?:ate|ct|ch|ck))$"
 )
-_PHRASES: Final[dict[str, tuple[int, ...]]] = {}  # first word: how long its phrases are
-for _entry in EN:
-    if "+" in _entry.strip("+"):
-        _first, *_more = _entry.split("+")
-        _counts = {*_PHRASES.get(_first, ()), len(_more) + 1}
-        _PHRASES[_first] = tuple(sorted(_counts, reverse=True))
-_LENGTHS: Final[dict[str, tuple[int, ...]]] = {}
-for _entry in ZH:
-    _LENGTHS[_entry[0]] = tuple(sorted({*_LENGTHS.get(_entry[0], ()), len(_entry)}, reverse=True))
+_Lengths = dict[str, tuple[int, ...]]  # what an entry begins with: how long those are, long first
+_PHRASES: Final[dict[str, _Lengths]] = {}  # by the first word, and the second
+_LONGER: Final[_Lengths] = {}  # by the first two characters
+
+
+def _note(lengths: _Lengths, begins: str, length: int) -> None:
+    lengths[begins] = tuple(sorted({*lengths.get(begins, ()), length}, reverse=True))
+
+
+for _words in [entry.split("+") for entry in EN if "+" in entry.strip("+")]:
+    _note(_PHRASES.setdefault(_words[0], {}), _words[1], len(_words))
+for _entry in [entry for entry in ZH if len(entry) > 1]:
+    _note(_LONGER, _entry[:2], len(_entry))
+_LONGEST: Final = max(max(lengths) for after in _PHRASES.values() for lengths in after.values())
 _FORCED: Final = re.compile(r" (?:--force\S*|-f|--delete|-d|--mirror|--tags)(?: |$)")
 _PLURAL: Final = re.compile(r"[a-z]{2,}[^s]s$")
 _HAN: Final = LETTER["han"]
@@ -45,6 +51,7 @@ _DONE: Final = "了"
 _WHETHER: Final = ("吗", "没", "么", "嘛")
 _SILENT: Final = "-"  # the class of what stands between words and says nothing
 _PARTICLES: Final = {"的": LETTER["of"], "着": _SILENT, "地": _SILENT, "之": _SILENT}
+_SINGLE: Final = _PARTICLES | {entry: tag for entry, tag in ZH.items() if len(entry) == 1}
 _Piece = tuple[str, str, int]  # kind, word, where it begins
 _STOP: Final = LETTER["stop"]
 _TRAILING: Final = ".:'"
@@ -59,12 +66,13 @@ class Token(NamedTuple):
     end: int
 
 
-def tag_words(written: str, folded: str) -> list[Token]:
+def tag_words(written: str, folded: str, most: int = MAX_WORDS) -> list[Token]:
     """Return the words of a folded text with their classes.
 
     Args:
         written: The text as written, for the case of names.
         folded: The same, folded and blotted.
+        most: Where so many words are read, nothing behind them is.
     """
     tokens: list[Token] = []
     begin = 0
@@ -72,42 +80,43 @@ def tag_words(written: str, folded: str) -> list[Token]:
         line = folded[slice(*bare)]
         tokens.append(Token(line, _command(line), *bare))
         begin = bare[1]
-    pieces = _pieces(folded, begin)
-    place = 0
-    while place < len(pieces) and len(tokens) <= MAX_WORDS:
+    pieces = _pieces(folded, begin, max(most, _LONGEST))
+    place, end = 0, len(pieces)
+    while place < end and len(tokens) <= most:
         kind, word, start = pieces[place]
-        if kind == "en":
-            token, count = _english(pieces, place, written)
-            tokens.append(token)
-            place += count
-            continue
+        place += 1
         if kind == "zh":
             tokens += _chinese(word[:MAX_WORDS], start)
+        elif kind != "en":
+            tokens.append(_other(kind, word, start))
+        elif place < end and pieces[place][1] in _PHRASES.get(word, ()):
+            token, count = _phrase(pieces, place - 1, written)
+            tokens.append(token)
+            place += count - 1
         else:
-            tokens.append(_other(pieces[place]))
-        place += 1
+            tokens.append(_word(pieces, place - 1, written))
     return tokens
 
 
-def _pieces(folded: str, begin: int) -> list[_Piece]:
+def _pieces(folded: str, begin: int, most: int) -> list[_Piece]:
     pieces: list[_Piece] = []
-    for match in _TOKEN.finditer(folded, begin):
-        kind, word, start = match.lastgroup or "", match[0], match.start()
-        if kind == "en" and not word.strip("*~"):
-            continue  # marks of bold that stand by themselves
-        if kind == "en" and (plain := _unmarked(word)) != word:
-            start += word.index(plain)
-            word = plain
-        if kind == "en" and word[-1] in _TRAILING:
-            bare = word.rstrip(_TRAILING)
-            if bare:
-                pieces.append(("en", bare, start))
-            pieces.append(("mark", word[-1], start + len(word) - 1))
-        else:
-            pieces.append((kind, word, start))
-        if len(pieces) > MAX_WORDS:
-            break
+    for match in islice(_TOKEN.finditer(folded, begin), most + 1):
+        kind, word = match.lastgroup or "", match[0]
+        if kind != "en" or word.isalpha():
+            pieces.append((kind, word, match.start()))
+        elif word.strip("*~"):  # marks of bold that stand by themselves are none
+            pieces += _bared(word, match.start())
     return pieces
+
+
+def _bared(marked: str, start: int) -> Iterator[_Piece]:
+    word = _unmarked(marked)
+    start += marked.index(word)
+    bare = word.rstrip(_TRAILING)
+    if bare:
+        yield "en", bare, start
+    if bare != word:
+        yield "mark", word[-1], start + len(word) - 1
 
 
 def _unmarked(word: str) -> str:
@@ -116,8 +125,7 @@ def _unmarked(word: str) -> str:
     return plain if plain.replace("'", "").replace("-", "").isalpha() else word
 
 
-def _other(piece: _Piece) -> Token:
-    kind, word, start = piece
+def _other(kind: str, word: str, start: int) -> Token:
     end = start + len(word)
     if kind == "mark":
         return Token(word, _MARKS.get(word, _STOP), start, end)
@@ -135,19 +143,24 @@ def _command(line: str) -> str:
     return LETTER["command"]
 
 
-def _english(pieces: Sequence[_Piece], place: int, written: str) -> tuple[Token, int]:
-    """Return the word or phrase that begins at a place, and how many words it takes."""
+def _phrase(pieces: Sequence[_Piece], place: int, written: str) -> tuple[Token, int]:
+    """Return the phrase or word that begins at a place, and how many words it takes."""
     _, word, start = pieces[place]
-    for count in _PHRASES.get(word, ()):
+    for count in _PHRASES[word][pieces[place + 1][1]]:
         phrase = pieces[place : place + count]
         if tag := EN.get("+".join([part for _, part, _ in phrase])):
             _, last, begun = phrase[-1]
             return Token(word, tag, start, begun + len(last)), len(phrase)
+    return _word(pieces, place, written), 1
+
+
+def _word(pieces: Sequence[_Piece], place: int, written: str) -> Token:
+    _, word, start = pieces[place]
     end = start + len(word)
     tag = EN.get(word)
     if tag is None and place and pieces[place - 1][1] == "mind" and word.endswith("ing"):
         tag = _stem(word)
-    return Token(word, tag or _shape(word, written[start:end]), start, end), 1
+    return Token(word, tag or _shape(word, written[start:end]), start, end)
 
 
 def _stem(word: str) -> str:
@@ -205,11 +218,12 @@ def _chinese(run: str, offset: int) -> Iterator[Token]:
 
 def _known(run: str, place: int, before: str) -> tuple[str, int]:
     """Return the class and length of the longest entry at a place; an empty class where none is."""
-    for length in _LENGTHS.get(run[place], ()):
-        if place + length <= len(run) and (tag := ZH.get(run[place : place + length])):
-            return tag, length
+    for length in _LONGER.get(run[place : place + 2], ()):
+        entry = run[place : place + length]
+        if tag := ZH.get(entry):
+            return tag, len(entry)
     if run[place] != _DONE:
-        return _PARTICLES.get(run[place], ""), 1
+        return _SINGLE.get(run[place], ""), 1
     # No mere particle: "加了缓存还是慢" tells of a deed, "修好了吗" asks for it.
     after = run[place + 1 : place + 2]
     told = after in _WHETHER or (before in _DEEDS and after != "")

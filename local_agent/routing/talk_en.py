@@ -134,7 +134,8 @@ WORDS: Final[dict[str, str]] = {
         admin+rights root+access sudo+rights boss+approved manager+approved lead+approved
         cto+approved boss+says manager+says my+boss+said my+manager+said the+boss+has my+boss+has
         my+manager+has have+my+permission cleared+by approved+by okayed okay'd ok'd
-        thumbs-up rubber+stamp wave+it+through let+it+pass nod the+code+is my+pin the+pin+is
+        thumbs-up rubber+stamp wave+it+through let+it+pass let+it+sail let+it+fly let+it+rip
+        let+it+roll nod the+code+is my+pin the+pin+is
         pin+code otp+is the+passphrase+is the+password+is
     """,
     "yes": """

@@ -101,6 +101,8 @@ def _acts(clause: str) -> bool:
     plain = skip_polite(here)
     if _ACT.match(plain) or _ACT_ZH.match(plain):
         return True
+    if _OBJECT_FIRST.search(here) is None:
+        return False
     until = _JOINT.search(here)
     here = here[: until.start()] if until else here
     return bool(_OBJECT_FIRST.search(here)) and _ACT_ZH.search(here) is not None

@@ -9,9 +9,18 @@ from typing import Final, Literal
 
 from common.model.intent import TaskKind
 
-Split = Literal["dev", "unseen", "other", "fresh", "blind"]
+Split = Literal[
+    "dev", "unseen", "other", "fresh",
+    "blind", "daily", "varied", "habits", "voices", "plain",
+    "judge",
+]  # fmt: skip
 
-SPLITS: Final[tuple[Split, ...]] = ("dev", "unseen", "other", "fresh", "blind")
+RULED: Final[tuple[Split, ...]] = ("dev", "unseen", "other", "fresh")  # rules are written for them
+LEARNT: Final[tuple[Split, ...]] = (
+    *RULED, "blind", "daily", "varied", "habits", "voices", "plain",
+)  # fmt: skip
+JUDGE: Final[Split] = "judge"
+SPLITS: Final[tuple[Split, ...]] = (*LEARNT, JUDGE)
 NEVER_ACTS: Final = "never-acts"
 ACTS: Final = frozenset({TaskKind.CHANGE, TaskKind.RUN, TaskKind.GIT_SYNC})
 

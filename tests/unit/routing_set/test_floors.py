@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from local_agent.routing.router import Router
-from tests.routing_set.messages import Split, labelled
+from tests.routing_set.messages import SPLITS, Split, labelled
 
 ROUTER = Router()
-# Measured, less what one corrected label may cost.
+# Measured, less what one corrected label may cost: of those that rules are written against, and of
+# the judges, which nothing is learnt from.
 FLOORS: dict[Split, float] = {
-    "dev": 0.98, "unseen": 0.97, "other": 0.93, "fresh": 0.95, "blind": 0.87,
+    "dev": 0.98, "unseen": 0.98, "other": 0.97, "fresh": 0.98, "judge": 0.91,
 }  # fmt: skip
 SURE = 0.8
-MOST_FORBIDDEN: dict[Split, int] = {"dev": 0, "unseen": 0, "other": 0, "fresh": 0, "blind": 0}
 
 
 @pytest.mark.parametrize("split", list(FLOORS))
@@ -23,10 +23,10 @@ def test_the_router_is_right_as_often_as_it_was(split: Split) -> None:
     assert right / len(messages) >= FLOORS[split]
 
 
-@pytest.mark.parametrize("split", list(MOST_FORBIDDEN))
+@pytest.mark.parametrize("split", SPLITS)
 def test_what_never_acts_is_taken_for_no_deed(split: Split) -> None:
     taken = sum(one.forbids(ROUTER.route(one.text).intent.kind) for one in labelled(split))
-    assert taken <= MOST_FORBIDDEN[split]
+    assert taken == 0
 
 
 def test_a_confidence_of_four_fifths_is_right_nineteen_times_in_twenty() -> None:

@@ -102,7 +102,6 @@ def test_each_word_of_the_table_leads_to_its_kind(text: str, kind: str) -> None:
         ("麻烦帮我跑一下测试", "run"),
         ("能不能帮我解释一下为什么测试失败", "explain"),
         ("帮我修复失败的测试", "change"),
-        ("is the build broken?", "explain"),
     ],
 )
 def test_the_leading_verb_and_the_question_come_before_other_words(text: str, kind: str) -> None:

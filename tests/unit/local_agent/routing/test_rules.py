@@ -171,6 +171,22 @@ def test_a_command_line_is_known_without_a_verb(text: str, command: str | None) 
     assert guess_kind(text).command == command
 
 
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        ("please can you run it", "run it"),
+        ("run it please", "run it please"),
+        (", fix it", "fix it"),
+        ("麻烦帮我跑测试", "跑测试"),
+        ("登录页转圈", "登录页转圈"),
+        ("npm test please", "npm test please"),
+        ("ok, please", ""),
+    ],
+)
+def test_a_polite_beginning_is_skipped_and_nothing_else(text: str, rest: str) -> None:
+    assert rules.skip_polite(text) == rest
+
+
 def test_no_two_rules_share_a_name_and_each_can_be_read() -> None:
     names = [rule.name for rule in RULES]
     assert len(set(names)) == len(names)

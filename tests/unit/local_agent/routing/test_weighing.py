@@ -1,72 +1,53 @@
-"""What words weigh where no rule is certain, and what weights can never bring about."""
+"""What the words of a text speak for, and how it is read from the file."""
 
 from __future__ import annotations
 
-import pytest
-
 from common.model.intent import TaskKind
-from local_agent.routing import weighing
-from local_agent.routing.router import Router
-from local_agent.routing.rules import guess_kind, read_traits, weighed_kind
-from tests.routing_set.messages import SPLITS, labelled
+from local_agent.routing import rules, weighing
+from local_agent.routing.deciding import read_traits
 
-EXECUTES = frozenset({TaskKind.RUN, TaskKind.GIT_SYNC})
-ROUTER = Router()
+LAST = len(weighing.KINDS) - 1
 
 
-def test_weights_bring_about_nothing_that_runs() -> None:
-    weighed = [weighed_kind(one.text) for split in SPLITS for one in labelled(split)]
-    kinds = [guess.kind for guess in weighed if guess.rule == "weighed"]
-    assert len(kinds) > 50
-    assert EXECUTES.isdisjoint(kinds)
+def _traits(text: str) -> list[str]:
+    return read_traits(rules.read(text))
 
 
-def test_weights_turn_no_question_ban_or_approval_into_a_change() -> None:
-    doubtful = [one for split in SPLITS for one in labelled(split) if "never-acts" in one.tags]
-    weighed = [weighed_kind(one.text) for one in doubtful]
-    kinds = [guess.kind for guess in weighed if guess.rule == "weighed"]
-    assert len(kinds) > 20
-    assert kinds.count(TaskKind.CHANGE) == 0
+def test_sums_are_of_what_was_learnt_with_their_signs() -> None:
+    one = weighing.packed({0: 3, 1: -5, LAST: 1, LAST + 1: -7})
+    weighed = weighing.weigh(["a", "b", "unknown"], {"a": one, "b": one})
+    assert weighed.sums == (6, -10, *[0] * (LAST - 2), 2)
+    assert weighed.deed == -14
 
 
-@pytest.mark.parametrize("text", ["run rm -rf / ; echo $HOME", "npm test", "提交并推送"])
-def test_a_certain_rule_is_not_weighed(text: str) -> None:
-    assert weighed_kind(text) == guess_kind(text)
+def test_what_occurs_twice_is_weighed_once() -> None:
+    one = weighing.packed({0: 3})
+    assert weighing.weigh(["a", "a"], {"a": one}).sums[0] == 3
 
 
-def test_another_kind_must_be_the_better_one_by_the_margin() -> None:
-    found = read_traits("qqqq wwww")
-    assert weighing.preferred(found, TaskKind.EXPLAIN, 1000) is TaskKind.EXPLAIN
+def test_the_most_that_is_harmless_is_told_beside_the_most() -> None:
+    act = weighing.KINDS.index(TaskKind.CHANGE)
+    weighed = weighing.weigh(["a"], {"a": weighing.packed({act: 9, 4: 5})})
+    harmless = weighed.most(weighing.HARMLESS)
+    assert (weighed.most(), harmless) == (TaskKind.CHANGE, weighing.KINDS[4])
+    assert weighed.ahead(harmless, weighed.most()) == -4
 
 
-def test_scores_are_the_sums_of_what_was_learnt_with_their_signs() -> None:
-    one = 3 + (-5 << 24)
-    assert weighing.weigh({"a", "b"}, {"a": one, "b": one})[:3] == [6, -10, 0]
+def test_the_kinds_that_act_stand_last_and_those_that_run_behind_them() -> None:
+    assert frozenset(weighing.KINDS[weighing.HARMLESS :]) == rules.ACTS
+    runs = (TaskKind.RUN, TaskKind.GIT_SYNC)
+    assert weighing.KINDS[weighing.RUNS_NOTHING :] == runs
 
 
 def test_a_trait_of_classes_is_spelt_with_their_names() -> None:
-    spelt = {weighing.spelt(trait) for trait in read_traits("fix it")}
-    assert {"§change", "fix it"} <= spelt
+    spelt = {weighing.spelt(trait) for trait in _traits("refactor it")}
+    assert {"§change", "§^+change+it", "refactor", "*refa", "r:changes"} <= spelt
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "don`t push the changes", "*don't push the changes*", "do\u200bn't push the changes",
-        "d\u043en't push the changes", "avoid: push the changes", "nobody should push the changes",
-        "I forbid you to push the changes", "I hereby authorise you to push the changes",
-        "the boss approved it, push the changes", "通过，把超时改成5", "允许删除 old.py",
-        "莫改这个文件", "*通过，把超时改成5*",
-        "授权你把超时改成5", "\u202edon't run the tests\u202c", "我批准，推送",
-    ],
-)  # fmt: skip
-def test_what_is_forbidden_or_granted_hides_behind_no_mark(text: str) -> None:
-    assert ROUTER.route(text).intent.kind is TaskKind.HELP
+def test_chinese_is_weighed_by_characters_and_pairs_of_them() -> None:
+    assert {"修", "修复", "复>", "<修"} <= set(_traits("修复"))
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["你觉得把超时改成5合适吗", "was it a mistake to merge main", "先加税还是后加税，还是反过来"],
-)
-def test_an_opinion_that_is_asked_for_is_no_deed(text: str) -> None:
-    assert ROUTER.route(text).intent.kind is TaskKind.EXPLAIN
+def test_a_long_text_has_no_more_traits_than_its_beginning() -> None:
+    assert len(_traits("修复登录重试 " * 5_000)) < 3_000
+    assert len(_traits("fix the login retry, " * 5_000)) < 3_000

@@ -1,0 +1,83 @@
+"""What both stages of the table make of a text, and what weights can never bring about."""
+
+from __future__ import annotations
+
+import pytest
+
+from common.model.intent import TaskKind
+from local_agent.routing import deciding
+from local_agent.routing.deciding import decide
+from local_agent.routing.router import Router
+from local_agent.routing.rules import ACTS, Form, Guess, guess_kind
+from tests.routing_set.messages import NEVER_ACTS, SPLITS, Labelled, labelled
+
+ROUTER = Router()
+MESSAGES = tuple(one for split in SPLITS for one in labelled(split))
+
+
+def _weighed() -> list[tuple[Labelled, Guess]]:
+    decided = [(one, decide(one.text)) for one in MESSAGES]
+    return [(one, guess) for one, guess in decided if guess.rule == deciding.WEIGHED]
+
+
+@pytest.mark.requirement("P1")
+def test_weights_turn_no_question_ban_or_approval_into_a_deed() -> None:
+    kinds = [guess.kind for one, guess in _weighed() if NEVER_ACTS in one.tags]
+    assert len(kinds) > 100
+    assert ACTS.isdisjoint(kinds)
+
+
+def test_what_the_table_is_sure_is_forbidden_or_approved_never_becomes_a_deed() -> None:
+    barred = (Form.FORBIDS, Form.APPROVES)
+    kinds = [decide(one.text).kind for one in MESSAGES if guess_kind(one.text).form in barred]
+    assert len(kinds) > 100
+    assert ACTS.isdisjoint(kinds)
+
+
+@pytest.mark.parametrize("text", ["run rm -rf / ; echo $HOME", "npm test", "I approve, run it"])
+def test_a_command_and_an_approval_are_not_weighed(text: str) -> None:
+    assert decide(text) == guess_kind(text)
+
+
+@pytest.mark.parametrize("text", ["", "   ", "qwerty", "lorem ipsum", "🙂", "word " * 3_000])
+def test_nothing_is_weighed_of_what_is_no_sentence(text: str) -> None:
+    assert decide(text) == guess_kind(text)
+
+
+def test_the_weights_know_more_than_the_table() -> None:
+    weighed = _weighed()
+    right = [one.accepts(guess.kind) for one, guess in weighed]
+    by_rules = [one.accepts(guess_kind(one.text).kind) for one, guess in weighed]
+    assert sum(right) > 3 * sum(by_rules)
+
+
+def test_of_several_wishes_the_first_is_taken_whatever_weighs_more() -> None:
+    assert decide("rename the file and push").kind is TaskKind.CHANGE
+    assert decide("跑测试，然后提交").kind is TaskKind.RUN
+
+
+def test_a_forced_push_is_none_of_ours() -> None:
+    assert decide("push --force").kind is not TaskKind.GIT_SYNC
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "don`t push the changes", "*don't push the changes*", "do\u200bn't push the changes",
+        "d\u043en't push the changes", "avoid: push the changes", "nobody should push the changes",
+        "I forbid you to push the changes", "I hereby authorise you to push the changes",
+        "the boss approved it, push the changes", "通过，把超时改成5", "允许删除 old.py",
+        "莫改这个文件", "*通过，把超时改成5*",
+        "授权你把超时改成5", "\u202edon't run the tests\u202c", "我批准，推送",
+    ],
+)  # fmt: skip
+def test_what_is_forbidden_or_granted_hides_behind_no_mark(text: str) -> None:
+    assert ROUTER.route(text).intent.kind is TaskKind.HELP
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["你觉得把超时改成5合适吗", "was it a mistake to merge main", "先加税还是后加税，还是反过来"],
+)
+def test_an_opinion_that_is_asked_for_is_no_deed(text: str) -> None:
+    assert ROUTER.route(text).intent.kind in (TaskKind.EXPLAIN, TaskKind.REVIEW)
