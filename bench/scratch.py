@@ -116,7 +116,7 @@ class Bench:
 
     async def ours(self) -> None:
         """Lend a tree that is not there, again and again, and by another agent."""
-        await self._scratches().clear()
+        await self._scratches().keep_only(())
         scratches = self._scratches()
         await self._task(scratches, "cold")
         await asyncio.sleep(SETTLING_SECONDS)

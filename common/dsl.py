@@ -238,8 +238,9 @@ _HEAD = Sentence(
     zh="CodexBridge：向你自己的开发机提出请求。未经该机器上的批准，不会运行任何命令。",
 )
 _ROW = Sentence(en="{prefix} {usage}: {summary}", zh="{prefix} {usage}：{summary}")
+_STAR: Final = " *"
 _NEEDS_MODEL = Sentence(
-    en=" (only where a model is configured on the machine)", zh="（仅当电脑上已配置模型）"
+    en="* only where a model is configured on the machine", zh="* 仅当电脑上已配置模型"
 )
 _FREE = Sentence(
     en="Or plain words: “{prefix} run the tests”, “{prefix} find parse_config”, "
@@ -256,6 +257,7 @@ _GLUED: Final = tuple(
     for alias in spec.aliases
     if has_cjk(alias)
 )
+_GLUED_WORDS: Final = tuple(alias for alias, _ in _GLUED)
 _CLOSING = ".!?,:;。！？，：；…~"  # after NFKC most full-width forms are already ASCII
 # After the prefix: "@developer" and "@dev.example" address someone else.
 _SEPARATORS = ":,;：，；、。"
@@ -331,7 +333,7 @@ def _machine_in(text: str) -> tuple[str | None, str]:
 def help_text(lang: Lang, *, prefix: str = PREFIX) -> str:
     """Return the help for the chat, within WeCom's 2,048 bytes."""
     rows = [_row(spec, lang, prefix) for spec in COMMANDS]
-    lines = [say(_HEAD, lang), *rows, say(_FREE, lang, prefix=prefix)]
+    lines = [say(_HEAD, lang), *rows, say(_NEEDS_MODEL, lang), say(_FREE, lang, prefix=prefix)]
     return clip_bytes("\n".join(lines), CHAT_BYTES)
 
 
@@ -339,12 +341,12 @@ def _row(spec: CommandSpec, lang: Lang, prefix: str) -> str:
     row = say(
         _ROW, lang, prefix=prefix, usage=say(spec.usage, lang), summary=say(spec.summary, lang)
     )
-    return row + say(_NEEDS_MODEL, lang) if spec.needs_model else row
+    return row + _STAR if spec.needs_model else row
 
 
 def _after_prefix(text: str, prefix: str) -> str | None:
     head = text[: len(prefix)]
-    if unicodedata.normalize("NFKC", head).casefold() != prefix.casefold():
+    if head != prefix and unicodedata.normalize("NFKC", head).casefold() != prefix.casefold():
         return None
     rest = text[len(prefix) :]
     if not rest:
@@ -363,6 +365,8 @@ def _first_word(body: str) -> tuple[str, str]:
 
 def _glued(body: str) -> Command | None:
     # Chinese is written without blanks: 取消T-7K3F.
+    if not body.startswith(_GLUED_WORDS):
+        return None
     for alias, spec in _GLUED:
         if body.startswith(alias):
             found = _read(spec, body[len(alias) :])

@@ -87,6 +87,8 @@ def strip_ansi(text: str) -> str:
 
 def reveal(text: str) -> str:
     """Make every hidden or control character visible; line feed and tab stay as they are."""
+    if text.isprintable() and (text.isascii() or _HIDDEN.search(text) is None):
+        return text  # most texts
     marked = _HIDDEN.sub(lambda match: _mark(match[0]), text)
     return _UNUSUAL.sub(lambda match: _reveal_run(match[0]), marked)
 

@@ -56,6 +56,23 @@ ERRORS: Final[Mapping[str, Sentence]] = {
         en="“{place}” names no place; write a file, or a file with lines: src/app.py:10-20",
         zh="“{place}”不是有效的位置；请写文件，或带行号的文件：src/app.py:10-20",
     ),
+    "ask.nowhere/missing": Sentence(
+        en="There is no file {file} in the workspace {workspace} (its path counts from the top). "
+        "Nothing was asked.",
+        zh="工作区 {workspace} 中没有文件 {file}（路径从工作区根目录算起）。没有提出任何请求。",
+    ),
+    "ask.nowhere/beyond": Sentence(
+        en="{file} has {lines} {lines:line|lines}, so there is no line {last}. Nothing was asked.",
+        zh="{file} 共 {lines} 行，没有第 {last} 行。没有提出任何请求。",
+    ),
+    "ask.nowhere/denied": Sentence(
+        en="{file} may never be read, by name or by what you deny here. Nothing was asked.",
+        zh="按名称或你的设置，{file} 绝不读取。没有提出任何请求。",
+    ),
+    "ask.nowhere": Sentence(
+        en="{file} cannot be read as a text of the workspace {workspace}. Nothing was asked.",
+        zh="无法将 {file} 作为工作区 {workspace} 的文本读取。没有提出任何请求。",
+    ),
     "apply.not-resting": Sentence(
         en="{task} does not wait to be applied any more. `codexbridge show {task}` tells how it "
         "stands.",

@@ -74,6 +74,7 @@ async def run_agent(
         closing.push_async_callback(agent.models.aclose)
         await agent.models.start()
         await agent.scratches.tidy()
+        await agent.forget_closed()
         await agent.rotation.settle()
         await agent.gate.start()
         async with _running(agent, ground):

@@ -5,11 +5,13 @@ Read from top to bottom it is the picture of the agent: journal ─▶ gate ─�
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import os
 import pwd
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +100,7 @@ class Agent:
 
     Attributes:
         client: None while this machine has no gateway.
+        forget_closed: Removes what is kept of workspaces that are no longer open.
         windows: Whether questions are shown in windows (`local_agent.windows`).
     """
 
@@ -113,6 +116,7 @@ class Agent:
     blobs: Blobs
     models: Models
     scratches: Scratches
+    forget_closed: Callable[[], Coroutine[Any, Any, None]]
     windows: Windows
 
 
@@ -127,6 +131,7 @@ def build_agent(ground: Ground, db: JournalThread) -> Agent:
     client = _build_client(ground, db, engine, rotation)
     registry = Registry(ground.places, home=ground.home)
     windows, blobs = Windows(), _blobs(ground)
+    forget_closed = partial(_forget_closed, registry, scratches)
     teller = Teller(
         db,
         gate,
@@ -145,6 +150,8 @@ def build_agent(ground: Ground, db: JournalThread) -> Agent:
         surroundings=_surroundings(ground, registry, client, windows),
         blobs=blobs,
         models=models,
+        workspaces=registry,
+        forget_closed=forget_closed,
         rotate=_rotate(rotation, client),
         receipt=_receipt(ground, db),
     )
@@ -164,6 +171,7 @@ def build_agent(ground: Ground, db: JournalThread) -> Agent:
         blobs=blobs,
         models=models,
         scratches=scratches,
+        forget_closed=forget_closed,
         windows=windows,
     )
 
@@ -336,6 +344,14 @@ def _workspaces(registry: Registry) -> list[dict[str, Any]]:
         }
         for item in found
     ]
+
+
+async def _forget_closed(registry: Registry, scratches: Scratches) -> None:
+    try:
+        opened = await asyncio.to_thread(registry.load)
+    except CodexBridgeError:
+        return  # which are open cannot be read; `codexbridge workspace list` tells why
+    await scratches.keep_only([one.path for one in opened])
 
 
 def _user_name() -> str:

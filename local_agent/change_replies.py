@@ -37,6 +37,16 @@ TO_ASK_AGAIN = Sentence(
     en="To ask again from here: codexbridge retry {task}",
     zh="在本机重新提出：codexbridge retry {task}",
 )
+TO_REVISE = Sentence(
+    en="To have it made anew for the files as they are: {prefix} revise {task} fit the files as "
+    "they are",
+    zh="如需按现在的文件重新提出：{prefix} 修订 {task} 适配现在的文件",
+)
+TO_REVISE_HERE = Sentence(
+    en="To have it made anew for the files as they are: "
+    'codexbridge ask "revise {task} fit the files as they are"',
+    zh='如需按现在的文件重新提出：codexbridge ask "修订 {task} 适配现在的文件"',
+)
 APPLIED = Sentence(
     en="Applied to {count} {count:file|files}. To take it back: {prefix} undo {task}",
     zh="已应用到 {count} 个文件。如需撤销：{prefix} undo {task}",

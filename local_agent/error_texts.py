@@ -350,6 +350,12 @@ _WORKSPACE: Final = {
         en="There is no workspace {name}. `codexbridge workspace list` lists them.",
         zh="没有工作区 {name}。用 `codexbridge workspace list` 可以列出。",
     ),
+    "workspace.closed": Sentence(
+        en="The workspace that {task} is about is no longer open to tasks, so nothing was done. To "
+        "open it again, at the machine: codexbridge workspace add PATH",
+        zh="{task} 所属的工作区已不再对任务开放，因此未作任何操作。如需重新开放，请在电脑上运行："
+        "codexbridge workspace add 路径",
+    ),
     "workspace.none": Sentence(
         en="No workspace yet. Add one: codexbridge workspace add PATH",
         zh="还没有工作区。添加：codexbridge workspace add 路径",

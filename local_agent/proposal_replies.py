@@ -46,6 +46,17 @@ REVISE_WHICH = Sentence(
     en="Say which proposal and what should be otherwise: {prefix} revise T-7K3F use a longer delay",
     zh="请说明修订哪个提议、如何修订：{prefix} revise T-7K3F 把间隔调长一些",
 )
+REVISE_ONE_OF = Sentence(
+    en="Say which proposal, such as: {prefix} revise {task} use a longer delay\n"
+    "For a new change: {prefix} patch …\nYour proposals here:",
+    zh="请说明修订哪个提议，例如：{prefix} revise {task} 把间隔调长一些\n"
+    "如需新的改动：{prefix} patch …\n你在这里的提议：",
+)
+REVISE_ROW = Sentence(en="{task}: {what}", zh="{task}：{what}")
+REVISE_TAKEN = Sentence(
+    en="No proposal was named; {task} is meant, your only one here.",
+    zh="未指明提议；理解为 {task}，即你在这里唯一的提议。",
+)
 REVISE_NOT = Sentence(
     en="{task} has no proposal of a model to revise. Ask for what you want in a new message.",
     zh="{task} 没有可修订的模型提议。请用新消息说明你的需求。",

@@ -30,7 +30,9 @@ _COMMAND: Final = {
     "shell": Sentence(en="runs in a shell", zh="通过 shell 运行"),
     "not-sandboxed": Sentence(en="NOT SANDBOXED", zh="没有沙箱"),
     "not-the-test-command": Sentence(
-        en="is not the workspace's test command", zh="不是工作区设置的测试命令"
+        en="only the test command that is set for the workspace, without a shell, is of ordinary "
+        "risk",
+        zh="只有为工作区设置的测试命令（不经 shell）才属一般风险",
     ),
     "other-folder": Sentence(
         en="does not run at the top of the workspace", zh="不在工作区根目录下运行"

@@ -108,6 +108,19 @@ class Screen:
         assert not check or done.returncode == 0, (words, done.stderr)
         return done.stdout.strip()
 
+    def focus(self, window: str) -> None:
+        """Give a window the focus, as the window manager does.
+
+        What the window manager *says* is active proves nothing: a new window may bear the number of
+        one that has gone, of which it was last said.
+        """
+        self.do("windowactivate", window)
+        until(lambda: self.has_focus(window))
+
+    def has_focus(self, window: str) -> bool:
+        """Tell whether keys go to a window: the window manager then knows of it before any key."""
+        return self.do("getwindowfocus", check=False) == window
+
     def window(self, title: str) -> str:
         """Return the id of the window of that title, once it is on the screen."""
         search = ("search", "--onlyvisible", "--name", title)

@@ -26,13 +26,19 @@ class TaskKind(StrEnum):
 
 
 class IntentParams(SeedModel):
-    """What was found in the text; absent where nothing was."""
+    """What was found in the text; absent where nothing was.
+
+    Attributes:
+        revises: Short ID of the proposal that a revision without one was taken to mean; empty where
+            it could be any of several.  Our addition.
+    """
 
     files: tuple[str, ...] | None = Field(default=None, max_length=MAX_FILES)
     cmd: str | None = None
     question: str | None = None
     change_request: str | None = None
     query: str | None = None
+    revises: str | None = None
 
 
 class TaskIntent(SeedModel):

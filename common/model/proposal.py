@@ -46,6 +46,8 @@ class CommandProposal(SeedModel):
         argv: What runs, one item per argument; absent when ``cmd`` is a line for a shell.
         cwd: Directory relative to the workspace; absent for its root.
         reason: Why it is proposed.
+        named_by: The project file that names it, where no person did.  Our addition.
+        named_as: What in that file names it.  Our addition.
     """
 
     type: Literal["command"] = "command"
@@ -53,6 +55,8 @@ class CommandProposal(SeedModel):
     argv: tuple[str, ...] | None = None
     cwd: str | None = None
     reason: str | None = None
+    named_by: str | None = None
+    named_as: str | None = None
 
 
 class DiffFileSummary(SeedModel):
@@ -150,17 +154,40 @@ class LocalApproval(SeedModel):
 ExecutionRequirement = Annotated[NoRequirement | LocalApproval, Field(discriminator="mode")]
 
 
+class Speech(SeedModel):
+    """What a model said with a proposal: its own words, and no sentence of ours.
+
+    Attributes:
+        model: What the person calls it.
+        text: Its words; empty where it said nothing.
+        no_edits: A change was asked for, and it made none that may be made.
+        not_taken: Its edits that were left out, a line for each, in the language of the task.
+        commands: What it suggests to run, which nothing has.
+    """
+
+    model: str
+    text: str = ""
+    no_edits: Literal[True] | None = None
+    not_taken: tuple[str, ...] | None = None
+    commands: tuple[str, ...] | None = None
+
+
 class TaskResult(SeedModel):
     """A proposal with its requirement and its words.
 
     Attributes:
         summary: Short, for the chat: no file content, no giant diff.
         details: Long, for this machine's own faces; never leaves it.
+        own: Of the summary what is ours, without a model's words and the rows of files; absent
+            where all of it is.  Our addition.
+        speech: What a model said; absent where none spoke, or in what is older than this field.
+            Our addition.
         not_done: Nothing of what was asked is done, and the summary says why; such a task ends as
             refused and not as completed (P7).  Our addition; absent where it is false.
         revises: Short ID of the task whose proposal it makes anew.  Our addition.
         version: Its number among those versions; absent for the first.  Our addition.
         rests: It was asked for at this machine, and waits there for *Apply*.  Our addition.
+        workspace: Path of the workspace that it is about; absent without one.  Our addition.
     """
 
     task_id: str
@@ -169,7 +196,10 @@ class TaskResult(SeedModel):
     requires: ExecutionRequirement
     summary: str
     details: str | None = None
+    own: str | None = None
+    speech: Speech | None = None
     not_done: Literal[True] | None = None
     revises: str | None = None
     version: int | None = Field(default=None, ge=2)
     rests: Literal[True] | None = None
+    workspace: str | None = None

@@ -10,11 +10,13 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from common.model.state import Reason, TaskState
 from common.seal import Seal, read_seal
 from common.seal_payloads import read_changes
+from common.text import clip_bytes, reveal
 from local_agent.approval.gate import Gate
 from local_agent.approval.records import PendingApproval
 from local_agent.store.approvals import StoredApproval
@@ -23,7 +25,24 @@ from local_agent.store.runner import JournalThread
 from local_agent.store.tasks import Task
 
 MAX_LEFT_OUT: Final = 10  # files that are told by name
+MAX_SAID_BYTES: Final = 2_000  # of a model's words beside its change: the change is what to read
+MAX_SAID_LINES: Final = 20
 _ENDED: Final = {Reason.COMPLETED: "passed", Reason.FAILED: "failed"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """What the journal has of one approval.
+
+    Attributes:
+        check: The newest try of the change on a copy; None without one.
+        first: What the task asked first; None where it is this.
+    """
+
+    stored: StoredApproval
+    task: Task
+    check: Task | None
+    first: StoredApproval | None
 
 
 class Teller:
@@ -61,7 +80,8 @@ class Teller:
             AuthError: ``approval.changed``: the stored bytes were tampered with.
         """
         shown = await self._gate.show(approval_id)
-        stored, task, check, first = await self._db.run(self._rows, shown.approval)
+        rows = await self._db.run(self._rows, shown.approval)
+        stored, task, check = rows.stored, rows.task, rows.check
         names, can_check = await asyncio.to_thread(self._look, shown.approval)
         return {
             "approval_id": stored.approval_id,
@@ -79,15 +99,13 @@ class Teller:
             "can_narrow": _can_narrow(shown.approval),
             "can_check": can_check and (check is None or check.reason is not None),
             "check": _told(check) if check else None,
-            "left_out": _left_out(shown.approval.seal, first),
-            "answer": _answer(shown.approval.seal, task),
+            "left_out": _left_out(shown.approval.seal, rows.first),
+            **_explained(shown.approval.seal, rows),
         }
 
-    def _rows(
-        self, asked: PendingApproval
-    ) -> tuple[StoredApproval, Task, Task | None, StoredApproval | None]:
+    def _rows(self, asked: PendingApproval) -> _Rows:
         approvals, tasks = self._db.journal.approvals, self._db.journal.tasks
-        return (
+        return _Rows(
             approvals.get(asked.approval_id),
             tasks.get(asked.task_id),
             tasks.newest_check(asked.approval_id),
@@ -126,12 +144,33 @@ def _left_out(seal: Seal, first: StoredApproval | None) -> dict[str, Any] | None
     return {"count": len(left), "paths": left[:MAX_LEFT_OUT]} if left else None
 
 
-def _answer(seal: Seal, task: Task) -> str | None:
-    """Return what would be told the chat; the dialog believes it where its hash was sealed."""
-    if seal.action != "disclose" or task.proposal_json is None:
+def _explained(seal: Seal, rows: _Rows) -> dict[str, Any]:
+    """Return what the proposal itself says of what is asked.
+
+    The dialog believes an answer where its hash was sealed; a model's words and the origin of a
+    command only explain.
+    """
+    result = json.loads(rows.task.proposal_json or "{}")
+    proposal = result.get("proposal") or {}
+    told: dict[str, Any] = {"answer": None, "said": None, "named": None}
+    match seal.action:
+        case "disclose":
+            told["answer"] = proposal.get("text")
+        case "apply_diff":
+            told["said"] = _said(result.get("speech"))
+        case "run_command" if file := proposal.get("namedBy"):
+            told["named"] = {"file": file, "what": proposal.get("namedAs") or ""}
+    return told
+
+
+def _said(speech: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Return the beginning of what a model said; None where it said nothing."""
+    text = reveal(speech["text"]).strip() if speech else ""
+    if speech is None or not text:
         return None
-    text: str | None = json.loads(task.proposal_json)["proposal"].get("text")
-    return text
+    begun = "\n".join(text.split("\n")[:MAX_SAID_LINES])
+    kept = clip_bytes(begun, MAX_SAID_BYTES)
+    return {"model": speech["model"], "text": kept, "cut": kept != text}
 
 
 def _can_narrow(asked: PendingApproval) -> bool:

@@ -60,11 +60,15 @@ def _ready_line(ground: Ground, lang: Lang) -> str:
         if pairing
         else say(words.READY_UNPAIRED, lang)
     )
+    asked = ground.settings.asked_model
     return say(
         words.READY,
         lang,
         machine=ground.machine,
         workspaces=len(Registry(ground.places, home=ground.home).load()),
         sandbox=say(sandbox, lang, level=level),
+        model=say(words.READY_MODEL, lang, name=asked)
+        if asked
+        else say(words.READY_NO_MODEL, lang),
         gateway=gateway,
     )

@@ -7,13 +7,12 @@ ours (R25).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
-from common.sentences import LANGS, Sentence, say
+from common.sentences import Sentence
 from common.terminal import table
 from common.text import ELLIPSIS, one_line, reveal
-from local_agent import change_replies, proposal_replies, replies
+from local_agent import proposal_replies, replies
 from local_agent.cli import proposal_words as words
 from local_agent.cli import words as common_words
 from local_agent.cli.flow import GUTTER, Flow, rows_of
@@ -21,25 +20,14 @@ from local_agent.cli.screen import Screen
 
 INDENT: Final = "  "
 _PATH_BYTES: Final = 400
-_BEFORE: Final = (
-    proposal_replies.MODEL_SAYS,
-    proposal_replies.NO_EDITS,
-    proposal_replies.NOTHING_SAID,
-)
 _STEPS: Final = (
     (words.LOOK, words.LOOK_BY),
     (words.APPLY, words.APPLY_BY),
     (words.REVISE, words.REVISE_BY),
     (words.DROP, words.DROP_BY),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class _Label:
-    """The sentence that stands before a model's words, and the model that it names."""
-
-    sentence: Sentence
-    model: str
+# What a turn is called that has no end, or whose end nobody saw (`local_agent.store.turns`).
+_ENDLESS: Final = {"begun": words.AT_WORK, "cut-off": words.CUT_OFF}
 
 
 def flow_on(screen: Screen) -> Flow:
@@ -55,39 +43,36 @@ def model_lines(screen: Screen, task: Mapping[str, Any], *, streamed: str = "") 
         task: As the agent told it.
         streamed: What has been shown of it already.
     """
-    label, said = _said(task)
-    if label is None:
+    speech = task.get("speech")
+    if not speech:
         return
+    said = reveal(speech["text"]).split("\n") if speech["text"] else []
     left = _left(said, reveal(streamed).strip())
-    if len(left) == len(said):
-        yield screen.ink("dim", screen.say(label.sentence, model=label.model))
-    elif label.sentence is proposal_replies.NO_EDITS:
-        yield screen.ink("dim", screen.say(words.NO_EDITS))
+    if heads := _heads(speech, stands=len(left) < len(said)):
+        yield from (screen.ink("dim", screen.say(one, model=speech["model"])) for one in heads)
     yield from _quoted(screen, left)
+    for head, rows in (
+        (proposal_replies.NOT_TAKEN, speech["not_taken"]),
+        (proposal_replies.SUGGESTED, speech["commands"]),
+    ):
+        if rows:
+            yield screen.ink("dim", screen.say(head, count=len(rows)))
+            yield from _quoted(screen, list(map(reveal, rows)))
 
 
 def has_words(task: Mapping[str, Any]) -> bool:
     """Tell whether a model said something of this task."""
-    return _said(task)[0] is not None
+    return bool(task.get("speech"))
 
 
 def own_lines(screen: Screen, task: Mapping[str, Any]) -> Iterator[str]:
     """Give what is proposed in our words, the files of a change with aligned counts."""
-    lines = reveal(task.get("proposed") or "").split("\n")
-    if task.get("proposal") != "diff" and (said := _said(task)[1]):
-        # What the chat is told of an answer are the model's words, after some of ours.
-        lines = lines[: lines.index(said[0])] if said[0] in lines else []
-    rows, labels = _file_rows(task), _labels(task)
-    for line in lines:
-        if line in labels:
-            continue  # it stands before the model's words
-        if line not in rows:
-            yield from screen.prose(line)
-        elif rows[line]:
-            yield from file_lines(screen, task)
-            rows = dict.fromkeys(rows, False)
-    if any(rows.values()):
-        yield from file_lines(screen, task)  # the chat was told of fewer, or of none
+    own = task.get("own")
+    text = task.get("proposed") if own is None else own
+    for line in reveal(text).split("\n") if text else ():
+        yield from screen.prose(line)
+    if own is not None:  # else its rows stand in the text
+        yield from file_lines(screen, task)
 
 
 def file_lines(screen: Screen, task: Mapping[str, Any]) -> Iterator[str]:
@@ -136,6 +121,8 @@ def shown_line(screen: Screen, task: Mapping[str, Any]) -> str:
 
 
 def _turn(screen: Screen, turn: Mapping[str, Any]) -> str:
+    if endless := _ENDLESS.get(turn["outcome"]):
+        return screen.say(endless, model=turn["model"])
     duration = replies.render_duration(turn["duration_ms"], screen.lang)
     facts = {"model": turn["model"], "duration": duration}
     if turn["input_tokens"] or turn["output_tokens"]:
@@ -146,23 +133,14 @@ def _turn(screen: Screen, turn: Mapping[str, Any]) -> str:
     return used if turn["outcome"] == "ok" else screen.say(words.FAILED_TURN, used=used)
 
 
-def _said(task: Mapping[str, Any]) -> tuple[_Label | None, list[str]]:
-    """Return the sentence of ours that a model's words follow, and those; None where none spoke."""
-    lines = reveal(task.get("details") or "").split("\n")
-    labels = _labels(task)
-    # Ours stand before the model's: the first label is the true one.
-    place = next((number for number, line in enumerate(lines) if line in labels), None)
-    return (None, []) if place is None else (labels[lines[place]], lines[place + 1 :])
-
-
-def _labels(task: Mapping[str, Any]) -> dict[str, _Label]:
-    models = {str(turn["model"]) for turn in task.get("turns") or ()}
-    return {
-        say(sentence, lang, model=model): _Label(sentence, model)
-        for sentence in _BEFORE
-        for lang in LANGS
-        for model in models
-    }
+def _heads(speech: Mapping[str, Any], *, stands: bool) -> list[Sentence]:
+    """Return our sentences before a model's words; ``stands`` where some stand there already."""
+    if stands:
+        return [words.NO_EDITS] if speech["no_edits"] else []
+    heads = [proposal_replies.NO_EDITS] if speech["no_edits"] else []
+    if not speech["text"]:
+        heads.append(proposal_replies.NOTHING_SAID)
+    return heads or [proposal_replies.MODEL_SAYS]
 
 
 def _left(said: list[str], streamed: str) -> list[str]:
@@ -184,20 +162,6 @@ def _quoted(screen: Screen, lines: Sequence[str]) -> Iterator[str]:
     for line in lines:
         for row in rows_of(line, width=_room(screen)):
             yield screen.ink("dim", GUTTER) + row
-
-
-def _file_rows(task: Mapping[str, Any]) -> dict[str, bool]:
-    """Return the lines by which the chat is told of files, in place of which ours stand."""
-    files = task.get("files") or ()
-    total = len(files) + (task.get("files_more") or 0)
-    lines = [_file_row(file) for file in files]
-    lines += [say(replies.MORE_FILES, lang, count=n) for lang in LANGS for n in range(1, total)]
-    return dict.fromkeys(lines, True)
-
-
-def _file_row(file: Mapping[str, Any]) -> str:
-    counts = {"added": file["additions"], "removed": file["deletions"]}
-    return say(change_replies.FILE_ROW, "en", path=_path(file), **counts)
 
 
 def _path(file: Mapping[str, Any]) -> str:

@@ -32,18 +32,18 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
         StateError: ``context.none``: nothing was collected for the task; ``task.unknown``.
     """
     short_id = parse_short_id(args.task)
-    found = call(find_home(environ), environ, "context", task=short_id)["context"]
+    told = call(find_home(environ), environ, "context", task=short_id)
     if args.json:
-        print_json(found)
+        print_json(told["context"])
     else:
-        _print(found, screen_for(lang, environ))
+        _print(told["context"], screen_for(lang, environ), asked=told["asked"])
     return 0
 
 
-def _print(found: Mapping[str, Any], screen: Screen) -> None:
+def _print(found: Mapping[str, Any], screen: Screen, *, asked: bool) -> None:
     limits = found["limits"]
     screen.tell(
-        context_words.SHOWN,
+        context_words.SHOWN if asked else context_words.COLLECTED,
         files=found["files"],
         max_files=limits["max_files"],
         bytes=render_size(found["bytes"]),

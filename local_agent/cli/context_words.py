@@ -19,6 +19,12 @@ SHOWN: Final = Sentence(
     zh="已展示：{files} 个文件（最多 {max_files} 个），{bytes}（最多 {max_bytes}，"
     "每个文件 {file_bytes}）。",
 )
+COLLECTED: Final = Sentence(
+    en="No model was asked, so none was shown anything. Collected on this machine: {files} of at "
+    "most {max_files} files, {bytes} of at most {max_bytes}, {file_bytes} a file.",
+    zh="没有询问任何模型，因此没有向模型展示任何内容。仅在本机收集：{files} 个文件"
+    "（最多 {max_files} 个），{bytes}（最多 {max_bytes}，每个文件 {file_bytes}）。",
+)
 LEFT_OUT: Final = Sentence(en="Left out:", zh="略去：")
 LEFT_OUT_MORE: Final = Sentence(en="… and {count} more", zh="……另有 {count} 项")
 NOTHING_SHOWN: Final = Sentence(en="Nothing of the workspace.", zh="没有展示工作区的任何内容。")

@@ -48,6 +48,7 @@ NO_KEY: Final = Sentence(
     en="none (store one: codexbridge models key {name})",
     zh="无（存入：codexbridge models key {name}）",
 )
+NO_KEY_NEEDED: Final = Sentence(en="none, and it needs none", zh="无，也不需要")
 KEY_AT: Final = {
     "file": Sentence(en="in a file that only you can read", zh="在仅本人可读的文件中"),
     "keyring": Sentence(en="in the system keyring", zh="在系统密钥环中"),

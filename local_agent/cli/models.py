@@ -80,7 +80,7 @@ def _list(home: Home, screen: Screen, environ: Mapping[str, str], *, as_json: bo
     for model in () if as_json else told["models"]:
         print(_head(model, screen))
         rows = [
-            (model_words.KEY_LABEL, _where(model["name"], model["key"], screen)),
+            (model_words.KEY_LABEL, _where(model, screen)),
             (model_words.USED_LABEL, _used(model["used"], screen)),
         ]
         if failed := model["last_failure"]:
@@ -106,9 +106,11 @@ def _head(model: Mapping[str, Any], screen: Screen) -> str:
     return "  ".join(parts)
 
 
-def _where(name: str, key: str | None, screen: Screen) -> str:
+def _where(model: Mapping[str, Any], screen: Screen) -> str:
+    name, key = model["name"], model["key"]
     if key is None:
-        return screen.say(model_words.NO_KEY, name=name)
+        none = model_words.NO_KEY if model["needs_key"] else model_words.NO_KEY_NEEDED
+        return screen.say(none, name=name)
     return screen.say(model_words.KEY_AT[key.partition(":")[0]], name=name)
 
 

@@ -25,6 +25,11 @@ USED: Final = Sentence(
 )
 USED_UNKNOWN: Final = Sentence(en="{model}, {duration}", zh="{model}，{duration}")
 FAILED_TURN: Final = Sentence(en="{used} (gave nothing)", zh="{used}（没有结果）")
+AT_WORK: Final = Sentence(en="{model}, at work", zh="{model}，正在处理")
+CUT_OFF: Final = Sentence(
+    en="{model}, cut off when the agent stopped; what it used is not known",
+    zh="{model}，因代理停止而中断；用量未知",
+)
 SHOWN: Final = Sentence(
     en="{count} {count:file|files}, {size}: codexbridge context {task}",
     zh="{count} 个文件，{size}：codexbridge context {task}",
@@ -35,6 +40,7 @@ WAS_SHOWN: Final = Sentence(en="It was shown {shown}", zh="已向它展示 {show
 
 RESTS: Final = Sentence(en="proposed, not applied", zh="已提议，未应用")
 RESTS_VERSION: Final = Sentence(en="version {version}, not applied", zh="第 {version} 版，未应用")
+REPLACED: Final = Sentence(en="replaced by {task}", zh="已由 {task} 取代")
 NOTHING_YET: Final = Sentence(en="Nothing is changed yet. To", zh="尚未改动任何内容。可以：")
 LOOK: Final = Sentence(en="see all of it", zh="查看全部")
 APPLY: Final = Sentence(en="apply it", zh="应用")

@@ -70,7 +70,7 @@ def _print_question(
 
 
 def _print_facts(task: Mapping[str, Any], screen: Screen) -> None:
-    """Print which model worked on it; what that says of its own work is no part of the question."""
+    """Print which model worked on it, what that used and what it was shown."""
     from local_agent.cli.card import fact_lines
 
     for line in fact_lines(screen, task):

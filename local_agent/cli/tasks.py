@@ -109,6 +109,8 @@ def state_of(screen: Screen, task: Mapping[str, Any]) -> str:
         version = task.get("version")
         resting = proposal_words.RESTS_VERSION if version else proposal_words.RESTS
         return screen.say(resting, version=version)
+    if newer := task.get("replaced_by"):
+        return screen.say(proposal_words.REPLACED, task=newer)
     named = words.REASONS.get(task["reason"] or "") or words.STATES.get(task["state"])
     return screen.say(named) if named else str(task["state"])
 

@@ -128,8 +128,13 @@ JSON: Final = Sentence(en="for programs", zh="供程序使用")
 
 READY: Final = Sentence(
     en="CodexBridge agent ready on {machine}: {workspaces} {workspaces:workspace|workspaces}, "
-    "{sandbox}, {gateway}.",
-    zh="CodexBridge 代理已就绪（{machine}）：{workspaces} 个工作区，{sandbox}，{gateway}。",
+    "{sandbox}, {model}, {gateway}.",
+    zh="CodexBridge 代理已就绪（{machine}）：{workspaces} 个工作区，{sandbox}，{model}，"
+    "{gateway}。",
+)
+READY_MODEL: Final = Sentence(en="asks the model {name}", zh="使用模型 {name}")
+READY_NO_MODEL: Final = Sentence(
+    en="no model configured (`codexbridge models`)", zh="未配置模型（`codexbridge models`）"
 )
 READY_PAIRED: Final = Sentence(en="gateway {url}", zh="网关 {url}")
 READY_UNPAIRED: Final = Sentence(

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from common.errors import InputError
+from common.errors import CodexBridgeError, InputError, UnavailableError
 from common.home import Home, find_home
 from common.sentences import Lang, say
 from common.text import one_line
@@ -19,6 +19,7 @@ from local_agent.cli import context_words, disclosure_words, words
 from local_agent.cli.policies import disclosure_told, policy_told, strays_told
 from local_agent.cli.screen import Screen, at_keyboard, print_json, read_answer, screen_for
 from local_agent.cli.trial import check_start, starts
+from local_agent.control.client import call
 from local_agent.replies import render_size
 from local_agent.safety.policies import standing, stray_policies
 from local_agent.workspace.registry import LEVELS, Registry, Workspace
@@ -74,6 +75,7 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
         _add(args, registry, screen, environ)
     elif args.action == "remove":
         registry.remove(args.name)
+        _forget_closed(registry, home, environ)
         screen.tell(words.REMOVED, name=args.name)
     elif args.action == "set":
         _set(args, registry, screen)
@@ -111,7 +113,25 @@ def _add(
     )
     if args.default:
         added = registry.make_default(added.name)
+    if older is not None and older.path != added.path:
+        _forget_closed(registry, find_home(environ), environ)
     _tell_added(added, older, screen)
+
+
+def _forget_closed(registry: Registry, home: Home, environ: Mapping[str, str]) -> None:
+    """Remove what is kept of folders that are closed by now: the agent does, where one runs."""
+    try:
+        call(home, environ, "workspaces_changed")
+    except UnavailableError as error:
+        if error.code == "agent.not-running":
+            import asyncio
+
+            from local_agent.proposers.scratch import Scratches
+
+            opened = [one.path for one in registry.load()]
+            asyncio.run(Scratches(home).keep_only(opened))
+    except CodexBridgeError:
+        return  # it does so at its next start in any case
 
 
 def _set(args: argparse.Namespace, registry: Registry, screen: Screen) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import shlex
 from collections.abc import AsyncIterator, Callable, Coroutine
 from dataclasses import replace
@@ -17,6 +16,7 @@ from common.model.state import FINAL, Reason, TaskState
 from common.sentences import Lang
 from common.text import one_line
 from local_agent.control.arguments import Arguments
+from local_agent.control.around import Around, check_there, read_around
 from local_agent.control.watching import Answer, Watching
 from local_agent.engine.naming import submit_named
 from local_agent.engine.ports import NewTask
@@ -24,10 +24,9 @@ from local_agent.engine.resting import rests
 from local_agent.store.journal import Journal
 from local_agent.store.runner import JournalThread
 from local_agent.store.tasks import Task
-from local_agent.workspace.paths import check_relative
+from local_agent.workspace.registry import Workspace
 
 MAX_TEXT_BYTES: Final = 20_000  # security limits table, command text
-MAX_LINE: Final = 10_000_000  # of a file that lines are named of
 MAX_PATHS: Final = 500  # as many files as a diff can have
 
 _FILE_NAME_BYTES: Final = 200
@@ -51,6 +50,18 @@ class Engine(Protocol):
         ...
 
 
+class Workspaces(Protocol):
+    """The workspaces of this machine (`local_agent.workspace.registry`).  Blocking."""
+
+    def find(self, name: str | None = None) -> Workspace:
+        """Return the named workspace, or the default.
+
+        Raises:
+            InputError: ``workspace.unknown``, ``workspace.none``.
+        """
+        ...
+
+
 class Asking:
     """Each request becomes a task like one from the chat; none of them decides anything.
 
@@ -59,6 +70,7 @@ class Asking:
         engine: Begins tasks.
         watching: Tells what becomes of them.
         keep: Keeps the bytes of a diff durably and returns their name; blocks.
+        workspaces: Finds the workspace in which a place is named.
         prefix: What addresses the bot; put before a request that leaves it out.
         user: Who sits at this machine, for the record.
         finish: Carries a change out whole, whoever hangs up meanwhile.
@@ -71,6 +83,7 @@ class Asking:
         engine: Engine,
         watching: Watching,
         keep: Callable[[bytes], str],
+        workspaces: Workspaces,
         prefix: str,
         user: str,
         finish: Finish[Task],
@@ -79,6 +92,7 @@ class Asking:
         self._engine = engine
         self._watching = watching
         self._keep = keep
+        self._workspaces = workspaces
         self._prefix = prefix
         self._user = user
         self._finish = finish
@@ -87,11 +101,15 @@ class Asking:
         """Begin what was asked for in words.
 
         Raises:
-            InputError: ``ask.empty``, ``ask.too-long``, ``path.malformed``.
+            InputError: ``ask.empty``, ``ask.too-long``, ``path.malformed``, ``ask.nowhere``,
+                ``workspace.unknown``, ``workspace.none``.
         """
         text = args.text("text").strip()
         new = self._new_task(text, lang=_lang(args), workspace=args.text("workspace") or None)
-        async for step in self._begin(replace(new, around_json=_around(args))):
+        if around := read_around(args):
+            await asyncio.to_thread(self._check_there, around, new.workspace)
+            new = replace(new, around_json=around.stored())
+        async for step in self._begin(new):
             yield step
 
     async def want(self, args: Arguments, _body: bytes) -> AsyncIterator[Answer]:
@@ -174,6 +192,9 @@ class Asking:
         async for step in self._watching.task(task.task_id, until=FINAL, past_rest=True):
             yield step
 
+    def _check_there(self, around: Around, workspace: str | None) -> None:
+        check_there(around, self._workspaces.find(workspace))
+
     async def _begin(self, new: NewTask) -> AsyncIterator[Answer]:
         submitting = self._finish(self._submit(new))
         until = FINAL | {TaskState.WAITING_APPROVAL}
@@ -206,18 +227,6 @@ class Asking:
     @property
     def _journal(self) -> Journal:
         return self._db.journal
-
-
-def _around(args: Arguments) -> str | None:
-    """Return what the person has in front of them, as it is kept: a file and lines of it."""
-    if not args.has("file") or not (file := args.text("file")):
-        return None
-    check_relative(file)
-    first, last = args.integer("first", 0, MAX_LINE), args.integer("last", 0, MAX_LINE)
-    around: dict[str, Any] = {"file": file}
-    if first:
-        around["lines"] = [first, max(first, last)]
-    return json.dumps(around, ensure_ascii=False)
 
 
 def _lang(args: Arguments) -> Lang:

@@ -34,6 +34,8 @@ class Configured(Protocol):
     @property
     def key(self) -> str | None: ...
     @property
+    def needs_key(self) -> bool: ...
+    @property
     def price_input(self) -> float | None: ...
     @property
     def price_output(self) -> float | None: ...
@@ -114,6 +116,7 @@ def _row(
         "model": one.provided,
         "asked": one.is_asked,
         "key": one.key,
+        "needs_key": one.needs_key,
         "used": {**counted, "cost": _cost(one, counted), "currency": one.currency},
         "last_failure": {"at": failed["at"], "code": failed["outcome"]} if failed else None,
     }

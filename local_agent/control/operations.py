@@ -68,6 +68,8 @@ class AgentOperations:
         rotate: Gives this machine another key, and returns its name.
         receipt: Gives the signed receipt of a task by its short ID; runs on the journal's thread.
         models: What is configured.
+        workspaces: Finds the workspace in which a place is named; blocks.
+        forget_closed: Removes what is kept of workspaces that are no longer open.
     """
 
     def __init__(
@@ -85,6 +87,8 @@ class AgentOperations:
         rotate: Callable[[], Coroutine[Any, Any, str]],
         receipt: Callable[[str], bytes],
         models: Models,
+        workspaces: asking.Workspaces,
+        forget_closed: Callable[[], Coroutine[Any, Any, None]],
     ) -> None:
         self._db = db
         self._gate = gate
@@ -92,6 +96,7 @@ class AgentOperations:
         self._surroundings = surroundings
         self._rotate_key = rotate
         self._receipt = receipt
+        self._forget_closed = forget_closed
         self._changing: set[asyncio.Task[Any]] = set()
         self._modelling = Modelling(db, models)
         watching = Watching(db, bus)
@@ -100,6 +105,7 @@ class AgentOperations:
             engine=engine,
             watching=watching,
             keep=blobs.put,
+            workspaces=workspaces,
             prefix=prefix,
             user=user,
             finish=self._finish,
@@ -137,14 +143,15 @@ class AgentOperations:
             yield True, await self._one(request.op, args)
 
     async def _one(self, op: str, args: Arguments) -> Mapping[str, Any]:
-        reads = {
+        answers = {
             "tasks": self._tasks,
             "show": self._deciding.show,
             "models": self._modelling.told,
             "models_test": self._modelling.test,
+            "workspaces_changed": self._workspaces_changed,
         }
-        if read := reads.get(op):
-            return await read(args)
+        if answer := answers.get(op):
+            return await answer(args)
         match op:
             case "status":
                 return await self._status()
@@ -165,6 +172,10 @@ class AgentOperations:
                 return {"receipt": receipt.decode("ascii")}
             case _:  # "rotate", the last of `wire.OPS`
                 return {"key_id": await self._finish(self._rotate_key())}
+
+    async def _workspaces_changed(self, _args: Arguments) -> Mapping[str, Any]:
+        await self._finish(self._forget_closed())
+        return {}
 
     async def _status(self) -> Mapping[str, Any]:
         tasks = await self._db.run(self._journal.tasks.open_tasks)
@@ -210,7 +221,7 @@ class AgentOperations:
         }
 
     async def _context(self, args: Arguments) -> Mapping[str, Any]:
-        """Return the account of what was collected for a task.
+        """Return the account of what was collected for a task, and whether a model was asked.
 
         Raises:
             StateError: ``context.none``, ``task.unknown``.
@@ -218,7 +229,8 @@ class AgentOperations:
         task = await self._db.run(self._journal.tasks.named, args.text("task"))
         if task.context_json is None:
             raise StateError("context.none", task=task.short_id)
-        return {"context": json.loads(task.context_json)}
+        turns = await self._db.run(self._journal.turns.of_task, task.task_id)
+        return {"context": json.loads(task.context_json), "asked": bool(turns)}
 
     async def _cancel(self, args: Arguments) -> Mapping[str, Any]:
         task = await self._db.run(self._journal.tasks.named, args.text("task"))

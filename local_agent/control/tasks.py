@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
-from common.model.state import TaskState
+from common.model.state import Reason, TaskState
 from common.text import clip_bytes
 from local_agent.store.endings import read_ending
 from local_agent.store.tasks import Task
@@ -15,8 +15,10 @@ from local_agent.store.turns import StoredTurn
 
 LISTED_BYTES: Final = 600  # of a request in a list; `show` has all of it
 DETAILS_BYTES: Final = 200_000  # of what a model says: escaped, it must fit into one answer
+SPEECH_BYTES: Final = 100_000  # of its words once more, apart from ours
 MAX_FILES: Final = 100
 PATH_BYTES: Final = 400
+MAX_ROWS: Final = 50  # of edits that were not taken, and of suggested commands
 _UNDECIDED: Final = frozenset({TaskState.PROPOSAL_READY, TaskState.WAITING_APPROVAL})
 
 
@@ -26,7 +28,7 @@ def task_row(task: Task) -> dict[str, Any]:
     row = _task_dict(task) | {"text": clip_bytes(task.text, LISTED_BYTES)}
     # Of what nobody has decided on there are few; all others are told without their diffs read.
     result = _result(task) if task.state in _UNDECIDED else {}
-    return row | _standing(task, result)
+    return row | _standing(task, result) | {"replaced_by": _replaced_by(task)}
 
 
 def whole_task(task: Task, turns: Sequence[StoredTurn]) -> dict[str, Any]:
@@ -42,6 +44,8 @@ def whole_task(task: Task, turns: Sequence[StoredTurn]) -> dict[str, Any]:
     told = {
         "proposed": result.get("summary"),
         "details": details,
+        "own": result.get("own"),
+        "speech": _speech(result.get("speech")),
         "answered": needs_nothing and task.reason is not None,
         **_proposal(result.get("proposal") or {}),
         "revises": result.get("revises"),
@@ -61,6 +65,14 @@ def _standing(task: Task, result: Mapping[str, Any]) -> dict[str, Any]:
     return {"rests": rests, "version": result.get("version")}
 
 
+def _replaced_by(task: Task) -> str | None:
+    """Return the short ID of the version that stands in place of what this task proposed."""
+    if task.reason is not Reason.CANCELLED:
+        return None
+    found: str | None = read_ending(task.ending_json)["replaced_by"]
+    return found
+
+
 def _proposal(proposal: Mapping[str, Any]) -> dict[str, Any]:
     """Return of what kind it is, and the files of a diff; `diff` has all of it."""
     files = (proposal.get("files") or ()) if proposal.get("type") == "diff" else ()
@@ -70,6 +82,19 @@ def _proposal(proposal: Mapping[str, Any]) -> dict[str, Any]:
             file | {"path": clip_bytes(file["path"], PATH_BYTES)} for file in files[:MAX_FILES]
         ],
         "files_more": max(len(files) - MAX_FILES, 0),
+    }
+
+
+def _speech(said: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Return what a model said, apart from our words; None where none spoke."""
+    if said is None:
+        return None
+    return {
+        "model": said["model"],
+        "text": clip_bytes(said["text"], SPEECH_BYTES),
+        "no_edits": said.get("noEdits") is True,
+        "not_taken": (said.get("notTaken") or [])[:MAX_ROWS],
+        "commands": (said.get("commands") or [])[:MAX_ROWS],
     }
 
 

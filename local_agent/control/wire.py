@@ -61,6 +61,7 @@ OPS: Final = frozenset(
         "context",
         "models",
         "models_test",
+        "workspaces_changed",
     }
 )
 BODY_OPS: Final = frozenset({"apply"})

@@ -18,7 +18,7 @@ from local_agent.engine.answers import may_see
 from local_agent.engine.ports import Blobs, TaskStore
 from local_agent.engine.resting import rests
 from local_agent.proposers.base import Asked, Proposed, Proposer, nothing
-from local_agent.proposers.diffs import told
+from local_agent.proposers.diffs import headline, told
 from local_agent.store.tasks import Task
 
 
@@ -99,6 +99,8 @@ class ApplyProposer:
             result.proposal,
             told(model, asked.workspace.name, asked.lang),
             LocalApproval(action="apply_diff"),
+            own=headline(model, asked.workspace.name, asked.lang),
+            speech=result.speech,
         )
 
 

@@ -25,7 +25,8 @@ from common.seal_payloads import read_changes
 from common.sentences import Lang, Sentence, Words, same, say
 from local_agent import change_replies, replies
 from local_agent.approval.records import Decision, PendingApproval, question
-from local_agent.engine import summaries
+from local_agent.engine import renewing, summaries
+from local_agent.engine.following import made_in
 from local_agent.engine.operation import Ended, Operation, Sealable, check_known
 from local_agent.engine.ports import Gate, TaskStore, Workspaces
 from local_agent.engine.releasing import of_stay
@@ -61,6 +62,7 @@ class Approving:
         operations: One for each action.
         policy_of: Gives the person's policy for a workspace; blocks.
         machine: The name people know this machine by.
+        prefix: The word that addresses the bot, for what can be done next.
         turn_seconds: How long an approved operation may wait for another one in its workspace.
 
     Attributes:
@@ -78,6 +80,7 @@ class Approving:
         operations: Mapping[Action, Operation],
         policy_of: Callable[[Workspace], Policy],
         machine: str,
+        prefix: str,
         turn_seconds: float = TURN_SECONDS,
     ) -> None:
         self._log = log
@@ -88,6 +91,7 @@ class Approving:
         self._operations = operations
         self._policy_of = policy_of
         self._machine = machine
+        self._prefix = prefix
         self._turn_seconds = turn_seconds
         self.on_wanted: Callable[[str], None] = lambda _approval_id: None
         self._narrowing = asyncio.Lock()
@@ -107,7 +111,13 @@ class Approving:
             # Asked just before a crash: it goes on waiting, under the seal it was shown with.  What
             # a person has refused meanwhile stays refused, and is not asked once more.
             return await self._wait_for(task, opening, question(asked))
-        return await self._ask(task, opening, version=_version_after(asked))
+        try:
+            return await self._ask(task, opening, version=_version_after(asked))
+        except InputError as error:
+            if not renewing.is_stale(task, error):
+                raise
+            words = partial(summaries.of_error, error)
+            return await self._ended_stale(task, Reason.REFUSED, words)
 
     async def decide(self, task: Task, run: Run) -> Task:
         """WAITING_APPROVAL → EXECUTING → final, or final at once, or asked again.
@@ -226,8 +236,11 @@ class Approving:
             if error.code.partition(".")[0] not in _MOVED_ON:
                 raise
             # It could be done when it was proposed: the files have moved on since.
-            here = partial(_to_ask_again, summaries.of_moving_on, task.short_id)
-            return await self._log.ended(task, Reason.DRIFTED, summaries.of_moving_on, here=here)
+            return await self._ended_stale(task, Reason.DRIFTED, summaries.of_moving_on)
+
+    async def _ended_stale(self, task: Task, reason: Reason, words: Words) -> Task:
+        summary, here = renewing.told(task, words, words, prefix=self._prefix)
+        return await self._log.ended(task, reason, summary, here=here)
 
     async def _is_as_sealed(self, task: Task, seal: Seal) -> bool:
         try:
@@ -255,7 +268,7 @@ class Approving:
     ) -> Task:
         if not await self._policy_stands(approval, workspace):
             words = partial(summaries.of_drift, ("policy",))
-            here = partial(_to_ask_again, words, task.short_id)
+            here = renewing.ask_again(task, words)
             return await self._log.ended(task, Reason.DRIFTED, words, here=here)
         run.executing = True
         try:
@@ -275,7 +288,7 @@ class Approving:
         ended = await operation.run(task, run, grant, workspace)
         summary, here = ended.summary, ended.here or ended.summary
         if ended.reason is Reason.DRIFTED:
-            here = partial(_to_ask_again, here, task.short_id)
+            summary, here = renewing.told(task, summary, here, prefix=self._prefix)
         if run.closing:
             summary, here = partial(_stopped, summary), partial(_stopped, here)
         task = await self._recorded(
@@ -329,7 +342,7 @@ class Approving:
             turn.release()
 
     async def _workspace(self, task: Task) -> Workspace:
-        return await asyncio.to_thread(self._workspaces.find, task.workspace)
+        return await asyncio.to_thread(made_in, self._workspaces, task)
 
 
 async def _acquire(turn: asyncio.Lock, seconds: float) -> bool:
@@ -395,10 +408,6 @@ def _asking(opening: Words, asked: PendingApproval, lang: Lang) -> str:
 
 def _asked_again(why: Sentence, lang: Lang) -> str:
     return say(replies.ASKED_AGAIN, lang, why=say(why, lang))
-
-
-def _to_ask_again(words: Words, short_id: str, lang: Lang) -> str:
-    return f"{words(lang)}\n{say(change_replies.TO_ASK_AGAIN, lang, task=short_id)}"
 
 
 def _stopped(words: Words, lang: Lang) -> str:

@@ -87,7 +87,6 @@ def build_engine(
 
     Args:
         policy_of: Gives the person's policy for a workspace; blocks.
-        site: Where it runs.
     """
     store = JournalStore(db)
     tasks = TaskLog(store, bus, clock)
@@ -112,6 +111,7 @@ def build_engine(
         operations=_operations(tasks, store, gate, hands, blobs, applied, settings),
         policy_of=policy_of,
         machine=site.machine,
+        prefix=settings.prefix,
     )
     engine = Engine(
         store=store,

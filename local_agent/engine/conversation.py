@@ -7,18 +7,24 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from common.errors import StateError
-from common.model.proposal import Diff, Plan, TaskResult
+from common.model.proposal import Answer, Diff, Plan, TaskResult
+from common.model.state import Reason
+from common.redact import redact
 from common.sentences import say
+from common.text import one_line
 from local_agent import proposal_replies as words
 from local_agent import replies
 from local_agent.engine.answers import may_see
 from local_agent.engine.ports import Blobs, TaskStore
 from local_agent.proposers.base import Asked, Earlier, Proposed, Proposer, Remembered, nothing
 from local_agent.store.tasks import Task
+from local_agent.workspace.registry import Workspace
 
 MEMORY_MS: Final = 2 * 3_600_000
 MEMORY_TASKS: Final = 3
+OFFERED: Final = 20  # proposals that are looked through for the one that is meant
 MAX_CHAIN: Final = 8  # versions whose words are told; older ones are forgotten
+_WHAT_BYTES: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +52,37 @@ class Conversation:
         self._store = store
         self._blobs = blobs
 
-    async def remembered(self, task: Task) -> tuple[Remembered, ...]:
-        """Return the last requests of the same person in the same thread, oldest first."""
+    async def remembered(self, task: Task, workspace: Workspace | None) -> tuple[Remembered, ...]:
+        """Return the last requests of the same person in the same thread, oldest first.
+
+        Of another workspace nothing, also where both were asked of the default one.
+        """
         since_ms = task.created_at - MEMORY_MS
         earlier = await self._store.earlier(task, since_ms=since_ms, limit=MEMORY_TASKS)
         return tuple(
             Remembered(one.text, one.summary)
             for one in reversed(earlier)
-            if one.summary is not None
+            if one.summary is not None and _is_about(one, workspace)
         )
+
+    async def revisable(self, task: Task) -> tuple[Task, ...]:
+        """Return the recent proposals of the asker in this conversation, newest first.
+
+        Only those that an unnamed one could be: of versions the newest, nothing that was applied or
+        dropped.
+        """
+        since_ms = task.created_at - MEMORY_MS
+        found = await self._store.proposals(task, since_ms=since_ms, limit=OFFERED)
+        older = {result.revises for one in found if (result := result_of(one))}
+        return tuple(one for one in found if one.short_id not in older and _may_be_meant(one))
+
+    async def offered(self, task_id: str) -> tuple[Task, ...]:
+        """Return what `revisable` gives for a task, by its id.
+
+        Raises:
+            StateError: ``task.unknown``.
+        """
+        return await self.revisable(await self._store.get(task_id))
 
     async def revised(self, task_id: str, short_id: str) -> Revised | None:
         """Return what a task asks to be made anew, or None where there is no such proposal.
@@ -65,7 +93,7 @@ class Conversation:
         asker, first = await self._store.get(task_id), await self._store.named(short_id)
         if not may_see(asker, first):
             raise StateError("task.unknown", name=short_id)
-        result = _result(first)
+        result = result_of(first)
         if result is None or not isinstance(result.proposal, Diff | Plan):
             return None
         request = "\n".join(await self._requests(first))
@@ -81,7 +109,7 @@ class Conversation:
         task: Task | None = first
         while task is not None and len(said) < MAX_CHAIN:
             said.append(task.text)
-            result = _result(task)
+            result = result_of(task)
             before = result.revises if result else None
             task = await self._named(before, first) if before else None
         return said[::-1]
@@ -113,7 +141,9 @@ class ReviseProposer:
         Raises:
             ModelError: as of any proposal of a model.
         """
-        if asked.about is None or not asked.text.strip():
+        if asked.about is None:
+            return await self._which(asked)
+        if not asked.text.strip():
             return nothing(words.REVISE_WHICH, asked)
         try:
             revised = await self._conversation.revised(asked.task_id, asked.about)
@@ -125,11 +155,48 @@ class ReviseProposer:
         if found.not_done:
             return found
         version = revised.earlier.version + 1
-        summary = say(
-            words.VERSION_OF, asked.lang, version=version, task=asked.about, text=found.summary
-        )
-        return replace(found, summary=summary, revises=asked.about, version=version)
+
+        def told(text: str) -> str:
+            facts = {"version": version, "task": asked.about, "text": text}
+            return say(words.VERSION_OF, asked.lang, **facts).strip()
+
+        own = None if found.own is None else told(found.own)
+        summary = told(found.summary)
+        return replace(found, summary=summary, own=own, revises=asked.about, version=version)
+
+    async def _which(self, asked: Asked) -> Proposed:
+        offered = await self._conversation.offered(asked.task_id)
+        if not offered:
+            return nothing(words.REVISE_WHICH, asked)
+        told = nothing(words.REVISE_ONE_OF, asked, task=offered[0].short_id)
+        rows = [
+            # Secrets first: the beginning of one is not recognised any more.
+            say(
+                words.REVISE_ROW,
+                asked.lang,
+                task=one.short_id,
+                what=one_line(redact(one.text), _WHAT_BYTES),
+            )
+            for one in offered
+        ]
+        text = "\n".join([told.summary, *rows])
+        return replace(told, proposal=Answer(text=text), summary=text)
 
 
-def _result(task: Task) -> TaskResult | None:
+def _is_about(task: Task, workspace: Workspace | None) -> bool:
+    result = result_of(task)
+    made_in = result.workspace if result else None
+    return made_in is None or (workspace is not None and made_in == str(workspace.path))
+
+
+def _may_be_meant(task: Task) -> bool:
+    result = result_of(task)
+    if result is None or task.reason is Reason.CANCELLED:
+        return False
+    applied = task.reason is Reason.COMPLETED and isinstance(result.proposal, Diff)
+    return isinstance(result.proposal, Diff | Plan) and not applied
+
+
+def result_of(task: Task) -> TaskResult | None:
+    """Return what a task proposes, None where nothing yet."""
     return TaskResult.model_validate_json(task.proposal_json) if task.proposal_json else None

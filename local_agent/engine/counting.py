@@ -1,21 +1,29 @@
-"""The account of what models use: a backend that writes each turn down, however it ended."""
+"""The account of what models use: a backend that writes each turn down, however it ends."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import Final
+from dataclasses import replace
+from typing import Final, Protocol
 
 from common.clock import Clock
 from local_agent.errors import ModelError
 from local_agent.proposers.model import Backend, Emit, Health, Reply, Turn, Usage
-from local_agent.store.turns import StoredTurn
+from local_agent.store.turns import BEGUN, CANCELLED, OK, StoredTurn
 
-OK: Final = "ok"
-CANCELLED: Final = "cancelled"
 FAILED: Final = "failed"
 
-Record = Callable[[StoredTurn], Awaitable[None]]
+
+class Account(Protocol):
+    """Where turns are written down."""
+
+    async def begin_turn(self, turn: StoredTurn) -> int:
+        """Write a turn that begins, and return its number."""
+        ...
+
+    async def end_turn(self, number: int, turn: StoredTurn) -> None:
+        """Write how it ended."""
+        ...
 
 
 class CountedBackend:
@@ -23,13 +31,13 @@ class CountedBackend:
 
     Args:
         inner: The backend that does the work.
-        record: Writes a turn.
-        clock: Times it.
+        account: Keeps the turns.
+        clock: Times them.
     """
 
-    def __init__(self, inner: Backend, *, record: Record, clock: Clock) -> None:
+    def __init__(self, inner: Backend, *, account: Account, clock: Clock) -> None:
         self._inner = inner
-        self._record = record
+        self._account = account
         self._clock = clock
 
     @property
@@ -42,10 +50,14 @@ class CountedBackend:
 
         Raises:
             ModelError: as the backend's own.
+            StoreError: it could not be written down, so nothing was asked.
         """
-        began = self._clock.now().mono
+        began = self._clock.now()
+        row = _begun(turn, self.name, began.wall_ms)
+        writing = asyncio.ensure_future(self._account.begin_turn(row))
         outcome, usage = FAILED, Usage()
         try:
+            await asyncio.shield(writing)  # what is written must get its end, too
             reply = await self._inner.ask(turn, emit)
             outcome, usage = OK, reply.usage
         except ModelError as error:
@@ -58,18 +70,16 @@ class CountedBackend:
             return reply
         finally:
             now = self._clock.now()
-            await self._record(
-                StoredTurn(
-                    task_id=turn.task_id,
-                    model=self.name,
-                    at=now.wall_ms,
-                    duration_ms=round((now.mono - began) * 1000),
-                    input_tokens=usage.input_tokens,
-                    output_tokens=usage.output_tokens,
-                    calls=usage.calls,
-                    outcome=outcome,
-                )
+            ended = replace(
+                row,
+                at=now.wall_ms,
+                duration_ms=round((now.mono - began.mono) * 1000),
+                input_tokens=usage.input_tokens,
+                output_tokens=usage.output_tokens,
+                calls=usage.calls,
+                outcome=outcome,
             )
+            await self._account.end_turn(await writing, ended)
 
     async def check(self) -> Health:
         """Ask the smallest question; it is no task's, so it is not counted.
@@ -82,3 +92,16 @@ class CountedBackend:
     async def aclose(self) -> None:
         """End what it has running."""
         await self._inner.aclose()
+
+
+def _begun(turn: Turn, model: str, at_ms: int) -> StoredTurn:
+    return StoredTurn(
+        task_id=turn.task_id,
+        model=model,
+        at=at_ms,
+        duration_ms=0,
+        input_tokens=0,
+        output_tokens=0,
+        calls=0,
+        outcome=BEGUN,
+    )

@@ -139,7 +139,8 @@ class Disclosure:
         if over is None:
             return leaving
         kept = found.details or found.summary
-        return replace(self._refused(over, task, workspace), details=kept)
+        refused = self._refused(over, task, workspace)
+        return replace(refused, details=kept, speech=found.speech)
 
     def _reader(self, task: Task, workspace: Workspace) -> Reader:
         return Reader(
@@ -217,6 +218,7 @@ def _held(found: Proposed, lang: Lang, files: Sequence[ReadFile]) -> Proposed:
         say(words.KEPT_THERE, lang),
         LocalApproval(action="disclose"),
         details=found.details or found.summary,
+        speech=found.speech,
     )
 
 

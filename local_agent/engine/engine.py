@@ -321,7 +321,9 @@ class Engine:
             task = await self._store.get(run.task_id)
             if task.state not in FINAL:
                 reason, summary = summaries.of_early_end(error, task, replaced_by=run.replaced_by)
-                await self._tasks.ended(task, reason, summary)
+                newer = run.replaced_by if reason is Reason.CANCELLED else None
+                did = {"replaced_by": newer} if newer else None
+                await self._tasks.ended(task, reason, summary, did=did)
         except StoreError:
             raise
         except CodexBridgeError:

@@ -79,13 +79,21 @@ class JournalStore:
         """Return what the same person asked before in the same thread, newest first."""
         return await self._db.run(self._tasks.earlier, task, since_ms=since_ms, limit=limit)
 
+    async def proposals(self, task: Task, *, since_ms: int, limit: int) -> Sequence[Task]:
+        """Return what was proposed to the same person in the same conversation, newest first."""
+        return await self._db.run(self._tasks.proposals, task, since_ms=since_ms, limit=limit)
+
     async def last_log(self, workspace: str) -> str | None:
         """Return the name of the log of the last command in a workspace, by its path."""
         return await self._db.run(self._db.journal.effects.last_log, workspace)
 
-    async def add_turn(self, turn: StoredTurn) -> None:
-        """Write a turn of a model that has ended."""
-        await self._db.run(self._db.journal.turns.add, turn)
+    async def begin_turn(self, turn: StoredTurn) -> int:
+        """Write a turn of a model that begins, and return its number."""
+        return await self._db.run(self._db.journal.turns.begin, turn)
+
+    async def end_turn(self, number: int, turn: StoredTurn) -> None:
+        """Write how a turn ended."""
+        await self._db.run(self._db.journal.turns.end, number, turn)
 
     async def interrupted(self) -> Sequence[str]:
         """Return the tasks that have an effect without an outcome."""

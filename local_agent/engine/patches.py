@@ -10,7 +10,7 @@ from local_agent import replies
 from local_agent.engine.ports import Blobs
 from local_agent.errors import RefusedError
 from local_agent.proposers.base import Asked, Proposed, nothing
-from local_agent.proposers.diffs import diff_proposal, told
+from local_agent.proposers.diffs import diff_proposal, headline, told
 
 
 class PatchProposer:
@@ -42,4 +42,5 @@ class PatchProposer:
             diff_proposal(asked.attachment or "", diff, model),
             told(model, asked.workspace.name, asked.lang),
             LocalApproval(action="apply_diff"),
+            own=headline(model, asked.workspace.name, asked.lang),
         )

@@ -133,12 +133,20 @@ class TaskStore(Protocol):
         """Return what the same person asked before in the same thread, newest first."""
         ...
 
+    async def proposals(self, task: Task, *, since_ms: int, limit: int) -> Sequence[Task]:
+        """Return what was proposed to the same person in the same conversation, newest first."""
+        ...
+
     async def last_log(self, workspace: str) -> str | None:
         """Return the name of the log of the last command in a workspace, by its path."""
         ...
 
-    async def add_turn(self, turn: StoredTurn) -> None:
-        """Write a turn of a model that has ended."""
+    async def begin_turn(self, turn: StoredTurn) -> int:
+        """Write a turn of a model that begins, and return its number."""
+        ...
+
+    async def end_turn(self, number: int, turn: StoredTurn) -> None:
+        """Write how a turn ended."""
         ...
 
     async def interrupted(self) -> Sequence[str]:

@@ -15,6 +15,7 @@ from local_agent.engine.answers import HelpProposer, OpenTasks, StatusProposer
 from local_agent.engine.applying import ApplyProposer, ShowAgain
 from local_agent.engine.conversation import Conversation, ReviseProposer
 from local_agent.engine.counting import CountedBackend
+from local_agent.engine.following import Following
 from local_agent.engine.looking import Looking
 from local_agent.engine.patches import PatchProposer
 from local_agent.engine.ports import Blobs, Disclosure, Syncer, TaskStore, Workspaces
@@ -81,6 +82,7 @@ class Proposing:
         return Understanding(
             log=self.tasks,
             router=self._router(),
+            following=Following(self.store, conversation, workspaces),
             second_reading=SecondReading(
                 self._choose,
                 enabled=self.settings.nl.use_model_router,
@@ -148,7 +150,7 @@ class Proposing:
         chosen = self.mind.choose()
         if chosen is None:
             return None
-        backend = CountedBackend(chosen.backend, record=self.store.add_turn, clock=self.clock)
+        backend = CountedBackend(chosen.backend, account=self.store, clock=self.clock)
         return replace(chosen, backend=backend)
 
     def _model(self) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from local_agent.context.collector import Collected
+from local_agent.workspace.registry import Workspace
 
 _T = TypeVar("_T")
 
@@ -25,6 +26,7 @@ class Run:
         executing: A grant is being used: from here on only the executor stops it.
         closing: It is stopped because the agent itself is to end.
         context: What was collected, until there is a proposal; collected again after a restart.
+        place: The workspace where that was collected; None without one.
         checks: The approval whose change it tries out; None for most.
         wanted: Set once what rests is to be applied (`engine.resting`).
         replaced_by: Short ID of the task that made its proposal anew; None for most.
@@ -35,6 +37,7 @@ class Run:
     executing: bool = False
     closing: bool = False
     context: Collected | None = None
+    place: Workspace | None = None
     checks: str | None = None
     wanted: asyncio.Event = field(default_factory=asyncio.Event)
     replaced_by: str | None = None

@@ -14,9 +14,10 @@ from common.model.state import TaskState
 from common.redact import redact
 from common.sentences import Lang, say
 from common.text import one_line
-from local_agent import replies
+from local_agent import proposal_replies, replies
 from local_agent.context.collector import Collected
 from local_agent.engine.conversation import Conversation
+from local_agent.engine.following import Following, as_meant
 from local_agent.engine.looking import Looking
 from local_agent.engine.ports import Disclosure, Workspaces
 from local_agent.engine.run import Run, unless_stopped
@@ -63,6 +64,7 @@ class Understanding:
     """Routes, collects and proposes.
 
     Args:
+        following: Finds what a request goes on from, and where it is about.
         second_reading: Asks a model for the kind of what is unclear.
         looking: Collects what a proposal is about.
         disclosure: Bounds what is read for the chat, and what it is told of it (R53).
@@ -74,6 +76,7 @@ class Understanding:
         *,
         log: TaskLog,
         router: Router,
+        following: Following,
         second_reading: SecondReading,
         looking: Looking,
         proposers: Proposers,
@@ -84,6 +87,7 @@ class Understanding:
     ) -> None:
         self._log = log
         self._router = router
+        self._following = following
         self._second_reading = second_reading
         self._looking = looking
         self._proposers = proposers
@@ -100,7 +104,7 @@ class Understanding:
         Raises:
             StoppedError: the task was cancelled.
         """
-        routed = self._read(task)
+        routed = await self._following.meant(task, self._read(task))
         if self._second_reading.is_wanted(routed):
             routed = await unless_stopped(run, self._read_again(task, routed))
         return await self._log.routed(task, routed.intent)
@@ -111,7 +115,8 @@ class Understanding:
         Raises:
             StoppedError: the task was cancelled.
         """
-        run.context = await self._collected(task, run)
+        run.place = await self._following.place(task, self._read(task))
+        run.context = await self._collected(task, run, run.place)
         return await self._log.collected(task, run.context.explained())
 
     async def begin_proposing(self, task: Task) -> Task:
@@ -126,18 +131,17 @@ class Understanding:
             RefusedError: policy forbids it.
             ModelError: the model gave nothing that can be used.
         """
-        context = run.context or await self._collected_again(task, run)
         # How the words were read follows from the text alone, so it is read again, not stored.
         routed = self._read(task)
-        workspace = await self._workspace(task)
+        context, workspace = await self._looked_at(task, run, routed)
         asks = _intent(task).kind in _ASKS_A_MODEL and routed.topic in _OF_A_MODEL
         found = await self._disclosure.admit(task, workspace, context, asks=asks)
         if found is None:
             made = self._proposed(task, routed, workspace, context)
             found = await unless_stopped(run, made)
-            workspace = await self._as_set_now(workspace)
+            workspace = await self._as_set_now(task, workspace)
             found = await self._disclosure.release(task, workspace, found, context)
-        task = await self._log.proposed(task, _result(task, routed, found))
+        task = await self._log.proposed(task, _result(task, routed, found, workspace))
         run.context = None  # it may be days until a person decides
         return task
 
@@ -167,38 +171,46 @@ class Understanding:
                     beyond=routed.beyond,
                     reads_on=routed.reads_on,
                     prefix=self._router.prefix,
-                    remembered=await self._conversation.remembered(task),
+                    remembered=await self._conversation.remembered(task, workspace),
                     emit=emit,
                 )
             )
 
     async def _read_again(self, task: Task, routed: Routed) -> Routed:
-        if not await self._disclosure.charge(task, await self._workspace(task)):
+        place = await self._following.place(task, routed)
+        if not await self._disclosure.charge(task, place):
             return routed
         async with self._turns.taken(task):
             return await self._second_reading.of(task, routed)
 
-    async def _as_set_now(self, workspace: Workspace | None) -> Workspace | None:
+    async def _as_set_now(self, task: Task, workspace: Workspace | None) -> Workspace | None:
         """Return a workspace with what may be told of it by now: a model may have worked for long.
 
         Raises:
-            InputError: ``workspace.gone``: it was taken off the list meanwhile.
+            InputError: ``workspace.closed``: it was taken off the list meanwhile.
         """
         if workspace is None:
             return None
         found = await asyncio.to_thread(self._workspaces.at, str(workspace.path))
         if found is None:
-            raise InputError("workspace.gone", path=workspace.path)
+            raise InputError("workspace.closed", task=task.short_id)
         return found
 
-    async def _collected_again(self, task: Task, run: Run) -> Collected:
-        """Collect what a restart has lost, from the files of now, and account for that."""
-        context = await self._collected(task, run)
-        await self._log.collected_again(task, context.explained())
-        return context
+    async def _looked_at(
+        self, task: Task, run: Run, routed: Routed
+    ) -> tuple[Collected, Workspace | None]:
+        """Return what was collected and where: the default may be another by now.
 
-    async def _collected(self, task: Task, run: Run) -> Collected:
-        workspace = await self._workspace(task)
+        What a restart has lost is collected again from the files of now, and accounted for.
+        """
+        if run.context is not None:
+            return run.context, await self._as_set_now(task, run.place)
+        place = await self._following.place(task, routed)
+        context = await self._collected(task, run, place)
+        await self._log.collected_again(task, context.explained())
+        return context, place
+
+    async def _collected(self, task: Task, run: Run, workspace: Workspace | None) -> Collected:
         if workspace is None or task.attachment is not None:
             return Collected()
         routed = self._read(task)
@@ -206,7 +218,8 @@ class Understanding:
 
     def _read(self, task: Task) -> Routed:
         if task.attachment is None:
-            return self._router.route(task.text)
+            routed = self._router.route(task.text)
+            return as_meant(routed, _intent(task)) if task.intent_json else routed
         summary = one_line(task.text, _QUOTED_BYTES)
         # A person at the machine brought a diff: there is nothing to guess about.
         return Routed(TaskIntent(kind=TaskKind.CHANGE, confidence=1.0, summary=summary))
@@ -215,27 +228,22 @@ class Understanding:
         # A second reading may have been sure.
         return routed.unsure and _intent(task).confidence < self._router.threshold
 
-    async def _workspace(self, task: Task) -> Workspace | None:
-        try:
-            return await asyncio.to_thread(self._workspaces.find, task.workspace)
-        except InputError as error:
-            if error.code == "workspace.none":
-                return None
-            raise
 
-
-def _result(task: Task, routed: Routed, found: Proposed) -> TaskResult:
+def _result(task: Task, routed: Routed, found: Proposed, workspace: Workspace | None) -> TaskResult:
     return TaskResult(
         task_id=task.task_id,
         intent=_intent(task),
         proposal=found.proposal,
         requires=found.requires,
-        summary=_with_left(found.summary, routed, task.lang),
+        summary=_with_taken(found.summary, routed, task.lang),
         details=found.details,
+        own=None if found.own is None else _with_taken(found.own, routed, task.lang),
+        speech=found.speech,
         not_done=found.not_done or None,
         revises=found.revises,
         version=found.version if found.revises else None,
         rests=_rests(task, routed, found) or None,
+        workspace=str(workspace.path) if workspace else None,
     )
 
 
@@ -245,13 +253,15 @@ def _rests(task: Task, routed: Routed, found: Proposed) -> bool:
     return asked_here and routed.topic is not Topic.APPLY and isinstance(found.proposal, Diff)
 
 
-def _with_left(summary: str, routed: Routed, lang: Lang) -> str:
-    """Return the summary with what is not taken up before it, where a long list cannot hide it."""
+def _with_taken(summary: str, routed: Routed, lang: Lang) -> str:
+    """Return the summary after what is and is not taken up, where a long list cannot hide it."""
+    if meant := routed.intent.params.revises:
+        summary = f"{say(proposal_replies.REVISE_TAKEN, lang, task=meant)}\n{summary}".strip()
     if not routed.left:
         return summary
     # Secrets first: the beginning of one is not recognised any more.
     taken, left = (one_line(redact(text), _QUOTED_BYTES) for text in (routed.taken, routed.left))
-    return f"{say(replies.LEFT_OVER, lang, taken=taken, left=left)}\n{summary}"
+    return f"{say(replies.LEFT_OVER, lang, taken=taken, left=left)}\n{summary}".strip()
 
 
 def _intent(task: Task) -> TaskIntent:

@@ -28,6 +28,7 @@ class Configured:
         is_asked: Whether it is the one that is asked.
         key: Where its key lies: ``file``, ``keyring:…``, ``away`` (cannot be reached now),
             ``broken``; None without one.
+        needs_key: Whether it is of no use without one.
         price_input: Of a million tokens that are read, in ``currency``; None where not told.
         price_output: Of a million tokens that are written.
     """
@@ -37,6 +38,7 @@ class Configured:
     provided: str
     is_asked: bool
     key: str | None
+    needs_key: bool
     price_input: float | None
     price_output: float | None
     currency: str
@@ -135,6 +137,7 @@ class Models:
             provided=self._prepared[name].provided,
             is_asked=name == self._asked,
             key=key,
+            needs_key=self._prepared[name].needs_key,
             price_input=settings.price_input,
             price_output=settings.price_output,
             currency=settings.currency,

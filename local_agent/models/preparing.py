@@ -45,12 +45,14 @@ class Prepared:
     Attributes:
         provided: What its provider calls it, or its program.
         build: Makes its backend.
+        needs_key: Whether it is of no use without one, as far as the settings tell.
         whole: It works in a tree of files (`local_agent.proposers.coding.Chosen`).
         redacted: It reads that tree by itself.
     """
 
     provided: str
     build: Callable[[], Backend]
+    needs_key: bool
     whole: bool = False
     redacted: bool = False
 
@@ -84,7 +86,8 @@ def _http(name: str, settings: ModelSettings, key: Callable[[], str | None]) -> 
         json_mode=settings.json_mode,
         stream=settings.stream,
     )
-    return Prepared(model.model, lambda: HttpBackend(model, key=key))
+    needs_key = not model.is_local
+    return Prepared(model.model, lambda: HttpBackend(model, key=key), needs_key=needs_key)
 
 
 def _codex(
@@ -107,7 +110,12 @@ def _codex(
     def build(read: str | None) -> Backend:
         return CodexBackend(replace(model, key=read), surroundings)
 
-    return Prepared(model.model, lambda: KeyedBackend(name, key=key, build=build), whole=True)
+    return Prepared(
+        model.model,
+        lambda: KeyedBackend(name, key=key, build=build),
+        needs_key=not model.is_local,
+        whole=True,
+    )
 
 
 def _acp(
@@ -128,4 +136,5 @@ def _acp(
         contain, workspaces = around.contain, around.workspaces
         return AcpBackend(model, key=key, contain=contain, workspaces=workspaces)
 
-    return Prepared(model.program.name, build, whole=True, redacted=True)
+    needs_key = settings.key_variable is not None
+    return Prepared(model.program.name, build, needs_key=needs_key, whole=True, redacted=True)

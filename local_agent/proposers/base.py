@@ -11,7 +11,13 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
 from common.model.intent import TaskIntent
-from common.model.proposal import Answer, ExecutionRequirement, NoRequirement, Proposal
+from common.model.proposal import (
+    Answer,
+    ExecutionRequirement,
+    NoRequirement,
+    Proposal,
+    Speech,
+)
 from common.sentences import Lang, Sentence, say
 from local_agent.proposers.model import Emit, ModelEvent
 from local_agent.workspace.registry import Workspace
@@ -146,6 +152,8 @@ class Proposed:
     Attributes:
         summary: For the chat: paths and counts, never content.
         details: For this machine's own faces.
+        own: Of the summary what is ours, without the rows of files; None where all of it is.
+        speech: What a model said, apart from our words; None where none spoke.
         not_done: It only says why nothing of what was asked is done.
         revises: Short ID of the task whose proposal it makes anew.
         version: Its number among those versions, from 1.
@@ -156,6 +164,8 @@ class Proposed:
     summary: str
     requires: ExecutionRequirement = field(default_factory=NoRequirement)
     details: str | None = None
+    own: str | None = None
+    speech: Speech | None = None
     not_done: bool = False
     revises: str | None = None
     version: int = 1

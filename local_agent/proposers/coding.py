@@ -16,7 +16,7 @@ from typing import Final, Protocol
 from common.diff.parse import parse_diff
 from common.errors import InputError
 from common.model.intent import TaskKind
-from common.model.proposal import Answer, LocalApproval, Plan
+from common.model.proposal import Answer, LocalApproval, Plan, Speech
 from common.sentences import Lang, explain, say
 from common.text import clip_bytes, one_line, reveal
 from local_agent import proposal_replies as words
@@ -24,7 +24,7 @@ from local_agent import replies
 from local_agent.error_texts import ERRORS
 from local_agent.errors import RefusedError
 from local_agent.proposers.base import Asked, Piece, Proposed, Proposer, nothing
-from local_agent.proposers.diffs import diff_proposal, told
+from local_agent.proposers.diffs import diff_proposal, headline, told
 from local_agent.proposers.model import Backend, Refusal, Reply, Scratch, Turn
 from local_agent.proposers.prompt import Job, instructions, prompt
 from local_agent.proposers.review import ReviewProposer, summed_up, to_show
@@ -158,7 +158,8 @@ class CodingProposer:
             return said
         text = f"{looked.head}\n{said.summary}"
         details = "\n".join([looked.head, *looked.notes, said.details or ""])
-        return replace(said, proposal=Answer(text=text), summary=text, details=details)
+        answered = replace(said, proposal=Answer(text=text), summary=text, details=details)
+        return replace(answered, own="\n".join([looked.head, *looked.notes]))
 
     async def _answer(self, asked: Asked, chosen: Chosen, job: Job) -> Reply:
         pieces = asked.context.pieces if asked.context else ()
@@ -204,14 +205,15 @@ class CodingProposer:
     ) -> Proposed:
         model = await asyncio.to_thread(parse_diff, diff)
         name = await asyncio.to_thread(self._keep, diff)
-        summary = [told(model, workspace.name, asked.lang)]
-        if reply.refused:
-            summary.append(say(words.NOT_TAKEN_CHAT, asked.lang, count=len(reply.refused)))
+        summary = told(model, workspace.name, asked.lang)
+        left_out = _left_out(reply, asked.lang)
         return Proposed(
             diff_proposal(name, diff, model),
-            "\n".join(summary),
+            "\n".join([summary, *left_out]),
             LocalApproval(action="apply_diff"),
-            details="\n".join([summary[0], *_said(reply, chosen, asked.lang)]),
+            details="\n".join([summary, *_said(reply, chosen, asked.lang)]),
+            own="\n".join([headline(model, workspace.name, asked.lang), *left_out]),
+            speech=_speech(reply, chosen, asked.lang),
         )
 
 
@@ -256,7 +258,8 @@ def _in_words(asked: Asked, chosen: Chosen, reply: Reply) -> Proposed:
     kind = Plan if asked.topic == "plan" else Answer
     # Else it could speak as we do: "T-7K3F was approved" (R25).
     head = say(words.MODEL_SAYS, asked.lang, model=chosen.backend.name)
-    return Proposed(kind(text=text), f"{head}\n{text}", details=details)
+    speech = _speech(reply, chosen, asked.lang)
+    return Proposed(kind(text=text), f"{head}\n{text}", details=details, own="", speech=speech)
 
 
 def _unchanged(asked: Asked, chosen: Chosen, job: Job, reply: Reply) -> Proposed:
@@ -266,10 +269,21 @@ def _unchanged(asked: Asked, chosen: Chosen, job: Job, reply: Reply) -> Proposed
     head = say(words.NO_EDITS, asked.lang, model=name)
     text = _words_of(reply) or say(words.NOTHING_SAID, asked.lang, model=name)
     details = "\n".join([head, *_said(reply, chosen, asked.lang)[1:]])
-    summary = [head, text]
-    if reply.refused:
-        summary.insert(0, say(words.NOT_TAKEN_CHAT, asked.lang, count=len(reply.refused)))
-    return Proposed(Plan(text=text), "\n".join(summary), details=details, not_done=True)
+    left_out = _left_out(reply, asked.lang)
+    return Proposed(
+        Plan(text=text),
+        "\n".join([*left_out, head, text]),
+        details=details,
+        own="\n".join(left_out),
+        speech=_speech(reply, chosen, asked.lang).model_copy(update={"no_edits": True}),
+        not_done=True,
+    )
+
+
+def _left_out(reply: Reply, lang: Lang) -> list[str]:
+    """Return that edits were left out, for the chat; nothing where none were."""
+    count = len(reply.refused)
+    return [say(words.NOT_TAKEN_CHAT, lang, count=count)] if count else []
 
 
 def _words_of(reply: Reply) -> str:
@@ -277,20 +291,25 @@ def _words_of(reply: Reply) -> str:
     return reveal(clip_bytes(reply.text, MAX_SAID_BYTES)).strip()
 
 
+def _speech(reply: Reply, chosen: Chosen, lang: Lang) -> Speech:
+    """Return all that a model said, apart from our words (R25)."""
+    return Speech(
+        model=chosen.backend.name,
+        text=_words_of(reply),
+        not_taken=tuple(_refused(one, lang) for one in reply.refused) or None,
+        commands=tuple(one_line(one.command, _COMMAND_BYTES) for one in reply.commands) or None,
+    )
+
+
 def _said(reply: Reply, chosen: Chosen, lang: Lang) -> list[str]:
-    """Return all that a model said, as its own words (R25)."""
-    name = chosen.backend.name
-    text = _words_of(reply)
-    if text:
-        lines = [say(words.MODEL_SAYS, lang, model=name), text]
-    else:
-        lines = [say(words.NOTHING_SAID, lang, model=name)]
-    if reply.refused:
-        lines.append(say(words.NOT_TAKEN, lang, count=len(reply.refused)))
-        lines += [_refused(one, lang) for one in reply.refused]
-    if reply.commands:
-        lines.append(say(words.SUGGESTED, lang))
-        lines += [f"  {one_line(one.command, _COMMAND_BYTES)}" for one in reply.commands]
+    """Return the same as text, after sentences of ours."""
+    said = _speech(reply, chosen, lang)
+    head = words.MODEL_SAYS if said.text else words.NOTHING_SAID
+    lines = [say(head, lang, model=said.model), *([said.text] if said.text else ())]
+    if said.not_taken:
+        lines += [say(words.NOT_TAKEN, lang, count=len(said.not_taken)), *said.not_taken]
+    if said.commands:
+        lines += [say(words.SUGGESTED, lang), *(f"  {one}" for one in said.commands)]
     return lines
 
 

@@ -27,22 +27,25 @@ def diff_proposal(name: str, diff: bytes, model: DiffModel) -> Diff:
     )
 
 
-def told(model: DiffModel, workspace: str, lang: Lang) -> str:
-    """Return what a diff would change, for the chat: paths and counts, bounded."""
+def headline(model: DiffModel, workspace: str, lang: Lang) -> str:
+    """Return what a diff would change in one line."""
     added, removed = sum(f.added for f in model.files), sum(f.removed for f in model.files)
-    count = len(model.files)
-    head = say(
+    return say(
         change_replies.WOULD_APPLY,
         lang,
         workspace=workspace,
-        count=count,
+        count=len(model.files),
         added=added,
         removed=removed,
     )
+
+
+def told(model: DiffModel, workspace: str, lang: Lang) -> str:
+    """Return what a diff would change, for the chat: paths and counts, bounded."""
     rows = [
         say(change_replies.FILE_ROW, lang, path=file.path, added=file.added, removed=file.removed)
         for file in model.files[:CHAT_ROWS]
     ]
-    if (rest := count - CHAT_ROWS) > 0:
+    if (rest := len(model.files) - CHAT_ROWS) > 0:
         rows.append(say(replies.MORE_FILES, lang, count=rest))
-    return "\n".join([head, *rows])
+    return "\n".join([headline(model, workspace, lang), *rows])

@@ -20,6 +20,7 @@ from local_agent.workspace.registry import Workspace
 
 SHOWN_BYTES: Final = 300
 BEYOND_BYTES: Final = 120
+_NAMED_BYTES: Final = 400
 MAX_TOLD: Final = 3  # project files that are said to have been ignored
 
 ReadLine = Callable[[str], tuple[str, ...] | None]
@@ -123,6 +124,7 @@ class RunProposer:
             workspace,
             shlex.join(recipe.argv),
             say(words.REASON_INFERRED, asked.lang, **facts),
+            recipe,
         )
         said = [made.summary, say(words.INFERRED, asked.lang, **facts)]
         if wish.only and not found.narrowed and not beyond:
@@ -130,7 +132,14 @@ class RunProposer:
             said.append(say(words.PART_NOT_TAKEN, asked.lang, part=part, goal=goal))
         return replace(made, summary="\n".join([*said, *_ignored(asked, found)]))
 
-    def _command(self, asked: Asked, workspace: Workspace, cmd: str, reason: str) -> Proposed:
+    def _command(
+        self,
+        asked: Asked,
+        workspace: Workspace,
+        cmd: str,
+        reason: str,
+        recipe: Recipe | None = None,
+    ) -> Proposed:
         argv = self._read_line(cmd)
         shown = _shortened(cmd, SHOWN_BYTES)
         would = replies.WOULD_CHECK if asked.on_copy else replies.WOULD_RUN
@@ -141,7 +150,13 @@ class RunProposer:
         if asked.reads_on:
             said.append(say(replies.AS_WRITTEN, asked.lang))
         return Proposed(
-            CommandProposal(cmd=cmd, argv=argv, reason=reason),
+            CommandProposal(
+                cmd=cmd,
+                argv=argv,
+                reason=reason,
+                named_by=one_line(recipe.because, _NAMED_BYTES) if recipe else None,
+                named_as=one_line(recipe.what, _NAMED_BYTES) if recipe else None,
+            ),
             "\n".join(said),
             LocalApproval(action="run_command"),
         )

@@ -15,7 +15,7 @@ import asyncio
 import contextlib
 import sqlite3
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Collection, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
@@ -229,9 +229,9 @@ class Scratches:
         """Remove what a kill left behind, and trees that were not used for seven days."""
         await asyncio.to_thread(self._pool.tidy)
 
-    async def clear(self) -> None:
-        """Remove all that is not lent."""
-        await asyncio.to_thread(self._pool.tidy, whole=True)
+    async def keep_only(self, workspaces: Collection[Path]) -> None:
+        """Remove the trees of all workspaces but these, by their roots."""
+        await asyncio.to_thread(self._pool.keep_only, workspaces)
 
 
 async def _closed(taking: asyncio.Task[ScratchCopy], closing: contextlib.ExitStack) -> None:

@@ -1,6 +1,6 @@
 """Where scratch copies lie, who has which, and how long one that nobody uses is kept.
 
-    STATE/scratch/WORKSPACE/0, 1     trees that are kept, two for each workspace
+    STATE/scratch/WORKSPACE/0, 1     trees that are kept, two for each open workspace
     STATE/scratch/once-*             copies that go away after use
 
 A kept tree is used by one task at a time.  It is marked as lent before anything in it changes, so
@@ -15,7 +15,7 @@ import os
 import secrets
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -59,6 +59,7 @@ class ScratchPool:
         self._lock = threading.Lock()
         self._lent: set[Path] = set()
         self._checked: set[Path] = set()
+        self._unwanted: set[Path] = set()
 
     def now_ns(self) -> int:
         """Return the moment, in nanoseconds since 1970."""
@@ -115,6 +116,7 @@ class ScratchPool:
         try:
             kept = not slot.folder.name.startswith(_ONCE) and self._is_mended(slot)
             slot.close()
+            kept = kept and slot.folder not in self._unwanted
             if kept:
                 now = self._clock.now().wall_s
                 os.utime(slot.folder, (now, now))
@@ -125,29 +127,30 @@ class ScratchPool:
         except OSError:
             self._checked.discard(slot.folder)
         finally:
+            self._unwanted.discard(slot.folder)
             self._let_go(slot.folder)
 
-    def tidy(self, *, whole: bool = False) -> None:
-        """Remove what a kill left behind, and what was not used for seven days.
-
-        Args:
-            whole: Remove all that nobody has.
-        """
+    def tidy(self) -> None:
+        """Remove what a kill left behind, and what was not used for seven days."""
         oldest = self._clock.now().wall_s - KEPT_SECONDS
         for place in self._places():
-            with self._lock:
-                if place in self._lent:
-                    continue
-                self._lent.add(place)
-            try:
-                is_old = place.stat().st_mtime < oldest
-                if whole or is_old or place.name.startswith(_ONCE):
-                    self._checked.discard(place)
-                    remove_folder(place)
-            except OSError:
-                continue  # the next time
-            finally:
-                self._let_go(place)
+            with contextlib.suppress(OSError):  # the next time
+                if place.name.startswith(_ONCE) or place.stat().st_mtime < oldest:
+                    self._remove(place)
+
+    def keep_only(self, workspaces: Collection[Path]) -> None:
+        """Remove the trees of all other workspaces; one that is lent goes when it is given back.
+
+        Args:
+            workspaces: The roots of those that are open.
+        """
+        kept = {name for root in workspaces for name in _names(root)}
+        for place in self._places():
+            if place.name.startswith(_ONCE) or place.parent.name in kept:
+                continue
+            with contextlib.suppress(OSError):  # the next time
+                self._remove(place, or_later=True)
+                place.parent.rmdir()
 
     # --- places ---
 
@@ -160,9 +163,22 @@ class ScratchPool:
             else:
                 yield from sorted(folder.iterdir())
 
+    def _remove(self, place: Path, *, or_later: bool = False) -> None:
+        """Remove what nobody has; with ``or_later`` what somebody has goes after them."""
+        with self._lock:
+            if place in self._lent:
+                self._unwanted |= {place} if or_later else set()
+                return
+            self._lent.add(place)
+        try:
+            self._checked.discard(place)
+            remove_folder(place)
+        finally:
+            self._let_go(place)
+
     def _claim(self, workspace: Workspace, *, redacted: bool) -> Path:
-        name = hashlib.sha256(os.fsencode(workspace.path)).hexdigest()[:16]
-        folder = self._folder / (f"{name}-redacted" if redacted else name)
+        plain, without_secrets = _names(workspace.path)
+        folder = self._folder / (without_secrets if redacted else plain)
         with self._lock:
             for number in range(KEPT):
                 place = folder / str(number)
@@ -220,3 +236,9 @@ class ScratchPool:
             slot.table.keep(lent=False)
             return True
         return False
+
+
+def _names(root: Path) -> tuple[str, str]:
+    """Return where the trees of a workspace lie: those with its secrets, those without."""
+    name = hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
+    return name, f"{name}-redacted"

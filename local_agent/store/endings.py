@@ -14,7 +14,7 @@ from common.sentences import LANGS, Words
 from common.text import clip_bytes
 
 _SAID_BYTES: Final = 2_000
-_NOTHING: Final[Mapping[str, Any]] = {"said": None, "run": None, "change": None, "sync": None}
+_NOTHING: Final[Mapping[str, Any]] = dict.fromkeys(("said", "run", "change", "sync", "replaced_by"))
 
 
 def write_ending(said: Words, did: Mapping[str, Any] | None = None) -> str:
@@ -22,7 +22,8 @@ def write_ending(said: Words, did: Mapping[str, Any] | None = None) -> str:
 
     Args:
         said: How it ended; what is the same in every language stands in the summary already.
-        did: What was done, under ``run``, ``change`` or ``sync``; None when nothing was.
+        did: What was done, under ``run``, ``change`` or ``sync``, or the short ID of the next
+            version under ``replaced_by``; None when nothing was.
     """
     whole = {lang: said(lang) for lang in LANGS}
     told = {lang: clip_bytes(text, _SAID_BYTES) for lang, text in whole.items()}
@@ -31,5 +32,5 @@ def write_ending(said: Words, did: Mapping[str, Any] | None = None) -> str:
 
 
 def read_ending(stored: str | None) -> dict[str, Any]:
-    """Return ``said``, ``run``, ``change`` and ``sync`` of a task, None where nothing was kept."""
+    """Return all that is kept of how a task ended; of what is not kept, None."""
     return dict(_NOTHING) | (json.loads(stored) if stored else {})

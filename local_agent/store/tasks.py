@@ -245,6 +245,28 @@ class Tasks:
         )
         return [_task(row) for row in rows]
 
+    def proposals(self, task: Task, *, since_ms: int, limit: int) -> Sequence[Task]:
+        """Return what was proposed to the same person in the same conversation, newest first.
+
+        What one person asks at a terminal, each by itself, is one conversation.
+        """
+        rows = self._db.all(
+            f"{_SELECT} WHERE proposal_json IS NOT NULL AND source = ? AND channel = ?"
+            " AND claimed_user = ? AND (thread_id = ? OR channel = 'terminal')"
+            " AND workspace IS ? AND created_at >= ? AND created_at <= ? AND task_id <> ?"
+            " ORDER BY created_at DESC, task_id DESC LIMIT ?",
+            task.source,
+            task.channel,
+            task.claimed_user,
+            task.thread_id,
+            task.workspace,
+            since_ms,
+            task.created_at,
+            task.task_id,
+            limit,
+        )
+        return [_task(row) for row in rows]
+
     def recent(self, *, limit: int = 50) -> Sequence[Task]:
         """Return the newest tasks, newest first."""
         rows = self._db.all(f"{_SELECT} ORDER BY created_at DESC, task_id DESC LIMIT ?", limit)

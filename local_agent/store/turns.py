@@ -1,12 +1,21 @@
-"""What models have used: one row for each turn, written when it ends, however it ended."""
+"""What models have used: one row for each turn, written when it begins and filled in at its end.
+
+So that a turn which a kill cuts off is in the account, too: what it used is then not known.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from local_agent.store.database import Database
+
+OK: Final = "ok"
+BEGUN: Final = "begun"
+CUT_OFF: Final = "cut-off"
+CANCELLED: Final = "cancelled"
+_NO_FAILURES: Final = (OK, BEGUN, CUT_OFF, CANCELLED)  # nothing that the model did
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,9 +24,9 @@ class StoredTurn:
 
     Attributes:
         model: What the person calls it in the settings.
-        at: When it ended, in milliseconds since the epoch.
+        at: When it ended, or began where its end is not known; in milliseconds since the epoch.
         calls: Requests that were made of the provider.
-        outcome: ``ok``, or the code of what went wrong.
+        outcome: ``ok``, ``begun``, ``cut-off``, ``cancelled``, or the code of what went wrong.
     """
 
     task_id: str
@@ -56,24 +65,34 @@ class Failed:
 
 
 class Turns:
-    """The account of all turns."""
+    """The account of all turns.
+
+    Args:
+        db: Opened by nobody else: a turn that has no end by now was cut off.
+    """
 
     def __init__(self, db: Database) -> None:
         self._db = db
+        self._db.run("UPDATE turns SET outcome = ? WHERE outcome = ?", CUT_OFF, BEGUN)
 
-    def add(self, turn: StoredTurn) -> None:
-        """Write a turn that has ended."""
-        self._db.run(
+    def begin(self, turn: StoredTurn) -> int:
+        """Write a turn and return its number, for its end."""
+        ((number,),) = self._db.all(
             "INSERT INTO turns (task_id, model, at, duration_ms, input_tokens, output_tokens,"
-            " calls, outcome) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            " calls, outcome) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING turn",
             turn.task_id,
             turn.model,
-            turn.at,
-            turn.duration_ms,
-            turn.input_tokens,
-            turn.output_tokens,
-            turn.calls,
-            turn.outcome,
+            *_measured(turn),
+        )
+        return int(number)
+
+    def end(self, number: int, turn: StoredTurn) -> None:
+        """Write how a turn ended and what it used."""
+        self._db.run(
+            "UPDATE turns SET at = ?, duration_ms = ?, input_tokens = ?, output_tokens = ?,"
+            " calls = ?, outcome = ? WHERE turn = ?",
+            *_measured(turn),
+            number,
         )
 
     def of_task(self, task_id: str) -> Sequence[StoredTurn]:
@@ -88,8 +107,9 @@ class Turns:
     def used_since(self, at_ms: int) -> Sequence[Used]:
         """Return what each model has used since then, by name."""
         rows = self._db.all(
-            "SELECT model, count(*), sum(outcome <> 'ok'), sum(input_tokens), sum(output_tokens)"
-            " FROM turns WHERE at >= ? GROUP BY model ORDER BY model",
+            "SELECT model, count(*), sum(outcome NOT IN (?, ?, ?, ?)), sum(input_tokens),"
+            " sum(output_tokens) FROM turns WHERE at >= ? GROUP BY model ORDER BY model",
+            *_NO_FAILURES,
             at_ms,
         )
         return [Used(str(row[0]), *map(int, row[1:])) for row in rows]
@@ -98,10 +118,16 @@ class Turns:
         """Return the last failure of each model since then, by name."""
         rows = self._db.all(
             "SELECT model, at, outcome FROM turns WHERE turn IN (SELECT max(turn) FROM turns"
-            " WHERE outcome <> 'ok' AND at >= ? GROUP BY model) ORDER BY model",
+            " WHERE outcome NOT IN (?, ?, ?, ?) AND at >= ? GROUP BY model) ORDER BY model",
+            *_NO_FAILURES,
             at_ms,
         )
         return [Failed(str(model), int(at), str(outcome)) for model, at, outcome in rows]
+
+
+def _measured(turn: StoredTurn) -> tuple[int | str, ...]:
+    used = (turn.duration_ms, turn.input_tokens, turn.output_tokens, turn.calls)
+    return (turn.at, *used, turn.outcome)
 
 
 def _turn(row: tuple[Any, ...]) -> StoredTurn:

@@ -114,7 +114,7 @@ class Seen:
 
     def focus(self) -> None:
         """Give the window the focus, as the window manager does."""
-        self.screen.do("windowactivate", "--sync", self.window)
+        self.screen.focus(self.window)
         self.focused_at = time.monotonic()
 
     def keys_count(self) -> bool:
@@ -237,7 +237,7 @@ def test_reject_has_the_first_focus_and_rejects(screen: Screen) -> None:
 @pytest.mark.requirement("R28")
 def test_the_window_leaves_the_focus_to_whoever_is_typing(screen: Screen) -> None:
     other = another(screen, "200x100+0+0")
-    until(lambda: screen.do("getactivewindow", check=False) == other)
+    until(lambda: screen.has_focus(other))
     typed = screen.processes[-1].stdout
     assert typed is not None
     seen = put_up(screen)
@@ -284,7 +284,7 @@ def test_a_click_where_a_window_has_just_gone_away_does_nothing(screen: Screen) 
     seen = put_up(screen)
     until(seen.awake)
     cover = another(screen, f"{seen.width}x{seen.height}+{seen.left}+{seen.top}")
-    screen.do("windowactivate", "--sync", cover)
+    screen.focus(cover)
     seen.over("approve")
     screen.do("windowkill", cover, "click", "1")
     until(seen.awake)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import pty
@@ -18,6 +19,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
+
+from common.sentences import say
+from local_agent.cli import words
 
 T = TypeVar("T")
 ROOT = Path(__file__).parents[2]
@@ -221,6 +225,20 @@ def test_it_stops_on_sigterm_and_leaves_nothing_behind(machine: Machine) -> None
     machine.run("status", code=3)
 
 
+def test_nothing_is_kept_of_folders_that_are_no_longer_open(machine: Machine) -> None:
+    kept = machine.root / "cb" / "state" / "scratch"
+    left = kept / ("0" * 16) / "0"
+    left.mkdir(parents=True)
+    open_still = kept / hashlib.sha256(os.fsencode(machine.workspace)).hexdigest()[:16] / "0"
+    open_still.mkdir(parents=True)
+    machine.end(signal.SIGTERM)
+    machine.start()
+    assert not left.parent.exists()
+    assert open_still.exists()
+    machine.run("workspace", "remove", "shop")
+    assert not open_still.exists()
+
+
 def test_a_second_agent_is_refused_in_one_line(machine: Machine) -> None:
     assert machine.run("agent", code=2).count("\n") == 1
     assert machine.answers()
@@ -234,3 +252,14 @@ def test_everything_it_keeps_is_private(machine: Machine) -> None:
         path for path in [home, *home.rglob("*")] if path.lstat().st_mode & 0o077 and path != home
     ]
     assert open_to_others == []
+
+
+def test_the_line_that_says_ready_names_the_model_that_is_asked(machine: Machine) -> None:
+    eventually(lambda: words.READY_NO_MODEL.en in machine.log())
+    machine.end(signal.SIGTERM)
+    settings = machine.root / "cb" / "config" / "agent.toml"
+    address = "http://127.0.0.1:9/v1"
+    table = f'[models.near]\nkind = "http"\nmodel = "m"\nbase_url = "{address}"\n'
+    settings.write_text(table, encoding="utf-8")
+    machine.start()
+    eventually(lambda: say(words.READY_MODEL, "en", name="near") in machine.log())

@@ -15,6 +15,7 @@ from common.text import one_line
 from local_agent.approval.dialogs import change_words
 from local_agent.approval.dialogs.layout import ENDLESS, INDENT, Layout
 from local_agent.approval.dialogs.question import LeftOut, Question
+from local_agent.approval.dialogs.said_part import said_part
 
 _EXECUTABLE: Final = "100755"
 _STYLES: Final[Mapping[RowKind, str]] = {
@@ -31,7 +32,9 @@ _MARK: Final = "        ! "
 
 
 def change_part(question: Question, layout: Layout) -> Iterator[str]:
-    """Give the files that change, then the whole diff."""
+    """Give what the model says of it, the files that change, then the whole diff."""
+    said = list(said_part(question, layout))
+    yield from [*said, ""] if said else ()
     yield from file_list(question, layout)
     yield ""
     yield from diff_lines(question, layout)

@@ -12,14 +12,18 @@ from local_agent.approval.dialogs import change_words, words
 MIN_WIDTH: Final = 50
 MAX_WIDTH: Final = 100
 INDENT: Final = "  "
+QUOTED: Final = "quoted"  # the style of words that are not ours
 ENDLESS: Final = 1 << 30  # cells: marked, and broken into lines by whoever asked
 
 _LABEL_CELLS: Final = 13
+_BAR: Final = "│ "
 _LABELS: Final = (
     words.MACHINE,
     words.WORKSPACE,
     words.ASKED_BY,
     words.REQUEST,
+    words.SAID,
+    words.NAMED,
     words.RECIPIENT,
     words.BASED_ON,
     words.ANSWER,
@@ -81,15 +85,18 @@ class Layout:
 
         Args:
             label: What they are.
-            values: One or more, each beginning on a line of its own.
+            values: One or more, each beginning on a line of its own; what is ``QUOTED`` stands
+                behind a bar, all of it.
             whole: They are kept to the character, not broken at blanks.
         """
         head = self.label(label)
         for style, value in values:
+            bar, colour = (_BAR, "") if style == QUOTED else ("", style)
+            room = self._room - cells(bar)
             marked = "\n".join(exact(value, width=ENDLESS)) if not whole else value
-            lines = exact(value, width=self._room) if whole else wrap(marked, self._room)
+            lines = exact(value, width=room) if whole else wrap(marked, room)
             for line in lines:
-                yield self.ink("dim", head) + self.ink(style, line)
+                yield self.ink("dim", head + bar) + self.ink(colour, line)
                 head = " " * cells(head)
 
     def numbered(self, parts: Sequence[str], first: int) -> Iterator[str]:

@@ -51,6 +51,34 @@ class LeftOut:
 
 
 @dataclass(frozen=True, slots=True)
+class Said:
+    """What a model said of its change: its words, which explain and decide nothing.
+
+    Attributes:
+        model: What the person calls it.
+        text: Line by line.
+        cut: More of it was said.
+    """
+
+    model: str
+    text: str
+    cut: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """Where a command came from that no person named; the agent's word.
+
+    Attributes:
+        file: The project file that names it.
+        what: What in that file.
+    """
+
+    file: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """One pending approval as a person must see it.
 
@@ -67,6 +95,8 @@ class Question:
         check: How the change did on a copy; None where it was not tried out.
         left_out: What the agent says was left out; None where it is the whole change.
         answer: What would be told the chat; None where nothing is released.
+        said: What the model said of its change; None where none did.
+        named: Where the command came from; None where a person named or set it.
     """
 
     seal: sealing.Seal
@@ -81,6 +111,8 @@ class Question:
     check: Check | None = None
     left_out: LeftOut | None = None
     answer: str | None = None
+    said: Said | None = None
+    named: Named | None = None
 
     @property
     def code(self) -> str:
@@ -131,6 +163,8 @@ def read_question(shown: Mapping[str, Any], *, diff: bytes | None = None) -> Que
         state = shown["state"]
         check = Check(**shown["check"]) if shown.get("check") is not None else None
         left = LeftOut(**shown["left_out"]) if shown.get("left_out") is not None else None
+        said = Said(**shown["said"]) if shown.get("said") is not None else None
+        named = Named(**shown["named"]) if shown.get("named") is not None else None
         answer = str(shown["answer"]) if shown.get("answer") is not None else None
     except (KeyError, AttributeError, UnicodeEncodeError, TypeError):
         raise RemoteProtocolError("control.malformed") from None
@@ -149,6 +183,8 @@ def read_question(shown: Mapping[str, Any], *, diff: bytes | None = None) -> Que
         check=check,
         left_out=left,
         answer=_sealed_answer(seal, answer),
+        said=said,
+        named=named,
         **texts,
     )
 

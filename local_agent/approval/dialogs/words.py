@@ -48,6 +48,20 @@ ASKED_CHECK: Final = Sentence(
 REQUEST: Final = Sentence(en="Request", zh="请求原文")
 CHANNELS: Final = {"wecom_app": Sentence(en="WeCom", zh="企业微信")}
 
+SAID: Final = Sentence(en="Model says", zh="模型说明")
+SAID_BY: Final = Sentence(
+    en="{model} in its own words: not checked, and no part of what you approve",
+    zh="{model} 的原话：未经核实，不属于批准内容",
+)
+SAID_CUT: Final = Sentence(
+    en="… cut here; all of it: codexbridge show {task} --json",
+    zh="……此处截断；全文：codexbridge show {task} --json",
+)
+NAMED: Final = Sentence(en="Taken from", zh="取自")
+NAMED_BY: Final = Sentence(
+    en="{file} ({what}); no command was named", zh="{file}（{what}）；请求未指定命令"
+)
+
 RECIPIENT: Final = Sentence(en="Would go to", zh="将发给")
 RECIPIENT_IS: Final = Sentence(
     en="“{user}”, so the gateway claims, in {channel}; the gateway and whoever else is in that "

@@ -41,9 +41,15 @@ class CodexModel:
         """Refuse an address that may not be dialled."""
         self.address()
 
+    @property
+    def is_local(self) -> bool:
+        """Whether it is dialled on this machine, as of an `HttpModel`."""
+        return self._behind.is_local
+
     def address(self) -> str:
         """Return the address that codex dials; the same ones are allowed as of an `HttpModel`."""
-        behind = HttpModel(
-            name=self.name, model=self.model, base_url=self.base_url, api="responses"
-        )
-        return behind.address("").removesuffix("/")
+        return self._behind.address("").removesuffix("/")
+
+    @property
+    def _behind(self) -> HttpModel:
+        return HttpModel(name=self.name, model=self.model, base_url=self.base_url, api="responses")

@@ -108,7 +108,8 @@ class HttpBackend:
         try:
             return await _make(first.text, turn.scratch, first.usage)
         except InputError as error:
-            more = correction(first.text, error, nonce=token_hex(8))
+            fault = error
+        more = await asyncio.to_thread(correction, first.text, fault, nonce=token_hex(8))
         question = replace(question, messages=(*question.messages, *more))
         second = await self._asking.ask(question, _alive(emit), until=until)
         try:

@@ -65,6 +65,11 @@ class HttpModel:
         if parts.scheme.lower() == "http" and not _is_this_machine(parts.hostname or ""):
             raise ConfigError("models.base-url", name=self.name, why="insecure")
 
+    @property
+    def is_local(self) -> bool:
+        """Whether it is dialled on this machine, where no provider asks for a key."""
+        return _is_this_machine(urlsplit(self.base_url).hostname or "")
+
     def address(self, path: str) -> str:
         """Return the address of one function, such as ``responses``.
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from common import strict_json
 from common.errors import InputError, RemoteProtocolError
+from common.redact import redact
 from common.sentences import explain
 from common.text import clip_bytes
 from local_agent.error_texts import ERRORS
@@ -60,14 +61,17 @@ def reply_text(edits: Edits) -> str:
 def correction(answer: str, error: InputError, *, nonce: str) -> tuple[Message, Message]:
     """Return what is added to the conversation when an answer cannot be used.
 
+    What a model wrote itself may hold secrets all the same, such as of a file that it made up or
+    remembered: it goes out as everything else does.
+
     Args:
-        answer: The answer.
+        answer: The answer; to look through a long one takes a moment.
         error: Why not.
         nonce: Marks what is data; random, and new for every message.
     """
-    problem = explain(error, ERRORS, "en")
+    problem = redact(explain(error, ERRORS, "en"))
     return (
-        Message("assistant", clip_bytes(answer, MAX_REPEATED_BYTES)),
+        Message("assistant", clip_bytes(redact(answer), MAX_REPEATED_BYTES)),
         Message(
             "user",
             "Your answer cannot be used, and nothing of it was done. What is wrong with it, as "

@@ -70,8 +70,11 @@ def test_the_server_refuses_to_start_without_what_keeps_it_safe(missing: str) ->
     assert caught.value.facts["how"] == f"CODEXBRIDGE_GATEWAY__WECOM__{name.upper()}"
 
 
-def test_complete_settings_can_serve() -> None:
+def test_complete_settings_can_serve_and_none_cannot() -> None:
     check_servable(load(dict(APP), **SECRETS))
+    with pytest.raises(ConfigError) as caught:
+        check_servable(load())
+    assert caught.value.code == "config.missing"
 
 
 @pytest.mark.requirement("R15")

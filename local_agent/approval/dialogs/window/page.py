@@ -24,6 +24,7 @@ from local_agent.approval.dialogs.frame import consequences, title_of, who
 from local_agent.approval.dialogs.layout import ENDLESS, Layout, Styled
 from local_agent.approval.dialogs.question import Question
 from local_agent.approval.dialogs.release_part import release_part
+from local_agent.approval.dialogs.said_part import said_part
 from local_agent.approval.dialogs.sync_part import sync_part
 
 MAX_MARKS: Final = 6  # flags named at the side; the others stand in the diff, set off
@@ -221,7 +222,7 @@ def _of_action(
         case "undo":
             rows = _without(_kept(undo_part(bare, sheet), sheet), _OF_FILES, sheet)
             return (), (*rows, _whole(question, sheet))
-    return (), (_whole(question, sheet),)
+    return (), (_whole(question, sheet), *_kept(said_part(bare, sheet), sheet))
 
 
 def _whole(question: Question, sheet: Sheet) -> Row:

@@ -10,6 +10,7 @@ from tkinter import ttk
 from typing import Final
 
 from common.text import has_cjk
+from local_agent.approval.dialogs.layout import QUOTED
 from local_agent.approval.dialogs.window.look import Look
 from local_agent.approval.dialogs.window.page import Lines, Row
 
@@ -102,6 +103,8 @@ class Pane(tk.Frame):
         tag("label", font=look.font(12), foreground=palette.dim, spacing1=look.px(8))
         tag("number", font=look.font(13, mono=True), foreground=palette.dim)
         tag("exact", font=look.font(14, mono=True), lmargin2=look.px(48), spacing1=look.px(3))
+        edge = look.px(12)
+        tag(QUOTED, lmargin1=side + edge, lmargin2=side + edge, background=palette.hunk)
         tag("bold", font=look.font(13, bold=True))
         tag("dim", foreground=palette.dim)
         tag("red", foreground=palette.red)
@@ -137,7 +140,7 @@ def _pieces(fact: Row | Lines) -> Iterator[Piece]:
         for style, value in fact.values:
             tags = ("fact", style, "chinese") if has_cjk(value) else ("fact", style)
             yield from marked(value, *tags)
-            yield "\n", "fact"
+            yield "\n", tags if style == QUOTED else "fact"
         return
     digits = len(str(fact.first + len(fact.parts) - 1))
     for number, part in enumerate(fact.parts, start=fact.first):

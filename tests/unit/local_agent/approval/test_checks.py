@@ -28,10 +28,15 @@ def prepared(clock: ManualClock) -> tuple[Checks, StoredApproval]:
     return Checks(deadlines, Limits(wrong_codes=2, pause_s=5)), stored
 
 
-def test_what_waits_and_was_shown_passes(clock: ManualClock) -> None:
+def test_what_waits_and_was_shown_passes_and_is_no_try_that_failed(clock: ManualClock) -> None:
     checks, stored = prepared(clock)
-    checks.waits(stored, stored.digest, clock.now())
-    checks.typed(stored, short_code(stored.digest), clock.now(), by="terminal")
+    for _ in range(3):
+        checks.waits(stored, stored.digest, clock.now())
+        checks.typed(stored, short_code(stored.digest), clock.now(), by="terminal")
+    with pytest.raises(InputError) as caught:
+        checks.typed(stored, "0000", clock.now(), by="terminal")
+    assert caught.value.code == "approval.code-mismatch"
+    assert not isinstance(caught.value, PausedError)
 
 
 @pytest.mark.requirement("R29")

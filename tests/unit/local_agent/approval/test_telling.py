@@ -14,12 +14,18 @@ from common.diff.parse import parse_diff
 from common.diff.patching import select
 from common.diff.render import render
 from common.errors import StateError
+from common.model.proposal import CommandProposal
 from common.model.state import Reason, TaskState, final_of
 from common.seal_payloads import change_payload, read_changes
-from local_agent.approval.dialogs.question import LeftOut, read_question
+from local_agent.approval.dialogs.question import LeftOut, Named, read_question
 from local_agent.approval.gate import Gate
 from local_agent.approval.records import PendingApproval
-from local_agent.approval.telling import MAX_LEFT_OUT, Teller
+from local_agent.approval.telling import (
+    MAX_LEFT_OUT,
+    MAX_SAID_BYTES,
+    MAX_SAID_LINES,
+    Teller,
+)
 from local_agent.safety.risk import Circumstances
 from local_agent.store.runner import JournalThread
 from tests import windows
@@ -147,3 +153,65 @@ async def test_what_a_change_was_narrowed_from_is_told(
     told = await teller.tell(narrowed.approval_id)
     assert told["left_out"] == {"count": len(left), "paths": left[:MAX_LEFT_OUT]}
     assert read_question(told, diff=render(model)).left_out == LeftOut(**told["left_out"])
+
+
+async def proposed(db: JournalThread, result: dict[str, object]) -> None:
+    """Write what was proposed for the task."""
+    task = await db.run(db.journal.tasks.get, "task-1")
+    stored = json.dumps(result, ensure_ascii=False)
+    step = Step(expected=task.state, state=TaskState.EXECUTING, proposal_json=stored)
+    await db.run(db.journal.tasks.change, step)
+
+
+async def a_change_waits(gate: Gate, clock: ManualClock) -> PendingApproval:
+    changes, raw = windows.a_change()
+    seal = a_seal(clock, action="apply_diff", payload=changes.payload, base={}, undo="yes")
+    return await gate.request(seal, around=Circumstances(diff=parse_diff(raw)))
+
+
+def in_words(text: str) -> dict[str, object]:
+    return {"details": f"1 file.\n{text}", "speech": {"model": "mock", "text": text}}
+
+
+async def test_what_a_model_said_of_its_change_is_told_beside_it(
+    db: JournalThread, gate: Gate, clock: ManualClock, teller: Teller
+) -> None:
+    waiting = await a_change_waits(gate, clock)
+    assert (await teller.tell(waiting.approval_id))["said"] is None
+    await proposed(db, in_words("\n提高到 5。\nDone.\u202e\n"))
+    told = await teller.tell(waiting.approval_id)
+    assert told["said"] == {"model": "mock", "text": "提高到 5。\nDone.⟨U+202E⟩", "cut": False}
+    assert told["digest"] == waiting.digest
+
+
+@pytest.mark.parametrize("text", ["很" * MAX_SAID_BYTES, "\n".join("x" * (MAX_SAID_LINES + 1))])
+async def test_of_a_model_that_says_much_the_beginning_is_told(
+    db: JournalThread, gate: Gate, clock: ManualClock, teller: Teller, text: str
+) -> None:
+    waiting = await a_change_waits(gate, clock)
+    await proposed(db, in_words(text))
+    said = (await teller.tell(waiting.approval_id))["said"]
+    assert said["cut"]
+    assert text.startswith(said["text"].removesuffix("…"))
+    assert len(said["text"].encode()) <= MAX_SAID_BYTES
+    assert said["text"].count("\n") < MAX_SAID_LINES
+
+
+async def test_where_no_model_spoke_nothing_is_told_of_one(
+    db: JournalThread, gate: Gate, clock: ManualClock, teller: Teller
+) -> None:
+    waiting = await a_change_waits(gate, clock)
+    await proposed(db, {"details": "The model mock says:\nmade up", "speech": None})
+    assert (await teller.tell(waiting.approval_id))["said"] is None
+
+
+async def test_a_command_is_told_with_the_project_file_that_names_it(
+    db: JournalThread, gate: Gate, clock: ManualClock, teller: Teller
+) -> None:
+    waiting = await asked(gate, clock)
+    assert (await teller.tell(waiting.approval_id))["named"] is None
+    command = CommandProposal(cmd="make test", named_by="Makefile", named_as="test:")
+    await proposed(db, {"proposal": command.to_dict(), **in_words("run it")})
+    told = await teller.tell(waiting.approval_id)
+    assert (told["named"], told["said"]) == ({"file": "Makefile", "what": "test:"}, None)
+    assert read_question(told).named == Named("Makefile", "test:")

@@ -9,6 +9,7 @@ import pytest
 
 import codexbridge
 from common.errors import StateError
+from common.sentences import LANGS, Lang, Sentence
 from local_agent.cli import context_words
 from local_agent.context.budget import Budget, LeftOut
 from local_agent.context.collected import Collected, Piece, used
@@ -34,12 +35,20 @@ def an_account(**changed: Any) -> dict[str, Any]:
     return collected.explained() | changed
 
 
+HEADS = {True: context_words.SHOWN, False: context_words.COLLECTED}
+
+
+def _beginning(sentence: Sentence, lang: Lang) -> str:
+    """Return the words before the first fact of a sentence."""
+    return (sentence.zh if lang == "zh" else sentence.en).partition("{")[0].rstrip()[:30]
+
+
 def run(*words: str) -> int:
     return codexbridge.main(["context", *words])
 
 
 def test_it_is_shown_as_a_table(agent: AgentDouble, capsys: pytest.CaptureFixture[str]) -> None:
-    agent.answers["context"] = {"context": an_account()}
+    agent.answers["context"] = {"context": an_account(), "asked": True}
     assert run("t-7k3f") == 0
     assert agent.args_of("context") == {"task": "T-7K3F"}
     said = capsys.readouterr().out
@@ -51,11 +60,29 @@ def test_it_is_shown_as_a_table(agent: AgentDouble, capsys: pytest.CaptureFixtur
     assert "\u202e" not in said
 
 
+@pytest.mark.parametrize("lang", LANGS)
+def test_where_no_model_was_asked_nothing_is_said_to_have_been_shown(
+    agent: AgentDouble,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    lang: Lang,
+) -> None:
+    monkeypatch.setenv("LANG", "zh_CN.UTF-8" if lang == "zh" else "C.UTF-8")
+    first = {}
+    for asked in (True, False):
+        agent.answers["context"] = {"context": an_account(), "asked": asked}
+        assert run("T-7K3F") == 0
+        first[asked] = " ".join(capsys.readouterr().out.splitlines()[:2])
+    begins = {asked: _beginning(sentence, lang) for asked, sentence in HEADS.items()}
+    assert all(first[asked].startswith(begins[asked]) for asked in (True, False))
+    assert not first[False].startswith(begins[True])
+
+
 def test_it_is_shown_in_chinese(
     agent: AgentDouble, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LANG", "zh_CN.UTF-8")
-    agent.answers["context"] = {"context": an_account()}
+    agent.answers["context"] = {"context": an_account(), "asked": True}
     assert run("T-7K3F") == 0
     said = capsys.readouterr().out
     assert "定义了 parse_config" in said
@@ -66,7 +93,7 @@ def test_programs_are_told_all_of_it(
     agent: AgentDouble, capsys: pytest.CaptureFixture[str]
 ) -> None:
     account = an_account()
-    agent.answers["context"] = {"context": account}
+    agent.answers["context"] = {"context": account, "asked": True}
     assert run("T-7K3F", "--json") == 0
     assert json.loads(capsys.readouterr().out) == account
 
@@ -75,7 +102,10 @@ def test_nothing_and_what_a_later_version_says_are_told(
     agent: AgentDouble, capsys: pytest.CaptureFixture[str]
 ) -> None:
     odd = {"kind": "dream", "path": "a", "first_line": 0, "lines": 1, "bytes": 1, "why": "whim\x1b"}
-    agent.answers["context"] = {"context": an_account(used=[odd], left_out=[], left_out_more=7)}
+    agent.answers["context"] = {
+        "context": an_account(used=[odd], left_out=[], left_out_more=7),
+        "asked": True,
+    }
     assert run("T-7K3F") == 0
     said = capsys.readouterr().out
     assert "dream" in said
@@ -83,7 +113,7 @@ def test_nothing_and_what_a_later_version_says_are_told(
     assert "7 more" in said
     assert "\x1b" not in said
     quiet = an_account(used=[], left_out=[], not_listed={}, listing_truncated=False)
-    agent.answers["context"] = {"context": quiet}
+    agent.answers["context"] = {"context": quiet, "asked": True}
     assert run("T-7K3F") == 0
     assert "Nothing of the workspace." in capsys.readouterr().out
 

@@ -13,7 +13,7 @@ import pytest
 import codexbridge
 from common.home import Home
 from common.keystore import FileKeystore
-from common.sentences import explain
+from common.sentences import LANGS, Lang, explain, say
 from local_agent.cli import model_words
 from local_agent.error_texts import ERRORS
 from local_agent.errors import ModelError
@@ -29,6 +29,7 @@ MODEL: dict[str, Any] = {
     "model": "deepseek-chat",
     "asked": True,
     "key": "file",
+    "needs_key": True,
     "used": {
         "turns": 12,
         "failed": 1,
@@ -86,6 +87,19 @@ def test_where_a_key_lies_is_said(agent: AgentDouble, capsys: Captured, where: s
     assert codexbridge.main(["models"]) == 0
     told = model_words.KEY_AT[where.partition(":")[0]].en.format(name="deepseek")
     assert told in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_a_model_that_needs_no_key_is_said_to_need_none(
+    agent: AgentDouble, capsys: Captured, monkeypatch: pytest.MonkeyPatch, lang: Lang
+) -> None:
+    monkeypatch.setenv("LANG", "zh_CN.UTF-8" if lang == "zh" else "C.UTF-8")
+    local = MODEL | {"key": None, "needs_key": False}
+    agent.answers["models"] = {"days": 30, "models": [local]}
+    assert codexbridge.main(["models"]) == 0
+    out = capsys.readouterr().out
+    assert say(model_words.NO_KEY_NEEDED, lang) in out
+    assert "codexbridge models key" not in out
 
 
 def test_programs_get_the_list_whole(agent: AgentDouble, capsys: Captured) -> None:

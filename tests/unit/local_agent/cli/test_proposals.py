@@ -43,6 +43,11 @@ TURN = {
 HEAD = "Proposed in workspace shop: 2 files, +13 −1. It can be undone."
 
 
+def a_speech(text: str = SAID, **changes: Any) -> dict[str, Any]:
+    told = {"model": "mock", "text": text, "no_edits": False, "not_taken": [], "commands": []}
+    return told | changes
+
+
 def a_task(**changes: Any) -> dict[str, Any]:
     rows = [
         say(
@@ -64,6 +69,8 @@ def a_task(**changes: Any) -> dict[str, Any]:
         "proposal": "diff",
         "proposed": "\n".join([HEAD, *rows]),
         "details": "\n".join([HEAD, *rows, LABEL, said]),
+        "own": HEAD,
+        "speech": a_speech(said),
         "answered": False,
         "files": FILES,
         "files_more": 0,
@@ -81,6 +88,8 @@ def an_answer(said: str = SAID, **changes: Any) -> dict[str, Any]:
         "proposal": "answer",
         "proposed": said,
         "details": f"{LABEL}\n{said}",
+        "own": "",
+        "speech": a_speech(said),
         "summary": said,
         "answered": True,
         "files": [],
@@ -167,7 +176,7 @@ def test_what_is_not_done_of_a_request_stands_beside_the_answer(
     agent: AgentDouble, capsys: Captured
 ) -> None:
     left = "Only “why” was understood; “push” is NOT done. Ask for that by itself."
-    agent.answers["ask"] = {"task": an_answer(proposed=f"{left}\n{SAID}")}
+    agent.answers["ask"] = {"task": an_answer(proposed=f"{left}\n{SAID}", own=left)}
     assert codexbridge.main(["ask", "why, and push"]) == 0
     rows = capsys.readouterr().out.splitlines()
     assert left in rows
@@ -183,12 +192,58 @@ def test_a_model_that_made_no_edit_is_told_so_once(agent: AgentDouble, capsys: C
         proposal="plan",
         proposed=f"{head}\nWhich login is meant?",
         details=f"{head}\nWhich login is meant?",
+        speech=a_speech("Which login is meant?", no_edits=True),
     )
     agent.answers["ask"] = {"task": task}
     assert codexbridge.main(["ask", "mend login"]) == 1
     rows = capsys.readouterr().out.splitlines()
     assert rows.count(head) == 1
     assert rows.count("  Which login is meant?") == 1
+
+
+@pytest.mark.parametrize("no_edits", [True, False])
+def test_a_model_that_said_nothing_is_told_so(
+    agent: AgentDouble, capsys: Captured, *, no_edits: bool
+) -> None:
+    agent.answers["ask"] = {"task": a_task(speech=a_speech("", no_edits=no_edits))}
+    assert codexbridge.main(["ask", "mend login"]) == 0
+    rows = capsys.readouterr().out.splitlines()
+    heads = [proposal_replies.NOTHING_SAID]
+    if no_edits:
+        heads.insert(0, proposal_replies.NO_EDITS)
+    assert rows[: rows.index("")] == [say(head, "en", model="mock") for head in heads]
+
+
+def test_of_what_is_older_than_its_parts_nothing_is_lost(
+    agent: AgentDouble, capsys: Captured
+) -> None:
+    older = a_task(own=None, speech=None)
+    agent.answers["ask"] = {"task": older}
+    assert codexbridge.main(["ask", "make it five"]) == 0
+    rows = capsys.readouterr().out.splitlines()
+    assert older["proposed"].split("\n") == rows[1:4]
+    agent.answers["show"] = {"task": older, "approval": None}
+    assert codexbridge.main(["show", "T-7K3F"]) == 0
+    assert SAID.splitlines()[1] in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("outcome", "told"), [("begun", proposal_words.AT_WORK), ("cut-off", proposal_words.CUT_OFF)]
+)
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_turn_without_an_end_is_called_what_it_is(
+    agent: AgentDouble,
+    capsys: Captured,
+    monkeypatch: pytest.MonkeyPatch,
+    outcome: str,
+    told: Sentence,
+    lang: Lang,
+) -> None:
+    monkeypatch.setenv("CODEXBRIDGE_LANG", lang)
+    turns = [TURN | {"outcome": outcome, "duration_ms": 0}, TURN]
+    agent.answers["ask"] = {"task": a_task(turns=turns)}
+    assert codexbridge.main(["ask", "make it five"]) == 0
+    assert say(told, lang, model="mock") in capsys.readouterr().out.splitlines()
 
 
 # -- words as they come ----------------------------------------------------------------------
@@ -216,12 +271,14 @@ def test_words_come_as_they_are_said_and_are_not_told_twice(agent: AgentDouble, 
 
 
 def test_what_is_said_besides_follows_what_was_streamed(agent: AgentDouble) -> None:
-    refused = "1 edit of the model was not taken:\n.git/config: it belongs to git"
-    rows = streamed(agent, chunk(SAID), task=a_task(words=f"{SAID}\n{refused}"))
-    assert rows[3:6] == [
+    speech = a_speech(not_taken=[".git/config: it belongs to git"], commands=["rm -rf /"])
+    rows = streamed(agent, chunk(SAID), task=a_task(speech=speech))
+    assert rows[3:8] == [
         "│ No test names it.",
-        "│ 1 edit of the model was not taken:",
+        "1 edit of the model was not taken:",
         "│ .git/config: it belongs to git",
+        proposal_replies.SUGGESTED.en,
+        "│ rm -rf /",
     ]
 
 
@@ -355,6 +412,8 @@ def test_show_of_a_turn_that_failed_tells_what_it_used_and_was_shown(
         proposal=None,
         proposed=None,
         details=None,
+        own=None,
+        speech=None,
         files=[],
         turns=[TURN | {"outcome": "model.idle"}],
     )
@@ -407,6 +466,24 @@ def test_tasks_tells_what_rests_and_which_version_it_is(
     newest, older = capsys.readouterr().out.splitlines()
     assert say(proposal_words.RESTS_VERSION, lang, version=3) in newest
     assert say(proposal_words.RESTS, lang) in older
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_version_that_a_newer_one_replaced_names_it(
+    agent: AgentDouble, capsys: Captured, monkeypatch: pytest.MonkeyPatch, lang: Lang
+) -> None:
+    monkeypatch.setenv("CODEXBRIDGE_LANG", lang)
+    over = {"state": "REJECTED", "reason": "cancelled", "rests": False, "summary": ""}
+    agent.answers["tasks"] = {"tasks": [a_task(**over, replaced_by="T-0002"), a_task(**over)]}
+    assert codexbridge.main(["tasks", "--all"]) == 0
+    replaced, cancelled = capsys.readouterr().out.splitlines()
+    told = say(proposal_words.REPLACED, lang, task="T-0002")
+    assert told in replaced
+    assert say(words.REASONS["cancelled"], lang) not in replaced
+    assert say(words.REASONS["cancelled"], lang) in cancelled
+    agent.answers["show"] = {"task": a_task(**over, replaced_by="T-0002"), "approval": None}
+    assert codexbridge.main(["show", "T-7K3F"]) == 0
+    assert told in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 from pathlib import Path
@@ -9,10 +10,13 @@ from pathlib import Path
 import pytest
 
 import codexbridge
+from common.errors import RemoteProtocolError
 from common.home import Home
 from local_agent.cli import disclosure_words, words
 from local_agent.error_texts import ERRORS
-from local_agent.workspace.registry import Registry
+from local_agent.proposers.scratch import Scratches
+from local_agent.workspace.registry import Registry, Workspace
+from tests.unit.local_agent.cli.conftest import AgentDouble
 
 Captured = pytest.CaptureFixture[str]
 
@@ -60,6 +64,52 @@ def test_a_workspace_is_added_listed_and_removed(
     assert codexbridge.main(["workspace", "remove", "shop"]) == 0
     assert stored(home) == {}
     assert project.is_dir()
+
+
+def kept_trees(home: Home) -> list[str]:
+    return sorted(path.name for path in (home.state / "scratch").glob("*"))
+
+
+def keeps_a_tree(home: Home, folder: Path) -> None:
+    """Lend a scratch copy once, as the agent does; the tree stays for the next time."""
+
+    async def lend() -> None:
+        workspace = Workspace(name="shop", path=folder)
+        async with Scratches(home).lend(workspace, whole=True):
+            pass
+
+    asyncio.run(lend())
+    assert len(kept_trees(home)) == 1
+
+
+def test_with_a_workspace_its_copies_go(home: Home, project: Path) -> None:
+    assert codexbridge.main(["workspace", "add", str(project), "--name", "shop"]) == 0
+    keeps_a_tree(home, project)
+    assert codexbridge.main(["workspace", "add", str(project), "--name", "shop"]) == 0
+    assert len(kept_trees(home)) == 1
+    assert codexbridge.main(["workspace", "remove", "shop"]) == 0
+    assert kept_trees(home) == []
+
+
+def test_with_the_folder_of_a_name_its_copies_go(home: Home, project: Path) -> None:
+    assert codexbridge.main(["workspace", "add", str(project), "--name", "shop"]) == 0
+    keeps_a_tree(home, project)
+    other = project.parent / "other"
+    other.mkdir()
+    assert codexbridge.main(["workspace", "add", str(other), "--name", "shop"]) == 0
+    assert kept_trees(home) == []
+
+
+@pytest.mark.parametrize("answer", [{}, RemoteProtocolError("control.malformed")])
+def test_an_agent_that_runs_removes_the_copies_itself(
+    home: Home, project: Path, agent: AgentDouble, answer: dict[str, object] | Exception
+) -> None:
+    agent.answers["workspaces_changed"] = answer
+    assert codexbridge.main(["workspace", "add", str(project), "--name", "shop"]) == 0
+    keeps_a_tree(home, project)
+    assert codexbridge.main(["workspace", "remove", "shop"]) == 0
+    assert [asked.op for asked in agent.asked] == ["workspaces_changed"]
+    assert len(kept_trees(home)) == 1
 
 
 @pytest.mark.parametrize(("typed", "kinds"), [("y\n", ["venv"]), ("是\n", ["venv"]), ("n\n", [])])

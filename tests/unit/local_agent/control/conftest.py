@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from common.clock import ManualClock
-from common.errors import StateError, StoreError
+from common.errors import InputError, StateError, StoreError
 from common.model.events import TaskStateChanged
 from common.model.state import TaskState
 from local_agent.approval.gate import Gate
@@ -26,6 +26,7 @@ from local_agent.proposers.model import Health
 from local_agent.safety.risk import Circumstances
 from local_agent.store.runner import JournalThread
 from local_agent.store.tasks import Task
+from local_agent.workspace.registry import Workspace
 from tests.sealed import AGENT, LINE, PYTEST, Step, Wish, a_peer, a_seal
 
 PATIENCE = 5.0
@@ -134,8 +135,21 @@ class NoModels:
         raise StateError("models.none", name=name)
 
 
+class OneWorkspace:
+    """A machine with one workspace."""
+
+    def __init__(self, only: Workspace) -> None:
+        self.only = only
+
+    def find(self, name: str | None = None) -> Workspace:
+        """Return it by its name, or as the default."""
+        if name not in (None, self.only.name):
+            raise InputError("workspace.unknown", name=name)
+        return self.only
+
+
 class Desk:
-    def __init__(self, db: JournalThread, clock: ManualClock) -> None:
+    def __init__(self, db: JournalThread, clock: ManualClock, folder: Path) -> None:
         self.db = db
         self.clock = clock
         self.gate = Gate(db, clock=clock, key=lambda: AGENT)
@@ -146,6 +160,8 @@ class Desk:
             db, self.gate, machine="build-1", workspaces=lambda: {"/home/zhang/项目": "shop"}
         )
         self.rotations = 0
+        self.forgotten = 0
+        self.workspaces = OneWorkspace(Workspace(name="shop", path=folder, default=True))
         self.operations = AgentOperations(
             db=db,
             gate=self.gate,
@@ -162,7 +178,12 @@ class Desk:
             rotate=self.rotate,
             receipt=self.receipt,
             models=NoModels(),
+            workspaces=self.workspaces,
+            forget_closed=self.forget_closed,
         )
+
+    async def forget_closed(self) -> None:
+        self.forgotten += 1
 
     async def rotate(self) -> str:
         self.rotations += 1
@@ -206,5 +227,7 @@ async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
     db = await JournalThread.open(
         tmp_path / "j.db", clock=clock, key=lambda: AGENT, peer=a_peer(clock)
     )
-    yield Desk(db, clock)
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    yield Desk(db, clock, folder)
     await db.close()

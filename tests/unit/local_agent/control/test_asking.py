@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
@@ -90,3 +91,30 @@ async def test_what_is_asked_again_keeps_its_patch_and_what_it_checks(desk: Desk
     await begun(desk, "retry", task="T-7K3F", may_have_run=False)
     (new,) = desk.engine.submitted
     assert (new.attachment, new.checks) == ("ab" * 32, "approval-1")
+
+
+async def test_a_place_in_the_workspace_goes_along_with_what_is_asked(desk: Desk) -> None:
+    (desk.workspaces.only.path / "a.py").write_text("1\n2\n", encoding="utf-8")
+    here = {"file": "a.py", "first": 1, "last": 2}
+    await begun(desk, "ask", text="fix it", lang="en", workspace="", **here)
+    (new,) = desk.engine.submitted
+    assert json.loads(new.around_json or "") == {"file": "a.py", "lines": [1, 2]}
+
+
+@pytest.mark.parametrize(
+    ("here", "code"),
+    [
+        ({"file": "nope.py", "first": 0, "last": 0}, "ask.nowhere"),
+        ({"file": "a.py", "first": 3, "last": 3}, "ask.nowhere"),
+        ({"file": "/a.py", "first": 0, "last": 0}, "path.malformed"),
+        ({"file": "a.py", "first": 0, "last": 0, "workspace": "other"}, "workspace.unknown"),
+    ],
+)
+async def test_with_a_place_that_is_not_there_nothing_is_asked(
+    desk: Desk, here: dict[str, Any], code: str
+) -> None:
+    (desk.workspaces.only.path / "a.py").write_text("1\n2\n", encoding="utf-8")
+    with pytest.raises(InputError) as refused:
+        await desk.steps("ask", **{"text": "fix it", "lang": "en", "workspace": ""} | here)
+    assert refused.value.code == code
+    assert desk.engine.submitted == []

@@ -24,6 +24,7 @@ DEEPSEEK = Configured(
     provided="deepseek-chat",
     is_asked=True,
     key="file",
+    needs_key=True,
     price_input=0.5,
     price_output=2.0,
     currency="USD",
@@ -45,6 +46,7 @@ class Two:
             provided="gpt-5.5",
             is_asked=False,
             key=None,
+            needs_key=False,
             price_input=None,
             price_output=None,
             currency="USD",
@@ -78,7 +80,7 @@ def clock() -> ManualClock:
 
 async def told(desk: Desk, clock: ManualClock, *turns: StoredTurn) -> Sequence[Mapping[str, Any]]:
     for one in turns:
-        await desk.db.run(desk.db.journal.turns.add, one)
+        await desk.db.run(desk.db.journal.turns.begin, one)
     answer = await Modelling(desk.db, Two(), clock).told(NONE)
     assert answer["days"] == DAYS
     models: Sequence[Mapping[str, Any]] = answer["models"]
@@ -97,6 +99,7 @@ async def test_each_model_is_told_with_what_it_has_used_and_cost(
         "model": "deepseek-chat",
         "asked": True,
         "key": "file",
+        "needs_key": True,
         "used": {
             "turns": 2,
             "failed": 1,

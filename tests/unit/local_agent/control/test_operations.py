@@ -15,6 +15,7 @@ from common.errors import CodexBridgeError, InputError, RemoteProtocolError, Sta
 from common.ids import minted_by
 from common.model.state import Reason, TaskState
 from common.seal import digest
+from common.sentences import same
 from local_agent.context.collected import Collected
 from local_agent.control import wire
 from local_agent.control.asking import MAX_TEXT_BYTES
@@ -94,20 +95,25 @@ async def test_long_requests_leave_room_for_the_whole_list(desk: Desk) -> None:
 async def test_what_a_model_said_at_length_leaves_room_for_its_task(desk: Desk) -> None:
     create = desk.db.journal.tasks.create
     task = await desk.db.run(create, Wish(task_id="t1", short_id="T-0042", text="\x01" * 30_000), 1)
-    said = json.dumps({"summary": "x", "details": "\x01" * 3_000_000})
+    speech = {"model": "m", "text": "\x01" * 3_000_000, "commands": ["\x01" * 300] * 100}
+    said = json.dumps({"summary": "x", "details": "\x01" * 3_000_000, "speech": speech})
     told = whole_task(replace(task, proposal_json=said), ())
     assert b'"error"' not in wire.encode_ok({"task": told, "approval": None})
     assert len(told["details"]) > 100_000
+    assert len(told["speech"]["text"]) > 90_000
+    assert len(told["speech"]["commands"]) == 50
 
 
 async def test_a_proposal_is_told_with_its_files_its_turns_and_what_was_shown(desk: Desk) -> None:
     create = desk.db.journal.tasks.create
     await desk.db.run(create, Wish(task_id="task-1"), 1)
-    await desk.db.run(desk.db.journal.turns.add, TURN)
+    await desk.db.run(desk.db.journal.turns.begin, TURN)
     files = [{"path": f"{number}.py", "additions": 1, "deletions": 2} for number in range(120)]
     result = {
         "summary": "Proposed.",
         "details": "The model says: …",
+        "own": "Two files.",
+        "speech": {"model": "mock", "text": "Done.", "noEdits": True, "notTaken": ["a: no"]},
         "rests": True,
         "version": 2,
         "revises": "T-0001",
@@ -130,6 +136,14 @@ async def test_a_proposal_is_told_with_its_files_its_turns_and_what_was_shown(de
     assert (told["rests"], told["version"], told["revises"]) == (True, 2, "T-0001")
     assert (told["proposal"], told["files"], told["files_more"]) == ("diff", files[:100], 20)
     assert told["shown"] == {"files": 0, "bytes": 0}
+    assert told["own"] == "Two files."
+    assert told["speech"] == {
+        "model": "mock",
+        "text": "Done.",
+        "no_edits": True,
+        "not_taken": ["a: no"],
+        "commands": [],
+    }
     (turn,) = told["turns"]
     assert (turn["model"], turn["input_tokens"], turn["outcome"]) == ("mock", 7, "ok")
     assert "task_id" not in turn
@@ -189,7 +203,19 @@ async def test_what_was_collected_for_a_task_is_told(desk: Desk) -> None:
     assert caught.value.code == "context.none"
     account = Collected().explained()
     await desk.db.run(tasks.change, Step(Wish().task_id, context_json=json.dumps(account)))
-    assert await desk.ask("context", task="T-7K3F") == {"context": account}
+    assert await desk.ask("context", task="T-7K3F") == {"context": account, "asked": False}
+    await desk.db.run(desk.db.journal.turns.begin, TURN)
+    assert (await desk.ask("context", task="T-7K3F"))["asked"] is True
+
+
+async def test_a_version_that_another_replaced_names_it_in_list_and_whole(desk: Desk) -> None:
+    await desk.db.run(desk.db.journal.tasks.create, Wish(), 1)
+    told = write_ending(same("replaced"), {"replaced_by": "T-9999"})
+    over = (Reason.CANCELLED, TaskState.RECEIVED, TaskState.REJECTED)
+    await desk.change(ending(*over, ending_json=told))
+    (row,) = (await desk.ask("tasks", all=True, limit=5))["tasks"]
+    whole = (await desk.ask("show", task="T-7K3F"))["task"]
+    assert row["replaced_by"] == whole["replaced_by"] == "T-9999"
 
 
 async def decide(desk: Desk, told: str, typed: str, **changes: str) -> None:
@@ -246,6 +272,11 @@ async def test_cancel_is_durable_and_says_when_there_is_nothing_to_stop(desk: De
     with pytest.raises(StateError) as refused:
         await desk.ask("cancel", task="T-7K3F")
     assert refused.value.code == "task.over"
+
+
+async def test_what_is_kept_of_closed_workspaces_is_removed_when_that_is_told(desk: Desk) -> None:
+    assert await desk.ask("workspaces_changed") == {}
+    assert desk.forgotten == 1
 
 
 async def test_a_key_is_rotated_and_its_name_told(desk: Desk) -> None:

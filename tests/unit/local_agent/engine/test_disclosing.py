@@ -23,6 +23,7 @@ from common.model.proposal import (
     Release,
     SearchItem,
     SearchResults,
+    Speech,
     TaskResult,
     Undo,
 )
@@ -50,9 +51,19 @@ CONTEXT = Collected(
     pieces=(Piece(kind="file", path="src/cart.py", text=SOURCE), Piece(kind="tree", text="src/")),
 )
 SAID = "It adds the prices up, one after the other."
-EXPLAINED = Proposed(Answer(text=SAID), SAID, details=f"The model says:\n{SAID}")
+EXPLAINED = Proposed(
+    Answer(text=SAID),
+    SAID,
+    details=f"The model says:\n{SAID}",
+    speech=Speech(model="mock", text=SAID),
+)
 LONG = f"{SAID}\n{SOURCE}"
-QUOTED = Proposed(Answer(text=LONG), LONG, details=f"The model says:\n{LONG}")
+QUOTED = Proposed(
+    Answer(text=LONG),
+    LONG,
+    details=f"The model says:\n{LONG}",
+    speech=Speech(model="mock", text=LONG),
+)
 CHANGE = Proposed(
     Diff(diff_id="0" * 64, unified_diff="", files=()),
     "Proposed in workspace shop: 1 file\nsrc/cart.py +1 −1",
@@ -153,7 +164,7 @@ async def counter(tmp_path: Path) -> AsyncIterator[Counter]:
 async def test_a_summary_leaves_without_what_was_copied(counter: Counter) -> None:
     leaving = await counter.release(await counter.routed(), QUOTED)
     assert leaving.summary == f"{SAID}\n{say(words.WITHHELD, 'en', count=40)}"
-    assert leaving.details == QUOTED.details
+    assert (leaving.details, leaving.speech) == (QUOTED.details, QUOTED.speech)
     assert leaving.requires.mode == "none"
 
 
@@ -293,7 +304,7 @@ async def test_an_answer_over_the_days_bytes_stays_at_the_machine(counter: Count
     leaving = await counter.release(task, QUOTED)
     assert leaving.not_done
     assert "total_" not in leaving.summary
-    assert leaving.details == QUOTED.details
+    assert (leaving.details, leaving.speech) == (QUOTED.details, QUOTED.speech)
     [facts] = await counter.entries("answered")
     assert facts["bytes"] == 0
     counter.set("full", daily_bytes=100_000)

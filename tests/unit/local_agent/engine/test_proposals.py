@@ -10,12 +10,17 @@ from typing import Any
 
 import pytest
 
+from common.errors import InputError
 from common.model.events import TaskStreamChunk
 from common.model.state import Reason, TaskState
+from common.sentences import explain, say
+from local_agent import proposal_replies
 from local_agent.approval.records import Choice
+from local_agent.error_texts import ERRORS
 from local_agent.errors import ModelError
 from local_agent.proposers.coding import Chosen
 from local_agent.proposers.model import Reply, Usage
+from local_agent.store.endings import read_ending
 from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace
 from tests.desk import Desk
@@ -111,7 +116,9 @@ async def test_what_rests_can_be_cancelled(desk: Desk) -> None:
     task_id = await desk.ask(ASKED, **HERE)
     await desk.until(task_id, TaskState.PROPOSAL_READY)
     assert await desk.engine.cancel(task_id)
-    assert (await desk.until(task_id, TaskState.REJECTED)).reason is Reason.CANCELLED
+    ended = await desk.until(task_id, TaskState.REJECTED)
+    assert ended.reason is Reason.CANCELLED
+    assert read_ending(ended.ending_json)["replaced_by"] is None
 
 
 async def test_a_models_words_reach_this_machine_as_they_come(desk: Desk) -> None:
@@ -305,7 +312,9 @@ async def test_the_next_version_replaces_the_one_before(desk: Desk) -> None:
     await desk.waiting(second_id)
     first = await desk.until(first_id, TaskState.REJECTED)
     assert first.reason is Reason.CANCELLED
-    assert (await desk.task(second_id)).short_id in (first.summary or "")
+    newer = (await desk.task(second_id)).short_id
+    assert newer in (first.summary or "")
+    assert read_ending(first.ending_json)["replaced_by"] == newer
     found = result(await desk.task(second_id))
     assert (found["revises"], found["version"]) == (short_id, 2)
     assert "retry = 5" in model.turns[1].prompt
@@ -330,6 +339,253 @@ async def test_nobody_revises_what_is_not_theirs(desk: Desk) -> None:
     short_id = (await desk.task(first_id)).short_id
     told = await desk.done(f"@dev revise {short_id} say why", claimed_user="li")
     assert "No task" in (told.summary or "")
+    assert await desk.approval_states(first_id) == ["pending"]
+
+
+@pytest.fixture
+def bank(desk: Desk, tmp_path: Path) -> Workspace:
+    """Another workspace, with a file of the same name; nobody has opened it yet."""
+    folder = tmp_path / "bank"
+    folder.mkdir()
+    (folder / "login.py").write_text("other = 1\n", encoding="utf-8")
+    return Workspace(name="bank", path=folder)
+
+
+@pytest.mark.requirement("P2")
+@pytest.mark.parametrize("words", ["apply", "revise"])
+async def test_a_proposal_is_gone_on_with_where_it_was_made(
+    desk: Desk, bank: Workspace, words: str
+) -> None:
+    model = answers(desk, FIX, [writes("login.py", FIXED + "# why\n"), Reply("Said why.")])
+    first_id = await desk.ask(ASKED)
+    await desk.waiting(first_id)
+    await desk.engine.cancel(first_id)
+    first = await desk.until(first_id, TaskState.REJECTED)
+    desk.shelf.entries.insert(0, bank)  # the default by now
+    wish = " say why" if words == "revise" else ""
+    next_id = await desk.ask(f"@dev {words} {first.short_id}{wish}")
+    assert (await desk.waiting(next_id)).seal.workspace.path == str(desk.folder)
+    assert all("other = 1" not in turn.prompt for turn in model.turns)
+
+
+@pytest.mark.requirement("P2")
+async def test_what_rests_is_applied_where_it_was_made(desk: Desk, bank: Workspace) -> None:
+    answers(desk, FIX)
+    task_id = await desk.ask(ASKED, **HERE)
+    await desk.until(task_id, TaskState.PROPOSAL_READY)
+    desk.shelf.entries.insert(0, bank)
+    await desk.engine.apply(task_id)
+    assert (await desk.waiting(task_id)).seal.workspace.path == str(desk.folder)
+
+
+@pytest.mark.requirement("P7")
+@pytest.mark.parametrize("words", ["apply", "revise"])
+async def test_a_workspace_that_was_closed_is_told_and_no_other_taken(
+    desk: Desk, bank: Workspace, words: str
+) -> None:
+    model = answers(desk, FIX, FIX)
+    first_id = await desk.ask(ASKED)
+    await desk.waiting(first_id)
+    await desk.engine.cancel(first_id)
+    first = await desk.until(first_id, TaskState.REJECTED)
+    desk.shelf.entries[:] = [bank]
+    wish = " say why" if words == "revise" else ""
+    task = await desk.done(f"@dev {words} {first.short_id}{wish}", lang="zh")
+    closed = explain(InputError("workspace.closed", task=first.short_id), ERRORS, "zh")
+    assert (task.reason, task.summary) == (Reason.FAILED, closed)
+    assert len(model.turns) == 1
+
+
+async def test_what_rests_of_a_closed_workspace_is_not_applied_elsewhere(
+    desk: Desk, bank: Workspace
+) -> None:
+    answers(desk, FIX)
+    task_id = await desk.ask(ASKED, **HERE)
+    await desk.until(task_id, TaskState.PROPOSAL_READY)
+    desk.shelf.entries[:] = [bank]
+    await desk.engine.apply(task_id)
+    task = await desk.until(task_id, TaskState.FAILED)
+    assert "workspace add" in (task.summary or "")
+    assert await desk.approval_states(task_id) == []
+
+
+@pytest.mark.requirement("R53")
+async def test_the_default_may_change_while_a_request_is_looked_into(
+    desk: Desk, bank: Workspace
+) -> None:
+    model = answers(desk, [Reply("It retries three times.")])
+    wrapped = desk.engine._understanding.begin_proposing
+
+    async def begin(task: Task) -> Task:
+        desk.shelf.entries.insert(0, bank)
+        return await wrapped(task)
+
+    desk.engine._understanding.begin_proposing = begin  # type: ignore[method-assign]  # the moment
+    task = await desk.done("@dev explain login.py")
+    assert result(task)["workspace"] == str(desk.folder)
+    assert "other = 1" not in model.turns[0].prompt
+    assert [told["workspace"] for told in desk.notices.told] == ["shop"]
+
+
+@pytest.mark.requirement("R53")
+async def test_a_thread_remembers_nothing_of_what_was_the_default_before(
+    desk: Desk, bank: Workspace
+) -> None:
+    model = answers(desk, [Reply("It retries three times.")], [Reply("No.")])
+    await desk.done("@dev explain login.py")
+    desk.shelf.entries.insert(0, bank)
+    await desk.done("@dev why so often?")
+    assert "three times" not in model.turns[1].prompt
+
+
+# -- a revision that names no proposal -------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "revise say why",
+        "revise: use longer names",
+        "revise raise the delay",
+        "revise do not touch the tests",
+        "修订 写明原因",
+        "修订 名字 改长一点",
+        "修订把名字改长一点",
+    ],
+)
+async def test_the_only_proposal_is_meant_where_none_is_named(desk: Desk, words: str) -> None:
+    model = answers(desk, FIX, [writes("login.py", FIXED + "# why\n"), Reply("Said why.")])
+    first_id = await desk.ask(ASKED)
+    await desk.waiting(first_id)
+    short_id = (await desk.task(first_id)).short_id
+    second_id = await desk.ask(f"@dev {words}")
+    await desk.waiting(second_id)
+    found = result(await desk.task(second_id))
+    assert (found["revises"], found["version"]) == (short_id, 2)
+    assert found["summary"].startswith(say(proposal_replies.REVISE_TAKEN, "en", task=short_id))
+    assert "retry = 5" in model.turns[1].prompt
+
+
+async def test_what_was_meant_stays_so_after_a_kill(desk: Desk) -> None:
+    model = answers(desk, FIX, FIX)
+    first_id = await desk.ask(ASKED)
+    await desk.waiting(first_id)
+    model.asked.clear()
+    model.may_answer.clear()
+    second_id = await desk.ask("@dev revise say why")
+    await asyncio.wait_for(model.asked.wait(), 5)
+    answers(desk, [writes("login.py", FIXED + "# why\n"), Reply("Said why.")])
+    await desk.engine.cancel(first_id)  # it could not be meant any more
+    await desk.until(first_id, TaskState.REJECTED)
+    await desk.restart()
+    await desk.waiting(second_id)
+    assert result(await desk.task(second_id))["revises"] == (await desk.task(first_id)).short_id
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["revise say why", "revise raise the delay", "修订 写明原因", "revise T-7K say why", "revise"],
+)
+async def test_of_several_proposals_none_is_taken_and_all_are_told(desk: Desk, words: str) -> None:
+    model = answers(desk, FIX, FIX, FIX)
+    ids = [await desk.ask(ASKED), await desk.ask("@dev change login.py, and retry 5 times")]
+    for task_id in ids:
+        await desk.waiting(task_id)
+    told = await desk.done(f"@dev {words}")
+    assert told.reason is Reason.REFUSED
+    for task_id in ids:
+        assert (await desk.task(task_id)).short_id in (told.summary or "")
+    assert len(model.turns) == 2
+
+
+@pytest.mark.parametrize("words", ["revise T-7K0 say why", "revise 7K0X9A say why"])
+async def test_nothing_is_taken_for_an_id_that_was_mistyped(desk: Desk, words: str) -> None:
+    model = answers(desk, FIX, FIX)
+    first_id = await desk.ask(ASKED)
+    await desk.waiting(first_id)
+    told = await desk.done(f"@dev {words}")
+    assert told.reason is Reason.REFUSED
+    assert len(model.turns) == 1
+    assert await desk.approval_states(first_id) == ["pending"]
+
+
+@pytest.mark.requirement("P4")
+@pytest.mark.parametrize("other", [{"claimed_user": "li"}, {"thread_id": "thread-2"}])
+async def test_a_proposal_of_another_or_elsewhere_is_never_meant(
+    desk: Desk, other: dict[str, str]
+) -> None:
+    answers(desk, FIX, [writes("login.py", "x = 1\n"), Reply("Made it new.")])
+    first_id = await desk.ask(ASKED)
+    await desk.waiting(first_id)
+    told = await desk.done("@dev 修订 写明原因", **other)
+    assert told.summary == say(proposal_replies.REVISE_WHICH, "en", prefix="@dev")
+    second_id = await desk.ask("@dev revise the retry in login.py to 5", **other)
+    await desk.waiting(second_id)
+    assert "revises" not in result(await desk.task(second_id))
+    assert await desk.approval_states(first_id) == ["pending"]
+
+
+async def test_what_was_applied_dropped_or_is_old_is_not_meant(desk: Desk) -> None:
+    answers(desk, FIX, FIX, FIX)
+    applied = await desk.ask(ASKED)
+    await desk.decide(await desk.waiting(applied), "approve")
+    await desk.until(applied, TaskState.COMPLETED)
+    dropped = await desk.ask(ASKED)
+    await desk.waiting(dropped)
+    await desk.engine.cancel(dropped)
+    await desk.until(dropped, TaskState.REJECTED)
+    waits = await desk.ask(ASKED)
+    await desk.waiting(waits)
+    desk.clock.advance(3 * 3600)
+    told = await desk.done("@dev 修订 写明原因")
+    assert told.summary == say(proposal_replies.REVISE_WHICH, "en", prefix="@dev")
+
+
+async def test_at_a_terminal_the_only_proposal_of_the_person_is_meant(desk: Desk) -> None:
+    answers(desk, FIX, [writes("login.py", FIXED + "# why\n"), Reply("Said why.")])
+    first_id = await desk.ask(ASKED, **HERE, thread_id="one")
+    first = await desk.until(first_id, TaskState.PROPOSAL_READY)
+    second_id = await desk.ask("@dev revise say why", **HERE, thread_id="two")
+    second = await desk.until(second_id, TaskState.PROPOSAL_READY)
+    assert result(second)["revises"] == first.short_id
+
+
+async def test_the_newest_of_versions_is_meant(desk: Desk) -> None:
+    steps = [[writes("login.py", f"{FIXED}# {n}\n"), Reply("Made it.")] for n in range(3)]
+    answers(desk, *steps)
+    names = []
+    for words in ("change the retry in login.py", "revise say why", "revise say more"):
+        task_id = await desk.ask(f"@dev {words}")
+        await desk.waiting(task_id)
+        names.append(await desk.task(task_id))
+    assert [result(task).get("revises") for task in names] == [
+        None,
+        names[0].short_id,
+        names[1].short_id,
+    ]
+
+
+@pytest.mark.parametrize("words", ["revise raise the delay", "revise find a better name"])
+async def test_a_word_is_no_id_of_an_unknown_task(desk: Desk, words: str) -> None:
+    told = await desk.done(f"@dev {words}")
+    assert told.summary == say(proposal_replies.REVISE_WHICH, "en", prefix="@dev")
+
+
+async def test_a_word_that_is_the_id_of_a_task_names_that(desk: Desk) -> None:
+    answers(desk, FIX, FIX, [writes("login.py", "x = 1\n"), Reply("Made it new.")])
+    first_id = await desk.ask(ASKED, short_id="T-MAKE")
+    await desk.waiting(first_id)
+    await desk.waiting(await desk.ask(ASKED))
+    second_id = await desk.ask("@dev revise make it short")
+    await desk.waiting(second_id)
+    assert result(await desk.task(second_id))["revises"] == "T-MAKE"
+
+
+async def test_what_forbids_a_revision_is_none(desk: Desk) -> None:
+    answers(desk, FIX, [Reply("It retries.")])
+    first_id = await desk.ask(ASKED)
+    await desk.waiting(first_id)
+    await desk.done("@dev revise nothing, just explain login.py")
     assert await desk.approval_states(first_id) == ["pending"]
 
 

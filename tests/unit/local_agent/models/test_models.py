@@ -120,6 +120,27 @@ def test_all_are_told_the_one_that_is_asked_first(desk: Desk) -> None:
     assert (told[0].price_input, told[0].price_output, told[0].currency) == (0.5, 2.0, "CNY")
 
 
+@pytest.mark.parametrize(
+    ("table", "needs_key"),
+    [
+        (HTTP, True),
+        (HTTP | {"base_url": "http://127.0.0.1:11434/v1"}, False),
+        (HTTP | {"base_url": "http://[::1]:8000/v1"}, False),
+        (HTTP | {"base_url": "https://localhost/v1"}, False),
+        (HTTP | {"base_url": "https://127.evil.example/v1"}, True),
+        (CODEX, True),
+        (CODEX | {"base_url": "http://127.0.0.1:8000/v1"}, False),
+        (ACP, False),
+        (ACP | {"key_variable": "AGENT_KEY"}, True),
+    ],
+)
+def test_whether_a_key_is_needed_is_known_from_the_settings(
+    desk: Desk, table: dict[str, Any], needs_key: bool
+) -> None:
+    (told,) = desk.models(one=table).configured()
+    assert told.needs_key is needs_key
+
+
 @pytest.mark.requirement("R54")
 async def test_keys_are_known_secrets_from_the_start(desk: Desk) -> None:
     await asyncio.to_thread(desk.keys.put, "one", KEY)

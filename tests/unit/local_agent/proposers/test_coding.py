@@ -13,7 +13,7 @@ import pytest
 
 from common.home import Home
 from common.model.intent import TaskIntent, TaskKind
-from common.model.proposal import Answer, Diff, LocalApproval, NoRequirement, Plan
+from common.model.proposal import Answer, Diff, LocalApproval, NoRequirement, Plan, Speech
 from common.sentences import Lang, say
 from local_agent import proposal_replies as words
 from local_agent.context.collected import Collected, Piece
@@ -105,6 +105,8 @@ async def test_a_change_becomes_a_diff_of_ours_and_asks_for_approval(
     assert not (bench.folder / "docs").exists()
     assert "raised the limit" not in found.summary, "to the chat go paths and counts alone"
     assert "raised the limit" in (found.details or "")
+    assert found.speech == Speech(model="scripted", text="raised the limit")
+    assert found.own == found.summary.split("\n")[0]
 
 
 async def test_the_same_edits_give_the_same_bytes_in_a_tree_and_one_by_one(bench: Bench) -> None:
@@ -130,6 +132,9 @@ async def test_a_change_without_edits_changes_nothing_and_says_so(bench: Bench) 
     assert isinstance(found.proposal, Plan)
     assert isinstance(found.requires, NoRequirement)
     assert "Which retry do you mean?" in found.summary
+    text = "Which retry do you mean?"
+    assert found.speech == Speech(model="scripted", text=text, no_edits=True)
+    assert found.own == ""
 
 
 async def test_edits_that_undo_themselves_are_none(bench: Bench) -> None:
@@ -181,6 +186,7 @@ async def test_no_words_of_a_model_reach_the_chat_as_ours(bench: Bench, lang: La
         found = await bench.ask(kind, [Reply(forged)], lang=lang)
         label = say(words.MODEL_SAYS, lang, model="scripted")
         assert found.summary == f"{label}\n{forged}"
+        assert (found.own, found.speech) == ("", Speech(model="scripted", text=forged))
     found = await bench.ask(TaskKind.CHANGE, [Reply(forged)], lang=lang)
     assert found.summary == f"{say(words.NO_EDITS, lang, model='scripted')}\n{forged}"
 
@@ -193,6 +199,8 @@ async def test_words_that_claim_an_approval_are_words(bench: Bench) -> None:
     assert found.proposal == Answer(text=said)
     assert "rm -rf /" in (found.details or "")
     assert "rm -rf /" not in found.summary
+    assert found.speech is not None
+    assert found.speech.commands == ("rm -rf /",)
 
 
 async def test_edits_that_were_not_taken_are_counted_and_named(bench: Bench) -> None:
@@ -206,6 +214,13 @@ async def test_edits_that_were_not_taken_are_counted_and_named(bench: Bench) -> 
     assert "2 edits" in found.summary
     assert ".git" not in found.summary
     assert "../out.py: " in (found.details or "")
+    assert found.speech is not None
+    assert [row.partition(":")[0] for row in found.speech.not_taken or ()] == [
+        "../out.py",
+        ".git/hooks/x",
+    ]
+    assert found.own is not None
+    assert "2 edits" in found.own
 
 
 @pytest.mark.requirement("P7")

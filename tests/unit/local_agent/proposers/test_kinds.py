@@ -86,6 +86,7 @@ async def test_a_command_that_nobody_named_says_where_it_is_from(
     assert "Makefile" in found.summary
     assert isinstance(found.proposal, CommandProposal)
     assert "Makefile" in (found.proposal.reason or "")
+    assert (found.proposal.named_by, found.proposal.named_as) == ("Makefile", "test:")
 
 
 @pytest.mark.parametrize(
@@ -104,6 +105,8 @@ async def test_the_persons_own_test_command_comes_first(tmp_path: Path) -> None:
     own = await RUN.propose(asked(TaskKind.RUN, "run the tests", shop, wants_tests=True))
     assert command_of(own) == "pytest -q"
     assert "Makefile" not in own.summary
+    assert isinstance(own.proposal, CommandProposal)
+    assert own.proposal.named_by is None
 
 
 @pytest.mark.parametrize(

@@ -275,11 +275,27 @@ def test_what_a_kill_left_for_once_is_removed(lending: Lending) -> None:
     assert not left.exists()
 
 
-def test_all_that_is_not_lent_can_be_removed(kept: Lending) -> None:
+def test_nothing_is_kept_of_a_workspace_that_was_closed(kept: Lending) -> None:
     with kept.lend() as one, kept.lend() as two:
         pass
     with kept.lend() as copy:
-        asyncio.run(kept.scratches.clear())
+        asyncio.run(kept.scratches.keep_only([kept.path.parent / "another"]))
         assert copy.root == one.root
-        assert copy.root.exists()
+        assert copy.root.exists(), "somebody has it"
         assert not two.root.exists()
+    assert not copy.root.exists()
+    with kept.lend() as copy:
+        pass
+    assert copy.root.exists(), "it was opened again"
+
+
+@pytest.mark.parametrize("redacted", [False, True])
+def test_trees_of_open_workspaces_stay(kept: Lending, *, redacted: bool) -> None:
+    with kept.lend(redacted=redacted) as copy:
+        asyncio.run(kept.scratches.keep_only([kept.path]))
+        assert copy.root.exists()
+    assert copy.root.exists()
+    asyncio.run(kept.scratches.keep_only([kept.path]))
+    assert copy.root.exists()
+    asyncio.run(kept.scratches.keep_only([]))
+    assert not copy.root.parent.parent.exists()

@@ -163,7 +163,7 @@ def test_what_cannot_be_removed_now_is_tried_again(
 
     with lending.lend(whole=False) as copy:
         monkeypatch.setattr("local_agent.proposers.scratch_pool.remove_folder", busy)
-    lending.scratches._pool.tidy(whole=True)
+    lending.scratches._pool.tidy()
     assert copy.root.exists()
     monkeypatch.undo()
     lending.scratches._pool.tidy()

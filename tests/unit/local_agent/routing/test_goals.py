@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+import unicodedata
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -68,9 +70,9 @@ def test_the_place_that_is_named(text: str, place: str) -> None:
 
 
 @given(st.text(max_size=100))
-def test_no_text_raises(text: str) -> None:
-    find_goal(text)
-    find_place(text)
+def test_any_text_names_a_known_goal_or_none_and_a_place_of_its_own(text: str) -> None:
+    assert find_goal(text) in (None, *get_args(Goal))
+    assert find_place(text) in unicodedata.normalize("NFKC", text)
 
 
 @pytest.mark.parametrize(

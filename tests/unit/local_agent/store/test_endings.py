@@ -14,7 +14,7 @@ from local_agent.store.endings import read_ending, write_ending
 from local_agent.store.journal import Journal
 from tests.sealed import AGENT, Wish, ending
 
-NOTHING = {"said": None, "run": None, "change": None, "sync": None}
+NOTHING = dict.fromkeys(("said", "run", "change", "sync", "replaced_by"))
 HELLO = Sentence(en="{n} ended", zh="{n} 已结束")
 
 

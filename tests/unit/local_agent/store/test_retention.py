@@ -183,7 +183,7 @@ async def test_what_a_model_was_shown_and_used_and_who_was_told_go_with_the_word
         over = ending(Reason.CANCELLED, waiting, TaskState.REJECTED, events=told)
         journal.tasks.change(replace(over, at_ms=shelf.clock.now().wall_ms))
         for task_id in ("task-1", "task-9"):
-            journal.turns.add(a_turn(task_id))
+            journal.turns.begin(a_turn(task_id))
             journal.disclosures.begin(A_READER, Reading(task_id=task_id, level="full", files=()))
 
     def kept() -> tuple[list[str], list[str]]:

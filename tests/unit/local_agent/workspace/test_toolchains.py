@@ -241,10 +241,10 @@ def test_a_toolchain_that_would_open_what_is_hidden_is_refused(
     assert caught.value.code == code
 
 
-def test_a_toolchain_beside_what_is_hidden_is_fine(home: Path) -> None:
+def test_a_toolchain_beside_what_is_hidden_is_fine_and_over_it_is_not(home: Path) -> None:
     (home / "tools").mkdir()
-    check(
-        Toolchain(kind="x", paths=(home / "tools",), bin_dirs=()),
-        home=home,
-        private=(home / "state",),
-    )
+    toolchain = Toolchain(kind="x", paths=(home / "tools",), bin_dirs=())
+    check(toolchain, home=home, private=(home / "state",))
+    with pytest.raises(InputError) as caught:
+        check(toolchain, home=home, private=(home / "tools/state",))
+    assert caught.value.code == "toolchain.too-wide"

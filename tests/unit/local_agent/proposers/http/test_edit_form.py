@@ -64,6 +64,16 @@ def test_the_model_is_told_what_is_wrong_as_data() -> None:
         assert fact in asked.text
 
 
+@pytest.mark.requirement("R54")
+def test_no_secret_of_its_own_answer_goes_back_to_the_model() -> None:
+    key = "ghp_" + "a1B2" * 9
+    answer = json.dumps({"edits": [{"path": "a.py", "search": f'token = "{key}"'}]})
+    error = InputError("edit.not-found", index=1, path=f"{key}.py", line=1)
+    said, asked = correction(answer, error, nonce="n")
+    assert key not in said.text + asked.text
+    assert '"search"' in said.text
+
+
 def test_what_is_repeated_to_the_model_is_bounded() -> None:
     path = "p" * 5000
     said, asked = correction("x" * 10**6, InputError("edit.missing", index=1, path=path), nonce="n")

@@ -1,0 +1,157 @@
+"""Requests that go on from an earlier proposal: which one is meant, and where that was made.
+
+``revise use longer names`` names no proposal.  Where its asker has one alone in the conversation,
+that is meant; what was found is kept with the intent, so that it stays the same to the end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import unicodedata
+from dataclasses import replace
+from typing import Final
+
+from common import dsl
+from common.errors import InputError, StateError
+from common.model.intent import IntentParams, TaskIntent, TaskKind
+from local_agent.engine.answers import may_see
+from local_agent.engine.conversation import Conversation, result_of
+from local_agent.engine.ports import TaskStore, Workspaces
+from local_agent.routing.router import Routed, Topic
+from local_agent.store.tasks import Task
+from local_agent.workspace.registry import Workspace
+
+_GOES_ON: Final = frozenset({Topic.REVISE, Topic.APPLY, Topic.UNDO})
+_REVISE: Final = next(spec for spec in dsl.COMMANDS if spec.name == "revise")
+_WORD: Final = "(?:{})".format("|".join(sorted((_REVISE.name, *_REVISE.aliases), reverse=True)))
+_SPACED: Final = re.compile(
+    rf"\s*{_WORD}[:,;.：，；、。]?\s+(?!nothing\b|none\b)(\S.*)", re.DOTALL | re.IGNORECASE
+)
+_GLUED: Final = re.compile(rf"\s*{_WORD}([^\x00-\x7f].*)", re.DOTALL)
+# "raise" and "find" can be IDs, and mostly are words.
+_WORD_AS_ID: Final = re.compile(rf"{_WORD}\W+([a-z]{{4,5}}\b.*)", re.DOTALL | re.IGNORECASE)
+# "T-7K3", "7K3FX9": somebody mistyped an ID, and no other proposal may be taken for theirs.
+_LIKE_AN_ID: Final = re.compile(r"t[^\w\s]\S*|(?=\w*\d)[0-9a-z]{2,7}", re.ASCII)
+
+
+class Following:
+    """Finds what a request goes on from.
+
+    Args:
+        store: The journal of tasks.
+        conversation: Which proposals there were.
+        workspaces: Where they may have been made.
+    """
+
+    def __init__(
+        self, store: TaskStore, conversation: Conversation, workspaces: Workspaces
+    ) -> None:
+        self._store = store
+        self._conversation = conversation
+        self._workspaces = workspaces
+
+    async def meant(self, task: Task, routed: Routed) -> Routed:
+        """Return a revision that names no proposal with the one it means; all else as it is."""
+        wish = await self._bare_wish(task, routed)
+        if wish is None:
+            return routed
+        found = await self._conversation.revisable(task)
+        if not found and routed.topic is Topic.PLAIN:
+            return routed  # "revise the README" asks for something new
+        is_clear = len(found) == 1 and wish.strip() and not _begins_like_an_id(wish)
+        return _revision(routed, wish, found[0].short_id if is_clear else "")
+
+    async def place(self, task: Task, routed: Routed) -> Workspace | None:
+        """Return the workspace that a request is about; None where none has been added.
+
+        Raises:
+            InputError: ``workspace.unknown``; ``workspace.closed``: what it goes on from was made
+                in one that is no longer open.
+        """
+        first = await self._first(task, routed)
+        try:
+            return await asyncio.to_thread(made_in, self._workspaces, first or task)
+        except InputError as error:
+            if error.code == "workspace.none":
+                return None
+            raise
+
+    async def _bare_wish(self, task: Task, routed: Routed) -> str | None:
+        """Return what is to be otherwise where a revision names no proposal; None for all else."""
+        if routed.topic is Topic.PLAIN:
+            return _free_wish(routed)
+        if routed.topic is not Topic.REVISE:
+            return None
+        if routed.task_id is None:
+            return routed.subject
+        found = _WORD_AS_ID.search(task.text)
+        return found[1] if found and await self._theirs(task, routed.task_id) is None else None
+
+    async def _first(self, task: Task, routed: Routed) -> Task | None:
+        if routed.topic not in _GOES_ON or routed.task_id is None:
+            return None
+        first = await self._theirs(task, routed.task_id)
+        result = result_of(first) if first else None
+        return first if result and result.workspace is not None else None
+
+    async def _theirs(self, task: Task, short_id: str) -> Task | None:
+        """Return a task by its name; another's is an unknown one."""
+        try:
+            found = await self._store.named(short_id)
+        except StateError:
+            return None
+        return found if may_see(task, found) else None
+
+
+def as_meant(routed: Routed, intent: TaskIntent) -> Routed:
+    """Return a request as it was taken to mean when its intent was kept."""
+    about, wish = intent.params.revises, intent.params.change_request
+    return routed if about is None else _revision(routed, wish or "", about)
+
+
+def made_in(workspaces: Workspaces, task: Task) -> Workspace:
+    """Return the workspace that a task is about: that of its proposal, once it has one.  Blocking.
+
+    Raises:
+        InputError: ``workspace.closed`` (task); ``workspace.unknown``, ``workspace.none``.
+    """
+    result = result_of(task)
+    if result is None or result.workspace is None:
+        return workspaces.find(task.workspace)
+    found = workspaces.at(result.workspace)
+    if found is None:
+        raise InputError("workspace.closed", task=task.short_id)
+    return found
+
+
+def _free_wish(routed: Routed) -> str | None:
+    if found := _SPACED.fullmatch(routed.subject):
+        return found[1]
+    # Chinese is written without blanks, and the word is a noun as well.
+    glued = _GLUED.fullmatch(routed.subject)
+    return glued[1] if glued and routed.intent.kind is TaskKind.CHANGE else None
+
+
+def _begins_like_an_id(wish: str) -> bool:
+    word = unicodedata.normalize("NFKC", wish.split(maxsplit=1)[0]).casefold()
+    return _LIKE_AN_ID.fullmatch(word) is not None
+
+
+def _revision(routed: Routed, wish: str, about: str) -> Routed:
+    intent = routed.intent.model_copy(
+        update={
+            # Which one is meant is asked, and no model for that.
+            "kind": TaskKind.CHANGE if about else TaskKind.HELP,
+            "confidence": 1.0,
+            "params": IntentParams(change_request=wish or None, revises=about),
+        }
+    )
+    return replace(
+        routed,
+        intent=intent,
+        topic=Topic.REVISE,
+        unsure=False,
+        subject=wish,
+        task_id=about or None,
+    )
