@@ -4,8 +4,8 @@
 
 Each round lets ours and theirs take turns, and of all rounds the fastest of each counts: what else
 the machine does hits both.  The workspace is made anew, with 5,000 files of the size of source
-files.  Both find it in the cache of the system, and ours has listed it before, as an agent that
-runs has; the first time is told as well.
+files.  Both find it in the cache of the system, and ours has looked into it before, as an agent
+that runs has; the first time is told as well.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from local_agent.workspace.registry import Workspace
 FILES: Final = 5000
 NAME: Final = "parse_config_file"
 _WORDS: Final = ("self", "value", "return", "config", "token", "items", "load", "result", "error")
-_ROUNDS: Final = 15
+_ROUNDS: Final = 25
 _SETTLED_S: Final = 2.5  # until the listing trusts the times of new folders
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from common.errors import InputError
@@ -92,8 +93,9 @@ def draft(given: Gathered, budget: Budget, changes: Changes | None = None) -> Dr
     pasted = parse_diagnostics(given.text, workspace=place)
     told = (*given.around.diagnostics, *parse_diagnostics(given.printed, workspace=place))
     remarks = [one for one in told if one.path in listed][:MAX_DIAGNOSTICS]
+    named = {name: find_named(name, known) for name in given.files}
     found = finding.wanted(
-        files=given.files,
+        files=[named[name] for name in given.files],
         names=given.names,
         around=given.around,
         hits=given.hits,
@@ -101,7 +103,7 @@ def draft(given: Gathered, budget: Budget, changes: Changes | None = None) -> Dr
         diagnostics=(*pasted, *remarks),
         known=known,
     )
-    missing = _missing(given.files, known)
+    missing = [name for name, one in named.items() if not one.files and not one.inside]
     files = read(given.workspace, found, budget=budget, listed=listed, missing=missing)
     tests = tuple(one.path for one in found if one.why == "test-of")
     return Draft(given, files, tests, (*_remarks(remarks), *_tree(known)))
@@ -145,11 +147,6 @@ def read_reports(workspace: Workspace) -> bytes:
     return b"\n".join(content[:MAX_TEXT_BYTES] for content in found)
 
 
-def _missing(files: Sequence[str], known: Sequence[str]) -> list[str]:
-    found = {name: find_named(name, known) for name in files}
-    return [name for name, one in found.items() if not one.files and not one.inside]
-
-
 def _patches(given: Gathered, changes: Changes | None) -> tuple[list[Extra], list[LeftOut]]:
     """Return the local changes line by line, where the request is about them."""
     if changes is None or not given.about_changes:
@@ -180,10 +177,14 @@ def _remarks(told: Sequence[Diagnostic]) -> list[Extra]:
     ]
 
 
-def _tree(known: Sequence[str]) -> list[Extra]:
-    if not known:
-        return []
-    return [Extra(Piece(kind="tree", text=redact_lines(tree.summarise(known))), "tree")]
+def _tree(known: tuple[str, ...]) -> list[Extra]:
+    return [Extra(Piece(kind="tree", text=_drawn(known)), "tree")] if known else []
+
+
+@lru_cache(maxsize=2)
+def _drawn(known: tuple[str, ...]) -> str:
+    # From one request to the next there are mostly the same files, and their names in memory.
+    return redact_lines(tree.summarise(known))
 
 
 def _state(changes: Changes | None, deny: Sequence[str]) -> list[Extra]:

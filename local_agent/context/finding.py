@@ -13,7 +13,7 @@ from typing import Final
 
 from local_agent.context.collected import Around
 from local_agent.context.diagnostics import Diagnostic
-from local_agent.context.naming import find_named
+from local_agent.context.naming import Named, find_named
 from local_agent.workspace.definitions import defines, last_part
 from local_agent.workspace.files import Match
 
@@ -42,7 +42,7 @@ class Wanted:
 
 def wanted(
     *,
-    files: Sequence[str],
+    files: Iterable[Named],
     names: Sequence[str],
     around: Around,
     hits: Mapping[str, Sequence[Match]],
@@ -53,7 +53,7 @@ def wanted(
     """Return what could help, the most useful first; each file once, but for a selection of it.
 
     Args:
-        files: Paths and bare names from the request.
+        files: What the paths and bare names from the request stand for, in their order.
         names: Identifiers from the request; one with a slash may be a folder.
         around: What the person has in front of them.
         hits: What was found of each identifier.
@@ -62,7 +62,7 @@ def wanted(
         known: All files that may be read, sorted.
     """
     listed = frozenset(known)
-    named = [*_named(files, known), *_folders(names, known)]
+    named = [*_named(files), *_folders(names, known)]
     active = [*_active(around)]
     holding = [*_holding(hits)]
     told = [*_diagnosed(diagnostics, known, listed)]
@@ -106,8 +106,8 @@ def tests_of(paths: Sequence[str], known: Iterable[str]) -> tuple[str, ...]:
     )[:MAX_CANDIDATES]
 
 
-def _named(files: Sequence[str], known: Sequence[str]) -> Iterator[Wanted]:
-    found = [find_named(name, known) for name in files]
+def _named(files: Iterable[Named]) -> Iterator[Wanted]:
+    found = tuple(files)
     for one in found:
         yield from (Wanted(path, "named") for path in one.files)
     for one in found:

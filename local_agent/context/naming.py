@@ -34,7 +34,9 @@ def find_named(name: str, known: Sequence[str]) -> Named:
     if not plain:
         return Named()
     tail = f"/{plain}"
-    ends = [path for path in known if path == plain or path.endswith(tail)]
+    # The one condition first that nearly none meets.
+    alike = [path for path in known if path.endswith(plain)]
+    ends = [path for path in alike if path == plain or path.endswith(tail)]
     if ends:
         return Named(files=tuple(sorted(ends, key=lambda path: (path != plain, path))[:MAX_FILES]))
     inside = [path for path in known if path.startswith(f"{plain}/")]

@@ -152,9 +152,7 @@ async def search_all(
         )
         candidates: Sequence[str] = found.files
         if program is not None:
-            candidates = await _not_excluded(
-                program, workspace, candidates, needles, bounds, budget
-            )
+            candidates = await _not_excluded(program, workspace, found, needles, bounds, budget)
         hits = await asyncio.to_thread(_match, workspace, candidates, needles, bounds, budget, deny)
         return tuple(_result(items, found, bounds, budget) for items in hits)
     finally:
@@ -278,23 +276,26 @@ def _choose(finder: Finder, candidates: int) -> str | None:
 async def _not_excluded(
     program: str,
     workspace: Path,
-    candidates: Sequence[str],
+    among: Listing,
     needles: _Needles,
     bounds: SearchLimits,
     budget: Budget,
 ) -> Sequence[str]:
-    """Return the candidates that ripgrep does not exclude, in their order."""
-    held: set[bytes] = set()
-    for batch in _batches({f"./{path.rpartition('/')[0]}" for path in candidates}):
+    """Return the files that ripgrep does not exclude, in their order."""
+    held: set[str] = set()
+    folders = {path.rpartition("/")[0] for path in among.files}
+    # To look at the size of each file takes ripgrep an eighth longer.
+    most = bounds.listing.file_bytes if among.near_large else None
+    for batch in _batches(f"./{folder}" for folder in folders):
         left = budget.deadline - budget.clock.now().mono
         if left <= 0:
             budget.truncated = True
             break
-        told = await _ask(program, workspace, batch, needles, bounds, seconds=left)
+        told = await _ask(program, workspace, batch, needles, max_bytes=most, seconds=left)
         if told is None:
-            return candidates  # it excluded nothing that can be relied on
+            return among.files  # it excluded nothing that can be relied on
         held |= told
-    return [path for path in candidates if f"./{path}".encode() in held]
+    return [path for path in among.files if path in held]
 
 
 async def _ask(
@@ -302,18 +303,21 @@ async def _ask(
     workspace: Path,
     folders: Sequence[str],
     needles: _Needles,
-    bounds: SearchLimits,
     *,
+    max_bytes: int | None,
     seconds: float,
-) -> set[bytes] | None:
+) -> set[str] | None:
     """Return which files right in these folders hold one of the texts; None where it failed.
 
     Folders and not files are named: ripgrep is twice as fast on a file that it came upon.
+
+    Args:
+        max_bytes: Larger files are left out; None where there are none, as far as is known.
     """
     # Bytes as they are: no BOM is sniffed, NUL is text, case folds in ASCII alone, as in Python.
     options = "--no-config --files-with-matches --null --fixed-strings --text --no-unicode"
     options += " --encoding=none --no-messages --color=never --no-ignore --hidden --max-depth=1"
-    options += f" --max-filesize={bounds.listing.file_bytes}"
+    options += f" --max-filesize={max_bytes}" if max_bytes is not None else ""
     case = "--ignore-case" if any(needle.ignore_case for needle in needles) else "--case-sensitive"
     secrets = ("--iglob", f"!{{{','.join(paths.SECRET)}}}")
     queries = [word for needle in needles for word in ("--regexp", os.fsdecode(needle.raw))]
@@ -329,7 +333,9 @@ async def _ask(
         return None
     if code not in (0, 1) or told.dropped:
         return None
-    return set(told.parts()[0].split(b"\0"))
+    # Of names that are no UTF-8 none is a candidate.
+    names = told.parts()[0].decode("utf-8", "replace").split("\0")
+    return {name.removeprefix("./") for name in names}
 
 
 def _batches(folders: Iterable[str]) -> Iterator[list[str]]:

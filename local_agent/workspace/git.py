@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from common.clock import SystemClock
-from local_agent.workspace.git_waiting import may_hang, may_hang_below
-from local_agent.workspace.turns import own_turn
+from local_agent.workspace.git_kept import KeptOpen
+from local_agent.workspace.git_waiting import may_hang
 
 if TYPE_CHECKING:
     import pygit2
@@ -163,21 +163,30 @@ def _files_below(tree: pygit2.Tree, known: dict[pygit2.Oid, int], depth: int) ->
     return count
 
 
+_KEPT: Final = KeptOpen(open_repository)
+
+
 def _read_changes(workspace: Path) -> Changes | None:
     import pygit2
 
     try:
-        with own_turn():
-            opened = _opened(workspace)
-        if opened is None:
-            return None
-        repository, head, tree = opened
-        diff = _compared(tree, repository.index)
-        total = sum(1 for _ in diff.deltas)
-        files = tuple(_files(diff, workspace))
-        ahead, behind = _distance(repository)
+        with _KEPT.lend(workspace) as repository:
+            return None if repository is None else _changes(repository, workspace)
     except (pygit2.GitError, KeyError, ValueError, OSError):
         return None
+
+
+def _changes(repository: pygit2.Repository, workspace: Path) -> Changes | None:
+    import pygit2
+
+    head = head_of(repository)
+    tree = repository[head].peel(pygit2.Tree) if head else empty_tree(repository)
+    if unfolds_too_far(tree):
+        return None
+    diff = _compared(tree, repository.index)
+    total = sum(1 for _ in diff.deltas)
+    files = tuple(_files(diff, workspace))
+    ahead, behind = _distance(repository)
     return Changes(
         branch=_branch(repository),
         head=head,
@@ -188,18 +197,6 @@ def _read_changes(workspace: Path) -> Changes | None:
         added=sum(file.added or 0 for file in files),
         removed=sum(file.removed or 0 for file in files),
     )
-
-
-def _opened(workspace: Path) -> tuple[pygit2.Repository, str | None, pygit2.Tree] | None:
-    """Return a repository that can be compared, its head and that commit's tree."""
-    import pygit2
-
-    repository = open_repository(workspace)
-    if repository is None or may_hang_below(workspace):
-        return None
-    head = head_of(repository)
-    tree = repository[head].peel(pygit2.Tree) if head else empty_tree(repository)
-    return None if unfolds_too_far(tree) else (repository, head, tree)
 
 
 def _compared(tree: pygit2.Tree, index: pygit2.Index) -> pygit2.Diff:

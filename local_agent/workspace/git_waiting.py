@@ -77,8 +77,18 @@ def may_hang(git: Path) -> bool:
 
 def may_hang_below(workspace: Path) -> bool:
     """Tell whether libgit2 could wait for ever for a file of the work tree."""
-    now = SystemClock().now()
+    return opened_below(workspace) is None
+
+
+def opened_below(workspace: Path) -> tuple[str, ...] | None:
+    """Return the files of the work tree that libgit2 opens; None where it could wait for ever.
+
+    Args:
+        workspace: Real path, whose own ``.git`` passed `may_hang` when it was opened.
+    """
+    now, own = SystemClock().now(), f"{workspace}/.git"
     known, since = _MEMORY.recall(workspace, None, now.mono)
+    found: list[str] = []
     seen: dict[str, _Folder] = {}
     waiting = [str(workspace)]  # as below: no `Path`, there are thousands
     while waiting:
@@ -86,13 +96,19 @@ def may_hang_below(workspace: Path) -> bool:
         folder = _look_into(here, known.get(here))
         if folder is None:
             continue  # not ours to enter: not libgit2's either
-        if len(seen) >= MAX_FOLDERS or not all(map(_opens, folder.opened)):
-            return True
+        if folder.opened:
+            opened = [path for path in folder.opened if path != own]
+            if not all(map(_opens, opened)):
+                return None
+            found += opened
+        if len(seen) >= MAX_FOLDERS:
+            return None
         seen[here] = folder
         waiting += folder.below
-    settled = {path: one for path, one in seen.items() if is_settled(one.stamp, now.wall_ms)}
-    _MEMORY.keep(workspace, None, settled, since)
-    return False
+    if seen != known:
+        settled = {path: one for path, one in seen.items() if is_settled(one.stamp, now.wall_ms)}
+        _MEMORY.keep(workspace, None, settled, since)
+    return tuple(found)
 
 
 def _look_into(path: str, known: _Folder | None) -> _Folder | None:
@@ -136,8 +152,9 @@ def _holds_others(top: Path) -> bool:
         if looked > MAX_ENTRIES or not all(map(_is_usual, store.others)):
             return True
         seen[path] = store
-    settled = {path: one for path, one in seen.items() if is_settled(one.stamp, now.wall_ms)}
-    _STORES.keep(top, None, settled, since)
+    if seen != known:
+        settled = {path: one for path, one in seen.items() if is_settled(one.stamp, now.wall_ms)}
+        _STORES.keep(top, None, settled, since)
     return False
 
 

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from common.clock import Clock
 from local_agent.workspace import paths
@@ -29,6 +29,9 @@ from local_agent.workspace.remembered import (
     stamp_of,
 )
 from local_agent.workspace.turns import own_turn
+
+if TYPE_CHECKING:
+    import pygit2
 
 MAX_DEPTH: Final = 64
 # What a workspace without git would otherwise drown in.
@@ -52,11 +55,14 @@ class Listing:
         truncated: A limit was reached: there may be more.
         skipped: Count of files and folders that were not taken, by reason: ``denied``,
             ``ignored``, ``not-regular``, ``too-large``, ``unreadable``.
+        near_large: Whether one of the folders that were looked into held a file that is larger
+            than may be listed, when it was read; True where that is not known.
     """
 
     files: tuple[str, ...]
     truncated: bool
     skipped: Mapping[str, int]
+    near_large: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,13 +125,15 @@ def list_files(
     """
     with own_turn(), paths.open_root(workspace, deny=deny) as root:
         ignores = Ignores(workspace)
-        rules = (root.deny, ignores.stamps())
-        known, since = memory.recall(workspace, rules, budget.clock.now().mono)
+        now, rules = budget.clock.now(), (root.deny, ignores.stamps())
+        known, since = memory.recall(workspace, rules, now.mono)
         walk = _Walk(root, ignores, budget, limits, known)
-        walk.into((), fresh=False)
-    if not budget.truncated and not ignores.given_up:
+        walk.into("", fresh=False)
+    settled = all(stamp is None or is_settled(stamp, now.wall_ms) for stamp in rules[1])
+    if settled and not budget.truncated and not ignores.given_up:
         memory.keep(workspace, rules, walk.seen, since)
-    return Listing(tuple(sorted(walk.found)), budget.truncated, dict(walk.skipped))
+    near_large = budget.truncated or walk.largest > limits.file_bytes
+    return Listing(tuple(sorted(walk.found)), budget.truncated, dict(walk.skipped), near_large)
 
 
 @dataclass(slots=True)
@@ -139,8 +147,9 @@ class _Walk:
     seen: dict[str, Folder] = field(default_factory=dict)
     skipped: Counter[str] = field(default_factory=Counter)
     size: int = 0
+    largest: int = 0
 
-    def into(self, parts: tuple[str, ...], *, fresh: bool) -> None:
+    def into(self, path: str, *, fresh: bool) -> None:
         """Take in the readable files of a folder and of all folders in it.
 
         Args:
@@ -148,11 +157,10 @@ class _Walk:
         """
         if self.budget.spent():
             return
-        path = "/".join(parts)
         known = self.known.get(path)
         try:
             if known is None or fresh or not self._stands(path, known):
-                folder = self._read(path, parts)
+                folder = self._read(path)
             else:
                 folder = self.seen[path] = known
         except OSError:
@@ -162,17 +170,19 @@ class _Walk:
         if folder.skipped:
             self.skipped.update(folder.skipped)
         self._take(folder)
+        before = f"{path}/" if path else ""
         for name in folder.below:
             if self.budget.truncated:
                 return
-            self.into((*parts, name), fresh=fresh)
+            self.into(before + name, fresh=fresh)
 
     def _take(self, folder: Folder) -> None:
-        total, most = sum(folder.sizes), max(folder.sizes, default=0)
         fits = len(self.found) + len(folder.files) <= self.limits.files
-        if fits and most <= self.limits.file_bytes and self.size + total <= self.limits.total_bytes:
+        small = folder.largest <= self.limits.file_bytes
+        self.largest = max(self.largest, folder.largest)
+        if fits and small and self.size + folder.total <= self.limits.total_bytes:
             self.found += folder.files
-            self.size += total
+            self.size += folder.total
             return
         for path, size in zip(folder.files, folder.sizes, strict=True):
             if self.budget.truncated:
@@ -206,14 +216,16 @@ class _Walk:
         ignore = f"{path}/{_IGNORE}" if path else _IGNORE
         return known.ignore is None or stamp_at(ignore, self.root.handle) == known.ignore
 
-    def _read(self, path: str, parts: tuple[str, ...]) -> Folder:
+    def _read(self, path: str) -> Folder:
         now_ms = self.budget.clock.now().wall_ms
+        parts = tuple(path.split("/")) if path else ()
         handle = self._open(parts)
         try:
             folder = self._scan(handle, parts, stamp_of(os.fstat(handle)))
         finally:
             os.close(handle)
-        if is_settled(folder.stamp, now_ms):
+        stamps = (folder.stamp, *([folder.ignore] if folder.ignore else ()))
+        if all(is_settled(stamp, now_ms) for stamp in stamps):
             self.seen[path] = folder
         return folder
 
@@ -236,6 +248,7 @@ class _Walk:
             files: list[tuple[str, int]] = []
             below: list[str] = []
             skipped: Counter[str] = Counter()
+            largest = 0
             before = "/".join((*parts, ""))
             for number, entry in enumerate(found):
                 if number % _OFTEN == 0 and self.budget.spent():
@@ -245,10 +258,12 @@ class _Walk:
                     below.append(entry.name)
                 elif isinstance(judged, str):
                     skipped[judged] += 1
+                    largest = max(largest, _size_of(entry))
                 else:
                     files.append((before + entry.name, judged))
         names, sizes = tuple(path for path, _ in files), tuple(size for _, size in files)
-        return Folder(stamp, names, sizes, tuple(below), skipped, ignore)
+        largest = max(largest, *sizes) if sizes else largest
+        return Folder(stamp, names, sizes, sum(sizes), largest, tuple(below), skipped, ignore)
 
     def _judged_by(self, handle: int) -> Stamp | None:
         if not _opens_at_once(handle):
@@ -280,6 +295,15 @@ class _Walk:
         return bool(self.root.deny) and paths.matches(parts, self.root.deny)
 
 
+def _size_of(entry: os.DirEntry[str]) -> int:
+    """Return the bytes of a file as they were when it was judged; 0 of what is none."""
+    try:
+        status = entry.stat(follow_symlinks=False)
+    except OSError:
+        return 0
+    return status.st_size if stat.S_ISREG(status.st_mode) else 0
+
+
 def _opens_at_once(folder: int) -> bool:
     try:
         return stat.S_ISREG(os.stat(_IGNORE, dir_fd=folder).st_mode)
@@ -290,19 +314,34 @@ def _opens_at_once(folder: int) -> bool:
 class Ignores:
     """What git leaves out of a repository; tracked files are never left out.
 
+    The repository is opened at the first question: a walk that remembers everything asks none.
+
     Attributes:
-        given_up: Nothing is asked of libgit2 any more.
+        given_up: Nothing is asked of libgit2 any more; there may have been a repository.
     """
 
     def __init__(self, workspace: Path) -> None:
-        self._repository = open_repository(workspace)
+        self._workspace = workspace
+        self._supposed = False  # that there is one, for its folder is there
         self.given_up = False
 
     def stamps(self) -> tuple[Stamp | None, ...]:
         """Return what changes when something else is tracked, or ignored by the repository."""
-        if self._repository is None:
-            return ()
-        return tuple(stamp_at(self._repository.path + name) for name in _DECIDING)
+        plain = self._stamps_in(f"{self._workspace}/.git/")
+        if plain[_DECIDING.index("config")] is not None:
+            self._supposed = True
+            return plain
+        return () if self._repository is None else self._stamps_in(self._repository.path)
+
+    def _stamps_in(self, folder: str) -> tuple[Stamp | None, ...]:
+        return tuple(stamp_at(folder + name) for name in _DECIDING)
+
+    @cached_property
+    def _repository(self) -> pygit2.Repository | None:
+        repository = open_repository(self._workspace)
+        # What is not ignored for want of a repository may be once its other files are mended.
+        self.given_up = repository is None and self._supposed
+        return repository
 
     def give_up(self) -> None:
         """Ask libgit2 nothing more: it would wait for ever."""

@@ -31,6 +31,8 @@ class Folder:
         stamp: Of the folder itself.
         files: Relative path of each file that may be read, by name.
         sizes: Of those files, in bytes.
+        total: Of all of them, in bytes.
+        largest: Of one file in it, in bytes, also of one that was left out.
         below: Name of each folder that may be entered, by name.
         skipped: Count of what was left out, by reason.
         ignore: Stamp of its ``.gitignore``; None where there is none.
@@ -39,6 +41,8 @@ class Folder:
     stamp: Stamp
     files: tuple[str, ...]
     sizes: tuple[int, ...]
+    total: int
+    largest: int
     below: tuple[str, ...]
     skipped: Mapping[str, int]
     ignore: Stamp | None

@@ -10,6 +10,7 @@ from local_agent.context import finding
 from local_agent.context.collected import Around
 from local_agent.context.diagnostics import Diagnostic
 from local_agent.context.finding import Wanted, is_test, search_terms, wanted
+from local_agent.context.naming import find_named
 from local_agent.workspace.files import Match
 
 KNOWN = (
@@ -34,7 +35,7 @@ def found(
     diagnostics: Sequence[Diagnostic] = (),
 ) -> list[Wanted]:
     return wanted(
-        files=files,
+        files=[find_named(name, KNOWN) for name in files],
         names=names,
         around=around or Around(),
         hits=hits or {},

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from common.clock import ManualClock
 from common.errors import InputError
+from local_agent.process import Kept, read_tool
 from local_agent.workspace import files
 from local_agent.workspace.files import Finder, Match, SearchLimits, SearchResult, search
 from local_agent.workspace.listing import Budget, ListingLimits
@@ -187,6 +190,30 @@ async def test_ripgrep_is_used_where_it_is_worth_a_child(
     assert asked == [["./"]]
 
 
+@pytest.mark.needs("ripgrep")
+async def test_sizes_are_looked_at_where_a_large_file_lies_beside_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[bool] = []
+
+    async def telling(argv: Sequence[str], **rest: object) -> tuple[int | None, Kept]:
+        asked.append(any(word.startswith("--max-filesize=") for word in argv))
+        return await read_tool(argv, **rest)  # type: ignore[arg-type]  # passed on
+
+    monkeypatch.setattr(files, "read_tool", telling)
+    limits = SearchLimits(listing=ListingLimits(file_bytes=100))
+    _write(tmp_path, {"a": "needle"})
+    assert (await search(tmp_path, "needle", limits=limits, finder="ripgrep")).matches == 1
+    _write(tmp_path, {".env": "needle" * 100})
+    assert (await search(tmp_path, "needle", limits=limits, finder="ripgrep")).matches == 1
+    _write(tmp_path, {"b": "needle"})
+    found = await files.list_files(tmp_path, limits=limits)
+    known = replace(found, near_large=True)
+    (among,) = await files.search_all(tmp_path, ("needle",), among=known, finder="ripgrep")
+    assert among.matches == 2
+    assert asked == [False, True, True]
+
+
 async def test_a_ripgrep_that_fails_excludes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -210,9 +237,9 @@ async def test_a_file_swapped_for_a_link_while_ripgrep_runs_is_not_shown(
         (tmp_path / "work/a").unlink()
         (tmp_path / "work/a").symlink_to(tmp_path / "outside")
 
-    async def swapping(*_: object, **__: object) -> set[bytes]:
+    async def swapping(*_: object, **__: object) -> set[str]:
         await asyncio.to_thread(swap)
-        return {b"./a"}
+        return {"a"}
 
     monkeypatch.setattr(files, "_ask", swapping)
     monkeypatch.setattr(files, "find_ripgrep", lambda: "/usr/bin/rg")

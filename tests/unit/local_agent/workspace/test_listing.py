@@ -7,13 +7,15 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import pygit2
 import pytest
 
 from common.clock import ManualClock
 from common.errors import InputError
 from local_agent.workspace import listing
+from local_agent.workspace.git import open_repository
 from local_agent.workspace.listing import Budget, Listing, ListingLimits, list_files
-from local_agent.workspace.remembered import Folder, Memory
+from local_agent.workspace.remembered import Folder, Memory, Stamp, is_settled, stamp_at
 from tests.unit.local_agent.workspace.conftest import Repository
 
 
@@ -269,6 +271,64 @@ def test_what_is_ignored_is_judged_anew_when_that_may_have_changed(
     (repository.path / ".git/info").mkdir(exist_ok=True)
     (repository.path / ".git/info/exclude").write_text("z.txt\n", encoding="utf-8")
     assert walks.again().files == ("a/.gitignore", "a/b/y.log", "a/x.log")
+
+
+def test_where_all_is_remembered_no_repository_is_opened(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository.commit({"a/x.txt": "x", ".gitignore": "*.log\n"})
+    walks = Walks(repository.path, monkeypatch)
+    opened: list[Path] = []
+
+    def counting(path: Path) -> pygit2.Repository | None:
+        opened.append(path)
+        return open_repository(path)
+
+    monkeypatch.setattr(listing, "open_repository", counting)
+    first = walks.again()
+    assert len(opened) == 1
+    assert walks.again() == first
+    assert len(opened) == 1
+    repository.write({"a/y.log": "y"})
+    assert walks.again().files == first.files
+    assert len(opened) == 2
+
+
+def test_a_repository_that_is_mended_ignores_at_once(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository.write({"x.log": "x", ".gitignore": "*.log\n"})
+    walks = Walks(repository.path, monkeypatch)
+    (repository.path / ".git/HEAD").rename(repository.path / ".git/kept")
+    assert walks.again().files == (".gitignore", "x.log")
+    (repository.path / ".git/kept").rename(repository.path / ".git/HEAD")
+    assert walks.again().files == (".gitignore",)
+
+
+@pytest.mark.parametrize("name", [".gitignore", ".git/info/exclude"])
+def test_what_is_ignored_since_a_moment_is_not_remembered(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    repository.write({"a.txt": "x", name: "*.log\n"})
+    walks = Walks(repository.path, monkeypatch)
+    walks.again()
+    written = stamp_at(repository.path / name)
+
+    def judged(stamp: Stamp, now_ms: int) -> bool:
+        return stamp != written and is_settled(stamp, now_ms)
+
+    monkeypatch.setattr(listing, "is_settled", judged)
+    walks.memory = Memory()
+    walks.again()
+    walks.again()
+    assert "." in walks.names
+
+
+def test_a_large_file_beside_the_others_is_told(repository: Repository) -> None:
+    repository.write({"a.txt": "x", "b.log": "x" * 100, ".gitignore": "*.log\n"})
+    assert not _list(repository.path, file_bytes=100).near_large
+    assert _list(repository.path, file_bytes=99).near_large
+    assert _list(repository.path, files=1).near_large
 
 
 def test_a_walk_that_was_cut_is_not_remembered(walks: Walks) -> None:
