@@ -22,10 +22,10 @@ from local_agent.routing import rules, weighing
 from local_agent.routing.deciding import decide, read_traits
 from tests.routing_set.messages import LEARNT, NEVER_ACTS, RULED, Labelled, Split, labelled
 
-_ROUNDS: Final = 12
+_ROUNDS: Final = 16
 _OFTEN: Final = 3  # messages that must have a trait
-_KIND_MARGIN, _LEAST_KIND = 15, 6  # a weight under the least is left out
-_DEED_MARGIN, _LEAST_DEED = 6, 4
+_KIND_MARGIN, _LEAST_KIND = 25, 6  # a weight under the least is left out
+_DEED_MARGIN, _LEAST_DEED = 30, 6
 _DEED: Final = len(weighing.KINDS)  # its column
 _FOLDS: Final = 4
 _OUT: Final = Path(weighing.__file__).with_name(weighing.FILE)

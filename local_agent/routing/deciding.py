@@ -13,7 +13,7 @@ from typing import Final
 from common.model.intent import TaskKind
 from local_agent.routing import rules
 from local_agent.routing.rules import ACTS, CERTAIN, Form, Guess, Reading
-from local_agent.routing.tags import LETTER, letters
+from local_agent.routing.tags import letters
 from local_agent.routing.weighing import (
     HARMLESS,
     KINDS,
@@ -27,25 +27,24 @@ from local_agent.routing.weighing import (
 from local_agent.routing.wishes import split_wish
 
 WEIGHED: Final = "weighed"  # the name of what no rule decided
-_CONFIDENCE: Final = 0.77  # how often the words are right where they disagree with the rules
+_CONFIDENCE: Final = 0.72  # how often the words are right where they disagree with the rules
 _CERTAIN: Final = 0.9  # a rule so certain is overruled by little, by a wish to push not at all
 # How much must speak for a wish before it may be a deed: plainly put; beside a question or ban.
-_DEED: Final = 20
-_DOUBTED_DEED: Final = 60
+_DEED: Final = 80
+_DOUBTED_DEED: Final = 120
 # By how much another kind must be the better one: at all, than that of a certain rule, and where
 # no rule fits.
 _AHEAD: Final = 2 * UNIT
-_AHEAD_OF_CERTAIN: Final = 14 * UNIT
+_AHEAD_OF_CERTAIN: Final = 10 * UNIT
 _AHEAD_OF_NONE: Final = 10 * UNIT
 _DOUBTS: Final = (Form.FORBIDS, Form.ASKS, Form.APPROVES)
 _DOUBTFUL: Final = letters(
     "how why should ma neg approve grant noask opine whether nature who or pass"
 )
 _COMMIT: Final = letters("commit")
-_NEVER_RUN: Final = letters(
-    "neg cannot approve grant noask pass flag"
-)  # "push --force" is none of ours
-_UNKNOWN: Final = LETTER["word"]
+# Beside these the words begin nothing that runs; "push --force" is none of ours.
+_NEVER_RUN: Final = letters("neg cannot approve grant noask pass flag")
+_NAMES: Final = "".join(letters("word code quoted pasted num"))
 _SENDS: Final = letters("push pushing sync remote")
 
 
@@ -71,15 +70,16 @@ def decide(text: str, weights: Weights | None = None) -> Guess:
 
 def read_traits(reading: Reading) -> list[str]:
     """Return what is weighed of a text (`weighing`)."""
+    guess = reading.guess
     fitted = [rule.name for _, rule in reading.found]
-    return traits(reading.folded, reading.clauses, fitted)
+    return traits(reading.folded, reading.clauses, [*fitted, f"={guess.kind} {guess.form.value}"])
 
 
 def _is_weighed(reading: Reading) -> bool:
-    """Tell whether there is anything to weigh: a sentence, with at least one word that is known."""
+    """Tell whether there is anything to weigh: a sentence that says more than names."""
     if not reading.is_sentence:
         return False
-    return any(clause.tags.strip(_UNKNOWN) for clause in reading.clauses)
+    return any(clause.tags.strip(_NAMES) for clause in reading.clauses)
 
 
 def _chosen(reading: Reading, weighed: Weighed) -> TaskKind:
@@ -89,7 +89,7 @@ def _chosen(reading: Reading, weighed: Weighed) -> TaskKind:
     if guess.kind in ACTS:
         if not is_wish:
             return kind
-        if kind in ACTS and not guess.single and split_wish(guess.rest)[1]:
+        if kind is not guess.kind and kind in ACTS and _has_more(guess):
             return guess.kind  # of several wishes the first
     if kind is TaskKind.GIT_SYNC and guess.confidence >= _CERTAIN:
         return guess.kind
@@ -101,6 +101,10 @@ def _allowed(reading: Reading) -> int:
     if _is_barred(reading.guess):
         return HARMLESS
     return RUNS_NOTHING if _holds(reading, _NEVER_RUN) else len(KINDS)
+
+
+def _has_more(guess: Guess) -> bool:
+    return not guess.single and split_wish(guess.rest)[1] != ""
 
 
 def _needed(guess: Guess, kind: TaskKind) -> int:

@@ -139,6 +139,7 @@ _JOINT_WORDS: Final = """
     并 并且 而且 然后 接着 随后 之后 同时 顺便 顺手 再 然后再 再把 再去 再来 完了 完了再
 """
 _JOINTS: Final = frozenset(_JOINT_WORDS.split())
+_AGAIN: Final = "再"  # joins, and stands before a verb as one word with it
 _UP: Final = "上去"
 _OR: Final = letters("or rel")
 ACTS: Final = frozenset({TaskKind.CHANGE, TaskKind.RUN, TaskKind.GIT_SYNC})
@@ -325,7 +326,8 @@ def _guess(clause: Clause, rule: Rule, text: str, found: Found, *, single: bool)
 
 
 def _is_single(clause: Clause) -> bool:
-    return _JOINTS.isdisjoint([token.word for token in clause.tokens])
+    words = [token.word for token in clause.tokens]
+    return _JOINTS.isdisjoint(words) and not any(word[:1] == _AGAIN for word in words)
 
 
 def _sends(found: Found) -> bool:

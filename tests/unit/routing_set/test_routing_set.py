@@ -30,6 +30,9 @@ AT_LEAST_PER_LANGUAGE: Final[Mapping[Split, int]] = MappingProxyType(
         "habits": 30,
         "voices": 20,
         "plain": 30,
+        "usual": 30,
+        "common": 30,
+        "verdict": 15,
         "judge": 15,
     }
 )

@@ -16,13 +16,16 @@ def _traits(text: str) -> list[str]:
 def test_sums_are_of_what_was_learnt_with_their_signs() -> None:
     one = weighing.packed({0: 3, 1: -5, LAST: 1, LAST + 1: -7})
     weighed = weighing.weigh(["a", "b", "unknown"], {"a": one, "b": one})
-    assert weighed.sums == (6, -10, *[0] * (LAST - 2), 2)
+    nothing = weighing.KINDS[2]
+    ahead = [weighed.ahead(weighing.KINDS[place], nothing) for place in (0, 1, 3, LAST)]
+    assert ahead == [6, -10, 0, 2]
     assert weighed.deed == -14
 
 
 def test_what_occurs_twice_is_weighed_once() -> None:
     one = weighing.packed({0: 3})
-    assert weighing.weigh(["a", "a"], {"a": one}).sums[0] == 3
+    weighed = weighing.weigh(["a", "a"], {"a": one})
+    assert weighed.ahead(weighing.KINDS[0], weighing.KINDS[1]) == 3
 
 
 def test_the_most_that_is_harmless_is_told_beside_the_most() -> None:
