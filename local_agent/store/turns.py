@@ -77,13 +77,14 @@ class Turns:
 
     def begin(self, turn: StoredTurn) -> int:
         """Write a turn and return its number, for its end."""
-        ((number,),) = self._db.all(
-            "INSERT INTO turns (task_id, model, at, duration_ms, input_tokens, output_tokens,"
-            " calls, outcome) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING turn",
-            turn.task_id,
-            turn.model,
-            *_measured(turn),
-        )
+        with self._db.transaction():  # whole, with the reading of its number
+            ((number,),) = self._db.all(
+                "INSERT INTO turns (task_id, model, at, duration_ms, input_tokens, output_tokens,"
+                " calls, outcome) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING turn",
+                turn.task_id,
+                turn.model,
+                *_measured(turn),
+            )
         return int(number)
 
     def end(self, number: int, turn: StoredTurn) -> None:
