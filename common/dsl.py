@@ -174,7 +174,7 @@ COMMANDS: Final[tuple[CommandSpec, ...]] = (
         name="revise",
         aliases=("修订", "修改提案"),
         takes="task-id-and-text",
-        usage=Sentence(en="revise ID TEXT", zh="修订 编号 意见"),
+        usage=Sentence(en="revise [ID] TEXT", zh="修订 [编号] 意见"),
         summary=Sentence(
             en="make the next version of a proposed change", zh="按意见给出提案的下一个版本"
         ),

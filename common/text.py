@@ -27,6 +27,8 @@ _HIDDEN = re.compile(
     "|(?<![#*0-9\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff])\ufe0f"
 )
 _UNUSUAL = re.compile(r"[^ -~\n\t]+")
+_STACKED = 4  # marks on one letter; no script has more, and a tower of them covers other lines
+_NO_LETTERS = re.compile(rf"[^\w\x00-\x7f]{{{_STACKED + 1},}}")  # where such marks may be
 _CJK = re.compile("[\u3400-\u9fff\U00020000-\U0003ffff]")
 
 
@@ -87,9 +89,10 @@ def strip_ansi(text: str) -> str:
 
 def reveal(text: str) -> str:
     """Make every hidden or control character visible; line feed and tab stay as they are."""
-    if text.isprintable() and (text.isascii() or _HIDDEN.search(text) is None):
+    if text.isprintable() and (text.isascii() or not _may_hide(text)):
         return text  # most texts
     marked = _HIDDEN.sub(lambda match: _mark(match[0]), text)
+    marked = _NO_LETTERS.sub(lambda match: _unstack(match[0]), marked)
     return _UNUSUAL.sub(lambda match: _reveal_run(match[0]), marked)
 
 
@@ -105,12 +108,25 @@ def has_hidden(text: str) -> bool:
 
 def one_line(text: str, limit: int = 200) -> str:
     """Return the text on one line, revealed and bounded by ``limit`` bytes."""
-    return clip_bytes(reveal(" ".join(text.split())), limit)
+    begun = " ".join(text.split())[: limit + 1]  # revealed, no character takes less than a byte
+    return clip_bytes(reveal(begun), limit)
 
 
 def has_cjk(text: str) -> bool:
     """Tell whether any Chinese character occurs."""
     return _CJK.search(text) is not None
+
+
+def _may_hide(text: str) -> bool:
+    return _HIDDEN.search(text) is not None or _NO_LETTERS.search(text) is not None
+
+
+def _unstack(run: str) -> str:
+    shown, height = "", 0
+    for char in run:
+        height = height + 1 if unicodedata.category(char) in ("Mn", "Me") else 0
+        shown += _mark(char) if height > _STACKED else char
+    return shown
 
 
 def _reveal_run(run: str) -> str:

@@ -53,8 +53,9 @@ ERRORS: Final[Mapping[str, Sentence]] = {
         zh='请写明要做什么，例如：codexbridge ask "测试"',
     ),
     "ask.at": Sentence(
-        en="“{place}” names no place; write a file, or a file with lines: src/app.py:10-20",
-        zh="“{place}”不是有效的位置；请写文件，或带行号的文件：src/app.py:10-20",
+        en="“{place}” names no place; write a file by its path from the top of the workspace, "
+        "or with lines: src/app.py:10-20",
+        zh="“{place}”不是有效的位置；请写文件（从工作区顶层起的路径），可带行号：src/app.py:10-20",
     ),
     "ask.nowhere/missing": Sentence(
         en="There is no file {file} in the workspace {workspace} (its path counts from the top). "

@@ -251,7 +251,7 @@ _CHANGE: Final = {
 _UNDO: Final = {
     "undo.changed": Sentence(
         en="{path} has changed since (block {hunk} of the change; 0 is the file as a whole), so it "
-        "cannot be taken back. What can be, alone, with --only: {undoable}",
+        "cannot be taken back. Files that still can, alone, with --only: {undoable}",
         zh="{path} 此后又有改动（改动的第 {hunk} 处；0 表示整个文件），无法撤销。"
         "可用 --only 单独撤销的文件：{undoable}",
     ),

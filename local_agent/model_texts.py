@@ -155,9 +155,9 @@ _ANSWER: Final = {
     ),
     "model.answer/edit.form": _model(
         "The model did not give its edits in the form asked for, nor when asked again. Try "
-        "json_mode “object” or “prompt” for it, or another model.",
-        "模型两次都没有按要求的格式给出修改。请将其 json_mode 设为“object”或“prompt”，"
-        "或换用其他模型。",
+        "another json_mode for it (“schema”, “object”, “prompt”), or another model.",
+        "模型两次都没有按要求的格式给出修改。请为它换一种 json_mode（“schema”、“object”、"
+        "“prompt”），或换用其他模型。",
     ),
     "model.program/missing": _model(
         "The program of the model is not there. Install codex {wanted}, or name its place: program "

@@ -44,13 +44,13 @@ WHAT = Sentence(
 
 REVISE_WHICH = Sentence(
     en="Say which proposal and what should be otherwise: {prefix} revise T-7K3F use a longer delay",
-    zh="请说明修订哪个提议、如何修订：{prefix} revise T-7K3F 把间隔调长一些",
+    zh="请说明修订哪个提议、如何修订：{prefix} 修订 T-7K3F 把间隔调长一些",
 )
 REVISE_ONE_OF = Sentence(
     en="Say which proposal, such as: {prefix} revise {task} use a longer delay\n"
     "For a new change: {prefix} patch …\nYour proposals here:",
-    zh="请说明修订哪个提议，例如：{prefix} revise {task} 把间隔调长一些\n"
-    "如需新的改动：{prefix} patch …\n你在这里的提议：",
+    zh="请说明修订哪个提议，例如：{prefix} 修订 {task} 把间隔调长一些\n"
+    "如需新的改动：{prefix} 补丁 …\n你在这里的提议：",
 )
 REVISE_ROW = Sentence(en="{task}: {what}", zh="{task}：{what}")
 REVISE_TAKEN = Sentence(
@@ -71,7 +71,7 @@ REPLACED = Sentence(
 RESTS = Sentence(
     en="Not applied. To apply it: codexbridge apply {task}   To change it: "
     'codexbridge ask "revise {task} …"',
-    zh='尚未应用。应用：codexbridge apply {task}　修订：codexbridge ask "revise {task} …"',
+    zh='尚未应用。应用：codexbridge apply {task}　修订：codexbridge ask "修订 {task} …"',
 )
 RESTED_TOO_LONG = Sentence(
     en="Nobody applied it in {hours} {hours:hour|hours}; nothing was changed.",
@@ -79,11 +79,15 @@ RESTED_TOO_LONG = Sentence(
 )
 APPLIED_ALREADY = Sentence(
     en="{task} is applied already. To take it back: {prefix} undo {task}",
-    zh="{task} 已经应用。如需撤销：{prefix} undo {task}",
+    zh="{task} 已经应用。如需撤销：{prefix} 撤销 {task}",
 )
 REJECTED_ALREADY = Sentence(
     en="{task} was rejected at the machine. Ask for another version: {prefix} revise {task} …",
-    zh="{task} 已在电脑上被拒绝。可要求另一版本：{prefix} revise {task} …",
+    zh="{task} 已在电脑上被拒绝。可要求另一版本：{prefix} 修订 {task} …",
+)
+BROUGHT_BACK = Sentence(
+    en="The change of {task}, an earlier version that {newer} replaced. {text}",
+    zh="这是 {task} 的改动，属于较早的版本，已由 {newer} 取代。{text}",
 )
 NOTHING_IN_IT = Sentence(
     en="{task} proposes no change of files, so there is nothing to apply.",

@@ -65,6 +65,13 @@ def has_words(task: Mapping[str, Any]) -> bool:
     return bool(task.get("speech"))
 
 
+def tell_lineage(screen: Screen, task: Mapping[str, Any]) -> None:
+    """Print which version a proposal is, and after which; nothing of a first one."""
+    if before := task.get("revises"):
+        facts = {"task": task["short_id"], "version": task["version"], "before": before}
+        screen.tell(words.LINEAGE, **facts)
+
+
 def own_lines(screen: Screen, task: Mapping[str, Any]) -> Iterator[str]:
     """Give what is proposed in our words, the files of a change with aligned counts."""
     own = task.get("own")

@@ -51,6 +51,7 @@ WHYS: Final[Mapping[str, Sentence]] = {
     "active": Sentence(en="in front of you", zh="你正在查看"),
     "defines": Sentence(en="defines {about}", zh="定义了 {about}"),
     "mentions": Sentence(en="mentions {about}", zh="用到 {about}"),
+    "spoken": Sentence(en="has a word of the request as its name", zh="名称是请求中的一个词"),
     "test-of": Sentence(en="tests of what is shown", zh="所示内容的测试"),
     "changed": Sentence(en="changed and not committed", zh="有未提交的改动"),
     "diagnostic": Sentence(en="named by a diagnostic", zh="诊断信息指向这里"),

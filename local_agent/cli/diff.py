@@ -10,7 +10,8 @@ from common.errors import InputError
 from common.home import find_home
 from common.ids import parse_short_id
 from common.sentences import Lang, say
-from local_agent.cli import change_words, proposal_words, words
+from local_agent.cli import change_words, words
+from local_agent.cli.card import tell_lineage
 from local_agent.cli.diffs import fetch_diff
 from local_agent.cli.screen import Screen, print_json, screen_for
 from local_agent.control.client import call
@@ -53,15 +54,9 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
         print_json({"task": short_id, "files": files_of(model), "diff": text})
     else:
         screen = screen_for(lang, environ)
-        _tell_lineage(call(find_home(environ), environ, "show", task=short_id)["task"], screen)
+        tell_lineage(screen, call(find_home(environ), environ, "show", task=short_id)["task"])
         _print(model, screen)
     return 0
-
-
-def _tell_lineage(task: Mapping[str, Any], screen: Screen) -> None:
-    if before := task.get("revises"):
-        facts = {"task": task["short_id"], "version": task["version"], "before": before}
-        screen.tell(proposal_words.LINEAGE, **facts)
 
 
 def files_of(model: DiffModel) -> list[dict[str, Any]]:

@@ -49,7 +49,7 @@ DROP: Final = Sentence(en="drop it", zh="放弃")
 LOOK_BY: Final = Sentence(en="codexbridge diff {task}", zh="codexbridge diff {task}")
 APPLY_BY: Final = Sentence(en="codexbridge apply {task}", zh="codexbridge apply {task}")
 REVISE_BY: Final = Sentence(
-    en='codexbridge ask "revise {task} …"', zh='codexbridge ask "revise {task} …"'
+    en='codexbridge ask "revise {task} …"', zh='codexbridge ask "修订 {task} …"'
 )
 DROP_BY: Final = Sentence(en="codexbridge cancel {task}", zh="codexbridge cancel {task}")
 VERSION_LABEL: Final = Sentence(en="Version", zh="版本")

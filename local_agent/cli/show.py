@@ -70,9 +70,10 @@ def _print_question(
 
 
 def _print_facts(task: Mapping[str, Any], screen: Screen) -> None:
-    """Print which model worked on it, what that used and what it was shown."""
-    from local_agent.cli.card import fact_lines
+    """Print which version it is, which model worked on it, what that used and was shown."""
+    from local_agent.cli.card import fact_lines, tell_lineage
 
+    tell_lineage(screen, task)
     for line in fact_lines(screen, task):
         print(line)
 

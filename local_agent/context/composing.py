@@ -102,6 +102,7 @@ def draft(given: Gathered, budget: Budget, changes: Changes | None = None) -> Dr
         changed=[file.path for file in changes.files] if changes else (),
         diagnostics=(*pasted, *remarks),
         known=known,
+        text=given.text,
     )
     missing = [name for name, one in named.items() if not one.files and not one.inside]
     files = read(given.workspace, found, budget=budget, listed=listed, missing=missing)

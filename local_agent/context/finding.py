@@ -13,7 +13,7 @@ from typing import Final
 
 from local_agent.context.collected import Around
 from local_agent.context.diagnostics import Diagnostic
-from local_agent.context.naming import Named, find_named
+from local_agent.context.naming import Named, find_named, find_spoken
 from local_agent.workspace.definitions import defines, last_part
 from local_agent.workspace.files import Match
 
@@ -49,6 +49,7 @@ def wanted(
     changed: Sequence[str],
     diagnostics: Sequence[Diagnostic],
     known: Sequence[str],
+    text: str = "",
 ) -> list[Wanted]:
     """Return what could help, the most useful first; each file once, but for a selection of it.
 
@@ -60,18 +61,21 @@ def wanted(
         changed: Files with local changes, where the request is about them.
         diagnostics: What tools say about the workspace.
         known: All files that may be read, sorted.
+        text: The request; its plain words count where it says nothing more exact.
     """
     listed = frozenset(known)
     named = [*_named(files), *_folders(names, known)]
     active = [*_active(around)]
     holding = [*_holding(hits)]
     told = [*_diagnosed(diagnostics, known, listed)]
+    is_exact = any((named, active, holding, changed, told))
+    spoken = [] if is_exact else [*_spoken(text, known)]
+    sure = [*named, *active, *holding, *spoken]
     tests = [
-        Wanted(path, "test-of")
-        for path in tests_of([one.path for one in (*named, *active, *holding)], known)[:MAX_TESTS]
+        Wanted(path, "test-of") for path in tests_of([one.path for one in sure], known)[:MAX_TESTS]
     ]
     local = [Wanted(path, "changed") for path in changed if path in listed]
-    return _merged([*named, *active, *holding, *tests, *local, *told])[:MAX_CANDIDATES]
+    return _merged([*sure, *tests, *local, *told])[:MAX_CANDIDATES]
 
 
 def search_terms(names: Sequence[str], limit: int) -> tuple[str, ...]:
@@ -120,6 +124,10 @@ def _folders(names: Sequence[str], known: Sequence[str]) -> Iterator[Wanted]:
             found = find_named(name, known)
             yield from (Wanted(path, "named") for path in found.files)
             yield from (Wanted(path, "in-folder") for path in found.inside)
+
+
+def _spoken(text: str, known: Sequence[str]) -> Iterator[Wanted]:
+    yield from (Wanted(path, "spoken") for path in find_spoken(text, known) if not is_test(path))
 
 
 def _active(around: Around) -> Iterator[Wanted]:

@@ -46,11 +46,14 @@ def read_around(args: Arguments) -> Around | None:
     """Return what was named; None where nothing was.
 
     Raises:
-        InputError: ``path.malformed``.
+        InputError: ``ask.at`` (place): no file of a workspace can have that name.
     """
     if not args.has("file") or not (file := args.text("file")):
         return None
-    paths.check_relative(file)
+    try:
+        paths.check_relative(file)
+    except InputError:
+        raise InputError("ask.at", place=file) from None
     first, last = args.integer("first", 0, MAX_LINE), args.integer("last", 0, MAX_LINE)
     return Around(file, (first, max(first, last)) if first else None)
 

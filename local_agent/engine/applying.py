@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from common.diff.parse import parse_diff
 from common.errors import StateError
 from common.model.proposal import Diff, LocalApproval, TaskResult
 from common.model.state import FINAL, Reason, TaskState
+from common.sentences import Lang, say
 from local_agent import proposal_replies as words
 from local_agent import replies
 from local_agent.engine.answers import may_see
@@ -19,6 +21,7 @@ from local_agent.engine.ports import Blobs, TaskStore
 from local_agent.engine.resting import rests
 from local_agent.proposers.base import Asked, Proposed, Proposer, nothing
 from local_agent.proposers.diffs import headline, told
+from local_agent.store.endings import read_ending
 from local_agent.store.tasks import Task
 
 
@@ -95,13 +98,22 @@ class ApplyProposer:
             return nothing(replies.NO_WORKSPACE, asked)
         diff = await asyncio.to_thread(self._blobs.get, result.proposal.diff_id)
         model = await asyncio.to_thread(parse_diff, diff)
+        named = partial(_with_its_place, task, asked.lang)
         return Proposed(
             result.proposal,
-            told(model, asked.workspace.name, asked.lang),
+            named(told(model, asked.workspace.name, asked.lang)),
             LocalApproval(action="apply_diff"),
-            own=headline(model, asked.workspace.name, asked.lang),
+            own=named(headline(model, asked.workspace.name, asked.lang)),
             speech=result.speech,
         )
+
+
+def _with_its_place(task: Task, lang: Lang, text: str) -> str:
+    """Put in front that a newer version took its place, where one did."""
+    newer = read_ending(task.ending_json)["replaced_by"]
+    if newer is None:
+        return text
+    return say(words.BROUGHT_BACK, lang, task=task.short_id, newer=newer, text=text)
 
 
 def _result(task: Task) -> TaskResult | None:

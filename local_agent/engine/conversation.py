@@ -34,10 +34,12 @@ class Revised:
     Attributes:
         first: The task whose proposal it is.
         earlier: That proposal, with all that was asked of it.
+        files: Paths that it changes.
     """
 
     first: Task
     earlier: Earlier
+    files: tuple[str, ...] = ()
 
 
 class Conversation:
@@ -101,7 +103,8 @@ class Conversation:
         if isinstance(result.proposal, Plan):
             return Revised(first, Earlier(version, request, result.proposal.text))
         diff = await asyncio.to_thread(self._blobs.get, result.proposal.diff_id)
-        return Revised(first, Earlier(version, request, result.proposal.unified_diff, diff))
+        earlier = Earlier(version, request, result.proposal.unified_diff, diff)
+        return Revised(first, earlier, tuple(file.path for file in result.proposal.files))
 
     async def _requests(self, first: Task) -> list[str]:
         """Return what was asked of each version, oldest first."""

@@ -18,6 +18,7 @@ from common.model.intent import IntentParams, TaskIntent, TaskKind
 from local_agent.engine.answers import may_see
 from local_agent.engine.conversation import Conversation, result_of
 from local_agent.engine.ports import TaskStore, Workspaces
+from local_agent.routing.folding import fold, seen
 from local_agent.routing.router import Routed, Topic
 from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace
@@ -31,8 +32,11 @@ _SPACED: Final = re.compile(
 _GLUED: Final = re.compile(rf"\s*{_WORD}([^\x00-\x7f].*)", re.DOTALL)
 # "raise" and "find" can be IDs, and mostly are words.
 _WORD_AS_ID: Final = re.compile(rf"{_WORD}\W+([a-z]{{4,5}}\b.*)", re.DOTALL | re.IGNORECASE)
-# "T-7K3", "7K3FX9": somebody mistyped an ID, and no other proposal may be taken for theirs.
-_LIKE_AN_ID: Final = re.compile(r"t[^\w\s]\S*|(?=\w*\d)[0-9a-z]{2,7}", re.ASCII)
+# "T-7K3", "T 7K3F", "«7K3FX9»", "task-7K3F": somebody mistyped an ID, and no other proposal may be
+# taken for theirs.
+_LIKE_AN_ID: Final = re.compile(
+    r"\W*(?:t(?:[^\w\s]\S*)?|task[^\w\s]+(?=\S*\d)\S*|(?=\w*\d)[0-9a-z]{2,7}\W*)", re.ASCII
+)
 
 
 class Following:
@@ -134,8 +138,8 @@ def _free_wish(routed: Routed) -> str | None:
 
 
 def _begins_like_an_id(wish: str) -> bool:
-    word = unicodedata.normalize("NFKC", wish.split(maxsplit=1)[0]).casefold()
-    return _LIKE_AN_ID.fullmatch(word) is not None
+    word = unicodedata.normalize("NFKC", wish.split(maxsplit=1)[0])
+    return _LIKE_AN_ID.fullmatch(fold(seen(word))) is not None
 
 
 def _revision(routed: Routed, wish: str, about: str) -> Routed:

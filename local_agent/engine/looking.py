@@ -1,4 +1,4 @@
-"""What a proposal looks at: the words of the request, of what it revises, and the open file."""
+"""What a proposal looks at: what the request names, what it revises, and the open file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from common.errors import StateError
 from common.model.intent import TaskIntent, TaskKind
 from local_agent.context.collector import Around, Collected, Collector
-from local_agent.engine.conversation import Conversation
+from local_agent.engine.conversation import Conversation, Revised
 from local_agent.engine.slots import Slots
 from local_agent.routing.params import find_files, find_names
 from local_agent.routing.router import Routed
@@ -34,29 +34,30 @@ class Looking:
         """Return what a model may be shown; nothing for the kinds that need no model."""
         if intent.kind not in _KINDS or routed.topic.value not in _TOPICS:
             return Collected()
-        text = routed.subject + await self._before(task, routed)
+        before = await self._before(task, routed)
+        text = routed.subject if before is None else f"{routed.subject}\n{before.earlier.request}"
         named = text[:_NAMED_IN]
+        told = (*(intent.params.files or ()), *find_files(named))
+        # Last: whoever asks names what they want looked at, and there is room for ten.
+        files = dict.fromkeys((*told, *(before.files if before else ())))
         async with self._readers.taken(task):
             return await self._collector.collect(
                 workspace,
-                files=tuple(dict.fromkeys((*(intent.params.files or ()), *find_files(named)))),
+                files=tuple(files),
                 names=find_names(named),
                 text=text,
                 around=_around(task),
                 review=intent.kind is TaskKind.REVIEW,
             )
 
-    async def _before(self, task: Task, routed: Routed) -> str:
-        """Return the words of what is made anew: its files are looked at as well."""
+    async def _before(self, task: Task, routed: Routed) -> Revised | None:
+        """Return what is made anew: the files it names and changes are looked at as well."""
         if routed.topic.value != "revise" or routed.task_id is None:
-            return ""
+            return None
         try:
-            revised = await self._conversation.revised(task.task_id, routed.task_id)
+            return await self._conversation.revised(task.task_id, routed.task_id)
         except StateError:
-            return ""
-        if revised is None:
-            return ""
-        return f"\n{revised.earlier.request}"
+            return None
 
 
 def _around(task: Task) -> Around | None:

@@ -80,6 +80,15 @@ def split_clauses(tokens: Sequence[Token]) -> list[Clause]:
     return [clause for sentence, asked in _sentences(tokens) for clause in _split(sentence, asked)]
 
 
+def behind(clause: Clause, classes: str) -> Clause | None:
+    """Return a clause without the words of some classes that open it; None where it opens bare."""
+    tokens = clause.tokens[len(clause.tags) - len(clause.tags.lstrip(classes)) :]
+    if not tokens or len(tokens) == len(clause.tokens):
+        return None
+    tags = "".join([token.tag for token in tokens])
+    return _clause(tokens, tags, clause.asked, clause.joined, clause.fresh, clause.aside)
+
+
 def _sentences(tokens: Sequence[Token]) -> Iterator[tuple[Sequence[Token], bool]]:
     begun = 0
     for place, token in enumerate(tokens):

@@ -7,6 +7,7 @@ text as written, which alone is stored, shown and run (R7).  Pure; linear in the
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import Final
 
 PASTED: Final = "\x01"  # stands for each character of a log, a trace or a block of code
@@ -31,10 +32,11 @@ _ALIKE: Final = (
     "\u0430a\u0435e\u043eo\u0440p\u0441c\u0443y\u0445x\u0456i\u0458j\u0455s\u0501d\u04bbh\u051bq\u051dw"
     "\u0410a\u0412b\u0415e\u041ak\u041cm\u041dh\u041eo\u0420p\u0421c\u0422t\u0425x\u0406i\u0405s\u03bfo\u03b1a\u03bdv"
 )
-# Written, and not seen: zero-width characters, soft hyphens, marks of direction.
+# Written, and not seen: zero-width characters, soft hyphens, marks of direction, blank letters;
+# and the strokes through letters.
 _UNSEEN: Final = re.compile(
-    "[\xad\u034f\u061c\u180e\ufeff\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f"
-    "\U000e0000-\U000e007f]+"
+    "[\xad\u034f\u0334-\u0338\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufeff\uffa0"
+    "\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\U000e0000-\U000e0fff]+"
 )
 _ERROR_LINE: Final = re.compile(
     r"\$ \S|> \S|traceback \(most recent|  +file \"|\s*at [\w$.<>/]+[ (]|\s*\^+\s*$|caused by: "
@@ -66,12 +68,21 @@ _QUOTE: Final = re.compile(
 )
 
 
+def _dressed() -> dict[int, str]:
+    """Return what Latin letters are without their accents, and without the shapes of formulas."""
+    dressed = (*range(0xC0, 0x250), *range(0x1E00, 0x1F00), *range(0x1D400, 0x1D800))
+    plain = ((code, unicodedata.normalize("NFKD", chr(code))[0]) for code in dressed)
+    return {code: letter.lower() for code, letter in plain if letter.isascii()}
+
+
 def _folds() -> dict[int, str]:
     folds = {code: chr(code - 0xFEE0).lower() for code in range(0xFF01, 0xFF5F)}
     folds |= {code: chr(code + 32) for code in range(0x41, 0x5B)}
     folds |= {ord(old): new for old, new in zip(_PAIRS[::2], _PAIRS[1::2], strict=True)}
     folds |= {ord(old): new for old, new in zip(_ALIKE[::2], _ALIKE[1::2], strict=True)}
-    folds |= dict.fromkeys(map(ord, "\u3000\u00a0\u200b\u200c\u200d\u2060\ufeff\t\r"), " ")
+    folds |= _dressed()
+    folds |= dict.fromkeys(map(ord, "\u3000\u00a0\t\r\x0b\x0c\x85\u1680\u202f\u205f\u2800"), " ")
+    folds |= dict.fromkeys((*range(0x2000, 0x200B), 0x2028, 0x2029), " ")
     folds |= dict.fromkeys(map(ord, "‘’`´ʼʹ＇′"), "'")
     folds |= {ord("、"): ",", ord("。"): "!", ord("…"): ",", ord("—"): ",", ord("–"): ","}
     del folds[ord("`")]

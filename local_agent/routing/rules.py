@@ -16,7 +16,7 @@ from enum import Enum
 from typing import Final, NamedTuple
 
 from common.model.intent import TaskKind
-from local_agent.routing.clauses import MAX_WORDS, Clause, split_clauses
+from local_agent.routing.clauses import MAX_WORDS, Clause, behind, split_clauses
 from local_agent.routing.folding import blot, fold, seen
 from local_agent.routing.screening import Screen
 from local_agent.routing.table import PARTS, ROWS
@@ -144,6 +144,7 @@ _UP: Final = "上去"
 _OR: Final = letters("or rel")
 ACTS: Final = frozenset({TaskKind.CHANGE, TaskKind.RUN, TaskKind.GIT_SYNC})
 _DOUBTS: Final = (Form.FORBIDS, Form.ASKS)
+_NAMES: Final = "".join(letters("code quoted num flag"))
 _WEAK_YES: Final = ("says-yes", "agrees", "asks-not-to-be-asked")
 CERTAIN: Final = 0.85
 SURE: Final = 0.76  # a wish of less comes behind a question and a report
@@ -217,13 +218,22 @@ def starts_command(lead: str | None) -> bool:
 def _apart(clauses: Sequence[Clause]) -> Iterator[tuple[Clause, Rule]]:
     """Return the clauses with their rules, without what only goes on with a question or report."""
     before: Rule | None = None
-    for clause in clauses:
+    for place, clause in enumerate(clauses):
         goes_on = clause.joined and (before is None or before.form is not Form.WISHES)
         if (goes_on and not _PLEADS.match(clause.tags)) or (clause.aside and len(clauses) > 1):
             continue
-        before = fitting(clause)
+        before = (_behind_names(clause) if place == 0 else None) or fitting(clause)
         if before is not None:
             yield clause, before
+
+
+def _behind_names(clause: Clause) -> Rule | None:
+    """Return what is no wish behind names that open a text: "`x` don't push", "1) should we …"."""
+    bare = behind(clause, _NAMES)
+    rule = fitting(bare) if bare is not None else None
+    if rule is None or rule.kind in ACTS or rule.confidence < SURE:
+        return None
+    return rule if rule.form in (*_DOUBTS, Form.APPROVES) else None
 
 
 def _decided(found: Found) -> tuple[Clause, Rule] | None:

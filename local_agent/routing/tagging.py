@@ -46,6 +46,11 @@ _LONGEST: Final = max(max(lengths) for after in _PHRASES.values() for lengths in
 _FORCED: Final = re.compile(r" (?:--force\S*|-f|--delete|-d|--mirror|--tags)(?: |$)")
 _PLURAL: Final = re.compile(r"[a-z]{2,}[^s]s$")
 _HAN: Final = LETTER["han"]
+_ALWAYS: Final = letters("neg approve")  # whatever they are joined to
+# What asks, forbids or approves, behind which mark ever; "/events" and "#push" may be names.
+_UNWISHED: Final = _ALWAYS | letters(
+    "grant noask how why what when who which whether did do be should"
+)
 _DEEDS: Final = letters("change become off edit run push commit test")
 _DONE: Final = "了"
 _WHETHER: Final = ("吗", "没", "么", "嘛")
@@ -55,6 +60,7 @@ _SINGLE: Final = _PARTICLES | {entry: tag for entry, tag in ZH.items() if len(en
 _Piece = tuple[str, str, int]  # kind, word, where it begins
 _STOP: Final = LETTER["stop"]
 _TRAILING: Final = ".:'"
+_LEADING: Final = "#/\\$&|+=~>*_"  # marks of a heading or a command of some chat, before a word
 
 
 class Token(NamedTuple):
@@ -122,6 +128,9 @@ def _bared(marked: str, start: int) -> Iterator[_Piece]:
 def _unmarked(word: str) -> str:
     """Return a word without the marks of bold and struck text around it; a pattern keeps them."""
     plain = word.strip("*~_") if "'" in word else word.strip("*~")
+    told = plain.lstrip(_LEADING)
+    if told != plain and EN.get(told.replace("-", "+")) in _UNWISHED:
+        return told
     return plain if plain.replace("'", "").replace("-", "").isalpha() else word
 
 
@@ -171,6 +180,8 @@ def _stem(word: str) -> str:
 
 def _shape(word: str, written: str) -> str:
     """Return the class of a word that no lexicon knows."""
+    if "-" in word and (last := _joined_last(word)):
+        return last
     if "'" in word:
         head, _, tail = word.partition("'")
         found = meant(head)
@@ -178,7 +189,7 @@ def _shape(word: str, written: str) -> str:
     if word[0] == "-":
         return LETTER["flag"] if word.strip("-") else LETTER["comma"]
     if word.replace("-", "").isalpha():
-        if written[1:] != word[1:] and not written.isupper():
+        if written[1:] != written[1:].lower() and not written.isupper():
             return LETTER["code"]
         if (tag := EN.get(word.replace("-", "+"))) is not None:
             return tag  # "auto-start": a phrase with dashes in it
@@ -186,6 +197,12 @@ def _shape(word: str, written: str) -> str:
         return EN[found] if found else _by_ending(word)
     shapes = ((_ID, "id"), (_HTTP, "http"), (_NUMBER, "num"))
     return LETTER[next((name for shape, name in shapes if shape.fullmatch(word)), "code")]
+
+
+def _joined_last(word: str) -> str:
+    """Return the class of what forbids or approves in "pre-approve" and "x-don't"; else nothing."""
+    last = EN.get(word[word.rindex("-") + 1 :], "")
+    return last if last in _ALWAYS and word.replace("-", "+") not in EN else ""
 
 
 def _by_ending(word: str) -> str:

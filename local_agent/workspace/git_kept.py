@@ -9,6 +9,7 @@ listings.  Blocking.
 
 from __future__ import annotations
 
+import stat
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
@@ -18,8 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from common.clock import Clock, SystemClock
-from local_agent.workspace.git_waiting import may_hang, opened_below
-from local_agent.workspace.remembered import MAX_AGE_S, Stamp, is_settled, stamp_at
+from local_agent.workspace.git_waiting import may_hang, named_by, opened_below
+from local_agent.workspace.remembered import MAX_AGE_S, Stamp, is_settled, stamp_at, stamp_of
 from local_agent.workspace.turns import own_turn
 
 if TYPE_CHECKING:
@@ -29,7 +30,9 @@ MAX_KEPT: Final = 2
 MAX_FILES: Final = 20_000  # tracked ones, some six megabytes; what has more is not held in memory
 MAX_STAMPS: Final = 1000  # of files that decide what is ignored and how
 # Of a repository: what libgit2 keeps of it in memory.
-_DECIDING: Final = ("index", "config", "packed-refs", "info/exclude", "info/attributes")
+_DECIDING: Final = (
+    "index", "config", "config.worktree", "packed-refs", "info/exclude", "info/attributes"
+)  # fmt: skip
 
 _Stamps = tuple[Stamp | None, ...]
 
@@ -137,5 +140,17 @@ def _stamps(workspace: Path, repository: pygit2.Repository) -> _Stamps | None:
     opened = opened_below(workspace)
     if opened is None:
         return None
-    own = (stamp_at(repository.path + name) for name in _DECIDING)
-    return (*own, *map(stamp_at, opened[:MAX_STAMPS]))
+    # What several work trees share stands in another folder.
+    folders = (repository.path, *named_by(Path(repository.path, "commondir")))
+    own = (stamp_at(f"{folder}/{name}") for folder in folders for name in _DECIDING)
+    return (_place_of(workspace / ".git"), *own, *map(stamp_at, opened[:MAX_STAMPS]))
+
+
+def _place_of(git: Path) -> Stamp | None:
+    """Return what changes when a workspace names another repository; not what moves in its own."""
+    try:
+        status = git.lstat()
+    except OSError:
+        return None
+    same = (status.st_dev, status.st_ino, status.st_mode)
+    return same if stat.S_ISDIR(status.st_mode) else stamp_of(status)

@@ -69,8 +69,8 @@ def may_hang(git: Path) -> bool:
     """Tell whether libgit2 could wait for ever in this ``.git``, or in the one that it names."""
     if not opens_at_once(git):
         return True
-    places = (git, *_named_by(git))
-    folders = [folder for place in places for folder in (place, *_named_by(place / "commondir"))]
+    places = (git, *named_by(git))
+    folders = [folder for place in places for folder in (place, *named_by(place / "commondir"))]
     stores = [store for folder in folders for store in _borrowed(folder / "objects")]
     return any(map(_holds_others, (*folders, *stores))) or _is_configured_to(folders)
 
@@ -177,7 +177,8 @@ def _is_usual(path: str) -> bool:
     return opens_at_once(Path(path))
 
 
-def _named_by(file: Path) -> Iterator[Path]:
+def named_by(file: Path) -> Iterator[Path]:
+    """Give the folder that a file names: ``.git`` of a further work tree, its ``commondir``."""
     if opens_at_once(file) and file.is_file():
         with file.open(encoding="utf-8", errors="replace") as opened:
             named = opened.read(_MAX_LINK).removeprefix("gitdir:").strip()

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final
 from common.clock import Clock
 from local_agent.workspace import paths
 from local_agent.workspace.git import is_ignored, open_repository
+from local_agent.workspace.git_waiting import named_by
 from local_agent.workspace.remembered import (
     Folder,
     Memory,
@@ -42,7 +43,7 @@ _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _OFTEN: Final = 256  # entries between two looks at the clock
 _IGNORE: Final = ".gitignore"
 # Of a repository: what decides, beside each `.gitignore`, what is ignored.
-_DECIDING: Final = ("index", "config", "info/exclude")
+_DECIDING: Final = ("index", "config", "config.worktree", "info/exclude")
 _MEMORY: Final[Memory[Folder]] = Memory()
 
 
@@ -331,7 +332,12 @@ class Ignores:
         if plain[_DECIDING.index("config")] is not None:
             self._supposed = True
             return plain
-        return () if self._repository is None else self._stamps_in(self._repository.path)
+        if self._repository is None:
+            return ()
+        folder = self._repository.path
+        # What several work trees share stands in another one.
+        shared = map(str, named_by(Path(folder, "commondir")))
+        return tuple(stamp for one in (folder, *shared) for stamp in self._stamps_in(f"{one}/"))
 
     def _stamps_in(self, folder: str) -> tuple[Stamp | None, ...]:
         return tuple(stamp_at(folder + name) for name in _DECIDING)

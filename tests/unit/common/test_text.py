@@ -90,6 +90,8 @@ def test_a_megabyte_is_split_in_no_time() -> None:
         ("👩\u200db", "👩⟨U+200D⟩b"),
         ("a\u200d👩", "a⟨U+200D⟩👩"),
         ("a\ufe0fb", "a⟨U+FE0F⟩b"),
+        ("a" + "\u0301" * 6 + "b", "a" + "\u0301" * 4 + "⟨U+0301⟩⟨U+0301⟩b"),
+        ("中" + "\u20dd\u0489\u0300" * 2, "中\u20dd\u0489\u0300\u20dd⟨U+0489⟩⟨U+0300⟩"),
     ],
 )
 def test_what_is_hidden_is_shown(text: str, shown: str) -> None:
@@ -111,6 +113,8 @@ def test_every_odd_blank_can_be_shown_as_well() -> None:
         "中文，全角。\u3000",
         "👩\u200d💻 ❤\ufe0f 1\ufe0f⃣ 👍🏽 🏳\ufe0f\u200d🌈",
         "مرحبا é e\u0301 ⟨U+202E⟩",
+        "Việt e\u0302\u0301 ก\u0e34\u0e48 שׁ\u05b8\u0591",
+        "……——！！！？？？",
     ],
 )
 def test_ordinary_text_stays_as_it_is(text: str) -> None:
@@ -155,3 +159,12 @@ def test_one_line_is_one_line_within_its_limit() -> None:
 )
 def test_chinese_is_recognised_by_its_characters(text: str, *, found: bool) -> None:
     assert has_cjk(text) is found
+
+
+@pytest.mark.parametrize("limit", [0, 1, 8, 9, 20])
+@pytest.mark.parametrize(
+    "text", ["a" * 20, "\u200b" * 40, "👩\u200d💻" * 9, "e\u0301" * 30, "中 " * 9]
+)
+def test_one_line_is_the_beginning_of_the_whole_text_revealed(text: str, limit: int) -> None:
+    whole = reveal(" ".join(text.split()))
+    assert one_line(text, limit) == clip_bytes(whole, limit)

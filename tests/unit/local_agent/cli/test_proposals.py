@@ -18,7 +18,7 @@ from tests.unit.local_agent.cli.conftest import TASK, AgentDouble
 from tests.unit.local_agent.cli.drawing import drawn
 from tests.unit.local_agent.cli.terminal import in_front, reads, reads_all
 from tests.unit.local_agent.cli.test_asking import a_status
-from tests.unit.local_agent.cli.test_changes import holds
+from tests.unit.local_agent.cli.test_changes import an_approval, holds
 
 Captured = pytest.CaptureFixture[str]
 
@@ -454,6 +454,18 @@ def test_a_diff_says_which_version_it_is(
     assert codexbridge.main(["diff", "T-7K3F"]) == 0
     lineage = say(proposal_words.LINEAGE, "en", task="T-7K3F", version=2, before="T-0001")
     assert capsys.readouterr().out.startswith(lineage) is bool(revises)
+
+
+@pytest.mark.parametrize("revises", ["T-0001", None])
+def test_what_waits_is_shown_with_the_version_it_is(
+    agent: AgentDouble, capsys: Captured, revises: str | None
+) -> None:
+    holds(agent, PATCH)
+    task = a_task(state="WAITING_APPROVAL", rests=False, version=2, revises=revises)
+    agent.answers["show"] = {"task": task, "approval": an_approval()}
+    assert codexbridge.main(["show", "T-7K3F"]) == 0
+    lineage = say(proposal_words.LINEAGE, "en", task="T-7K3F", version=2, before="T-0001")
+    assert (lineage in capsys.readouterr().out) is bool(revises)
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

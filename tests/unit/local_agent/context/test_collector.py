@@ -138,6 +138,17 @@ async def test_tests_are_found_by_the_name_of_what_they_test(folder: Workspace) 
     assert set(shown(found)) == {"src/login.py", *found.tests}
 
 
+async def test_a_plain_word_is_looked_at_where_nothing_more_exact_is_said(
+    folder: Workspace,
+) -> None:
+    text = "what does the readme say of sign_in"
+    assert looks(await collect(folder, text=text)) == ["README.md"]
+    assert "README.md" not in looks(await collect(folder, text=text, names=["sign_in"]))
+    found = await collect(folder, text="why does login retry")
+    assert looks(found) == ["src/deep/login.py", "src/login.py"]
+    assert "tests/test_login.py" in found.tests
+
+
 async def test_a_folder_that_is_named_is_looked_into(folder: Workspace) -> None:
     assert looks(await collect(folder, names=["src/deep"])) == ["src/deep/login.py"]
 

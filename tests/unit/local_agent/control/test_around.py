@@ -95,4 +95,4 @@ def test_a_place_is_read_from_what_was_asked() -> None:
 def test_a_path_that_is_none_of_the_workspace_is_refused(file: str) -> None:
     with pytest.raises(InputError) as refused:
         read_around(Arguments({"file": file, "first": 0, "last": 0}))
-    assert refused.value.code == "path.malformed"
+    assert refused.value.code == "ask.at"

@@ -106,7 +106,7 @@ async def test_a_place_in_the_workspace_goes_along_with_what_is_asked(desk: Desk
     [
         ({"file": "nope.py", "first": 0, "last": 0}, "ask.nowhere"),
         ({"file": "a.py", "first": 3, "last": 3}, "ask.nowhere"),
-        ({"file": "/a.py", "first": 0, "last": 0}, "path.malformed"),
+        ({"file": "/a.py", "first": 0, "last": 0}, "ask.at"),
         ({"file": "a.py", "first": 0, "last": 0, "workspace": "other"}, "workspace.unknown"),
     ],
 )

@@ -53,6 +53,11 @@ def result(task: Task) -> dict[str, Any]:
     return found
 
 
+async def shown_files(desk: Desk, task_id: str) -> list[str]:
+    shown = json.loads((await desk.task(task_id)).context_json or "{}")
+    return [one["path"] for one in shown["used"] if one["kind"] == "file"]
+
+
 @pytest.mark.requirement("P1")
 @pytest.mark.requirement("NL-12.3")
 async def test_a_change_from_the_chat_is_asked_at_the_machine(desk: Desk) -> None:
@@ -74,8 +79,7 @@ async def test_what_a_model_was_shown_and_used_is_kept(desk: Desk) -> None:
     task_id = await desk.ask(ASKED)
     await desk.waiting(task_id)
     task = await desk.task(task_id)
-    shown = json.loads(task.context_json or "{}")
-    assert [one["path"] for one in shown["used"] if one["kind"] == "file"] == ["login.py"]
+    assert await shown_files(desk, task_id) == ["login.py"]
     assert LOGIN not in (task.context_json or "")
     (turn,) = await desk.db.run(desk.db.journal.turns.of_task, task_id)
     assert (turn.outcome, turn.input_tokens, turn.model) == ("ok", 100, "scripted")
@@ -239,6 +243,21 @@ async def test_apply_asks_anew_for_what_was_not_decided(desk: Desk) -> None:
     assert proposal["diffId"] == result(first)["proposal"]["diffId"]
 
 
+async def test_applying_an_earlier_version_says_which_one_replaced_it(desk: Desk) -> None:
+    answers(desk, FIX, [writes("login.py", FIXED + "# why\n"), Reply("Said why.")])
+    first_id = await desk.ask(ASKED)
+    await desk.waiting(first_id)
+    first = (await desk.task(first_id)).short_id
+    second_id = await desk.ask(f"@dev revise {first} say why")
+    await desk.waiting(second_id)
+    second = (await desk.task(second_id)).short_id
+    await desk.until(first_id, TaskState.REJECTED)
+    again = await desk.ask(f"@dev apply {first}")
+    await desk.waiting(again)
+    found = result(await desk.task(again))
+    assert all(first in told and second in told for told in (found["summary"], found["own"]))
+
+
 @pytest.mark.parametrize("choice", ["approve", "reject"])
 async def test_apply_does_not_ask_for_what_was_decided(desk: Desk, choice: Choice) -> None:
     answers(desk, FIX)
@@ -319,6 +338,19 @@ async def test_the_next_version_replaces_the_one_before(desk: Desk) -> None:
     assert (found["revises"], found["version"]) == (short_id, 2)
     assert "retry = 5" in model.turns[1].prompt
     assert "say why" in model.turns[1].prompt
+
+
+async def test_the_next_version_is_made_with_the_files_of_the_one_before_in_view(
+    desk: Desk,
+) -> None:
+    answers(desk, FIX, [writes("login.py", FIXED + "# why\n"), Reply("Said why.")])
+    first_id = await desk.ask("@dev make the number of attempts larger")
+    await desk.waiting(first_id)
+    short_id = (await desk.task(first_id)).short_id
+    second_id = await desk.ask(f"@dev revise {short_id} say why")
+    await desk.waiting(second_id)
+    assert await shown_files(desk, first_id) == [], "no file is named in it"
+    assert await shown_files(desk, second_id) == ["login.py"]
 
 
 async def test_a_version_that_fails_leaves_the_one_before(desk: Desk) -> None:
@@ -498,7 +530,20 @@ async def test_of_several_proposals_none_is_taken_and_all_are_told(desk: Desk, w
     assert len(model.turns) == 2
 
 
-@pytest.mark.parametrize("words", ["revise T-7K0 say why", "revise 7K0X9A say why"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "revise T-7K0 say why",
+        "revise 7K0X9A say why",
+        "revise T 7K3FX say why",
+        "revise «7K3F» say why",
+        "revise \u200b7K3F9 say why",
+        "revise 7K3F9\u200b say why",
+        "revise \u0422-7K3F9 say why",
+        "revise task-7K3F9 say why",
+        "revise \u202eT-7K3F9 say why",
+    ],
+)
 async def test_nothing_is_taken_for_an_id_that_was_mistyped(desk: Desk, words: str) -> None:
     model = answers(desk, FIX, FIX)
     first_id = await desk.ask(ASKED)

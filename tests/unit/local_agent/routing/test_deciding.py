@@ -81,3 +81,53 @@ def test_what_is_forbidden_or_granted_hides_behind_no_mark(text: str) -> None:
 )
 def test_an_opinion_that_is_asked_for_is_no_deed(text: str) -> None:
     assert ROUTER.route(text).intent.kind in (TaskKind.EXPLAIN, TaskKind.REVIEW)
+
+
+@pytest.mark.requirement("P1")
+@pytest.mark.parametrize(
+    "text",
+    [
+        # behind what only names something
+        '"x" should we push the changes',
+        "1) should we run the tests",
+        "`npm test` when did we install numpy",
+        "T-7K3F do not push it",
+        "v1.2 did anyone push the changes",
+        "「甲」what happens if you deploy it",
+        # behind a mark
+        "#don't push the changes",
+        "/don't run the tests",
+        "$ when did we commit everything",
+        "/should we push the changes",
+        "=> don't merge main",
+        # in other letters
+        "dö nöt cömmit évérything",
+        "𝐝𝐨 𝐧𝐨𝐭 run the tests",
+        "do\u3164 n\u115fot push the changes",
+        "do n\u0336o\u0336t push the changes",
+        "do\u2003not\u205frun\u2028the\x85tests",
+        "don’t\u00a0push",
+        # joined to something
+        "banner-don't push the changes",
+        "never-not-push the changes",
+        "pre-approve and push the changes",
+        "аutо-approve and commit everything",
+        "/auto-approve and run the tests",
+    ],
+)
+def test_no_question_ban_or_approval_runs_or_sends_whatever_it_is_dressed_in(text: str) -> None:
+    assert ROUTER.route(text).intent.kind not in (TaskKind.RUN, TaskKind.GIT_SYNC)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ('"x" run the tests', TaskKind.RUN),
+        ("1) run the tests", TaskKind.RUN),
+        ("cart.py needs a retry, please add it", TaskKind.CHANGE),
+        ("remove the route /events", TaskKind.CHANGE),
+        ("rénomme: rename café.py to bar.py", TaskKind.CHANGE),
+    ],
+)
+def test_a_wish_in_the_same_dress_is_one(text: str, kind: TaskKind) -> None:
+    assert ROUTER.route(text).intent.kind is kind

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import threading
 import time
 from collections.abc import Callable
@@ -201,3 +202,33 @@ def test_a_repository_that_is_gone_is_not_lent(repository: Repository, opened: O
     assert opened.look(repository.path)
     (repository.path / ".git").rename(repository.path / "elsewhere")
     assert not opened.look(repository.path)
+
+
+def test_another_repository_that_is_named_is_opened(
+    repository: Repository, opened: Opened, tmp_path: Path
+) -> None:
+    named = repository.path / ".git"
+    places = [tmp_path / "one.git", tmp_path / "two.git"]
+    named.rename(places[0])
+    shutil.copytree(places[0], places[1])
+    for place in places:
+        named.write_text(f"gitdir: {place}\n", encoding="utf-8")
+        with opened.lend(repository.path) as lent:
+            assert lent is not None
+            assert Path(lent.path).samefile(place)
+
+
+@pytest.mark.parametrize("name", ["config", "info/exclude"])
+def test_what_several_work_trees_share_makes_one_opened_again(
+    repository: Repository, opened: Opened, tmp_path: Path, name: str
+) -> None:
+    repository.commit({"a": "1\n"})
+    further = tmp_path.resolve() / "further"
+    repository.raw.add_worktree("further", str(further))
+    opened.look(further)
+    opened.look(further)
+    assert opened.count == 1
+    shared = repository.path / ".git" / name
+    shared.write_bytes(shared.read_bytes() + b"\n")
+    opened.look(further)
+    assert opened.count == 2

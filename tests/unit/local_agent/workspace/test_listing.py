@@ -273,6 +273,19 @@ def test_what_is_ignored_is_judged_anew_when_that_may_have_changed(
     assert walks.again().files == ("a/.gitignore", "a/b/y.log", "a/x.log")
 
 
+def test_what_several_work_trees_ignore_together_is_judged_anew(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    repository.commit({"a.txt": "x"})
+    further = tmp_path.resolve() / "further"
+    repository.raw.add_worktree("further", str(further))
+    _write(further, "private.txt")
+    walks = Walks(further, monkeypatch)
+    assert walks.again().files == ("a.txt", "private.txt")
+    repository.write({".git/info/exclude": "private.txt\n"})
+    assert walks.again().files == ("a.txt",)
+
+
 def test_where_all_is_remembered_no_repository_is_opened(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
