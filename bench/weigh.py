@@ -23,6 +23,7 @@ from local_agent.routing.deciding import decide, read_traits
 from tests.routing_set.messages import LEARNT, NEVER_ACTS, RULED, Labelled, Split, labelled
 
 _ROUNDS: Final = 16
+_ORDERS: Final = 4
 _OFTEN: Final = 3  # messages that must have a trait
 _KIND_MARGIN, _LEAST_KIND = 25, 6  # a weight under the least is left out
 _DEED_MARGIN, _LEAST_DEED = 30, 6
@@ -114,27 +115,45 @@ class _Row:
         self.now[column] += by
         self.late[column] += by * step
 
-    def means(self, steps: int, least: int) -> dict[int, int]:
-        """Return the weights as they were on average, in whole units, where they are any."""
-        both = enumerate(zip(self.now, self.late, strict=True))
-        whole = {at: round(weighing.UNIT * (now - late / steps)) for at, (now, late) in both}
-        return {column: mean for column, mean in whole.items() if abs(mean) >= least}
+    def add_mean(self, to: list[float], steps: int) -> None:
+        """Add the weights as they were on average, in whole units."""
+        for column, (now, late) in enumerate(zip(self.now, self.late, strict=True)):
+            to[column] += weighing.UNIT * (now - late / steps)
 
 
 def _learn(examples: Iterable[Example], lesson: Lesson, least: int) -> Columns:
-    order, chance, step = [pair for pair in examples if pair[1]], random.Random(1), 1
+    """Return the weights, as they are on average over some orders of the examples."""
+    known = [pair for pair in examples if pair[1]]
+    sums: dict[str, list[float]] = defaultdict(lambda: [0.0] * (_DEED + 1))
+    for order in range(_ORDERS):
+        _learn_once(list(known), lesson, random.Random(order), sums)
+    means = {
+        trait: {column: round(one / _ORDERS) for column, one in enumerate(row)}
+        for trait, row in sums.items()
+    }
+    kept = {
+        trait: {column: mean for column, mean in row.items() if abs(mean) >= least}
+        for trait, row in means.items()
+    }
+    return {trait: columns for trait, columns in kept.items() if columns}
+
+
+def _learn_once(
+    order: list[Example], lesson: Lesson, chance: random.Random, sums: dict[str, list[float]]
+) -> None:
     rows: dict[str, _Row] = defaultdict(_Row)
+    step = 1
     for _ in range(_ROUNDS):
         chance.shuffle(order)
         for one, found in order:
             mine = [rows[trait] for trait in found]
-            sums = [sum(column) for column in zip(*[row.now for row in mine], strict=True)]
-            for column, by in lesson(one, sums).items():
+            so_far = [sum(column) for column in zip(*[row.now for row in mine], strict=True)]
+            for column, by in lesson(one, so_far).items():
                 for row in mine:
                     row.learn(column, by, step)
             step += 1
-    means = {trait: row.means(step, least) for trait, row in rows.items()}
-    return {trait: columns for trait, columns in means.items() if columns}
+    for trait, row in rows.items():
+        row.add_mean(sums[trait], step)
 
 
 def _line(trait: str, columns: dict[int, int]) -> str:

@@ -35,15 +35,16 @@ _DOUBTED_DEED: Final = 120
 # By how much another kind must be the better one: at all, than that of a certain rule, and where
 # no rule fits.
 _AHEAD: Final = 2 * UNIT
-_AHEAD_OF_CERTAIN: Final = 10 * UNIT
+_AHEAD_OF_CERTAIN: Final = 14 * UNIT
 _AHEAD_OF_NONE: Final = 10 * UNIT
+_AHEAD_TO_RUN: Final = 5 * UNIT  # of all that runs nothing, where the table does not say so
 _DOUBTS: Final = (Form.FORBIDS, Form.ASKS, Form.APPROVES)
 _DOUBTFUL: Final = letters(
     "how why should ma neg approve grant noask opine whether nature who or pass"
 )
 _COMMIT: Final = letters("commit")
-# Beside these the words begin nothing that runs; "push --force" is none of ours.
-_NEVER_RUN: Final = letters("neg cannot approve grant noask pass flag")
+# Beside these the words begin nothing that runs: to take back is none, nor is "push --force".
+_NEVER_RUN: Final = letters("neg cannot approve grant noask pass flag undo cancel")
 _NAMES: Final = "".join(letters("word code quoted pasted num"))
 _SENDS: Final = letters("push pushing sync remote")
 
@@ -70,22 +71,24 @@ def decide(text: str, weights: Weights | None = None) -> Guess:
 
 def read_traits(reading: Reading) -> list[str]:
     """Return what is weighed of a text (`weighing`)."""
-    guess = reading.guess
     fitted = [rule.name for _, rule in reading.found]
-    return traits(reading.folded, reading.clauses, [*fitted, f"={guess.kind} {guess.form.value}"])
+    return traits(reading.folded, reading.clauses, [*fitted, f"={reading.guess.rule}"])
 
 
 def _is_weighed(reading: Reading) -> bool:
     """Tell whether there is anything to weigh: a sentence that says more than names."""
     if not reading.is_sentence:
         return False
-    return any(clause.tags.strip(_NAMES) for clause in reading.clauses)
+    return reading.tags.strip(_NAMES) != ""
 
 
 def _chosen(reading: Reading, weighed: Weighed) -> TaskKind:
     guess = reading.guess
     is_wish = weighed.deed >= (_DEED if _is_plain(reading) else _DOUBTED_DEED)
     kind = weighed.most(_allowed(reading)) if is_wish else weighed.most(HARMLESS)
+    calm = weighed.most(RUNS_NOTHING)
+    if kind is not guess.kind and 0 < weighed.ahead(kind, calm) < _AHEAD_TO_RUN:
+        kind = calm
     if guess.kind in ACTS:
         if not is_wish:
             return kind
@@ -124,10 +127,13 @@ def _is_barred(guess: Guess) -> bool:
 
 def _is_plain(reading: Reading) -> bool:
     """Tell whether nothing in a text asks, forbids or approves."""
-    if any(rule.form in _DOUBTS or rule.name.startswith("asks-") for _, rule in reading.found):
+    if _holds(reading, _DOUBTFUL):
         return False
-    return not _holds(reading, _DOUBTFUL) and not any(one.asked for one in reading.clauses)
+    for _, rule in reading.found:
+        if rule.form in _DOUBTS or rule.name.startswith("asks-"):
+            return False
+    return not any(clause.asked for clause in reading.clauses)
 
 
 def _holds(reading: Reading, classes: frozenset[str]) -> bool:
-    return any(not classes.isdisjoint(clause.tags) for clause in reading.clauses)
+    return not classes.isdisjoint(reading.tags)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Final
+from typing import Any, Final
 
 from common import dsl
 from common.model.intent import IntentParams, TaskIntent, TaskKind
@@ -33,6 +33,12 @@ _VERB_ZH: Final = {"search": "搜索", "review": "审查"}
 _NO_WISH: Final = (Form.ASKS, Form.FORBIDS, Form.APPROVES)
 # What follows a word may say that none of it is wished; a plan may well answer a question.
 _UNWISHED: Final = {"patch": _NO_WISH, "plan": (Form.FORBIDS, Form.APPROVES)}
+_ABOUT: Final = {
+    TaskKind.EXPLAIN: "question",
+    TaskKind.CHANGE: "change_request",
+    TaskKind.DIAGNOSE: "change_request",
+    TaskKind.SEARCH: "query",
+}
 # Whoever can explain, change and diagnose takes all of it up at once.
 _IN_WORDS: Final = frozenset({TaskKind.EXPLAIN, TaskKind.CHANGE, TaskKind.DIAGNOSE})
 
@@ -289,18 +295,18 @@ def _certain(kind: TaskKind, summary: str, found: IntentParams | None = None) ->
 
 
 def _intent(kind: TaskKind, guess: rules.Guess, text: str) -> TaskIntent:
-    names_command = kind is TaskKind.RUN and rules.starts_command(guess.lead)
+    found: dict[str, Any] = {"cmd": guess.command}
+    if kind is TaskKind.RUN and rules.starts_command(guess.lead):
+        found["cmd"] = params.find_command(guess.rest)
+    elif name := _ABOUT.get(kind):
+        found[name] = params.find_query(guess.rest) if kind is TaskKind.SEARCH else text
+    if files := params.find_files(text[:_READ_CHARS]):
+        found["files"] = files
     return TaskIntent(
         kind=kind,
         confidence=guess.confidence,
         summary=one_line(text, _SUMMARY_BYTES),
-        params=IntentParams(
-            files=params.find_files(text[:_READ_CHARS]) or None,
-            cmd=params.find_command(guess.rest) if names_command else guess.command,
-            question=text if kind is TaskKind.EXPLAIN else None,
-            change_request=text if kind in (TaskKind.CHANGE, TaskKind.DIAGNOSE) else None,
-            query=params.find_query(guess.rest) if kind is TaskKind.SEARCH else None,
-        ),
+        params=IntentParams(**found),
     )
 
 

@@ -90,12 +90,14 @@ class Reading(NamedTuple):
         clauses: Its clauses.
         found: Those that a rule fits, each with its rule.
         guess: What they point at together.
+        tags: The classes of all words.
     """
 
     folded: str
     clauses: Sequence[Clause]
     found: Sequence[tuple[Clause, Rule]]
     guess: Guess
+    tags: str
 
     @property
     def is_sentence(self) -> bool:
@@ -163,7 +165,8 @@ def read(text: str) -> Reading:
     folded = blot(fold(text))
     clauses = split_clauses(tag_words(text, folded))
     found = list(_apart(clauses))
-    return Reading(folded, clauses, found, _by_rules(text, clauses, found))
+    tags = "".join([clause.tags for clause in clauses])
+    return Reading(folded, clauses, found, _by_rules(text, clauses, found), tags)
 
 
 def _by_rules(text: str, clauses: Sequence[Clause], found: Found) -> Guess:
@@ -229,7 +232,7 @@ def _apart(clauses: Sequence[Clause]) -> Iterator[tuple[Clause, Rule]]:
 
 def _behind_names(clause: Clause) -> Rule | None:
     """Return what is no wish behind names that open a text: "`x` don't push", "1) should we …"."""
-    bare = behind(clause, _NAMES)
+    bare = behind(clause, _NAMES) if clause.tags[0] in _NAMES else None
     rule = fitting(bare) if bare is not None else None
     if rule is None or rule.kind in ACTS or rule.confidence < SURE:
         return None

@@ -150,6 +150,8 @@ forbids-by-nothing: forbids help 0.6
     {P}(?:run|change|make|edit|push|commit|test|do|use)(?:none|exists)$
 forbids-as-a-state: forbids help 0.6
     (?!.*(?:asked|ma|why|what|how|who)).*banned
+waits: forbids help 0.8
+    {P}(?:when|cancel|once|it|please)*(?:when|cancel)(?:once|it|please)*$
 forbids: forbids help 0.6
     {P}(?:i|you|it|det)*neg
 forbids-behind: forbids help 0.6

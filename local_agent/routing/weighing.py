@@ -69,7 +69,7 @@ def traits(folded: str, clauses: Sequence[Clause], rules: Iterable[str]) -> list
     Args:
         folded: The text folded and blotted.
         clauses: Its clauses.
-        rules: The names of the rules that fitted them, and what they came to.
+        rules: The names of the rules that fitted them, and of the one that decided.
     """
     found = [f"#{min(len(clauses), _CLAUSES)}", *map(RULE.__add__, rules)]
     for clause in clauses[:_CLAUSES]:
@@ -90,7 +90,6 @@ def _of_clause(clause: Clause) -> list[str]:
         *words,
         *["*" + word[:_STEM] for word in words if len(word) > _STEM and word.isascii()],
         *map(_CLASS.__add__, tags),
-        f"{_CLASS}^{tags[:2]}",
         f"{_CLASS}^{tags[:3]}",
         f"{_CLASS}${tags[-2:]}",
         *(("?",) if clause.asked else ()),

@@ -12,7 +12,7 @@ ROUTER = Router()
 # the judges, which nothing is learnt from.
 FLOORS: dict[Split, float] = {
     "dev": 0.98, "unseen": 0.98, "other": 0.97, "fresh": 0.98, "judge": 0.92,
-    "verdict": 0.83,
+    "verdict": 0.82,
 }  # fmt: skip
 SURE = 0.8
 # None is the aim.  What a judge found is not read, so it falls only as the router gets better.

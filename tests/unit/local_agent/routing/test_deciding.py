@@ -131,3 +131,22 @@ def test_no_question_ban_or_approval_runs_or_sends_whatever_it_is_dressed_in(tex
 )
 def test_a_wish_in_the_same_dress_is_one(text: str, kind: TaskKind) -> None:
     assert ROUTER.route(text).intent.kind is kind
+
+
+@pytest.mark.parametrize("text", ["停一下", "等一下", "停下来", "stop", "stop it", "先停一下"])
+def test_who_says_stop_is_told_how(text: str) -> None:
+    assert ROUTER.route(text).intent.kind is TaskKind.HELP
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "撤回刚才的改动",
+        "撤销刚才的修改",
+        "回退刚才的改动",
+        "roll back the last change",
+        "undo the last change",
+    ],
+)
+def test_what_is_taken_back_runs_and_sends_nothing(text: str) -> None:
+    assert ROUTER.route(text).intent.kind not in (TaskKind.RUN, TaskKind.GIT_SYNC)
