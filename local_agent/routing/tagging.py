@@ -53,6 +53,8 @@ _UNWISHED: Final = _ALWAYS | letters(
 )
 _DEEDS: Final = letters("change become off edit run push commit test")
 _DONE: Final = "了"
+_NOT: Final = "不"
+_ASKS: Final = LETTER["ma"]
 _WHETHER: Final = ("吗", "没", "么", "嘛")
 _SILENT: Final = "-"  # the class of what stands between words and says nothing
 _PARTICLES: Final = {"的": LETTER["of"], "着": _SILENT, "地": _SILENT, "之": _SILENT}
@@ -239,9 +241,20 @@ def _known(run: str, place: int, before: str) -> tuple[str, int]:
         entry = run[place : place + length]
         if tag := ZH.get(entry):
             return tag, len(entry)
+    if run[place + 1 : place + 4].find(_NOT) >= 0 and (length := _either_way(run, place)):
+        return _ASKS, length
     if run[place] != _DONE:
         return _SINGLE.get(run[place], ""), 1
     # No mere particle: "加了缓存还是慢" tells of a deed, "修好了吗" asks for it.
     after = run[place + 1 : place + 2]
     told = after in _WHETHER or (before in _DEEDS and after != "")
     return LETTER["did"] if told else _SILENT, 1
+
+
+def _either_way(run: str, place: int) -> int:
+    """Return how long a question is that says a word twice, once denied: "值不值", "合适不合适"."""
+    for length in (1, 2):
+        again = place + length + 1
+        if run[again - 1 : again] == _NOT and run.startswith(run[place : again - 1], again):
+            return 2 * length + 1
+    return 0

@@ -15,8 +15,6 @@ FLOORS: dict[Split, float] = {
     "verdict": 0.82,
 }  # fmt: skip
 SURE = 0.8
-# None is the aim.  What a judge found is not read, so it falls only as the router gets better.
-MOST_FORBIDDEN: dict[Split, int] = {"verdict": 1}
 
 
 @pytest.mark.parametrize("split", list(FLOORS))
@@ -29,7 +27,7 @@ def test_the_router_is_right_as_often_as_it_was(split: Split) -> None:
 @pytest.mark.parametrize("split", SPLITS)
 def test_what_never_acts_is_taken_for_no_deed(split: Split) -> None:
     taken = sum(one.forbids(ROUTER.route(one.text).intent.kind) for one in labelled(split))
-    assert taken <= MOST_FORBIDDEN.get(split, 0)
+    assert taken == 0
 
 
 def test_a_confidence_of_four_fifths_is_right_nineteen_times_in_twenty() -> None:

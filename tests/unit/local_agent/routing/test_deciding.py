@@ -77,7 +77,13 @@ def test_what_is_forbidden_or_granted_hides_behind_no_mark(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["你觉得把超时改成5合适吗", "was it a mistake to merge main", "先加税还是后加税，还是反过来"],
+    [
+        "你觉得把超时改成5合适吗",
+        "was it a mistake to merge main",
+        "先加税还是后加税，还是反过来",
+        "把缓存换成 Redis 值不值",
+        "合适不合适把超时改成5",
+    ],
 )
 def test_an_opinion_that_is_asked_for_is_no_deed(text: str) -> None:
     assert ROUTER.route(text).intent.kind in (TaskKind.EXPLAIN, TaskKind.REVIEW)
