@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -30,7 +31,7 @@ from local_agent.safety.risk import Circumstances
 from local_agent.store.runner import JournalThread
 from tests import sent_events, windows
 from tests.e2e.place import Place
-from tests.screen import Screen, Shown, a_screen, until
+from tests.screen import WITHIN_S, Screen, Shown, a_screen, until
 from tests.sealed import AGENT, PYTEST, Wish, a_peer, a_seal, to_waiting
 
 pytestmark = [
@@ -63,6 +64,9 @@ entry.selection_range(0, "end")
 entry.pack()
 root.mainloop()
 """
+
+
+PATIENCE_S = 1.0  # of a person, before they press once more
 
 
 @dataclass
@@ -124,8 +128,15 @@ class Seen:
     def leave(self) -> dict[str, Any]:
         """Close the window as its frame does, and return what it had to say by then."""
         self.focus()
-        self.key("alt+F4")
+        until(self._left, seconds=3 * WITHIN_S)
         return self.answer()
+
+    def _left(self) -> bool:
+        # A window manager that still settles a press of the pointer lets a key go by.
+        self.key("alt+F4")
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.shown.process.wait(timeout=PATIENCE_S)
+        return self.shown.ended
 
     def answer(self) -> dict[str, Any]:
         """Return the answer, once there is one."""
