@@ -101,7 +101,7 @@ class Asking:
         """Begin what was asked for in words.
 
         Raises:
-            InputError: ``ask.empty``, ``ask.too-long``, ``path.malformed``, ``ask.nowhere``,
+            InputError: ``ask.empty``, ``ask.too-long``, ``ask.at``, ``ask.nowhere``,
                 ``workspace.unknown``, ``workspace.none``.
         """
         text = args.text("text").strip()

@@ -262,4 +262,6 @@ def test_the_line_that_says_ready_names_the_model_that_is_asked(machine: Machine
     table = f'[models.near]\nkind = "http"\nmodel = "m"\nbase_url = "{address}"\n'
     settings.write_text(table, encoding="utf-8")
     machine.start()
-    eventually(lambda: say(words.READY_MODEL, "en", name="near") in machine.log())
+    ready = say(words.READY_MODEL, "en", name="near")
+    eventually(lambda: ready in machine.log())
+    assert machine.log().count(ready) == 1
