@@ -1,0 +1,1 @@
+"""What test runners, compilers and linters report: read from their output.  Pure."""
