@@ -88,7 +88,7 @@ def main() -> int:
     assert code is not None  # noqa: S101 - matched just above
     screen.type(code[0] if "NOT SANDBOXED" in screen.shown else code[1])
     approved = time.monotonic()
-    screen.read_until(r"chat hears[^\n]*T-\w{4,5}[^\n]*failed", STEP_SECONDS)
+    screen.read_until(r"chat hears[^\n]*T-\w{4,5} ✗", STEP_SECONDS)
     told = time.monotonic() - approved
     screen.type("q")
     code_of_exit = screen.end()

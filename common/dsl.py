@@ -102,64 +102,49 @@ COMMANDS: Final[tuple[CommandSpec, ...]] = (
         aliases=("帮助", "?", "使用帮助"),
         takes="nothing",
         usage=Sentence(en="help", zh="帮助"),
-        summary=Sentence(en="show this text", zh="显示本说明"),
+        summary=Sentence(en="this text", zh="本说明"),
     ),
     CommandSpec(
         name="status",
         aliases=("状态", "进度"),
         takes="task-id",
         usage=Sentence(en="status [ID]", zh="状态 [编号]"),
-        summary=Sentence(
-            en="your open tasks and what waits for whom", zh="你的未完成任务，以及正在等谁"
-        ),
+        summary=Sentence(en="your open tasks", zh="你的未完成任务"),
     ),
     CommandSpec(
         name="test",
         aliases=("测试", "跑测试", "运行测试"),
         takes="options",
         usage=Sentence(en='test [--cmd="…"]', zh='测试 [--cmd="…"]'),
-        summary=Sentence(
-            en="run the workspace's test command, or the one given, once it is approved at the "
-            "machine",
-            zh="运行工作区的测试命令（或指定的命令），须先在电脑上批准",
-        ),
+        summary=Sentence(en="run the tests", zh="运行测试"),
     ),
     CommandSpec(
         name="search",
         aliases=("查找", "搜索"),
         takes="text",
         usage=Sentence(en="search TEXT", zh="查找 文字"),
-        summary=Sentence(
-            en="where it occurs in the workspace: paths and counts",
-            zh="它出现在工作区的哪些地方：路径和数量",
-        ),
+        summary=Sentence(en="where it occurs", zh="出现在哪些文件"),
     ),
     CommandSpec(
         name="review",
         aliases=("审查", "评审"),
         takes="text",
         usage=Sentence(en="review", zh="审查"),
-        summary=Sentence(
-            en="what has been changed locally: paths and counts, or with a model its findings",
-            zh="本地有哪些改动：路径和数量；有模型时为其审查意见",
-        ),
+        summary=Sentence(en="your local changes", zh="看看本地改动"),
     ),
     CommandSpec(
         name="sync",
         aliases=("同步", "推送"),
         takes="text",
         usage=Sentence(en="sync [MESSAGE]", zh="同步 [说明]"),
-        summary=Sentence(
-            en="commit what has changed and push it, once it is approved at the machine",
-            zh="提交改动并推送，须先在电脑上批准",
-        ),
+        summary=Sentence(en="commit and push", zh="提交并推送"),
     ),
     CommandSpec(
         name="plan",
         aliases=("计划", "规划"),
         takes="text",
         usage=Sentence(en="plan TEXT", zh="计划 内容"),
-        summary=Sentence(en="say how it would be done; changes nothing", zh="说明做法，不作改动"),
+        summary=Sentence(en="how it would be done", zh="说明做法，不改动"),
         needs_model=True,
     ),
     CommandSpec(
@@ -167,7 +152,7 @@ COMMANDS: Final[tuple[CommandSpec, ...]] = (
         aliases=("补丁", "修改"),
         takes="text",
         usage=Sentence(en="patch TEXT", zh="补丁 内容"),
-        summary=Sentence(en="propose a change", zh="提出一个改动"),
+        summary=Sentence(en="propose a change", zh="提出改动方案"),
         needs_model=True,
     ),
     CommandSpec(
@@ -175,9 +160,7 @@ COMMANDS: Final[tuple[CommandSpec, ...]] = (
         aliases=("修订", "修改提案"),
         takes="task-id-and-text",
         usage=Sentence(en="revise [ID] TEXT", zh="修订 [编号] 意见"),
-        summary=Sentence(
-            en="make the next version of a proposed change", zh="按意见给出提案的下一个版本"
-        ),
+        summary=Sentence(en="its next version", zh="按意见修改方案"),
         needs_model=True,
     ),
     CommandSpec(
@@ -185,10 +168,7 @@ COMMANDS: Final[tuple[CommandSpec, ...]] = (
         aliases=("应用",),
         takes="task-id",
         usage=Sentence(en="apply [ID]", zh="应用 [编号]"),
-        summary=Sentence(
-            en="ask again, at the machine, for a proposed change; never approves",
-            zh="请电脑再次询问是否应用改动；本身不会批准",
-        ),
+        summary=Sentence(en="ask there again", zh="在开发机上再次询问"),
         needs_model=True,
     ),
     CommandSpec(
@@ -196,56 +176,48 @@ COMMANDS: Final[tuple[CommandSpec, ...]] = (
         aliases=("撤销", "还原"),
         takes="task-id-and-files",
         usage=Sentence(en="undo ID", zh="撤销 编号"),
-        summary=Sentence(
-            en="take an applied change back, after approval at the machine",
-            zh="撤销一个已应用的改动，须先在电脑上批准",
-        ),
+        summary=Sentence(en="take a change back", zh="撤销已应用的改动"),
     ),
     CommandSpec(
         name="cancel",
         aliases=("取消", "撤回"),
         takes="task-id",
         usage=Sentence(en="cancel [ID]", zh="取消 [编号]"),
-        summary=Sentence(en="stop a task of yours", zh="停止你的一个任务"),
+        summary=Sentence(en="stop a task", zh="停止任务"),
     ),
     CommandSpec(
         name="machines",
-        aliases=("电脑", "机器", "我的电脑"),
+        aliases=("开发机", "电脑", "机器", "我的电脑"),
         takes="nothing",
-        usage=Sentence(en="machines", zh="电脑"),
-        summary=Sentence(
-            en="your machines, and which one is asked", zh="你的电脑，以及会发给哪一台"
-        ),
+        usage=Sentence(en="machines", zh="开发机"),
+        summary=Sentence(en="your machines", zh="你有哪些开发机"),
     ),
     CommandSpec(
         name="use",
         aliases=("使用", "切换到"),
         takes="machine",
         usage=Sentence(en="use NAME", zh="使用 名称"),
-        summary=Sentence(en="ask that machine from now on", zh="以后都发给这台电脑"),
+        summary=Sentence(en="ask that one from now on", zh="以后都发给它"),
     ),
     CommandSpec(
         name="on",
         aliases=("在",),
         takes="machine-and-text",
         usage=Sentence(en="on NAME …", zh="在 名称 …"),
-        summary=Sentence(en="this one message goes to that machine", zh="仅这一条发给这台电脑"),
+        summary=Sentence(en="ask that one just once", zh="只这一条发给它"),
     ),
 )
 
 _HEAD = Sentence(
-    en="CodexBridge: ask your own dev machine. Nothing runs before it is approved there.",
-    zh="CodexBridge：向你自己的开发机提出请求。未经该机器上的批准，不会运行任何命令。",
+    en="Ask your own dev machine. Nothing runs or changes before it is approved there.",
+    zh="向你的开发机提出请求。未经开发机上的批准，不会运行或改动任何内容。",
 )
 _ROW = Sentence(en="{prefix} {usage}: {summary}", zh="{prefix} {usage}：{summary}")
 _STAR: Final = " *"
-_NEEDS_MODEL = Sentence(
-    en="* only where a model is configured on the machine", zh="* 仅当电脑上已配置模型"
-)
+_NEEDS_MODEL = Sentence(en="* needs a model on the machine", zh="* 需要开发机上已配置模型")
 _FREE = Sentence(
-    en="Or plain words: “{prefix} run the tests”, “{prefix} find parse_config”, "
-    "“{prefix} review my changes”.",
-    zh="也可以直接说：“{prefix} 跑一下测试”“{prefix} 查找 parse_config”“{prefix} 看看我的改动”。",
+    en="Or plain words: “{prefix} why does login fail?”",
+    zh="也可以直接说：“{prefix} 登录为什么失败？”",
 )
 
 _BY_WORD: Final = {word: spec for spec in COMMANDS for word in (spec.name, *spec.aliases)}

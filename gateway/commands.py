@@ -57,11 +57,16 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What is said to the member, whose mailbox has something new, and the task that it is."""
+    """What is said to the member, whose mailbox has something new, and the task that it is.
+
+    Attributes:
+        receipt_of: Task of which this says no more than that it went to a machine that is there.
+    """
 
     text: str
     agent_id: str | None = None
     envelope: Envelope | None = None
+    receipt_of: str | None = None
 
 
 def directed(order: Order, message: Directed) -> Order:
@@ -123,7 +128,9 @@ def hand_over(order: Order, command: Command | None = None) -> Answer:
         envelope=envelope.sha256,
     )
     told = order.voice.accepted(task, agent, prefix=order.prefix)
-    return Answer(told, agent.agent_id, envelope)
+    return Answer(
+        told, agent.agent_id, envelope, task_id if agent.connected_at is not None else None
+    )
 
 
 def cancel(order: Order, command: Command) -> Answer:

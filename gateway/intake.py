@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import tzinfo
+from functools import partial
 from typing import Final
 
 from common import dsl
@@ -119,7 +120,11 @@ class Intake:
             # goes on with the answer alone.
             answer = Answer(self._voice(lang, at).refusal(error, prefix=self._house.prefix))
             key = _key(error, message, at) or key
-        outbox.put(conn, key, answer.text, channel=message.channel, user_id=user, at_ms=at_ms)
+        say = partial(outbox.put, conn, key, answer.text, channel=message.channel, user_id=user)
+        if answer.receipt_of is not None:
+            due_at = at_ms + outbox.RECEIPT_MS
+            say = partial(say, task_id=answer.receipt_of, kind="progress", due_at=due_at)
+        say(at_ms=at_ms)
         return answer
 
     def _answer(self, order: Order) -> Answer:

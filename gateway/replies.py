@@ -15,209 +15,205 @@ from common.sentences import Sentence
 # What is said when a message leads to nothing, by the code of the error.
 REFUSALS: Mapping[str, Sentence] = {
     "access.stranger": Sentence(
-        en="You are not on this bot's list of members, so nothing was done. Its admin can add you: "
+        en="You are not a member of this bot, so nothing was done. Ask its admin to run: "
         "codexbridge gateway member add {user}",
-        zh="你不在本机器人的成员名单中，因此没有进行任何操作。管理员可以添加你："
+        zh="你不是本机器人的成员，没有执行任何操作。请管理员运行："
         "codexbridge gateway member add {user}",
     ),
     "intake.not-addressed": Sentence(
-        en="To ask your machine something, start with {prefix}. "
-        "“{prefix} help” lists what it can do.",
-        zh="要向你的电脑提出请求，请以 {prefix} 开头。发送“{prefix} 帮助”查看用法。",
+        en="Start with {prefix} to ask your machine something. “{prefix} help” shows what it can "
+        "do.",
+        zh="请以 {prefix} 开头向开发机提出请求。发送“{prefix} 帮助”查看用法。",
     ),
     "intake.not-text": Sentence(
-        en="Only text messages are understood here; nothing was done with this one.",
-        zh="这里只能处理文字消息；这条消息没有被处理。",
+        en="Only text messages are read here, so nothing was done. Send it as text.",
+        zh="这里只处理文字消息，没有执行任何操作。请改发文字。",
     ),
     "intake.too-long": Sentence(
-        en="That message is too long (more than {limit} bytes); nothing was done with it.",
-        zh="消息过长（超过 {limit} 字节），没有被处理。",
+        en="That message is longer than {limit} bytes, so nothing was done. Send a shorter one.",
+        zh="消息超过 {limit} 字节，没有执行任何操作。请缩短后重新发送。",
     ),
     "access.too-fast": Sentence(
-        en="More than {limit} {limit:message|messages} came from you within a minute; the rest are "
-        "not looked at. Try again in a minute.",
-        zh="你在一分钟内发送了超过 {limit} 条消息，其余的不会处理。请一分钟后再试。",
+        en="Limit: {limit} {limit:message|messages} a minute; extra ones are ignored. Try again in "
+        "a minute.",
+        zh="每分钟最多 {limit} 条消息，多出的不处理。请一分钟后再试。",
     ),
     "access.too-many-tasks": Sentence(
-        en="You have {count} unfinished {count:task|tasks}, and more are not taken. "
-        "“{prefix} status” lists them, “{prefix} cancel ID” stops one.",
-        zh="你有 {count} 个未完成的任务，暂不再接受新任务。"
+        en="You have {count} open {count:task|tasks}, the most allowed. “{prefix} status” lists "
+        "them, “{prefix} cancel ID” stops one.",
+        zh="你有 {count} 个未完成的任务，已达上限。"
         "“{prefix} 状态”可查看，“{prefix} 取消 编号”可停止。",
     ),
     "access.queue-full": Sentence(
-        en="{machine} is not taking its messages in: {count} wait for it already, so this one was "
-        "not added. Nothing was done; send it again when the machine is back.",
-        zh="{machine} 没有接收消息：已有 {count} 条在排队，因此这一条没有加入。"
-        "没有进行任何操作；请在该电脑恢复后重新发送。",
+        en="Not sent: {count} messages already wait for {machine}, which is not taking them in. "
+        "Send it again when it is back.",
+        zh="没有发送：{machine} 没有接收消息，已有 {count} 条在排队。请在它恢复后重新发送。",
     ),
     "access.no-machine": Sentence(
-        en="No machine works for you yet. Ask the admin for a pairing code "
-        "(codexbridge gateway pair --machine NAME --member {user}) and enter it on your machine.",
-        zh="还没有绑定到你的电脑。请向管理员索取配对码"
-        "（codexbridge gateway pair --machine NAME --member {user}），并在你的电脑上输入。",
+        en="No machine works for you yet. Ask the admin for a pairing code and enter it on your "
+        "machine. Admin: codexbridge gateway pair --machine NAME --member {user}",
+        zh="还没有绑定到你的开发机。请向管理员索取配对码，并在开发机上输入。管理员运行："
+        "codexbridge gateway pair --machine NAME --member {user}",
     ),
     "access.which-machine": Sentence(
-        en="Several machines work for you: {machines}. Which one is meant cannot be told, so "
-        "nothing was sent. “{prefix} use NAME” chooses one from now on, “{prefix} on NAME …” one "
-        "for a single message.",
-        zh="有多台电脑绑定到你：{machines}。无法确定你指的是哪一台，因此没有发送。"
-        "“{prefix} 使用 名称”可选定今后使用的电脑，“{prefix} 在 名称 …”只指定这一条。",
+        en="Not sent: which machine? You have {machines}. “{prefix} use NAME” chooses one, "
+        "“{prefix} on NAME …” is for one message.",
+        zh="没有发送：要用哪台开发机？你有：{machines}。“{prefix} 使用 名称”选定一台，"
+        "“{prefix} 在 名称 …”只用于这一条。",
     ),
     "access.machine-gone": Sentence(
-        en="{machine}, which you had chosen, does not work for you any more, so nothing was sent "
-        "and the choice is forgotten. You have: {machines}. Send it again to go on with what is "
-        "left, or choose with “{prefix} use NAME”.",
-        zh="你选定的 {machine} 已不再为你工作，因此没有发送，该选择已取消。你现有：{machines}。"
-        "重新发送即使用剩下的电脑，也可以用“{prefix} 使用 名称”另选。",
+        en="Not sent: {machine}, which you had chosen, no longer works for you. You have: "
+        "{machines}. Send it again, or choose with “{prefix} use NAME”.",
+        zh="没有发送：你选定的 {machine} 已不再为你工作。你有：{machines}。"
+        "请重新发送，或用“{prefix} 使用 名称”另选。",
     ),
     "access.unknown-machine": Sentence(
-        en="You have no machine “{name}”; nothing was sent. You have: {machines}.",
-        zh="你没有名为“{name}”的电脑，没有发送。你现有：{machines}。",
+        en="Not sent: you have no machine “{name}”. You have: {machines}.",
+        zh="没有发送：你没有名为“{name}”的开发机。你有：{machines}。",
     ),
     "access.ambiguous-machine": Sentence(
-        en="“{name}” may mean {machines}; nothing was sent. Write the whole name.",
-        zh="“{name}”可能指 {machines}，没有发送。请写出完整名称。",
+        en="Not sent: “{name}” may mean {machines}. Write the whole name.",
+        zh="没有发送：“{name}”可能指 {machines}。请写出完整名称。",
     ),
     "task.not-yours": Sentence(
         en="You have no task {id}. “{prefix} status” lists yours.",
-        zh="你没有编号为 {id} 的任务。“{prefix} 状态”可列出你的任务。",
+        zh="你没有任务 {id}。“{prefix} 状态”可列出你的任务。",
     ),
     "task.not-there": Sentence(
         en="You have no task {id} on {machine}. “{prefix} status” lists yours.",
-        zh="你在 {machine} 上没有编号为 {id} 的任务。“{prefix} 状态”可列出你的任务。",
+        zh="你在 {machine} 上没有任务 {id}。“{prefix} 状态”可列出你的任务。",
     ),
     "task.ambiguous": Sentence(
-        en="{id} names a task on each of {machines}; nothing was sent. "
-        "“{prefix} on NAME …” says which one.",
-        zh="{machines} 上各有一个 {id}，没有发送。请用“{prefix} 在 名称 …”指明。",
+        en="Not sent: {id} names a task on each of {machines}. Say which: “{prefix} on NAME …”",
+        zh="没有发送：{machines} 上各有一个 {id}。请指明：“{prefix} 在 名称 …”",
     ),
     "task.bad-id": Sentence(
         en="“{given}” is not a task ID; they look like T-7K3F. “{prefix} status” lists yours.",
         zh="“{given}”不是任务编号，编号形如 T-7K3F。“{prefix} 状态”可列出你的任务。",
     ),
-    "task.none-open": Sentence(en="You have no unfinished task.", zh="你没有未完成的任务。"),
+    "task.none-open": Sentence(en="You have no open task.", zh="你没有未完成的任务。"),
 }
 SENT = Sentence(en="{id} sent to {machine}.", zh="{id} 已发往 {machine}。")
 QUEUED = Sentence(
-    en="{machine} has been offline since {since}. Queued as {id}: it is delivered when the machine "
-    "is back, and expires at {until} ({left} left). To take it back: {prefix} cancel {id}",
-    zh="{machine} 自 {since} 起离线。已排队，编号 {id}："
-    "上线后即送达，{until} 过期（还剩 {left}）。撤回：{prefix} 取消 {id}",
+    en="{id} waits: {machine} has been offline since {since}. It is sent when the machine is back "
+    "and expires at {until} ({left} left).\nTo take it back: {prefix} cancel {id}",
+    zh="{id} 排队中：{machine} 自 {since} 起离线。上线后即发送，{until} 过期（还剩 {left}）。\n"
+    "撤回：{prefix} 取消 {id}",
 )
 QUEUED_FIRST = Sentence(
-    en="{machine} has not been online yet. Queued as {id}: it is delivered when the machine first "
-    "connects, and expires at {until} ({left} left). To take it back: {prefix} cancel {id}",
-    zh="{machine} 还从未上线。已排队，编号 {id}：首次连接后即送达，{until} 过期（还剩 {left}）。"
+    en="{id} waits: {machine} has not been online yet. It is sent when the machine first connects "
+    "and expires at {until} ({left} left).\nTo take it back: {prefix} cancel {id}",
+    zh="{id} 排队中：{machine} 还从未上线。首次连接后即发送，{until} 过期（还剩 {left}）。\n"
     "撤回：{prefix} 取消 {id}",
 )
 WAITING = Sentence(
     en="Proposal ready; waiting for local approval on {machine}\n"
-    "{id} · seal {code} · expires {until} ({left} left)\n"
-    "On that machine: codexbridge approve {id}",
+    "{id} · code {code}\n"
+    "Expires {until} ({left} left)\n"
+    "There: codexbridge approve {id}",
     zh="方案已就绪，等待在 {machine} 上本地批准\n"
-    "{id} · 封印码 {code} · {until} 过期（还剩 {left}）\n"
-    "请在该电脑上运行：codexbridge approve {id}",
+    "{id} · 确认码 {code}\n"
+    "{until} 过期（还剩 {left}）\n"
+    "在该机运行：codexbridge approve {id}",
 )
 RUNNING = Sentence(
     en="{id}: approved on {machine}, now running.", zh="{id}：已在 {machine} 上批准，正在运行。"
 )
 PROGRESS = Sentence(en="{id} on {machine}: {message}", zh="{id}（{machine}）：{message}")
 
+# How the first line of a task's end begins; the agent's own words follow.
 FINAL: Mapping[Reason, Sentence] = {
-    Reason.COMPLETED: Sentence(
-        en="{id} completed on {machine}.", zh="{id} 已在 {machine} 上完成。"
-    ),
-    Reason.FAILED: Sentence(en="{id} failed on {machine}.", zh="{id} 在 {machine} 上失败。"),
+    Reason.COMPLETED: Sentence(en="{id} ✓", zh="{id} ✓"),
+    Reason.FAILED: Sentence(en="{id} ✗", zh="{id} ✗"),
     Reason.REJECTED: Sentence(
-        en="{id} was rejected by a person on {machine}; it was not run.",
-        zh="{id} 在 {machine} 上被人拒绝，没有运行。",
+        en="{id} – rejected on {machine}.", zh="{id} – 已在 {machine} 上拒绝。"
     ),
     Reason.EXPIRED: Sentence(
-        en="{id} expired on {machine}; it was not run. Send it again if it is still wanted.",
-        zh="{id} 在 {machine} 上已过期，没有运行。如仍需要，请重新发送。",
+        en="{id} – expired on {machine}.", zh="{id} – 已在 {machine} 上过期。"
     ),
-    Reason.REFUSED: Sentence(
-        en="{id} was refused on {machine}; nothing was done.",
-        zh="{id} 在 {machine} 上未被受理，没有进行任何操作。",
-    ),
+    Reason.REFUSED: Sentence(en="{id} – refused on {machine}.", zh="{id} – {machine} 未受理。"),
     Reason.CANCELLED: Sentence(
-        en="{id} was cancelled on {machine}.", zh="{id} 已在 {machine} 上取消。"
+        en="{id} – cancelled on {machine}.", zh="{id} – 已在 {machine} 上取消。"
     ),
     Reason.DRIFTED: Sentence(
-        en="{id} was not run on {machine}: what would run is no longer what was approved. "
-        "Send it again.",
-        zh="{id} 没有在 {machine} 上运行：将要运行的内容与批准的已不一致。请重新发送。",
+        en="{id} – not run on {machine}.", zh="{id} – 没有在 {machine} 上执行。"
     ),
     Reason.UNKNOWN: Sentence(
-        en="{id} was interrupted on {machine}: it may or may not have taken effect. Look there "
-        "before sending it again; it is not repeated by itself.",
-        zh="{id} 在 {machine} 上被中断：是否已生效尚不清楚。"
-        "重新发送前请先到该电脑上查看；不会自动重试。",
+        en="{id} ⚠ interrupted on {machine}, outcome unknown.",
+        zh="{id} ⚠ 在 {machine} 上中断，结果不明。",
     ),
 }
+# What such an end says where its agent says nothing.
+WORDLESS: Mapping[Reason, Sentence] = {
+    Reason.COMPLETED: Sentence(en="completed", zh="已完成"),
+    Reason.FAILED: Sentence(en="failed", zh="失败"),
+}
+ON_MACHINE = Sentence(en="{words} · {machine}", zh="{words} · {machine}")
+MORE = Sentence(
+    en="More on {machine}: codexbridge show {id}", zh="在 {machine} 上查看：codexbridge show {id}"
+)
 UNSENT: Mapping[Reason, Sentence] = {
     Reason.EXPIRED: Sentence(
-        en="{id} expired: {machine} did not take it in by {until}. Send it again when the machine "
-        "is online.",
-        zh="{id} 已过期：{machine} 在 {until} 之前没有接收。请在该电脑上线后重新发送。",
+        en="{id} – expired. {machine} did not take it in by {until}. Send it again when the "
+        "machine is online.",
+        zh="{id} – 已过期。{machine} 在 {until} 之前没有接收。请在它上线后重新发送。",
     ),
     Reason.CANCELLED: Sentence(
-        en="{id} is cancelled: {machine} did not take it in by {until}.",
-        zh="{id} 已取消：{machine} 在 {until} 之前没有接收。",
+        en="{id} – cancelled. {machine} did not take it in by {until}.",
+        zh="{id} – 已取消。{machine} 在 {until} 之前没有接收。",
     ),
 }
 
 CANCELLED_UNSENT = Sentence(
-    en="{id} is cancelled. It never reached {machine}, so nothing was done.",
-    zh="{id} 已取消。它从未到达 {machine}，没有进行任何操作。",
+    en="{id} – cancelled. It never reached {machine}, so nothing was done.",
+    zh="{id} – 已取消。它没有到达 {machine}，没有执行任何操作。",
 )
 UNBOUND_UNSENT = Sentence(
-    en="{id} is refused: {machine} does not work for you any more. It never reached the machine, "
-    "so nothing was done.",
-    zh="{id} 未被受理：{machine} 已不再为你工作。它从未到达该电脑，没有进行任何操作。",
+    en="{id} – refused. {machine} no longer works for you. It never reached the machine, so "
+    "nothing was done.",
+    zh="{id} – 未受理。{machine} 已不再为你工作。任务没有到达，没有执行任何操作。",
 )
 UNBOUND_IN_FLIGHT = Sentence(
-    en="{id} is refused: {machine} does not work for you any more. Should it have arrived there "
-    "already, the machine is told to stop it, and you are told what was done.",
-    zh="{id} 未被受理：{machine} 已不再为你工作。如果它已经到达，会通知该电脑停止，并告知你结果。",
+    en="{id} – refused. {machine} no longer works for you. If it has arrived there, it is stopped "
+    "and you are told what was done.",
+    zh="{id} – 未受理。{machine} 已不再为你工作。如已到达，会通知它停止并告知你结果。",
 )
 UNBOUND_DELIVERED = Sentence(
-    en="{machine} does not work for you any more and is being told to stop {id}. "
-    "You are told what was done.",
-    zh="{machine} 已不再为你工作，正在通知它停止 {id}。结果会告知你。",
+    en="{id}: {machine} no longer works for you and is being told to stop it. You are told what "
+    "was done.",
+    zh="{id}：{machine} 已不再为你工作，正在通知它停止。结果会告知你。",
 )
 UNBOUND_CANCELLED = Sentence(
-    en="{id} was cancelled on {machine}: the machine does not work for you any more.",
-    zh="{id} 已在 {machine} 上取消：该电脑已不再为你工作。",
+    en="{id} – cancelled. {machine} no longer works for you.",
+    zh="{id} – 已取消。{machine} 已不再为你工作。",
 )
 UNSENT_REVOKED = Sentence(
-    en="{id} is refused: the key of {machine} was revoked. It never reached the machine, so "
-    "nothing was done.",
-    zh="{id} 未被受理：{machine} 的密钥已被吊销。它从未到达该电脑，没有进行任何操作。",
+    en="{id} – refused. The key of {machine} was revoked. It never reached the machine, so nothing "
+    "was done.",
+    zh="{id} – 未受理。任务到达前 {machine} 的密钥已吊销，没有执行任何操作。",
 )
 
 REVOKED = Sentence(
-    en="{id}: the key of {machine} was revoked, so what became of it cannot be told here.",
-    zh="{id}：{machine} 的密钥已被吊销，这里无法得知其结果。",
+    en="{id} ⚠ outcome unknown. The key of {machine} was revoked; look on that machine.",
+    zh="{id} ⚠ 结果不明。{machine} 的密钥已吊销；请到该开发机上查看。",
 )
 
 SILENT = Sentence(
-    en="{id}: nothing was heard of it from {machine} since {since}, so it counts as over here. "
-    "Whether it took effect is not known; look there before sending it again. If the machine does "
-    "report its end, you are told.",
-    zh="{id}：自 {since} 起没有收到 {machine} 的任何消息，这里按已结束处理。"
-    "是否已生效尚不清楚，重新发送前请先到该电脑上查看。如果之后收到结果，会再通知你。",
+    en="{id} ⚠ outcome unknown. {machine} has said nothing of it since {since}. Look there before "
+    "you send it again; if it reports its end, you are told.",
+    zh="{id} ⚠ 结果不明。自 {since} 起没有收到 {machine} 的消息。"
+    "重新发送前请先到该开发机上查看；之后如收到结果会通知你。",
 )
 
 CANCEL_SENT = Sentence(
     en="{machine} is being told to stop {id}.", zh="正在通知 {machine} 停止 {id}。"
 )
 CANCEL_WAITS = Sentence(
-    en="{machine} is offline; it is told to stop {id} when it is back. Until it is told, "
-    "nothing there runs without approval.",
-    zh="{machine} 离线；上线后会被通知停止 {id}。在此之前，未经批准，那里不会运行任何命令。",
+    en="{machine} is offline and is told to stop {id} when it is back. Nothing runs there without "
+    "approval.",
+    zh="{machine} 离线，上线后会通知它停止 {id}。未经批准，那里不会运行任何内容。",
 )
-ALREADY_OVER = Sentence(en="{id} is over already: {outcome}.", zh="{id} 已经结束：{outcome}。")
+ALREADY_OVER = Sentence(en="{id} has ended already: {outcome}.", zh="{id} 已经结束：{outcome}。")
 WHICH_MACHINE = Sentence(
     en="{id} names more than one; nothing was cancelled. Say “{prefix} on NAME cancel {id}”:",
     zh="{id} 对应多个任务，没有取消任何一个。请发送“{prefix} 在 名称 取消 {id}”：",
@@ -229,20 +225,20 @@ WHICH_TASK = Sentence(
 OUTCOME: Mapping[Reason, Sentence] = {
     Reason.COMPLETED: Sentence(en="completed", zh="已完成"),
     Reason.FAILED: Sentence(en="failed", zh="失败"),
-    Reason.REJECTED: Sentence(en="rejected by a person", zh="被人拒绝"),
+    Reason.REJECTED: Sentence(en="rejected", zh="已拒绝"),
     Reason.EXPIRED: Sentence(en="expired", zh="已过期"),
-    Reason.REFUSED: Sentence(en="refused, nothing was done", zh="未被受理，没有进行任何操作"),
+    Reason.REFUSED: Sentence(en="refused, nothing was done", zh="未受理，没有执行任何操作"),
     Reason.CANCELLED: Sentence(en="cancelled", zh="已取消"),
-    Reason.DRIFTED: Sentence(en="not run, it had changed since", zh="内容已变化，未运行"),
-    Reason.UNKNOWN: Sentence(en="interrupted, effect unknown", zh="被中断，是否生效不明"),
+    Reason.DRIFTED: Sentence(en="changed since approval, not run", zh="内容已变，未执行"),
+    Reason.UNKNOWN: Sentence(en="interrupted, outcome unknown", zh="中断，结果不明"),
 }
-AT_WORK = Sentence(en="the machine is working on it", zh="电脑正在处理")
+AT_WORK = Sentence(en="the machine is working on it", zh="开发机正在处理")
 QUEUED_STATE = Sentence(
     en="queued until {until} ({left} left)", zh="排队中，{until} 过期（还剩 {left}）"
 )
 WAITING_STATE = Sentence(
-    en="waiting for approval at the machine until {until} ({left} left), seal {code}",
-    zh="等待在电脑上批准，{until} 过期（还剩 {left}），封印码 {code}",
+    en="waiting for approval at the machine, {left} left, code {code}",
+    zh="等待在开发机上批准，还剩 {left}，确认码 {code}",
 )
 RUNNING_STATE = Sentence(en="running", zh="正在运行")
 STOPPING = Sentence(en=" (to be stopped)", zh="（等待停止）")
@@ -255,8 +251,9 @@ HOW_TO_CHOOSE = Sentence(
     zh="“{prefix} 使用 名称”选定一台，“{prefix} 在 名称 …”只用于一条消息。",
 )
 NO_REQUEST = Sentence(
-    en="No request was in that message, so nothing was sent. Such as: “{prefix} on {machine} test”",
-    zh="这条消息没有写明请求，没有发送。例如：“{prefix} 在 {machine} 测试”",
+    en="Not sent: that message names a machine and no request. Such as: “{prefix} on {machine} "
+    "test”",
+    zh="没有发送：这条消息没有写明请求。例如：“{prefix} 在 {machine} 测试”",
 )
 NOW_CHOSEN = Sentence(
     en="From now on your messages go to {machine}.", zh="今后你的消息都发给 {machine}。"

@@ -30,6 +30,9 @@ from gateway.voice import Voice, with_words
 REFUSALS: Final = 50  # audited of one machine in ten minutes
 REKEYS: Final = 10  # of one machine in ten minutes; an honest one rotates once in that time
 APPROVALS: Final = 50  # told of one task; beyond it its machine is broken or hostile
+# Until it is said that an approved task runs: most have ended by then, and an agent tells sooner
+# how those get on that take longer.
+RUNNING_MS: Final = 90_000
 # What can take minutes; lines about it are passed on while it does.
 _LONG: Final = frozenset({TaskState.PROPOSING, TaskState.EXECUTING})
 
@@ -128,7 +131,8 @@ class Results:
         elif event.message:
             tasks.note_progress(conn, task.task_id, event.message, at_ms=at.wall_ms)
             if told in _LONG:
-                self._tell_progress(conn, task, event.message, jti=jti, at=at)
+                line = self._voice(task, at).progress(task, _machine(conn, task), event.message)
+                self._tell_progress(conn, task, jti, line, at=at)
 
     def _change(self, conn: Connection, task: Task, event: EventBody, *, at: Instant) -> None:
         state, waiting = TaskState(event.state), _waiting(event)
@@ -141,7 +145,7 @@ class Results:
             waiting_until=waiting["expires_at"] if waiting else None,
         )
         tasks.change(conn, task.task_id, change, at_ms=at.wall_ms)
-        outbox.drop_progress(conn, task.task_id, at_ms=at.wall_ms)
+        outbox.drop_progress(conn, task.task_id, at_ms=at.wall_ms, told=waiting is not None)
         if task.presumed and task.cancel_asked_at is not None:
             # Taken in after all, when we had given it up: its member still wants it stopped.
             mailbox.enqueue_cancel(
@@ -160,7 +164,8 @@ class Results:
             self._tell(conn, task, f"waiting:{task.task_id}:{code}", text, at=at)
         elif state is TaskState.EXECUTING:
             text = voice.say(replies.RUNNING, id=task.short_id, machine=machine)
-            self._tell(conn, task, f"running:{task.task_id}", text, at=at)
+            key = f"running:{task.task_id}"
+            self._tell_progress(conn, task, key, text, at=at, after_ms=RUNNING_MS)
 
     def _on_result(
         self, conn: Connection, agent_id: str, result: ResultBody, *, at: Instant
@@ -175,7 +180,7 @@ class Results:
         audit.append(
             conn, "task.ended", at.wall_ms, task=task.task_id, agent=agent_id, reason=reason.value
         )
-        outbox.drop_progress(conn, task.task_id, at_ms=at.wall_ms)
+        outbox.drop_progress(conn, task.task_id, at_ms=at.wall_ms, told=True)
         voice, machine = self._voice(task, at), _machine(conn, task)
         if reason is Reason.CANCELLED and not members.serves(conn, task.user_id, agent_id):
             text = voice.unbound(task, machine, result.summary)
@@ -215,17 +220,25 @@ class Results:
             )
 
     def _tell_progress(
-        self, conn: Connection, task: Task, message: str, *, jti: str, at: Instant
+        self,
+        conn: Connection,
+        task: Task,
+        key: str,
+        line: str,
+        *,
+        at: Instant,
+        after_ms: int = 0,
     ) -> None:
         if members.look_up(conn, task.user_id) is not None:
             outbox.put_progress(
                 conn,
-                f"progress:{jti}",
-                self._voice(task, at).progress(task, _machine(conn, task), message),
+                key,
+                line,
                 channel=task.channel,
                 user_id=task.user_id,
                 task_id=task.task_id,
                 at_ms=at.wall_ms,
+                after_ms=after_ms,
             )
 
     def _voice(self, task: Task, at: Instant) -> Voice:

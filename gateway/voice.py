@@ -19,6 +19,7 @@ from common.text import CHAT_BYTES, clip_bytes, one_line, reveal
 from gateway import replies
 
 _ASKED_BYTES: Final = 60  # of a task's own text, in a list
+_MARKED: Final = frozenset({Reason.COMPLETED, Reason.FAILED})  # the words say what came of it
 # WeCom draws ``<a href=…>`` in a text as a link that hides where it leads (page 90236).
 _ANCHOR: Final = re.compile(r"<(?=\s*+/?+\s*+a\b)", re.IGNORECASE)
 
@@ -120,14 +121,26 @@ class Voice:
         return self.say(replies.PROGRESS, id=task.short_id, machine=machine, message=line)
 
     def final(self, task: Told, machine: str, reason: Reason, summary: str) -> str:
-        """Say how a task ended, with the agent's own summary below."""
-        head = self.say(replies.FINAL[reason], id=task.short_id, machine=machine)
-        return with_words(head, summary)
+        """Say how a task ended: a mark or the outcome, then the agent's own summary of it.
+
+        The machine is named as this gateway knows it: where the end is of one line, in that line,
+        else below, with where the rest can be read.
+        """
+        facts = {"id": task.short_id, "machine": machine}
+        head = say(replies.FINAL[reason], self.lang, **facts)
+        told = summary if (summary.strip() or reason not in _MARKED) else self._wordless(reason)
+        if reason not in _MARKED:
+            return with_words(head, told, by=self._blank())
+        more = f"\n{say(replies.MORE, self.lang, **facts)}"
+        text = with_words(head, told, by=" ", room=CHAT_BYTES - len(more.encode()))
+        if "\n" not in text and reason is Reason.COMPLETED:
+            return self.say(replies.ON_MACHINE, words=text, machine=machine)
+        return text + more
 
     def unbound(self, task: Told, machine: str, summary: str) -> str:
         """Say that a machine stopped a task, which it may not do for this person any more."""
         head = self.say(replies.UNBOUND_CANCELLED, id=task.short_id, machine=machine)
-        return with_words(head, summary)
+        return with_words(head, summary, by=self._blank())
 
     def unsent(self, task: Told, machine: str, reason: Reason) -> str:
         """Say that a task ended without having reached its machine, as far as is known here."""
@@ -166,14 +179,19 @@ class Voice:
             return say(replies.TASK_LINE, self.lang, **facts)
         return say(replies.TASK_LINE_ON, self.lang, machine=machine, **facts)
 
+    def _wordless(self, reason: Reason) -> str:
+        return say(replies.WORDLESS[reason], self.lang)
+
+    def _blank(self) -> str:
+        """Return what stands between two sentences."""
+        return "" if self.lang == "zh" else " "
+
     def _standing(self, task: Told) -> str:
         if task.reason is not None:
             return say(replies.OUTCOME[task.reason], self.lang)
         if task.state is TaskState.WAITING_APPROVAL and task.waiting_until is not None:
-            until, left = self.hour(task.waiting_until), self.left(task.waiting_until)
-            return say(
-                replies.WAITING_STATE, self.lang, until=until, left=left, code=task.seal_code
-            )
+            left = self.left(task.waiting_until)
+            return say(replies.WAITING_STATE, self.lang, left=left, code=task.seal_code)
         if task.state is TaskState.RECEIVED:
             until, left = self.hour(task.expires_at), self.left(task.expires_at)
             return say(replies.QUEUED_STATE, self.lang, until=until, left=left)
@@ -181,14 +199,20 @@ class Voice:
         return say(replies.RUNNING_STATE if running else replies.AT_WORK, self.lang)
 
 
-def with_words(head: str, words: str) -> str:
-    """Return our own sentence with an agent's words below it, in the size of one message.
+def with_words(head: str, words: str, *, by: str = "\n", room: int = CHAT_BYTES) -> str:
+    """Return our own sentence with an agent's words after it, in the size of one message.
 
     The words are redacted again (R54), and what hides in them is shown (R26).
+
+    Args:
+        head: Our own.
+        words: The agent's.
+        by: What stands between them.
+        room: UTF-8 bytes of both together.
     """
     shown = _inert(reveal(redact(words)).strip())
-    room = CHAT_BYTES - len(head.encode()) - 1
-    return f"{head}\n{clip_bytes(shown, room)}" if shown and room > 0 else head
+    left = room - len((head + by).encode())
+    return f"{head}{by}{clip_bytes(shown, left)}" if shown and left > 0 else head
 
 
 def as_list(lines: Iterable[str]) -> str:

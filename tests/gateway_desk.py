@@ -236,11 +236,12 @@ class Desk:
         before = len(await self.said(user))
         replay = hashlib.sha256(str(self.number).encode()).digest()
         await self.intake(chat(text, user=user, number=self.number, kind=kind), replay)
+        await self.store.write(_receipts_sent)
         after = await self.said(user)
         return after[-1] if len(after) > before else None
 
     async def said(self, user: str = USER) -> list[str]:
-        """Return everything that was ever put into the outbox for a person."""
+        """Return all that was ever put into the outbox for a person, but overtaken progress."""
         return [
             message.text for message in await self.store.read(_outbox) if message.user_id == user
         ]
@@ -348,7 +349,16 @@ def _acked(conn: Connection, agent_id: str) -> int:
 
 
 def _outbox(conn: Connection) -> list[Message]:
-    return [as_record(Message, row) for row in conn.all("SELECT * FROM outbox ORDER BY id")]
+    told = "SELECT * FROM outbox WHERE kind <> 'progress' OR state <> 'dropped' ORDER BY id"
+    return [as_record(Message, row) for row in conn.all(told)]
+
+
+def _receipts_sent(conn: Connection) -> None:
+    """Let the moment pass in which something truer than a receipt could come."""
+    conn.run(
+        "UPDATE outbox SET state = 'sent'"
+        " WHERE state = 'queued' AND kind = 'progress' AND key LIKE 'answer:%'"
+    )
 
 
 @asynccontextmanager

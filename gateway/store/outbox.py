@@ -15,19 +15,26 @@ from gateway.store.port import Connection, as_record
 Kind = Literal["reply", "progress"]
 
 PROGRESS_MS: Final = 15_000  # between two progress lines of one task
+# A task that was taken is usually waiting for approval or answered by then, and that says more.
+RECEIPT_MS: Final = 2_000
 
 _PUT = """
     INSERT INTO outbox (key, channel, user_id, kind, task_id, text, state, created_at, due_at)
     VALUES (:key, :channel, :user_id, :kind, :task_id, :text, 'queued', :at, :due_at)
     ON CONFLICT (key) DO NOTHING"""
 _MERGE = """
-    UPDATE outbox SET text = :text
+    UPDATE outbox SET text = :text,
+    due_at = CASE WHEN due_at > :due_at THEN :due_at ELSE due_at END
     WHERE task_id = :task_id AND kind = 'progress' AND state = 'queued'"""
 _LAST_PROGRESS = """
-    SELECT MAX(ended_at) AS at FROM outbox WHERE task_id = :task_id AND kind = 'progress'"""
+    SELECT MAX(ended_at) AS at FROM outbox
+    WHERE task_id = :task_id AND kind = 'progress' AND state <> 'dropped'"""
 _DROP_PROGRESS = """
     UPDATE outbox SET state = 'dropped', ended_at = :at
-    WHERE task_id = :task_id AND kind = 'progress' AND state = 'queued'"""
+    WHERE task_id = :task_id AND kind = 'progress' AND state = 'queued' AND key LIKE :keys"""
+_NEXT_PROGRESS = """
+    SELECT due_at FROM outbox WHERE state = 'queued' AND kind = 'progress' AND due_at > :now
+    ORDER BY due_at LIMIT 1"""
 # The oldest open row of each person; a progress line whose time has not come holds nobody up.  By
 # due time, so that with thousands waiting only the first few are looked at.
 _HEADS = """
@@ -108,17 +115,38 @@ def put(
 
 
 def put_progress(
-    conn: Connection, key: str, text: str, *, channel: str, user_id: str, task_id: str, at_ms: int
+    conn: Connection,
+    key: str,
+    text: str,
+    *,
+    channel: str,
+    user_id: str,
+    task_id: str,
+    at_ms: int,
+    after_ms: int = 0,
 ) -> None:
-    """Queue a progress line, in the place of one that still waits, and not too soon after one."""
-    if conn.run(_MERGE, task_id=task_id, text=text):
-        return
+    """Queue a progress line, in the place of one that still waits, and not too soon after one.
+
+    Args:
+        conn: A writing transaction.
+        key: Idempotency key.
+        text: The line.
+        channel: Where to.
+        user_id: To whom.
+        task_id: Of what; what is told of its end takes the line back.
+        at_ms: The moment, milliseconds since the epoch.
+        after_ms: How long it waits for something truer.
+    """
     row = conn.one(_LAST_PROGRESS, task_id=task_id)
     last = row["at"] if row else None
-    due_at = at_ms if last is None else max(at_ms, last + PROGRESS_MS)
+    due_at = at_ms + after_ms
+    if last is not None:
+        due_at = max(due_at, last + PROGRESS_MS)
+    if conn.run(_MERGE, task_id=task_id, text=text, due_at=due_at):
+        return
     put(
         conn,
-        key,
+        f"progress:{key}",
         text,
         channel=channel,
         user_id=user_id,
@@ -129,9 +157,16 @@ def put_progress(
     )
 
 
-def drop_progress(conn: Connection, task_id: str, *, at_ms: int) -> None:
-    """Take back a progress line that newer news has overtaken."""
-    conn.run(_DROP_PROGRESS, task_id=task_id, at=at_ms)
+def drop_progress(conn: Connection, task_id: str, *, at_ms: int, told: bool) -> None:
+    """Take back a progress line that newer news has overtaken.
+
+    Args:
+        conn: A writing transaction.
+        task_id: Of what.
+        at_ms: The moment, milliseconds since the epoch.
+        told: Whether the news are told: then nobody needs to hear that the task was taken.
+    """
+    conn.run(_DROP_PROGRESS, task_id=task_id, at=at_ms, keys="%" if told else "progress:%")
 
 
 def claim(conn: Connection, *, now_ms: int, limit: int) -> Claim:
@@ -141,6 +176,8 @@ def claim(conn: Connection, *, now_ms: int, limit: int) -> Claim:
     for message in due:
         conn.run(_CLAIM, id=message.id)
     later = [message.due_at for message in heads if message.due_at > now_ms]
+    if progress := conn.one(_NEXT_PROGRESS, now=now_ms):
+        later.append(progress["due_at"])
     return Claim(due, min(later, default=None))
 
 

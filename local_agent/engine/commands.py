@@ -16,7 +16,7 @@ from local_agent.approval.records import question
 from local_agent.engine import facts, summaries
 from local_agent.engine.operation import Ended, Sealable
 from local_agent.engine.ports import Copies, Executor, Gate, TaskStore
-from local_agent.engine.progress import ProgressTeller
+from local_agent.engine.progress import ProgressTeller, is_for_chat
 from local_agent.engine.run import Run
 from local_agent.engine.task import TaskLog
 from local_agent.execution.command import Outcome, Progress
@@ -91,7 +91,8 @@ class RunCommand:
         teller = ProgressTeller()
 
         async def tell(progress: Progress) -> None:
-            await self._log.told(task, partial(summaries.of_progress, progress))
+            words = partial(summaries.of_progress, progress)
+            await self._log.told(task, words, chat=is_for_chat(progress.elapsed_s))
 
         level: str = grant.seal.payload["sandbox"]["level"]
         unsandboxed = level == "none"

@@ -1,7 +1,8 @@
-"""What the chat hears of a long command: a truthful line, ever more rarely.
+"""What is heard of a long command: a truthful line, ever more rarely.
 
 The executor tells every ten seconds.  Passed on are about 10, 20, 40, 80 seconds and so on, at
-least every five minutes: a chat takes some thirty messages a minute, and a person needs far fewer.
+least every five minutes.  The chat hears of it from the first minute on: most commands have ended
+by then, and what came of them says more.
 """
 
 from __future__ import annotations
@@ -14,8 +15,14 @@ from local_agent.execution.command import Progress
 
 FIRST_S: Final = 10
 LONGEST_S: Final = 300
+CHAT_S: Final = 60
 
 Tell = Callable[[Progress], Awaitable[None]]
+
+
+def is_for_chat(elapsed_s: float) -> bool:
+    """Tell whether something goes on for so long that the chat is told."""
+    return elapsed_s >= CHAT_S
 
 
 class ProgressTeller:

@@ -1,7 +1,8 @@
 """A model at work, as others see it: its words as they come, and now and then a line for the chat.
 
 The words go to this machine's own faces alone, a few times a second, and are not journaled: the
-whole text is in the proposal.  The chat hears that work goes on, ever more rarely.
+whole text is in the proposal.  That work goes on is told ever more rarely; to the chat, only once
+it takes long.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ from common.clock import Clock
 from common.sentences import Lang, say
 from local_agent import proposal_replies as words
 from local_agent import replies
+from local_agent.engine.progress import is_for_chat
 from local_agent.engine.task import TaskLog
 from local_agent.proposers.model import Emit, ModelEvent
 from local_agent.store.tasks import Task
 
 BATCH_S: Final = 0.05
-FIRST_S: Final = 10.0  # until the chat hears of it; doubled each time, up to …
+FIRST_S: Final = 10.0  # until it is told; doubled each time, up to …
 LONGEST_S: Final = 300.0
 MAX_STREAMED_CHARS: Final = 1_000_000  # of one turn; the rest is in the proposal alone
 _MESSAGE_ID: Final = "answer"
@@ -107,7 +109,8 @@ class ModelStream:
         while True:
             await asyncio.sleep(pause)
             elapsed_ms = round((self._clock.now().mono - began) * 1000)
-            await self._log.told(self._task, partial(_thinking, self._model, elapsed_ms))
+            words = partial(_thinking, self._model, elapsed_ms)
+            await self._log.told(self._task, words, chat=is_for_chat(elapsed_ms / 1000))
             pause = min(2 * pause, LONGEST_S)
 
 

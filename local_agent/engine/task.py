@@ -114,9 +114,15 @@ class TaskLog:
             task, task.state, message=message, events=[told], proposal_json=result.to_json()
         )
 
-    async def told(self, task: Task, message: Words) -> Task:
-        """The state is as it was; there is something to say about it."""
-        return await self._enter(task, task.state, message=message)
+    async def told(self, task: Task, message: Words, *, chat: bool = True) -> Task:
+        """The state is as it was; there is something to say about it.
+
+        Args:
+            task: Of which.
+            message: What.
+            chat: Whether the gateway is told as well, or this machine's own faces alone.
+        """
+        return await self._enter(task, task.state, message=message, chat=chat)
 
     async def ended(
         self,
@@ -173,6 +179,7 @@ class TaskLog:
         intent_json: str | None = None,
         proposal_json: str | None = None,
         context_json: str | None = None,
+        chat: bool = True,
     ) -> Task:
         said = for_chat(message(task.lang), CHAT_SUMMARY_BYTES)
         at_ms = self._clock.now().wall_ms
@@ -194,7 +201,7 @@ class TaskLog:
             proposal_json=proposal_json,
             context_json=context_json,
             events=[event.to_dict() for event in (*events, changed)],
-            reports=[("event", body.to_dict())],
+            reports=[("event", body.to_dict())] if chat else [],
         )
         return await self._write(change, [*map(Told, events), Told(changed, here)])
 

@@ -143,8 +143,8 @@ class Shop:
 
     def ending(self, short_id: str, *, user: str) -> str:
         """Wait for what a member hears of the end of a task; it is told once."""
-        self.place.hears(f"{short_id} ", " on dev-1", user=user)
-        words = tuple(f"{short_id} {word}" for word in ("was ", "failed", "completed"))
+        words = tuple(f"{short_id} {mark}" for mark in "✓✗–⚠")
+        wait_until(lambda: any(text.startswith(words) for text in self.place.chat(user)))
         (told,) = [text for text in self.place.chat(user) if text.startswith(words)]
         return told
 

@@ -289,7 +289,7 @@ def test_an_undo_from_the_chat_is_asked_at_the_machine_and_told_in_the_chat(
     changed = tree(workspace)
 
     place.callback(f"@dev undo {short_id}")
-    told = place.hears("was refused", "nothing was done")
+    told = place.hears("– refused on dev-1")
     assert short_id in told, "what a person did at the machine is not a member's to take back"
 
     given_to(place, short_id, "zhangwei")

@@ -128,7 +128,7 @@ def test_a_task_for_a_machine_that_is_away_is_queued_and_the_chat_is_told(
     wait_until(lambda: "agent.gone" in running.log("gateway"))
     assert running.callback("@dev test") == 200
     (task,) = running.gateway_tasks()
-    told = running.hears(task["short_id"], "offline", "Queued")
+    told = running.hears(task["short_id"], "offline", "waits")
     assert told.count(":") >= 2, "since when, and until when"
     running.start_agent()
     running.approve(running.waiting()["short_id"])

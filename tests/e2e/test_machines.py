@@ -44,7 +44,7 @@ def devices(place: Place) -> dict[str, dict[str, Any]]:
 @pytest.mark.requirement("P7")
 def test_a_member_with_two_machines_says_which_one(running: Place, second: Place) -> None:
     running.callback("@dev test")
-    running.hears("dev-1, dev-2", "nothing was sent")
+    running.hears("dev-1, dev-2", "Not sent")
     assert running.tasks() == second.tasks() == []
 
     running.callback("@dev on dev-2 test")
@@ -134,7 +134,7 @@ def test_cancel_says_what_was_done_at_every_stage(running: Place, workspace: Pat
     running.callback("@dev test")
     waiting = running.waiting()["short_id"]
     running.callback(f"@dev cancel {waiting}")
-    running.hears(waiting, "cancelled on dev-1", "nothing was done")
+    running.hears(waiting, "cancelled on dev-1", "Nothing was done")
     assert not (workspace / "ran.txt").exists()
 
     # Running: ended with all that it started, and what it did by then stays and is said.
@@ -153,7 +153,7 @@ def test_cancel_says_what_was_done_at_every_stage(running: Place, workspace: Pat
 
     # Over: nothing is left to be done, and how it ended is said.
     running.callback(f"@dev cancel {executing}")
-    running.hears(executing, "over already", "cancelled")
+    running.hears(executing, "has ended already", "cancelled")
 
     # Queued and never sent: taken back at once.
     running.kill("agent")

@@ -251,7 +251,7 @@ def test_the_demo_says_truly_that_a_window_has_opened(screen: Screen, tmp_path: 
         found = re.search(r"waiting for you — (T-\w+)", said)
         assert found
         approve(opened(screen, found[1]))
-        ended = rf"chat hears │ {found[1]} failed on demo-machine"
+        ended = rf"chat hears │ {found[1]} ✗ "
         wait_until(lambda: re.search(ended, log.read_text(encoding="utf-8")))
     finally:
         os.killpg(demo.pid, signal.SIGTERM)

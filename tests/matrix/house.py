@@ -375,7 +375,10 @@ class House(Running):
 
         def shown() -> bool:
             task = self.gateway_task(mark)
-            told = "SELECT 1 FROM outbox WHERE kind = 'progress' AND task_id = ?"
+            told = (
+                "SELECT 1 FROM outbox WHERE kind = 'progress' AND key NOT LIKE 'answer:%'"
+                " AND state = 'sent' AND task_id = ?"
+            )
             return bool(task["reason"] or truth.rows(self.store, told, task["task_id"]))
 
         self.until(shown)

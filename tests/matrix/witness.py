@@ -154,7 +154,7 @@ def _watch_commands(note: Notes) -> None:
 
     vars(command)["run_child"] = watching
     # A line of progress after a moment, where a person would wait for ten seconds.
-    vars(progress)["FIRST_S"] = 1
+    vars(progress)["FIRST_S"] = vars(progress)["CHAT_S"] = 1
     command.Executor.__init__.__kwdefaults__["progress_s"] = 0.3  # type: ignore[index]  # it has some
 
 

@@ -180,7 +180,7 @@ async def test_unfinished_tasks_have_a_limit(tmp_path: Path) -> None:
     async with open_desk(tmp_path, limits=Limits(open_tasks=2)) as desk:
         for _ in range(2):
             await desk.hear("@dev test")
-        assert "2 unfinished" in str(await desk.hear("@dev test"))
+        assert "2 open tasks" in str(await desk.hear("@dev test"))
         assert len(await desk.tasks()) == 2
         assert len(await desk.mail()) == 2
 
@@ -193,7 +193,7 @@ async def test_the_queue_of_one_machine_has_a_limit_and_cancelling_goes_beyond_i
         for _ in range(2):
             await desk.hear("@dev test")
         said = str(await desk.hear("@dev test"))
-        assert (MACHINE in said, "2 wait" in said) == (True, True)
+        assert (MACHINE in said, "2 messages already wait" in said) == (True, True)
         assert len(await desk.tasks()) == 2
         await desk.connect()
         await desk.mailbox.acked(AGENT, epoch=desk.epoch, seq=1)
@@ -256,7 +256,7 @@ async def test_a_text_that_no_frame_should_carry_is_refused(desk: Desk) -> None:
 
 @pytest.mark.requirement("P7")
 async def test_status_lists_machines_and_tasks_with_who_must_act(desk: Desk) -> None:
-    assert "no unfinished" in str(await desk.hear("@dev status"))
+    assert "no open task" in str(await desk.hear("@dev status"))
     await desk.connect()
     waiting = await desk.ask()
     await desk.events(waiting, *TO_APPROVAL)
@@ -309,7 +309,7 @@ async def test_cancel_is_signed_and_sent_after_the_task(desk: Desk) -> None:
 
 async def test_cancel_without_an_id_means_the_only_one_or_asks_which(desk: Desk) -> None:
     await desk.connect()
-    assert "no unfinished" in str(await desk.hear("@dev cancel"))
+    assert "no open task" in str(await desk.hear("@dev cancel"))
     first = await desk.ask()
     assert first.short_id in str(await desk.hear("@dev cancel"))
     second = await desk.ask()

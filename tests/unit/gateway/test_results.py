@@ -11,11 +11,23 @@ from common.errors import StoreError
 from common.model.state import Reason, TaskState, final_of
 from common.protocol.envelope import Envelope, agent_name, gateway_name
 from common.protocol.rekey import rekey_body
+from common.sentences import say
 from common.signing import SigningKey, VerifyKey
 from common.text import CHAT_BYTES
+from gateway.replies import FINAL
 from gateway.results import APPROVALS, REFUSALS, REKEYS
 from gateway.store import agents, members
-from tests.gateway_desk import AGENT, MACHINE, NOON_MS, TO_APPROVAL, USER, WAITING, Desk, open_desk
+from tests.gateway_desk import (
+    AGENT,
+    MACHINE,
+    NOON_MS,
+    TO_APPROVAL,
+    USER,
+    WAITING,
+    Desk,
+    chat,
+    open_desk,
+)
 
 
 @pytest.fixture
@@ -37,12 +49,11 @@ async def test_the_whole_line_from_question_to_summary(desk: Desk) -> None:
     await desk.event(task, "WAITING_APPROVAL", waiting=WAITING)
     await desk.event(task, "EXECUTING")
     await desk.result(task, "COMPLETED", "completed", "12 passed in 3 s")
-    waiting, running, final = await _told(desk, 1)
+    waiting, final = await _told(desk, 1)
     assert waiting.startswith(f"Proposal ready; waiting for local approval on {MACHINE}\n")
     for fact in (task.short_id, "7K3F-9Q2M", "01-02 12:00", "24 h 0 min", "codexbridge approve"):
         assert fact in waiting
-    assert running == f"{task.short_id}: approved on {MACHINE}, now running."
-    assert final == f"{task.short_id} completed on {MACHINE}.\n12 passed in 3 s"
+    assert final == f"{task.short_id} ✓ 12 passed in 3 s · {MACHINE}"
     ended = await desk.task()
     assert (ended.state, ended.reason) == (TaskState.COMPLETED, Reason.COMPLETED)
 
@@ -55,6 +66,36 @@ async def test_what_is_proposed_stands_below_the_waiting_sentence(desk: Desk) ->
     await desk.event(task, "WAITING_APPROVAL", said, waiting=WAITING)
     (waiting,) = await _told(desk, 1)
     assert waiting.endswith(f"codexbridge approve {task.short_id}\n{said}")
+
+
+@pytest.mark.requirement("P7")
+async def test_what_takes_long_is_told_to_run_and_what_ends_soon_is_not(desk: Desk) -> None:
+    task = await desk.ask()
+    await desk.events(task, *TO_APPROVAL)
+    await desk.event(task, "WAITING_APPROVAL", waiting=WAITING)
+    await desk.event(task, "EXECUTING")
+    _, running = await _told(desk, 1)
+    assert running == f"{task.short_id}: approved on {MACHINE}, now running."
+    await desk.result(task, "FAILED", "failed", "1 of 3 tests failed: a (b.py)\nassert 1 == 2")
+    _, final = await _told(desk, 1)
+    assert final.split("\n") == [
+        f"{task.short_id} ✗ 1 of 3 tests failed: a (b.py)",
+        "assert 1 == 2",
+        f"More on {MACHINE}: codexbridge show {task.short_id}",
+    ]
+
+
+@pytest.mark.requirement("P7")
+async def test_a_task_that_is_taken_at_once_is_told_by_what_comes_of_it(desk: Desk) -> None:
+    replay = b"0" * 32
+    await desk.intake(chat("@dev test"), replay)
+    (receipt,) = await desk.said()
+    assert "sent to" in receipt
+    await desk.events(await desk.task(), *TO_APPROVAL)
+    assert await desk.said() == [receipt], "nothing else was told of it yet"
+    await desk.event(await desk.task(), "WAITING_APPROVAL", waiting=WAITING)
+    (waiting,) = await desk.said()
+    assert waiting.startswith("Proposal ready")
 
 
 async def test_the_waiting_sentence_in_chinese(desk: Desk) -> None:
@@ -76,7 +117,11 @@ async def test_every_outcome_is_told(desk: Desk, reason: Reason) -> None:
     final = (await desk.said())[-1]
     assert task.short_id in final
     assert MACHINE in final
-    assert final.endswith("\nthe machine's own words")
+    assert "the machine's own words" in final.split("\n")[0]
+    others = [one for one in Reason if one is not reason]
+    facts = {"id": task.short_id, "machine": MACHINE}
+    assert final.startswith(say(FINAL[reason], "en", **facts))
+    assert not any(final.startswith(say(FINAL[one], "en", **facts)) for one in others)
     assert (await desk.task()).reason is reason
 
 
@@ -134,8 +179,7 @@ async def test_progress_is_told_in_one_line_and_merged(desk: Desk) -> None:
     await desk.events(task, *TO_APPROVAL, "WAITING_APPROVAL", "EXECUTING")
     for line in ("still running, 10 s", "still running, 20 s\n2 lines"):
         await desk.event(task, "EXECUTING", line)
-    (running, progress) = await _told(desk, 1)
-    assert "now running" in running
+    (progress,) = await _told(desk, 1)
     assert progress == f"{task.short_id} on {MACHINE}: still running, 20 s 2 lines"
 
 
@@ -149,8 +193,8 @@ async def test_a_model_at_work_is_told_until_there_is_a_proposal(desk: Desk) -> 
     await desk.event(task, "PROPOSING", "The model ds is at work (30 s).")
     await desk.event(task, "PROPOSAL_READY")
     await desk.event(task, "WAITING_APPROVAL", waiting=WAITING)
-    (waiting,) = await _told(desk, 2)
-    assert waiting.startswith("Proposal ready")  # and the second line, not sent yet, is dropped
+    (waiting,) = await _told(desk, 1)
+    assert waiting.startswith("Proposal ready")  # and the line, not sent yet, is dropped
 
 
 async def test_states_on_the_way_are_kept_and_not_told(desk: Desk) -> None:
@@ -260,11 +304,11 @@ async def test_a_gap_stores_nothing(desk: Desk) -> None:
 async def test_whoever_was_removed_is_told_nothing_more(desk: Desk) -> None:
     task = await desk.ask()
     await desk.events(task, *TO_APPROVAL, "WAITING_APPROVAL", "EXECUTING")
-    count = len(await desk.said())
+    said = [text for text in await desk.said() if "now running" not in text]
     await desk.write(members.remove, USER, at_ms=NOON_MS)
     await desk.event(task, "EXECUTING", "still running, 10 s")
     await desk.result(task, "COMPLETED", "completed", "secret")
-    assert len(await desk.said()) == count
+    assert await desk.said() == said
     assert (await desk.task()).reason is Reason.COMPLETED
 
 

@@ -116,7 +116,7 @@ async def test_a_result_after_a_long_silence_stands(desk: Desk) -> None:
         Reason.COMPLETED,
         0,
     )
-    assert "completed" in (await desk.said())[-1]
+    assert f"{task.short_id} ✓" in (await desk.said())[-1]
 
 
 @pytest.mark.requirement("R18")
@@ -160,7 +160,7 @@ async def test_a_task_that_was_cancelled_before_it_arrived_ends_as_cancelled(des
     desk.clock.advance(9 * HOURS)
     await desk.upkeep.round()
     assert (await desk.task()).reason is Reason.CANCELLED
-    assert f"{task.short_id} is cancelled" in (await desk.said())[-1]
+    assert f"{task.short_id} – cancelled" in (await desk.said())[-1]
 
 
 async def test_a_revoked_machines_tasks_end_as_unknown(desk: Desk) -> None:

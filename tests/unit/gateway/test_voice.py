@@ -69,6 +69,66 @@ def test_the_waiting_sentence_is_the_agreed_one() -> None:
     assert first == "Proposal ready; waiting for local approval on {machine}"
 
 
+@pytest.mark.parametrize("name", [name for name in SENTENCES if not name.startswith("FINAL")])
+def test_a_reply_is_short_enough_for_a_phone(name: str) -> None:
+    sentence = SENTENCES[name]
+    assert max(len(sentence.en), 2 * len(sentence.zh)) <= 200, sentence
+
+
+WHY = "assert [1, 2, 3] == [1, 2, 4]"
+FAILED = ("1 of 3 tests failed: test_retry (test_login.py)", "3 个测试中 1 个失败：test_retry")
+
+
+@pytest.mark.requirement("P7")
+@pytest.mark.parametrize(
+    ("reason", "words", "en", "zh"),
+    [
+        (
+            Reason.FAILED,
+            (f"{FAILED[0]}\n{WHY}", f"{FAILED[1]}\n{WHY}"),
+            f"T-7K3F ✗ {FAILED[0]}\n{WHY}\nMore on dev-1: codexbridge show T-7K3F",
+            f"T-7K3F ✗ {FAILED[1]}\n{WHY}\n在 dev-1 上查看：codexbridge show T-7K3F",
+        ),
+        (
+            Reason.COMPLETED,
+            ("3 tests passed (2.1 s)", "3 个测试通过（2.1 秒）"),
+            "T-7K3F ✓ 3 tests passed (2.1 s) · dev-1",
+            "T-7K3F ✓ 3 个测试通过（2.1 秒） · dev-1",
+        ),
+        (
+            Reason.COMPLETED,
+            ("“retry”: 1 place\nlogin.py (1)", "“retry”：1 处\nlogin.py（1）"),
+            "T-7K3F ✓ “retry”: 1 place\nlogin.py (1)\nMore on dev-1: codexbridge show T-7K3F",
+            "T-7K3F ✓ “retry”：1 处\nlogin.py（1）\n在 dev-1 上查看：codexbridge show T-7K3F",
+        ),
+        (Reason.COMPLETED, ("", ""), "T-7K3F ✓ completed · dev-1", "T-7K3F ✓ 已完成 · dev-1"),
+        (
+            Reason.REJECTED,
+            ("“later”. Nothing was done.", "“明天再跑”。没有执行任何操作。"),
+            "T-7K3F – rejected on dev-1. “later”. Nothing was done.",
+            "T-7K3F – 已在 dev-1 上拒绝。“明天再跑”。没有执行任何操作。",
+        ),
+        (
+            Reason.UNKNOWN,
+            ("", ""),
+            "T-7K3F ⚠ interrupted on dev-1, outcome unknown.",
+            "T-7K3F ⚠ 在 dev-1 上中断，结果不明。",
+        ),
+    ],
+)
+def test_an_end_begins_with_what_came_of_it(
+    reason: Reason, words: tuple[str, str], en: str, zh: str
+) -> None:
+    assert VOICE.final(TASK, "dev-1", reason, words[0]) == en
+    assert Voice("zh", ZONE, NOON_MS).final(TASK, "dev-1", reason, words[1]) == zh
+
+
+def test_an_end_leaves_room_for_where_the_rest_is() -> None:
+    said = VOICE.final(TASK, "dev-1", Reason.FAILED, "测" * 2000)
+    assert said.endswith("\nMore on dev-1: codexbridge show T-7K3F")
+    assert len(said.encode()) <= CHAT_BYTES
+
+
 @pytest.mark.parametrize(
     ("at_ms", "hour"),
     [

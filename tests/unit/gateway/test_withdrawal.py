@@ -151,13 +151,13 @@ async def test_what_may_be_on_its_way_is_replaced_and_stopped_and_a_result_still
     assert await kinds(desk) == ["tombstone", "cancel"]
     ended = await desk.task()
     assert (ended.reason, ended.presumed) == (Reason.REFUSED, 1)
-    assert "told to stop" in (await desk.said())[-1]
+    assert "it is stopped" in (await desk.said())[-1]
     await desk.event(task, "ROUTED")
     await desk.result(task, "REJECTED", Reason.CANCELLED)
     assert ((await desk.task()).reason, (await desk.task()).presumed) == (Reason.CANCELLED, 0)
     last = (await desk.said())[-1]
     assert "cancelled" in last
-    assert "does not work for you any more" in last, "the end says why"
+    assert "no longer works for you" in last, "the end says why"
 
 
 async def test_a_member_hears_what_became_of_it_when_a_machine_is_taken_away(desk: Desk) -> None:
@@ -192,7 +192,7 @@ async def test_of_a_revoked_machine_only_what_it_has_counts_as_unknown(desk: Des
     assert reasons == {has.task_id: Reason.UNKNOWN, unsent.task_id: Reason.REFUSED}
     said = await desk.said()
     assert any(unsent.short_id in text and "never reached" in text for text in said)
-    assert any(has.short_id in text and "cannot be told" in text for text in said)
+    assert any(has.short_id in text and "outcome unknown" in text for text in said)
 
 
 async def test_revoking_what_is_not_there_changes_nothing(desk: Desk) -> None:

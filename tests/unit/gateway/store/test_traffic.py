@@ -265,6 +265,36 @@ def test_progress_lines_are_merged_and_kept_apart(conn: SqliteConnection) -> Non
     assert _due(conn, AT + outbox.PROGRESS_MS) == ["40 s"]
 
 
+@pytest.mark.requirement("P7")
+def test_a_line_that_waits_for_something_truer_goes_when_it_comes(conn: SqliteConnection) -> None:
+    def running(key: str) -> None:
+        to = {"channel": "wecom_app", "user_id": "zhang", "task_id": "t-1"}
+        outbox.put_progress(conn, key, key, **to, at_ms=AT, after_ms=90_000)
+
+    running("running")
+    claim = outbox.claim(conn, now_ms=AT, limit=5)
+    assert (claim.messages, claim.next_due_at) == ((), AT + 90_000), "it wakes whoever sends"
+    _progress(conn, "80 s", AT + 80_000)
+    assert _due(conn, AT + 80_000) == ["80 s"], "an agent's own word comes at once"
+    conn.run("UPDATE outbox SET state = 'sent', ended_at = 0 WHERE state = 'sending'")
+    running("again")
+    outbox.drop_progress(conn, "t-1", at_ms=AT, told=False)
+    assert _due(conn, AT + 90_000) == []
+
+
+@pytest.mark.requirement("P7")
+def test_only_what_is_told_takes_a_receipt_back(conn: SqliteConnection) -> None:
+    due = AT + outbox.RECEIPT_MS
+    to = {"channel": "wecom_app", "user_id": "zhang", "task_id": "t-1"}
+    for number, told in enumerate((False, True)):
+        key = f"answer:{number}"
+        outbox.put(conn, key, key, **to, at_ms=AT, kind="progress", due_at=due)
+        outbox.drop_progress(conn, "t-1", at_ms=AT, told=told)
+        assert _due(conn, due - 1) == []
+        assert _due(conn, due) == ([] if told else [key])
+        conn.run("UPDATE outbox SET state = 'sent', ended_at = 0 WHERE state = 'sending'")
+
+
 def test_a_progress_line_that_waits_holds_nobody_up_and_goes_when_it_is_old_news(
     conn: SqliteConnection,
 ) -> None:
@@ -274,7 +304,7 @@ def test_a_progress_line_that_waits_holds_nobody_up_and_goes_when_it_is_old_news
     _progress(conn, "20 s", AT + 1)
     _say(conn, "done")
     assert _due(conn, AT + 1) == ["done"]
-    outbox.drop_progress(conn, "t-1", at_ms=AT + 2)
+    outbox.drop_progress(conn, "t-1", at_ms=AT + 2, told=False)
     conn.run("UPDATE outbox SET state = 'sent', ended_at = 0 WHERE state = 'sending'")
     assert _due(conn, AT + 60_000) == []
 
