@@ -209,16 +209,14 @@ COMMANDS: Final[tuple[CommandSpec, ...]] = (
 )
 
 _HEAD = Sentence(
-    en="Ask your own dev machine. Nothing runs or changes before it is approved there.",
-    zh="向你的开发机提出请求。未经开发机上的批准，不会运行或改动任何内容。",
+    en="Ask your own dev machine. Nothing runs or changes before it is approved there.\n"
+    "Begin with {prefix}, such as “{prefix} test” or “{prefix} why does login fail?”:",
+    zh="向你的开发机提出请求。未经开发机上的批准，不会运行或改动任何内容。\n"
+    "以 {prefix} 开头，例如“{prefix} 测试”“{prefix} 登录为什么失败？”：",
 )
-_ROW = Sentence(en="{prefix} {usage}: {summary}", zh="{prefix} {usage}：{summary}")
+_ROW = Sentence(en="{usage}: {summary}", zh="{usage}：{summary}")
 _STAR: Final = " *"
 _NEEDS_MODEL = Sentence(en="* needs a model on the machine", zh="* 需要开发机上已配置模型")
-_FREE = Sentence(
-    en="Or plain words: “{prefix} why does login fail?”",
-    zh="也可以直接说：“{prefix} 登录为什么失败？”",
-)
 
 _BY_WORD: Final = {word: spec for spec in COMMANDS for word in (spec.name, *spec.aliases)}
 _ON: Final = _BY_WORD["on"]
@@ -304,15 +302,13 @@ def _machine_in(text: str) -> tuple[str | None, str]:
 
 def help_text(lang: Lang, *, prefix: str = PREFIX) -> str:
     """Return the help for the chat, within WeCom's 2,048 bytes."""
-    rows = [_row(spec, lang, prefix) for spec in COMMANDS]
-    lines = [say(_HEAD, lang), *rows, say(_NEEDS_MODEL, lang), say(_FREE, lang, prefix=prefix)]
+    rows = [_row(spec, lang) for spec in COMMANDS]
+    lines = [say(_HEAD, lang, prefix=prefix), *rows, say(_NEEDS_MODEL, lang)]
     return clip_bytes("\n".join(lines), CHAT_BYTES)
 
 
-def _row(spec: CommandSpec, lang: Lang, prefix: str) -> str:
-    row = say(
-        _ROW, lang, prefix=prefix, usage=say(spec.usage, lang), summary=say(spec.summary, lang)
-    )
+def _row(spec: CommandSpec, lang: Lang) -> str:
+    row = say(_ROW, lang, usage=say(spec.usage, lang), summary=say(spec.summary, lang))
     return row + _STAR if spec.needs_model else row
 
 

@@ -107,14 +107,12 @@ QUEUED_FIRST = Sentence(
     "撤回：{prefix} 取消 {id}",
 )
 WAITING = Sentence(
-    en="Proposal ready; waiting for local approval on {machine}\n"
-    "{id} · code {code}\n"
-    "Expires {until} ({left} left)\n"
-    "There: codexbridge approve {id}",
-    zh="方案已就绪，等待在 {machine} 上本地批准\n"
-    "{id} · 确认码 {code}\n"
-    "{until} 过期（还剩 {left}）\n"
-    "在该机运行：codexbridge approve {id}",
+    en="Proposal ready; waiting for local approval on {machine}\n{id} · code {code}",
+    zh="方案已就绪，等待在 {machine} 上本地批准\n{id} · 确认码 {code}",
+)
+APPROVE_BY = Sentence(
+    en="By {until} ({left} left), there:\ncodexbridge approve {id}",
+    zh="{until} 前（还剩 {left}）在该机运行：\ncodexbridge approve {id}",
 )
 RUNNING = Sentence(
     en="{id}: approved on {machine}, now running.", zh="{id}：已在 {machine} 上批准，正在运行。"
@@ -150,7 +148,7 @@ WORDLESS: Mapping[Reason, Sentence] = {
 }
 ON_MACHINE = Sentence(en="{words} · {machine}", zh="{words} · {machine}")
 MORE = Sentence(
-    en="More on {machine}: codexbridge show {id}", zh="在 {machine} 上查看：codexbridge show {id}"
+    en="On {machine}: codexbridge show {id}", zh="在 {machine} 上查看：codexbridge show {id}"
 )
 UNSENT: Mapping[Reason, Sentence] = {
     Reason.EXPIRED: Sentence(

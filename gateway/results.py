@@ -25,7 +25,7 @@ from gateway.store import agents, audit, mailbox, members, outbox, tasks
 from gateway.store.mailbox import Seal
 from gateway.store.port import Connection, Store
 from gateway.store.tasks import Change, Task
-from gateway.voice import Voice, with_words
+from gateway.voice import Voice
 
 REFUSALS: Final = 50  # audited of one machine in ten minutes
 REKEYS: Final = 10  # of one machine in ten minutes; an honest one rotates once in that time
@@ -159,8 +159,7 @@ class Results:
         voice, machine = self._voice(task, at), _machine(conn, task)
         if waiting:
             code, until_ms = waiting["seal_code"], waiting["expires_at"]
-            head = voice.waiting(task, machine, code=code, until_ms=until_ms)
-            text = with_words(head, event.message)
+            text = voice.waiting(task, machine, event.message, code=code, until_ms=until_ms)
             self._tell(conn, task, f"waiting:{task.task_id}:{code}", text, at=at)
         elif state is TaskState.EXECUTING:
             text = voice.say(replies.RUNNING, id=task.short_id, machine=machine)

@@ -108,12 +108,13 @@ class Voice:
             return self.say(replies.QUEUED_FIRST, **facts)
         return self.say(replies.QUEUED, since=self.hour(machine.last_seen_at), **facts)
 
-    def waiting(self, task: Told, machine: str, *, code: str, until_ms: int) -> str:
-        """Say that a person must decide at the machine."""
+    def waiting(self, task: Told, machine: str, words: str, *, code: str, until_ms: int) -> str:
+        """Say that a person must decide at the machine, on what its agent says, and until when."""
+        head = say(replies.WAITING, self.lang, id=task.short_id, machine=machine, code=code)
         until, left = self.hour(until_ms), self.left(until_ms)
-        return self.say(
-            replies.WAITING, id=task.short_id, machine=machine, code=code, until=until, left=left
-        )
+        facts = {"id": task.short_id, "until": until, "left": left}
+        how = f"\n{say(replies.APPROVE_BY, self.lang, **facts)}"
+        return with_words(head, words, room=CHAT_BYTES - len(how.encode())) + how
 
     def progress(self, task: Told, machine: str, message: str) -> str:
         """Pass on one line of a command that runs, or of a model at work."""

@@ -28,7 +28,7 @@ UNDO_WHICH = Sentence(
 )
 NARROWED = Sentence(
     en="Narrowed at the machine to some of its files; asked anew there.",
-    zh="已在电脑上缩小为其中部分文件；正在那里重新询问。",
+    zh="已在开发机上缩小为其中部分文件；正在那里重新询问。",
 )
 
 # --- outcomes -------------------------------------------------------------------------------
@@ -91,12 +91,12 @@ CHANGE_FAILED = Sentence(
 CHANGE_UNKNOWN = Sentence(
     en="It was approved, then interrupted, and files have changed since: whether it was applied is "
     "unknown. Nothing is written by itself; please check at the machine.",
-    zh="获批后被中断，之后文件又有变化：是否已应用未知。不会自动写入；请在电脑上检查。",
+    zh="获批后被中断，之后文件又有变化：是否已应用未知。不会自动写入；请在开发机上检查。",
 )
 CHANGE_HALF_DONE = Sentence(
     en="It could neither be finished nor taken back whole. What these files held before is kept; "
     "please look at them at the machine.",
-    zh="既未能完成，也未能全部恢复。这些文件的原有内容已保存；请在电脑上查看。",
+    zh="既未能完成，也未能全部恢复。这些文件的原有内容已保存；请在开发机上查看。",
 )
 LEFTOVER = Sentence(
     en="Temporary files beside it could not be removed.", zh="旁边的临时文件无法删除。"
@@ -105,5 +105,5 @@ ABOUT = Sentence(en="Files: {paths}", zh="文件：{paths}")
 UNKNOWN = Sentence(
     en="It was approved, then interrupted. Whether it happened is unknown; it is not done again by "
     "itself. Please check at the machine.",
-    zh="获批后被中断。是否已执行未知；不会自动再次执行。请在电脑上检查。",
+    zh="获批后被中断。是否已执行未知；不会自动再次执行。请在开发机上检查。",
 )

@@ -10,35 +10,35 @@ from common.sentences import Sentence
 
 WITHHELD = Sentence(
     en="[… {count} lines withheld; see them at the machine]",
-    zh="[……已略去 {count} 行；请在电脑上查看]",
+    zh="[……已略去 {count} 行；请在开发机上查看]",
 )
 CUT = Sentence(
     en="… (the whole answer is at the machine: codexbridge show)",
-    zh="……（完整回答在电脑上：codexbridge show）",
+    zh="……（完整回答在开发机上：codexbridge show）",
 )
 
 # --- in place of one ------------------------------------------------------------------------
 
 KEPT_THERE = Sentence(
     en="The answer is ready. A person at the machine decides whether it is told here.",
-    zh="回答已就绪。是否发到聊天，由电脑前的人决定。",
+    zh="回答已就绪。是否发到聊天，由开发机前的人决定。",
 )
 STAYS_THERE = Sentence(
     en="A person at the machine decided that the answer stays there.",
-    zh="电脑前的人决定不发出此回答；它留在电脑上。",
+    zh="开发机前的人决定不发出此回答；它留在开发机上。",
 )
 STAYS_THERE_WHY = Sentence(
     en="A person at the machine decided that the answer stays there: {why}",
-    zh="电脑前的人决定不发出此回答，它留在电脑上。原因：{why}",
+    zh="开发机前的人决定不发出此回答，它留在开发机上。原因：{why}",
 )
 CHANGE_THERE = Sentence(
     en="A change is proposed. What is in it is shown at the machine alone.",
-    zh="已提出改动。其内容仅在电脑上显示。",
+    zh="已提出改动。其内容仅在开发机上显示。",
 )
 NOT_SENT = Sentence(
     en="The answer was released and not sent: the agent was ended before. Nothing of it left the "
     "machine.",
-    zh="已同意发出回答，但代理在发出前中止。没有任何内容离开电脑。",
+    zh="已同意发出回答，但 Agent 在发出前中止。没有任何内容离开开发机。",
 )
 GONE = Sentence(
     en="The answer is no longer kept as it was shown, so it was not sent.",
@@ -48,13 +48,13 @@ NO_READS_LEFT = Sentence(
     en="Not answered: {limit} questions about workspace {workspace} were answered today, which is "
     "all that is allowed. Ask again after {free}. More can be allowed at the machine.",
     zh="未回答：今天对工作区 {workspace} 的提问已达上限（{limit} 次）。请在 {free} 之后再试。"
-    "可在电脑上调高上限。",
+    "可在开发机上调高上限。",
 )
 NO_BYTES_LEFT = Sentence(
     en="Not answered: with this answer more than {limit} would have been told of workspace "
     "{workspace} today, which is all that is allowed. The answer is at the machine. Ask again "
     "after {free}.",
-    zh="未回答：加上此回答，今天对工作区 {workspace} 的回答将超过上限（{limit}）。回答在电脑上。"
+    zh="未回答：加上此回答，今天对工作区 {workspace} 的回答将超过上限（{limit}）。回答在开发机上。"
     "请在 {free} 之后再试。",
 )
 READS_OF_ALL = Sentence(
@@ -68,7 +68,7 @@ BYTES_OF_ALL = Sentence(
     "{workspace} today, which is all that is allowed. The answer is at the machine. Ask again "
     "after {free}.",
     zh="未回答：加上此回答，今天对工作区 {workspace} 的全部回答将超过上限（{limit}）。"
-    "回答在电脑上。请在 {free} 之后再试。",
+    "回答在开发机上。请在 {free} 之后再试。",
 )
 OVER: Final = {
     "reads": NO_READS_LEFT,

@@ -26,7 +26,7 @@ _SETTINGS: Final = {
     ),
     "process.not-hardened": Sentence(
         en="The kernel refused to protect this process's memory; the agent does not start.",
-        zh="内核拒绝保护本进程的内存；代理不会启动。",
+        zh="内核拒绝保护本进程的内存；Agent 不会启动。",
     ),
 }
 _APPROVE: Final = {
@@ -64,7 +64,7 @@ _TASK: Final = {
     ),
     "audit.store-older": Sentence(
         en="{path} is still of an earlier release: start the agent once, then look again.",
-        zh="{path} 仍为旧版本：请先启动一次代理再检查。",
+        zh="{path} 仍为旧版本：请先启动一次 Agent 再检查。",
     ),
     "retry.open": Sentence(
         en="{task} has not ended; there is nothing to ask again. To stop it: "
@@ -94,7 +94,7 @@ _TASK: Final = {
 _AUTHORITY: Final = {
     "config.agent-running": Sentence(
         en="The agent is already running ({path} is locked). Use it, or stop it first.",
-        zh="代理已在运行（{path} 已被锁定）。请直接使用，或先将其停止。",
+        zh="Agent 已在运行（{path} 已被锁定）。请直接使用，或先将其停止。",
     ),
     "config.store-newer": Sentence(
         en="{path} was written by a newer release (version {found}; this one knows {known}). "
@@ -105,7 +105,7 @@ _AUTHORITY: Final = {
         en="The audit log does not hold at entry {seq}: it was changed or damaged. The agent does "
         "not start; keep the file and compare it with a backup.",
         zh="审计日志在第 {seq} 条处校验失败：已被更改或损坏。"
-        "代理不会启动；请保留该文件并与备份比对。",
+        "Agent 不会启动；请保留该文件并与备份比对。",
     ),
     "store.failed": Sentence(
         en="The journal could not be read or written ({why}). Nothing was changed; is the disk "
@@ -133,12 +133,12 @@ _AUTHORITY: Final = {
         zh="你看到的内容与当前待审批的内容不一致。请重新查看后再决定。",
     ),
     "approval.code-mismatch": Sentence(
-        en="That is not the seal code. The approval still waits; nothing was done.",
-        zh="封印码不正确。审批仍在等待；没有执行任何操作。",
+        en="That is not the confirmation code. The approval still waits; nothing was done.",
+        zh="确认码不正确。审批仍在等待；没有执行任何操作。",
     ),
     "approval.paused": Sentence(
         en="Too many wrong codes. Try again in {seconds} s; nothing was done.",
-        zh="封印码输错次数过多。请在 {seconds} 秒后重试；没有执行任何操作。",
+        zh="确认码输错次数过多。请在 {seconds} 秒后重试；没有执行任何操作。",
     ),
     "approval.blocked": Sentence(
         en="Nothing can be approved right now: {why}. Wait until it has ended.",
@@ -166,7 +166,7 @@ _AUTHORITY: Final = {
     "approval.too-many": Sentence(
         en="{limit} approvals wait there already. Nothing was asked; ask again once some of them "
         "are decided.",
-        zh="该机器上已有 {limit} 个审批在等待。未发起审批；请待其中一些处理后重新提出。",
+        zh="开发机上已有 {limit} 个审批在等待。未发起审批；请待其中一些处理后重新提出。",
     ),
     "approval.too-many/member": Sentence(
         en="You have asked for {limit} approvals within an hour, which is the most. Nothing was "
@@ -353,7 +353,7 @@ _WORKSPACE: Final = {
     "workspace.closed": Sentence(
         en="The workspace that {task} is about is no longer open to tasks, so nothing was done. To "
         "open it again, at the machine: codexbridge workspace add PATH",
-        zh="{task} 所属的工作区已不再对任务开放，因此未作任何操作。如需重新开放，请在电脑上运行："
+        zh="{task} 所属的工作区已不再对任务开放，因此未作任何操作。如需重新开放，请在开发机上运行："
         "codexbridge workspace add 路径",
     ),
     "workspace.none": Sentence(

@@ -25,7 +25,7 @@ NOT_TAKEN = Sentence(
 NOT_TAKEN_ROW = Sentence(en="{path}: {why}", zh="{path}：{why}")
 NOT_TAKEN_CHAT = Sentence(
     en="{count} {count:edit|edits} outside of what a proposal may touch {count:was|were} left out.",
-    zh="有 {count} 处超出提议范围的修改已被排除。",
+    zh="有 {count} 处超出方案范围的修改已被排除。",
 )
 SUGGESTED = Sentence(
     en="It would run this, which nothing has; ask for it if you want it:",
@@ -44,22 +44,22 @@ WHAT = Sentence(
 
 REVISE_WHICH = Sentence(
     en="Say which proposal and what should be otherwise: {prefix} revise T-7K3F use a longer delay",
-    zh="请说明修订哪个提议、如何修订：{prefix} 修订 T-7K3F 把间隔调长一些",
+    zh="请说明修订哪个方案、如何修订：{prefix} 修订 T-7K3F 把间隔调长一些",
 )
 REVISE_ONE_OF = Sentence(
     en="Say which proposal, such as: {prefix} revise {task} use a longer delay\n"
     "For a new change: {prefix} patch …\nYour proposals here:",
-    zh="请说明修订哪个提议，例如：{prefix} 修订 {task} 把间隔调长一些\n"
-    "如需新的改动：{prefix} 补丁 …\n你在这里的提议：",
+    zh="请说明修订哪个方案，例如：{prefix} 修订 {task} 把间隔调长一些\n"
+    "如需新的改动：{prefix} 补丁 …\n你在这里的方案：",
 )
 REVISE_ROW = Sentence(en="{task}: {what}", zh="{task}：{what}")
 REVISE_TAKEN = Sentence(
     en="No proposal was named; {task} is meant, your only one here.",
-    zh="未指明提议；理解为 {task}，即你在这里唯一的提议。",
+    zh="未指明方案；理解为 {task}，即你在这里唯一的方案。",
 )
 REVISE_NOT = Sentence(
     en="{task} has no proposal of a model to revise. Ask for what you want in a new message.",
-    zh="{task} 没有可修订的模型提议。请用新消息说明你的需求。",
+    zh="{task} 没有可修订的模型方案。请用新消息说明你的需求。",
 )
 REPLACED = Sentence(
     en="Replaced by {task}, its next version; nothing was applied.",
@@ -83,7 +83,7 @@ APPLIED_ALREADY = Sentence(
 )
 REJECTED_ALREADY = Sentence(
     en="{task} was rejected at the machine. Ask for another version: {prefix} revise {task} …",
-    zh="{task} 已在电脑上被拒绝。可要求另一版本：{prefix} 修订 {task} …",
+    zh="{task} 已在开发机上被拒绝。可要求另一版本：{prefix} 修订 {task} …",
 )
 BROUGHT_BACK = Sentence(
     en="The change of {task}, an earlier version that {newer} replaced. {text}",
@@ -95,12 +95,12 @@ NOTHING_IN_IT = Sentence(
 )
 NOT_READY = Sentence(
     en="{task} is not ready yet; it will be asked at the machine when it is.",
-    zh="{task} 尚未就绪；就绪后会在电脑上询问。",
+    zh="{task} 尚未就绪；就绪后会在开发机上询问。",
 )
 ASKED_THERE = Sentence(
     en="Nothing is approved from the chat: {task} waits for a decision at the machine and is shown "
     "there once more. At its terminal: codexbridge approve {task}",
-    zh="聊天中不能批准：{task} 正在等待电脑上的决定，已在那里再次显示。"
+    zh="聊天中不能批准：{task} 正在等待开发机上的决定，已在那里再次显示。"
     "也可在其终端运行：codexbridge approve {task}",
 )
 

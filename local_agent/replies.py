@@ -19,31 +19,29 @@ FREE_TEXT_OFF = Sentence(
     zh="本机已关闭自然语言；可以使用下列命令：",
 )
 APPROVE_THERE = Sentence(
-    en="Nothing can be approved from the chat. Approve at the machine itself: "
-    "`codexbridge approve` shows everything that would run and asks there.",
-    zh="聊天中无法批准任何操作。请在电脑上批准：`codexbridge approve` "
-    "会显示将要运行的全部内容并在那里询问。",
+    en="Nothing can be approved from the chat. At the machine, `codexbridge approve` shows what "
+    "would run and asks there.",
+    zh="聊天中不能批准。请在开发机上运行 `codexbridge approve`：它会显示将要运行的内容并询问。",
 )
 REJECT_THERE = Sentence(
-    en="To stop a task from the chat: `{prefix} cancel ID`. To reject with a reason, at the "
-    "machine: `codexbridge reject ID`.",
-    zh="在聊天中停止任务：`{prefix} 取消 编号`。"
-    "如需附理由拒绝，请在电脑上运行：`codexbridge reject 编号`。",
+    en="To stop a task: `{prefix} cancel ID`. To reject with a reason, at the machine: "
+    "`codexbridge reject ID`.",
+    zh="停止任务：`{prefix} 取消 编号`。"
+    "如需附理由拒绝，在开发机上运行：`codexbridge reject 编号`。",
 )
 NOTHING_TO_APPLY = Sentence(
-    en="There is no proposed change to apply: no model is configured here, so none was made. "
-    "A change would be applied only after an approval at the machine itself.",
-    zh="没有可应用的改动：本机未配置模型，因此没有生成改动。任何改动都须先在电脑上批准才会应用。",
+    en="There is no change to apply: no model is configured on the machine, so none was proposed.",
+    zh="没有可应用的改动：开发机上未配置模型，没有提出改动方案。",
 )
 CANCEL_HOW = Sentence(
     en="Which task? `{prefix} cancel ID` in the chat, or `codexbridge cancel ID` at the machine.",
-    zh="要取消哪个任务？聊天中用 `{prefix} 取消 编号`，在电脑上用 `codexbridge cancel 编号`。",
+    zh="要取消哪个任务？聊天中用 `{prefix} 取消 编号`，在开发机上用 `codexbridge cancel 编号`。",
 )
 MACHINES_THERE = Sentence(
-    en="Machines are chosen in the chat: `{prefix} machines`, `{prefix} use NAME`, "
-    "`{prefix} on NAME …`. Here it is always this one; nothing was done.",
-    zh="选择电脑请在聊天中进行：`{prefix} 电脑`、`{prefix} 使用 名称`、`{prefix} 在 名称 …`。"
-    "这里始终是本机；没有进行任何操作。",
+    en="Machines are chosen in the chat: `{prefix} machines`, `{prefix} use NAME`. Here it is "
+    "always this one; nothing was done.",
+    zh="请在聊天中选择开发机：`{prefix} 开发机`、`{prefix} 使用 名称`。"
+    "这里始终是本机；没有执行任何操作。",
 )
 NOTHING_OPEN = Sentence(en="No open task of yours.", zh="没有你的未完成任务。")
 NO_SUCH_TASK = Sentence(
@@ -53,7 +51,7 @@ OPEN_TASKS = Sentence(en="Open tasks:", zh="未完成的任务：")
 TASK_ROW = Sentence(en="{short_id} · {state} · {what}", zh="{short_id} · {state} · {what}")
 MORE_TASKS = Sentence(en="… and {count} more", zh="…… 另有 {count} 个")
 WAITS_FOR = Sentence(
-    en="waiting for approval at the machine, {left} left", zh="等待在电脑上批准，剩余 {left}"
+    en="waiting for approval at the machine, {left} left", zh="等待在开发机上批准，剩余 {left}"
 )
 ENDED_AS = Sentence(en="ended: {reason}", zh="已结束：{reason}")
 WORKSPACE_WITH_TEST = Sentence(
@@ -74,7 +72,7 @@ STATES: Final[dict[str, Sentence]] = {
     "ROUTED": Sentence(en="understood", zh="已理解"),
     "CONTEXT_COLLECTED": Sentence(en="context collected", zh="已收集上下文"),
     "PROPOSING": Sentence(en="being prepared", zh="正在准备"),
-    "PROPOSAL_READY": Sentence(en="proposal ready", zh="提案已就绪"),
+    "PROPOSAL_READY": Sentence(en="proposal ready", zh="方案已就绪"),
     "WAITING_APPROVAL": Sentence(en="waiting for approval", zh="等待批准"),
     "EXECUTING": Sentence(en="running", zh="运行中"),
     "COMPLETED": Sentence(en="completed", zh="已完成"),
@@ -86,7 +84,7 @@ REASONS: Final[dict[str, Sentence]] = {
     "failed": Sentence(en="failed", zh="失败"),
     "rejected": Sentence(en="rejected", zh="已拒绝"),
     "expired": Sentence(en="expired", zh="已过期"),
-    "refused": Sentence(en="refused, nothing was done", zh="未被受理，没有进行任何操作"),
+    "refused": Sentence(en="refused, nothing was done", zh="未被受理，没有执行任何操作"),
     "cancelled": Sentence(en="cancelled", zh="已取消"),
     "drifted": Sentence(en="changed since approval, not run", zh="批准后内容有变，未运行"),
     "unknown": Sentence(en="outcome unknown", zh="结果未知"),
@@ -95,16 +93,15 @@ REASONS: Final[dict[str, Sentence]] = {
 # --- proposers ------------------------------------------------------------------------------
 
 NO_WORKSPACE = Sentence(
-    en="No workspace has been added on this machine. At the machine: "
+    en="This machine has no workspace yet. At the machine: "
     '`codexbridge workspace add PATH --test "COMMAND"`.',
-    zh='本机尚未添加工作区。请在电脑上运行：`codexbridge workspace add 路径 --test "命令"`。',
+    zh='开发机上还没有工作区。请在开发机上运行：`codexbridge workspace add 路径 --test "命令"`。',
 )
 NO_TEST_COMMAND = Sentence(
-    en="No test command is set for workspace {workspace}, so nothing was run. Name one: "
-    '`{prefix} test --cmd="…"`, or set it at the machine: '
-    '`codexbridge workspace add PATH --test "COMMAND"`.',
-    zh="工作区 {workspace} 未设置测试命令，因此没有运行任何命令。可以指定一条："
-    '`{prefix} 测试 --cmd="…"`，或在电脑上设置：`codexbridge workspace add 路径 --test "命令"`。',
+    en='Workspace {workspace} has no test command. Give one: `{prefix} test --cmd="…"`, or at '
+    'the machine: `codexbridge workspace add PATH --test "COMMAND"`.',
+    zh='工作区 {workspace} 未设置测试命令。请指定：`{prefix} 测试 --cmd="…"`，或在开发机上运行：'
+    '`codexbridge workspace add 路径 --test "命令"`。',
 )
 WHICH_COMMAND = Sentence(
     en='Which command? For example `{prefix} test --cmd="…"` or “{prefix} run npm test”. '
@@ -122,8 +119,8 @@ RUN_OFF = Sentence(
     zh="本机已关闭运行命令的功能（allow_run_terminal）。",
 )
 WOULD_RUN = Sentence(
-    en="Proposed in workspace {workspace}: `{command}`. A command cannot be undone.",
-    zh="拟在工作区 {workspace} 运行：`{command}`。命令运行后无法撤销。",
+    en="Run `{command}` in workspace {workspace}. A command cannot be undone.",
+    zh="在工作区 {workspace} 运行 `{command}`。命令运行后无法撤销。",
 )
 WOULD_CHECK = Sentence(
     en="Proposed on a copy of workspace {workspace}, with the change in it: `{command}`. Nothing "
@@ -131,11 +128,10 @@ WOULD_CHECK = Sentence(
     zh="拟在工作区 {workspace} 的副本（含该改动）上运行：`{command}`。工作区本身不会有任何变化。",
 )
 NOT_NARROWED = Sentence(
-    en="“{beyond}” is not taken into account: how to run only a part of the tests is not known "
-    "here, so the whole test command is proposed. To name the command yourself: `{prefix} test "
-    '--cmd="…"`.',
-    zh="“{beyond}”未被考虑：这里不知道如何只运行一部分测试，因此提议的是完整的测试命令。"
-    '如需自己指定命令：`{prefix} 测试 --cmd="…"`。',
+    en="“{beyond}” is left out: how to run only part of the tests is not known here, so all of "
+    'them are proposed. Or name the command: `{prefix} test --cmd="…"`.',
+    zh="没有考虑“{beyond}”：这里不知道如何只运行部分测试，方案是运行全部测试。"
+    '也可以指定命令：`{prefix} 测试 --cmd="…"`。',
 )
 AS_WRITTEN = Sentence(
     en="All the words after “run” are taken as one command, as they were written.",
@@ -181,10 +177,9 @@ CHANGES_ROW = Sentence(en="{status} {path} {amount}", zh="{status} {path} {amoun
 NO_BRANCH = Sentence(en="no branch", zh="无分支")
 NOT_COUNTED = Sentence(en="(lines not counted)", zh="（未计行数）")
 NO_MODEL = Sentence(
-    en="Not done: no model is configured on this machine, so nothing was {verb}. To connect one, "
-    "run there: codexbridge models",
-    zh="未进行：本机未配置模型，因此没有{verb}任何内容。如需接入模型，请在该机器上运行："
+    en="No model is configured on this machine, so nothing was {verb}. To connect one, run there: "
     "codexbridge models",
+    zh="开发机上未配置模型，没有{verb}任何内容。如需接入，请在那里运行：codexbridge models",
 )
 VERBS: Final[dict[str, Sentence]] = {
     "explain": Sentence(en="explained", zh="解释"),
@@ -193,14 +188,11 @@ VERBS: Final[dict[str, Sentence]] = {
     "diagnose": Sentence(en="diagnosed", zh="诊断"),
 }
 UNSURE = Sentence(
-    en="Not done: it was not clear what you want, and no model is configured on this machine. "
+    en="It was not clear what you want, and no model is configured on this machine. "
     "`{prefix} help` shows what works.",
-    zh="未进行：没有看懂你的意思，且本机未配置模型。`{prefix} 帮助` 会列出可用的命令。",
+    zh="没有看懂你的意思，且开发机上未配置模型。`{prefix} 帮助` 会列出可用的命令。",
 )
 WOULD_LOOK_AT = Sentence(en="A model would be shown these files:", zh="模型将会查看这些文件：")
-WOULD_LOOK_AT_NOTHING = Sentence(
-    en="Nothing in the workspace matches what was named.", zh="工作区中没有与描述相符的内容。"
-)
 LOOK_ROW = Sentence(en="{path} ({size})", zh="{path}（{size}）")
 LOOK_ROW_CUT = Sentence(
     en="{path} (first {granted} of {size})", zh="{path}（{size} 中的前 {granted}）"
@@ -214,32 +206,27 @@ ON_BRANCH = Sentence(
 # --- engine: outcomes -----------------------------------------------------------------------
 
 APPROVAL_EXPIRED = Sentence(
-    en="Nobody approved it in time; nothing was done.", zh="未在期限内获得批准；没有执行任何操作。"
+    en="Nobody approved it in time, so nothing was done. Send it again if it is still wanted.",
+    zh="没有人在期限内批准，没有执行任何操作。如仍需要，请重新发送。",
 )
-REJECTED = Sentence(
-    en="Rejected at the machine; nothing was done.", zh="已在电脑上拒绝；没有执行任何操作。"
-)
-REJECTED_WHY = Sentence(
-    en="Rejected at the machine: “{why}”. Nothing was done.",
-    zh="已在电脑上拒绝：“{why}”。没有执行任何操作。",
-)
-CANCELLED = Sentence(en="Cancelled; nothing was done.", zh="已取消；没有执行任何操作。")
+REJECTED = Sentence(en="Nothing was done.", zh="没有执行任何操作。")
+REJECTED_WHY = Sentence(en="“{why}”. Nothing was done.", zh="“{why}”。没有执行任何操作。")
+CANCELLED = Sentence(en="Nothing was done.", zh="没有执行任何操作。")
 CANCELLED_RUNNING = Sentence(
-    en="Cancelled while `{command}` ran: ended after {duration}. What it had done by then stays.",
-    zh="`{command}` 运行中被取消：{duration}后结束。在此之前已完成的操作不会撤回。",
+    en="`{command}` was stopped after {duration}. What it had done by then stays.",
+    zh="`{command}` 运行 {duration}后已停止；此前完成的操作不会撤回。",
 )
 REFUSED = Sentence(
-    en="Nothing was done; this machine's policy refuses it: {why}",
-    zh="没有执行任何操作；本机策略不允许：{why}",
+    en="The policy of this machine does not allow it: {why}", zh="本机策略不允许：{why}"
 )
 DRIFTED = Sentence(
-    en="Changed since it was shown: {what}. Nothing was done; ask again to see the new proposal.",
-    zh="展示之后有变化：{what}。没有执行任何操作；请重新提出以查看新的提案。",
+    en="Changed since it was shown: {what}. Nothing was done; ask again for a new proposal.",
+    zh="展示之后内容已变：{what}。没有执行任何操作；请重新提出。",
 )
 MOVED_ON = Sentence(
-    en="The files have changed since it was proposed, and it no longer fits. Nothing was done; ask "
+    en="The files have changed since it was proposed, so it no longer fits. Nothing was done; ask "
     "again for a new proposal.",
-    zh="提出之后文件有变化，已不再适用。没有执行任何操作；请重新提出。",
+    zh="方案提出之后文件已变，不再适用。没有执行任何操作；请重新提出。",
 )
 DRIFTED_FIELDS: Final[dict[str, Sentence]] = {
     "argv": (_COMMAND := Sentence(en="the command", zh="命令")),
@@ -265,58 +252,67 @@ DRIFTED_FIELDS: Final[dict[str, Sentence]] = {
 }
 AND = Sentence(en=", ", zh="、")
 UNKNOWN = Sentence(
-    en="`{command}` was approved, then interrupted. Whether it ran or finished is unknown; it is "
-    "not run again by itself. Please check at the machine.",
-    zh="`{command}` 获批后被中断。是否运行、是否完成未知；不会自动重新运行。请在电脑上检查。",
+    en="`{command}` was approved and may have run, wholly or in part. It is not run again by "
+    "itself: check at the machine first.",
+    zh="`{command}` 已获批准，可能已全部或部分运行。不会自动重新运行：请先在开发机上检查。",
 )
 INTERNAL = Sentence(
-    en="It failed inside the agent ({code}); see the log at the machine.",
-    zh="代理程序内部出错（{code}）；请查看电脑上的日志。",
+    en="It failed inside the agent ({code}). See the log at the machine.",
+    zh="Agent 内部出错（{code}）。请查看开发机上的日志。",
 )
-RAN_OK = Sentence(
-    en="`{command}` succeeded: exit code 0 after {duration}.",
-    zh="`{command}` 成功：退出码 0，用时 {duration}。",
-)
+RAN_OK = Sentence(en="`{command}` succeeded ({duration})", zh="`{command}` 成功（{duration}）")
 RAN_BADLY = Sentence(
-    en="`{command}` failed: exit code {exit_code} after {duration}.",
-    zh="`{command}` 失败：退出码 {exit_code}，用时 {duration}。",
+    en="`{command}` failed with exit code {exit_code} ({duration})",
+    zh="`{command}` 失败，退出码 {exit_code}（{duration}）",
 )
 KILLED = Sentence(
-    en="`{command}` was ended by signal {signal} after {duration}.",
-    zh="`{command}` 被信号 {signal} 终止，用时 {duration}。",
+    en="`{command}` was ended by {signal} after {duration}",
+    zh="`{command}` 运行 {duration}后因信号 {signal} 终止",
 )
 TIMED_OUT = Sentence(
-    en="`{command}` was ended at its time limit, after {duration}.",
-    zh="`{command}` 超时，{duration}后被终止。",
+    en="`{command}` reached its time limit and was stopped after {duration}. Ask for a smaller "
+    "part of it, or run it at the machine.",
+    zh="`{command}` 超时，运行 {duration}后已停止。请缩小范围，或在开发机上运行。",
 )
 # Of what a command and all that it started took more than they may together.
 EXCEEDED: Final[dict[str, Sentence]] = {
     "command.too-many-processes": Sentence(
-        en="`{command}` was ended after {duration}: it had started too many processes.",
-        zh="`{command}` 在 {duration} 后被终止：启动的进程过多。",
+        en="`{command}` started too many processes and was stopped after {duration}. Run fewer at "
+        "once.",
+        zh="`{command}` 启动的进程过多，运行 {duration}后已停止。请减少并行数量。",
     ),
     "command.too-much-memory": Sentence(
-        en="`{command}` was ended after {duration}: it took too much memory.",
-        zh="`{command}` 在 {duration} 后被终止：占用的内存过多。",
+        en="`{command}` used too much memory and was stopped after {duration}. Run a smaller part "
+        "of it.",
+        zh="`{command}` 占用内存过多，运行 {duration}后已停止。请缩小运行范围。",
     ),
     "command.disk-full": Sentence(
-        en="`{command}` was ended after {duration}, before the disk was full.",
-        zh="`{command}` 在 {duration} 后被终止，以免写满磁盘。",
+        en="`{command}` was stopped after {duration}, before the disk was full. Make room, then "
+        "ask again.",
+        zh="`{command}` 运行 {duration}后已停止，以免写满磁盘。请腾出空间后重新提出。",
     ),
 }
-NOT_STARTED = Sentence(
-    en="`{command}` could not be started ({why}).", zh="`{command}` 无法启动（{why}）。"
-)
+NOT_STARTED: Final[dict[str, Sentence]] = {
+    "command.cannot-start": Sentence(
+        en="`{command}` could not be started: the system refused its program. Check at the machine "
+        "that it can run there.",
+        zh="`{command}` 无法启动：系统拒绝运行该程序。请在开发机上确认它能够运行。",
+    ),
+    "command.sandbox-failed": Sentence(
+        en="The sandbox could not be set up, so `{command}` did not run. See at the machine: "
+        "codexbridge status",
+        zh="无法建立沙箱，`{command}` 没有运行。请在开发机上查看：codexbridge status",
+    ),
+}
 NO_OUTPUT = Sentence(en="It printed nothing.", zh="没有输出。")
-LAST_LINES = Sentence(en="Last lines:\n{tail}", zh="最后几行：\n{tail}")
 RUNNING = Sentence(
     en="still running · {duration} · {lines} {lines:line|lines}",
     zh="仍在运行 · {duration} · {lines} 行",
 )
-ASKED_AGAIN = Sentence(en="Asked again at the machine: {why}.", zh="已在电脑上重新询问：{why}。")
+ASKED_AGAIN = Sentence(en="Asked again at the machine: {why}.", zh="已在开发机上重新询问：{why}。")
 AGAIN_INTERRUPTED = Sentence(
     en="what was approved did not start in time, as when the agent is interrupted",
-    zh="批准之后未能及时开始，例如代理程序中断",
+    zh="批准之后未能及时开始，例如 Agent 中断",
 )
 AGAIN_CHANGED = Sentence(
     en="the files, this machine's policy or the choice of files have changed since it was asked",
@@ -330,7 +326,7 @@ BEGUN = Sentence(en="Approved; at work.", zh="已批准；正在执行。")
 
 SURVIVORS = Sentence(
     en="{count} {count:process|processes} it started could not be ended; look at the machine.",
-    zh="它启动的 {count} 个进程无法终止；请查看电脑。",
+    zh="它启动的 {count} 个进程无法终止；请查看开发机。",
 )
 # Why nothing can be approved meanwhile, by the code that the gate is given.
 BLOCKED: Final[dict[str, Sentence]] = {
@@ -342,9 +338,7 @@ BLOCKED: Final[dict[str, Sentence]] = {
         zh="没有沙箱的命令留下了无法终止的进程",
     ),
 }
-AGENT_STOPPED = Sentence(
-    en="The agent was stopped at the machine.", zh="代理程序已在电脑上被停止。"
-)
+AGENT_STOPPED = Sentence(en="The agent was stopped at the machine.", zh="Agent 已在开发机上停止。")
 HIGH_RISK = Sentence(en="High risk: {why}.", zh="高风险：{why}。")
 AND_ALSO = Sentence(en="; ", zh="；")
 REFUSALS: Final[dict[str, Sentence]] = {"run-off": RUN_OFF, "apply-off": APPLY_OFF}
@@ -382,20 +376,18 @@ _HOURS = Sentence(en="{h} h {m} min", zh="{h} 小时 {m} 分")
 # --- authority: store, safety, approval gate -------------------------------------------------
 
 SHORT_ID_REFUSED = Sentence(
-    en="Refused: the ID {short_id} already names another task on the machine, or the gateway may "
-    "not give it. Nothing was done; please ask again.",
-    zh="已拒绝：编号 {short_id} 在电脑上已指向另一个任务，或网关无权分配该编号。"
-    "没有进行任何操作；请重新发送。",
+    en="The ID {short_id} already names another task on the machine. Nothing was done; send it "
+    "again.",
+    zh="编号 {short_id} 在开发机上已用于其他任务。没有执行任何操作；请重新发送。",
 )
 MACHINE_FULL = Sentence(
-    en="Refused: {limit} tasks from the chat are open on the machine already. Nothing was done; "
-    "send it again when some of them have ended.",
-    zh="已拒绝：电脑上已有 {limit} 个来自聊天的未完成任务。没有进行任何操作；"
-    "请在其中一些结束后重新发送。",
+    en="The machine has {limit} open tasks from the chat, the most it takes. Nothing was done; "
+    "send it again when some have ended.",
+    zh="开发机上来自聊天的未完成任务已达上限（{limit} 个）。没有执行任何操作；请稍后重新发送。",
 )
 EXPIRED_ON_ARRIVAL = Sentence(
-    en="The task reached the machine after its time had run out. Nothing was done.",
-    zh="任务送达电脑时已过期。没有进行任何操作。",
+    en="It reached the machine too late, so nothing was done. Send it again.",
+    zh="任务送达开发机时已过期，没有执行任何操作。请重新发送。",
 )
 
 RISK: Final = risk_texts.RISK
@@ -428,7 +420,7 @@ ENGINE_ERRORS: Final[dict[str, Sentence]] = {
         en="There is no program “{program}” in the workspace's confirmed toolchains or the system. "
         "Nothing was run. At the machine, `codexbridge workspace add` finds toolchains.",
         zh="在工作区已确认的工具链和系统中找不到程序“{program}”。没有运行任何命令。"
-        "在电脑上用 `codexbridge workspace add` 可以重新查找工具链。",
+        "在开发机上用 `codexbridge workspace add` 可以重新查找工具链。",
     ),
     "command.not-executable": Sentence(
         en="“{program}” is not executable. Nothing was run.",
@@ -437,7 +429,7 @@ ENGINE_ERRORS: Final[dict[str, Sentence]] = {
     "command.not-visible": Sentence(
         en="The sandbox would not show the program “{program}”. Nothing was run. Confirm its "
         "toolchain at the machine: `codexbridge workspace add`.",
-        zh="沙箱中看不到程序“{program}”。没有运行任何命令。请在电脑上用 "
+        zh="沙箱中看不到程序“{program}”。没有运行任何命令。请在开发机上用 "
         "`codexbridge workspace add` 确认其工具链。",
     ),
     "command.outside": Sentence(

@@ -149,7 +149,7 @@ _POLICY: Final = {
         en="touches files that the workspace's policy marks", zh="涉及工作区策略标记的文件"
     ),
     "policy-typed": Sentence(
-        en="the workspace's policy asks for the whole code", zh="工作区策略要求输入完整封印码"
+        en="the workspace's policy asks for the whole code", zh="工作区策略要求输入完整确认码"
     ),
 }
 

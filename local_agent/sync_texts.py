@@ -55,19 +55,19 @@ NOTHING_DONE = Sentence(
 COMMIT_ALONE = Sentence(
     en="A commit alone is not offered: `{prefix} sync` commits and pushes, once it is approved at "
     "the machine.",
-    zh="不提供只提交的操作：`{prefix} 同步` 会提交并推送，须先在电脑上批准。",
+    zh="不提供只提交的操作：`{prefix} 同步` 会提交并推送，须先在开发机上批准。",
 )
 NO_PULL = Sentence(
     en="Nothing is fetched, merged or rebased from here; `{prefix} sync` commits and pushes, once "
     "it is approved at the machine.",
-    zh="此处不拉取、不合并、不变基；`{prefix} 同步` 会提交并推送，须先在电脑上批准。",
+    zh="此处不拉取、不合并、不变基；`{prefix} 同步` 会提交并推送，须先在开发机上批准。",
 )
 ANSWER_OF_GIT = Sentence(en="git said:\n{tail}", zh="git 的输出：\n{tail}")
 
 DRIFTED = Sentence(
     en="Changed since the approval: {what}. Nothing was committed or pushed; ask again to see the "
     "new proposal.",
-    zh="批准之后有变化：{what}。没有提交或推送；请重新提出以查看新的提案。",
+    zh="批准之后有变化：{what}。没有提交或推送；请重新提出以查看新的方案。",
 )
 # What is not as approved, by the field of the payload.
 DRIFTED_FIELDS: Final[dict[str, Sentence]] = {
@@ -101,23 +101,22 @@ WHY: Final[dict[str, Sentence]] = {
     ),
     "sync.repository": Sentence(
         en="The repository is of a form that is not handled here. Use git at the machine.",
-        zh="无法处理这种形式的仓库。请在电脑上使用 git。",
+        zh="无法处理这种形式的仓库。请在开发机上使用 git。",
     ),
     "sync.alternates": Sentence(
-        en="The repository borrows objects from another folder (.git/objects/info/alternates), as "
-        "after git clone --shared or --reference; from there more could be sent than you see. Make "
-        "it stand alone with git repack -a -d and remove that file, or push by hand.",
-        zh="该仓库借用另一文件夹中的对象（.git/objects/info/alternates），例如由 "
-        "git clone --shared 或 --reference 建立；由此发送的内容可能多于你所见。"
-        "请用 git repack -a -d 使其独立并删除该文件，或手动推送。",
+        en="The repository borrows objects from another folder, so more could be sent than you "
+        "see. Make it stand alone (git repack -a -d, remove .git/objects/info/alternates), or push "
+        "by hand.",
+        zh="该仓库借用另一文件夹中的对象，发送的内容可能多于你所见。请使其独立（git repack -a -d，"
+        "再删除 .git/objects/info/alternates），或手动推送。",
     ),
     "sync.sparse": Sentence(
         en="The work tree is sparse. Use git at the machine.",
-        zh="该工作树为稀疏检出。请在电脑上使用 git。",
+        zh="该工作树为稀疏检出。请在开发机上使用 git。",
     ),
     "sync.detached": Sentence(
         en="No branch is checked out. At the machine: `git switch BRANCH`.",
-        zh="当前不在任何分支上。请在电脑上运行：`git switch 分支`。",
+        zh="当前不在任何分支上。请在开发机上运行：`git switch 分支`。",
     ),
     "sync.in-progress": Sentence(
         en="git is in the middle of something ({what}). Finish or abort it first.",
@@ -169,7 +168,7 @@ WHY: Final[dict[str, Sentence]] = {
         en="The branch {branch} has no upstream. At the machine, once: "
         # Without its name: that is the repository's word, and a shell would run what is in it.
         "`git push -u origin HEAD`.",
-        zh="分支 {branch} 没有上游分支。请在电脑上运行一次：`git push -u origin HEAD`。",
+        zh="分支 {branch} 没有上游分支。请在开发机上运行一次：`git push -u origin HEAD`。",
     ),
     "sync.remote": Sentence(
         en="The remote “{name}” has several URLs, or a name that is not handled here.",
@@ -208,7 +207,7 @@ WHY: Final[dict[str, Sentence]] = {
     "sync.no-author": Sentence(
         en="Your name or mail address is not set for git. At the machine: `git config --global "
         'user.name "NAME"` and `git config --global user.email MAIL`.',
-        zh='git 中未设置你的姓名或邮箱。请在电脑上运行：`git config --global user.name "姓名"` '
+        zh='git 中未设置你的姓名或邮箱。请在开发机上运行：`git config --global user.name "姓名"` '
         "和 `git config --global user.email 邮箱`。",
     ),
     "sync.message": Sentence(
@@ -267,7 +266,7 @@ WHY: Final[dict[str, Sentence]] = {
     "sync.cancelled": Sentence(en="It was cancelled.", zh="已被取消。"),
     "sync.failed": Sentence(
         en="git did not say what came of it. Look at the machine and at the remote.",
-        zh="git 没有说明结果。请查看电脑和远端。",
+        zh="git 没有说明结果。请查看开发机和远端。",
     ),
     "sync.drifted": Sentence(
         en="Something has changed since the approval.", zh="批准之后内容有变化。"
@@ -275,7 +274,7 @@ WHY: Final[dict[str, Sentence]] = {
     "sync.interrupted": Sentence(
         en="It was interrupted; it is not done again by itself. Look at the machine and at the "
         "remote.",
-        zh="操作被中断，不会自动重新进行。请查看电脑和远端。",
+        zh="操作被中断，不会自动重新进行。请查看开发机和远端。",
     ),
     "sync.not-begun": Sentence(
         en="It was interrupted before it had committed anything.", zh="操作在提交之前被中断。"

@@ -62,7 +62,11 @@ class ScriptedExecutor:
 
     def __init__(self) -> None:
         self.outcome = Outcome(
-            reason=Reason.COMPLETED, exit_code=0, duration_ms=1500, tail="3 passed"
+            reason=Reason.COMPLETED,
+            exit_code=0,
+            duration_ms=1500,
+            tail="3 passed",
+            brief="3 passed",
         )
         self.level = "bubblewrap"
         self.base: dict[str, str] = {}

@@ -79,7 +79,7 @@ DEMO_WAITING: Final = Sentence(
     en="waiting for you — {short_id}. You are now at the dev machine: read what would run,\n"
     "  then type the code it asks for. Enter alone decides nothing.",
     zh="等你确认——{short_id}。你现在坐在开发机前：看清将要运行的内容，\n"
-    "  再输入它要求的封印码。只按回车不会做出任何决定。",
+    "  再输入它要求的确认码。只按回车不会做出任何决定。",
 )
 DEMO_WINDOW: Final = Sentence(
     en="waiting for you — {short_id}. A window has opened on this screen: you are now at the dev\n"

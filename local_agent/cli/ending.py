@@ -16,6 +16,7 @@ from local_agent.cli.listing import laid_out
 from local_agent.cli.screen import Screen
 
 FEW: Final = 20  # names after a run; `codexbridge show` has all that are kept
+LAST_LINES: Final = 6  # of the output after a run
 _KINDS: Final = ("new", "changed", "deleted")
 _ENDLESS: Final = 1 << 30  # cells: the terminal itself breaks the line
 
@@ -28,7 +29,7 @@ def ending_lines(screen: Screen, task: Mapping[str, Any]) -> Iterator[str]:
     else:
         for line in headline(screen, task):
             yield from screen.prose(line)
-    yield from output_lines(screen, task)
+    yield from output_lines(screen, task, most=LAST_LINES)
     yield from file_lines(screen, task, most=FEW)
     if task.get("change"):
         from local_agent.cli.changed import changed_lines
@@ -44,8 +45,14 @@ def headline(screen: Screen, task: Mapping[str, Any]) -> list[str]:
     return lines[:1] if task.get("change") and task["reason"] == "completed" else lines
 
 
-def output_lines(screen: Screen, task: Mapping[str, Any]) -> Iterator[str]:
-    """Give the last lines that a command printed, and how to see those before."""
+def output_lines(
+    screen: Screen, task: Mapping[str, Any], *, most: int | None = None
+) -> Iterator[str]:
+    """Give the last lines that a command printed, and how to see those before.
+
+    Args:
+        most: How many lines; none of them where a report tells what they say.  None: all kept.
+    """
     run = task.get("run")
     if not run or not run["started"]:
         return
@@ -53,13 +60,29 @@ def output_lines(screen: Screen, task: Mapping[str, Any]) -> Iterator[str]:
     if not output["tail"] and not output["before"]:
         yield screen.say(words.NO_OUTPUT)
         return
-    if output["before"]:
+    lines = reveal(output["tail"]).split("\n")
+    if most is not None and _is_read(run):
+        if output["log_sha256"]:
+            yield screen.ink("dim", screen.say(words.OUTPUT_WHOLE, task=task["short_id"]))
+        return
+    shown = lines if most is None else lines[-most:]
+    left_out = sum(len(line.encode()) + 1 for line in lines[: len(lines) - len(shown)])
+    if before := output["before"] + left_out:
         from local_agent.replies import render_size
 
         kept = words.OUTPUT_BEFORE if output["log_sha256"] else words.OUTPUT_NOT_KEPT
-        size = render_size(output["before"])
+        size = render_size(before)
         yield screen.ink("dim", screen.say(kept, size=size, task=task["short_id"]))
-    yield from (f"  {line}" for line in reveal(output["tail"]).split("\n"))
+    yield from (f"  {line}" for line in shown)
+
+
+def _is_read(run: Mapping[str, Any]) -> bool:
+    """Tell whether what a runner reported is in the words already."""
+    if not run.get("report"):
+        return False
+    from local_agent.report_texts import from_facts, tells_why
+
+    return tells_why(from_facts(run["report"]), run["exit_code"] or 0)
 
 
 def file_lines(screen: Screen, task: Mapping[str, Any], *, most: int) -> Iterator[str]:

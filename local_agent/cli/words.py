@@ -93,7 +93,7 @@ APPROVE: Final = Sentence(
     "can approve: standard input must be a terminal, and there is no option that answers for you. "
     "Enter alone, Ctrl-D or Ctrl-C decides nothing. Afterwards the run is followed; Ctrl-C then "
     "only stops watching.",
-    zh="显示将要执行的全部内容，然后在本终端询问其封印码。只有人能批准：标准输入必须是终端，没有任何"
+    zh="显示将要执行的全部内容，然后在本终端询问其确认码。只有人能批准：标准输入必须是终端，没有任何"
     "选项可以代答。直接回车、Ctrl-D 或 Ctrl-C 都不作决定。批准后会跟随运行过程，此时 Ctrl-C 只是"
     "停止查看。",
 )
@@ -316,6 +316,10 @@ FILES_LABEL: Final = Sentence(en="Files", zh="文件")
 
 COMMA: Final = Sentence(en=", ", zh="，")
 NO_OUTPUT: Final = Sentence(en="It printed nothing.", zh="没有输出。")
+OUTPUT_WHOLE: Final = Sentence(
+    en="its whole output: codexbridge show {task} --log",
+    zh="完整输出：codexbridge show {task} --log",
+)
 OUTPUT_BEFORE: Final = Sentence(
     en="… {size} before this; codexbridge show {task} --log",
     zh="…… 前面还有 {size}；codexbridge show {task} --log",

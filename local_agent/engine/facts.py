@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from common.text import clip_bytes, one_line, reveal
+from local_agent import report_texts
 from local_agent.engine.summaries import started
 from local_agent.execution.apply import ChangeOutcome
 from local_agent.execution.command import Outcome
@@ -20,7 +21,7 @@ _CHANGES: Final = {"+": "new", "-": "deleted", "~": "changed"}
 
 
 def of_run(outcome: Outcome, command: str, *, sandbox: str) -> dict[str, Any]:
-    """Return how a command ended, its last lines, and the files that changed meanwhile (R46).
+    """Return how a command ended, what it reported, its last lines, and the changed files (R46).
 
     Args:
         outcome: From the executor.
@@ -37,6 +38,7 @@ def of_run(outcome: Outcome, command: str, *, sandbox: str) -> dict[str, Any]:
         "duration_ms": outcome.duration_ms,
         "survivors": outcome.survivors,
         "drift": list(outcome.drift),
+        "report": report_texts.to_facts(outcome.report) if outcome.report else None,
         "output": {
             "lines": outcome.lines,
             "tail": outcome.tail,

@@ -5,6 +5,8 @@ Machine and task ID are not named here: the gateway puts them in front.
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator
 from functools import partial
 
 from common.errors import CodexBridgeError
@@ -13,7 +15,7 @@ from common.redact import redact
 from common.seal_payloads import SealedChange
 from common.sentences import Lang, Sentence, Words, explain, say
 from common.text import one_line, reveal
-from local_agent import change_replies, proposal_replies, replies
+from local_agent import change_replies, proposal_replies, replies, report_texts
 from local_agent.approval.records import Decision
 from local_agent.engine.run import StoppedError
 from local_agent.error_texts import ERRORS
@@ -31,39 +33,29 @@ _NOT_TO_BE_DONE = frozenset({"diff", "change", "undo"})
 
 
 def of_outcome(outcome: Outcome, command: str, lang: Lang) -> str:
-    """Return what came of a command: how it ended, how long it took, and its last lines."""
-    lines = [of_ending(outcome, command, lang)]
-    if started(outcome):
-        shown = say(replies.LAST_LINES, lang, tail=outcome.tail)
-        lines.append(shown if outcome.tail else say(replies.NO_OUTPUT, lang))
+    """Return what came of a command, short enough for a phone: the verdict first.
+
+    What a runner reported is told by its counts and first failures; the raw last lines only where
+    no report tells why.
+    """
+    lines = [*_verdict(outcome, command, lang, most=report_texts.CHAT_FAILURES)]
+    if started(outcome) and not _is_told(outcome):
+        lines.append(outcome.brief or say(replies.NO_OUTPUT, lang))
     return "\n".join(lines)
 
 
 def of_ending(outcome: Outcome, command: str, lang: Lang) -> str:
-    """Return how a command ended and how long it took, without its output."""
-    if outcome.reason is Reason.DRIFTED:
-        return of_drift(outcome.drift, lang)
-    if _never_began(outcome):
-        return say(replies.CANCELLED, lang)
-    head = say(
-        _ending(outcome),
-        lang,
-        command=one_line(redact(command), COMMAND_BYTES),
-        duration=replies.render_duration(outcome.duration_ms, lang),
-        exit_code=outcome.exit_code,
-        signal=outcome.signal,
-        why=outcome.code,
-    )
-    lines = [head]
-    if outcome.survivors:
-        lines.append(say(replies.SURVIVORS, lang, count=outcome.survivors))
-    return "\n".join(lines)
+    """Return how a command ended and what it reported, without its output."""
+    return "\n".join(_verdict(outcome, command, lang, most=report_texts.HERE_FAILURES))
 
 
 def started(outcome: Outcome) -> bool:
     """Tell whether the command began, so that there may be output of it."""
-    unstarted = outcome.code in ("command.cannot-start", "command.sandbox-failed")
-    return not (unstarted or outcome.reason is Reason.DRIFTED or _never_began(outcome))
+    return not (
+        outcome.code in replies.NOT_STARTED
+        or outcome.reason is Reason.DRIFTED
+        or _never_began(outcome)
+    )
 
 
 def of_progress(progress: Progress, lang: Lang) -> str:
@@ -184,6 +176,41 @@ def _row(change: SealedChange, lang: Lang) -> str:
     return say(change_replies.CHANGE_ROW, lang, op=op, path=change.path)
 
 
+def _verdict(outcome: Outcome, command: str, lang: Lang, *, most: int) -> Iterator[str]:
+    """Give the lines that tell how a command ended; the first stands for itself."""
+    if outcome.reason is Reason.DRIFTED:
+        yield of_drift(outcome.drift, lang)
+    elif _never_began(outcome):
+        yield say(replies.CANCELLED, lang)
+    elif outcome.report is not None and outcome.exit_code is not None:
+        report, exit_code = outcome.report, outcome.exit_code
+        yield report_texts.verdict(
+            report, lang, exit_code=exit_code, duration_ms=outcome.duration_ms
+        )
+        yield from report_texts.failure_lines(report, lang, most=most)
+    else:
+        yield say(
+            _ending(outcome),
+            lang,
+            command=one_line(redact(command), COMMAND_BYTES),
+            duration=replies.render_duration(outcome.duration_ms, lang),
+            exit_code=outcome.exit_code,
+            signal=_signal(outcome.signal),
+        )
+    if outcome.survivors:
+        yield say(replies.SURVIVORS, lang, count=outcome.survivors)
+
+
+def _is_told(outcome: Outcome) -> bool:
+    report, exit_code = outcome.report, outcome.exit_code
+    return report is not None and report_texts.tells_why(report, exit_code or 0)
+
+
+def _signal(number: int | None) -> str:
+    known = {int(one): one.name for one in signal.Signals}
+    return known.get(number or 0, str(number))
+
+
 def _never_began(outcome: Outcome) -> bool:
     cancelled = outcome.reason is Reason.CANCELLED
     return cancelled and outcome.exit_code is None and not outcome.signal
@@ -200,8 +227,8 @@ def _ending(outcome: Outcome) -> Sentence:
         return replies.CANCELLED_RUNNING
     if outcome.code == "command.timeout":
         return replies.TIMED_OUT
-    if outcome.code in ("command.cannot-start", "command.sandbox-failed"):
-        return replies.NOT_STARTED
+    if outcome.code in replies.NOT_STARTED:
+        return replies.NOT_STARTED[outcome.code]
     if outcome.code in replies.EXCEEDED:
         return replies.EXCEEDED[outcome.code]
     if outcome.signal:

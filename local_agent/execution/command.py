@@ -29,9 +29,10 @@ from local_agent.execution.description import (
     describe_sealed,
     find_drift,
 )
-from local_agent.execution.output import Tail, chat_tail, full_log
+from local_agent.execution.output import Shown, full_log, read_output
 from local_agent.grant import Grant
 from local_agent.process import KEPT_BYTES, Excess, Exit, Kept, Limits, Stream, run_child
+from local_agent.reports.report import Report
 from local_agent.workspace import manifest
 from local_agent.workspace.git_hooks import hook_places
 from local_agent.workspace.manifest import Differences
@@ -85,7 +86,9 @@ class Outcome:
             describing it again met.
         drift: Which fields of the payload were not as approved, or could not be looked at.
         timed_out: Its time was up; the reason is ``failed``.
-        tail: End of the output, bounded and redacted, for the chat.
+        tail: End of the output, bounded and redacted, for this machine.
+        brief: The last few lines, without folders of this machine, for the chat.
+        report: What a test runner or linter reported; None where no reader fits.
         output_before: About how many bytes of output came before the tail.
         log_sha256: Blob of the kept output, whole and unredacted; local only.
         differences: What changed in the workspace (R46); local only.  None where it ran on a copy.
@@ -100,6 +103,8 @@ class Outcome:
     duration_ms: int = 0
     lines: int = 0
     tail: str = ""
+    brief: str = ""
+    report: Report | None = None
     output_before: int = 0
     log_sha256: str | None = None
     drift: tuple[str, ...] = ()
@@ -272,7 +277,7 @@ class Executor:
         if not contained:
             self._survivors += ended.survivors
         after = await asyncio.to_thread(manifest.take, place) if place else None
-        tail, log = await asyncio.to_thread(self._keep, listener.log)
+        shown, log = await asyncio.to_thread(self._keep, listener.log, ended, workspace)
         return Outcome(
             reason=_reason(ended),
             code=_code(ended),
@@ -281,8 +286,10 @@ class Executor:
             timed_out=ended.timed_out,
             duration_ms=ended.duration_ms,
             lines=listener.lines,
-            tail=tail.text,
-            output_before=tail.before,
+            tail=shown.tail.text,
+            brief=shown.brief,
+            report=shown.report,
+            output_before=shown.tail.before,
             log_sha256=log,
             differences=(
                 manifest.compare(before, after, hooks=hooks) if before and after else None
@@ -290,12 +297,18 @@ class Executor:
             survivors=ended.survivors,
         )
 
-    def _keep(self, log: Kept) -> tuple[Tail, str | None]:
-        tail = chat_tail(log, secrets=self._secrets())
+    def _keep(self, log: Kept, ended: Exit, workspace: Workspace) -> tuple[Shown, str | None]:
+        whole = _code(ended) is None and not ended.cancelled
+        shown = read_output(
+            log,
+            exit_code=ended.code if whole else None,
+            workspace=str(workspace.path),
+            secrets=self._secrets(),
+        )
         try:
-            return tail, self._blobs.put(full_log(log)) if log.total else None
+            return shown, self._blobs.put(full_log(log)) if log.total else None
         except (CodexBridgeError, OSError):
-            return tail, None  # a full disk must not turn what happened into "unknown"
+            return shown, None  # a full disk must not turn what happened into "unknown"
 
     async def _tell(
         self, listener: _Listener, on_progress: Callable[[Progress], None] | None

@@ -34,7 +34,7 @@ def _opening(asked: Asked) -> str:
 
 def _looks(context: Context, lang: Lang) -> list[str]:
     if not context.files:
-        return [say(replies.WOULD_LOOK_AT_NOTHING, lang), *_branch(context, lang)]
+        return []
     tests = ", ".join(one_line(path) for path in context.tests[:CHAT_ROWS])
     return [
         say(replies.WOULD_LOOK_AT, lang),

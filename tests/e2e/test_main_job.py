@@ -111,7 +111,7 @@ def test_help_status_search_and_review_answer_in_the_chat(running: Place, worksp
     found = running.hears("login.py")
     assert "retry = 3" not in found, "paths and counts only, until disclosure levels exist"
     running.callback("@dev fix the login retry")
-    running.hears("– refused on dev-1", "no model is configured")
+    running.hears("– refused on dev-1", "model is configured")
     assert runs(workspace) == 0
 
 

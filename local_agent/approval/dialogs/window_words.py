@@ -46,7 +46,7 @@ READ_FIRST: Final = Sentence(
 )
 TYPE_CODE: Final = Sentence(
     en="High risk: type the whole code to approve exactly this.",
-    zh="高风险：请输入完整封印码，即批准以上内容。",
+    zh="高风险：请输入完整确认码，即批准以上内容。",
 )
 UNTICKED: Final = Sentence(
     en="Some files are unticked: you are asked again for the ticked ones alone.",

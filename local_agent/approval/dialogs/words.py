@@ -213,29 +213,29 @@ CHECK_ENDED: Final = Sentence(
 )
 WHY: Final = Sentence(en="Why", zh="原因")
 
-CODE: Final = Sentence(en="Seal code", zh="封印码")
+CODE: Final = Sentence(en="Confirmation code", zh="确认码")
 LEFT: Final = Sentence(en="{left} left", zh="剩余 {left}")
 EXPIRED: Final = Sentence(en="expired", zh="已过期")
 PROMPT: Final = Sentence(
     en="Type the first four characters of the code to approve exactly this.",
-    zh="输入封印码的前四个字符，即批准以上内容。",
+    zh="输入确认码的前四个字符，即批准以上内容。",
 )
 PROMPT_BOTH: Final = Sentence(
     en="High risk: type the whole code, both groups, to approve exactly this.",
-    zh="高风险：请输入完整封印码（两组），即批准以上内容。",
+    zh="高风险：请输入完整确认码（两组），即批准以上内容。",
 )
 PROMPT_ELSE: Final = Sentence(
     en="Enter alone, Ctrl-D or Ctrl-C decides nothing: it stays waiting.",
     zh="直接回车、Ctrl-D 或 Ctrl-C 都不作决定，请求继续等待。",
 )
-TYPE_HERE: Final = Sentence(en="Code for {task}: ", zh="{task} 的封印码：")
+TYPE_HERE: Final = Sentence(en="Code for {task}: ", zh="{task} 的确认码：")
 ONE_GROUP: Final = Sentence(
     en="That is the first group alone. The risk is high: type both groups. Nothing was approved.",
     zh="这只是第一组。风险高，请输入两组。没有批准任何操作。",
 )
 WRONG: Final = Sentence(
     en="That is not the code of what is shown above. Nothing was approved; try again.",
-    zh="这不是上面内容的封印码。没有批准任何操作；请再试一次。",
+    zh="这不是上面内容的确认码。没有批准任何操作；请再试一次。",
 )
 
 HOURS: Final = Sentence(en="{h} h {m} min", zh="{h} 小时 {m} 分")

@@ -7,6 +7,7 @@ import pytest
 from common import dsl
 from common.dsl import Command, Directed, FreeText, NotAddressed
 from common.sentences import Lang
+from common.terminal import cells
 
 
 @pytest.mark.parametrize(
@@ -140,12 +141,13 @@ def test_the_help_fits_a_message_and_names_every_command(lang: Lang) -> None:
     text = dsl.help_text(lang)
     assert len(text.encode()) <= 2048
     assert all((spec.usage.zh if lang == "zh" else spec.usage.en) in text for spec in dsl.COMMANDS)
+    assert max(cells(row) for row in text.splitlines()[2:]) <= 38, "one line of a phone each"
 
 
 @pytest.mark.parametrize(("lang", "what"), [("en", "a model"), ("zh", "模型")])
 def test_the_help_says_once_what_needs_a_model(lang: Lang, what: str) -> None:
     lines = dsl.help_text(lang).splitlines()
-    marked = [line.split()[1] for line in lines if line.endswith(" *")]
+    marked = [line.split()[0] for line in lines if line.endswith(" *")]
     en, zh = ["plan", "patch", "revise", "apply"], ["计划", "补丁", "修订", "应用"]
     assert marked == (en if lang == "en" else zh)
     assert [line.startswith("* ") for line in lines if what in line] == [True]
@@ -156,8 +158,10 @@ def test_the_help_names_the_prefix_that_is_set() -> None:
 
 
 def test_what_the_help_shows_is_understood() -> None:
-    for line in dsl.help_text("en").splitlines()[1:-2]:
-        usage = line.split(": ")[0].replace("[", "").replace("]", "").replace("ID", "T-7K3F")
+    for line in dsl.help_text("en").splitlines()[2:-1]:
+        usage = "@dev " + line.split(": ")[0].replace("[", "").replace("]", "").replace(
+            "ID", "T-7K3F"
+        )
         assert isinstance(dsl.parse(usage.replace("…", "x")), Command | Directed)
 
 

@@ -9,18 +9,30 @@ import pytest
 from common.model.state import Reason, TaskState
 from common.redact import redact
 from common.sentences import Lang, Sentence
-from local_agent import replies
+from common.terminal import cells
+from local_agent import (
+    change_replies,
+    disclosure_replies,
+    proposal_replies,
+    replies,
+    report_texts,
+    sync_texts,
+)
 from local_agent.error_texts import ERRORS
+
+# What the chat is told is made of these.
+MODULES = (replies, change_replies, proposal_replies, disclosure_replies, report_texts, sync_texts)
 
 
 def sentences() -> Iterator[tuple[str, Sentence]]:
-    for name, value in vars(replies).items():
-        if isinstance(value, Sentence):
-            yield name, value
-        elif isinstance(value, Mapping) and not name.startswith("__"):
-            for code, sentence in value.items():
-                if isinstance(sentence, Sentence):
-                    yield f"{name}[{code}]", sentence
+    for module in MODULES:
+        for name, value in vars(module).items():
+            if isinstance(value, Sentence):
+                yield f"{module.__name__}.{name}", value
+            elif isinstance(value, Mapping) and not name.startswith("__"):
+                for code, sentence in value.items():
+                    if isinstance(sentence, Sentence):
+                        yield f"{module.__name__}.{name}[{code}]", sentence
 
 
 @pytest.mark.parametrize("named", list(sentences()), ids=lambda named: str(named[0]))
@@ -29,6 +41,12 @@ def test_both_languages_tell_the_same_facts(named: tuple[str, Sentence]) -> None
     assert sentence.fields("en") == sentence.fields("zh")
     assert sentence.en
     assert sentence.zh
+
+
+@pytest.mark.parametrize("named", list(sentences()), ids=lambda named: str(named[0]))
+def test_a_sentence_is_short_enough_for_a_phone(named: tuple[str, Sentence]) -> None:
+    _, sentence = named
+    assert max(cells(sentence.en), cells(sentence.zh)) <= 200, sentence
 
 
 @pytest.mark.requirement("R54")

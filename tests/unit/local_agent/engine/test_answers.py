@@ -133,7 +133,7 @@ async def test_the_chat_cannot_approve_and_is_told_where_it_happens(desk: Desk, 
 
 
 async def test_where_nothing_waits_there_is_nothing_to_apply(desk: Desk) -> None:
-    assert "no proposed change" in await declined(desk, "@dev apply")
+    assert "no change to apply" in await declined(desk, "@dev apply")
 
 
 @pytest.mark.parametrize("text", ["@dev cancel", "reject", "拒绝"])

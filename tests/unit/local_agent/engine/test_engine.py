@@ -200,7 +200,7 @@ async def test_cancelling_a_running_command_ends_it_and_says_what_was_done(desk:
     task = await desk.until(task_id, *FINAL)
     assert task.reason is Reason.CANCELLED
     assert task.summary is not None
-    assert "while `pytest -q` ran" in task.summary
+    assert "`pytest -q` was stopped" in task.summary
 
 
 async def test_cancelling_while_something_is_read_ends_the_reading(desk: Desk) -> None:
@@ -434,11 +434,12 @@ async def test_this_machine_gets_the_words_in_each_language_and_the_chat_in_its_
         "en": "still running · 10 s · 1 line",
         "zh": "仍在运行 · 10 秒 · 1 行",
     }
+    assert "仍在运行" not in json.dumps(await desk.reports(), ensure_ascii=False)
     desk.executor.may_end.set()
     task = await desk.until(task_id, *FINAL)
     said = read_ending(task.ending_json)["said"]
     assert (task.summary or "").startswith(said["zh"])
-    assert said["en"] == "`pytest -q` succeeded: exit code 0 after 1.5 s."
+    assert said["en"] == "`pytest -q` succeeded (1.5 s)"
     assert "succeeded" not in json.dumps(await desk.reports())
 
 
@@ -543,7 +544,7 @@ async def test_without_a_model_a_change_is_answered_with_what_would_be_looked_at
         # Nothing was done: neither the state nor the words may read as if it had been (P7).
         assert (task.state, task.reason) == (TaskState.REJECTED, Reason.REFUSED)
         assert task.summary is not None
-        assert "Not done: no model" in task.summary
+        assert "No model is configured" in task.summary
         assert ".pyc" not in task.summary
         assert "src/login.py (19 B)" in task.summary
         assert "tests/test_login.py" in task.summary
@@ -569,7 +570,7 @@ async def test_tests_of_a_folder_are_proposed_whole_and_that_is_said(desk: Desk)
     result = TaskResult.model_validate_json((await desk.task(task_id)).proposal_json or "")
     assert isinstance(result.proposal, CommandProposal)
     assert result.proposal.cmd == "pytest -q"
-    assert "“tests/unit”未被考虑" in result.summary
+    assert "没有考虑“tests/unit”" in result.summary
 
 
 async def test_a_search_and_a_review_answer_from_the_real_workspace(

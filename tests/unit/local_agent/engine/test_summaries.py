@@ -13,6 +13,7 @@ from local_agent.engine import summaries
 from local_agent.execution.command import Outcome
 from local_agent.execution.outcome import ChangeOutcome
 from local_agent.replies import DRIFTED_FIELDS
+from local_agent.reports.report import Report
 from tests.sealed import a_payload
 
 LANGS: tuple[Lang, ...] = ("en", "zh")
@@ -25,9 +26,10 @@ LANGS: tuple[Lang, ...] = ("en", "zh")
     [
         (Outcome(reason=Reason.COMPLETED, exit_code=0, duration_ms=400), ["0.4"]),
         (Outcome(reason=Reason.FAILED, exit_code=3, duration_ms=65_000), ["3", "1", "5"]),
-        (Outcome(reason=Reason.FAILED, signal=9, duration_ms=1000), ["9"]),
+        (Outcome(reason=Reason.FAILED, signal=9, duration_ms=1000), ["SIGKILL"]),
         (Outcome(reason=Reason.FAILED, code="command.timeout", duration_ms=600_000), ["10"]),
-        (Outcome(reason=Reason.FAILED, code="command.cannot-start"), ["command.cannot-start"]),
+        (Outcome(reason=Reason.FAILED, code="command.cannot-start"), []),
+        (Outcome(reason=Reason.FAILED, code="command.sandbox-failed"), ["codexbridge status"]),
         (Outcome(reason=Reason.CANCELLED, signal=15, duration_ms=7_200_000), ["2"]),
         (Outcome(reason=Reason.FAILED, exit_code=1, survivors=2), ["2"]),
         (Outcome(reason=Reason.CANCELLED, signal=15, duration_ms=10), ["0.1"]),
@@ -73,18 +75,28 @@ def test_every_field_of_a_sealed_command_has_a_name() -> None:
 
 
 def test_the_ending_is_the_outcome_without_its_output() -> None:
-    done = Outcome(reason=Reason.COMPLETED, exit_code=0, tail="5 passed", duration_ms=3000)
-    assert summaries.of_ending(done, "x", "en") == "`x` succeeded: exit code 0 after 3.0 s."
+    done = Outcome(reason=Reason.COMPLETED, exit_code=0, brief="5 passed", duration_ms=3000)
+    assert summaries.of_ending(done, "x", "en") == "`x` succeeded (3.0 s)"
     assert "5 passed" not in summaries.of_ending(done, "x", "zh")
 
 
 def test_the_last_lines_are_shown_or_said_to_be_none() -> None:
-    done = Outcome(reason=Reason.COMPLETED, exit_code=0, tail="a\nb")
-    assert summaries.of_outcome(done, "x", "en").endswith("Last lines:\na\nb")
+    done = Outcome(reason=Reason.COMPLETED, exit_code=0, brief="a\nb")
+    assert summaries.of_outcome(done, "x", "en").endswith("\na\nb")
     silent = Outcome(reason=Reason.COMPLETED, exit_code=0)
     assert summaries.of_outcome(silent, "x", "en").endswith("It printed nothing.")
     unstarted = Outcome(reason=Reason.FAILED, code="command.cannot-start")
     assert "printed" not in summaries.of_outcome(unstarted, "x", "en")
+
+
+def test_what_a_runner_reported_stands_for_its_output() -> None:
+    report = Report(tool="pytest", passed=3, failed=0)
+    done = Outcome(reason=Reason.COMPLETED, exit_code=0, brief="===", report=report)
+    assert summaries.of_outcome(done, "x", "en") == "3 tests passed"
+    told_nothing = Outcome(reason=Reason.FAILED, exit_code=2, brief="no coverage", report=report)
+    assert summaries.of_outcome(told_nothing, "x", "en") == (
+        "3 tests passed, but exit code 2\nno coverage"
+    )
 
 
 def test_a_command_is_shown_on_one_bounded_line() -> None:

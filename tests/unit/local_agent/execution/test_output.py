@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from local_agent.execution.output import TAIL_BYTES, chat_tail, full_log
+from local_agent.execution.output import TAIL_BYTES, chat_tail, full_log, read_output
 from local_agent.process import Kept
 
 
@@ -71,3 +71,35 @@ def test_the_log_is_what_came_with_a_line_about_what_was_let_go() -> None:
     assert full_log(_kept("a\x1b[31m\n")) == b"a\x1b[31m\n"
     log = full_log(_kept("a" * 50 + "b" * 50, cap=10)).decode()
     assert log == "aaaaa\n[… 90 bytes left out …]\nbbbbb"
+
+
+@pytest.mark.requirement("R46")
+@pytest.mark.requirement("P7")
+def test_the_chat_gets_a_few_lines_without_rulers_and_folders_of_this_machine() -> None:
+    output = (
+        "one\ntwo\n==========\n\n/home/me/shop/tests/test_a.py:3: in test_x\n"
+        'File "/usr/lib/python3.12/subprocess.py", line 5\n--- --- ---\nsee ~/.cache/pip/log\n'
+        "rootdir: /home/me/shop\nGET https://example.com/home/x 200, and or/and a/tmp/b\nlast\n"
+    )
+    shown = read_output(_kept(output), exit_code=1, workspace="/home/me/shop")
+    assert shown.brief.split("\n") == [
+        "tests/test_a.py:3: in test_x",
+        'File "…/subprocess.py", line 5',
+        "see ~/.cache/pip/log",
+        "rootdir: .",
+        "GET https://example.com/home/x 200, and or/and a/tmp/b",
+        "last",
+    ]
+    assert "==========" in shown.tail.text
+
+
+@pytest.mark.requirement("R54")
+def test_no_line_for_the_chat_holds_a_secret_or_hides_anything() -> None:
+    output = "PASSWORD=hunter2222\n\u202ex own-secret-1\n" + "字" * 1_000
+    shown = read_output(
+        _kept(output), exit_code=None, workspace="/w", secrets=["own-secret-1"]
+    ).brief
+    assert "hunter2222" not in shown
+    assert "own-secret" not in shown
+    assert "⟨U+202E⟩x" in shown
+    assert max(len(line.encode()) for line in shown.split("\n")) <= 160

@@ -237,7 +237,7 @@ async def test_without_a_model_it_says_so_and_plans_what_it_would_look_at(
     for fact in ("src/app.py", "100 B", "12.0 kB", "50.0 kB", "tests/test_app.py", "main"):
         assert fact in proposed.summary
     assert proposed.not_done
-    assert ("Not done: no model" if lang == "en" else "未配置模型") in proposed.summary
+    assert ("No model" if lang == "en" else "未配置模型") in proposed.summary
 
 
 @pytest.mark.parametrize("lang", LANGS)
@@ -249,8 +249,7 @@ async def test_a_plan_without_a_model_is_no_plan(lang: Lang) -> None:
 
 async def test_where_nothing_was_named_nothing_is_claimed() -> None:
     proposed = await NoModel().propose(asked(TaskKind.CHANGE, context=Collected()))
-    assert "Nothing in the workspace matches" in proposed.summary
-    assert "name files" not in proposed.summary, "naming them would change nothing"
+    assert proposed.summary.count("\n") == 0, "naming files would change nothing"
 
 
 async def test_nothing_is_said_of_tests_or_a_branch_that_were_not_found() -> None:

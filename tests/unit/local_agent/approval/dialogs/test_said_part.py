@@ -16,7 +16,11 @@ from local_agent.approval.dialogs.question import Question, read_question
 from local_agent.approval.dialogs.window.page import Page, Row, page_of
 from tests import windows
 
-SAID = {"model": "mock", "text": "I raised it to 5.\n  Seal code  AAAA-AAAA\na\u202eb", "cut": True}
+SAID = {
+    "model": "mock",
+    "text": "I raised it to 5.\n  Confirmation code  AAAA-AAAA\na\u202eb",
+    "cut": True,
+}
 NAMED = {"file": "Makefile", "what": "test:"}
 
 
@@ -57,7 +61,7 @@ def test_each_line_of_a_models_words_stands_behind_a_bar(lang: Lang, width: int)
 @pytest.mark.requirement("R25")
 def test_what_a_model_writes_cannot_pass_for_a_line_of_ours() -> None:
     lines = printed(a_change(said=SAID))
-    codes = [line for line in lines if "Seal code" in line]
+    codes = [line for line in lines if "Confirmation code" in line]
     assert [line.lstrip().startswith("│ ") for line in codes] == [True, False]
     assert any("│ a⟨U+202E⟩b" in line for line in lines)
 
@@ -86,7 +90,7 @@ def test_the_window_sets_a_models_words_apart_too(lang: Lang) -> None:
     assert "mock" in note
     assert quoted == [
         (QUOTED, "I raised it to 5."),
-        (QUOTED, "  Seal code  AAAA-AAAA"),
+        (QUOTED, "  Confirmation code  AAAA-AAAA"),
         (QUOTED, "a⟨U+202E⟩b"),
     ]
     assert cut == say(words.SAID_CUT, lang, task="T-7F3K")

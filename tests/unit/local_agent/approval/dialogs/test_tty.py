@@ -148,7 +148,7 @@ def test_a_wrong_code_says_so_and_may_be_tried_again(person: Person) -> None:
 @pytest.mark.parametrize("keys", ["\n", "\x04", "   \n"])
 def test_an_empty_line_or_the_end_of_input_is_no_decision(person: Person, keys: str) -> None:
     typed = person.faces(lambda own: ask(ask_about(), own, lang="zh"))
-    person.reads("的封印码：")
+    person.reads("的确认码：")
     person.types(keys)
     assert typed.result(PATIENCE) is None
 

@@ -1,0 +1,138 @@
+"""What a runner reported, as the chat and the terminal say it."""
+
+from __future__ import annotations
+
+import pytest
+
+from common.sentences import Lang
+from local_agent import report_texts
+from local_agent.reports.report import MAX_FAILURES, Failure, Report
+
+PAUSE = Failure(
+    name="test_each_pause_is_twice_the_one_before",
+    place="test_login.py:21",
+    message="assert [1, 2, 3] == [1, 2, 4]",
+)
+RULE = Failure(name="E501", place="src/a.py:3", message="Line too long (120 > 100)")
+
+
+def told(report: Report, lang: Lang, exit_code: int = 1) -> list[str]:
+    return [
+        report_texts.verdict(report, lang, exit_code=exit_code, duration_ms=2_100),
+        *report_texts.failure_lines(report, lang, most=report_texts.CHAT_FAILURES),
+    ]
+
+
+NAME, WHY = PAUSE.name, "assert [1, 2, 3] == [1, 2, 4]"
+ROW, ROW_ZH = f"{NAME} (test_login.py): {WHY}", f"{NAME}（test_login.py）：{WHY}"
+ONE = Report(tool="pytest", passed=2, failed=1, failures=(PAUSE,))
+MANY = Report(tool="go test", failed=5, failures=(Failure(name="TestA"), PAUSE, PAUSE, PAUSE))
+BROKEN = Failure(name="tests/test_a.py", message="No x")
+LONG = "src/a.py:3 E501 Line too long (120 > 100)"
+
+GOLDEN: list[tuple[Report, int, str, str]] = [
+    (
+        Report(tool="pytest", passed=3, failed=0),
+        0,
+        "3 tests passed (2.1 s)",
+        "3 个测试通过（2.1 秒）",
+    ),
+    (
+        Report(tool="pytest", passed=1, skipped=2),
+        0,
+        "1 test passed, 2 skipped (2.1 s)",
+        "1 个测试通过，2 个跳过（2.1 秒）",
+    ),
+    (
+        ONE,
+        1,
+        f"1 of 3 tests failed: {NAME} (test_login.py)\n{WHY}",
+        f"3 个测试中 1 个失败：{NAME}（test_login.py）\n{WHY}",
+    ),
+    (
+        MANY,
+        1,
+        f"5 tests failed\n· TestA\n· {ROW}\n· {ROW}\nand 2 more",
+        f"5 个测试失败\n· TestA\n· {ROW_ZH}\n· {ROW_ZH}\n另有 2 个",
+    ),
+    (
+        Report(tool="pytest", broken=1, failures=(BROKEN,)),
+        2,
+        "1 test file could not be loaded: tests/test_a.py\nNo x",
+        "1 个测试文件无法加载：tests/test_a.py\nNo x",
+    ),
+    (
+        Report(tool="ruff", kind="problems", failed=1, failures=(RULE,)),
+        1,
+        f"1 problem: {LONG}",
+        f"1 个问题：{LONG}",
+    ),
+    (
+        Report(tool="ruff", kind="problems", failed=4, failures=(RULE, RULE)),
+        1,
+        f"4 problems\n· {LONG}\n· {LONG}\nand 2 more",
+        f"4 个问题\n· {LONG}\n· {LONG}\n另有 2 个",
+    ),
+    (
+        Report(tool="ruff", kind="problems", failed=0),
+        0,
+        "no problems found (2.1 s)",
+        "没有发现问题（2.1 秒）",
+    ),
+    (Report(tool="pytest", note="no tests ran"), 5, "pytest: no tests ran", "pytest：no tests ran"),
+    (
+        Report(tool="pytest", passed=3),
+        2,
+        "3 tests passed, but exit code 2",
+        "3 个测试通过，但退出码为 2",
+    ),
+    (
+        ONE,
+        0,
+        f"exit code 0, although 1 of 3 tests failed: {NAME} (test_login.py)\n{WHY}",
+        f"退出码为 0，但 3 个测试中 1 个失败：{NAME}（test_login.py）\n{WHY}",
+    ),
+]
+
+
+@pytest.mark.parametrize(("report", "exit_code", "en", "zh"), GOLDEN)
+def test_a_report_is_told_verdict_first(report: Report, exit_code: int, en: str, zh: str) -> None:
+    assert "\n".join(told(report, "en", exit_code)) == en
+    assert "\n".join(told(report, "zh", exit_code)) == zh
+
+
+@pytest.mark.parametrize(
+    ("report", "exit_code", "passed", "told"),
+    [
+        (Report(tool="x", passed=1), 0, True, True),
+        (Report(tool="x", passed=1), 1, False, False),
+        (Report(tool="x", failed=1, failures=(PAUSE,)), 0, False, True),
+        (Report(tool="x", broken=1), 1, False, False),
+        (Report(tool="x", note="crashed"), 1, False, True),
+    ],
+)
+def test_only_what_the_tool_and_its_exit_code_call_good_has_passed(
+    report: Report, exit_code: int, *, passed: bool, told: bool
+) -> None:
+    assert report_texts.passed(report, exit_code) is passed
+    assert report_texts.tells_why(report, exit_code) is told
+
+
+@pytest.mark.requirement("R26")
+@pytest.mark.requirement("R73")
+def test_what_a_report_says_is_bounded_on_one_line_and_hides_nothing() -> None:
+    long = Failure(name="n\u202e" * 500, place="p\n" * 500, message="m\x00" * 5_000)
+    report = Report(tool="pytest", failed=99, failures=(long,) * 99, note="x" * 9_000)
+    clean = report_texts.cleaned(report, str.upper)
+    assert len(clean.failures) == MAX_FAILURES
+    said = "\n".join(told(clean, "en"))
+    assert len(said.encode()) <= 1_500
+    assert said.replace("\n", "").isprintable()
+    assert "M⟨U+0000⟩" in said
+    assert report_texts.cleaned(Report(tool="x", failures=(Failure(name=" "),)), str).failures == (
+        Failure(name="?"),
+    )
+
+
+def test_a_report_is_the_same_after_it_was_kept_as_facts() -> None:
+    assert report_texts.from_facts(report_texts.to_facts(ONE)) == ONE
