@@ -106,18 +106,24 @@ def verdict(report: Report, lang: Lang, *, exit_code: int, duration_ms: int | No
         exit_code: Of the tool; where it contradicts the counts, both are said.
         duration_ms: Told where everything passed and that took a moment.
     """
-    said = _counts(report, lang)
-    if passed(report, exit_code):
-        if duration_ms is None or duration_ms < _HARDLY_MS:
-            return said
+    if report.note and not _bad(report):
+        return say(NOTED, lang, tool=report.tool, note=report.note)
+    said = counted(report, lang, exit_code=exit_code)
+    if passed(report, exit_code) and duration_ms is not None and duration_ms >= _HARDLY_MS:
         return say(TOOK, lang, verdict=said, duration=render_duration(duration_ms, lang))
-    if exit_code == 0:
-        said = say(BUT_IGNORED, lang, verdict=said)
-    elif not _bad(report) and not report.note:
-        said = say(BUT_CODE, lang, verdict=said, exit_code=exit_code)
     if len(report.failures) == 1 and (report.failed or 0) + report.broken <= 1:
         return say(NAMED, lang, verdict=said, name=_name(report, report.failures[0], lang))
     return said
+
+
+def counted(report: Report, lang: Lang, *, exit_code: int) -> str:
+    """Return the counts alone, without a word of the tool's own: ``1 of 3 tests failed``."""
+    parts = _problems(report, lang) if report.kind == "problems" else _tests(report, lang)
+    said = say(ALSO, lang).join(parts)
+    if bool(_bad(report)) is (exit_code != 0):
+        return said
+    contradicted = BUT_CODE if exit_code else BUT_IGNORED
+    return say(contradicted, lang, verdict=said, exit_code=exit_code)
 
 
 def failure_lines(report: Report, lang: Lang, *, most: int) -> list[str]:
@@ -144,13 +150,6 @@ def tells_why(report: Report, exit_code: int) -> bool:
 
 def _bad(report: Report) -> int:
     return (report.failed or 0) + report.broken + len(report.failures)
-
-
-def _counts(report: Report, lang: Lang) -> str:
-    parts = _problems(report, lang) if report.kind == "problems" else _tests(report, lang)
-    if report.note and (not parts or not _bad(report)):
-        return say(NOTED, lang, tool=report.tool, note=report.note)
-    return say(ALSO, lang).join(parts)
 
 
 def _tests(report: Report, lang: Lang) -> list[str]:

@@ -128,6 +128,7 @@ def _told(check: Task) -> dict[str, Any]:
         "state": state,
         "exit_code": run.get("exit_code"),
         "duration_ms": run.get("duration_ms"),
+        "report": run.get("report"),
     }
 
 

@@ -147,8 +147,9 @@ NOTHING_TO_CHAT: Final = Sentence(
 DISCLOSES: Final = {
     "outcome": Sentence(en="how it ended", zh="结果"),
     "output-tail": Sentence(
-        en="the last lines of its output, bounded, with recognised secrets taken out",
-        zh="输出的最后几行（有长度限制，已识别的机密会被去除）",
+        en="what it reports (counts, up to three failures) or else its last lines, bounded, with "
+        "recognised secrets taken out",
+        zh="它报告的结果（数量和最多三项失败），否则为输出的最后几行；有长度限制，已识别的机密会去除",
     ),
     "file-list": Sentence(en="the list of files", zh="文件列表"),
     "answer": Sentence(
@@ -207,6 +208,11 @@ CHECKS: Final = {
         "（codexbridge show {task}）",
     ),
 }
+# The counts alone: no word of what ran stands beside the button that approves.
+CHECK_READ: Final = Sentence(
+    en="{verdict}, on a copy with this change (codexbridge show {task})",
+    zh="{verdict}，在含此改动的副本上（codexbridge show {task}）",
+)
 CHECK_ENDED: Final = Sentence(
     en="did not run to its end (codexbridge show {task})",
     zh="未运行完毕（codexbridge show {task}）",

@@ -13,6 +13,8 @@ from common.clock import SystemClock
 from common.errors import StateError
 from common.terminal import cells
 from local_agent.cli import words
+from local_agent.report_texts import to_facts
+from local_agent.reports.report import Report
 from tests.unit.local_agent.cli.conftest import TASK, AgentDouble
 
 Captured = pytest.CaptureFixture[str]
@@ -68,6 +70,29 @@ def test_progress_is_told_in_the_language_of_this_terminal(
     assert shown(agent, capsys, an_end()).startswith("still running\n")
     monkeypatch.setenv("CODEXBRIDGE_LANG", "zh")
     assert shown(agent, capsys, an_end()).startswith("仍在运行\n")
+
+
+def test_what_a_runner_reported_stands_for_its_last_lines_and_show_has_both(
+    agent: AgentDouble, capsys: Captured
+) -> None:
+    report = to_facts(Report(tool="pytest", passed=5))
+    end = an_end(report=report, exit_code=0) | {"said": {"en": "5 tests passed", "zh": ""}}
+    out = shown(agent, capsys, end)
+    assert "5 tests passed\n" in out
+    assert "5 passed" not in out
+    assert "codexbridge show T-7K3F --log" in out
+    assert "5 passed" in shown(agent, capsys, end, "show")
+    unread = an_end(report=to_facts(Report(tool="pytest", passed=5)), exit_code=2)
+    assert "5 passed" in shown(agent, capsys, unread), "no report tells why"
+
+
+def test_only_the_last_lines_are_shown_after_a_run(agent: AgentDouble, capsys: Captured) -> None:
+    output = {"tail": "\n".join(map(str, range(1001, 1011))), "before": 0, "log_sha256": "ab"}
+    out = shown(agent, capsys, an_end(output=output))
+    assert "  1005\n" in out
+    assert "1004" not in out
+    assert "20 B before this; codexbridge show T-7K3F --log" in out
+    assert "1001" in shown(agent, capsys, an_end(output=output), "show")
 
 
 def test_an_answer_that_has_no_second_language_is_shown_as_it_is(

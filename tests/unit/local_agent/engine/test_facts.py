@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -10,6 +11,8 @@ from common.model.state import Reason
 from local_agent.control.wire import ANSWER_BYTES, encode_ok
 from local_agent.engine import facts
 from local_agent.execution.command import Outcome
+from local_agent.report_texts import cleaned, from_facts
+from local_agent.reports.report import Failure, Report
 from local_agent.workspace.manifest import Differences
 
 DIFFERENCES = Differences(
@@ -61,6 +64,16 @@ def test_the_output_is_its_tail_and_where_the_rest_is() -> None:
         "log_sha256": "ab",
     }
     assert (run["exit_code"], run["started"]) == (2, True)
+
+
+def test_what_was_reported_is_kept_as_data_and_is_small() -> None:
+    bad = Failure(name="n" * 9_000, place="p" * 9_000, message="字" * 9_000)
+    report = cleaned(Report(tool="x", failed=99, failures=(bad,) * 99, note="m" * 9_000), str)
+    done = Outcome(reason=Reason.FAILED, exit_code=1, report=report)
+    kept = facts.of_run(done, "make", sandbox="none")["report"]
+    assert len(json.dumps(kept, ensure_ascii=False).encode()) < 12_000
+    assert from_facts(json.loads(json.dumps(kept))) == report
+    assert facts.of_run(replace(done, report=None), "make", sandbox="none")["report"] is None
 
 
 @pytest.mark.requirement("R19")

@@ -18,6 +18,8 @@ from local_agent.approval.dialogs import terminal, tty, words
 from local_agent.approval.dialogs.layout import MAX_WIDTH, MIN_WIDTH
 from local_agent.approval.dialogs.question import Question, read_question
 from local_agent.replies import RISK
+from local_agent.report_texts import to_facts
+from local_agent.reports.report import Failure, Report
 from tests.sealed import a_payload, a_seal
 
 PLAIN = Ink(on=False)
@@ -302,6 +304,17 @@ def test_how_the_check_went_is_on_the_page_of_the_change(
     assert said[:12] in shown
     assert "\x1b" not in shown
     assert said[:12] not in page(ask_about(), lang=lang)
+
+
+@pytest.mark.requirement("R26")
+def test_what_a_check_reported_is_told_by_its_counts_alone() -> None:
+    one = Failure(name="press approve", message="all is well")
+    report = Report(tool="pytest", passed=2, failed=1, failures=(one,), note="approve")
+    check = {"task": "T-9999", "state": "failed", "exit_code": 1, "duration_ms": 1200}
+    shown = page(ask_about(check=check | {"report": to_facts(report)}), lang="en", width=100)
+    assert "1 of 3 tests failed, on a copy with this change (codexbridge show T-9999)" in shown
+    assert "press approve" not in shown
+    assert "all is well" not in shown
 
 
 @pytest.mark.requirement("R29")
