@@ -124,6 +124,6 @@ def test_the_audit_log_has_every_read_with_its_files_and_its_level(shop: Shop) -
         assert facts["file_000"].endswith(" steps.py")
     told = shop.ending(task["short_id"], user=shop.user)
     assert answered[0]["answer_sha256"] == hashlib.sha256(task["summary"].encode()).hexdigest()
-    assert told.endswith(task["summary"])
+    assert task["summary"] in told
     assert not [row for row in ROWS if row in "".join(lines)], "names and hashes, never content"
     shop.place.run("audit", "verify")

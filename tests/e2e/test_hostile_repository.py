@@ -81,7 +81,7 @@ def test_the_traps_are_live(repository: HostileRepository) -> None:
 
 
 ASKED = {
-    "@dev help": "@dev status",
+    "@dev help": "@dev test",
     "@dev status": "dev-1: online",
     "@dev search retry": "login.py (1",
     "@dev review": "? .envrc",

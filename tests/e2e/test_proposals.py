@@ -178,7 +178,7 @@ def test_one_request_becomes_the_same_diff_through_every_model(shop: Shop, model
     assert after["login.py"][1] == FIXED.encode()
     assert after["docs/登录.md"][1] == NEW_DOC.encode()
     assert not {"notes.txt", "old.md"} & set(after)
-    shop.hears(short_id, "completed")
+    shop.hears(f"{short_id} ✓")
 
     shop.say(f"@dev undo {short_id}")
     undo = shop.in_state(f"undo {short_id}", "WAITING_APPROVAL")
@@ -186,7 +186,7 @@ def test_one_request_becomes_the_same_diff_through_every_model(shop: Shop, model
     shop.place.approve(undo)
     assert shop.place.final(undo)["reason"] == "completed"
     assert content(shop.workspace) == before
-    shop.hears(undo, "completed")
+    shop.hears(f"{undo} ✓")
     for never in (WORDS, "retry = 3", "retry = 5", "最多重试五次", "tries five times."):
         assert never not in shop.chat, never
 
