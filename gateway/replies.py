@@ -111,8 +111,8 @@ WAITING = Sentence(
     zh="方案已就绪，等待在 {machine} 上本地批准\n{id} · 确认码 {code}",
 )
 APPROVE_BY = Sentence(
-    en="By {until} ({left} left), there:\ncodexbridge approve {id}",
-    zh="{until} 前（还剩 {left}）在该机运行：\ncodexbridge approve {id}",
+    en="Until {until} ({left} left):\ncodexbridge approve {id}",
+    zh="{until} 前（还剩 {left}）：\ncodexbridge approve {id}",
 )
 RUNNING = Sentence(
     en="{id}: approved on {machine}, now running.", zh="{id}：已在 {machine} 上批准，正在运行。"
@@ -148,7 +148,8 @@ WORDLESS: Mapping[Reason, Sentence] = {
 }
 ON_MACHINE = Sentence(en="{words} · {machine}", zh="{words} · {machine}")
 MORE = Sentence(
-    en="On {machine}: codexbridge show {id}", zh="在 {machine} 上查看：codexbridge show {id}"
+    en="More on {machine}:\ncodexbridge show {id}",
+    zh="在 {machine} 上查看：\ncodexbridge show {id}",
 )
 UNSENT: Mapping[Reason, Sentence] = {
     Reason.EXPIRED: Sentence(

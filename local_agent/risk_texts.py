@@ -30,9 +30,7 @@ _COMMAND: Final = {
     "shell": Sentence(en="runs in a shell", zh="通过 shell 运行"),
     "not-sandboxed": Sentence(en="NOT SANDBOXED", zh="没有沙箱"),
     "not-the-test-command": Sentence(
-        en="only the test command that is set for the workspace, without a shell, is of ordinary "
-        "risk",
-        zh="只有为工作区设置的测试命令（不经 shell）才属一般风险",
+        en="not the test command that is set for the workspace", zh="不是为工作区设置的测试命令"
     ),
     "other-folder": Sentence(
         en="does not run at the top of the workspace", zh="不在工作区根目录下运行"

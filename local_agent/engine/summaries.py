@@ -25,7 +25,7 @@ from local_agent.execution.command import Outcome, Progress
 from local_agent.store.tasks import Task
 
 COMMAND_BYTES = 200
-CHAT_FILES = 15
+CHAT_FILES = 6
 _WHY_BYTES = 500
 _NAME_BYTES = 120
 # What a diff or an undo that cannot be made is told by: nothing was tried, so nothing failed.
@@ -40,8 +40,8 @@ def of_outcome(outcome: Outcome, command: str, lang: Lang) -> str:
     """
     lines = [*_verdict(outcome, command, lang, most=report_texts.CHAT_FAILURES)]
     if started(outcome) and not _is_told(outcome):
-        lines.append(outcome.brief or say(replies.NO_OUTPUT, lang))
-    return "\n".join(lines)
+        lines.append(outcome.brief or ("" if outcome.tail else say(replies.NO_OUTPUT, lang)))
+    return "\n".join(filter(None, lines))
 
 
 def of_ending(outcome: Outcome, command: str, lang: Lang) -> str:

@@ -25,7 +25,7 @@ TAIL_BYTES: Final = (
 TAIL_LINES: Final = 40
 BRIEF_LINES: Final = 6
 _LINE_BYTES: Final = 160
-_LOOKED_AT: Final = 128 * 1024
+_LOOKED_AT: Final = 128 * 1024  # of an output that is not whole
 _READ_BYTES: Final = 2 * KEPT_BYTES  # all that is kept of both streams
 _GAP: Final = "[… {dropped} bytes left out …]"
 
@@ -60,18 +60,6 @@ def full_log(kept: Kept) -> bytes:
     return head + f"\n{_GAP.format(dropped=kept.dropped)}\n".encode() + tail
 
 
-def chat_tail(kept: Kept, *, secrets: Iterable[str] = (), limit: int = TAIL_BYTES) -> Tail:
-    """Return the end of the output for the chat (R46, R54, R73).
-
-    Args:
-        kept: Head and tail of the output.
-        secrets: Known secrets, replaced by exact match first.
-        limit: UTF-8 bytes.
-    """
-    text, cut = _safe_end(kept, secrets, _LOOKED_AT)
-    return _tail(reveal(text), cut=cut, total=kept.total, limit=limit)
-
-
 @dataclass(frozen=True, slots=True)
 class Shown:
     """What is shown of the output of a command that ended.
@@ -90,7 +78,7 @@ class Shown:
 def read_output(
     kept: Kept, *, exit_code: int | None, workspace: str, secrets: Iterable[str] = ()
 ) -> Shown:
-    """Return what is shown of an output, and what it reports.
+    """Return what is shown of an output (R46, R54, R73), and what it reports.
 
     Args:
         kept: Head and tail of the output.
@@ -98,14 +86,14 @@ def read_output(
         workspace: Path as the command saw it; every other path is told relative to it.
         secrets: Known secrets, replaced by exact match first.
     """
-    text, cut = _safe_end(kept, secrets, _READ_BYTES)
+    text, cut = _safe_end(kept, secrets)
     report = None
     # Half an output would give wrong counts.
     if exit_code is not None and not cut:
         report = read_report(text, exit_code=exit_code, workspace=workspace)
     shorten = partial(without_folders, workspace=workspace)
     return Shown(
-        tail=_tail(reveal(text), cut=cut, total=kept.total, limit=TAIL_BYTES),
+        tail=_tail(reveal(text), cut=cut, total=kept.total),
         brief=_brief(shorten(text)),
         report=cleaned(report, shorten) if report else None,
     )
@@ -117,24 +105,24 @@ def without_folders(text: str, *, workspace: str) -> str:
     return _FOLDERS.sub("…/", inside)
 
 
-def _safe_end(kept: Kept, secrets: Iterable[str], most: int) -> tuple[str, bool]:
+def _safe_end(kept: Kept, secrets: Iterable[str]) -> tuple[str, bool]:
     """Return the end of the output as plain text without secrets, and whether it is not all."""
     head, tail = kept.parts()
     end = tail or head
-    cut = kept.dropped > 0 or len(end) > most
+    cut = kept.dropped > 0 or len(end) > _READ_BYTES
     if cut:
         # It may begin in the middle of a secret: the first, broken line is left out.  A key cut
         # in two is known to `redact` by its end.
-        end = end[-min(most, _LOOKED_AT) :].partition(b"\n")[2]
+        end = end[-_LOOKED_AT:].partition(b"\n")[2]
     plain = strip_ansi(end.decode("utf-8", "replace"))
     settled = "\n".join(_last_state(line) for line in plain.split("\n"))
     return redact(redact_known(settled, secrets)), cut
 
 
-def _tail(safe: str, *, cut: bool, total: int, limit: int) -> Tail:
+def _tail(safe: str, *, cut: bool, total: int) -> Tail:
     lines = [line for line in safe.rstrip().split("\n") if line.strip()]
     whole = "\n".join(lines[-TAIL_LINES:])
-    text = clip_tail_bytes(whole, limit)
+    text = clip_tail_bytes(whole, TAIL_BYTES)
     cut = cut or len(lines) > TAIL_LINES or text != whole
     return Tail(text, max(total - len(text.encode()), 1) if cut else 0)
 

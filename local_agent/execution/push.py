@@ -13,14 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from local_agent.execution.output import chat_tail
+from local_agent.execution.output import read_output
 from local_agent.process import Exit, Limits, run_child
 from local_agent.workspace.clean_repository import CleanRepository
 from local_agent.workspace.git_program import find_git, push_arguments, push_environment
 from local_agent.workspace.remote_url import RemoteUrl
 
 OUTPUT_BYTES: Final = 64 * 1024
-_TAIL_BYTES: Final = 600
 _FILE_BYTES: Final = 1024**3
 
 # Why git gave up before the remote could take anything, by the first that its answer matches.
@@ -55,7 +54,7 @@ class Pushed:
     Attributes:
         done: The remote has the commit; None where that cannot be told.
         code: Why not, or why it cannot be told.
-        tail: End of git's answer, bounded and redacted.
+        tail: Last lines of git's answer, bounded, redacted, without folders of this machine.
     """
 
     done: bool | None
@@ -116,9 +115,11 @@ class Pusher:
             ),
             cancel=cancel,
         )
-        tail = chat_tail(ended.stderr, secrets=self._secrets(), limit=_TAIL_BYTES).text
+        shown = read_output(
+            ended.stderr, exit_code=None, workspace=str(clean.path), secrets=self._secrets()
+        )
         done, code = read_answer(ended, ref)
-        return Pushed(done, code, tail)
+        return Pushed(done, code, shown.brief)
 
 
 def read_answer(ended: Exit, ref: str) -> tuple[bool | None, str | None]:

@@ -65,7 +65,7 @@ async def test_what_is_proposed_stands_below_the_waiting_sentence(desk: Desk) ->
     said = "“delete everything” is NOT done.\nProposed: `pytest -q`"
     await desk.event(task, "WAITING_APPROVAL", said, waiting=WAITING)
     (waiting,) = await _told(desk, 1)
-    assert f"code 7K3F-9Q2M\n{said}\nBy 01-02 12:00" in waiting
+    assert f"code 7K3F-9Q2M\n{said}\nUntil 01-02 12:00" in waiting
     assert waiting.endswith(f"codexbridge approve {task.short_id}")
 
 
@@ -82,7 +82,8 @@ async def test_what_takes_long_is_told_to_run_and_what_ends_soon_is_not(desk: De
     assert final.split("\n") == [
         f"{task.short_id} ✗ 1 of 3 tests failed: a (b.py)",
         "assert 1 == 2",
-        f"On {MACHINE}: codexbridge show {task.short_id}",
+        f"More on {MACHINE}:",
+        f"codexbridge show {task.short_id}",
     ]
 
 

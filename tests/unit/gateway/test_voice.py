@@ -87,8 +87,8 @@ FAILED = ("1 of 3 tests failed: test_retry (test_login.py)", "3 个测试中 1 �
         (
             Reason.FAILED,
             (f"{FAILED[0]}\n{WHY}", f"{FAILED[1]}\n{WHY}"),
-            f"T-7K3F ✗ {FAILED[0]}\n{WHY}\nOn dev-1: codexbridge show T-7K3F",
-            f"T-7K3F ✗ {FAILED[1]}\n{WHY}\n在 dev-1 上查看：codexbridge show T-7K3F",
+            f"T-7K3F ✗ {FAILED[0]}\n{WHY}\nMore on dev-1:\ncodexbridge show T-7K3F",
+            f"T-7K3F ✗ {FAILED[1]}\n{WHY}\n在 dev-1 上查看：\ncodexbridge show T-7K3F",
         ),
         (
             Reason.COMPLETED,
@@ -99,8 +99,8 @@ FAILED = ("1 of 3 tests failed: test_retry (test_login.py)", "3 个测试中 1 �
         (
             Reason.COMPLETED,
             ("“retry”: 1 place\nlogin.py (1)", "“retry”：1 处\nlogin.py（1）"),
-            "T-7K3F ✓ “retry”: 1 place\nlogin.py (1)\nOn dev-1: codexbridge show T-7K3F",
-            "T-7K3F ✓ “retry”：1 处\nlogin.py（1）\n在 dev-1 上查看：codexbridge show T-7K3F",
+            "T-7K3F ✓ “retry”: 1 place\nlogin.py (1)\nMore on dev-1:\ncodexbridge show T-7K3F",
+            "T-7K3F ✓ “retry”：1 处\nlogin.py（1）\n在 dev-1 上查看：\ncodexbridge show T-7K3F",
         ),
         (Reason.COMPLETED, ("", ""), "T-7K3F ✓ completed · dev-1", "T-7K3F ✓ 已完成 · dev-1"),
         (
@@ -126,7 +126,7 @@ def test_an_end_begins_with_what_came_of_it(
 
 def test_an_end_leaves_room_for_where_the_rest_is() -> None:
     said = VOICE.final(TASK, "dev-1", Reason.FAILED, "测" * 2000)
-    assert said.endswith("\nOn dev-1: codexbridge show T-7K3F")
+    assert said.endswith("\nMore on dev-1:\ncodexbridge show T-7K3F")
     assert len(said.encode()) <= CHAT_BYTES
 
 

@@ -85,6 +85,8 @@ def test_the_last_lines_are_shown_or_said_to_be_none() -> None:
     assert summaries.of_outcome(done, "x", "en").endswith("\na\nb")
     silent = Outcome(reason=Reason.COMPLETED, exit_code=0)
     assert summaries.of_outcome(silent, "x", "en").endswith("It printed nothing.")
+    ruled = Outcome(reason=Reason.COMPLETED, exit_code=0, tail="-----")
+    assert "printed" not in summaries.of_outcome(ruled, "x", "en"), "it did print something"
     unstarted = Outcome(reason=Reason.FAILED, code="command.cannot-start")
     assert "printed" not in summaries.of_outcome(unstarted, "x", "en")
 

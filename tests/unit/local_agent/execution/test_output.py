@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from local_agent.execution.output import TAIL_BYTES, chat_tail, full_log, read_output
+from local_agent.execution.output import TAIL_BYTES, Tail, full_log, read_output
 from local_agent.process import Kept
 
 
@@ -14,57 +16,57 @@ def _kept(text: str, cap: int = 1_000_000) -> Kept:
     return kept
 
 
+def _tail(kept: Kept, **facts: Any) -> Tail:
+    return read_output(kept, exit_code=None, workspace="/w", **facts).tail
+
+
 def test_short_output_is_shown_whole_without_blank_lines() -> None:
-    assert chat_tail(_kept("one\n\n  two\n\n")).text == "one\n  two"
-    assert chat_tail(_kept("")).text == ""
+    assert _tail(_kept("one\n\n  two\n\n")).text == "one\n  two"
+    assert _tail(_kept("")).text == ""
 
 
 def test_long_output_is_cut_to_its_end_within_the_bytes() -> None:
-    tail = chat_tail(_kept("".join(f"行 {number}\n" for number in range(10_000)))).text
+    tail = _tail(_kept("".join(f"行 {number}\n" for number in range(10_000)))).text
     assert len(tail.encode()) <= TAIL_BYTES
     assert tail.endswith("行 9999")
 
 
 def test_a_cut_tail_tells_how_much_came_before_it() -> None:
-    assert chat_tail(_kept("one\ntwo\n")).before == 0
-    assert chat_tail(_kept("\x1b[31m\n\n  \n")).before == 0, "nothing to see was left out"
-    assert chat_tail(_kept("a\n" * 100)).before == 200 - 79
-    long = chat_tail(_kept("x" * 10_000))
+    assert _tail(_kept("one\ntwo\n")).before == 0
+    assert _tail(_kept("\x1b[31m\n\n  \n")).before == 0, "nothing to see was left out"
+    assert _tail(_kept("a\n" * 100)).before == 200 - 79
+    long = _tail(_kept("x" * 10_000))
     assert long.before == 10_000 - len(long.text.encode())
-    assert chat_tail(_kept("x" * 500, cap=40)).before == 500
+    assert _tail(_kept("x" * 500, cap=40)).before == 500
 
 
 def test_terminal_sequences_and_overwritten_progress_are_gone() -> None:
-    assert (
-        chat_tail(_kept("\x1b[31mred\x1b[0m\n10%\r50%\r100%\r\ndone\r\n")).text == "red\n100%\ndone"
-    )
+    assert _tail(_kept("\x1b[31mred\x1b[0m\n10%\r50%\r100%\r\ndone\r\n")).text == "red\n100%\ndone"
 
 
 def test_hidden_characters_are_made_visible() -> None:
-    assert chat_tail(_kept("a\u202eb\x00")).text == "a⟨U+202E⟩b⟨U+0000⟩"
+    assert _tail(_kept("a\u202eb\x00")).text == "a⟨U+202E⟩b⟨U+0000⟩"
 
 
 def test_what_is_no_utf8_is_shown_as_such() -> None:
-    assert chat_tail(_kept("a\udcffb")).text == "a�b"
+    assert _tail(_kept("a\udcffb")).text == "a�b"
 
 
 @pytest.mark.requirement("R54")
 def test_secrets_are_taken_out_before_anything_is_cut() -> None:
     secret = "ghp_" + "a1B2" * 9
     text = f"token {secret}\n" + "x" * (TAIL_BYTES - 30)
-    tail = chat_tail(_kept(text)).text
+    tail = _tail(_kept(text)).text
     assert "a1B2" not in tail
-    assert (
-        "own-secret" not in chat_tail(_kept("an own-secret-word"), secrets=["own-secret-word"]).text
-    )
+    assert "own-secret" not in _tail(_kept("an own-secret-word"), secrets=["own-secret-word"]).text
 
 
 @pytest.mark.requirement("R54")
 def test_the_line_broken_by_what_was_let_go_is_left_out() -> None:
     kept = _kept("begin\n" + "x" * 500 + "token-that-was-cut\nend\n", cap=40)
     assert kept.dropped
-    assert chat_tail(kept).text == "end"
-    assert chat_tail(_kept("x" * 500, cap=40)).text == ""
+    assert _tail(kept).text == "end"
+    assert _tail(_kept("x" * 500, cap=40)).text == ""
 
 
 def test_the_log_is_what_came_with_a_line_about_what_was_let_go() -> None:
