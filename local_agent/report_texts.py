@@ -1,6 +1,7 @@
 """What a runner reported, in words: the verdict, the first failures, the rest counted (P7).  Pure.
 
-The reader (`local_agent.reports`) finds the facts.  Chat, terminal and window say them alike.
+The reader (`local_agent.reports`) finds the facts, and never such that contradict the exit code.
+Chat, terminal and window say them alike.
 """
 
 from __future__ import annotations
@@ -41,10 +42,6 @@ NOT_CHECKED = Sentence(
 )
 NOTED = Sentence(en="{tool}: {note}", zh="{tool}：{note}")
 TESTS_FAILED = Sentence(en="tests failed", zh="测试失败")
-BUT_CODE = Sentence(
-    en="{verdict}, but exit code {exit_code}", zh="{verdict}，但退出码为 {exit_code}"
-)
-BUT_IGNORED = Sentence(en="exit code 0, although {verdict}", zh="退出码为 0，但 {verdict}")
 TOOK = Sentence(en="{verdict} ({duration})", zh="{verdict}（{duration}）")
 ALSO = Sentence(en=", ", zh="，")
 NAMED = Sentence(en="{verdict}: {name}", zh="{verdict}：{name}")
@@ -92,38 +89,28 @@ def from_facts(facts: Mapping[str, Any]) -> Report:
     return Report(**{**facts, "failures": failures})
 
 
-def passed(report: Report, exit_code: int) -> bool:
-    """Tell whether the tool found nothing wrong and says so by its exit code, too."""
-    return exit_code == 0 and not _bad(report)
-
-
-def verdict(report: Report, lang: Lang, *, exit_code: int, duration_ms: int | None = None) -> str:
+def verdict(report: Report, lang: Lang, *, duration_ms: int = 0) -> str:
     """Return in one line what came of it, without a mark: ``1 of 3 tests failed: NAME (FILE)``.
 
     Args:
         report: From `cleaned`.
         lang: Of whoever reads it.
-        exit_code: Of the tool; where it contradicts the counts, both are said.
         duration_ms: Told where everything passed and that took a moment.
     """
     if report.note and not _bad(report):
         return say(NOTED, lang, tool=report.tool, note=report.note)
-    said = counted(report, lang, exit_code=exit_code)
-    if passed(report, exit_code) and duration_ms is not None and duration_ms >= _HARDLY_MS:
+    said = counted(report, lang)
+    if not _bad(report) and duration_ms >= _HARDLY_MS:
         return say(TOOK, lang, verdict=said, duration=render_duration(duration_ms, lang))
     if len(report.failures) == 1 and (report.failed or 0) + report.broken <= 1:
         return say(NAMED, lang, verdict=said, name=_name(report, report.failures[0], lang))
     return said
 
 
-def counted(report: Report, lang: Lang, *, exit_code: int) -> str:
+def counted(report: Report, lang: Lang) -> str:
     """Return the counts alone, without a word of the tool's own: ``1 of 3 tests failed``."""
     parts = _problems(report, lang) if report.kind == "problems" else _tests(report, lang)
-    said = say(ALSO, lang).join(parts)
-    if bool(_bad(report)) is (exit_code != 0):
-        return said
-    contradicted = BUT_CODE if exit_code else BUT_IGNORED
-    return say(contradicted, lang, verdict=said, exit_code=exit_code)
+    return say(ALSO, lang).join(parts)
 
 
 def failure_lines(report: Report, lang: Lang, *, most: int) -> list[str]:
@@ -143,9 +130,9 @@ def failure_lines(report: Report, lang: Lang, *, most: int) -> list[str]:
     return lines
 
 
-def tells_why(report: Report, exit_code: int) -> bool:
+def tells_why(report: Report) -> bool:
     """Tell whether the report leaves no need for the raw last lines."""
-    return passed(report, exit_code) or bool(report.failures or report.note)
+    return not _bad(report) or bool(report.failures)
 
 
 def _bad(report: Report) -> int:

@@ -82,7 +82,7 @@ def _is_read(run: Mapping[str, Any]) -> bool:
         return False
     from local_agent.report_texts import from_facts, tells_why
 
-    return tells_why(from_facts(run["report"]), run["exit_code"] or 0)
+    return tells_why(from_facts(run["report"]))
 
 
 def file_lines(screen: Screen, task: Mapping[str, Any], *, most: int) -> Iterator[str]:

@@ -182,12 +182,9 @@ def _verdict(outcome: Outcome, command: str, lang: Lang, *, most: int) -> Iterat
         yield of_drift(outcome.drift, lang)
     elif _never_began(outcome):
         yield say(replies.CANCELLED, lang)
-    elif outcome.report is not None and outcome.exit_code is not None:
-        report, exit_code = outcome.report, outcome.exit_code
-        yield report_texts.verdict(
-            report, lang, exit_code=exit_code, duration_ms=outcome.duration_ms
-        )
-        yield from report_texts.failure_lines(report, lang, most=most)
+    elif outcome.report is not None:
+        yield report_texts.verdict(outcome.report, lang, duration_ms=outcome.duration_ms)
+        yield from report_texts.failure_lines(outcome.report, lang, most=most)
     else:
         yield say(
             _ending(outcome),
@@ -202,8 +199,7 @@ def _verdict(outcome: Outcome, command: str, lang: Lang, *, most: int) -> Iterat
 
 
 def _is_told(outcome: Outcome) -> bool:
-    report, exit_code = outcome.report, outcome.exit_code
-    return report is not None and report_texts.tells_why(report, exit_code or 0)
+    return outcome.report is not None and report_texts.tells_why(outcome.report)
 
 
 def _signal(number: int | None) -> str:

@@ -12,7 +12,7 @@ from local_agent.approval.dialogs.duration import time_left
 from local_agent.approval.dialogs.layout import Layout, Styled
 from local_agent.approval.dialogs.question import Check, Question
 from local_agent.replies import RISK, render_duration
-from local_agent.report_texts import counted, from_facts, passed
+from local_agent.report_texts import counted, from_facts
 from local_agent.safety.backups import KEPT_DAYS
 
 
@@ -128,10 +128,9 @@ def _asked_by(question: Question, layout: Layout) -> str:
 def _checked(check: Check, layout: Layout) -> Styled:
     task = one_line(check.task, 32)
     if check.report is not None and check.exit_code is not None:
-        report = from_facts(check.report)
-        verdict = counted(report, layout.lang, exit_code=check.exit_code)
+        verdict = counted(from_facts(check.report), layout.lang)
         said = layout.say(words.CHECK_READ, verdict=verdict, task=task)
-        return "green" if passed(report, check.exit_code) else "red", said
+        return "green" if check.exit_code == 0 else "red", said
     style = {"passed": "green", "failed": "red"}.get(check.state, "")
     sentence = words.CHECKS.get(check.state, words.CHECK_ENDED)
     if check.state == "failed" and check.exit_code is None:

@@ -16,9 +16,9 @@ PAUSE = Failure(
 RULE = Failure(name="E501", place="src/a.py:3", message="Line too long (120 > 100)")
 
 
-def told(report: Report, lang: Lang, exit_code: int = 1) -> list[str]:
+def told(report: Report, lang: Lang) -> list[str]:
     return [
-        report_texts.verdict(report, lang, exit_code=exit_code, duration_ms=2_100),
+        report_texts.verdict(report, lang, duration_ms=2_100),
         *report_texts.failure_lines(report, lang, most=report_texts.CHAT_FAILURES),
     ]
 
@@ -30,92 +30,71 @@ MANY = Report(tool="go test", failed=5, failures=(Failure(name="TestA"), PAUSE, 
 BROKEN = Failure(name="tests/test_a.py", message="No x")
 LONG = "src/a.py:3 E501 Line too long (120 > 100)"
 
-GOLDEN: list[tuple[Report, int, str, str]] = [
+GOLDEN: list[tuple[Report, str, str]] = [
     (
         Report(tool="pytest", passed=3, failed=0),
-        0,
         "3 tests passed (2.1 s)",
         "3 个测试通过（2.1 秒）",
     ),
     (
         Report(tool="pytest", passed=1, skipped=2),
-        0,
         "1 test passed, 2 skipped (2.1 s)",
         "1 个测试通过，2 个跳过（2.1 秒）",
     ),
     (
         ONE,
-        1,
         f"1 of 3 tests failed: {NAME} (test_login.py)\n{WHY}",
         f"3 个测试中 1 个失败：{NAME}（test_login.py）\n{WHY}",
     ),
     (
         MANY,
-        1,
         f"5 tests failed\n· TestA\n· {ROW}\n· {ROW}\nand 2 more",
         f"5 个测试失败\n· TestA\n· {ROW_ZH}\n· {ROW_ZH}\n另有 2 个",
     ),
     (
         Report(tool="pytest", broken=1, failures=(BROKEN,)),
-        2,
         "1 test file could not be loaded: tests/test_a.py\nNo x",
         "1 个测试文件无法加载：tests/test_a.py\nNo x",
     ),
     (
         Report(tool="ruff", kind="problems", failed=1, failures=(RULE,)),
-        1,
         f"1 problem: {LONG}",
         f"1 个问题：{LONG}",
     ),
     (
         Report(tool="ruff", kind="problems", failed=4, failures=(RULE, RULE)),
-        1,
         f"4 problems\n· {LONG}\n· {LONG}\nand 2 more",
         f"4 个问题\n· {LONG}\n· {LONG}\n另有 2 个",
     ),
     (
         Report(tool="ruff", kind="problems", failed=0),
-        0,
         "no problems found (2.1 s)",
         "没有发现问题（2.1 秒）",
     ),
-    (Report(tool="pytest", note="no tests ran"), 5, "pytest: no tests ran", "pytest：no tests ran"),
-    (
-        Report(tool="pytest", passed=3),
-        2,
-        "3 tests passed, but exit code 2",
-        "3 个测试通过，但退出码为 2",
-    ),
-    (
-        ONE,
-        0,
-        f"exit code 0, although 1 of 3 tests failed: {NAME} (test_login.py)\n{WHY}",
-        f"退出码为 0，但 3 个测试中 1 个失败：{NAME}（test_login.py）\n{WHY}",
-    ),
+    (Report(tool="pytest", note="no tests ran"), "pytest: no tests ran", "pytest：no tests ran"),
 ]
 
 
-@pytest.mark.parametrize(("report", "exit_code", "en", "zh"), GOLDEN)
-def test_a_report_is_told_verdict_first(report: Report, exit_code: int, en: str, zh: str) -> None:
-    assert "\n".join(told(report, "en", exit_code)) == en
-    assert "\n".join(told(report, "zh", exit_code)) == zh
+@pytest.mark.parametrize(("report", "en", "zh"), GOLDEN)
+def test_a_report_is_told_verdict_first(report: Report, en: str, zh: str) -> None:
+    assert "\n".join(told(report, "en")) == en
+    assert "\n".join(told(report, "zh")) == zh
 
 
 @pytest.mark.parametrize(
-    ("report", "exit_code", "passed", "told"),
+    ("report", "told"),
     [
-        (Report(tool="x", passed=1), 0, True, True),
-        (Report(tool="x", passed=1), 1, False, False),
-        (Report(tool="x", failed=1, failures=(PAUSE,)), 0, False, True),
-        (Report(tool="x", broken=1), 1, False, False),
-        (Report(tool="x", note="crashed"), 1, False, True),
+        (Report(tool="x", passed=1), True),
+        (Report(tool="x", failed=1, failures=(PAUSE,)), True),
+        (Report(tool="x", broken=1), False),
+        (Report(tool="x", note="crashed"), True),
+        (Report(tool="x", failed=1, note="crashed"), False),
     ],
 )
-def test_only_what_the_tool_and_its_exit_code_call_good_has_passed(
-    report: Report, exit_code: int, *, passed: bool, told: bool
+def test_a_report_that_names_no_failure_leaves_the_last_lines_to_tell_why(
+    report: Report, *, told: bool
 ) -> None:
-    assert report_texts.passed(report, exit_code) is passed
-    assert report_texts.tells_why(report, exit_code) is told
+    assert report_texts.tells_why(report) is told
 
 
 @pytest.mark.requirement("R26")

@@ -82,7 +82,7 @@ def test_what_a_runner_reported_stands_for_its_last_lines_and_show_has_both(
     assert "5 passed" not in out
     assert "codexbridge show T-7K3F --log" in out
     assert "5 passed" in shown(agent, capsys, end, "show")
-    unread = an_end(report=to_facts(Report(tool="pytest", passed=5)), exit_code=2)
+    unread = an_end(report=to_facts(Report(tool="pytest", failed=1)), exit_code=1)
     assert "5 passed" in shown(agent, capsys, unread), "no report tells why"
 
 

@@ -95,10 +95,9 @@ def test_what_a_runner_reported_stands_for_its_output() -> None:
     report = Report(tool="pytest", passed=3, failed=0)
     done = Outcome(reason=Reason.COMPLETED, exit_code=0, brief="===", report=report)
     assert summaries.of_outcome(done, "x", "en") == "3 tests passed"
-    told_nothing = Outcome(reason=Reason.FAILED, exit_code=2, brief="no coverage", report=report)
-    assert summaries.of_outcome(told_nothing, "x", "en") == (
-        "3 tests passed, but exit code 2\nno coverage"
-    )
+    unnamed = Report(tool="pytest", failed=2)
+    told_nothing = Outcome(reason=Reason.FAILED, exit_code=1, brief="boom", report=unnamed)
+    assert summaries.of_outcome(told_nothing, "x", "en") == "2 tests failed\nboom"
 
 
 def test_a_command_is_shown_on_one_bounded_line() -> None:
