@@ -6,6 +6,7 @@ Chat, terminal and window say them alike.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from typing import Any, Final
@@ -22,6 +23,7 @@ _PLACE_BYTES: Final = 120
 _MESSAGE_BYTES: Final = 160
 _NOTE_BYTES: Final = 200
 _HARDLY_MS: Final = 100
+_DOTTED: Final = re.compile(r"(?:\w++(?:\.|::))++(\w++(?:\[.*\])?)")
 
 PASSED = Sentence(en="{count} {count:test|tests} passed", zh="{count} 个测试通过")
 SKIPPED = Sentence(en="{count} skipped", zh="{count} 个跳过")
@@ -182,5 +184,7 @@ def _name(report: Report, failure: Failure, lang: Lang) -> str:
         place = failure.place and failure.place.partition(":")[0]
         if not place or place == failure.name:
             return failure.name
-        return say(IN_PLACE, lang, name=failure.name, place=place)
+        # Where the file stands beside it, its module and class say nothing more.
+        path = _DOTTED.fullmatch(failure.name)
+        return say(IN_PLACE, lang, name=path[1] if path else failure.name, place=place)
     return " ".join(filter(None, (failure.place, failure.name, failure.message)))

@@ -97,6 +97,21 @@ def test_a_report_that_names_no_failure_leaves_the_last_lines_to_tell_why(
     assert report_texts.tells_why(report) is told
 
 
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("test_login.Retry.test_pause", "test_pause (a.py)"),
+        ("Retry::test_pause[1.5-x]", "test_pause[1.5-x] (a.py)"),
+        ("login > waits 1.5 s", "login > waits 1.5 s (a.py)"),
+        ("TestRetry/1.5_s", "TestRetry/1.5_s (a.py)"),
+    ],
+)
+def test_a_test_is_named_without_its_module_where_its_file_is_told(name: str, told: str) -> None:
+    one = Failure(name=name, place="a.py:3")
+    report = Report(tool="x", failed=1, failures=(one,))
+    assert report_texts.verdict(report, "en") == f"1 test failed: {told}"
+
+
 @pytest.mark.requirement("R26")
 @pytest.mark.requirement("R73")
 def test_what_a_report_says_is_bounded_on_one_line_and_hides_nothing() -> None:
