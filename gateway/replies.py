@@ -111,7 +111,7 @@ WAITING = Sentence(
     zh="方案已就绪，等待在 {machine} 上本地批准\n{id} · 确认码 {code}",
 )
 APPROVE_BY = Sentence(
-    en="Until {until} ({left} left):\ncodexbridge approve {id}",
+    en="Until {until} ({left}):\ncodexbridge approve {id}",
     zh="{until} 前（还剩 {left}）：\ncodexbridge approve {id}",
 )
 RUNNING = Sentence(
