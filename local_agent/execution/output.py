@@ -7,9 +7,10 @@ read.  Redaction is damage control, not permission (R55).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import Final
 
 from common.redact import redact, redact_known
@@ -94,7 +95,7 @@ def read_output(
     shorten = partial(without_folders, workspace=workspace)
     return Shown(
         tail=_tail(reveal(text), cut=cut, total=kept.total),
-        brief=_brief(shorten(text)),
+        brief=_brief(text, shorten),
         report=cleaned(report, shorten) if report else None,
     )
 
@@ -127,9 +128,10 @@ def _tail(safe: str, *, cut: bool, total: int) -> Tail:
     return Tail(text, max(total - len(text.encode()), 1) if cut else 0)
 
 
-def _brief(safe: str) -> str:
-    lines = [line.rstrip() for line in safe.split("\n") if not _RULER.fullmatch(line)]
-    return "\n".join(clip_bytes(reveal(line), _LINE_BYTES) for line in lines[-BRIEF_LINES:])
+def _brief(safe: str, shorten: Callable[[str], str]) -> str:
+    told = (line for line in reversed(safe.split("\n")) if not _RULER.fullmatch(line))
+    lines = [shorten(line.rstrip()) for line in islice(told, BRIEF_LINES)]
+    return "\n".join(clip_bytes(reveal(line), _LINE_BYTES) for line in reversed(lines))
 
 
 def _last_state(line: str) -> str:
