@@ -15,7 +15,7 @@ from typing import Final
 
 from common.redact import redact, redact_known
 from common.text import clip_bytes, clip_tail_bytes, reveal, strip_ansi
-from local_agent.process import KEPT_BYTES, Kept
+from local_agent.process import Kept
 from local_agent.report_texts import cleaned
 from local_agent.reports.read import read_report
 from local_agent.reports.report import Report
@@ -26,8 +26,10 @@ TAIL_BYTES: Final = (
 TAIL_LINES: Final = 40
 BRIEF_LINES: Final = 6
 _LINE_BYTES: Final = 160
-_LOOKED_AT: Final = 128 * 1024  # of an output that is not whole
-_READ_BYTES: Final = 2 * KEPT_BYTES  # all that is kept of both streams
+_LOOKED_AT: Final = 512 * 1024
+# What tells its counts at its end.  Those of others are counted by their lines, and would be wrong
+# where some are missing.
+_SUMMED_UP: Final = frozenset({"pytest", "unittest", "jest", "vitest", "mocha"})
 _GAP: Final = "[… {dropped} bytes left out …]"
 
 
@@ -89,9 +91,10 @@ def read_output(
     """
     text, cut = _safe_end(kept, secrets)
     report = None
-    # Half an output would give wrong counts.
-    if exit_code is not None and not cut:
+    if exit_code is not None:
         report = read_report(text, exit_code=exit_code, workspace=workspace)
+    if report and cut and report.tool not in _SUMMED_UP:
+        report = None
     shorten = partial(without_folders, workspace=workspace)
     return Shown(
         tail=_tail(reveal(text), cut=cut, total=kept.total),
@@ -110,7 +113,7 @@ def _safe_end(kept: Kept, secrets: Iterable[str]) -> tuple[str, bool]:
     """Return the end of the output as plain text without secrets, and whether it is not all."""
     head, tail = kept.parts()
     end = tail or head
-    cut = kept.dropped > 0 or len(end) > _READ_BYTES
+    cut = kept.dropped > 0 or len(end) > _LOOKED_AT
     if cut:
         # It may begin in the middle of a secret: the first, broken line is left out.  A key cut
         # in two is known to `redact` by its end.
