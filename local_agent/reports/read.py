@@ -1,11 +1,96 @@
-"""From the output of a runner to its `Report`.  Pure."""
+"""Reads what a run printed: the ordered list of readers, and which of them is believed.  Pure.
+
+The exit code outranks the text.  A test can print the summary of any runner; what a reader finds
+is taken only where it agrees with how the run ended, and does not stand within another's lines.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Final
+
+from local_agent.reports.go_rust import (
+    read_cargo_build,
+    read_cargo_test,
+    read_go_build,
+    read_go_test,
+)
+from local_agent.reports.javascript import read_jest, read_mocha, read_node, read_vitest
+from local_agent.reports.jvm import read_gradle, read_maven
+from local_agent.reports.linters import (
+    read_eslint,
+    read_format,
+    read_linter,
+    read_ruff,
+    read_tsc_options,
+)
+from local_agent.reports.page import Found, Reader, new_page
+from local_agent.reports.python import read_pytest, read_unittest
 from local_agent.reports.report import Report
+from local_agent.reports.tap import read_bats, read_prove, read_tap
+
+READERS: Final[tuple[Reader, ...]] = (
+    read_pytest,
+    read_unittest,
+    read_jest,
+    read_vitest,
+    read_mocha,
+    read_node,
+    read_go_test,
+    read_cargo_test,
+    read_maven,
+    read_gradle,
+    read_prove,
+    read_tap,
+    read_bats,
+    read_go_build,
+    read_cargo_build,
+    read_ruff,
+    read_format,
+    read_linter,
+    read_eslint,
+    read_tsc_options,
+)
 
 
-def read_report(output: str, *, exit_code: int, workspace: str) -> Report | None:
-    """Return what a runner reported, or None where no reader fits."""
-    del output, exit_code, workspace
-    return None
+def read_report(output: str, *, exit_code: int | None, workspace: str) -> Report | None:
+    """Return the facts of a run, or None where no reader fits with confidence.
+
+    Never contradicts the exit code: a run that failed or was stopped has a failure, something
+    broken or a note, and one that ended with 0 has neither failures nor anything broken.
+
+    Args:
+        output: Standard output and error; may be cut at the front and in the middle.
+        exit_code: None where the run was stopped.
+        workspace: Absolute path; places are relative to it.
+    """
+    page = new_page(output, exit_code=exit_code, workspace=workspace)
+    found = [one for reader in READERS if (one := reader(page)) is not None]
+    found = [one for one in found if not any(_within(one, other) for other in found)]
+    fitting = [one for one in found if _agrees(one.report, exit_code)]
+    if not fitting or (exit_code == 0 and any(_bad(one.report) for one in found)):
+        return None  # nothing, or a failure that somebody has chosen to ignore
+    if exit_code != 0:
+        return max(fitting, key=lambda one: one.end).report
+    tests = [one for one in fitting if one.report.kind == "tests"]
+    return _without_note(min(tests or fitting, key=lambda one: one.end).report)
+
+
+def _within(one: Found, other: Found) -> bool:
+    """Tell whether a tool's lines are what the tests of another printed."""
+    wider = other.end - other.start > one.end - one.start
+    return one is not other and wider and other.start <= one.start and one.end < other.end
+
+
+def _bad(report: Report) -> bool:
+    return bool(report.failed or report.broken)
+
+
+def _agrees(report: Report, exit_code: int | None) -> bool:
+    if exit_code == 0:
+        return not _bad(report)
+    return _bad(report) or report.note is not None
+
+
+def _without_note(report: Report) -> Report:
+    return replace(report, note=None) if report.passed else report

@@ -1,0 +1,114 @@
+"""One output as its readers see it: clean, bounded lines; facts that are safe to show.  Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from common.text import one_line, strip_ansi
+from local_agent.reports.report import MAX_FAILURES, Failure, Report
+
+MAX_NAME_BYTES: Final = 200
+MAX_MESSAGE_BYTES: Final = 300
+MAX_COUNT: Final = 10_000_000
+_MAX_CHARS: Final = 512 * 1024  # the end of it: there stands the summary
+_MAX_LINES: Final = 20_000
+_MAX_LINE_CHARS: Final = 2000
+_COUNT: Final = re.compile(r"(\d{1,7}) ([a-z]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one reader read, and from which lines.
+
+    Attributes:
+        start, end: The first line that is the tool's, and its last, as far as can be told.
+    """
+
+    report: Report
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The lines of an output.
+
+    Attributes:
+        lines: Without terminal sequences and line ends, each of bounded length.
+        exit_code: As the run ended; None where it was stopped.
+        workspace: Absolute path.
+    """
+
+    lines: tuple[str, ...]
+    exit_code: int | None
+    workspace: str
+
+    def find(self, pattern: re.Pattern[str], start: int = 0) -> int | None:
+        """Return the first line from ``start`` on that matches at its begin; None without one."""
+        return next(
+            (i for i in range(start, len(self.lines)) if pattern.match(self.lines[i])), None
+        )
+
+    def last(self, pattern: re.Pattern[str], end: int | None = None) -> int | None:
+        """Return the last line before ``end`` that matches at its begin; None without one."""
+        stop = len(self.lines) if end is None else end
+        return next((i for i in reversed(range(stop)) if pattern.match(self.lines[i])), None)
+
+    def place(self, path: str, line: str | int | None = None) -> str | None:
+        """Return a path relative to the workspace; of one that is outside, its name only."""
+        path = path.strip().removeprefix("file://").replace("\\", "/")
+        path = path.removeprefix(self.workspace.rstrip("/") + "/")
+        while path.startswith("./"):
+            path = path[2:]
+        if path.startswith(("/", "~")) or ".." in path.split("/") or path[1:3] == ":/":
+            path = path.rstrip("/").rpartition("/")[2]
+        path = one_line(path, MAX_NAME_BYTES - 10)
+        return (f"{path}:{line}" if line else path) if path else None
+
+    def own(self, path: str) -> bool:
+        """Tell whether a path is the project's own: in the workspace, and nothing installed."""
+        inside = path.startswith(self.workspace.rstrip("/") + "/") or not path.startswith("/")
+        return inside and not any(
+            part in ("..", "node_modules", "site-packages") or part.startswith("<")
+            for part in path.split("/")
+        )
+
+    def text(self, text: str, limit: int = MAX_MESSAGE_BYTES) -> str:
+        """Return a text on one line, bounded, with paths relative to the workspace."""
+        return one_line(text.replace(self.workspace.rstrip("/") + "/", ""), limit)
+
+    def failure(self, name: str, *, place: str | None = None, message: str = "") -> Failure:
+        """Return the facts of one failure, each safe to show."""
+        return Failure(
+            name=self.text(name, MAX_NAME_BYTES) or "?",
+            place=place,
+            message=self.text(message) or None,
+        )
+
+
+def new_page(output: str, *, exit_code: int | None, workspace: str) -> Page:
+    """Return the page of an output; of a long one its end.  Takes linear time."""
+    text = strip_ansi(output[-_MAX_CHARS:]).replace("\0", "")
+    lines = (line[:_MAX_LINE_CHARS].rstrip("\r") for line in text.split("\n")[-_MAX_LINES:])
+    return Page(tuple(lines), exit_code, workspace)
+
+
+def counts(text: str) -> dict[str, int]:
+    """Return the numbers of ``3 failed, 2 passed`` by their words."""
+    return {match[2]: int(match[1]) for match in _COUNT.finditer(text)}
+
+
+def spans(starts: Sequence[int], end: int) -> Iterator[tuple[int, int]]:
+    """Give each start with the next one; the last with ``end``."""
+    return zip(starts, [*starts[1:], end], strict=False)
+
+
+def first(failures: Iterable[Failure]) -> tuple[Failure, ...]:
+    """Return the first failures, each once."""
+    return tuple(dict.fromkeys(failures))[:MAX_FAILURES]
+
+
+Reader = Callable[[Page], Found | None]
