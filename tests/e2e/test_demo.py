@@ -32,7 +32,7 @@ def test_a_person_types_the_code_and_the_chat_hears_what_came_of_it(tmp_path: Pa
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "waiting for you" in done.stdout
-    assert re.search(r"chat hears │ T-\w{4} ✗ ", done.stdout)
+    assert re.search(r"chat hears │ T-\w{4} ✗ 1 of 3 tests failed:", done.stdout)
 
 
 @pytest.mark.requirement("P1")

@@ -105,3 +105,41 @@ def test_no_line_for_the_chat_holds_a_secret_or_hides_anything() -> None:
     assert "own-secret" not in shown
     assert "⟨U+202E⟩x" in shown
     assert max(len(line.encode()) for line in shown.split("\n")) <= 160
+
+
+_PYTEST = """\
+____________________________ test_retry ____________________________
+
+    def test_retry() -> None:
+>       assert delays() == [0.5, 1.0]
+E       AssertionError: password=hunter2222 in /home/me/shop/a.py and /usr/lib/python3/x.py
+
+tests/test_login.py:21: AssertionError
+===================== short test summary info ======================
+FAILED tests/test_login.py::test_retry - AssertionError: password=hunter2222 in /home/me/shop/a.py
+=================== 1 failed, 2 passed in 0.03s ====================
+"""
+
+
+@pytest.mark.requirement("R54")
+def test_what_is_read_of_a_report_holds_no_secret_and_no_folder_of_this_machine() -> None:
+    shown = read_output(_kept(_PYTEST), exit_code=1, workspace="/home/me/shop")
+    assert shown.report is not None
+    assert (shown.report.failed, shown.report.passed) == (1, 2)
+    (failure,) = shown.report.failures
+    assert (failure.name, failure.place) == ("test_retry", "tests/test_login.py:21")
+    assert "hunter2222" not in str(failure.message)
+    assert "/home" not in str(failure.message)
+    assert "/usr" not in str(failure.message)
+
+
+def test_counts_that_a_cut_would_falsify_are_not_told() -> None:
+    go = "=== RUN   TestA\n--- FAIL: TestA (0.00s)\n    a_test.go:3: no\nFAIL\nFAIL\tx/a\t0.1s\n"
+    noise = "line\n" * 200_000
+    for output, whole in ((go, True), (noise + go, False)):
+        shown = read_output(_kept(output), exit_code=1, workspace="/w")
+        assert (shown.report is not None) is whole
+    summed_up = read_output(_kept(noise + _PYTEST), exit_code=1, workspace="/w").report
+    assert summed_up is not None
+    assert summed_up.failed == 1
+    assert read_output(_kept(_PYTEST), exit_code=None, workspace="/w").report is None
