@@ -261,6 +261,6 @@ TASK_LINE = Sentence(en="{id} · {state} · {asked}", zh="{id} · {state} · {as
 TASK_LINE_ON = Sentence(
     en="{id} · {machine} · {state} · {asked}", zh="{id} · {machine} · {state} · {asked}"
 )
-HOURS = Sentence(en="{hours} h {minutes} min", zh="{hours} 小时 {minutes} 分钟")
+HOURS = Sentence(en="{hours} h {minutes} min", zh="{hours} 小时 {minutes} 分")
 MINUTES = Sentence(en="{minutes} min", zh="{minutes} 分钟")
 SECONDS = Sentence(en="{seconds} s", zh="{seconds} 秒")

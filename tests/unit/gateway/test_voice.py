@@ -152,7 +152,7 @@ def test_hours_are_told_in_the_zone_with_the_day_when_it_is_another_one(
         (59, "59 s", "59 秒"),
         (60, "1 min", "1 分钟"),
         (3599, "59 min", "59 分钟"),
-        (86_399, "23 h 59 min", "23 小时 59 分钟"),
+        (86_399, "23 h 59 min", "23 小时 59 分"),
     ],
 )
 def test_what_is_left_is_never_told_longer_than_it_is(seconds: int, en: str, zh: str) -> None:
