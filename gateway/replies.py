@@ -112,7 +112,7 @@ WAITING = Sentence(
 )
 APPROVE_BY = Sentence(
     en="Until {until} ({left}):\ncodexbridge approve {id}",
-    zh="{until} 前（还剩 {left}）：\ncodexbridge approve {id}",
+    zh="{until} 前（{left}）：\ncodexbridge approve {id}",
 )
 RUNNING = Sentence(
     en="{id}: approved on {machine}, now running.", zh="{id}：已在 {machine} 上批准，正在运行。"
