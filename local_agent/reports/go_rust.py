@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from local_agent.reports.page import Found, Page, counts, first, spans
@@ -22,6 +22,8 @@ _NOW: Final = re.compile(r"=== (?:RUN|CONT|NAME) +(?P<name>\S+)$")
 _SAID: Final = re.compile(r"\s+(?P<path>[^\s:]+\.go):(?P<line>\d{1,7}): ?(?P<text>.*)$")
 _TESTIFY: Final = re.compile(r"\s+Error: +\t?(?P<text>\S.*)$")
 _PANIC: Final = re.compile(r"(?P<text>(?:panic|fatal error): .*)$")
+_TRACE: Final = re.compile(r"goroutine \d+ \[")
+_EXIT: Final = re.compile(r"exit status \d+$")
 _FRAME: Final = re.compile(r"\t(?P<path>/\S+\.go):(?P<line>\d{1,7})(?: \+0x[0-9a-f]+)?$")
 _HEADER: Final = re.compile(r"# (?P<package>\S+)(?: \[\S+\])?$")
 _COMPILE: Final = re.compile(
@@ -38,6 +40,8 @@ class _Package:
     said: dict[str, tuple[str, str, str]] = field(default_factory=dict)
     now: str = ""
     panic: str = ""
+    maybe: str = ""
+    exit: str = ""
     frame: tuple[str, str] | None = None
 
 
@@ -96,9 +100,18 @@ def _follow(page: Page, current: _Package, line: str) -> None:
     elif match := _TESTIFY.match(line):
         path, number, text = current.said.get(current.now, ("", "", ""))
         current.said[current.now] = (path, number, text or match["text"])
-    elif (match := _PANIC.match(line)) and not current.panic:
-        current.panic = match["text"].removesuffix(" [recovered]")
-        if current.now and "test timed out" not in line:
+    elif _EXIT.match(line):
+        current.exit = line
+    else:
+        _follow_panic(page, current, line)
+
+
+def _follow_panic(page: Page, current: _Package, line: str) -> None:
+    if (match := _PANIC.match(line)) and not current.maybe:
+        current.maybe = match["text"].removesuffix(" [recovered]")
+    elif current.maybe and not current.panic and _TRACE.match(line):  # no mere words of a test
+        current.panic = current.maybe
+        if current.now and "test timed out" not in current.panic:
             current.verdicts[current.now] = "FAIL"
     elif current.panic and not current.frame and (match := _FRAME.match(line)):
         current.frame = (match["path"], match["line"]) if page.own(match["path"]) else None
@@ -131,7 +144,8 @@ def _go_broken(
         place = page.place(match["path"], match["line"])
         return page.failure(package, place=place, message=match["text"])
     place = page.place(*printed.frame) if printed.frame else None
-    return page.failure(package, place=place, message=printed.panic or rest.strip("[]"))
+    message = rest.strip("[]") if rest.startswith("[") else printed.exit
+    return page.failure(package, place=place, message=printed.panic or message)
 
 
 def _compiled(page: Page) -> dict[str, re.Match[str]]:
@@ -158,12 +172,14 @@ def _unjson(page: Page) -> Page:
             event = json.loads(line) if line.startswith('{"') else None
         except (ValueError, RecursionError):
             continue
+        if event is None:
+            texts.setdefault("", []).append(line + "\n")  # of the build
         if isinstance(event, dict) and event.get("Action") == "output":
             package, text = event.get("Package"), event.get("Output")
             if isinstance(package, str) and isinstance(text, str):
                 texts.setdefault(package, []).append(text)
     lines = "".join(text for one in texts.values() for text in one).split("\n")
-    return Page(tuple(lines), page.exit_code, page.workspace) if texts else page
+    return replace(page, lines=tuple(lines)) if texts else page
 
 
 def read_go_build(page: Page) -> Found | None:

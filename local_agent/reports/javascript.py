@@ -237,8 +237,9 @@ _NODE: Final = re.compile(
 )
 _NODE_END: Final = re.compile(r"(?:ℹ|#) duration_ms [\d.]+$")
 _NODE_AT: Final = re.compile(r"test at (?P<path>.{1,400}?):(?P<line>\d{1,7}):\d{1,6}$")
-_NODE_CASE: Final = re.compile(r"✖ (?P<name>\S.*?) \([\d.]+ms\)")
+_NODE_CASE: Final = re.compile(r"✖ (?P<name>\S.*) \([\d.]+ms\)$")
 _TAP_CASE: Final = re.compile(r"\s*not ok \d+ - (?P<name>\S.*)$")
+_NODE_LEFT: Final = re.compile(r" # (?:TODO|SKIP)\b")
 _TAP_FIELD: Final = re.compile(r"\s+(?P<key>location|error|failureType): (?P<value>\S.*)$")
 
 
@@ -288,7 +289,7 @@ def _joined(message: str, after: tuple[str, ...]) -> str:
 def _node_tap(page: Page, end: int) -> Iterator[Failure]:
     for i in range(end):
         match = _TAP_CASE.match(page.lines[i])
-        if match is None or match["name"].endswith(("# TODO", "# SKIP")):
+        if match is None or _NODE_LEFT.search(match["name"]):
             continue
         body = page.lines[i + 1 : i + 12]
         fields = {

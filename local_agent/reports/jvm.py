@@ -104,7 +104,8 @@ _GRADLE_END: Final = re.compile(r"BUILD (?P<verdict>FAILED|SUCCESSFUL)(?: in .*)
 _GRADLE_CASE: Final = re.compile(r"(?P<name>\S.* > \S.*) FAILED$")
 _GRADLE_AT: Final = re.compile(r"    (?P<message>\S.*?)(?: at (?P<place>[\w$]+\.\w+:\d{1,7}))?$")
 _GRADLE_JAVAC: Final = re.compile(
-    r"(?::[\w:]+)?(?:e: )?(?P<path>/[^:]{1,400}\.\w+):(?P<line>\d{1,7}):(?:\d+:?)? (?:error: )?(?P<message>.*)$"
+    r"(?::[\w:]+)?(?:e: )?(?P<path>/[^:]{1,400}\.\w+):(?P<line>\d{1,7}):(?:\d+:?)?"
+    r" (?:error: )?(?P<message>.*)$"
 )
 _GRADLE_WHY: Final = re.compile(r"(?P<message>Execution failed for task .*)$")
 

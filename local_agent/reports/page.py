@@ -12,10 +12,10 @@ from local_agent.reports.report import MAX_FAILURES, Failure, Report
 
 MAX_NAME_BYTES: Final = 200
 MAX_MESSAGE_BYTES: Final = 300
-MAX_COUNT: Final = 10_000_000
 _MAX_CHARS: Final = 512 * 1024  # the end of it: there stands the summary
 _MAX_LINES: Final = 20_000
 _MAX_LINE_CHARS: Final = 2000
+_LEFT_OUT: Final = re.compile(r"^\[… \d+ bytes left out …\]$", re.MULTILINE)
 _COUNT: Final = re.compile(r"(\d{1,7}) ([a-z]+)")
 
 
@@ -40,11 +40,13 @@ class Page:
         lines: Without terminal sequences and line ends, each of bounded length.
         exit_code: As the run ended; None where it was stopped.
         workspace: Absolute path.
+        cut: Part of the output is missing.
     """
 
     lines: tuple[str, ...]
     exit_code: int | None
     workspace: str
+    cut: bool = False
 
     def find(self, pattern: re.Pattern[str], start: int = 0) -> int | None:
         """Return the first line from ``start`` on that matches at its begin; None without one."""
@@ -92,8 +94,11 @@ class Page:
 def new_page(output: str, *, exit_code: int | None, workspace: str) -> Page:
     """Return the page of an output; of a long one its end.  Takes linear time."""
     text = strip_ansi(output[-_MAX_CHARS:]).replace("\0", "")
-    lines = (line[:_MAX_LINE_CHARS].rstrip("\r") for line in text.split("\n")[-_MAX_LINES:])
-    return Page(tuple(lines), exit_code, workspace)
+    whole = text.split("\n")
+    # What was written over with carriage returns is gone, as on a terminal.
+    states = (line.rstrip("\r").rpartition("\r")[2] for line in whole[-_MAX_LINES:])
+    cut = len(output) > _MAX_CHARS or len(whole) > _MAX_LINES or _LEFT_OUT.search(text) is not None
+    return Page(tuple(line[:_MAX_LINE_CHARS] for line in states), exit_code, workspace, cut)
 
 
 def counts(text: str) -> dict[str, int]:

@@ -123,6 +123,9 @@ def _session(page: Page, start: int, close: int) -> Found:
     lines = page.lines
     short = page.last(_SHORT, close)
     begin = close if short is None or short < start else short
+    if begin == close and (page.cut or page.find(_SECTION) is None):
+        while begin > start and _ENTRY.match(lines[begin - 1]):  # its heading has been cut off
+            begin -= 1
     sections = _sections(page, start, close)
     entries = list(_entries(page, begin, close))
     failures = [_failure(page, one, sections) for one in entries] or [
@@ -135,8 +138,8 @@ def _session(page: Page, start: int, close: int) -> Found:
     broken = sum(kind == "ERROR" and "::" not in node for kind, node, _ in entries)
     broken = min(errors, broken) if entries else errors
     failed = count.get("failed", 0) + errors - broken
-    if len(entries) == failed + broken:  # a test that fails and whose teardown fails is one test
-        failed = len({node for _, node, _ in entries if "::" in node})
+    nodes = {node for kind, node, _ in entries if kind == "FAILED"}
+    failed -= sum(kind == "ERROR" and node in nodes for kind, node, _ in entries)  # at its teardown
     report = Report(
         tool="pytest",
         passed=count.get("passed", 0),
@@ -177,7 +180,8 @@ def _sections(page: Page, start: int, end: int) -> dict[str, _Section]:
 def _failure(page: Page, entry: tuple[str, str, str], sections: dict[str, _Section]) -> Failure:
     kind, node, message = entry
     path, _, name = node.partition("::")
-    key = name.replace("::", ".")
+    before, bracket, parameter = name.partition("[")
+    key = before.replace("::", ".") + bracket + parameter
     titles: tuple[str, ...] = tuple(
         f"ERROR {what}"
         for what in (f"at setup of {key}", f"at teardown of {key}", f"collecting {path}")
@@ -185,14 +189,19 @@ def _failure(page: Page, entry: tuple[str, str, str], sections: dict[str, _Secti
     titles = titles if kind == "ERROR" else (key,)
     section = next((sections[title] for title in titles if title in sections), _Section())
     if message.endswith("..."):
-        said = (text for one in (section, *sections.values()) for text in one.messages)
-        message = next((text for text in said if text.startswith(message[:-3])), message)
+        message = _whole(message, section.messages, sections[""].messages)
     elif not message:
         errors = [text for text in section.messages if re.match(r"[\w.]+: ", text)]
         message = (errors or section.messages or [""])[-1]
     line = next((line for where, line in reversed(section.places) if where == path), None)
     name = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), name or path)  # pytest writes ASCII
     return page.failure(name, place=page.place(path, line), message=message)
+
+
+def _whole(cut: str, own: list[str], anybody: list[str]) -> str:
+    """Return the message that a cut one begins; of several tests' only where there is one."""
+    fitting = dict.fromkeys(text for text in own or anybody if text.startswith(cut[:-3]))
+    return next(iter(fitting)) if (own and fitting) or len(fitting) == 1 else cut
 
 
 def _note(page: Page, start: int, close: int) -> str | None:

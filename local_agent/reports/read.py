@@ -53,6 +53,11 @@ READERS: Final[tuple[Reader, ...]] = (
 )
 
 
+_WITH_A_TOTAL: Final = frozenset(
+    ("unittest", "jest", "vitest", "mocha", "node --test", "prove", "bats", "gradle", "eslint")
+)
+
+
 def read_report(output: str, *, exit_code: int | None, workspace: str) -> Report | None:
     """Return the facts of a run, or None where no reader fits with confidence.
 
@@ -66,6 +71,8 @@ def read_report(output: str, *, exit_code: int | None, workspace: str) -> Report
     """
     page = new_page(output, exit_code=exit_code, workspace=workspace)
     found = [one for reader in READERS if (one := reader(page)) is not None]
+    if page.cut:
+        found = [replace(one, report=_partial(one.report)) for one in found]
     found = [one for one in found if not any(_within(one, other) for other in found)]
     fitting = [one for one in found if _agrees(one.report, exit_code)]
     if not fitting or (exit_code == 0 and any(_bad(one.report) for one in found)):
@@ -74,6 +81,10 @@ def read_report(output: str, *, exit_code: int | None, workspace: str) -> Report
         return max(fitting, key=lambda one: one.end).report
     tests = [one for one in fitting if one.report.kind == "tests"]
     return _without_note(min(tests or fitting, key=lambda one: one.end).report)
+
+
+def _partial(report: Report) -> Report:
+    return report if report.tool in _WITH_A_TOTAL else replace(report, partial=True)
 
 
 def _within(one: Found, other: Found) -> bool:

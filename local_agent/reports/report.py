@@ -36,6 +36,7 @@ class Report:
         passed, failed, skipped: Counts; None where the output does not say.
         broken: Files or suites that could not be loaded, collected or built.
         failures: The first failures in the order of the output, at most ``MAX_FAILURES``.
+        partial: Part of the output was left out, and the tool gives no total: there may be more.
         note: The tool's own one-line reason where nothing was counted (no tests found, a crash);
             None otherwise.
     """
@@ -47,4 +48,5 @@ class Report:
     skipped: int | None = None
     broken: int = 0
     failures: tuple[Failure, ...] = ()
+    partial: bool = False
     note: str | None = None

@@ -53,6 +53,7 @@ def _facts(report: Report | None) -> dict[str, Any] | None:
         "failed": report.failed,
         "skipped": report.skipped,
         "broken": report.broken,
+        "partial": report.partial,
         "note": report.note,
         "failures": [[one.name, one.place, one.message] for one in report.failures],
     }
