@@ -45,6 +45,7 @@ NOT_CHECKED = Sentence(
 NOTED = Sentence(en="{tool}: {note}", zh="{tool}：{note}")
 TESTS_FAILED = Sentence(en="tests failed", zh="测试失败")
 TOOK = Sentence(en="{verdict} ({duration})", zh="{verdict}（{duration}）")
+AT_LEAST = Sentence(en="at least {verdict}", zh="至少 {verdict}")
 ALSO = Sentence(en=", ", zh="，")
 NAMED = Sentence(en="{verdict}: {name}", zh="{verdict}：{name}")
 IN_PLACE = Sentence(en="{name} ({place})", zh="{name}（{place}）")
@@ -112,7 +113,8 @@ def verdict(report: Report, lang: Lang, *, duration_ms: int = 0) -> str:
 def counted(report: Report, lang: Lang) -> str:
     """Return the counts alone, without a word of the tool's own: ``1 of 3 tests failed``."""
     parts = _problems(report, lang) if report.kind == "problems" else _tests(report, lang)
-    return say(ALSO, lang).join(parts)
+    said = say(ALSO, lang).join(parts)
+    return say(AT_LEAST, lang, verdict=said) if report.partial else said
 
 
 def failure_lines(report: Report, lang: Lang, *, most: int) -> list[str]:
@@ -145,7 +147,7 @@ def _tests(report: Report, lang: Lang) -> list[str]:
     parts = []
     total = (report.passed or 0) + (report.failed or 0)
     if report.failed:
-        known = FAILED if report.passed is None else FAILED_OF
+        known = FAILED if report.passed is None or report.partial else FAILED_OF
         parts.append(say(known, lang, count=report.failed, total=total))
     if report.broken:
         parts.append(say(NOT_LOADED, lang, count=report.broken))

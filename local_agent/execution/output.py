@@ -26,10 +26,7 @@ TAIL_BYTES: Final = (
 TAIL_LINES: Final = 40
 BRIEF_LINES: Final = 6
 _LINE_BYTES: Final = 160
-_LOOKED_AT: Final = 512 * 1024
-# What tells its counts at its end.  Those of others are counted by their lines, and would be wrong
-# where some are missing.
-_SUMMED_UP: Final = frozenset({"pytest", "unittest", "jest", "vitest", "mocha"})
+_LOOKED_AT: Final = 500 * 1024  # less than the reader reads
 _GAP: Final = "[… {dropped} bytes left out …]"
 
 
@@ -92,9 +89,9 @@ def read_output(
     text, cut = _safe_end(kept, secrets)
     report = None
     if exit_code is not None:
-        report = read_report(text, exit_code=exit_code, workspace=workspace)
-    if report and cut and report.tool not in _SUMMED_UP:
-        report = None
+        # The reader tells by this line that counts of lines are too low.
+        left_out = _GAP.format(dropped=max(kept.total - _LOOKED_AT, 1)) + "\n" if cut else ""
+        report = read_report(left_out + text, exit_code=exit_code, workspace=workspace)
     shorten = partial(without_folders, workspace=workspace)
     return Shown(
         tail=_tail(reveal(text), cut=cut, total=kept.total),

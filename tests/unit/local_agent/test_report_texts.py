@@ -71,6 +71,11 @@ GOLDEN: list[tuple[Report, str, str]] = [
         "no problems found (2.1 s)",
         "没有发现问题（2.1 秒）",
     ),
+    (
+        Report(tool="go test", passed=4, failed=1, partial=True, failures=(Failure(name="TestA"),)),
+        "at least 1 test failed: TestA",
+        "至少 1 个测试失败：TestA",
+    ),
     (Report(tool="pytest", note="no tests ran"), "pytest: no tests ran", "pytest：no tests ran"),
 ]
 

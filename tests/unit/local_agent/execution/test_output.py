@@ -133,13 +133,14 @@ def test_what_is_read_of_a_report_holds_no_secret_and_no_folder_of_this_machine(
     assert "/usr" not in str(failure.message)
 
 
-def test_counts_that_a_cut_would_falsify_are_not_told() -> None:
+def test_counts_of_an_output_that_was_cut_are_told_as_the_least() -> None:
     go = "=== RUN   TestA\n--- FAIL: TestA (0.00s)\n    a_test.go:3: no\nFAIL\nFAIL\tx/a\t0.1s\n"
     noise = "line\n" * 200_000
     for output, whole in ((go, True), (noise + go, False)):
         shown = read_output(_kept(output), exit_code=1, workspace="/w")
-        assert (shown.report is not None) is whole
+        assert shown.report is not None
+        assert shown.report.partial is not whole
     summed_up = read_output(_kept(noise + _PYTEST), exit_code=1, workspace="/w").report
     assert summed_up is not None
-    assert summed_up.failed == 1
+    assert (summed_up.failed, summed_up.partial) == (1, False)
     assert read_output(_kept(_PYTEST), exit_code=None, workspace="/w").report is None
