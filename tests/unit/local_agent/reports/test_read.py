@@ -115,6 +115,8 @@ def test_a_summary_outlives_what_was_cut_off_before_it() -> None:
     for case in CASES:
         if case.expected is None or case.expected["tool"] not in ("pytest", "jest", "vitest"):
             continue
+        if len(case.output) < 1200:
+            continue
         tail = case.output[-900:]
         cut = f"{case.output[7:200]}\n{_LEFT_OUT}\n{tail[tail.find(chr(10)) + 1 :]}"
         report = _read(cut, case.exit_code)
