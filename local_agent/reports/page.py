@@ -13,7 +13,7 @@ from local_agent.reports.report import MAX_FAILURES, Failure, Report
 MAX_NAME_BYTES: Final = 200
 MAX_MESSAGE_BYTES: Final = 300
 _MAX_CHARS: Final = 512 * 1024  # the end of it: there stands the summary
-_MAX_LINES: Final = 20_000
+_MAX_LINES: Final = 10_000
 _MAX_LINE_CHARS: Final = 2000
 _LEFT_OUT: Final = re.compile(r"^\[… \d+ bytes left out …\]$", re.MULTILINE)
 _COUNT: Final = re.compile(r"(\d{1,7}) ([a-z]+)")

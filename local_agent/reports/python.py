@@ -81,7 +81,7 @@ class _Sessions:
     progress: int | None = None  # since the last summary, as are the next two
     structure: bool = False
     complete: bool = False
-    whole: bool = False  # the last session had told all of its progress
+    whole: bool = False  # the last session was a quiet one and had told all of its progress
 
     def follow(self, i: int, line: str) -> None:
         if _SESSION.match(line):
@@ -97,7 +97,7 @@ class _Sessions:
     def _close(self, i: int) -> None:
         whole = self.complete
         if self.opened:
-            start = self.opened.pop()
+            start, whole = self.opened.pop(), False
             self.closed = [one for one in self.closed if one[0] < start]  # those within it
         elif not self.closed:
             start = 0
@@ -105,7 +105,7 @@ class _Sessions:
             start = self.progress
         elif self.structure:
             start = self.closed.pop()[0]
-            whole = whole or self.whole
+            whole = self.whole
         else:
             return
         self.closed.append((start, i))

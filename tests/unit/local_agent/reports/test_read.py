@@ -115,12 +115,18 @@ def test_a_summary_outlives_what_was_cut_off_before_it() -> None:
     for case in CASES:
         if case.expected is None or case.expected["tool"] not in ("pytest", "jest", "vitest"):
             continue
+        if len(case.output) < 1200:
+            continue
         tail = case.output[-900:]
         cut = f"{case.output[7:200]}\n{_LEFT_OUT}\n{tail[tail.find(chr(10)) + 1 :]}"
         report = _read(cut, case.exit_code)
         told = (report.passed, report.failed, report.skipped) if report else None
         expected = tuple(case.expected[word] for word in ("passed", "failed", "skipped"))
-        if _contradicts(report, case.exit_code) or (told and expected[1] and told != expected):
+        if report and report.partial:  # of several sessions the last is there
+            fits = all((one or 0) <= most for one, most in zip(told or (), expected, strict=True))
+        else:
+            fits = told is None or told == expected or not expected[1]
+        if _contradicts(report, case.exit_code) or not fits:
             wrong.append(f"{case.name}: expected {expected}, read {told}")
     assert not wrong, "\n".join(wrong)
 
@@ -210,7 +216,7 @@ def test_one_line_of_any_length_or_any_number_of_lines_is_read_in_linear_time() 
     """A pattern that backtracks would run into the time limit of the test."""
     for piece in _TOWERS:
         tower = piece * (_SIZE // len(piece))
-        for output in (tower, tower + "\n1 failed in 0.1s", "\n".join([piece * 30] * 4000)):
+        for output in (tower + "\n1 failed in 0.1s", "\n".join([piece * 30] * 4000)[:_SIZE]):
             assert not _unfit(_read(output, 1)), piece
     for case in CASES[::8]:
         many = case.output * (_SIZE // max(len(case.output), 1))
