@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from local_agent.reports.page import MAX_MESSAGE_BYTES, MAX_NAME_BYTES
+from local_agent.reports.page import MAX_MESSAGE_BYTES, MAX_NAME_BYTES, new_page
 from local_agent.reports.read import read_report
 from local_agent.reports.report import MAX_FAILURES, Report
 
@@ -243,3 +243,13 @@ def test_one_line_of_any_length_or_any_number_of_lines_is_read_in_linear_time() 
     for case in CASES[::8]:
         many = case.output * (_SIZE // max(len(case.output), 1))
         assert not _contradicts(_read(many, case.exit_code), case.exit_code), case.name
+
+
+def test_a_place_outside_of_the_workspace_is_told_by_its_file_name() -> None:
+    page = new_page("", exit_code=1, workspace=_WORKSPACE)
+    assert page.place("./a/b.py", 3) == "a/b.py:3"
+    assert page.place(f"file://{_WORKSPACE}/a.js", "3") == "a.js:3"
+    assert page.place("/home/lin/other/a.py") == "a.py"
+    assert page.place("../../etc/a.py", 1) == "a.py:1"
+    assert page.place("C:\\Users\\lin\\a.py", 1) == "a.py:1"
+    assert page.place("") is None
