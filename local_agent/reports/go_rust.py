@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from local_agent.reports.page import Found, Page, counts, first, spans
-from local_agent.reports.report import Failure, Report
+from local_agent.reports.report import MAX_FAILURES, Failure, Report
 
 _RESULT: Final = re.compile(
     r"(?P<verdict>ok  |FAIL|\?   )\t(?P<package>\S+)(?:\t| )"
@@ -280,7 +280,7 @@ def _cargo_failures(page: Page, start: int, close: int) -> Iterator[Failure]:
     while at > start and lines[at] != "failures:":
         names += [lines[at].strip()] if lines[at].startswith("    ") else []
         at -= 1
-    for name in reversed(names):
+    for name in names[: -MAX_FAILURES - 1 : -1]:
         begin = sections.get(name)
         if begin is None:  # with --nocapture there are no sections
             begin = next(

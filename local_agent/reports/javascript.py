@@ -168,6 +168,7 @@ def _vitest_cases(page: Page, start: int, end: int) -> Iterator[tuple[bool, Fail
 _PASSING: Final = re.compile(r"  (?P<count>\d{1,7}) passing(?: \(.{1,20}\))?$")
 _OTHERS: Final = re.compile(r"  (?P<count>\d{1,7}) (?P<word>pending|failing)$")
 _NUMBERED: Final = re.compile(r"  (?P<number>\d{1,5})\) (?P<name>\S.*)$")
+_BLOCKS: Final = 8  # looked at; each costs a look at all that follows
 _MOCHA_NONE: Final = re.compile(r"Error: No test files found|.?Exception during run: ")
 
 
@@ -179,7 +180,7 @@ def read_mocha(page: Page) -> Found | None:
     ]
     passing = [i for i in range(len(lines)) if " passing" in lines[i] and _PASSING.match(lines[i])]
     # A message may hold such a line too: the block is the first whose list of failures is whole.
-    for at in blocks:
+    for at in blocks[-_BLOCKS:]:
         count = int((_OTHERS.match(lines[at]) or {"count": 0})["count"])
         cases = list(_mocha_cases(page, at + 1))
         if count and len(cases) == count:

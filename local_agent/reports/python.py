@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from local_agent.reports.page import Found, Page, counts, first
-from local_agent.reports.report import Failure, Report
+from local_agent.reports.report import MAX_FAILURES, Failure, Report
 
 _SESSION: Final = re.compile(r"=+ test session starts =+$")
 _SUMMARY: Final = re.compile(
@@ -128,7 +128,7 @@ def _session(page: Page, start: int, close: int) -> Found:
             begin -= 1
     sections = _sections(page, start, close)
     entries = list(_entries(page, begin, close))
-    failures = [_failure(page, one, sections) for one in entries] or [
+    failures = [_failure(page, one, sections) for one in entries[:MAX_FAILURES]] or [
         page.failure(_PREFIX.sub("", name), message=one.messages[0])
         for name, one in sections.items()
         if name and one.messages

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from local_agent.reports.page import MAX_MESSAGE_BYTES, MAX_NAME_BYTES
+from local_agent.reports.page import MAX_MESSAGE_BYTES, MAX_NAME_BYTES, new_page
 from local_agent.reports.read import read_report
 from local_agent.reports.report import MAX_FAILURES, Report
 
@@ -179,7 +179,7 @@ def test_lines_in_any_order_never_make_a_report_that_contradicts(
     assert not _unfit(report)
 
 
-_SIZE = 128 * 1024
+_SIZE = 32 * 1024  # as telling as more: what is not linear takes minutes for it
 _TOWERS = (
     *(
         "[",
@@ -212,12 +212,44 @@ _TOWERS = (
 )
 
 
+_REPEATED = (
+    *(
+        "  5 failing\n",
+        "  1 failing\n  1) a\n",
+        "FAILED a::b - x...\nE   x y\n",
+        "1 failed in 1s\n",
+    ),
+    *("running 1 test\n", "    t::x\n", "--- FAIL: A/b/c/d (0s)\n", "Ran 1 test in 1s\n", "1..1\n"),
+    *("  ● a\n", " FAIL  a.js > b\n", "=== RUN   A\n", "Tests:  1 failed\n", "not ok 1 - a\n"),
+    *("# a\n", "____ a ____\n", "= FAILURES =\n", "= test session starts =\n", "Results:\n"),
+)
+
+
 def test_one_line_of_any_length_or_any_number_of_lines_is_read_in_linear_time() -> None:
     """A pattern that backtracks would run into the time limit of the test."""
     for piece in _TOWERS:
         tower = piece * (_SIZE // len(piece))
         for output in (tower + "\n1 failed in 0.1s", "\n".join([piece * 30] * 4000)[:_SIZE]):
             assert not _unfit(_read(output, 1)), piece
+    for piece in _REPEATED:
+        ends = (
+            "= short test summary info =\n",
+            "1 failed in 1s",
+            "test result: FAILED. 0 passed; ",
+        )
+        lines = piece * (_SIZE // len(piece))
+        for end in ends:
+            assert not _unfit(_read(f"{ends[0]}{lines}{end}", 1)), piece
     for case in CASES[::8]:
         many = case.output * (_SIZE // max(len(case.output), 1))
         assert not _contradicts(_read(many, case.exit_code), case.exit_code), case.name
+
+
+def test_a_place_outside_of_the_workspace_is_told_by_its_file_name() -> None:
+    page = new_page("", exit_code=1, workspace=_WORKSPACE)
+    assert page.place("./a/b.py", 3) == "a/b.py:3"
+    assert page.place(f"file://{_WORKSPACE}/a.js", "3") == "a.js:3"
+    assert page.place("/home/lin/other/a.py") == "a.py"
+    assert page.place("../../etc/a.py", 1) == "a.py:1"
+    assert page.place("C:\\Users\\lin\\a.py", 1) == "a.py:1"
+    assert page.place("") is None
