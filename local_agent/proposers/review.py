@@ -19,6 +19,7 @@ from common.text import clip_bytes, one_line, reveal
 from local_agent import proposal_replies as words
 from local_agent import replies
 from local_agent.proposers.base import CHAT_ROWS, Asked, Piece, Proposed, answer, nothing
+from local_agent.proposers.prompt import sent_bytes
 from local_agent.workspace.git import ChangedFile, Changes
 from local_agent.workspace.git_names import NotFound
 from local_agent.workspace.git_range import CommitLine, FileLines, Range, RangeChanges
@@ -246,7 +247,7 @@ def to_show(looked: Looked, context: Sequence[Piece]) -> tuple[Piece, ...]:
     kept: list[Piece] = []
     room = MAX_SHOWN_BYTES
     for piece in (*looked.pieces, *others):
-        room -= len(piece.text.encode())
+        room -= sent_bytes(piece, numbered=True)
         if room < 0:
             break
         kept.append(piece)
