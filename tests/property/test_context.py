@@ -20,11 +20,12 @@ from local_agent.context.cutting import cut_lines, readable
 from local_agent.context.diagnostics import parse_diagnostics
 from local_agent.proposers.base import Piece as Shown
 from local_agent.proposers.prompt import prompt
-from local_agent.proposers.review import Looked, to_show
+from local_agent.proposers.review import Looked, range_pieces, to_show
 from local_agent.proposers.revising import with_seeded
 from local_agent.workspace import files
 from local_agent.workspace.files import Listing, SearchResult
 from local_agent.workspace.git import ChangedFile, Changes
+from local_agent.workspace.git_range import FileLines, RangeChanges
 from local_agent.workspace.registry import Workspace
 
 KINDS: tuple[Kind, ...] = ("file", "selection", "tree", "git", "changes", "diagnostics")
@@ -190,6 +191,21 @@ def test_a_review_and_a_revision_keep_the_limits_as_well() -> None:
     reviewed = to_show(Looked(pieces=(patch,)), found)
     assert reviewed[0] is patch
     assert 40_000 < sum(sent(reviewed).values()) <= 60_000
+    marked = FileLines(path="b.py", text="+\u202e\n".encode() * 2000)
+    changes = RangeChanges(
+        base="",
+        tip="",
+        commits=(),
+        commit_total=0,
+        files=(),
+        total=1,
+        added=1,
+        removed=0,
+        lines=(marked,),
+    )
+    [one] = range_pieces(changes)
+    assert one.cut
+    assert 11_900 < max(sent([one]).values()) <= 12_000
     seeded = {f"s{number}.py": b"y" * 20_000 for number in range(6)}
     revised = with_seeded(found, seeded)
     sizes = sent(revised, numbered=False)
