@@ -13,6 +13,8 @@ from common.seal import Seal
 from common.sentences import Lang
 from local_agent.approval.dialogs.window.arming import QUIET_S
 from local_agent.approval.dialogs.window.wire import Theme, encode_order
+from local_agent.report_texts import to_facts
+from local_agent.reports.report import Failure, Report
 from local_agent.safety.authority import classify_operation
 from local_agent.safety.risk import Circumstances
 from tests import windows
@@ -21,6 +23,27 @@ from tests.sealed import PYTEST
 
 _AWAKE_S: Final = QUIET_S + 1.0  # the buttons can be pressed by then
 FOLDER: Final = Path(__file__).parent.parent / "docs" / "pictures"
+
+_REPORT: Final = Report(
+    tool="pytest", passed=2, failed=1, failures=(Failure(name="test_x", place="test_login.py"),)
+)
+_CHECK: Final = {"task": "T-9C2M", "exit_code": 1, "duration_ms": 1200}
+FAILED: Final = _CHECK | {"state": "failed", "report": to_facts(_REPORT)}
+PASSED: Final = _CHECK | {
+    "state": "passed",
+    "exit_code": 0,
+    "report": to_facts(Report(tool="pytest", passed=3)),
+}
+VERSION: Final[dict[str, Any]] = {
+    "check": PASSED,
+    "can_narrow": True,
+    "revision": {
+        "version": 2,
+        "task": "T-5D8P",
+        "wish": "最多重试四次",
+        "first": windows.REQUEST,
+    },
+}
 
 
 def main() -> None:
@@ -33,6 +56,8 @@ def main() -> None:
         _take(screen, "window-light", change, can_narrow=True, can_check=True)
         _take(screen, "window-dark", change, theme="dark", can_narrow=True, can_check=True)
         _take(screen, "window-zh", change, lang="zh", can_narrow=True, can_check=True)
+        _take(screen, "window-checked", change, check=FAILED, can_check=True, can_narrow=True)
+        _take(screen, "window-version-zh-dark", change, **VERSION, lang="zh", theme="dark")
         _take(screen, "window-high-risk", hostile, can_narrow=True)
         _take(screen, "window-command-zh-dark", shell, lang="zh", theme="dark")
         _take(screen, "window-push", windows.a_sync())

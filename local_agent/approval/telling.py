@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from common.errors import StateError
 from common.model.state import Reason, TaskState
 from common.seal import Seal, read_seal
 from common.seal_payloads import read_changes
@@ -27,6 +28,7 @@ from local_agent.store.tasks import Task
 MAX_LEFT_OUT: Final = 10  # files that are told by name
 MAX_SAID_BYTES: Final = 2_000  # of a model's words beside its change: the change is what to read
 MAX_SAID_LINES: Final = 20
+MAX_VERSIONS: Final = 20  # of a proposal that are looked back at
 _ENDED: Final = {Reason.COMPLETED: "passed", Reason.FAILED: "failed"}
 
 
@@ -37,12 +39,14 @@ class _Rows:
     Attributes:
         check: The newest try of the change on a copy; None without one.
         first: What the task asked first; None where it is this.
+        versions: The task, and the older versions of its proposal, newest first.
     """
 
     stored: StoredApproval
     task: Task
     check: Task | None
     first: StoredApproval | None
+    versions: Sequence[Task]
 
 
 class Teller:
@@ -100,6 +104,7 @@ class Teller:
             "can_check": can_check and (check is None or check.reason is not None),
             "check": _told(check) if check else None,
             "left_out": _left_out(shown.approval.seal, rows.first),
+            "revision": _revision(rows.versions),
             **_explained(shown.approval.seal, rows),
         }
 
@@ -110,7 +115,21 @@ class Teller:
             tasks.get(asked.task_id),
             tasks.newest_check(asked.approval_id),
             approvals.first_of(asked.task_id),
+            self._versions(tasks.get(asked.task_id)),
         )
+
+    def _versions(self, task: Task) -> Sequence[Task]:
+        """Return the task and the older versions that it builds on, as far as they are known."""
+        found = [task]
+        while len(found) < MAX_VERSIONS and (before := _result(found[-1]).get("revises")):
+            try:
+                older = self._db.journal.tasks.named(before)
+            except StateError:
+                break
+            if older.created_at >= found[-1].created_at:
+                break  # the name is another's by now
+            found.append(older)
+        return found
 
     def _look(self, asked: PendingApproval) -> tuple[Mapping[str, str], bool]:
         return self._workspaces(), self._can_check(asked)
@@ -145,13 +164,32 @@ def _left_out(seal: Seal, first: StoredApproval | None) -> dict[str, Any] | None
     return {"count": len(left), "paths": left[:MAX_LEFT_OUT]} if left else None
 
 
+def _result(task: Task) -> dict[str, Any]:
+    result: dict[str, Any] = json.loads(task.proposal_json or "{}")
+    return result
+
+
+def _revision(versions: Sequence[Task]) -> dict[str, Any] | None:
+    """Return which version this is, and what it began with; None of a first one."""
+    newest, oldest, result = versions[0], versions[-1], _result(versions[0])
+    if newest is oldest or not result.get("version"):
+        return None
+    wish = result["intent"]["params"].get("changeRequest")
+    return {
+        "version": result["version"],
+        "task": oldest.short_id,
+        "wish": wish or "",
+        "first": clip_bytes(oldest.text, MAX_SAID_BYTES),
+    }
+
+
 def _explained(seal: Seal, rows: _Rows) -> dict[str, Any]:
     """Return what the proposal itself says of what is asked.
 
     The dialog believes an answer where its hash was sealed; a model's words and the origin of a
     command only explain.
     """
-    result = json.loads(rows.task.proposal_json or "{}")
+    result = _result(rows.task)
     proposal = result.get("proposal") or {}
     told: dict[str, Any] = {"answer": None, "said": None, "named": None}
     match seal.action:

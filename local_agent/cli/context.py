@@ -85,6 +85,9 @@ def _used(one: Mapping[str, Any], screen: Screen) -> tuple[str, ...]:
     if first:
         last = first + max(one["lines"] - 1, 0)
         place = screen.say(context_words.LINES, first=first, last=last)
+    if one.get("cut"):  # not told by an older version
+        part = screen.say(context_words.NOT_ALL)
+        place = screen.say(context_words.JOINED).join(filter(None, (place, part)))
     size = screen.say(context_words.BYTES, count=one["bytes"])
     kind = _word(context_words.KINDS, one["kind"], screen)
     return (kind, one_line(one["path"], 1200), place, size, _why(one["why"], screen))

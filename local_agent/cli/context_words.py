@@ -35,6 +35,7 @@ TRUNCATED: Final = Sentence(
     en="The workspace has more files than are listed.", zh="工作区的文件多于可列出的数量。"
 )
 LINES: Final = Sentence(en="lines {first}-{last}", zh="第 {first}-{last} 行")
+NOT_ALL: Final = Sentence(en="the rest left out", zh="其余略去")
 BYTES: Final = Sentence(en="{count} B", zh="{count} B")
 KINDS: Final[Mapping[str, Sentence]] = {
     "file": Sentence(en="file", zh="文件"),

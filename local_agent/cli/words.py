@@ -213,9 +213,10 @@ YES_OR_NO: Final = Sentence(
 )
 REMOVED: Final = Sentence(en="Workspace {name} is forgotten.", zh="工作区 {name} 已移除登记。")
 TOOLCHAINS_FOUND: Final = Sentence(
-    en="Where the sandbox works, commands here see this folder and the system. Toolchains outside "
-    "it, which they may read if you allow it:",
-    zh="沙箱可用时，此处的命令只能看到本文件夹和系统。以下是其外的工具链，你允许后命令可以读取：",
+    en="Where the sandbox works, commands here see this folder and the system. If you allow these "
+    "toolchains, their programs are on the PATH and what lies outside this folder can be read:",
+    zh="沙箱可用时，此处的命令只能看到本文件夹和系统。允许以下工具链后，其程序会加入 PATH，"
+    "位于本文件夹之外的部分可以读取：",
 )
 TOOLCHAIN_ASK: Final = Sentence(
     en="  allow {kind} at {path}? [y/N] ", zh="  允许位于 {path} 的 {kind}？[y/N] "

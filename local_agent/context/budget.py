@@ -6,6 +6,7 @@ reason.  Whoever comes first takes first, and what is granted is never taken bac
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -14,6 +15,8 @@ from common.model.intent import MAX_FILES
 
 MAX_FILE_BYTES: Final = 12_000
 MAX_TOTAL_BYTES: Final = 60_000
+
+_MARKS_BYTES: Final = 96  # of the marks around a part of the prompt, with its kind and its lines
 
 Kind = Literal["file", "selection", "tree", "git", "changes", "diagnostics"]
 Reason = Literal[
@@ -29,13 +32,23 @@ Reason = Literal[
 ]
 
 
+def frame_bytes(path: str) -> int:
+    """Return the bytes that a piece takes beside its text, in the prompt that a model is sent."""
+    return _MARKS_BYTES + len(json.dumps(path, ensure_ascii=False).encode())
+
+
+def number_bytes(lines: int) -> int:
+    """Return the bytes that the number of a line takes, at most, in a file of so many lines."""
+    return len(f"{lines}| ")
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """Something that could be shown.
 
     Attributes:
         path: Relative; empty where it is no file.
-        size: Bytes that it would take as a whole.
+        size: Bytes that it would take as a whole, as it is sent.
         why: What it is good for, such as ``named`` or ``defines:parse_config``.
         priority: The smaller, the sooner; equal ones keep their order.
     """

@@ -48,6 +48,7 @@ class Used:
         first_line: From 1; 0 where the lines are none of a file.
         bytes: Of the text that is shown, in UTF-8.
         sha256: Of that text.
+        cut: There is more of it, which is not shown.
     """
 
     kind: Kind
@@ -57,6 +58,7 @@ class Used:
     bytes: int
     why: str
     sha256: str
+    cut: bool
 
 
 def used(piece: Piece, why: str) -> Used:
@@ -70,6 +72,7 @@ def used(piece: Piece, why: str) -> Used:
         bytes=len(raw),
         why=why,
         sha256=hashlib.sha256(raw).hexdigest(),
+        cut=piece.cut,
     )
 
 

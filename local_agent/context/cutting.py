@@ -40,6 +40,22 @@ class Cutting:
     cut: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Bytes that are sent beside a text.
+
+    Attributes:
+        piece: For each of its parts that is shown apart.
+        line: For each line, such as its number.
+    """
+
+    piece: int = 0
+    line: int = 0
+
+
+NOTHING: Final = Beside()
+
+
 def readable(content: bytes) -> list[str]:
     """Return the lines of a file, without what only a terminal would obey, each of bounded length.
 
@@ -73,34 +89,42 @@ def size_of(lines: Iterable[str]) -> int:
 
 
 def cut_lines(
-    lines: Sequence[str], limit: int, matters: Iterable[int] = (), *, is_clean: bool = False
+    lines: Sequence[str],
+    limit: int,
+    matters: Iterable[int] = (),
+    *,
+    is_clean: bool = False,
+    beside: Beside = NOTHING,
 ) -> list[Cutting]:
     """Return what fits of a text, secrets replaced: all of it, or what is around certain lines.
 
     Args:
         lines: As of `readable`, or of `clean`.
         is_clean: They are as of `clean`.
-        limit: UTF-8 bytes of everything that is returned.
+        limit: UTF-8 bytes of everything that is returned, with what comes to it.
+        beside: What comes to it when it is sent.
         matters: Numbers of lines that matter, the most important first; without any the text is
             shown from its beginning.
     """
     if not lines:
-        return [Cutting("", 1, 0, cut=False)]
+        return [Cutting("", 1, 0, cut=False)] if beside.piece <= limit else []
     wanted = [number for number in dict.fromkeys(matters) if 1 <= number <= len(lines)]
     if not wanted:
-        return _shown(lines, [(0, len(lines))], limit, is_clean=is_clean)
-    sizes = [0, *accumulate(min(_size(line), MAX_LINE_BYTES) for line in lines)]
-    if sizes[-1] <= limit:
-        return _shown(lines, [(0, len(lines))], limit, is_clean=is_clean)
+        return _shown(lines, [(0, len(lines))], limit, is_clean=is_clean, beside=beside)
+    line_bytes = (min(_size(line), MAX_LINE_BYTES) + beside.line for line in lines)
+    sizes = [0, *accumulate(line_bytes)]
+    if sizes[-1] + beside.piece <= limit:
+        return _shown(lines, [(0, len(lines))], limit, is_clean=is_clean, beside=beside)
     for around in _AROUND:
         spans = _spans(wanted, around, len(lines))
-        if sum(sizes[end] - sizes[begin] for begin, end in spans) <= limit:
-            return _shown(lines, spans, limit, is_clean=is_clean)
+        if sum(sizes[end] - sizes[begin] + beside.piece for begin, end in spans) <= limit:
+            return _shown(lines, spans, limit, is_clean=is_clean, beside=beside)
     # Not even those lines themselves: the most important ones.
     kept = 1
-    while kept < len(wanted) and _fits(wanted[: kept + 1], sizes, limit):
+    while kept < len(wanted) and _fits(wanted[: kept + 1], sizes, limit, beside):
         kept += 1
-    return _shown(lines, _spans(wanted[:kept], 0, len(lines)), limit, is_clean=is_clean)
+    spans = _spans(wanted[:kept], 0, len(lines))
+    return _shown(lines, spans, limit, is_clean=is_clean, beside=beside)
 
 
 def cut_clean(text: str, limit: int) -> list[Cutting]:
@@ -112,8 +136,8 @@ def cut_clean(text: str, limit: int) -> list[Cutting]:
     return [Cutting(kept, 1, lines, cut=len(kept) < len(text))] if kept else []
 
 
-def _fits(wanted: Sequence[int], sizes: Sequence[int], limit: int) -> bool:
-    return sum(sizes[number] - sizes[number - 1] for number in wanted) <= limit
+def _fits(wanted: Sequence[int], sizes: Sequence[int], limit: int, beside: Beside) -> bool:
+    return sum(sizes[number] - sizes[number - 1] + beside.piece for number in wanted) <= limit
 
 
 def _spans(wanted: Iterable[int], around: int, count: int) -> list[tuple[int, int]]:
@@ -134,17 +158,19 @@ def _shown(
     limit: int,
     *,
     is_clean: bool,
+    beside: Beside,
 ) -> list[Cutting]:
     found: list[Cutting] = []
     for begin, end in spans:
+        limit -= beside.piece
         part = lines[begin:end] if is_clean else _cleaned(lines, begin, end, limit)
         taken: list[str] = []
         for line in part:
             clipped = clip_bytes(line, MAX_LINE_BYTES - 1)
-            if _size(clipped) > limit:
+            if _size(clipped) + beside.line > limit:
                 break
             taken.append(clipped)
-            limit -= _size(clipped)
+            limit -= _size(clipped) + beside.line
         if not taken:
             break
         text = "".join(f"{line}\n" for line in taken)

@@ -11,9 +11,20 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from common.errors import InputError
-from local_agent.context.budget import Budget, Candidate, Grant, Kind, LeftOut, Reason, Share
+from local_agent.context.budget import (
+    Budget,
+    Candidate,
+    Grant,
+    Kind,
+    LeftOut,
+    Reason,
+    Share,
+    frame_bytes,
+    number_bytes,
+)
 from local_agent.context.collected import Piece, Used, used
 from local_agent.context.cutting import (
+    Beside,
     Cutting,
     clean,
     cut_clean,
@@ -67,7 +78,7 @@ class Text:
     """A file that was read.
 
     Attributes:
-        size: Bytes that it takes where all of it is shown.
+        size: Bytes that it takes where all of it is sent.
         is_clean: Secrets are replaced in it.
     """
 
@@ -134,7 +145,8 @@ def show(files: Read, extras: Sequence[Extra]) -> Shown:
     for grant in division.grants:
         one = grant.candidate
         if extra := by_key.get((one.kind, one.path)):
-            _add(shown, one, cut_clean(extra.piece.text, grant.granted))
+            room = max(grant.granted - frame_bytes(one.path), 0)
+            _add(shown, one, cut_clean(extra.piece.text, room))
         else:
             _add_file(shown, grant, files)
     return shown
@@ -143,7 +155,8 @@ def show(files: Read, extras: Sequence[Extra]) -> Shown:
 def _of_extra(extra: Extra) -> Candidate:
     piece = extra.piece
     priority = _FIRST if extra.first else _LAST
-    return Candidate(piece.kind, piece.path, len(piece.text.encode()), extra.why, priority)
+    size = len(piece.text.encode()) + frame_bytes(piece.path)
+    return Candidate(piece.kind, piece.path, size, extra.why, priority)
 
 
 def _add_file(shown: Shown, grant: Grant, files: Read) -> None:
@@ -153,7 +166,13 @@ def _add_file(shown: Shown, grant: Grant, files: Read) -> None:
     if source.selection is not None:
         first, last = source.selection
         matters = range(first, min(last, len(text.lines)) + 1)
-    cuttings = cut_lines(text.lines, grant.granted, matters, is_clean=text.is_clean)
+    cuttings = cut_lines(
+        text.lines,
+        grant.granted,
+        matters,
+        is_clean=text.is_clean,
+        beside=_beside(one.path, text.lines),
+    )
     _add(shown, one, cuttings)
     if cuttings and all(share.path != one.path for share in shown.shares):
         shown.shares.append(Share(one.path, text.size, grant.granted))
@@ -198,7 +217,9 @@ class _Desk:
             if not self._read(one.path):
                 return None
         text = self.texts[one.path]
-        size = text.size if one.selection is None else size_of(_selected(one.selection, text))
+        size = text.size
+        if one.selection is not None:
+            size = _sent(_selected(one.selection, text), _beside(one.path, text.lines))
         return Candidate(kind, one.path, size, one.why, _THEN)
 
     def leave_out(self, name: str) -> None:
@@ -222,7 +243,7 @@ class _Desk:
         is_clean = size_of(lines) <= 2 * self.budget.max_file_bytes
         if is_clean:
             lines = clean(lines)
-        self.texts[path] = Text(lines, size_of(lines), is_clean)
+        self.texts[path] = Text(lines, _sent(lines, _beside(path, lines)), is_clean)
         return True
 
     def _size(self, path: str) -> int:
@@ -230,6 +251,15 @@ class _Desk:
             return os.stat(path, dir_fd=self.root.handle, follow_symlinks=False).st_size
         except (OSError, ValueError):
             return 0
+
+
+def _beside(path: str, lines: Sequence[str]) -> Beside:
+    """Return what is sent of a file beside its text: the marks of a part, and its line numbers."""
+    return Beside(piece=frame_bytes(path), line=number_bytes(len(lines)))
+
+
+def _sent(lines: Sequence[str], beside: Beside) -> int:
+    return size_of(lines) + len(lines) * beside.line + beside.piece
 
 
 def _selected(selection: tuple[int, int], text: Text) -> list[str]:

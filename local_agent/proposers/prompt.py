@@ -19,6 +19,8 @@ from local_agent.proposers.base import Earlier, Piece, Remembered
 
 Job = Literal["explain", "plan", "change", "diagnose", "review"]
 
+_ANY_NONCE: Final = "0" * 16
+
 MAX_REQUEST_BYTES: Final = 16_000
 MAX_BEFORE_BYTES: Final = 24_000  # of an earlier version: its diff or its words
 MAX_REMEMBERED_BYTES: Final = 600  # of each earlier request and of its answer
@@ -101,6 +103,11 @@ def prompt(
         parts += _earlier(earlier, nonce)
     parts.append(_part(nonce, "REQUEST", _clipped(request, MAX_REQUEST_BYTES)))
     return "\n\n".join(parts)
+
+
+def sent_bytes(piece: Piece, *, numbered: bool) -> int:
+    """Return how many bytes of a message a piece takes, marks and line numbers and all."""
+    return len(_piece(piece, _ANY_NONCE, numbered=numbered).encode("utf-8", "replace"))
 
 
 def classify_instructions(nonce: str) -> str:

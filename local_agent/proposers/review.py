@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -19,12 +19,14 @@ from common.text import clip_bytes, one_line, reveal
 from local_agent import proposal_replies as words
 from local_agent import replies
 from local_agent.proposers.base import CHAT_ROWS, Asked, Piece, Proposed, answer, nothing
+from local_agent.proposers.prompt import sent_bytes
 from local_agent.workspace.git import ChangedFile, Changes
 from local_agent.workspace.git_names import NotFound
 from local_agent.workspace.git_range import CommitLine, FileLines, Range, RangeChanges
 from local_agent.workspace.registry import Workspace
 
 NAME_BYTES: Final = 100
+MAX_FILE_BYTES: Final = 12_000  # of one file of it, marks and all
 MAX_SHOWN_BYTES: Final = 60_000  # to a model, context and all (seed 002 §5.1)
 _LINE_BYTES: Final = 2000  # of one changed line that a model is shown
 _SUBJECT_BYTES: Final = 200
@@ -165,7 +167,7 @@ def _of_range(
         head=say(words.RANGE_CHANGES, asked.lang, **where, **counted),
         rows=_rows(found.files, asked.lang),
         total=found.total,
-        pieces=_pieces(found),
+        pieces=range_pieces(found),
         notes=tuple(f"  {_commit(one)}" for one in found.commits),
         of_range=True,
     )
@@ -215,7 +217,7 @@ def _commit(one: CommitLine) -> str:
     return f"{one.short_id} {one_line(redact(one.subject), _SUBJECT_BYTES)}"
 
 
-def _pieces(found: RangeChanges) -> tuple[Piece, ...]:
+def range_pieces(found: RangeChanges) -> tuple[Piece, ...]:
     """Return what a model may be shown: the lines, the commits, and what it is not shown."""
     told = [f"{_commit(one)}\n" for one in found.commits]
     told += [f"{say(words.LINES_NOT_SHOWN[one.reason], 'en', path=one_line(one.path))}\n"
@@ -230,9 +232,14 @@ def _lines(file: FileLines) -> Change:
     # Secrets first: neither a mark nor the end of a line may stand in the middle of one.
     clean = redact_lines("\n".join(lines)).split("\n")
     text = "".join(f"{clip_bytes(reveal(line), _LINE_BYTES)}\n" for line in clean)
-    return Change(
+    shown = Change(
         kind="changes", path=file.path, text=text, first_line=file.first_line, cut=file.cut
     )
+    over = sent_bytes(shown, numbered=False) - MAX_FILE_BYTES
+    if over <= 0:
+        return shown
+    kept = text.encode()[: -over - len(" cut")].decode("utf-8", "ignore")
+    return replace(shown, text=kept[: kept.rfind("\n") + 1], cut=True)
 
 
 def to_show(looked: Looked, context: Sequence[Piece]) -> tuple[Piece, ...]:
@@ -246,7 +253,7 @@ def to_show(looked: Looked, context: Sequence[Piece]) -> tuple[Piece, ...]:
     kept: list[Piece] = []
     room = MAX_SHOWN_BYTES
     for piece in (*looked.pieces, *others):
-        room -= len(piece.text.encode())
+        room -= sent_bytes(piece, numbered=True)
         if room < 0:
             break
         kept.append(piece)

@@ -14,9 +14,11 @@ from common.redact import redact_lines
 from common.text import clip_bytes
 from local_agent.proposers.base import Earlier, Piece
 from local_agent.proposers.model import Scratch
+from local_agent.proposers.prompt import sent_bytes
 
 MAX_FILE_BYTES: Final = 12_000  # seed 002 §5.1, as of every file that a model is shown
 MAX_TOTAL_BYTES: Final = 60_000
+_LINES_BYTES: Final = 8  # that the number of the last line is longer than one digit
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ def with_seeded(pieces: Sequence[Piece], seeded: Mapping[str, bytes]) -> tuple[P
     kept: list[Piece] = []
     left = MAX_TOTAL_BYTES
     for piece in shown:
-        size = len(piece.text.encode("utf-8", "replace"))
+        size = sent_bytes(piece, numbered=False)
         if size <= left:
             kept.append(piece)
             left -= size
@@ -95,5 +97,6 @@ def _make(scratch: Scratch, file: FileDiff) -> bytes | None:
 
 def _seeded(path: str, content: bytes) -> Seeded:
     text = redact_lines(content.decode("utf-8", "replace"))
-    shown = clip_bytes(text, MAX_FILE_BYTES, marker="")
+    marks = sent_bytes(Seeded(path, "", cut=True), numbered=False) + _LINES_BYTES
+    shown = clip_bytes(text, max(MAX_FILE_BYTES - marks, 0), marker="")
     return Seeded(path, shown, shown != text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,13 +14,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from local_agent.context.budget import Budget, Candidate, Kind
-from local_agent.context.collected import Around
+from local_agent.context.collected import Around, Piece
 from local_agent.context.collector import Collector
 from local_agent.context.cutting import cut_lines, readable
 from local_agent.context.diagnostics import parse_diagnostics
+from local_agent.proposers.base import Piece as Shown
+from local_agent.proposers.prompt import prompt
+from local_agent.proposers.review import Looked, range_pieces, to_show
+from local_agent.proposers.revising import with_seeded
 from local_agent.workspace import files
 from local_agent.workspace.files import Listing, SearchResult
 from local_agent.workspace.git import ChangedFile, Changes
+from local_agent.workspace.git_range import FileLines, RangeChanges
 from local_agent.workspace.registry import Workspace
 
 KINDS: tuple[Kind, ...] = ("file", "selection", "tree", "git", "changes", "diagnostics")
@@ -153,14 +159,67 @@ def test_a_context_keeps_the_limits(
                 around=around,
             )
         )
-    sizes: Counter[str] = Counter()
-    for piece in collected.pieces:
-        sizes[piece.path] += len(piece.text.encode())
+    sizes = sent(collected.pieces)
     assert sum(sizes.values()) <= 60_000
     assert len(sizes.keys() - {""}) <= 10
     assert max((size for path, size in sizes.items() if path), default=0) <= 12_000
     assert "topsecret" not in "".join(piece.text for piece in collected.pieces)
     assert len(collected.used) == len(collected.pieces)
+
+
+@pytest.mark.requirement("NL-5.1")
+def test_the_numbers_of_short_lines_count_against_the_limits(tmp_path: Path) -> None:
+    contents = {f"src/{number}.py": b"x\n" * 6000 for number in range(12)}
+    for name, content in contents.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(content)
+    workspace = Workspace(name="w", path=tmp_path.resolve())
+    found = asyncio.run(_collector([]).collect(workspace, files=[*contents], names=[]))
+    sizes = sent(found.pieces)
+    assert 50_000 < sum(sizes.values()) <= 60_000
+    assert 10_000 < max(sizes.values()) <= 12_000
+    assert all(one["cut"] for one in found.explained()["used"] if one["kind"] == "file")
+    shown = {piece.path for piece in found.pieces}
+    assert contents.keys() - shown == {one.path for one in found.left_out if one.path}
+
+
+@pytest.mark.requirement("NL-5.1")
+def test_a_review_and_a_revision_keep_the_limits_as_well() -> None:
+    texts = {f"{number}.py": "x\n" * 2500 for number in range(10)}
+    found = [Piece(kind="file", path=path, text=text) for path, text in texts.items()]
+    patch = Piece(kind="changes", path="a.py", text="+x\n" * 8000)
+    reviewed = to_show(Looked(pieces=(patch,)), found)
+    assert reviewed[0] is patch
+    assert 40_000 < sum(sent(reviewed).values()) <= 60_000
+    marked = FileLines(path="b.py", text="+\u202e\n".encode() * 2000)
+    changes = RangeChanges(
+        base="",
+        tip="",
+        commits=(),
+        commit_total=0,
+        files=(),
+        total=1,
+        added=1,
+        removed=0,
+        lines=(marked,),
+    )
+    [one] = range_pieces(changes)
+    assert one.cut
+    assert 11_900 < max(sent([one]).values()) <= 12_000
+    seeded = {f"s{number}.py": b"y" * 20_000 for number in range(6)}
+    revised = with_seeded(found, seeded)
+    sizes = sent(revised, numbered=False)
+    assert 50_000 < sum(sizes.values()) <= 60_000
+    assert max(sizes.values()) <= 12_000
+
+
+def sent(pieces: Sequence[Shown], *, numbered: bool = True) -> Counter[str]:
+    """Return the bytes that a model is sent of each file, marks and line numbers and all."""
+    sizes: Counter[str] = Counter()
+    for piece in pieces:
+        told = prompt("", [piece], nonce="0123456789abcdef", numbered=numbered)
+        sizes[piece.path] += len(told.rpartition("<<<")[0].encode())
+    return sizes
 
 
 def _collector(changed: list[str]) -> Collector:

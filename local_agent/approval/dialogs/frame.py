@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
 
 from common.sentences import Sentence
 from common.terminal import cells, clip_cells
@@ -12,8 +15,13 @@ from local_agent.approval.dialogs.duration import time_left
 from local_agent.approval.dialogs.layout import Layout, Styled
 from local_agent.approval.dialogs.question import Check, Question
 from local_agent.replies import RISK, render_duration
-from local_agent.report_texts import counted, from_facts
+from local_agent.report_texts import counted, from_facts, passed, verdict
+from local_agent.reports.report import Report
 from local_agent.safety.backups import KEPT_DAYS
+
+_MARKS: Final = {"passed": ("✓", "green"), "failed": ("✗", "red")}
+# What ran chooses its names: without blanks none of them is a sentence (R26).
+_NAME: Final = re.compile(r"[\w./:\[\]-]{1,100}", re.ASCII)
 
 
 def heading(question: Question, layout: Layout) -> Iterator[str]:
@@ -46,12 +54,17 @@ def who(question: Question, layout: Layout) -> Iterator[str]:
     yield from layout.row(words.ASKED_BY, [("", _asked_by(question, layout))])
     if question.text:
         yield from layout.row(words.REQUEST, [("", question.text)], whole=True)
+    if revision := question.revision:
+        is_of = layout.say(words.VERSION_OF, version=revision.version, task=revision.task)
+        first = layout.say(words.FIRST_REQUEST, request=revision.first)
+        yield from layout.row(words.VERSION, [("bold", is_of), ("", first)], whole=True)
 
 
 def consequences(question: Question, layout: Layout) -> Iterator[str]:
     """Give how its check went, what the chat is told, whether it can be undone, and the risk."""
     if question.check is not None:
-        yield from layout.row(words.CHECKED, [_checked(question.check, layout)])
+        mark, style, said = checked(question.check, layout)
+        yield from layout.row(words.CHECKED, [(style, f"{mark} {said}")])
     yield from layout.row(words.AFTERWARDS, [("", discloses(question, layout))])
     lasts = question.seal.undo == "no" and "copy" not in question.seal.payload
     style = "bold" if lasts else ""
@@ -125,13 +138,15 @@ def _asked_by(question: Question, layout: Layout) -> str:
     )
 
 
-def _checked(check: Check, layout: Layout) -> Styled:
+def checked(check: Check, layout: Layout) -> tuple[str, str, str]:
+    """Return mark, style and sentence of how the check of a change stands or ended."""
     task = one_line(check.task, 32)
     if check.report is not None and check.exit_code is not None:
-        verdict = counted(from_facts(check.report), layout.lang)
-        said = layout.say(words.CHECK_READ, verdict=verdict, task=task)
-        return "green" if check.exit_code == 0 else "red", said
-    style = {"passed": "green", "failed": "red"}.get(check.state, "")
+        report = from_facts(check.report)
+        good = passed(report, check.exit_code)
+        said = layout.say(words.CHECK_READ, verdict=_reported(report, check, layout), task=task)
+        return ("✓", "green", said) if good else ("✗", "red", said)
+    mark, style = _MARKS.get(check.state, ("•", ""))
     sentence = words.CHECKS.get(check.state, words.CHECK_ENDED)
     if check.state == "failed" and check.exit_code is None:
         sentence = words.CHECK_ENDED
@@ -141,7 +156,16 @@ def _checked(check: Check, layout: Layout) -> Styled:
         exit_code=check.exit_code,
         duration=render_duration(check.duration_ms or 0, layout.lang),
     )
-    return style, said
+    return mark, style, said
+
+
+def _reported(report: Report, check: Check, layout: Layout) -> str:
+    """Return the counts, and the name of the test where one alone failed."""
+    exit_code = check.exit_code or 0
+    names = [word for one in report.failures for word in (one.name, one.place) if word]
+    if report.kind == "tests" and all(map(_NAME.fullmatch, names)):
+        return verdict(replace(report, note=None), layout.lang, exit_code=exit_code)
+    return counted(report, layout.lang, exit_code=exit_code)
 
 
 def _risk(code: str, layout: Layout) -> str:

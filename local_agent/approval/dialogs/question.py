@@ -82,6 +82,23 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
+class Revision:
+    """Which version of a proposal this is; the agent's word, for orientation.
+
+    Attributes:
+        version: From 2.
+        task: Short ID of the oldest version that is still known.
+        wish: What is to be different in this version; empty where that is not known.
+        first: The request of ``task`` as it arrived.
+    """
+
+    version: int
+    task: str
+    wish: str
+    first: str
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """One pending approval as a person must see it.
 
@@ -100,6 +117,7 @@ class Question:
         answer: What would be told the chat; None where nothing is released.
         said: What the model said of its change; None where none did.
         named: Where the command came from; None where a person named or set it.
+        revision: Which version of a proposal it is; None of a first one.
     """
 
     seal: sealing.Seal
@@ -116,6 +134,7 @@ class Question:
     answer: str | None = None
     said: Said | None = None
     named: Named | None = None
+    revision: Revision | None = None
 
     @property
     def code(self) -> str:
@@ -168,6 +187,7 @@ def read_question(shown: Mapping[str, Any], *, diff: bytes | None = None) -> Que
         left = LeftOut(**shown["left_out"]) if shown.get("left_out") is not None else None
         said = Said(**shown["said"]) if shown.get("said") is not None else None
         named = Named(**shown["named"]) if shown.get("named") is not None else None
+        revision = Revision(**shown["revision"]) if shown.get("revision") is not None else None
         answer = str(shown["answer"]) if shown.get("answer") is not None else None
     except (KeyError, AttributeError, UnicodeEncodeError, TypeError):
         raise RemoteProtocolError("control.malformed") from None
@@ -188,6 +208,7 @@ def read_question(shown: Mapping[str, Any], *, diff: bytes | None = None) -> Que
         answer=_sealed_answer(seal, answer),
         said=said,
         named=named,
+        revision=revision,
         **texts,
     )
 

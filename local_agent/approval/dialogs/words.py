@@ -46,6 +46,12 @@ ASKED_CHECK: Final = Sentence(
     en="somebody at this machine, before deciding on the change", zh="本机前的人，在决定改动之前"
 )
 REQUEST: Final = Sentence(en="Request", zh="请求原文")
+VERSION: Final = Sentence(en="Version", zh="版本")
+VERSION_OF: Final = Sentence(en="version {version} of {task}", zh="{task} 的第 {version} 版")
+VERSION_WISH: Final = Sentence(
+    en="{task}, version {version}: {wish}", zh="{task} 第 {version} 版：{wish}"
+)
+FIRST_REQUEST: Final = Sentence(en="First request: {request}", zh="最初的请求：{request}")
 CHANNELS: Final = {"wecom_app": Sentence(en="WeCom", zh="企业微信")}
 
 SAID: Final = Sentence(en="Model says", zh="模型说明")
@@ -208,11 +214,12 @@ CHECKS: Final = {
         "（codexbridge show {task}）",
     ),
 }
-# The counts alone: no word of what ran stands beside the button that approves.
+# Counts, and a name without blanks: no sentence of what ran stands beside the button that approves.
 CHECK_READ: Final = Sentence(
     en="{verdict}, on a copy with this change (codexbridge show {task})",
     zh="{verdict}，在含此改动的副本上（codexbridge show {task}）",
 )
+CHECK_MARKED: Final = Sentence(en="{mark} Check: {said}", zh="{mark} 检查：{said}")
 CHECK_ENDED: Final = Sentence(
     en="did not run to its end (codexbridge show {task})",
     zh="未运行完毕（codexbridge show {task}）",

@@ -79,12 +79,30 @@ class Frame:
         outer = tk.Frame(root, background=look.palette.ground)
         outer.pack(fill="both", expand=True, padx=look.px(20), pady=(look.px(16), look.px(14)))
         outer.columnconfigure(0, weight=1)
-        outer.rowconfigure(2, weight=1)
-        self._heading(outer, page).grid(row=0, column=0, sticky="ew")
-        self._banner(outer, page).grid(row=1, column=0, sticky="ew", pady=look.px(12))
-        self._middle(outer, page).grid(row=2, column=0, sticky="nsew")
-        self._foot(outer).grid(row=3, column=0, sticky="ew", pady=(look.px(12), 0))
-        self._buttons(outer).grid(row=4, column=0, sticky="ew", pady=(look.px(10), 0))
+        outer.rowconfigure(3, weight=1)
+        if page.verdict is not None:
+            strip = self._verdict(outer, *page.verdict)
+            strip.grid(row=0, column=0, sticky="ew", pady=(0, look.px(12)))
+        self._heading(outer, page).grid(row=1, column=0, sticky="ew")
+        self._banner(outer, page).grid(row=2, column=0, sticky="ew", pady=look.px(12))
+        self._middle(outer, page).grid(row=3, column=0, sticky="nsew")
+        self._foot(outer).grid(row=4, column=0, sticky="ew", pady=(look.px(12), 0))
+        self._buttons(outer).grid(row=5, column=0, sticky="ew", pady=(look.px(10), 0))
+
+    def _verdict(self, parent: tk.Misc, style: str, said: str) -> tk.Frame:
+        """Return how the check ended: what whoever comes back to the window looks for."""
+        look, palette = self._look, self._look.palette
+        ground, colour = {
+            "green": (palette.added, palette.green),
+            "red": (palette.removed, palette.red),
+        }.get(style, (palette.badge, palette.text))
+        frame = tk.Frame(parent, background=colour)
+        label = self._label(
+            frame, said, size=17, bold=True, wrap=True, colour=colour, ground=ground
+        )
+        label.configure(padx=look.px(14), pady=look.px(8))
+        label.pack(fill="both", expand=True, padx=(look.px(6), 0))
+        return frame
 
     def _heading(self, parent: tk.Misc, page: Page) -> tk.Frame:
         look, palette = self._look, self._look.palette

@@ -20,7 +20,7 @@ from common.text import one_line, reveal
 from local_agent.approval.dialogs import change_words, window_words, words
 from local_agent.approval.dialogs.change_part import left_out, undo_part
 from local_agent.approval.dialogs.command_part import command_part
-from local_agent.approval.dialogs.frame import consequences, title_of, who
+from local_agent.approval.dialogs.frame import checked, consequences, title_of, who
 from local_agent.approval.dialogs.layout import ENDLESS, Layout, Styled
 from local_agent.approval.dialogs.question import Question
 from local_agent.approval.dialogs.release_part import release_part
@@ -31,6 +31,7 @@ MAX_MARKS: Final = 6  # flags named at the side; the others stand in the diff, s
 
 # What weighs most comes first: the side may be longer than the screen.
 _FIRST: Final = (words.WHY, words.UNDO)
+_ELSEWHERE: Final = (*_FIRST, words.CHECKED)  # that one stands at the top
 _OF_FILES: Final = (change_words.CHANGES, change_words.DIFF)
 _SYNC_ASIDE: Final = (change_words.BRANCH, change_words.STANDING, change_words.GIT)
 _EFFECTS: Final = {"read-only": "", "local-write": "bold", "remote-write": "red"}
@@ -95,6 +96,7 @@ class Page:
     """Everything that one window says about a question, but for the lines of its diff.
 
     Attributes:
+        verdict: How its check stands or ended, with its style; None where it was not tried out.
         source: In one line whether somebody from afar asked; ``afar`` tells it to the machine.
         asked_by: The claim, with what was not verified.
         place: Task, workspace and commit, in one line.
@@ -104,6 +106,7 @@ class Page:
     """
 
     title: str
+    verdict: tuple[str, str] | None
     source: str
     afar: bool
     asked_by: str
@@ -125,14 +128,15 @@ def page_of(question: Question, lang: Lang) -> Page:
     afar = bool(question.seal.source.gateway_key_id)
     return Page(
         title=title_of(question, sheet),
+        verdict=_verdict(question, sheet),
         source=sheet.say(window_words.ASKED_AFAR if afar else window_words.ASKED_HERE),
         afar=afar,
         asked_by=asked.values[0][1],
-        request=drawable(question.text),
+        request=_request(question, sheet),
         place=_place(question, sheet),
         facts=(
             *(*why, *_flags(question.diff, sheet), *undo),
-            *(*around, *_without(after, _FIRST, sheet)),
+            *(*around, *_without(after, _ELSEWHERE, sheet)),
         ),
         body=tuple(body),
         files=tuple(_entries(question)),
@@ -191,9 +195,31 @@ def _without(rows: Sequence[Row], labels: Sequence[Sentence], sheet: Sheet) -> l
     return [row for row in rows if row.label not in left_out]
 
 
+def _verdict(question: Question, sheet: Sheet) -> tuple[str, str] | None:
+    if question.check is None:
+        return None
+    mark, style, said = checked(question.check, sheet)
+    return style, drawable(sheet.say(words.CHECK_MARKED, mark=mark, said=said))
+
+
+def _request(question: Question, sheet: Sheet) -> str:
+    """Return what was asked; of a later version what is to be different, and what it began with."""
+    revision = question.revision
+    if revision is None:
+        return drawable(question.text)
+    facts = {"version": revision.version, "task": revision.task, "wish": revision.wish}
+    wish = sheet.say(words.VERSION_WISH, **facts) if revision.wish else question.text
+    first = sheet.say(words.FIRST_REQUEST, request=revision.first)
+    return drawable(f"{wish}\n{first}")
+
+
 def _place(question: Question, sheet: Sheet) -> str:
     seal = question.seal
-    parts = [seal.short_id, question.workspace, reveal(seal.workspace.path)]
+    parts = [seal.short_id]
+    if revision := question.revision:
+        facts = {"version": revision.version, "task": revision.task}
+        parts.append(sheet.say(words.VERSION_OF, **facts))
+    parts += [question.workspace, reveal(seal.workspace.path)]
     if seal.git_head:
         parts.append(sheet.say(words.AT_COMMIT, commit=seal.git_head[:12]))
     return drawable("  ·  ".join(filter(None, parts)))

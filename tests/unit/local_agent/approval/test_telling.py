@@ -215,3 +215,30 @@ async def test_a_command_is_told_with_the_project_file_that_names_it(
     told = await teller.tell(waiting.approval_id)
     assert (told["named"], told["said"]) == ({"file": "Makefile", "what": "test:"}, None)
     assert read_question(told).named == Named("Makefile", "test:")
+
+
+@pytest.mark.requirement("P7")
+async def test_a_later_version_is_told_with_its_wish_and_the_first_request(
+    db: JournalThread, gate: Gate, clock: ManualClock, teller: Teller
+) -> None:
+    older = Wish(task_id="older", short_id="T-1111", text="retry logins")
+    await db.run(db.journal.tasks.create, older, 0)
+    waiting = await a_change_waits(gate, clock)
+    assert (await teller.tell(waiting.approval_id))["revision"] is None
+    wish = {"params": {"changeRequest": "make it five"}}
+    await proposed(db, {"revises": "T-1111", "version": 2, "intent": wish})
+    told = await teller.tell(waiting.approval_id)
+    expected = {"version": 2, "task": "T-1111", "wish": "make it five", "first": "retry logins"}
+    assert told["revision"] == expected
+
+
+@pytest.mark.parametrize("made_at", [None, 10**15])
+async def test_a_version_before_that_is_forgotten_or_younger_is_not_told(
+    db: JournalThread, gate: Gate, clock: ManualClock, teller: Teller, made_at: int | None
+) -> None:
+    if made_at is not None:
+        another = Wish(task_id="another", short_id="T-1111", text="another's")
+        await db.run(db.journal.tasks.create, another, made_at)
+    waiting = await a_change_waits(gate, clock)
+    await proposed(db, {"revises": "T-1111", "version": 2, "intent": {"params": {}}})
+    assert (await teller.tell(waiting.approval_id))["revision"] is None

@@ -53,7 +53,7 @@ def test_it_is_shown_as_a_table(agent: AgentDouble, capsys: pytest.CaptureFixtur
     assert agent.args_of("context") == {"task": "T-7K3F"}
     said = capsys.readouterr().out
     rows = [" ".join(line.split()) for line in said.splitlines()]
-    assert "file src/a.py lines 40-41 12 B defines parse_config" in rows
+    assert "file src/a.py lines 40-41, the rest left out 12 B defines parse_config" in rows
     assert ".env 12 B may never be read" in rows
     assert "c.py there were files enough" in rows
     assert "Never looked at: 2 may never be read, 3 ignored by git." in rows

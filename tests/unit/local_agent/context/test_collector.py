@@ -451,7 +451,7 @@ async def test_every_candidate_is_shown_or_accounted_for(folder: Workspace) -> N
 
 
 async def test_a_smaller_budget_is_kept(folder: Workspace) -> None:
-    collector = a_collector(budget=Budget(max_files=1, max_file_bytes=30, max_total_bytes=40))
+    collector = a_collector(budget=Budget(max_files=1, max_file_bytes=150, max_total_bytes=200))
     found = await collector.collect(folder, files=["src/app.py", "README.md"], names=[])
     assert looks(found) == ["src/app.py"]
     assert sum(len(piece.text.encode()) for piece in found.pieces) <= 40

@@ -317,6 +317,24 @@ def test_what_a_check_reported_is_told_by_its_counts_alone() -> None:
     assert "all is well" not in shown
 
 
+def test_one_failed_test_is_named_where_its_name_is_no_sentence() -> None:
+    one = Failure(name="test_x", place="test_login.py:7", message="approve")
+    report = Report(tool="pytest", passed=2, failed=1, failures=(one,))
+    check = {"task": "T-9999", "state": "failed", "exit_code": 1, "duration_ms": 1200}
+    shown = page(ask_about(check=check | {"report": to_facts(report)}), lang="en", width=100)
+    assert "✗ 1 of 3 tests failed: test_x (test_login.py)" in shown
+    assert "approve" not in shown.partition("✗")[2].partition("To the chat")[0]
+
+
+@pytest.mark.requirement("P7")
+def test_a_later_version_says_which_it_is_and_what_was_asked_first() -> None:
+    told = {"version": 2, "task": "T-1111", "wish": "make it five", "first": "retry\nlogins"}
+    shown = page(ask_about(revision=told), lang="en", width=100)
+    assert "version 2 of T-1111" in shown
+    assert "First request: retry" in shown
+    assert "First request" not in page(ask_about(), lang="en", width=100)
+
+
 @pytest.mark.requirement("R29")
 def test_the_first_group_alone_is_told_from_a_wrong_code_where_both_are_needed() -> None:
     question = ask_about(risk="high", reasons=["shell"])

@@ -26,7 +26,8 @@ def a_question(seal: object, diff: bytes | None, **told: object) -> Question:
 
 
 def said(page: Page) -> str:
-    parts = [page.title, page.source, page.asked_by, page.request, page.place]
+    parts = [page.verdict[1]] if page.verdict else []
+    parts += [page.title, page.source, page.asked_by, page.request, page.place]
     for fact in (*page.facts, *page.body):
         if isinstance(fact, Row):
             parts += [fact.label, *(value for _, value in fact.values)]
@@ -158,3 +159,28 @@ def test_a_narrowed_change_says_what_was_left_out(lang: Lang) -> None:
     shown = said(page_of(question, lang))
     assert f"codexbridge retry {seal.short_id}" in shown
     assert "a⟨U+202E⟩b.py" in shown
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize(("exit_code", "mark", "style"), [(0, "✓", "green"), (1, "✗", "red")])
+def test_how_the_check_ended_is_said_at_the_top_and_once(
+    exit_code: int, mark: str, style: str, lang: Lang
+) -> None:
+    state = "failed" if exit_code else "passed"
+    check = {"task": "T-9999", "state": state, "exit_code": exit_code, "duration_ms": 1200}
+    page = page_of(a_question(*windows.a_change(), check=check), lang)
+    assert page.verdict is not None
+    assert page.verdict[0] == style
+    assert page.verdict[1].startswith(mark)
+    assert said(page).count("T-9999") == 1
+    assert page_of(a_question(*windows.a_change()), lang).verdict is None
+
+
+@pytest.mark.requirement("P7")
+def test_the_heading_of_a_later_version_names_it_and_what_it_began_with() -> None:
+    told = {"version": 2, "task": "T-1111", "wish": "make it five", "first": "retry logins"}
+    page = page_of(a_question(*windows.a_change(), revision=told), "en")
+    assert page.place.startswith("T-7F3K  ·  version 2 of T-1111  ·  ")
+    assert page.request == "T-1111, version 2: make it five\nFirst request: retry logins"
+    unknown = page_of(a_question(*windows.a_change(), revision=told | {"wish": ""}), "en")
+    assert unknown.request.startswith(windows.REQUEST)
