@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from common.clock import SystemClock
 from common.errors import CodexBridgeError, UnavailableError
@@ -28,10 +28,9 @@ from local_agent.relay.journal import gateway_peer
 from local_agent.relay.keys import AgentKeys
 from local_agent.relay.pairing import Pairing, load_pairing, open_keys
 from local_agent.settings import AgentSettings
+from local_agent.store.lock import JOURNAL
 from local_agent.store.runner import JournalThread
 from local_agent.windows import run_windows
-
-JOURNAL: Final = "journal.db"
 
 
 async def run_agent(
@@ -129,6 +128,7 @@ async def _running(agent: Agent, ground: Ground) -> AsyncIterator[None]:
 async def _until_stopped(agent: Agent, ground: Ground, stop: asyncio.Event) -> None:
     parts: dict[str, Coroutine[Any, Any, None]] = {
         "gate": agent.gate.run(),
+        "control": agent.control.watch(),
         "retention": agent.retention.run(),
         "windows": run_windows(agent, ground),
     }

@@ -5,7 +5,6 @@ What the tables mean is told in ``migrations/*.sql`` and in the modules beside t
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -16,6 +15,7 @@ from typing import Any
 
 from common.errors import ConfigError
 from common.home import private_dir
+from local_agent.store.lock import take_lock
 
 _PRAGMAS = (
     "PRAGMA journal_mode = WAL",
@@ -40,7 +40,7 @@ class Database:
 
     def __init__(self, path: Path) -> None:
         private_dir(path.parent)
-        self._lock = _lock(path.with_suffix(".lock"))
+        self._lock = take_lock(path)
         try:
             # Made here first: SQLite would make it as the umask says; -wal and -shm follow it.
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600))
@@ -149,14 +149,3 @@ def _scripts() -> list[str]:
         key=lambda item: item.name,
     )
     return [item.read_text(encoding="utf-8") for item in found]
-
-
-def _lock(path: Path) -> int:
-    """Take the lock that ends with this process, even by kill -9, and return its descriptor."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(descriptor)
-        raise ConfigError("config.agent-running", path=path) from None
-    return descriptor
