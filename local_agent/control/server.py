@@ -17,12 +17,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from common.errors import CodexBridgeError, ConfigError, RemoteProtocolError
+from common.errors import (
+    CodexBridgeError,
+    ConfigError,
+    RemoteProtocolError,
+    UnavailableError,
+)
 from common.home import private_dir
 from local_agent.control import wire
 
 READ_SECONDS = 10.0
 MAX_CONNECTIONS = 32
+LEAVE_SECONDS = 1.0
 WATCH_SECONDS = 3.0  # one lstat each time
 _BESIDE = ".new"  # no longer than what it replaces: a socket address is short
 
@@ -61,6 +67,7 @@ class ControlServer:
         self._server: asyncio.Server | None = None
         self._own: tuple[int, int] | None = None  # device and inode of the socket
         self._open: set[asyncio.Task[None]] = set()
+        self._closing = False
         self._trouble = ""  # why it could not be made again, told once
         self.remade = 0
 
@@ -106,6 +113,7 @@ class ControlServer:
         if self._server is None:
             return
         self._server.close()
+        self._closing = True
         for task in list(self._open):
             task.cancel()
         await asyncio.gather(*self._open, return_exceptions=True)
@@ -130,6 +138,11 @@ class ControlServer:
             peer: socket.socket = writer.get_extra_info("socket")
             if wire.peer_uid(peer) == os.getuid() and len(self._open) <= MAX_CONNECTIONS:
                 await self._converse(reader, writer)
+        except asyncio.CancelledError:
+            if not self._closing:
+                raise
+            # `close` asked for it, and asyncio would log the end of its own callback as an error.
+            await _take_leave(writer)
         except (ConnectionError, TimeoutError):
             pass  # whoever asked has gone; the task goes on without them
         except Exception:  # noqa: BLE001 - the top of a conversation; logged with its traceback
@@ -188,6 +201,13 @@ class ControlServer:
 async def _send(writer: asyncio.StreamWriter, line: bytes) -> None:
     writer.write(line)
     await writer.drain()
+
+
+async def _take_leave(writer: asyncio.StreamWriter) -> None:
+    """Tell whoever is being answered that the agent stops; for a moment, should they not listen."""
+    with suppress(ConnectionError, TimeoutError):
+        async with asyncio.timeout(LEAVE_SECONDS):
+            await _send(writer, wire.encode_error(UnavailableError("agent.stopped")))
 
 
 def _refuse_second(path: Path) -> None:

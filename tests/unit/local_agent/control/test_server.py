@@ -206,18 +206,36 @@ async def test_hanging_up_ends_the_stream_at_the_agent(home: Home) -> None:
             assert await operations.left.wait()
 
 
-async def test_an_agent_that_goes_away_midway_is_told(home: Home) -> None:
-    started = asyncio.Event()
+async def test_an_agent_that_stops_midway_says_so_and_logs_no_error(home: Home) -> None:
+    started, log = asyncio.Event(), RecordingLog()
+    unexpected: list[str] = []
+    asyncio.get_running_loop().set_exception_handler(
+        lambda _loop, context: unexpected.append(str(context["message"]))
+    )
 
     async def script(_: wire.Request) -> AsyncIterator[tuple[bool, Mapping[str, Any]]]:
         started.set()
         await asyncio.Event().wait()
         yield True, {}
 
-    async with serving(home, ScriptedOperations(script)):
+    async with serving(home, ScriptedOperations(script), log):
         asking = asyncio.create_task(ask(home, "status"))
         async with asyncio.timeout(PATIENCE):
             await started.wait()
+    with pytest.raises(UnavailableError) as told:
+        await asking
+    assert told.value.code == "agent.stopped"
+    assert (unexpected, log.seen) == ([], [])
+
+
+async def test_an_agent_that_is_killed_midway_is_told(home: Home) -> None:
+    home.run.mkdir(parents=True, mode=0o700)
+    with socket.socket(socket.AF_UNIX) as dying:
+        dying.bind(str(home.run / "agent.sock"))
+        dying.listen()
+        asking = asyncio.create_task(ask(home, "status"))
+        connection, _ = await asyncio.to_thread(dying.accept)
+        connection.close()
     with pytest.raises(UnavailableError) as told:
         await asking
     assert told.value.code == "agent.no-answer"
