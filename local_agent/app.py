@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import socket
+import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
@@ -28,6 +29,7 @@ from local_agent.relay.journal import gateway_peer
 from local_agent.relay.keys import AgentKeys
 from local_agent.relay.pairing import Pairing, load_pairing, open_keys
 from local_agent.settings import AgentSettings
+from local_agent.store.health import look_through
 from local_agent.store.lock import JOURNAL
 from local_agent.store.runner import JournalThread
 from local_agent.windows import run_windows
@@ -78,7 +80,7 @@ async def run_agent(
         await agent.gate.start()
         async with _running(agent, ground):
             announce(agent, ground)
-            await _until_stopped(agent, ground, stop)
+            await _until_stopped(agent, ground, stop, path)
 
 
 async def _settle(
@@ -125,7 +127,7 @@ async def _running(agent: Agent, ground: Ground) -> AsyncIterator[None]:
         ground.log.info("agent.stopped")
 
 
-async def _until_stopped(agent: Agent, ground: Ground, stop: asyncio.Event) -> None:
+async def _until_stopped(agent: Agent, ground: Ground, stop: asyncio.Event, path: Path) -> None:
     parts: dict[str, Coroutine[Any, Any, None]] = {
         "gate": agent.gate.run(),
         "control": agent.control.watch(),
@@ -134,6 +136,8 @@ async def _until_stopped(agent: Agent, ground: Ground, stop: asyncio.Event) -> N
     }
     if agent.client is not None:
         parts["relay"] = agent.client.run()
+    if not agent.db.journal.is_whole:
+        parts["journal"] = _look_through(agent, path)
     running = [asyncio.create_task(part, name=name) for name, part in parts.items()]
     stopping = asyncio.create_task(stop.wait(), name="stop")
     try:
@@ -144,6 +148,17 @@ async def _until_stopped(agent: Agent, ground: Ground, stop: asyncio.Event) -> N
         for part in [*running, stopping]:
             part.cancel()
         await asyncio.gather(*running, stopping, return_exceptions=True)
+
+
+async def _look_through(agent: Agent, path: Path) -> None:
+    """Look through what of a large journal was not seen before; nothing is approved meanwhile."""
+    is_over = threading.Event()
+    try:
+        with agent.gate.block("journal-check"):
+            await asyncio.to_thread(look_through, path, is_over.is_set)
+        await asyncio.Event().wait()
+    finally:
+        is_over.set()
 
 
 def _tell_of(part: asyncio.Task[Any]) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 from common.errors import ConfigError
 from common.home import private_dir
+from local_agent.store import health
 from local_agent.store.lock import take_lock
 
 _PRAGMAS = (
@@ -35,7 +36,12 @@ class Database:
     Raises:
         ConfigError: ``config.agent-running`` when another process has it open;
             ``config.store-newer`` when a newer release wrote it;
-            ``config.not-private`` when its folder belongs to someone else.
+            ``config.not-private`` when its folder belongs to someone else;
+            ``config.journal-damaged``, ``config.journal-full`` or ``config.journal-denied`` when
+            SQLite refuses it.
+
+    Attributes:
+        is_whole: Whether the look at its start saw all of the file; `health.look_through` the rest.
     """
 
     def __init__(self, path: Path) -> None:
@@ -47,7 +53,8 @@ class Database:
             path.chmod(0o600)
             self._connection = sqlite3.connect(path, isolation_level=None)
             try:
-                self._prepare(path)
+                self.is_whole = self._prepare(path)
+                self._migrate(path)
             except BaseException:
                 self._connection.close()
                 raise
@@ -101,10 +108,13 @@ class Database:
         else:
             self._connection.execute("ROLLBACK")
 
-    def _prepare(self, path: Path) -> None:
-        for pragma in _PRAGMAS:
-            self._connection.execute(pragma)
-        self._migrate(path)
+    def _prepare(self, path: Path) -> bool:
+        try:
+            for pragma in _PRAGMAS:
+                self._connection.execute(pragma)
+            return health.check_opened(self._connection, path)
+        except sqlite3.Error as error:
+            raise health.not_opened(error, path) from error
 
     def _migrate(self, path: Path) -> None:
         current: int = self._connection.execute("PRAGMA user_version").fetchone()[0]
