@@ -100,6 +100,7 @@ class Engine:
     async def _step(self, task: Task, run: Run) -> Task:
         match task.state:
             case TaskState.RECEIVED:
+                self._tasks.received(task)
                 return await self._understanding.route(task, run)
             case TaskState.ROUTED:
                 return await self._understanding.collect(task, run)

@@ -12,13 +12,15 @@ from typing import Any
 import pytest
 
 from common.errors import InputError, StateError, StoreError
+from common.ids import new_short_id, new_uuid
 from common.model.intent import TaskKind
 from common.model.proposal import CommandProposal, TaskResult
 from common.model.state import FINAL, Reason, TaskState
+from local_agent.control.watching import Watching
 from local_agent.engine import approving as approving_module
 from local_agent.engine import engine as engine_module
 from local_agent.engine.engine import Engine
-from local_agent.engine.ports import Change
+from local_agent.engine.ports import Change, NewTask
 from local_agent.execution.command import Outcome, Progress
 from local_agent.proposers.base import Asked, Proposed
 from local_agent.replies import BLOCKED
@@ -115,6 +117,54 @@ async def test_the_five_events_of_the_seed_come_in_order(desk: Desk) -> None:
     ]
     end = (await desk.events(task_id))[-1]
     assert (end["status"], end["reason"]) == ("ok", "completed")
+
+
+async def _followed(
+    desk: Desk, text: str, until: frozenset[TaskState]
+) -> list[tuple[str, str | None]]:
+    """Return what somebody is told who asks, and follows the task to one of the states."""
+    watching = Watching(desk.db, desk.bus)
+    new = NewTask(
+        task_id=new_uuid(),
+        short_id=new_short_id("agent"),
+        source="local_ui",
+        channel="terminal",
+        claimed_user="ada",
+        thread_id="thread-1",
+        text=text,
+        lang="en",
+    )
+    steps = watching.task(new.task_id, until=until, begin=desk.engine.submit(new))
+    *events, (last, _) = [step async for step in steps]
+    assert last
+    return [(value["type"], value.get("state")) for _, value in events]
+
+
+@pytest.mark.requirement("NL-6")
+@pytest.mark.requirement("NL-7")
+async def test_who_follows_a_task_is_told_every_state_and_its_end(desk: Desk) -> None:
+    asked = await _followed(desk, "@dev test", FINAL | {WAITING})
+    begun = [
+        ("task_state", "RECEIVED"),
+        ("task_start", None),
+        ("task_state", "ROUTED"),
+        ("task_state", "CONTEXT_COLLECTED"),
+        ("task_state", "PROPOSING"),
+        ("task_proposal", None),
+        ("task_state", "PROPOSAL_READY"),
+    ]
+    assert asked == [*begun, ("task_state", "WAITING_APPROVAL")]
+    answered = await _followed(desk, "@dev help", FINAL)
+    assert answered == [*begun, ("task_state", "COMPLETED"), ("task_end", None)]
+
+
+@pytest.mark.requirement("NL-12.6")
+async def test_the_state_of_a_task_that_failed_says_why(desk: Desk) -> None:
+    desk.executor.refusal = InputError("command.not-found", program="pytest")
+    task = await desk.done("@dev test")
+    (changed,) = [e for e in await desk.events(task.task_id) if e.get("state") == "FAILED"]
+    assert changed["message"] == task.summary
+    assert "“pytest”" in changed["message"]
 
 
 async def test_a_failing_command_fails_the_task_and_says_how(desk: Desk) -> None:
@@ -490,7 +540,6 @@ async def test_closing_ends_what_runs_records_it_and_leaves_what_waits(tmp_path:
 
 
 async def test_a_local_task_is_written_and_begun(desk: Desk) -> None:
-    from local_agent.engine.ports import NewTask
 
     new = NewTask(
         task_id="t-1",
