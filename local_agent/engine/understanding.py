@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from pydantic import JsonValue
+
 from common.errors import InputError
 from common.model.intent import TaskIntent, TaskKind
 from common.model.proposal import Diff, TaskResult
+from common.model.request import UserRequest
 from common.model.state import TaskState
 from common.redact import redact
 from common.sentences import Lang, say
@@ -58,6 +62,22 @@ class Proposers:
             return self.patches
         found = self.of_topic.get(topic.value) or self.of_kind.get(kind)
         return found or self.of_kind[TaskKind.EXPLAIN]
+
+
+def request_of(task: Task) -> UserRequest:
+    """Return what was asked as every face and channel asks it (seed 002 §3.1)."""
+    meta: dict[str, JsonValue] = {"channel": task.channel, "lang": task.lang}
+    if task.workspace is not None:
+        meta["workspace"] = task.workspace
+    if task.around_json is not None:
+        meta["around"] = json.loads(task.around_json)
+    return UserRequest(
+        source=task.source,
+        thread_id=task.thread_id,
+        from_user=task.claimed_user or None,
+        text=task.text,
+        meta=meta,
+    )
 
 
 class Understanding:
@@ -217,10 +237,11 @@ class Understanding:
         return await unless_stopped(run, self._looking.into(workspace, task, routed, _intent(task)))
 
     def _read(self, task: Task) -> Routed:
+        request = request_of(task)
         if task.attachment is None:
-            routed = self._router.route(task.text)
+            routed = self._router.route(request.text)
             return as_meant(routed, _intent(task)) if task.intent_json else routed
-        summary = one_line(task.text, _QUOTED_BYTES)
+        summary = one_line(request.text, _QUOTED_BYTES)
         # A person at the machine brought a diff: there is nothing to guess about.
         return Routed(TaskIntent(kind=TaskKind.CHANGE, confidence=1.0, summary=summary))
 

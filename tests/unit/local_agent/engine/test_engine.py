@@ -16,11 +16,13 @@ from common.ids import new_short_id, new_uuid
 from common.model.intent import TaskKind
 from common.model.proposal import CommandProposal, TaskResult
 from common.model.state import FINAL, Reason, TaskState
+from common.protocol.bodies import TASK_TEXT_BYTES
 from local_agent.control.watching import Watching
 from local_agent.engine import approving as approving_module
 from local_agent.engine import engine as engine_module
 from local_agent.engine.engine import Engine
 from local_agent.engine.ports import Change, NewTask
+from local_agent.engine.understanding import request_of
 from local_agent.execution.command import Outcome, Progress
 from local_agent.proposers.base import Asked, Proposed
 from local_agent.replies import BLOCKED
@@ -156,6 +158,28 @@ async def test_who_follows_a_task_is_told_every_state_and_its_end(desk: Desk) ->
     assert asked == [*begun, ("task_state", "WAITING_APPROVAL")]
     answered = await _followed(desk, "@dev help", FINAL)
     assert answered == [*begun, ("task_state", "COMPLETED"), ("task_end", None)]
+
+
+@pytest.mark.requirement("NL-3.1")
+async def test_each_request_is_the_same_value_whatever_way_it_came(desk: Desk) -> None:
+    longest = "@dev help " + "x" * (TASK_TEXT_BYTES - 10)
+    remote = await desk.done(longest, thread_id="t" * 256)
+    request = request_of(remote)
+    assert (request.source, request.from_user) == ("wecom", remote.claimed_user)
+    assert (request.thread_id, request.text) == ("t" * 256, longest)
+    assert request.meta == {"channel": "wecom_app", "lang": "en"}
+    here = await desk.done(
+        "@dev help",
+        source="local_ui",
+        channel="terminal",
+        workspace="shop",
+        around_json='{"file": "a.py", "lines": [1, 2]}',
+    )
+    request = request_of(here)
+    assert request.source == "local_ui"
+    assert request.meta is not None
+    assert request.meta["workspace"] == "shop"
+    assert request.meta["around"] == {"file": "a.py", "lines": [1, 2]}
 
 
 @pytest.mark.requirement("NL-12.6")
@@ -540,7 +564,6 @@ async def test_closing_ends_what_runs_records_it_and_leaves_what_waits(tmp_path:
 
 
 async def test_a_local_task_is_written_and_begun(desk: Desk) -> None:
-
     new = NewTask(
         task_id="t-1",
         short_id="T-XK3F",
