@@ -40,7 +40,7 @@ class Log(Protocol):
         """Record an unexpected failure with its traceback."""
         ...
 
-    def warning(self, event: str, /, **facts: Any) -> Any:
+    def warning(self, event: str, *args: Any, **facts: Any) -> Any:
         """Record what a person should know of."""
         ...
 

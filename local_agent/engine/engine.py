@@ -92,6 +92,7 @@ class Engine:
         run.checks = task.checks
         if task.cancel_requested:
             run.stop.set()
+        await self._understanding.load()
         while task.state not in FINAL:
             if run.stop.is_set() and task.state is not TaskState.EXECUTING:
                 raise StoppedError

@@ -43,7 +43,7 @@ class RecordingLog:
     def exception(self, event: str, /) -> None:
         self.seen.append(event)
 
-    def warning(self, event: str, /, **_facts: Any) -> None:
+    def warning(self, event: str, *_args: Any, **_facts: Any) -> None:
         self.seen.append(event)
 
 

@@ -7,7 +7,8 @@ import time
 import pytest
 
 from common.model.intent import MAX_FILES, TaskKind
-from local_agent.routing.router import Router, Topic
+from local_agent.routing.routed import Topic
+from local_agent.routing.router import Router
 
 ROUTER = Router()
 
