@@ -8,12 +8,12 @@ moment is looked through beside the work.
 from __future__ import annotations
 
 import sqlite3
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
+from common.clock import SystemClock
 from common.errors import CodexBridgeError, ConfigError, StoreError
 
 START_SECONDS: Final = 0.15  # some 100 MB from memory, 5 MB from a slow disk
@@ -45,8 +45,9 @@ def check_opened(connection: sqlite3.Connection, path: Path) -> bool:
     Raises:
         ConfigError: ``config.journal-damaged``.
     """
-    until = time.monotonic() + START_SECONDS
-    return _look(connection, path, lambda: time.monotonic() > until)
+    now = SystemClock().now
+    until = now().mono + START_SECONDS
+    return _look(connection, path, lambda: now().mono > until)
 
 
 def look_through(path: Path, is_stopped: Callable[[], bool]) -> None:

@@ -69,7 +69,6 @@ def test_anything_else_is_no_event(event: dict[str, Any]) -> None:
         parse_event(json.dumps(event))
 
 
-@pytest.mark.requirement("NL-3.2")
 @pytest.mark.requirement("NL-4.2")
 @pytest.mark.parametrize("kind", ["deploy", "RUN", ""])
 def test_a_kind_outside_the_allowed_ones_cannot_be_built(kind: str) -> None:
@@ -108,7 +107,6 @@ def test_a_request_is_bounded_and_closed() -> None:
             UserRequest.model_validate(given | wrong)
 
 
-@pytest.mark.requirement("NL-3.3")
 def test_a_proposal_is_told_by_its_type() -> None:
     result = TaskResult.model_validate(RESULT)
     assert isinstance(result.proposal, CommandProposal)

@@ -99,6 +99,8 @@ async def test_the_test_command_is_normal_risk_and_any_other_is_high(desk: Desk)
     assert "not-the-test-command" in other.reasons
 
 
+@pytest.mark.requirement("NL-3.2")
+@pytest.mark.requirement("NL-3.3")
 @pytest.mark.requirement("NL-7")
 async def test_the_five_events_of_the_seed_come_in_order(desk: Desk) -> None:
     task_id = await desk.ask("@dev test")
@@ -117,8 +119,13 @@ async def test_the_five_events_of_the_seed_come_in_order(desk: Desk) -> None:
         ("task_state", "COMPLETED"),
         ("task_end", None),
     ]
-    end = (await desk.events(task_id))[-1]
-    assert (end["status"], end["reason"]) == ("ok", "completed")
+    events = await desk.events(task_id)
+    assert {"kind", "confidence", "summary"} <= events[0]["intent"].keys()
+    result = next(event["result"] for event in events if event["type"] == "task_proposal")
+    assert {"taskId", "intent", "proposal", "requires", "summary"} <= result.keys()
+    assert result["proposal"]["type"] == "command"
+    assert result["requires"] == {"mode": "local_approval", "action": "run_command"}
+    assert (events[-1]["status"], events[-1]["reason"]) == ("ok", "completed")
 
 
 async def _followed(
