@@ -12,9 +12,21 @@ ERRORS: Final[Mapping[str, Sentence]] = {
         en="The agent is not running. Start it: codexbridge agent",
         zh="代理没有运行。启动：codexbridge agent",
     ),
+    "agent.not-listening": Sentence(
+        en="The agent runs, but nothing listens at {path}: it is starting, or its control socket "
+        "was deleted and is made again within a few seconds. Ask again then.",
+        zh="Agent 正在运行，但 {path} 无人监听：它正在启动，或控制套接字已删除，几秒内会自动重建。"
+        "请稍后再试。",
+    ),
     "agent.no-answer": Sentence(
         en="The agent does not answer, or ended meanwhile. Look at its output; nothing was lost.",
         zh="代理没有应答或已退出。请查看其输出；没有丢失任何内容。",
+    ),
+    "agent.stopped": Sentence(
+        en="The agent was stopped, so this is not followed any further. Nothing was lost: it goes "
+        "on once the agent runs again. Start it: codexbridge agent",
+        zh="Agent 已停止，无法继续跟踪。没有丢失任何内容，Agent 再次启动后会继续。"
+        "启动：codexbridge agent",
     ),
     "agent.part-failed": Sentence(
         en="A part of the agent ({part}) ended unexpectedly, so all of it was stopped. Nothing was "

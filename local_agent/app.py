@@ -3,35 +3,40 @@
 The order matters.  The journal's lock comes first: only its holder may touch the socket.  The gate
 and the engine take up what was left before anybody can ask for more (P3).  At the end nothing new
 is taken in before what runs is ended and recorded.
+
+Most of the agent is imported while the sandbox is tried: the one waits for its children, the other
+for the processor.
 """
 
 from __future__ import annotations
 
 import asyncio
+import importlib
 import signal
 import socket
+import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any
 
 from common.clock import SystemClock
 from common.errors import CodexBridgeError, UnavailableError
 from common.home import Home, private_dir
 from common.logs import Log
 from common.sentences import Lang
-from local_agent.assembly import Agent, Ground, build_agent
 from local_agent.control import wire
 from local_agent.execution.self_test import self_test
-from local_agent.relay.journal import gateway_peer
-from local_agent.relay.keys import AgentKeys
-from local_agent.relay.pairing import Pairing, load_pairing, open_keys
 from local_agent.settings import AgentSettings
-from local_agent.store.runner import JournalThread
+from local_agent.store.health import look_through
+from local_agent.store.lock import JOURNAL
 from local_agent.windows import run_windows
 
-JOURNAL: Final = "journal.db"
+if TYPE_CHECKING:
+    from local_agent.assembly import Agent, Ground
+    from local_agent.relay.keys import AgentKeys
+    from local_agent.relay.pairing import Pairing
 
 
 async def run_agent(
@@ -62,6 +67,10 @@ async def run_agent(
     # What `wire.socket_path` falls back to is where all sockets go, the self-test's too.
     places = replace(places, run=wire.socket_path(places, environ).parent)
     ground = await _settle(settings, places, environ, log=log, lang=lang)
+    from local_agent.assembly import build_agent
+    from local_agent.relay.journal import gateway_peer
+    from local_agent.store.runner import JournalThread
+
     async with AsyncExitStack() as closing:
         peer = None
         if ground.pairing is not None:
@@ -79,32 +88,46 @@ async def run_agent(
         await agent.gate.start()
         async with _running(agent, ground):
             announce(agent, ground)
-            await _until_stopped(agent, ground, stop)
+            await _until_stopped(agent, ground, stop, path)
 
 
 async def _settle(
     settings: AgentSettings, places: Home, environ: Mapping[str, str], *, log: Log, lang: Lang
 ) -> Ground:
     home = Path.home()
-    pairing, keys = await asyncio.to_thread(_identity, places)
-    return Ground(
-        places=places,
-        home=home,
-        environ=environ,
-        settings=settings,
-        machine=pairing.machine if pairing else socket.gethostname(),
-        pairing=pairing,
-        keys=keys,
-        sandbox=await self_test(places, home=home),
-        clock=SystemClock(),
-        log=log,
-        lang=lang,
-    )
+    await asyncio.to_thread(_make_folders, places)
+    testing = asyncio.create_task(self_test(places, home=home), name="self-test")
+    try:
+        pairing, keys = await asyncio.to_thread(_identity, places)
+        assembly = await asyncio.to_thread(importlib.import_module, "local_agent.assembly")
+        ground: Ground = assembly.Ground(
+            places=places,
+            home=home,
+            environ=environ,
+            settings=settings,
+            machine=pairing.machine if pairing else socket.gethostname(),
+            pairing=pairing,
+            keys=keys,
+            sandbox=await testing,
+            clock=SystemClock(),
+            log=log,
+            lang=lang,
+        )
+    finally:
+        testing.cancel()
+        await asyncio.gather(testing, return_exceptions=True)
+    return ground
+
+
+def _make_folders(places: Home) -> None:
+    for folder in (places.config, places.state, places.run):
+        private_dir(folder)
 
 
 def _identity(places: Home) -> tuple[Pairing | None, AgentKeys]:
-    for folder in (places.config, places.state, places.run):
-        private_dir(folder)
+    from local_agent.relay.keys import AgentKeys
+    from local_agent.relay.pairing import load_pairing, open_keys
+
     pairing = load_pairing(places)
     keys = AgentKeys(open_keys(places), pairing)
     if pairing is None:
@@ -126,14 +149,17 @@ async def _running(agent: Agent, ground: Ground) -> AsyncIterator[None]:
         ground.log.info("agent.stopped")
 
 
-async def _until_stopped(agent: Agent, ground: Ground, stop: asyncio.Event) -> None:
+async def _until_stopped(agent: Agent, ground: Ground, stop: asyncio.Event, path: Path) -> None:
     parts: dict[str, Coroutine[Any, Any, None]] = {
         "gate": agent.gate.run(),
+        "control": agent.control.watch(),
         "retention": agent.retention.run(),
         "windows": run_windows(agent, ground),
     }
     if agent.client is not None:
         parts["relay"] = agent.client.run()
+    if not agent.db.journal.is_whole:
+        parts["journal"] = _look_through(agent, path)
     running = [asyncio.create_task(part, name=name) for name, part in parts.items()]
     stopping = asyncio.create_task(stop.wait(), name="stop")
     try:
@@ -144,6 +170,17 @@ async def _until_stopped(agent: Agent, ground: Ground, stop: asyncio.Event) -> N
         for part in [*running, stopping]:
             part.cancel()
         await asyncio.gather(*running, stopping, return_exceptions=True)
+
+
+async def _look_through(agent: Agent, path: Path) -> None:
+    """Look through what of a large journal was not seen before; nothing is approved meanwhile."""
+    is_over = threading.Event()
+    try:
+        with agent.gate.block("journal-check"):
+            await asyncio.to_thread(look_through, path, is_over.is_set)
+        await asyncio.Event().wait()
+    finally:
+        is_over.set()
 
 
 def _tell_of(part: asyncio.Task[Any]) -> None:

@@ -101,16 +101,47 @@ _AUTHORITY: Final = {
         "Install that release again.",
         zh="{path} 由更新的版本写入（版本 {found}，本程序支持到 {known}）。请重新安装该版本。",
     ),
+    "config.journal-damaged": Sentence(
+        en="The journal {path} is damaged ({why}), so the agent does not start; nothing was "
+        "changed. Copy journal.db* somewhere safe, then put a backup in its place: “A damaged "
+        "journal” in docs/how-to/approver.md tells how.",
+        zh="任务日志 {path} 已损坏（{why}），Agent 不会启动；没有任何更改。请先把 journal.db* "
+        "复制到安全的地方，再换上备份：步骤见 docs/how-to/approver.zh-CN.md 的“任务日志损坏”。",
+    ),
+    "config.journal-full": Sentence(
+        en="There is no room left on the disk of {path}, so the agent cannot start. Free some and "
+        "start it again; nothing is lost.",
+        zh="{path} 所在磁盘已满，Agent 无法启动。请清理出空间后再启动；没有丢失任何内容。",
+    ),
+    "config.journal-denied": Sentence(
+        en="This user may not read and write {path} ({why}). Run the agent as the user that owns "
+        "the state folder.",
+        zh="当前用户无权读写 {path}（{why}）。请以状态文件夹所属的用户运行 Agent。",
+    ),
     "audit.broken": Sentence(
-        en="The audit log does not hold at entry {seq}: it was changed or damaged. The agent does "
-        "not start; keep the file and compare it with a backup.",
-        zh="审计日志在第 {seq} 条处校验失败：已被更改或损坏。"
-        "Agent 不会启动；请保留该文件并与备份比对。",
+        en="The audit log does not hold at entry {seq}: it was changed or damaged, so the agent "
+        "does not start. Copy journal.db* somewhere safe, see `codexbridge audit verify`, then "
+        "put a backup in its place: “A damaged journal” in docs/how-to/approver.md tells how.",
+        zh="审计日志在第 {seq} 条处校验失败：内容有改动或已损坏，Agent 不会启动。请先把 "
+        "journal.db* 复制到安全的地方，用 `codexbridge audit verify` 查看详情，再换上备份："
+        "步骤见 docs/how-to/approver.zh-CN.md 的“任务日志损坏”。",
+    ),
+    "store.full": Sentence(
+        en="The disk is full, so the journal takes nothing in; nothing was changed. Free some room "
+        "and try again; the agent goes on by itself.",
+        zh="磁盘已满，任务日志无法写入；没有任何更改。请清理出空间后重试；Agent 会自行继续。",
+    ),
+    "store.damaged": Sentence(
+        en="The journal is damaged ({why}); nothing was changed. Stop the agent and start it "
+        "again: it looks through the file and says what to do.",
+        zh="任务日志已损坏（{why}）；没有任何更改。请停止并重新启动 Agent："
+        "它会检查文件并说明如何处理。",
     ),
     "store.failed": Sentence(
-        en="The journal could not be read or written ({why}). Nothing was changed; is the disk "
-        "full, or the file damaged?",
-        zh="无法读写日志库（{why}）。没有任何更改；磁盘是否已满，或文件已损坏？",
+        en="The journal could not be read or written ({why}); nothing was changed. Try again; if "
+        "it stays so, restart the agent, which then looks through the file.",
+        zh="无法读写任务日志（{why}）；没有任何更改。请重试；如仍出错，请重启 Agent，"
+        "它会检查该文件。",
     ),
     "task.unknown": Sentence(
         en="No task {name} here. `codexbridge tasks` lists them.",

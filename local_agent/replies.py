@@ -337,6 +337,10 @@ BLOCKED: Final[dict[str, Sentence]] = {
         en="processes of an unsandboxed command could not be ended",
         zh="没有沙箱的命令留下了无法终止的进程",
     ),
+    "journal-check": Sentence(
+        en="the journal is large and is still being looked through; it takes seconds",
+        zh="任务日志较大，仍在检查，需要几秒",
+    ),
 }
 AGENT_STOPPED = Sentence(en="The agent was stopped at the machine.", zh="Agent 已在开发机上停止。")
 HIGH_RISK = Sentence(en="High risk: {why}.", zh="高风险：{why}。")

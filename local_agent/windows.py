@@ -11,11 +11,11 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 from common.errors import CodexBridgeError
-from local_agent.assembly import Agent, Ground
 
 if TYPE_CHECKING:
     from local_agent.approval.desktop import DesktopApprover
     from local_agent.approval.dialogs.window.program import WindowProgram
+    from local_agent.assembly import Agent, Ground
 
 AGAIN_S: Final = 30.0  # after the journal refused, as on a full disk
 

@@ -121,7 +121,8 @@ REQUIREMENTS: dict[str, Requirement] = {
     "R73": built("Outgoing text is bounded on a character border and redacted again."),
     "R74": built("Hash-pinned lock file."),
     # The natural-language task engine, by section of its specification
-    "NL-3.1": built("UserRequest with the specified fields."),
+    "NL-3.1": built("UserRequest with the specified fields, made of each request on the machine."),
+    "NL-3.1b": later("A request's source and meta on the link: version 1 has closed records."),
     "NL-3.2": built("TaskIntent with the specified kinds and fields."),
     "NL-3.3": built("Proposal, ExecutionRequirement and TaskResult with the specified fields."),
     "NL-4.1a": built("Stage A: the DSL first, then keywords in English and Chinese."),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -140,3 +142,12 @@ def test_modules_and_functions_stay_readable() -> None:
 
 def test_tests_are_no_package_that_could_shadow_the_product() -> None:
     assert list((ROOT / "tests").rglob("__init__.py")) == []
+
+
+def test_an_agent_that_waits_has_loaded_no_tables_and_no_kind_of_model() -> None:
+    late = ("local_agent.routing.router", "local_agent.routing.rules", "local_agent.proposers.http")
+    asked = f"import local_agent.assembly, sys; print([m for m in {late} if m in sys.modules])"
+    found = subprocess.run(
+        [sys.executable, "-c", asked], cwd=ROOT, capture_output=True, check=True, text=True
+    )
+    assert found.stdout.strip() == "[]"

@@ -50,9 +50,11 @@ class Checks:
             self._blocks.remove(why)
 
     def is_late(self, stored: StoredApproval, now: Instant) -> bool:
-        """Tell whether either clock says that its time is over (R4)."""
-        by_mono = self._deadlines.is_late(stored.approval_id, now)
-        return by_mono or now.wall_ms >= stored.expires_at
+        """Tell whether either clock says that its time is over, or once did (R4)."""
+        if now.wall_ms >= stored.expires_at:
+            self._deadlines.pass_over(stored.approval_id)
+            return True
+        return self._deadlines.is_late(stored.approval_id, now)
 
     def waits(self, stored: StoredApproval, shown: str, now: Instant) -> None:
         """Return when it waits for a decision, and is what the person was shown (R23).

@@ -7,6 +7,7 @@ machine sleeps.
 from __future__ import annotations
 
 import asyncio
+import math
 from typing import Final
 
 from common.clock import Clock, Instant
@@ -18,6 +19,7 @@ class Deadlines:
     """The moments, by approval id, on the monotonic clock of this process.
 
     An approval that has none here is late: nothing outlives the process that asked or took it up.
+    What was once late stays so: a clock that goes back brings nothing to life again.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -29,6 +31,12 @@ class Deadlines:
         """Let it be late from ``wall_ms`` on, or from the same span on the other clock."""
         self._at[approval_id] = now.mono + (wall_ms - now.wall_ms) / 1000
         self._sooner.set()
+
+    def pass_over(self, approval_id: str) -> None:
+        """Let it be late from now on: somebody has seen its time come."""
+        if approval_id in self._at:
+            self._at[approval_id] = -math.inf
+            self._sooner.set()
 
     def forget(self, approval_id: str) -> None:
         """Stop counting for it."""

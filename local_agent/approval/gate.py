@@ -16,6 +16,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Final
 
 from common.clock import Clock, Instant
@@ -44,7 +45,15 @@ from local_agent.approval.records import (
     decision_of,
     question,
 )
-from local_agent.approval.steps import admit, decide, expire_due, find, wish_of
+from local_agent.approval.steps import (
+    admit,
+    decide,
+    expire_due,
+    expire_seen,
+    find,
+    take_up,
+    wish_of,
+)
 from local_agent.grant import Grant, _mint
 from local_agent.safety.authority import before_operation
 from local_agent.safety.decision import Statement
@@ -54,6 +63,7 @@ from local_agent.store.journal import Journal
 from local_agent.store.runner import JournalThread
 
 MAX_WAIT_MS: Final = 72 * 3_600_000  # an approval waits at most 72 hours
+STAMP_MS: Final = 600_000  # how much a clock that goes back while no agent runs may win, at most
 REASON_BYTES: Final = 500
 
 
@@ -87,13 +97,15 @@ class Gate:
         self._ended: dict[str, asyncio.Event] = {}
         self._signed_by: dict[str, VerifyKey] = {}  # what was approved and not begun: a minute
         self._recording: set[asyncio.Future[None]] = set()
+        self._stamped_ms = clock.now().wall_ms
 
     async def start(self) -> None:
         """Take up what was left: what waits goes on waiting, what was approved expires (R22)."""
         now = self._clock.now()
-        await self._db.run(self._journal.approvals.expire_at_start, now.wall_ms)
-        for stored in await self._db.run(self._journal.approvals.pending):
-            self._deadlines.begin(stored.approval_id, stored.expires_at, now)
+        waiting, at_ms = await self._db.run(take_up, self._journal, now.wall_ms)
+        for stored in waiting:
+            at = replace(now, wall_ms=at_ms)
+            self._deadlines.begin(stored.approval_id, stored.expires_at, at)
 
     async def run(self) -> None:
         """Let approvals expire in time, for ever.  One task of the application."""
@@ -107,6 +119,9 @@ class Gate:
         known = self._deadlines.known()
         late = {one for one in known if self._deadlines.is_late(one, now)}
         expired, live = await self._db.run(expire_due, self._journal, late, now.wall_ms)
+        if live and abs(now.wall_ms - self._stamped_ms) >= STAMP_MS:
+            await self._db.run(self._journal.audit.stamp)
+            self._stamped_ms = now.wall_ms
         for stored in expired:
             self._end(stored.approval_id)
             self._tell(Notice("expired", stored.approval_id, stored.task_id))
@@ -147,6 +162,8 @@ class Gate:
         now = self._clock.now()
         stored = await self._db.run(self._journal.approvals.pending)
         live = [one for one in stored if not self._checks.is_late(one, now)]
+        if len(live) < len(stored):
+            await self.tick()
         return [asked for one in live if (asked := _untouched(one)) is not None]
 
     async def show(self, name: str) -> Shown:
@@ -162,6 +179,8 @@ class Gate:
         stored = await self._db.run(find, self._journal, name)
         now = self._clock.now()
         waits = stored.state == "pending" and not self._checks.is_late(stored, now)
+        if stored.state == "pending" and not waits:
+            await self.tick()
         return Shown(
             approval=question(stored),
             state="expired" if stored.state == "pending" and not waits else stored.state,
@@ -203,7 +222,11 @@ class Gate:
             raise InputError("approval.decision")
         stored = await self._db.run(find, self._journal, name)
         now = self._clock.now()
-        self._checks.waits(stored, digest, now)
+        try:
+            self._checks.waits(stored, digest, now)
+        except StateError:
+            await self.tick()  # what was seen to be late is so for ever
+            raise
         if decision == "approve":
             await self._check_approval(stored, typed, now, approver)
         said = reason and clip_bytes(reason, REASON_BYTES)
@@ -250,10 +273,15 @@ class Gate:
             StoreError: nothing was written; nothing may run.
         """
         if self._deadlines.is_late(approval_id, self._clock.now()):
+            await self.tick()
             raise StateError("approval.not-approved", approval_id=approval_id)
         # The key may have been rotated since; what another process decided is by none of ours.
         by = self._signed_by.get(approval_id) or self._key().public
-        raw = await self._db.run(self._consume, approval_id, digest, by)
+        try:
+            raw = await self._db.run(self._consume, approval_id, digest, by)
+        except StateError:
+            await self.tick()
+            raise
         self._end(approval_id)
         grant = _mint(raw)
         self._tell(Notice("consumed", approval_id, grant.task_id))
@@ -279,7 +307,12 @@ class Gate:
     def _consume(self, approval_id: str, shown: str, by: VerifyKey) -> bytes:
         # The time is read here, on the journal's thread, where it is spent.
         at_ms = self._clock.now().wall_ms
-        return before_operation(self._journal, approval_id, shown=shown, at_ms=at_ms, by=by)
+        try:
+            return before_operation(self._journal, approval_id, shown=shown, at_ms=at_ms, by=by)
+        except StateError as error:
+            if error.code == "approval.not-approved":
+                expire_seen(self._journal, approval_id, at_ms)
+            raise
 
     async def _check_approval(
         self, stored: StoredApproval, typed: str, now: Instant, by: Approver

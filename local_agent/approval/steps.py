@@ -103,6 +103,7 @@ def decide(
         public_key=by.raw,
     )
     if not recorded:
+        expire_seen(journal, stored.approval_id, words.at_ms)
         raise StateError(
             "approval.not-pending", state=journal.approvals.get(stored.approval_id).state
         )
@@ -121,7 +122,27 @@ def expire_due(
     return due, {one.approval_id for one in live} - gone
 
 
+def expire_seen(journal: Journal, approval_id: str, wall_ms: int) -> None:
+    """Expire one whose time has come at this moment: it stays so, whatever the clock does next."""
+    with journal.transaction():
+        if _is_due(journal.approvals.get(approval_id), wall_ms):
+            journal.approvals.expire([approval_id])
+
+
+def take_up(journal: Journal, wall_ms: int) -> tuple[list[StoredApproval], int]:
+    """Expire what may not outlive a restart; return what still waits, and the moment it is.
+
+    That is the later one of now and of when the journal's end was last signed: a clock that went
+    back while no agent ran makes nothing wait longer.
+    """
+    with journal.transaction():
+        journal.approvals.expire_at_start(wall_ms)
+        at_ms = max(wall_ms, journal.audit.signed_at())
+        expire_due(journal, (), at_ms)
+        return list(journal.approvals.pending()), at_ms
+
+
 def _is_due(stored: StoredApproval, wall_ms: int) -> bool:
-    if stored.decided_at is not None:
-        return wall_ms > stored.decided_at + START_WITHIN_MS
+    if stored.decided_at is not None and wall_ms > stored.decided_at + START_WITHIN_MS:
+        return True
     return wall_ms >= stored.expires_at

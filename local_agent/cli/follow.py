@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
+from common.errors import CodexBridgeError
 from common.terminal import clip_cells
 from common.text import one_line
 from local_agent.cli import card, proposal_words, words
@@ -30,6 +31,9 @@ def follow(steps: Iterator[tuple[str, dict[str, Any]]], screen: Screen, *, task:
     Returns:
         0 when the task completed or now waits for a person, 130 when whoever watches stopped
         watching: the task goes on then; else 1.
+
+    Raises:
+        CodexBridgeError: what the agent answered instead; ``agent.stopped`` when it was stopped.
     """
     line = _Lines(screen)
     try:
@@ -42,6 +46,9 @@ def follow(steps: Iterator[tuple[str, dict[str, Any]]], screen: Screen, *, task:
                 line.stream(str(value.get("chunk")))
             elif told := _told(value, screen):
                 line.show(told)
+    except CodexBridgeError:
+        line.clear()
+        raise
     except KeyboardInterrupt:
         line.clear()
         print()  # the terminal has shown ^C

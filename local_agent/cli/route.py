@@ -18,7 +18,7 @@ from local_agent.settings import load_settings
 if TYPE_CHECKING:
     import argparse
 
-    from local_agent.routing.router import Routed
+    from local_agent.routing.routed import Routed
 
 _SHOWN_BYTES: Final = 400
 

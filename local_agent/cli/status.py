@@ -37,11 +37,16 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
 
     Returns:
         0 when the agent runs, whatever its troubles; 3 when it does not.
+
+    Raises:
+        UnavailableError: ``agent.not-listening``, ``agent.no-answer``: it runs and cannot be asked.
     """
     try:
         found = call(find_home(environ), environ, "status")
     except UnavailableError as error:
         if error.code != "agent.not-running":
+            if args.json:
+                print_json({"running": True, "listening": False})
             raise
         if args.json:
             print_json({"running": False})
@@ -60,6 +65,7 @@ def _for_programs(found: Mapping[str, Any]) -> dict[str, Any]:
     gateway = found["gateway"]
     return {
         "running": True,
+        "listening": True,
         **found,
         "connected": gateway["state"] == "connected",
         "clock_skew_seconds": gateway.get("skew_s") or None,

@@ -13,6 +13,7 @@ from typing import Any
 from common.errors import AuthError, RemoteProtocolError, UnavailableError
 from common.home import Home
 from local_agent.control import wire
+from local_agent.store.lock import JOURNAL, is_held
 
 ANSWER_SECONDS = 15.0  # for a question; a stream may stay silent as long as its task does
 
@@ -21,7 +22,7 @@ def call(home: Home, environ: Mapping[str, str], op: str, **args: Any) -> dict[s
     """Ask one question and return its answer.
 
     Raises:
-        UnavailableError: ``agent.not-running`` or ``agent.no-answer``.
+        UnavailableError: ``agent.not-running``, ``agent.not-listening`` or ``agent.no-answer``.
         CodexBridgeError: whatever the agent answered instead.
     """
     for kind, value in _lines(home, environ, wire.Request(op, args), ANSWER_SECONDS):
@@ -43,7 +44,8 @@ def stream(
         args: What the operation needs.
 
     Raises:
-        UnavailableError: ``agent.not-running``, or ``agent.no-answer`` when it went away midway.
+        UnavailableError: ``agent.not-running``, ``agent.not-listening``, or ``agent.no-answer``
+            when it went away midway.
         CodexBridgeError: whatever the agent answered instead.
     """
     for kind, value in _lines(home, environ, wire.Request(op, args, body), None):
@@ -78,6 +80,8 @@ def _connect(home: Home, environ: Mapping[str, str]) -> socket.socket:
         _require_own(connection)
     except (FileNotFoundError, ConnectionRefusedError):
         connection.close()
+        if is_held(home.state / JOURNAL):
+            raise UnavailableError("agent.not-listening", path=path) from None
         raise UnavailableError("agent.not-running") from None
     except BaseException:
         connection.close()

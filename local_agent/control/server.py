@@ -2,6 +2,8 @@
 
 What the operations do is `local_agent.control.operations`.  The socket is 0600 in a 0700 folder,
 and the kernel tells whose process is at the other end; another user's is turned away unheard.
+Somebody who tidies up may delete it while the agent runs: it is looked at every few seconds and
+made again.
 """
 
 from __future__ import annotations
@@ -15,12 +17,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from common.errors import CodexBridgeError, ConfigError, RemoteProtocolError
+from common.errors import (
+    CodexBridgeError,
+    ConfigError,
+    RemoteProtocolError,
+    UnavailableError,
+)
 from common.home import private_dir
 from local_agent.control import wire
 
 READ_SECONDS = 10.0
 MAX_CONNECTIONS = 32
+LEAVE_SECONDS = 1.0
+WATCH_SECONDS = 3.0  # one lstat each time
+_BESIDE = ".new"  # no longer than what it replaces: a socket address is short
 
 
 class Log(Protocol):
@@ -28,6 +38,10 @@ class Log(Protocol):
 
     def exception(self, event: str, /) -> Any:
         """Record an unexpected failure with its traceback."""
+        ...
+
+    def warning(self, event: str, *args: Any, **facts: Any) -> Any:
+        """Record what a person should know of."""
         ...
 
 
@@ -40,14 +54,22 @@ class Operations(Protocol):
 
 
 class ControlServer:
-    """Listens until it is closed."""
+    """Listens until it is closed.
+
+    Attributes:
+        remade: How often the socket was missing or another, and was made again.
+    """
 
     def __init__(self, path: Path, operations: Operations, log: Log) -> None:
         self._path = path
         self._operations = operations
         self._log = log
         self._server: asyncio.Server | None = None
+        self._own: tuple[int, int] | None = None  # device and inode of the socket
         self._open: set[asyncio.Task[None]] = set()
+        self._closing = False
+        self._trouble = ""  # why it could not be made again, told once
+        self.remade = 0
 
     async def start(self) -> None:
         """Listen.
@@ -55,20 +77,58 @@ class ControlServer:
         Raises:
             ConfigError: ``config.agent-running``, ``config.not-private`` or ``config.unusable``.
         """
-        listening = await asyncio.to_thread(_listen, self._path)
-        self._server = await asyncio.start_unix_server(
-            self._serve, sock=listening, limit=wire.REQUEST_BYTES + 1
-        )
+        await asyncio.to_thread(_refuse_second, self._path)
+        await self._listen()
+
+    async def watch(self) -> None:
+        """Make the socket again whenever it is gone or another, for ever.
+
+        Needs the journal's lock to be held: whatever lies in its place is no other agent's.
+        """
+        while True:
+            await asyncio.sleep(WATCH_SECONDS)
+            await self.look()
+
+    async def look(self) -> None:
+        """Make the socket again if it is gone or another; what cannot be is tried next time."""
+        if await asyncio.to_thread(_identity, self._path) == self._own:
+            return
+        older = self._server
+        try:
+            await self._listen()
+        except (ConfigError, OSError) as error:
+            why = error.code if isinstance(error, ConfigError) else type(error).__name__
+            if why != self._trouble:
+                self._log.warning("control.socket-missing", path=str(self._path), why=why)
+            self._trouble = why
+            return
+        if older is not None:
+            older.close()  # who is being answered goes on to be
+        self._trouble = ""
+        self.remade += 1
+        self._log.warning("control.socket-remade", path=str(self._path))
 
     async def close(self) -> None:
         """Stop listening, end the open conversations and remove the socket."""
         if self._server is None:
             return
         self._server.close()
+        self._closing = True
         for task in list(self._open):
             task.cancel()
         await asyncio.gather(*self._open, return_exceptions=True)
-        await asyncio.to_thread(self._path.unlink, missing_ok=True)
+        await asyncio.to_thread(self._remove)
+
+    async def _listen(self) -> None:
+        listening, own = await asyncio.to_thread(_bound, self._path)
+        self._server = await asyncio.start_unix_server(
+            self._serve, sock=listening, limit=wire.REQUEST_BYTES + 1
+        )
+        self._own = own
+
+    def _remove(self) -> None:
+        if _identity(self._path) == self._own:
+            self._path.unlink(missing_ok=True)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
@@ -78,6 +138,11 @@ class ControlServer:
             peer: socket.socket = writer.get_extra_info("socket")
             if wire.peer_uid(peer) == os.getuid() and len(self._open) <= MAX_CONNECTIONS:
                 await self._converse(reader, writer)
+        except asyncio.CancelledError:
+            if not self._closing:
+                raise
+            # `close` asked for it, and asyncio would log the end of its own callback as an error.
+            await _take_leave(writer)
         except (ConnectionError, TimeoutError):
             pass  # whoever asked has gone; the task goes on without them
         except Exception:  # noqa: BLE001 - the top of a conversation; logged with its traceback
@@ -138,20 +203,45 @@ async def _send(writer: asyncio.StreamWriter, line: bytes) -> None:
     await writer.drain()
 
 
-def _listen(path: Path) -> socket.socket:
+async def _take_leave(writer: asyncio.StreamWriter) -> None:
+    """Tell whoever is being answered that the agent stops; for a moment, should they not listen."""
+    with suppress(ConnectionError, TimeoutError):
+        async with asyncio.timeout(LEAVE_SECONDS):
+            await _send(writer, wire.encode_error(UnavailableError("agent.stopped")))
+
+
+def _refuse_second(path: Path) -> None:
     private_dir(path.parent)
     if _answers(path):
         raise ConfigError("config.agent-running", path=path)
-    path.unlink(missing_ok=True)
+
+
+def _bound(path: Path) -> tuple[socket.socket, tuple[int, int]]:
+    """Return the socket in its place, whatever was there, and its device and inode."""
+    private_dir(path.parent)
+    beside = path.with_suffix(_BESIDE)
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        listening.bind(str(path))
-        path.chmod(0o600)  # the folder was private all the while
+        beside.unlink(missing_ok=True)
+        listening.bind(str(beside))
+        beside.chmod(0o600)  # the folder was private all the while
+        listening.listen()  # before it can be found: nobody who finds it is turned away
         listening.setblocking(False)
+        own = _identity(beside)
+        beside.replace(path)
     except OSError as error:
         listening.close()
         raise ConfigError("config.unusable", path=path, why=error.strerror) from error
-    return listening
+    assert own is not None  # noqa: S101 - it was there to be renamed
+    return listening, own
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.lstat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _answers(path: Path) -> bool:

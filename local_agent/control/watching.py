@@ -7,7 +7,7 @@ from typing import Any
 
 from common.model.state import FINAL, TaskState
 from local_agent.control.tasks import whole_task
-from local_agent.engine.bus import Bus
+from local_agent.engine.bus import Bus, Told
 from local_agent.engine.resting import rests
 from local_agent.store.approvals import StoredApproval
 from local_agent.store.runner import JournalThread
@@ -48,9 +48,11 @@ class Watching:
                 told = await anext(events, None)
                 if told is None:
                     return
-                known = {"said": dict(told.said), "short_id": task.short_id}
-                yield False, told.event.to_dict() | known
+                yield False, _event(told, task)
                 task = await self._task(task_id)
+            # One step tells several events, and is told before anybody can read it in the journal.
+            for told in events.queued():
+                yield False, _event(told, task)
         turns = await self._db.run(self._db.journal.turns.of_task, task_id)
         yield True, {"task": whole_task(task, turns)}
 
@@ -82,3 +84,7 @@ class Watching:
 
     async def _task(self, task_id: str) -> Task:
         return await self._db.run(self._db.journal.tasks.get, task_id)
+
+
+def _event(told: Told, task: Task) -> Mapping[str, Any]:
+    return told.event.to_dict() | {"said": dict(told.said), "short_id": task.short_id}

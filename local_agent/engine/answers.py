@@ -20,7 +20,7 @@ from common.text import one_line
 from local_agent import replies
 from local_agent.engine.ports import TaskStore
 from local_agent.proposers.base import Asked, Proposed, answer
-from local_agent.routing.router import Topic
+from local_agent.routing.routed import Topic
 from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace
 

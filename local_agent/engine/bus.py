@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Final, Self
@@ -82,6 +82,12 @@ class Reader:
     def __aiter__(self) -> Self:
         """Return itself."""
         return self
+
+    def queued(self) -> Sequence[Told]:
+        """Return what was told and not read yet, without waiting."""
+        found = tuple(self._queue)
+        self._queue.clear()
+        return found
 
     async def __anext__(self) -> Told:
         """Wait for the next event.

@@ -92,6 +92,7 @@ class Engine:
         run.checks = task.checks
         if task.cancel_requested:
             run.stop.set()
+        await self._understanding.load()
         while task.state not in FINAL:
             if run.stop.is_set() and task.state is not TaskState.EXECUTING:
                 raise StoppedError
@@ -100,6 +101,7 @@ class Engine:
     async def _step(self, task: Task, run: Run) -> Task:
         match task.state:
             case TaskState.RECEIVED:
+                self._tasks.received(task)
                 return await self._understanding.route(task, run)
             case TaskState.ROUTED:
                 return await self._understanding.collect(task, run)

@@ -19,7 +19,7 @@ from local_agent.engine.answers import may_see
 from local_agent.engine.conversation import Conversation, result_of
 from local_agent.engine.ports import TaskStore, Workspaces
 from local_agent.routing.folding import fold, seen
-from local_agent.routing.router import Routed, Topic
+from local_agent.routing.routed import Routed, Topic
 from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace
 

@@ -11,7 +11,7 @@ from local_agent.context.collector import Around, Collected, Collector
 from local_agent.engine.conversation import Conversation, Revised
 from local_agent.engine.slots import Slots
 from local_agent.routing.params import find_files, find_names
-from local_agent.routing.router import Routed
+from local_agent.routing.routed import Routed
 from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace
 

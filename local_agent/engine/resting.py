@@ -46,7 +46,8 @@ class Resting:
         Raises:
             StoppedError: the task was cancelled.
         """
-        rested_ms = self._clock.now().wall_ms - task.updated_at
+        # A clock that went back has given it no further time.
+        rested_ms = max(self._clock.now().wall_ms - task.updated_at, 0)
         left_s = max(self._hours * _HOUR_MS - rested_ms, 0) / 1000
         try:
             async with asyncio.timeout(left_s):

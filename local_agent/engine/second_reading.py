@@ -18,7 +18,7 @@ from local_agent.proposers.coding import Chosen
 from local_agent.proposers.model import ModelEvent, Turn
 from local_agent.proposers.prompt import classify_instructions, classify_prompt
 from local_agent.routing.classifier import classification_schema, merged, read_classification
-from local_agent.routing.router import Routed
+from local_agent.routing.routed import Routed
 from local_agent.store.tasks import Task
 
 DEADLINE_S: Final = 15.0  # a classification is worth no longer wait

@@ -70,6 +70,10 @@ class TaskLog:
         self._bus = bus
         self._clock = clock
 
+    def received(self, task: Task) -> None:
+        """The task is begun, or begun anew: for this machine's faces; the journal has its row."""
+        self._bus.publish(Told(_state_changed(task, TaskState.RECEIVED, "")))
+
     async def routed(self, task: Task, intent: TaskIntent) -> Task:
         """The task was understood: ROUTED, with the seed's ``task_start``."""
         start = TaskStart(thread_id=task.thread_id, task_id=task.task_id, intent=intent)
@@ -144,7 +148,7 @@ class TaskLog:
         told = for_chat(summary(task.lang), CHAT_SUMMARY_BYTES)
         at_ms = self._clock.now().wall_ms
         events: list[TaskEvent] = [
-            _state_changed(task, state, ""),
+            _state_changed(task, state, told),
             TaskEnd(thread_id=task.thread_id, task_id=task.task_id, status=status, reason=reason),
         ]
         result = ResultBody(
@@ -166,7 +170,10 @@ class TaskLog:
             events=[event.to_dict() for event in events],
             reports=[("result", result.to_dict())],
         )
-        return await self._write(change, [Told(event) for event in events])
+        words = here or summary
+        said = {lang: text for lang in LANGS if (text := words(lang))}
+        changed, ended = events
+        return await self._write(change, [Told(changed, said), Told(ended)])
 
     async def _enter(
         self,

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
+import json
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from pydantic import JsonValue
+
 from common.errors import InputError
 from common.model.intent import TaskIntent, TaskKind
 from common.model.proposal import Diff, TaskResult
+from common.model.request import UserRequest
 from common.model.state import TaskState
 from common.redact import redact
 from common.sentences import Lang, say
@@ -26,10 +32,11 @@ from local_agent.engine.slots import Slots
 from local_agent.engine.streaming import Streams
 from local_agent.engine.task import TaskLog
 from local_agent.proposers.base import Asked, Proposed, Proposer
-from local_agent.routing.router import Routed, Router, Topic
+from local_agent.routing.routed import Routed, Topic
 from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace
 
+_ROUTER: Final = "local_agent.routing.router"
 _ASKS_A_MODEL: Final = frozenset(
     {TaskKind.EXPLAIN, TaskKind.CHANGE, TaskKind.DIAGNOSE, TaskKind.REVIEW}
 )
@@ -60,6 +67,47 @@ class Proposers:
         return found or self.of_kind[TaskKind.EXPLAIN]
 
 
+def request_of(task: Task) -> UserRequest:
+    """Return what was asked as every face and channel asks it (seed 002 §3.1)."""
+    meta: dict[str, JsonValue] = {"channel": task.channel, "lang": task.lang}
+    if task.workspace is not None:
+        meta["workspace"] = task.workspace
+    if task.around_json is not None:
+        meta["around"] = json.loads(task.around_json)
+    return UserRequest(
+        source=task.source,
+        thread_id=task.thread_id,
+        from_user=task.claimed_user or None,
+        text=task.text,
+        meta=meta,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LateRouter:
+    """The router, whose tables are loaded with the first request: most agents wait for hours.
+
+    Attributes:
+        threshold: As `local_agent.routing.router.Router` takes them, these three.
+    """
+
+    threshold: float
+    prefix: str
+    free_text: bool
+
+    async def load(self) -> None:
+        """Load the tables beside the event loop; at once when they are there."""
+        if _ROUTER not in sys.modules:
+            await asyncio.to_thread(importlib.import_module, _ROUTER)
+
+    def route(self, text: str) -> Routed:
+        """Read one request, with or without the prefix."""
+        from local_agent.routing.router import Router
+
+        router = Router(threshold=self.threshold, prefix=self.prefix, free_text=self.free_text)
+        return router.route(text)
+
+
 class Understanding:
     """Routes, collects and proposes.
 
@@ -75,7 +123,7 @@ class Understanding:
         self,
         *,
         log: TaskLog,
-        router: Router,
+        router: LateRouter,
         following: Following,
         second_reading: SecondReading,
         looking: Looking,
@@ -97,6 +145,10 @@ class Understanding:
         self._workspaces = workspaces
         self._readers = Slots()
         self._turns = Slots()
+
+    async def load(self) -> None:
+        """Have ready what reading a request takes; before anything else is asked here."""
+        await self._router.load()
 
     async def route(self, task: Task, run: Run) -> Task:
         """RECEIVED → ROUTED.
@@ -217,10 +269,11 @@ class Understanding:
         return await unless_stopped(run, self._looking.into(workspace, task, routed, _intent(task)))
 
     def _read(self, task: Task) -> Routed:
+        request = request_of(task)
         if task.attachment is None:
-            routed = self._router.route(task.text)
+            routed = self._router.route(request.text)
             return as_meant(routed, _intent(task)) if task.intent_json else routed
-        summary = one_line(task.text, _QUOTED_BYTES)
+        summary = one_line(request.text, _QUOTED_BYTES)
         # A person at the machine brought a diff: there is nothing to guess about.
         return Routed(TaskIntent(kind=TaskKind.CHANGE, confidence=1.0, summary=summary))
 

@@ -1,4 +1,7 @@
-"""Makes backends of settings; what is wrong with those is found here, before anything is asked."""
+"""Makes backends of settings; what is wrong with those is found here, before anything is asked.
+
+What a kind of model takes is imported where one is configured: most agents have one kind or none.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +9,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from common.home import Home
 from local_agent.models.keyed import KeyedBackend
 from local_agent.models.keys import ModelKeys
-from local_agent.proposers.acp.backend import AcpBackend
-from local_agent.proposers.acp.config import AcpModel, Contain
-from local_agent.proposers.codex.app_server import Surroundings
-from local_agent.proposers.codex.backend import CodexBackend
-from local_agent.proposers.codex.config import OPENAI, CodexModel
-from local_agent.proposers.http.backend import HttpBackend
-from local_agent.proposers.http.config import HttpModel
 from local_agent.proposers.model import Backend
 from local_agent.settings import ModelSettings
+
+if TYPE_CHECKING:
+    from local_agent.proposers.acp.config import Contain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +74,9 @@ def prepare(name: str, settings: ModelSettings, keys: ModelKeys, around: Around)
 
 
 def _http(name: str, settings: ModelSettings, key: Callable[[], str | None]) -> Prepared:
+    from local_agent.proposers.http.backend import HttpBackend
+    from local_agent.proposers.http.config import HttpModel
+
     model = HttpModel(
         name=name,
         model=settings.model or "",
@@ -93,6 +96,10 @@ def _http(name: str, settings: ModelSettings, key: Callable[[], str | None]) -> 
 def _codex(
     name: str, settings: ModelSettings, key: Callable[[], str | None], around: Around
 ) -> Prepared:
+    from local_agent.proposers.codex.app_server import Surroundings
+    from local_agent.proposers.codex.backend import CodexBackend
+    from local_agent.proposers.codex.config import OPENAI, CodexModel
+
     model = CodexModel(
         name=name,
         model=settings.model or "",
@@ -121,6 +128,9 @@ def _codex(
 def _acp(
     name: str, settings: ModelSettings, key: Callable[[], str | None], around: Around
 ) -> Prepared:
+    from local_agent.proposers.acp.backend import AcpBackend
+    from local_agent.proposers.acp.config import AcpModel
+
     model = AcpModel(
         name=name,
         program=Path(settings.program or ""),

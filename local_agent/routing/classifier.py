@@ -14,7 +14,7 @@ from typing import Any, Final
 from common import strict_json
 from common.errors import InputError, RemoteProtocolError
 from common.model.intent import MAX_FILES, TaskKind
-from local_agent.routing.router import THRESHOLD, Routed
+from local_agent.routing.routed import THRESHOLD, Routed
 
 MAX_ANSWER_BYTES: Final = 4096
 MAX_EXPLANATION: Final = 200  # characters

@@ -101,6 +101,22 @@ class AuditLog:
         with self._db.transaction():
             self._sign(self.head(), key)
 
+    def stamp(self) -> None:
+        """Have the end signed anew with the present moment: a restart knows that it was reached.
+
+        Raises:
+            AuthError: ``audit.broken``: the end is not as this machine signed it.
+        """
+        with self._db.transaction():
+            head = self.head()
+            self._check_end(head)
+            self._sign(head, self._key())
+
+    def signed_at(self) -> int:
+        """Return when the end was signed, in milliseconds since the epoch; 0 for an empty chain."""
+        signed = self.signed_head()
+        return signed.at if signed else 0
+
     def signed_head(self) -> SignedHead | None:
         """Return the end as it was signed, or None for an empty chain."""
         row = self._db.one("SELECT seq, hash, at, public_key, signature FROM signed_heads")

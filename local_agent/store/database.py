@@ -5,7 +5,6 @@ What the tables mean is told in ``migrations/*.sql`` and in the modules beside t
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -16,6 +15,8 @@ from typing import Any
 
 from common.errors import ConfigError
 from common.home import private_dir
+from local_agent.store import health
+from local_agent.store.lock import take_lock
 
 _PRAGMAS = (
     "PRAGMA journal_mode = WAL",
@@ -35,19 +36,25 @@ class Database:
     Raises:
         ConfigError: ``config.agent-running`` when another process has it open;
             ``config.store-newer`` when a newer release wrote it;
-            ``config.not-private`` when its folder belongs to someone else.
+            ``config.not-private`` when its folder belongs to someone else;
+            ``config.journal-damaged``, ``config.journal-full`` or ``config.journal-denied`` when
+            SQLite refuses it.
+
+    Attributes:
+        is_whole: Whether the look at its start saw all of the file; `health.look_through` the rest.
     """
 
     def __init__(self, path: Path) -> None:
         private_dir(path.parent)
-        self._lock = _lock(path.with_suffix(".lock"))
+        self._lock = take_lock(path)
         try:
             # Made here first: SQLite would make it as the umask says; -wal and -shm follow it.
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600))
             path.chmod(0o600)
             self._connection = sqlite3.connect(path, isolation_level=None)
             try:
-                self._prepare(path)
+                self.is_whole = self._prepare(path)
+                self._migrate(path)
             except BaseException:
                 self._connection.close()
                 raise
@@ -101,10 +108,13 @@ class Database:
         else:
             self._connection.execute("ROLLBACK")
 
-    def _prepare(self, path: Path) -> None:
-        for pragma in _PRAGMAS:
-            self._connection.execute(pragma)
-        self._migrate(path)
+    def _prepare(self, path: Path) -> bool:
+        try:
+            for pragma in _PRAGMAS:
+                self._connection.execute(pragma)
+            return health.check_opened(self._connection, path)
+        except sqlite3.Error as error:
+            raise health.not_opened(error, path) from error
 
     def _migrate(self, path: Path) -> None:
         current: int = self._connection.execute("PRAGMA user_version").fetchone()[0]
@@ -149,14 +159,3 @@ def _scripts() -> list[str]:
         key=lambda item: item.name,
     )
     return [item.read_text(encoding="utf-8") for item in found]
-
-
-def _lock(path: Path) -> int:
-    """Take the lock that ends with this process, even by kill -9, and return its descriptor."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(descriptor)
-        raise ConfigError("config.agent-running", path=path) from None
-    return descriptor

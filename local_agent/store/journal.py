@@ -82,6 +82,11 @@ class Journal:
             self._db.close()
             raise
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the look at its start saw all of the file."""
+        return self._db.is_whole
+
     def transaction(self) -> AbstractContextManager[None]:
         """Return a context in which several parts change together or not at all."""
         return self._db.transaction()

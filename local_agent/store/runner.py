@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from common.clock import Clock
-from common.errors import StoreError
 from common.signing import SigningKey
+from local_agent.store.health import not_done
 from local_agent.store.journal import Journal
 from local_agent.store.outbox import Peer
 
@@ -65,7 +65,8 @@ class JournalThread:
         A caller that is cancelled does not know whether it ran; the journal does.
 
         Raises:
-            StoreError: ``store.failed``: SQLite refused; the transaction was rolled back.
+            StoreError: ``store.full``, ``store.damaged``, ``store.failed``: SQLite refused; the
+                transaction was rolled back.
             Exception: whatever ``fn`` raises.
         """
         call = partial(fn, *args, **kwargs)
@@ -89,4 +90,4 @@ async def _on(executor: ThreadPoolExecutor, call: Callable[[], _R]) -> _R:
     try:
         return await asyncio.get_running_loop().run_in_executor(executor, call)
     except sqlite3.Error as error:
-        raise StoreError("store.failed", why=type(error).__name__) from error
+        raise not_done(error) from error

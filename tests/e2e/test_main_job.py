@@ -21,6 +21,7 @@ def runs(workspace: Path) -> int:
 @pytest.mark.requirement("P1")
 @pytest.mark.requirement("P7")
 @pytest.mark.requirement("NL-8.3")
+@pytest.mark.requirement("NL-10")
 @pytest.mark.requirement("NL-12.4")
 def test_a_message_becomes_an_approval_a_run_and_a_summary(running: Place, workspace: Path) -> None:
     assert running.callback("@dev test") == 200

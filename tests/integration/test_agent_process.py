@@ -219,8 +219,19 @@ def test_a_running_command_is_followed_left_and_cancelled(machine: Machine) -> N
 
 def test_it_stops_on_sigterm_and_leaves_nothing_behind(machine: Machine) -> None:
     socket = machine.root / "cb" / "run" / "agent.sock"
+    socket.unlink()  # as somebody does who tidies up
+    assert "control socket" in machine.run("status", code=1)
+    eventually(machine.answers)
     assert socket.stat().st_mode & 0o777 == 0o600
+    machine.script.write_text("echo begun > begun; sleep 60\n", encoding="utf-8")
+    person = Person(machine, "approve", machine.ask())
+    person.approves()
+    eventually((machine.workspace / "begun").exists)
     assert machine.end(signal.SIGTERM) == 0
+    person.reads("The agent was stopped")
+    assert person.leaves() == 1
+    assert "Traceback" not in person.seen
+    assert " error " not in machine.log()
     assert not socket.exists()
     machine.run("status", code=3)
 

@@ -29,7 +29,7 @@ from tests.syncing import Syncing
 from tests.truth import Evidence, asking, mark_of
 from tests.written import Carried, Edit, Planted, Repositories, Side
 
-AWAY: Final = ("agent.not-running", "agent.no-answer")
+AWAY: Final = ("agent.not-running", "agent.not-listening", "agent.stopped", "agent.no-answer")
 MEMBER: Final = "zhangwei"
 CHECK: Final = "@dev test"  # the text of the task that tries a change out
 

@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import json
 import sqlite3
+from collections.abc import Awaitable, Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -25,14 +26,18 @@ from common.errors import (
 from common.model.state import Reason, TaskState
 from common.seal import seal_bytes
 from common.signing import APPROVAL, SigningKey
+from local_agent.approval import steps
 from local_agent.approval.gate import Gate
 from local_agent.approval.limits import Limits
 from local_agent.approval.records import APPROVERS, Notice, PendingApproval
 from local_agent.errors import FloodedError, RefusedError
 from local_agent.grant import Grant
+from local_agent.safety.decision import Statement
 from local_agent.safety.risk import Circumstances
 from local_agent.store.runner import JournalThread
 from tests.sealed import AGENT, PYTEST, Wish, a_payload, a_seal, ending, to_waiting
+
+Look = Callable[[Gate, PendingApproval], Awaitable[None]]
 
 
 class TellingKey(SigningKey):
@@ -510,6 +515,102 @@ async def test_a_machine_that_slept_past_the_end_finds_it_expired(
     assert (await refused(gate, question)).code == "approval.expired"
     await gate.tick()
     assert await state_of(gate, question) == "expired"
+
+
+async def _shows(gate: Gate, question: PendingApproval) -> None:
+    assert await state_of(gate, question) == "expired"
+
+
+async def _lists(gate: Gate, _question: PendingApproval) -> None:
+    assert await gate.pending() == []
+
+
+async def _decides(gate: Gate, question: PendingApproval) -> None:
+    assert (await refused(gate, question)).code == "approval.expired"
+
+
+async def _ticks(gate: Gate, _question: PendingApproval) -> None:
+    await gate.tick()
+
+
+@pytest.mark.requirement("R4")
+@pytest.mark.parametrize("looks", [_shows, _lists, _decides, _ticks])
+@pytest.mark.parametrize("restart", [False, True])
+async def test_what_anybody_has_seen_expired_stays_so_when_the_clock_goes_back(
+    gate: Gate, clock: ManualClock, db: JournalThread, looks: Look, restart: bool
+) -> None:
+    question = await asked(gate, clock)
+    clock.jump_wall(90_000)
+    await looks(gate, question)
+    clock.jump_wall(-90_000)
+    gate = await restarted(db, clock) if restart else gate
+    assert await state_of(gate, question) == "expired"
+    assert (await refused(gate, question)).code == "approval.not-pending"
+    assert (await gate.wait(question.approval_id)).outcome == "expired"
+
+
+@pytest.mark.requirement("R4")
+async def test_what_could_not_begin_in_time_never_does_when_the_clock_goes_back(
+    gate: Gate, clock: ManualClock
+) -> None:
+    question = await asked(gate, clock)
+    await approve(gate, question)
+    clock.jump_wall(61)
+    for _ in range(2):
+        with pytest.raises(StateError) as caught:
+            await gate.take_grant(question.approval_id, question.digest)
+        assert caught.value.code == "approval.not-approved"
+        clock.jump_wall(-50)
+
+
+@pytest.mark.requirement("R4")
+async def test_a_decision_that_comes_late_to_the_journal_leaves_nothing_to_decide(
+    gate: Gate, clock: ManualClock, db: JournalThread
+) -> None:
+    question = await asked(gate, clock)
+    stored = await db.run(db.journal.approvals.get, question.approval_id)
+    words = Statement(
+        stored.approval_id,
+        stored.digest,
+        "approve",
+        "terminal",
+        None,
+        at_ms=stored.expires_at,
+        risk=stored.risk,
+    )
+    with pytest.raises(StateError):
+        await db.run(steps.decide, db.journal, stored, words, b"", by=AGENT.public)
+    assert await state_of(gate, question) == "expired"
+
+
+@pytest.mark.requirement("R4")
+async def test_a_clock_set_back_while_no_agent_runs_wins_no_time(
+    gate: Gate, clock: ManualClock, db: JournalThread
+) -> None:
+    question = await asked(gate, clock)
+    clock.advance(80_000)
+    await gate.tick()  # it tells the journal that this moment was reached
+    clock.jump_wall(-80_000)
+    again = await restarted(db, clock)
+    assert await again.pending() == [question]
+    clock.advance(6_399)
+    await again.tick()
+    assert await state_of(again, question) == "pending"
+    clock.advance(1)
+    await again.tick()
+    assert await state_of(again, question) == "expired"
+
+
+@pytest.mark.requirement("R4")
+async def test_what_ended_by_the_journals_newest_moment_is_not_asked_again(
+    gate: Gate, clock: ManualClock, db: JournalThread
+) -> None:
+    question = await asked(gate, clock)
+    clock.advance(90_000)
+    await db.run(db.journal.audit.append, "pairing.rotated")
+    clock.jump_wall(-90_000)
+    again = await restarted(db, clock)
+    assert (await again.wait(question.approval_id)).outcome == "expired"
 
 
 @pytest.mark.requirement("R22")

@@ -39,6 +39,9 @@ class _Silent:
     def exception(self, event: str, /) -> None:
         """Say nothing."""
 
+    def warning(self, event: str, *_args: Any, **_facts: Any) -> None:
+        """Say nothing."""
+
 
 class AgentDouble:
     """Answers each operation by a table; remembers what it was asked.

@@ -10,7 +10,7 @@ import codexbridge
 from common.home import Home
 from common.model.intent import TaskKind
 from local_agent.cli import route_words
-from local_agent.routing.router import Topic
+from local_agent.routing.routed import Topic
 
 Captured = pytest.CaptureFixture[str]
 

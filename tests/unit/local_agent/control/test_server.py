@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import socket
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
@@ -22,6 +23,7 @@ from common.errors import (
 )
 from common.home import Home
 from local_agent.control import client, server, wire
+from local_agent.store.lock import JOURNAL, take_lock
 
 PATIENCE = 5.0
 
@@ -39,6 +41,9 @@ class RecordingLog:
         self.seen: list[str] = []
 
     def exception(self, event: str, /) -> None:
+        self.seen.append(event)
+
+    def warning(self, event: str, *_args: Any, **_facts: Any) -> None:
         self.seen.append(event)
 
 
@@ -201,18 +206,36 @@ async def test_hanging_up_ends_the_stream_at_the_agent(home: Home) -> None:
             assert await operations.left.wait()
 
 
-async def test_an_agent_that_goes_away_midway_is_told(home: Home) -> None:
-    started = asyncio.Event()
+async def test_an_agent_that_stops_midway_says_so_and_logs_no_error(home: Home) -> None:
+    started, log = asyncio.Event(), RecordingLog()
+    unexpected: list[str] = []
+    asyncio.get_running_loop().set_exception_handler(
+        lambda _loop, context: unexpected.append(str(context["message"]))
+    )
 
     async def script(_: wire.Request) -> AsyncIterator[tuple[bool, Mapping[str, Any]]]:
         started.set()
         await asyncio.Event().wait()
         yield True, {}
 
-    async with serving(home, ScriptedOperations(script)):
+    async with serving(home, ScriptedOperations(script), log):
         asking = asyncio.create_task(ask(home, "status"))
         async with asyncio.timeout(PATIENCE):
             await started.wait()
+    with pytest.raises(UnavailableError) as told:
+        await asking
+    assert told.value.code == "agent.stopped"
+    assert (unexpected, log.seen) == ([], [])
+
+
+async def test_an_agent_that_is_killed_midway_is_told(home: Home) -> None:
+    home.run.mkdir(parents=True, mode=0o700)
+    with socket.socket(socket.AF_UNIX) as dying:
+        dying.bind(str(home.run / "agent.sock"))
+        dying.listen()
+        asking = asyncio.create_task(ask(home, "status"))
+        connection, _ = await asyncio.to_thread(dying.accept)
+        connection.close()
     with pytest.raises(UnavailableError) as told:
         await asking
     assert told.value.code == "agent.no-answer"
@@ -265,6 +288,73 @@ async def test_the_socket_of_a_killed_agent_is_no_obstacle(home: Home) -> None:
         left_behind.bind(str(home.run / "agent.sock"))
     async with serving(home, ScriptedOperations(_echo)):
         assert (await ask(home, "status"))["op"] == "status"
+
+
+@pytest.mark.parametrize("instead", ["nothing", "a file", "another socket", "no folder"])
+async def test_a_socket_that_is_gone_or_another_is_made_again(home: Home, instead: str) -> None:
+    log, path = RecordingLog(), wire.socket_path(home, {})
+    async with serving(home, ScriptedOperations(_echo), log) as listening:
+        await listening.look()
+        assert listening.remade == 0
+        path.unlink()
+        with socket.socket(socket.AF_UNIX) as other:
+            if instead == "a file":
+                path.write_text("mine", encoding="utf-8")
+            elif instead == "another socket":
+                other.bind(str(path))
+            elif instead == "no folder":
+                path.parent.rmdir()
+            await listening.look()
+            assert (await ask(home, "status"))["op"] == "status"
+        assert path.stat().st_mode & 0o777 == 0o600
+        assert path.parent.stat().st_mode & 0o777 == 0o700
+        assert (listening.remade, log.seen) == (1, ["control.socket-remade"])
+    assert not path.exists()
+
+
+async def test_a_socket_that_cannot_be_made_again_is_told_once_and_tried_again(home: Home) -> None:
+    log, path = RecordingLog(), wire.socket_path(home, {})
+    async with serving(home, ScriptedOperations(_echo), log) as listening:
+        path.unlink()
+        path.mkdir()
+        await listening.look()
+        await listening.look()
+        path.rmdir()
+        await listening.look()
+        assert (await ask(home, "status"))["op"] == "status"
+    assert log.seen == ["control.socket-missing", "control.socket-remade"]
+
+
+async def test_who_is_being_answered_goes_on_when_the_socket_is_made_again(home: Home) -> None:
+    going_on = asyncio.Event()
+
+    async def script(_: wire.Request) -> AsyncIterator[tuple[bool, Mapping[str, Any]]]:
+        yield False, {}
+        await going_on.wait()
+        yield True, {"whole": True}
+
+    async with serving(home, ScriptedOperations(script)) as listening:
+        steps = client.stream(home, {}, "follow", task="T-7K3F")
+        await asyncio.to_thread(next, steps)
+        wire.socket_path(home, {}).unlink()
+        await listening.look()
+        going_on.set()
+        assert await asyncio.to_thread(next, steps) == ("ok", {"whole": True})
+        await asyncio.to_thread(list, steps)
+
+
+async def test_an_agent_whose_socket_is_gone_is_not_said_to_be_stopped(home: Home) -> None:
+    home.state.mkdir(parents=True, mode=0o700)
+    lock = take_lock(home.state / JOURNAL)
+    try:
+        with pytest.raises(UnavailableError) as told:
+            await ask(home, "status")
+        assert told.value.code == "agent.not-listening"
+    finally:
+        os.close(lock)
+    with pytest.raises(UnavailableError) as told:
+        await ask(home, "status")
+    assert told.value.code == "agent.not-running"
 
 
 async def test_without_an_agent_the_client_says_so(home: Home) -> None:

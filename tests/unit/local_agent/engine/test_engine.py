@@ -12,13 +12,17 @@ from typing import Any
 import pytest
 
 from common.errors import InputError, StateError, StoreError
+from common.ids import new_short_id, new_uuid
 from common.model.intent import TaskKind
 from common.model.proposal import CommandProposal, TaskResult
 from common.model.state import FINAL, Reason, TaskState
+from common.protocol.bodies import TASK_TEXT_BYTES
+from local_agent.control.watching import Watching
 from local_agent.engine import approving as approving_module
 from local_agent.engine import engine as engine_module
 from local_agent.engine.engine import Engine
-from local_agent.engine.ports import Change
+from local_agent.engine.ports import Change, NewTask
+from local_agent.engine.understanding import request_of
 from local_agent.execution.command import Outcome, Progress
 from local_agent.proposers.base import Asked, Proposed
 from local_agent.replies import BLOCKED
@@ -95,6 +99,8 @@ async def test_the_test_command_is_normal_risk_and_any_other_is_high(desk: Desk)
     assert "not-the-test-command" in other.reasons
 
 
+@pytest.mark.requirement("NL-3.2")
+@pytest.mark.requirement("NL-3.3")
 @pytest.mark.requirement("NL-7")
 async def test_the_five_events_of_the_seed_come_in_order(desk: Desk) -> None:
     task_id = await desk.ask("@dev test")
@@ -113,8 +119,83 @@ async def test_the_five_events_of_the_seed_come_in_order(desk: Desk) -> None:
         ("task_state", "COMPLETED"),
         ("task_end", None),
     ]
-    end = (await desk.events(task_id))[-1]
-    assert (end["status"], end["reason"]) == ("ok", "completed")
+    events = await desk.events(task_id)
+    assert {"kind", "confidence", "summary"} <= events[0]["intent"].keys()
+    result = next(event["result"] for event in events if event["type"] == "task_proposal")
+    assert {"taskId", "intent", "proposal", "requires", "summary"} <= result.keys()
+    assert result["proposal"]["type"] == "command"
+    assert result["requires"] == {"mode": "local_approval", "action": "run_command"}
+    assert (events[-1]["status"], events[-1]["reason"]) == ("ok", "completed")
+
+
+async def _followed(
+    desk: Desk, text: str, until: frozenset[TaskState]
+) -> list[tuple[str, str | None]]:
+    """Return what somebody is told who asks, and follows the task to one of the states."""
+    watching = Watching(desk.db, desk.bus)
+    new = NewTask(
+        task_id=new_uuid(),
+        short_id=new_short_id("agent"),
+        source="local_ui",
+        channel="terminal",
+        claimed_user="ada",
+        thread_id="thread-1",
+        text=text,
+        lang="en",
+    )
+    steps = watching.task(new.task_id, until=until, begin=desk.engine.submit(new))
+    *events, (last, _) = [step async for step in steps]
+    assert last
+    return [(value["type"], value.get("state")) for _, value in events]
+
+
+@pytest.mark.requirement("NL-6")
+@pytest.mark.requirement("NL-7")
+async def test_who_follows_a_task_is_told_every_state_and_its_end(desk: Desk) -> None:
+    asked = await _followed(desk, "@dev test", FINAL | {WAITING})
+    begun = [
+        ("task_state", "RECEIVED"),
+        ("task_start", None),
+        ("task_state", "ROUTED"),
+        ("task_state", "CONTEXT_COLLECTED"),
+        ("task_state", "PROPOSING"),
+        ("task_proposal", None),
+        ("task_state", "PROPOSAL_READY"),
+    ]
+    assert asked == [*begun, ("task_state", "WAITING_APPROVAL")]
+    answered = await _followed(desk, "@dev help", FINAL)
+    assert answered == [*begun, ("task_state", "COMPLETED"), ("task_end", None)]
+
+
+@pytest.mark.requirement("NL-3.1")
+async def test_each_request_is_the_same_value_whatever_way_it_came(desk: Desk) -> None:
+    longest = "@dev help " + "x" * (TASK_TEXT_BYTES - 10)
+    remote = await desk.done(longest, thread_id="t" * 256)
+    request = request_of(remote)
+    assert (request.source, request.from_user) == ("wecom", remote.claimed_user)
+    assert (request.thread_id, request.text) == ("t" * 256, longest)
+    assert request.meta == {"channel": "wecom_app", "lang": "en"}
+    here = await desk.done(
+        "@dev help",
+        source="local_ui",
+        channel="terminal",
+        workspace="shop",
+        around_json='{"file": "a.py", "lines": [1, 2]}',
+    )
+    request = request_of(here)
+    assert request.source == "local_ui"
+    assert request.meta is not None
+    assert request.meta["workspace"] == "shop"
+    assert request.meta["around"] == {"file": "a.py", "lines": [1, 2]}
+
+
+@pytest.mark.requirement("NL-12.6")
+async def test_the_state_of_a_task_that_failed_says_why(desk: Desk) -> None:
+    desk.executor.refusal = InputError("command.not-found", program="pytest")
+    task = await desk.done("@dev test")
+    (changed,) = [e for e in await desk.events(task.task_id) if e.get("state") == "FAILED"]
+    assert changed["message"] == task.summary
+    assert "“pytest”" in changed["message"]
 
 
 async def test_a_failing_command_fails_the_task_and_says_how(desk: Desk) -> None:
@@ -491,8 +572,6 @@ async def test_closing_ends_what_runs_records_it_and_leaves_what_waits(tmp_path:
 
 
 async def test_a_local_task_is_written_and_begun(desk: Desk) -> None:
-    from local_agent.engine.ports import NewTask
-
     new = NewTask(
         task_id="t-1",
         short_id="T-XK3F",

@@ -7,7 +7,8 @@ import time
 import pytest
 
 from common.model.intent import MAX_FILES, TaskKind
-from local_agent.routing.router import Router, Topic
+from local_agent.routing.routed import Topic
+from local_agent.routing.router import Router
 
 ROUTER = Router()
 
@@ -245,6 +246,7 @@ def test_a_range_of_commits_is_no_file() -> None:
         assert not ROUTER.route(text).intent.params.files
 
 
+@pytest.mark.requirement("NL-4.2")
 def test_files_are_found_bounded_and_never_outside() -> None:
     text = "fix src/app.py, ./x ../up.py /etc/passwd.txt http://a.b/c.js login.ts Makefile v1.2"
     assert ROUTER.route(text).intent.params.files == ("src/app.py", "login.ts", "Makefile")

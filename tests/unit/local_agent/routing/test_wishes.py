@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from common.model.intent import TaskKind
-from local_agent.routing.router import Router, Topic
+from local_agent.routing.routed import Topic
+from local_agent.routing.router import Router
 from local_agent.routing.wishes import beyond_tests, split_wish
 
 ROUTER = Router()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from common.errors import ConfigError
-from local_agent.store import database
+from local_agent.store import database, health
 from local_agent.store.database import Database
 
 
@@ -176,3 +176,61 @@ def test_a_journal_of_a_newer_release_is_left_alone(
     with pytest.raises(ConfigError) as caught:
         Database(path)
     assert caught.value.code == "config.store-newer"
+
+
+def _overwrite(path: Path, begin: int) -> bytes:
+    data = bytearray(path.read_bytes())
+    data[begin : begin + 4096] = os.urandom(min(4096, len(data) - begin))
+    path.write_bytes(data)
+    return bytes(data)
+
+
+@pytest.mark.requirement("P3")
+@pytest.mark.parametrize("page", [0, 1, 5])
+def test_a_damaged_file_is_refused_and_left_as_it_is(path: Path, page: int) -> None:
+    Database(path).close()
+    data = _overwrite(path, page * 4096)
+    with pytest.raises(ConfigError) as caught:
+        Database(path)
+    assert caught.value.code == "config.journal-damaged"
+    assert "\n" not in str(caught.value)
+    assert path.read_bytes() == data
+
+
+def test_a_large_file_is_seen_in_part_at_the_start_and_whole_beside_the_work(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(Database(path)) as db:
+        assert db.is_whole
+        db.run("CREATE TABLE large (name BLOB)")
+        with db.transaction():
+            for _ in range(500):
+                db.run("INSERT INTO large VALUES (randomblob(1000))")
+    monkeypatch.setattr(health, "START_SECONDS", -1.0)
+    with closing(Database(path)) as db:
+        assert not db.is_whole
+        health.look_through(path, lambda: False)
+        health.look_through(path, lambda: True)
+    _overwrite(path, path.stat().st_size - 4096 * 4)
+    with pytest.raises(ConfigError) as caught:
+        health.look_through(path, lambda: False)
+    assert caught.value.code == "config.journal-damaged"
+
+
+def test_a_full_disk_is_said_to_be_one_and_nothing_is_half_done(db: Database) -> None:
+    [pages] = db.one("PRAGMA page_count") or ()
+    db.run(f"PRAGMA max_page_count = {pages}")  # as SQLite meets a disk without room
+    with pytest.raises(sqlite3.OperationalError) as caught:
+        insert(db, "first", "x" * 1_000_000)
+    assert health.not_done(caught.value).code == "store.full"
+    assert things(db) == []
+    db.run(f"PRAGMA max_page_count = {pages + 1000}")
+    insert(db, "after")
+    assert things(db) == ["after"]
+
+
+def test_a_file_that_may_not_be_written_is_said_to_be_so(path: Path) -> None:
+    error = sqlite3.OperationalError()
+    error.sqlite_errorname = "SQLITE_READONLY_DIRECTORY"
+    assert health.not_opened(error, path).code == "config.journal-denied"
+    assert health.not_opened(sqlite3.OperationalError(), path).code == "store.failed"
