@@ -25,6 +25,7 @@ from typing import Any, Final
 
 from common.clock import Clock, SystemClock
 from common.errors import ConfigError, InputError
+from local_agent import warden
 from local_agent.bounds import KEPT_BYTES, Excess, Exit, Kept, Limits, OnOutput, Stream
 
 __all__ = [  # what callers of `run_child` need beside it, too
@@ -50,7 +51,7 @@ STATUS_FD: Final = 4
 MAX_ARGV_BYTES: Final = 1_500_000  # below Linux's ARG_MAX of 2 MB, with room for the environment
 _TIMEOUT: Final = "/usr/bin/timeout"
 _NOT_RUN: Final = 125  # what timeout(1) ends with for itself, and above
-_WARDEN: Final = Path(__file__).with_name("warden.py")
+_HERE: Final = str(Path(__file__).parent)
 _CHUNK: Final = 65_536
 _PR_SET_DUMPABLE: Final = 4  # linux/prctl.h
 _SETTLE_S: Final = 2.0  # for the warden to sweep, and for pipes to close after its end
@@ -238,7 +239,7 @@ def new_order(limits: Limits, seccomp: bytes | None, *, umask: int = 0o022) -> d
     """Return what the warden is to see to; ``seccomp`` is None for what is no sandbox."""
     sandbox = None
     if seccomp is not None:
-        sandbox = {"seccomp": seccomp.hex(), "seccomp_fd": SECCOMP_FD, "status_fd": STATUS_FD}
+        sandbox = {"seccomp": seccomp, "seccomp_fd": SECCOMP_FD, "status_fd": STATUS_FD}
     return {
         "parent": os.getpid(),
         "grace": limits.grace_s,
@@ -283,7 +284,8 @@ async def _start(
     line_bytes: int,
 ) -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(
-        *(sys.executable, "-I", "-S", str(_WARDEN), json.dumps(order), *argv),
+        *(sys.executable, "-I", "-S", "-c", warden.START, _HERE, warden.encode_order(dict(order))),
+        *argv,
         cwd=cwd,
         env=dict(env),
         stdin=stdin,

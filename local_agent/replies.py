@@ -328,6 +328,11 @@ SURVIVORS = Sentence(
     en="{count} {count:process|processes} it started could not be ended; look at the machine.",
     zh="它启动的 {count} 个进程无法终止；请查看开发机。",
 )
+RIGHTS_TAKEN = Sentence(
+    en="It gave others rights to {count} {count:file|files} (access lists or capabilities); they "
+    "were taken back: {paths}",
+    zh="它给 {count} 个文件加了访问控制列表或特权，已收回：{paths}",
+)
 # Why nothing can be approved meanwhile, by the code that the gate is given.
 BLOCKED: Final[dict[str, Sentence]] = {
     "unsandboxed-runs": Sentence(

@@ -1,8 +1,10 @@
 """The program that stands between the agent and every child it starts (R44, R45).
 
-`local_agent.process` runs this file as ``python -I -S warden.py ORDER PROGRAM ARGUMENT…``; nothing
-imports it.  It is alone in its process and has one thread, so that forking and setting limits
-between fork and exec is safe here, as it would not be in the agent.  What it sees to:
+`local_agent.process` runs it alone in a process with one thread (`START`), so that forking and
+setting limits between fork and exec is safe here, as it would not be in the agent.  Each command
+waits for it to start: it is imported, so that it is compiled once, and it imports what is cheap
+(`json`, `pathlib`, `typing` and the enums of `signal` would take longer than all the rest).  What
+it sees to:
 
 - limits, umask and default signals are set before the program starts, not after;
 - whatever the program leaves behind is adopted (PR_SET_CHILD_SUBREAPER) and killed: no survivors;
@@ -21,17 +23,26 @@ from __future__ import annotations
 
 import ctypes
 import fcntl
-import json
+import marshal
 import os
 import resource
-import signal
 import stat
 import sys
 import time
-from contextlib import suppress
-from pathlib import Path
-from typing import Any, Final, NamedTuple, NoReturn
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import signal
+    from typing import Any, Final, NoReturn
+else:
+    import _signal as signal  # the same functions, and plain numbers
+
+# Run as ``python -I -S -c START FOLDER ORDER PROGRAM ARGUMENT…``.  The folder comes last in the
+# path: nothing beside this file stands in for a module of Python's own.
+START: Final = (
+    "import sys; sys.path.append(sys.argv[1]); "
+    "import warden; warden.main(sys.argv[2], sys.argv[3:])"
+)
 _SET_PDEATHSIG: Final = 1  # linux/prctl.h
 _SET_CHILD_SUBREAPER: Final = 36
 _KEYCTL: Final = {"x86_64": 250, "aarch64": 219}  # the system call's number, asm/unistd.h
@@ -53,30 +64,40 @@ _FILES_KEPT: Final = 10_000  # that can still be made, or half of what could be
 _PAGE: Final = os.sysconf("SC_PAGE_SIZE")
 
 
-class _Process(NamedTuple):  # no dataclass: importing that takes as long as all the rest
+class _Process:  # no dataclass and no named tuple: importing those takes as long as all the rest
     """What ``/proc/<pid>/stat`` tells; sizes in bytes."""
 
-    state: bytes
-    parent: int
-    group: int
-    threads: int
-    resident: int
+    def __init__(
+        self, state: bytes, parent: int, group: int, *, threads: int, resident: int
+    ) -> None:
+        self.state = state
+        self.parent = parent
+        self.group = group
+        self.threads = threads
+        self.resident = resident
 
 
-class _Room(NamedTuple):
+class _Room:
     """What the machine has left: bytes of disk, files that can be made, bytes of memory.
 
     And how many threads it has in all.
     """
 
-    disk: int
-    files: int
-    memory: int
-    threads: int
+    def __init__(self, *, disk: int, files: int, memory: int, threads: int) -> None:
+        self.disk = disk
+        self.files = files
+        self.memory = memory
+        self.threads = threads
 
 
-def main(order: dict[str, Any], argv: list[str]) -> None:
+def encode_order(order: dict[str, Any]) -> str:
+    """Return an order as the argument that `main` is given."""
+    return marshal.dumps(order).hex()
+
+
+def main(encoded: str, argv: list[str]) -> None:
     """Start the program, watch it to its end, leave nothing behind, report."""
+    order = marshal.loads(bytes.fromhex(encoded))  # noqa: S302 - the agent alone starts this
     order["report"] = _aside(order["report"])
     signal.pthread_sigmask(signal.SIG_BLOCK, _WATCHED)
     _prctl(_SET_PDEATHSIG, signal.SIGTERM)
@@ -126,7 +147,7 @@ def _become(order: dict[str, Any], argv: list[str], telling: int) -> NoReturn:
 def _equip(sandbox: dict[str, Any], telling: int) -> None:
     """Give bubblewrap the filter to read and the pipe to tell by, at the numbers of its options."""
     source, sink = map(_aside, os.pipe())
-    os.write(sink, bytes.fromhex(sandbox["seccomp"]))  # far below the 64 KiB that a pipe holds
+    os.write(sink, sandbox["seccomp"])  # far below the 64 KiB that a pipe holds
     os.close(sink)
     os.dup2(source, sandbox["seccomp_fd"])
     os.dup2(telling, sandbox["status_fd"])
@@ -153,8 +174,10 @@ def _keep_devices() -> None:
 def _be_first_to_go() -> None:
     """Let the kernel end this and what it starts, and nobody else, when there is no memory left."""
     if sys.platform == "linux":
-        with suppress(OSError):
-            Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
+        try:
+            _write("/proc/self/oom_score_adj", b"1000")
+        except OSError:
+            return
 
 
 def _limit_threads(together: dict[str, int]) -> None:
@@ -184,7 +207,7 @@ def _environment() -> dict[bytes, bytes]:
     # As it was given: Python itself may have changed LC_CTYPE since (PEP 538).
     if sys.platform != "linux":
         return dict(os.environb)
-    given = Path("/proc/self/environ").read_bytes().split(b"\0")
+    given = _read("/proc/self/environ").split(b"\0")
     return dict(entry.split(b"=", 1) for entry in given if entry)
 
 
@@ -226,8 +249,10 @@ def _next_signal(pause: float | None) -> int | None:
 def _be_heard() -> None:
     """Go before thousands of busy processes, where we may; the program was forked before."""
     if sys.platform == "linux":
-        with suppress(OSError):
+        try:
             os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
+        except OSError:
+            return
 
 
 def _excess(together: dict[str, int], before: _Room) -> str | None:
@@ -262,7 +287,7 @@ def _hold_more_than(limit: int, below: dict[int, _Process]) -> bool:
 def _own_memory(pid: int, process: _Process) -> int:
     """Return a process's memory, of what it shares its part, swapped out or not."""
     try:
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_bytes().splitlines()
+        lines = _read(f"/proc/{pid}/smaps_rollup").splitlines()
     except OSError:
         return process.resident  # it ended, or does not let itself be looked at
     sizes = (line.split() for line in lines if line.startswith((b"Pss:", b"SwapPss:")))
@@ -272,19 +297,24 @@ def _own_memory(pid: int, process: _Process) -> int:
 def _room() -> _Room:
     disk = os.statvfs(".")  # where the program starts, as we did
     files = disk.f_favail if disk.f_files else sys.maxsize  # some file systems have no such bound
-    return _Room(disk.f_bavail * disk.f_frsize, files, _free_memory(), _all_threads())
+    return _Room(
+        disk=disk.f_bavail * disk.f_frsize,
+        files=files,
+        memory=_free_memory(),
+        threads=_all_threads(),
+    )
 
 
 def _all_threads() -> int:
     if sys.platform != "linux":
         return 0
-    return int(Path("/proc/loadavg").read_bytes().split()[3].partition(b"/")[2])
+    return int(_read("/proc/loadavg").split()[3].partition(b"/")[2])
 
 
 def _free_memory() -> int:
     if sys.platform != "linux":
         return 0
-    for line in Path("/proc/meminfo").read_bytes().splitlines():
+    for line in _read("/proc/meminfo").splitlines():
         if line.startswith(b"MemAvailable:"):
             return int(line.split()[1]) * 1024
     return 0
@@ -408,7 +438,7 @@ def _leader_alone(child: int) -> set[int]:
     return {-child}  # kill(2): the whole group
 
 
-def _kill(pid: int, number: signal.Signals) -> bool:
+def _kill(pid: int, number: int) -> bool:
     try:
         os.kill(pid, number)
     except (ProcessLookupError, PermissionError):
@@ -444,9 +474,23 @@ def _done(result: int) -> None:
         raise OSError(ctypes.get_errno(), "refused")
 
 
+def _read(path: str) -> bytes:
+    with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - pathlib takes long to import
+        return file.readall()
+
+
+def _write(path: str, data: bytes) -> None:
+    with open(path, "wb", buffering=0) as file:  # noqa: PTH123 - the same
+        file.write(data)
+
+
 def _report(order: dict[str, Any], line: dict[str, Any]) -> None:
-    os.write(order["report"], json.dumps(line).encode() + b"\n")
+    parts = (f'"{name}": {_encode(value)}' for name, value in line.items())
+    os.write(order["report"], f"{{{', '.join(parts)}}}\n".encode())
 
 
-if __name__ == "__main__":
-    main(json.loads(sys.argv[1]), sys.argv[2:])
+def _encode(value: str | int | None) -> str:
+    """Return a number, a truth value or a plain word as JSON."""
+    if isinstance(value, str):
+        return f'"{value}"'
+    return "null" if value is None else str(value).lower()

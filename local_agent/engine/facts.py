@@ -83,6 +83,7 @@ def _files(found: Differences) -> dict[str, Any]:
         "changed": found.changed,
         "deleted": found.removed,
         "incomplete": found.incomplete,
+        "rights_taken": [clip_bytes(reveal(path), _NAME_BYTES) for path in found.rights],
         "listed": [
             {
                 "path": clip_bytes(reveal(name[2:]), _NAME_BYTES),

@@ -28,6 +28,7 @@ COMMAND_BYTES = 200
 CHAT_FILES = 6
 _WHY_BYTES = 500
 _NAME_BYTES = 120
+_RIGHTS_NAMED = 3
 # What a diff or an undo that cannot be made is told by: nothing was tried, so nothing failed.
 _NOT_TO_BE_DONE = frozenset({"diff", "change", "undo"})
 
@@ -196,6 +197,9 @@ def _verdict(outcome: Outcome, command: str, lang: Lang, *, most: int) -> Iterat
         )
     if outcome.survivors:
         yield say(replies.SURVIVORS, lang, count=outcome.survivors)
+    if outcome.differences and (paths := outcome.differences.rights):
+        named = _named(paths[:_RIGHTS_NAMED], lang)
+        yield say(replies.RIGHTS_TAKEN, lang, count=len(paths), paths=named)
 
 
 def _is_told(outcome: Outcome) -> bool:

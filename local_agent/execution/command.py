@@ -254,8 +254,7 @@ class Executor:
         contained = now.payload["sandbox"]["level"] != "none"
         # A command on a copy cannot change the workspace, and the copy goes away.
         place = None if "copy" in now.payload else workspace.path
-        before = await asyncio.to_thread(manifest.take, place) if place else None
-        hooks = await asyncio.to_thread(hook_places, place) if place else ()
+        compare = await asyncio.to_thread(_watch, place) if place else None
         listener = _Listener()
         ticker = asyncio.create_task(self._tell(listener, on_progress))
         self._unsandboxed += not contained
@@ -276,7 +275,7 @@ class Executor:
             ticker.cancel()
         if not contained:
             self._survivors += ended.survivors
-        after = await asyncio.to_thread(manifest.take, place) if place else None
+        differences = await asyncio.to_thread(compare) if compare else None
         shown, log = await asyncio.to_thread(self._keep, listener.log, ended, workspace)
         return Outcome(
             reason=_reason(ended),
@@ -291,9 +290,7 @@ class Executor:
             report=shown.report,
             output_before=shown.tail.before,
             log_sha256=log,
-            differences=(
-                manifest.compare(before, after, hooks=hooks) if before and after else None
-            ),
+            differences=differences,
             survivors=ended.survivors,
         )
 
@@ -318,6 +315,18 @@ class Executor:
             await asyncio.sleep(self._progress_s)
             elapsed = round(self._clock.now().mono - began)
             on_progress(Progress(elapsed_s=elapsed, lines=listener.lines))
+
+
+def _watch(place: Path) -> Callable[[], Differences]:
+    """Look at a workspace, and return what looks again and takes back rights that appeared."""
+    before, hooks = manifest.take(place), hook_places(place)
+
+    def compare() -> Differences:
+        after = manifest.take(place)
+        rights = manifest.restore_rights(place, before, after)
+        return manifest.compare(before, after, hooks=hooks, rights=rights)
+
+    return compare
 
 
 def _unreadable(code: str) -> str:

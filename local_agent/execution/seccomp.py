@@ -5,6 +5,9 @@ tracing, keyrings, other namespaces, mounts, io_uring (which goes past any such 
 sockets that tests and builds do not use.  An ordinary program is told what a kernel without the
 feature would say, so that it goes another way.
 
+No file gets the bits that lend its owner's rights to whoever runs it: other accounts of this
+machine, which are outside of the sandbox, could run what a command leaves in the workspace.
+
 Sockets with a name in the file system or in the abstract name space (``AF_UNIX``) are refused only
 where the network is shared, and the abstract names of this machine with it.  Without network they
 are the command's own, and Python's ``forkserver``, databases under test and many build tools need
@@ -29,6 +32,8 @@ _TYPE_MASK: Final = 0xF  # the rest are SOCK_CLOEXEC and SOCK_NONBLOCK
 _NEW_NAMESPACES: Final = 0x7E02_0000  # CLONE_NEWNS, -CGROUP, -UTS, -IPC, -USER, -PID, -NET
 _TYPING: Final = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX: put keys into a terminal
 _X32: Final = 0x4000_0000  # the second table of system calls on x86-64
+_LENDING: Final = 0o6000  # S_ISUID and S_ISGID
+_CREATING: Final = 0x40_0040  # O_CREAT and __O_TMPFILE: without them, a mode is left unread
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +105,31 @@ REFUSED: Final[dict[str, tuple[int | None, int | None]]] = {
     "modify_ldt": (154, None),
     "uselib": (134, None),
 }
-# As if the kernel were older: every C library and runtime has another way.  What clone3 is asked
-# for lies in memory, where a filter cannot look.
+# What gives a file its mode, and the place of the mode among its arguments.
+MODES: Final[dict[str, tuple[int | None, int | None, int]]] = {
+    "chmod": (90, None, 1),
+    "fchmod": (91, 52, 1),
+    "fchmodat": (268, 53, 2),
+    "fchmodat2": (452, 452, 2),
+    "mkdir": (83, None, 1),
+    "mkdirat": (258, 34, 2),
+    "mknod": (133, None, 1),
+    "mknodat": (259, 33, 2),
+    "creat": (85, None, 1),
+}
+# The same for calls that may make a file; their flags stand before the mode.
+OPENING: Final[dict[str, tuple[int | None, int | None, int]]] = {
+    "open": (2, None, 2),
+    "openat": (257, 56, 3),
+}
+# As if the kernel were older: every C library and runtime has another way.  What clone3 and openat2
+# are asked for lies in memory, where a filter cannot look.
 ABSENT: Final[dict[str, tuple[int, int]]] = {
     "io_uring_setup": (425, 425),
     "io_uring_enter": (426, 426),
     "io_uring_register": (427, 427),
     "clone3": (435, 435),
+    "openat2": (437, 437),
 }
 
 # linux/filter.h and linux/seccomp.h
@@ -160,8 +183,25 @@ def build_filter(machine: str, *, network: bool) -> bytes:
             _Step(_EQUAL, known.ioctl, yes="ioctl"),
             *(_Step(_EQUAL, of[column], yes="absent") for of in ABSENT.values()),
             *(_Step(_EQUAL, at, yes="refuse") for of in REFUSED.values() if (at := of[column])),
+            *(
+                _Step(_EQUAL, at, yes=f"{kind}-{of[2]}")
+                for kind, calls in (("mode", MODES), ("opening", OPENING))
+                for of in calls.values()
+                if (at := of[column])
+            ),
             _Step(_RETURN, _ALLOW),
         ],
+        **{
+            f"opening-{at}": [
+                *_argument(at - 1),
+                _Step(_ANY_BIT, _CREATING, yes=f"mode-{at}", no="allow"),
+            ]
+            for _, _, at in OPENING.values()
+        },
+        **{
+            f"mode-{at}": [*_argument(at), _Step(_ANY_BIT, _LENDING, yes="refuse", no="allow")]
+            for at in (1, 2, 3)
+        },
         "socket": _sockets(network=network),
         "netlink": [*_argument(2), _Step(_EQUAL, _NETLINK_ROUTE, yes="allow", no="family")],
         "socketpair": [

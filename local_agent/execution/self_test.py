@@ -3,8 +3,9 @@
 A probe runs inside a real sandbox and tries what must not work: reading our own state directory,
 writing outside of the workspace, writing ``.git``, reaching a TCP port of this machine, a socket
 in our run directory, one in the workspace and an abstract one, opening a setting of the kernel for
-writing, changing a device, tracing, making a namespace.  Once more with the network shared, where
-all but the port must be out of reach as well.  Writing in the workspace must work, or nothing ran.
+writing, changing a device, tracing, making a namespace, lending our rights to whoever runs a file.
+Once more with the network shared, where all but the port must be out of reach as well.  Writing in
+the workspace must work, or nothing ran.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ _LIMITS: Final = Limits(timeout_s=10.0, grace_s=0.5, output_cap_bytes=8192)
 _MUST_FAIL: Final = (
     *("git", "state", "tcp", "socket", "near", "abstract", "kernel", "device", "trace"),
     "namespace",
+    "setuid",
 )
 _PROBE: Final = """
 import ctypes, json, os, socket, sys
@@ -70,6 +72,7 @@ print(json.dumps({
     "device": tried(lambda: os.chmod("/dev/null", 0o666)),
     "trace": tried(lambda: call("ptrace", 0, 0, None, None)),
     "namespace": tried(lambda: call("unshare", 0x10000000)),
+    "setuid": tried(lambda: os.chmod(asked["workspace"], 0o4755)),
 }))
 """
 

@@ -1,13 +1,15 @@
 """What a command changed in its workspace (R46): the state of every file before and after.
 
 Seen by inode, size, mode and change time, which a program cannot set back; contents are not read.
-For display on this machine.  Blocking; bounded by the number of entries.
+Rights beside the mode (access lists, capabilities) are kept as they were: `restore_rights`.
+Blocking; bounded by the number of entries.
 """
 
 from __future__ import annotations
 
 import os
 import stat
+import struct
 from collections import Counter, deque
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,14 +24,32 @@ MAX_NAMES: Final = 200
 # Of git's own folder only what other programs run or obey; objects would drown the list.
 _GIT_WATCHED: Final = ("config", "hooks", "info", "HEAD")
 
+# Who else may write a file, and what whoever runs it may do (acl(5), capabilities(7)).
+RIGHTS: Final = (
+    "security.capability",
+    "system.posix_acl_access",
+    "system.posix_acl_default",
+)
+_CAPABILITY, _ACCESS, _DEFAULT = RIGHTS
+_ACL: Final = struct.Struct("<HHI")  # an entry: tag, permissions, ID; after 4 bytes of version
+_USER, _GROUP = 0x02, 0x08  # tags of the entries that name somebody: linux/posix_acl.h
+
+_Rights = Mapping[str, bytes]  # by its name
 _Stamp = tuple[int, int, int, int, int]  # mode, size, ctime in ns, inode, names of the inode
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The stamps of one moment, by relative path."""
+    """The stamps of one moment, by relative path.
+
+    Attributes:
+        stamps: Of files, and of folders that cannot be listed.
+        rights: Of files and folders that have any beside their mode.
+        truncated: There were more entries than were looked at.
+    """
 
     stamps: Mapping[str, _Stamp]
+    rights: Mapping[str, _Rights]
     truncated: bool
 
 
@@ -44,6 +64,7 @@ class Differences:
             name somewhere else: whoever writes one writes both.
         surfaces: Changed paths that other programs run or obey (R38), or that lend their owner's
             rights to whoever runs them.
+        rights: Paths that got access lists or capabilities, which were taken back.
         truncated: There were more entries than were looked at, or more names than are listed.
         incomplete: There were more entries than were looked at: more may have changed.
     """
@@ -55,12 +76,14 @@ class Differences:
     links: tuple[str, ...]
     surfaces: tuple[str, ...]
     truncated: bool
+    rights: tuple[str, ...] = ()
     incomplete: bool = False
 
 
 def take(workspace: Path, *, max_entries: int = MAX_ENTRIES) -> Manifest:
     """Return the state of the workspace now; links are never followed."""
     stamps: dict[str, _Stamp] = {}
+    rights: dict[str, _Rights] = {"": own} if (own := _rights(workspace)) else {}
     folders = deque([""])
     while folders:
         folder = folders.popleft()
@@ -69,7 +92,9 @@ def take(workspace: Path, *, max_entries: int = MAX_ENTRIES) -> Manifest:
             if folder == ".git/" and name not in _GIT_WATCHED:
                 continue
             if len(stamps) >= max_entries:
-                return Manifest(stamps, truncated=True)
+                return Manifest(stamps, rights, truncated=True)
+            if found := _rights(workspace / path):
+                rights[path] = found
             is_folder = stat.S_ISDIR(status.st_mode)
             if is_folder and os.access(workspace / path, os.R_OK | os.X_OK):
                 # Those first that matter most: no crowd of other files keeps them out.
@@ -84,15 +109,46 @@ def take(workspace: Path, *, max_entries: int = MAX_ENTRIES) -> Manifest:
                     status.st_ino,
                     1 if is_folder else status.st_nlink,
                 )
-    return Manifest(stamps, truncated=False)
+    return Manifest(stamps, rights, truncated=False)
 
 
-def compare(before: Manifest, after: Manifest, *, hooks: tuple[str, ...] = ()) -> Differences:
+def restore_rights(
+    workspace: Path, before: Manifest, after: Manifest
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Take back the rights that files and folders got between two moments.
+
+    They hold outside of a command's sandbox too.  What is new keeps what its folder's list gives.
+
+    Returns:
+        Paths whose rights were taken back, and those of which that was not possible.
+    """
+    most = dict(before.rights)
+    taken: list[str] = []
+    left: list[str] = []
+    for path, now in sorted(after.rights.items()):  # a folder before what is in it
+        if path not in most and path not in before.stamps:
+            given = most.get(path.rpartition("/")[0], {}).get(_DEFAULT)
+            most[path] = {_ACCESS: given, _DEFAULT: given} if given else {}
+        foreign = [name for name in now if not _within(name, now, most.get(path, {}))]
+        if foreign:
+            restored = _restore(workspace / path, foreign, before.rights.get(path, {}))
+            (taken if restored else left).append(path or ".")
+    return tuple(taken), tuple(left)
+
+
+def compare(
+    before: Manifest,
+    after: Manifest,
+    *,
+    hooks: tuple[str, ...] = (),
+    rights: tuple[tuple[str, ...], tuple[str, ...]] = ((), ()),
+) -> Differences:
     """Return what changed between two moments.
 
     Args:
         before: The one.
         after: The other.
+        rights: From `restore_rights`.
         hooks: Where git takes hooks from (`local_agent.workspace.git_hooks`).
     """
     old, new = before.stamps, after.stamps
@@ -109,6 +165,8 @@ def compare(before: Manifest, after: Manifest, *, hooks: tuple[str, ...] = ()) -
         for path in (*present, *removed)
         if is_execution_surface(path) or is_hook(path, hooks) or _lends_rights(new.get(path))
     ]
+    taken, left = rights
+    surfaces += [path for path in left if path not in surfaces]
     marked = [
         *(f"+ {path}" for path in added),
         *(f"- {path}" for path in removed),
@@ -123,6 +181,7 @@ def compare(before: Manifest, after: Manifest, *, hooks: tuple[str, ...] = ()) -
         names=tuple(marked[:MAX_NAMES]),
         links=tuple(links[:MAX_NAMES]),
         surfaces=tuple(surfaces[:MAX_NAMES]),
+        rights=taken[:MAX_NAMES],
         truncated=incomplete or len(marked) > MAX_NAMES,
         incomplete=incomplete,
     )
@@ -136,6 +195,46 @@ def _leads_out(stamp: _Stamp, names: Counter[int]) -> bool:
 def _lends_rights(stamp: _Stamp | None) -> bool:
     # Whoever runs such a file later does so with its owner's rights.
     return stamp is not None and bool(stamp[0] & (stat.S_ISUID | stat.S_ISGID))
+
+
+def _rights(path: Path) -> dict[str, bytes]:
+    try:
+        names = os.listxattr(path, follow_symlinks=False)
+        return {
+            name: os.getxattr(path, name, follow_symlinks=False) for name in names if name in RIGHTS
+        }
+    except OSError:
+        return {}  # gone, or a file system without any
+
+
+def _within(name: str, now: _Rights, most: _Rights) -> bool:
+    """Tell whether a right gives nobody more than another one of its name: acl(5)."""
+    if name == _CAPABILITY:
+        return now[name] == most.get(name)
+    allowed = _named(most.get(name, b""))
+    return all(
+        bits | allowed.get(who, 0) == allowed.get(who, 0) for who, bits in _named(now[name]).items()
+    )
+
+
+def _named(access: bytes) -> dict[tuple[int, int], int]:
+    """Return what a list gives to accounts and groups by name; the rest are the mode's own bits."""
+    entries = _ACL.iter_unpack(access[4:])
+    return {(tag, of): bits for tag, bits, of in entries if tag in (_USER, _GROUP)}
+
+
+def _restore(path: Path, names: list[str], old: _Rights) -> bool:
+    try:
+        for name in names:
+            if name in old:
+                os.setxattr(path, name, old[name], follow_symlinks=False)
+            else:
+                os.removexattr(path, name, follow_symlinks=False)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return True
 
 
 def _entries(folder: Path) -> list[tuple[str, os.stat_result]]:

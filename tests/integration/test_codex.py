@@ -420,7 +420,7 @@ async def test_a_program_that_is_killed_is_told_and_replaced(desk: Desk) -> None
 
 def _pids(desk: Desk) -> list[int]:
     """The program itself, without the warden that watches it."""
-    return [one.pid for one in desk.processes() if "warden.py" not in " ".join(one.cmdline())]
+    return [one.pid for one in desk.processes() if "warden" not in " ".join(one.cmdline())]
 
 
 async def test_two_turns_at_once_edit_their_own_copies(desk: Desk) -> None:

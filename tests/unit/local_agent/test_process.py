@@ -179,7 +179,12 @@ async def test_a_disk_that_fills_up_ends_the_child(tmp_path: Path) -> None:
     assert (tmp_path / "filling").stat().st_size < 1 << 28
 
 
-PLENTY = warden._Room(disk=1 << 40, files=1 << 30, memory=1 << 40, threads=100)
+def _room(**other: int) -> warden._Room:
+    plenty = {"disk": 1 << 40, "files": 1 << 30, "memory": 1 << 40, "threads": 100}
+    return warden._Room(**plenty | other)
+
+
+PLENTY = _room()
 
 
 @pytest.mark.requirement("R45")
@@ -187,14 +192,22 @@ PLENTY = warden._Room(disk=1 << 40, files=1 << 30, memory=1 << 40, threads=100)
     ("now", "before", "exceeded"),
     [
         (PLENTY, PLENTY, None),
-        (PLENTY._replace(threads=121), PLENTY, "processes"),
-        (PLENTY._replace(memory=1 << 20), PLENTY, "memory"),
-        (PLENTY._replace(memory=1 << 20), PLENTY._replace(memory=1 << 20), None),
-        (PLENTY._replace(disk=1 << 20), PLENTY, "disk"),
-        (PLENTY._replace(disk=1 << 20), PLENTY._replace(disk=1 << 20), None),
-        (PLENTY._replace(disk=(1 << 40) - 1001), PLENTY, "disk"),
-        (PLENTY._replace(files=9), PLENTY, "disk"),
-        (PLENTY._replace(files=9), PLENTY._replace(files=9), None),
+        (_room(threads=121), PLENTY, "processes"),
+        (_room(memory=1 << 20), PLENTY, "memory"),
+        (
+            _room(memory=1 << 20),
+            _room(memory=1 << 20),
+            None,
+        ),
+        (_room(disk=1 << 20), PLENTY, "disk"),
+        (
+            _room(disk=1 << 20),
+            _room(disk=1 << 20),
+            None,
+        ),
+        (_room(disk=(1 << 40) - 1001), PLENTY, "disk"),
+        (_room(files=9), PLENTY, "disk"),
+        (_room(files=9), _room(files=9), None),
     ],
 )
 def test_the_machine_is_kept_from_running_short_but_what_it_lacked_before_is_no_ones_fault(
@@ -208,7 +221,7 @@ def test_the_machine_is_kept_from_running_short_but_what_it_lacked_before_is_no_
 
 
 def test_a_process_that_does_not_let_itself_be_looked_at_counts_by_what_it_resides() -> None:
-    hidden = warden._Process(b"S", parent=1, group=1, threads=1, resident=12345)
+    hidden = warden._Process(b"S", 1, 1, threads=1, resident=12345)
     assert warden._own_memory(2**30, hidden) == 12345
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
+import errno
+import json
 import os
 import socket
 import sys
@@ -496,3 +498,50 @@ async def test_git_works_inside(sandboxed: Machine) -> None:
         git init -q sub && cd sub && touch a && git add a && git commit -qm x && git log --format=%s
     """
     assert _out(await _sh(sandboxed, script)) == "x\n"
+
+
+_LENDING = """
+import ctypes, json, os, platform, sys
+libc = ctypes.CDLL(None, use_errno=True)
+x86 = platform.machine() == "x86_64"
+HERE, MADE, HIDDEN = -100, 0o101, 0o20200002  # AT_FDCWD, O_CREAT | O_WRONLY, O_TMPFILE | O_RDWR
+calls = {
+    "fchmod": (91 if x86 else 52, os.open("mine", os.O_WRONLY), 0o4755),
+    "fchmodat": (268 if x86 else 53, HERE, b"mine", 0o2755),
+    "fchmodat2": (452, HERE, b"mine", 0o6755, 0),
+    "openat": (257 if x86 else 56, HERE, b"one", MADE, 0o4755),
+    "openat, unnamed": (257 if x86 else 56, HERE, b".", HIDDEN, 0o4755),
+    "openat2": (437, HERE, b"two", (ctypes.c_uint64 * 3)(MADE, 0o4755, 0), 24),
+    "mknodat": (259 if x86 else 33, HERE, b"three", 0o104755, 0),
+    "mkdirat": (258 if x86 else 34, HERE, b"four", 0o2755),
+}
+if x86:
+    calls |= {
+        "chmod": (90, b"mine", 0o4755),
+        "open": (2, b"five", MADE, 0o4755),
+        "creat": (85, b"six", 0o4755),
+        "mknod": (133, b"seven", 0o104755, 0),
+        "mkdir": (83, b"eight", 0o2755),
+    }
+found = {}
+for name, call in calls.items():
+    ctypes.set_errno(0)
+    found[name] = (libc.syscall(*call), ctypes.get_errno())
+os.chmod("mine", 0o755)
+json.dump(found, sys.stdout)
+"""
+
+
+@pytest.mark.requirement("R47")
+async def test_no_call_leaves_a_program_that_runs_with_our_rights(sandboxed: Machine) -> None:
+    workspace = sandboxed.path
+    (workspace / "mine").write_bytes(b"")
+    (workspace / "lend.py").write_text(_LENDING, encoding="utf-8")
+    found = json.loads(_out(await _sh(sandboxed, f"{PYTHON} -I lend.py", *BASES)))
+    assert found.pop("openat2") == [-1, errno.ENOSYS]
+    assert {name: result for name, result in found.items() if result != [-1, errno.EPERM]} == {}
+    assert (workspace / "mine").stat().st_mode & 0o7777 == 0o755, "ordinary modes are set"
+    assert [path.name for path in workspace.rglob("*") if path.stat().st_mode & 0o6000] == []
+    installed = await _sh(sandboxed, "install -m 4755 mine lent")
+    assert not installed.ok
+    assert b"not permitted" in installed.stderr.parts()[0], "the program itself is told"

@@ -10,7 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from local_agent.execution.seccomp import ABSENT, REFUSED, build_filter, supports
+from local_agent.execution.seccomp import (
+    ABSENT,
+    MODES,
+    OPENING,
+    REFUSED,
+    build_filter,
+    supports,
+)
 
 ALLOW, REFUSE, ENOSYS, FAMILY, KILL = 0x7FFF0000, 0x50001, 0x50026, 0x50061, 0x80000000
 MACHINES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
@@ -137,14 +144,34 @@ def test_no_keys_can_be_put_into_a_terminal(ask: Ask, machine: str) -> None:
         assert ask(IOCTL[machine], 0, request) == REFUSE
 
 
+@pytest.mark.requirement("R47")
+def test_no_file_gets_the_bits_that_lend_its_owners_rights(ask: Ask, machine: str) -> None:
+    column = list(MACHINES).index(machine)
+    for calls, flags in ((MODES, 0), (OPENING, 0o101), (OPENING, 0o20200002)):
+        for name, of in calls.items():
+            number, at = of[column], of[2]
+            if number is None:
+                continue
+            before = [flags] * at
+            assert ask(number, *before, 0o755) == ALLOW, name
+            assert ask(number, *before, 0o1777) == ALLOW, name
+            for mode in (0o4755, 0o2755, 0o6000, 0xFFFFFFFF_00000800):
+                assert ask(number, *before, mode) == REFUSE, (name, oct(mode))
+    for of in OPENING.values():
+        if (number := of[column]) is not None:
+            assert ask(number, *[0] * of[2], 0o4755) == ALLOW, "a mode that nobody reads"
+
+
 def test_every_number_is_that_of_the_headers(machine: str) -> None:
     if not HEADERS[machine].exists():
         pytest.skip("the kernel's headers are not installed")
     text = HEADERS[machine].read_text(encoding="utf-8")
     known = {name: int(at) for name, at in re.findall(r"#define __NR_(\w+)\s+(\d+)", text)}
     column = list(MACHINES).index(machine)
-    for name, of in (REFUSED | ABSENT).items():
-        assert of[column] == known.get(name), name
+    newest = max(known.values())
+    for name, of in (REFUSED | ABSENT | MODES | OPENING).items():
+        number = of[column]
+        assert number == known.get(name) or (number and number > newest), name
     for name, at in zip(
         ("socket", "socketpair", "clone", "ioctl"),
         (SOCKET, SOCKETPAIR, CLONE, IOCTL),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import struct
 from pathlib import Path
 
 import pytest
@@ -162,3 +163,72 @@ def test_a_file_with_another_name_outside_is_told_and_one_inside_is_not(
 
 def test_a_folder_that_is_gone_has_nothing_in_it(workspace: Path) -> None:
     assert manifest.take(workspace / "gone").stamps == {}
+
+
+ACCESS, DEFAULT, CAPABILITY = (
+    "system.posix_acl_access",
+    "system.posix_acl_default",
+    ("security.capability"),
+)
+
+
+def _acl(*named: int, mode: int = 7) -> bytes:
+    """Return a list of the owner, of accounts by number, the group, a mask and the others."""
+    owner, group, mask, others = (1, 7), (4, 5), (16, mode), (32, 5)
+    entries = [(*owner, -1), *((2, mode, who) for who in named)]
+    entries += [(*one, -1) for one in (group, mask, others)]
+    return b"\x02\0\0\0" + b"".join(struct.pack("<HHi", *entry) for entry in entries)
+
+
+def _rights_of(path: Path) -> set[str]:
+    return set(os.listxattr(path)) & set(manifest.RIGHTS)
+
+
+@pytest.fixture
+def listed(workspace: Path) -> Path:
+    try:
+        os.setxattr(workspace / "a", ACCESS, _acl(1000))
+    except OSError:
+        pytest.skip("this file system keeps no access lists")
+    return workspace
+
+
+@pytest.mark.requirement("R46")
+def test_rights_that_appear_are_taken_back(listed: Path) -> None:
+    before = take(listed)
+    os.setxattr(listed / "a", ACCESS, _acl(1000, 1001))
+    os.setxattr(listed / "b", ACCESS, _acl(1001))
+    (listed / "sub/new").mkdir()
+    os.setxattr(listed / "sub/new", DEFAULT, _acl(1001))
+    os.setxattr(listed, DEFAULT, _acl(1001))
+    after = take(listed)
+    rights = manifest.restore_rights(listed, before, after)
+    assert rights == ((".", "a", "b", "sub/new"), ())
+    assert compare(before, after, rights=rights).rights == rights[0]
+    assert os.getxattr(listed / "a", ACCESS) == _acl(1000)
+    assert [_rights_of(listed / name) for name in ("", "b", "sub/new")] == [set()] * 3
+
+
+@pytest.mark.requirement("R46")
+def test_what_a_person_gave_stays_and_is_inherited(listed: Path) -> None:
+    os.setxattr(listed / "sub", DEFAULT, _acl(1000))
+    before = take(listed)
+    (listed / "sub/new").mkdir()
+    (listed / "sub/new/file").touch()
+    (listed / "a").chmod(0o640)
+    assert manifest.restore_rights(listed, before, take(listed)) == ((), ())
+    assert _rights_of(listed / "sub/new/file") == {ACCESS}
+    os.setxattr(listed / "sub/new/file", ACCESS, _acl(1000, 1001))
+    assert manifest.restore_rights(listed, before, take(listed))[0] == ("sub/new/file",)
+
+
+@pytest.mark.requirement("R46")
+def test_a_capability_that_appears_is_taken_back(workspace: Path) -> None:
+    before = take(workspace)
+    try:  # cap_net_raw=ep, as version 2
+        os.setxattr(workspace / "a", CAPABILITY, struct.pack("<5I", 0x02000001, 1 << 13, 0, 0, 0))
+    except PermissionError:
+        pytest.skip("only root gives capabilities to files")
+    rights = manifest.restore_rights(workspace, before, take(workspace))
+    assert rights == (("a",), ())
+    assert _rights_of(workspace / "a") == set()
