@@ -11,7 +11,8 @@ import pytest
 import codexbridge
 
 ROOT = Path(__file__).parent.parent
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = PYPROJECT["project"]
 
 
 @pytest.mark.requirement("R74")
@@ -30,6 +31,11 @@ def test_every_locked_package_is_pinned_by_hash() -> None:
 
 def test_the_version_is_told_in_one_way() -> None:
     assert PROJECT["version"] == codexbridge.__version__
+
+
+def test_the_source_archive_lists_only_what_is_there() -> None:
+    listed = PYPROJECT["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
+    assert [name for name in listed if not (ROOT / name).exists()] == []
 
 
 def test_python_versions_are_claimed_only_where_they_ran() -> None:
