@@ -89,8 +89,21 @@ _START: Final = {
         zh="{path} 是数据库，但不属于 CodexBridge。",
     ),
     "config.store-damaged": Sentence(
-        en="{path} cannot be opened as a database ({why}). Restore it from a backup.",
-        zh="{path} 无法作为数据库打开（{why}）。请从备份恢复。",
+        en="The database {path} is damaged ({why}), so the gateway does not start. Keep the state "
+        "folder as it is and put the newest backup in its place: “Restore a backup” in "
+        "`codexbridge help admin` tells how.",
+        zh="数据库 {path} 已损坏（{why}），网关不会启动。请保留当前的状态文件夹，并换上最近的备份："
+        "步骤见 `codexbridge help admin` 的“恢复备份”。",
+    ),
+    "config.store-full": Sentence(
+        en="There is no room left on the disk of {path}, so the gateway does not start. Free some "
+        "and start it again; nothing is lost.",
+        zh="{path} 所在磁盘已满，网关无法启动。请清理出空间后重新启动；没有丢失任何内容。",
+    ),
+    "config.store-denied": Sentence(
+        en="This user may not read and write {path} ({why}). Run the gateway, and its commands, as "
+        "the user that owns the state folder.",
+        zh="当前用户无权读写 {path}（{why}）。请以状态文件夹所属的用户运行网关及其命令。",
     ),
     "config.sqlite-too-old": Sentence(
         en="SQLite {found} is too old; 3.35 or newer is needed.",
@@ -153,9 +166,14 @@ _COMMANDS: Final = {
         en="The store is busy; nothing was changed. Try again.",
         zh="存储正忙，没有任何改动。请重试。",
     ),
+    "store.full": Sentence(
+        en="The disk of the store is full; nothing was changed. Free some room and try again.",
+        zh="存储所在磁盘已满，没有任何改动。请清理出空间后重试。",
+    ),
     "store.failed": Sentence(
-        en="The store failed ({why}); nothing was changed. Is the disk full?",
-        zh="存储出错（{why}），没有任何改动。磁盘是否已满？",
+        en="The store failed ({why}); nothing was changed. Try again; if it stays so, restart the "
+        "gateway, which then looks through its database.",
+        zh="存储出错（{why}），没有任何改动。请重试；如仍出错，请重启网关，启动时会检查数据库。",
     ),
     "gateway.part-failed": Sentence(
         en="A part of the gateway ({part}) ended unexpectedly, so all of it was stopped. Nothing "

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from common.errors import ConfigError, StoreError
-from gateway.store import members
+from common.errors import AuthError, ConfigError, StoreError
+from gateway.store import audit, members
 from gateway.store.lane import MAX_QUEUED, Job
 from gateway.store.port import Connection
 from gateway.store.runner import (
@@ -25,7 +25,7 @@ from gateway.store.runner import (
     open_admin,
     open_store,
 )
-from gateway.store.sqlite import ServerLock, SqliteConnection, connect
+from gateway.store.sqlite import ServerLock, SqliteConnection, connect, damaged
 from tests.gateway_desk import fresh_store
 
 AT = 1_767_240_000_000
@@ -142,7 +142,7 @@ def test_when_the_disk_is_full_everybody_in_the_group_hears_of_it(
         job.settle()
         error = job.future.exception()
         assert isinstance(error, StoreError)
-        assert error.facts["why"] == "SQLITE_FULL"
+        assert (error.code, error.facts["why"]) == ("store.full", "SQLITE_FULL")
     assert driver.execute("SELECT COUNT(*) FROM members").fetchone()[0] == 0
     driver.close()
 
@@ -321,6 +321,54 @@ def test_a_store_that_cannot_be_opened_gives_its_lock_back(tmp_path: Path) -> No
         with pytest.raises(ConfigError) as caught:
             open_store(path)
         assert caught.value.code == "config.store-damaged"
+
+
+def test_a_store_with_a_damaged_page_is_not_served_from(tmp_path: Path) -> None:
+    path = fresh_store(tmp_path)
+    with open_admin(path) as store:
+        for number in range(200):
+            store.write(members.add, f"member-{number}", lang=None, at_ms=AT)
+    with sqlite3.connect(path) as driver:
+        page = driver.execute("SELECT rootpage FROM sqlite_master WHERE name = 'audit'").fetchone()
+        driver.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with path.open("r+b") as file:
+        file.seek((page[0] - 1) * 4096)
+        file.write(b"\xff" * 4096)
+    with pytest.raises(ConfigError) as caught:
+        open_store(path)
+    assert caught.value.code == "config.store-damaged"
+    ServerLock(path).release()
+
+
+def test_a_store_whose_newest_audit_entries_do_not_hold_is_not_served_from(tmp_path: Path) -> None:
+    path = fresh_store(tmp_path)
+    with open_admin(path) as store:
+        for number in range(5):
+            store.write(members.add, f"member-{number}", lang=None, at_ms=AT)
+        store.read(audit.check_newest, count=2)
+        store.write(lambda conn: conn.run("UPDATE audit SET body = x'7b7d' WHERE seq = 3"))
+        store.read(audit.check_newest, count=2)  # it is not among those
+    with pytest.raises(AuthError) as caught:
+        open_store(path)
+    assert (caught.value.code, caught.value.facts["seq"]) == ("audit.broken", 3)
+    ServerLock(path).release()
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("SQLITE_FULL", "config.store-full"),
+        ("SQLITE_CANTOPEN_ISDIR", "config.store-denied"),
+        ("SQLITE_READONLY", "config.store-denied"),
+        ("SQLITE_IOERR_READ", "config.store-damaged"),
+    ],
+)
+def test_a_store_that_cannot_be_opened_is_called_damaged_only_where_it_may_be(
+    name: str, code: str
+) -> None:
+    error = sqlite3.OperationalError()
+    error.sqlite_errorname = name
+    assert damaged(Path("/x"), error).code == code
 
 
 class UnforeseenError(Exception):
