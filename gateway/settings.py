@@ -30,6 +30,7 @@ STORE_FILE: Final = "gateway.db"
 SECRETS_OF_SYSTEMD: Final = "CREDENTIALS_DIRECTORY"
 _PATH: Final = re.compile(r"(?:/[A-Za-z0-9._~-]{1,64}){1,8}")
 _OFFSET: Final = re.compile(r"([+-])([01]\d):([0-5]\d)")
+_USER: Final = r"^[A-Za-z0-9][A-Za-z0-9_.@-]{0,63}$"
 _OURS: Final = ("/agent", "/health")
 
 
@@ -126,6 +127,9 @@ class GatewaySettings(Settings):
     state_dir: Path | None = Field(default=None, description="absolute; else the platform's place")
     language: Lang = Field(default="zh", description="for members whose language is not set")
     time_zone: Annotated[str, AfterValidator(_time_zone)] = "+08:00"
+    admins: tuple[Annotated[str, Field(pattern=_USER)], ...] = Field(
+        default=(), description="UserIDs that are told of alarms; they need not be members"
+    )
     prefix: str = Field(default="@dev", pattern=r"^\S{1,32}$")
     task_ttl_hours: int = Field(default=8, ge=1, le=24, description="how long a task may queue")
     trusted_proxies: tuple[Annotated[str, AfterValidator(_network)], ...] = ()

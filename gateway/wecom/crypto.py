@@ -12,14 +12,12 @@ import binascii
 import hashlib
 import hmac
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from Crypto.Cipher import AES
+from Crypto.Cipher._mode_cbc import CbcMode  # loaded now; by itself it loads inside a request
 
 from common.errors import AuthError, ConfigError
-
-if TYPE_CHECKING:
-    from Crypto.Cipher._mode_cbc import CbcMode
 
 BLOCK_BYTES: Final = 32  # PKCS#7 over 32, not over the 16 of AES
 RANDOM_BYTES: Final = 16
