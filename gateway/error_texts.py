@@ -89,16 +89,16 @@ _START: Final = {
         zh="{path} 是数据库，但不属于 CodexBridge。",
     ),
     "config.store-damaged": Sentence(
-        en="The database {path} is damaged ({why}), so the gateway does not start. Keep the state "
+        en="The database {path} is damaged ({why}), so it is not used. Keep the state "
         "folder as it is and put the newest backup in its place: “Restore a backup” in "
         "`codexbridge help admin` tells how.",
-        zh="数据库 {path} 已损坏（{why}），网关不会启动。请保留当前的状态文件夹，并换上最近的备份："
+        zh="数据库 {path} 已损坏（{why}），不再使用。请保留当前的状态文件夹，并换上最近的备份："
         "步骤见 `codexbridge help admin` 的“恢复备份”。",
     ),
     "config.store-full": Sentence(
-        en="There is no room left on the disk of {path}, so the gateway does not start. Free some "
-        "and start it again; nothing is lost.",
-        zh="{path} 所在磁盘已满，网关无法启动。请清理出空间后重新启动；没有丢失任何内容。",
+        en="There is no room left on the disk of {path}, so the database cannot be opened. Free "
+        "some and try again; nothing is lost.",
+        zh="{path} 所在磁盘已满，无法打开数据库。请清理出空间后重试；没有丢失任何内容。",
     ),
     "config.store-denied": Sentence(
         en="This user may not read and write {path} ({why}). Run the gateway, and its commands, as "

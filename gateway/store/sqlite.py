@@ -21,8 +21,8 @@ STATEMENTS = 256  # more than there are, so that each is compiled once on a conn
 CACHE_KIB = 16 * 1024  # pages that are changed again and again; taken as they are needed
 
 _NAME = re.compile(r":(\w+)")
+_FULL = frozenset({"SQLITE_FULL", "SQLITE_IOERR_SHMSIZE"})  # the latter: of the log's index
 _NOT_OPENED = {
-    "SQLITE_FULL": "config.store-full",
     "SQLITE_CANTOPEN": "config.store-denied",
     "SQLITE_PERM": "config.store-denied",
     "SQLITE_READONLY": "config.store-denied",
@@ -134,7 +134,8 @@ def damaged(path: Path, error: sqlite3.Error) -> ConfigError:
     """
     name = name_of(error)
     family = "_".join(name.split("_")[:2])
-    return ConfigError(_NOT_OPENED.get(family, "config.store-damaged"), path=path, why=name)
+    code = _NOT_OPENED.get(family, "config.store-damaged")
+    return ConfigError("config.store-full" if is_full(error) else code, path=path, why=name)
 
 
 def failed(error: sqlite3.Error) -> StoreError:
@@ -145,7 +146,7 @@ def failed(error: sqlite3.Error) -> StoreError:
 
 def is_full(error: BaseException | None) -> bool:
     """Tell whether the engine found no room on the disk."""
-    return isinstance(error, sqlite3.Error) and name_of(error) == "SQLITE_FULL"
+    return isinstance(error, sqlite3.Error) and name_of(error) in _FULL
 
 
 def name_of(error: sqlite3.Error) -> str:

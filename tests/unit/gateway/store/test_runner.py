@@ -358,6 +358,7 @@ def test_a_store_whose_newest_audit_entries_do_not_hold_is_not_served_from(tmp_p
     ("name", "code"),
     [
         ("SQLITE_FULL", "config.store-full"),
+        ("SQLITE_IOERR_SHMSIZE", "config.store-full"),
         ("SQLITE_CANTOPEN_ISDIR", "config.store-denied"),
         ("SQLITE_READONLY", "config.store-denied"),
         ("SQLITE_IOERR_READ", "config.store-damaged"),
