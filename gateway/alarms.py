@@ -193,12 +193,17 @@ def _words(conn: Connection, alarm: _Due) -> dict[str, Fact]:
     return {"machine": machine} | alarm.facts | {"count": alarm.count}
 
 
+class StoreOnDisk(Store, Protocol):
+    """A store that knows whether its last change found no room on the disk."""
+
+    is_full: bool
+
+
 class DiskWatch:
     """Tells when there is no room left on the disk of the store, and finds out when there is.
 
     Args:
-        store: The store.
-        is_full: Whether the last change found no room.
+        store: The store; it knows whether its last change found room.
         send: Sends a text to a person past the outbox, which has no room either.
         admins: Who is told.
         clock: Tells the moment.
@@ -207,8 +212,7 @@ class DiskWatch:
 
     def __init__(
         self,
-        store: Store,
-        is_full: Callable[[], bool],
+        store: StoreOnDisk,
         send: Callable[[str, str], Awaitable[object]],
         *,
         admins: Admins,
@@ -216,7 +220,6 @@ class DiskWatch:
         log: Log,
     ) -> None:
         self._store = store
-        self._is_full = is_full
         self._send = send
         self._admins = admins
         self._clock = clock
@@ -226,7 +229,7 @@ class DiskWatch:
     async def run(self) -> None:
         """Look once a second until cancelled."""
         while True:
-            if self._is_full():
+            if self._store.is_full:
                 await self._until_room()
             await asyncio.sleep(LOOK_SECONDS)
 

@@ -122,6 +122,7 @@ def build(
     outbox = Outbox(store, client, clock=clock, log=log)
     admins = Admins(settings.admins, settings.language, wake=outbox.wake)
     alarms = Alarms(store, admins=admins, clock=clock, log=log)
+    disk = DiskWatch(store, client.send_text, admins=admins, clock=clock, log=log)
     countersigner = Countersigner(seal=seal, key=ring.newest, is_ours=ring.holds, log=log)
     results = Results(
         store,
@@ -160,9 +161,6 @@ def build(
     app.add_routes(_callback(settings, intake, clock=clock, log=log))
     app.add_routes(_for_machines(url, store, ring, hub=hub, mailbox=mailbox, clock=clock, log=log))
     app.add_routes(health.routes(_readiness(store, outbox)))
-    disk = DiskWatch(
-        store, lambda: store.is_full, client.send_text, admins=admins, clock=clock, log=log
-    )
     return Gateway(app, hub, outbox, upkeep, alarms, disk)
 
 

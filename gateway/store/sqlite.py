@@ -62,13 +62,12 @@ class SqliteConnection:
 
 @lru_cache(maxsize=STATEMENTS)
 def _positional(sql: str) -> tuple[str, Callable[[Mapping[str, object]], tuple[object, ...]]]:
-    """Return the statement with numbered parameters, and what puts them in order."""
-    numbers: dict[str, int] = {}
-    text = _NAME.sub(
-        lambda match: f"?{numbers.setdefault(match[1], len(numbers) + 1)}",
-        sql,
-    )
-    names = tuple(numbers)
+    """Return the statement without names, and what puts the parameters in order.
+
+    One that is named twice is given twice: from Python 3.14 on a number such as ``?1`` counts as a
+    name, for which the driver takes no sequence.
+    """
+    text, names = _NAME.sub("?", sql), _NAME.findall(sql)
     if len(names) < 2:  # of which `itemgetter` makes no tuple
         return text, lambda params: tuple(params[name] for name in names)
     return text, itemgetter(*names)

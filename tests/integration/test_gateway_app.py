@@ -53,6 +53,13 @@ sys.exit(codexbridge.main())
 """
 
 
+# A folder on a file system of its own that holds 4 MB, with what was in another; then a command.
+TMPFS = (
+    'mkdir -m 700 "$1" && mount -t tmpfs -o size=4m,mode=700 tmpfs "$1" && '
+    'cp -a "$2"/. "$1" && shift 2 && exec "$@"'
+)
+
+
 class WeCom:
     """What the gateway calls: it hands out a token and remembers every message."""
 
@@ -457,8 +464,7 @@ async def test_a_full_disk_is_answered_503_and_told_and_passes_without_a_restart
             "--mount",
             "sh",
             "-c",
-            'mkdir -m 700 "$1" && mount -t tmpfs -o size=4m,mode=700 tmpfs "$1" && '
-            'cp -a "$2"/. "$1" && shift 2 && exec "$@"',
+            TMPFS,
             "sh",
             str(state),
             str(place.root / "before"),
@@ -488,7 +494,7 @@ async def test_a_full_disk_is_answered_503_and_told_and_passes_without_a_restart
 
     await asyncio.to_thread(filler.unlink)
     async with asyncio.timeout(10):
-        while not (await parts())["disk"]:
+        while not (await parts())["disk"]:  # noqa: ASYNC110  it is asked, it does not tell
             await asyncio.sleep(0.05)
     assert await place.say(gateway, "@dev explain now", msg_id=99) == 200
     machine = await place.connect(gateway)

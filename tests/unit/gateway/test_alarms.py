@@ -205,22 +205,17 @@ async def test_a_full_disk_is_told_past_the_outbox_and_its_end_through_it(
             while not condition():  # noqa: ASYNC110  it is looked at, not told
                 await asyncio.sleep(0)
 
+    scene.store.is_full = True
     monkeypatch.setattr(scene.store, "write", write_if_there_is_room)
-    watch = DiskWatch(
-        scene.store,
-        lambda: full,
-        send,
-        admins=scene.admins,
-        clock=scene.clock,
-        log=silent_log(scene.lines),
-    )
+    log = silent_log(scene.lines)
+    watch = DiskWatch(scene.store, send, admins=scene.admins, clock=scene.clock, log=log)
     running = asyncio.create_task(watch.run())
     try:
         await until(lambda: len(sent) == 2)
         scene.clock.advance(30)
         full = False
         await until(lambda: scene.woken == 1)
-        full = True  # and again, before ten minutes are over
+        full = scene.store.is_full = True  # and again, before ten minutes are over
         await until(lambda: scene.lines.getvalue().count("store.full") == 2)
         full = False
         await until(lambda: scene.woken == 2)
