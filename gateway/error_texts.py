@@ -25,6 +25,40 @@ _SETTINGS: Final = {
         zh="{name} 是机密，不能写在 {file} 中。请删除；如可能已被他人看到，请在企业微信后台更换，"
         "并通过 {how} 或 --secrets-dir 提供。",
     ),
+    "config.invalid/origin": Sentence(
+        en="The setting {name} is not valid. It is https://, a host and perhaps a port, without a "
+        "path, such as https://codexbridge.example.com",
+        zh="设置项 {name} 无效。应为 https:// 加主机名（可带端口），不带路径，"
+        "例如 https://codexbridge.example.com",
+    ),
+    "config.invalid/https": Sentence(
+        en="The setting {name} must be https; plain http is only for 127.0.0.1 and ::1.",
+        zh="设置项 {name} 必须使用 https；http 只能用于 127.0.0.1 和 ::1。",
+    ),
+    "config.invalid/zone": Sentence(
+        en="The setting {name} is not valid. It is an offset such as +08:00, or the name of a time "
+        "zone that this machine knows, such as Asia/Shanghai.",
+        zh="设置项 {name} 无效。应为 +08:00 这样的偏移，或本机已有的时区名，例如 Asia/Shanghai。",
+    ),
+    "config.invalid/callback-path": Sentence(
+        en="The setting {name} is not valid. It is a plain path such as /wecom/app, not below "
+        "/agent or /health.",
+        zh="设置项 {name} 无效。应为 /wecom/app 这样的路径，且不在 /agent 或 /health 之下。",
+    ),
+    "config.invalid/network": Sentence(
+        en="The setting {name} is not valid. It is the address of a network, such as 127.0.0.1/32 "
+        "or 10.0.0.0/8.",
+        zh="设置项 {name} 无效。应为网段地址，例如 127.0.0.1/32 或 10.0.0.0/8。",
+    ),
+    "config.invalid/address": Sentence(
+        en="The setting {name} is not valid. It is the IP address of this machine, such as "
+        "127.0.0.1; a name is not taken.",
+        zh="设置项 {name} 无效。应为本机的 IP 地址，例如 127.0.0.1，不能是名称。",
+    ),
+    "config.invalid/absolute": Sentence(
+        en="The setting {name} must be an absolute path, beginning with /.",
+        zh="设置项 {name} 必须是以 / 开头的绝对路径。",
+    ),
     "config.key-file-broken": Sentence(
         en="The key in {path} cannot be used. Restore it from a backup; with a new key every "
         "machine has to be paired again.",
