@@ -6,7 +6,9 @@ A usage error is one line, and help is wrapped by terminal cells, so that Chines
 from __future__ import annotations
 
 import argparse
+import os
 import re
+import shlex
 from typing import Any, Final, NoReturn
 
 from common.sentences import Lang, Sentence, say
@@ -65,6 +67,10 @@ _ACCOUNTS: Final = tuple(
         ),
     )
 )
+# The commands that take ``--config``, where a hint names one without it.
+_TAKES_CONFIG: Final = re.compile(
+    r"\bcodexbridge (?:gateway|agent|models key)(?![\w-])(?! --config)"
+)
 _OF_ARGUMENT: Final = r"argument (?P<name>.*?): (?P<account>.*)"
 _ARGUMENT: Final = Sentence(en="argument {name}: {account}", zh="{name}：{account}")
 
@@ -110,6 +116,14 @@ def _account(message: str, lang: Lang) -> str:
         if match := re.fullmatch(pattern, message, re.DOTALL):
             return say(sentence, lang, **match.groupdict())
     return message
+
+
+def with_config(text: str, file: os.PathLike[str] | None) -> str:
+    """Return a hint whose commands name the settings file in use, so that they can be pasted."""
+    if file is None:
+        return text
+    option = f" --config {shlex.quote(os.fspath(file))}"
+    return _TAKES_CONFIG.sub(lambda hint: hint[0] + option, text)
 
 
 class _Formatter(argparse.HelpFormatter):

@@ -38,6 +38,12 @@ def test_the_source_archive_lists_only_what_is_there() -> None:
     assert [name for name in listed if not (ROOT / name).exists()] == []
 
 
+def test_the_wheel_brings_along_what_help_shows() -> None:
+    brought = PYPROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    assert brought == {"docs/how-to": "common/how_to", "config": "common/examples"}
+    assert all((ROOT / folder).is_dir() for folder in brought)
+
+
 def test_python_versions_are_claimed_only_where_they_ran() -> None:
     claimed = [name for name in PROJECT["classifiers"] if re.search(r":: 3\.\d+$", name)]
     assert claimed == ["Programming Language :: Python :: 3.11"]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
-from common.arguments import new_parser
+from common.arguments import new_parser, with_config
 from common.sentences import Lang
 from common.terminal import cells
 from common.text import has_cjk
@@ -97,3 +98,25 @@ def test_chinese_help_fits_the_terminal(
     assert shown.startswith("用法：")
     assert "\n选项：\n" in shown
     assert all(cells(line) <= 60 for line in shown.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("hint", "wanted"),
+    [
+        (
+            "Add one: codexbridge gateway member add USER",
+            "Add one: codexbridge gateway --config 'my gw.toml' member add USER",
+        ),
+        ("`codexbridge agent`。", "`codexbridge agent --config 'my gw.toml'`。"),
+        ("codexbridge models key x", "codexbridge models key --config 'my gw.toml' x"),
+        ("codexbridge gateway --config F rotate", "codexbridge gateway --config F rotate"),
+        (
+            "codexbridge models test; codexbridge status",
+            "codexbridge models test; codexbridge status",
+        ),
+        ("codexbridge agents", "codexbridge agents"),
+    ],
+)
+def test_a_hint_names_the_settings_file_in_use(hint: str, wanted: str) -> None:
+    assert with_config(hint, Path("my gw.toml")) == wanted
+    assert with_config(hint, None) == hint
