@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import common
 from common.errors import InputError
 from common.sentences import LANGS, Lang
 from local_agent.cli import help as module
@@ -72,5 +73,5 @@ def test_an_installation_without_a_clone_shows_what_it_brought_along(
     shutil.copytree(ROOT / "docs" / "how-to", package / "how_to")
     shutil.copytree(ROOT / "config", package / "examples")
     before = shown("admin", capsys), shown("gateway.toml", capsys)
-    monkeypatch.setattr(module.common, "__file__", str(package / "__init__.py"))
+    monkeypatch.setattr(common, "__file__", str(package / "__init__.py"))
     assert (shown("admin", capsys), shown("gateway.toml", capsys)) == before
