@@ -75,6 +75,18 @@ def test_whatever_is_wrong_is_told_in_the_persons_language(
     english = typed(*words, lang="en", capsys=capsys)
     assert fact in english
     assert not has_cjk(english)
+    assert not re.search("unrecognized|expected|invalid|required", english)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_fault_that_is_not_foreseen_is_told_in_our_words_too(
+    lang: Lang, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        new_parser("codexbridge", lang).error("ambiguous option: --x could match --xy")
+    told = capsys.readouterr().err
+    assert "ambiguous" not in told
+    assert has_cjk(told) is (lang == "zh")
 
 
 def test_no_option_may_be_abbreviated() -> None:
