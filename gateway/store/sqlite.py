@@ -92,6 +92,9 @@ def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
             check_same_thread=False,  # opened here, then used by one thread only
             cached_statements=STATEMENTS,
         )
+    except sqlite3.Error as error:
+        raise damaged(path, error) from error
+    try:
         driver.row_factory = sqlite3.Row
         driver.execute("PRAGMA journal_mode=WAL")
         driver.execute("PRAGMA synchronous=FULL")
@@ -104,6 +107,7 @@ def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
         if read_only:
             driver.execute("PRAGMA query_only=ON")
     except sqlite3.Error as error:
+        driver.close()
         raise damaged(path, error) from error
     return driver
 

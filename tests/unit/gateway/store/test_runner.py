@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -44,7 +45,7 @@ def loop() -> Iterator[asyncio.AbstractEventLoop]:
 
 
 def _count(path: Path) -> int:
-    with sqlite3.connect(path) as driver:
+    with closing(sqlite3.connect(path)) as driver, driver:
         return int(driver.execute("SELECT COUNT(*) FROM members").fetchone()[0])
 
 
@@ -255,7 +256,7 @@ def test_a_checkpoint_moves_the_log_into_the_database(tmp_path: Path) -> None:
     driver, other = connect(path), connect(path)
     driver.execute("INSERT INTO members (user_id, added_at) VALUES ('zhang', 0)")
     assert checkpoint(other)
-    with sqlite3.connect(f"file:{path}?immutable=1", uri=True) as without_log:
+    with closing(sqlite3.connect(f"file:{path}?immutable=1", uri=True)) as without_log, without_log:
         assert without_log.execute("SELECT user_id FROM members").fetchall() == [("zhang",)]
     other.close()
     driver.close()
@@ -328,7 +329,7 @@ def test_a_store_with_a_damaged_page_is_not_served_from(tmp_path: Path) -> None:
     with open_admin(path) as store:
         for number in range(200):
             store.write(members.add, f"member-{number}", lang=None, at_ms=AT)
-    with sqlite3.connect(path) as driver:
+    with closing(sqlite3.connect(path)) as driver, driver:
         page = driver.execute("SELECT rootpage FROM sqlite_master WHERE name = 'audit'").fetchone()
         driver.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     with path.open("r+b") as file:
