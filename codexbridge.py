@@ -208,6 +208,11 @@ SECTIONS: tuple[tuple[Words, tuple[Command, ...]], ...] = (
                 "local_agent.cli.rotate",
                 Words("give this machine another key", "为本机更换密钥"),
             ),
+            Command(
+                "help",
+                "local_agent.cli.help",
+                Words("how-to pages, and example settings", "使用说明与设置示例"),
+            ),
         ),
     ),
 )
@@ -312,35 +317,39 @@ def _run(command: Command, arguments: list[str], lang: Lang) -> int:
     from common.arguments import new_parser
     from common.errors import CodexBridgeError
 
+    config: os.PathLike[str] | None = None
     try:
         module = importlib.import_module(command.module)
         parser = new_parser("codexbridge", lang)
         module.add_parser(parser.add_subparsers(dest="command", required=True), lang)
         args = parser.parse_args(arguments)
+        config = getattr(args, "config", None)
         return int(module.run(args, lang, os.environ))
     except SystemExit as stop:  # argparse, after --help or a usage error
         return stop.code if isinstance(stop.code, int) else EXIT_INPUT
     except CodexBridgeError as error:
-        return _explain(error, command, lang)
+        return _explain(error, command, lang, config)
     except BrokenPipeError:
         raise
     except OSError as error:
         path = error.filename or ""
         code = _SYSTEM.get(error.errno or 0, "system") if path else "system"
         wrapped = CodexBridgeError(code, why=error.strerror or error, path=path)
-        return _explain(wrapped, command, lang)
+        return _explain(wrapped, command, lang, config)
     except Exception as error:  # noqa: BLE001 - the top of the command line: one line, no traceback
-        return _explain(CodexBridgeError(_where(error)), command, lang)
+        return _explain(CodexBridgeError(_where(error)), command, lang, config)
 
 
-def _explain(error: object, command: Command, lang: Lang) -> int:
+def _explain(error: object, command: Command, lang: Lang, config: os.PathLike[str] | None) -> int:
+    from common.arguments import with_config
     from common.errors import CodexBridgeError, ConfigError, InputError
     from common.sentences import explain
 
     assert isinstance(error, CodexBridgeError)  # noqa: S101 - narrows for the type checker
     half = command.module.partition(".")[0]
     table = importlib.import_module(f"{half}.error_texts").ERRORS
-    print(f"codexbridge: {explain(error, table, lang)}", file=sys.stderr)
+    told = with_config(explain(error, table, lang), config)
+    print(f"codexbridge: {told}", file=sys.stderr)
     return EXIT_INPUT if isinstance(error, ConfigError | InputError) else EXIT_FAILED
 
 

@@ -6,7 +6,9 @@ A usage error is one line, and help is wrapped by terminal cells, so that Chines
 from __future__ import annotations
 
 import argparse
+import os
 import re
+import shlex
 from typing import Any, Final, NoReturn
 
 from common.sentences import Lang, Sentence, say
@@ -24,38 +26,37 @@ _WRONG: Final = Sentence(
     zh="{program}：参数有误：{message}（见 `{program} --help`）",
 )
 
-# What argparse says, which it offers no way to say in a language of our choice.  What is not in
-# the table is told as argparse has it.
+# What argparse says, which it offers no way to say in words of ours.
 _ACCOUNTS: Final = tuple(
     (pattern, Sentence(en=en, zh=zh))
     for pattern, en, zh in (
         (
             r"the following arguments are required: (?P<names>.*)",
-            "the following arguments are required: {names}",
+            "{names} is missing",
             "缺少参数 {names}",
         ),
         (
             r"one of the arguments (?P<names>.*) is required",
-            "one of the arguments {names} is required",
+            "one of {names} must be given",
             "{names} 中必须给出一个",
         ),
         (
             r"unrecognized arguments: (?P<words>.*)",
-            "unrecognized arguments: {words}",
+            "there is no place for {words}",
             "无法识别 {words}",
         ),
         (
             r"invalid choice: (?P<value>.*) \(choose from (?P<choices>.*)\)",
-            "invalid choice: {value} (choose from {choices})",
+            "{value} is not among {choices}",
             "没有 {value} 这个选项，可选 {choices}",
         ),
-        (r"expected one argument", "expected one argument", "缺少一个值"),
-        (r"expected at least one argument", "expected at least one argument", "至少需要一个值"),
-        (r"invalid int value: (?P<value>.*)", "invalid int value: {value}", "{value} 不是整数"),
-        (r"invalid float value: (?P<value>.*)", "invalid float value: {value}", "{value} 不是数字"),
+        (r"expected one argument", "a value is missing", "缺少一个值"),
+        (r"expected at least one argument", "at least one value is needed", "至少需要一个值"),
+        (r"invalid int value: (?P<value>.*)", "{value} is not a whole number", "{value} 不是整数"),
+        (r"invalid float value: (?P<value>.*)", "{value} is not a number", "{value} 不是数字"),
         (
             r"not allowed with argument (?P<other>.*)",
-            "not allowed with argument {other}",
+            "it cannot be given beside {other}",
             "不能与 {other} 同时使用",
         ),
         (
@@ -65,8 +66,13 @@ _ACCOUNTS: Final = tuple(
         ),
     )
 )
+# The commands that take ``--config``, where a hint names one without it.
+_TAKES_CONFIG: Final = re.compile(
+    r"\bcodexbridge (?:gateway|agent|models key)(?![\w-])(?! --config)"
+)
 _OF_ARGUMENT: Final = r"argument (?P<name>.*?): (?P<account>.*)"
-_ARGUMENT: Final = Sentence(en="argument {name}: {account}", zh="{name}：{account}")
+_ARGUMENT: Final = Sentence(en="{name}: {account}", zh="{name}：{account}")
+_OTHER: Final = Sentence(en="the arguments are not understood", zh="无法理解给出的参数")
 
 
 def new_parser(program: str, lang: Lang) -> argparse.ArgumentParser:
@@ -109,7 +115,15 @@ def _account(message: str, lang: Lang) -> str:
     for pattern, sentence in _ACCOUNTS:
         if match := re.fullmatch(pattern, message, re.DOTALL):
             return say(sentence, lang, **match.groupdict())
-    return message
+    return say(_OTHER, lang)
+
+
+def with_config(text: str, file: os.PathLike[str] | None) -> str:
+    """Return a hint whose commands name the settings file in use, so that they can be pasted."""
+    if file is None:
+        return text
+    option = f" --config {shlex.quote(os.fspath(file))}"
+    return _TAKES_CONFIG.sub(lambda hint: hint[0] + option, text)
 
 
 class _Formatter(argparse.HelpFormatter):

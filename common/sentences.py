@@ -128,7 +128,54 @@ SHARED: dict[str, Sentence] = {
         zh="缺少设置项 {name}。请在 {file} 中填写。",
     ),
     "config.invalid": Sentence(
-        en="The setting {name} is not valid: {why}.", zh="设置项 {name} 无效：{why}。"
+        en="The setting {name} is not valid. `codexbridge help config` shows what it can be.",
+        zh="设置项 {name} 无效。可填的值见 `codexbridge help config`。",
+    ),
+    "config.invalid/integer": Sentence(
+        en="The setting {name} is not valid. It must be a whole number.",
+        zh="设置项 {name} 无效，应为整数。",
+    ),
+    "config.invalid/number": Sentence(
+        en="The setting {name} is not valid. It must be a number.",
+        zh="设置项 {name} 无效，应为数字。",
+    ),
+    "config.invalid/boolean": Sentence(
+        en="The setting {name} is not valid. It must be true or false.",
+        zh="设置项 {name} 无效，应为 true 或 false。",
+    ),
+    "config.invalid/text": Sentence(
+        en="The setting {name} is not valid. It must be text in quotation marks.",
+        zh="设置项 {name} 无效，应为带引号的文本。",
+    ),
+    "config.invalid/list": Sentence(
+        en='The setting {name} is not valid. It must be a list, such as ["a", "b"].',
+        zh='设置项 {name} 无效，应为列表，例如 ["a", "b"]。',
+    ),
+    "config.invalid/table": Sentence(
+        en="The setting {name} is not valid. It must be a table: a line [{name}] with its settings "
+        "below it.",
+        zh="设置项 {name} 无效，应为表：单独一行 [{name}]，下面写它的各项设置。",
+    ),
+    "config.invalid/long": Sentence(
+        en="The setting {name} is too long. The most is {wanted} {wanted:character|characters}.",
+        zh="设置项 {name} 过长，最多 {wanted} 个字符。",
+    ),
+    "config.invalid/short": Sentence(
+        en="The setting {name} is too short. The least is {wanted} {wanted:character|characters}.",
+        zh="设置项 {name} 过短，至少 {wanted} 个字符。",
+    ),
+    "config.invalid/many": Sentence(
+        en="The setting {name} has too many entries. The most is {wanted}.",
+        zh="设置项 {name} 的条目过多，最多 {wanted} 个。",
+    ),
+    "config.invalid/utf-8": Sentence(
+        en="{name} is not UTF-8 text. Save it as UTF-8.",
+        zh="{name} 不是 UTF-8 文本。请以 UTF-8 保存。",
+    ),
+    "config.invalid/json": Sentence(
+        en="The setting {name} is not valid. In the environment it is written as JSON, such as "
+        '["a", "b"].',
+        zh='设置项 {name} 无效。在环境变量中应写成 JSON，例如 ["a", "b"]。',
     ),
     "config.invalid/choice": Sentence(
         en="The setting {name} is not valid. It can be {wanted}.",
@@ -153,6 +200,11 @@ SHARED: dict[str, Sentence] = {
     "config.file-readable-by-others": Sentence(
         en="Others can read {path}. Run: chmod 600 {path}",
         zh="其他用户可以读取 {path}。请运行：chmod 600 {path}",
+    ),
+    "config.files-readable-by-others": Sentence(
+        en="Others can read {count} files in {path}: {names}. Run: cd {path} && chmod 600 {names}",
+        zh="其他用户可以读取 {path} 中的 {count} 个文件：{names}。"
+        "请运行：cd {path} && chmod 600 {names}",
     ),
     "config.file-writable-by-others": Sentence(
         en="Others can change {path}. Run: chmod o-w {path}",

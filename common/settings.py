@@ -45,9 +45,38 @@ _BOUNDS: Final = {
     "greater_than_equal": ("least", "ge"),
     "less_than_equal": ("most", "le"),
     "string_pattern_mismatch": ("characters", "pattern"),
+    "string_too_long": ("long", "max_length"),
+    "string_too_short": ("short", "min_length"),
+    "too_long": ("many", "max_length"),
 }
+# The others, by how their names begin; what is not here is told without a reason.
+_FORMS: Final = (
+    ("int", "integer"),
+    ("float", "number"),
+    ("finite", "number"),
+    ("bool", "boolean"),
+    ("string", "text"),
+    ("path", "text"),
+    ("list", "list"),
+    ("tuple", "list"),
+    ("dict", "table"),
+    ("mapping", "table"),
+    ("model", "table"),
+)
 _CHOICE: Final = re.compile("'([^']*)'")
 _TOML_PLACE: Final = re.compile(r"\(at line (\d+), column (\d+)\)")
+
+
+class UnfitError(ValueError):
+    """Raised by a setting's own check.
+
+    Args:
+        why: Names the sentence, ``config.invalid/why``.
+    """
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.why = why
 
 
 class Section(BaseModel):
@@ -92,7 +121,8 @@ def load(
         ConfigError: ``config.unknown-variable`` (name, did_you_mean), ``config.unknown-setting``
             (name, file, did_you_mean), ``config.no-file`` (file), ``config.broken-toml`` (file,
             line, column), ``config.file-too-large``, ``config.file-writable-by-others``,
-            ``config.file-readable-by-others`` (path), ``config.secret-in-file`` (name, file, how),
+            ``config.file-readable-by-others`` (path), ``config.files-readable-by-others`` (path,
+            count, names), ``config.secret-in-file`` (name, file, how),
             ``config.file-only`` (name), ``config.missing`` and ``config.missing-in-file`` (name,
             how), ``config.invalid`` (name, why).  Never with a value.
     """
@@ -218,7 +248,19 @@ def _read_secrets(model: type[Settings], directory: Path) -> dict[str, str]:
     for name in names:
         if name not in known:
             raise _unknown(name, sorted(known), directory)
+    _check_unseen(directory, names)
     return {name: _read_secret(directory / name) for name in names}
+
+
+def _check_unseen(directory: Path, names: list[str]) -> None:
+    """Tell of all files that others can read at once: whoever mends one mends the rest, too."""
+    try:
+        seen = [name for name in names if _readable((directory / name).stat())]
+    except OSError as error:
+        raise ConfigError("config.no-file", file=error.filename, why=error.strerror) from None
+    if len(seen) > 1:
+        facts = {"count": len(seen), "path": directory, "names": " ".join(seen)}
+        raise ConfigError("config.files-readable-by-others", **facts)
 
 
 def _read_secret(path: Path) -> str:
@@ -226,7 +268,7 @@ def _read_secret(path: Path) -> str:
     try:
         return raw.decode("utf-8").rstrip("\r\n")
     except UnicodeDecodeError:
-        raise ConfigError("config.invalid", name=path.name, why="not UTF-8") from None
+        raise ConfigError("config.invalid", name=path.name, why="utf-8") from None
 
 
 def _writable(found: os.stat_result) -> int:
@@ -266,7 +308,7 @@ def _decode(model: type[Settings], names: Mapping[str, str]) -> dict[str, Any]:
                 value = json.loads(text)
             except (ValueError, RecursionError):
                 path = name.replace(_SEPARATOR, ".")
-                raise ConfigError("config.invalid", name=path, why="not JSON") from None
+                raise ConfigError("config.invalid", name=path, why="json") from None
         for part in reversed(name.split(_SEPARATOR)):
             value = {part: value}
         decoded = _merge(decoded, value)
@@ -311,8 +353,15 @@ def _explain(model: type[Settings], error: ValidationError, file: Path | None) -
             wanted = tuple(_CHOICE.findall(told)) if why == "choice" else told
             facts = {"name": name, "why": why, "wanted": wanted, "file": file}
             raise ConfigError("config.invalid", **facts) from None
-        case _:
-            raise ConfigError("config.invalid", name=name, why=fault["msg"], file=file) from None
+        case kind:
+            # Never in pydantic's own words: they are of one language, and may quote the value.
+            ours = fault.get("ctx", {}).get("error")
+            why = ours.why if isinstance(ours, UnfitError) else _form(kind)
+            raise ConfigError("config.invalid", name=name, why=why, file=file) from None
+
+
+def _form(kind: str) -> str:
+    return next((why for begin, why in _FORMS if kind.startswith(begin)), "form")
 
 
 def _known(model: type[Settings], path: tuple[str, ...]) -> list[str]:

@@ -22,6 +22,7 @@ from common.clock import Clock, SystemClock
 from common.errors import ConfigError
 from common.home import private_dir
 from common.logs import Log, adopt_libraries, open_log
+from gateway.alarms import Admins, Alarms, DiskWatch
 from gateway.channels import app_callback
 from gateway.countersigning import Countersigner
 from gateway.http import health
@@ -31,7 +32,6 @@ from gateway.http.pairing import PairingEndpoint
 from gateway.identity import KeyRing, open_identity
 from gateway.intake import House, Intake
 from gateway.outbox import Outbox
-from gateway.relay.alarm import Alarm
 from gateway.relay.hub import Hub
 from gateway.relay.lobby import Lobby
 from gateway.relay.mailbox import Mailbox, sealer
@@ -70,6 +70,8 @@ class Gateway:
     hub: Hub
     outbox: Outbox
     upkeep: Upkeep
+    alarms: Alarms
+    disk: DiskWatch
 
 
 def run_gateway(
@@ -102,7 +104,7 @@ def run_gateway(
 
 def build(
     settings: GatewaySettings,
-    store: Store,
+    store: SqliteRunner,
     *,
     ring: KeyRing,
     port: int,
@@ -116,7 +118,11 @@ def build(
         ConfigError: a part cannot be made from these settings.
     """
     zone, seal = zone_of(settings.time_zone), sealer(ring.signing)
-    outbox = Outbox(store, _wecom(settings, session, clock), clock=clock, log=log)
+    client = _wecom(settings, session, clock)
+    outbox = Outbox(store, client, clock=clock, log=log)
+    admins = Admins(settings.admins, settings.language, wake=outbox.wake)
+    alarms = Alarms(store, admins=admins, clock=clock, log=log)
+    disk = DiskWatch(store, client.send_text, admins=admins, clock=clock, log=log)
     countersigner = Countersigner(seal=seal, key=ring.newest, is_ours=ring.holds, log=log)
     results = Results(
         store,
@@ -130,7 +136,7 @@ def build(
     mailbox = Mailbox(
         store, seal=seal, clock=clock, hearing=results.received, reload_keys=ring.reload
     )
-    hub = Hub(mailbox, clock=clock, log=log, alarm=Alarm(store, clock=clock, log=log))
+    hub = Hub(mailbox, clock=clock, log=log, note=alarms)
     intake = Intake(
         store,
         seal=seal,
@@ -155,7 +161,7 @@ def build(
     app.add_routes(_callback(settings, intake, clock=clock, log=log))
     app.add_routes(_for_machines(url, store, ring, hub=hub, mailbox=mailbox, clock=clock, log=log))
     app.add_routes(health.routes(_readiness(store, outbox)))
-    return Gateway(app, hub, outbox, upkeep)
+    return Gateway(app, hub, outbox, upkeep, alarms, disk)
 
 
 def _for_machines(
@@ -164,7 +170,9 @@ def _for_machines(
     agents = AgentEndpoint(
         ring.offered, url, hub=hub, lobby=Lobby(), deliveries=mailbox, clock=clock, log=log
     )
-    pairing = PairingEndpoint(ring.newest, url, store=store, clock=clock, log=log)
+    pairing = PairingEndpoint(
+        ring.newest, url, store=store, clock=clock, note=hub.threshold.note, log=log
+    )
     return [*agents.routes(), *pairing.routes()]
 
 
@@ -208,11 +216,11 @@ def _callback(
     )
 
 
-def _readiness(store: Store, outbox: Outbox) -> health.Ready:
+def _readiness(store: SqliteRunner, outbox: Outbox) -> health.Ready:
     async def ready() -> Mapping[str, bool]:
         # A writing transaction that writes nothing: it needs the writer and the lock, not the disk.
         await store.write(_nothing)
-        return {"store": True, "wecom": outbox.trouble is None}
+        return {"store": True, "disk": not store.is_full, "wecom": outbox.trouble is None}
 
     return ready
 
@@ -245,7 +253,10 @@ async def _serve(
         )
         await gateway.upkeep.begin()
         until_the_end.push_async_callback(gateway.upkeep.end)
+        until_the_end.push_async_callback(gateway.alarms.end)
         parts = {
+            "alarms": gateway.alarms.run(),
+            "disk": gateway.disk.run(),
             "store": store.until_broken(),
             "outbox": gateway.outbox.run(),
             "relay": gateway.hub.run(),

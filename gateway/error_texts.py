@@ -25,6 +25,40 @@ _SETTINGS: Final = {
         zh="{name} 是机密，不能写在 {file} 中。请删除；如可能已被他人看到，请在企业微信后台更换，"
         "并通过 {how} 或 --secrets-dir 提供。",
     ),
+    "config.invalid/origin": Sentence(
+        en="The setting {name} is not valid. It is https://, a host and perhaps a port, without a "
+        "path, such as https://codexbridge.example.com",
+        zh="设置项 {name} 无效。应为 https:// 加主机名（可带端口），不带路径，"
+        "例如 https://codexbridge.example.com",
+    ),
+    "config.invalid/https": Sentence(
+        en="The setting {name} must be https; plain http is only for 127.0.0.1 and ::1.",
+        zh="设置项 {name} 必须使用 https；http 只能用于 127.0.0.1 和 ::1。",
+    ),
+    "config.invalid/zone": Sentence(
+        en="The setting {name} is not valid. It is an offset such as +08:00, or the name of a time "
+        "zone that this machine knows, such as Asia/Shanghai.",
+        zh="设置项 {name} 无效。应为 +08:00 这样的偏移，或本机已有的时区名，例如 Asia/Shanghai。",
+    ),
+    "config.invalid/callback-path": Sentence(
+        en="The setting {name} is not valid. It is a plain path such as /wecom/app, not below "
+        "/agent or /health.",
+        zh="设置项 {name} 无效。应为 /wecom/app 这样的路径，且不在 /agent 或 /health 之下。",
+    ),
+    "config.invalid/network": Sentence(
+        en="The setting {name} is not valid. It is the address of a network, such as 127.0.0.1/32 "
+        "or 10.0.0.0/8.",
+        zh="设置项 {name} 无效。应为网段地址，例如 127.0.0.1/32 或 10.0.0.0/8。",
+    ),
+    "config.invalid/address": Sentence(
+        en="The setting {name} is not valid. It is the IP address of this machine, such as "
+        "127.0.0.1; a name is not taken.",
+        zh="设置项 {name} 无效。应为本机的 IP 地址，例如 127.0.0.1，不能是名称。",
+    ),
+    "config.invalid/absolute": Sentence(
+        en="The setting {name} must be an absolute path, beginning with /.",
+        zh="设置项 {name} 必须是以 / 开头的绝对路径。",
+    ),
     "config.key-file-broken": Sentence(
         en="The key in {path} cannot be used. Restore it from a backup; with a new key every "
         "machine has to be paired again.",
@@ -89,8 +123,21 @@ _START: Final = {
         zh="{path} 是数据库，但不属于 CodexBridge。",
     ),
     "config.store-damaged": Sentence(
-        en="{path} cannot be opened as a database ({why}). Restore it from a backup.",
-        zh="{path} 无法作为数据库打开（{why}）。请从备份恢复。",
+        en="The database {path} is damaged ({why}), so it is not used. Keep the state "
+        "folder as it is and put the newest backup in its place: “Restore a backup” in "
+        "`codexbridge help admin` tells how.",
+        zh="数据库 {path} 已损坏（{why}），不再使用。请保留当前的状态文件夹，并换上最近的备份："
+        "步骤见 `codexbridge help admin` 的“恢复备份”。",
+    ),
+    "config.store-full": Sentence(
+        en="There is no room left on the disk of {path}, so the database cannot be opened. Free "
+        "some and try again; nothing is lost.",
+        zh="{path} 所在磁盘已满，无法打开数据库。请清理出空间后重试；没有丢失任何内容。",
+    ),
+    "config.store-denied": Sentence(
+        en="This user may not read and write {path} ({why}). Run the gateway, and its commands, as "
+        "the user that owns the state folder.",
+        zh="当前用户无权读写 {path}（{why}）。请以状态文件夹所属的用户运行网关及其命令。",
     ),
     "config.sqlite-too-old": Sentence(
         en="SQLite {found} is too old; 3.35 or newer is needed.",
@@ -153,9 +200,14 @@ _COMMANDS: Final = {
         en="The store is busy; nothing was changed. Try again.",
         zh="存储正忙，没有任何改动。请重试。",
     ),
+    "store.full": Sentence(
+        en="The disk of the store is full; nothing was changed. Free some room and try again.",
+        zh="存储所在磁盘已满，没有任何改动。请清理出空间后重试。",
+    ),
     "store.failed": Sentence(
-        en="The store failed ({why}); nothing was changed. Is the disk full?",
-        zh="存储出错（{why}），没有任何改动。磁盘是否已满？",
+        en="The store failed ({why}); nothing was changed. Try again; if it stays so, restart the "
+        "gateway, which then looks through its database.",
+        zh="存储出错（{why}），没有任何改动。请重试；如仍出错，请重启网关，启动时会检查数据库。",
     ),
     "gateway.part-failed": Sentence(
         en="A part of the gateway ({part}) ended unexpectedly, so all of it was stopped. Nothing "

@@ -93,6 +93,60 @@ REFUSALS: Mapping[str, Sentence] = {
     ),
     "task.none-open": Sentence(en="You have no open task.", zh="你没有未完成的任务。"),
 }
+# What admins are told, by the event in the audit log.
+ALARMS: Mapping[str, Sentence] = {
+    "agent.taken-over": Sentence(
+        en="⚠ The key of {machine} connected a second time, from {address}, and took over from "
+        "{before} ({count}× in ten minutes). If the machine was not restarted and did not change "
+        "its network just then, its key was copied. Pair it again, which revokes that key: "
+        "codexbridge gateway pair --machine {machine} --member USER --replace",
+        zh="⚠ {machine} 的密钥从 {address} 再次连接，取代了来自 {before} 的连接"
+        "（十分钟内 {count} 次）。如果这台开发机当时没有重启，也没有切换网络，说明密钥已被复制。"
+        "请重新配对，旧密钥随即吊销："
+        "codexbridge gateway pair --machine {machine} --member USER --replace",
+    ),
+    "agent.wrong-key": Sentence(
+        en="⚠ Something at {address} said that it is {machine}, without its key, and was refused "
+        "({count}× in ten minutes). If the machine was set up anew, pair it again; otherwise block "
+        "the address at your proxy.",
+        zh="⚠ {address} 自称是 {machine}，但没有它的密钥，已拒绝（十分钟内 {count} 次）。"
+        "如果这台开发机刚重装过，请重新配对；否则请在反向代理上拦截该地址。",
+    ),
+    "agent.malformed-frame": Sentence(
+        en="⚠ Something that is no agent dialled the address for machines, from {address}, and was "
+        "refused ({count}× in ten minutes). No machine is affected. If it goes on, block the "
+        "address at your proxy.",
+        zh="⚠ {address} 连接了开发机专用的地址，但发来的不是 Agent 的数据，已拒绝"
+        "（十分钟内 {count} 次）。不影响任何开发机。如果持续出现，请在反向代理上拦截该地址。",
+    ),
+    "pairing.used-again": Sentence(
+        en="⚠ The pairing code of {machine} was used already and came again from {address}; it was "
+        "refused ({count}× in ten minutes). If nobody repeated the command there, somebody else "
+        "has seen the code: compare the check words, or pair again with --replace.",
+        zh="⚠ {machine} 的配对码已用过，又从 {address} 提交了一次，已拒绝（十分钟内 {count} 次）。"
+        "如果没有人在那里重复执行命令，说明配对码已被他人看到：请核对核对词，或用 --replace "
+        "重新配对。",
+    ),
+}
+MORE_ALARMS = Sentence(
+    en="{count} more {count:alarm|alarms} came within ten minutes and {count:is|are} not told one "
+    "by one. All are in the audit log: codexbridge gateway audit export",
+    zh="十分钟内还有 {count} 条告警，不再逐条通知。全部记录在审计日志中："
+    "codexbridge gateway audit export",
+)
+DISK_FULL = Sentence(
+    en="⚠ The disk of the gateway is full: new messages are not taken in. WeCom delivers them "
+    "again for a short while; nothing that was accepted is lost. Free some room; the gateway goes "
+    "on by itself.",
+    zh="⚠ 网关所在磁盘已满，暂时无法接收新消息。企业微信会在短时间内重新投递；"
+    "已接收的内容不会丢失。请清理出空间，网关会自动恢复。",
+)
+DISK_HAS_ROOM = Sentence(
+    en="The disk of the gateway has room again, after {seconds} s; messages are taken in. What was "
+    "sent meanwhile and got no answer has to be sent again.",
+    zh="网关所在磁盘已有空间（{seconds} 秒后恢复），重新接收消息。"
+    "期间没有得到回复的消息需要重新发送。",
+)
 SENT = Sentence(en="{id} sent to {machine}.", zh="{id} 已发往 {machine}。")
 QUEUED = Sentence(
     en="{id} waits: {machine} has been offline since {since}. It is sent when the machine is back "

@@ -23,13 +23,14 @@ from common.errors import ConfigError, InputError
 from common.home import find_home
 from common.protocol.codec import origin_of
 from common.sentences import Lang
-from common.settings import Section, Settings, load, variable_name
+from common.settings import Section, Settings, UnfitError, load, variable_name
 
 SETTINGS_FILE: Final = "gateway.toml"
 STORE_FILE: Final = "gateway.db"
 SECRETS_OF_SYSTEMD: Final = "CREDENTIALS_DIRECTORY"
 _PATH: Final = re.compile(r"(?:/[A-Za-z0-9._~-]{1,64}){1,8}")
 _OFFSET: Final = re.compile(r"([+-])([01]\d):([0-5]\d)")
+_USER: Final = r"^[A-Za-z0-9][A-Za-z0-9_.@-]{0,63}$"
 _OURS: Final = ("/agent", "/health")
 
 
@@ -45,7 +46,7 @@ def base_of(url: str) -> str:
     """Return the one spelling of ``scheme://host[:port]``, or '' for ''.
 
     Raises:
-        ValueError: anything beyond an origin, or plain http beyond this machine (R15).
+        UnfitError: anything beyond an origin, or plain http beyond this machine (R15).
     """
     if not url:
         return ""
@@ -53,12 +54,12 @@ def base_of(url: str) -> str:
     try:
         origin = origin_of(bare)
     except InputError:
-        raise ValueError("must look like https://codexbridge.example.com") from None
+        raise UnfitError("origin") from None
     parts = urlsplit(bare)
     if parts.scheme not in ("http", "https") or parts.path or parts.query or parts.fragment:
-        raise ValueError("must be https://, host and port only, without a path")
+        raise UnfitError("origin")
     if parts.scheme == "http" and not is_loopback(parts.hostname or ""):
-        raise ValueError("must be https; http is only for 127.0.0.1 and ::1")
+        raise UnfitError("https")
     return origin
 
 
@@ -66,7 +67,7 @@ def zone_of(name: str) -> tzinfo:
     """Return the time zone for ``+08:00`` or for a name such as ``Europe/Berlin``.
 
     Raises:
-        ValueError: no such zone on this machine.
+        UnfitError: no such zone on this machine.
     """
     if match := _OFFSET.fullmatch(name):
         offset = timedelta(hours=int(match[2]), minutes=int(match[3]))
@@ -74,7 +75,7 @@ def zone_of(name: str) -> tzinfo:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise ValueError("must be like +08:00, or a zone name that this machine knows") from None
+        raise UnfitError("zone") from None
 
 
 def _time_zone(name: str) -> str:
@@ -84,16 +85,22 @@ def _time_zone(name: str) -> str:
 
 def _callback_path(path: str) -> str:
     if not _PATH.fullmatch(path) or path.startswith(_OURS):
-        raise ValueError("must be a plain path such as /wecom/app, not below /agent or /health")
+        raise UnfitError("callback-path")
     return path
 
 
 def _network(text: str) -> str:
-    return str(ipaddress.ip_network(text, strict=False))
+    try:
+        return str(ipaddress.ip_network(text, strict=False))
+    except ValueError:
+        raise UnfitError("network") from None
 
 
 def _host(text: str) -> str:
-    return str(ipaddress.ip_address(text))
+    try:
+        return str(ipaddress.ip_address(text))
+    except ValueError:
+        raise UnfitError("address") from None
 
 
 class Listen(Section):
@@ -126,6 +133,9 @@ class GatewaySettings(Settings):
     state_dir: Path | None = Field(default=None, description="absolute; else the platform's place")
     language: Lang = Field(default="zh", description="for members whose language is not set")
     time_zone: Annotated[str, AfterValidator(_time_zone)] = "+08:00"
+    admins: tuple[Annotated[str, Field(pattern=_USER)], ...] = Field(
+        default=(), description="UserIDs that are told of alarms; they need not be members"
+    )
     prefix: str = Field(default="@dev", pattern=r"^\S{1,32}$")
     task_ttl_hours: int = Field(default=8, ge=1, le=24, description="how long a task may queue")
     trusted_proxies: tuple[Annotated[str, AfterValidator(_network)], ...] = ()
@@ -217,5 +227,5 @@ def state_dir(settings: GatewaySettings, environ: Mapping[str, str]) -> Path:
     if settings.state_dir is None:
         return find_home(environ).state / "gateway"
     if not settings.state_dir.is_absolute():
-        raise ConfigError("config.invalid", name="state_dir", why="must be absolute", file=None)
+        raise ConfigError("config.invalid", name="state_dir", why="absolute", file=None)
     return settings.state_dir

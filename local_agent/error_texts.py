@@ -275,15 +275,15 @@ _POLICY: Final = {  # they reach the chat as well
     ),
     "policy.unknown-key": Sentence(
         en="{file} has the unknown key “{key}”. Until it is put right, everything in this "
-        "workspace is refused; config/policy.example.toml lists the keys.",
+        "workspace is refused; `codexbridge help policy.toml` lists the keys.",
         zh="{file} 中有未知的键“{key}”。修正之前，该工作区的一切操作都会被拒绝；"
-        "可用的键见 config/policy.example.toml。",
+        "可用的键见 `codexbridge help policy.toml`。",
     ),
     "policy.value": Sentence(
         en="{file} has a value for “{key}” that it cannot have. Until it is put right, everything "
-        "in this workspace is refused; config/policy.example.toml shows each key.",
+        "in this workspace is refused; `codexbridge help policy.toml` shows each key.",
         zh="{file} 中“{key}”的值无效。修正之前，该工作区的一切操作都会被拒绝；"
-        "写法见 config/policy.example.toml。",
+        "写法见 `codexbridge help policy.toml`。",
     ),
 }
 _UNDO: Final = {
@@ -309,6 +309,12 @@ _UNDO: Final = {
     ),
 }
 _PAIR: Final = {
+    "input.help-topic": Sentence(
+        en="There is no page “{given}”; closest: {did_you_mean}. `codexbridge help` lists them; "
+        "`codexbridge COMMAND --help` tells of a command.",
+        zh="没有“{given}”这一页，最接近的是：{did_you_mean}。`codexbridge help` 列出全部说明；"
+        "`codexbridge 命令 --help` 查看某个命令。",
+    ),
     "input.pairing-code": Sentence(
         en="That is not a pairing code. It begins with CB1- and has 26 more characters; make a new "
         "one on the gateway: codexbridge gateway pair --machine NAME --member USER",

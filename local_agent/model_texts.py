@@ -63,10 +63,10 @@ _PROVIDER: Final = {
         "已存的模型密钥无法读取。请在该机器上用 `codexbridge models key 名称` 重新存入。",
     ),
     "model.key/login": _model(
-        "The model's program wants a login. docs/how-to/models.md says how to give it one, or a "
-        "key by key_variable.",
+        "The model's program wants a login. `codexbridge help models` says how to give it one, or "
+        "a key by key_variable.",
         "该模型的程序需要登录。登录方法或用 key_variable 提供密钥的方法见 "
-        "docs/how-to/models.zh-CN.md。",
+        "`codexbridge help models`。",
     ),
     **_both(
         "model.quota",
@@ -241,8 +241,8 @@ _MODELS: Final = {
         zh="设置中没有模型 {name}。已知：{known}",
     ),
     "models.none": Sentence(
-        en="No model is configured. docs/how-to/models.md says how to connect one.",
-        zh="没有配置模型。接入方法见 docs/how-to/models.zh-CN.md。",
+        en="No model is configured. `codexbridge help models` says how to connect one.",
+        zh="没有配置模型。接入方法见 `codexbridge help models`。",
     ),
     "models.key-form": Sentence(
         en="That is no key: blanks or characters that no key has. Nothing was stored.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +16,16 @@ from tests import codex_program as codex
 from tests import screen
 from tests.requirements import planned
 
+
+def _can_mount() -> bool:
+    """Tell whether a process of ours may have a file system of its own."""
+    mount = "mount -t tmpfs -o size=64k tmpfs /mnt"
+    tried = subprocess.run(["unshare", "-m", "sh", "-c", mount], capture_output=True, check=False)
+    return tried.returncode == 0
+
+
 PARTS = {
+    "a small tmpfs (root, unshare)": lambda: shutil.which("unshare") is not None and _can_mount(),
     "bubblewrap": lambda: shutil.which("bwrap") is not None,
     "ripgrep": lambda: shutil.which("rg") is not None,
     "chromium": lambda: shutil.which("chromium") is not None,

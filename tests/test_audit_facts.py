@@ -47,6 +47,7 @@ METADATA = frozenset(
         "seq",
         "short_id",
         "signature",
+        "since",
         "source",
         "taken",
         "task",

@@ -20,6 +20,7 @@ from common.home import Home
 from common.keystore import FileKeystore
 from common.sentences import Lang, Sentence
 from gateway.settings import GatewaySettings
+from local_agent.cli import help as help_pages
 from local_agent.models.keys import ModelKeys
 from local_agent.models.models import Models
 from local_agent.models.preparing import Around
@@ -60,6 +61,29 @@ def test_both_languages_of_every_sentence_use_the_same_facts() -> None:
         if sentence.fields("en") != sentence.fields("zh") or not sentence.en or not sentence.zh
     ]
     assert wrong == []
+
+
+def test_no_sentence_names_a_file_that_is_only_in_a_clone() -> None:
+    wrong = [
+        (module.__name__, name)
+        for module in _modules()
+        for name, value in vars(module).items()
+        for sentence in _sentences(value)
+        if re.search(r"\bdocs/|\.example\.toml", sentence.en + sentence.zh)
+    ]
+    assert wrong == []
+
+
+def test_every_page_that_a_sentence_names_can_be_shown() -> None:
+    named = {
+        topic
+        for module in _modules()
+        for value in vars(module).values()
+        for sentence in _sentences(value)
+        for topic in re.findall(r"codexbridge help ([a-z][a-z.-]*[a-z])", sentence.en + sentence.zh)
+    }
+    assert {"models", "admin", "config"} <= named
+    assert named <= {*help_pages.topics(), *help_pages.EXAMPLES, help_pages.CONFIG}
 
 
 def test_every_command_is_in_a_document() -> None:

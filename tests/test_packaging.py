@@ -11,7 +11,8 @@ import pytest
 import codexbridge
 
 ROOT = Path(__file__).parent.parent
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = PYPROJECT["project"]
 
 
 @pytest.mark.requirement("R74")
@@ -32,9 +33,20 @@ def test_the_version_is_told_in_one_way() -> None:
     assert PROJECT["version"] == codexbridge.__version__
 
 
+def test_the_source_archive_lists_only_what_is_there() -> None:
+    listed = PYPROJECT["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
+    assert [name for name in listed if not (ROOT / name).exists()] == []
+
+
+def test_the_wheel_brings_along_what_help_shows() -> None:
+    brought = PYPROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    assert brought == {"docs/how-to": "common/how_to", "config": "common/examples"}
+    assert all((ROOT / folder).is_dir() for folder in brought)
+
+
 def test_python_versions_are_claimed_only_where_they_ran() -> None:
     claimed = [name for name in PROJECT["classifiers"] if re.search(r":: 3\.\d+$", name)]
-    assert claimed == ["Programming Language :: Python :: 3.11"]
+    assert [name.rpartition(" ")[2] for name in claimed] == ["3.11", "3.12", "3.13"]
 
 
 def test_every_runtime_dependency_is_imported_somewhere() -> None:

@@ -46,7 +46,7 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
 
     settings = load_settings(file=args.config, environ=environ, secrets_dir=args.secrets_dir)
     if command := _COMMANDS.get(args.action):
-        return command(args, Console(lang, environ, settings))
+        return command(args, Console(lang, environ, settings, args.config))
     from gateway.app import run_gateway
 
     return run_gateway(settings, environ, port_file=args.port_file)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from common.arguments import with_config
 from common.sentences import Lang, Sentence, say
 from gateway import cli_texts as texts
 
@@ -38,6 +39,7 @@ class Console:
     lang: Lang
     environ: Mapping[str, str]
     settings: GatewaySettings
+    config: Path | None = None  # the settings file that the command line named
 
     @property
     def state(self) -> Path:
@@ -62,7 +64,7 @@ class Console:
 
     def say(self, sentence: Sentence, **facts: object) -> str:
         """Return a sentence in the language of this terminal."""
-        return say(sentence, self.lang, **facts)
+        return with_config(say(sentence, self.lang, **facts), self.config)
 
     def tell(self, sentence: Sentence, **facts: object) -> int:
         """Print a sentence; returns exit code 0."""

@@ -41,19 +41,25 @@ _NEVER_SAID: Final = frozenset({WSMsgType.BINARY, WSMsgType.PING, WSMsgType.PONG
 
 
 class SocketWire:
-    """An aiohttp WebSocket as the session wants it."""
+    """An aiohttp WebSocket as the session wants it.
 
-    __slots__ = ("_socket", "_transport")
+    Attributes:
+        malformed: Whether anything came that an agent never sends, such as a binary message.
+    """
+
+    __slots__ = ("_socket", "_transport", "malformed")
 
     def __init__(self, socket: web.WebSocketResponse, transport: asyncio.Transport | None) -> None:
         self._socket = socket
         self._transport = transport
+        self.malformed = False
 
     async def receive(self) -> str | None:
         """Return the next text; None at the end and for anything that is not text."""
         message = await self._socket.receive()
         if message.type is WSMsgType.TEXT:
             return str(message.data)
+        self.malformed = message.type in _NEVER_SAID or message.type is WSMsgType.ERROR
         if message.type in _NEVER_SAID:
             await self.close(closing.UNSUPPORTED)
         return None
@@ -135,17 +141,20 @@ class AgentEndpoint:
                 timeout=CLOSE_SECONDS,
             )
             await socket.prepare(request)
-            session = self._session(SocketWire(socket, request.transport))
+            wire = SocketWire(socket, request.transport)
+            session = self._session(wire, request.remote or "")
             try:
                 await self._hub.serve(session, proved=leave)
             finally:
                 if session.epoch is None:
                     self._failures.count(address, self._clock.now().mono)
+                if wire.malformed and not session.agent_id:
+                    self._hub.threshold.note("agent.malformed-frame", address=session.address)
             return socket
         finally:
             leave()
 
-    def _session(self, wire: SocketWire) -> Session:
+    def _session(self, wire: SocketWire, address: str) -> Session:
         current, *older = self._keys()
         link = Link.for_gateway(
             current,
@@ -159,6 +168,7 @@ class AgentEndpoint:
         return Session(
             wire,
             link,
+            address=address,
             deliveries=self._deliveries,
             threshold=self._hub.threshold,
             clock=self._clock,

@@ -6,7 +6,7 @@ The hub holds no messages: a hint that is lost costs one sweep (5 s), never a me
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 
 from common.clock import Clock
 from common.errors import StoreError
@@ -14,6 +14,7 @@ from common.logs import Log
 from common.protocol.envelope import Envelope
 from common.protocol.pace import Meter
 from common.signing import SigningKey
+from gateway.alarms import Note
 from gateway.relay.ports import Deliveries, Departure
 from gateway.relay.session import Session, Threshold
 from gateway.relay.watch import Watch
@@ -34,7 +35,7 @@ class Hub:
         *,
         clock: Clock,
         log: Log,
-        alarm: Callable[[str, str], Awaitable[None]],
+        note: Note,
         sweep_seconds: float = SWEEP_SECONDS,
     ) -> None:
         self._deliveries = deliveries
@@ -44,7 +45,7 @@ class Hub:
         # The private half is dropped here and now: nobody can ever sign for a stranger.
         stranger = SigningKey.generate().public
         self.threshold = Threshold(
-            entered=self._enter, meter_of=self._meter_of, alarm=alarm, stranger=stranger
+            entered=self._enter, meter_of=self._meter_of, note=note, stranger=stranger
         )
         self._proving: dict[Session, Callable[[], None]] = {}
         self._sessions: dict[str, Session] = {}
@@ -143,11 +144,18 @@ class Hub:
 
     def _enter(self, session: Session) -> None:
         self._proving.pop(session)()
-        if older := self._sessions.get(session.agent_id):
-            if (older.epoch or 0) > (session.epoch or 0):
-                # The store let the other one in after us; we only heard of it later.
-                return session.dismiss("taken-over")
-            self._log.warning("agent.taken-over", agent=session.agent_id)
+        if other := self._sessions.get(session.agent_id):
+            # The store may have let the other one in after us; then we only hear of it later.
+            newer, older = session, other
+            if (other.epoch or 0) > (session.epoch or 0):
+                newer, older = other, session
+            self.threshold.note(
+                "agent.taken-over",
+                agent=session.agent_id,
+                address=newer.address,
+                before=older.address,
+            )
             older.dismiss("taken-over")
+            if older is session:
+                return
         self._sessions[session.agent_id] = session
-        return None

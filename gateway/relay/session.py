@@ -10,7 +10,7 @@ What a frame means is not known here.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from common.clock import Clock
@@ -28,6 +28,7 @@ from common.protocol.link import (
 )
 from common.protocol.pace import CONNECTION, Meter
 from common.signing import VerifyKey
+from gateway.alarms import Note
 from gateway.relay.ports import Deliveries, Departure, Known, Wire
 
 WINDOW = 32  # frames sent and not yet acknowledged
@@ -45,15 +46,15 @@ class Threshold:
         entered: Called once with a session that is authenticated; displaces an older one of the
             same agent.
         meter_of: Gives what the key of a proven agent has sent lately.
-        alarm: Awaited with ``agent.wrong-key`` or ``agent.too-fast`` and the id of a known agent:
-            its key was not proved, or it was and sends more than it may.
+        note: Told of ``agent.wrong-key`` and ``agent.too-fast``: the key of a known agent was not
+            proved, or it was and sends more than it may; and of ``agent.malformed-frame``.
         stranger: A key that nobody holds; an unknown agent is checked against it, so that the
             answer and the work are those for a bad key (R13).
     """
 
     entered: Callable[[Session], None]
     meter_of: Callable[[str], Meter]
-    alarm: Callable[[str, str], Awaitable[None]]
+    note: Note
     stranger: VerifyKey
 
 
@@ -61,6 +62,7 @@ class Session:
     """The books of one connection.
 
     Attributes:
+        address: Where it dialled from.
         agent_id: Set when the agent has knocked; proved only once `authenticated`.
         epoch: Number of this ownership, None before authentication.
         unrecorded: Its end, until the store knows of it.
@@ -83,6 +85,7 @@ class Session:
         "_threshold",
         "_unflushed",
         "_wire",
+        "address",
         "agent_id",
         "epoch",
         "round",
@@ -94,6 +97,7 @@ class Session:
         wire: Wire,
         link: Link,
         *,
+        address: str,
         deliveries: Deliveries,
         threshold: Threshold,
         clock: Clock,
@@ -114,6 +118,7 @@ class Session:
         self._acked = 0
         self._unflushed = 0
         self._flushed: asyncio.Future[None] | None = None
+        self.address = address
         self.agent_id = ""
         self.epoch: int | None = None
         self.unrecorded: Departure | None = None
@@ -220,7 +225,7 @@ class Session:
             case Acked(seq):
                 await self._on_acked(seq)
             case Closed():
-                await self._note_end(event)
+                self._note_end(event)
             case _:
                 pass
 
@@ -283,11 +288,14 @@ class Session:
         # Two stores that disagree about numbers are an alarm for people, not a passing trouble.
         self._link.close("sequence-gap" if error.code in ALARMS else "store-unavailable")
 
-    async def _note_end(self, closed: Closed) -> None:
+    def _note_end(self, closed: Closed) -> None:
+        note, where = self._threshold.note, {"agent": self.agent_id, "address": self.address}
         if self.epoch is None and self._known is not None and closed.code == "auth":
-            await self._threshold.alarm("agent.wrong-key", self.agent_id)
+            note("agent.wrong-key", **where)
         if closed.code == "too-fast" and not closed.by_peer:
-            await self._threshold.alarm("agent.too-fast", self.agent_id)
+            note("agent.too-fast", **where)
+        if not (self.agent_id or closed.by_peer) and closed.code in ("auth", "protocol"):
+            note("agent.malformed-frame", address=self.address)
         self._log.info(
             "agent.link-closed",
             agent=self.agent_id,

@@ -10,7 +10,9 @@ import base64
 import hashlib
 import struct
 
-from Crypto.Cipher import AES
+from cryptography.hazmat.primitives.ciphers import Cipher
+from cryptography.hazmat.primitives.ciphers.algorithms import AES256
+from cryptography.hazmat.primitives.ciphers.modes import CBC
 
 BLOCK = 32
 
@@ -27,15 +29,16 @@ class SimulatedCrypto:
     def __init__(self, token: str, encoding_aes_key: str, receive_id: str) -> None:
         self._token = token
         self._receive_id = receive_id.encode()
-        self._key = base64.b64decode(encoding_aes_key + "=")
+        key = base64.b64decode(encoding_aes_key + "=")
+        self._cipher = Cipher(AES256(key), CBC(key[:16]))
 
     def encrypt(self, message: bytes, random16: bytes) -> str:
         """Return the Base64 ``Encrypt`` of one message."""
         plain = random16 + struct.pack("!I", len(message)) + message + self._receive_id
         padding = BLOCK - len(plain) % BLOCK
         plain += bytes([padding]) * padding
-        cipher = AES.new(self._key, AES.MODE_CBC, self._key[:16])
-        return base64.b64encode(cipher.encrypt(plain)).decode()
+        encryptor = self._cipher.encryptor()
+        return base64.b64encode(encryptor.update(plain) + encryptor.finalize()).decode()
 
     def decrypt(self, encrypted: str) -> bytes:
         """Return the message of a Base64 ``Encrypt``.
@@ -43,8 +46,8 @@ class SimulatedCrypto:
         Raises:
             ValueError: padding, length or receive id are not as WeCom would accept them.
         """
-        cipher = AES.new(self._key, AES.MODE_CBC, self._key[:16])
-        plain = cipher.decrypt(base64.b64decode(encrypted, validate=True))
+        decryptor = self._cipher.decryptor()
+        plain = decryptor.update(base64.b64decode(encrypted, validate=True)) + decryptor.finalize()
         padding = plain[-1]
         if not 1 <= padding <= BLOCK or plain[-padding:] != bytes([padding]) * padding:
             raise ValueError("padding")

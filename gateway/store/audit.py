@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Final
 
-from common.audit import GENESIS, Fact, Head, entry_body, entry_hash
+from common.audit import GENESIS, Fact, Head, base_of, entry_body, entry_hash, verify_chain
 from gateway.store.port import Connection
 
 WINDOW_MS: Final = 600_000
 MAX_NAMES: Final = 10_000
+NEWEST: Final = 1000  # entries that are looked at when a server starts; `audit verify` reads all
 
 _NEWEST = "SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1"
 _APPEND = "INSERT INTO audit (seq, prev, body, hash) VALUES (:seq, :prev, :body, :hash)"
@@ -54,6 +55,17 @@ def entries(
     """Return up to ``limit`` entries above number ``after``, as `verify_chain` takes them."""
     rows = conn.all(_AFTER, after=after, limit=limit)
     return [(row["seq"], row["prev"], row["body"], row["hash"]) for row in rows]
+
+
+def check_newest(conn: Connection, *, count: int = NEWEST) -> None:
+    """Check the chain of the newest entries, so that nothing is added to what does not hold.
+
+    Raises:
+        AuthError: ``audit.broken`` (seq, what).
+    """
+    found = entries(conn, after=newest(conn).seq - count, limit=count)
+    if found:
+        verify_chain(found, after=base_of(found[0]))
 
 
 class Allowance:

@@ -17,16 +17,22 @@ from gateway.store.port import Connection, as_record
 
 LIFETIME_MS: Final = 10 * 60 * 1000
 MAX_WRONG_TRIES: Final = 10
+NOBODY: Final = "nobody"  # no name of a code: the row in which tries at none are counted
+_NEVER_MS: Final = 2**53
 
 _MACHINE = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
 _CREATE = """
     INSERT INTO pairings (pairing_id, secret, machine, user_id, created_at, expires_at)
     VALUES (:pairing_id, :secret, :machine, :user_id, :at, :expires_at)"""
 _FIND = "SELECT * FROM pairings WHERE pairing_id = :pairing_id"
+# A code that cannot be used and one that never was cost the same write as one that is open.
 _WRONG = """
     UPDATE pairings SET wrong_tries = wrong_tries + 1,
     secret = CASE WHEN wrong_tries + 1 >= :limit THEN NULL ELSE secret END
-    WHERE pairing_id = :pairing_id AND used_at IS NULL"""
+    WHERE pairing_id = COALESCE((
+        SELECT pairing_id FROM pairings
+        WHERE pairing_id = :pairing_id AND secret IS NOT NULL AND expires_at > :at
+    ), :nobody)"""
 _USE = """
     UPDATE pairings SET used_at = :at, agent_id = :agent_id, secret = NULL
     WHERE pairing_id = :pairing_id AND used_at IS NULL AND secret IS NOT NULL
@@ -54,6 +60,10 @@ class Pairing:
     wrong_tries: int
     used_at: int | None
     agent_id: str | None
+
+    def usable_secret(self, at_ms: int) -> bytes | None:
+        """Return the secret while the code may still be used."""
+        return self.secret if self.expires_at > at_ms else None
 
 
 def create(
@@ -91,18 +101,15 @@ def find(conn: Connection, pairing_id: str) -> Pairing | None:
     return as_record(Pairing, row) if row else None
 
 
-def usable(conn: Connection, pairing_id: str, *, at_ms: int) -> Pairing | None:
-    """Return a code that may still be used; its ``secret`` is set."""
-    found = find(conn, pairing_id)
-    if found is None or found.secret is None or found.expires_at <= at_ms:
-        return None
-    return found
-
-
 def count_wrong_try(conn: Connection, pairing_id: str, *, at_ms: int) -> None:
-    """Note a proof that did not hold; the tenth voids the code."""
-    if conn.run(_WRONG, pairing_id=pairing_id, limit=MAX_WRONG_TRIES):
-        audit.append(conn, "pairing.wrong-proof", at_ms, pairing=pairing_id)
+    """Note a proof that did not hold; the tenth voids the code.
+
+    Whether there is such a code cannot be told from the work: one row is changed in any case.
+    """
+    facts = {"pairing_id": pairing_id, "at": at_ms, "limit": MAX_WRONG_TRIES, "nobody": NOBODY}
+    if not conn.run(_WRONG, **facts):  # the first try at none that there ever was
+        empty: dict[str, object] = {"secret": None, "machine": "", "user_id": ""}
+        conn.run(_CREATE, pairing_id=NOBODY, at=at_ms, expires_at=_NEVER_MS, **empty)
 
 
 def complete(

@@ -15,9 +15,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
+from gateway.store import audit
 from gateway.store.lane import Fault, Job, Lane
 from gateway.store.port import Connection
-from gateway.store.sqlite import ServerLock, SqliteConnection, connect, failed
+from gateway.store.sqlite import (
+    ServerLock,
+    SqliteConnection,
+    check_whole,
+    connect,
+    failed,
+    is_full,
+)
 from gateway.store.upgrade import ensure_current
 
 P = ParamSpec("P")
@@ -147,9 +155,14 @@ def _move(driver: sqlite3.Connection, mode: str) -> tuple[int, bool]:
 
 
 class SqliteRunner:
-    """The `gateway.store.port.Store` of one process on one file."""
+    """The `gateway.store.port.Store` of one process on one file.
+
+    Attributes:
+        is_full: Whether the last change found no room on the disk.
+    """
 
     def __init__(self, path: Path, lock: ServerLock) -> None:
+        self.is_full = False
         self._lock = lock
         self._fault = fault = Fault()
         self._checkpointer = _Checkpointer(path, fault)
@@ -196,7 +209,12 @@ class SqliteRunner:
         await asyncio.to_thread(self._close)
 
     def _commit(self, driver: sqlite3.Connection, jobs: list[Job]) -> None:
+        before = driver.total_changes
         commit_group(driver, jobs)
+        if any(is_full(job.error) for job in jobs):
+            self.is_full = True
+        elif self.is_full:  # what wrote nothing shows nothing
+            self.is_full = driver.total_changes == before
         self._checkpointer.note()
 
     def _close(self) -> None:
@@ -248,13 +266,19 @@ class AdminStore:
 def open_store(path: Path) -> SqliteRunner:
     """Open the store as the one server on it, creating or migrating it first.  Blocks.
 
+    A damaged one is refused: what is written on top of it makes a later repair harder.
+
     Raises:
-        ConfigError: ``config.store-in-use``, ``config.store-newer``, ``config.store-foreign`` or
-            ``config.store-damaged``.
+        ConfigError: ``config.store-in-use``, ``config.store-newer``, ``config.store-foreign``,
+            ``config.store-damaged``, ``config.store-full`` or ``config.store-denied``.
+        AuthError: ``audit.broken`` (seq): the newest entries of the audit log do not hold.
     """
     lock = ServerLock(path)
     try:
         ensure_current(path, lock=lock)
+        check_whole(path)
+        with open_admin(path) as store:
+            store.read(audit.check_newest)
         return SqliteRunner(path, lock)
     except BaseException:
         lock.release()

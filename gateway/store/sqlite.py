@@ -21,6 +21,12 @@ STATEMENTS = 256  # more than there are, so that each is compiled once on a conn
 CACHE_KIB = 16 * 1024  # pages that are changed again and again; taken as they are needed
 
 _NAME = re.compile(r":(\w+)")
+_FULL = frozenset({"SQLITE_FULL", "SQLITE_IOERR_SHMSIZE"})  # the latter: of the log's index
+_NOT_OPENED = {
+    "SQLITE_CANTOPEN": "config.store-denied",
+    "SQLITE_PERM": "config.store-denied",
+    "SQLITE_READONLY": "config.store-denied",
+}
 
 
 class SqliteConnection:
@@ -56,13 +62,12 @@ class SqliteConnection:
 
 @lru_cache(maxsize=STATEMENTS)
 def _positional(sql: str) -> tuple[str, Callable[[Mapping[str, object]], tuple[object, ...]]]:
-    """Return the statement with numbered parameters, and what puts them in order."""
-    numbers: dict[str, int] = {}
-    text = _NAME.sub(
-        lambda match: f"?{numbers.setdefault(match[1], len(numbers) + 1)}",
-        sql,
-    )
-    names = tuple(numbers)
+    """Return the statement without names, and what puts the parameters in order.
+
+    One that is named twice is given twice: from Python 3.14 on a number such as ``?1`` counts as a
+    name, for which the driver takes no sequence.
+    """
+    text, names = _NAME.sub("?", sql), _NAME.findall(sql)
     if len(names) < 2:  # of which `itemgetter` makes no tuple
         return text, lambda params: tuple(params[name] for name in names)
     return text, itemgetter(*names)
@@ -75,7 +80,7 @@ def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
     of their own: inside a commit they would hold up a callback for 5 ms and more.
 
     Raises:
-        ConfigError: ``config.sqlite-too-old`` or ``config.store-damaged``.
+        ConfigError: ``config.sqlite-too-old``, or as of `damaged`.
     """
     if sqlite3.sqlite_version_info < OLDEST:
         raise ConfigError("config.sqlite-too-old", found=sqlite3.sqlite_version)
@@ -87,6 +92,9 @@ def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
             check_same_thread=False,  # opened here, then used by one thread only
             cached_statements=STATEMENTS,
         )
+    except sqlite3.Error as error:
+        raise damaged(path, error) from error
+    try:
         driver.row_factory = sqlite3.Row
         driver.execute("PRAGMA journal_mode=WAL")
         driver.execute("PRAGMA synchronous=FULL")
@@ -99,18 +107,49 @@ def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
         if read_only:
             driver.execute("PRAGMA query_only=ON")
     except sqlite3.Error as error:
+        driver.close()
         raise damaged(path, error) from error
     return driver
 
 
+def check_whole(path: Path) -> None:
+    """Look through the whole file, as far as that goes without comparing rows and indexes.  Blocks.
+
+    Raises:
+        ConfigError: ``config.store-damaged`` (path, why), or as of `damaged`.
+    """
+    driver = connect(path, read_only=True)
+    try:
+        found = str(driver.execute("PRAGMA quick_check(1)").fetchone()[0])
+    except sqlite3.Error as error:
+        raise damaged(path, error) from error
+    finally:
+        driver.close()
+    if found != "ok":
+        raise ConfigError("config.store-damaged", path=path, why=found)
+
+
 def damaged(path: Path, error: sqlite3.Error) -> ConfigError:
-    """Return what to tell an admin when the file cannot be opened as a database."""
-    return ConfigError("config.store-damaged", path=path, why=name_of(error))
+    """Return what to tell an admin when the file cannot be opened as a database.
+
+    It is ``config.store-full`` or ``config.store-denied`` where the file itself may be whole, else
+    ``config.store-damaged`` (path, why).
+    """
+    name = name_of(error)
+    family = "_".join(name.split("_")[:2])
+    code = _NOT_OPENED.get(family, "config.store-damaged")
+    return ConfigError("config.store-full" if is_full(error) else code, path=path, why=name)
 
 
 def failed(error: sqlite3.Error) -> StoreError:
     """Return the engine's error as ours; its text may quote values, so only its name goes along."""
-    return StoreError("store.failed", why=name_of(error))
+    code = "store.full" if is_full(error) else "store.failed"
+    return StoreError(code, why=name_of(error))
+
+
+def is_full(error: BaseException | None) -> bool:
+    """Tell whether the engine found no room on the disk."""
+    return isinstance(error, sqlite3.Error) and name_of(error) in _FULL
 
 
 def name_of(error: sqlite3.Error) -> str:

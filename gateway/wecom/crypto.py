@@ -14,9 +14,8 @@ import hmac
 import re
 from typing import Final
 
-from cryptography.hazmat.primitives.ciphers import Cipher
-from cryptography.hazmat.primitives.ciphers.algorithms import AES
-from cryptography.hazmat.primitives.ciphers.modes import CBC
+from Crypto.Cipher import AES
+from Crypto.Cipher._mode_cbc import CbcMode  # loaded now; by itself it loads inside a request
 
 from common.errors import AuthError, ConfigError
 
@@ -29,8 +28,6 @@ _KEY: Final = re.compile(r"[A-Za-z0-9]{43}", re.ASCII)
 class CallbackCrypto:
     """Verifies, opens and closes what one callback URL exchanges with WeCom.
 
-    Not safe across threads: one object belongs to one event loop.
-
     Args:
         token: Token of the callback settings.
         encoding_aes_key: The 43 characters of the callback settings.
@@ -41,13 +38,9 @@ class CallbackCrypto:
     """
 
     def __init__(self, *, token: str, encoding_aes_key: str, receive_id: str) -> None:
-        key = decode_key(encoding_aes_key)
+        self._key = decode_key(encoding_aes_key)
         self._token = token.encode()
         self._receive_id = receive_id.encode()
-        self._cipher = Cipher(AES(key), CBC(key[:16]))
-        # One context for all messages costs a sixth of a new one each.  What chaining spoils is
-        # the first block alone, and that is the sender's random bytes, which nobody looks at.
-        self._decryptor = self._cipher.decryptor()
 
     def sign(self, timestamp: str, nonce: str, payload: str) -> str:
         """Return the signature: 40 lower-case hex digits over the sorted values."""
@@ -80,7 +73,7 @@ class CallbackCrypto:
             raise AuthError("callback.ciphertext") from None
         if not sealed or len(sealed) % BLOCK_BYTES:
             raise AuthError("callback.ciphertext")
-        return self._open(unpad(self._decryptor.update(sealed)))
+        return self._open(unpad(_aes(self._key).decrypt(sealed)))
 
     def encrypt(self, message: bytes, *, random: bytes) -> str:
         """Return the Encrypt value for a message.
@@ -92,9 +85,8 @@ class CallbackCrypto:
         if len(random) != RANDOM_BYTES:
             raise ValueError(f"random must have {RANDOM_BYTES} bytes")
         length = len(message).to_bytes(4, "big")
-        encryptor = self._cipher.encryptor()
-        sealed = encryptor.update(pad(b"".join((random, length, message, self._receive_id))))
-        return base64.b64encode(sealed + encryptor.finalize()).decode("ascii")
+        plain = pad(b"".join((random, length, message, self._receive_id)))
+        return base64.b64encode(_aes(self._key).encrypt(plain)).decode("ascii")
 
     def _open(self, plain: bytes) -> bytes:
         if len(plain) < _HEAD_BYTES:
@@ -106,6 +98,11 @@ class CallbackCrypto:
         if not hmac.compare_digest(plain[end:], self._receive_id):
             raise AuthError("callback.receive-id")
         return plain[_HEAD_BYTES:end]
+
+
+def _aes(key: bytes) -> CbcMode:
+    """Return a cipher for one message: chained on to the next it would garble its first block."""
+    return AES.new(key, AES.MODE_CBC, iv=key[:16])
 
 
 def decode_key(encoding_aes_key: str) -> bytes:

@@ -35,9 +35,9 @@ NONE: Final = Sentence(
 )
 NONE_NEXT: Final = Sentence(
     en="then store its key (codexbridge models key {name}), start the agent again and try it\n"
-    "(codexbridge models test). More: docs/how-to/models.md",
+    "(codexbridge models test). More: codexbridge help models",
     zh="然后存入密钥（codexbridge models key {name}），重新启动代理并测试\n"
-    "（codexbridge models test）。详见 docs/how-to/models.zh-CN.md",
+    "（codexbridge models test）。详见 codexbridge help models",
 )
 ASKED: Final = Sentence(en="asked", zh="使用中")
 EXPERIMENTAL: Final = Sentence(en="experimental", zh="实验性")

@@ -359,3 +359,37 @@ FILES_ELSEWHERE: Final = Sentence(
     en="It ran without a sandbox: what it changed outside the workspace is not listed.",
     zh="它在没有沙箱的情况下运行：工作区之外的改动没有列出。",
 )
+
+HELP: Final = Sentence(
+    en="Show a how-to page, or an example of the settings.", zh="查看使用说明或设置示例。"
+)
+HELP_TOPIC: Final = Sentence(
+    en="which page, such as admin; left out, the pages are listed",
+    zh="要查看的说明，例如 admin；不填则列出全部",
+)
+HELP_PAGES: Final = Sentence(
+    en="`codexbridge help TOPIC` shows one of these:", zh="`codexbridge help TOPIC` 查看以下说明："
+)
+HELP_EXAMPLES: Final = Sentence(
+    en="Example settings of the gateway, the agent and a workspace's policy",
+    zh="网关、Agent 和工作区策略的设置示例",
+)
+HELP_COMMANDS: Final = Sentence(
+    en="`codexbridge --help` lists the commands.", zh="`codexbridge --help` 列出全部命令。"
+)
+HELP_CONFIG: Final = Sentence(
+    en="Example settings, each explained where it stands. Write one to a file and change it:\n\n"
+    "  codexbridge help gateway.toml > gateway.toml   the gateway; codexbridge gateway --config "
+    "gateway.toml\n"
+    "  codexbridge help agent.toml > agent.toml       the agent; codexbridge agent --config "
+    "agent.toml\n"
+    "  codexbridge help policy.toml > policy.toml     what may run in a workspace; see "
+    "codexbridge help policy",
+    zh="设置示例，每一项都有说明。写入文件后再修改：\n\n"
+    "  codexbridge help gateway.toml > gateway.toml   网关；codexbridge gateway --config "
+    "gateway.toml\n"
+    "  codexbridge help agent.toml > agent.toml       Agent；codexbridge agent --config "
+    "agent.toml\n"
+    "  codexbridge help policy.toml > policy.toml     工作区中允许运行的内容；见 "
+    "codexbridge help policy",
+)

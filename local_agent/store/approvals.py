@@ -241,11 +241,12 @@ class Approvals:
         """
         row = self._db.one(
             "SELECT count(DISTINCT task_id) FROM approvals"  # noqa: S608  # our own literals
-            f" WHERE gateway IN ({FAMILY}) AND created_at >= ?2 AND task_id <> ?3"
-            " AND (?4 IS NULL OR requester = ?4)",
+            f" WHERE gateway IN ({FAMILY}) AND created_at >= ? AND task_id <> ?"
+            " AND (? IS NULL OR requester = ?)",
             gateway,
             since_ms,
             besides,
+            requester,
             requester,
         )
         return int(row[0]) if row else 0
@@ -253,8 +254,8 @@ class Approvals:
     def count_rejected(self, gateway: str, since_ms: int, *, subject_sha256: str) -> int:
         """Count how often a person rejected this very wish since a moment (R28)."""
         return self._count(
-            f"gateway IN ({FAMILY}) AND state = 'rejected' AND decided_at >= ?2"
-            " AND subject_sha256 = ?3",
+            f"gateway IN ({FAMILY}) AND state = 'rejected' AND decided_at >= ?"
+            " AND subject_sha256 = ?",
             gateway,
             since_ms,
             subject_sha256,

@@ -16,7 +16,7 @@ from local_agent.store.database import Database
 # All keys of the one gateway that `kid` belongs to: each was announced by one of the others.
 FAMILY: Final = """
   WITH RECURSIVE family (kid) AS (
-    SELECT ?1
+    SELECT ?
     UNION
     SELECT new_key_id FROM family CROSS JOIN gateway_rotations ON old_key_id = kid
     UNION
@@ -92,7 +92,7 @@ class Peers:
 
     def same_gateway(self, key_id: str | None, other: str) -> bool:
         """Tell whether two key names belong to one gateway, by its own announcements."""
-        row = self._db.one(f"SELECT ?2 IN ({FAMILY})", key_id, other)
+        row = self._db.one(f"SELECT ? IN ({FAMILY})", other, key_id)
         return bool(row and row[0])
 
     def take_up(self, new: str, *, old: str, at_ms: int) -> None:

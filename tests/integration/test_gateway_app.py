@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import os
 import re
+import shutil
 import signal
 import sys
 from collections.abc import AsyncIterator, Sequence
@@ -50,6 +51,13 @@ def commit_or_fail(driver, jobs):
 runner.commit_group = commit_or_fail
 sys.exit(codexbridge.main())
 """
+
+
+# A folder on a file system of its own that holds 4 MB, with what was in another; then a command.
+TMPFS = (
+    'mkdir -m 700 "$1" && mount -t tmpfs -o size=4m,mode=700 tmpfs "$1" && '
+    'cp -a "$2"/. "$1" && shift 2 && exec "$@"'
+)
 
 
 class WeCom:
@@ -439,12 +447,77 @@ async def test_a_fault_in_the_stores_thread_ends_the_process_and_not_in_silence(
     assert said[-1].startswith(b"codexbridge: ")
 
 
+@pytest.mark.requirement("P3")
+@pytest.mark.needs("a small tmpfs (root, unshare)")
+async def test_a_full_disk_is_answered_503_and_told_and_passes_without_a_restart(
+    place: Place, gateway: Process
+) -> None:
+    # The machine is paired before, and away: what is accepted has to wait in the store.
+    await place.pair(gateway)
+    assert await gateway.stop() == 0
+    state = place.root / "state" / "gateway"
+    await asyncio.to_thread(shutil.move, state, place.root / "before")
+    place.environ["CODEXBRIDGE_GATEWAY__ADMINS"] = '["boss"]'
+    gateway = await place.start(
+        (
+            "unshare",
+            "--mount",
+            "sh",
+            "-c",
+            TMPFS,
+            "sh",
+            str(state),
+            str(place.root / "before"),
+            *COMMAND,
+        )
+    )
+    inside = Path(f"/proc/{gateway.child.pid}/root{state}")
+
+    async def parts() -> dict[str, bool]:
+        async with place.http.get(gateway.base + "/health/ready") as answer:
+            return dict((await answer.json())["parts"])
+
+    assert (await parts())["disk"]
+    assert await place.say(gateway, "@dev explain before", msg_id=98) == 200
+    filler = inside / "filler"
+    await asyncio.to_thread(_fill, filler)
+    accepted, refused = 1, 0
+    while refused < 3:  # what room the log had is used up first
+        number = 100 + accepted + refused
+        status = await place.say(gateway, f"@dev explain {'x' * 2000} {number}", msg_id=number)
+        accepted, refused = accepted + (status == 200), refused + (status == 503)
+    assert not (await parts())["disk"]
+    async with asyncio.timeout(10):
+        while (sent := await place.wecom.sent.get())["touser"] != "boss":
+            pass
+    assert "disk of the gateway is full" in sent["text"]["content"]
+
+    await asyncio.to_thread(filler.unlink)
+    async with asyncio.timeout(10):
+        while not (await parts())["disk"]:  # noqa: ASYNC110  it is asked, it does not tell
+            await asyncio.sleep(0.05)
+    assert await place.say(gateway, "@dev explain now", msg_id=99) == 200
+    machine = await place.connect(gateway)
+    texts = [(await machine.take()).body["text"] for _ in range(accepted + 1)]
+    assert len(set(texts)) == accepted + 1
+    assert await gateway.stop() == 0
+
+
+def _fill(filler: Path) -> None:
+    """Take all the room that there is."""
+    with filler.open("wb", buffering=0) as file, contextlib.suppress(OSError):
+        for size in (65536, 1024, 1):
+            with contextlib.suppress(OSError):
+                while file.write(bytes(size)) == size:
+                    pass
+
+
 async def test_it_says_when_it_is_ready_and_where(place: Place, gateway: Process) -> None:
     port = (await asyncio.to_thread((place.root / "port").read_bytes)).decode()
     assert gateway.base == f"http://127.0.0.1:{port.strip()}"
     async with place.http.get(gateway.base + "/health/ready") as answer:
         assert answer.status == 200
-        assert (await answer.json())["parts"] == {"store": True, "wecom": True}
+        assert (await answer.json())["parts"] == {"store": True, "disk": True, "wecom": True}
 
 
 @pytest.mark.requirement("P8")

@@ -21,6 +21,7 @@ from aiohttp import web
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from common.audit import Fact
 from common.clock import ManualClock, SystemClock
 from common.keystore import FileKeystore
 from common.logs import open_log
@@ -119,7 +120,7 @@ class Installation:
         )
         await desk.upkeep.begin()
         clock, log = SystemClock(), open_log("gateway", stream=io.StringIO())
-        hub = Hub(desk.mailbox, clock=clock, log=log, alarm=_unheard, sweep_seconds=0.2)
+        hub = Hub(desk.mailbox, clock=clock, log=log, note=_unheard, sweep_seconds=0.2)
         endpoint = AgentEndpoint(
             lambda: (desk.gateway_key,),
             f"http://127.0.0.1:{self.proxy.port}",
@@ -262,7 +263,7 @@ async def until(look: Callable[[], Awaitable[bool]]) -> None:
             await asyncio.sleep(LOOK_S)
 
 
-async def _unheard(event: str, agent_id: str) -> None:
+def _unheard(event: str, **_facts: Fact) -> None:
     """Take an alarm in; the tests look at what is left of it."""
 
 

@@ -17,6 +17,7 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
+from common.audit import Fact
 from common.clock import SystemClock
 from common.keystore import FileKeystore
 from common.protocol.envelope import CancelBody, EventBody
@@ -123,7 +124,7 @@ class GatewayHalf:
         clock = SystemClock()
         desk = Desk(store, clock, ring=ring)  # type: ignore[arg-type]  # a real clock, a real store
         deliveries: Any = Stepwise(desk.mailbox, steps, "connect", "received", "acked", "pending")
-        self.hub = Hub(deliveries, clock=clock, log=logger(), alarm=_no_alarm, sweep_seconds=0.05)
+        self.hub = Hub(deliveries, clock=clock, log=logger(), note=_no_alarm, sweep_seconds=0.05)
         self.endpoint = AgentEndpoint(
             ring.offered,
             url,
@@ -135,7 +136,7 @@ class GatewayHalf:
         )
 
 
-async def _no_alarm(*_: Any) -> None:
+def _no_alarm(event: str, **_facts: Fact) -> None:
     """Take a wrong key in: a rotation that crashed tries two."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -58,7 +59,7 @@ def _in_gateway(*statements: str) -> Lie:
 
 
 def _told(evidence: Evidence, database: Path, statements: tuple[str, ...]) -> Evidence:
-    with sqlite3.connect(database) as connection:
+    with closing(sqlite3.connect(database)) as connection, connection:
         triggers = connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")
         for (name,) in triggers.fetchall():
             connection.execute(f"DROP TRIGGER {name}")

@@ -23,7 +23,18 @@ from local_agent.store.outbox import Kind
 ROOT: Final = Path(__file__).parents[2]
 _EVENT: Final = re.compile(r"[a-z][a-z-]*\.[a-z][a-z-]*")
 # Functions that are told the event from another module; each new one must be written down here.
-_TOLD: Final = {"gateway/relay/alarm.py:_record": ("agent.wrong-key", "agent.too-fast")}
+_TOLD: Final = {
+    "gateway/alarms.py:_record": (
+        "agent.malformed-frame",
+        "agent.taken-over",
+        "agent.too-fast",
+        "agent.wrong-key",
+        "pairing.unknown-code",
+        "pairing.used-again",
+        "pairing.wrong-proof",
+        "store.was-full",
+    )
+}
 _LOGS: Final = frozenset({"audit", "_audit"})
 _OF_HALF: Final = {"gateway": "gateway", "local_agent": "agent"}
 
@@ -40,7 +51,12 @@ NO_MOMENT: Final[dict[tuple[str, str], str]] = {
     ("gateway", "audit+audit.signed-anew"): _HOSTILE,
     ("gateway", "audit+agent.too-fast"): _HOSTILE,
     ("gateway", "audit+agent.wrong-key"): _HOSTILE,
+    ("gateway", "audit+agent.malformed-frame"): _HOSTILE,
+    ("gateway", "audit+agent.taken-over"): _HOSTILE,
+    ("gateway", "audit+pairing.unknown-code"): _HOSTILE,
+    ("gateway", "audit+pairing.used-again"): _HOSTILE,
     ("gateway", "audit+pairing.wrong-proof"): _HOSTILE,
+    ("gateway", "audit+store.was-full"): _HOSTILE,
     ("gateway", "audit+result.refused-too-often"): _HOSTILE,
 }
 

@@ -143,6 +143,14 @@ def test_wrong_configuration_is_one_line_and_exit_code_2() -> None:
     assert "CODEXBRIDGE_HOME" in done.stderr
 
 
+def test_the_hint_of_an_error_names_the_settings_file_in_use(tmp_path: Path) -> None:
+    file = tmp_path / "gw.toml"
+    file.write_text('language = "en"\n', encoding="utf-8")
+    home = {"CODEXBRIDGE_HOME": str(tmp_path / "home"), "CODEXBRIDGE_LANG": "en"}
+    done = launch("gateway", "--config", str(file), "member", "remove", "nobody", **home)
+    assert f"codexbridge gateway --config {file} member list" in done.stderr
+
+
 def test_no_agent_is_exit_code_3_for_status_and_1_for_the_others(tmp_path: Path) -> None:
     for command, code in (("status", 3), ("tasks", 1)):
         done = launch(command, CODEXBRIDGE_HOME=str(tmp_path))

@@ -100,6 +100,9 @@ class CodexBackend:
                 self._do_behind(self._end(server))
         while self._behind:
             await asyncio.gather(*self._behind)
+            # Who has ended leaves the set in the loop's next round, for which `gather` no longer
+            # waits from Python 3.12 on.
+            await asyncio.sleep(0)
 
     async def _ask(self, server: AppServer, turn: Turn, emit: Emit) -> Reply:
         session = Session(server.client, self._model, server.place.desk, turn, emit)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
-from common.arguments import new_parser
+from common.arguments import new_parser, with_config
 from common.sentences import Lang
 from common.terminal import cells
 from common.text import has_cjk
@@ -74,6 +75,18 @@ def test_whatever_is_wrong_is_told_in_the_persons_language(
     english = typed(*words, lang="en", capsys=capsys)
     assert fact in english
     assert not has_cjk(english)
+    assert not re.search("unrecognized|expected|invalid|required", english)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_fault_that_is_not_foreseen_is_told_in_our_words_too(
+    lang: Lang, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        new_parser("codexbridge", lang).error("ambiguous option: --x could match --xy")
+    told = capsys.readouterr().err
+    assert "ambiguous" not in told
+    assert has_cjk(told) is (lang == "zh")
 
 
 def test_no_option_may_be_abbreviated() -> None:
@@ -97,3 +110,25 @@ def test_chinese_help_fits_the_terminal(
     assert shown.startswith("用法：")
     assert "\n选项：\n" in shown
     assert all(cells(line) <= 60 for line in shown.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("hint", "wanted"),
+    [
+        (
+            "Add one: codexbridge gateway member add USER",
+            "Add one: codexbridge gateway --config 'my gw.toml' member add USER",
+        ),
+        ("`codexbridge agent`。", "`codexbridge agent --config 'my gw.toml'`。"),
+        ("codexbridge models key x", "codexbridge models key --config 'my gw.toml' x"),
+        ("codexbridge gateway --config F rotate", "codexbridge gateway --config F rotate"),
+        (
+            "codexbridge models test; codexbridge status",
+            "codexbridge models test; codexbridge status",
+        ),
+        ("codexbridge agents", "codexbridge agents"),
+    ],
+)
+def test_a_hint_names_the_settings_file_in_use(hint: str, wanted: str) -> None:
+    assert with_config(hint, Path("my gw.toml")) == wanted
+    assert with_config(hint, None) == hint

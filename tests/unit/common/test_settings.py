@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -9,6 +11,7 @@ import pytest
 from pydantic import AfterValidator, Field, SecretStr, ValidationError
 
 from common.errors import ConfigError
+from common.sentences import LANGS, SHARED, Sentence, explain
 from common.settings import (
     FROM_FILE,
     Section,
@@ -18,6 +21,10 @@ from common.settings import (
     load,
     variable_name,
 )
+from gateway import error_texts as gateway_texts
+from gateway.settings import GatewaySettings
+from local_agent import error_texts as agent_texts
+from local_agent.settings import AgentSettings
 
 SECRET = "very-secret-value"
 
@@ -398,3 +405,70 @@ def test_what_the_file_alone_may_hold_is_no_secret(tmp_path: Path) -> None:
 
 def test_the_other_half_does_not_judge_it(tmp_path: Path) -> None:
     assert read(tmp_path, environ={"CODEXBRIDGE_AGENT__ADDRESS": "x"}).language == "zh"
+
+
+ODD: tuple[Any, ...] = (
+    "",
+    "x",
+    "a b\x00",
+    "http://gw.example/path",
+    "http://gw.example",
+    "x" * 20_000,
+    -1,
+    10**12,
+    1.5,
+    float("nan"),
+    True,
+    [],
+    ["a b", 1],
+    ["/x"] * 100,
+    {},
+    {"x": SECRET},
+    {"kind": "http", "model": 7},
+    dt.date(2026, 1, 1),
+)
+
+
+@pytest.mark.parametrize(
+    ("model", "texts"),
+    [(GatewaySettings, gateway_texts.ERRORS), (AgentSettings, agent_texts.ERRORS)],
+)
+def test_whatever_is_wrong_with_a_setting_is_told_in_our_words(
+    model: type[Settings], texts: Mapping[str, Sentence]
+) -> None:
+    reasons = set()
+    for path, _ in leaves(model):
+        for odd in ODD:
+            given: Any = odd
+            for name in reversed(path):
+                given = {name: given}
+            error = _refusal(model, given)
+            if error is None or error.code != "config.invalid":
+                continue
+            why = str(error.facts["why"])
+            reasons.add(why)
+            assert why == "form" or {f"config.invalid/{why}"} & {*texts, *SHARED}
+            for lang in LANGS:
+                said = explain(error, texts, lang)
+                assert ".".join(path) in said
+                assert SECRET not in said
+    assert len(reasons) > 6
+
+
+def _refusal(model: type[Settings], given: dict[str, Any]) -> ConfigError | None:
+    try:
+        load(model, file=None, environ={}, overrides=given)
+    except ConfigError as error:
+        return error
+    return None
+
+
+def test_all_secrets_that_others_can_read_are_told_in_one_line(tmp_path: Path) -> None:
+    for name in ("password", "wecom__token"):
+        (tmp_path / name).write_text(SECRET, encoding="utf-8")
+        (tmp_path / name).chmod(0o644)
+    with pytest.raises(ConfigError) as caught:
+        load(Sample, file=None, environ={}, secrets_dir=tmp_path)
+    assert caught.value.code == "config.files-readable-by-others"
+    said = explain(caught.value, {}, "en")
+    assert f"cd {tmp_path} && chmod 600 password wecom__token" in said

@@ -90,6 +90,13 @@ def test_an_empty_list_says_what_to_do(desk: Desk) -> None:
     assert "member add" in desk.type("member", "list")
 
 
+def test_a_hint_names_the_settings_file_in_use(desk: Desk, tmp_path: Path) -> None:
+    file = tmp_path / "gw.toml"
+    file.write_text('language = "en"\n', encoding="utf-8")
+    said = desk.type("--config", str(file), "member", "list")
+    assert f"codexbridge gateway --config {file} member add" in said
+
+
 def test_removing_who_is_no_member_is_an_error(desk: Desk) -> None:
     error = desk.refused("member", "remove", "nobody")
     assert isinstance(error, InputError)

@@ -11,6 +11,7 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 
+from common.audit import Fact
 from common.clock import SystemClock
 from common.protocol import closing
 from common.protocol.envelope import agent_name, gateway_name, seal_envelope
@@ -29,11 +30,12 @@ class Gateway:
 
     def __init__(self, *, trusted_proxies: tuple[str, ...] = ()) -> None:
         self.clock = SystemClock()
+        self.noted: asyncio.Queue[tuple[str, dict[str, Fact]]] = asyncio.Queue()
         self.key = SigningKey.generate()
         self.agent_key = SigningKey.generate()
         self.store = MemoryDeliveries(self.key, self.clock)
         self.record = self.store.enrol(self.agent_key)
-        self.hub = Hub(self.store, clock=self.clock, log=silent_log(), alarm=self.alarm)
+        self.hub = Hub(self.store, clock=self.clock, log=silent_log(), note=self.note)
         self.lobby = Lobby(total=3, per_address=2)
         app = guarded_app(log=silent_log(), clock=self.clock, trusted_proxies=trusted_proxies)
         server = TestServer(app)
@@ -50,8 +52,9 @@ class Gateway:
         app.add_routes(endpoint.routes())
         self.client: TestClient[Any, Any] = TestClient(server)
 
-    async def alarm(self, event: str, agent_id: str) -> None:
+    def note(self, event: str, **facts: Fact) -> None:
         """Take an alarm in; what becomes of it is the application's."""
+        self.noted.put_nowait((event, facts))
 
     async def dial(self, **headers: str) -> aiohttp.ClientWebSocketResponse[Any]:
         """Open a socket."""
@@ -198,6 +201,8 @@ async def test_binary_is_not_spoken_here(gateway: Gateway) -> None:
     await socket.receive_str()
     await socket.send_bytes(b"{}")
     assert (await socket.receive()).data == closing.UNSUPPORTED
+    noted = await asyncio.wait_for(gateway.noted.get(), 5)
+    assert noted == ("agent.malformed-frame", {"address": "127.0.0.1"})
 
 
 @pytest.mark.requirement("R13")

@@ -12,6 +12,7 @@ import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
 from common import strict_json
+from common.audit import Fact
 from common.clock import ManualClock
 from common.errors import StoreError
 from common.ids import new_uuid
@@ -28,6 +29,7 @@ from gateway.http import pairing as endpoint
 from gateway.http.middleware import guarded_app
 from gateway.http.pairing import MAX_BYTES, PAIR_PATH, PairingEndpoint
 from gateway.store import agents, audit, members, pairings
+from gateway.store.port import Connection
 from gateway.store.runner import SqliteRunner, open_store
 from tests.unit.gateway.relay.doubles import silent_log
 
@@ -43,6 +45,7 @@ class Scene:
     clock: ManualClock
     gateway_key: SigningKey
     secret: bytes
+    noted: list[tuple[str, dict[str, Fact]]]
 
     def request(self, *, key: SigningKey | None = None, url: str = URL) -> dict[str, Any]:
         """Return what a machine would send."""
@@ -55,10 +58,19 @@ class Scene:
         async with self.client.post(PAIR_PATH, json=record, headers=headers) as answer:
             return answer.status, strict_json.loads(await answer.read(), max_bytes=MAX_BYTES)
 
+    async def tries(self) -> int:
+        """Return how many tries that failed are counted durably."""
+        return int(await self.store.read(_tries))
+
     async def events(self) -> list[str]:
         """Return the names of all audited events."""
         entries = await self.store.read(audit.entries)
         return [strict_json.loads(body, max_bytes=16384)["event"] for _, _, body, _ in entries]
+
+
+def _tries(conn: Connection) -> int:
+    row = conn.one("SELECT SUM(wrong_tries) AS tries FROM pairings")
+    return row["tries"] or 0 if row else 0
 
 
 @pytest.fixture
@@ -79,10 +91,18 @@ async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
     )
     key = SigningKey.generate()
     app = guarded_app(log=silent_log(), clock=clock)
-    endpoint = PairingEndpoint(lambda: key, URL, store=store, clock=clock, log=silent_log())
+    noted: list[tuple[str, dict[str, Fact]]] = []
+    endpoint = PairingEndpoint(
+        lambda: key,
+        URL,
+        store=store,
+        clock=clock,
+        note=lambda event, **facts: noted.append((event, facts)),
+        log=silent_log(),
+    )
     app.add_routes(endpoint.routes())
     async with TestClient(TestServer(app)) as client:
-        yield Scene(client, store, clock, key, secret)
+        yield Scene(client, store, clock, key, secret, noted)
     await store.close()
 
 
@@ -116,6 +136,8 @@ async def test_a_code_works_once(scene: Scene) -> None:
     assert (await scene.post(first))[0] == 200
     assert await scene.post(scene.request()) == (403, {"error": "refused"})
     assert await scene.post(first) == (403, {"error": "refused"})
+    again = {"pairing": pairing_id(scene.secret), "machine": "dev-1", "address": "127.0.0.1"}
+    assert scene.noted == [("pairing.used-again", again)] * 2
 
 
 @pytest.mark.requirement("R9")
@@ -123,6 +145,7 @@ async def test_a_code_used_twice_at_the_same_moment_enrols_one_machine(scene: Sc
     answers = await asyncio.gather(*(scene.post(scene.request()) for _ in range(4)))
     assert sorted(status for status, _ in answers) == [200, 403, 403, 403]
     assert len(await scene.store.read(agents.everyone)) == 1
+    assert [event for event, _ in scene.noted] == ["pairing.used-again"] * 3
 
 
 @pytest.mark.requirement("R9")
@@ -137,7 +160,9 @@ async def test_ten_wrong_tries_void_a_code(scene: Scene) -> None:
     for _ in range(10):
         assert await scene.post(wrong) == (403, {"error": "refused"})
     assert await scene.post(scene.request()) == (403, {"error": "refused"})
-    assert (await scene.events()).count("pairing.wrong-proof") == 10
+    assert [event for event, _ in scene.noted] == ["pairing.wrong-proof"] * 10 + [
+        "pairing.unknown-code"
+    ]
 
 
 @pytest.mark.requirement("R9")
@@ -146,6 +171,50 @@ async def test_nine_wrong_tries_do_not_void_it(scene: Scene) -> None:
     for _ in range(9):
         await scene.post(wrong)
     assert (await scene.post(scene.request()))[0] == 200
+
+
+@pytest.mark.requirement("R9")
+async def test_a_wrong_proof_and_every_code_that_cannot_be_used_cost_the_same_work(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used = parse_code(new_code())
+    at_ms = scene.clock.now().wall_ms
+    facts: Any = {"machine": "dev-2", "user_id": "zhangwei", "at_ms": at_ms}
+    await scene.store.write(pairings.create, pairing_id(used), secret=used, **facts)
+    key: Any = {"agent_id": "agent-2", "public_key": SigningKey.generate().public}
+    await scene.store.write(pairings.complete, pairing_id(used), **key, at_ms=at_ms)
+    stranger = agent_request(bytes(16), key=SigningKey.generate(), nonce=bytes(32), url=URL)
+    await scene.post(stranger)  # the very first try at no code makes the row that they share
+
+    work: list[str] = []
+
+    def counting(name: str, owner: Any) -> None:
+        real = getattr(owner, name)
+
+        def call(*args: Any, **facts: Any) -> Any:
+            work.append(" ".join([name, *(a.__name__ for a in args if callable(a))]))
+            return real(*args, **facts)
+
+        monkeypatch.setattr(owner, name, call)
+
+    for name in ("read", "write"):
+        counting(name, scene.store)
+    counting("check_request", endpoint)
+    counting("_note_refusal", PairingEndpoint)
+    done = {}
+    for what, record in {
+        "a wrong proof": scene.request() | {"mac": "A" * 43 + "="},
+        "no such code": stranger,
+        "a code that was used": agent_request(
+            used, key=SigningKey.generate(), nonce=bytes(32), url=URL
+        ),
+    }.items():
+        before = await scene.tries()
+        work.clear()
+        assert (await scene.post(record))[0] == 403
+        done[what] = (*work, await scene.tries() - before)
+    once = ("read find", "check_request", "write count_wrong_try", "_note_refusal", 1)
+    assert done == dict.fromkeys(done, once)
 
 
 @pytest.mark.requirement("R9")

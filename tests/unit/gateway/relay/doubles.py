@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, TextIO, TypeVar
 
 from common import strict_json
+from common.audit import Fact
 from common.clock import Clock, ManualClock
 from common.errors import StoreError
 from common.logs import Log, open_log
@@ -26,6 +27,7 @@ from gateway.relay.session import Session
 
 URL = "http://127.0.0.1:8787"
 AGENT_ID = "0199c0de-0000-7000-8000-000000000001"
+ADDRESS = "192.0.2.1"
 EventT = TypeVar("EventT", bound=LinkEvent)
 
 
@@ -278,14 +280,19 @@ class Scene:
         self.agent_key = SigningKey.generate()
         self.store = MemoryDeliveries(self.gateway_key, self.clock)
         self.record = self.store.enrol(self.agent_key)
-        self.alarms: list[tuple[str, str]] = []
-        self.hub = Hub(self.store, clock=self.clock, log=silent_log(), alarm=self._note_alarm)
+        self.alarms: list[tuple[str, dict[str, Fact]]] = []
+        self.hub = Hub(self.store, clock=self.clock, log=silent_log(), note=self.note_alarm)
         self.sessions: list[Session] = []
         self.tasks: list[asyncio.Task[None]] = []
         self.proved = 0
 
     def dial(
-        self, *, key: SigningKey | None = None, agent_id: str = AGENT_ID, last_seq: int = 0
+        self,
+        *,
+        key: SigningKey | None = None,
+        agent_id: str = AGENT_ID,
+        last_seq: int = 0,
+        address: str = ADDRESS,
     ) -> AgentEnd:
         """Connect an agent; nothing is read or sent by it yet."""
         wire = PipeWire()
@@ -300,13 +307,13 @@ class Scene:
             at=at,
         )
         self.tasks.append(
-            asyncio.create_task(self.hub.serve(self._session(wire), proved=self._prove))
+            asyncio.create_task(self.hub.serve(self._session(wire, address), proved=self._prove))
         )
         return AgentEnd(wire, agent, self.clock)
 
-    async def connect(self, *, last_seq: int = 0) -> AgentEnd:
+    async def connect(self, *, last_seq: int = 0, address: str = ADDRESS) -> AgentEnd:
         """Connect an agent and finish the handshake."""
-        agent = self.dial(last_seq=last_seq)
+        agent = self.dial(last_seq=last_seq, address=address)
         await agent.next(Ready)
         return agent
 
@@ -336,19 +343,21 @@ class Scene:
         async with asyncio.timeout(5):
             await asyncio.gather(*self.tasks)
 
-    async def _note_alarm(self, event: str, agent_id: str) -> None:
-        self.alarms.append((event, agent_id))
+    def note_alarm(self, event: str, **facts: Fact) -> None:
+        """Take an alarm in."""
+        self.alarms.append((event, facts))
 
     def _prove(self) -> None:
         self.proved += 1
 
-    def _session(self, wire: PipeWire) -> Session:
+    def _session(self, wire: PipeWire, address: str) -> Session:
         link = Link.for_gateway(
             self.gateway_key, URL, nonce=bytes(32), session_id="session-1", at=self.clock.now()
         )
         session = Session(
             wire,
             link,
+            address=address,
             deliveries=self.store,
             threshold=self.hub.threshold,
             clock=self.clock,

@@ -12,7 +12,7 @@ from common.protocol.link import Closed, Received
 from common.protocol.pace import CONNECTION, FRAMES, FRAMES_PER_SECOND
 from common.signing import SigningKey
 from gateway.relay.hub import Hub
-from tests.unit.gateway.relay.doubles import AGENT_ID, Scene, silent_log
+from tests.unit.gateway.relay.doubles import ADDRESS, AGENT_ID, Scene, silent_log
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ async def test_the_sweeps_go_on_after_a_store_error(scene: Scene) -> None:
         scene.store,
         clock=scene.clock,
         log=silent_log(),
-        alarm=scene._note_alarm,
+        note=scene.note_alarm,
         sweep_seconds=0.001,
     )
     scene.hub = hub
@@ -130,8 +130,10 @@ async def test_everyone_is_told_when_the_gateway_goes(scene: Scene) -> None:
 async def test_of_two_connections_the_later_epoch_stays_whatever_came_first(scene: Scene) -> None:
     first = await scene.connect()
     scene.sessions[0].epoch = 9
-    second = scene.dial()
+    second = scene.dial(address="192.0.2.2")
     assert await second.closed_with() == "taken-over"
+    told = {"agent": AGENT_ID, "address": ADDRESS, "before": "192.0.2.2"}
+    assert scene.alarms == [("agent.taken-over", told)]
     scene.store.put()
     scene.hub.wake(AGENT_ID)
     await first.next(Received)
@@ -144,7 +146,7 @@ async def test_a_key_that_sends_too_much_is_sent_away_and_the_alarm_raised(scene
         agent.say({"t": "ping", "n": number})
     assert await agent.closed_with() == "too-fast"
     await scene.settle()
-    assert scene.alarms == [("agent.too-fast", AGENT_ID)]
+    assert scene.alarms == [("agent.too-fast", {"agent": AGENT_ID, "address": ADDRESS})]
     assert agent.wire.code == websocket_code("too-fast")
 
 

@@ -16,7 +16,7 @@ from common.signing import SigningKey
 from gateway.relay import session as session_module
 from gateway.relay.session import MAX_UNFLUSHED, WINDOW
 from tests.unit.common.protocol.wire import ack_text
-from tests.unit.gateway.relay.doubles import AGENT_ID, Scene
+from tests.unit.gateway.relay.doubles import ADDRESS, AGENT_ID, Scene
 
 
 @pytest.fixture
@@ -140,7 +140,8 @@ async def test_a_wrong_key_for_a_known_agent_raises_the_alarm(scene: Scene) -> N
     await agent.read_one()
     await agent.end()
     await scene.settle()
-    assert scene.alarms == [("agent.wrong-key", name) for name in scene.store.agents]
+    where = {"agent": AGENT_ID, "address": ADDRESS}
+    assert scene.alarms == [("agent.wrong-key", where)]
     assert scene.proved == 0
 
 
@@ -148,6 +149,21 @@ async def test_an_unknown_agent_raises_no_alarm_about_a_machine(scene: Scene) ->
     agent = scene.dial(agent_id="nobody")
     await agent.read_one()
     await agent.end()
+    await scene.settle()
+    assert scene.alarms == []
+
+
+@pytest.mark.requirement("R13")
+@pytest.mark.parametrize("first", ["", "{}", "[1]", "no json", '{"t":"ping","n":1}', " " * 9000])
+async def test_a_malformed_first_frame_raises_the_alarm(scene: Scene, first: str) -> None:
+    scene.dial().wire.to_gateway.put_nowait(first)
+    await scene.settle()
+    assert scene.alarms == [("agent.malformed-frame", {"address": ADDRESS})]
+
+
+async def test_who_goes_away_or_says_goodbye_before_it_knocks_raises_no_alarm(scene: Scene) -> None:
+    for last in (None, '{"code":"shutdown","t":"error"}'):
+        scene.dial().wire.to_gateway.put_nowait(last)
     await scene.settle()
     assert scene.alarms == []
 
@@ -176,8 +192,10 @@ async def test_who_cannot_prove_its_key_displaces_nobody(scene: Scene) -> None:
 @pytest.mark.requirement("R14")
 async def test_a_second_connection_takes_over_and_the_loser_is_told(scene: Scene) -> None:
     first = await scene.connect()
-    second = await scene.connect()
+    second = await scene.connect(address="192.0.2.2")
     assert await first.closed_with() == "taken-over"
+    both = {"agent": AGENT_ID, "address": "192.0.2.2", "before": ADDRESS}
+    assert scene.alarms == [("agent.taken-over", both)]
     scene.store.put()
     scene.hub.wake(next(iter(scene.store.agents)))
     await second.next(Received)

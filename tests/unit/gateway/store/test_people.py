@@ -35,6 +35,12 @@ def _pairing(conn: SqliteConnection, name: str = "aa11") -> None:
     pairings.create(conn, name, secret=b"s" * 16, machine="dev-1", user_id="zhang", at_ms=AT)
 
 
+def _secret(conn: SqliteConnection, at_ms: int) -> bytes | None:
+    found = pairings.find(conn, "aa11")
+    assert found is not None
+    return found.usable_secret(at_ms)
+
+
 def test_a_member_is_added_once_and_keeps_their_language(conn: SqliteConnection) -> None:
     assert not members.add(conn, "zhang", lang=None, at_ms=AT + 1)
     assert members.look_up(conn, "zhang") == members.Speech("zh")
@@ -148,8 +154,8 @@ def test_a_number_for_an_agent_that_is_not_there_is_an_error(conn: SqliteConnect
 @pytest.mark.requirement("R9")
 def test_a_pairing_code_lives_ten_minutes(conn: SqliteConnection) -> None:
     _pairing(conn)
-    assert pairings.usable(conn, "aa11", at_ms=AT + 10 * MINUTE - 1) is not None
-    assert pairings.usable(conn, "aa11", at_ms=AT + 10 * MINUTE) is None
+    assert _secret(conn, AT + 10 * MINUTE - 1) is not None
+    assert _secret(conn, AT + 10 * MINUTE) is None
     with pytest.raises(StateError) as caught:
         pairings.complete(conn, "aa11", agent_id="a", public_key=KEY, at_ms=AT + 10 * MINUTE)
     assert caught.value.code == "pairing.over"
@@ -168,7 +174,7 @@ def test_a_pairing_code_is_used_once(conn: SqliteConnection) -> None:
     found = pairings.find(conn, "aa11")
     assert found is not None
     assert (found.agent_id, found.secret) == ("a", None)
-    assert pairings.usable(conn, "aa11", at_ms=AT + 2) is None
+    assert _secret(conn, AT + 2) is None
     with pytest.raises(StateError):
         pairings.complete(conn, "aa11", agent_id="b", public_key=OTHER, at_ms=AT + 2)
     assert agents.find(conn, "b") is None
@@ -179,11 +185,33 @@ def test_the_tenth_wrong_try_voids_a_pairing_code(conn: SqliteConnection) -> Non
     _pairing(conn)
     for _ in range(9):
         pairings.count_wrong_try(conn, "aa11", at_ms=AT)
-    assert pairings.usable(conn, "aa11", at_ms=AT) is not None
+    assert _secret(conn, AT) is not None
     pairings.count_wrong_try(conn, "aa11", at_ms=AT)
-    assert pairings.usable(conn, "aa11", at_ms=AT) is None
+    assert _secret(conn, AT) is None
     pairings.count_wrong_try(conn, "unknown", at_ms=AT)
     assert pairings.find(conn, "unknown") is None
+
+
+@pytest.mark.requirement("R9")
+def test_a_try_at_no_code_changes_one_row_as_a_wrong_proof_does(conn: SqliteConnection) -> None:
+    _pairing(conn)
+    pairings.count_wrong_try(conn, "unknown", at_ms=AT)  # the very first makes the row
+    statements: list[str] = []
+    conn.driver.set_trace_callback(statements.append)
+    done = []
+    for name in ("aa11", "unknown", "x" * 1000):
+        before = conn.driver.total_changes
+        pairings.count_wrong_try(conn, name, at_ms=AT)
+        done.append((conn.driver.total_changes - before, len(statements)))
+        statements.clear()
+    conn.driver.set_trace_callback(None)
+    assert done == [(1, 1)] * 3
+    nobody = pairings.find(conn, pairings.NOBODY)
+    assert nobody is not None
+    assert (nobody.secret, nobody.wrong_tries) == (None, 2)
+    assert pairings.purge(conn, before_ms=AT + 100 * MINUTE) == 1, "the code, never that row"
+    with pytest.raises(StateError):
+        pairings.complete(conn, pairings.NOBODY, agent_id="a", public_key=KEY, at_ms=AT)
 
 
 @pytest.mark.parametrize("name", ["", "-dev", "Dev", "dev_1", "x" * 33, "dev\n"])

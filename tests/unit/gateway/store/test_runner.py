@@ -9,13 +9,14 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from common.errors import ConfigError, StoreError
-from gateway.store import members
+from common.errors import AuthError, ConfigError, StoreError
+from gateway.store import audit, members
 from gateway.store.lane import MAX_QUEUED, Job
 from gateway.store.port import Connection
 from gateway.store.runner import (
@@ -25,7 +26,7 @@ from gateway.store.runner import (
     open_admin,
     open_store,
 )
-from gateway.store.sqlite import ServerLock, SqliteConnection, connect
+from gateway.store.sqlite import ServerLock, SqliteConnection, connect, damaged
 from tests.gateway_desk import fresh_store
 
 AT = 1_767_240_000_000
@@ -44,7 +45,7 @@ def loop() -> Iterator[asyncio.AbstractEventLoop]:
 
 
 def _count(path: Path) -> int:
-    with sqlite3.connect(path) as driver:
+    with closing(sqlite3.connect(path)) as driver, driver:
         return int(driver.execute("SELECT COUNT(*) FROM members").fetchone()[0])
 
 
@@ -142,7 +143,7 @@ def test_when_the_disk_is_full_everybody_in_the_group_hears_of_it(
         job.settle()
         error = job.future.exception()
         assert isinstance(error, StoreError)
-        assert error.facts["why"] == "SQLITE_FULL"
+        assert (error.code, error.facts["why"]) == ("store.full", "SQLITE_FULL")
     assert driver.execute("SELECT COUNT(*) FROM members").fetchone()[0] == 0
     driver.close()
 
@@ -255,7 +256,7 @@ def test_a_checkpoint_moves_the_log_into_the_database(tmp_path: Path) -> None:
     driver, other = connect(path), connect(path)
     driver.execute("INSERT INTO members (user_id, added_at) VALUES ('zhang', 0)")
     assert checkpoint(other)
-    with sqlite3.connect(f"file:{path}?immutable=1", uri=True) as without_log:
+    with closing(sqlite3.connect(f"file:{path}?immutable=1", uri=True)) as without_log, without_log:
         assert without_log.execute("SELECT user_id FROM members").fetchall() == [("zhang",)]
     other.close()
     driver.close()
@@ -321,6 +322,55 @@ def test_a_store_that_cannot_be_opened_gives_its_lock_back(tmp_path: Path) -> No
         with pytest.raises(ConfigError) as caught:
             open_store(path)
         assert caught.value.code == "config.store-damaged"
+
+
+def test_a_store_with_a_damaged_page_is_not_served_from(tmp_path: Path) -> None:
+    path = fresh_store(tmp_path)
+    with open_admin(path) as store:
+        for number in range(200):
+            store.write(members.add, f"member-{number}", lang=None, at_ms=AT)
+    with closing(sqlite3.connect(path)) as driver, driver:
+        page = driver.execute("SELECT rootpage FROM sqlite_master WHERE name = 'audit'").fetchone()
+        driver.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with path.open("r+b") as file:
+        file.seek((page[0] - 1) * 4096)
+        file.write(b"\xff" * 4096)
+    with pytest.raises(ConfigError) as caught:
+        open_store(path)
+    assert caught.value.code == "config.store-damaged"
+    ServerLock(path).release()
+
+
+def test_a_store_whose_newest_audit_entries_do_not_hold_is_not_served_from(tmp_path: Path) -> None:
+    path = fresh_store(tmp_path)
+    with open_admin(path) as store:
+        for number in range(5):
+            store.write(members.add, f"member-{number}", lang=None, at_ms=AT)
+        store.read(audit.check_newest, count=2)
+        store.write(lambda conn: conn.run("UPDATE audit SET body = x'7b7d' WHERE seq = 3"))
+        store.read(audit.check_newest, count=2)  # it is not among those
+    with pytest.raises(AuthError) as caught:
+        open_store(path)
+    assert (caught.value.code, caught.value.facts["seq"]) == ("audit.broken", 3)
+    ServerLock(path).release()
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("SQLITE_FULL", "config.store-full"),
+        ("SQLITE_IOERR_SHMSIZE", "config.store-full"),
+        ("SQLITE_CANTOPEN_ISDIR", "config.store-denied"),
+        ("SQLITE_READONLY", "config.store-denied"),
+        ("SQLITE_IOERR_READ", "config.store-damaged"),
+    ],
+)
+def test_a_store_that_cannot_be_opened_is_called_damaged_only_where_it_may_be(
+    name: str, code: str
+) -> None:
+    error = sqlite3.OperationalError()
+    error.sqlite_errorname = name
+    assert damaged(Path("/x"), error).code == code
 
 
 class UnforeseenError(Exception):

@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -68,7 +69,7 @@ def test_an_older_store_is_backed_up_and_keeps_its_rows(tmp_path: Path) -> None:
     _member(path)
     ensure_current(path, head=AFTER, scripts=_scripts(tmp_path, NEXT))
     backup = path.with_name(f"gateway.db.revision-{HEAD}.backup")
-    with sqlite3.connect(path) as new, sqlite3.connect(backup) as old:
+    with closing(sqlite3.connect(path)) as new, closing(sqlite3.connect(backup)) as old:
         assert new.execute("SELECT user_id, nickname FROM members").fetchall() == [("zhang", None)]
         assert old.execute("SELECT user_id FROM members").fetchall() == [("zhang",)]
     assert stored_revision(path) == AFTER
@@ -80,14 +81,14 @@ def test_a_migration_that_fails_changes_nothing(tmp_path: Path) -> None:
     with pytest.raises(Exception, match="nowhere"):
         ensure_current(path, head=AFTER, scripts=_scripts(tmp_path, BROKEN))
     assert stored_revision(path) == HEAD
-    with sqlite3.connect(path) as driver:
+    with closing(sqlite3.connect(path)) as driver, driver:
         names = [row[1] for row in driver.execute("PRAGMA table_info(members)")]
     assert "nickname" not in names
 
 
 def test_a_store_of_a_newer_version_is_refused(tmp_path: Path) -> None:
     path = fresh_store(tmp_path)
-    with sqlite3.connect(path) as driver:
+    with closing(sqlite3.connect(path)) as driver, driver:
         driver.execute("UPDATE alembic_version SET version_num = '9999'")
     with pytest.raises(ConfigError) as caught:
         ensure_current(path)
@@ -96,7 +97,7 @@ def test_a_store_of_a_newer_version_is_refused(tmp_path: Path) -> None:
 
 def test_somebody_elses_database_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "theirs.db"
-    with sqlite3.connect(path) as driver:
+    with closing(sqlite3.connect(path)) as driver, driver:
         driver.execute("CREATE TABLE photos (id INTEGER)")
     with pytest.raises(ConfigError) as caught:
         ensure_current(path)
@@ -135,7 +136,7 @@ def test_what_the_first_revision_recorded_outlives_the_second(tmp_path: Path) ->
     path = tmp_path / "old" / "gateway.db"
     ensure_current(path, head="0001")
     events, entries = ("t", 1, "RECEIVED", None, "words", 5), (1, b"prev", b"body", b"hash")
-    with sqlite3.connect(path) as driver:
+    with closing(sqlite3.connect(path)) as driver, driver:
         driver.execute(
             "INSERT INTO agents (agent_id, machine, public_key, key_id, enrolled_at)"
             " VALUES ('a', 'dev-1', 'key', 'id', 1)"
@@ -149,7 +150,7 @@ def test_what_the_first_revision_recorded_outlives_the_second(tmp_path: Path) ->
         driver.execute("INSERT INTO audit VALUES (?, ?, ?, ?)", entries)
     driver.close()
     ensure_current(path)
-    with sqlite3.connect(path) as driver:
+    with closing(sqlite3.connect(path)) as driver, driver:
         assert driver.execute("SELECT * FROM task_events").fetchall() == [events]
         assert driver.execute("SELECT * FROM audit").fetchall() == [entries]
         assert driver.execute("PRAGMA foreign_key_check").fetchall() == []

@@ -1,4 +1,4 @@
-"""The API client against a real server on loopback that answers as WeCom would.
+"""The API client against canned answers of WeCom, and a real server on loopback for the rest.
 
 ``API-..`` are the cases of tests/vectors/wecom_app.json; a test at the end says which of them
 belong to features that the client does not have.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -24,13 +25,17 @@ from common.text import CHAT_BYTES, split_bytes
 from gateway.wecom import client as module
 from gateway.wecom import outcome as judged
 from gateway.wecom.client import WeComClient
-from gateway.wecom.outcome import errcode_of
+from gateway.wecom.outcome import SendOutcome, errcode_of
+from tests.canned import CannedAnswers
 
 Answer: TypeAlias = dict[str, Any] | Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 SECRET = "corp-secret-that-nobody-may-see"
 TOKEN = "token-1"
 SENT: Answer = {"errcode": 0, "errmsg": "ok", "msgid": "m1"}
+API = "https://qyapi.weixin.qq.com"
+GETTOKEN = re.compile(rf"{API}/cgi-bin/gettoken\?corpid=\w+&corpsecret={SECRET}")
+SEND = re.compile(rf"{API}/cgi-bin/message/send\?access_token={TOKEN}")
 
 
 class FakeWeCom:
@@ -119,8 +124,18 @@ def new_client(
     )
 
 
-def refused(errcode: int, errmsg: str = "no") -> Answer:
+def refused(errcode: int, errmsg: str = "no") -> dict[str, Any]:
     return {"errcode": errcode, "errmsg": errmsg}
+
+
+async def outcome_of(*, token: dict[str, Any] | None = None, **send: Any) -> SendOutcome:
+    """Return what comes of one send; a second one would find nobody there."""
+    usual = {"errcode": 0, "errmsg": "ok", "access_token": TOKEN, "expires_in": 7200}
+    async with aiohttp.ClientSession() as session:
+        with CannedAnswers() as answers:
+            answers.get(GETTOKEN, payload=usual if token is None else token)
+            answers.post(SEND, **send)
+            return await new_client(API, ManualClock(), session).send_text("bob", "hello")
 
 
 async def test_a_text_is_sent_as_page_90236_says(client: WeComClient, wecom: FakeWeCom) -> None:
@@ -214,29 +229,21 @@ async def test_api_05_a_wrong_secret_is_not_tried_again_and_again(
 
 
 @pytest.mark.parametrize("errcode", [45009, 45033, -1])
-async def test_api_06_a_full_window_is_left_alone(
-    client: WeComClient, wecom: FakeWeCom, errcode: int
-) -> None:
-    wecom.send_answers = [refused(errcode, "api freq out of limit")]
-    outcome = await client.send_text("bob", "hello")
-    assert (outcome.kind, outcome.errcode, len(wecom.sends)) == ("retry", errcode, 1)
+async def test_api_06_a_full_window_is_left_alone(errcode: int) -> None:
+    outcome = await outcome_of(payload=refused(errcode, "api freq out of limit"))
+    assert (outcome.kind, outcome.errcode) == ("retry", errcode)
     assert outcome.retry_after_s >= (60 if errcode == 45009 else 1)
 
 
-async def test_api_07_an_untrusted_address_is_told_with_the_address(
-    client: WeComClient, wecom: FakeWeCom
-) -> None:
-    wecom.send_answers = [
-        refused(60020, "not allow to access from your ip, hint: [17], from ip: 1.2.3.4, more")
-    ]
-    outcome = await client.send_text("bob", "hello")
+async def test_api_07_an_untrusted_address_is_told_with_the_address() -> None:
+    errmsg = "not allow to access from your ip, hint: [17], from ip: 1.2.3.4, more"
+    outcome = await outcome_of(payload=refused(60020, errmsg))
     assert (outcome.kind, outcome.errcode, outcome.code) == (
         "config",
         60020,
         "wecom.untrusted-address",
     )
     assert "1.2.3.4" in outcome.errmsg
-    assert len(wecom.sends) == 1
 
 
 @pytest.mark.parametrize("name", ["invaliduser", "unlicenseduser"])
@@ -250,13 +257,9 @@ async def test_api_08_a_member_who_cannot_be_reached_is_no_success(
 
 
 @pytest.mark.parametrize("errcode", [81013, 81012, 40058, 44004, 45002, 48002, 60011, 99999])
-async def test_api_09_what_can_never_arrive_is_permanent(
-    client: WeComClient, wecom: FakeWeCom, errcode: int
-) -> None:
-    wecom.send_answers = [refused(errcode)]
-    outcome = await client.send_text("bob", "hello")
+async def test_api_09_what_can_never_arrive_is_permanent(errcode: int) -> None:
+    outcome = await outcome_of(payload=refused(errcode))
     assert (outcome.kind, outcome.errcode, outcome.retry_after_s) == ("permanent", errcode, 0)
-    assert len(wecom.sends) == 1
 
 
 async def test_api_10_a_repeated_send_lets_wecom_drop_the_copy(
@@ -301,13 +304,9 @@ async def test_a_server_that_is_not_there_was_sent_nothing(clock: ManualClock) -
     [(500, "retry"), (502, "retry"), (503, "retry"), (429, "retry"), (404, "config")],
 )
 async def test_api_12_another_status_is_judged_without_reading_the_page(
-    client: WeComClient, wecom: FakeWeCom, status: int, kind: str
+    status: int, kind: str
 ) -> None:
-    async def page(_request: web.Request) -> web.StreamResponse:
-        return web.Response(status=status, text="<html>Bad gateway</html>")
-
-    wecom.send_answers = [page]
-    outcome = await client.send_text("bob", "hello")
+    outcome = await outcome_of(status=status, body="<html>Bad gateway</html>")
     assert (outcome.kind, outcome.errmsg) == (kind, f"http {status}")
     assert outcome.retry_after_s > 0
 
@@ -347,14 +346,8 @@ def test_api_13_a_number_may_be_a_string_and_nothing_else_is_zero(
         '{"errcode":0,"errmsg":"' + "x" * module.MAX_ANSWER_BYTES + '"}',
     ],
 )
-async def test_api_13_an_unreadable_answer_is_not_taken_for_success(
-    client: WeComClient, wecom: FakeWeCom, text: str
-) -> None:
-    async def say(_request: web.Request) -> web.StreamResponse:
-        return web.Response(text=text, content_type="application/json")
-
-    wecom.send_answers = [say]
-    outcome = await client.send_text("bob", "hello")
+async def test_api_13_an_unreadable_answer_is_not_taken_for_success(text: str) -> None:
+    outcome = await outcome_of(body=text)
     assert (outcome.kind, outcome.code, outcome.maybe_sent) == (
         "retry",
         "wecom.unreadable",
@@ -494,12 +487,9 @@ async def test_nobody_but_one_member_can_be_addressed(
         {"errmsg": "ok", "access_token": "x", "expires_in": 7200},
     ],
 )
-async def test_an_answer_without_a_usable_token_is_a_failure(
-    client: WeComClient, wecom: FakeWeCom, answer: Answer
-) -> None:
-    wecom.token_answers = [answer]
-    outcome = await client.send_text("bob", "hello")
-    assert (outcome.kind, outcome.code, wecom.sends) == ("retry", "wecom.unreadable", [])
+async def test_an_answer_without_a_usable_token_is_a_failure(answer: dict[str, Any]) -> None:
+    outcome = await outcome_of(token=answer)
+    assert (outcome.kind, outcome.code, outcome.maybe_sent) == ("retry", "wecom.unreadable", False)
 
 
 async def test_a_token_without_a_lifetime_is_used_for_a_short_while(
@@ -514,11 +504,8 @@ async def test_a_token_without_a_lifetime_is_used_for_a_short_while(
     assert len(wecom.token_queries) == 2
 
 
-async def test_an_unknown_refusal_of_the_token_is_for_the_admin(
-    client: WeComClient, wecom: FakeWeCom
-) -> None:
-    wecom.token_answers = [refused(50001)]
-    assert (await client.send_text("bob", "hello")).kind == "config"
+async def test_an_unknown_refusal_of_the_token_is_for_the_admin() -> None:
+    assert (await outcome_of(token=refused(50001))).kind == "config"
 
 
 async def test_a_busy_token_server_is_asked_again_later(
@@ -532,11 +519,8 @@ async def test_a_busy_token_server_is_asked_again_later(
 
 
 @pytest.mark.requirement("R72")
-async def test_words_of_wecom_are_bounded_and_on_one_line(
-    client: WeComClient, wecom: FakeWeCom
-) -> None:
-    wecom.send_answers = [refused(81013, "a\nb\u202e" + "x" * 5000)]
-    errmsg = (await client.send_text("bob", "hello")).errmsg
+async def test_words_of_wecom_are_bounded_and_on_one_line() -> None:
+    errmsg = (await outcome_of(payload=refused(81013, "a\nb\u202e" + "x" * 5000))).errmsg
     assert "\n" not in errmsg
     assert "\u202e" not in errmsg
     assert len(errmsg.encode()) <= judged.MAX_ERRMSG_BYTES

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import base64
 import inspect
+import re
 from pathlib import Path
 
 import pytest
@@ -176,6 +177,34 @@ def test_a_refused_message_does_not_spoil_the_next_one() -> None:
         with pytest.raises(AuthError):
             crypto.decrypt(bad)
         assert crypto.decrypt(good) == b"good"
+
+
+def test_every_message_is_decrypted_whole_whatever_came_before_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[bytes] = []
+
+    def seeing(padded: bytes) -> bytes:
+        seen.append(padded)
+        return unpad(padded)
+
+    monkeypatch.setattr(module, "unpad", seeing)
+    crypto = new_crypto()
+    crypto.decrypt(framed(b"first"))
+    crypto.decrypt(framed(b"second"))
+    # Chained on to the first message, the second would begin with noise.
+    assert [plain[: len(RANDOM)] for plain in seen] == [RANDOM, RANDOM]
+
+
+def test_the_gateway_and_the_simulator_encrypt_with_different_libraries() -> None:
+    # One bug in one of them must not hide on both sides (docs/adr/0027).
+    root = Path(module.__file__).parent.parent
+    libraries = {
+        place: {"Crypto", "cryptography"} & set(re.findall(r"(?m)^from (\w+)", source))
+        for place in ("wecom/crypto.py", "simulator/crypto.py")
+        for source in [(root / place).read_text(encoding="utf-8")]
+    }
+    assert libraries == {"wecom/crypto.py": {"Crypto"}, "simulator/crypto.py": {"cryptography"}}
 
 
 def test_a_wrong_key_looks_like_a_broken_ciphertext() -> None:

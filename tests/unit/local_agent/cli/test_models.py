@@ -116,7 +116,7 @@ def test_without_models_the_way_to_connect_one_is_named(
     assert codexbridge.main(["models"]) == 0
     out = capsys.readouterr().out
     assert str(home.config / "agent.toml") in out
-    assert "docs/how-to/models.md" in out
+    assert "codexbridge help models" in out
     example = "\n".join(line for line in out.splitlines() if line.startswith("  "))
     (name,) = AgentSettings(**tomllib.loads(example)).models
     assert f"codexbridge models key {name}" in out

@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -145,7 +146,7 @@ def test_a_tree_with_other_contents_than_the_table_tells_is_put_right(kept: Lend
     path = place / "tree/a.py"
     path.write_bytes(b"?\n")
     status = path.stat()
-    with sqlite3.connect(place / "table") as table:
+    with closing(sqlite3.connect(place / "table")) as table, table:
         table.execute(
             "UPDATE file SET copy_mtime_ns = ?, copy_ctime_ns = ? WHERE path = 'a.py'",
             (status.st_mtime_ns, status.st_ctime_ns),
@@ -166,7 +167,7 @@ def test_a_table_that_cannot_be_read_is_made_anew(kept: Lending, damage: bytes) 
 def test_a_table_of_another_version_is_made_anew(kept: Lending) -> None:
     with kept.lend() as copy:
         place = copy.root.parent
-    with sqlite3.connect(place / "table") as table:
+    with closing(sqlite3.connect(place / "table")) as table, table:
         table.execute("PRAGMA user_version = 99")
     table.close()
     write_files(place / "tree", {"left.py": "x\n"})

@@ -1,0 +1,118 @@
+"""``codexbridge help``: the how-to pages and the example settings, which come with the program."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import common
+from common.errors import InputError
+from common.sentences import Lang, say
+from local_agent.cli import words
+
+if TYPE_CHECKING:
+    import argparse
+
+CONFIG: Final = "config"
+EXAMPLES: Final = ("gateway.toml", "agent.toml", "policy.toml")
+_LINK: Final = re.compile(r"\[([^\]]+)\]\(([^)\s#]*)(?:#[^)\s]*)?\)")
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
+    """Declare the arguments."""
+    parser = subparsers.add_parser("help", description=say(words.HELP, lang))
+    parser.add_argument("topic", nargs="?", metavar="TOPIC", help=say(words.HELP_TOPIC, lang))
+
+
+def run(args: argparse.Namespace, lang: Lang, _environ: Mapping[str, str]) -> int:
+    """Show a page; without a topic, what pages there are.
+
+    Raises:
+        InputError: ``input.help-topic`` (given, did_you_mean).
+    """
+    if args.topic is None:
+        print(_list(lang))
+    elif args.topic == CONFIG:
+        print(say(words.HELP_CONFIG, lang))
+    elif args.topic in EXAMPLES:
+        # As it is, to be written to a file.
+        print(_example(args.topic), end="")
+    else:
+        _show(page(args.topic, lang))
+    return 0
+
+
+def topics() -> list[str]:
+    """Return the names of all pages."""
+    names = {path.name.partition(".")[0] for path in _folder("how_to", "docs/how-to").glob("*.md")}
+    return sorted(names)
+
+
+def page(topic: str, lang: Lang) -> str:
+    """Return a page for a terminal: its links name the command that shows the other page.
+
+    Raises:
+        InputError: ``input.help-topic`` (given, did_you_mean).
+    """
+    known = topics()
+    if topic not in known:
+        import difflib
+
+        near = difflib.get_close_matches(topic, [*known, CONFIG, *EXAMPLES], n=1, cutoff=0.5)
+        raise InputError("input.help-topic", given=topic, did_you_mean="".join(near))
+    text = _read(topic, lang)
+    heading, _, rest = text.partition("\n")
+    # The line below the heading leads to the page in the other language.
+    body = re.sub(r"\A\s*\[(?:中文|English)\]\([^)]*\)\n", "", rest)
+    return heading + "\n" + _LINK.sub(_as_command, body)
+
+
+def _as_command(link: re.Match[str]) -> str:
+    text, target = link[1], link[2].rpartition("/")[2]
+    name = target.removesuffix(".md").removesuffix(".zh-CN").replace(".example.toml", ".toml")
+    if "://" in link[2]:
+        return f"{text} ({link[2]})"
+    if name in EXAMPLES or name in topics():
+        return f"{text} (codexbridge help {name})"
+    return text
+
+
+def _list(lang: Lang) -> str:
+    titles = {topic: _read(topic, lang).partition("\n")[0].lstrip("# ") for topic in topics()}
+    titles[CONFIG] = say(words.HELP_EXAMPLES, lang)
+    lines = (f"  {topic:<20}{title}" for topic, title in titles.items())
+    return "\n".join([say(words.HELP_PAGES, lang), *lines, "", say(words.HELP_COMMANDS, lang)])
+
+
+def _read(topic: str, lang: Lang) -> str:
+    name = f"{topic}.zh-CN.md" if lang == "zh" else f"{topic}.md"
+    return (_folder("how_to", "docs/how-to") / name).read_text(encoding="utf-8")
+
+
+def _example(name: str) -> str:
+    file = name.replace(".toml", ".example.toml")
+    return (_folder("examples", "config") / file).read_text(encoding="utf-8")
+
+
+def _folder(packed: str, in_a_clone: str) -> Path:
+    """Return where files lie: in the package as it is installed, else in the clone around it."""
+    package = Path(common.__file__).parent
+    return found if (found := package / packed).is_dir() else package.parent / in_a_clone
+
+
+def _show(text: str) -> None:
+    if not _at_a_terminal():
+        print(text, end="")
+        return
+    import pydoc
+
+    os.environ.setdefault("LESS", "FRX")  # a page that fits is shown and left there
+    pydoc.pager(text)
+
+
+def _at_a_terminal() -> bool:
+    return sys.stdout.isatty()

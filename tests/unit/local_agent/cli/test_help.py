@@ -1,0 +1,77 @@
+"""The how-to pages and examples at the command line, in a clone and as they are installed."""
+
+from __future__ import annotations
+
+import argparse
+import pydoc
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+import common
+from common.errors import InputError
+from common.sentences import LANGS, Lang
+from local_agent.cli import help as module
+
+ROOT = Path(__file__).parents[4]
+
+
+def shown(topic: str | None, capsys: pytest.CaptureFixture[str], *, lang: Lang = "en") -> str:
+    assert module.run(argparse.Namespace(topic=topic), lang, {}) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_every_page_is_listed_and_shown_in_the_persons_language(
+    lang: Lang, capsys: pytest.CaptureFixture[str]
+) -> None:
+    listed = shown(None, capsys, lang=lang)
+    assert {"admin", "approver", "member", "models"} <= set(module.topics())
+    for topic in module.topics():
+        assert re.search(rf"(?m)^  {topic} +\S", listed)
+        text = shown(topic, capsys, lang=lang)
+        assert text.startswith("# ")
+        assert "](" not in text, "a link leads nowhere in a terminal"
+        assert bool(re.search("[\u4e00-\u9fff]{9}", text)) is (lang == "zh")
+        for other in re.findall(r"codexbridge help ([a-z.-]+[a-z])", text):
+            assert other in {*module.topics(), *module.EXAMPLES, module.CONFIG}
+
+
+def test_an_example_is_printed_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in module.EXAMPLES:
+        example = ROOT / "config" / name.replace(".toml", ".example.toml")
+        assert shown(name, capsys) == example.read_text(encoding="utf-8")
+        assert f"codexbridge help {name} >" in shown("config", capsys)
+
+
+def test_an_unknown_page_names_the_closest(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(InputError) as caught:
+        shown("modls", capsys)
+    assert (caught.value.code, caught.value.facts["did_you_mean"]) == ("input.help-topic", "models")
+
+
+def test_a_page_goes_through_the_pager_at_a_terminal_alone(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paged: list[str] = []
+    monkeypatch.setattr(pydoc, "pager", paged.append)
+    text = shown("admin", capsys)
+    assert paged == []
+    monkeypatch.setenv("LESS", "R")
+    monkeypatch.setattr(module, "_at_a_terminal", lambda: True)
+    assert shown("admin", capsys) == ""
+    assert paged == [text]
+    assert shown("gateway.toml", capsys) != "", "an example is for a file"
+
+
+def test_an_installation_without_a_clone_shows_what_it_brought_along(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "common"
+    shutil.copytree(ROOT / "docs" / "how-to", package / "how_to")
+    shutil.copytree(ROOT / "config", package / "examples")
+    before = shown("admin", capsys), shown("gateway.toml", capsys)
+    monkeypatch.setattr(common, "__file__", str(package / "__init__.py"))
+    assert (shown("admin", capsys), shown("gateway.toml", capsys)) == before
