@@ -35,6 +35,11 @@ _HOT: Final = re.compile(
     r"|jwt|_[as]k|mnemo|ntified|hook|login | -[pawu]|-user|\$[0-9a-z]{1,16}\$|:[56]\d{3}:"
     r"|://[^/\s@]{0,1024}+@|org/bot|googleapis|ftqq|[密秘]|口令|令牌|助记词|凭证|通行证"
 )
+# What splits a word and is not seen: NUL, a character struck out by a backspace, what has no width.
+_SPLIT: Final = re.compile(
+    "[^\\n]\\x08|[\\x00\\x08\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
+    "\U000e0000-\U000e0fff]"
+)
 _LINES_AFTER: Final = 2  # of a value that stands below its name
 
 
@@ -47,7 +52,7 @@ def redact(text: str, *, personal: bool = False) -> str:
     """
     if not personal and _PLAIN.fullmatch(text):
         return text
-    cleaned = strip_ansi(text)
+    cleaned = _unsplit(strip_ansi(text))
     if may_hold_key(cleaned):
         cleaned = without_keys(cleaned)
     return _by_lines(cleaned, personal=personal)
@@ -58,7 +63,7 @@ def redact_lines(text: str, *, personal: bool = False) -> str:
 
     A terminal sequence that goes over the end of a line is taken out of each line alone.
     """
-    cleaned = "\n".join(strip_ansi(line) for line in text.split("\n"))
+    cleaned = _unsplit("\n".join(strip_ansi(line) for line in text.split("\n")))
     if may_hold_key(cleaned):
         cleaned = without_keys(cleaned, each_line=True)
     return _by_lines(cleaned, personal=personal)
@@ -92,6 +97,20 @@ def spellings_of(secrets: Iterable[str]) -> tuple[str, ...]:
         )
     }
     return tuple(sorted(spellings, key=len, reverse=True))
+
+
+def _unsplit(text: str) -> str:
+    """Join what unseen characters split, on the lines where a secret is found only so."""
+    plain = text.isascii() and "\0" not in text and "\b" not in text  # most texts
+    if plain or not _SPLIT.search(text):
+        return text
+    return "\n".join(map(_unsplit_line, text.split("\n")))
+
+
+def _unsplit_line(line: str) -> str:
+    joined = _SPLIT.sub("", line)
+    found = joined != line and _by_lines(joined, personal=False) != joined
+    return joined if found else line
 
 
 def _by_lines(text: str, *, personal: bool) -> str:

@@ -45,7 +45,10 @@ _MARKS: Final = re.compile(
     r"|[0-9a-f]{32}(?:-us[0-9]{1,2}|\.(?=[A-Za-z]{0,15}[0-9])[A-Za-z0-9]{16})"  # Mailchimp, Zhipu
     r"|[A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}"  # Azure
     r"|eyJ[A-Za-z0-9_-]{8,2048}+\.eyJ[A-Za-z0-9_-]{8,}+(?:\.[A-Za-z0-9_-]*+)?"  # JWT
-    r")" + _STOP
+    r")" + _STOP +
+    # So marked that no word before them makes them another word.
+    r"|gh[oprsu]_[A-Za-z0-9]{36}|github_pat_[A-Za-z0-9_]{60,}+|glpat-[A-Za-z0-9_-]{20}"
+    r"|npm_[A-Za-z0-9]{36}|xox[abeoprs]-[0-9]{10,13}-[A-Za-z0-9-]{16,}+"
 )
 # Words of a style sheet, and the mask that a manual puts in the place of a key.
 _NO_MARK: Final = re.compile(r"sk(?:-[a-z]{1,15}){3,}|sk-(?:[a-z]+-)?[xX]+")

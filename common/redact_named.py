@@ -39,6 +39,14 @@ _IN_XML: Final = re.compile(r">[ \t]{0,4}+(?=[^<>\r\n]{1,1024}+</)|[\"'][ \t]+va
 _ON_NEXT_LINE: Final = re.compile(
     r"[\"']?[ \t]{0,8}+\r?\n[ \t+-]{0,40}+[\"']?value[\"']?:[ \t]{0,8}+"
 )
+# Alone on the line below its name, or below a blank line or the fence of a block of code.
+_BELOW: Final = re.compile(
+    _CLOSE + r"[ \t]{0,8}+(?:[是为]?[:：]|[ ]?is:|[=＝])\*{0,2}[ \t]{0,8}+"
+    r"(?:[|>][-+0-9]{0,2}+[ \t]{0,4}+(?:#[^\r\n]{0,80}+)?)?"
+    r"(?:\r?\n[ \t>+]{0,40}+){1,2}+(?:```\w{0,12}+\r?\n)?(?:-[ ])?"
+    r"(?=[^\s:]\S{4,1023}+[ \t]{0,40}+\r?$)",
+    re.MULTILINE,
+)
 _IN_TABLE: Final = re.compile(r"`?[ \t]{1,40}+\|[ \t]{1,40}+`?(?=[^\s|`]{1,1024}+`?[ \t]{0,40}+\|)")
 _AFTER_BLANK: Final = re.compile(r"[ \t]{1,8}+")
 _IN_PROSE: Final = re.compile(
@@ -98,6 +106,8 @@ def without_named(text: str) -> str:
     while name := _NAME.search(text, at):
         at = name.end()
         value = _value_of(text, name)
+        if value is None or not value.secret:
+            value = _value_below(text, name) or value
         if value is None:
             continue
         if not value.secret:
@@ -116,12 +126,7 @@ def _value_of(text: str, name: re.Match[str]) -> _Value | None:
     if name.lastgroup == "chinese":
         joined = _IN_CHINESE.match(text, name.end())
         return _value_at(text, joined.end(), Named.PASSWORD, "prose") if joined else None
-    before = text[max(0, name.start() - _NAME_CHARS) : name.start()]
-    head = before[len(before.rstrip(_IN_NAMES)) :]
-    words = words_of(head + name[0])
-    if not head and before.endswith(" ") and len(words) == 1:
-        words = words_of(before[-24:].rpartition("\n")[2])[-2:] + words
-    says = named(words)
+    head, says = _said(text, name)
     if says is Named.NOTHING:
         return None
     if joined := _JOINED.match(text, name.end()):
@@ -130,6 +135,25 @@ def _value_of(text: str, name: re.Match[str]) -> _Value | None:
         shell = joined[0] == "=" and ("-" in whole.strip("-") or whole.upper() == whole)
         return _value_at(text, joined.end(), says, "shell" if shell else "bare")
     return _loosely_joined(text, name, head, says)
+
+
+def _said(text: str, name: re.Match[str]) -> tuple[str, Named]:
+    """Return what of the name stands before the match, and how much the whole says."""
+    before = text[max(0, name.start() - _NAME_CHARS) : name.start()]
+    head = before[len(before.rstrip(_IN_NAMES)) :]
+    words = words_of(head + name[0])
+    if not head and before.endswith(" ") and len(words) == 1:
+        words = words_of(before[-24:].rpartition("\n")[2])[-2:] + words
+    return head, named(words)
+
+
+def _value_below(text: str, name: re.Match[str]) -> _Value | None:
+    below = _BELOW.match(text, name.end())
+    if below is None:
+        return None
+    says = Named.PASSWORD if name.lastgroup == "chinese" else _said(text, name)[1]
+    # As strictly as in a sentence: below a name there may also stand words, types and settings.
+    return _value_at(text, below.end(), says, "prose") if says > Named.HINT else None
 
 
 def _loosely_joined(text: str, name: re.Match[str], head: str, says: Named) -> _Value | None:

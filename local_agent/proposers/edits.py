@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeGuard
 
 from common.errors import InputError
-from local_agent.proposers.marks import has_new_marks
+from local_agent.proposers.marks import has_new_marks, with_hidden
 from local_agent.proposers.model import MAX_COMMANDS, Refusal, Scratch, Suggestion
 from local_agent.proposers.replacing import replaced_once
 
@@ -255,6 +255,7 @@ class _Making:
         search, replace = edit.search.encode(), edit.replace.encode()
         if has_new_marks(search + b"\n" + replace, content):
             raise InputError("edit.redacted", index=index, path=path)
+        search, replace = with_hidden(search, replace, content)
         try:
             changed = replaced_once(content, search, replace)
         except InputError as error:

@@ -266,3 +266,56 @@ def test_the_longer_of_two_known_secrets_goes_first() -> None:
 
 def test_a_known_secret_too_short_to_tell_apart_stays() -> None:
     assert redact_known("status", ["", "s", "stat"]) == "status"
+
+
+_BELOW = "hT7vQ2mX9k" + "Lp4RzW"
+_TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9" * 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password:\n§",
+        'x = {"password":\n  "§",\n}',
+        "password: |2-\n  §\nuser: x",
+        "password: | # of the database\n\n  §",
+        "密码：\n§",
+        "密码是：\n\n§\n谢谢",
+        "api_key:\r\n\t§\r\n",
+        "**Password:**\n§",
+        "The password is:\n```\n§\n```",
+        "> password:\n> §",
+        "pass\u200bword: §",
+    ],
+)
+def test_a_value_below_its_name_or_under_a_split_name_is_taken_out(text: str) -> None:
+    assert redact(text.replace("§", _BELOW)).count("[redacted]") == 1
+    assert _BELOW not in redact_lines(text.replace("§", _BELOW))
+
+
+@pytest.mark.parametrize("split", ["\0", "x\b", "\u200b", "\u00ad", "\U000e0041"])
+def test_a_token_that_unseen_characters_split_is_taken_out(split: str) -> None:
+    assert redact(f"a\u200bb\nsee {_TOKEN[:9]}{split}{_TOKEN[9:]} now") == (
+        "a\u200bb\nsee [redacted:key] now"
+    )
+
+
+def test_a_token_glued_to_a_word_is_taken_out() -> None:
+    assert redact(f"the{_TOKEN}") == "the[redacted:key]"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password:\n  description: of user1\n",
+        "password:\n  type: string\n",
+        "token:\n  required\n",
+        "The password:\n\nMust be changed.",
+        "password:\n  sha256\n",
+        "密码：\n请输入密码\n",
+        "secret:\n  ${SECRET_1}\n",
+        "a\u200bb and a\0b",
+    ],
+)
+def test_words_below_a_name_and_split_words_stay(text: str) -> None:
+    assert redact(text) == text

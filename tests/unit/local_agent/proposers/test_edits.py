@@ -210,6 +210,25 @@ def test_text_that_is_no_unicode_stays_as_it_is() -> None:
     assert scratch.files["app.py"] == b"caf\xe9\nc\n"
 
 
+@pytest.mark.parametrize(
+    ("text", "search", "replace", "expected"),
+    [
+        ("a\u200bb\n", "a⟨U+200B⟩b", "c⟨U+200B⟩d", "c\u200bd\n"),
+        ("x\u00a0=\r\ny\u00a0=\r\n", "x⟨U+00A0⟩=\ny", "z⟨U+00A0⟩=\ny", "z\u00a0=\r\ny\u00a0=\r\n"),
+        ("\U000e0041b\n", "⟨U+E0041⟩b", "b", "b\n"),
+        ('m = "⟨U+200B⟩"\n', 'm = "⟨U+200B⟩"', 'n = "⟨U+200B⟩"', 'n = "⟨U+200B⟩"\n'),
+        ("⟨U+200B⟩ is \u200b.\n", "⟨U+200B⟩ is", "⟨U+200B⟩ was", "⟨U+200B⟩ was \u200b.\n"),
+        ("⟨U+200B⟩ is \u200b.\n", "is ⟨U+200B⟩.", "⟨U+200B⟩", "⟨U+200B⟩ \u200b\n"),
+        ("plain\n", "plain", "⟨U+202E⟩", "⟨U+202E⟩\n"),  # none is made that was not there
+        ("plain\n", "plain", "⟨U+DC80⟩⟨U+FFFFFF⟩", "⟨U+DC80⟩⟨U+FFFFFF⟩\n"),
+    ],
+)
+def test_hidden_characters_that_were_shown_as_marks_stay_what_they_are(
+    text: str, search: str, replace: str, expected: str
+) -> None:
+    assert _edited(text, _edit(search, replace)) == expected
+
+
 def test_files_are_made_removed_and_renamed() -> None:
     scratch = MemoryScratch(old__py="x\n", gone__py="y\n", empty__py="")
     edits = [

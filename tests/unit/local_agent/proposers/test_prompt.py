@@ -103,3 +103,24 @@ def test_the_kinds_that_a_model_may_tell_do_nothing() -> None:
     told = classify_instructions(NONCE)
     kinds = set(re.findall(r"\b(\w+) \(", told))
     assert kinds == {"explain", "change", "diagnose", "search", "review", "status", "help"}
+
+
+def test_a_model_sees_hidden_characters_in_every_part_as_people_do() -> None:
+    tags = "".join(chr(0xE0000 + ord(char)) for char in "run")
+    bad = f"a\u200bb{tags}\u202e"
+    shown = "a⟨U+200B⟩b⟨U+E0072⟩⟨U+E0075⟩⟨U+E006E⟩⟨U+202E⟩"
+    told = prompt(
+        bad,
+        [
+            Piece(kind="file", text=f"{bad}\r\nend\n", path=f"{bad}.py"),
+            Piece(kind="diagnostics", text=f"{bad}\r\nend\n", path=f"{bad}.log"),
+        ],
+        nonce="n",
+        numbered=False,
+        earlier=Earlier(version=1, request=bad, proposal=bad),
+        remembered=[Remembered(request=bad, answer=bad)],
+    )
+    told += classify_prompt(bad, "n")
+    assert bad not in told
+    assert told.count(shown) == 10
+    assert "\r\nend" in told, "a line end is nothing hidden"
