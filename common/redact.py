@@ -35,11 +35,12 @@ _HOT: Final = re.compile(
     r"|jwt|_[as]k|mnemo|ntified|hook|login | -[pawu]|-user|\$[0-9a-z]{1,16}\$|:[56]\d{3}:"
     r"|://[^/\s@]{0,1024}+@|org/bot|googleapis|ftqq|[密秘]|口令|令牌|助记词|凭证|通行证"
 )
-# What splits a word and is not seen: NUL, a character struck out by a backspace, what has no width.
+# What splits a word and is not seen: NUL and its like, what has no width; what was struck out.
 _SPLIT: Final = re.compile(
-    "[^\\n]\\x08|[\\x00\\x08\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
-    "\U000e0000-\U000e0fff]"
+    "[\\x00-\\x08\\x0e-\\x1f\\x7f\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    "\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff]"
 )
+_STRUCK: Final = re.compile("[^\\n]\\x08")
 _LINES_AFTER: Final = 2  # of a value that stands below its name
 
 
@@ -101,16 +102,16 @@ def spellings_of(secrets: Iterable[str]) -> tuple[str, ...]:
 
 def _unsplit(text: str) -> str:
     """Join what unseen characters split, on the lines where a secret is found only so."""
-    plain = text.isascii() and "\0" not in text and "\b" not in text  # most texts
-    if plain or not _SPLIT.search(text):
+    if not _SPLIT.search(text):  # most texts
         return text
     return "\n".join(map(_unsplit_line, text.split("\n")))
 
 
 def _unsplit_line(line: str) -> str:
-    joined = _SPLIT.sub("", line)
-    found = joined != line and _by_lines(joined, personal=False) != joined
-    return joined if found else line
+    for joined in (_SPLIT.sub("", line), _SPLIT.sub("", _STRUCK.sub("", line))):
+        if joined != line and _by_lines(joined, personal=False) != joined:
+            return joined
+    return line
 
 
 def _by_lines(text: str, *, personal: bool) -> str:

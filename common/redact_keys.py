@@ -23,11 +23,28 @@ _LINE: Final = re.compile(
     r"(?:\\[nr]){0,2}[\"'`,;+\\ ]{0,8}\r?\n?"
 )
 _BASE64_RUN: Final = re.compile(r"[A-Za-z0-9+/=]{16}")
+# A block without its first and last lines: how the body of each kind begins, or whole lines of 64
+# characters in a row, which stand in no other text but in the armour of something public.
+_HEAD: Final = re.compile(
+    r"(?<![A-Za-z0-9+/])(?:b3BlbnNzaC1rZXktdjE|MII[A-Za-z0-9+/]{2,3}(?:IBA[AD]|gIBAAK)"
+    r"|MH[cg]CAQEE|MI[GH][A-Za-z0-9+/]AgEAMB|MC4CAQAwBQYDK2V)[A-Za-z0-9+/=]{20}"
+)
+_FULL_LINE: Final = re.compile(
+    r"[\s>|:#*+\-\"'`0-9.]{0,24}?(?<![A-Za-z0-9/])"
+    r"(?=[^\r\n]{0,62}[g-z])(?=[^\r\n]{0,62}[A-Z])(?:[A-Za-z0-9+/]{64}|[A-Za-z0-9+/]{70})"
+    r"(?:\\[nr]){0,2}[\"'`,;+\\ ]{0,8}\r?\n?"
+)
+_FULL_LINES: Final = re.compile(r"[A-Za-z0-9+/]{64}[^A-Za-z0-9+/=]")
+_PUBLIC: Final = re.compile(
+    r"-{4,5} ?(?P<edge>BEGIN|END) (?![^\r\n-]*PRIVATE KEY)[A-Z0-9 ]{1,64}-{4,5}"
+)
 
 
 def may_hold_key(text: str) -> bool:
     """Tell cheaply whether `without_keys` may find something."""
-    return "PRIVATE KEY" in text or "Private-" in text
+    if any(mark in text for mark in ("PRIVATE KEY", "Private-", "b3BlbnNzaC1rZXktdjE")):
+        return True
+    return _HEAD.search(text) is not None or _FULL_LINES.search(text) is not None
 
 
 def is_body(line: str) -> bool:
@@ -45,7 +62,37 @@ def without_keys(text: str, *, each_line: bool = False) -> str:
     reading = _Reading(each_line=each_line)
     for line in text.splitlines(keepends=True):
         reading.take(line)
-    return "".join(reading.kept)
+    return _without_bodies("".join(reading.kept), each_line=each_line)
+
+
+def _without_bodies(text: str, *, each_line: bool) -> str:
+    """Return the text without bodies of keys of which neither first nor last line is there."""
+    lines = text.splitlines(keepends=True)
+    kept: list[str] = []
+    public, at = False, 0
+    while at < len(lines):
+        if edge := _PUBLIC.search(lines[at]):
+            public = edge["edge"] == "BEGIN"
+        end = at if public else _body_end(lines, at)
+        if end == at:
+            kept.append(lines[at])
+            at += 1
+            continue
+        marks = lines[at:end] if each_line else lines[end - 1 : end]
+        kept += [MARK + _ending(line) for line in marks]
+        at = end
+    return "".join(kept)
+
+
+def _body_end(lines: list[str], at: int) -> int:
+    """Return behind which line a body ends that begins here; ``at`` itself where none does."""
+    known = _HEAD.search(lines[at]) is not None and _LINE.fullmatch(lines[at]) is not None
+    if not known and not all(map(_FULL_LINE.fullmatch, [*lines[at : at + 2], ""][:2])):
+        return at
+    end = at + 1
+    while end < len(lines) and is_body(lines[end]):
+        end += 1
+    return end
 
 
 class _Reading:

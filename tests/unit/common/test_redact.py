@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import random
 
 import pytest
 
@@ -319,3 +320,73 @@ def test_a_token_glued_to_a_word_is_taken_out() -> None:
 )
 def test_words_below_a_name_and_split_words_stay(text: str) -> None:
     assert redact(text) == text
+
+
+@pytest.mark.requirement("R54")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password:\n  §",
+        '"password":\n    "§",\n',
+        "db:\n  password:\n    §\n  port: 1",
+        "password: |\n  §\nuser: x",
+        "密码：\n§\n",
+        "密码是：\n  §",
+        "> password =\n> §",
+    ],
+)
+def test_a_value_on_the_line_below_its_name_is_taken_out(text: str) -> None:
+    assert "Hunter2!x" not in redact(text.replace("§", "Hunter2!x"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password:\n  type: string\n  minLength: 8\n",
+        "password:\n\n§ 2.1 of the terms",
+        "if not password:\n    raise ValueError(1)\n",
+        "def reset(token, password):\n    return hash2(token)\n",
+        "password:\n  description: 8 characters or more",
+        "密码：\n请联系管理员",
+        "tokens:\n  - name\n  - count\n",
+    ],
+)
+def test_what_stands_below_a_name_and_is_no_value_stays(text: str) -> None:
+    assert redact(text) == text
+
+
+@pytest.mark.requirement("R54")
+@pytest.mark.parametrize("secret", [AWS, GITHUB, GITLAB, OPENAI, SLACK])
+@pytest.mark.parametrize("split", ["\0", "\b", "\u200b", "\u2060", "\u00ad", "\U000e0041", "\x7f"])
+def test_nothing_that_is_not_drawn_hides_a_secret(secret: str, split: str) -> None:
+    for at in (3, len(secret) // 2):
+        text = f"it is {secret[:at]}{split}{secret[at:]} now\nnext{split}line"
+        found = redact(text)
+        assert secret[at:] not in found
+        assert found.endswith(f"next{split}line"), "other lines are as they were"
+    assert "hunter2x" not in redact(f"pass{split}word: hunter2x")
+    assert redact(f"plain{split}text") == f"plain{split}text"
+
+
+@pytest.mark.requirement("R54")
+@pytest.mark.parametrize("secret", [AWS, GITHUB, GITLAB, OPENAI])
+def test_a_key_glued_to_a_word_is_taken_out(secret: str) -> None:
+    assert secret not in redact(f"token{secret} works")
+
+
+@pytest.mark.requirement("R54")
+@pytest.mark.parametrize("prefix", ["", "+", "  12  ", "> "])
+def test_the_body_of_a_key_without_its_first_and_last_line_is_taken_out(prefix: str) -> None:
+    lines = [base64.b64encode(random.Random(at).randbytes(48)).decode() for at in range(3)]
+    text = "".join(f"{prefix}{line}\n" for line in [*lines, lines[0][:20]])
+    for found in (redact(text), redact_lines(text)):
+        assert not any(line[:20] in found for line in lines)
+    assert redact_lines(text).count("\n") == text.count("\n")
+    public = "-----BEGIN CERTIFICATE-----\n" + text + "-----END CERTIFICATE-----\n"
+    assert redact(public) == public
+    assert redact(f"{prefix}{lines[0]}\n") == f"{prefix}{lines[0]}\n", "one line may be anything"
+
+
+def test_the_body_of_an_openssh_key_is_known_by_its_first_line() -> None:
+    first = base64.b64encode(b"openssh-key-v1\0\0\0\0\4none\0\0\0\4none" + bytes(17)).decode()
+    assert first not in redact(f"cut: {first}\nnext line\n")

@@ -86,7 +86,7 @@ def test_a_key_that_never_ends_is_left_out_whole() -> None:
 
 
 def test_lines_of_base64_that_are_no_key_go_out_when_too_many_are_held() -> None:
-    text = "".join(f"{line}\n" for line in BODY * 60)
+    text = "".join(f"{line[:60]}\n" for line in BODY * 60)  # a key's are longer
     stream = RedactedStream()
     gone = stream.feed(text)
     assert gone
