@@ -143,9 +143,10 @@ class Shop:
 
     def ending(self, short_id: str, *, user: str) -> str:
         """Wait for what a member hears of the end of a task; it is told once."""
-        self.place.hears(f"{short_id} ", " on dev-1", user=user)
         words = tuple(f"{short_id} {word}" for word in ("was ", "failed", "completed"))
-        (told,) = [text for text in self.place.chat(user) if text.startswith(words)]
+        (told,) = wait_until(
+            lambda: [text for text in self.place.chat(user) if text.startswith(words)]
+        )
         return told
 
     @property

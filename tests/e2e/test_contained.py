@@ -55,6 +55,9 @@ def test_an_approved_attack_on_the_agent_itself_reaches_nothing(
     running: Place, workspace: Path, name: str
 ) -> None:
     home = Path(running.environ["CODEXBRIDGE_HOME"])
+    running.kill("agent")
+    running.forked = False  # a fork shows the environment of its parent in /proc
+    running.start_agent()
     agent = running.processes["agent"].pid
     secret = f"CODEXBRIDGE_HOME={home}"
     assert secret in Path(f"/proc/{agent}/environ").read_text(encoding="utf-8")
