@@ -14,7 +14,6 @@ from tests.e2e.test_unsandboxed import unsandboxed
 
 __all__ = ["unsandboxed"]  # a fixture
 
-pytestmark = pytest.mark.timeout(180)
 # More would be too many questions for one member in an hour (R28).
 ANNOUNCED = ("read-keys", "write-outside", "tcp", "fork-bomb", "fill-disk", "outlive")
 

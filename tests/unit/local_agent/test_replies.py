@@ -11,6 +11,7 @@ from common.redact import redact
 from common.sentences import Lang, Sentence
 from local_agent import replies
 from local_agent.error_texts import ERRORS
+from tests.each import each
 
 
 def sentences() -> Iterator[tuple[str, Sentence]]:
@@ -23,7 +24,7 @@ def sentences() -> Iterator[tuple[str, Sentence]]:
                     yield f"{name}[{code}]", sentence
 
 
-@pytest.mark.parametrize("named", list(sentences()), ids=lambda named: str(named[0]))
+@each("named", list(sentences()))
 def test_both_languages_tell_the_same_facts(named: tuple[str, Sentence]) -> None:
     _, sentence = named
     assert sentence.fields("en") == sentence.fields("zh")

@@ -31,6 +31,8 @@ from gateway.store import agents, audit, members, pairings
 from gateway.store.runner import SqliteRunner, open_store
 from tests.unit.gateway.relay.doubles import silent_log
 
+pytestmark = pytest.mark.heavy
+
 URL = "https://gw.example"
 
 
