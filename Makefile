@@ -2,13 +2,15 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-PYTEST ?= -n 3 --dist worksteal
+PYTEST ?= -n 4 --dist worksteal
 
-.PHONY: demo test codex matrix check format lint types imports bench wheel lock reference clean help
+.PHONY: demo quick test test-all codex matrix check format lint types imports bench wheel lock reference clean help
 
 help:
 	@echo "make demo   the main job on this machine: simulated WeCom, gateway, agent; you approve"
-	@echo "make test   set up and run every test"
+	@echo "make quick  the unit tests that start nothing: half a minute"
+	@echo "make test   set up and run the tests: some minutes"
+	@echo "make test-all  what \`make test\` leaves out: hundreds of rounds, and the crash matrix"
 	@echo "make codex  install the pinned codex, against which some tests run (npm, 400 MB)"
 	@echo "make matrix every crash point, and 200 kills at random: some minutes"
 	@echo "make check  format, lint, types, import arrows, tests: what a change must pass"
@@ -34,8 +36,15 @@ $(VENV)/.dev: $(BIN)/uv uv.lock pyproject.toml
 demo: $(VENV)/.run
 	@$(BIN)/codexbridge demo $(ARGS)
 
+quick: $(VENV)/.dev
+	PYTHONWARNDEFAULTENCODING=1 $(BIN)/pytest -n 2 --dist worksteal -m "not heavy and not thorough" tests/unit $(ARGS)
+
 test: $(VENV)/.dev
-	PYTHONWARNDEFAULTENCODING=1 $(BIN)/pytest $(PYTEST) $(ARGS)
+	PYTHONWARNDEFAULTENCODING=1 $(BIN)/pytest $(PYTEST) -m "not thorough" $(ARGS)
+
+test-all: $(VENV)/.dev
+	PYTHONWARNDEFAULTENCODING=1 $(BIN)/pytest $(PYTEST) -m thorough
+	$(MAKE) --no-print-directory matrix
 
 # The program alone: no script of its packages is run.
 codex: .codex/.installed

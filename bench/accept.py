@@ -27,7 +27,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, repeat
 from pathlib import Path
 from statistics import median
@@ -254,7 +254,7 @@ class Rig:
 @contextmanager
 def rig_of(plan: Plan, root: Path) -> Iterator[Rig]:
     """Start everything; at the end, whatever was answered with 200 must be stored."""
-    place = Place.at(root / "home")
+    place = replace(Place.at(root / "home"), forked=False)
     store = place.root / "state" / "gateway" / STORE_FILE
     users = [f"member-{number:05}" for number in range(plan.members)]
     messages = messages_of(users, PER_MEMBER, random.Random(7))

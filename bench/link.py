@@ -26,7 +26,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, Self
@@ -38,6 +38,7 @@ from bench.enrolment import enrol
 from common.ids import new_uuid
 from gateway.identity import open_identity
 from tests.e2e.place import Place, free_ports, listens, wait_until
+from tests.forks import Fork
 
 ROOT: Final = Path(__file__).parent.parent
 KIB: Final = 1024
@@ -60,7 +61,7 @@ class Server:
 
     name: str
     port: int
-    process: subprocess.Popen[bytes]
+    process: subprocess.Popen[bytes] | Fork
     fleet: subprocess.Popen[str]
     found: dict[str, Any] = field(default_factory=dict)
     took: dict[int, list[int]] = field(default_factory=dict)
@@ -103,7 +104,7 @@ class Bench:
         self.levels = sorted({1, min(100, count), count})
         self._rounds = rounds
         self._root = root
-        self._place = Place.at(root / "home")
+        self._place = replace(Place.at(root / "home"), forked=False)
         self._state = root / "home" / "state" / "gateway"
         self._processes: list[subprocess.Popen[Any]] = []
         self._servers: list[Server] = []

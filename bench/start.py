@@ -24,6 +24,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -107,7 +108,7 @@ def resident_mb(pid: int) -> float:
 
 def measure(rounds: int, root: Path) -> dict[str, object]:
     """Return all figures of one run."""
-    place = Place.at(root / "home")
+    place = replace(Place.at(root / "home"), forked=False)
     workspace = sample(root / "workspace", [("a.txt", "a\n")])
     found: dict[str, object] = {}
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,7 +39,7 @@ PARTS = {
 settings.register_profile("many", max_examples=1_500, deadline=None)
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="session")
 def no_blocking_calls() -> Iterator[BlockBuster]:
     """Fail a test in which our code blocks the event loop."""
     with blockbuster_ctx(["common", "gateway", "local_agent"]) as blockbuster:
@@ -49,6 +50,39 @@ def no_blocking_calls() -> Iterator[BlockBuster]:
 def codex_program() -> Path:
     """Give the real codex; for tests that are marked as needing it."""
     return codex.PROGRAM
+
+
+# Seconds within which a test of a kind ends even on a busy machine.
+LIMITS = {"unit": 60, "contract": 60}
+LONGEST = 180  # of those that start processes
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give each test the time limit of its kind, unless it has its own."""
+    for item in items:
+        if item.get_closest_marker("timeout") is None:
+            kind = item.path.relative_to(item.config.rootpath).parts[1]
+            item.add_marker(pytest.mark.timeout(LIMITS.get(kind, LONGEST)))
+
+
+@pytest.fixture(autouse=True)
+def _processor_time(request: pytest.FixtureRequest) -> Iterator[None]:
+    """End a test that takes more processor time than it is marked with: load does not count."""
+    marker = request.node.get_closest_marker("cpu")
+    if marker is None:
+        yield
+        return
+
+    def too_long(number: int, frame: object) -> None:
+        pytest.fail(f"more than {marker.args[0]} s of processor time")
+
+    before = signal.signal(signal.SIGPROF, too_long)
+    signal.setitimer(signal.ITIMER_PROF, marker.args[0])
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -1,5 +1,9 @@
 """A whole installation in a folder: simulator, gateway and agent as real processes on loopback.
 
+Parts and commands are forked from a process that has imported the product once (`tests.forks`);
+tests of the start itself run the program (`COMMAND`).  What a test looks at again and again is
+asked over the control socket, as the command line does.
+
 Callbacks are made by an independent implementation (wechatpy), never by our own; approvals are made
 by a person's hands: a pseudo-terminal in which the code shown on the screen is typed.
 """
@@ -10,7 +14,6 @@ import contextlib
 import itertools
 import json
 import os
-import pty
 import re
 import secrets
 import select
@@ -18,18 +21,23 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import IO, Any, Self, TypeVar
 from urllib.parse import urlencode
 
 from wechatpy.enterprise.crypto import WeChatCrypto
 
+from common.errors import UnavailableError
+from common.home import find_home
 from gateway.simulator.setup import Installation, write_installation
+from local_agent.control.client import call
+from tests.forks import Fork, Zygote, shared_zygote
 
 T = TypeVar("T")
 _WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
@@ -58,6 +66,7 @@ class Place:
         root: ``CODEXBRIDGE_HOME``.
         made: What simulator and gateway agree on.
         cwd: Where commands and parts are started; the folder of the tests when it is None.
+        forked: Whether parts are forked; else each is the program itself, as people start it.
     """
 
     root: Path
@@ -65,7 +74,8 @@ class Place:
     gateway_port: int
     extra: Mapping[str, str] = field(default_factory=dict)
     cwd: Path | None = None
-    processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    forked: bool = True
+    processes: dict[str, subprocess.Popen[bytes] | Fork] = field(default_factory=dict)
 
     @classmethod
     def at(cls, root: Path, **extra: str) -> Place:
@@ -88,38 +98,50 @@ class Place:
         self, *arguments: str, stdin: str = "", check: bool = True
     ) -> subprocess.CompletedProcess[str]:
         """Run ``codexbridge`` to its end."""
-        done = subprocess.run(
-            [*COMMAND, *arguments],
-            env=self.environ,
-            cwd=self.cwd,
-            input=stdin,
-            capture_output=True,
-            encoding="utf-8",
-            timeout=60,
-            check=False,
-        )
-        assert "Traceback" not in done.stderr + done.stdout, done.stderr
+        with contextlib.ExitStack() as closing:
+            files = [closing.enter_context(tempfile.TemporaryFile()) for _ in range(3)]
+            files[0].write(stdin.encode())
+            files[0].seek(0)
+            streams = [file.fileno() for file in files]
+            zygote = shared_zygote()
+            fork = zygote.start(arguments, environ=self.environ, streams=streams, cwd=self.cwd)
+            try:
+                code = fork.wait(60)
+            finally:
+                fork.kill()
+            out, err = (self._read(file) for file in files[1:])
+        assert "Traceback" not in err + out, err
         if check:
-            assert done.returncode == 0, (arguments, done.returncode, done.stdout, done.stderr)
-        return done
+            assert code == 0, (arguments, code, out, err)
+        return subprocess.CompletedProcess(arguments, code, out, err)
+
+    @staticmethod
+    def _read(file: IO[bytes]) -> str:
+        file.seek(0)
+        return file.read().decode()
 
     def admin(self, *arguments: str) -> str:
         """Run ``codexbridge gateway …`` as the admin does."""
         return self.run("gateway", "--config", str(self.made.gateway), *arguments).stdout
 
-    def start(self, name: str, *arguments: str) -> subprocess.Popen[bytes]:
+    def start(self, name: str, *arguments: str) -> None:
         """Start a part in a process group of its own; its output goes to ``NAME.log``."""
-        with (self.root / f"{name}.log").open("ab") as log:
+        with (self.root / f"{name}.log").open("ab") as log, Path(os.devnull).open("rb") as nothing:
+            streams = [nothing.fileno(), log.fileno(), log.fileno()]
+            if self.forked:
+                self.processes[name] = shared_zygote().start(
+                    arguments, environ=self.environ, streams=streams, cwd=self.cwd
+                )
+                return
             self.processes[name] = subprocess.Popen(
                 [*COMMAND, *arguments],
                 env=self.environ,
                 cwd=self.cwd,
-                stdin=subprocess.DEVNULL,
+                stdin=nothing,
                 stdout=log,
-                stderr=subprocess.STDOUT,
+                stderr=log,
                 start_new_session=True,
             )
-        return self.processes[name]
 
     def kill(self, name: str) -> None:
         """``kill -9`` a part and wait until it is gone."""
@@ -137,7 +159,7 @@ class Place:
                 process.wait(8)
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
+                process.wait(8)
         self.processes.clear()
 
     def log(self, name: str) -> str:
@@ -264,13 +286,21 @@ class Place:
     # the machine
 
     def status(self) -> dict[str, Any]:
-        """Return what ``codexbridge status --json`` says, or nothing while there is no agent."""
-        done = self.run("status", "--json", check=False)
-        return dict(json.loads(done.stdout)) if done.returncode == 0 else {}
+        """Return how the agent is doing, or nothing while there is none."""
+        try:
+            found = self._call("status")
+        except UnavailableError:
+            return {}
+        gateway = found["gateway"]
+        connected = gateway["state"] == "connected"
+        return {**found, "connected": connected, "clock_skew_seconds": gateway.get("skew_s")}
 
     def tasks(self) -> list[dict[str, Any]]:
-        """Return what ``codexbridge tasks --json`` says."""
-        return list(json.loads(self.run("tasks", "--all", "--json").stdout))
+        """Return all tasks of the agent."""
+        return list(self._call("tasks", all=True, limit=200)["tasks"])
+
+    def _call(self, op: str, **args: object) -> dict[str, Any]:
+        return call(find_home(self.environ), self.environ, op, **args)
 
     def gateway_tasks(self) -> list[dict[str, Any]]:
         """Return what ``codexbridge gateway tasks --json`` says."""
@@ -309,21 +339,23 @@ class Terminal:
     """A pseudo-terminal with ``codexbridge`` in it."""
 
     def __init__(self, environ: Mapping[str, str], *arguments: str) -> None:
-        self._arguments = [*COMMAND, *arguments]
+        self._arguments = arguments
         self._environ = dict(environ) | {"TERM": "xterm-256color", "COLUMNS": "80", "LINES": "40"}
         self.shown = ""
 
     def __enter__(self) -> Self:
-        self._pid, self._fd = pty.fork()
-        if self._pid == 0:
-            os.execve(self._arguments[0], self._arguments, self._environ)  # noqa: S606 - no shell
+        self.fork, self._fd = self._zygote().start_at_terminal(
+            self._arguments, environ=self._environ
+        )
         return self
 
     def __exit__(self, *_: object) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(self._pid, signal.SIGKILL)
-        os.waitpid(self._pid, 0)
+        self.fork.kill()
+        self.fork.wait(PATIENCE)
         os.close(self._fd)
+
+    def _zygote(self) -> Zygote:
+        return shared_zygote()
 
     def type(self, text: str) -> None:
         """Type a line."""

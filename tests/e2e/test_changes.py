@@ -14,8 +14,6 @@ import pytest
 
 from tests.e2e.place import CODE, Place, Terminal
 
-pytestmark = pytest.mark.timeout(120)
-
 LOGIN = "def login():\n    retry = 3\n    return retry\n"
 NOTES = "one\ntwo\nthree\n"
 FIX = """\

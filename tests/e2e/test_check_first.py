@@ -10,7 +10,7 @@ import pytest
 from tests.e2e.place import CODE, Place, Terminal, sample, wait_until
 from tests.e2e.test_changes import asked, git, tree
 
-pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.needs("bubblewrap")]
 
 TEST = "grep -q 'retry = 5' login.py && echo 1 passed && echo x > ran.txt && rm notes.txt"
 FIX = """\

@@ -14,7 +14,6 @@ from tests.e2e.test_unsandboxed import unsandboxed
 
 __all__ = ["unsandboxed"]  # a fixture
 
-pytestmark = pytest.mark.timeout(180)
 # More would be too many questions for one member in an hour (R28).
 ANNOUNCED = ("read-keys", "write-outside", "tcp", "fork-bomb", "fill-disk", "outlive")
 
@@ -55,6 +54,9 @@ def test_an_approved_attack_on_the_agent_itself_reaches_nothing(
     running: Place, workspace: Path, name: str
 ) -> None:
     home = Path(running.environ["CODEXBRIDGE_HOME"])
+    running.kill("agent")
+    running.forked = False  # a fork shows the environment of its parent in /proc
+    running.start_agent()
     agent = running.processes["agent"].pid
     secret = f"CODEXBRIDGE_HOME={home}"
     assert secret in Path(f"/proc/{agent}/environ").read_text(encoding="utf-8")

@@ -12,8 +12,6 @@ import pytest
 from tests.e2e.place import CODE, Place, wait_until
 from tests.e2e.test_main_job import runs
 
-pytestmark = pytest.mark.timeout(120)
-
 
 def approval_of(place: Place, short_id: str) -> dict[str, Any]:
     """Return what waits, as ``codexbridge show --json`` tells it."""

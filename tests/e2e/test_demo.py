@@ -14,7 +14,7 @@ import pytest
 
 from tests.e2e.place import COMMAND, wait_until
 
-pytestmark = [pytest.mark.timeout(150), pytest.mark.requirement("MJ-1")]
+pytestmark = [pytest.mark.requirement("MJ-1")]
 DRIVE = Path(__file__).parent.parent.parent / ".ci" / "drive_demo.py"
 BARE = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
 

@@ -15,8 +15,6 @@ from tests.e2e.place import CODE, Place
 from tests.e2e.proposing import Shop, exact, http, repository
 from tests.model_server import Started, started
 
-pytestmark = pytest.mark.timeout(150)
-
 ROWS: Final = [f"step_{number:02} = prepare({number})" for number in range(40)]
 QUOTED: Final = "It works in steps:\n" + "\n".join(ROWS) + "\nThat is all."
 RUN_OF_ROWS: Final = 20  # of a file in a row, at the level ``summary``

@@ -13,8 +13,6 @@ import pytest
 from tests.e2e.place import CODE, Place, Terminal
 
 pytestmark = [
-    pytest.mark.timeout(180),
-    pytest.mark.slow,
     pytest.mark.requirement("P2", "P7", "R24"),
 ]
 

@@ -12,8 +12,6 @@ from tests.e2e.proposing import configure, http
 from tests.model_script import drip, edits, hang, only
 from tests.model_server import started
 
-pytestmark = pytest.mark.timeout(120)
-
 SAID = "It retries three times, because `retry = 3` stands in login.py:1."
 CHANGED = "Raised it to five."
 EDIT = {"path": "login.py", "action": "edit", "search": "retry = 3", "replace": "retry = 5"}

@@ -11,7 +11,7 @@ import pytest
 from tests.e2e.place import CODE, Place, Terminal
 from tests.syncing import Syncing, at_home
 
-pytestmark = [pytest.mark.timeout(120), pytest.mark.needs("git")]
+pytestmark = [pytest.mark.needs("git")]
 
 
 @dataclass

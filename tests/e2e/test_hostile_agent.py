@@ -56,7 +56,6 @@ from tests.hostile import (
     request,
 )
 
-pytestmark = pytest.mark.timeout(60)
 CLOCK = SystemClock()
 STRANGER = SigningKey(b"\x31" * 32)
 IN_TIME_S = 3.0  # for a task to reach an honest machine, while others do their worst

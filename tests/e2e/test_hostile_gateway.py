@@ -49,7 +49,6 @@ from tests.hostile import (
 )
 from tests.unit.common.protocol.wire import ack_text
 
-pytestmark = pytest.mark.timeout(60)
 HASTY = (
     "import sys\n"
     "from local_agent.relay import condition\n"

@@ -15,8 +15,6 @@ import pytest
 
 from tests.e2e.place import Place, sample, wait_until
 
-pytestmark = pytest.mark.timeout(120)
-
 
 @pytest.fixture
 def second(running: Place, tmp_path: Path) -> Iterator[Place]:

@@ -8,8 +8,6 @@ import pytest
 
 from tests.e2e.place import CODE, Place, Terminal
 
-pytestmark = pytest.mark.timeout(120)
-
 
 def runs(workspace: Path) -> int:
     """How often the test command ran."""

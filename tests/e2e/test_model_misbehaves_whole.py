@@ -18,8 +18,6 @@ from tests.e2e.place import Place, wait_until
 from tests.e2e.proposing import LOGIN, Shop, codex, exact, http, repository
 from tests.model_server import Started, started
 
-pytestmark = pytest.mark.timeout(150)
-
 DEADLINE_S = 10  # the least that the settings allow
 IDLE_S = 5
 LEFT_OUT = ("outside", "guarded", "secrets")  # edits that a proposal may not hold

@@ -13,8 +13,6 @@ from tests.e2e.place import Place
 from tests.model_script import text
 from tests.model_server import started
 
-pytestmark = pytest.mark.timeout(120)
-
 KEY = "sk-e2e-0123456789abcdef"
 AGENT = Path(__file__).parents[1] / "acp_agent.py"
 FIXED = "retry = 5\n"

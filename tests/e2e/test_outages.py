@@ -11,7 +11,7 @@ from tests import truth
 from tests.e2e.place import Place, wait_until
 from tests.e2e.test_main_job import runs
 
-pytestmark = [pytest.mark.timeout(150), pytest.mark.requirement("P3", "P7")]
+pytestmark = [pytest.mark.requirement("P3", "P7")]
 
 
 def check(place: Place, *asked: str) -> None:

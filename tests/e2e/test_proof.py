@@ -14,8 +14,6 @@ import pytest
 
 from tests.e2e.place import COMMAND, Place, wait_until
 
-pytestmark = pytest.mark.timeout(120)
-
 
 def verified(place: Place) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return what both halves say of their own logs."""

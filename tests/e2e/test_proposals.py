@@ -18,8 +18,6 @@ from tests.e2e.place import CODE, Place, wait_until
 from tests.e2e.proposing import LOGIN, Shop, codex, content, exact, http, repository, requests
 from tests.model_server import Started, started
 
-pytestmark = pytest.mark.timeout(150)
-
 FILES = {
     "login.py": LOGIN,
     "notes.txt": "one\ntwo\nthree\n",

@@ -23,7 +23,7 @@ from common.protocol.link import Link, LinkState
 from common.signing import SigningKey, VerifyKey
 from tests.e2e.place import Place, wait_until
 
-pytestmark = [pytest.mark.timeout(120), pytest.mark.requirement("MJ-6")]
+pytestmark = [pytest.mark.requirement("MJ-6")]
 ROOT = Path(__file__).parent.parent.parent
 CLOCK = SystemClock()
 

@@ -13,8 +13,6 @@ import pytest
 
 from tests.e2e.place import Place, sample, wait_until
 
-pytestmark = pytest.mark.timeout(180)
-
 FILES = (("test_shop.py", "def test_total():\n    assert 1 + 1 == 2\n"),)
 
 

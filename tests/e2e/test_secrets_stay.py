@@ -20,8 +20,6 @@ from tests.model_server import Started, started
 from tests.secrets_set.halves import secrets
 from tests.secrets_set.making import WINDOW, Case
 
-pytestmark = pytest.mark.timeout(150)
-
 FILE_BYTES = 11_000  # less than what is shown of one file
 FILES_AT_ONCE = 5  # within what is shown in all
 CASES = (*secrets(), *secrets(held=True))

@@ -11,7 +11,7 @@ import pytest
 
 from tests.e2e.place import Place, wait_until
 
-pytestmark = [pytest.mark.timeout(120), pytest.mark.requirement("MJ-8")]
+pytestmark = [pytest.mark.requirement("MJ-8")]
 
 AN_HOUR_LATE = """
 import sys

@@ -12,7 +12,6 @@ import pytest
 from tests.e2e.place import CODE, Place, Terminal, wait_until
 from tests.e2e.test_main_job import runs
 
-pytestmark = pytest.mark.timeout(120)
 ROOT = Path(__file__).parent.parent.parent
 WITHOUT_BUBBLEWRAP = """
 import sys

@@ -35,8 +35,6 @@ from tests.sealed import AGENT, PYTEST, Wish, a_peer, a_seal, to_waiting
 
 pytestmark = [
     pytest.mark.needs("a screen (xvfb, openbox, xdotool, Tk)"),
-    pytest.mark.timeout(60),
-    pytest.mark.slow,
 ]
 
 DARK = 80  # the writing on a button that can be pressed

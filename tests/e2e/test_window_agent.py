@@ -20,8 +20,6 @@ from tests.screen import Screen, Shown, a_screen, until
 
 pytestmark = [
     pytest.mark.needs("a screen (xvfb, openbox, xdotool, Tk)"),
-    pytest.mark.timeout(120),
-    pytest.mark.slow,
 ]
 
 ONE = """\

@@ -28,8 +28,6 @@ ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, str(ROOT / "codexbridge.py")]
 PATIENCE = 15.0
 
-pytestmark = pytest.mark.timeout(90)
-
 
 def eventually(look: Callable[[], T]) -> T:
     until = time.monotonic() + PATIENCE

@@ -45,6 +45,7 @@ from tests.interrupting import (
 )
 
 pytestmark = [
+    pytest.mark.thorough,
     pytest.mark.requirement("P2", "P3", "P5", "R35", "R36", "R59"),
     pytest.mark.timeout(300),
 ]

@@ -74,6 +74,7 @@ def _look(folder: Path, times: int) -> None:
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("swapped", ["dir", "dir/sub"])
+@pytest.mark.thorough
 def test_nothing_lands_outside_while_a_folder_is_swapped_for_a_link(
     fast: Path, swapped: str
 ) -> None:

@@ -18,7 +18,7 @@ from local_agent.workspace.toolchains import Toolchain
 from tests.changing import Changing
 from tests.unit.local_agent.execution.conftest import Machine, build_machine
 
-pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(60)]
+pytestmark = [pytest.mark.needs("bubblewrap")]
 
 TASK = "task-1"  # as in every seal of these tests
 DIFF = b"""\

@@ -27,7 +27,7 @@ from tests import model_script as script
 from tests.codex_desk import KEY, Heard, new_backend, question
 from tests.model_server import ModelServer
 
-pytestmark = [pytest.mark.needs("codex (make codex)"), pytest.mark.timeout(60)]
+pytestmark = [pytest.mark.needs("codex (make codex)")]
 
 APP = "def add(a, b):\n    return a - b\n"
 PATCH = """\
@@ -373,6 +373,7 @@ MISBEHAVIOUR = {
 
 
 @pytest.mark.parametrize("name", MISBEHAVIOUR)
+@pytest.mark.thorough
 async def test_a_model_that_misbehaves_ends_in_one_truthful_error(desk: Desk, name: str) -> None:
     step, code = MISBEHAVIOUR[name]
     backend, server = await desk.play(then=step, idle_s=3.0, deadline_s=20.0)

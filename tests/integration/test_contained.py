@@ -24,7 +24,7 @@ from local_agent.workspace.toolchains import Toolchain
 from tests.attacks import ATTACKS
 from tests.unit.local_agent.execution.conftest import Machine, build_machine
 
-pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(60)]
+pytestmark = [pytest.mark.needs("bubblewrap")]
 PYTHON = Path(sys.executable).resolve()
 BASES = (Path(sys.base_prefix), Path(sys.base_prefix).resolve())
 SMALL = replace(LIMITS, processes=200, memory_bytes=1 << 29, disk_bytes=1 << 28)

@@ -381,7 +381,6 @@ async def test_the_chat_is_told_since_when_a_machine_is_away_and_until_when_the_
     assert len(re.findall(r"\d\d:\d\d", told)) >= 2
 
 
-@pytest.mark.slow
 @pytest.mark.requirement("R14")
 async def test_replacing_a_machine_closes_its_session_and_refuses_its_old_key(
     place: Place, gateway: Process

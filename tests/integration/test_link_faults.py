@@ -45,8 +45,6 @@ from tests.carrier import Carrier
 from tests.faults import WAYS, FaultProxy, FrameFault, Way
 from tests.gateway_desk import AGENT, MACHINE, Desk, fresh_store
 
-pytestmark = pytest.mark.timeout(180)
-
 DEADLINES = Deadlines(opening_s=1.0, ping_s=0.5, dead_s=1.0)
 BEYOND_S = 1.3  # every deadline
 SETTLED_S = 20.0  # once the faults have stopped
@@ -421,6 +419,7 @@ async def go_through(schedule: list[Step]) -> None:
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(SCHEDULE)
+@pytest.mark.thorough
 def test_whatever_the_sockets_do_both_halves_end_up_with_the_same_story(
     schedule: list[Step],
 ) -> None:

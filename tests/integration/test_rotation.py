@@ -369,7 +369,6 @@ async def test_a_rotation_leaves_a_line_that_works(tmp_path: Path, rotate: Rotat
 
 
 @pytest.mark.requirement("P3")
-@pytest.mark.timeout(120)
 @ROTATIONS
 async def test_a_crash_at_any_step_of_a_rotation_leaves_a_line_that_works(
     tmp_path: Path, rotate: Rotate

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Self, TypeVar
 
-from tests.matrix.forks import Zygote
+from tests.forks import Zygote
 from tests.matrix.house import House
 from tests.matrix.minds import ANSWERS
 from tests.matrix.plots import Plot

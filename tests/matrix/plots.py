@@ -15,7 +15,7 @@ from typing import Final
 from gateway.simulator.setup import write_installation
 from tests import truth, written
 from tests.e2e.place import Place
-from tests.matrix.forks import Zygote
+from tests.forks import Zygote
 from tests.matrix.house import MEMBER, House
 from tests.matrix.running import PATIENCE_S, Hands, Kill
 

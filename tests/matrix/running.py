@@ -15,14 +15,14 @@ import urllib.request
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Final, TypeVar
 
 from common.errors import CodexBridgeError
 from common.home import find_home
 from local_agent.control.client import call
 from tests import truth
 from tests.e2e.place import Place, Terminal
-from tests.matrix.forks import Fork, Watch, Zygote
+from tests.forks import Fork, Watch, Zygote
 
 T = TypeVar("T")
 Kill = tuple[str, str, str, int]  # part, event, phase, nth
@@ -44,18 +44,11 @@ class Hands(Terminal):
     """A person at a terminal of the installation."""
 
     def __init__(self, running: Running, *words: str) -> None:
-        super().__init__(running.environ)
-        self._running, self._words = running, words
+        super().__init__(running.environ, *words)
+        self._running = running
 
-    def __enter__(self) -> Self:
-        zygote = self._running.zygote
-        self.fork, self._fd = zygote.start_at_terminal(self._words, environ=self._environ)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.fork.kill()
-        self.fork.wait(PATIENCE_S)
-        os.close(self._fd)
+    def _zygote(self) -> Zygote:
+        return self._running.zygote
 
 
 @dataclass

@@ -16,8 +16,6 @@ from tests.matrix.house import House
 from tests.matrix.matrix import Ground
 from tests.matrix.proposals import answer_and_release, revise_what_waits
 
-pytestmark = pytest.mark.timeout(60)
-
 
 @dataclass
 class Told:

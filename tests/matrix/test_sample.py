@@ -10,7 +10,6 @@ from tests.matrix.matrix import SETTLED, Ground, points
 from tests.matrix.scenarios import SCENARIOS
 from tests.matrix.vocabulary import audit_events, states
 
-pytestmark = pytest.mark.timeout(120)
 POINTS = 10
 OF_CHANGES = 6
 AT_WORK = re.compile("model|scratch|turns|tasks~PROPOS")

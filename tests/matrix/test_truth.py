@@ -16,7 +16,6 @@ from tests.matrix.matrix import Ground
 from tests.matrix.scenarios import approve_and_complete
 from tests.truth import Evidence, asking, untruths
 
-pytestmark = pytest.mark.timeout(60)
 Lie = Callable[[Evidence], Evidence]
 
 

@@ -16,7 +16,7 @@ from tests.matrix.scenarios import FIX
 from tests.syncing import WHO
 from tests.written import Carried, Edit, Planted, Repositories
 
-pytestmark = [pytest.mark.timeout(60), pytest.mark.needs("git")]
+pytestmark = [pytest.mark.needs("git")]
 
 
 @dataclass(frozen=True)

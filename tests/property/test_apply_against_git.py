@@ -120,6 +120,7 @@ OPTIONS = st.tuples(
 @pytest.mark.requirement("R35", "R37", "P5")
 @given(changes(), OPTIONS, st.lists(st.sampled_from(FOLDERS[1:]), max_size=2))
 @settings(max_examples=EXAMPLES, deadline=None)
+@pytest.mark.thorough
 def test_our_apply_gives_the_tree_of_git_apply_and_undo_the_one_before(
     change: tuple[Files, Files], options: tuple[tuple[str, ...], ...], empty: Sequence[str]
 ) -> None:

@@ -70,6 +70,7 @@ def damaged(draw: st.DrawFn) -> tuple[Case, bytes]:
 @pytest.mark.requirement("R32", "R33", "R37")
 @given(damaged())
 @settings(max_examples=EXAMPLES, deadline=None)
+@pytest.mark.thorough
 def test_a_damaged_diff_never_means_one_thing_to_us_and_another_to_git(
     made: tuple[Case, bytes],
 ) -> None:

@@ -13,6 +13,7 @@ from local_agent.routing.folding import blot, fold
 from local_agent.routing.params import find_command, find_files, find_query
 from local_agent.routing.router import Router
 from local_agent.routing.wishes import beyond_tests, split_wish
+from tests.each import each
 
 ROUTER = Router()
 ACTS = {TaskKind.CHANGE, TaskKind.RUN, TaskKind.GIT_SYNC}
@@ -53,7 +54,7 @@ def test_what_is_forbidden_is_not_done(forbid: str, text: str) -> None:
     assert ROUTER.route(forbid.replace("{}", text)).intent.kind not in ACTS
 
 
-@pytest.mark.parametrize(
+@each(
     "shape",
     [
         "在",
@@ -75,8 +76,8 @@ def test_a_long_text_takes_time_by_its_length(shape: str) -> None:
     assert whole < max(half * 10, 0.1), "four times the text took more than ten times as long"
 
 
-@pytest.mark.parametrize("read", [find_files, find_query, find_command, split_wish, beyond_tests])
-@pytest.mark.parametrize("shape", ["在", "a", "a.b-", "a/", "“", "的测试", ", x"])
+@each("read", [find_files, find_query, find_command, split_wish, beyond_tests])
+@each("shape", ["在", "a", "a.b-", "a/", "“", "的测试", ", x"])
 def test_so_does_each_reader_of_it(read: object, shape: str) -> None:
     assert callable(read)
     begun = time.perf_counter()

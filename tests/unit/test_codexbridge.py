@@ -13,6 +13,9 @@ import pytest
 
 import codexbridge
 from common.sentences import SHARED, say
+from tests.each import each
+
+pytestmark = pytest.mark.heavy
 
 ROOT = Path(__file__).parent.parent.parent
 HEAVY = ("sqlalchemy", "aiohttp", "keyring", "pydantic", "cryptography", "websockets", "asyncio")
@@ -48,7 +51,7 @@ def imported_by(*arguments: str, **environ: str) -> set[str]:
     return set(done.stderr.splitlines()[-1].split())
 
 
-@pytest.mark.parametrize("arguments", [("--help",), ("-h",), ("--version",)])
+@each("arguments", [("--help",), ("-h",), ("--version",)])
 def test_help_and_version_import_nothing_heavy_and_nothing_of_ours(
     arguments: tuple[str, ...],
 ) -> None:
@@ -59,8 +62,8 @@ def test_status_imports_nothing_heavy(tmp_path: Path) -> None:
     assert imported_by("status", CODEXBRIDGE_HOME=str(tmp_path)).isdisjoint(HEAVY)
 
 
-@pytest.mark.parametrize("name", codexbridge.COMMANDS)
-@pytest.mark.parametrize("lang", ["en", "zh"])
+@each("name", codexbridge.COMMANDS)
+@each("lang", ["en", "zh"])
 def test_every_command_is_listed_and_has_help(name: str, lang: str) -> None:
     listed = launch("--help", CODEXBRIDGE_LANG=lang)
     assert listed.returncode == 0

@@ -15,7 +15,7 @@ from local_agent.approval.dialogs.duration import time_left
 from local_agent.approval.dialogs.layout import Layout, Styled
 from local_agent.approval.dialogs.question import Check, Question
 from local_agent.replies import RISK, render_duration
-from local_agent.report_texts import counted, from_facts, passed, verdict
+from local_agent.report_texts import counted, from_facts, verdict
 from local_agent.reports.report import Report
 from local_agent.safety.backups import KEPT_DAYS
 
@@ -142,10 +142,9 @@ def checked(check: Check, layout: Layout) -> tuple[str, str, str]:
     """Return mark, style and sentence of how the check of a change stands or ended."""
     task = one_line(check.task, 32)
     if check.report is not None and check.exit_code is not None:
-        report = from_facts(check.report)
-        good = passed(report, check.exit_code)
-        said = layout.say(words.CHECK_READ, verdict=_reported(report, check, layout), task=task)
-        return ("✓", "green", said) if good else ("✗", "red", said)
+        reported = _reported(from_facts(check.report), layout)
+        said = layout.say(words.CHECK_READ, verdict=reported, task=task)
+        return ("✓", "green", said) if check.exit_code == 0 else ("✗", "red", said)
     mark, style = _MARKS.get(check.state, ("•", ""))
     sentence = words.CHECKS.get(check.state, words.CHECK_ENDED)
     if check.state == "failed" and check.exit_code is None:
@@ -159,13 +158,12 @@ def checked(check: Check, layout: Layout) -> tuple[str, str, str]:
     return mark, style, said
 
 
-def _reported(report: Report, check: Check, layout: Layout) -> str:
+def _reported(report: Report, layout: Layout) -> str:
     """Return the counts, and the name of the test where one alone failed."""
-    exit_code = check.exit_code or 0
     names = [word for one in report.failures for word in (one.name, one.place) if word]
     if report.kind == "tests" and all(map(_NAME.fullmatch, names)):
-        return verdict(replace(report, note=None), layout.lang, exit_code=exit_code)
-    return counted(report, layout.lang, exit_code=exit_code)
+        return verdict(replace(report, note=None), layout.lang)
+    return counted(report, layout.lang)
 
 
 def _risk(code: str, layout: Layout) -> str:

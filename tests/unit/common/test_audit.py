@@ -9,6 +9,7 @@ import pytest
 
 from common.audit import GENESIS, Head, entry_body, entry_hash, verify_chain
 from common.errors import AuthError, StoreError
+from tests.each import each
 
 Row = tuple[int, bytes, bytes, bytes]
 
@@ -51,7 +52,7 @@ def test_a_chain_can_be_checked_from_a_known_head() -> None:
 
 
 @pytest.mark.requirement("P6a")
-@pytest.mark.parametrize("field", [1, 2, 3])
+@each("field", [1, 2, 3])
 def test_one_changed_byte_is_found_at_its_entry(field: int) -> None:
     rows = a_chain(4)
     entry = list(rows[1])
@@ -67,7 +68,7 @@ def test_one_changed_byte_is_found_at_its_entry(field: int) -> None:
     )
 
 
-@pytest.mark.parametrize("order", [[0, 2], [1, 2], [0, 0, 1], [1, 0, 2]])
+@each("order", [[0, 2], [1, 2], [0, 0, 1], [1, 0, 2]])
 def test_a_missing_repeated_or_moved_entry_is_found(order: list[int]) -> None:
     rows = a_chain(3)
     with pytest.raises(AuthError) as caught:

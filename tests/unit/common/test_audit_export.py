@@ -27,6 +27,9 @@ from common.protocol.bodies import HeadBody
 from common.protocol.envelope import Envelope, agent_name, gateway_name, seal_envelope
 from common.sentences import AUDIT_FAULTS
 from common.signing import SigningKey
+from tests.each import each
+
+pytestmark = pytest.mark.heavy
 
 OWN, OTHER = SigningKey(bytes([1]) * 32), SigningKey(bytes([2]) * 32)
 NOW = 1_760_000_000_000
@@ -234,7 +237,7 @@ def test_two_signed_heads_or_two_of_one_half_are_one_too_many() -> None:
             check.finish()
 
 
-@pytest.mark.parametrize(
+@each(
     "row",
     [
         (None, GENESIS, b"", GENESIS),
@@ -278,7 +281,7 @@ def test_a_version_to_come_is_not_taken_for_this_one() -> None:
     assert last_line(None) == b'{"signed":null,"v":1}\n'
 
 
-@pytest.mark.parametrize(
+@each(
     "changes",
     [
         {"seq": "7"},
@@ -299,7 +302,7 @@ def test_a_kept_head_of_strange_values_does_not_verify(changes: dict[str, Any]) 
     assert kept_line(kept)
 
 
-@pytest.mark.parametrize(
+@each(
     "changes", [{"seq": "4"}, {"at": None}, {"hash": b""}, {"signature": 0}, {"public_key": b"x"}]
 )
 def test_a_signed_head_of_strange_values_does_not_verify(changes: dict[str, Any]) -> None:

@@ -8,9 +8,10 @@ from common import dsl
 from common.dsl import Command, Directed, FreeText, NotAddressed
 from common.sentences import Lang
 from common.terminal import cells
+from tests.each import each
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     ["", "hello", "@developer test", "@dev.example", "@devtest", "dev test", "hi @dev test", "@de"],
 )
@@ -18,7 +19,7 @@ def test_what_does_not_start_with_the_prefix_is_not_for_us(text: str) -> None:
     assert dsl.parse(text) == NotAddressed()
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "@dev help",
@@ -40,7 +41,7 @@ def test_another_prefix_can_be_set() -> None:
 
 
 @pytest.mark.requirement("NL-9")
-@pytest.mark.parametrize("spec", dsl.COMMANDS, ids=lambda spec: spec.name)
+@each("spec", dsl.COMMANDS)
 def test_every_name_and_alias_is_its_command(spec: dsl.CommandSpec) -> None:
     for word in (spec.name, *spec.aliases):
         assert dsl.parse(f"@dev {word}") == Command(spec.name)
@@ -51,7 +52,7 @@ def test_no_word_names_two_commands() -> None:
     assert len(words) == len(set(words))
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "help me find the bug",
@@ -70,13 +71,13 @@ def test_a_phrase_that_only_begins_like_a_command_is_natural_language(text: str)
     assert dsl.parse(f"@dev {text}") == FreeText(text)
 
 
-@pytest.mark.parametrize("name", ["plan", "patch", "search", "review", "sync"])
+@each("name", ["plan", "patch", "search", "review", "sync"])
 def test_what_takes_a_text_takes_it_as_typed(name: str) -> None:
     assert dsl.parse(f"@dev {name}: add ＡＢＣ\n“x”") == Command(name, args="add ＡＢＣ\n“x”")
 
 
-@pytest.mark.parametrize("name", ["status", "apply", "cancel"])
-@pytest.mark.parametrize("given", ["T-7K3F", "t7k3f", "＃７ｋ３ｆ。", "T—7K3F"])
+@each("name", ["status", "apply", "cancel"])
+@each("given", ["T-7K3F", "t7k3f", "＃７ｋ３ｆ。", "T—7K3F"])
 def test_an_id_is_read_as_people_type_it(name: str, given: str) -> None:
     assert dsl.parse(f"@dev {name} {given}") == Command(name, task_id="T-7K3F")
 
@@ -115,7 +116,7 @@ def test_an_option_may_follow_a_chinese_word_without_a_blank() -> None:
     assert dsl.parse("@dev 测试--cmd=make") == Command("test", options={"cmd": "make"})
 
 
-@pytest.mark.parametrize(
+@each(
     "typed",
     [
         "--cmd=",
@@ -196,7 +197,7 @@ def test_a_command_for_one_machine_is_never_touched() -> None:
     assert found.said.options == {"cmd": "a  B"}
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "@dev on main.py fix the import",
@@ -218,6 +219,6 @@ def test_a_machine_is_chosen_by_its_name(text: str, machine: str) -> None:
     assert dsl.parse(text) == Command("use", args=machine)
 
 
-@pytest.mark.parametrize("text", ["use pytest to run them", "使用pytest跑测试", "电脑上跑测试"])
+@each("text", ["use pytest to run them", "使用pytest跑测试", "电脑上跑测试"])
 def test_a_sentence_that_begins_like_a_choice_is_natural_language(text: str) -> None:
     assert dsl.parse(f"@dev {text}") == FreeText(text)

@@ -9,6 +9,7 @@ import pytest
 from common import ids
 from common.clock import ManualClock
 from common.errors import InputError
+from tests.each import each
 
 # RFC 9562, appendix A.6: 2022-02-22 19:22:22 UTC with the fields 0xCC3 and 0x18C4DC0C0C07398F.
 RFC_MS = 0x017F22E279B0
@@ -56,8 +57,8 @@ def test_uuids_of_many_threads_are_all_different() -> None:
     assert len(set(made)) == 4000
 
 
-@pytest.mark.parametrize("minter", ["gateway", "agent"])
-@pytest.mark.parametrize("length", [4, 5])
+@each("minter", ["gateway", "agent"])
+@each("length", [4, 5])
 def test_a_short_id_tells_who_minted_it(minter: ids.Minter, length: int) -> None:
     for _ in range(50):
         made = ids.new_short_id(minter, length=length)
@@ -83,7 +84,7 @@ def test_the_two_minters_share_no_first_character() -> None:
     assert firsts("gateway") | firsts("agent") == set(ids.CROCKFORD)
 
 
-@pytest.mark.parametrize(
+@each(
     "typed",
     [
         "T-7K3F",
@@ -114,7 +115,7 @@ def test_five_characters_are_an_id_too() -> None:
     assert ids.parse_short_id("T-TK3FA") == "T-TK3FA"
 
 
-@pytest.mark.parametrize(
+@each(
     "typed",
     [
         *("", "T-", "7K3", "T-7K3FAB", "T-7K3U", "测试", "T-7K3F" * 20, "T.7K3F", "7K3F 7K3F"),

@@ -27,6 +27,9 @@ from common.receipt import (
 from common.sentences import RECEIPT_FAULTS
 from common.signing import APPROVAL, RECEIPT, SigningKey
 from common.strict_json import canonical
+from tests.each import each
+
+pytestmark = pytest.mark.heavy
 
 AGENT, GATEWAY, OLD = (SigningKey(bytes([number]) * 32) for number in (1, 2, 3))
 NOW = ManualClock().now().wall_ms
@@ -204,7 +207,7 @@ def test_one_changed_field_makes_it_fail(path: tuple[Any, ...], value: Any) -> N
     fault(canonical(whole) + b"\n")
 
 
-@pytest.mark.parametrize("path", LEAVES, ids=lambda path: ".".join(map(str, path)))
+@each("path", LEAVES)
 def test_one_field_taken_away_or_added_makes_it_fail(path: tuple[Any, ...]) -> None:
     whole = json.loads(sign_receipt(AGENT, facts()))
     more = copy.deepcopy(whole)
@@ -218,7 +221,7 @@ def test_one_field_taken_away_or_added_makes_it_fail(path: tuple[Any, ...]) -> N
     fault(canonical(more) + b"\n")
 
 
-@pytest.mark.parametrize("form", ["indented", "spaced", "escaped", "unsorted", "doubled", "array"])
+@each("form", ["indented", "spaced", "escaped", "unsorted", "doubled", "array"])
 def test_there_is_one_form_only(form: str) -> None:
     made = sign_receipt(AGENT, facts())
     whole = json.loads(made)
@@ -233,7 +236,7 @@ def test_there_is_one_form_only(form: str) -> None:
     assert fault(forms[form]) == "form"
 
 
-@pytest.mark.parametrize("data", [b"", b"{}", b"null", b"\xff", b"[" * 99_999, b'{"v":"2"}'])
+@each("data", [b"", b"{}", b"null", b"\xff", b"[" * 99_999, b'{"v":"2"}'])
 def test_what_is_no_receipt_is_told_as_such(data: bytes) -> None:
     assert fault(data) == "form"
 

@@ -8,6 +8,9 @@ import random
 import pytest
 
 from common.redact import redact, redact_known, redact_lines
+from tests.each import each
+
+pytestmark = pytest.mark.heavy
 
 # Assembled here, so that no file of the repository holds what a scanner would take for a secret.
 AWS = "AKIA" + "IOSFODNN7EXAMPLE"
@@ -24,10 +27,8 @@ PEM = f"{HEAD}\n{BODY}\n{BODY}\n{BODY[:20]}\n{TAIL}"
 
 
 @pytest.mark.requirement("R54")
-@pytest.mark.parametrize("secret", [AWS, GITHUB, GITLAB, OPENAI, SLACK, JWT, PAIRING])
-@pytest.mark.parametrize(
-    "around", ["{}", "x = '{}'", "see {}.", "+{}", "\x1b[31m{}\x1b[0m", "中{}中"]
-)
+@each("secret", [AWS, GITHUB, GITLAB, OPENAI, SLACK, JWT, PAIRING])
+@each("around", ["{}", "x = '{}'", "see {}.", "+{}", "\x1b[31m{}\x1b[0m", "中{}中"])
 def test_marks_of_providers_are_taken_out_wherever_they_stand(secret: str, around: str) -> None:
     found = redact(around.format(secret))
     assert secret not in found
@@ -82,7 +83,7 @@ def test_secrets_are_taken_out_by_what_stands_before_them(text: str, secret: str
     assert "[redacted" in found
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "",
@@ -114,7 +115,7 @@ def test_ordinary_text_stays_as_it_is(text: str) -> None:
 
 
 @pytest.mark.requirement("R54")
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         PEM,
@@ -168,17 +169,15 @@ def test_a_terminal_sequence_over_several_lines_moves_no_line() -> None:
 
 
 @pytest.mark.requirement("R54")
-@pytest.mark.parametrize(
+@each(
     "mark", ["sk-", "xoxb-", "xapp-", "glpat-", "pypi-", "ya29.", "gho_", "npm_", "hf_", "dop_v1_"]
 )
-@pytest.mark.parametrize("unit", ["a", "0", "f3"])
+@each("unit", ["a", "0", "f3"])
 def test_a_secret_in_small_letters_alone_is_not_taken_for_an_id(mark: str, unit: str) -> None:
     assert redact(mark + (64 * unit)[: 36 if mark == "npm_" else 64]) == "[redacted:key]"
 
 
-@pytest.mark.parametrize(
-    "text", ["agent.connected", "0192f3c4-5d6e-7f80-9a1b-2c3d4e5f6071", 64 * "f3", "a" * 500]
-)
+@each("text", ["agent.connected", "0192f3c4-5d6e-7f80-9a1b-2c3d4e5f6071", 64 * "f3", "a" * 500])
 def test_an_id_or_the_name_of_an_event_stays_alone_and_within_more(text: str) -> None:
     assert redact(text) == text
     assert redact(f"({text})") == f"({text})"
@@ -188,14 +187,14 @@ def test_terminal_sequences_go_before_the_rules_look() -> None:
     assert redact(f"AKIA\x1b[0m{AWS[4:]}") == "[redacted:key]"
 
 
-@pytest.mark.parametrize("text", [PEM, f"password='{AWS}'", f"Cookie: {JWT}", f"?token={GITHUB}"])
+@each("text", [PEM, f"password='{AWS}'", f"Cookie: {JWT}", f"?token={GITHUB}"])
 def test_redacting_twice_changes_nothing_more(text: str) -> None:
     once = redact(text)
     assert redact(once) == once
 
 
 @pytest.mark.requirement("R54")
-@pytest.mark.parametrize(
+@each(
     "unit",
     [
         "a",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from common.redact import redact, redact_lines
+from tests.each import each
 
 # Test numbers of the standards and of card schemes; none was given to anybody.
 IDENTITY = "11010519491231" + "002X"
@@ -31,7 +32,7 @@ def test_numbers_of_people_go_when_asked(text: str, shown: str) -> None:
     assert redact(text) == text
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         IDENTITY[:-1] + "1",

@@ -8,6 +8,8 @@ from common.redact import redact, redact_lines
 from tests.secrets_set.halves import secrets
 from tests.secrets_set.look_alikes import look_alikes
 
+pytestmark = pytest.mark.heavy
+
 RECALL = 0.99
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from common.redact import redact_lines
 from common.redact_stream import LONG_LINE, MOST_HELD, RedactedStream
+from tests.each import each
 from tests.secrets_set.making import filled
 
 CHANCE = random.Random(7)
@@ -26,8 +27,8 @@ def streamed(text: str, size: int, *, personal: bool = False) -> str:
 
 
 @pytest.mark.requirement("R54")
-@pytest.mark.parametrize("size", [1, 2, 7, 64, 1000, 10**6])
-@pytest.mark.parametrize(
+@each("size", [1, 2, 7, 64, 1000, 10**6])
+@each(
     "text",
     [
         "",

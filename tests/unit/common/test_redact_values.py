@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from common.redact_values import Named, Style, is_secret, is_stand_in, looks_random
+from tests.each import each
 
 RANDOM = "k3J9" + "xQ2m" * 3 + "Zp7w"
 
 
-@pytest.mark.parametrize(
+@each(
     "value",
     [
         "",
@@ -33,7 +34,7 @@ def test_what_refers_to_a_secret_or_masks_one_stands_in_for_it(value: str) -> No
     assert not is_secret(value, Named.PASSWORD, "quoted")
 
 
-@pytest.mark.parametrize("value", ["hunter2", "S3cret!", RANDOM, "correct horse battery"])
+@each("value", ["hunter2", "S3cret!", RANDOM, "correct horse battery"])
 def test_what_could_be_one_does_not(value: str) -> None:
     assert not is_stand_in(value)
     assert is_secret(value, Named.PASSWORD, "quoted")
@@ -77,7 +78,7 @@ def test_the_more_a_name_says_the_less_a_value_has_to(
     assert is_secret(value, named, style) is secret
 
 
-@pytest.mark.parametrize(
+@each(
     "value",
     [
         "short1",

@@ -21,6 +21,7 @@ from common.seal import (
 )
 from common.seal_payloads import Executable, ReadFile, SealedCopy, disclose_payload
 from common.strict_json import canonical
+from tests.each import each
 from tests.sealed import ZEROS, a_payload, a_seal
 
 COPY = SealedCopy("approval-1", "T-7K3F", ZEROS)
@@ -54,7 +55,7 @@ def test_the_digest_covers_label_and_bytes() -> None:
 
 
 @pytest.mark.requirement("P2")
-@pytest.mark.parametrize(
+@each(
     "changes",
     [
         {"task_id": "task-2"},
@@ -95,7 +96,7 @@ def test_a_shell_line_names_its_shell() -> None:
     assert "argv" not in payload
 
 
-@pytest.mark.parametrize(
+@each(
     "form",
     [
         {"argv": None},
@@ -111,7 +112,7 @@ def test_a_command_has_exactly_one_form(form: dict[str, Any]) -> None:
 
 
 @pytest.mark.requirement("R4")
-@pytest.mark.parametrize(
+@each(
     "broken",
     [
         stored() | {"extra": 1},

@@ -6,6 +6,7 @@ import pytest
 
 from common.errors import ConfigError, InputError
 from common.sentences import SHARED, Sentence, explain, language_of, same, say
+from tests.each import each
 
 HELLO = Sentence(en="Hello {name}, {count} tasks", zh="{name}，你有 {count} 个任务")
 
@@ -50,7 +51,7 @@ def test_fields_are_known_for_each_language() -> None:
     assert HELLO.fields("en") == HELLO.fields("zh") == {"name", "count"}
 
 
-@pytest.mark.parametrize("sentence", SHARED.values(), ids=SHARED)
+@each("sentence", SHARED.values())
 def test_shared_sentences_use_the_same_facts_in_both_languages(sentence: Sentence) -> None:
     assert sentence.fields("en") == sentence.fields("zh")
 

@@ -7,6 +7,7 @@ import pytest
 from common import signing
 from common.errors import AuthError
 from common.signing import SigningKey, VerifyKey
+from tests.each import each
 
 # RFC 8032, section 7.1, test 1.
 RFC_SECRET = bytes.fromhex("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60")
@@ -52,7 +53,7 @@ def test_no_label_begins_another() -> None:
     assert len(set(LABELS)) == len(LABELS)
 
 
-@pytest.mark.parametrize("signature", [b"", b"0" * 63, b"0" * 64, b"0" * 65])
+@each("signature", [b"", b"0" * 63, b"0" * 64, b"0" * 65])
 def test_every_wrong_signature_fails_in_the_same_way(signature: bytes) -> None:
     with pytest.raises(AuthError) as caught:
         SigningKey(RFC_SECRET).public.verify(signing.AUDIT, b"message", signature)
@@ -60,7 +61,7 @@ def test_every_wrong_signature_fails_in_the_same_way(signature: bytes) -> None:
     assert caught.value.__cause__ is None
 
 
-@pytest.mark.parametrize("size", [0, 31, 33])
+@each("size", [0, 31, 33])
 def test_a_key_of_another_size_is_refused(size: int) -> None:
     for kind in (SigningKey, VerifyKey):
         with pytest.raises(AuthError) as caught:
@@ -79,8 +80,8 @@ WEAK = {
 
 
 @pytest.mark.requirement("R12", "R16")
-@pytest.mark.parametrize("sign_bit", [0, 2**255])
-@pytest.mark.parametrize("y", WEAK.values(), ids=WEAK)
+@each("sign_bit", [0, 2**255])
+@each("y", WEAK.values())
 def test_a_key_under_which_one_signature_fits_everything_is_refused(y: int, sign_bit: int) -> None:
     with pytest.raises(AuthError) as caught:
         VerifyKey((y | sign_bit).to_bytes(32, "little"))

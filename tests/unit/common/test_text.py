@@ -15,12 +15,13 @@ from common.text import (
     split_bytes,
     strip_ansi,
 )
+from tests.each import each
 
 MIXED = "ab中🚀é\n"
 
 
 @pytest.mark.requirement("R73")
-@pytest.mark.parametrize("limit", range(60))
+@each("limit", range(60))
 def test_a_cut_text_never_exceeds_its_limit_nor_breaks_a_character(limit: int) -> None:
     text = MIXED * 4
     head, tail = clip_bytes(text, limit), clip_tail_bytes(text, limit)
@@ -47,8 +48,8 @@ def test_a_cut_is_marked_where_the_mark_has_room() -> None:
 
 
 @pytest.mark.requirement("R73")
-@pytest.mark.parametrize("limit", [4, 5, 7, 16, 100])
-@pytest.mark.parametrize("text", ["", "a", MIXED * 20, "\n" * 30, "🚀" * 30, "x\ud800" * 30])
+@each("limit", [4, 5, 7, 16, 100])
+@each("text", ["", "a", MIXED * 20, "\n" * 30, "🚀" * 30, "x\ud800" * 30])
 def test_pieces_joined_are_the_text_and_none_is_too_long(text: str, limit: int) -> None:
     pieces = split_bytes(text, limit)
     assert "".join(pieces) == text
@@ -105,7 +106,7 @@ def test_every_odd_blank_can_be_shown_as_well() -> None:
     assert reveal_all("a\u3000b\tc\n\u202e d") == "a⟨U+3000⟩b⟨U+0009⟩c⟨U+000A⟩⟨U+202E⟩ d"
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "",
@@ -139,7 +140,7 @@ def test_terminal_sequences_are_removed(text: str, plain: str) -> None:
     assert strip_ansi(text) == plain
 
 
-@pytest.mark.parametrize("unit", ["\x1b", "\x1b[", "\x1b]", "\x1b[1;", "\x1b("])
+@each("unit", ["\x1b", "\x1b[", "\x1b]", "\x1b[1;", "\x1b("])
 def test_broken_sequences_take_no_long_time(unit: str) -> None:
     # The test's own time limit is the judge.
     rest = "\x1b[0m" + "x" * 5_000
@@ -161,10 +162,8 @@ def test_chinese_is_recognised_by_its_characters(text: str, *, found: bool) -> N
     assert has_cjk(text) is found
 
 
-@pytest.mark.parametrize("limit", [0, 1, 8, 9, 20])
-@pytest.mark.parametrize(
-    "text", ["a" * 20, "\u200b" * 40, "👩\u200d💻" * 9, "e\u0301" * 30, "中 " * 9]
-)
+@each("limit", [0, 1, 8, 9, 20])
+@each("text", ["a" * 20, "\u200b" * 40, "👩\u200d💻" * 9, "e\u0301" * 30, "中 " * 9])
 def test_one_line_is_the_beginning_of_the_whole_text_revealed(text: str, limit: int) -> None:
     whole = reveal(" ".join(text.split()))
     assert one_line(text, limit) == clip_bytes(whole, limit)

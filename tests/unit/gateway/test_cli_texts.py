@@ -6,13 +6,12 @@ import ast
 import re
 from pathlib import Path
 
-import pytest
-
 from common.model.state import FINAL, Reason, TaskState
 from common.sentences import SHARED, Sentence
 from common.text import has_cjk
 from gateway import cli_texts
 from gateway.error_texts import ERRORS
+from tests.each import each
 
 SAID = {name: value for name, value in vars(cli_texts).items() if isinstance(value, Sentence)}
 SAID |= dict(cli_texts.STATES)
@@ -20,12 +19,12 @@ SAID |= dict(cli_texts.OUTCOMES)
 GATEWAY = Path(cli_texts.__file__).parent
 
 
-@pytest.mark.parametrize("sentence", [*SAID.values(), *ERRORS.values()])
+@each("sentence", [*SAID.values(), *ERRORS.values()])
 def test_both_languages_use_the_same_facts(sentence: Sentence) -> None:
     assert sentence.fields("en") == sentence.fields("zh")
 
 
-@pytest.mark.parametrize("name", [*SAID, *ERRORS])
+@each("name", [*SAID, *ERRORS])
 def test_chinese_is_chinese_and_english_is_not(name: str) -> None:
     sentence = SAID.get(name) or ERRORS[name]
     assert not has_cjk(sentence.en)
@@ -37,7 +36,7 @@ def test_every_state_and_every_outcome_has_words() -> None:
     assert set(cli_texts.OUTCOMES) == set(Reason)
 
 
-@pytest.mark.parametrize("code", list(ERRORS))
+@each("code", list(ERRORS))
 def test_an_error_is_told_in_one_line(code: str) -> None:
     assert "\n" not in ERRORS[code].en + ERRORS[code].zh
 

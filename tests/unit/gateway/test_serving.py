@@ -31,6 +31,8 @@ from gateway.serving import (
 )
 from tests.unit.gateway.relay.doubles import silent_log
 
+pytestmark = pytest.mark.heavy
+
 
 def test_a_port_in_use_is_an_admins_matter() -> None:
     with bind("127.0.0.1", 0) as first:

@@ -20,6 +20,7 @@ from gateway.settings import (
     state_dir,
     zone_of,
 )
+from tests.each import each
 
 SECRETS = {
     "CODEXBRIDGE_GATEWAY__WECOM__TOKEN": "token-of-the-callback",
@@ -55,7 +56,7 @@ def test_admin_commands_need_no_setting_at_all() -> None:
 
 
 @pytest.mark.requirement("P8")
-@pytest.mark.parametrize("missing", ["corp_id", "agent_id", *SECRETS])
+@each("missing", ["corp_id", "agent_id", *SECRETS])
 def test_the_server_refuses_to_start_without_what_keeps_it_safe(missing: str) -> None:
     app = {name: value for name, value in APP["wecom"].items() if name != missing}
     environ = {name: value for name, value in SECRETS.items() if name != missing}
@@ -151,7 +152,7 @@ def test_a_public_url_has_one_spelling(url: str, base: str) -> None:
 
 
 @pytest.mark.requirement("R15")
-@pytest.mark.parametrize(
+@each(
     "url",
     [
         "http://gw.example",

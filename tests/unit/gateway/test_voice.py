@@ -18,6 +18,7 @@ from common.text import CHAT_BYTES
 from gateway import replies
 from gateway.store.tasks import Task
 from gateway.voice import Voice, as_list, with_words
+from tests.each import each
 
 ZONE = timezone(timedelta(hours=8))
 NOON_MS = 1_767_240_000_000
@@ -51,7 +52,7 @@ def _sentences() -> Iterator[tuple[str, Sentence]]:
 SENTENCES = dict(_sentences())
 
 
-@pytest.mark.parametrize("name", SENTENCES)
+@each("name", SENTENCES)
 def test_both_languages_tell_the_same_facts_within_one_message(name: str) -> None:
     sentence = SENTENCES[name]
     assert sentence.fields("en") == sentence.fields("zh")
@@ -185,7 +186,7 @@ def test_words_of_others_fill_what_room_there_is_and_no_more() -> None:
 
 
 @pytest.mark.requirement("R73")
-@pytest.mark.parametrize(
+@each(
     "words",
     ['<a href="https://evil.example">Approve here</a>', "< A HREF=x>y", "<\n a\thref=x>y</ a >"],
 )

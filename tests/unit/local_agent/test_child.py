@@ -18,6 +18,8 @@ from common.errors import InputError, RemoteProtocolError, UnavailableError
 from local_agent.child import MAX_LINE_BYTES, Child, open_child
 from local_agent.process import Limits
 
+pytestmark = pytest.mark.heavy
+
 LIMITS = Limits(grace_s=0.3)
 ROOT = Path(__file__).parents[3]
 Opening = Callable[[str], Awaitable[Child]]

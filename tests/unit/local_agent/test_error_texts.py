@@ -6,11 +6,10 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from common.errors import CodexBridgeError
 from common.sentences import SHARED, explain
 from local_agent.error_texts import ERRORS
+from tests.each import each
 
 ROOT = Path(__file__).parents[3]
 # Families that a person at the terminal can meet; the others are told by the engine, in `replies`,
@@ -80,8 +79,8 @@ def test_every_reason_why_a_diff_is_refused_has_a_sentence_of_its_own() -> None:
     assert reasons - told == set()
 
 
-@pytest.mark.parametrize("code", ERRORS)
-@pytest.mark.parametrize("lang", ["en", "zh"])
+@each("code", ERRORS)
+@each("lang", ["en", "zh"])
 def test_each_is_one_line_even_when_a_fact_is_missing(code: str, lang: str) -> None:
     said = explain(CodexBridgeError(code), ERRORS, "zh" if lang == "zh" else "en")
     assert "\n" not in said

@@ -15,7 +15,10 @@ from common.clock import ManualClock
 from common.errors import RemoteProtocolError, StateError
 from common.seal import digest, seal_bytes
 from local_agent.grant import Grant, _mint
+from tests.each import each
 from tests.sealed import a_seal
+
+pytestmark = pytest.mark.heavy
 
 
 def a_grant() -> Grant:
@@ -108,7 +111,7 @@ def names_in(path: Path) -> set[str]:
 
 @pytest.mark.requirement("R1")
 @pytest.mark.requirement("P1")
-@pytest.mark.parametrize("name", LEADS_TO_EXECUTION)
+@each("name", LEADS_TO_EXECUTION)
 def test_one_way_leads_to_a_grant(name: str) -> None:
     agent = ROOT / "local_agent"
     users = {

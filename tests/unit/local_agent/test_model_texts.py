@@ -6,13 +6,12 @@ import ast
 import re
 from pathlib import Path
 
-import pytest
-
 from common.errors import CodexBridgeError, InputError
 from common.sentences import explain
 from local_agent.errors import ModelError
 from local_agent.model_texts import ERRORS
 from local_agent.proposers.http.faults import of_status
+from tests.each import each
 
 ROOT = Path(__file__).parents[3]
 
@@ -41,13 +40,13 @@ def test_every_code_of_a_model_is_told() -> None:
     assert codes - ERRORS.keys() == set()
 
 
-@pytest.mark.parametrize("code", [code for code in ERRORS if code.startswith("model.")])
+@each("code", [code for code in ERRORS if code.startswith("model.")])
 def test_each_says_that_nothing_was_changed(code: str) -> None:
     assert "Nothing was changed." in ERRORS[code].en
     assert "没有改动任何内容。" in ERRORS[code].zh
 
 
-@pytest.mark.parametrize("status", [400, 401, 402, 404, 413, 429, 500])
+@each("status", [400, 401, 402, 404, 413, 429, 500])
 def test_what_a_provider_said_is_told_where_it_said_something(status: int) -> None:
     silent = explain(of_status(status, b""), ERRORS, "en")
     spoken = of_status(status, b'{"error": {"message": "no \\u201cgood\\u201d key"}}')
@@ -55,7 +54,7 @@ def test_what_a_provider_said_is_told_where_it_said_something(status: int) -> No
     assert "：“no" in explain(spoken, ERRORS, "zh")
 
 
-@pytest.mark.parametrize("code", [code for code in ERRORS if code.startswith("edit.")])
+@each("code", [code for code in ERRORS if code.startswith("edit.")])
 def test_an_edit_that_fits_nowhere_names_itself(code: str) -> None:
     error: CodexBridgeError = InputError(code, index=3, path="a.py", line=7, lines=(1, 9), limit=5)
     assert explain(error, ERRORS, "en").startswith("Edit 3")

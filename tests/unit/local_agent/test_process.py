@@ -30,6 +30,8 @@ from local_agent.process import (
     run_child,
 )
 
+pytestmark = pytest.mark.heavy
+
 ENV = {"LANG": "C.UTF-8"}
 QUICK = Limits(timeout_s=0.3, grace_s=0.2)
 

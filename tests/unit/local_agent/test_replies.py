@@ -19,6 +19,7 @@ from local_agent import (
     sync_texts,
 )
 from local_agent.error_texts import ERRORS
+from tests.each import each
 
 # What the chat is told is made of these.
 MODULES = (replies, change_replies, proposal_replies, disclosure_replies, report_texts, sync_texts)
@@ -35,7 +36,7 @@ def sentences() -> Iterator[tuple[str, Sentence]]:
                         yield f"{module.__name__}.{name}[{code}]", sentence
 
 
-@pytest.mark.parametrize("named", list(sentences()), ids=lambda named: str(named[0]))
+@each("named", list(sentences()))
 def test_both_languages_tell_the_same_facts(named: tuple[str, Sentence]) -> None:
     _, sentence = named
     assert sentence.fields("en") == sentence.fields("zh")

@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 
 from local_agent.routing.router import Router
+from tests.each import each
 from tests.routing_set.messages import SPLITS, Split, labelled
+
+pytestmark = pytest.mark.heavy
 
 ROUTER = Router()
 # Measured, less what one corrected label may cost: of those that rules are written against, and of
@@ -17,14 +20,14 @@ FLOORS: dict[Split, float] = {
 SURE = 0.8
 
 
-@pytest.mark.parametrize("split", list(FLOORS))
+@each("split", list(FLOORS))
 def test_the_router_is_right_as_often_as_it_was(split: Split) -> None:
     messages = labelled(split)
     right = sum(one.accepts(ROUTER.route(one.text).intent.kind) for one in messages)
     assert right / len(messages) >= FLOORS[split]
 
 
-@pytest.mark.parametrize("split", SPLITS)
+@each("split", SPLITS)
 def test_what_never_acts_is_taken_for_no_deed(split: Split) -> None:
     taken = sum(one.forbids(ROUTER.route(one.text).intent.kind) for one in labelled(split))
     assert taken == 0

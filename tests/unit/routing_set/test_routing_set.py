@@ -14,7 +14,10 @@ import pytest
 
 from bench.route import Answer, keyword_kind, score
 from common.model.intent import TaskKind
+from tests.each import each
 from tests.routing_set.messages import ACTS, NEVER_ACTS, SPLITS, Labelled, Split, labelled
+
+pytestmark = pytest.mark.heavy
 
 AT_LEAST = 400
 AT_LEAST_OF_EACH_KIND = 30
@@ -49,7 +52,7 @@ def _normalised(text: str) -> str:
     return re.sub(r"[\W_]+", "", folded) or folded
 
 
-@pytest.mark.parametrize("split", SPLITS)
+@each("split", SPLITS)
 def test_a_split_is_large_and_covers_each_kind_in_each_language(split: Split) -> None:
     messages = labelled(split)
     counts = Counter((message.tags[0], message.kind) for message in messages)
@@ -58,13 +61,13 @@ def test_a_split_is_large_and_covers_each_kind_in_each_language(split: Split) ->
     assert min(counts.values()) >= AT_LEAST_PER_LANGUAGE[split]
 
 
-@pytest.mark.parametrize("split", SPLITS)
+@each("split", SPLITS)
 def test_no_kind_is_rare_in_a_split(split: Split) -> None:
     counts = Counter(message.kind for message in labelled(split))
     assert min(counts[kind] for kind in TaskKind) >= AT_LEAST_OF_EACH_KIND
 
 
-@pytest.mark.parametrize("split", SPLITS)
+@each("split", SPLITS)
 def test_no_text_of_a_split_occurs_twice(split: Split) -> None:
     texts = [message.text for message in labelled(split)]
     assert [text for text, times in Counter(texts).items() if times > 1] == []
@@ -81,7 +84,7 @@ def test_every_tag_is_known_and_used() -> None:
     assert used == TAGS
 
 
-@pytest.mark.parametrize("split", SPLITS)
+@each("split", SPLITS)
 def test_a_message_that_never_acts_accepts_no_kind_that_acts(split: Split) -> None:
     wrong = [
         message.text
@@ -91,12 +94,12 @@ def test_a_message_that_never_acts_accepts_no_kind_that_acts(split: Split) -> No
     assert wrong == []
 
 
-@pytest.mark.parametrize("split", SPLITS)
+@each("split", SPLITS)
 def test_other_accepted_kinds_differ_from_the_label(split: Split) -> None:
     assert [message.text for message in labelled(split) if message.kind in message.also] == []
 
 
-@pytest.mark.parametrize("split", SPLITS)
+@each("split", SPLITS)
 def test_what_must_be_extracted_stands_in_the_text(split: Split) -> None:
     missing = [
         (message.text, named)

@@ -6,6 +6,7 @@ import pytest
 
 from common.diff.names import checked_path, quoted, quoted_prefix, twin_key, unquote
 from common.errors import InputError
+from tests.each import each
 
 
 def _why(name: str | bytes) -> object:
@@ -30,23 +31,21 @@ def test_a_name_is_unquoted_as_git_quotes_it(token: bytes, name: bytes) -> None:
     assert unquote(token) == name
 
 
-@pytest.mark.parametrize(
-    "token", [b'"', b'"x', b'x"', b'x"y', b'"x"y"', b'"\\x41"', b'"\\400"', b'"\\1"', b'"\\"']
-)
+@each("token", [b'"', b'"x', b'x"', b'x"y', b'"x"y"', b'"\\x41"', b'"\\400"', b'"\\1"', b'"\\"'])
 def test_broken_quotes_are_refused(token: bytes) -> None:
     with pytest.raises(InputError) as caught:
         unquote(token)
     assert caught.value.facts == {"why": "quoting"}
 
 
-@pytest.mark.parametrize("name", [b"x", b"a b", "图".encode(), b'say "x"'])
+@each("name", [b"x", b"a b", "图".encode(), b'say "x"'])
 def test_a_name_written_and_read_is_the_same(name: bytes) -> None:
     assert unquote(quoted(name)) == name
     assert quoted_prefix(quoted(name) + b" ") in (b"", quoted(name))
 
 
 @pytest.mark.requirement("R34")
-@pytest.mark.parametrize(
+@each(
     "name",
     [
         "x", "a/b/c.txt", "图/说明.md", ".gitignore", ".github/workflows/x.yml", "git", "git/x",
@@ -96,7 +95,7 @@ def test_a_name_that_may_mean_something_else_is_refused(name: str | bytes, why: 
 
 
 @pytest.mark.requirement("R34")
-@pytest.mark.parametrize("part", ["\u200c", "\u200d", "\u200e", "\u202a", "\u206a", "\ufeff"])
+@each("part", ["\u200c", "\u200d", "\u200e", "\u202a", "\u206a", "\ufeff"])
 def test_what_macos_leaves_out_of_a_name_cannot_hide_git(part: str) -> None:
     assert _why(f".g{part}it/config") == "hidden"
 

@@ -9,6 +9,7 @@ import pytest
 from common.diff.model import MAX_BYTES, MAX_FILES, MAX_HUNKS, FileDiff, Hunk
 from common.diff.parse import parse_diff
 from common.errors import InputError
+from tests.each import each
 
 TITLE = "diff --git a/x b/x\n"
 SIDES = "--- a/x\n+++ b/x\n"
@@ -321,7 +322,7 @@ def test_what_is_no_plain_change_is_refused_with_the_line(text: str, why: str, l
 
 
 @pytest.mark.requirement("R33")
-@pytest.mark.parametrize("digit", ["\u0661", "\uff11", "\u00b2"])
+@each("digit", ["\u0661", "\uff11", "\u00b2"])
 def test_digits_are_ascii_digits(digit: str) -> None:
     assert _refusal(SIDES + f"@@ -{digit} +1 @@\n-a\n+b\n") == ("diff.refused", "hunk-header", 3)
 
@@ -392,7 +393,7 @@ def test_an_empty_text_is_no_diff() -> None:
     assert _refusal(b"")[0] == "diff.empty"
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         b"\n" * 2_000_000,
@@ -403,8 +404,7 @@ def test_an_empty_text_is_no_diff() -> None:
         b"--- /dev/null\n+++ b/" + b"a/" * 900_000 + b"\n",
         b"".join(b"--- /dev/null\n+++ b/%d/%sx\n" % (n, b"a/" * 500) for n in range(500)),
     ],
-    ids=["lines", "quotes", "title", "digits", "unordered", "folders", "deep"],
 )
-@pytest.mark.timeout(5)
+@pytest.mark.cpu(5)
 def test_hostile_text_takes_no_longer_than_any_other(text: bytes) -> None:
     assert _refusal(text)[0] in ("diff.refused", "diff.name")

@@ -12,6 +12,7 @@ from common.diff.parse import parse_diff
 from common.diff.patching import deletion, patched, relocated, reverse, select
 from common.diff.render import render
 from common.errors import InputError
+from tests.each import each
 
 TITLE = "diff --git a/x b/x\n"
 OPEN = "\\ No newline at end of file\n"
@@ -30,7 +31,7 @@ def _misfit(file: FileDiff, old: bytes) -> tuple[object, object]:
 
 
 @pytest.mark.requirement("R33")
-@pytest.mark.timeout(5)  # a file of 8 MB that is moved by each of 5,000 hunks takes longer
+@pytest.mark.cpu(5)  # a file of 8 MB that is moved by each of 5,000 hunks takes longer
 def test_many_hunks_in_a_large_file_are_not_each_moved_through_it() -> None:
     count, end = 5_000, b"x" * 8_000_000
     starts = range(1, 3 * count, 3)
@@ -205,7 +206,7 @@ def test_hunks_are_not_looked_for_without_end(monkeypatch: pytest.MonkeyPatch) -
     assert caught.value.facts["hunk"] == 2
 
 
-@pytest.mark.timeout(5)
+@pytest.mark.cpu(5)
 def test_a_periodic_file_takes_no_longer_than_any_other() -> None:
     body = b"".join(b" aa\n" for _ in range(100_000))
     text = b"--- a/x\n+++ b/x\n@@ -900000,100001 +900000,100002 @@\n a\n" + body + b"+b\n"
@@ -254,7 +255,7 @@ def test_a_copy_is_taken_back_by_removing_what_is_there() -> None:
     assert (caught.value.code, caught.value.facts) == ("diff.irreversible", {"path": "y"})
 
 
-@pytest.mark.parametrize("content", [b"", b"a\n", b"a\nb", b"\n", b"a\r\n\xff\n"])
+@each("content", [b"", b"a\n", b"a\nb", b"\n", b"a\r\n\xff\n"])
 def test_a_deletion_removes_exactly_this_content(content: bytes) -> None:
     file = deletion("y", content, "100755")
     assert patched(file, content) == b""

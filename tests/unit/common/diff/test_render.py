@@ -6,12 +6,13 @@ import pytest
 
 from common.diff.parse import parse_diff
 from common.diff.render import render
+from tests.each import each
 
 MOVED = "diff --git a/x b/y z\nold mode 100755\nnew mode 100644\nrename from x\nrename to y z\n"
 OPEN = "\\ No newline at end of file\n"
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1,2 @@ def f():\n-a\n+b\n+c\n",

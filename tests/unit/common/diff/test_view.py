@@ -7,6 +7,7 @@ import pytest
 from common.diff.confusables import has_confusable
 from common.diff.parse import parse_diff
 from common.diff.view import Counts, Row, counts, marks, rows, shown
+from tests.each import each
 
 OPEN = "\\ No newline at end of file\n"
 
@@ -84,7 +85,7 @@ def test_the_section_of_a_hunk_hides_nothing_either() -> None:
     assert next(rows(file)).text == "⟨U+202E⟩"
 
 
-@pytest.mark.timeout(5)
+@pytest.mark.cpu(5)
 def test_twenty_thousand_lines_are_rows_at_once() -> None:
     (file,) = parse_diff(_added(*["    value = compute(1)"] * 20_000)).files
     assert sum(1 for _ in rows(file)) == 20_001
@@ -118,7 +119,7 @@ def test_an_added_line_that_deserves_a_second_look_is_marked(line: str | bytes, 
     assert _marks("plain", line, line) == [(code, 2)]
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     ["", "plain\ttext", "x" * 400, "中" * 400, "crlf\r", "中文，“引号”", "🚀 ❤️ 👨‍👩‍👧",
      "naïve café",
@@ -155,7 +156,7 @@ def test_a_key_that_spans_lines_is_found() -> None:
 
 
 @pytest.mark.requirement("R26")
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         "аdmin",  # Cyrillic a
@@ -177,7 +178,7 @@ def test_what_passes_for_ascii_is_found(line: str) -> None:
     assert has_confusable(line)
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         "plain ascii",

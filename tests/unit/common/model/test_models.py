@@ -21,6 +21,7 @@ from common.model.proposal import CommandProposal, LocalApproval, NoRequirement,
 from common.model.request import UserRequest
 from common.model.state import Reason, TaskState
 from common.protocol.bodies import TASK_TEXT_BYTES
+from tests.each import each
 
 INTENT: dict[str, Any] = {
     "kind": "run",
@@ -38,7 +39,7 @@ RESULT: dict[str, Any] = {
 OF_TASK = {"threadId": "th", "taskId": "t-1"}
 
 
-@pytest.mark.parametrize(
+@each(
     "event",
     [
         {"type": "task_start", **OF_TASK, "intent": INTENT},
@@ -47,7 +48,6 @@ OF_TASK = {"threadId": "th", "taskId": "t-1"}
         {"type": "task_proposal", **OF_TASK, "result": RESULT},
         {"type": "task_end", **OF_TASK, "status": "rejected", "reason": "expired"},
     ],
-    ids=lambda event: event["type"],
 )
 def test_each_event_of_the_seed_reads_and_writes_itself(event: dict[str, Any]) -> None:
     read = parse_event(json.dumps(event))
@@ -55,7 +55,7 @@ def test_each_event_of_the_seed_reads_and_writes_itself(event: dict[str, Any]) -
     assert json.loads(read.to_json()) == event
 
 
-@pytest.mark.parametrize(
+@each(
     "event",
     [
         {"type": "task_done", **OF_TASK},
@@ -70,7 +70,7 @@ def test_anything_else_is_no_event(event: dict[str, Any]) -> None:
 
 
 @pytest.mark.requirement("NL-4.2")
-@pytest.mark.parametrize("kind", ["deploy", "RUN", ""])
+@each("kind", ["deploy", "RUN", ""])
 def test_a_kind_outside_the_allowed_ones_cannot_be_built(kind: str) -> None:
     with pytest.raises(ValidationError):
         TaskIntent.model_validate({**INTENT, "kind": kind})
@@ -88,7 +88,7 @@ def test_an_intent_names_at_most_ten_files() -> None:
         IntentParams(files=("a.py",) * 11)
 
 
-@pytest.mark.parametrize("name", ["git_sync", "help", "status", "explain", "change", "run"])
+@each("name", ["git_sync", "help", "status", "explain", "change", "run"])
 def test_the_kinds_are_those_of_the_seed(name: str) -> None:
     assert TaskKind(name).value == name
 

@@ -10,6 +10,7 @@ from common.errors import RemoteProtocolError
 from common.model.state import Reason, final_of
 from common.protocol import bodies
 from common.protocol.frames import FRAME_BYTES
+from tests.each import each
 from tests.unit.common.protocol.wire import event_body, result, result_body, task, task_body
 
 VALID: dict[str, dict[str, Any]] = {
@@ -39,14 +40,14 @@ def test_every_kind_of_body_is_tried_here() -> None:
     assert bodies.BODIES.keys() == VALID.keys()
 
 
-@pytest.mark.parametrize("kind", VALID)
+@each("kind", VALID)
 def test_a_body_reads_back_as_it_was_written(kind: str) -> None:
     body = bodies.BODIES[kind].from_dict(VALID[kind])
     assert body.to_dict() == VALID[kind]
 
 
 @pytest.mark.requirement("R2")
-@pytest.mark.parametrize("kind", VALID)
+@each("kind", VALID)
 def test_a_body_is_closed_and_each_field_typed(kind: str) -> None:
     valid = VALID[kind]
     assert is_refused(kind, valid | {"approve": True})
@@ -84,14 +85,14 @@ def test_an_event_may_wait_for_nobody() -> None:
 
 
 @pytest.mark.requirement("P7")
-@pytest.mark.parametrize("reason", Reason)
+@each("reason", Reason)
 def test_a_result_has_the_state_that_its_reason_leads_to(reason: Reason) -> None:
     right = final_of(reason)[0]
     assert not is_refused("result", result_body(reason=reason.value, state=right.value))
     assert is_refused("result", result_body(reason=reason.value, state="EXECUTING"))
 
 
-@pytest.mark.parametrize("worst", ["\x00", '"', "\\", "\x7f", "é", "测", "\U0001f600"])
+@each("worst", ["\x00", '"', "\\", "\x7f", "é", "测", "\U0001f600"])
 def test_every_valid_body_fits_in_a_frame(worst: str) -> None:
     def full(limit: int) -> str:
         return worst * (limit // len(worst.encode()))

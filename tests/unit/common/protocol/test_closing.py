@@ -7,13 +7,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from common.errors import AuthError, RemoteProtocolError
 from common.protocol import closing, link_events
 from common.protocol.closing import ENDINGS, code_of, websocket_code
 from common.protocol.frames import CODE_PATTERN
 from common.protocol.link import Closed
+from tests.each import each
 
 ROOT = Path(__file__).parents[4]
 SAY_GOODBYE = {"close", "dismiss", "_say_goodbye"}
@@ -62,7 +61,7 @@ def test_the_table_holds_every_word_that_the_code_can_say_and_no_other() -> None
     assert _said() | _of_errors() == ENDINGS.keys()
 
 
-@pytest.mark.parametrize("code", ENDINGS)
+@each("code", ENDINGS)
 def test_every_code_fits_into_a_frame_and_a_close_frame(code: str) -> None:
     assert re.fullmatch(CODE_PATTERN, code)
     number = websocket_code(code)

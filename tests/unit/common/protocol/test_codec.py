@@ -6,12 +6,11 @@ import pytest
 
 from common.errors import InputError, RemoteProtocolError
 from common.protocol import codec
+from tests.each import each
 
 
 @pytest.mark.requirement("R2")
-@pytest.mark.parametrize(
-    "record", [{}, {"a": 1}, {"b": 1}, {"a": 1, "b": 1, "c": 1}], ids=["none", "a", "b", "abc"]
-)
+@each("record", [{}, {"a": 1}, {"b": 1}, {"a": 1, "b": 1, "c": 1}])
 def test_a_record_with_a_missing_or_an_extra_field_is_refused(record: dict[str, int]) -> None:
     checks = {"a": codec.SEQ, "b": codec.SEQ}
     with pytest.raises(RemoteProtocolError) as caught:
@@ -25,7 +24,7 @@ def test_a_wrong_field_is_named_but_its_value_is_not_told() -> None:
     assert caught.value.facts == {"field": "a"}
 
 
-@pytest.mark.parametrize("value", [True, 0, -1, 2**53 + 1, "1", None, [1]])
+@each("value", [True, 0, -1, 2**53 + 1, "1", None, [1]])
 def test_only_integers_in_range_are_integers(value: object) -> None:
     assert not codec.SEQ(value)
 
@@ -55,20 +54,18 @@ def test_text_can_be_asked_not_to_be_empty() -> None:
     assert not codec.utf8(4, min_bytes=1)("")
 
 
-@pytest.mark.parametrize("value", ["ab\n", "", "é", 7, None])
+@each("value", ["ab\n", "", "é", 7, None])
 def test_a_pattern_must_match_the_whole_text(value: object) -> None:
     assert not codec.matching(r"\w{1,4}")(value)
 
 
-@pytest.mark.parametrize("value", ["no", 1, None, ["en"]])
+@each("value", ["no", 1, None, ["en"]])
 def test_a_choice_is_one_of_the_given(value: object) -> None:
     assert codec.one_of(("en", "zh"))("en")
     assert not codec.one_of(("en", "zh"))(value)
 
 
-@pytest.mark.parametrize(
-    "value", ["QQ=", "QR==", "Q Q==", "Q*==", "QUE=", "====", "QQ==\n", "ＱＱ==", 7]
-)
+@each("value", ["QQ=", "QR==", "Q Q==", "Q*==", "QUE=", "====", "QQ==\n", "ＱＱ==", 7])
 def test_bytes_have_exactly_one_form(value: object) -> None:
     check = codec.raw_bytes(1)
     assert check("QQ==")
@@ -81,7 +78,7 @@ def test_a_length_in_front_of_each_part_keeps_borders_where_they_are() -> None:
     assert codec.framed(b"ab") == b"\0\0\0\x02ab"
 
 
-@pytest.mark.parametrize("text", ["[]", "1", '"a"', "null"])
+@each("text", ["[]", "1", '"a"', "null"])
 def test_only_an_object_is_an_object(text: str) -> None:
     with pytest.raises(RemoteProtocolError) as caught:
         codec.read_object(text, max_bytes=100)
@@ -103,7 +100,7 @@ def test_every_spelling_of_an_address_has_one_origin(url: str, origin: str) -> N
     assert codec.origin_of(origin) == origin
 
 
-@pytest.mark.parametrize(
+@each(
     "url",
     [
         "gateway.example.com",

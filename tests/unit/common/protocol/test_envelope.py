@@ -11,6 +11,7 @@ from common.errors import AuthError, CodexBridgeError, LocalProtocolError, Remot
 from common.protocol import envelope, frames
 from common.protocol.codec import encode_bytes, framed
 from common.signing import AGENT_AUTH, APPROVAL, ENVELOPE
+from tests.each import each
 from tests.unit.common.protocol.wire import (
     AGENT_ID,
     GATEWAY_KEY,
@@ -112,7 +113,7 @@ def test_another_key_cannot_sign_for_the_gateway() -> None:
     assert refusal(task(1, NOW, key=STRANGER_KEY).frame).code == "auth.signature"
 
 
-@pytest.mark.parametrize(
+@each(
     "changed",
     [
         {"kid": "0" * 16},
@@ -120,7 +121,6 @@ def test_another_key_cannot_sign_for_the_gateway() -> None:
         {"aud": "agent:someone-else"},
         {"typ": "cancel", "exp": NOW.wall_s + 60},
     ],
-    ids=["key", "issuer", "audience", "type"],
 )
 def test_a_true_signature_for_someone_or_something_else_is_refused(changed: dict[str, Any]) -> None:
     header = strict_json.canonical(header_record(**changed))
@@ -146,7 +146,7 @@ def test_what_is_signed_must_still_be_well_formed(header: bytes, body: bytes) ->
     assert error.code.partition(".")[0] in ("json", "record")
 
 
-@pytest.mark.parametrize("life", [0, -1, envelope.MAX_LIFE_S["task"] + 1])
+@each("life", [0, -1, envelope.MAX_LIFE_S["task"] + 1])
 def test_nobody_can_sign_a_longer_life_than_its_kind_has(life: int) -> None:
     header = header_record(exp=NOW.wall_s + life)
     frame = signed_by_hand(strict_json.canonical(header), strict_json.canonical(task_body()))
@@ -182,7 +182,7 @@ def test_a_frame_that_is_no_envelope_is_refused() -> None:
     assert refusal(frames.encode_frame(frames.Ping(1)).encode()).code == "frame.unexpected"
 
 
-@pytest.mark.parametrize(
+@each(
     "changed",
     [
         {"seq": 0},

@@ -7,6 +7,7 @@ import pytest
 
 from common.errors import RemoteProtocolError
 from common.protocol import frames
+from tests.each import each
 from tests.unit.common.protocol.wire import EVERY_FRAME
 
 
@@ -23,7 +24,7 @@ def refusal(data: str | bytes, *, max_bytes: int = frames.FRAME_BYTES) -> str:
     return caught.value.code
 
 
-@pytest.mark.parametrize("frame", EVERY_FRAME, ids=repr)
+@each("frame", EVERY_FRAME)
 def test_every_frame_reads_back_as_it_was_written(frame: frames.Frame) -> None:
     text = frames.encode_frame(frame)
     assert frames.decode_frame(text) == frame
@@ -40,13 +41,13 @@ def test_the_frames_above_are_all_there_are() -> None:
 
 
 @pytest.mark.requirement("R2", "P4")
-@pytest.mark.parametrize("name", ["approve", "policy", "exec", "config", "", None, 1, ["ack"]])
+@each("name", ["approve", "policy", "exec", "config", "", None, 1, ["ack"]])
 def test_a_frame_of_any_other_name_is_refused(name: object) -> None:
     assert refusal(json.dumps({"t": name, "seq": 1})) == "frame.unknown"
 
 
 @pytest.mark.requirement("R2")
-@pytest.mark.parametrize("frame", EVERY_FRAME, ids=repr)
+@each("frame", EVERY_FRAME)
 def test_a_frame_with_a_field_more_or_less_is_refused(frame: frames.Frame) -> None:
     record = record_of(frame)
     assert refusal(json.dumps(record | {"extra": 1})) == "record.fields"
@@ -57,7 +58,7 @@ def test_a_frame_with_a_field_more_or_less_is_refused(frame: frames.Frame) -> No
         assert refusal(json.dumps(record | {name: []})) == "record.field"
 
 
-@pytest.mark.parametrize("code", ["Auth", "", "two words", "a" * 33, "-x", "auth\n"])
+@each("code", ["Auth", "", "two words", "a" * 33, "-x", "auth\n"])
 def test_an_error_code_is_a_short_word(code: str) -> None:
     assert refusal(json.dumps({"t": "error", "code": code})) == "record.field"
 
@@ -75,6 +76,6 @@ def test_the_limit_counts_bytes_not_characters() -> None:
     assert refusal('{"t":"error","code":"测测测"}', max_bytes=30) == "json.too-large"
 
 
-@pytest.mark.parametrize("data", ["", "ping", "[]", "\ud800", b"\xff", '{"t":"ping","n":1}x'])
+@each("data", ["", "ping", "[]", "\ud800", b"\xff", '{"t":"ping","n":1}x'])
 def test_what_is_no_frame_is_refused(data: str | bytes) -> None:
     assert refusal(data) == "json.malformed"

@@ -12,6 +12,7 @@ from common.errors import AuthError, CodexBridgeError, LocalProtocolError, Remot
 from common.protocol.frames import Challenge, Hello, Ready
 from common.protocol.handshake import Admission, AgentHandshake, GatewayHandshake, Knock
 from common.signing import AGENT_AUTH, GATEWAY_AUTH, SigningKey, VerifyKey
+from tests.each import each
 from tests.unit.common.protocol.wire import (
     AGENT_ID,
     AGENT_KEY,
@@ -76,7 +77,7 @@ def test_both_sides_learn_who_the_other_is_and_where_to_go_on() -> None:
 
 
 @pytest.mark.requirement("R12")
-@pytest.mark.parametrize(
+@each(
     "changed",
     [
         {"agent_id": "another"},
@@ -86,7 +87,6 @@ def test_both_sides_learn_who_the_other_is_and_where_to_go_on() -> None:
         {"ts": NOW.wall_s + 1},
         {"last_seq": 6},
     ],
-    ids=str,
 )
 def test_no_field_of_a_hello_can_be_changed_on_the_way(changed: dict[str, Any]) -> None:
     cloud = gateway()
@@ -97,9 +97,7 @@ def test_no_field_of_a_hello_can_be_changed_on_the_way(changed: dict[str, Any]) 
 
 
 @pytest.mark.requirement("R12")
-@pytest.mark.parametrize(
-    "changed", [{"v_max": 9}, {"nonce_g": "A" * 43 + "="}, {"ts": NOW.wall_s + 1}], ids=str
-)
+@each("changed", [{"v_max": 9}, {"nonce_g": "A" * 43 + "="}, {"ts": NOW.wall_s + 1}])
 def test_no_field_of_a_challenge_can_be_changed_on_the_way(changed: dict[str, Any]) -> None:
     cloud = gateway()
     hello = agent().answer(Challenge(spoilt(cloud.challenge, **changed)), NOW)
@@ -118,7 +116,7 @@ def test_no_field_of_a_ready_can_be_changed_on_the_way(changed: dict[str, Any]) 
 
 
 @pytest.mark.requirement("R12")
-@pytest.mark.parametrize("name", ["v", "gw_key_id", "nonce_a", "url", "ts", "last_seq", "agent_id"])
+@each("name", ["v", "gw_key_id", "nonce_a", "url", "ts", "last_seq", "agent_id"])
 def test_a_hello_with_a_field_stripped_is_malformed(name: str) -> None:
     cloud = gateway()
     hello = agent().answer(Challenge(cloud.challenge), NOW)
@@ -127,7 +125,7 @@ def test_a_hello_with_a_field_stripped_is_malformed(name: str) -> None:
 
 
 @pytest.mark.requirement("R12")
-@pytest.mark.parametrize("name", ["v_min", "v_max", "nonce_g", "gw_key_ids", "ts"])
+@each("name", ["v_min", "v_max", "nonce_g", "gw_key_ids", "ts"])
 def test_a_challenge_with_a_field_stripped_is_malformed(name: str) -> None:
     with pytest.raises(RemoteProtocolError) as caught:
         agent().answer(Challenge(spoilt(gateway().challenge, **{name: None})), NOW)
@@ -257,7 +255,7 @@ def test_an_agent_takes_no_ready_by_another_key_of_the_same_gateway() -> None:
 
 
 @pytest.mark.requirement("R12")
-@pytest.mark.parametrize(
+@each(
     "offered",
     [
         [],
@@ -269,7 +267,6 @@ def test_an_agent_takes_no_ready_by_another_key_of_the_same_gateway() -> None:
         [NEXT_KEY.public.key_id, GATEWAY_KEY.public.key_id, 7],
         GATEWAY_KEY.public.key_id,
     ],
-    ids=str,
 )
 def test_no_key_can_be_stripped_added_or_moved_in_a_challenge(offered: Any) -> None:
     cloud, machine = rotated(), agent()

@@ -23,6 +23,7 @@ from common.protocol.link import (
 )
 from common.protocol.pace import BYTES, FRAMES, FRAMES_PER_SECOND
 from common.signing import SigningKey
+from tests.each import each
 from tests.unit.common.protocol.wire import (
     AGENT_ID,
     AGENT_KEY,
@@ -75,7 +76,7 @@ def test_an_agent_says_and_takes_nothing_but_the_handshake_before_the_gateway_is
 
 
 @pytest.mark.requirement("R13")
-@pytest.mark.parametrize(
+@each(
     "frame",
     [
         frames.Ping(1),
@@ -83,7 +84,6 @@ def test_an_agent_says_and_takes_nothing_but_the_handshake_before_the_gateway_is
         frames.Challenge("{}"),
         frames.Ready("{}", b"0" * 64),
     ],
-    ids=repr,
 )
 def test_a_gateway_takes_nothing_but_a_hello_first(frame: frames.Frame) -> None:
     ends = Ends()
@@ -292,7 +292,7 @@ def test_envelopes_arrive_in_order_and_are_acknowledged_when_kept() -> None:
 
 
 @pytest.mark.requirement("R16", "P3")
-@pytest.mark.parametrize(
+@each(
     "forged",
     [
         {"key": STRANGER_KEY},
@@ -301,7 +301,6 @@ def test_envelopes_arrive_in_order_and_are_acknowledged_when_kept() -> None:
         {"iss": gateway_name(GATEWAY_KEY.public), "aud": agent_name(AGENT_ID)},
         {"aud": agent_name("another")},
     ],
-    ids=["a stranger", "our own echo", "another connection", "turned round", "for another"],
 )
 def test_nobody_in_between_can_acknowledge_for_the_agent(forged: dict[str, Any]) -> None:
     ends = ready_ends()

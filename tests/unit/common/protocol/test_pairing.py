@@ -8,6 +8,7 @@ from common.errors import AuthError, InputError, LocalProtocolError
 from common.protocol import pairing
 from common.protocol.codec import encode_bytes
 from common.signing import VerifyKey
+from tests.each import each
 from tests.unit.common.protocol.wire import AGENT_ID, AGENT_KEY, GATEWAY_KEY, STRANGER_KEY, URL
 
 SECRET = bytes(range(16))
@@ -44,7 +45,7 @@ def test_a_code_is_128_bits_in_26_characters() -> None:
     assert pairing.new_code() != pairing.new_code()
 
 
-@pytest.mark.parametrize(
+@each(
     "typed",
     [
         f"  {CODE}\n",
@@ -59,7 +60,7 @@ def test_a_code_is_read_as_people_paste_it(typed: str) -> None:
     assert pairing.parse_code(typed) == SECRET
 
 
-@pytest.mark.parametrize(
+@each(
     "typed",
     [
         "",
@@ -142,7 +143,7 @@ def test_knowing_the_code_is_not_having_the_key() -> None:
 
 
 @pytest.mark.requirement("R10")
-@pytest.mark.parametrize("name", ["pairing", "url", "key", "nonce", "mac", "sig"])
+@each("name", ["pairing", "url", "key", "nonce", "mac", "sig"])
 def test_no_field_of_a_request_can_be_changed(name: str) -> None:
     other = request(key=STRANGER_KEY, nonce=b"x" * 32, url="https://x.test", secret=OTHER_SECRET)
     with pytest.raises(AuthError) as caught:
@@ -151,7 +152,7 @@ def test_no_field_of_a_request_can_be_changed(name: str) -> None:
 
 
 @pytest.mark.requirement("R10")
-@pytest.mark.parametrize("name", ["key", "nonce", "agent_id", "machine", "mac", "sig"])
+@each("name", ["key", "nonce", "agent_id", "machine", "mac", "sig"])
 def test_no_field_of_an_answer_can_be_changed(name: str) -> None:
     asked = request()
     other = answer(asked, key=STRANGER_KEY, nonce=b"x" * 32, agent_id="another", machine="dev-2")
@@ -180,9 +181,7 @@ def test_a_request_proven_with_the_code_must_name_that_code() -> None:
         check(asked | pairing._proofs(SECRET, b"request", said, key=AGENT_KEY))
 
 
-@pytest.mark.parametrize(
-    "spoilt", [{"v": 2}, {"extra": 1}, {"mac": 5}, {"key": "short"}, {"url": ""}]
-)
+@each("spoilt", [{"v": 2}, {"extra": 1}, {"mac": 5}, {"key": "short"}, {"url": ""}])
 def test_a_malformed_record_looks_like_a_wrong_one(spoilt: dict[str, Any]) -> None:
     asked = request()
     for attempt in (
@@ -200,9 +199,7 @@ def test_a_mac_is_compared_as_bytes_whatever_text_is_sent() -> None:
         check(request() | {"mac": "é" * 44})
 
 
-@pytest.mark.parametrize(
-    "changed", [{"nonce": b"short"}, {"machine": "Dev 1"}, {"agent_id": "no spaces"}]
-)
+@each("changed", [{"nonce": b"short"}, {"machine": "Dev 1"}, {"agent_id": "no spaces"}])
 def test_a_gateway_cannot_give_a_name_that_the_agent_would_refuse(changed: dict[str, Any]) -> None:
     with pytest.raises(LocalProtocolError):
         answer(request(), **changed)

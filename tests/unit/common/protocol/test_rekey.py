@@ -11,6 +11,7 @@ from common.protocol.codec import encode_bytes
 from common.protocol.envelope import Envelope, agent_name, gateway_name, seal_envelope
 from common.protocol.rekey import announced_key, rekey_body
 from common.signing import ENVELOPE, REKEY, SigningKey
+from tests.each import each
 from tests.unit.common.protocol.wire import (
     AGENT_ID,
     AGENT_KEY,
@@ -50,14 +51,13 @@ def test_a_key_is_announced_by_the_one_before_it() -> None:
     assert announced_key(rekey()) == NEXT_KEY.public
 
 
-@pytest.mark.parametrize(
+@each(
     "said",
     [
         {"iss": gateway_name(STRANGER_KEY.public)},
         {"aud": agent_name("another")},
         {"old_key_id": STRANGER_KEY.public.key_id},
     ],
-    ids=str,
 )
 def test_a_proof_is_good_for_one_line_and_one_place_in_it(said: dict[str, Any]) -> None:
     assert refusal(rekey(**said)) == "auth.rekey"

@@ -15,6 +15,7 @@ from common.protocol import handshake
 from common.protocol.frames import Challenge, Hello
 from common.protocol.handshake import AgentHandshake, GatewayHandshake, highest_common
 from common.signing import AGENT_AUTH
+from tests.each import each
 from tests.unit.common.protocol.wire import AGENT_ID, AGENT_KEY, GATEWAY_KEY, URL
 
 NOW = ManualClock().now()
@@ -102,7 +103,7 @@ def test_without_a_common_version_the_facts_tell_which_side_is_older(
 
 @pytest.mark.requirement("R12")
 @pytest.mark.usefixtures("one_to_three")
-@pytest.mark.parametrize("lowered", [{"v_max": 1}, {"v_max": 2}, {"v_min": 1, "v_max": 1}], ids=str)
+@each("lowered", [{"v_max": 1}, {"v_max": 2}, {"v_min": 1, "v_max": 1}])
 def test_a_range_lowered_on_the_way_to_the_agent_does_not_verify(lowered: dict[str, int]) -> None:
     cloud, machine = ends()
     hello = machine.answer(Challenge(spoilt(cloud.challenge, lowered)), NOW)
@@ -112,9 +113,7 @@ def test_a_range_lowered_on_the_way_to_the_agent_does_not_verify(lowered: dict[s
 
 @pytest.mark.requirement("R12")
 @pytest.mark.usefixtures("one_to_three")
-@pytest.mark.parametrize(
-    "lowered", [{"v": 1}, {"v": 1, "v_max": 1}, {"v_max": 2}, {"v_min": 3}], ids=str
-)
+@each("lowered", [{"v": 1}, {"v": 1, "v_max": 1}, {"v_max": 2}, {"v_min": 3}])
 def test_a_choice_lowered_on_the_way_to_the_gateway_does_not_verify(
     lowered: dict[str, int],
 ) -> None:
@@ -125,7 +124,7 @@ def test_a_choice_lowered_on_the_way_to_the_gateway_does_not_verify(
 
 @pytest.mark.requirement("R12")
 @pytest.mark.usefixtures("one_to_three")
-@pytest.mark.parametrize("chosen", [1, 2, 4, 255])
+@each("chosen", [1, 2, 4, 255])
 def test_an_agent_that_chooses_any_other_than_the_newest_is_refused(chosen: int) -> None:
     cloud, machine = ends()
     hello = signed_anew(cloud, machine.answer(Challenge(cloud.challenge), NOW), {"v": chosen})

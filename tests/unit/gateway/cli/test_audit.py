@@ -28,6 +28,8 @@ from tests.gateway_desk import Desk as Server
 from tests.gateway_desk import open_desk
 from tests.tamper import TABLES, Tampered
 
+pytestmark = pytest.mark.heavy
+
 ONE = f"{7:064x}"
 
 
@@ -138,6 +140,7 @@ def test_an_export_is_signed_to_its_last_entry_and_only_when_it_holds(
 @pytest.mark.requirement("R58")
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("table", TABLES)
+@pytest.mark.thorough
 def test_one_changed_byte_anywhere_is_found(desk: Desk, table: str) -> None:
     log = Tampered(desk.path)
     assert log.unnoticed(log.every_byte(table), desk.noticing()) == []

@@ -27,6 +27,8 @@ from gateway.identity import open_identity
 from gateway.store import agents, audit, members, pairings, tasks
 from gateway.store.runner import open_admin
 
+pytestmark = pytest.mark.heavy
+
 HEAVY = ("pydantic", "aiohttp", "sqlalchemy", "keyring", "structlog", "cryptography", "asyncio")
 
 

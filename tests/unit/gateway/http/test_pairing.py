@@ -33,6 +33,8 @@ from gateway.store.port import Connection
 from gateway.store.runner import SqliteRunner, open_store
 from tests.unit.gateway.relay.doubles import silent_log
 
+pytestmark = pytest.mark.heavy
+
 URL = "https://gw.example"
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from gateway import store
 from gateway.store import outbox, tasks
+from tests.each import each
 from tests.gateway_desk import transaction
 
 _VERB = re.compile(r"\s*(?:SELECT|INSERT|UPDATE|DELETE)\b")
@@ -68,9 +69,7 @@ def test_a_machine_that_connects_is_asked_about_what_waits_and_not_about_all_it_
     assert "ix_mailbox_unacked" in plan[0]["detail"]
 
 
-@pytest.mark.parametrize(
-    "sql", [text for _, text in STATEMENTS], ids=[name for name, _ in STATEMENTS]
-)
+@each("sql", [text for _, text in STATEMENTS])
 def test_each_statement_keeps_to_what_both_engines_understand(sql: str) -> None:
     for word in (
         "INSERT OR",

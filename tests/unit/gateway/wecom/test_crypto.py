@@ -17,6 +17,7 @@ from wechatpy.enterprise.crypto import WeChatCrypto
 from common.errors import AuthError, ConfigError
 from gateway.wecom import crypto as module
 from gateway.wecom.crypto import CallbackCrypto, decode_key, pad, unpad
+from tests.each import each
 
 TOKEN = "QDG6eK"
 AES_KEY = "jWmYm7qr5nMoAUwZRjGtBxmz3KA1tkAj3ykkR6q2B2C"
@@ -83,7 +84,7 @@ def test_a_signature_is_compared_in_constant_time_and_as_bytes() -> None:
 
 
 @pytest.mark.requirement("R20")
-@pytest.mark.parametrize("given", ["", "a" * 40, "签名", "\udcff", "0" * 39, "0" * 4000])
+@each("given", ["", "a" * 40, "签名", "\udcff", "0" * 39, "0" * 4000])
 def test_a_wrong_signature_is_refused_whatever_it_is_made_of(given: str) -> None:
     with pytest.raises(AuthError) as caught:
         new_crypto().verify(given, "1760000000", "nonce", "encrypt")
@@ -104,7 +105,7 @@ def test_a_signature_of_another_token_is_refused() -> None:
         new_crypto().verify(signature, "1760000000", "nonce", "encrypt")
 
 
-@pytest.mark.parametrize(
+@each(
     "encrypted",
     [
         "",
@@ -125,7 +126,7 @@ def test_what_is_no_whole_ciphertext_is_refused(encrypted: str) -> None:
     assert code_of(encrypted) == "callback.ciphertext"
 
 
-@pytest.mark.parametrize(
+@each(
     "tail",
     [b"\x00" * 32, b"\x21" * 33, b"\x01" * 31 + b"\x02", b"\x00", b"\xff", b"\x07\x20" * 16],
 )
@@ -135,7 +136,7 @@ def test_every_byte_of_the_padding_is_checked(tail: bytes) -> None:
     assert code_of(sealed(plain)) == "callback.ciphertext"
 
 
-@pytest.mark.parametrize("plain", [b"", b"\x00", b"\x21", b"\x02", b"ab\x02\x03"])
+@each("plain", [b"", b"\x00", b"\x21", b"\x02", b"ab\x02\x03"])
 def test_unpad_refuses_what_pad_never_makes(plain: bytes) -> None:
     with pytest.raises(AuthError):
         unpad(plain)
@@ -145,8 +146,8 @@ def test_a_plaintext_without_room_for_a_length_is_refused() -> None:
     assert code_of(sealed(pad(b"x" * 19))) == "callback.ciphertext"
 
 
-@pytest.mark.parametrize("length", [2**32 - 1, 2**31, 40, 23])
-@pytest.mark.parametrize("receive_id", ["", CORP])
+@each("length", [2**32 - 1, 2**31, 40, 23])
+@each("receive_id", ["", CORP])
 def test_a_length_beyond_the_text_is_refused_even_where_no_receive_id_is_expected(
     length: int, receive_id: str
 ) -> None:
@@ -160,7 +161,7 @@ def test_a_length_beyond_the_text_is_refused_even_where_no_receive_id_is_expecte
 
 
 @pytest.mark.requirement("MJ-6")
-@pytest.mark.parametrize("receive_id", [b"", b"wx0000000000000000", CORP.encode() + b"x", b"\xff"])
+@each("receive_id", [b"", b"wx0000000000000000", CORP.encode() + b"x", b"\xff"])
 def test_a_wrong_receive_id_is_refused(receive_id: bytes) -> None:
     assert code_of(framed(b"hello", receive_id)) == "callback.receive-id"
 
@@ -219,9 +220,7 @@ def test_random_bytes_must_be_sixteen() -> None:
         new_crypto().encrypt(b"", random=b"short")
 
 
-@pytest.mark.parametrize(
-    "key", ["", "x" * 42, "x" * 44, "x" * 42 + "=", "x" * 42 + "\n", "中" * 43]
-)
+@each("key", ["", "x" * 42, "x" * 44, "x" * 42 + "=", "x" * 42 + "\n", "中" * 43])
 def test_a_key_has_43_letters_and_digits(key: str) -> None:
     with pytest.raises(ConfigError) as caught:
         new_crypto(key=key)

@@ -7,6 +7,7 @@ import pytest
 from common.errors import RemoteProtocolError
 from gateway.wecom.messages import parse_message
 from gateway.wecom.xml import cdata
+from tests.each import each
 
 TEXT = {
     "ToUserName": "wx5823bf96d3bd56c7",
@@ -50,7 +51,7 @@ def test_a_text_is_taken_as_it_was_written() -> None:
     assert parse_message(document(TEXT, Content=text)).text == text
 
 
-@pytest.mark.parametrize("msg_type", ["image", "voice", "video", "location", "link", "file"])
+@each("msg_type", ["image", "voice", "video", "location", "link", "file"])
 def test_what_is_not_text_has_no_text(msg_type: str) -> None:
     message = parse_message(document(TEXT, MsgType=msg_type))
     assert (message.msg_type, message.text) == (msg_type, None)
@@ -71,12 +72,12 @@ def test_the_same_message_delivered_again_has_the_same_key() -> None:
     assert key(EVENT) == key(EVENT)
 
 
-@pytest.mark.parametrize("name", ["ToUserName", "AgentID", "FromUserName", "MsgId"])
+@each("name", ["ToUserName", "AgentID", "FromUserName", "MsgId"])
 def test_a_message_id_alone_is_no_identity(name: str) -> None:
     assert key(TEXT) != key(TEXT, **{name: "99"})
 
 
-@pytest.mark.parametrize(
+@each(
     "name",
     ["FromUserName", "CreateTime", "Event", "EventKey", "ChangeType", "TaskId", "AgentID"],
 )

@@ -15,6 +15,7 @@ from common.text import split_bytes
 from gateway.wecom.crypto import CallbackCrypto, decode_key, pad, unpad
 from gateway.wecom.messages import parse_message
 from gateway.wecom.xml import cdata, parse_fields, render_encrypted
+from tests.each import each
 
 Vector: TypeAlias = dict[str, Any]
 
@@ -139,13 +140,13 @@ KINDS: dict[str, Callable[[Vector], None]] = {
 
 
 @pytest.mark.requirement("MJ-3")
-@pytest.mark.parametrize("vector", VECTORS["known_answer"], ids=by_id)
+@each("vector", VECTORS["known_answer"])
 def test_known_answers_come_out_as_published(vector: Vector) -> None:
     KINDS[vector["kind"]](vector)
 
 
 @pytest.mark.requirement("MJ-3")
-@pytest.mark.parametrize("vector", VECTORS["derived"], ids=by_id)
+@each("vector", VECTORS["derived"])
 def test_derived_messages_open_and_close_byte_for_byte(vector: Vector) -> None:
     profile = VECTORS["profiles"][vector["profile"]]
     crypto = crypto_of(profile)
@@ -191,7 +192,7 @@ def test_derived_bot_messages_are_json_that_the_strict_reader_takes() -> None:
 
 
 @pytest.mark.requirement("R73")
-@pytest.mark.parametrize("vector", VECTORS["text_chunking"], ids=by_id)
+@each("vector", VECTORS["text_chunking"])
 def test_texts_are_cut_where_the_limit_says(vector: Vector) -> None:
     repeat = vector["repeat"]
     text = (
@@ -205,7 +206,7 @@ def test_texts_are_cut_where_the_limit_says(vector: Vector) -> None:
     assert sizes == vector["expect_chunk_bytes_hard_split"]
 
 
-@pytest.mark.parametrize("vector", VECTORS["cdata_rendering"], ids=by_id)
+@each("vector", VECTORS["cdata_rendering"])
 def test_texts_become_cdata_that_reads_back(vector: Vector) -> None:
     # The escape in CD-06 stands for the lone surrogate that no file of ours can hold.
     text = vector["text"].replace("\\ud800", "\ud800")

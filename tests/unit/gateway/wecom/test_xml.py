@@ -7,6 +7,7 @@ import pytest
 from common.errors import RemoteProtocolError
 from gateway.wecom import xml
 from gateway.wecom.xml import cdata, parse_fields, render_encrypted
+from tests.each import each
 
 
 def refused(document: bytes | str) -> None:
@@ -45,7 +46,7 @@ def test_fields_are_read(document: str, fields: dict[str, str]) -> None:
 
 
 @pytest.mark.requirement("R71")
-@pytest.mark.parametrize(
+@each(
     "document",
     [
         '<!DOCTYPE xml [<!ENTITY a "x">]><xml><A>&a;</A></xml>',
@@ -61,7 +62,7 @@ def test_a_document_type_is_refused_even_where_it_is_harmless(document: str) -> 
 
 
 @pytest.mark.requirement("R71")
-@pytest.mark.parametrize(
+@each(
     "document",
     [
         "<xml><Encrypt>a</Encrypt><Encrypt>b</Encrypt></xml>",
@@ -74,7 +75,7 @@ def test_a_field_given_twice_is_refused(document: str) -> None:
     refused(document)
 
 
-@pytest.mark.parametrize(
+@each(
     "document",
     [
         b"",
@@ -117,9 +118,7 @@ def test_depth_is_bounded_where_it_is_still_shallow() -> None:
     refused(nested(xml.MAX_DEPTH + 1))
 
 
-@pytest.mark.parametrize(
-    "unit", [b"<A>", b"<![CDATA[", b"]", b"<A></A>", b"\n", b"<A><![CDATA[x", b"&"]
-)
+@each("unit", [b"<A>", b"<![CDATA[", b"]", b"<A></A>", b"\n", b"<A><![CDATA[x", b"&"])
 def test_a_body_at_the_limit_takes_no_long_time(unit: bytes) -> None:
     # The test's own time limit is the judge: an expression that backtracks would hang here.
     refused(b"<xml>" + unit * (65_536 // len(unit)))

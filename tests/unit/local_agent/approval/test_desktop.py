@@ -27,6 +27,8 @@ from local_agent.store.runner import JournalThread
 from tests import windows
 from tests.sealed import AGENT, PYTEST, Wish, a_payload, a_seal, to_waiting
 
+pytestmark = pytest.mark.heavy
+
 WITHIN_S = 5.0
 Person = Callable[[Order], Answer]
 

@@ -37,6 +37,7 @@ from local_agent.safety.risk import Circumstances
 from local_agent.store.runner import JournalThread
 from tests.sealed import AGENT, PYTEST, Wish, a_payload, a_seal, ending, to_waiting
 
+pytestmark = pytest.mark.heavy
 Look = Callable[[Gate, PendingApproval], Awaitable[None]]
 
 

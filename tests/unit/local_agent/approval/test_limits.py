@@ -11,6 +11,7 @@ from common.clock import ManualClock
 from local_agent.approval.limits import Limits, check_flood
 from local_agent.errors import FloodedError
 from local_agent.store.approvals import Approvals, StoredApproval
+from tests.each import each
 from tests.sealed import a_seal, as_stored
 
 TIGHT = Limits(pending=3, hourly_member=3, hourly_gateway=3, repeats=3)
@@ -41,7 +42,7 @@ def a_wish(**changes: Any) -> StoredApproval:
     return as_stored(a_seal(ManualClock()), **changes)
 
 
-@pytest.mark.parametrize("why", ["pending", "member", "gateway", "rejected"])
+@each("why", ["pending", "member", "gateway", "rejected"])
 def test_the_last_one_within_a_bound_passes_and_the_next_does_not(why: str) -> None:
     check_flood(Counted(**{why: 2}), a_wish(), TIGHT)
     with pytest.raises(FloodedError) as caught:

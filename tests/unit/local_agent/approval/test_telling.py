@@ -31,6 +31,8 @@ from local_agent.store.runner import JournalThread
 from tests import windows
 from tests.sealed import PYTEST, Step, Wish, a_seal
 
+pytestmark = pytest.mark.heavy
+
 
 @pytest.fixture
 def teller(db: JournalThread, gate: Gate) -> Teller:

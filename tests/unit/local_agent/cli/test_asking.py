@@ -22,6 +22,8 @@ from tests.sealed import a_payload, a_seal
 from tests.unit.local_agent.cli.conftest import TASK, AgentDouble
 from tests.unit.local_agent.cli.terminal import in_front, reads
 
+pytestmark = pytest.mark.heavy
+
 ENDED = TASK | {"state": "COMPLETED", "reason": "completed", "summary": "5 passed"}
 
 

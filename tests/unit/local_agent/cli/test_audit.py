@@ -23,6 +23,8 @@ from local_agent.store.journal import Journal
 from tests.sealed import AGENT, a_peer, answered, to_waiting
 from tests.tamper import TABLES, Tampered
 
+pytestmark = pytest.mark.heavy
+
 
 class Desk:
     """A machine with a log that its gateway has countersigned."""
@@ -95,6 +97,7 @@ def test_a_whole_log_holds_with_and_without_a_running_agent(desk: Desk) -> None:
 @pytest.mark.requirement("R58")
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("table", TABLES)
+@pytest.mark.thorough
 def test_one_changed_byte_anywhere_is_found(desk: Desk, table: str) -> None:
     log = Tampered(desk.path)
     assert log.unnoticed(log.every_byte(table), desk.notices) == []

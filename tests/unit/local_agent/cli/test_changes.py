@@ -25,6 +25,8 @@ from tests.sealed import a_payload, a_seal
 from tests.unit.local_agent.cli.conftest import TASK, AgentDouble
 from tests.unit.local_agent.cli.terminal import in_front, reads
 
+pytestmark = pytest.mark.heavy
+
 Captured = pytest.CaptureFixture[str]
 WAITING = TASK | {"source": "local_ui", "proposed": "Proposed: 4 files."}
 CHANGE: dict[str, Any] = {

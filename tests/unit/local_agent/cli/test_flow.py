@@ -6,6 +6,7 @@ import pytest
 
 from common.terminal import cells
 from local_agent.cli.flow import GUTTER, Flow
+from tests.each import each
 from tests.unit.local_agent.cli.drawing import drawn
 
 TEXT = (
@@ -25,7 +26,7 @@ def pieces(size: int, *, width: int = 30) -> tuple[list[str], str]:
     return drawn(whole), whole
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 5, 7, 11, 50])
+@each("size", [1, 2, 3, 5, 7, 11, 50])
 def test_however_it_is_cut_the_same_rows_stand_there(size: int) -> None:
     rows, _ = pieces(size)
     assert rows == pieces(len(TEXT))[0]
@@ -42,7 +43,7 @@ def test_words_are_kept_whole_and_nothing_is_dropped() -> None:
 
 
 @pytest.mark.requirement("R26")
-@pytest.mark.parametrize("size", [1, 3, 200])
+@each("size", [1, 3, 200])
 def test_nothing_in_it_is_obeyed_by_a_terminal(size: int) -> None:
     flow = Flow(GUTTER, 100)
     hostile = "a\x1b[2Jb\x07\rc\u202ed\u200be"

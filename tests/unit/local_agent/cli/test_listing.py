@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from common.terminal import Ink, cells
 from local_agent.cli.listing import laid_out
 from local_agent.cli.screen import Screen
+from tests.each import each
 
 HITS = ["2 places:", "src/登录.py:7: def login():", "src/登录.py:120: return login()", "b.py:3: x"]
 CHANGED = ["Local changes:", "M src/app.py +12 −3", "A 新.md +1 −0", "? b.bin (lines not counted)"]
@@ -51,7 +51,7 @@ def test_colours_are_emphasis_alone() -> None:
     assert [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in coloured] == plain
 
 
-@pytest.mark.parametrize("width", [20, 30, 45])
+@each("width", [20, 30, 45])
 def test_a_narrow_terminal_loses_nothing(width: int) -> None:
     lines = [f"a/very/long/folder/{'x' * 40}.py:12: {'找到 text ' * 12}".rstrip()]
     shown = list(laid_out(screen(width=width), lines))

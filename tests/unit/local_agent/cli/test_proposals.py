@@ -20,6 +20,8 @@ from tests.unit.local_agent.cli.terminal import in_front, reads, reads_all
 from tests.unit.local_agent.cli.test_asking import a_status
 from tests.unit.local_agent.cli.test_changes import an_approval, holds
 
+pytestmark = pytest.mark.heavy
+
 Captured = pytest.CaptureFixture[str]
 
 SAID = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from local_agent.context.cutting import MAX_LINE_BYTES, cut_clean, cut_lines, readable
+from tests.each import each
 
 KEY = "-----BEGIN RSA PRIVATE KEY-----\n" + "MIIEowIBAAKCAQEA7bq\n" * 30
 KEY += "-----END RSA PRIVATE KEY-----\n"
@@ -53,7 +54,7 @@ def test_where_not_all_fit_the_most_important_lines_are_shown() -> None:
     assert [one.first_line for one in cuttings] == [3, 700]
 
 
-@pytest.mark.parametrize("matters", [[0], [-1], [11]])
+@each("matters", [[0], [-1], [11]])
 def test_lines_that_are_not_there_do_not_matter(matters: list[int]) -> None:
     assert cut_lines(numbered(10), 20, matters)[0].first_line == 1
 
@@ -96,7 +97,7 @@ def test_a_window_into_a_key_shows_nothing_of_it() -> None:
 
 
 @pytest.mark.requirement("R54")
-@pytest.mark.parametrize("split", ["\x00", "\x1b[0m", "\r", "\x7f"])
+@each("split", ["\x00", "\x1b[0m", "\r", "\x7f"])
 def test_a_secret_cannot_hide_behind_what_is_taken_out(split: str) -> None:
     token = f"ghp_{split}abcdefghijklmnopqrstuvwxyz0123456789"
     (cutting,) = cut_lines(readable(f"x = {token}\n".encode()), 1000)

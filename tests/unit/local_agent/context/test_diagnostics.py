@@ -14,6 +14,7 @@ from local_agent.context.diagnostics import (
     parse_diagnostics,
     render,
 )
+from tests.each import each
 
 HOME = "/home/zhang/shop"
 
@@ -108,7 +109,7 @@ def test_json_is_read() -> None:
     assert read(json.dumps(RUFF)) == [Diagnostic("a.py", 2, 5, "error", "F401 unused")]
 
 
-@pytest.mark.parametrize(
+@each(
     "document",
     [
         [1, None, "x"],
@@ -131,7 +132,7 @@ def test_broken_json_is_read_as_lines() -> None:
 
 
 @pytest.mark.requirement("R52")
-@pytest.mark.parametrize(
+@each(
     "path",
     [
         "/etc/passwd.conf",
@@ -158,7 +159,7 @@ def test_there_are_bounds() -> None:
     assert all(len(one.message.encode()) <= MAX_MESSAGE_BYTES for one in found)
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         "at " + "a." * 900,

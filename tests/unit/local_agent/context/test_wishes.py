@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from local_agent.context.wishes import about_changes, about_failure
+from tests.each import each
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "explain my changes",
@@ -24,14 +25,12 @@ def test_a_request_about_changes_is_known(text: str) -> None:
     assert about_changes(text)
 
 
-@pytest.mark.parametrize("text", ["change the parser", "add a cache", "修改 login.py", "解释一下"])
+@each("text", ["change the parser", "add a cache", "修改 login.py", "解释一下"])
 def test_a_request_to_change_something_is_not_about_changes(text: str) -> None:
     assert not about_changes(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["why does the test fail", "mypy complains", "构建报错", "测试失败了"]
-)
+@each("text", ["why does the test fail", "mypy complains", "构建报错", "测试失败了"])
 def test_a_request_about_a_failure_is_known(text: str) -> None:
     assert about_failure(text)
 

@@ -28,6 +28,8 @@ from local_agent.store.turns import StoredTurn
 from tests.sealed import LINE, Step, Wish, ending
 from tests.unit.local_agent.control.conftest import PATIENCE, Desk
 
+pytestmark = pytest.mark.heavy
+
 TURN = StoredTurn(
     task_id="task-1",
     model="mock",

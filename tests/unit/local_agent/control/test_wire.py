@@ -18,6 +18,7 @@ from common.errors import (
 )
 from common.home import Home
 from local_agent.control import wire
+from tests.each import each
 
 
 def _home(run: Path) -> Home:
@@ -48,7 +49,7 @@ def test_the_largest_diff_that_is_read_can_be_sent_and_no_larger_one() -> None:
 
 
 @pytest.mark.requirement("R19")
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         b'{"op":"apply","args":{}}\n',
@@ -86,7 +87,7 @@ def test_answers_come_back_by_kind() -> None:
     assert wire.decode_answer(wire.encode_event({"type": "x"})) == ("event", {"type": "x"})
 
 
-@pytest.mark.parametrize("kind", [InputError, StateError, UnavailableError, ConfigError])
+@each("kind", [InputError, StateError, UnavailableError, ConfigError])
 def test_an_error_comes_back_in_its_own_class_with_its_facts(
     kind: type[CodexBridgeError],
 ) -> None:
@@ -97,9 +98,7 @@ def test_an_error_comes_back_in_its_own_class_with_its_facts(
     assert told.value.facts == {"path": "/x", "count": 3}
 
 
-@pytest.mark.parametrize(
-    "line", [b"{}", b'{"ok":1}', b'{"yes":{}}', b'{"ok":{},"event":{}}', b"nonsense"]
-)
+@each("line", [b"{}", b'{"ok":1}', b'{"yes":{}}', b'{"ok":{},"event":{}}', b"nonsense"])
 def test_what_is_no_answer_is_refused(line: bytes) -> None:
     with pytest.raises(RemoteProtocolError):
         wire.decode_answer(line)

@@ -46,6 +46,8 @@ from local_agent.workspace.registry import DisclosureLevel, Workspace
 from tests.desk import Desk
 from tests.sealed import Wish
 
+pytestmark = pytest.mark.heavy
+
 SOURCE = "\n".join(f"total_{number} = add(total_{number - 1}, price)" for number in range(40))
 CONTEXT = Collected(
     pieces=(Piece(kind="file", path="src/cart.py", text=SOURCE), Piece(kind="tree", text="src/")),

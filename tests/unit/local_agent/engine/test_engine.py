@@ -31,6 +31,8 @@ from local_agent.store.tasks import Task
 from local_agent.workspace.manifest import Differences
 from tests.desk import WITHIN_S, Desk
 
+pytestmark = pytest.mark.heavy
+
 WAITING, EXECUTING = TaskState.WAITING_APPROVAL, TaskState.EXECUTING
 
 

@@ -20,6 +20,8 @@ from local_agent.workspace.registry import DisclosureLevel
 from tests.desk import Desk
 from tests.scripted_model import ScriptedModel, Step, writes
 
+pytestmark = pytest.mark.heavy
+
 HERE: dict[str, Any] = {"source": "local_ui", "channel": "terminal", "gateway_key_id": None}
 ASKED = "@dev explain cart.py"
 # Of more words than an item of a listing: only a comparison finds that it was copied.

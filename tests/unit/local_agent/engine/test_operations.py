@@ -24,6 +24,8 @@ from local_agent.store.endings import read_ending
 from local_agent.store.tasks import Task
 from tests.desk import Desk
 
+pytestmark = pytest.mark.heavy
+
 WAITING, EXECUTING = TaskState.WAITING_APPROVAL, TaskState.EXECUTING
 
 DIFF = b"""\

@@ -22,6 +22,8 @@ from local_agent.store.tasks import Task
 from tests.desk import WITHIN_S, Desk
 from tests.scripted_model import ScriptedModel, Step, writes
 
+pytestmark = pytest.mark.heavy
+
 LOGIN = "def login():\n    retry = 3\n    return retry\n"
 ASKED = "@dev change the retry in login.py to 5"
 HERE: dict[str, Any] = {"source": "local_ui", "channel": "terminal", "gateway_key_id": None}

@@ -26,6 +26,8 @@ from local_agent.workspace.registry import Workspace
 from tests.desk import Desk
 from tests.scripted_model import ScriptedModel, Step, writes
 
+pytestmark = pytest.mark.heavy
+
 LOGIN = "def login():\n    retry = 3\n    return retry\n"
 FIXED = LOGIN.replace("3", "5")
 ASKED = "@dev change the retry in login.py to 5"

@@ -14,6 +14,7 @@ from local_agent.execution.command import Outcome
 from local_agent.execution.outcome import ChangeOutcome
 from local_agent.replies import DRIFTED_FIELDS
 from local_agent.reports.report import Report
+from tests.each import each
 from tests.sealed import a_payload
 
 LANGS: tuple[Lang, ...] = ("en", "zh")
@@ -128,8 +129,8 @@ def test_risk_codes_become_words_and_unknown_ones_are_left_out() -> None:
     )
 
 
-@pytest.mark.parametrize("lang", LANGS)
-@pytest.mark.parametrize(
+@each("lang", LANGS)
+@each(
     "error",
     [
         InputError("command.not-found", program="pytest"),

@@ -18,6 +18,8 @@ from local_agent.execution.command import Executor, Progress
 from local_agent.workspace import toolchains
 from tests.unit.local_agent.execution.conftest import Machine
 
+pytestmark = pytest.mark.heavy
+
 
 @pytest.mark.requirement("P2")
 async def test_what_was_approved_runs_and_its_outcome_is_told(machine: Machine) -> None:

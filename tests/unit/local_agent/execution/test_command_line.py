@@ -6,6 +6,7 @@ import pytest
 
 from common.errors import InputError
 from local_agent.execution.command_line import MAX_BYTES, CommandLine, read_command_line
+from tests.each import each
 
 
 @pytest.mark.requirement("R42")
@@ -32,7 +33,7 @@ def test_plain_words_need_no_shell(text: str, argv: tuple[str, ...]) -> None:
 
 
 @pytest.mark.requirement("R42")
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "a | b",

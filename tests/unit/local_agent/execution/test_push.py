@@ -6,6 +6,7 @@ import pytest
 
 from local_agent.execution.push import read_answer
 from local_agent.process import Exit, Kept
+from tests.each import each
 
 REF = "refs/heads/main"
 
@@ -38,7 +39,7 @@ def line(flag: str, summary: str, ref: str = REF) -> str:
     return f"To /srv/shop.git\n{flag}\tabc:{ref}\t{summary}\nDone\n"
 
 
-@pytest.mark.parametrize("flag", [" ", "*", "="])
+@each("flag", [" ", "*", "="])
 def test_the_remotes_own_word_proves_that_it_has_the_commit(flag: str) -> None:
     assert read_answer(ended(line(flag, "1..2"), code=0), REF) == (True, None)
     # Even where git itself was ended afterwards.

@@ -30,6 +30,8 @@ from local_agent.execution.sandbox import (
 from local_agent.process import Exit, run_child
 from tests.unit.local_agent.execution.conftest import Machine
 
+pytestmark = pytest.mark.heavy
+
 BWRAP = "/usr/bin/bwrap"
 BASES = (Path(sys.base_prefix), Path(sys.base_prefix).resolve())
 PYTHON = Path(sys.executable).resolve()

@@ -18,6 +18,7 @@ from local_agent.execution.seccomp import (
     build_filter,
     supports,
 )
+from tests.each import each
 
 ALLOW, REFUSE, ENOSYS, FAMILY, KILL = 0x7FFF0000, 0x50001, 0x50026, 0x50061, 0x80000000
 MACHINES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
@@ -99,7 +100,7 @@ def test_another_table_of_calls_ends_the_program(ask: Ask, audit: int) -> None:
     assert ask(0, audit=audit) == KILL
 
 
-@pytest.mark.parametrize("number", [0x40000000, 0x40000000 | 101, 0xFFFFFFFF])
+@each("number", [0x40000000, 0x40000000 | 101, 0xFFFFFFFF])
 def test_the_second_table_of_x86_is_absent(number: int) -> None:
     program = build_filter("x86_64", network=False)
     assert _verdict(program, number, audit=MACHINES["x86_64"]) == ENOSYS

@@ -15,6 +15,8 @@ from local_agent.execution.sandbox import NOT_SANDBOXED, Profile
 from local_agent.execution.self_test import self_test
 from tests.unit.local_agent.execution.conftest import Machine
 
+pytestmark = pytest.mark.heavy
+
 
 async def _tried(machine: Machine) -> tuple[str, str, str]:
     found = await self_test(machine.around.places, home=machine.around.home)

@@ -10,6 +10,7 @@ import pytest
 from common.errors import ConfigError, InputError, UnavailableError
 from common.keystore import FileKeystore
 from local_agent.models.keys import AWAY, MAX_KEY_CHARS, ModelKeys, parse_key
+from tests.each import each
 
 KEY = "sk-0123456789abcdef"
 
@@ -69,7 +70,7 @@ def test_what_is_no_name_of_a_model_names_no_key(keys: ModelKeys, name: str) -> 
         assert refused.value.code == "models.unknown"
 
 
-@pytest.mark.parametrize("text", [KEY, f"  {KEY}\r\n", f"\n{KEY}\n"])
+@each("text", [KEY, f"  {KEY}\r\n", f"\n{KEY}\n"])
 def test_blanks_around_a_key_do_not_belong_to_it(text: str) -> None:
     assert parse_key(text) == KEY
 

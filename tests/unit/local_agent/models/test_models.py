@@ -23,6 +23,8 @@ from local_agent.settings import AgentSettings
 from tests.model_script import text
 from tests.model_server import ModelServer
 
+pytestmark = pytest.mark.heavy
+
 HTTP = {"kind": "http", "model": "m-1", "base_url": "https://api.example/v1"}
 CODEX = {"kind": "codex", "model": "gpt-5.5"}
 ACP = {"kind": "acp", "program": "/opt/agent/bin/agent"}

@@ -33,6 +33,8 @@ from local_agent.workspace.project.infer import infer
 from local_agent.workspace.registry import Workspace
 from tests.scripted_model import ScriptedModel
 
+pytestmark = pytest.mark.heavy
+
 LANGS: tuple[Lang, ...] = ("en", "zh")
 IDENTITY = {
     "GIT_AUTHOR_NAME": "Zhang",

@@ -19,6 +19,8 @@ from local_agent.workspace.listing import ListingLimits
 from tests.scratching import Borrowed, Lending, contents, snapshot, write_files
 from tests.unit.local_agent.workspace.conftest import Repository, repository
 
+pytestmark = pytest.mark.heavy
+
 __all__ = ["repository"]
 
 FILES: dict[str, str | bytes] = {

@@ -16,6 +16,7 @@ from local_agent.proposers.scratch_gate import (
     relative,
 )
 from local_agent.workspace.paths import DENY_FILE
+from tests.each import each
 
 ROOT = Path("/state/scratch/tree")
 
@@ -53,9 +54,7 @@ def test_what_agents_obey_is_refused_in_any_case_and_at_any_depth() -> None:
     assert not is_agent_config(("agents.md", "a.py")), "a folder may bear the name"
 
 
-@pytest.mark.parametrize(
-    "path", [".github/workflows/ci.yml", ".gitignore", ".vscode/settings.json", "a/.hidden"]
-)
+@each("path", [".github/workflows/ci.yml", ".gitignore", ".vscode/settings.json", "a/.hidden"])
 def test_other_hidden_files_may_be_proposed(path: str) -> None:
     assert check_name(path.split("/"), ()) == path
 

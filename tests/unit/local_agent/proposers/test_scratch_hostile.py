@@ -16,6 +16,8 @@ from local_agent.proposers import scratch_slot, scratch_tree
 from local_agent.proposers.scratch_diff import MAX_REFUSED
 from tests.scratching import Lending, contents, snapshot, write_files
 
+pytestmark = pytest.mark.heavy
+
 FILES = {"a.py": "a\n", "src/b.py": "b\n", "src/deep/c.py": "c\n", "run": "#!/bin/sh\n"}
 
 

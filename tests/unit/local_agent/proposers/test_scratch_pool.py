@@ -17,6 +17,8 @@ import pytest
 from common.clock import ManualClock, SystemClock
 from tests.scratching import Lending, contents, snapshot, write_files
 
+pytestmark = pytest.mark.heavy
+
 ROOT = Path(__file__).parents[4]
 FILES = {"a.py": "a\n", "src/b.py": "b\n", "src/deep/c.py": "c\n"}
 

@@ -18,6 +18,7 @@ from local_agent.relay.condition import (
     after_end,
     after_link_closed,
 )
+from tests.each import each
 
 LOST = Ended(Condition("waiting", why="lost"), 0.0, "x")
 
@@ -38,7 +39,7 @@ def test_a_connection_that_held_starts_afresh_and_a_short_one_does_not() -> None
     assert backoff.next_delay(Ended(LOST.condition, 60.0, "x")) <= 1
 
 
-@pytest.mark.parametrize(
+@each(
     "condition",
     [Condition("refused"), Condition("clock", skew_s=99), after_end("taken-over")],
 )

@@ -33,6 +33,7 @@ from local_agent.relay.pairing import (
     load_pairing,
     save_pairing,
 )
+from tests.each import each
 
 AGENT, GATEWAY = SigningKey(bytes([1]) * 32), SigningKey(bytes([2]) * 32)
 CODE = proofs.new_code(randomness=lambda count: bytes(range(count)))
@@ -72,7 +73,7 @@ def test_tls_or_this_machines_loopback_may_be_dialled(given: str, origin: str) -
 
 
 @pytest.mark.requirement("R15")
-@pytest.mark.parametrize(
+@each(
     "given",
     [
         "http://gw.example",
@@ -90,7 +91,7 @@ def test_without_tls_nothing_else_may_be_dialled(given: str) -> None:
     assert refused.value.code == "pair.insecure-url"
 
 
-@pytest.mark.parametrize("given", ["", "ftp://x", "https://", "https://user@gw.example", "a b:c:d"])
+@each("given", ["", "ftp://x", "https://", "https://user@gw.example", "a b:c:d"])
 def test_what_is_no_address_is_refused(given: str) -> None:
     with pytest.raises(InputError):
         gateway_origin(given)

@@ -24,6 +24,8 @@ from local_agent.store.inbox import MAX_REKEYS
 from local_agent.store.runner import JournalThread
 from tests.sealed import AGENT, AGENT_ID, GATEWAY, Wish, a_seal, as_stored, from_gateway
 
+pytestmark = pytest.mark.heavy
+
 NEXT_GATEWAY = SigningKey(bytes([5]) * 32)
 PAIRING = Pairing(
     url="https://gw.example",

@@ -14,7 +14,10 @@ from websockets.frames import Close
 from common.protocol.closing import ENDINGS, websocket_code
 from common.protocol.pace import FRAMES
 from local_agent.relay.socket import BoundedConnection, DirectConnect, end_of
+from tests.each import each
 from tests.hostile import PING, packet
+
+pytestmark = pytest.mark.heavy
 
 PATIENCE = 5.0
 
@@ -72,19 +75,19 @@ async def test_answers_that_nobody_reads_end_the_connection() -> None:
             await read_to_the_end(socket)
 
 
-@pytest.mark.parametrize("code", ENDINGS)
+@each("code", ENDINGS)
 def test_a_close_code_of_ours_is_understood_from_either_side(code: str) -> None:
     close = Close(websocket_code(code), "")
     assert end_of(ConnectionClosed(close, None)) == code
     assert end_of(ConnectionClosed(None, close)) == code
 
 
-@pytest.mark.parametrize("number", [1002, 1007, 1009])
+@each("number", [1002, 1007, 1009])
 def test_what_the_library_refuses_broke_the_protocol(number: int) -> None:
     assert end_of(ConnectionClosed(None, Close(number, ""))) == "protocol"
 
 
-@pytest.mark.parametrize("number", [1000, 1011, 3000, 4999])
+@each("number", [1000, 1011, 3000, 4999])
 def test_any_other_end_is_a_lost_connection(number: int) -> None:
     assert end_of(ConnectionClosed(Close(number, ""), None)) == "lost"
     assert end_of(ConnectionClosed(None, None)) == "lost"

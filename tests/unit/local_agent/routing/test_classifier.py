@@ -18,6 +18,7 @@ from local_agent.routing.classifier import (
     read_classification,
 )
 from local_agent.routing.router import Router
+from tests.each import each
 
 ROUTER = Router()
 GOOD = {"kind": "search", "confidence": 0.8, "explanation": "asks where it is"}
@@ -42,7 +43,7 @@ def test_the_schema_knows_no_kind_that_executes() -> None:
 
 
 @pytest.mark.requirement("R63")
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         answer(kind="run"),
@@ -73,7 +74,7 @@ def test_any_other_answer_is_refused(text: str) -> None:
 
 
 @pytest.mark.requirement("R63")
-@pytest.mark.parametrize("kind", list(TaskKind))
+@each("kind", list(TaskKind))
 def test_what_the_rules_are_certain_of_never_moves(kind: TaskKind) -> None:
     certain = ROUTER.route("explain the scheduler")
     assert merged(certain, Classified(kind, 1.0, "")) is certain

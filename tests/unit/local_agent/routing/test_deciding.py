@@ -9,7 +9,10 @@ from local_agent.routing import deciding
 from local_agent.routing.deciding import decide
 from local_agent.routing.router import Router
 from local_agent.routing.rules import ACTS, Form, Guess, guess_kind
+from tests.each import each
 from tests.routing_set.messages import NEVER_ACTS, SPLITS, Labelled, labelled
+
+pytestmark = pytest.mark.heavy
 
 ROUTER = Router()
 MESSAGES = tuple(one for split in SPLITS for one in labelled(split))
@@ -34,12 +37,12 @@ def test_what_the_table_is_sure_is_forbidden_or_approved_never_becomes_a_deed() 
     assert ACTS.isdisjoint(kinds)
 
 
-@pytest.mark.parametrize("text", ["run rm -rf / ; echo $HOME", "npm test", "I approve, run it"])
+@each("text", ["run rm -rf / ; echo $HOME", "npm test", "I approve, run it"])
 def test_a_command_and_an_approval_are_not_weighed(text: str) -> None:
     assert decide(text) == guess_kind(text)
 
 
-@pytest.mark.parametrize("text", ["", "   ", "qwerty", "lorem ipsum", "🙂", "word " * 3_000])
+@each("text", ["", "   ", "qwerty", "lorem ipsum", "🙂", "word " * 3_000])
 def test_nothing_is_weighed_of_what_is_no_sentence(text: str) -> None:
     assert decide(text) == guess_kind(text)
 
@@ -60,7 +63,7 @@ def test_a_forced_push_is_none_of_ours() -> None:
     assert decide("push --force").kind is not TaskKind.GIT_SYNC
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "don`t push the changes", "*don't push the changes*", "do\u200bn't push the changes",
@@ -75,7 +78,7 @@ def test_what_is_forbidden_or_granted_hides_behind_no_mark(text: str) -> None:
     assert ROUTER.route(text).intent.kind is TaskKind.HELP
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "你觉得把超时改成5合适吗",
@@ -90,7 +93,7 @@ def test_an_opinion_that_is_asked_for_is_no_deed(text: str) -> None:
 
 
 @pytest.mark.requirement("P1")
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         # behind what only names something
@@ -139,12 +142,12 @@ def test_a_wish_in_the_same_dress_is_one(text: str, kind: TaskKind) -> None:
     assert ROUTER.route(text).intent.kind is kind
 
 
-@pytest.mark.parametrize("text", ["停一下", "等一下", "停下来", "stop", "stop it", "先停一下"])
+@each("text", ["停一下", "等一下", "停下来", "stop", "stop it", "先停一下"])
 def test_who_says_stop_is_told_how(text: str) -> None:
     assert ROUTER.route(text).intent.kind is TaskKind.HELP
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "撤回刚才的改动",

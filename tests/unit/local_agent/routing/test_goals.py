@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from local_agent.routing.goals import find_goal, find_place
 from local_agent.workspace.project.model import Goal
+from tests.each import each
 
 
 @pytest.mark.parametrize(
@@ -75,9 +76,7 @@ def test_any_text_names_a_known_goal_or_none_and_a_place_of_its_own(text: str) -
     assert find_place(text) in unicodedata.normalize("NFKC", text)
 
 
-@pytest.mark.parametrize(
-    "piece", ["a", "a/", "in ", "in a", "check ", "的", "format ", ".", "x 里"]
-)
+@each("piece", ["a", "a/", "in ", "in a", "check ", "的", "format ", ".", "x 里"])
 def test_a_long_text_takes_no_longer_than_its_beginning(piece: str) -> None:
     text = piece * (100_000 // len(piece))
     begun = time.perf_counter()

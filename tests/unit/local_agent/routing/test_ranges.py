@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from local_agent.routing.ranges import MAX_COUNT, find_range
 from local_agent.workspace.git_range import Range
+from tests.each import each
 
 LOCAL = Range()
 THIS_BRANCH = Range(kind="between")
@@ -96,9 +97,7 @@ def test_no_text_raises(text: str) -> None:
     assert find_range(text).kind in ("local", "staged", "last", "commit", "between")
 
 
-@pytest.mark.parametrize(
-    "piece", ["a", "a.", "..", "main..", "HEAD~", "和a", "last ", "0a", " ", "a/"]
-)
+@each("piece", ["a", "a.", "..", "main..", "HEAD~", "和a", "last ", "0a", " ", "a/"])
 def test_a_long_text_takes_no_longer_than_its_beginning(piece: str) -> None:
     text = piece * (100_000 // len(piece))
     begun = time.perf_counter()

@@ -9,6 +9,7 @@ import pytest
 from common.model.intent import MAX_FILES, TaskKind
 from local_agent.routing.routed import Topic
 from local_agent.routing.router import Router
+from tests.each import each
 
 ROUTER = Router()
 
@@ -126,7 +127,7 @@ def test_what_is_forbidden_is_not_wished(text: str, kind: str) -> None:
 
 
 @pytest.mark.requirement("NL-4.1c")
-@pytest.mark.parametrize("text", ["🙂", "lorem ipsum", "qwerty"])
+@each("text", ["🙂", "lorem ipsum", "qwerty"])
 def test_the_unclear_is_a_question_and_nothing_more(text: str) -> None:
     routed = ROUTER.route(text)
     assert (routed.intent.kind, routed.unsure) == (TaskKind.EXPLAIN, True)
@@ -141,7 +142,7 @@ def test_under_the_threshold_only_a_plan_or_an_answer_can_follow() -> None:
 
 
 @pytest.mark.requirement("P1")
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "approve",
@@ -162,14 +163,12 @@ def test_a_yes_from_the_chat_is_only_a_question_about_approving(text: str) -> No
     assert (routed.intent.kind, routed.topic) == (TaskKind.HELP, Topic.APPROVE)
 
 
-@pytest.mark.parametrize("text", ["no", "reject T-7K3F", "拒绝", "不同意", "驳回 T-7K3F"])
+@each("text", ["no", "reject T-7K3F", "拒绝", "不同意", "驳回 T-7K3F"])
 def test_a_no_from_the_chat_is_told_how_to_cancel(text: str) -> None:
     assert ROUTER.route(text).topic is Topic.REJECT
 
 
-@pytest.mark.parametrize(
-    "text", ["machines", "@dev use dev-2", "@dev on dev-2 test", "@dev 在 dev-2 上跑测试", "on"]
-)
+@each("text", ["machines", "@dev use dev-2", "@dev on dev-2 test", "@dev 在 dev-2 上跑测试", "on"])
 def test_a_machine_does_not_act_on_what_names_a_machine(text: str) -> None:
     routed = ROUTER.route(text)
     assert (routed.intent.kind, routed.topic) == (TaskKind.HELP, Topic.MACHINES)
@@ -203,7 +202,7 @@ def test_a_command_is_taken_as_it_was_written(text: str, cmd: str) -> None:
     assert ROUTER.route(text).intent.params.cmd == cmd
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     ["run the tests", "run it", "build frontend", "lint", "test pytest", "跑", "run the\nls"],
 )
@@ -260,7 +259,7 @@ def test_a_long_text_is_read_at_its_beginning() -> None:
     assert len(routed.intent.summary.encode()) <= 120
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "commit and push",
@@ -299,7 +298,7 @@ def test_a_wish_to_push_is_a_git_sync(text: str) -> None:
     assert (routed.topic, routed.left, routed.unsure) == (Topic.PLAIN, "", False)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "why did the push fail",
@@ -376,7 +375,7 @@ def test_a_proposal_is_revised_by_its_id(text: str, task_id: str, feedback: str)
     assert (routed.task_id, routed.subject) == (task_id, feedback)
 
 
-@pytest.mark.parametrize("text", ["revise", "revise T-UUUU", "修订"])
+@each("text", ["revise", "revise T-UUUU", "修订"])
 def test_without_an_id_nothing_is_revised(text: str) -> None:
     routed = ROUTER.route(text)
     assert (routed.intent.kind, routed.topic) == (TaskKind.HELP, Topic.REVISE)
@@ -442,7 +441,7 @@ def test_what_is_wished_besides_a_push_is_told(text: str, left: str) -> None:
     assert (routed.intent.kind, routed.left) == (TaskKind.GIT_SYNC, left)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     ["推" + " " * 2000, "我的" * 1000, "push" + " all" * 500, "同步" + " " * 1990 + "到"],
 )

@@ -8,6 +8,7 @@ from common.model.intent import TaskKind
 from local_agent.routing import rules
 from local_agent.routing.rules import ACTS, RULES, guess_kind
 from local_agent.routing.tags import LETTER, pattern
+from tests.each import each
 
 DEEDS = (
     "delete the cache folder", "run the tests", "push my changes", "rename this column",
@@ -47,38 +48,34 @@ POLITE = ("please {}", "hey, {}", "could you {}", "um okay so please {}", "I'd l
 POLITE_ZH = ("请{}", "麻烦{}", "帮我{}", "嗯那个{}", "能不能帮我{}", "劳驾，{}")
 
 
-@pytest.mark.parametrize("frame", [*QUESTIONS, *NEGATIONS])
-@pytest.mark.parametrize("deed", DEEDS)
+@each("frame", [*QUESTIONS, *NEGATIONS])
+@each("deed", DEEDS)
 def test_a_deed_that_is_asked_about_or_forbidden_is_not_done(frame: str, deed: str) -> None:
     assert guess_kind(frame.replace("{}", deed)).kind not in ACTS
 
 
-@pytest.mark.parametrize("frame", [*QUESTIONS_ZH, *NEGATIONS_ZH])
-@pytest.mark.parametrize("deed", DEEDS_ZH)
+@each("frame", [*QUESTIONS_ZH, *NEGATIONS_ZH])
+@each("deed", DEEDS_ZH)
 def test_so_it_is_in_chinese(frame: str, deed: str) -> None:
     assert guess_kind(frame.replace("{}", deed)).kind not in ACTS
 
 
 @pytest.mark.requirement("P1")
-@pytest.mark.parametrize("frame", APPROVALS)
-@pytest.mark.parametrize(
-    "deed", ["run the tests", "run it", "push my changes", "跑测试", "推送代码"]
-)
+@each("frame", APPROVALS)
+@each("deed", ["run the tests", "run it", "push my changes", "跑测试", "推送代码"])
 def test_who_approves_from_the_chat_is_told_where_it_happens(frame: str, deed: str) -> None:
     guess = guess_kind(frame.replace("{}", deed))
     assert (guess.kind, guess.form) == (TaskKind.HELP, rules.Form.APPROVES)
 
 
-@pytest.mark.parametrize("frame", POLITE)
-@pytest.mark.parametrize(
-    "text", [*DEEDS, "find parse_config", "review my changes", "explain the scheduler"]
-)
+@each("frame", POLITE)
+@each("text", [*DEEDS, "find parse_config", "review my changes", "explain the scheduler"])
 def test_politeness_changes_nothing(frame: str, text: str) -> None:
     assert guess_kind(frame.replace("{}", text)).kind is guess_kind(text).kind
 
 
-@pytest.mark.parametrize("frame", POLITE_ZH)
-@pytest.mark.parametrize("text", [*DEEDS_ZH, "查找 parse_config", "审查我的改动", "解释一下调度器"])
+@each("frame", POLITE_ZH)
+@each("text", [*DEEDS_ZH, "查找 parse_config", "审查我的改动", "解释一下调度器"])
 def test_nor_does_it_in_chinese(frame: str, text: str) -> None:
     assert guess_kind(frame.replace("{}", text)).kind is guess_kind(text).kind
 

@@ -13,7 +13,10 @@ from local_agent.routing.rules import RULES
 from local_agent.routing.screening import Screen, read_demands
 from local_agent.routing.tagging import tag_words
 from local_agent.routing.tags import LETTER, pattern
+from tests.each import each
 from tests.routing_set.messages import SPLITS, labelled
+
+pytestmark = pytest.mark.heavy
 
 PATTERNS = [pattern(rule.words) for rule in RULES]
 PLAIN = [re.compile(one) for one in PATTERNS]
@@ -75,7 +78,7 @@ def test_demands_are_the_letters_that_a_pattern_cannot_do_without(
     assert read_demands(read)[:2] == (tuple(map(frozenset, needs)), letters)
 
 
-@pytest.mark.parametrize("unreadable", ["a{2}", "[a-c]", r"a\b", "(?<=a)b", "(a)"])
+@each("unreadable", ["a{2}", "[a-c]", r"a\b", "(?<=a)b", "(a)"])
 def test_what_cannot_be_read_is_refused_and_not_passed_over(unreadable: str) -> None:
     with pytest.raises(ValueError, match="not readable"):
         read_demands(unreadable)

@@ -8,6 +8,7 @@ from common.model.intent import TaskKind
 from local_agent.routing.routed import Topic
 from local_agent.routing.router import Router
 from local_agent.routing.wishes import beyond_tests, split_wish
+from tests.each import each
 
 ROUTER = Router()
 
@@ -36,7 +37,7 @@ def test_a_second_wish_is_told_apart(text: str, kind: str, taken: str, left: str
     assert (routed.intent.kind, routed.taken, routed.left) == (kind, taken, left)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "run the tests",
@@ -82,7 +83,7 @@ def test_a_part_of_the_tests_is_no_program_and_is_named(text: str, beyond: str) 
     assert routed.beyond == beyond
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "run the tests",
@@ -99,7 +100,7 @@ def test_a_plain_wish_for_the_tests_names_nothing_else(text: str) -> None:
     assert (routed.topic, routed.beyond, routed.left) == (Topic.TEST, "", "")
 
 
-@pytest.mark.parametrize(
+@each(
     "cmd",
     [
         "./tests/run",
@@ -134,13 +135,13 @@ def test_the_pieces_stood_in_the_text() -> None:
     assert split_wish("x," * 50 + " delete it")[1] == "", "after so many joints nobody looks"
 
 
-@pytest.mark.parametrize("text", ["and! run the tests", "AND!测试么", "then: search for x"])
+@each("text", ["and! run the tests", "AND!测试么", "then: search for x"])
 def test_a_text_that_begins_with_a_joining_word_is_taken_up_whole(text: str) -> None:
     routed = Router().route(text)
     assert (routed.taken, routed.left) == ("", "")
 
 
-@pytest.mark.parametrize("blank", [" ", "\n", "\u3000", " \n"])
+@each("blank", [" ", "\n", "\u3000", " \n"])
 def test_a_long_blank_is_passed_over_in_linear_time(blank: str) -> None:
     # The test's own time limit is the judge: a quadratic search never sees the end.
     wide = blank * (200_000 // len(blank))

@@ -9,6 +9,7 @@ from common.text import CHAT_BYTES
 from local_agent import disclosure_replies as words
 from local_agent.safety.disclosure import READ_BYTES, Released, bounded, releasable
 from local_agent.workspace.registry import LEVELS, DisclosureLevel
+from tests.each import each
 
 SOURCE = "\n".join(f"    total_{number} = add(total_{number - 1}, price)" for number in range(40))
 LINES = SOURCE.split("\n")
@@ -71,7 +72,7 @@ def test_no_secret_leaves(level: DisclosureLevel) -> None:
     assert KEY not in releasable(f"key {KEY}", lang="en").text
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@each("level", LEVELS)
 def test_it_is_one_message_long_and_says_when_it_was_cut(level: DisclosureLevel) -> None:
     found = released("登录 " * 5000, level)
     assert len(found.text.encode()) <= CHAT_BYTES

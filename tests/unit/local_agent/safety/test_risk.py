@@ -16,6 +16,7 @@ from local_agent.safety.risk_commands import COMMANDS
 from local_agent.safety.risk_disclosure import DISCLOSURE
 from local_agent.safety.risk_policy import POLICY
 from local_agent.safety.risk_sync import COMMITTED, SYNC
+from tests.each import each
 
 PAGE: Final = Path(__file__).parents[4] / "docs" / "risk.md"
 SECTIONS: Final[dict[str, Sequence[Row[Any]]]] = {
@@ -36,12 +37,12 @@ def written(section: str) -> list[tuple[str, str]]:
     return [(level, code.strip("`")) for _, level, code in cells]
 
 
-@pytest.mark.parametrize("section", SECTIONS)
+@each("section", SECTIONS)
 def test_the_page_has_the_rows_of_the_table_in_their_order(section: str) -> None:
     assert written(section) == [(row.level, row.code) for row in SECTIONS[section]]
 
 
-@pytest.mark.parametrize("section", SECTIONS)
+@each("section", SECTIONS)
 def test_what_refuses_stands_before_what_is_high(section: str) -> None:
     for table in (COMMANDS, CHANGES, SYNC, COMMITTED, DISCLOSURE, POLICY):
         levels = [row.level for row in table]
@@ -55,7 +56,7 @@ def test_every_reason_has_its_sentence_and_every_sentence_its_reason() -> None:
 
 
 @pytest.mark.requirement("R4")
-@pytest.mark.parametrize("action", ["", "apply_everything", "RUN_COMMAND", "git_push"])
+@each("action", ["", "apply_everything", "RUN_COMMAND", "git_push"])
 def test_an_action_nobody_knows_is_refused(action: str) -> None:
     assert classify_operation(action, {}) == Risk("refused", ("unknown-action",))
 

@@ -11,6 +11,7 @@ from common.diff.model import DiffModel, FileDiff, Hunk
 from common.seal_payloads import SealedChange, change_payload, undo_payload
 from local_agent.safety.authority import classify_operation
 from local_agent.safety.risk import Circumstances, Risk
+from tests.each import each
 from tests.sealed import ZEROS
 
 
@@ -114,7 +115,7 @@ def test_a_fact_makes_a_change_high_risk(file: FileDiff, reason: str) -> None:
     assert reason in risk.reasons
 
 
-@pytest.mark.parametrize(
+@each(
     "path", ["src/lock.py", "docs/blocks.md", "src/clock.json", "go/mod.go", "src/requirements.py"]
 )
 def test_a_name_that_only_sounds_alike_is_ordinary(path: str) -> None:
@@ -186,7 +187,7 @@ def test_a_change_whose_diff_nobody_read_is_refused() -> None:
 
 
 @pytest.mark.requirement("P2")
-@pytest.mark.parametrize(
+@each(
     "other",
     [
         (),

@@ -8,6 +8,7 @@ import pytest
 
 from local_agent.safety.authority import classify_operation
 from local_agent.safety.risk import Circumstances, Risk
+from tests.each import each
 from tests.sealed import PYTEST, a_payload
 
 
@@ -20,9 +21,7 @@ def test_the_configured_test_command_in_a_sandbox_is_normal() -> None:
 
 
 @pytest.mark.requirement("R5")
-@pytest.mark.parametrize(
-    "argv", [["pytest"], ["pytest", "-q", "-x"], ["pytest -q"], ["/tmp/pytest", "-q"]]
-)
+@each("argv", [["pytest"], ["pytest", "-q", "-x"], ["pytest -q"], ["/tmp/pytest", "-q"]])
 def test_a_command_is_compared_whole_and_never_by_prefix(argv: list[str]) -> None:
     assert risk_of(argv=argv).reasons == ("not-the-test-command",)
 

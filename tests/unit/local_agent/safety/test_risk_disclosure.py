@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from common.seal_payloads import ReadFile, disclose_payload
 from local_agent.safety.authority import classify_operation
 from local_agent.safety.policy import Policy
 from local_agent.safety.risk import Circumstances, Risk
+from tests.each import each
 
 
 def risk(answer: bytes = b"It retries.", *paths: str, policy: Policy | None = None) -> Risk:
@@ -25,7 +24,7 @@ def test_an_answer_longer_than_a_message_is_refused() -> None:
     assert risk(b"x" * 2049) == Risk("refused", ("answer-too-large",))
 
 
-@pytest.mark.parametrize("path", [".env", "deploy/id_ed25519", "a/.git/config"])
+@each("path", [".env", "deploy/id_ed25519", "a/.git/config"])
 def test_an_answer_from_a_secret_file_is_high_risk(path: str) -> None:
     assert risk(b"x", "src/a.py", path) == Risk("high", ("secret-file",))
 

@@ -11,6 +11,7 @@ from common.seal_payloads import SealedChange, SyncStep, change_payload, sync_pa
 from local_agent.safety.authority import classify_operation
 from local_agent.safety.policy import Policy
 from local_agent.safety.risk import Circumstances, Risk
+from tests.each import each
 from tests.sealed import PYTEST, ZEROS, a_payload
 
 
@@ -88,7 +89,7 @@ def test_a_command_that_the_policy_refuses_is_refused(
     assert command(policy, **changes) == Risk("refused", (reason,))
 
 
-@pytest.mark.parametrize(
+@each(
     "policy",
     [
         Policy(),

@@ -10,6 +10,7 @@ from common.diff.model import DiffModel, FileDiff
 from common.seal_payloads import SealedChange, SealedCommit, SyncStep, sync_payload
 from local_agent.safety.authority import classify_operation
 from local_agent.safety.risk import Circumstances, Risk
+from tests.each import each
 from tests.sealed import ZEROS
 
 OID = "1" * 40
@@ -151,7 +152,7 @@ def test_a_lone_surrogate_in_the_address_refuses_it() -> None:
     assert risk_of(a_sync(url="https://a.example/\ud800")).level == "refused"
 
 
-@pytest.mark.parametrize("field", ["message", "author", "email"])
+@each("field", ["message", "author", "email"])
 def test_a_control_character_in_what_is_committed_refuses_it(field: str) -> None:
     commit = a_commit("a.py", **{field: "x\x1b[31m"})
     assert risk_of(a_sync(commit=commit)).reasons == ("control-character",)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from local_agent.safety.shell_line import operators
+from tests.each import each
 
 
 @pytest.mark.requirement("R42")
@@ -48,7 +49,7 @@ def test_each_operator_is_named_once_in_its_order(script: str, named: tuple[str,
 
 
 @pytest.mark.requirement("R42")
-@pytest.mark.parametrize(
+@each(
     "script",
     [
         'echo "$(a; b)"',

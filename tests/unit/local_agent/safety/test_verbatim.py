@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from local_agent.safety.verbatim import Block, copied_blocks
+from tests.each import each
 
 SOURCE = "\n".join(
     line
@@ -83,7 +84,7 @@ DRESSES: dict[str, Dress] = {
 
 
 @pytest.mark.requirement("R53")
-@pytest.mark.parametrize("dress", DRESSES)
+@each("dress", DRESSES)
 def test_a_long_copy_is_found_under_every_dress(dress: str) -> None:
     lines = DRESSES[dress](LINES[7:28])
     [block] = blocks(quoted(lines))
@@ -91,7 +92,7 @@ def test_a_long_copy_is_found_under_every_dress(dress: str) -> None:
     assert block.lines >= 21
 
 
-@pytest.mark.parametrize("dress", sorted(set(DRESSES) - {"fenced"}))
+@each("dress", sorted(set(DRESSES) - {"fenced"}))
 def test_a_short_quotation_is_left_under_every_dress(dress: str) -> None:
     assert blocks(quoted(DRESSES[dress](LINES[7:21]))) == []
 

@@ -16,6 +16,8 @@ from local_agent.store.approvals import StoredApproval
 from local_agent.store.journal import Journal
 from tests.sealed import AGENT, Wish, a_journal, a_seal, as_stored, decided
 
+pytestmark = pytest.mark.heavy
+
 STATES = ("pending", "approved", "rejected", "expired", "superseded", "consumed")
 STEPS = {
     ("pending", "approved"),

@@ -31,6 +31,8 @@ from tests.sealed import (
     walk,
 )
 
+pytestmark = pytest.mark.heavy
+
 FINISHED = 0
 
 
@@ -119,6 +121,7 @@ def _use_again(journal: Journal, clock: ManualClock) -> None:
 @pytest.mark.timeout(60)  # about a hundred processes
 @pytest.mark.requirement("P3")
 @pytest.mark.requirement("R59")
+@pytest.mark.thorough
 def test_killed_before_any_statement_nothing_is_lost_and_nothing_happens_twice(
     tmp_path: Path,
 ) -> None:

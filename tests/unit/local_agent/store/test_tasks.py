@@ -18,6 +18,8 @@ from local_agent.store.journal import Journal
 from local_agent.store.tasks import NAME_FREE_AFTER_MS
 from tests.sealed import LINE, Step, Wish, a_journal, a_seal, as_stored, ending, walk
 
+pytestmark = pytest.mark.heavy
+
 AT = 1_760_000_000_000
 EVENT = {"type": "task_state", "threadId": "thread-1", "taskId": "task-1", "state": "ROUTED"}
 

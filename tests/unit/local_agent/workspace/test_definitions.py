@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from local_agent.workspace.definitions import defines, last_part
+from tests.each import each
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         "def load(path):",
@@ -48,7 +49,7 @@ def test_a_definition_is_known(line: str) -> None:
     assert defines(line, "load")
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         "x = load(path)",

@@ -21,6 +21,8 @@ from local_agent.workspace.clean_repository import clean_repository
 from local_agent.workspace.git_preflight import SyncPlan, plan_sync
 from tests.syncing import Syncing, at_home
 
+pytestmark = pytest.mark.heavy
+
 
 @pytest.fixture
 def syncing(tmp_path: Path) -> Iterator[Syncing]:

@@ -24,6 +24,8 @@ from local_agent.workspace.git_range import (
 from local_agent.workspace.registry import Workspace
 from tests.hostile_repository import make_hostile_repository
 
+pytestmark = pytest.mark.heavy
+
 IDENTITY = {
     "GIT_AUTHOR_NAME": "Zhang",
     "GIT_AUTHOR_EMAIL": "zhang@example.com",

@@ -197,7 +197,7 @@ def test_a_walk_that_is_cut_says_so(tree: Path, monkeypatch: pytest.MonkeyPatch)
     assert STAMPS in _survey(tree).base
 
 
-@pytest.mark.timeout(5)
+@pytest.mark.cpu(5)
 def test_what_would_wait_for_ever_is_not_opened(tree: Path) -> None:
     os.mkfifo(tree / "pipe")
     (tree / "src/+first").touch()  # looked at before
@@ -296,7 +296,7 @@ def test_what_goes_away_during_the_walk_is_left_out(tree: Path) -> None:
     assert list(module._entries(tree / "gone")) == []
 
 
-@pytest.mark.timeout(5)
+@pytest.mark.cpu(5)
 def test_a_file_that_turned_into_something_else_is_not_read(tree: Path) -> None:
     status = (tree / "notes.txt").stat()
     os.mkfifo(tree / "pipe")

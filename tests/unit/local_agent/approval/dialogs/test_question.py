@@ -15,6 +15,7 @@ from common.seal import Seal, digest, seal_bytes, short_code
 from local_agent.approval.dialogs.duration import time_left
 from local_agent.approval.dialogs.question import diff_name, read_question
 from tests import asked
+from tests.each import each
 from tests.sealed import a_payload, a_seal
 
 
@@ -52,7 +53,7 @@ def test_bytes_of_another_digest_are_not_shown() -> None:
 
 
 @pytest.mark.requirement("R4")
-@pytest.mark.parametrize(
+@each(
     "changes",
     [
         {"seal": None},
@@ -102,7 +103,7 @@ def test_the_time_left_is_told_in_words(seconds: int, en: str) -> None:
     assert time_left(seconds * 1000, 0, "zh") != en
 
 
-@pytest.mark.parametrize("seal", [asked.a_change(), asked.an_undo(), asked.a_sync()])
+@each("seal", [asked.a_change(), asked.an_undo(), asked.a_sync()])
 def test_a_change_is_shown_with_the_diff_that_was_sealed(seal: Seal) -> None:
     question = read_question(asked.told(seal), diff=asked.PATCH)
     assert diff_name(seal) == hashlib.sha256(asked.PATCH).hexdigest()

@@ -15,6 +15,7 @@ from common.terminal import Ink
 from local_agent.approval.dialogs import terminal, window_words, words
 from local_agent.approval.dialogs.question import Question, read_question
 from local_agent.approval.dialogs.window.page import Lines, Page, Row, page_of
+from tests.each import each
 from tests.sealed import ZEROS, a_seal
 
 ANSWER = "It adds up:\n    total = a + b\nand 登录 \u202e is hidden."
@@ -100,9 +101,7 @@ def test_an_unknown_channel_is_named_as_it_is() -> None:
 
 
 @pytest.mark.requirement("P2")
-@pytest.mark.parametrize(
-    "changes", [{"answer": "Something else."}, {"answer": None}, {"answer": ""}]
-)
+@each("changes", [{"answer": "Something else."}, {"answer": None}, {"answer": ""}])
 def test_an_answer_that_is_not_the_sealed_one_is_not_shown(changes: dict[str, Any]) -> None:
     with pytest.raises(AuthError) as caught:
         read_question(told() | changes)

@@ -15,6 +15,7 @@ from local_agent.approval.dialogs.layout import QUOTED
 from local_agent.approval.dialogs.question import Question, read_question
 from local_agent.approval.dialogs.window.page import Page, Row, page_of
 from tests import windows
+from tests.each import each
 
 SAID = {
     "model": "mock",
@@ -45,8 +46,8 @@ def row_of(page: Page, label: str) -> Row | None:
 
 
 @pytest.mark.requirement("R25")
-@pytest.mark.parametrize("lang", LANGS)
-@pytest.mark.parametrize("width", [50, 100])
+@each("lang", LANGS)
+@each("width", [50, 100])
 def test_each_line_of_a_models_words_stands_behind_a_bar(lang: Lang, width: int) -> None:
     lines = printed(a_change(said=SAID | {"text": "很长 " * 90 + "\n" + "x" * 300}), lang, width)
     first = next(number for number, line in enumerate(lines) if say(words.SAID, lang) in line)
@@ -121,7 +122,7 @@ def test_without_either_the_pages_have_no_such_line() -> None:
         assert all(row_of(page_of(question, "en"), label) is None for label in labels)
 
 
-@pytest.mark.parametrize("told", [{"said": {"model": "m"}}, {"named": "Makefile"}, {"said": []}])
+@each("told", [{"said": {"model": "m"}}, {"named": "Makefile"}, {"said": []}])
 def test_what_is_told_in_another_form_is_refused(told: dict[str, Any]) -> None:
     with pytest.raises(RemoteProtocolError) as refused:
         a_change(**told)

@@ -20,6 +20,7 @@ from local_agent.approval.dialogs.question import Question, read_question
 from local_agent.replies import RISK
 from local_agent.report_texts import to_facts
 from local_agent.reports.report import Failure, Report
+from tests.each import each
 from tests.sealed import a_payload, a_seal
 
 PLAIN = Ink(on=False)
@@ -234,7 +235,7 @@ def test_a_long_page_comes_screen_by_screen_and_its_code_last() -> None:
     assert shown.strip("\n") == page(question), "nothing is left out"
 
 
-@pytest.mark.parametrize("rest", ["a", "ALL", "全部"])
+@each("rest", ["a", "ALL", "全部"])
 def test_the_rest_can_be_had_at_once(rest: str) -> None:
     question = long_question()
     screen = ScriptedTerminal("", rest)
@@ -244,7 +245,7 @@ def test_the_rest_can_be_had_at_once(rest: str) -> None:
 
 
 @pytest.mark.requirement("P1")
-@pytest.mark.parametrize("leave", ["q", "Quit", "退出"])
+@each("leave", ["q", "Quit", "退出"])
 def test_who_leaves_before_the_end_is_not_asked(leave: str) -> None:
     question = long_question()
     screen = ScriptedTerminal("", leave)

@@ -20,6 +20,7 @@ from local_agent.proposers.acp.gate import (
     judge,
 )
 from local_agent.proposers.model import Suggestion
+from tests.each import each
 from tests.memory_scratch import MemoryScratch
 
 KINDS = ("read", "search", "edit", "delete", "move", "execute", "think", "fetch", "other")
@@ -39,7 +40,7 @@ def refusal(call: ToolCall, scratch: MemoryScratch | None = None) -> InputError:
     return refused.value
 
 
-@pytest.mark.parametrize("kind", sorted(ALLOWED))
+@each("kind", sorted(ALLOWED))
 def test_each_allowed_kind_is_let_through_inside_and_nowhere_else(kind: str) -> None:
     judge(ToolCall().told(told(kind=kind, locations=places("a.py", "b/c.py"))), MemoryScratch())
     outside = ToolCall().told(told(kind=kind, locations=places("a.py", "../c.py")))
@@ -76,7 +77,7 @@ def test_a_path_once_named_stays_named() -> None:
     assert calls.told(told("2", kind="edit", locations=places("a.py"))).paths == {"a.py"}
 
 
-@pytest.mark.parametrize(
+@each(
     "facts",
     [
         {"locations": [{"path": "a.py"}, {"path": 5}]},

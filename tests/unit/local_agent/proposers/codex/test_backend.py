@@ -17,6 +17,8 @@ from local_agent.proposers.codex.backend import CodexBackend
 from local_agent.proposers.model import MAX_COMMANDS, ModelEvent, Refusal, Suggestion, Usage
 from tests.codex_desk import KEY, FolderScratch, Heard, Scripted, new_backend, question
 
+pytestmark = pytest.mark.heavy
+
 SCHEMA = {"type": "object", "properties": {}, "additionalProperties": False, "required": []}
 Starting = Callable[..., tuple[CodexBackend, Scripted]]
 

@@ -11,6 +11,7 @@ import pytest
 from common.errors import InputError
 from local_agent.proposers.codex.gate import MAX_FILES, Change, judge, read_changes
 from tests.codex_desk import FolderScratch
+from tests.each import each
 
 
 @pytest.fixture
@@ -41,7 +42,7 @@ def test_the_files_of_a_patch_are_read() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     "item",
     [
         {},

@@ -21,6 +21,7 @@ from local_agent.proposers.codex.lockdown import (
     render,
 )
 from tests.codex_desk import KEY, QUICK
+from tests.each import each
 
 OFF = ("shell_tool", "unified_exec", "code_mode_host", "plugins", "apps", "hooks", "memories")
 
@@ -52,7 +53,7 @@ def test_a_provider_without_a_key_is_asked_without_one() -> None:
     assert "env_key" not in written["model_providers"]["configured"]
 
 
-@pytest.mark.parametrize("name", ['a"b', "a\\b", "a\nb", "模型", "a\x7fb", '"""', "😀"])
+@each("name", ['a"b', "a\\b", "a\nb", "模型", "a\x7fb", '"""', "😀"])
 def test_a_models_name_cannot_break_out_of_the_configuration(name: str) -> None:
     written = tomllib.loads(
         render(CodexModel(name="n", model=name, base_url="http://[::1]/v1"), Path('/x"y'))
@@ -60,9 +61,7 @@ def test_a_models_name_cannot_break_out_of_the_configuration(name: str) -> None:
     assert (written["model"], written["model_catalog_json"]) == (name, '/x"y')
 
 
-@pytest.mark.parametrize(
-    "address", ["http://example.com/v1", "https://user@example.com/v1", "file:///x", "https://"]
-)
+@each("address", ["http://example.com/v1", "https://user@example.com/v1", "file:///x", "https://"])
 def test_an_address_that_may_not_be_dialled_is_refused(address: str) -> None:
     with pytest.raises(ConfigError) as refused:
         CodexModel(name="n", model="m", base_url=address)

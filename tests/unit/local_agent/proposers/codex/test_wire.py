@@ -8,6 +8,7 @@ import pytest
 
 from common.errors import RemoteProtocolError
 from local_agent.proposers.codex import wire
+from tests.each import each
 
 
 def test_the_three_kinds_of_messages_are_told_apart() -> None:
@@ -35,7 +36,7 @@ def test_numbers_with_a_fraction_are_read() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         b"",

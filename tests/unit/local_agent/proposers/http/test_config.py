@@ -8,6 +8,7 @@ import pytest
 
 from common.errors import ConfigError
 from local_agent.proposers.http.config import HttpModel
+from tests.each import each
 
 
 def model(base_url: str, **settings: Any) -> HttpModel:
@@ -35,7 +36,7 @@ def test_https_and_this_machine_may_be_dialled(base_url: str, address: str) -> N
 
 
 @pytest.mark.requirement("R15")
-@pytest.mark.parametrize(
+@each(
     "base_url",
     [
         "http://api.example.com/v1",
@@ -53,7 +54,7 @@ def test_what_would_leave_the_machine_unencrypted_is_refused(base_url: str) -> N
     assert (caught.value.code, caught.value.facts["why"]) == ("models.base-url", "insecure")
 
 
-@pytest.mark.parametrize(
+@each(
     "base_url",
     [
         "",

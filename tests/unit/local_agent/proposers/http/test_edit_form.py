@@ -15,6 +15,7 @@ from local_agent.proposers.http.edit_form import (
     read_answer,
     reply_text,
 )
+from tests.each import each
 
 ANSWER = json.dumps(
     {
@@ -26,7 +27,7 @@ ANSWER = json.dumps(
 )
 
 
-@pytest.mark.parametrize("text", [ANSWER, f"```json\n{ANSWER}\n```", f"\n```\r\n{ANSWER}```\n"])
+@each("text", [ANSWER, f"```json\n{ANSWER}\n```", f"\n```\r\n{ANSWER}```\n"])
 def test_an_answer_is_read_with_or_without_a_fence(text: str) -> None:
     edits = read_answer(text)
     assert edits.edits == (Edit(path="a.py", action="create", content="x\n"),)
@@ -46,7 +47,7 @@ def test_a_plan_is_told_where_nothing_is_edited() -> None:
     assert reply_text(read_answer('{"summary": "", "plan": "first a"}')) == "first a"
 
 
-@pytest.mark.parametrize("text", ["", "Sure! Here it is", "[]", '"x"', '{"edits": 7}', "{" * 99])
+@each("text", ["", "Sure! Here it is", "[]", '"x"', '{"edits": 7}', "{" * 99])
 def test_what_is_no_such_answer_is_refused(text: str) -> None:
     with pytest.raises(InputError) as caught:
         read_answer(text)

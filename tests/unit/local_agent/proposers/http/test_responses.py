@@ -15,6 +15,8 @@ from local_agent.proposers.http.dialect import Message, Question
 from local_agent.proposers.http.responses import Responses
 from local_agent.proposers.model import Usage
 
+pytestmark = pytest.mark.heavy
+
 SCHEMA = {"type": "object", "properties": {"kind": {"type": "string"}}}
 MESSAGES = (Message("user", "the request"), Message("assistant", "no"), Message("user", "again"))
 JSON = st.recursive(

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from local_agent.proposers.http.shown import GrowingWords, Spoken
+from tests.each import each
 
 WORDS = st.text(alphabet=st.characters(blacklist_categories=["Cs"]), max_size=60)
 
@@ -75,7 +76,7 @@ def test_every_piece_is_shown_when_it_comes() -> None:
     assert growing.feed('}], "plan": "more"}') == ""
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         '{"edits": [], "summary": "late"}',
@@ -101,7 +102,7 @@ def test_a_code_fence_is_no_other_form() -> None:
     assert grown('```json\n{"summary": "x", "plan": ""}\n```') == "x"
 
 
-@pytest.mark.parametrize("broken", ["\\x", "\\ud83d rest of it all", "\\u12"])
+@each("broken", ["\\x", "\\ud83d rest of it all", "\\u12"])
 def test_a_broken_escape_ends_what_is_shown(broken: str) -> None:
     assert grown('{"summary": "good ', broken, '", "plan": "x"' + " " * 300).startswith("good ")
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from local_agent.errors import ModelError
 from local_agent.proposers.http.sse import EventReader
+from tests.each import each
 
 LIMIT = 1000
 
@@ -17,7 +18,7 @@ def read(*pieces: bytes, limit: int = LIMIT) -> list[bytes]:
     return [event for piece in pieces for event in reader.feed(piece)]
 
 
-@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+@each("end", [b"\n", b"\r\n", b"\r"])
 def test_each_kind_of_line_end_is_one(end: bytes) -> None:
     lines = [b"data: one", b"", b"data: two", b"data: lines", b"", b""]
     assert read(end.join(lines)) == [b"one", b"two\nlines"]
@@ -59,9 +60,7 @@ def test_the_borders_of_pieces_change_nothing(
     assert read(*pieces) == read(stream) == read(*(bytes([byte]) for byte in stream))
 
 
-@pytest.mark.parametrize(
-    "endless", [b"x" * 100, b"data: " + b"x" * 94, b"data: x\n" * 20], ids=["line", "data", "lines"]
-)
+@each("endless", [b"x" * 100, b"data: " + b"x" * 94, b"data: x\n" * 20])
 def test_an_event_without_end_is_ended(endless: bytes) -> None:
     with pytest.raises(ModelError) as caught:
         read(*[endless] * 50, limit=500)

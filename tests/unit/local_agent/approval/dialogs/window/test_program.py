@@ -14,6 +14,8 @@ from local_agent.approval.dialogs.window.wire import Answer, encode_answer
 from local_agent.process import Exit, converse
 from tests import windows
 
+pytestmark = pytest.mark.heavy
+
 DISPLAY = {"DISPLAY": ":0"}
 
 

@@ -18,6 +18,7 @@ from local_agent.approval.dialogs.window.wire import (
     encode_answer,
     encode_order,
 )
+from tests.each import each
 
 ORDER = Order(
     shown={"approval_id": "a-1", "digest": "d" * 64, "text": "修复"},
@@ -29,12 +30,12 @@ ORDER = Order(
 ANSWER = Answer(approval_id="a-1", digest="d" * 64, nonce="5e" * 16, decision="approve")
 
 
-@pytest.mark.parametrize("diff", [None, b"", b"--- a\n+++ b\n\xff\x00"])
+@each("diff", [None, b"", b"--- a\n+++ b\n\xff\x00"])
 def test_an_order_comes_through_whole(diff: bytes | None) -> None:
     assert decode_order(encode_order(ORDER, diff)) == (ORDER, diff)
 
 
-@pytest.mark.parametrize(
+@each(
     "raw",
     [
         b"",
@@ -59,14 +60,14 @@ def test_an_order_that_is_not_whole_is_refused(raw: bytes) -> None:
 
 
 @pytest.mark.requirement("R27")
-@pytest.mark.parametrize("decision", ["approve", "reject", "none", "narrow", "check"])
+@each("decision", ["approve", "reject", "none", "narrow", "check"])
 def test_an_answer_comes_through_whole(decision: Any) -> None:
     answer = replace(ANSWER, decision=decision, typed="7K3F-9Q2M", keep=("a b.py", "ü.py"))
     assert decode_answer(encode_answer(answer), ORDER) == answer
 
 
 @pytest.mark.requirement("R27")
-@pytest.mark.parametrize(
+@each(
     "raw",
     [
         b"",
@@ -88,7 +89,7 @@ def test_anything_but_one_line_is_no_decision(raw: bytes) -> None:
 
 
 @pytest.mark.requirement("R27")
-@pytest.mark.parametrize(
+@each(
     "change",
     [
         {"decision": "yes"},
@@ -110,9 +111,7 @@ def test_an_answer_in_any_other_form_is_no_decision(change: dict[str, Any]) -> N
 
 
 @pytest.mark.requirement("R27")
-@pytest.mark.parametrize(
-    "change", [{"approval_id": "a-2"}, {"digest": "e" * 64}, {"nonce": ""}, {"nonce": "5f" * 16}]
-)
+@each("change", [{"approval_id": "a-2"}, {"digest": "e" * 64}, {"nonce": ""}, {"nonce": "5f" * 16}])
 def test_an_answer_to_something_else_is_no_decision(change: dict[str, Any]) -> None:
     with pytest.raises(AuthError) as caught:
         decode_answer(encode_answer(replace(ANSWER, **change)), ORDER)

@@ -15,38 +15,28 @@ import gc
 import importlib
 import json
 import os
+import pkgutil
+import re
 import signal
 import socket
 import sys
 import termios
 import traceback
+from collections.abc import Iterator
 from typing import Any, Final, NoReturn, TextIO, cast
 
 ORDER_BYTES: Final = 65_536
-PRELOADED: Final = (
-    "codexbridge",
-    "gateway.app",
-    "gateway.cli",
-    "gateway.simulator.cli",
-    "gateway.simulator.server",
-    "gateway.store.upgrade",
-    "local_agent.app",
-    "local_agent.relay.pairing",
-    *(
-        f"local_agent.cli.{name}"
-        for name in (
-            *("agent", "apply", "approve", "ask", "cancel", "diffs", "pair", "reject", "status"),
-            *("undo", "workspace"),
-        )
-    ),
-    "tests.matrix.witness",
+PACKAGES: Final = ("common", "gateway", "local_agent")
+# Programs that are run as files of their own, and what only one of them imports.
+NOT_LOADED: Final = re.compile(
+    r"local_agent\.(warden|approval\.dialogs\.window)\b|.*\.migrations\b"
 )
 
 
 def main(descriptor: int, root: str) -> None:
     """Serve orders until the other side hangs up, then end what is left."""
     sys.path.insert(0, root)
-    for name in PRELOADED:
+    for name in ("codexbridge", *_modules(), "tests.matrix.witness"):
         importlib.import_module(name)
     gc.freeze()
     alive: set[int] = set()
@@ -69,6 +59,14 @@ def main(descriptor: int, root: str) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
+def _modules() -> Iterator[str]:
+    for package in PACKAGES:
+        found = importlib.import_module(package)
+        for module in pkgutil.walk_packages(found.__path__, f"{package}."):
+            if not NOT_LOADED.match(module.name):
+                yield module.name
+
+
 def _start(order: dict[str, Any], descriptors: list[int], orders: socket.socket) -> int:
     pid = os.fork()
     if pid == 0:
@@ -89,6 +87,7 @@ def _become(order: dict[str, Any], descriptors: list[int]) -> NoReturn:
             os.dup2(descriptor, number)
             os.close(descriptor)
         sys.stdin, sys.stdout, sys.stderr = map(_stream, (0, 1, 2))
+        os.chdir(order["cwd"])
         os.environ.clear()
         os.environ.update(order["environ"])
         from tests.matrix import witness

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import pty
@@ -13,11 +14,12 @@ import sys
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-ROOT: Final = Path(__file__).parents[2]
+ROOT: Final = Path(__file__).parents[1]
 STARTS_WITHIN_S: Final = 30.0
 
 
@@ -63,21 +65,38 @@ class Fork:
 
     def poll(self) -> int | None:
         """Return the exit code, negative for a signal, or None while it lives."""
-        return self.wait(0)
+        return self._look(0)
 
-    def wait(self, seconds: float) -> int | None:
-        """Wait for the end and return the exit code; None when it does not come in time."""
+    def wait(self, timeout: float) -> int:
+        """Wait for the end and return the exit code.
+
+        Raises:
+            subprocess.TimeoutExpired: it does not come in time.
+        """
+        code = self._look(timeout)
+        if code is None:
+            raise subprocess.TimeoutExpired(["codexbridge"], timeout)
+        return code
+
+    def _look(self, seconds: float) -> int | None:
         with self._one_at_a_time:
             if self.returncode is None and select.select([self._descriptor], [], [], seconds)[0]:
                 self.returncode = self._zygote.reap(self.pid)
                 os.close(self._descriptor)
             return self.returncode
 
+    def terminate(self) -> None:
+        """Send SIGTERM; it may be gone already."""
+        self._send(signal.SIGTERM)
+
     def kill(self) -> None:
         """``kill -9``; it may be gone already."""
+        self._send(signal.SIGKILL)
+
+    def _send(self, number: signal.Signals) -> None:
         with self._one_at_a_time:
             if self.returncode is None:
-                signal.pidfd_send_signal(self._descriptor, signal.SIGKILL)
+                signal.pidfd_send_signal(self._descriptor, number)
 
 
 class Zygote:
@@ -109,6 +128,10 @@ class Zygote:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Hang up; the zygote ends what it has forked, and then itself."""
         self._answers.close()
         self._socket.close()
         self._process.wait(10)
@@ -121,10 +144,14 @@ class Zygote:
         streams: Sequence[int],
         terminal: bool = False,
         watch: Watch | None = None,
+        cwd: Path | None = None,
     ) -> Fork:
-        """Start ``codexbridge ARGUMENTS`` with these standard streams."""
+        """Start ``codexbridge ARGUMENTS`` with these standard streams, in the test's own folder
+        or in ``cwd``.
+        """
         order = {
             "argv": list(arguments),
+            "cwd": str(cwd or Path.cwd()),
             "environ": dict(environ),
             "terminal": terminal,
             "watch": watch.to_dict() if watch else None,
@@ -151,3 +178,11 @@ class Zygote:
         finally:
             os.close(theirs)
         return fork, ours
+
+
+@cache
+def shared_zygote() -> Zygote:
+    """Return the one that all tests of this process fork from; it ends with the process."""
+    zygote = Zygote()
+    atexit.register(zygote.close)
+    return zygote
