@@ -108,8 +108,11 @@ def _unsplit(text: str) -> str:
 
 
 def _unsplit_line(line: str) -> str:
+    if not _SPLIT.search(line):
+        return line
+    alone = _SPLIT.sub("", _by_lines(line, personal=False))
     for joined in (_SPLIT.sub("", line), _SPLIT.sub("", _STRUCK.sub("", line))):
-        if joined != line and _by_lines(joined, personal=False) != joined:
+        if _by_lines(joined, personal=False) not in (joined, alone):
             return joined
     return line
 

@@ -96,20 +96,17 @@ REFUSALS: Mapping[str, Sentence] = {
 # What admins are told, by the event in the audit log.
 ALARMS: Mapping[str, Sentence] = {
     "agent.taken-over": Sentence(
-        en="⚠ The key of {machine} connected a second time, from {address}, and took over from "
-        "{before} ({count}× in ten minutes). If the machine was not restarted and did not change "
-        "its network just then, its key was copied. Pair it again, which revokes that key: "
-        "codexbridge gateway pair --machine {machine} --member USER --replace",
-        zh="⚠ {machine} 的密钥从 {address} 再次连接，取代了来自 {before} 的连接"
-        "（十分钟内 {count} 次）。如果这台开发机当时没有重启，也没有切换网络，说明密钥已被复制。"
-        "请重新配对，旧密钥随即吊销："
-        "codexbridge gateway pair --machine {machine} --member USER --replace",
+        en="⚠ {machine}: its key connected again, from {address} instead of {before} "
+        "({count}× in 10 min). No restart or new network? Then the key was copied: pair anew after "
+        "codexbridge gateway revoke {machine}",
+        zh="⚠ {machine} 的密钥从 {address} 再次连接，取代了 {before}（10 分钟内 {count} 次）。"
+        "如果没有重启或切换网络，说明密钥已被复制。请先执行 codexbridge gateway revoke {machine}，"
+        "再重新配对。",
     ),
     "agent.wrong-key": Sentence(
-        en="⚠ Something at {address} said that it is {machine}, without its key, and was refused "
-        "({count}× in ten minutes). If the machine was set up anew, pair it again; otherwise block "
-        "the address at your proxy.",
-        zh="⚠ {address} 自称是 {machine}，但没有它的密钥，已拒绝（十分钟内 {count} 次）。"
+        en="⚠ {address} claimed to be {machine} without its key; refused ({count}× in 10 min). "
+        "If the machine was set up anew, pair it again; otherwise block the address at your proxy.",
+        zh="⚠ {address} 自称是 {machine}，但没有它的密钥，已拒绝（10 分钟内 {count} 次）。"
         "如果这台开发机刚重装过，请重新配对；否则请在反向代理上拦截该地址。",
     ),
     "agent.malformed-frame": Sentence(
@@ -120,12 +117,11 @@ ALARMS: Mapping[str, Sentence] = {
         "（十分钟内 {count} 次）。不影响任何开发机。如果持续出现，请在反向代理上拦截该地址。",
     ),
     "pairing.used-again": Sentence(
-        en="⚠ The pairing code of {machine} was used already and came again from {address}; it was "
-        "refused ({count}× in ten minutes). If nobody repeated the command there, somebody else "
-        "has seen the code: compare the check words, or pair again with --replace.",
-        zh="⚠ {machine} 的配对码已用过，又从 {address} 提交了一次，已拒绝（十分钟内 {count} 次）。"
-        "如果没有人在那里重复执行命令，说明配对码已被他人看到：请核对核对词，或用 --replace "
-        "重新配对。",
+        en="⚠ The used pairing code of {machine} came again from {address}; refused "
+        "({count}× in 10 min). If nobody repeated it there, compare the check words, or pair "
+        "again with --replace.",
+        zh="⚠ {machine} 用过的配对码又从 {address} 提交，已拒绝（10 分钟内 {count} 次）。"
+        "如果没有人重复执行过，请核对核对词，或用 --replace 重新配对。",
     ),
 }
 MORE_ALARMS = Sentence(

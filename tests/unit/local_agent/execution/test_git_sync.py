@@ -31,7 +31,7 @@ from local_agent.workspace import git_commit, git_preflight
 from tests.sealed import a_seal
 from tests.syncing import Syncing, at_home, mark
 
-pytestmark = [pytest.mark.needs("git")]
+pytestmark = [pytest.mark.heavy, pytest.mark.needs("git")]
 
 
 @pytest.fixture

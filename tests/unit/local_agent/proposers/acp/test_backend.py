@@ -18,7 +18,7 @@ from local_agent.proposers.model import MAX_COMMANDS, Refusal, Suggestion, Turn,
 from tests.acp_desk import KEY, AcpDesk
 from tests.codex_desk import Heard
 
-pytestmark = pytest.mark.needs("bubblewrap")
+pytestmark = [pytest.mark.heavy, pytest.mark.needs("bubblewrap")]
 
 HANG: dict[str, Any] = {"do": "hang"}
 WORDS = Turn(task_id="task-1", instructions="INSTRUCTIONS", prompt="PROMPT")
