@@ -104,9 +104,9 @@ _AUTHORITY: Final = {
     "config.journal-damaged": Sentence(
         en="The journal {path} is damaged ({why}), so the agent does not start; nothing was "
         "changed. Copy journal.db* somewhere safe, then put a backup in its place: “A damaged "
-        "journal” in docs/how-to/approver.md tells how.",
+        "journal” in `codexbridge help approver` tells how.",
         zh="任务日志 {path} 已损坏（{why}），Agent 不会启动；没有任何更改。请先把 journal.db* "
-        "复制到安全的地方，再换上备份：步骤见 docs/how-to/approver.zh-CN.md 的“任务日志损坏”。",
+        "复制到安全的地方，再换上备份：步骤见 `codexbridge help approver` 的“任务日志损坏”。",
     ),
     "config.journal-full": Sentence(
         en="There is no room left on the disk of {path}, so the agent cannot start. Free some and "
@@ -121,10 +121,10 @@ _AUTHORITY: Final = {
     "audit.broken": Sentence(
         en="The audit log does not hold at entry {seq}: it was changed or damaged, so the agent "
         "does not start. Copy journal.db* somewhere safe, see `codexbridge audit verify`, then "
-        "put a backup in its place: “A damaged journal” in docs/how-to/approver.md tells how.",
+        "put a backup in its place: “A damaged journal” in `codexbridge help approver` tells how.",
         zh="审计日志在第 {seq} 条处校验失败：内容有改动或已损坏，Agent 不会启动。请先把 "
         "journal.db* 复制到安全的地方，用 `codexbridge audit verify` 查看详情，再换上备份："
-        "步骤见 docs/how-to/approver.zh-CN.md 的“任务日志损坏”。",
+        "步骤见 `codexbridge help approver` 的“任务日志损坏”。",
     ),
     "store.full": Sentence(
         en="The disk is full, so the journal takes nothing in; nothing was changed. Free some room "

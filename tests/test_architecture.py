@@ -148,6 +148,6 @@ def test_an_agent_that_waits_has_loaded_no_tables_and_no_kind_of_model() -> None
     late = ("local_agent.routing.router", "local_agent.routing.rules", "local_agent.proposers.http")
     asked = f"import local_agent.assembly, sys; print([m for m in {late} if m in sys.modules])"
     found = subprocess.run(
-        [sys.executable, "-c", asked], cwd=ROOT, capture_output=True, check=True, text=True
+        [sys.executable, "-c", asked], cwd=ROOT, capture_output=True, check=True, encoding="utf-8"
     )
     assert found.stdout.strip() == "[]"

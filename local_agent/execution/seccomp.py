@@ -168,40 +168,9 @@ def build_filter(machine: str, *, network: bool) -> bytes:
         network: Whether the command shares the network of this machine, or could reach a socket of
             others by its name.
     """
-    known = _MACHINES[machine]
-    column = list(_MACHINES).index(machine)
     blocks: dict[str, list[_Step]] = {
-        "start": [
-            _Step(_LOAD, _AUDIT),
-            # Another table of numbers, such as that of 32-bit programs, would mean other calls.
-            _Step(_EQUAL, known.audit, no="kill"),
-            _Step(_LOAD, _NUMBER),
-            *([_Step(_AT_LEAST, _X32, yes="absent")] if machine == "x86_64" else []),
-            _Step(_EQUAL, known.socket, yes="socket"),
-            _Step(_EQUAL, known.socketpair, yes="socketpair"),
-            _Step(_EQUAL, known.clone, yes="clone"),
-            _Step(_EQUAL, known.ioctl, yes="ioctl"),
-            *(_Step(_EQUAL, of[column], yes="absent") for of in ABSENT.values()),
-            *(_Step(_EQUAL, at, yes="refuse") for of in REFUSED.values() if (at := of[column])),
-            *(
-                _Step(_EQUAL, at, yes=f"{kind}-{of[2]}")
-                for kind, calls in (("mode", MODES), ("opening", OPENING))
-                for of in calls.values()
-                if (at := of[column])
-            ),
-            _Step(_RETURN, _ALLOW),
-        ],
-        **{
-            f"opening-{at}": [
-                *_argument(at - 1),
-                _Step(_ANY_BIT, _CREATING, yes=f"mode-{at}", no="allow"),
-            ]
-            for _, _, at in OPENING.values()
-        },
-        **{
-            f"mode-{at}": [*_argument(at), _Step(_ANY_BIT, _LENDING, yes="refuse", no="allow")]
-            for at in (1, 2, 3)
-        },
+        "start": _start(machine),
+        **_modes(),
         "socket": _sockets(network=network),
         "netlink": [*_argument(2), _Step(_EQUAL, _NETLINK_ROUTE, yes="allow", no="family")],
         "socketpair": [
@@ -223,6 +192,48 @@ def build_filter(machine: str, *, network: bool) -> bytes:
         **{name: [_Step(_RETURN, value)] for name, value in _RETURNS.items()},
     }
     return _assemble(blocks)
+
+
+def _start(machine: str) -> list[_Step]:
+    """Return what tells one call from another, by its number."""
+    known = _MACHINES[machine]
+    column = list(_MACHINES).index(machine)
+    return [
+        _Step(_LOAD, _AUDIT),
+        # Another table of numbers, such as that of 32-bit programs, would mean other calls.
+        _Step(_EQUAL, known.audit, no="kill"),
+        _Step(_LOAD, _NUMBER),
+        *([_Step(_AT_LEAST, _X32, yes="absent")] if machine == "x86_64" else []),
+        _Step(_EQUAL, known.socket, yes="socket"),
+        _Step(_EQUAL, known.socketpair, yes="socketpair"),
+        _Step(_EQUAL, known.clone, yes="clone"),
+        _Step(_EQUAL, known.ioctl, yes="ioctl"),
+        *(_Step(_EQUAL, of[column], yes="absent") for of in ABSENT.values()),
+        *(_Step(_EQUAL, at, yes="refuse") for of in REFUSED.values() if (at := of[column])),
+        *(
+            _Step(_EQUAL, at, yes=f"{kind}-{of[2]}")
+            for kind, calls in (("mode", MODES), ("opening", OPENING))
+            for of in calls.values()
+            if (at := of[column])
+        ),
+        _Step(_RETURN, _ALLOW),
+    ]
+
+
+def _modes() -> dict[str, list[_Step]]:
+    """Return what looks at the mode of a file, by its place among the arguments."""
+    modes = {
+        f"mode-{at}": [*_argument(at), _Step(_ANY_BIT, _LENDING, yes="refuse", no="allow")]
+        for at in (1, 2, 3)
+    }
+    opening = {
+        f"opening-{at}": [
+            *_argument(at - 1),
+            _Step(_ANY_BIT, _CREATING, yes=f"mode-{at}", no="allow"),
+        ]
+        for _, _, at in OPENING.values()
+    }
+    return opening | modes
 
 
 def _sockets(*, network: bool) -> list[_Step]:

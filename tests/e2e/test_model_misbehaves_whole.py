@@ -181,7 +181,7 @@ def judge(shop: Shop, cases: Mapping[str, Case], kind: str) -> None:
         found[name] = (task["reason"], turn["outcome"])
         assert turn["duration_ms"] / 1000 < DEADLINE_S + LATE_S, name
         told = shop.ending(task["short_id"], user=member(kind, number))
-        assert ("Nothing was changed" if case.reason == "failed" else "nothing was done") in told
+        assert ("Nothing was changed" if case.reason == "failed" else "refused on") in told
         assert str(task["summary"]).splitlines()[0] in told
         assert ("left out" in told) == (name in LEFT_OUT), told
         assert not set("\x1b\u202e") & set(told)

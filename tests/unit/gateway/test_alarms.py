@@ -85,7 +85,7 @@ async def test_a_takeover_is_audited_and_told_to_every_admin_with_both_addresses
     assert await scene.audited() == [("agent.taken-over", TAKEN)]
     for user in ("boss", "zhang"):
         (said,) = await scene.notices(user)
-        for fact in ("dev-1", "192.0.2.1", "192.0.2.2", "--replace"):
+        for fact in ("dev-1", "192.0.2.1", "192.0.2.2", "gateway revoke dev-1"):
             assert fact in said
     assert (await scene.notices("boss"))[0] != (await scene.notices("zhang"))[0]
     assert scene.woken == 1
