@@ -192,8 +192,8 @@ class ScriptedApplier:
     ) -> PreparedChange:
         """Return the same files again, as if that took them back."""
         self.whole = whole
-        whole = reverse(self.models[seal.payload["diff_sha256"]])
-        model = whole if paths is None else select(whole, paths)
+        back = reverse(self.models[seal.payload["diff_sha256"]])
+        model = back if paths is None else select(back, paths)
         changes = tuple(map(a_change, model.files))
         payload = undo_payload(ZEROS, changes, approval_id=seal.approval_id, short_id=short_id)
         return self._prepared(workspace, render(model), model, changes, payload)
