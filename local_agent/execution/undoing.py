@@ -44,7 +44,7 @@ def reverse_change(
         whole: False takes back those that are as the change left them, and leaves all others.
 
     Raises:
-        StateError: ``undo.expired``; ``undo.already``; ``undo.changed``
+        StateError: ``undo.expired``; ``undo.damaged``; ``undo.already``; ``undo.changed``
             with ``path``, ``hunk`` (0 where it concerns the whole file) and ``undoable``.
         InputError: ``diff.unknown-path``; as `Tree.find`.
     """
@@ -138,7 +138,7 @@ class _Made:
         """Return what takes it back.
 
         Raises:
-            StateError: ``undo.expired``: what it replaced is gone.
+            StateError: ``undo.expired``, ``undo.damaged``: what it replaced is gone.
         """
         change = self.change
         if change.op != "copy" and change.old_sha256 is not None:
