@@ -52,9 +52,11 @@ APPROVE_CHECK: Final = Sentence(
     zh="先在含该改动的副本上运行工作区的测试；这会单独请求批准，之后再次显示该改动",
 )
 CHECK: Final = Sentence(
-    en="Say whether a patch could be applied, and if not, why. Nothing is asked or written, and "
-    "the agent need not run. Exit code 0: accepted, 1: refused.",
-    zh="检查补丁能否应用；不能时说明原因。不提出请求、不写入任何内容，也不需要代理在运行。"
+    en="Say whether a patch, or what a task proposes, could be applied, and if not, why. Nothing "
+    "is asked or written; the agent need run for the ID of a task alone. Exit code 0: accepted, "
+    "1: refused.",
+    zh="检查补丁或任务提出的改动能否应用；不能时说明原因。不提出请求、不写入任何内容；"
+    "仅在给出任务编号时需要本机 Agent 正在运行。"
     "退出码 0：可接受，1：被拒绝。",
 )
 CHECK_WORKSPACE: Final = Sentence(
