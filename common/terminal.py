@@ -18,7 +18,8 @@ BLANK_RUN: Final = 20  # R26: longer runs of blanks are told as a count
 
 _WIDE: Final = frozenset("WF")
 _NO_CELL: Final = frozenset({"Mn", "Me", "Cf"})
-_BLANKS: Final = re.compile(rf" {{{BLANK_RUN + 1},}}")
+TAB_RUN: Final = 2  # shown as eight cells each, three are a longer run than that
+_BLANKS: Final = re.compile(rf"(?: *+\t){{{TAB_RUN + 1},}}+ *+|[ \t]{{{BLANK_RUN + 1},}}+")
 _NEVER_FIRST: Final = frozenset("，。、；：？！）】》」』”’…,.;:?!)]}")
 # A run of ASCII, or one other character: between those a line may break.
 _WORDS: Final = re.compile(" +|[!-~]+|[^ -~]")
@@ -112,15 +113,23 @@ def exact(text: str, *, width: int) -> list[str]:
     """Break text that will run into lines, every character of it visible.
 
     Control and hidden characters are marked, a line feed is marked and then breaks the line, and
-    a long run of blanks, which could push the rest out of sight, is told as a count (R26).
+    a long run of blanks or tabs, which could push the rest out of sight, is told as a count (R26).
     """
     lines: list[str] = []
     parts = text.split("\n")
     for number, part in enumerate(parts):
         ending = "⟨U+000A⟩" if number < len(parts) - 1 else ""
-        shown = _BLANKS.sub(lambda run: f"⟨{len(run[0])} × U+0020⟩", reveal_all(part))
-        lines += fold(shown + ending, width)
+        lines += fold(_revealed(part) + ending, width)
     return lines
+
+
+def _revealed(part: str) -> str:
+    shown, at = "", 0
+    for run in _BLANKS.finditer(part):
+        names = ", ".join(f"U+{ord(char):04X}" for char in sorted(set(run[0])))
+        shown += f"{reveal_all(part[at : run.start()])}⟨{len(run[0])} × {names}⟩"
+        at = run.end()
+    return shown + reveal_all(part[at:])
 
 
 def table(rows: Sequence[Sequence[str]], *, gap: int = 2) -> list[str]:

@@ -17,6 +17,16 @@ WOULD_UNDO = Sentence(
     en="Proposed in workspace {workspace}: undo {task}, {count} {count:file|files}.",
     zh="在工作区 {workspace} 提议撤销 {task}，共 {count} 个文件。",
 )
+WOULD_RESTORE = Sentence(
+    en="Proposed in workspace {workspace}: put back the files that still hold what {task} wrote "
+    "before it was interrupted. All others are left as they are.",
+    zh="在工作区 {workspace} 提议：把 {task} 中断前已写入、此后无人改动的文件恢复原样。"
+    "其余文件不动。",
+)
+LEFT_AS_THEY_ARE = Sentence(
+    en="Left alone, edited by somebody else ({count}):",
+    zh="保留他人的改动，不动这 {count} 个文件：",
+)
 FILE_ROW = Sentence(en="{path} +{added} −{removed}", zh="{path} +{added} −{removed}")
 APPLY_OFF = Sentence(
     en="Changes of files are switched off on this machine (allow_apply_patch = false).",
@@ -92,6 +102,36 @@ CHANGE_UNKNOWN = Sentence(
     en="It was approved, then interrupted, and files have changed since: whether it was applied is "
     "unknown. Nothing is written by itself; please check at the machine.",
     zh="获批后被中断，之后文件又有变化：是否已应用未知。不会自动写入；请在开发机上检查。",
+)
+CHANGE_MIXED = Sentence(
+    en="It was approved, then interrupted, and files have changed since: whether it was applied is "
+    "unknown. Nothing more is written by itself.",
+    zh="获批后被中断，之后文件又有变化：是否已应用未知。不会再自动写入。",
+)
+# What lies there of it: how many files, and the first of them.
+STANDING: Final[dict[str, Sentence]] = {
+    "new": Sentence(
+        en="{count} {count:file is|files are} as the change wrote them: {paths}",
+        zh="{count} 个文件已是改动后的内容：{paths}",
+    ),
+    "old": Sentence(
+        en="{count} {count:file is|files are} as before: {paths}",
+        zh="{count} 个文件仍是原来的内容：{paths}",
+    ),
+    "foreign": Sentence(
+        en="{count} {count:file holds|files hold} something else, written by somebody else: "
+        "{paths}",
+        zh="{count} 个文件是他人写入的其他内容：{paths}",
+    ),
+    "beside": Sentence(
+        en="{count} temporary {count:file|files} left because their content is nowhere else: "
+        "{paths}",
+        zh="保留 {count} 个临时文件，其内容别处没有：{paths}",
+    ),
+}
+TO_RESTORE = Sentence(
+    en="To put back what it wrote, and nothing that somebody else edited: {prefix} undo {task}",
+    zh="如需恢复它写入的文件（不动他人的改动）：{prefix} undo {task}",
 )
 CHANGE_HALF_DONE = Sentence(
     en="It could neither be finished nor taken back whole. What these files held before is kept; "

@@ -263,6 +263,12 @@ _UNDO: Final = {
         en="What was there before is kept for {days} days; it is gone by now.",
         zh="改动之前的内容只保存 {days} 天，现已删除。",
     ),
+    "undo.damaged": Sentence(
+        en="The backup {name}… is damaged: it is no longer what was kept, so nothing is written "
+        "from it. Take the file from git or from a backup of the disk.",
+        zh="备份 {name}… 已损坏，与保存时的内容不符，因此不会用它写入。"
+        "请从 git 或磁盘备份中恢复文件。",
+    ),
     "undo.elsewhere": Sentence(
         en="The change was made in {path}, which is another folder.",
         zh="该改动是在另一个文件夹 {path} 中进行的。",

@@ -296,9 +296,9 @@ _UNDO: Final = {
         zh="该任务运行了命令、推送了提交或发出了回答，无法撤销。",
     ),
     "undo.not-applied": Sentence(
-        en="The change of this task was not applied whole, so it cannot be undone. "
+        en="The change of this task was not applied, so there is nothing to undo. "
         "`codexbridge show` tells how it ended.",
-        zh="该任务的改动没有完整应用，无法撤销。用 `codexbridge show` 查看其结果。",
+        zh="该任务的改动没有应用，无可撤销。用 `codexbridge show` 查看其结果。",
     ),
     "undo.other-workspace": Sentence(
         en="This task changed another workspace. Say which one, and ask again.",

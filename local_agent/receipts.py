@@ -106,8 +106,12 @@ def _approval(stored: StoredApproval, journal: Journal) -> dict[str, Any]:
 
 
 def _outcome(task: Task, reason: Reason, effect: Effect | None) -> dict[str, Any]:
-    run = read_ending(task.ending_json)["run"] if effect else None
+    did = read_ending(task.ending_json) if effect else {}
+    run = did.get("run")
     files = run["files"] if run else None
+    changed = files["new"] + files["changed"] + files["deleted"] if files else None
+    if (change := did.get("change")) and reason is Reason.COMPLETED:
+        changed = len(change["files"])
     return {
         "state": task.state,
         "reason": reason,
@@ -116,7 +120,7 @@ def _outcome(task: Task, reason: Reason, effect: Effect | None) -> dict[str, Any
         "exit_code": run["exit_code"] if run else None,
         "signal": run["signal"] if run else None,
         "output_sha256": run["output"]["log_sha256"] if run else None,
-        "changed_files": files["new"] + files["changed"] + files["deleted"] if files else None,
+        "changed_files": changed,
     }
 
 

@@ -80,6 +80,11 @@ _CHANGE: Final = {
     "look-alike-characters": Sentence(
         en="adds names whose letters may look like others", zh="新增内容含有易混淆的字符"
     ),
+    "shell-name": Sentence(
+        en="has file names that a shell may read as code, a pattern or an option, such as -rf or "
+        "$(id)",
+        zh="含有 shell 可能当作代码、通配符或选项的文件名，例如 -rf、$(id)",
+    ),
     "other-encoding": Sentence(
         en="adds bytes that are no UTF-8 text", zh="新增内容含有不是 UTF-8 文本的字节"
     ),

@@ -169,6 +169,7 @@ class ScriptedApplier:
         self.refusal: Exception | None = None
         self.git_head: str | None = "a" * 40
         self.ran: list[Grant] = []
+        self.whole = True  # whether the last undo was to be of a whole change
         self.models: dict[str, DiffModel] = {}
 
     async def prepare(self, workspace: Workspace, diff: bytes) -> PreparedChange:
@@ -181,11 +182,18 @@ class ScriptedApplier:
         return self._prepared(workspace, diff, model, changes, payload)
 
     async def prepare_undo(
-        self, workspace: Workspace, seal: Seal, *, paths: tuple[str, ...] | None, short_id: str
+        self,
+        workspace: Workspace,
+        seal: Seal,
+        *,
+        paths: tuple[str, ...] | None,
+        short_id: str,
+        whole: bool = True,
     ) -> PreparedChange:
         """Return the same files again, as if that took them back."""
-        whole = reverse(self.models[seal.payload["diff_sha256"]])
-        model = whole if paths is None else select(whole, paths)
+        self.whole = whole
+        back = reverse(self.models[seal.payload["diff_sha256"]])
+        model = back if paths is None else select(back, paths)
         changes = tuple(map(a_change, model.files))
         payload = undo_payload(ZEROS, changes, approval_id=seal.approval_id, short_id=short_id)
         return self._prepared(workspace, render(model), model, changes, payload)

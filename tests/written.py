@@ -104,19 +104,30 @@ def side_of(path: Path) -> Side:
 
 
 def wrong_files(carried: Sequence[Carried], planted: Planted) -> Iterator[str]:
-    """Each completed change is in the tree once, no other one is, and nothing lies beside."""
+    """Each completed change is in the tree once, no other one is, and nothing lies beside.
+
+    Of a change that nobody knows the outcome of, each file is as before it or as after it, until
+    somebody writes it.
+    """
     steps: list[tuple[int, Carried | Edit]] = [
-        *((one.opened_at, one) for one in carried if _is_made(one)),
+        *((one.opened_at, one) for one in carried if _is_made(one) or _is_mixed(one)),
         *((edit.at_ms, edit) for edit in planted.edits),
     ]
     wanted = dict(planted.before)
+    either: dict[str, Side | None] = {}
     for _, step in sorted(steps, key=lambda pair: pair[0]):
         if isinstance(step, Edit):
             wanted[step.path] = step.side
+            either.pop(step.path, None)
+        elif _is_mixed(step):
+            either |= dict(_sides_after(step))
         else:
+            _decide(step, wanted, either)
             yield from _made(step, wanted)
     found = files_in(planted.root)
     for path in sorted(wanted.keys() | found.keys()):
+        if path in either and found.get(path) == either[path]:
+            continue
         if wanted.get(path) != found.get(path):
             yield f"{path} should be {wanted.get(path)} and is {found.get(path)}"
     yield from _empty_folders(planted.root)
@@ -171,6 +182,33 @@ def wrong_commits(carried: Sequence[Carried], repositories: Repositories) -> Ite
 
 def _is_made(one: Carried) -> bool:
     return one.seal["action"] in CHANGES and one.outcome == Reason.COMPLETED
+
+
+def _is_mixed(one: Carried) -> bool:
+    return one.seal["action"] in CHANGES and one.outcome == Reason.UNKNOWN
+
+
+def _sides_after(one: Carried) -> Iterator[tuple[str, Side | None]]:
+    """Yield each path of a change with what it would be afterwards; None is no file."""
+    for change in one.seal["payload"]["changes"]:
+        if change["op"] == "rename":
+            yield change["old_path"], None
+        is_there = change["op"] != "delete"
+        yield change["path"], (change["new_sha256"], change["new_mode"]) if is_there else None
+
+
+def _decide(one: Carried, tree: dict[str, Side], either: dict[str, Side | None]) -> None:
+    """Take files that may be as before or as after for that which a later change started from."""
+    for change in one.seal["payload"]["changes"]:
+        for path in filter(None, (change["path"], change["old_path"])):
+            if path not in either:
+                continue
+            old = (change["old_sha256"], change["old_mode"])
+            after = either.pop(path)
+            if after == old:
+                tree[path] = old
+            elif after is None and change["op"] in ("add", "rename", "copy"):
+                tree.pop(path, None)
 
 
 def _made(one: Carried, tree: dict[str, Side]) -> Iterator[str]:

@@ -22,6 +22,10 @@ _LOOKALIKES: Final = frozenset(
 _SCRIPTS: Final = re.compile("[\u0370-\u058f\u13a0-\u13ff]")
 # Marks that pass for ; ` . / ! : |
 _MARKS: Final = re.compile("[\u037e\u1fef\u2024\u2215\u29f8\u01c3\ua789\u2223\u01c0]")
+# Fullwidth ; | & $ ` " ' < > \\ among ASCII: Chinese prose has them between its own characters.
+_WIDE_MARKS: Final = re.compile(
+    r"(?:^|[\x00-\x7f])\s*[\uff1b\uff5c\uff06\uff04\uff40\uff02\uff07\uff1c\uff1e\uff3c]\s*(?:[\x00-\x7f]|$)"
+)
 _WORD: Final = re.compile(r"[^\W_]+")
 _ASCII_LETTER: Final = re.compile("[A-Za-z]")
 
@@ -31,7 +35,9 @@ def has_confusable(line: str) -> bool:
     if line.isascii():
         return False
     native = any(char not in _LOOKALIKES for char in _SCRIPTS.findall(line))
-    return _MARKS.search(line) is not None or any(
+    if _MARKS.search(line) or _WIDE_MARKS.search(line):
+        return True
+    return any(
         _is_confusable(word, native=native) for word in _WORD.findall(line) if not word.isascii()
     )
 

@@ -32,12 +32,12 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
         InputError: ``diff.*``: the patch cannot be read; the agent was not asked.
     """
     from common.diff.parse import parse_diff
-    from local_agent.cli.diffs import read_patch
+    from local_agent.cli.diffs import read_patch, task_named
     from local_agent.cli.here import workspace_here
     from local_agent.control.client import stream
 
     home = find_home(environ)
-    if (short_id := _task_named(args.file)) is not None:
+    if (short_id := task_named(args.file)) is not None:
         steps = stream(home, environ, "want", task=short_id, lang=lang)
         return _told(steps, args, lang, environ)
     patch = read_patch(args.file)
@@ -69,16 +69,3 @@ def _told(
     *_, (_, last) = steps
     print_json(last["task"])
     return 0
-
-
-def _task_named(given: str) -> str | None:
-    """Return the ID that is meant, unless a file is called so."""
-    from common.errors import InputError
-    from common.ids import parse_short_id
-
-    if Path(given).exists():
-        return None
-    try:
-        return parse_short_id(given)
-    except InputError:
-        return None

@@ -35,9 +35,11 @@ DIFF_RAW: Final = Sentence(
 UNDO: Final = Sentence(
     en="Ask to take back what a task has changed. The reverse change is shown and approved like "
     "any other. Where somebody has changed the same file since, it is refused and says where; "
-    "--only takes back the other files.",
+    "--only takes back the other files. Of a change that was interrupted, it puts back the files "
+    "that still hold what the change wrote, and leaves those that somebody else edited.",
     zh="请求撤销任务所作的改动。反向改动会像其他改动一样显示并须批准。若相同文件此后又被改动，"
-    "会拒绝并指出位置；可用 --only 只撤销其余文件。",
+    "会拒绝并指出位置；可用 --only 只撤销其余文件。对中断的改动，"
+    "只恢复仍是改动后内容的文件，不动他人编辑过的文件。",
 )
 UNDO_ONLY: Final = Sentence(en="these files alone", zh="仅限这些文件")
 APPROVE_ONLY: Final = Sentence(
@@ -50,9 +52,11 @@ APPROVE_CHECK: Final = Sentence(
     zh="先在含该改动的副本上运行工作区的测试；这会单独请求批准，之后再次显示该改动",
 )
 CHECK: Final = Sentence(
-    en="Say whether a patch could be applied, and if not, why. Nothing is asked or written, and "
-    "the agent need not run. Exit code 0: accepted, 1: refused.",
-    zh="检查补丁能否应用；不能时说明原因。不提出请求、不写入任何内容，也不需要代理在运行。"
+    en="Say whether a patch, or what a task proposes, could be applied, and if not, why. Nothing "
+    "is asked or written; the agent need run for the ID of a task alone. Exit code 0: accepted, "
+    "1: refused.",
+    zh="检查补丁或任务提出的改动能否应用；不能时说明原因。不提出请求、不写入任何内容；"
+    "仅在给出任务编号时需要本机 Agent 正在运行。"
     "退出码 0：可接受，1：被拒绝。",
 )
 CHECK_WORKSPACE: Final = Sentence(
@@ -78,6 +82,12 @@ CHECK_HIGH: Final = Sentence(
 )
 REFUSED: Final = Sentence(en="Refused: {why}", zh="被拒绝：{why}")
 CHANGED: Final = Sentence(en="Changed", zh="改动")
+STANDING: Final = {
+    "new": Sentence(en="as changed", zh="已改动"),
+    "old": Sentence(en="as before", zh="原样"),
+    "foreign": Sentence(en="by somebody else", zh="他人写入"),
+    "beside": Sentence(en="temporary file", zh="临时文件"),
+}
 CAN_UNDO: Final = Sentence(
     en="Can be undone for {days} days: codexbridge undo {task}",
     zh="{days} 天内可以撤销：codexbridge undo {task}",

@@ -33,6 +33,14 @@ def changed_lines(screen: Screen, task: Mapping[str, Any], *, most: int) -> Iter
     yield _how_to_undo(screen, task, len(files))
 
 
+def mixed_lines(screen: Screen, task: Mapping[str, Any]) -> Iterator[str]:
+    """Give each file of a change that was cut off and then edited, by what it is now."""
+    mixture = (task.get("change") or {}).get("mixture") or {}
+    for kind, label in change_words.STANDING.items():
+        for line in table([(screen.say(label), _exact(path)) for path in mixture.get(kind, ())]):
+            yield f"  {line}"
+
+
 def _how_to_undo(screen: Screen, task: Mapping[str, Any], count: int) -> str:
     # A task that has only just ended is told without it: all of it is left.
     left = count if (paths := task.get("left_to_undo")) is None else len(paths)

@@ -1,7 +1,7 @@
 """``codexbridge check``: whether a patch could be applied, judged as if it were asked for.
 
 The same reader, the same look at the files and the same authority as a real request; only that
-nothing is asked, kept or written.  The agent need not run.
+nothing is asked, kept or written.  The agent need not run, but to give the diff of a task.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _FACTS: Final = ("why", "line", "path", "hunk")
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
     """Declare the arguments."""
     parser = subparsers.add_parser("check", description=say(change_words.CHECK, lang))
-    parser.add_argument("file", metavar="FILE|-", help=say(change_words.APPLY_FILE, lang))
+    parser.add_argument("file", metavar="T-…|FILE|-", help=say(change_words.APPLY_FILE, lang))
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--workspace", metavar="NAME", help=say(change_words.CHECK_WORKSPACE, lang))
     where.add_argument(
@@ -45,15 +45,19 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
 
     Raises:
         InputError: ``workspace.unknown``, ``workspace.not-a-folder``.
+        StateError: ``task.unknown``, ``diff.none``.
+        UnavailableError: a task is named, and the agent does not run.
         OSError: the file cannot be read.
     """
-    from local_agent.cli.diffs import read_patch
+    from local_agent.cli.diffs import fetch_diff, read_patch, task_named
     from local_agent.cli.screen import print_json, screen_for
 
     home = find_home(environ)
-    workspace = _workspace(home, args)
+    short_id = task_named(args.file)
+    patch = fetch_diff(home, environ, short_id) if short_id else None
+    workspace = _workspace(home, args, _of_task(home, environ, short_id) if short_id else None)
     try:
-        verdict = _judged(read_patch(args.file), workspace, home)
+        verdict = _judged(read_patch(args.file) if patch is None else patch, workspace, home)
         error = None
     except CodexBridgeError as refused:
         if refused.code.partition(".")[0] not in _JUDGED:
@@ -67,13 +71,28 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
     return EXIT_REFUSED if verdict["verdict"] == "refused" else 0
 
 
-def _workspace(home: Home, args: argparse.Namespace) -> Workspace:
+def _of_task(home: Home, environ: Mapping[str, str], short_id: str) -> Workspace | None:
+    """Return the workspace in which a task would change something; None where it names none."""
+    from common.seal import read_seal
+    from local_agent.control.client import call
+    from local_agent.workspace.registry import Registry
+
+    found = call(home, environ, "show", task=short_id)
+    registry = Registry(home, home=Path.home())
+    if approval := found["approval"]:
+        path = read_seal(str(approval["seal"]).encode("utf-8", "replace")).workspace.path
+        return next((entry for entry in registry.load() if str(entry.path) == path), None)
+    name = found["task"]["workspace"]
+    return registry.find(name) if name else None
+
+
+def _workspace(home: Home, args: argparse.Namespace, meant: Workspace | None) -> Workspace:
     from local_agent.cli.here import workspace_here
     from local_agent.workspace.registry import Registry, Workspace
 
     registry = Registry(home, home=Path.home())
     if args.folder is None:
-        found = workspace_here(home) if args.workspace is None else None
+        found = (meant or workspace_here(home)) if args.workspace is None else None
         if found or args.workspace is not None or registry.load():
             return found or registry.find(args.workspace)
     folder = (args.folder or Path.cwd()).expanduser().resolve()

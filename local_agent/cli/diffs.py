@@ -10,6 +10,7 @@ from typing import Any
 
 from common.errors import InputError
 from common.home import Home
+from common.ids import parse_short_id
 from common.seal import read_seal
 from local_agent.approval.dialogs.question import Question, diff_name, read_question
 from local_agent.control.client import stream
@@ -31,6 +32,16 @@ def read_patch(file: str) -> bytes:
     if len(data) > BODY_BYTES:
         raise InputError("diff.too-large", what="bytes", limit=BODY_BYTES)
     return data
+
+
+def task_named(given: str) -> str | None:
+    """Return the ID of a task that is meant, unless a file is called so."""
+    if Path(given).exists():
+        return None
+    try:
+        return parse_short_id(given)
+    except InputError:
+        return None
 
 
 def fetch_diff(home: Home, environ: Mapping[str, str], short_id: str) -> bytes:

@@ -105,6 +105,41 @@ RECEIPT_USED: Final = Sentence(
     en="the approval was used {when}; whether anything ran is not recorded",
     zh="批准已于 {when} 使用；是否运行过没有记录",
 )
+RECEIPT_DONE: Final[Mapping[str, Sentence]] = {
+    "apply_diff": Sentence(
+        en="the change was made as approved, begun {when}", zh="改动已按批准内容应用，开始于 {when}"
+    ),
+    "undo": Sentence(
+        en="the change was taken back as approved, begun {when}",
+        zh="改动已按批准内容撤销，开始于 {when}",
+    ),
+    "git_sync": Sentence(
+        en="what was approved was pushed, begun {when}", zh="已按批准内容推送，开始于 {when}"
+    ),
+    "disclose": Sentence(
+        en="the answer was released to the chat as approved {when}",
+        zh="回答已按批准内容发到聊天，{when}",
+    ),
+}
+RECEIPT_NOT_WHOLE: Final[Mapping[str, Sentence]] = {
+    "apply_diff": Sentence(
+        en="begun {when} and not made; every file stayed as it was",
+        zh="开始于 {when}，但没有应用；所有文件保持原样",
+    ),
+    "undo": Sentence(
+        en="begun {when} and not taken back; every file stayed as it was",
+        zh="开始于 {when}，但没有撤销；所有文件保持原样",
+    ),
+    "git_sync": Sentence(
+        en="begun {when} and not pushed; it may be committed on the machine",
+        zh="开始于 {when}，但没有推送；可能已在本机提交",
+    ),
+}
+RECEIPT_INTERRUPTED: Final = Sentence(
+    en="begun {when}, then interrupted; how far it got is unknown",
+    zh="开始于 {when}，随后中断；进行到哪一步不明",
+)
+RECEIPT_WROTE: Final = Sentence(en="{count} {count:file|files} written", zh="写入 {count} 个文件")
 RECEIPT_EXIT: Final = Sentence(en="exit code {code}", zh="退出码 {code}")
 RECEIPT_SIGNAL: Final = Sentence(en="ended by signal {signal}", zh="被信号 {signal} 终止")
 RECEIPT_FILES: Final = Sentence(

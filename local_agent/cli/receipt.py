@@ -191,17 +191,32 @@ def _outcome(receipt: Receipt, screen: Screen) -> Iterator[str]:
     if outcome["began_at"] is None or outcome["reason"] == Reason.DRIFTED:
         yield screen.say(proof_words.RECEIPT_NOT_RUN)
         return
-    ran = outcome["exit_code"] is not None or outcome["signal"] is not None
-    said = proof_words.RECEIPT_RAN if ran else proof_words.RECEIPT_USED
-    yield screen.say(said, when=moment_anywhere(outcome["began_at"]))
+    yield screen.say(_doing(receipt), when=moment_anywhere(outcome["began_at"]))
     if outcome["exit_code"] is not None:
         yield screen.say(proof_words.RECEIPT_EXIT, code=outcome["exit_code"])
     if outcome["signal"] is not None:
         yield screen.say(proof_words.RECEIPT_SIGNAL, signal=outcome["signal"])
     if outcome["changed_files"] is not None:
-        yield screen.say(proof_words.RECEIPT_FILES, count=outcome["changed_files"])
+        ran = receipt.facts["approval"]["action"] == "run_command"
+        said = proof_words.RECEIPT_FILES if ran else proof_words.RECEIPT_WROTE
+        yield screen.say(said, count=outcome["changed_files"])
     if outcome["output_sha256"] is not None:
         yield screen.say(proof_words.RECEIPT_OUTPUT, digest=outcome["output_sha256"])
+
+
+def _doing(receipt: Receipt) -> Sentence:
+    """Return what was done of what was approved, as far as the machine has recorded it."""
+    from common.model.state import Reason
+
+    outcome, action = receipt.facts["outcome"], receipt.facts["approval"]["action"]
+    if action == "run_command":
+        ran = outcome["exit_code"] is not None or outcome["signal"] is not None
+        return proof_words.RECEIPT_RAN if ran else proof_words.RECEIPT_USED
+    if outcome["reason"] == Reason.COMPLETED:
+        return proof_words.RECEIPT_DONE.get(action, proof_words.RECEIPT_USED)
+    if outcome["reason"] == Reason.UNKNOWN or outcome["closed_at"] is None:
+        return proof_words.RECEIPT_INTERRUPTED
+    return proof_words.RECEIPT_NOT_WHOLE.get(action, proof_words.RECEIPT_USED)
 
 
 def _gateway(receipt: Receipt, screen: Screen) -> str:

@@ -79,7 +79,7 @@ def _print_facts(task: Mapping[str, Any], screen: Screen) -> None:
 
 
 def _print_task(found: Mapping[str, Any], screen: Screen) -> None:
-    from local_agent.cli.changed import changed_lines
+    from local_agent.cli.changed import changed_lines, mixed_lines
 
     task = found["task"]
     rows = [
@@ -97,6 +97,7 @@ def _print_task(found: Mapping[str, Any], screen: Screen) -> None:
         (words.OUTPUT, list(output_lines(screen, task))),
         (words.FILES_LABEL, list(file_lines(screen, task, most=_ALL))),
         (change_words.CHANGED, list(changed_lines(screen, task, most=_ALL))),
+        (words.FILES_LABEL, list(mixed_lines(screen, task))),
     ]
     screen.fields([row for row in rows if row[1]])
     if task.get("rests"):

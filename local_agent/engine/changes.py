@@ -36,10 +36,14 @@ class Applied:
 
     Attributes:
         left: Its files that no undo has taken back since.
+        whole: False where it was cut off: some of its files may be as before, or somebody else's.
+        foreign: Of one that was cut off, the paths that somebody else wrote, as found back then.
     """
 
     seal: Seal
     left: tuple[str, ...]
+    whole: bool = True
+    foreign: tuple[str, ...] = ()
 
 
 # Short ID of a task → what it applied, when that may be taken back.
@@ -123,6 +127,7 @@ class UndoChange:
             applied.seal,
             paths=wanted.paths or applied.left,
             short_id=wanted.task,
+            whole=applied.whole or wanted.paths is not None,
         )
         return _sealable("undo", prepared)
 

@@ -5,6 +5,7 @@ Words for it are made where it is shown (`local_agent.cli`), in the language of 
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any, Final
 
 from common.text import clip_bytes, one_line, reveal
@@ -63,6 +64,7 @@ def of_change(outcome: ChangeOutcome, *, undoes: str | None) -> dict[str, Any]:
             {"op": change.op, "path": change.path, "old_path": change.old_path}
             for change in outcome.files
         ],
+        "mixture": asdict(outcome.mixture) if outcome.mixture else None,
     }
 
 

@@ -247,7 +247,13 @@ class Applier(Protocol):
         ...
 
     async def prepare_undo(
-        self, workspace: Workspace, seal: Seal, *, paths: tuple[str, ...] | None, short_id: str
+        self,
+        workspace: Workspace,
+        seal: Seal,
+        *,
+        paths: tuple[str, ...] | None,
+        short_id: str,
+        whole: bool = True,
     ) -> PreparedChange:
         """Compute the reverse of an applied change; nothing is touched."""
         ...

@@ -20,12 +20,13 @@ from local_agent.approval.records import Decision
 from local_agent.engine.run import StoppedError
 from local_agent.error_texts import ERRORS
 from local_agent.errors import FloodedError, PolicyError, RefusedError
-from local_agent.execution.apply import ChangeOutcome
+from local_agent.execution.apply import ChangeOutcome, Mixture
 from local_agent.execution.command import Outcome, Progress
 from local_agent.store.tasks import Task
 
 COMMAND_BYTES = 200
 CHAT_FILES = 6
+MIXED_NAMES = 3
 _WHY_BYTES = 500
 _NAME_BYTES = 120
 _RIGHTS_NAMED = 3
@@ -121,6 +122,8 @@ def of_change(
     outcome: ChangeOutcome, lang: Lang, *, short_id: str, undone: str | None, prefix: str
 ) -> str:
     """Return what came of a change, or of taking one back, with its files."""
+    if outcome.mixture is not None:
+        return "\n".join(_mixed(outcome.mixture, lang, short_id=short_id, prefix=prefix))
     if outcome.reason is not Reason.COMPLETED:
         told = [_not_changed(outcome, lang)]
     else:
@@ -135,6 +138,16 @@ def of_change(
     if outcome.paths:
         told.append(say(change_replies.ABOUT, lang, paths=_named(outcome.paths, lang)))
     return "\n".join(told)
+
+
+def _mixed(found: Mixture, lang: Lang, *, short_id: str, prefix: str) -> Iterator[str]:
+    """Give what lies there of a change that was cut off: the counts, and the first of each."""
+    yield say(change_replies.CHANGE_MIXED, lang)
+    for kind, sentence in change_replies.STANDING.items():
+        if paths := getattr(found, kind):
+            yield say(sentence, lang, count=len(paths), paths=_named(paths, lang, most=MIXED_NAMES))
+    if found.new:
+        yield say(change_replies.TO_RESTORE, lang, task=short_id, prefix=prefix)
 
 
 def of_unknown(lang: Lang) -> str:
@@ -167,9 +180,9 @@ def _not_changed(outcome: ChangeOutcome, lang: Lang) -> str:
     return say(known or change_replies.CHANGE_FAILED, lang, why=code)
 
 
-def _named(paths: tuple[str, ...], lang: Lang) -> str:
-    names = [reveal(one_line(path, _NAME_BYTES)) for path in paths[:CHAT_FILES]]
-    return say(replies.AND, lang).join([*names, *(["…"] if len(paths) > CHAT_FILES else [])])
+def _named(paths: tuple[str, ...], lang: Lang, *, most: int = CHAT_FILES) -> str:
+    names = [reveal(one_line(path, _NAME_BYTES)) for path in paths[:most]]
+    return say(replies.AND, lang).join([*names, *(["…"] if len(paths) > most else [])])
 
 
 def _row(change: SealedChange, lang: Lang) -> str:

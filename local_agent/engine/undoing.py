@@ -6,7 +6,9 @@ from dataclasses import replace
 
 from common.errors import StateError
 from common.model.proposal import LocalApproval, Undo
+from common.model.state import Reason
 from common.sentences import say
+from common.text import reveal
 from local_agent import change_replies, replies
 from local_agent.engine.answers import may_see
 from local_agent.engine.changes import Applied
@@ -14,6 +16,7 @@ from local_agent.engine.ports import TaskStore
 from local_agent.proposers.base import CHAT_ROWS, Asked, Proposed, answer, nothing
 from local_agent.routing.params import split_paths
 from local_agent.safety.authority import execute_undo, left_to_undo
+from local_agent.store.endings import read_ending
 from local_agent.store.journal import Journal
 from local_agent.store.runner import JournalThread
 from local_agent.workspace.registry import Workspace
@@ -37,7 +40,12 @@ class AppliedChanges:
 def _find(journal: Journal, short_id: str, workspace: Workspace) -> Applied:
     task = journal.tasks.named(short_id)
     seal = execute_undo(journal, task.task_id, workspace=workspace.path)
-    return Applied(seal, left_to_undo(journal, seal))
+    left = left_to_undo(journal, seal)
+    if task.reason is Reason.COMPLETED:
+        return Applied(seal, left)
+    change = read_ending(task.ending_json)["change"] or {}
+    mixture = change.get("mixture") or {}
+    return Applied(seal, left, whole=False, foreign=tuple(mixture.get("foreign", ())))
 
 
 class UndoProposer:
@@ -68,7 +76,9 @@ class UndoProposer:
         only = split_paths(asked.text) or None
         return Proposed(
             Undo(task=asked.about, paths=only),
-            _told(asked, asked.workspace, only or applied.left),
+            _told(asked, asked.workspace, only or applied.left)
+            if only or applied.whole
+            else _told_rest(asked, asked.workspace, applied.foreign),
             LocalApproval(action="undo"),
         )
 
@@ -89,7 +99,19 @@ def _told(asked: Asked, workspace: Workspace, paths: tuple[str, ...]) -> str:
         task=asked.about,
         count=len(paths),
     )
-    rows = list(paths[:CHAT_ROWS])
+    return "\n".join([head, *_rows(paths, asked)])
+
+
+def _told_rest(asked: Asked, workspace: Workspace, foreign: tuple[str, ...]) -> str:
+    head = say(change_replies.WOULD_RESTORE, asked.lang, workspace=workspace.name, task=asked.about)
+    if not foreign:
+        return head
+    left = say(change_replies.LEFT_AS_THEY_ARE, asked.lang, count=len(foreign))
+    return "\n".join([head, left, *_rows(foreign, asked)])
+
+
+def _rows(paths: tuple[str, ...], asked: Asked) -> list[str]:
+    rows = [reveal(path) for path in paths[:CHAT_ROWS]]
     if (rest := len(paths) - CHAT_ROWS) > 0:
         rows.append(say(replies.MORE_FILES, asked.lang, count=rest))
-    return "\n".join([head, *rows])
+    return rows

@@ -29,6 +29,7 @@ from common.seal_payloads import Place, SealedChange, change_payload, undo_paylo
 from common.strict_json import canonical
 from local_agent.execution.changes import PLAIN, Described, describe_change, mode_of
 from local_agent.execution.outcome import ChangeOutcome as ChangeOutcome  # noqa: PLC0414  # gives
+from local_agent.execution.outcome import Mixture as Mixture  # noqa: PLC0414  # gives
 from local_agent.execution.settling import settle_change, tag_of
 from local_agent.execution.undoing import check_reversible, reverse_change
 from local_agent.grant import Grant
@@ -96,7 +97,13 @@ class Applier:
         return await asyncio.to_thread(self._prepare, workspace, diff)
 
     async def prepare_undo(
-        self, workspace: Workspace, seal: Seal, *, paths: tuple[str, ...] | None, short_id: str
+        self,
+        workspace: Workspace,
+        seal: Seal,
+        *,
+        paths: tuple[str, ...] | None,
+        short_id: str,
+        whole: bool = True,
     ) -> PreparedChange:
         """Describe what taking a change back would do; the workspace is only read.
 
@@ -105,6 +112,8 @@ class Applier:
             seal: Of the change, or of an undo.
             paths: The files to take back, as the change names them; None for all.
             short_id: The task that the change belonged to.
+            whole: False where the change was cut off: what is as it left it is taken back, and
+                what is not is left.
 
         Raises:
             StateError: ``undo.not-a-change``; ``undo.elsewhere``: it was made in another folder;
@@ -113,7 +122,9 @@ class Applier:
                 ``undo.expired`` with ``days``.
             InputError: ``diff.unknown-path``; as `prepare`.
         """
-        return await asyncio.to_thread(self._prepare_undo, workspace, seal, paths, short_id)
+        return await asyncio.to_thread(
+            self._prepare_undo, workspace, seal, paths, short_id, whole=whole
+        )
 
     async def run(self, grant: Grant, *, workspace: Workspace) -> ChangeOutcome:
         """Spend the grant: make exactly the change that was sealed, or none.
@@ -159,7 +170,13 @@ class Applier:
             )
 
     def _prepare_undo(
-        self, workspace: Workspace, seal: Seal, paths: tuple[str, ...] | None, short_id: str
+        self,
+        workspace: Workspace,
+        seal: Seal,
+        paths: tuple[str, ...] | None,
+        short_id: str,
+        *,
+        whole: bool,
     ) -> PreparedChange:
         if seal.action not in ("apply_diff", "undo"):
             raise StateError("undo.not-a-change", short_id=seal.short_id)
@@ -168,7 +185,10 @@ class Applier:
         with open_tree(workspace.path, deny=workspace.deny) as tree:
             if not tree.is_at(seal.workspace):
                 raise StateError("undo.elsewhere", path=seal.workspace.path)
-            back, undone = reverse_change(tree, seal, self._backups, paths=paths)
+            back, undone = reverse_change(tree, seal, self._backups, paths=paths, whole=whole)
+        # Opened anew: a tree remembers each folder that it was in, and only those on the way to
+        # what is taken back are sealed.
+        with open_tree(workspace.path, deny=workspace.deny) as tree:
             diff = render(back)
             repository = open_repository(workspace.path)
             now = describe_change(tree, parse_diff(diff), repository=repository)

@@ -9,6 +9,23 @@ from common.seal_payloads import SealedChange
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Mixture:
+    """What lies there of a change of which nobody can say that it was made, or was not.
+
+    Attributes:
+        new: Paths that are as the change was to leave them.
+        old: Paths that are as they were before it.
+        foreign: Paths that are neither: somebody else wrote them.
+        beside: Temporary files of ours that were left, because nobody else has what they hold.
+    """
+
+    new: tuple[str, ...] = ()
+    old: tuple[str, ...] = ()
+    foreign: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeOutcome:
     """What came of an approved change.
 
@@ -21,6 +38,7 @@ class ChangeOutcome:
             ``base``, ``changes``, ``diff_sha256``.
         files: What was changed; empty unless completed.
         paths: Relative paths that the outcome is about; local only.
+        mixture: With ``unknown``, what each of its files is; None where that was not looked at.
     """
 
     reason: Reason
@@ -28,3 +46,4 @@ class ChangeOutcome:
     drift: tuple[str, ...] = ()
     files: tuple[SealedChange, ...] = ()
     paths: tuple[str, ...] = ()
+    mixture: Mixture | None = None

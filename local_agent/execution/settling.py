@@ -1,25 +1,27 @@
 """A change that a crash cut off, settled by what lies there: made, not made, or brought back (R36).
 
 Everything is compared by content with what was sealed.  What is neither as before nor as after,
-and a file beside whose content nobody knows, is left for the person: then nothing is touched.
-Blocking.
+and a file beside whose content nobody else has, is left for the person: then no file is touched,
+and it is told which of them are new, old and foreign.  Only a file that the crash left nowhere but
+in a file beside is put back, and our own files beside are removed.  Blocking.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from common.diff.parse import parse_diff
 from common.diff.patching import patched
-from common.errors import InputError
+from common.errors import CodexBridgeError, InputError, StateError
 from common.model.state import Reason
 from common.seal import Seal
 from common.seal_payloads import Mode, SealedChange, read_changes
 from local_agent.execution.changes import PLAIN, mode_of, sha256
-from local_agent.execution.outcome import ChangeOutcome
+from local_agent.execution.outcome import ChangeOutcome, Mixture
 from local_agent.safety.backups import Backups, Details
 from local_agent.workspace.layout import lay_out
 from local_agent.workspace.recovery import Leftover, find_file, find_leftovers, sweep
@@ -30,6 +32,13 @@ _Side = tuple[str, Mode] | None  # hash and mode; None is no file
 _Stand = Literal["old", "new", "both", "gone", "other"]
 
 _TAG_DIGITS: Final = 12
+_STANDING: Final[Mapping[_Stand, str]] = {
+    "new": "new",
+    "both": "new",
+    "old": "old",
+    "gone": "other",
+    "other": "other",
+}
 
 
 def tag_of(approval_id: str, *, restoring: bool = False) -> str:
@@ -49,23 +58,22 @@ def settle_change(tree: Tree, seal: Seal, backups: Backups) -> ChangeOutcome:
     if not tree.is_at(seal.workspace):
         return ChangeOutcome(reason=Reason.UNKNOWN, code="change.unsettled")
     changes = read_changes(seal.payload)
-    paths = [_Path.of(tree, *touched) for change in changes for touched in _touched(change)]
-    leftovers = _known_leftovers(tree, seal, backups, paths)
-    odd = [one for one in paths if one.stand == "other"]
-    if leftovers is None or odd:
-        names = tuple(one.path for one in odd)
-        return ChangeOutcome(reason=Reason.UNKNOWN, code="change.unsettled", paths=names)
+    paths = _look(tree, changes)
+    made = [folder for folder in _folders(paths) if "/".join(folder) + "/" not in seal.base]
+    leftovers, unknown = _leftovers(tree, seal, backups, paths)
+    lost = [one for one in paths if one.stand == "gone" and not _is_aside(one, leftovers)]
+    if unknown or lost or any(one.stand == "other" for one in paths):
+        return _mixed(tree, seal, backups, made)
     if all(one.stand in ("new", "both") for one in paths):
         emptied = _folders(one for one in paths if one.new is None)
         sweep(tree, leftovers, folders=emptied - _kept(seal, backups))
         return ChangeOutcome(reason=Reason.COMPLETED, files=changes)
-    made = [folder for folder in _folders(paths) if "/".join(folder) + "/" not in seal.base]
     if all(one.stand in ("old", "both") for one in paths):
         sweep(tree, leftovers, folders=made)
         return ChangeOutcome(reason=Reason.FAILED, code="change.not-written")
     # First the folders that came: they may stand where a file belongs.
     sweep(tree, leftovers, folders=made)
-    _restore(tree, seal, backups, paths)
+    _restore(tree, seal, backups, [one for one in paths if one.stand in ("new", "gone")])
     sweep(tree, (), folders=made)
     return ChangeOutcome(reason=Reason.FAILED, code="change.restored")
 
@@ -126,43 +134,111 @@ def _folders(paths: Iterator[_Path] | Sequence[_Path]) -> set[Parts]:
     return {one.parts[:depth] for one in paths for depth in range(1, len(one.parts))}
 
 
-def _known_leftovers(
-    tree: Tree, seal: Seal, backups: Backups, paths: Sequence[_Path]
-) -> list[Leftover] | None:
-    """Return the files beside; None when one of them holds what nobody else has."""
-    tags = [tag_of(seal.approval_id, restoring=restoring) for restoring in (False, True)]
-    found = find_leftovers(tree, sorted(_folders(paths) | {()}), tags=tags)
+def _look(tree: Tree, changes: Sequence[SealedChange]) -> list[_Path]:
+    return [_Path.of(tree, *touched) for change in changes for touched in _touched(change)]
+
+
+def _mixed(tree: Tree, seal: Seal, backups: Backups, made: Sequence[Parts]) -> ChangeOutcome:
+    """Return which file is what, once our own files beside are gone and nothing is lost in them."""
+    changes = read_changes(seal.payload)
+    # What the machine refuses stays as it is, and is told as it is.
+    with suppress(OSError, CodexBridgeError):
+        paths = _look(tree, changes)
+        known, _ = _leftovers(tree, seal, backups, paths)
+        _restore(tree, seal, backups, _in_limbo(changes, paths, known))
+        sweep(tree, known, folders=made)
+    paths = _look(tree, changes)
+    standing: dict[str, list[str]] = {"new": [], "old": [], "other": []}
+    for one in paths:
+        standing[_STANDING[one.stand]].append(one.path)
+    tags = _tags(seal)
+    beside = tuple(one.path for one in find_leftovers(tree, _around(paths), tags=tags))
+    foreign = tuple(standing["other"])
+    mixture = Mixture(
+        new=tuple(standing["new"]), old=tuple(standing["old"]), foreign=foreign, beside=beside
+    )
+    return ChangeOutcome(
+        reason=Reason.UNKNOWN, code="change.unsettled", paths=foreign + beside, mixture=mixture
+    )
+
+
+def _in_limbo(
+    changes: Sequence[SealedChange], paths: Sequence[_Path], known: Sequence[Leftover]
+) -> list[_Path]:
+    """Return the files that are neither at their old nor at their new name, but beside it.
+
+    A rename that was cut off between its two steps, and an exchange in steps.
+    """
+    by_path = {one.path: one for one in paths}
+    moved = [
+        by_path[change.old_path]
+        for change in changes
+        if change.op == "rename"
+        and change.old_path is not None
+        and by_path[change.old_path].found is None
+        and by_path[change.path].stand == "old"
+    ]
     gone = [one for one in paths if one.stand == "gone"]
+    return [one for one in (*moved, *gone) if _is_aside(one, known)]
+
+
+def _is_aside(one: _Path, known: Sequence[Leftover]) -> bool:
+    old = one.old[0] if one.old is not None else None
+    return any(left.found is not None and sha256(left.found.data) == old for left in known)
+
+
+def _tags(seal: Seal) -> list[str]:
+    return [tag_of(seal.approval_id, restoring=restoring) for restoring in (False, True)]
+
+
+def _around(paths: Sequence[_Path]) -> list[Parts]:
+    return sorted(_folders(paths) | {()})
+
+
+def _leftovers(
+    tree: Tree, seal: Seal, backups: Backups, paths: Sequence[_Path]
+) -> tuple[list[Leftover], list[Leftover]]:
+    """Return the files beside: those whose content is kept elsewhere, and the others."""
+    found = find_leftovers(tree, _around(paths), tags=_tags(seal))
     if not found:
-        return None if gone else found
+        return [], []
     contents = _contents(seal, backups, paths)
-    # A crash can cut a file off while it is written: then it is the beginning of a content.
-    known = all(any(one.startswith(left.found.data) for one in contents) for left in found)
-    aside = {sha256(left.found.data) for left in found}
-    whole = all(one.old is not None and one.old[0] in aside for one in gone)
-    return found if known and whole else None
+    whole = {sha256(one) for one in contents} | {
+        change.new_sha256 for change in read_changes(seal.payload)
+    }
+    known: list[Leftover] = []
+    unknown: list[Leftover] = []
+    for left in found:
+        # A crash can cut a file off while it is written: then it is the beginning of a content.
+        is_known = left.found is not None and (
+            sha256(left.found.data) in whole
+            or any(one.startswith(left.found.data) for one in contents)
+        )
+        (known if is_known else unknown).append(left)
+    return known, unknown
 
 
 def _contents(seal: Seal, backups: Backups, paths: Sequence[_Path]) -> list[bytes]:
-    """Return every content that the change has to do with, before and after."""
+    """Return the contents that the change has to do with, before and after, and that are kept."""
     # What is still in its place may not be among the backups yet: they are made meanwhile.
     here = {sha256(one.found.data): one.found.data for one in paths if one.found is not None}
     changes = {change.path: change for change in read_changes(seal.payload)}
     found: list[bytes] = []
     for file in parse_diff(backups.content(seal.payload["diff_sha256"])).files:
         sha = changes[file.path].old_sha256
-        old = b"" if sha is None else here[sha] if sha in here else backups.content(sha)
+        try:
+            old = b"" if sha is None else here[sha] if sha in here else backups.content(sha)
+        except StateError:
+            continue  # edited before it was kept: then nothing of it was displaced yet
         found += [old, patched(file, old)]
     return found
 
 
 def _restore(tree: Tree, seal: Seal, backups: Backups, paths: Sequence[_Path]) -> None:
     details = backups.details(seal.approval_id)
-    writes = [
-        Write(one.parts, one.found, _content(one, backups, details))
-        for one in paths
-        if one.stand in ("new", "gone")
-    ]
+    writes = [Write(one.parts, one.found, _content(one, backups, details)) for one in paths]
+    if not writes:
+        return
     layout = lay_out(
         tree,
         removed=[item.parts for item in writes if item.after is None],

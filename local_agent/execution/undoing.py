@@ -27,7 +27,12 @@ _MOST_GROWTH: Final = 4
 
 
 def reverse_change(
-    tree: Tree, seal: Seal, backups: Backups, *, paths: Collection[str] | None
+    tree: Tree,
+    seal: Seal,
+    backups: Backups,
+    *,
+    paths: Collection[str] | None,
+    whole: bool = True,
 ) -> tuple[DiffModel, tuple[SealedChange, ...]]:
     """Return the diff that takes a change back, and what it takes back.
 
@@ -36,9 +41,10 @@ def reverse_change(
         seal: Of the change, or of an undo.
         backups: What was kept when it was made.
         paths: The files to take back, as the change names them; None for all.
+        whole: False takes back those that are as the change left them, and leaves all others.
 
     Raises:
-        StateError: ``undo.expired``; ``undo.already``; ``undo.changed``
+        StateError: ``undo.expired``; ``undo.damaged``; ``undo.already``; ``undo.changed``
             with ``path``, ``hunk`` (0 where it concerns the whole file) and ``undoable``.
         InputError: ``diff.unknown-path``; as `Tree.find`.
     """
@@ -47,6 +53,8 @@ def reverse_change(
         model = select(model, paths)
     by_path = {change.path: change for change in read_changes(seal.payload)}
     made = [_Made(tree, backups, file, by_path[file.path]) for file in model.files]
+    if not whole:
+        made = [one for one in made if _is_there(one)] or made
     _check_ours(made)
     files = tuple(one.reversed() for one in made)
     return DiffModel(files), tuple(one.change for one in made)
@@ -91,6 +99,14 @@ def _check_ours(made: Collection[_Made]) -> None:
     )
 
 
+def _is_there(one: _Made) -> bool:
+    """Tell whether a file is as the change left it; what cannot be looked at is not."""
+    try:
+        return one.is_ours()
+    except InputError:
+        return False
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Made:
     """One file of a change that was made."""
@@ -122,7 +138,7 @@ class _Made:
         """Return what takes it back.
 
         Raises:
-            StateError: ``undo.expired``: what it replaced is gone.
+            StateError: ``undo.expired``, ``undo.damaged``: what it replaced is gone.
         """
         change = self.change
         if change.op != "copy" and change.old_sha256 is not None:

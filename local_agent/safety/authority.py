@@ -96,6 +96,8 @@ def before_operation(
 def execute_undo(journal: Journal, task_id: str, *, workspace: Path) -> Seal:
     """Return the seal of the change that a task applied, for its reverse to be prepared (P5).
 
+    Of a change that was cut off, some files may have been written: those can be taken back.
+
     Nothing is taken back here: the reverse is a change of its own, with its own seal, approval
     and entry, and can be undone like any other.
 
@@ -107,7 +109,7 @@ def execute_undo(journal: Journal, task_id: str, *, workspace: Path) -> Seal:
     Raises:
         StateError: ``undo.nothing``: the task has changed nothing; ``undo.command``: it ran a
             command, pushed, or had an answer told, which nothing takes back; ``undo.not-applied``:
-            its change was not applied whole; ``undo.other-workspace``; ``undo.already``: nothing
+            its change was not applied; ``undo.other-workspace``; ``undo.already``: nothing
             is left of it.
         AuthError: ``approval.changed``.
     """
@@ -117,7 +119,7 @@ def execute_undo(journal: Journal, task_id: str, *, workspace: Path) -> Seal:
     seal = _stored_seal(journal, effects[-1].approval_id)
     if seal.action not in _CAN_BE_UNDONE:
         raise StateError("undo.command")
-    if effects[-1].outcome != Reason.COMPLETED:
+    if effects[-1].outcome not in (Reason.COMPLETED, Reason.UNKNOWN):
         raise StateError("undo.not-applied", outcome=effects[-1].outcome)
     if seal.workspace.path != str(workspace):
         raise StateError("undo.other-workspace")

@@ -75,12 +75,15 @@ class Backups:
         """Return what was kept under this hash.
 
         Raises:
-            StateError: ``undo.expired``: it is not there any more, or not what it was.
+            StateError: ``undo.expired``: it is not there any more; ``undo.damaged``: it is not
+                what it was, or is open to others.
         """
         try:
             return self._blobs.get(sha256)
-        except (StoreError, AuthError, ConfigError):
+        except StoreError:
             raise StateError("undo.expired", days=KEPT_DAYS) from None
+        except (AuthError, ConfigError):
+            raise StateError("undo.damaged", name=sha256[:12]) from None
 
     def details(self, approval_id: str) -> Details:
         """Return what was noted for a change; nothing where the note is gone or is no note."""

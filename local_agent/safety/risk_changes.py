@@ -33,6 +33,10 @@ _LOCKS: Final = re.compile(
 )
 
 
+# Brackets, braces alone and "$" alone are let pass: routes of web frameworks are named so.
+_SHELL_NAME: Final = re.compile(r"""\$[({]|[`*?|&;<>"'\n]""")
+
+
 @dataclass(frozen=True, slots=True)
 class ChangeFacts:
     """A change as the table looks at it.
@@ -89,6 +93,13 @@ def is_dotfile(path: str) -> bool:
 def is_lock_file(path: str) -> bool:
     """Tell whether a file decides which code of others is installed."""
     return _LOCKS.fullmatch(path.rpartition("/")[2].casefold()) is not None
+
+
+def is_shell_name(path: str) -> bool:
+    """Tell whether a shell or a program may take a file's name for a pattern, code or an option."""
+    return any(part.startswith(("-", "~")) for part in path.split("/")) or (
+        _SHELL_NAME.search(path) is not None
+    )
 
 
 def is_secret_file(path: str) -> bool:
@@ -155,6 +166,7 @@ CONTENT: Final[Table[ChangeFacts]] = (
         "look-alike-characters",
         lambda f: "confusable" in f.marks or f.touches(has_confusable),
     ),
+    Row("high", "shell-name", lambda f: f.touches(is_shell_name)),
     Row("high", "other-encoding", lambda f: "encoding" in f.marks),
     Row("high", "long-lines", lambda f: "long-line" in f.marks),
 )

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import posixpath
 import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from common.seal_payloads import Mode, SealedChange
 from local_agent.workspace import git_config, paths
 from local_agent.workspace.git import unfolds_too_far
 from local_agent.workspace.paths import Root
+from local_agent.workspace.recovery import is_reserved
 from local_agent.workspace.registry import Workspace
 
 if TYPE_CHECKING:
@@ -114,10 +116,15 @@ def _candidates(index: pygit2.Index, tree: pygit2.Tree | None) -> list[str]:
         # What is staged would be lost in a commit of what lies there now.
         if not staged[path]:
             raise InputError("sync.partly-staged", path=path)
-    found = sorted(staged.keys() | unstaged)
+    found = sorted(path for path in staged.keys() | unstaged if not _is_ours(path, tree))
     if len(found) > MAX_FILES:
         raise InputError("sync.too-many", limit=MAX_FILES)
     return found
+
+
+def _is_ours(path: str, tree: pygit2.Tree | None) -> bool:
+    """Tell whether a path is a file beside that a crash of ours left; git was never given it."""
+    return is_reserved(posixpath.basename(path)) and (tree is None or path not in tree)
 
 
 def _staged(index: pygit2.Index, tree: pygit2.Tree | None) -> dict[str, bool]:

@@ -23,10 +23,19 @@ _NO_FILE: Final = frozenset(("change.folder", "change.not-folder"))
 
 @dataclass(frozen=True, slots=True)
 class Leftover:
-    """A file beside that was not removed."""
+    """A file beside that was not removed.
+
+    Attributes:
+        found: None where something else than a regular file bears its name.
+    """
 
     parts: Parts
-    found: Found
+    found: Found | None
+
+    @property
+    def path(self) -> str:
+        """Return its relative path."""
+        return "/".join(self.parts)
 
 
 def is_reserved(name: str) -> bool:
@@ -51,10 +60,10 @@ def find_file(tree: Tree, parts: Parts) -> Found | None:
 def find_leftovers(
     tree: Tree, folders: Iterable[Parts], *, tags: Collection[str]
 ) -> list[Leftover]:
-    """Return the files beside that bear one of the tags.
+    """Return what bears the name of a file beside with one of the tags.
 
     Raises:
-        InputError: one of them is no regular file, or a folder cannot be looked into.
+        InputError: a folder cannot be looked into.
     """
     found: list[Leftover] = []
     for folder in folders:
@@ -62,7 +71,11 @@ def find_leftovers(
             match = _BESIDE.fullmatch(name)
             if match is None or match[1] not in tags:
                 continue
-            content = tree.find((*folder, name))
+            try:
+                content = tree.find((*folder, name))
+            except InputError:
+                found.append(Leftover((*folder, name), None))
+                continue
             if content is not None:
                 found.append(Leftover((*folder, name), content))
     return found

@@ -90,6 +90,11 @@ def read_url(text: str) -> RemoteUrl:
     raise InputError("sync.url", why="transport" if ":" in text else "relative")
 
 
+def is_folder(text: str) -> bool:
+    """Tell whether a URL that `read_url` let pass is that of a folder on this machine."""
+    return _LOCAL.fullmatch(text) is not None
+
+
 def rewritten(url: str, rules: Sequence[Rewrite]) -> str:
     """Return the URL that git would push to by the person's own rules.
 

@@ -7,6 +7,7 @@ import hashlib
 import json
 import sqlite3
 import subprocess
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -303,3 +304,48 @@ def test_an_undo_from_the_chat_is_asked_at_the_machine_and_told_in_the_chat(
     after = tree(workspace)
     assert after["notes.txt"] == before["notes.txt"]
     assert after["login.py"] == changed["login.py"], "the other files stay as they are"
+
+
+@pytest.mark.requirement("P3")
+@pytest.mark.requirement("P5")
+@pytest.mark.requirement("P7")
+def test_an_agent_killed_among_many_files_leaves_what_can_be_put_back_around_a_foreign_edit(
+    local: Place, workspace: Path, tmp_path: Path
+) -> None:
+    names = [f"file{number:03}.txt" for number in range(480)]
+    for name in names:
+        (workspace / name).write_text("old\n", encoding="utf-8")
+    patch = tmp_path / "many.diff"
+    patch.write_text(
+        "".join(f"--- a/{name}\n+++ b/{name}\n@@ -1 +1 @@\n-old\n+new\n" for name in names),
+        encoding="utf-8",
+    )
+    before = tree(workspace)
+    short_id = asked(local, "apply", str(patch))
+    approver = threading.Thread(target=_approve_and_lose, args=(local, short_id))
+    approver.start()
+    # Without a pause between two looks: all of the files are written within tens of milliseconds.
+    while (workspace / names[0]).read_bytes() != b"new\n" and approver.is_alive():
+        pass
+    local.kill("agent")
+    approver.join(30)
+    (workspace / names[7]).write_text("by hand\n", encoding="utf-8")
+    local.start_agent(connected=False)
+
+    assert local.final(short_id)["reason"] == "unknown"
+    shown = json.loads(local.run("show", short_id, "--json").stdout)
+    mixture = shown["task"]["change"]["mixture"]
+    assert mixture["new"]
+    assert mixture["foreign"] == [names[7]]
+    assert sorted([*mixture["new"], *mixture["old"], names[7]]) == names
+    assert not list(workspace.glob(".codexbridge-*"))
+    local.approve(asked(local, "undo", short_id))
+    assert (workspace / names[7]).read_text(encoding="utf-8") == "by hand\n"
+    (workspace / names[7]).write_text("old\n", encoding="utf-8")
+    assert tree(workspace) == before
+
+
+def _approve_and_lose(place: Place, short_id: str) -> None:
+    # The agent is killed under the approver: how that ends is its own matter.
+    with contextlib.suppress(AssertionError):
+        place.approve(short_id)

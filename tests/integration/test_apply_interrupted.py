@@ -135,9 +135,11 @@ def _run(desk: Changing, seal: Seal) -> ChangeOutcome:
     return asyncio.run(desk.run(seal))
 
 
-def _undo_seal(desk: Changing, done: Seal) -> Seal:
+def _undo_seal(desk: Changing, done: Seal, *, whole: bool = True) -> Seal:
     prepared = asyncio.run(
-        desk.applier.prepare_undo(desk.workspace, done, paths=None, short_id=done.short_id)
+        desk.applier.prepare_undo(
+            desk.workspace, done, paths=None, short_id=done.short_id, whole=whole
+        )
     )
     return desk.seal(prepared)
 
@@ -230,22 +232,35 @@ def test_a_settling_that_is_killed_is_settled_at_the_next_restart(place: _Place)
     assert settled > 30
 
 
-def test_a_killed_change_that_somebody_edited_since_is_not_touched(place: _Place) -> None:
-    unknown = 0
-    for at in range(0, 2000, 5):
+def test_a_killed_change_that_somebody_edited_since_can_be_put_back_but_for_that(
+    place: _Place, renaming: str
+) -> None:
+    restored = 0
+    for at in range(0, 2000, 5 if renaming == "renameat2" else 11):
         desk, seal = place.fresh()
+        original = snapshot(desk.workspace.path)
         killed = killed_in_child(at, partial(_run, desk, seal))
-        edited = desk.workspace.path / "a.txt"
-        edited.write_bytes(b"an edit by hand\n")
-        before = place.now()
+        (desk.workspace.path / "a.txt").write_bytes(b"an edit by hand\n")
         outcome = _settle(desk, seal)
         assert (outcome.reason, outcome.code) == (Reason.UNKNOWN, "change.unsettled")
-        assert outcome.paths == ("a.txt",)
-        assert place.now() == before
-        unknown += 1
+        assert outcome.mixture is not None
+        assert "a.txt" in outcome.mixture.foreign
+        beside = {path for path in snapshot(desk.workspace.path) if ".codexbridge-" in path}
+        assert beside == set(outcome.mixture.beside)
+        assert (desk.workspace.path / "a.txt").read_bytes() == b"an edit by hand\n"
+        if outcome.mixture.new:
+            undo = _undo_seal(desk, seal, whole=False)
+            assert "a.txt" not in {change["path"] for change in undo.payload["changes"]}
+            assert _run(desk, undo).reason is Reason.COMPLETED
+            restored += 1
+        found = snapshot(desk.workspace.path)
+        edited = found.pop("a.txt")
+        assert edited[1] == b"an edit by hand\n"
+        left = {path: entry for path, entry in original.items() if path != "a.txt"}
+        assert {path: entry for path, entry in found.items() if path not in beside} == left
         if not killed:
             break
-    assert unknown > 20
+    assert restored > 10
 
 
 def test_a_file_beside_that_nobody_knows_is_not_touched(place: _Place) -> None:

@@ -174,3 +174,19 @@ def test_nobody_can_tell_where_a_person_wrote_as_well(story: Story) -> None:
     edit = Edit(2**62, "login.py", ("", "100644"))
     assert not list(written.wrong_outcomes(unknown.carried, (), [edit]))
     assert list(written.wrong_outcomes(unknown.carried, (), [replace(edit, at_ms=0)]))
+
+
+@pytest.mark.requirement("P3", "P5")
+def test_of_an_interrupted_change_each_file_is_as_before_or_after_and_nothing_else(
+    story: Story,
+) -> None:
+    unknown = story.ended("apply_diff", "unknown")
+    assert not list(written.wrong_files(unknown.carried, unknown.planted))
+    (change,) = [one for one in story.carried if one.seal["action"] == "apply_diff"]
+    paths = {one["path"] for one in change.seal["payload"]["changes"]}
+    for path in paths:
+        file = story.planted.root / path
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("half of each\n", encoding="utf-8")
+    found = list(written.wrong_files(unknown.carried, unknown.planted))
+    assert len(found) == len(paths)

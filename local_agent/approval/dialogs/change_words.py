@@ -110,6 +110,12 @@ GIT_RUNS_NOTHING: Final = Sentence(
     zh="不会运行仓库的任何钩子，也不会签名。推送只使用你的全局 git 设置（凭据、ssh），"
     "不使用仓库自身的 .git/config。",
 )
+GIT_SKIPS_HOOKS: Final = Sentence(
+    en="The remote is a folder on this machine: its own hooks (pre-receive, update, post-receive) "
+    "do not run either, so whatever they check or start is skipped.",
+    zh="远端是本机上的文件夹：其自身的钩子（pre-receive、update、post-receive）也不会运行，"
+    "由钩子进行的检查或触发的动作都会跳过。",
+)
 GIT_LIMIT: Final = Sentence(en="given up after {seconds} s", zh="{seconds} 秒后放弃")
 
 # -- pages -------------------------------------------------------------------------------------

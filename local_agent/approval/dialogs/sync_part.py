@@ -11,6 +11,7 @@ from local_agent.approval.dialogs import change_words
 from local_agent.approval.dialogs.change_part import diff_lines, file_list
 from local_agent.approval.dialogs.layout import INDENT, Layout, Styled
 from local_agent.approval.dialogs.question import Question
+from local_agent.workspace.remote_url import is_folder
 
 _STYLES: Final = {"read-only": "dim", "local-write": "bold", "remote-write": "red"}
 
@@ -24,7 +25,10 @@ def sync_part(question: Question, layout: Layout) -> Iterator[str]:
     yield ""
     yield from _steps(payload, layout)
     limit = layout.say(change_words.GIT_LIMIT, seconds=payload["timeout"])
-    notes = [("", layout.say(change_words.GIT_RUNS_NOTHING)), ("dim", limit)]
+    notes: list[Styled] = [("", layout.say(change_words.GIT_RUNS_NOTHING))]
+    if is_folder(payload["url"]):
+        notes.append(("red", layout.say(change_words.GIT_SKIPS_HOOKS)))
+    notes.append(("dim", limit))
     yield from layout.row(change_words.GIT, notes)
 
 

@@ -71,6 +71,9 @@ def test_chinese_fills_a_line_before_it_breaks() -> None:
         ("a\r\nb", ["a⟨U+000D⟩⟨U+000A⟩", "b"]),
         ("x" + " " * 21 + "y", ["x⟨21 × U+0020⟩y"]),
         ("x" + " " * 20 + "y", ["x" + " " * 20 + "y"]),
+        ("x" + "\t" * 40 + "y", ["x⟨40 × U+0009⟩y"]),
+        ("x" + " \t" * 15 + "y", ["x⟨30 × U+0009, U+0020⟩y"]),
+        ("a\t\tb", ["a⟨U+0009⟩⟨U+0009⟩b"]),
     ],
 )
 def test_what_will_run_hides_nothing(given_text: str, shown: list[str]) -> None:

@@ -172,6 +172,10 @@ def test_a_key_that_spans_lines_is_found() -> None:
         "a\u2215b",
         "ɡit",
         "Ꭺdmin",
+        "x = 1；rm(y)",
+        "return x；",
+        "a ｜ b",
+        "＄HOME",
     ],
 )
 def test_what_passes_for_ascii_is_found(line: str) -> None:
@@ -190,6 +194,8 @@ def test_what_passes_for_ascii_is_found(line: str) -> None:
         "m² and x₁",
         "naïve Straße kırmızı",
         "日本語、한국어",
+        "# 先停止；再启动",
+        "# 使用 git；默认分支为 main",
         "é",
     ],
 )

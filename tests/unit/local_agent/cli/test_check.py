@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import json
 from pathlib import Path
@@ -14,6 +15,7 @@ from common.diff.parse import parse_diff
 from common.diff.patching import patched
 from common.home import Home
 from local_agent.workspace.registry import Registry
+from tests.unit.local_agent.cli.conftest import AgentDouble
 
 Captured = pytest.CaptureFixture[str]
 OLD = "def login():\n    retry = 3\n    return retry\n"
@@ -66,6 +68,17 @@ def test_a_patch_that_fits_is_accepted(folder: Path, patch: Path, capsys: Captur
     )
     assert codexbridge.main(["check", str(patch), "--folder", str(folder)]) == 0
     assert "Accepted" in capsys.readouterr().out
+
+
+def test_what_a_task_proposes_is_checked_by_its_id(
+    folder: Path, home: Home, agent: AgentDouble, capsys: Captured
+) -> None:
+    Registry(home, home=Path.home()).add(folder, test_command=None)
+    agent.events["diff"] = [{"diff": base64.b64encode(FIX.encode()).decode()}]
+    agent.answers["show"] = {"task": {"workspace": folder.name}, "approval": None}
+    told = verdict(capsys, "t-7k3f")
+    assert (told["verdict"], told["folder"]) == ("accepted", str(folder))
+    assert agent.args_of("diff") == {"task": "T-7K3F"}
 
 
 def test_nothing_is_written_anywhere(

@@ -146,6 +146,46 @@ def test_a_used_approval_is_not_told_as_an_execution_that_nobody_saw(
     assert "this machine" not in said  # it may be read at another one
 
 
+@pytest.mark.requirement("P6")
+@pytest.mark.parametrize(
+    ("action", "reason", "told"),
+    [
+        ("apply_diff", "completed", "the change was made as approved, begun"),
+        ("undo", "completed", "the change was taken back as approved, begun"),
+        ("git_sync", "completed", "what was approved was pushed, begun"),
+        ("disclose", "completed", "released to the chat as approved"),
+        ("apply_diff", "failed", "every file stayed as it was"),
+        ("git_sync", "failed", "and not pushed"),
+        ("undo", "unknown", "how far it got is unknown"),
+    ],
+)
+def test_what_was_done_of_a_change_or_push_is_told(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    action: str,
+    reason: str,
+    told: str,
+) -> None:
+    monkeypatch.setenv("LANG", "C.UTF-8")
+    ran = dict.fromkeys(("outcome__exit_code", "outcome__signal", "outcome__output_sha256"))
+    state = "COMPLETED" if reason == "completed" else "FAILED"
+    made = facts(
+        approval__action=action,
+        outcome__state=state,
+        outcome__reason=reason,
+        outcome__changed_files=3 if reason == "completed" else None,
+        **ran,
+    )
+    path = tmp_path / "receipt.json"
+    path.write_bytes(sign_receipt(AGENT, made))
+    assert run("verify", str(path), "--key", KEY) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert told in said
+    assert "not recorded" not in said
+    assert ("3 files written" in said) == (reason == "completed")
+
+
 def test_programs_are_told_all_of_it(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("verify", str(file), "--key", KEY, "--json") == 0
     told = json.loads(capsys.readouterr().out)

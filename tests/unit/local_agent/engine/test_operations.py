@@ -15,7 +15,7 @@ from common.model.proposal import Diff, TaskResult
 from common.model.state import FINAL, Reason, TaskState
 from common.sentences import say
 from local_agent.engine.changes import ApplyDiff
-from local_agent.execution.apply import ChangeOutcome
+from local_agent.execution.apply import ChangeOutcome, Mixture
 from local_agent.execution.git_sync import SyncOutcome
 from local_agent.replies import AGAIN_CHANGED
 from local_agent.safety.policy import Policy
@@ -149,6 +149,34 @@ async def test_a_change_that_was_cut_off_is_settled_by_its_files(
     task = await desk.until(task_id, *FINAL)
     assert (task.state, task.reason) == (state, settled.reason)
     assert desk.applier.ran == []
+
+
+@pytest.mark.requirement("P3", "P5", "P7")
+async def test_a_change_that_was_cut_off_and_edited_tells_each_file_and_can_be_put_back(
+    desk: Desk,
+) -> None:
+    task_id = await desk.apply(DIFF)
+    mixture = Mixture(
+        new=("a.py", "b.py", "c.py", "d.py"), old=("e.py",), foreign=("mine.py",), beside=("x.tmp",)
+    )
+    desk.applier.settled = ChangeOutcome(
+        reason=Reason.UNKNOWN, code="change.unsettled", paths=("mine.py",), mixture=mixture
+    )
+    await cut_off(desk, task_id)
+    task = await desk.until(task_id, *FINAL)
+    summary = task.summary or ""
+    assert task.reason is Reason.UNKNOWN
+    assert "4 files are as the change wrote them: a.py, b.py, c.py, …" in summary
+    assert "1 file is as before: e.py" in summary
+    assert "mine.py" in summary
+    assert "x.tmp" in summary
+    assert f"codexbridge undo {task.short_id}" in summary
+    assert read_ending(task.ending_json)["change"]["mixture"]["new"] == [*mixture.new]
+    asked = await desk.waiting(await desk.ask(f"@dev undo {task.short_id}", **HERE))
+    assert asked.seal.action == "undo"
+    assert not desk.applier.whole
+    undo = await desk.task(asked.seal.task_id)
+    assert "mine.py" in (undo.proposal_json or "")
 
 
 async def cut_off(desk: Desk, task_id: str) -> None:

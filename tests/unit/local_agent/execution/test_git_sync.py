@@ -27,7 +27,9 @@ from common.seal import seal_bytes
 from common.seal_payloads import read_changes
 from local_agent.execution import git_sync, push
 from local_agent.execution.git_sync import SyncOutcome
+from local_agent.execution.settling import tag_of
 from local_agent.workspace import git_commit, git_preflight
+from local_agent.workspace.writer import beside_name
 from tests.sealed import a_seal
 from tests.syncing import Syncing, at_home, mark
 
@@ -174,6 +176,14 @@ async def test_ignored_files_stay_here(syncing: Syncing) -> None:
     syncing.write({".gitignore": "*.log\n", "out.log": "x\n"})
     await syncing.sync()
     assert set(syncing.files_there()) == {"a.py", ".gitignore"}
+
+
+async def test_temporary_files_that_a_crash_left_are_never_committed(syncing: Syncing) -> None:
+    left = f"sub/{beside_name(tag_of('an approval'), 3)}"
+    syncing.write({"a.py": "changed\n", left: "old\n"})
+    await syncing.sync()
+    assert set(syncing.files_there()) == {"a.py"}
+    assert (syncing.workspace.path / left).exists()
 
 
 async def test_without_a_change_the_earlier_commits_are_pushed(syncing: Syncing) -> None:

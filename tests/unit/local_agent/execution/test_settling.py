@@ -10,7 +10,7 @@ import pytest
 
 from common.model.state import Reason
 from common.seal import Seal
-from local_agent.execution.outcome import ChangeOutcome
+from local_agent.execution.outcome import ChangeOutcome, Mixture
 from local_agent.execution.settling import tag_of
 from local_agent.safety.backups import Backups, Details
 from local_agent.workspace.writer import beside_name
@@ -197,7 +197,40 @@ def test_what_cannot_be_told_is_not_touched(
     before = left.now()
     outcome = left.settle()
     assert (outcome.reason, outcome.code) == (Reason.UNKNOWN, "change.unsettled")
-    assert left.now() == before
+    beside = set(outcome.mixture.beside) if outcome.mixture else set()
+    assert {path for path in left.now() if path.startswith(".codexbridge-")} == beside
+    # A file beside whose content is kept elsewhere is removed, and nothing else.
+    gone = {path for path in before if path.startswith(".codexbridge-")} - beside
+    assert left.now() == {path: entry for path, entry in before.items() if path not in gone}
+
+
+def test_of_a_change_that_somebody_edited_since_it_is_told_which_file_is_what(left: _Left) -> None:
+    left.keep()
+    left.make("edit", "delete")
+    (left.top / "run.sh").write_bytes(b"by hand\n")
+    left.beside(0, SOURCE)
+    left.beside(1, b"new\n")
+    known = left.beside(7, b"nobody else has this\n").name
+    outcome = left.settle()
+    assert outcome.mixture == Mixture(
+        new=("a.txt", "going/old.txt"),
+        old=("here.txt", "new/there.txt", "empty/added.txt"),
+        foreign=("run.sh",),
+        beside=(known,),
+    )
+    assert outcome.paths == ("run.sh", known)
+
+
+def test_a_rename_between_its_two_steps_is_put_back_beside_a_foreign_edit(left: _Left) -> None:
+    left.keep()
+    left.beside(0, b"here\n")
+    (left.top / "here.txt").unlink()
+    _edited(left)
+    outcome = left.settle()
+    assert outcome.mixture is not None
+    assert (outcome.mixture.foreign, outcome.mixture.beside) == (("a.txt",), ())
+    assert (left.top / "here.txt").read_bytes() == b"here\n"
+    assert (left.top / "a.txt").read_bytes() == b"by hand\n"
 
 
 def test_without_backups_nothing_is_touched(left: _Left) -> None:

@@ -402,8 +402,15 @@ def test_a_command_cannot_be_undone(journal: Journal, clock: ManualClock) -> Non
     assert undo_code(journal, "task-1") == "undo.command"
 
 
-@pytest.mark.parametrize("outcome", [None, "failed", "unknown", "drifted"])
-def test_only_what_was_applied_whole_can_be_undone(
+def test_a_change_that_was_cut_off_can_be_taken_back_as_far_as_it_was_made(
+    journal: Journal, clock: ManualClock
+) -> None:
+    seal = done(journal, clock, 1, a_change("a.py"), outcome="unknown")
+    assert execute_undo(journal, "task-1", workspace=SHOP) == seal
+
+
+@pytest.mark.parametrize("outcome", [None, "failed", "drifted"])
+def test_only_what_was_applied_can_be_undone(
     journal: Journal, clock: ManualClock, outcome: str | None
 ) -> None:
     done(journal, clock, 1, a_change("a.py"), outcome=outcome)

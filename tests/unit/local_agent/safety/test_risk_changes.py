@@ -105,6 +105,8 @@ def test_a_new_file_and_a_rename_are_normal() -> None:
         (modified("a.py", "раypal = 1"), "look-alike-characters"),
         (modified("src/аuth.py"), "look-alike-characters"),
         (modified("b.py", op="rename", old_path="src/аuth.py"), "look-alike-characters"),
+        (modified("a.py", "x = 1；rm(y)"), "look-alike-characters"),
+        *[(modified(name), "shell-name") for name in ("-rf", "a/$(id)", "*.py", "a`b", "~/x")],
         (modified("a.py", b"caf\xe9"), "other-encoding"),
         (modified("a.py", "x" * 401), "long-lines"),
     ],

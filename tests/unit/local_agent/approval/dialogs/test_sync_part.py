@@ -66,6 +66,14 @@ def test_the_page_says_what_does_not_run_and_that_a_push_cannot_be_undone() -> N
     assert "无法撤销" in page(lang="zh")
 
 
+@pytest.mark.parametrize("url", ["/srv/git/shop.git", "file:///srv/git/shop.git"])
+def test_a_push_to_a_folder_says_that_its_own_hooks_do_not_run(url: str) -> None:
+    shown = " ".join(page(url=url).split())
+    assert "The remote is a folder on this machine: its own hooks (pre-receive" in shown
+    assert "pre-receive" in page(lang="zh", url=url)
+    assert "its own hooks" not in page()
+
+
 def test_a_push_alone_says_so() -> None:
     shown = page(None)
     assert "Push from build-1?" in shown
