@@ -84,7 +84,7 @@ SECTIONS: tuple[tuple[Words, tuple[Command, ...]], ...] = (
             Command(
                 "agent",
                 "local_agent.cli.agent",
-                Words("run the agent of this machine in the foreground", "在前台运行本机的代理"),
+                Words("run the agent of this machine in the foreground", "在前台运行本机的 Agent"),
             ),
             Command(
                 "gateway",
@@ -136,7 +136,7 @@ SECTIONS: tuple[tuple[Words, tuple[Command, ...]], ...] = (
                 "local_agent.cli.approve",
                 Words(
                     "look at what would be done, then confirm it by typing its code",
-                    "查看将要执行的内容，然后输入其封印码予以确认",
+                    "查看将要执行的内容，然后输入其确认码予以确认",
                 ),
             ),
             Command(
@@ -183,7 +183,7 @@ SECTIONS: tuple[tuple[Words, tuple[Command, ...]], ...] = (
             Command(
                 "status",
                 "local_agent.cli.status",
-                Words("how the agent of this machine is doing", "查看本机代理的状态"),
+                Words("how the agent of this machine is doing", "查看本机 Agent 的状态"),
             ),
             Command(
                 "models",
@@ -221,7 +221,7 @@ COMMANDS = {command.name: command for _, commands in SECTIONS for command in com
 _HELP = Words(
     en="Message @dev in WeCom; confirm on your own machine; nothing runs before that.\n\n"
     "usage: codexbridge COMMAND [...]\n",
-    zh="在企业微信里 @dev，在自己的机器上确认；确认之前什么都不会运行。\n\n"
+    zh="在企业微信里 @dev，在自己的开发机上确认；确认之前什么都不会运行。\n\n"
     "用法：codexbridge 命令 [...]\n",
 )
 _HELP_END = Words(

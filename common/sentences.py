@@ -307,12 +307,12 @@ AUDIT: dict[str, Sentence] = {
     ),
     "gateway": Sentence(en="The gateway", zh="网关"),
     "gateway-of-key": Sentence(en="The gateway with the key {key}", zh="密钥为 {key} 的网关"),
-    "machine": Sentence(en="The machine {machine}", zh="机器“{machine}”"),
+    "machine": Sentence(en="The machine {machine}", zh="开发机“{machine}”"),
     "machine-before": Sentence(
-        en="The machine {machine}, as it was paired before", zh="机器“{machine}”（此前的配对）"
+        en="The machine {machine}, as it was paired before", zh="开发机“{machine}”（此前的配对）"
     ),
     "machine-unnamed": Sentence(
-        en="A machine that this part does not name", zh="此部分未提及名称的一台机器"
+        en="A machine that this part does not name", zh="此部分未提及名称的一台开发机"
     ),
     "alone": Sentence(en="Nobody else keeps a head of it yet.", zh="还没有对方保存它的链头。"),
     "broken": Sentence(
@@ -340,7 +340,7 @@ AUDIT_FAULTS: dict[str, Sentence] = {
         en="its end is signed by another key than expected. For a file give its owner's --key; "
         "after pairing anew, start the agent once and look again",
         zh="末端由另一把密钥签名，与预期不符。检查文件时请用 --key 给出其所有者的公钥；"
-        "若刚重新配对，请先启动一次代理再检查",
+        "若刚重新配对，请先启动一次 Agent 再检查",
     ),
     "kept": Sentence(
         en="the head kept of the other side was changed or removed",
@@ -352,7 +352,7 @@ AUDIT_FAULTS: dict[str, Sentence] = {
     ),
 }
 RECEIPT_FAULTS: dict[str, Sentence] = {
-    "form": Sentence(en="it is no receipt, or was changed", zh="它不是回执，或被改动过"),
+    "form": Sentence(en="it is no receipt, or was changed", zh="它不是凭证，或被改动过"),
     "newer": Sentence(
         en="it was made by a newer release: verify it with that",
         zh="它由更新的版本生成：请用该版本验证",

@@ -12,7 +12,7 @@ from common.sentences import Sentence
 GATEWAY: Final = Sentence(
     en="Run the gateway in the foreground until SIGTERM or Ctrl-C; with a command, manage its "
     "members and machines. The commands also work while it runs.",
-    zh="在前台运行网关，直到收到 SIGTERM 或按下 Ctrl-C；带子命令时管理成员与机器。"
+    zh="在前台运行网关，直到收到 SIGTERM 或按下 Ctrl-C；带子命令时管理成员与开发机。"
     "网关运行时也可使用这些子命令。",
 )
 CONFIG: Final = Sentence(
@@ -39,7 +39,7 @@ AUDIT: Final = Sentence(
 AUDIT_VERIFY: Final = Sentence(
     en="Check every byte of the audit log: the chain, the signed end, and the heads that machines "
     "signed. Names the first broken entry; exit code 1. Works beside a running gateway.",
-    zh="检查审计日志的每个字节：链、已签名的末端，以及各机器签名的链头。指出第一条损坏的记录；"
+    zh="检查审计日志的每个字节：链、已签名的末端，以及各开发机签名的链头。指出第一条损坏的记录；"
     "退出码 1。网关运行时也可使用。",
 )
 AUDIT_FILE: Final = Sentence(en="check this exported file instead", zh="改为检查此导出文件")
@@ -58,7 +58,7 @@ AUDIT_SINCE: Final = Sentence(
 )
 AUDIT_SHOW_KEY: Final = Sentence(
     en="Print this gateway's public key: it verifies what machines keep of the gateway's log.",
-    zh="显示本网关的公钥：用于验证各机器保存的网关链头。",
+    zh="显示本网关的公钥：用于验证各开发机保存的网关链头。",
 )
 NEW_FILE: Final = Sentence(
     en="write to this new file instead of standard output",
@@ -74,10 +74,10 @@ MEMBER_ADD: Final = Sentence(
 )
 MEMBER_REMOVE: Final = Sentence(
     en="Remove a person; their machines no longer work for them.",
-    zh="移除成员；其机器不再为其工作。",
+    zh="移除成员；其开发机不再为其工作。",
 )
 MEMBER_LIST: Final = Sentence(
-    en="List the members, their languages and their machines.", zh="列出成员、语言及其机器。"
+    en="List the members, their languages and their machines.", zh="列出成员、语言及其开发机。"
 )
 MEMBER_USER: Final = Sentence(
     en="UserID exactly as WeCom has it", zh="UserID，与企业微信中完全一致"
@@ -89,41 +89,41 @@ MEMBER_LANG: Final = Sentence(
 DEVICES: Final = Sentence(
     en="List the machines: since when each is online or offline as the gateway last noted it, whom "
     "it works for, how many messages wait for it, and its key.",
-    zh="列出机器：网关最后记录的在线或离线时间、为谁工作、有多少条消息在等待，以及密钥。",
+    zh="列出开发机：网关最后记录的在线或离线时间、为谁工作、有多少条消息在等待，以及密钥。",
 )
 DEVICES_ALL: Final = Sentence(en="revoked ones too", zh="包括已吊销的")
 REVOKE: Final = Sentence(
     en="Revoke the key of a machine: its connection ends within 5 seconds, what it was not sent is "
     "refused, and what it has counts as unknown. It must be paired again.",
-    zh="吊销机器的密钥：其连接在 5 秒内断开，尚未发送的任务不再受理，已送达的结果视为未知。"
+    zh="吊销开发机的密钥：其连接在 5 秒内断开，尚未发送的任务不再受理，已送达的结果视为未知。"
     "之后必须重新配对。",
 )
 BIND: Final = Sentence(
-    en="Let a machine work for one more member.", zh="让一台机器再为一位成员工作。"
+    en="Let a machine work for one more member.", zh="让一台开发机再为一位成员工作。"
 )
 UNBIND: Final = Sentence(
     en="Let a machine no longer work for a member; their open tasks on it are taken back or "
     "stopped.",
-    zh="让一台机器不再为某位成员工作；其在该机器上未完成的任务会被撤回或停止。",
+    zh="让一台开发机不再为某位成员工作；其在该开发机上未完成的任务会被撤回或停止。",
 )
-MACHINE_NAME: Final = Sentence(en="name of a paired machine", zh="已配对的机器名称")
+MACHINE_NAME: Final = Sentence(en="name of a paired machine", zh="已配对的开发机名称")
 PAIR: Final = Sentence(
     en="Make a single-use code that joins a machine to this gateway. Hand it over in private: "
     "whoever enters it becomes that machine.",
-    zh="生成一次性配对码，用于把机器接入本网关。请私下转交：谁输入它，谁就成为那台机器。",
+    zh="生成一次性配对码，用于把开发机接入本网关。请私下转交：谁输入它，谁就成为那台开发机。",
 )
 PAIR_MACHINE: Final = Sentence(
     en="name of the machine: a to z, 0 to 9 and -, at most 32",
-    zh="机器名称：a–z、0–9 和 -，最多 32 个字符",
+    zh="开发机名称：a–z、0–9 和 -，最多 32 个字符",
 )
-PAIR_MEMBER: Final = Sentence(en="member that the machine works for", zh="该机器为哪位成员工作")
+PAIR_MEMBER: Final = Sentence(en="member that the machine works for", zh="该开发机为哪位成员工作")
 PAIR_REPLACE: Final = Sentence(
     en="revoke the key that the machine has now; it must be paired with the new code",
-    zh="吊销该机器现有的密钥；之后必须用新的配对码重新配对",
+    zh="吊销该开发机现有的密钥；之后必须用新的配对码重新配对",
 )
 PAIR_WAIT: Final = Sentence(
     en="wait until the machine has used the code, then show the six words to compare",
-    zh="等待机器使用配对码，然后显示用于核对的六个词",
+    zh="等待开发机使用配对码，然后显示用于核对的六个词",
 )
 
 # -- what the commands say -------------------------------------------------------------------
@@ -138,40 +138,40 @@ REMOVED: Final = Sentence(
     en="{user} may no longer write to the bot. {ended} {ended:task was|tasks were} taken back "
     "before a machine was known to have {ended:it|them}; {left} {left:is|are} being stopped on "
     "{left:its machine|their machines}.",
-    zh="{user} 已不能使用机器人。{ended} 个任务在确认到达机器之前已撤回；"
-    "{left} 个正在其机器上停止。",
+    zh="{user} 已不能使用机器人。{ended} 个任务在确认到达开发机之前已撤回；"
+    "{left} 个正在其开发机上停止。",
 )
 ROTATE: Final = Sentence(
     en="Give the gateway another signing key. Machines take it over by themselves; none has to be "
     "paired again.",
-    zh="为网关更换签名密钥。各机器会自动接受新密钥，无需重新配对。",
+    zh="为网关更换签名密钥。各开发机会自动接受新密钥，无需重新配对。",
 )
 ROTATE_NOW: Final = Sentence(
     en="after a compromise: drop the old keys at once, also where a machine does not know the new "
     "one yet; such machines have to be paired again",
-    zh="密钥泄露后使用：立即废弃旧密钥，即使有机器尚未接受新密钥；这些机器需要重新配对",
+    zh="密钥泄露后使用：立即废弃旧密钥，即使有开发机尚未接受新密钥；这些开发机需要重新配对",
 )
 ROTATED: Final = Sentence(
     en="The gateway signs with the new key {key} from now on. Machines that are told: {count}.",
-    zh="网关从现在起使用新密钥 {key} 签名。将通知的机器数：{count}。",
+    zh="网关从现在起使用新密钥 {key} 签名。将通知的开发机数：{count}。",
 )
 ROTATED_NEXT: Final = Sentence(
     en="Each takes it over when it is connected, within seconds. The old key is kept until the "
     "last one has, and then dropped by itself.",
-    zh="每台机器在线后几秒内即会接受。旧密钥保留到最后一台机器接受为止，然后自动废弃。",
+    zh="每台开发机在线后几秒内即会接受。旧密钥保留到最后一台开发机接受为止，然后自动废弃。",
 )
 ROTATION_WAITS: Final = Sentence(
     en="Waiting up to {seconds} s for the machines that are connected.",
-    zh="等待在线的机器接受新密钥，最多 {seconds} 秒。",
+    zh="等待在线的开发机接受新密钥，最多 {seconds} 秒。",
 )
 OLD_KEYS_DROPPED: Final = Sentence(
     en="Every machine has the new key. The old ones are dropped.",
-    zh="所有机器都已接受新密钥。旧密钥已废弃。",
+    zh="所有开发机都已接受新密钥。旧密钥已废弃。",
 )
 MACHINES_LOST: Final = Sentence(
     en="The old keys are dropped. These machines did not have the new one yet, so they are revoked "
     "and have to be paired again (codexbridge gateway pair): {machines}",
-    zh="旧密钥已废弃。以下机器尚未接受新密钥，已被吊销，需要重新配对"
+    zh="旧密钥已废弃。以下开发机尚未接受新密钥，已被吊销，需要重新配对"
     "（codexbridge gateway pair）：{machines}",
 )
 NO_MEMBERS: Final = Sentence(
@@ -179,10 +179,10 @@ NO_MEMBERS: Final = Sentence(
     "codexbridge gateway member add USER",
     zh="还没有成员；没有成员时网关不会启动。添加成员：codexbridge gateway member add USER",
 )
-NO_MACHINE: Final = Sentence(en="no machine yet", zh="尚无机器")
+NO_MACHINE: Final = Sentence(en="no machine yet", zh="尚无开发机")
 NO_DEVICES: Final = Sentence(
     en="No machine is paired. Make a code: codexbridge gateway pair --machine NAME --member USER",
-    zh="还没有配对的机器。生成配对码：codexbridge gateway pair --machine NAME --member USER",
+    zh="还没有配对的开发机。生成配对码：codexbridge gateway pair --machine NAME --member USER",
 )
 ONLINE_SINCE: Final = Sentence(en="online since {at}", zh="{at} 起在线")
 OFFLINE_SINCE: Final = Sentence(en="offline since {at}", zh="{at} 起离线")
@@ -194,7 +194,7 @@ REVOKED: Final = Sentence(
     en="The key of {machine} is revoked. {ended} {ended:task was|tasks were} refused before the "
     "machine had {ended:it|them}; {left} that it has {left:ends|end} as unknown within half a "
     "minute, while the gateway runs.",
-    zh="{machine} 的密钥已吊销。{ended} 个任务在到达该机器之前已被拒绝；"
+    zh="{machine} 的密钥已吊销。{ended} 个任务在到达该开发机之前已被拒绝；"
     "它已收到的 {left} 个将在半分钟内以结果未知结束（网关须在运行）。",
 )
 BOUND: Final = Sentence(en="{machine} works for {user} now.", zh="{machine} 现在为 {user} 工作。")
@@ -205,7 +205,7 @@ UNBOUND: Final = Sentence(
     en="{machine} no longer works for {user}. {ended} {ended:task was|tasks were} taken back "
     "before the machine was known to have {ended:it|them}; {left} {left:is|are} being stopped "
     "there.",
-    zh="{machine} 已不再为 {user} 工作。{ended} 个任务在确认到达该机器之前已撤回；"
+    zh="{machine} 已不再为 {user} 工作。{ended} 个任务在确认到达该开发机之前已撤回；"
     "{left} 个正在那里停止。",
 )
 STATES: Final[Mapping[str, Sentence]] = {
@@ -239,19 +239,19 @@ TASKS_MORE: Final = Sentence(
 CODE: Final = Sentence(
     en="Pairing code for the machine {machine}, working for {user}. It is shown only now, works "
     "once, and for ten minutes, until {until}:",
-    zh="机器 {machine}（为 {user} 工作）的配对码。只显示这一次，只能使用一次，"
+    zh="开发机 {machine}（为 {user} 工作）的配对码。只显示这一次，只能使用一次，"
     "十分钟内有效，至 {until}：",
 )
 CODE_NEXT: Final = Sentence(
     en="On the machine, run\n\n    codexbridge pair --gateway {url}\n\nand paste the code when "
     "asked. Six words appear there.",
-    zh="在该机器上运行\n\n    codexbridge pair --gateway {url}\n\n并在提示时粘贴配对码。随后那里会"
+    zh="在该开发机上运行\n\n    codexbridge pair --gateway {url}\n\n按提示粘贴配对码。随后那里会"
     "显示六个词。",
 )
 URL_UNKNOWN: Final = Sentence(en="ADDRESS-OF-THE-GATEWAY", zh="网关地址")
 WAITING: Final = Sentence(
     en="Waiting for the machine. Ctrl-C stops waiting; the code stays valid.",
-    zh="正在等待机器。Ctrl-C 停止等待，配对码仍然有效。",
+    zh="正在等待开发机。Ctrl-C 停止等待，配对码仍然有效。",
 )
 PAIRED: Final = Sentence(
     en="{machine} is paired. Both sides must show these six words:\n\n    {words}\n\nIf they "

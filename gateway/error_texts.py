@@ -62,7 +62,7 @@ _SETTINGS: Final = {
     "config.key-file-broken": Sentence(
         en="The key in {path} cannot be used. Restore it from a backup; with a new key every "
         "machine has to be paired again.",
-        zh="{path} 中的密钥无法使用。请从备份恢复；若换新密钥，所有机器都需重新配对。",
+        zh="{path} 中的密钥无法使用。请从备份恢复；若换新密钥，所有开发机都需重新配对。",
     ),
     "config.insecure-url": Sentence(
         en="{name} must be https; plain http is only for a loopback address.",
@@ -76,7 +76,7 @@ _SETTINGS: Final = {
     "config.trusted-proxies-required": Sentence(
         en="public_url names an address of others while the gateway listens on {host}, so there is "
         'a proxy before it: name it, such as trusted_proxies = ["{host}"].',
-        zh="public_url 是外部地址，而网关监听 {host}，说明前面有代理：请写明，"
+        zh="public_url 是外部地址，而网关监听 {host}，说明前面有代理服务器：请写明，"
         '例如 trusted_proxies = ["{host}"]。',
     ),
     "config.public-url-required": Sentence(
@@ -168,16 +168,16 @@ _COMMANDS: Final = {
     "machine.invalid-name": Sentence(
         en="“{machine}” is no name for a machine: a to z, 0 to 9 and -, at most 32, not "
         "beginning with -.",
-        zh="“{machine}”不能作为机器名称：只能用 a–z、0–9 和 -，最多 32 个字符，且不以 - 开头。",
+        zh="“{machine}”不能作为开发机名称：只能用 a–z、0–9 和 -，最多 32 个字符，且不以 - 开头。",
     ),
     "machine.claimed": Sentence(
         en="The machine {machine} is paired already. To give it a new key, add --replace: its "
         "present key is revoked at once.",
-        zh="机器 {machine} 已配对。如需更换密钥，请加 --replace：现有密钥会立即吊销。",
+        zh="开发机 {machine} 已配对。如需更换密钥，请加 --replace：现有密钥会立即吊销。",
     ),
     "machine.unknown": Sentence(
         en="No machine is called {machine}. The names are listed by: codexbridge gateway devices",
-        zh="没有名为 {machine} 的机器。查看名称：codexbridge gateway devices",
+        zh="没有名为 {machine} 的开发机。查看名称：codexbridge gateway devices",
     ),
     "machine.not-bound": Sentence(
         en="{machine} does not work for {user}; nothing was changed.",
@@ -189,8 +189,8 @@ _COMMANDS: Final = {
     "rotation.too-many-keys": Sentence(
         en="{limit} keys are in use: some machines have not taken the last ones over yet. Let them "
         "connect, revoke those that will not, or drop the old keys with --now.",
-        zh="已有 {limit} 个密钥在使用中：部分机器尚未接受之前的新密钥。请让它们上线，"
-        "吊销不再使用的机器，或用 --now 废弃旧密钥。",
+        zh="已有 {limit} 个密钥在使用中：部分开发机尚未接受之前的新密钥。请让它们上线，"
+        "吊销不再使用的开发机，或用 --now 废弃旧密钥。",
     ),
     "pairing.over": Sentence(
         en="The code was not used in time, or was voided by wrong tries. Make a new one.",

@@ -10,7 +10,7 @@ from common.sentences import Sentence
 ERRORS: Final[Mapping[str, Sentence]] = {
     "agent.not-running": Sentence(
         en="The agent is not running. Start it: codexbridge agent",
-        zh="代理没有运行。启动：codexbridge agent",
+        zh="Agent 没有运行。启动：codexbridge agent",
     ),
     "agent.not-listening": Sentence(
         en="The agent runs, but nothing listens at {path}: it is starting, or its control socket "
@@ -20,7 +20,7 @@ ERRORS: Final[Mapping[str, Sentence]] = {
     ),
     "agent.no-answer": Sentence(
         en="The agent does not answer, or ended meanwhile. Look at its output; nothing was lost.",
-        zh="代理没有应答或已退出。请查看其输出；没有丢失任何内容。",
+        zh="Agent 没有应答或已退出。请查看其输出；没有丢失任何内容。",
     ),
     "agent.stopped": Sentence(
         en="The agent was stopped, so this is not followed any further. Nothing was lost: it goes "
@@ -31,7 +31,7 @@ ERRORS: Final[Mapping[str, Sentence]] = {
     "agent.part-failed": Sentence(
         en="A part of the agent ({part}) ended unexpectedly, so all of it was stopped. Nothing was "
         "lost; see the log.",
-        zh="代理的一个部分（{part}）意外结束，因此整个代理已停止。没有丢失任何内容；请查看日志。",
+        zh="Agent 的一个部分（{part}）意外结束，Agent 已停止。没有丢失任何内容；请查看日志。",
     ),
     "control.path-too-long": Sentence(
         en="{path} is too long for a socket (more than {limit} bytes). Choose a shorter "
@@ -40,16 +40,16 @@ ERRORS: Final[Mapping[str, Sentence]] = {
         "或设置 XDG_RUNTIME_DIR。",
     ),
     "control.too-large": Sentence(
-        en="That is too long to be sent to the agent.", zh="内容过长，无法发送给代理。"
+        en="That is too long to be sent to the agent.", zh="内容过长，无法发送给 Agent。"
     ),
     "control.malformed": Sentence(
         en="Agent and command line do not understand each other: start the agent again after an "
         "upgrade.",
-        zh="代理与命令行版本不一致：升级后请重新启动代理。",
+        zh="Agent 与命令行版本不一致：升级后请重新启动 Agent。",
     ),
     "control.unknown-operation": Sentence(
         en="The running agent does not know “{op}”: start it again after an upgrade.",
-        zh="运行中的代理不支持“{op}”：升级后请重新启动。",
+        zh="运行中的 Agent 不支持“{op}”：升级后请重新启动。",
     ),
     "control.foreign-peer": Sentence(
         en="The control socket belongs to another user's process; nothing was sent.",
@@ -58,7 +58,7 @@ ERRORS: Final[Mapping[str, Sentence]] = {
     "json.malformed": Sentence(
         en="Agent and command line do not understand each other: start the agent again after an "
         "upgrade.",
-        zh="代理与命令行版本不一致：升级后请重新启动代理。",
+        zh="Agent 与命令行版本不一致：升级后请重新启动 Agent。",
     ),
     "ask.empty": Sentence(
         en='Say what is to be done, such as: codexbridge ask "test"',

@@ -227,7 +227,7 @@ _CHANGE: Final = {
         "is larger than is changed here ({limit} bytes)", "过大（上限 {limit} 字节）"
     ),
     "change.too-many": Sentence(
-        en="The change is too large to be sealed. Split it.", zh="改动过大，无法封印。请拆分。"
+        en="The change is too large to be sealed. Split it.", zh="改动过大，无法提交批准。请拆分。"
     ),
     "change.no-undo": Sentence(
         en="The change is so large that it could not be undone in one piece. Split it.",

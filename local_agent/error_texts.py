@@ -48,7 +48,7 @@ _APPROVE: Final = {
 _TASK: Final = {
     "receipt.open": Sentence(
         en="{task} has not ended; its receipt can be had when it has.",
-        zh="{task} 尚未结束；结束后才能取得回执。",
+        zh="{task} 尚未结束；结束后才能取得凭证。",
     ),
     "receipt.arguments": Sentence(
         en="Say `codexbridge receipt T-7K3F [--output FILE]` or `codexbridge receipt verify FILE "
@@ -59,7 +59,7 @@ _TASK: Final = {
     "receipt.broken": Sentence(
         en="No receipt is given out: what the journal holds of the task ({what}) does not verify. "
         "Run `codexbridge audit verify`.",
-        zh="无法出具回执：日志库中该任务的内容（{what}）未通过验证。"
+        zh="无法出具凭证：日志库中该任务的内容（{what}）未通过验证。"
         "请运行 `codexbridge audit verify`。",
     ),
     "audit.store-older": Sentence(

@@ -44,13 +44,13 @@ _PROVIDER: Final = {
         "The model's provider does not accept the key, or wants one. Store a valid one at the "
         "machine with `codexbridge models key NAME`.",
         "模型服务商不接受该密钥，或需要密钥。"
-        "请在该机器上用 `codexbridge models key 名称` 存入有效的一个。",
+        "请在该开发机上用 `codexbridge models key 名称` 存入有效的一个。",
     ),
     "model.key/form": _model(
         "The stored key of the model has blanks or characters that no key has. Store it anew "
         "at the machine with `codexbridge models key NAME`.",
         "已存的模型密钥含有空白或不可能出现的字符。"
-        "请在该机器上用 `codexbridge models key 名称` 重新存入。",
+        "请在该开发机上用 `codexbridge models key 名称` 重新存入。",
     ),
     "model.key/keystore.keyring-away": _model(
         "The model's key is in the system keyring, which cannot be reached now. Unlock it, then "
@@ -60,7 +60,7 @@ _PROVIDER: Final = {
     "model.key/config.key-file-broken": _model(
         "The stored key of the model cannot be read. Store it anew at the machine with "
         "`codexbridge models key NAME`.",
-        "已存的模型密钥无法读取。请在该机器上用 `codexbridge models key 名称` 重新存入。",
+        "已存的模型密钥无法读取。请在该开发机上用 `codexbridge models key 名称` 重新存入。",
     ),
     "model.key/login": _model(
         "The model's program wants a login. `codexbridge help models` says how to give it one, or "
@@ -172,7 +172,7 @@ _ANSWER: Final = {
     "model.program/library": _model(
         "Agents of this kind need a library that is not installed. Install codexbridge with it: in "
         "its clone, `pipx install --force '.[acp]'`.",
-        "此类代理所需的库尚未安装。请连同它重新安装 codexbridge：在其源码目录中运行 "
+        "此类 Agent 所需的库尚未安装。请连同它重新安装 codexbridge：在其源码目录中运行 "
         "`pipx install --force '.[acp]'`。",
     ),
     "model.program/toolchain.too-wide": _model(
@@ -356,7 +356,7 @@ _SCRATCH: Final = {
     "scratch.outside": Sentence(en="it lies outside of the workspace", zh="位于工作区之外"),
     "scratch.forbidden": Sentence(
         en="it belongs to git or gives orders to coding agents; no model may edit it",
-        zh="属于 git 或用于指挥编码代理；任何模型都不得修改",
+        zh="属于 git 或用于指挥编码 Agent；任何模型都不得修改",
     ),
     "scratch.withheld": Sentence(
         en="it exists, but no model may read it", zh="已存在，但任何模型都不得读取"

@@ -47,7 +47,7 @@ _COMMAND: Final = {
 _CHANGE: Final = {
     "unread-diff": Sentence(
         en="its diff could not be read, or names other files than are sealed",
-        zh="无法读取其改动内容，或与封印的文件列表不符",
+        zh="无法读取其改动内容，或与批准的文件列表不符",
     ),
     "git-folder": Sentence(
         en="touches git's own folder, in one of its spellings",
@@ -61,7 +61,7 @@ _CHANGE: Final = {
     "deletes": Sentence(en="deletes files", zh="会删除文件"),
     "execution-surface": Sentence(
         en="changes what other programs run or obey (builds, hooks, CI, editor, agent rules)",
-        zh="会改动其他程序自动执行或遵循的文件（构建、钩子、CI、编辑器、代理规则）",
+        zh="会改动其他程序自动执行或遵循的文件（构建、钩子、CI、编辑器、编码 Agent 的规则）",
     ),
     "dotfile": Sentence(en="changes hidden files", zh="会改动隐藏文件"),
     "lock-file": Sentence(

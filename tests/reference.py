@@ -30,7 +30,7 @@ TITLE = Sentence(
 INTRO = Sentence(
     en="Every command and every setting. Exit codes: 0 done, 1 failed, 2 wrong input or "
     "configuration, 3 the agent is not running (`status`), 130 interrupted.",
-    zh="全部命令与设置。退出码：0 完成，1 失败，2 输入或配置有误，3 代理没有运行（`status`），"
+    zh="全部命令与设置。退出码：0 完成，1 失败，2 输入或配置有误，3 Agent 没有运行（`status`），"
     "130 被中断。",
 )
 COMMANDS = Sentence(en="## Commands", zh="## 命令")

@@ -20,7 +20,7 @@ SIM_SEND: Final = Sentence(
 )
 DEMO_SUMMARY: Final = Sentence(
     en="the main job on this machine: chat, gateway and agent here, and you approve",
-    zh="在本机走一遍：聊天、网关和代理都在这里，由你批准",
+    zh="在本机走一遍：聊天、网关和 Agent 都在这里，由你批准",
 )
 HELP_CONFIG: Final = Sentence(
     en="configuration written by `sim init`", zh="由 `sim init` 写出的配置文件"
@@ -64,13 +64,13 @@ SIM_SENT_BADLY: Final = Sentence(
 
 DEMO_TITLE: Final = Sentence(
     en="CodexBridge demo — a WeCom, a gateway and a dev machine, all on this computer",
-    zh="CodexBridge 演示——企业微信、网关和开发机，全部在这台电脑上",
+    zh="CodexBridge 演示——企业微信、网关和开发机，全部在本机",
 )
 DEMO_PROJECT: Final = Sentence(en="sample project, one test fails", zh="示例项目，有一个测试失败")
 DEMO_SIM: Final = Sentence(en="WeCom simulator, chat page", zh="企业微信模拟器，聊天页面")
 DEMO_GATEWAY: Final = Sentence(en="gateway, member zhangwei", zh="网关，成员 zhangwei")
 DEMO_PAIRED: Final = Sentence(en="paired as demo-machine", zh="已配对为 demo-machine")
-DEMO_AGENT: Final = Sentence(en="agent, connected", zh="代理，已连接")
+DEMO_AGENT: Final = Sentence(en="agent, connected", zh="Agent，已连接")
 DEMO_BOXED: Final = Sentence(en="sandbox: bubblewrap", zh="沙箱：bubblewrap")
 DEMO_UNBOXED: Final = Sentence(
     en="no sandbox here: approvals will say NOT SANDBOXED", zh="没有沙箱：批准界面会写明没有沙箱"

@@ -10,7 +10,7 @@ APPLY: Final = Sentence(
     en="Ask for a change: what a model proposed, by the ID of its task, or a patch from a file. "
     "It is checked, sealed and shown; nothing is written before it is approved at this machine. "
     "`codexbridge undo` takes it back.",
-    zh="请求应用改动：模型提出的改动（用任务编号），或文件中的补丁。先检查、封印并显示，"
+    zh="请求应用改动：模型提出的改动（用任务编号），或文件中的补丁。先检查并显示，"
     "在本机批准之前不写入任何内容。可用 `codexbridge undo` 撤销。",
 )
 APPLY_FILE: Final = Sentence(
@@ -30,7 +30,7 @@ DIFF: Final = Sentence(
 )
 DIFF_RAW: Final = Sentence(
     en="the exact bytes instead, as they were sealed; for a file or another program",
-    zh="改为输出封印时的原始字节，供存盘或其他程序使用",
+    zh="改为输出获批的原始字节，供存盘或其他程序使用",
 )
 UNDO: Final = Sentence(
     en="Ask to take back what a task has changed. The reverse change is shown and approved like "
@@ -44,7 +44,7 @@ UNDO: Final = Sentence(
 UNDO_ONLY: Final = Sentence(en="these files alone", zh="仅限这些文件")
 APPROVE_ONLY: Final = Sentence(
     en="accept these files of a change and leave the others; it is sealed and shown anew first",
-    zh="只接受改动中的这些文件，其余放弃；会先重新封印并显示",
+    zh="只接受改动中的这些文件，其余放弃；会重新生成确认码并再次显示",
 )
 APPROVE_CHECK: Final = Sentence(
     en="first run the workspace's tests on a copy with the change in it; that is asked for and "

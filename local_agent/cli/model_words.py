@@ -16,7 +16,7 @@ LIST: Final = Sentence(
 )
 TEST: Final = Sentence(
     en="ask the smallest question through the running agent, and say how it went",
-    zh="通过运行中的代理提出一个最小的问题，并说明结果",
+    zh="通过运行中的 Agent 提出一个最小的问题，并说明结果",
 )
 KEY: Final = Sentence(
     en="store the key of a model; it is read from a hidden prompt, or from standard input",
@@ -36,7 +36,7 @@ NONE: Final = Sentence(
 NONE_NEXT: Final = Sentence(
     en="then store its key (codexbridge models key {name}), start the agent again and try it\n"
     "(codexbridge models test). More: codexbridge help models",
-    zh="然后存入密钥（codexbridge models key {name}），重新启动代理并测试\n"
+    zh="然后存入密钥（codexbridge models key {name}），重新启动 Agent 并测试\n"
     "（codexbridge models test）。详见 codexbridge help models",
 )
 ASKED: Final = Sentence(en="asked", zh="使用中")
@@ -73,7 +73,7 @@ KEY_PROMPT: Final = Sentence(
 KEY_STORED: Final = Sentence(
     en="The key of {name} is stored {where}. The agent uses it from the next question on. "
     "To try it: codexbridge models test {name}",
-    zh="{name} 的密钥已存{where}。代理从下一个问题起使用它。试一试：codexbridge models test {name}",
+    zh="{name} 的密钥已存{where}。下一个问题起生效。试一试：codexbridge models test {name}",
 )
 KEY_DELETED: Final = Sentence(en="The key of {name} is removed.", zh="{name} 的密钥已删除。")
 TESTING: Final = Sentence(en="Asking {name} …", zh="正在询问 {name} …")

@@ -15,7 +15,7 @@ AUDIT_VERIFY: Final = Sentence(
     en="Check every byte of the audit log: the chain, its signed end, and the head that the "
     "gateway signed. Names the first broken entry; exit code 1. The agent may be running or not.",
     zh="检查审计日志的每个字节：链、已签名的末端，以及网关签名的链头。"
-    "指出第一条损坏的记录；退出码 1。代理是否运行都可以。",
+    "指出第一条损坏的记录；退出码 1。Agent 是否运行都可以。",
 )
 AUDIT_FILE: Final = Sentence(en="check this exported file instead", zh="改为检查此导出文件")
 AUDIT_KEY: Final = Sentence(
@@ -41,18 +41,18 @@ RECEIPT: Final = Sentence(
     "any machine and without a network; `receipt key` prints this machine's public key. Only "
     "`verify` works without the running agent.",
     zh="证明一个任务的经过：据称由谁提出、谁批准了什么、结果如何。"
-    "`receipt T-7K3F` 输出已签名的回执；`receipt verify FILE --key PUB` 在任何机器上"
-    "离线验证；`receipt key` 显示本机公钥。除 `verify` 外，都需要代理正在运行。",
+    "`receipt T-7K3F` 输出已签名的凭证；`receipt verify FILE --key PUB` 在任何机器上"
+    "离线验证；`receipt key` 显示本机公钥。除 `verify` 外，都需要 Agent 正在运行。",
 )
 RECEIPT_WHAT: Final = Sentence(
     en="a task such as T-7K3F, or `verify`, or `key`",
     zh="任务编号（如 T-7K3F），或 `verify`、`key`",
 )
-RECEIPT_FILE: Final = Sentence(en="the receipt to verify", zh="要验证的回执文件")
+RECEIPT_FILE: Final = Sentence(en="the receipt to verify", zh="要验证的凭证文件")
 RECEIPT_KEY: Final = Sentence(
     en="the machine's public key, had from somewhere else than the receipt: base64, hex, or a "
     "file that holds it",
-    zh="机器的公钥（须从回执以外的途径取得）：base64、十六进制，或存放它的文件",
+    zh="开发机的公钥（须从凭证以外的途径取得）：base64、十六进制，或存放它的文件",
 )
 RECEIPT_GATEWAY_KEY: Final = Sentence(
     en="the gateway's public key; without it its signature is not believed",
@@ -60,16 +60,16 @@ RECEIPT_GATEWAY_KEY: Final = Sentence(
 )
 RECEIPT_HOLDS: Final = Sentence(
     en="The receipt holds. The machine {machine} signed on {when}:",
-    zh="回执有效。机器 {machine} 于 {when} 签名：",
+    zh="凭证有效。开发机 {machine} 于 {when} 签名：",
 )
-RECEIPT_BROKEN: Final = Sentence(en="The receipt does NOT hold: {why}.", zh="回执无效：{why}。")
+RECEIPT_BROKEN: Final = Sentence(en="The receipt does NOT hold: {why}.", zh="凭证无效：{why}。")
 RECEIPT_ASKED: Final = Sentence(
     en="{who}, so it is said, through the {channel}, {when}",
     zh="据称为 {who}，经由 {channel}，{when}",
 )
 CHANNELS: Final[Mapping[str, Sentence]] = {
     "wecom_app": Sentence(en="WeCom app", zh="企业微信应用"),
-    "terminal": Sentence(en="terminal of the machine", zh="该机器的终端"),
+    "terminal": Sentence(en="terminal of the machine", zh="该开发机的终端"),
 }
 ACTIONS: Final[Mapping[str, Sentence]] = {
     "run_command": Sentence(en="a command", zh="命令"),
@@ -80,7 +80,7 @@ ACTIONS: Final[Mapping[str, Sentence]] = {
 }
 RECEIPT_WRITTEN: Final = Sentence(
     en="Wrote the receipt of {task} to {path}, for you alone to read.",
-    zh="{task} 的回执已写入 {path}，仅你可读。",
+    zh="{task} 的凭证已写入 {path}，仅你可读。",
 )
 RECEIPT_DECISION: Final = Sentence(en="Decision", zh="决定")
 RECEIPT_OUTCOME: Final = Sentence(en="Outcome", zh="结果")
@@ -92,11 +92,11 @@ RECEIPT_UNDECIDED: Final = Sentence(
 )
 RECEIPT_APPROVED: Final = Sentence(
     en="{code} approved by a person at the machine itself ({approver}), {when}",
-    zh="{code} 由该机器前的人批准（{approver}），{when}",
+    zh="{code} 由该开发机前的人批准（{approver}），{when}",
 )
 RECEIPT_REJECTED: Final = Sentence(
     en="{code} rejected by a person at the machine itself ({approver}), {when}",
-    zh="{code} 由该机器前的人拒绝（{approver}），{when}",
+    zh="{code} 由该开发机前的人拒绝（{approver}），{when}",
 )
 RECEIPT_DIGEST: Final = Sentence(en="{action}, digest {digest}", zh="{action}，摘要 {digest}")
 RECEIPT_NOT_RUN: Final = Sentence(en="nothing was executed", zh="没有执行任何操作")
@@ -147,17 +147,17 @@ RECEIPT_FILES: Final = Sentence(
 )
 RECEIPT_OUTPUT: Final = Sentence(en="output kept under {digest}", zh="输出保存为 {digest}")
 RECEIPT_NO_GATEWAY: Final = Sentence(
-    en="had signed nothing of the machine's log by then", zh="当时尚未对该机器的日志签名"
+    en="had signed nothing of the machine's log by then", zh="当时尚未对该开发机的日志签名"
 )
 RECEIPT_COVERED: Final = Sentence(
     en="keeps the machine's log up to entry {seq}. That this task's entries are in it is the "
     "machine's own word; its exported log shows them.",
-    zh="保存该机器的日志至第 {seq} 条。本任务的记录在其中，是机器自己的说法；"
+    zh="保存该开发机的日志至第 {seq} 条。本任务的记录在其中，是开发机自己的说法；"
     "可用其导出的日志核对。",
 )
 RECEIPT_NOT_COVERED: Final = Sentence(
     en="keeps the machine's log up to entry {seq}, not yet the end of this task.",
-    zh="保存该机器的日志至第 {seq} 条，尚未包含本任务的结束。",
+    zh="保存该开发机的日志至第 {seq} 条，尚未包含本任务的结束。",
 )
 RECEIPT_CHECKED: Final = Sentence(
     en="Its signature was checked with the key given.", zh="其签名已用给出的公钥验证。"

@@ -28,7 +28,7 @@ FAILED_TURN: Final = Sentence(en="{used} (gave nothing)", zh="{used}（没有结
 AT_WORK: Final = Sentence(en="{model}, at work", zh="{model}，正在处理")
 CUT_OFF: Final = Sentence(
     en="{model}, cut off when the agent stopped; what it used is not known",
-    zh="{model}，因代理停止而中断；用量未知",
+    zh="{model}，因 Agent 停止而中断；用量未知",
 )
 SHOWN: Final = Sentence(
     en="{count} {count:file|files}, {size}: codexbridge context {task}",

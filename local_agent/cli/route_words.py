@@ -10,7 +10,7 @@ from common.sentences import Sentence
 ROUTE: Final = Sentence(
     en="Show how a request would be read, and which rule decides. Nothing is asked, kept or run; "
     "the agent need not be running.",
-    zh="显示一条请求会被如何理解、由哪条规则决定。不会提出、保存或运行任何内容；代理无需运行。",
+    zh="显示一条请求会被如何理解、由哪条规则决定。不会提出、保存或运行任何内容；Agent 无需运行。",
 )
 ROUTE_TEXT: Final = Sentence(
     en="the request; `@dev` in front may be left out", zh="请求内容；开头的 `@dev` 可以省略"
@@ -43,11 +43,11 @@ MEANINGS: Final[Mapping[str, Sentence]] = {
     ),
     "change": Sentence(
         en="A change is proposed; it is applied only once it is approved at the machine.",
-        zh="会提出一个改动；在电脑上批准之后才会应用。",
+        zh="会提出一个改动；在开发机上批准之后才会应用。",
     ),
     "run": Sentence(
         en="A command is proposed; it runs only once it is approved at the machine.",
-        zh="会提出一条命令；在电脑上批准之后才会运行。",
+        zh="会提出一条命令；在开发机上批准之后才会运行。",
     ),
     "diagnose": Sentence(
         en="A failure is looked into; a fix is proposed at most.",
@@ -63,7 +63,7 @@ MEANINGS: Final[Mapping[str, Sentence]] = {
     ),
     "git_sync": Sentence(
         en="A commit and push is proposed; it is done only once it is approved at the machine.",
-        zh="会提出提交并推送；在电脑上批准之后才会执行。",
+        zh="会提出提交并推送；在开发机上批准之后才会执行。",
     ),
 }
 # Where a command says more than the kind of its task.
@@ -74,15 +74,15 @@ OF_TOPICS: Final[Mapping[str, Sentence]] = {
     ),
     "apply": Sentence(
         en="A proposed change is asked about once more, at the machine. Nothing is approved by it.",
-        zh="会在电脑上再次询问是否应用该改动；这本身不批准任何内容。",
+        zh="会在开发机上再次询问是否应用该改动；这本身不批准任何内容。",
     ),
     "undo": Sentence(
         en="It is proposed to take a change back; it is done only once it is approved at the "
         "machine.",
-        zh="会提出撤销改动；在电脑上批准之后才会执行。",
+        zh="会提出撤销改动；在开发机上批准之后才会执行。",
     ),
     "cancel": Sentence(en="The task is stopped.", zh="会停止该任务。"),
     "machines": Sentence(
-        en="Answered by the gateway with the machines there are.", zh="由网关回答有哪些电脑。"
+        en="Answered by the gateway with the machines there are.", zh="由网关回答有哪些开发机。"
     ),
 }

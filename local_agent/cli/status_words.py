@@ -34,7 +34,7 @@ ASKS_TERMINAL: Final = Sentence(en="at a terminal ({why})", zh="终端（{why}�
 NO_WINDOWS: Final = {
     "setting": Sentence(en="windows are switched off", zh="窗口已关闭"),
     "no-screen": Sentence(
-        en="no DISPLAY where the agent was started", zh="启动代理的环境中没有 DISPLAY"
+        en="no DISPLAY where the agent was started", zh="启动 Agent 的环境中没有 DISPLAY"
     ),
     "no-window": Sentence(
         en="no window could be opened: the display does not answer, or Python lacks Tk",
@@ -86,7 +86,7 @@ LINK_WHY: Final = {
     "http": Sentence(
         en="what answers there is no CodexBridge gateway; check the address, and the proxy if "
         "there is one before it",
-        zh="那里应答的不是 CodexBridge 网关；请检查地址及其前面的代理",
+        zh="那里应答的不是 CodexBridge 网关；请检查地址及其前面的代理服务器",
     ),
     "busy": Sentence(
         en="the gateway has no room for a new connection now; it gets its turn by itself",
@@ -139,14 +139,14 @@ LINK_WHY: Final = {
         "ask the gateway's admin for a code, then codexbridge pair --replace --gateway URL, and "
         "start the agent again",
         zh="网关不接纳本机：本机已被移除，或已重新配对；请向网关管理员索取配对码，"
-        "再运行 codexbridge pair --replace --gateway URL，并重新启动代理",
+        "再运行 codexbridge pair --replace --gateway URL，并重新启动 Agent",
     ),
     "revoked": Sentence(
         en="the gateway's admin has removed this machine, and it gets no more work; "
         "to come back, ask the admin for a code, then codexbridge pair --replace --gateway URL, "
         "and start the agent again",
         zh="网关管理员已移除本机，本机不再收到任务；如需恢复，请向管理员索取配对码，"
-        "再运行 codexbridge pair --replace --gateway URL，并重新启动代理",
+        "再运行 codexbridge pair --replace --gateway URL，并重新启动 Agent",
     ),
     "wrong-gateway": Sentence(
         en="what answers there does not hold the key that this machine was paired with: another "

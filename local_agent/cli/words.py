@@ -10,7 +10,7 @@ from common.sentences import Sentence
 
 AGENT: Final = Sentence(
     en="Run the agent of this machine in the foreground until SIGTERM or Ctrl-C.",
-    zh="在前台运行本机代理，直到收到 SIGTERM 或按下 Ctrl-C。",
+    zh="在前台运行本机 Agent，直到收到 SIGTERM 或按下 Ctrl-C。",
 )
 AGENT_CONFIG: Final = Sentence(
     en="settings file instead of agent.toml in the configuration folder",
@@ -66,8 +66,8 @@ ASK: Final = Sentence(
     en="Put a request from this terminal, as a chat message would, and follow it until it has "
     "ended, rests or waits for approval. What a model says is shown as it comes; a change that it "
     "proposes rests until `codexbridge apply`. Ctrl-C only stops watching.",
-    zh="在本终端提出请求（与聊天消息相同），并跟随到结束、搁置或等待批准为止。模型的话会随到随显示；"
-    "它提出的改动会搁置，直到 `codexbridge apply`。Ctrl-C 只是停止查看。",
+    zh="在本终端提出请求（与聊天消息相同），并跟随到结束、待应用或等待批准为止。模型的话会随到随显示；"
+    "它提出的改动先不应用，等你运行 `codexbridge apply`。Ctrl-C 只是停止查看。",
 )
 ASK_TEXT: Final = Sentence(
     en="the request; `@dev` in front may be left out", zh="请求内容；开头的 `@dev` 可以省略"
@@ -115,7 +115,7 @@ RETRY: Final = Sentence(
 )
 STATUS: Final = Sentence(
     en="How the agent of this machine is doing. Exit code 3: it is not running.",
-    zh="查看本机代理的状态。退出码 3：代理没有运行。",
+    zh="查看本机 Agent 的状态。退出码 3：Agent 没有运行。",
 )
 TASK_ID: Final = Sentence(en="such as T-7K3F", zh="例如 T-7K3F")
 TASK_ID_OR_ONLY: Final = Sentence(
@@ -129,7 +129,7 @@ JSON: Final = Sentence(en="for programs", zh="供程序使用")
 READY: Final = Sentence(
     en="CodexBridge agent ready on {machine}: {workspaces} {workspaces:workspace|workspaces}, "
     "{sandbox}, {model}, {gateway}.",
-    zh="CodexBridge 代理已就绪（{machine}）：{workspaces} 个工作区，{sandbox}，{model}，"
+    zh="CodexBridge Agent 已就绪（{machine}）：{workspaces} 个工作区，{sandbox}，{model}，"
     "{gateway}。",
 )
 READY_MODEL: Final = Sentence(en="asks the model {name}", zh="使用模型 {name}")
@@ -143,7 +143,7 @@ READY_UNPAIRED: Final = Sentence(
 )
 SANDBOXED: Final = Sentence(en="commands sandboxed by {level}", zh="命令由 {level} 隔离")
 NOT_SANDBOXED: Final = Sentence(en="commands NOT SANDBOXED", zh="命令没有沙箱")
-STOPPED: Final = Sentence(en="CodexBridge agent stopped.", zh="CodexBridge 代理已停止。")
+STOPPED: Final = Sentence(en="CodexBridge agent stopped.", zh="CodexBridge Agent 已停止。")
 
 # -- pair ------------------------------------------------------------------------------------
 
@@ -166,7 +166,7 @@ PAIRED_START: Final = Sentence(en="Next: codexbridge agent.", zh="下一步：co
 PAIRED_RESTART: Final = Sentence(
     en="The agent that runs here does not know this pairing yet. Stop it, and start it again: "
     "codexbridge agent",
-    zh="正在运行的代理还不知道此次配对。请停止它，然后重新启动：codexbridge agent",
+    zh="正在运行的 Agent 还不知道此次配对。请停止它，然后重新启动：codexbridge agent",
 )
 IN_KEYRING: Final = Sentence(en="the system keyring", zh="系统密钥环")
 IN_FILE: Final = Sentence(
@@ -263,7 +263,7 @@ REJECTED: Final = Sentence(en="Rejected {task}.", zh="已拒绝 {task}。")
 ROTATE: Final = Sentence(
     en="Give this machine another key. The agent must be running. The gateway takes the key over "
     "by itself; pairing again is not needed.",
-    zh="为本机更换密钥。代理须正在运行。网关会自动接受新密钥，无需重新配对。",
+    zh="为本机更换密钥。Agent 须正在运行。网关会自动接受新密钥，无需重新配对。",
 )
 ROTATED: Final = Sentence(
     en="This machine signs with the new key {key} from now on. The old one is thrown away once the "
@@ -299,7 +299,7 @@ REASONS: Final = {
     "unknown": Sentence(en="interrupted, outcome unknown", zh="被中断，结果未知"),
 }
 
-MACHINE: Final = Sentence(en="Machine", zh="机器")
+MACHINE: Final = Sentence(en="Machine", zh="开发机")
 GATEWAY: Final = Sentence(en="Gateway", zh="网关")
 TASK: Final = Sentence(en="Task", zh="任务")
 STATE: Final = Sentence(en="State", zh="状态")

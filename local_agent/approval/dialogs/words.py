@@ -32,7 +32,7 @@ TITLE_CHECK: Final = Sentence(
 NORMAL: Final = Sentence(en="ordinary risk", zh="一般风险")
 HIGH: Final = Sentence(en="HIGH RISK", zh="高风险")
 
-MACHINE: Final = Sentence(en="Machine", zh="机器")
+MACHINE: Final = Sentence(en="Machine", zh="开发机")
 WORKSPACE: Final = Sentence(en="Workspace", zh="工作区")
 AT_COMMIT: Final = Sentence(en="at commit {commit}", zh="位于提交 {commit}")
 ASKED_BY: Final = Sentence(en="Asked by", zh="请求者")
