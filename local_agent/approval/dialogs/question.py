@@ -82,6 +82,19 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
+class CommandReason:
+    """Why a command is proposed; it explains and decides nothing.
+
+    Attributes:
+        text: On one line.
+        model: Whose words they are; None where they are our own.
+    """
+
+    text: str
+    model: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """One pending approval as a person must see it.
 
@@ -100,6 +113,7 @@ class Question:
         answer: What would be told the chat; None where nothing is released.
         said: What the model said of its change; None where none did.
         named: Where the command came from; None where a person named or set it.
+        reason: Why the command is proposed; None where nobody says.
     """
 
     seal: sealing.Seal
@@ -116,6 +130,7 @@ class Question:
     answer: str | None = None
     said: Said | None = None
     named: Named | None = None
+    reason: CommandReason | None = None
 
     @property
     def code(self) -> str:
@@ -168,6 +183,7 @@ def read_question(shown: Mapping[str, Any], *, diff: bytes | None = None) -> Que
         left = LeftOut(**shown["left_out"]) if shown.get("left_out") is not None else None
         said = Said(**shown["said"]) if shown.get("said") is not None else None
         named = Named(**shown["named"]) if shown.get("named") is not None else None
+        reason = CommandReason(**shown["reason"]) if shown.get("reason") is not None else None
         answer = str(shown["answer"]) if shown.get("answer") is not None else None
     except (KeyError, AttributeError, UnicodeEncodeError, TypeError):
         raise RemoteProtocolError("control.malformed") from None
@@ -188,6 +204,7 @@ def read_question(shown: Mapping[str, Any], *, diff: bytes | None = None) -> Que
         answer=_sealed_answer(seal, answer),
         said=said,
         named=named,
+        reason=reason,
         **texts,
     )
 

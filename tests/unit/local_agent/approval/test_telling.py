@@ -17,7 +17,7 @@ from common.errors import StateError
 from common.model.proposal import CommandProposal
 from common.model.state import Reason, TaskState, final_of
 from common.seal_payloads import change_payload, read_changes
-from local_agent.approval.dialogs.question import LeftOut, Named, read_question
+from local_agent.approval.dialogs.question import CommandReason, LeftOut, Named, read_question
 from local_agent.approval.gate import Gate
 from local_agent.approval.records import PendingApproval
 from local_agent.approval.telling import (
@@ -215,3 +215,17 @@ async def test_a_command_is_told_with_the_project_file_that_names_it(
     told = await teller.tell(waiting.approval_id)
     assert (told["named"], told["said"]) == ({"file": "Makefile", "what": "test:"}, None)
     assert read_question(told).named == Named("Makefile", "test:")
+
+
+@pytest.mark.requirement("R25")
+async def test_why_a_command_is_proposed_is_told_with_whose_words_they_are(
+    db: JournalThread, gate: Gate, clock: ManualClock, teller: Teller
+) -> None:
+    waiting = await asked(gate, clock)
+    command = CommandProposal(cmd="make test", reason="to see\nwhether it holds").to_dict()
+    await proposed(db, {"proposal": command})
+    told = await teller.tell(waiting.approval_id)
+    assert read_question(told).reason == CommandReason("to see whether it holds", None)
+    await proposed(db, {"proposal": command, **in_words("run it")})
+    told = await teller.tell(waiting.approval_id)
+    assert read_question(told).reason == CommandReason("to see whether it holds", "mock")
