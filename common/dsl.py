@@ -214,6 +214,12 @@ _HEAD = Sentence(
     zh="向你的开发机提出请求。未经开发机上的批准，不会运行或改动任何内容。\n"
     "以 {prefix} 开头，例如“{prefix} 测试”“{prefix} 登录为什么失败？”：",
 )
+_HEAD_COMMANDS = Sentence(
+    en="Ask your own dev machine. Nothing runs or changes before it is approved there.\n"
+    "Begin with {prefix} and one of these commands, such as “{prefix} test”:",
+    zh="向你的开发机提出请求。未经开发机上的批准，不会运行或改动任何内容。\n"
+    "以 {prefix} 和下列命令开头，例如“{prefix} 测试”：",
+)
 _ROW = Sentence(en="{usage}: {summary}", zh="{usage}：{summary}")
 _STAR: Final = " *"
 _NEEDS_MODEL = Sentence(en="* needs a model on the machine", zh="* 需要开发机上已配置模型")
@@ -300,10 +306,17 @@ def _machine_in(text: str) -> tuple[str | None, str]:
     return _ANY_DASH.sub("-", folded), rest.lstrip()
 
 
-def help_text(lang: Lang, *, prefix: str = PREFIX) -> str:
-    """Return the help for the chat, within WeCom's 2,048 bytes."""
+def help_text(lang: Lang, *, prefix: str = PREFIX, free_text: bool = True) -> str:
+    """Return the help for the chat, within WeCom's 2,048 bytes.
+
+    Args:
+        lang: Of the text.
+        prefix: The word that addresses the bot.
+        free_text: False where commands alone are understood.
+    """
     rows = [_row(spec, lang) for spec in COMMANDS]
-    lines = [say(_HEAD, lang, prefix=prefix), *rows, say(_NEEDS_MODEL, lang)]
+    head = _HEAD if free_text else _HEAD_COMMANDS
+    lines = [say(head, lang, prefix=prefix), *rows, say(_NEEDS_MODEL, lang)]
     return clip_bytes("\n".join(lines), CHAT_BYTES)
 
 

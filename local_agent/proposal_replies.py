@@ -16,6 +16,11 @@ NO_EDITS = Sentence(
     en="No change is proposed: the model {model} made no edit that may be made. It says:",
     zh="没有提议改动：模型 {model} 没有可采用的修改。它的说明：",
 )
+UNSURE_CHANGE = Sentence(
+    en="It was not clear what to change, so nothing was changed; the model only answers. To have a "
+    "change proposed, ask again and name the file and what is to be different in it.",
+    zh="没有看清要改什么，因此没有改动；以下只是模型的回答。如需改动，请用一句话说明文件和内容后重新提出。",
+)
 MODEL_SAYS = Sentence(en="The model {model} says:", zh="模型 {model} 的说明：")
 NOTHING_SAID = Sentence(en="The model {model} said nothing.", zh="模型 {model} 没有给出任何内容。")
 NOT_TAKEN = Sentence(

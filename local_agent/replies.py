@@ -30,8 +30,10 @@ REJECT_THERE = Sentence(
     "如需附理由拒绝，在开发机上运行：`codexbridge reject 编号`。",
 )
 NOTHING_TO_APPLY = Sentence(
-    en="There is no change to apply: no model is configured on the machine, so none was proposed.",
-    zh="没有可应用的改动：开发机上未配置模型，没有提出改动方案。",
+    en="There is no change to apply: none of yours waits. Ask for one, or name the task that "
+    "proposed it: {prefix} apply T-7K3F",
+    zh="没有可应用的改动：没有你的改动在等待。请先提出一个，或指明提出改动的任务："
+    "{prefix} 应用 T-7K3F",
 )
 CANCEL_HOW = Sentence(
     en="Which task? `{prefix} cancel ID` in the chat, or `codexbridge cancel ID` at the machine.",

@@ -17,7 +17,7 @@ from common.errors import StateError
 from common.model.state import Reason, TaskState
 from common.seal import Seal, read_seal
 from common.seal_payloads import read_changes
-from common.text import clip_bytes, reveal
+from common.text import clip_bytes, one_line, reveal
 from local_agent.approval.gate import Gate
 from local_agent.approval.records import PendingApproval
 from local_agent.store.approvals import StoredApproval
@@ -29,6 +29,7 @@ MAX_LEFT_OUT: Final = 10  # files that are told by name
 MAX_SAID_BYTES: Final = 2_000  # of a model's words beside its change: the change is what to read
 MAX_SAID_LINES: Final = 20
 MAX_VERSIONS: Final = 20  # of a proposal that are looked back at
+MAX_REASON_BYTES: Final = 1_000  # of why a command is proposed
 _ENDED: Final = {Reason.COMPLETED: "passed", Reason.FAILED: "failed"}
 
 
@@ -191,15 +192,23 @@ def _explained(seal: Seal, rows: _Rows) -> dict[str, Any]:
     """
     result = _result(rows.task)
     proposal = result.get("proposal") or {}
-    told: dict[str, Any] = {"answer": None, "said": None, "named": None}
+    told: dict[str, Any] = dict.fromkeys(("answer", "said", "named", "reason"))
     match seal.action:
         case "disclose":
             told["answer"] = proposal.get("text")
         case "apply_diff":
             told["said"] = _said(result.get("speech"))
-        case "run_command" if file := proposal.get("namedBy"):
-            told["named"] = {"file": file, "what": proposal.get("namedAs") or ""}
+        case "run_command":
+            if file := proposal.get("namedBy"):
+                told["named"] = {"file": file, "what": proposal.get("namedAs") or ""}
+            told["reason"] = _reason(proposal.get("reason"), result.get("speech"))
     return told
+
+
+def _reason(text: str | None, speech: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Return why a command is proposed, and which model says so; None where nobody does."""
+    told = one_line(text or "", MAX_REASON_BYTES)
+    return {"text": told, "model": speech["model"] if speech else None} if told else None
 
 
 def _said(speech: Mapping[str, Any] | None) -> dict[str, Any] | None:

@@ -6,22 +6,25 @@ the tasks of their own account alone; who sits at the machine sees all.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 from common import dsl
 from common.clock import Clock
-from common.errors import StateError
+from common.errors import InputError, StateError
 from common.model.state import FINAL, TaskState
 from common.redact import redact
 from common.sentences import Lang, say
 from common.text import one_line
 from local_agent import replies
 from local_agent.engine.ports import TaskStore
+from local_agent.engine.resting import rests
 from local_agent.proposers.base import Asked, Proposed, answer
 from local_agent.routing.routed import Topic
 from local_agent.store.tasks import Task
+from local_agent.workspace.git import Changes
 from local_agent.workspace.registry import Workspace
 
 ROWS: Final = 10
@@ -41,14 +44,19 @@ class OpenTasks:
         self._clock = clock
 
     async def lines(self, asked: Asked, *, only_waiting: bool = False) -> list[str]:
-        """Return one line for each open task that the asker may see, oldest first."""
+        """Return one line for each open task that the asker may see, oldest first.
+
+        Args:
+            asked: By whom.
+            only_waiting: Those alone that wait for a person to approve or to apply them.
+        """
         asker = await self._store.get(asked.task_id)
         seen = [
             task
             for task in await self._store.open_tasks()
             if task.task_id != asker.task_id
             and may_see(asker, task)
-            and (task.state is TaskState.WAITING_APPROVAL or not only_waiting)
+            and (task.state is TaskState.WAITING_APPROVAL or rests(task) or not only_waiting)
         ]
         lines = [await self.line(task, asked.lang) for task in seen[:ROWS]]
         if (rest := len(seen) - ROWS) > 0:
@@ -87,15 +95,21 @@ class OpenTasks:
 
 
 class HelpProposer:
-    """Answers help, and what cannot be done from a chat."""
+    """Answers help, and what cannot be done from a chat.
 
-    def __init__(self, open_tasks: OpenTasks) -> None:
+    Args:
+        open_tasks: Says what waits.
+        free_text: False where plain words are switched off (setting ``nl.enable``).
+    """
+
+    def __init__(self, open_tasks: OpenTasks, *, free_text: bool = True) -> None:
         self._open_tasks = open_tasks
+        self._free_text = free_text
 
     async def propose(self, asked: Asked) -> Proposed:
         """Return the answer; whatever was asked, nothing is approved, applied or cancelled."""
         topic = Topic(asked.topic)
-        help_text = dsl.help_text(asked.lang, prefix=asked.prefix)
+        help_text = dsl.help_text(asked.lang, prefix=asked.prefix, free_text=self._free_text)
         if topic in (Topic.APPROVE, Topic.APPLY):
             return _declined("\n".join(await self._where_it_happens(asked, topic)))
         if topic is Topic.REJECT:
@@ -111,7 +125,7 @@ class HelpProposer:
     async def _where_it_happens(self, asked: Asked, topic: Topic) -> list[str]:
         waiting = await self._open_tasks.lines(asked, only_waiting=True)
         if topic is Topic.APPLY and not waiting:
-            return [say(replies.NOTHING_TO_APPLY, asked.lang)]
+            return [say(replies.NOTHING_TO_APPLY, asked.lang, prefix=asked.prefix)]
         return [say(replies.APPROVE_THERE, asked.lang), *waiting]
 
 
@@ -121,11 +135,19 @@ class StatusProposer:
     Args:
         open_tasks: Says what is open.
         sandbox: Level that the self-test at start proved: ``bubblewrap`` or ``none``.
+        local_changes: Reads the branch of a folder and what differs there; None without git.
     """
 
-    def __init__(self, open_tasks: OpenTasks, *, sandbox: str) -> None:
+    def __init__(
+        self,
+        open_tasks: OpenTasks,
+        *,
+        sandbox: str,
+        local_changes: Callable[[Path], Awaitable[Changes | None]],
+    ) -> None:
         self._open_tasks = open_tasks
         self._sandbox = sandbox
+        self._local_changes = local_changes
 
     async def propose(self, asked: Asked) -> Proposed:
         """Return the status of this machine, or of the one task that was named."""
@@ -133,11 +155,22 @@ class StatusProposer:
             return answer(await self._open_tasks.one(asked, asked.about))
         rows = await self._open_tasks.lines(asked)
         heading = replies.OPEN_TASKS if rows else replies.NOTHING_OPEN
-        lines = [say(heading, asked.lang), *rows, *self._machine(asked.workspace, asked.lang)]
-        return answer("\n".join(lines))
+        machine = await self._machine(asked.workspace, asked.lang)
+        return answer("\n".join([say(heading, asked.lang), *rows, *machine]))
 
-    def _machine(self, workspace: Workspace | None, lang: Lang) -> Sequence[str]:
-        return (_workspace_line(workspace, lang), self._sandbox_line(lang))
+    async def _machine(self, workspace: Workspace | None, lang: Lang) -> Sequence[str]:
+        branch = await self._branch(workspace, lang)
+        return (_workspace_line(workspace, lang), *branch, self._sandbox_line(lang))
+
+    async def _branch(self, workspace: Workspace | None, lang: Lang) -> Sequence[str]:
+        try:
+            found = await self._local_changes(workspace.path) if workspace else None
+        except InputError:
+            return ()  # the folder went away; whoever asks for something in it is told
+        if found is None:
+            return ()
+        name = one_line(found.branch or say(replies.NO_BRANCH, lang), _WHAT_BYTES)
+        return (say(replies.ON_BRANCH, lang, branch=name, changed=found.total),)
 
     def _sandbox_line(self, lang: Lang) -> str:
         if self._sandbox == "none":

@@ -97,12 +97,14 @@ class Proposing:
 
     def _proposers(self, conversation: Conversation) -> Proposers:
         open_tasks = OpenTasks(self.store, self.clock)
-        help_proposer = HelpProposer(open_tasks)
+        help_proposer = HelpProposer(open_tasks, free_text=self.settings.nl.enable)
         coding = self._coding()
         return Proposers(
             of_kind={
                 TaskKind.HELP: help_proposer,
-                TaskKind.STATUS: StatusProposer(open_tasks, sandbox=self.sandbox),
+                TaskKind.STATUS: StatusProposer(
+                    open_tasks, sandbox=self.sandbox, local_changes=git.local_changes
+                ),
                 TaskKind.RUN: RunProposer(
                     read_argv,
                     project=Project(

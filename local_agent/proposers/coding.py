@@ -133,7 +133,8 @@ class CodingProposer:
         if chosen is None:
             return await self._without.propose(asked)
         if job not in _EDITING:
-            return _in_words(asked, chosen, await self._answer(asked, chosen, job))
+            found = _in_words(asked, chosen, await self._answer(asked, chosen, job))
+            return _unsure_change(asked, found) if _wished_change(asked) else found
         if asked.workspace is None:
             return nothing(replies.NO_WORKSPACE, asked)
         if not self._allowed:
@@ -248,6 +249,22 @@ def _bring(scratch: Scratch, pieces: Sequence[Piece]) -> None:
             scratch.read(path)
         except InputError:
             continue  # it may not be edited then
+
+
+def _wished_change(asked: Asked) -> bool:
+    """Tell whether a change may have been wished, too unclearly to be made."""
+    return asked.unsure and asked.intent.kind is TaskKind.CHANGE
+
+
+def _unsure_change(asked: Asked, found: Proposed) -> Proposed:
+    # "T-7K3F completed" above it would be read as a change that was made.
+    head = say(words.UNSURE_CHANGE, asked.lang)
+    return replace(
+        found,
+        summary=f"{head}\n{found.summary}",
+        own=head if found.own == "" else found.own,
+        not_done=True,
+    )
 
 
 def _in_words(asked: Asked, chosen: Chosen, reply: Reply) -> Proposed:

@@ -41,6 +41,14 @@ _LAST_ZH: Final = re.compile(
     r"(?:个|次|条|笔|回)?\s{0,4}(?:的)?\s{0,4}(?:提交|commits?(?![a-z]))",
     re.IGNORECASE,
 )
+# What came after the last commit are the local changes, and not that commit.
+_AFTER_LAST: Final = re.compile(
+    r"\b(?:since|after)\s{1,4}(?:(?:the|my|our)\s{1,4})?(?:last|latest|previous|most recent)\s{1,4}"
+    r"(?:git\s{1,4})?commit\b"
+    r"|(?:上次|上一次|上个|上一个|最近一次|最后一次)\s{0,4}(?:的)?\s{0,4}(?:提交|commit)\s{0,4}"
+    r"(?:之后|以后|以来|后|到现在|起)",
+    re.IGNORECASE,
+)
 _COMMIT: Final = re.compile(
     r"(?:\bcommit|\brevision|\bsha|提交)\s{0,4}[#:]?\s{0,4}(?P<named>(?=[a-f]*\d)[0-9a-f]{4,40})(?![\w/.-])"
     r"|(?<![\w/.#-])(?P<bare>(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}(?:[~^]\d{0,4})?)(?![\w/-])"
@@ -90,7 +98,7 @@ _NO_NAMES: Final = frozenset(
 def find_range(text: str) -> Range:
     """Return the range that a text names, the local changes where it names none."""
     plain = unicodedata.normalize("NFKC", text[:_READ_CHARS])
-    for finder in (_dots, _against, _since, _last, _commit, _staged, _branch):
+    for finder in (_dots, _against, _since, _after_last, _last, _commit, _staged, _branch):
         if (found := finder(plain)) is not None:
             return found
     return Range()
@@ -130,6 +138,10 @@ def _since(text: str) -> Range | None:
         if _SURE.fullmatch(base):  # "since yesterday" and "from the gateway" name no commit
             return Range(kind="between", base=base)
     return None
+
+
+def _after_last(text: str) -> Range | None:
+    return Range() if _AFTER_LAST.search(text) else None
 
 
 def _last(text: str) -> Range | None:

@@ -42,6 +42,26 @@ _ABOUT: Final = {
 _IN_WORDS: Final = frozenset({TaskKind.EXPLAIN, TaskKind.CHANGE, TaskKind.DIAGNOSE})
 
 
+# The status tells it; to the rules a branch is a set of changes.
+_ASKS_BRANCH: Final = re.compile(
+    r"\s*(?:(?:what|which)(?:'s| is)?|tell me|show(?: me)?)\s+(?:(?:the|my|our)\s+)?"
+    r"(?:(?:current|git|checked[ -]out)\s+){0,2}branch"
+    r"(?:\s+(?:am i|are we|is it|is this)(?:\s+(?:on|in))?|\s+is checked out)?"
+    r"(?:\s+(?:now|here))?\s*[?.!]*\s*"
+    r"|\s*(?:我|现在|目前|当前)*(?:在|是)?(?:哪个|什么|哪一个)分支(?:上)?\s*[？?。]*\s*"
+    r"|\s*(?:现在|目前|当前)(?:的)?分支(?:是|叫)?(?:什么|哪个|哪一个)\s*[？?。]*\s*",
+    re.IGNORECASE,
+)
+
+
+# To the rules "since the last" tells of a failure, and what follows is the wish to commit.
+_ASKS_SINCE: Final = re.compile(
+    r"\s*(?:what|which)\b(?:(?!\band\b|[,;.]).){0,60}\b(?:since|after)\s+(?:(?:the|my|our)\s+)?"
+    r"(?:last|latest|previous)\s+commit\s*[?.!]*\s*",
+    re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Router:
     """Reads requests.
@@ -104,6 +124,8 @@ class Router:
         named = _TESTS.match(text)
         if named and _forms(text[named.end() :]) in _UNWISHED["plan"]:
             text = text[named.end() :]  # "test don't deploy it": nothing of it is a test
+        if self.free_text and (asked := _asks_of_git(text)) is not None:
+            return asked
         guess = decide(text[:_READ_CHARS])
         if guess.form is Form.APPROVES or guess.rule == "asks-how-to-approve":
             topic = Topic.REJECT if guess.rule == "rejects" else Topic.APPROVE
@@ -125,6 +147,16 @@ class Router:
         if not rules.wants_tests(taken or text):
             return routed
         return replace(routed, topic=Topic.TEST, beyond=wishes.beyond_tests(guess.rest))
+
+
+def _asks_of_git(text: str) -> Routed | None:
+    """Return a question for the branch, or for the changes since the last commit, as that."""
+    begun = text[:_READ_CHARS]
+    if _ASKS_BRANCH.fullmatch(begun):
+        return replace(_answer(TaskKind.STATUS, Topic.PLAIN, text), rule="asks-branch")
+    if _ASKS_SINCE.fullmatch(begun):
+        return replace(_answer(TaskKind.REVIEW, Topic.PLAIN, text), rule="asks-since")
+    return None
 
 
 def _topic(guess: rules.Guess) -> Topic:

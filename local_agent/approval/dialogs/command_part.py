@@ -10,7 +10,7 @@ from common.text import one_line
 from local_agent.approval.dialogs import words
 from local_agent.approval.dialogs.layout import Layout, Styled
 from local_agent.approval.dialogs.question import Question
-from local_agent.approval.dialogs.said_part import named_part
+from local_agent.approval.dialogs.said_part import named_part, reason_part
 from local_agent.replies import render_size
 from local_agent.safety.shell_line import operators
 
@@ -22,6 +22,7 @@ def command_part(question: Question, layout: Layout) -> Iterator[str]:
     payload = question.seal.payload
     yield from _command(payload, layout)
     yield from named_part(question, layout)
+    yield from reason_part(question, layout)
     yield ""
     yield from _surroundings(payload, layout)
 

@@ -24,6 +24,7 @@ _LABELS: Final = (
     words.REQUEST,
     words.SAID,
     words.NAMED,
+    words.REASON,
     words.RECIPIENT,
     words.BASED_ON,
     words.ANSWER,

@@ -99,6 +99,19 @@ class Revision:
 
 
 @dataclass(frozen=True, slots=True)
+class CommandReason:
+    """Why a command is proposed; it explains and decides nothing.
+
+    Attributes:
+        text: On one line.
+        model: Whose words they are; None where they are our own.
+    """
+
+    text: str
+    model: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """One pending approval as a person must see it.
 
@@ -118,6 +131,7 @@ class Question:
         said: What the model said of its change; None where none did.
         named: Where the command came from; None where a person named or set it.
         revision: Which version of a proposal it is; None of a first one.
+        reason: Why the command is proposed; None where nobody says.
     """
 
     seal: sealing.Seal
@@ -135,6 +149,7 @@ class Question:
     said: Said | None = None
     named: Named | None = None
     revision: Revision | None = None
+    reason: CommandReason | None = None
 
     @property
     def code(self) -> str:
@@ -188,6 +203,7 @@ def read_question(shown: Mapping[str, Any], *, diff: bytes | None = None) -> Que
         said = Said(**shown["said"]) if shown.get("said") is not None else None
         named = Named(**shown["named"]) if shown.get("named") is not None else None
         revision = Revision(**shown["revision"]) if shown.get("revision") is not None else None
+        reason = CommandReason(**shown["reason"]) if shown.get("reason") is not None else None
         answer = str(shown["answer"]) if shown.get("answer") is not None else None
     except (KeyError, AttributeError, UnicodeEncodeError, TypeError):
         raise RemoteProtocolError("control.malformed") from None
@@ -209,6 +225,7 @@ def read_question(shown: Mapping[str, Any], *, diff: bytes | None = None) -> Que
         said=said,
         named=named,
         revision=revision,
+        reason=reason,
         **texts,
     )
 

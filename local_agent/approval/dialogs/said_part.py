@@ -14,6 +14,7 @@ from local_agent.approval.dialogs.layout import QUOTED, Layout, Styled
 from local_agent.approval.dialogs.question import Question
 
 _NAME_BYTES: Final = 200
+_REASON_BYTES: Final = 1_000
 
 
 def said_part(question: Question, layout: Layout) -> Iterator[str]:
@@ -36,3 +37,16 @@ def named_part(question: Question, layout: Layout) -> Iterator[str]:
         one_line(fact, _NAME_BYTES) for fact in (question.named.file, question.named.what)
     )
     yield from layout.row(words.NAMED, [("", layout.say(words.NAMED_BY, file=file, what=what))])
+
+
+def reason_part(question: Question, layout: Layout) -> Iterator[str]:
+    """Give why the command is proposed, as the model's words where they are; or nothing."""
+    reason = question.reason
+    if reason is None:
+        return
+    text = one_line(reason.text, _REASON_BYTES)
+    if reason.model is None:
+        yield from layout.row(words.REASON, [("", text)])
+        return
+    note = layout.say(words.SAID_BY, model=one_line(reason.model, _NAME_BYTES))
+    yield from layout.row(words.REASON, [("dim", note), (QUOTED, text)])

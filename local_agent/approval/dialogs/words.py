@@ -63,6 +63,7 @@ SAID_CUT: Final = Sentence(
     en="… cut here; all of it: codexbridge show {task} --json",
     zh="……此处截断；全文：codexbridge show {task} --json",
 )
+REASON: Final = Sentence(en="Reason", zh="提出理由")
 NAMED: Final = Sentence(en="Taken from", zh="取自")
 NAMED_BY: Final = Sentence(
     en="{file} ({what}); no command was named", zh="{file}（{what}）；请求未指定命令"

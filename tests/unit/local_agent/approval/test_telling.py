@@ -17,7 +17,7 @@ from common.errors import StateError
 from common.model.proposal import CommandProposal
 from common.model.state import Reason, TaskState, final_of
 from common.seal_payloads import change_payload, read_changes
-from local_agent.approval.dialogs.question import LeftOut, Named, read_question
+from local_agent.approval.dialogs.question import CommandReason, LeftOut, Named, read_question
 from local_agent.approval.gate import Gate
 from local_agent.approval.records import PendingApproval
 from local_agent.approval.telling import (
@@ -244,3 +244,17 @@ async def test_a_version_before_that_is_forgotten_or_younger_is_not_told(
     waiting = await a_change_waits(gate, clock)
     await proposed(db, {"revises": "T-1111", "version": 2, "intent": {"params": {}}})
     assert (await teller.tell(waiting.approval_id))["revision"] is None
+
+
+@pytest.mark.requirement("R25")
+async def test_why_a_command_is_proposed_is_told_with_whose_words_they_are(
+    db: JournalThread, gate: Gate, clock: ManualClock, teller: Teller
+) -> None:
+    waiting = await asked(gate, clock)
+    command = CommandProposal(cmd="make test", reason="to see\nwhether it holds").to_dict()
+    await proposed(db, {"proposal": command})
+    told = await teller.tell(waiting.approval_id)
+    assert read_question(told).reason == CommandReason("to see whether it holds", None)
+    await proposed(db, {"proposal": command, **in_words("run it")})
+    told = await teller.tell(waiting.approval_id)
+    assert read_question(told).reason == CommandReason("to see whether it holds", "mock")

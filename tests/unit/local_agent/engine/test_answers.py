@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
+import pygit2
 import pytest
 
 from common.model.state import FINAL, Reason, TaskState
@@ -133,7 +134,9 @@ async def test_the_chat_cannot_approve_and_is_told_where_it_happens(desk: Desk, 
 
 
 async def test_where_nothing_waits_there_is_nothing_to_apply(desk: Desk) -> None:
-    assert "no change to apply" in await declined(desk, "@dev apply")
+    answer = await declined(desk, "@dev apply")
+    assert "no change to apply" in answer
+    assert "model" not in answer
 
 
 @pytest.mark.parametrize("text", ["@dev cancel", "reject", "拒绝"])
@@ -154,6 +157,18 @@ async def test_plain_words_that_are_switched_off_get_the_commands(tmp_path: Path
         answer = await declined(desk, "@dev run the tests")
         assert "switched off" in answer
         assert "@dev test" in answer
+        assert "why does" not in answer
+        assert "why does" not in await said(desk, "@dev help")
+
+
+async def test_the_status_tells_the_branch_and_how_much_differs(
+    desk: Desk,
+) -> None:
+    workspace = desk.shelf.entries[0].path
+    assert "Branch" not in await said(desk, "@dev status")
+    pygit2.init_repository(str(workspace), initial_head="feature/login")
+    (workspace / "new.py").write_text("x = 1\n", encoding="utf-8")
+    assert "Branch feature/login, " in await said(desk, "what is the current branch?")
 
 
 async def test_another_prefix_is_used_throughout(tmp_path: Path) -> None:

@@ -173,6 +173,10 @@ async def test_only_a_clear_wish_for_a_change_gets_a_scratch_copy(
     assert (turn.scratch is not None) == (want == "edits")
     assert isinstance(found.requires, NoRequirement)
     intent = TaskIntent(kind=kind, confidence=1, summary="")
+    # "Completed" above an answer would say that an unclear wish for a change was carried out.
+    unclear = kind is TaskKind.CHANGE and "unsure" in facts
+    assert ("nothing was changed" in found.summary) == unclear
+    assert found.not_done or not unclear
     asked = Asked(task_id="t", intent=intent, text="", lang="en", workspace=None)
     assert job_of(replace(asked, **facts)) == job
 

@@ -134,6 +134,26 @@ def test_the_unclear_is_a_question_and_nothing_more(text: str) -> None:
     assert routed.intent.params.cmd is None
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what is the current branch?",
+        "which branch am I on?",
+        "当前分支是什么？",
+        "我现在在哪个分支",
+    ],
+)
+def test_a_question_for_the_branch_is_one_for_the_status(text: str) -> None:
+    assert ROUTER.route(text).intent.kind is TaskKind.STATUS
+
+
+@pytest.mark.parametrize(
+    "text", ["what have I changed since the last commit", "what did I change since my last commit?"]
+)
+def test_a_question_for_changes_since_a_commit_is_no_wish_to_commit(text: str) -> None:
+    assert ROUTER.route(text).intent.kind is TaskKind.REVIEW
+
+
 def test_under_the_threshold_only_a_plan_or_an_answer_can_follow() -> None:
     strict = Router(threshold=0.95)
     assert strict.route("run the tests").intent.kind is TaskKind.EXPLAIN

@@ -127,3 +127,21 @@ def test_what_is_told_in_another_form_is_refused(told: dict[str, Any]) -> None:
     with pytest.raises(RemoteProtocolError) as refused:
         a_change(**told)
     assert refused.value.code == "control.malformed"
+
+
+@pytest.mark.requirement("R25")
+@pytest.mark.parametrize("lang", LANGS)
+def test_why_a_command_is_proposed_stands_on_both_faces_as_whose_words_it_is(lang: Lang) -> None:
+    ours = a_command(reason={"text": "the configured test command", "model": None})
+    theirs = a_command(reason={"text": "ours: a\u202eb", "model": "mock"})
+    assert say(words.REASON, lang) not in "\n".join(printed(a_command(), lang, 100))
+    assert any(
+        say(words.REASON, lang) in line and "the configured test command" in line
+        for line in printed(ours, lang, 100)
+    )
+    lines = printed(theirs, lang, 100)
+    assert any("│ ours: a⟨U+202E⟩b" in line for line in lines)
+    assert say(words.SAID_BY, lang, model="mock") in "\n".join(lines)
+    row = row_of(page_of(theirs, lang), say(words.REASON, lang))
+    assert row is not None
+    assert row.values[1] == (QUOTED, "ours: a⟨U+202E⟩b")
