@@ -9,13 +9,17 @@ from typing import Any
 
 import pytest
 
+from common.diff.parse import parse_diff
 from common.errors import AuthError, StateError
 from common.model.state import Reason, TaskState
 from common.receipt import Receipt, sign_receipt, verify_receipt
 from common.signing import SigningKey
+from local_agent.execution.apply import ChangeOutcome
 from local_agent.receipts import receipt_facts
-from tests.desk import Desk
+from tests.desk import Desk, a_change
 from tests.sealed import AGENT, AGENT_ID, GATEWAY, answered
+
+FIX = b"--- a/src/login.py\n+++ b/src/login.py\n@@ -1 +1 @@\n-retries = 1\n+retries = 3\n"
 
 
 @pytest.fixture
@@ -63,6 +67,18 @@ async def test_what_was_approved_and_done_is_proven(desk: Desk) -> None:
     assert receipt.covered
     assert receipt.kept is not None
     assert receipt.kept.public_key == GATEWAY.public.raw
+
+
+@pytest.mark.requirement("P6")
+async def test_the_receipt_of_a_change_counts_the_files_that_it_wrote(desk: Desk) -> None:
+    files = tuple(map(a_change, parse_diff(FIX).files))
+    desk.applier.outcome = ChangeOutcome(reason=Reason.COMPLETED, files=files)
+    task_id = await desk.apply(FIX)
+    await desk.decide(await desk.waiting(task_id))
+    await desk.until(task_id, TaskState.COMPLETED)
+    receipt = await receipt_of(desk, task_id)
+    assert receipt.facts["approval"]["action"] == "apply_diff"
+    assert receipt.facts["outcome"]["changed_files"] == len(files) > 0
 
 
 async def test_a_rejection_is_proven_with_its_reason(desk: Desk) -> None:

@@ -46,7 +46,7 @@ def test_nothing_is_noted_where_there_is_nothing_to_note(blobs: Blobs, tmp_path:
 
 
 @pytest.mark.parametrize("harm", ["gone", "changed", "readable by others"])
-def test_a_backup_that_cannot_be_believed_has_expired(
+def test_a_backup_that_is_gone_or_damaged_is_told_as_that(
     blobs: Blobs, tmp_path: Path, harm: str
 ) -> None:
     backups = Backups(blobs)
