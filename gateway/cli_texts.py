@@ -152,7 +152,7 @@ ROTATE_NOW: Final = Sentence(
     zh="密钥泄露后使用：立即废弃旧密钥，即使有开发机尚未接受新密钥；这些开发机需要重新配对",
 )
 ROTATED: Final = Sentence(
-    en="The gateway signs with the new key {key} from now on. Machines that are told: {count}.",
+    en="The gateway signs with the new key {key} from now on. Machines to be notified: {count}.",
     zh="网关从现在起使用新密钥 {key} 签名。将通知的开发机数：{count}。",
 )
 ROTATED_NEXT: Final = Sentence(

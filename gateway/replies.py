@@ -224,7 +224,7 @@ UNBOUND_UNSENT = Sentence(
 )
 UNBOUND_IN_FLIGHT = Sentence(
     en="{id} – refused. {machine} no longer works for you. If it has arrived there, it is stopped "
-    "and you are told what was done.",
+    "and the chat then says what was done.",
     zh="{id} – 未受理。{machine} 已不再为你工作。如已到达，会通知它停止并告知你结果。",
 )
 UNBOUND_DELIVERED = Sentence(
@@ -249,7 +249,7 @@ REVOKED = Sentence(
 
 SILENT = Sentence(
     en="{id} ⚠ outcome unknown. {machine} has said nothing of it since {since}. Look there before "
-    "you send it again; if it reports its end, you are told.",
+    "you send it again; if it reports its end, it is shown here.",
     zh="{id} ⚠ 结果不明。自 {since} 起没有收到 {machine} 的消息。"
     "重新发送前请先到该开发机上查看；之后如收到结果会通知你。",
 )

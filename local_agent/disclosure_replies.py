@@ -20,7 +20,7 @@ CUT = Sentence(
 # --- in place of one ------------------------------------------------------------------------
 
 KEPT_THERE = Sentence(
-    en="The answer is ready. A person at the machine decides whether it is told here.",
+    en="The answer is ready. A person at the machine decides whether it is sent here.",
     zh="回答已就绪。是否发到聊天，由开发机前的人决定。",
 )
 STAYS_THERE = Sentence(

@@ -17,7 +17,7 @@ POLICY_STRAY: Final = Sentence(
     en="{file} has the name of no workspace, so nothing reads it",
     zh="{file} 与任何工作区都不同名，不会被读取",
 )
-DISCLOSED: Final = Sentence(en="the chat is told {level}", zh="聊天可得知{level}")
+DISCLOSED: Final = Sentence(en="sent to the chat: {level}", zh="聊天可得知{level}")
 MODEL: Final = Sentence(en="Model", zh="模型")
 NO_MODEL: Final = Sentence(
     en="none; `codexbridge models` says how to connect one",
@@ -86,7 +86,7 @@ LINK_WHY: Final = {
     "http": Sentence(
         en="what answers there is no CodexBridge gateway; check the address, and the proxy if "
         "there is one before it",
-        zh="那里应答的不是 CodexBridge 网关；请检查地址及其前面的代理服务器",
+        zh="那里应答的不是 CodexBridge 网关；请检查地址及其前面的代理服务器服务器",
     ),
     "busy": Sentence(
         en="the gateway has no room for a new connection now; it gets its turn by itself",

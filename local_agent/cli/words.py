@@ -98,10 +98,10 @@ APPROVE: Final = Sentence(
     "停止查看。",
 )
 REJECT: Final = Sentence(
-    en="Refuse what waits; nothing runs, and the chat is told.",
+    en="Reject what waits: nothing runs, and the chat is notified.",
     zh="拒绝等待中的请求；不会运行，并会通知聊天。",
 )
-REJECT_REASON: Final = Sentence(en="reason that the chat is told", zh="告知聊天的原因")
+REJECT_REASON: Final = Sentence(en="reason, shown in the chat", zh="告知聊天的原因")
 CANCEL: Final = Sentence(
     en="Stop a task: one that waits is dropped, a command that runs is ended.",
     zh="停止任务：等待中的放弃，运行中的命令会被终止。",
