@@ -87,6 +87,7 @@ bench: $(BIN)/uv
 	.venv-bench/bin/python -m bench.context $(ARGS)
 	.venv-bench/bin/python -m bench.route
 	.venv-bench/bin/python -m bench.codex $(ARGS)
+	.venv-bench/bin/python -m bench.warden $(ARGS)
 
 wheel: $(VENV)/.dev
 	$(BIN)/uv build --quiet --wheel --out-dir dist

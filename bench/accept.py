@@ -8,7 +8,7 @@ interface accepts connections and never answers, so nothing is sent back meanwhi
 measures, one after the other: the gateway; the same store functions called in groups without HTTP
 and encryption; plain SQLite committing as many rows in such groups; and a bare aiohttp handler.
 
-Aims: at least 0.60 of the store functions alone; CPU per callback at most 2.2 bare handlers.
+Each figure that has an aim is printed with it.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ import psutil
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from bench.aims import Aim, judged
 from bench.load import BARE_REQUEST, Load, callbacks, messages_of, one_by_one, press
 from bench.peers import PlainCommits, StoreAlone, enrol
 from gateway.settings import STORE_FILE
@@ -194,6 +195,12 @@ def ratio(pairs: Sequence[tuple[float, float]]) -> dict[str, float | list[float]
     return {"median": middle, "range": span}
 
 
+AIMS: Final = {
+    "accepted / store functions alone": Aim(0.60, least=True),
+    "CPU per callback / bare aiohttp": Aim(5),
+}
+
+
 @dataclass
 class Rig:
     """A gateway that holds its members, its peers, and what is still to be posted."""
@@ -328,6 +335,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         found = measure(QUICK if options.quick else WHOLE, Path(folder))
     print(json.dumps(found, indent=2) if options.json else as_text(found))
+    if not options.json:
+        medians = {name: float(str(found[name]["median"])) for name in AIMS}
+        print(*judged(medians, AIMS), sep="\n")
     return 0
 
 

@@ -15,8 +15,7 @@ rounds: absolute times of a shared machine mean little.
 - *check*: ours alone, beside ``git apply --check``.
 - *parse*: 2 MB of diff, beside PyPI ``unidiff`` where it is installed.
 
-Aims: make at most 2 plain loops; check of 500 files at most 2 ``git apply --check``; parse at least
-5 times as fast as ``unidiff``.
+Each figure that has an aim is printed with it.
 """
 
 from __future__ import annotations
@@ -37,11 +36,17 @@ from dataclasses import dataclass
 from importlib import import_module, util
 from pathlib import Path
 
+from bench.aims import Aim, judged
 from codexbridge import COLLECT_AFTER
 from common.diff.parse import parse_diff
 from tests.changing import Changing
 
 SIZES = (1, 100, 500)
+AIMS = {
+    **{f"make {count} / plain loop": Aim(2) for count in SIZES},
+    "check 500 / git apply --check": Aim(2),
+    "unidiff / our parser, 2 MB": Aim(5, least=True),
+}
 FOLDERS = 10
 LINES = 200
 PARSED_BYTES = 1_990_000
@@ -250,6 +255,8 @@ def main() -> int:
     for name, figures in found.items():
         print(name)
         print("   ", figures)
+    ratios = {name: one["ratio"] for name, one in found.items() if isinstance(one, dict)}
+    print(*judged(ratios, AIMS), sep="\n")
     return 0
 
 

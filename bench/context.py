@@ -26,6 +26,7 @@ from typing import Final
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from bench.aims import Aim
 from local_agent.context.collector import Collector
 from local_agent.workspace import files, git
 from local_agent.workspace.files import Finder, Listing, SearchResult
@@ -114,8 +115,8 @@ def collector() -> Collector:
     )
 
 
-async def compare(row: Row, folder: Path, rounds: int) -> float:
-    """Measure and print one comparison; return how many times as long ours took."""
+async def compare(row: Row, folder: Path, rounds: int) -> None:
+    """Measure and print one comparison."""
     ours, theirs = [], []
     await row.ours()
     for _ in range(rounds):
@@ -126,32 +127,28 @@ async def compare(row: Row, folder: Path, rounds: int) -> float:
         await asyncio.to_thread(_run, folder, row.theirs)
         theirs.append(time.perf_counter() - begun)
     ratio = min(ours) / min(theirs)
-    aim = f"aim: {row.aim:.1f}" if row.aim else "told, without an aim"
+    aim = Aim(row.aim).beside(ratio) if row.aim else "no aim"
     print(
         f"{row.name:34} ours {min(ours) * 1000:6.1f} ms, {' '.join(row.theirs[:2]):14} "
         f"{min(theirs) * 1000:6.1f} ms: {ratio:4.2f} times as long ({aim})"
     )
-    return ratio
 
 
-async def measure(folder: Path, rounds: int) -> bool:
-    """Compare everything; tell whether every aim was met."""
+async def measure(folder: Path, rounds: int) -> None:
+    """Compare everything, and print it."""
     workspace = Workspace(name="bench", path=folder)
     begun = time.perf_counter()
     await files.list_files(folder)
     print(f"{FILES:,} files; listed for the first time in {time.perf_counter() - begun:.3f} s")
-    met = True
     for row in rows(workspace):
         if row.theirs[0] == "rg" and shutil.which("rg") is None:
             print(f"{row.name:34} ripgrep is not installed")
             continue
-        ratio = await compare(row, folder, rounds)
-        met = met and (not row.aim or ratio <= row.aim)
-    return met
+        await compare(row, folder, rounds)
 
 
 def main() -> int:
-    """Measure, print, and tell by the exit code whether the aims were met."""
+    """Measure, print, and return 0: a figure is a report, not a verdict."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     rounds = 5 if parser.parse_args().quick else _ROUNDS
@@ -159,7 +156,8 @@ def main() -> int:
         folder = Path(place).resolve()
         make_repository(folder, FILES)
         time.sleep(_SETTLED_S)
-        return 0 if asyncio.run(measure(folder, rounds)) else 1
+        asyncio.run(measure(folder, rounds))
+    return 0
 
 
 def _line(chance: random.Random, number: int, row: int) -> str:

@@ -19,10 +19,11 @@ from typing import Final
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from bench.aims import Aim
 from common.diff.model import MAX_BYTES
 from common.diff.parse import parse_diff
 
-AIM: Final = 5.0  # times as fast as unidiff
+AIM: Final = Aim(5, least=True)  # times as fast as unidiff
 
 _WORDS: Final = ("self", "value", "return", "x", "=", "config", "for", "token", "in", "items()")
 
@@ -63,15 +64,15 @@ def beside_unidiff(diff: bytes, *, rounds: int = 8) -> Reading:
 
 
 def main() -> int:
-    """Measure, print, and tell by the exit code whether the aim was met."""
+    """Measure, print, and return 0: a figure is a report, not a verdict."""
     diff = git_diff()
     reading = beside_unidiff(diff)
     print(
         f"{len(diff):,} bytes, {diff.count(b'diff --git'):,} files: ours "
         f"{reading.ours_seconds * 1000:.1f} ms, unidiff {reading.unidiff_seconds * 1000:.1f} ms, "
-        f"{reading.ratio:.1f} times as fast (aim: {AIM:.0f})"
+        f"{reading.ratio:.1f} times as fast ({AIM.beside(reading.ratio)})"
     )
-    return 0 if reading.ratio >= AIM else 1
+    return 0
 
 
 def _seconds(act: Callable[[], object]) -> float:

