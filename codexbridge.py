@@ -36,6 +36,7 @@ _SYSTEM = {
     errno.EACCES: "system.denied",
     errno.EPERM: "system.denied",
     errno.EEXIST: "system.exists",
+    errno.EROFS: "system.read-only",
     errno.ENOSPC: "system.full",
 }
 
@@ -333,7 +334,8 @@ def _run(command: Command, arguments: list[str], lang: Lang) -> int:
         raise
     except OSError as error:
         path = error.filename or ""
-        code = _SYSTEM.get(error.errno or 0, "system") if path else "system"
+        named = path or error.errno == errno.ENOSPC  # a full disk needs no path to be told
+        code = _SYSTEM.get(error.errno or 0, "system") if named else "system"
         wrapped = CodexBridgeError(code, why=error.strerror or error, path=path)
         return _explain(wrapped, command, lang, config)
     except Exception as error:  # noqa: BLE001 - the top of the command line: one line, no traceback

@@ -226,7 +226,14 @@ SHARED: dict[str, Sentence] = {
         en="{path} is there already, and nothing is written over. Name a new file.",
         zh="{path} 已经存在，不会覆盖。请换一个新文件名。",
     ),
-    "system.full": Sentence(en="The disk is full.", zh="磁盘已满。"),
+    "system.read-only": Sentence(
+        en="{path} cannot be written: its file system is read-only.",
+        zh="无法写入 {path}：所在的文件系统是只读的。",
+    ),
+    "system.full": Sentence(
+        en="The disk is full. Free some room, then try again.",
+        zh="磁盘已满。请腾出空间后重试。",
+    ),
     "input.public-key": Sentence(
         en="“{given}” is no public key: give it in base64 or hex, or name a file that holds it.",
         zh="“{given}”不是公钥：请以 base64 或十六进制给出，或指定存放它的文件。",

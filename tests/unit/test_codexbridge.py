@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -214,6 +215,32 @@ def test_a_file_that_cannot_be_used_is_told_in_the_language_of_the_terminal(
     done = launch(*verify, CODEXBRIDGE_LANG=lang, CODEXBRIDGE_HOME=str(tmp_path))
     assert done.returncode == 1
     assert done.stderr == f"codexbridge: {say(SHARED[code], lang, path=path)}\n"
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize(
+    ("number", "path", "code"),
+    [
+        (errno.ENOSPC, None, "system.full"),
+        (errno.ENOSPC, "a", "system.full"),
+        (errno.EROFS, "a", "system.read-only"),
+    ],
+)
+def test_a_full_or_read_only_disk_is_told_in_the_language_of_the_terminal(
+    number: int,
+    path: str | None,
+    code: str,
+    lang: Literal["en", "zh"],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def fail(*_: object) -> int:
+        raise OSError(number, os.strerror(number), path)
+
+    monkeypatch.setattr("local_agent.cli.status.run", fail)
+    monkeypatch.setenv("CODEXBRIDGE_LANG", lang)
+    assert codexbridge.main(["status"]) == 1
+    assert capsys.readouterr().err == f"codexbridge: {say(SHARED[code], lang, path=path)}\n"
 
 
 @pytest.mark.parametrize(
