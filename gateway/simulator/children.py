@@ -34,10 +34,10 @@ class Child:
         """Tell whether it still runs."""
         return self.process.poll() is None
 
-    def tail(self, lines: int = 12) -> str:
-        """Return the end of its output."""
-        text = self.log.read_text(encoding="utf-8", errors="replace")
-        return "\n".join(text.splitlines()[-lines:])
+    def last(self) -> str:
+        """Return the last line of its output: a message holds no more, and this one says why."""
+        text = self.log.read_text(encoding="utf-8", errors="replace").rstrip()
+        return text.rpartition("\n")[2]
 
 
 class Children:

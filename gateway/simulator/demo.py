@@ -191,8 +191,7 @@ class Demo:
 
     def _check_children(self) -> None:
         if child := self._children.ended():
-            self._screen.tell(S.DEMO_CHILD_ENDED, name=child.name)
-            raise UnavailableError("demo.part-ended", name=child.name, why=child.tail())
+            raise UnavailableError("demo.part-ended", name=child.name, why=child.last())
 
 
 def _new_home(keep: Path | None) -> Path:

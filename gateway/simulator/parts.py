@@ -136,7 +136,7 @@ class Parts:
         until = clock.now().mono + READY_SECONDS
         while not ready():
             if not child.running or clock.now().mono > until:
-                raise UnavailableError("demo.part-ended", name=child.name, why=child.tail())
+                raise UnavailableError("demo.part-ended", name=child.name, why=child.last())
             time.sleep(0.05)
 
 

@@ -119,8 +119,5 @@ DEMO_CHAT_ONLY: Final = Sentence(
 DEMO_STOPPING: Final = Sentence(en="Stopping …", zh="正在停止……")
 DEMO_END: Final = Sentence(en="Ended; everything was stopped.", zh="已结束，全部进程均已停止。")
 DEMO_KEPT: Final = Sentence(en="The files are in {home}.", zh="文件保留在 {home}。")
-DEMO_CHILD_ENDED: Final = Sentence(
-    en="The {name} ended by itself. Its log:", zh="{name} 自行结束了。它的日志："
-)
 DEMO_ME: Final = Sentence(en="zhangwei writes", zh="zhangwei 发送")
 DEMO_APP: Final = Sentence(en="chat hears", zh="聊天收到")
