@@ -7,6 +7,7 @@ Blocking; bounded by the number of entries.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import struct
@@ -45,7 +46,7 @@ class Manifest:
     Attributes:
         stamps: Of files, and of folders that cannot be listed.
         rights: Of files and folders that have any beside their mode.
-        truncated: There were more entries than were looked at.
+        truncated: There were more entries than were looked at, or some lie too deep for a path.
     """
 
     stamps: Mapping[str, _Stamp]
@@ -84,15 +85,18 @@ def take(workspace: Path, *, max_entries: int = MAX_ENTRIES) -> Manifest:
     """Return the state of the workspace now; links are never followed."""
     stamps: dict[str, _Stamp] = {}
     rights: dict[str, _Rights] = {"": own} if (own := _rights(workspace)) else {}
-    folders = deque([""])
+    folders, seen, truncated = deque([""]), 0, False
     while folders:
         folder = folders.popleft()
-        for name, status in _entries(workspace / folder):
+        entries, whole = _entries(workspace / folder)
+        truncated = truncated or not whole
+        for name, status in entries:
             path = f"{folder}{name}"
             if folder == ".git/" and name not in _GIT_WATCHED:
                 continue
-            if len(stamps) >= max_entries:
+            if seen >= max_entries:
                 return Manifest(stamps, rights, truncated=True)
+            seen += 1
             if found := _rights(workspace / path):
                 rights[path] = found
             is_folder = stat.S_ISDIR(status.st_mode)
@@ -109,7 +113,7 @@ def take(workspace: Path, *, max_entries: int = MAX_ENTRIES) -> Manifest:
                     status.st_ino,
                     1 if is_folder else status.st_nlink,
                 )
-    return Manifest(stamps, rights, truncated=False)
+    return Manifest(stamps, rights, truncated=truncated)
 
 
 def restore_rights(
@@ -131,7 +135,7 @@ def restore_rights(
             most[path] = {_ACCESS: given, _DEFAULT: given} if given else {}
         foreign = [name for name in now if not _within(name, now, most.get(path, {}))]
         if foreign:
-            restored = _restore(workspace / path, foreign, before.rights.get(path, {}))
+            restored = _restore(workspace, path, foreign, before.rights.get(path, {}))
             (taken if restored else left).append(path or ".")
     return tuple(taken), tuple(left)
 
@@ -223,21 +227,38 @@ def _named(access: bytes) -> dict[tuple[int, int], int]:
     return {(tag, of): bits for tag, bits, of in entries if tag in (_USER, _GROUP)}
 
 
-def _restore(path: Path, names: list[str], old: _Rights) -> bool:
+def _restore(workspace: Path, path: str, names: list[str], old: _Rights) -> bool:
+    try:
+        held = _hold(workspace, path)
+    except OSError as error:
+        return error.errno == errno.ENOENT
     try:
         for name in names:
             if name in old:
-                os.setxattr(path, name, old[name], follow_symlinks=False)
+                os.setxattr(f"/proc/self/fd/{held}", name, old[name])
             else:
-                os.removexattr(path, name, follow_symlinks=False)
-    except FileNotFoundError:
-        return True
+                os.removexattr(f"/proc/self/fd/{held}", name)
     except OSError:
         return False
+    finally:
+        os.close(held)
     return True
 
 
-def _entries(folder: Path) -> list[tuple[str, os.stat_result]]:
+def _hold(workspace: Path, path: str) -> int:
+    """Open what a path names through no link: one may have been put there since it was seen."""
+    held = os.open(workspace, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    for part in path.split("/") if path else ():
+        above = held
+        try:
+            held = os.open(part, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=above)
+        finally:
+            os.close(above)
+    return held
+
+
+def _entries(folder: Path) -> tuple[list[tuple[str, os.stat_result]], bool]:
+    """Return what lies in a folder, and whether that is all."""
     found = []
     try:
         with os.scandir(folder) as entries:
@@ -246,6 +267,6 @@ def _entries(folder: Path) -> list[tuple[str, os.stat_result]]:
                     found.append((entry.name, entry.stat(follow_symlinks=False)))
                 except FileNotFoundError:
                     continue
-    except OSError:
-        return found  # gone, or not ours to look into
-    return sorted(found, key=lambda item: item[0])
+    except OSError as error:  # gone, not ours to look into, or too deep for a path
+        return found, error.errno in (errno.ENOENT, errno.ENOTDIR)
+    return sorted(found, key=lambda item: item[0]), True

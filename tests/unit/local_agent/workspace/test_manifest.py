@@ -232,3 +232,41 @@ def test_a_capability_that_appears_is_taken_back(workspace: Path) -> None:
     rights = manifest.restore_rights(workspace, before, take(workspace))
     assert rights == (("a",), ())
     assert _rights_of(workspace / "a") == set()
+
+
+def test_rights_are_restored_through_no_link_put_there_since(listed: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "b").touch()
+    (listed / "in").mkdir()
+    (listed / "in" / "b").touch()
+    os.setxattr(listed / "in" / "b", ACCESS, _acl(4000))
+    before = take(listed)
+    os.setxattr(listed / "in" / "b", ACCESS, _acl(4000, 4001))
+    after = take(listed)
+    (listed / "in").rename(listed / "moved")
+    (listed / "in").symlink_to(outside)
+
+    assert manifest.restore_rights(listed, before, after) == ((), ("in/b",))
+
+    assert _rights_of(outside / "b") == set()
+
+
+def test_what_lies_too_deep_for_a_path_makes_the_list_incomplete(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = take(workspace)
+    monkeypatch.chdir(workspace)
+    for _ in range(21):
+        Path("d" * 200).mkdir()
+        os.chdir("d" * 200)
+    Path("hidden").touch()
+
+    assert compare(before, take(workspace)).incomplete
+
+
+def test_folders_count_among_the_entries(workspace: Path) -> None:
+    for number in range(20):
+        (workspace / f"empty{number}").mkdir()
+
+    assert take(workspace, max_entries=20).truncated
