@@ -52,21 +52,11 @@ class House(Running):
     git: Syncing | None = None
     known: set[str] = field(default_factory=set)
 
-    def start(self, *names: str) -> None:
-        """Start parts, and keep them running; an agent has settled what it found by then."""
-        super().start(*names)
-        if {"gateway", "agent"} <= set(names):
-            # What the chat hears first of a task is another thing where its machine is away.
-            self.until(self._is_connected)
+    def bring_up(self, *names: str) -> None:
+        """Start parts; an agent has settled what it found by then."""
+        super().bring_up(*names)
         if "agent" in names:
             self.untrue += truth.wrong_files(self.evidence(chat=False))
-
-    def _is_connected(self) -> bool:
-        try:
-            found = call(find_home(self.environ), self.environ, "status")
-        except CodexBridgeError:
-            return False
-        return bool(found["gateway"]["state"] == "connected")
 
     # what is remembered
 

@@ -121,8 +121,13 @@ class Ground:
         """
         return dict(zip(scenarios, self._workers.map(self._record, scenarios), strict=True))
 
+    def comes_again(self, point: Point) -> bool:
+        """Whether its scenario has a moment when nothing disturbs it; some come by chance."""
+        return point.moment in self._record(point.scenario)
+
     def _record(self, scenario: Scenario) -> list[Kill]:
         notes = self.root / f"{scenario.name}.notes"
+        notes.unlink(missing_ok=True)
         with self.house(notes, scenario.deaths, bare=scenario.bare) as house:
             scenario.tell(house)
             untrue = house.untruths()

@@ -114,6 +114,14 @@ class Running:
     # parts
 
     def start(self, *names: str) -> None:
+        """Start parts, and keep them running from now on; the agent is connected by then."""
+        before = self._sessions()
+        self.bring_up(*names)
+        if {"gateway", "agent"} <= self.parts.keys():
+            # What the chat hears first of a task is another thing where its machine is away.
+            self.until(lambda: self._has_dialled(before))
+
+    def bring_up(self, *names: str) -> None:
         """Start parts, and keep them running from now on."""
         for name in names:
             waited = self._waiting() if name == "agent" else {}
@@ -139,7 +147,7 @@ class Running:
         with self._one_at_a_time:
             for name in sorted(self.parts, key=PARTS.index):
                 if self._is_dead(name):
-                    self.start(name)
+                    self.bring_up(name)
 
     def strike(self, victim: str, *, again_after: float | None = None) -> None:
         """Kill a part, or the terminal at which somebody decides.
@@ -241,6 +249,20 @@ class Running:
         except (CodexBridgeError, OSError):
             return False
 
+    def _sessions(self) -> list[int]:
+        """Return the number of the session that the gateway gave each machine last."""
+        agents = truth.rows(self.store, "SELECT epoch FROM agents") if self.store.exists() else []
+        return [agent["epoch"] for agent in agents]
+
+    def _has_dialled(self, before: list[int]) -> bool:
+        """Whether the agent has a session that it had not before, or will never have one."""
+        try:
+            state = call(find_home(self.environ), self.environ, "status")["gateway"]["state"]
+        except CodexBridgeError:
+            return False
+        had = state == "connected" and self._sessions() != before
+        return had or state not in ("connecting", "connected", "waiting")
+
     def begins(self, chapter: str) -> None:
         """Note that what comes is another operation than before."""
         line = {"half": STORY, "event": chapter, "phase": "", "nth": 1, "killed": False}
@@ -275,7 +297,7 @@ class Running:
         lines += truth.on_its_way(self.journal, self.store) if self.journal.exists() else []
         return "\n".join([*lines, *(f"{part}:\n{self.place.log(part)}" for part in self.parts)])
 
-    # what is remembered    # what is remembered
+    # what is remembered
 
     def tasks(self) -> list[dict[str, Any]]:
         """Return the agent's tasks."""
