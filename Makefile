@@ -79,6 +79,7 @@ bench: $(BIN)/uv
 	@UV_PROJECT_ENVIRONMENT=.venv-bench $(BIN)/uv sync --quiet --frozen --no-dev --group bench
 	.venv-bench/bin/python bench/start.py $(ARGS)
 	.venv-bench/bin/python -m bench.accept $(ARGS)
+	.venv-bench/bin/python -m bench.outbox $(ARGS)
 	.venv-bench/bin/python -m bench.link $(ARGS)
 	.venv-bench/bin/python -m bench.diffs $(ARGS)
 	.venv-bench/bin/python -m bench.apply $(ARGS)

@@ -66,6 +66,7 @@ class Outbox:
         self._record_seconds = record_seconds
         self._bell = asyncio.Event()
         self._held_until_ms = 0
+        self._is_held = False
         self.trouble: str | None = None
 
     def wake(self) -> None:
@@ -78,7 +79,8 @@ class Outbox:
         try:
             while True:
                 self._bell.clear()
-                claim = await self._claim(AT_ONCE - len(in_flight))
+                # While everything is held, one try at a time shows when it goes again.
+                claim = await self._claim((1 if self._is_held else AT_ONCE) - len(in_flight))
                 for message in claim.messages:
                     task = asyncio.create_task(self._deliver(message))
                     in_flight.add(task)
@@ -141,7 +143,7 @@ class Outbox:
             return await self._store.write(
                 outbox.end, message.id, "failed", code=outcome.code, at_ms=now_ms
             )
-        counted = outcome.kind == "retry" and outcome.code != _NO_TRY
+        counted = outcome.kind == "retry" and outcome.code != _NO_TRY and not outcome.for_all
         await self._store.write(
             outbox.put_back,
             message.id,
@@ -153,12 +155,13 @@ class Outbox:
         return True
 
     def _note_trouble(self, outcome: SendOutcome, now_ms: int) -> None:
+        self._is_held = outcome.kind == "config" or outcome.for_all
+        if self._is_held:  # every other message would meet the same
+            self._held_until_ms = now_ms + round(outcome.retry_after_s * 1000)
+        if outcome.kind == "sent":
+            self.trouble = None
         if outcome.kind != "config":
-            if outcome.kind == "sent":
-                self.trouble = None
             return
-        # Every other message would meet the same: one try at a time shows when it is mended.
-        self._held_until_ms = now_ms + round(outcome.retry_after_s * 1000)
         if self.trouble != outcome.code:
             facts = {"errcode": outcome.errcode, "why": outcome.errmsg}
             self._log.error("outbox-held", code=outcome.code, **facts)

@@ -7,7 +7,7 @@ from typing import Final
 
 from common.errors import InputError
 from common.sentences import Lang
-from gateway.store import audit
+from gateway.store import audit, outbox
 from gateway.store.port import Connection
 
 USER_ID_BYTES: Final = 128
@@ -31,9 +31,6 @@ _UNBIND_MEMBER = "DELETE FROM bindings WHERE user_id = :user_id"
 _BINDINGS = "SELECT agent_id, user_id FROM bindings ORDER BY agent_id, user_id"
 _SERVES = "SELECT 1 AS one FROM bindings WHERE user_id = :user_id AND agent_id = :agent_id"
 _CHOOSE = "UPDATE members SET chosen_agent_id = :agent_id WHERE user_id = :user_id"
-_DROP_REPLIES = """
-    UPDATE outbox SET state = 'dropped', ended_at = :at WHERE user_id = :user_id
-    AND state = 'queued'"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +86,7 @@ def remove(conn: Connection, user_id: str, *, at_ms: int) -> bool:
     if not conn.run(_REMOVE, user_id=user_id):
         return False
     conn.run(_UNBIND_MEMBER, user_id=user_id)
-    conn.run(_DROP_REPLIES, user_id=user_id, at=at_ms)
+    outbox.drop(conn, user_id, at_ms=at_ms)
     audit.append(conn, "member.removed", at_ms, user=user_id)
     return True
 

@@ -10,13 +10,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from gateway.store.port import Connection, as_record
+from gateway.store.port import Connection, Row, as_record
 
 Kind = Literal["reply", "progress"]
 
 PROGRESS_MS: Final = 15_000  # between two progress lines of one task
 # A task that was taken is usually waiting for approval or answered by then, and that says more.
 RECEIPT_MS: Final = 2_000
+
+_NO_ID: Final = 2**62  # above every one that is given
 
 _PUT = """
     INSERT INTO outbox (key, channel, user_id, kind, task_id, text, state, created_at, due_at)
@@ -31,27 +33,54 @@ _LAST_PROGRESS = """
     WHERE task_id = :task_id AND kind = 'progress' AND state <> 'dropped'"""
 _DROP_PROGRESS = """
     UPDATE outbox SET state = 'dropped', ended_at = :at
-    WHERE task_id = :task_id AND kind = 'progress' AND state = 'queued' AND key LIKE :keys"""
-_NEXT_PROGRESS = """
-    SELECT due_at FROM outbox WHERE state = 'queued' AND kind = 'progress' AND due_at > :now
-    ORDER BY due_at LIMIT 1"""
-# The oldest open row of each person; a progress line whose time has not come holds nobody up.  By
-# due time, so that with thousands waiting only the first few are looked at.
-_HEADS = """
-    SELECT o.* FROM outbox o
-    WHERE o.state = 'queued' AND (o.kind <> 'progress' OR o.due_at <= :now) AND NOT EXISTS (
-        SELECT 1 FROM outbox p WHERE p.user_id = o.user_id AND p.id < o.id
-        AND p.state IN ('queued', 'sending') AND (p.kind <> 'progress' OR p.due_at <= :now)
-    ) ORDER BY o.due_at, o.id LIMIT :limit"""
+    WHERE task_id = :task_id AND kind = 'progress' AND state = 'queued' AND key LIKE :keys
+    RETURNING user_id"""
+# A person's replies go in order; a progress line waits for its time, and holds nobody up till then.
+# The same condition twice: only where it stands literally is the index of open rows taken.
+_OPEN = "state IN ('queued', 'sending') AND user_id = :user_id"
+_RECKON = f"""
+    INSERT INTO conversations (user_id, due_at)
+    SELECT :user_id, CASE
+        WHEN EXISTS (SELECT 1 FROM outbox WHERE {_OPEN} AND state = 'sending') THEN NULL
+        ELSE (SELECT MIN(due_at) FROM (
+            SELECT due_at FROM outbox WHERE id = head.id
+            UNION ALL
+            SELECT due_at FROM outbox WHERE {_OPEN} AND state = 'queued' AND kind = 'progress'
+            AND id < head.id
+        ) AS candidates)
+    END FROM (
+        SELECT COALESCE(MIN(id), {_NO_ID}) AS id FROM outbox
+        WHERE {_OPEN} AND state = 'queued' AND kind = 'reply'
+    ) AS head WHERE 1 = 1
+    ON CONFLICT (user_id) DO UPDATE SET due_at = excluded.due_at"""  # noqa: S608  # our own names
+_DUE = """
+    SELECT user_id FROM conversations WHERE due_at <= :now ORDER BY due_at LIMIT :limit"""
+_NEXT_DUE = "SELECT MIN(due_at) AS due_at FROM conversations WHERE due_at > :now"
+_FIRST_REPLY = f"""
+    SELECT * FROM outbox WHERE {_OPEN} AND state = 'queued' AND kind = 'reply'
+    ORDER BY id LIMIT 1"""  # noqa: S608  # our own names
+_FIRST_PROGRESS = f"""
+    SELECT * FROM outbox WHERE {_OPEN} AND state = 'queued' AND kind = 'progress'
+    AND due_at <= :now ORDER BY id LIMIT 1"""  # noqa: S608  # our own names
+_DROP = f"""
+    UPDATE outbox SET state = 'dropped', ended_at = :at WHERE {_OPEN} AND state = 'queued'"""  # noqa: S608  # our own names
 _CLAIM = "UPDATE outbox SET state = 'sending', attempts = attempts + 1 WHERE id = :id"
-_END = "UPDATE outbox SET state = :state, code = :code, ended_at = :at WHERE id = :id"
-_QUEUED = "SELECT 1 FROM outbox WHERE state = 'queued' LIMIT 1"
+_END = """
+    UPDATE outbox SET state = :state, code = :code, ended_at = :at WHERE id = :id
+    RETURNING user_id"""
+_WAITS = "SELECT 1 FROM conversations WHERE due_at IS NOT NULL LIMIT 1"
 _PUT_BACK = """
     UPDATE outbox SET state = 'queued', code = :code, due_at = :due_at,
     attempts = attempts - :uncounted,
-    repeated = CASE WHEN :repeated = 1 THEN 1 ELSE repeated END WHERE id = :id"""
-_RECOVER = "UPDATE outbox SET state = 'queued', repeated = 1 WHERE state = 'sending'"
+    repeated = CASE WHEN :repeated = 1 THEN 1 ELSE repeated END WHERE id = :id
+    RETURNING user_id"""
+_RECOVER = """
+    UPDATE outbox SET state = 'queued', repeated = 1 WHERE state = 'sending' RETURNING user_id"""
 _PURGE = "DELETE FROM outbox WHERE ended_at < :before"
+_PURGE_CONVERSATIONS = """
+    DELETE FROM conversations WHERE due_at IS NULL AND NOT EXISTS (
+        SELECT 1 FROM outbox o WHERE o.user_id = conversations.user_id
+        AND o.state IN ('queued', 'sending'))"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +140,8 @@ def put(
         at=at_ms,
         due_at=at_ms if due_at is None else due_at,
     )
+    if added:
+        _reckon(conn, user_id)
     return added == 1
 
 
@@ -143,6 +174,7 @@ def put_progress(
     if last is not None:
         due_at = max(due_at, last + PROGRESS_MS)
     if conn.run(_MERGE, task_id=task_id, text=text, due_at=due_at):
+        _reckon(conn, user_id)
         return
     put(
         conn,
@@ -166,27 +198,33 @@ def drop_progress(conn: Connection, task_id: str, *, at_ms: int, told: bool) -> 
         at_ms: The moment, milliseconds since the epoch.
         told: Whether the news are told: then nobody needs to hear that the task was taken.
     """
-    conn.run(_DROP_PROGRESS, task_id=task_id, at=at_ms, keys="%" if told else "progress:%")
+    keys = "%" if told else "progress:%"
+    _reckon_each(conn, conn.all(_DROP_PROGRESS, task_id=task_id, at=at_ms, keys=keys))
+
+
+def drop(conn: Connection, user_id: str, *, at_ms: int) -> None:
+    """Take back all that waits for a person."""
+    conn.run(_DROP, user_id=user_id, at=at_ms)
+    _reckon(conn, user_id)
 
 
 def claim(conn: Connection, *, now_ms: int, limit: int) -> Claim:
     """Take up to ``limit`` messages that are due, at most one of each person: the oldest."""
-    heads = [as_record(Message, row) for row in conn.all(_HEADS, now=now_ms, limit=limit)]
-    due = tuple(message for message in heads if message.due_at <= now_ms)
-    for message in due:
+    due = conn.all(_DUE, now=now_ms, limit=limit)
+    found = [message for row in due if (message := _head(conn, row["user_id"], now_ms))]
+    for message in found:
         conn.run(_CLAIM, id=message.id)
-    later = [message.due_at for message in heads if message.due_at > now_ms]
-    if progress := conn.one(_NEXT_PROGRESS, now=now_ms):
-        later.append(progress["due_at"])
-    return Claim(due, min(later, default=None))
+    _reckon_each(conn, due)
+    row = conn.one(_NEXT_DUE, now=now_ms)
+    return Claim(tuple(found), row["due_at"] if row else None)
 
 
 def end(
     conn: Connection, message_id: int, state: Literal["sent", "failed"], *, code: str, at_ms: int
 ) -> bool:
-    """Note that a message was sent, or never can be; False when nothing else is queued."""
-    conn.run(_END, id=message_id, state=state, code=code, at=at_ms)
-    return conn.one(_QUEUED) is not None
+    """Note that a message was sent, or never can be; False when nothing else waits."""
+    _reckon_each(conn, conn.all(_END, id=message_id, state=state, code=code, at=at_ms))
+    return conn.one(_WAITS) is not None
 
 
 def put_back(
@@ -202,7 +240,7 @@ def put_back(
         repeated: Whether the try may have arrived.
         counted: Whether it was a try at all.
     """
-    conn.run(
+    back = conn.all(
         _PUT_BACK,
         id=message_id,
         due_at=due_at,
@@ -210,13 +248,39 @@ def put_back(
         repeated=int(repeated),
         uncounted=int(not counted),
     )
+    _reckon_each(conn, back)
 
 
 def recover(conn: Connection) -> int:
     """Queue again, at the start of the server, what a crash left half sent."""
-    return conn.run(_RECOVER)
+    left = conn.all(_RECOVER)
+    _reckon_each(conn, left)
+    return len(left)
 
 
 def purge(conn: Connection, *, before_ms: int) -> int:
-    """Forget messages that ended before ``before_ms``."""
-    return conn.run(_PURGE, before=before_ms)
+    """Forget messages that ended before ``before_ms``, and who has had none since."""
+    ended = conn.run(_PURGE, before=before_ms)
+    conn.run(_PURGE_CONVERSATIONS)
+    return ended
+
+
+def _head(conn: Connection, user_id: str, now_ms: int) -> Message | None:
+    rows = (
+        conn.one(_FIRST_REPLY, user_id=user_id),
+        conn.one(_FIRST_PROGRESS, user_id=user_id, now=now_ms),
+    )
+    first = min(
+        (as_record(Message, row) for row in rows if row), key=lambda one: one.id, default=None
+    )
+    return first if first and first.due_at <= now_ms else None
+
+
+def _reckon(conn: Connection, user_id: str) -> None:
+    """Note when a person's outbox is to be looked at next; after every change of it."""
+    conn.run(_RECKON, user_id=user_id)
+
+
+def _reckon_each(conn: Connection, rows: list[Row]) -> None:
+    for user_id in {row["user_id"] for row in rows}:
+        _reckon(conn, user_id)

@@ -199,10 +199,24 @@ outbox = Table(
     _when("created_at"),
     _when("due_at"),
     _when("ended_at", optional=True),
-    _partial("ix_outbox_open", "user_id", "id", where="state IN ('queued', 'sending')"),
-    _partial("ix_outbox_due_at", "due_at", "id", where="state = 'queued'"),
+    _partial(
+        "ix_outbox_open",
+        *("user_id", "state", "kind", "id"),
+        where="state IN ('queued', 'sending')",
+    ),
     _partial("ix_outbox_ended_at", "ended_at", where="ended_at IS NOT NULL"),
     _partial("ix_outbox_task_id", "task_id", where="task_id IS NOT NULL"),
+)
+
+# Whose outbox is looked at when: the moment the next message to a person is due, None while one is
+# on its way to them or nothing waits.  What is held back costs nobody a look.
+conversations = Table(
+    "conversations",
+    metadata,
+    Column("user_id", Text, primary_key=True),
+    _when("due_at", optional=True),
+    _partial("ix_conversations_due_at", "due_at", where="due_at IS NOT NULL"),
+    sqlite_with_rowid=False,
 )
 
 # The hash-chained audit log (R58).  Append-only.

@@ -154,9 +154,9 @@ class WeComClient:
             try:
                 self._token = await self._fetch_token()
             except _FailedError as failed:
-                self._refusal = failed.outcome
-                self._refused_until = self._clock.now().mono + failed.outcome.retry_after_s
-                raise
+                refusal = self._refusal = replace(failed.outcome, for_all=True)
+                self._refused_until = self._clock.now().mono + refusal.retry_after_s
+                raise _FailedError(refusal) from None
             self._refusal = None
             return self._token
 

@@ -47,6 +47,7 @@ class SendOutcome:
         retry_after_s: Seconds to wait at least before any other try; 0 for sent and permanent.
         code: Dotted name of what happened, to choose a sentence by.
         maybe_sent: The try may have arrived although no answer says so.
+        for_all: No message at all could be sent: there is no token, or nobody to give it to.
     """
 
     kind: Kind
@@ -55,6 +56,7 @@ class SendOutcome:
     retry_after_s: float
     code: str
     maybe_sent: bool = False
+    for_all: bool = False
 
 
 def errcode_of(answer: Mapping[str, Any]) -> int | None:
@@ -97,8 +99,10 @@ def of_ours(kind: Kind, code: str, *, retry_after_s: float = 0.0) -> SendOutcome
 
 
 def unreachable(*, maybe_sent: bool) -> SendOutcome:
-    """Return the outcome of a call that got no answer."""
-    return SendOutcome("retry", None, "no answer", LINE_S, "wecom.unreachable", maybe_sent)
+    """Return the outcome of a call that got no answer; not even a line, unless it may be sent."""
+    return SendOutcome(
+        "retry", None, "no answer", LINE_S, "wecom.unreachable", maybe_sent, for_all=not maybe_sent
+    )
 
 
 def unreadable(*, maybe_sent: bool) -> SendOutcome:

@@ -23,6 +23,7 @@ BUSY = SendOutcome("retry", -1, "busy", 2.0, "wecom.busy")
 LOST = SendOutcome("retry", None, "no answer", 5.0, "wecom.unreachable", maybe_sent=True)
 PACE = SendOutcome("retry", None, "wecom.pace", 7.0, "wecom.pace")
 GONE = SendOutcome("permanent", 81013, "all invalid", 0.0, "wecom.refused")
+AWAY = SendOutcome("retry", None, "no answer", 5.0, "wecom.unreachable", for_all=True)
 SECRET = SendOutcome("config", 40001, "bad secret", 600.0, "wecom.bad-secret")
 
 
@@ -107,7 +108,7 @@ async def test_a_hint_sends_at_once_and_each_person_has_their_own_order(desk: De
 
 async def test_the_last_message_is_not_followed_by_a_look_for_more(desk: Desk) -> None:
     claims = 0
-    write = desk.store.write
+    write = desk.store.write_unsynced
 
     async def counted(fn: Any, *args: Any, **kwargs: Any) -> Any:
         nonlocal claims
@@ -118,7 +119,7 @@ async def test_the_last_message_is_not_followed_by_a_look_for_more(desk: Desk) -
     await desk.write(_put, "two")
     channel = ScriptedChannel()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(desk.store, "write", counted)
+        patch.setattr(desk.store, "write_unsynced", counted)
         async with _running(desk, channel):
             assert [await channel.next() for _ in range(2)] == ["one", "two"]
             await _until(desk, "two", "sent")
@@ -199,6 +200,30 @@ async def test_a_wrong_secret_holds_everything_and_says_so_until_it_is_mended(de
         await _until(desk, "two", "sent")
         assert sender.trouble is None
     assert len(channel.tries) == 4
+
+
+async def test_while_wecom_is_away_one_message_at_a_time_finds_out(desk: Desk) -> None:
+    for user in ("one", "two", "three"):
+        await desk.write(_put, user, user)
+    channel = ScriptedChannel([AWAY] * 5)
+    async with _running(desk, channel) as sender:
+        first = {await channel.next() for _ in range(3)}
+        assert first == {"one", "two", "three"}
+        for user in first:
+            assert await _until(desk, user, "queued") == ("queued", "wecom.unreachable", 0, 5000)
+        for _ in range(2):
+            desk.clock.advance(5)
+            sender.wake()
+            await channel.next()
+            assert channel.tried.empty()
+            sender.wake()
+        desk.clock.advance(5)
+        sender.wake()
+        assert {await channel.next() for _ in range(3)} == first
+        for user in first:
+            await _until(desk, user, "sent")
+    assert len(channel.tries) == 8
+    assert sender.trouble is None, "no admin is needed"
 
 
 async def test_after_a_day_a_message_is_given_up(desk: Desk) -> None:

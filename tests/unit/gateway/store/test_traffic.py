@@ -219,9 +219,10 @@ def test_one_message_of_each_person_is_sent_at_a_time_in_order(conn: SqliteConne
         _say(conn, key)
     _say(conn, "l1", user="li")
     claim = outbox.claim(conn, now_ms=AT, limit=10)
-    assert [message.text for message in claim.messages] == ["z1", "l1"]
+    first = {message.text: message.id for message in claim.messages}
+    assert sorted(first) == ["l1", "z1"]
     assert _due(conn) == []
-    outbox.end(conn, claim.messages[0].id, "sent", code="wecom.sent", at_ms=AT)
+    outbox.end(conn, first["z1"], "sent", code="wecom.sent", at_ms=AT)
     assert _due(conn) == ["z2"]
 
 
@@ -234,6 +235,37 @@ def test_a_message_that_must_wait_holds_up_its_own_person_only(conn: SqliteConne
     assert (claim.messages, claim.next_due_at) == ((), AT + 5)
     (again,) = outbox.claim(conn, now_ms=AT + 5, limit=10).messages
     assert (again.text, again.attempts, again.repeated) == ("z1", 1, 1)
+
+
+def test_a_claim_costs_the_same_however_much_is_held_back(tmp_path: Path) -> None:
+    """Counted in steps of SQLite's machine, which no load of this one changes."""
+
+    def steps_of_a_claim(place: Path, held: int) -> int:
+        place.mkdir()
+        with transaction(place) as conn:
+            for number in range(held):
+                user = f"user-{number % 20}"
+                _say(conn, f"held-{number}", user=user)
+            for message in outbox.claim(conn, now_ms=AT, limit=20).messages:
+                outbox.put_back(
+                    conn, message.id, due_at=AT + 9, code="x", repeated=False, counted=True
+                )
+            _say(conn, "free", user="li")
+            steps = 0
+
+            def count() -> int:
+                nonlocal steps
+                steps += 1
+                return 0
+
+            conn.driver.set_progress_handler(count, 1)
+            claim = outbox.claim(conn, now_ms=AT, limit=8)
+            conn.driver.set_progress_handler(None, 1)
+            assert [message.text for message in claim.messages] == ["free"]
+            return steps
+
+    few, many = steps_of_a_claim(tmp_path / "few", 20), steps_of_a_claim(tmp_path / "many", 2000)
+    assert many <= few * 1.1
 
 
 def test_a_try_that_was_none_is_not_counted(conn: SqliteConnection) -> None:

@@ -16,7 +16,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine
 
 from common.errors import ConfigError
-from gateway.store import members
+from gateway.store import members, outbox
 from gateway.store.runner import open_admin
 from gateway.store.schema import metadata
 from gateway.store.sqlite import ServerLock
@@ -74,6 +74,26 @@ def test_an_older_store_is_backed_up_and_keeps_its_rows(tmp_path: Path) -> None:
         assert old.execute("SELECT user_id FROM members").fetchall() == [("zhang",)]
     assert stored_revision(path) == AFTER
     assert backup.stat().st_mode & 0o077 == 0
+
+
+def test_what_waited_for_wecom_before_conversations_were_kept_is_still_sent(tmp_path: Path) -> None:
+    path = tmp_path / "gateway.db"
+    ensure_current(path, head="0002")
+    with closing(sqlite3.connect(path)) as driver, driver:
+        for number, state in enumerate(("queued", "queued", "sent")):
+            driver.execute(
+                "INSERT INTO outbox (key, channel, user_id, kind, text, state, created_at, due_at)"
+                " VALUES (?, 'wecom-app', 'zhang', 'reply', ?, ?, 1, 1)",
+                (f"reply:{number}", f"text {number}", state),
+            )
+    ensure_current(path)
+    with open_admin(path) as store:
+        assert store.write(outbox.recover) == 0
+        for told in ("text 0", "text 1"):
+            (message,) = store.write(outbox.claim, now_ms=2, limit=8).messages
+            assert message.text == told
+            store.write(outbox.end, message.id, "sent", code="", at_ms=3)
+        assert store.write(outbox.claim, now_ms=4, limit=8) == outbox.Claim((), None)
 
 
 def test_a_migration_that_fails_changes_nothing(tmp_path: Path) -> None:

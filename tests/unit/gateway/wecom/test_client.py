@@ -228,6 +228,12 @@ async def test_api_05_a_wrong_secret_is_not_tried_again_and_again(
     assert (await client.send_text("bob", "hello")).kind == "sent"
 
 
+async def test_where_there_is_no_token_no_other_message_need_try() -> None:
+    for token in (refused(40001), refused(-1), {"errcode": 0, "errmsg": "ok"}):
+        assert (await outcome_of(token=token)).for_all, token
+    assert not (await outcome_of(payload=refused(-1))).for_all
+
+
 @pytest.mark.parametrize("errcode", [45009, 45033, -1])
 async def test_api_06_a_full_window_is_left_alone(errcode: int) -> None:
     outcome = await outcome_of(payload=refused(errcode, "api freq out of limit"))
