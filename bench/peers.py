@@ -64,6 +64,15 @@ class _Collected(Store):
         never: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         return await never
 
+    async def write_unsynced(
+        self, fn: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Fail: what the intake writes is durable."""
+        raise AssertionError(fn)
+
+    async def sync(self) -> None:
+        """Do nothing."""
+
     async def read(
         self, fn: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs
     ) -> T:

@@ -102,7 +102,8 @@ class Outbox:
         if limit <= 0 or now_ms < self._held_until_ms:
             return Claim((), self._held_until_ms if limit > 0 else None)
         try:
-            return await self._store.write(outbox.claim, now_ms=now_ms, limit=limit)
+            # Lost with the power, a claim is made again, and WeCom drops the copy.
+            return await self._store.write_unsynced(outbox.claim, now_ms=now_ms, limit=limit)
         except StoreError as error:
             self._log.error("outbox-claim-failed", code=error.code)
             return Claim((), None)
@@ -135,7 +136,7 @@ class Outbox:
         now_ms = self._clock.now().wall_ms
         self._note_trouble(outcome, now_ms)
         if outcome.kind == "sent":
-            return await self._store.write(
+            return await self._store.write_unsynced(
                 outbox.end, message.id, "sent", code=outcome.code, at_ms=now_ms
             )
         if outcome.kind == "permanent" or now_ms - message.created_at >= GIVE_UP_MS:

@@ -21,6 +21,7 @@ from common.protocol.envelope import Envelope, EventBody, HeadBody, RekeyBody, R
 from common.protocol.rekey import announced_key
 from gateway import replies
 from gateway.countersigning import Countersigner
+from gateway.relay.ports import Taken
 from gateway.store import agents, audit, mailbox, members, outbox, tasks
 from gateway.store.mailbox import Seal
 from gateway.store.port import Connection, Store
@@ -71,20 +72,28 @@ class Results:
         self._refusals = audit.Allowance(REFUSALS)
         self._rekeys = audit.Allowance(REKEYS)
 
-    async def received(self, agent_id: str, *, epoch: int, envelope: Envelope) -> bool:
-        """Store what a verified envelope says; True when it may be acknowledged.
+    async def received(self, agent_id: str, *, epoch: int, envelope: Envelope) -> Taken:
+        """Store what a verified envelope says.
+
+        Where a task is on its way is nothing that anybody waits for: it goes to the disk with what
+        comes next, and its agent keeps it until it is there.
 
         Returns:
-            False when ``epoch`` is no longer current; nothing was stored.
+            As `gateway.relay.ports.Deliveries.received`.
 
         Raises:
             StoreError: nothing was changed.
         """
-        stored = await self._store.write(
+        content = envelope.content
+        synced = not isinstance(content, EventBody) or content.waiting is not None
+        write = self._store.write if synced else self._store.write_unsynced
+        stored = await write(
             self._take, agent_id, epoch=epoch, envelope=envelope, at=self._clock.now()
         )
         self._wake_outbox()
-        return stored
+        if not stored:
+            return "stale"
+        return "synced" if synced else "unsynced"
 
     def _take(
         self, conn: Connection, agent_id: str, *, epoch: int, envelope: Envelope, at: Instant

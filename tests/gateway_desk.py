@@ -300,8 +300,9 @@ class Desk:
         )
 
     async def tell(self, envelope: Envelope, *, agent_id: str = AGENT) -> bool:
-        """Let the gateway hear an envelope."""
-        return await self.mailbox.received(agent_id, epoch=self.epoch, envelope=envelope)
+        """Let the gateway hear an envelope; False when the connection is no longer current."""
+        taken = await self.mailbox.received(agent_id, epoch=self.epoch, envelope=envelope)
+        return taken != "stale"
 
     async def event(
         self, task: Task, state: str, message: str = "", *, waiting: dict[str, Any] | None = None

@@ -71,6 +71,7 @@ class Step:
     context_json: str | None = None
     events: tuple[Mapping[str, Any], ...] = ()
     reports: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    synced: bool = True
 
 
 def a_payload(**changes: Any) -> dict[str, Any]:

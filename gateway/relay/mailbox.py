@@ -18,7 +18,7 @@ from common.protocol.envelope import (
 from common.protocol.frames import EnvelopeType, envelope_type
 from common.signing import SigningKey, VerifyKey
 from gateway import withdrawal
-from gateway.relay.ports import Connected, Deliveries, Departure, Known, Sweep
+from gateway.relay.ports import Connected, Deliveries, Departure, Known, Sweep, Taken
 from gateway.store import agents, audit, mailbox, tasks
 from gateway.store.mailbox import Seal
 from gateway.store.port import Connection, Store
@@ -29,8 +29,8 @@ CONNECTIONS: Final = 60  # audited of one machine in ten minutes
 class Hearing(Protocol):
     """Takes in what an agent says; see `Deliveries.received`."""
 
-    async def __call__(self, agent_id: str, *, epoch: int, envelope: Envelope) -> bool:
-        """Store one verified envelope; False when ``epoch`` is over."""
+    async def __call__(self, agent_id: str, *, epoch: int, envelope: Envelope) -> Taken:
+        """Store one verified envelope."""
         ...
 
 
@@ -64,6 +64,7 @@ class Mailbox(Deliveries):
 
     async def lookup(self, agent_id: str) -> Known | None:
         """Return the record to check a handshake against; None when unknown or revoked."""
+        await self._store.sync()  # an agent forgets what it is told we hold
         agent = await self._store.read(agents.find, agent_id)
         if agent is None or agent.revoked_at is not None:
             return None
@@ -85,16 +86,27 @@ class Mailbox(Deliveries):
         self, agent_id: str, *, after_seq: int, limit: int
     ) -> Sequence[tuple[int, bytes]]:
         """Return up to ``limit`` (seq, frame) above ``after_seq``, in order, without a hole."""
-        return await self._store.read(self._pending, agent_id, after_seq=after_seq, limit=limit)
+        found = await self._store.read(self._pending, agent_id, after_seq=after_seq, limit=limit)
+        if found:
+            # A number that was seen outside and lost with the power would be given out twice.
+            await self._store.sync()
+        return found
 
     async def acked(self, agent_id: str, *, epoch: int, seq: int) -> bool:
         """Record that the agent holds everything up to ``seq``; False when ``epoch`` is over."""
         at_ms = self._clock.now().wall_ms
-        return await self._store.write(mailbox.ack, agent_id, epoch=epoch, seq=seq, at_ms=at_ms)
+        # Lost with the power, it is told again when the agent connects.
+        return await self._store.write_unsynced(
+            mailbox.ack, agent_id, epoch=epoch, seq=seq, at_ms=at_ms
+        )
 
-    async def received(self, agent_id: str, *, epoch: int, envelope: Envelope) -> bool:
-        """Pass one verified envelope up; False when ``epoch`` is over."""
+    async def received(self, agent_id: str, *, epoch: int, envelope: Envelope) -> Taken:
+        """Pass one verified envelope up."""
         return await self._hearing(agent_id, epoch=epoch, envelope=envelope)
+
+    async def sync(self) -> None:
+        """Make durable what was taken in unsynced, of every agent."""
+        await self._store.sync()
 
     async def disconnected(self, departure: Departure) -> None:
         """Note the end of a connection, unless a newer one owns the row; may be told again."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from common.protocol.envelope import Envelope
 from common.signing import VerifyKey
@@ -59,6 +59,9 @@ class Departure:
     agent_id: str
     epoch: int
     at_ms: int
+
+
+Taken = Literal["synced", "unsynced", "stale"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,16 +131,21 @@ class Deliveries(Protocol):
         """
         ...
 
-    async def received(self, agent_id: str, *, epoch: int, envelope: Envelope) -> bool:
+    async def received(self, agent_id: str, *, epoch: int, envelope: Envelope) -> Taken:
         """Store one verified envelope of the agent and move ``recv_seq``, in one transaction.
 
-        After it returned True the session may acknowledge.  An envelope whose sequence was stored
-        before changes nothing and returns True; one whose content is not allowed (R18) is audited,
-        passes no further, and also returns True: sending it again would not mend it.
+        An envelope whose sequence was stored before changes nothing; one whose content is not
+        allowed (R18) is audited and passes no further: sending it again would not mend it.
 
         Returns:
-            False when ``epoch`` is no longer current; nothing was stored.
+            ``synced``: the session may acknowledge it and all before it; ``unsynced``: it may after
+            the next one that is synced, or `sync`; ``stale``: ``epoch`` is no longer current, and
+            nothing was stored.
         """
+        ...
+
+    async def sync(self) -> None:
+        """Make durable what was taken in unsynced, of every agent."""
         ...
 
     async def disconnected(self, departure: Departure) -> None:

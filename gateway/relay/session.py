@@ -33,6 +33,7 @@ from gateway.relay.ports import Deliveries, Departure, Known, Wire
 
 WINDOW = 32  # frames sent and not yet acknowledged
 REFILL = 8  # room in the window that makes another read worth it
+ACK_SECONDS = 0.1  # within which an acknowledgement waits for a flush that comes anyway
 SEND_SECONDS = 10.0  # a peer that reads nothing for so long is gone
 ALARMS = frozenset({"mailbox.agent-behind", "mailbox.agent-ahead", "store.sequence-gap"})
 MAX_UNFLUSHED = 256  # texts taken in while the answers to earlier ones still wait to be written
@@ -70,6 +71,7 @@ class Session:
     """
 
     __slots__ = (
+        "_ack_is_due",
         "_acked",
         "_clock",
         "_deliveries",
@@ -79,6 +81,7 @@ class Session:
         "_log",
         "_maybe_more",
         "_over",
+        "_owed",
         "_pumping",
         "_rung",
         "_sent",
@@ -116,6 +119,8 @@ class Session:
         self._maybe_more = False
         self._sent = 0
         self._acked = 0
+        self._owed = 0  # up to here it is kept and not acknowledged
+        self._ack_is_due = False
         self._unflushed = 0
         self._flushed: asyncio.Future[None] | None = None
         self.address = address
@@ -264,16 +269,45 @@ class Session:
 
     async def _on_received(self, received: Received) -> None:
         if self.epoch is None:
-            return
+            return None
         envelope = received.envelope
-        if await self._deliveries.received(self.agent_id, epoch=self.epoch, envelope=envelope):
-            self._link.ack(envelope.header.seq)
-            if envelope.header.typ == "rekey":
-                self._link.close("rekeyed")
-            elif envelope.header.typ == "head":
-                self.wake()  # it is answered through the mailbox
-        else:
-            self._link.close("taken-over")
+        seq = envelope.header.seq
+        taken = await self._deliveries.received(self.agent_id, epoch=self.epoch, envelope=envelope)
+        if taken == "stale":
+            return self._link.close("taken-over")
+        if taken == "unsynced":
+            return self._ack_later(seq)
+        # What is on the disk now, everything before it is too.
+        self._link.ack(max(seq, self._owed))
+        self._owed = 0
+        if envelope.header.typ == "rekey":
+            self._link.close("rekeyed")
+        elif envelope.header.typ == "head":
+            self.wake()  # it is answered through the mailbox
+        return None
+
+    def _ack_later(self, seq: int) -> None:
+        # What comes next usually takes it to the disk; else it is taken there for the ack alone.
+        if not self._owed:
+            asyncio.get_running_loop().call_later(ACK_SECONDS, self._ack_now)
+        self._owed = seq
+
+    def _ack_now(self) -> None:
+        self._ack_is_due = True
+        self.ring()
+
+    async def _pay_acks(self) -> None:
+        if not self._ack_is_due:
+            return None
+        self._ack_is_due = False
+        owed, self._owed = self._owed, 0
+        if not owed:
+            return None
+        try:
+            await self._deliveries.sync()
+        except StoreError as error:
+            return self._give_up(error)
+        return self._link.ack(owed)
 
     async def _on_acked(self, seq: int) -> None:
         if self.epoch is None:
@@ -327,6 +361,7 @@ class Session:
             self._link.tick(self._clock.now())
             for event in self._link.events():
                 await self._on(event)
+            await self._pay_acks()
             await self._fill()
             await self._flush()
             if self._link.state is LinkState.CLOSED:

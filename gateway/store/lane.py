@@ -23,13 +23,20 @@ MAX_QUEUED: Final = 4096  # operations that may wait; beyond it the callback ans
 
 
 class Job:
-    """One operation and whoever waits for it."""
+    """One operation and whoever waits for it.
 
-    __slots__ = ("call", "error", "future", "value")
+    Attributes:
+        synced: Whether it must be on the disk before anybody hears of its success.
+    """
 
-    def __init__(self, call: Callable[[Connection], Any], future: asyncio.Future[Any]) -> None:
+    __slots__ = ("call", "error", "future", "synced", "value")
+
+    def __init__(
+        self, call: Callable[[Connection], Any], future: asyncio.Future[Any], *, synced: bool = True
+    ) -> None:
         self.call = call
         self.future = future
+        self.synced = synced
         self.value: Any = None
         self.error: Exception | None = None
 
@@ -103,7 +110,9 @@ class Lane:
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
-    def submit(self, call: Callable[[Connection], Any]) -> asyncio.Future[Any]:
+    def submit(
+        self, call: Callable[[Connection], Any], *, synced: bool = True
+    ) -> asyncio.Future[Any]:
         """Queue an operation; what is returned ends with its outcome.
 
         Raises:
@@ -115,7 +124,7 @@ class Lane:
             raise StoreError("store.broken")
         if self._jobs.qsize() >= MAX_QUEUED:
             raise StoreError("store.busy")
-        job = Job(call, asyncio.get_running_loop().create_future())
+        job = Job(call, asyncio.get_running_loop().create_future(), synced=synced)
         self._jobs.put(job)
         if self._dead:  # asked after the put: whoever of the two comes second finds the job
             self._fail(self._left())

@@ -52,6 +52,27 @@ class Store(Protocol):
         """
         ...
 
+    async def write_unsynced(
+        self, fn: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Run ``fn`` in a transaction that the next durable one makes durable with it.
+
+        The death of the process never undoes it; a power cut does until then (what PostgreSQL calls
+        an asynchronous commit).
+
+        Raises:
+            StoreError: nothing was changed.
+        """
+        ...
+
+    async def sync(self) -> None:
+        """Make durable what `write_unsynced` has written.
+
+        Raises:
+            StoreError: the disk refused.
+        """
+        ...
+
     async def read(
         self, fn: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs
     ) -> T:

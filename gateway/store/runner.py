@@ -8,6 +8,8 @@ thread, off everybody's way.
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
@@ -15,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
+from common.errors import StoreError
 from gateway.store import audit
 from gateway.store.lane import Fault, Job, Lane
 from gateway.store.port import Connection
@@ -39,12 +42,15 @@ RESTART_MS = 100  # … or for so long, when a reader is in the way
 
 
 def commit_group(driver: sqlite3.Connection, jobs: list[Job]) -> None:
-    """Run a group in one durable transaction; when the commit fails, every one of them fails.
+    """Run a group in one transaction; when the commit fails, every one of them fails.
 
+    It is on the disk afterwards, and all that was committed before it, if any of them must be.
     Savepoints cost a tenth of everything and are needed only where an operation fails, which is
     rare: then the group is run anew with each operation in a savepoint of its own.
     """
+    synced = any(job.synced for job in jobs)
     try:
+        driver.execute("PRAGMA synchronous=FULL" if synced else "PRAGMA synchronous=NORMAL")
         if not _all_at_once(driver, jobs):
             _each_apart(driver, jobs)
         driver.execute("COMMIT")
@@ -164,6 +170,8 @@ class SqliteRunner:
     def __init__(self, path: Path, lock: ServerLock) -> None:
         self.is_full = False
         self._lock = lock
+        self._log = path.with_name(f"{path.name}-wal")
+        self._is_synced = True  # changed by the writing thread alone
         self._fault = fault = Fault()
         self._checkpointer = _Checkpointer(path, fault)
         self._writer = Lane(
@@ -193,6 +201,26 @@ class SqliteRunner:
         result: T = await self._writer.submit(lambda conn: fn(conn, *args, **kwargs))
         return result
 
+    async def write_unsynced(
+        self, fn: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Run ``fn`` in a transaction that the next durable one makes durable with it.
+
+        Raises:
+            StoreError: as `write`.
+        """
+        result: T = await self._writer.submit(lambda conn: fn(conn, *args, **kwargs), synced=False)
+        return result
+
+    async def sync(self) -> None:
+        """Make durable what `write_unsynced` has written.
+
+        Raises:
+            StoreError: as `write`.
+        """
+        if not self._is_synced:
+            await self._writer.submit(lambda _: None)
+
     async def read(
         self, fn: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs
     ) -> T:
@@ -209,13 +237,42 @@ class SqliteRunner:
         await asyncio.to_thread(self._close)
 
     def _commit(self, driver: sqlite3.Connection, jobs: list[Job]) -> None:
-        before = driver.total_changes
+        before, was_synced = driver.total_changes, self._is_synced
+        synced = any(job.synced for job in jobs)
+        self._is_synced = was_synced and synced  # before anybody can see what is written
         commit_group(driver, jobs)
+        if driver.total_changes == before:
+            self._is_synced = was_synced
+            if synced:
+                self._sync_for(jobs)
+        elif synced:
+            self._is_synced = not any(isinstance(job.error, sqlite3.Error) for job in jobs)
         if any(is_full(job.error) for job in jobs):
             self.is_full = True
         elif self.is_full:  # what wrote nothing shows nothing
             self.is_full = driver.total_changes == before
         self._checkpointer.note()
+
+    def _sync_for(self, jobs: list[Job]) -> None:
+        # A transaction that writes nothing flushes nothing, and what it found may not be flushed.
+        try:
+            self._sync()
+        except StoreError as error:
+            for job in jobs:
+                job.error = error
+
+    def _sync(self) -> None:
+        if self._is_synced:
+            return
+        try:
+            log = os.open(self._log, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                os.fsync(log)
+            finally:
+                os.close(log)
+        except OSError as error:
+            raise StoreError("store.failed", why=errno.errorcode.get(error.errno or 0)) from error
+        self._is_synced = True
 
     def _close(self) -> None:
         self._reader.close()

@@ -74,6 +74,7 @@ class Change:
         ending_json: How it ended, for this machine alone (`local_agent.store.endings`).
         context_json: What a model was shown; names, sizes and reasons, no content.
         reports: ``(kind, body)`` for the gateway, kind ``event`` or ``result``; empty for local.
+        synced: Somebody waits for it: it is on the disk at once, and its reports leave at once.
     """
 
     task_id: str
@@ -88,6 +89,7 @@ class Change:
     context_json: str | None = None
     events: Sequence[Mapping[str, Any]] = ()
     reports: Sequence[tuple[str, Mapping[str, Any]]] = ()
+    synced: bool = True
 
 
 class TaskStore(Protocol):

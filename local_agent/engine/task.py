@@ -37,6 +37,16 @@ from local_agent.store.tasks import Task
 CHAT_SUMMARY_BYTES: Final = 1_700  # of WeCom's 2,048; the gateway puts machine and ID in front
 _READ_BYTES: Final = 65_536  # of a text that are looked at before it is cut: this is the event loop
 _SILENT: Final = same("")
+# Nobody waits for these steps: a power cut may undo them, and they are taken again.
+_ON_ITS_WAY: Final = frozenset(
+    {
+        TaskState.ROUTED,
+        TaskState.CONTEXT_COLLECTED,
+        TaskState.PROPOSING,
+        TaskState.PROPOSAL_READY,
+        TaskState.EXECUTING,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +219,7 @@ class TaskLog:
             context_json=context_json,
             events=[event.to_dict() for event in (*events, changed)],
             reports=[("event", body.to_dict())] if chat else [],
+            synced=state not in _ON_ITS_WAY or (state is TaskState.PROPOSAL_READY and bool(said)),
         )
         return await self._write(change, [*map(Told, events), Told(changed, here)])
 

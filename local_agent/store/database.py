@@ -5,6 +5,7 @@ What the tables mean is told in ``migrations/*.sql`` and in the modules beside t
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -13,7 +14,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from common.errors import ConfigError
+from common.errors import ConfigError, StoreError
 from common.home import private_dir
 from local_agent.store import health
 from local_agent.store.lock import take_lock
@@ -62,6 +63,8 @@ class Database:
             os.close(self._lock)
             raise
         self._depth = 0
+        self._log = path.with_name(f"{path.name}-wal")
+        self._is_synced = True
 
     def close(self) -> None:
         """Close the file and let another process have it."""
@@ -69,21 +72,52 @@ class Database:
         os.close(self._lock)
 
     @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """Do everything inside or nothing; an inner one that fails undoes only itself."""
+    def transaction(self, *, synced: bool = True) -> Iterator[None]:
+        """Do everything inside or nothing; an inner one that fails undoes only itself.
+
+        Args:
+            synced: Whether it is on the disk when this ends.  Else it outlives the process, and a
+                power cut only from the next transaction that is, or `sync`.  The outermost decides.
+        """
         # IMMEDIATE: the first statement cannot find that somebody wrote since it read.
         name = f"level{self._depth}"
+        before = self._connection.total_changes
+        if not self._depth and not synced:
+            self._is_synced = False
+            self._connection.execute("PRAGMA synchronous = NORMAL")
         self._connection.execute(f"SAVEPOINT {name}" if self._depth else "BEGIN IMMEDIATE")
         self._depth += 1
         try:
             yield
             # Inside the try: a COMMIT that fails must be rolled back as well.
             self._connection.execute(f"RELEASE {name}" if self._depth > 1 else "COMMIT")
+            if self._depth == 1 and synced and self._connection.total_changes != before:
+                self._is_synced = True  # a commit that writes flushes all that came before it
         except BaseException:
             self._undo(name)
             raise
         finally:
             self._depth -= 1
+            if not self._depth and not synced:
+                self._connection.execute("PRAGMA synchronous = FULL")
+
+    def sync(self) -> None:
+        """Have on the disk all that was committed.
+
+        Raises:
+            StoreError: ``store.failed``: the disk refused.
+        """
+        if self._is_synced:
+            return
+        try:
+            log = os.open(self._log, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                os.fsync(log)
+            finally:
+                os.close(log)
+        except OSError as error:
+            raise StoreError("store.failed", why=errno.errorcode.get(error.errno or 0)) from error
+        self._is_synced = True
 
     def run(self, sql: str, *values: Any, **named: Any) -> int:
         """Execute one statement and return how many rows it changed."""

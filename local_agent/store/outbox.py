@@ -24,6 +24,7 @@ from local_agent.store.database import Database
 from local_agent.store.peers import KeysInUse, Peers
 
 Kind = Literal["event", "result", "head", "rekey"]
+News = Literal["now", "soon"] | None
 
 LIFE_S: Final = 7 * 86_400  # how long the gateway may take a frame for true
 _FOR_EVER_MS: Final = 2**62
@@ -88,20 +89,23 @@ class Outbox:
         self._peer = peer
         self._peers = peers
         # Up to here the gateway may have seen a frame: before this process it is not known.
-        self._news = False
+        self._news: News = None
         self._offered = self._sent_seq()
 
-    def put(self, kind: Kind, task_id: str, body: Mapping[str, Any]) -> int:
+    def put(self, kind: Kind, task_id: str, body: Mapping[str, Any], *, urgent: bool = True) -> int:
         """Number, sign and store one report; return its number, within one transaction.
 
         An event that overtakes one which nobody has seen yet gets the number of that one.
+
+        Args:
+            urgent: Whether somebody waits for it; else it may leave a moment later, with others.
 
         Raises:
             LocalProtocolError: ``outbox.unpaired``, or the body is not one the gateway would take.
         """
         if self._peer is None:
             raise LocalProtocolError("outbox.unpaired")
-        self._news = True
+        self._news = "now" if urgent else self._news or "soon"
         jti, expires = new_uuid(), self._expires()
         with self._db.transaction():
             used = self._peers.in_use()
@@ -121,9 +125,9 @@ class Outbox:
             )
         return seq
 
-    def take_news(self) -> bool:
-        """Tell whether anything was put since this was asked last."""
-        news, self._news = self._news, False
+    def take_news(self) -> News:
+        """Tell whether anything was put since this was asked last, and when it should leave."""
+        news, self._news = self._news, None
         return news
 
     def unsent(self, after: int = 0, *, limit: int = 100) -> Sequence[tuple[int, bytes]]:
@@ -146,6 +150,9 @@ class Outbox:
                     limit,
                 )
             ]
+        if found:
+            # A number that was seen outside and lost with the power would be given out twice.
+            self._db.sync()
         self._offered = max([self._offered, *(seq for seq, _ in found)])
         return found
 
@@ -159,7 +166,8 @@ class Outbox:
         """
         if self._peer is None:
             return 0
-        with self._db.transaction():
+        # Lost with the power, it is told again when the link is opened.
+        with self._db.transaction(synced=False):
             if seq > self._sent_seq():
                 raise RemoteProtocolError("outbox.ack-unsent", seq=seq)
             if seq < (heard := self._heard_seq(self._peer)):

@@ -8,13 +8,15 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import Final, ParamSpec, TypeVar
 
 from common.clock import Clock
 from common.signing import SigningKey
 from local_agent.store.health import not_done
 from local_agent.store.journal import Journal
-from local_agent.store.outbox import Peer
+from local_agent.store.outbox import News, Peer
+
+SOON_S: Final = 0.05  # within which what nobody waits for leaves, with what comes meanwhile
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -27,13 +29,15 @@ class JournalThread:
     parts within ``db.journal.transaction()``.
 
     Attributes:
-        on_report: Called on the loop after anything that left a report for the gateway.
+        on_report: Called on the loop after anything that left a report for the gateway; a moment
+            later where nobody waits for it.
     """
 
     def __init__(self, journal: Journal, executor: ThreadPoolExecutor) -> None:
         self.journal = journal
         self._executor = executor
         self.on_report: Callable[[], None] = lambda: None
+        self._soon: asyncio.TimerHandle | None = None
 
     @classmethod
     async def open(
@@ -82,8 +86,18 @@ class JournalThread:
             return call()
         finally:
             # From here and not from whoever waits: they may have been cancelled meanwhile.
-            if self.journal.outbox.take_news():
-                loop.call_soon_threadsafe(self.on_report)
+            if news := self.journal.outbox.take_news():
+                loop.call_soon_threadsafe(self._report, news)
+
+    def _report(self, news: News) -> None:
+        if news == "now":
+            self.on_report()
+        elif self._soon is None:
+            self._soon = asyncio.get_running_loop().call_later(SOON_S, self._report_soon)
+
+    def _report_soon(self) -> None:
+        self._soon = None
+        self.on_report()
 
 
 async def _on(executor: ThreadPoolExecutor, call: Callable[[], _R]) -> _R:

@@ -294,7 +294,7 @@ class Tasks:
             StateError: ``task.illegal-transition``, ``task.unknown``.
             LocalProtocolError: ``task.reason``: the reason does not lead to that state.
         """
-        with self._db.transaction():
+        with self._db.transaction(synced=change.synced):
             task = self.get(change.task_id)
             _check(task, change)
             self._db.run(
@@ -314,7 +314,7 @@ class Tasks:
                 self._end(change.task_id, change.reason)
             if task.source == "wecom":
                 for kind, body in change.reports:
-                    self._outbox.put(cast("Kind", kind), change.task_id, body)
+                    self._outbox.put(cast("Kind", kind), change.task_id, body, urgent=change.synced)
             return self.get(change.task_id)
 
     def request_cancel(self, task_id: str) -> bool:

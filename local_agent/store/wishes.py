@@ -51,6 +51,8 @@ class Change(Protocol):
 
     ``expected`` is the state the row must still have; ``state`` equals it when something is only
     told.  None leaves a column as it is.  ``reports`` are ``(kind, body)`` for the gateway.
+    ``synced`` says that somebody waits for it: it is on the disk at once, and its reports leave at
+    once; a step that a power cut may undo goes with the next one that is.
     """
 
     @property
@@ -77,3 +79,5 @@ class Change(Protocol):
     def events(self) -> Sequence[Mapping[str, Any]]: ...
     @property
     def reports(self) -> Sequence[tuple[str, Mapping[str, Any]]]: ...
+    @property
+    def synced(self) -> bool: ...

@@ -8,8 +8,10 @@ takes its notes with it.  Nothing of this reaches the file.
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, Final, cast
 
 # Columns whose new value is told; of others, that they changed.
@@ -20,6 +22,9 @@ NOISE: Final = frozenset(
 )
 CHANGES: Final = ("INSERT", "UPDATE", "DELETE")
 SCRATCH: Final = "/table"
+FLUSH: Final = "flush"  # the phase of what waits for the disk; counted, and no moment to die at
+
+_TAG: Final = re.compile("[0-9a-f]{8,}|^[0-9a-f]{2}$")
 
 Note = Callable[[str, str], None]  # event, phase
 
@@ -27,6 +32,13 @@ Note = Callable[[str, str], None]  # event, phase
 def watch(note: Note) -> None:
     """Make every connection that this process opens to a store a watched one."""
     Connection.note = staticmethod(note)
+    fsync = os.fsync
+
+    def flush(descriptor: int) -> None:
+        fsync(descriptor)
+        note(_TAG.sub("*", Path(f"/proc/self/fd/{descriptor}").readlink().name), FLUSH)
+
+    vars(os)["fsync"] = flush
     plain = sqlite3.connect
 
     def connect(database: Any, *args: Any, **named: Any) -> Any:
@@ -44,6 +56,8 @@ class Cursor(sqlite3.Cursor):
     def execute(self, sql: str, parameters: Any = (), /) -> Cursor:
         """Execute one statement; one that is a transaction by itself is given an inside."""
         connection = cast("Connection", self.connection)
+        if sql.startswith("PRAGMA synchronous") and sql.endswith(("FULL", "NORMAL")):
+            connection.is_synced = sql.endswith("FULL")
         if sql.lstrip().startswith(CHANGES) and not connection.in_transaction:
             connection.begin()
             super().execute(sql, parameters)
@@ -61,6 +75,7 @@ class Connection(sqlite3.Connection):
     """Notes what its transactions write."""
 
     note: Note
+    is_synced = True
     _is_watched = False
 
     def cursor(self, factory: Any = Cursor) -> Any:
@@ -89,6 +104,8 @@ class Connection(sqlite3.Connection):
         self._plain().execute("COMMIT")
         if event:
             self.note(event, "after-commit")
+            if self.is_synced:
+                self.note(event, FLUSH)
 
     def _noted(self) -> str:
         if not self._is_watched:

@@ -18,6 +18,7 @@ from typing import Final, Self, TypeVar
 
 from tests.forks import Zygote
 from tests.matrix.house import House
+from tests.matrix.ledger import FLUSH
 from tests.matrix.minds import ANSWERS
 from tests.matrix.plots import Plot
 from tests.matrix.running import STORY, Kill, read_notes
@@ -138,7 +139,7 @@ class Ground:
         seen = (
             (note["half"], note["event"], note["phase"], note["nth"])
             for at, note in enumerate(told)
-            if at > last or note["half"] == STORY
+            if note["phase"] != FLUSH and (at > last or note["half"] == STORY)
         )
         return list(dict.fromkeys(seen))
 

@@ -15,6 +15,7 @@ from common.errors import StoreError
 from common.logs import Log, open_log
 from common.protocol.envelope import (
     Envelope,
+    EventBody,
     agent_name,
     gateway_name,
     seal_envelope,
@@ -22,7 +23,7 @@ from common.protocol.envelope import (
 from common.protocol.link import Closed, Link, LinkEvent, Ready
 from common.signing import SigningKey
 from gateway.relay.hub import Hub
-from gateway.relay.ports import Connected, Departure, Known, Sweep
+from gateway.relay.ports import Connected, Departure, Known, Sweep, Taken
 from gateway.relay.session import Session
 
 URL = "http://127.0.0.1:8787"
@@ -69,6 +70,7 @@ class MemoryDeliveries:
         self.reading = asyncio.Event()
         self.reading.set()
         self.reads = 0
+        self.syncs = 0
         self.goodbyes = 0
         self.on_lookup: Callable[[], None] = lambda: None
         self._key = gateway_key
@@ -143,16 +145,22 @@ class MemoryDeliveries:
             record.acked = max(record.acked, seq)
         return record.epoch == epoch
 
-    async def received(self, agent_id: str, *, epoch: int, envelope: Envelope) -> bool:
-        """Keep an envelope, if the epoch is current."""
+    async def received(self, agent_id: str, *, epoch: int, envelope: Envelope) -> Taken:
+        """Keep an envelope, if the epoch is current; an event that asks nothing unsynced."""
         await self.storing.wait()
         self._check()
         record = self.agents[agent_id]
         if record.epoch != epoch:
-            return False
+            return "stale"
         record.received.append(envelope)
         record.recv_seq = max(record.recv_seq, envelope.header.seq)
-        return True
+        quiet = isinstance(envelope.content, EventBody) and envelope.content.waiting is None
+        return "unsynced" if quiet else "synced"
+
+    async def sync(self) -> None:
+        """Count a flush."""
+        self._check()
+        self.syncs += 1
 
     async def disconnected(self, departure: Departure) -> None:
         """Note the end."""
@@ -317,7 +325,9 @@ class Scene:
         await agent.next(Ready)
         return agent
 
-    def event(self, seq: int) -> Envelope:
+    def event(
+        self, seq: int, *, state: str = "ROUTED", waiting: dict[str, Any] | None = None
+    ) -> Envelope:
         """Return an event envelope that the agent signed."""
         now = self.clock.now().wall_s
         return seal_envelope(
@@ -331,9 +341,9 @@ class Scene:
             exp=now + 600,
             body={
                 "task_id": "task-1",
-                "state": "ROUTED",
+                "state": state,
                 "message": "",
-                "waiting": None,
+                "waiting": waiting,
                 "at": now * 1000,
             },
         )

@@ -10,7 +10,7 @@ import pytest
 from common import strict_json
 from common.errors import ProtocolError, StoreError
 from common.protocol.envelope import agent_name, gateway_name, seal_envelope
-from common.protocol.link import Acked, Duplicate, Received
+from common.protocol.link import Acked, Closed, Duplicate, Received
 from common.protocol.rekey import rekey_body
 from common.signing import SigningKey
 from gateway.relay import session as session_module
@@ -116,10 +116,39 @@ async def test_a_repeated_envelope_is_acknowledged_again_and_stored_once(scene: 
     agent = await scene.connect()
     for _ in range(2):
         agent.wire.to_gateway.put_nowait(scene.event(1).frame.decode())
-    for _ in range(2):
         assert strict_json.loads(await agent.read_one() or "", max_bytes=1000)["seq"] == 1
     assert len(scene.record.received) == 1
     assert not [event for event in agent.events if isinstance(event, Duplicate)]
+
+
+@pytest.mark.requirement("P3")
+async def test_an_acknowledgement_goes_with_the_next_flush_or_has_one_of_its_own(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent = await scene.connect()
+    for seq in (1, 2):
+        agent.link.send(scene.event(seq).frame)
+    agent.flush()
+    assert (await agent.next(Acked)).seq == 2
+    assert scene.store.syncs == 1
+    monkeypatch.setattr("gateway.relay.session.ACK_SECONDS", 3600)
+    agent.link.send(scene.event(3).frame)
+    asked = {"seal_code": "7K3F-9Q2M", "expires_at": 1_760_000_100_000, "machine": "dev-1"}
+    agent.link.send(scene.event(4, state="WAITING_APPROVAL", waiting=asked).frame)
+    agent.flush()
+    assert (await agent.next(Acked)).seq == 4
+    assert scene.store.syncs == 1, "what asks is flushed for its own sake"
+
+
+@pytest.mark.requirement("P3")
+async def test_what_cannot_be_flushed_is_not_acknowledged(scene: Scene) -> None:
+    agent = await scene.connect()
+    agent.link.send(scene.event(1).frame)
+    agent.flush()
+    await until(lambda: bool(scene.record.received))
+    scene.store.failing = True
+    assert (await agent.next(Closed)).code == "store-unavailable"
+    assert scene.record.recv_seq == 1
 
 
 @pytest.mark.requirement("R13")

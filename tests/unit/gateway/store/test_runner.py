@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import sqlite3
 import stat
@@ -163,6 +164,53 @@ def test_a_group_costs_one_commit(tmp_path: Path, loop: asyncio.AbstractEventLoo
     driver.close()
     assert statements.count("COMMIT") == 1
     assert statements.count("SAVEPOINT operation") == 0
+
+
+def _after_a_power_cut(path: Path, flushed: int) -> list[str]:
+    """Return the members that a copy of the store has whose log was cut to what was flushed."""
+    copy = path.parent / "copy.db"
+    copy.write_bytes(path.read_bytes())
+    log = path.with_name(f"{path.name}-wal").read_bytes()
+    copy.with_name("copy.db-wal").write_bytes(log[:flushed])
+    with closing(sqlite3.connect(copy)) as driver:
+        return [name for (name,) in driver.execute("SELECT user_id FROM members ORDER BY rowid")]
+
+
+@pytest.mark.requirement("P3")
+async def test_what_is_written_unsynced_goes_to_the_disk_with_what_comes_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.store.runner.CHECKPOINT_SECONDS", 3600)
+    path = await asyncio.to_thread(fresh_store, tmp_path)
+    log = path.with_name(f"{path.name}-wal")
+    flushed: list[int] = []
+    fsync = os.fsync
+
+    def noted(descriptor: int) -> None:
+        flushed.append(log.stat().st_size)
+        fsync(descriptor)
+
+    monkeypatch.setattr("gateway.store.runner.os.fsync", noted)
+    store = await asyncio.to_thread(open_store, path)
+    try:
+        await store.write(members.add, "first", lang=None, at_ms=AT)
+        size = await asyncio.to_thread(lambda: log.stat().st_size)
+        await store.write_unsynced(members.add, "second", lang=None, at_ms=AT)
+        assert await asyncio.to_thread(_after_a_power_cut, path, size) == ["first"]
+        await store.sync()
+        cut = await asyncio.to_thread(_after_a_power_cut, path, flushed[-1])
+        assert cut == ["first", "second"]
+        await store.sync()
+        assert len(flushed) == 1, "there is nothing to flush"
+        await store.write_unsynced(members.add, "third", lang=None, at_ms=AT)
+        await store.write(members.look_up, "third")  # which changes nothing
+        assert len(flushed) == 2, "what it found is on the disk"
+        await store.write_unsynced(members.add, "fourth", lang=None, at_ms=AT)
+        await store.write(members.add, "fifth", lang=None, at_ms=AT)
+        await store.sync()
+        assert len(flushed) == 2, "the commit has flushed both"
+    finally:
+        await store.close()
 
 
 @pytest.mark.requirement("P3")

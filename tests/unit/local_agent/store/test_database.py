@@ -47,6 +47,49 @@ def test_the_files_are_the_owners_alone_whatever_the_umask(path: Path) -> None:
     assert set(modes.values()) == {0o600}
 
 
+@pytest.mark.requirement("P3")
+def test_what_is_committed_unsynced_goes_to_the_disk_with_what_comes_next(
+    db: Database, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log, flushed = path.with_name("journal.db-wal"), []
+    fsync = os.fsync
+
+    def noted(descriptor: int) -> None:
+        flushed.append(log.stat().st_size)
+        fsync(descriptor)
+
+    def after_a_power_cut(size: int) -> list[str]:
+        copy = path.with_name("copy.db")
+        copy.write_bytes(path.read_bytes())
+        copy.with_name("copy.db-wal").write_bytes(log.read_bytes()[:size])
+        with closing(sqlite3.connect(copy)) as driver:
+            return [name for (name,) in driver.execute("SELECT name FROM things")]
+
+    def add(name: str, *, synced: bool) -> None:
+        with db.transaction(synced=synced), db.transaction():  # the outer one decides
+            db.run("INSERT INTO things VALUES (?)", name)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    add("a", synced=True)
+    size = log.stat().st_size
+    add("b", synced=False)
+    assert db.one("PRAGMA synchronous") == (2,), "FULL again"
+    assert after_a_power_cut(size) == ["a"]
+    db.sync()
+    assert after_a_power_cut(flushed[-1]) == ["a", "b"]
+    db.sync()
+    assert len(flushed) == 1, "there is nothing to flush"
+    add("c", synced=False)
+    with db.transaction():
+        assert things(db) == ["a", "b", "c"]
+    db.sync()
+    assert len(flushed) == 2, "a transaction that writes nothing flushes nothing"
+    add("d", synced=False)
+    add("e", synced=True)
+    db.sync()
+    assert len(flushed) == 2, "the commit has flushed both"
+
+
 def test_a_second_agent_is_told_that_one_is_running(path: Path) -> None:
     with closing(Database(path)), pytest.raises(ConfigError) as caught:
         Database(path)

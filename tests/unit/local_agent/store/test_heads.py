@@ -56,7 +56,7 @@ def acknowledge(journal: Journal) -> bool:
     """Let the gateway acknowledge everything, and tell whether that left something to send."""
     journal.outbox.take_news()
     journal.acked(journal._db.all("SELECT max(sent_seq) FROM peers")[0][0])
-    return journal.outbox.take_news()
+    return journal.outbox.take_news() is not None
 
 
 def executed(journal: Journal, clock: ManualClock) -> None:

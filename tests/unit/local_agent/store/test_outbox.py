@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
@@ -71,6 +72,24 @@ def test_each_report_is_signed_under_its_own_number(journal: Journal, clock: Man
     for seq, frame in journal.outbox.unsent():
         envelope = opened(frame, clock)
         assert (envelope.header.seq, envelope.body["message"]) == (seq, str(seq - 1))
+
+
+@pytest.mark.requirement("P3")
+def test_what_leaves_is_on_the_disk_before(
+    journal: Journal, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flushes: list[int] = []
+    monkeypatch.setattr(os, "fsync", flushes.append)
+    with journal._db.transaction(synced=False):
+        journal.outbox.put("event", "t", an_event(clock), urgent=False)
+    assert journal.outbox.take_news() == "soon"
+    assert (len(flushes), len(journal.outbox.unsent()), len(flushes)) == (0, 1, 1)
+    journal.outbox.put("result", "t", a_result(clock))
+    assert journal.outbox.take_news() == "now"
+    assert (len(journal.outbox.unsent()), len(flushes)) == (2, 1), "the commit has flushed it"
+    journal.outbox.acked(2)
+    assert len(journal.outbox.unsent()) == 0
+    assert len(flushes) == 1, "that it arrived is told again if it is lost"
 
 
 @pytest.mark.requirement("R17")
