@@ -25,7 +25,7 @@ from common.signing import ENVELOPE, SigningKey, VerifyKey
 
 TEXT, BINARY, CLOSE, PING, PONG = 1, 2, 8, 9, 10
 CANARY = "CANARY-7f3a9c"  # in everything that must be refused: no log may hold it
-PATIENCE = 8.0
+PATIENCE = 30.0
 _MAGIC = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 _CLOCK = SystemClock()
 EventT = TypeVar("EventT", bound=LinkEvent)

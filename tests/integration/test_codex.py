@@ -145,7 +145,7 @@ async def failure(asking: Awaitable[object]) -> str:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while not condition():  # noqa: ASYNC110 - of another process there is no event to wait for
             await asyncio.sleep(0.01)
 
@@ -392,7 +392,7 @@ async def test_a_deadline_ends_a_model_that_only_drips(desk: Desk) -> None:
         script.drip("x" * 1000, pause_s=0.05), script.text("Done."), deadline_s=3.0
     )
     assert await failure(backend.ask(question(), Heard())) == "model.deadline"
-    await asyncio.wait_for(server.hung_up.wait(), 5)
+    await asyncio.wait_for(server.hung_up.wait(), 30)
     assert (await backend.ask(question(), Heard())).text == "Done."
 
 
@@ -404,7 +404,7 @@ async def test_cancelling_hangs_up_on_the_model_and_keeps_the_program(desk: Desk
     asking.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asking
-    await asyncio.wait_for(server.hung_up.wait(), 5)
+    await asyncio.wait_for(server.hung_up.wait(), 30)
     assert (await backend.ask(question(), Heard())).text == "Done."
     assert _pids(desk) == [before]
 

@@ -72,7 +72,7 @@ class WeCom:
 
     async def next_text(self) -> str:
         """Return the next text that a member would read."""
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             return str((await self.sent.get())["text"]["content"])
 
     async def _token(self, _request: web.Request) -> web.Response:
@@ -95,7 +95,7 @@ class Process:
     async def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
         """End it and return its exit code."""
         self.child.send_signal(number)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             return await self.child.wait()
 
 
@@ -146,7 +146,7 @@ class Place:
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
         )
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(30):
             output, errors = await child.communicate()
         return child.returncode or 0, output.decode(), errors.decode()
 
@@ -162,7 +162,7 @@ class Place:
             stderr=asyncio.subprocess.PIPE,
         )
         assert child.stderr is not None
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(30):
             while line := await child.stderr.readline():
                 record = strict_json.loads(line, max_bytes=8192)
                 if record["event"] == "listening":
@@ -415,7 +415,7 @@ async def test_the_admin_sees_the_words_that_the_machine_shows(
         stdout=asyncio.subprocess.PIPE,
     )
     assert child.stdout is not None
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while not (found := re.search(rb"CB1-[A-Z2-7]{26}", await child.stdout.readline())):
             pass
         await place.use_code(gateway, found[0].decode())
@@ -437,7 +437,7 @@ async def test_a_fault_in_the_stores_thread_ends_the_process_and_not_in_silence(
         async with place.http.get(gateway.base + "/health/ready") as answer:
             assert answer.status == 503
     assert gateway.child.stderr is not None
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         said = (await gateway.child.stderr.read()).splitlines()
         assert await gateway.child.wait() == 1
     records = [strict_json.loads(line, max_bytes=8192) for line in said[:-1]]
@@ -486,13 +486,13 @@ async def test_a_full_disk_is_answered_503_and_told_and_passes_without_a_restart
         status = await place.say(gateway, f"@dev explain {'x' * 2000} {number}", msg_id=number)
         accepted, refused = accepted + (status == 200), refused + (status == 503)
     assert not (await parts())["disk"]
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while (sent := await place.wecom.sent.get())["touser"] != "boss":
             pass
     assert "disk of the gateway is full" in sent["text"]["content"]
 
     await asyncio.to_thread(filler.unlink)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while not (await parts())["disk"]:  # noqa: ASYNC110  it is asked, it does not tell
             await asyncio.sleep(0.05)
     assert await place.say(gateway, "@dev explain now", msg_id=99) == 200

@@ -43,7 +43,7 @@ from local_agent.store.runner import JournalThread
 from tests.gateway_desk import Desk, fresh_store, logger
 
 AGENT_ID = "agent-1"
-PATIENCE = 5.0
+PATIENCE = 30.0
 
 
 class CrashError(Exception):

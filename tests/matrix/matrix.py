@@ -42,6 +42,12 @@ class Point:
     scenario: Scenario
     moment: Kill
 
+    @property
+    def kind(self) -> tuple[str, str, str]:
+        """Part, event and phase, whichever time they come."""
+        part, event, phase, _ = self.moment
+        return part, event, phase
+
     def __str__(self) -> str:
         part, event, phase, nth = self.moment
         return f"{self.scenario.name}: {part} · {event} · {phase} · {nth}"

@@ -80,15 +80,15 @@ def test_a_long_text_takes_time_by_its_length(shape: str) -> None:
 @each("shape", ["在", "a", "a.b-", "a/", "“", "的测试", ", x"])
 def test_so_does_each_reader_of_it(read: object, shape: str) -> None:
     assert callable(read)
-    begun = time.perf_counter()
+    begun = time.process_time()
     read(shape * (LONG_CHARS // len(shape)))
-    assert time.perf_counter() - begun < 1.0
+    assert time.process_time() - begun < 1.0
 
 
 def _fastest(text: str) -> float:
     taken = []
     for _ in range(3):
-        begun = time.perf_counter()
+        begun = time.process_time()
         ROUTER.route(text)
-        taken.append(time.perf_counter() - begun)
+        taken.append(time.process_time() - begun)
     return min(taken)

@@ -173,7 +173,7 @@ async def test_an_alarm_that_cannot_be_stored_is_kept_until_it_can(
 async def test_the_first_is_recorded_at_once_and_the_rest_at_the_end(scene: Scene) -> None:
     running = asyncio.create_task(scene.alarms.run())
     scene.alarms("agent.taken-over", **TAKEN)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         await scene.rung.wait()
     scene.alarms("agent.taken-over", **TAKEN)
     running.cancel()
@@ -201,7 +201,7 @@ async def test_a_full_disk_is_told_past_the_outbox_and_its_end_through_it(
         return await write(*args, **facts)
 
     async def until(condition: Callable[[], bool]) -> None:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             while not condition():  # noqa: ASYNC110  it is looked at, not told
                 await asyncio.sleep(0)
 

@@ -47,7 +47,7 @@ class ScriptedChannel:
 
     async def next(self) -> str:
         """Wait for the next try."""
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             return await self.tried.get()
 
 
@@ -79,7 +79,7 @@ async def _running(desk: Desk, channel: ScriptedChannel) -> AsyncIterator[Outbox
 
 
 async def _until(desk: Desk, key: str, state: str) -> tuple[str, str | None, int, int]:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while (row := await desk.store.read(_row, key))[0] != state:
             pass
     return row

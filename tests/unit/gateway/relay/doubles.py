@@ -243,7 +243,7 @@ class AgentEnd:
 
     async def next(self, kind: type[EventT]) -> EventT:
         """Read until the next event of ``kind``."""
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             while True:
                 while self._seen < len(self.events):
                     event = self.events[self._seen]
@@ -265,7 +265,7 @@ class AgentEnd:
 
     async def end(self) -> list[str]:
         """Read to the end, and return every text of the gateway."""
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             while (text := await self.wire.to_agent.get()) is not None:
                 self.texts.append(text)
         return self.texts
@@ -350,7 +350,7 @@ class Scene:
 
     async def settle(self) -> None:
         """Wait until every session has ended."""
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             await asyncio.gather(*self.tasks)
 
     def note_alarm(self, event: str, **facts: Fact) -> None:

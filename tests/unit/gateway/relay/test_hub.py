@@ -11,7 +11,7 @@ from common.protocol.closing import websocket_code
 from common.protocol.link import Closed, Received
 from common.protocol.pace import CONNECTION, FRAMES, FRAMES_PER_SECOND
 from common.signing import SigningKey
-from gateway.relay.hub import Hub
+from gateway.relay.hub import SWEEP_SECONDS, Hub
 from tests.unit.gateway.relay.doubles import ADDRESS, AGENT_ID, Scene, silent_log
 
 
@@ -45,6 +45,7 @@ async def test_the_session_of_a_revoked_agent_is_closed_by_the_sweep(scene: Scen
     await scene.hub.sweep()
     assert await agent.closed_with() == "revoked"
     assert not scene.hub.online(AGENT_ID)
+    assert SWEEP_SECONDS <= 5
 
 
 async def test_nobody_here_means_no_question_to_the_store(scene: Scene) -> None:

@@ -26,7 +26,7 @@ async def scene() -> Scene:
 
 async def until(condition: Callable[[], bool]) -> None:
     """Let the loop run until ``condition()`` holds, at most five seconds."""
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while not condition():  # noqa: ASYNC110 — the doubles have no event for every step
             await asyncio.sleep(0)
 

@@ -283,7 +283,7 @@ async def test_too_much_at_once_is_refused_and_nothing_after_the_end(tmp_path: P
 
 def _hold(loop: asyncio.AbstractEventLoop, gate: asyncio.Event) -> Callable[[Connection], None]:
     def held(_conn: Connection) -> None:
-        asyncio.run_coroutine_threadsafe(gate.wait(), loop).result(timeout=5)
+        asyncio.run_coroutine_threadsafe(gate.wait(), loop).result(timeout=30)
 
     return held
 
@@ -435,7 +435,7 @@ async def test_a_fault_in_the_writing_thread_is_told_to_everybody_and_to_the_ser
     store = await _opened(tmp_path)
     told = asyncio.create_task(store.until_broken())
     calls = [asyncio.ensure_future(store.write(members.count)) for _ in range(600)]
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         with pytest.raises(UnforeseenError):
             await told
         outcomes = await asyncio.gather(*calls, return_exceptions=True)
@@ -452,7 +452,7 @@ async def test_an_operation_that_ends_the_thread_itself_is_told_as_a_fault(tmp_p
         raise SystemExit
 
     store = await _opened(tmp_path)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         for call in (store.write(fatal), store.until_broken()):
             with pytest.raises(StoreError) as caught:
                 await call
@@ -470,7 +470,7 @@ async def test_a_fault_of_the_checkpoints_is_told_too(
     monkeypatch.setattr("gateway.store.runner.checkpoint", faulty)
     store = await _opened(tmp_path)
     await store.write(members.count)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         with pytest.raises(UnforeseenError):
             await store.until_broken()
     await store.close()

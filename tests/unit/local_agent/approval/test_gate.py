@@ -345,9 +345,9 @@ async def test_a_decision_counts_although_its_approver_goes_away_at_that_moment(
     question = await asked(gate, clock)
     waiting = asyncio.ensure_future(gate.wait(question.approval_id))
     deciding = asyncio.ensure_future(approve(gate, question))
-    await asyncio.wait_for(key.signs.wait(), 5)
+    await asyncio.wait_for(key.signs.wait(), 30)
     deciding.cancel()
-    assert (await asyncio.wait_for(waiting, 5)).outcome == "approved"
+    assert (await asyncio.wait_for(waiting, 30)).outcome == "approved"
     assert deciding.cancelled()
     assert await gate.take_grant(question.approval_id, question.digest)
 
@@ -660,7 +660,7 @@ async def test_the_gate_expires_by_itself(gate: Gate, clock: ManualClock) -> Non
     running = asyncio.ensure_future(gate.run())
     await asked(gate, clock, expires_at=clock.now().wall_ms + 20)
     clock.advance(1)
-    await asyncio.wait_for(expired.wait(), 5)
+    await asyncio.wait_for(expired.wait(), 30)
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
@@ -770,7 +770,7 @@ async def test_who_waits_hears_that_the_task_has_ended(
     over = ending(Reason.CANCELLED, TaskState.WAITING_APPROVAL, TaskState.REJECTED)
     await db.run(db.journal.tasks.change, over)
     await gate.withdraw("task-1")
-    assert (await asyncio.wait_for(waiting, 5)).outcome == "superseded"
+    assert (await asyncio.wait_for(waiting, 30)).outcome == "superseded"
     assert (await refused(gate, question)).code == "approval.not-pending"
 
 

@@ -30,7 +30,7 @@ class Desktop:
         await self.may_go_on.acquire()
 
     async def until(self, count: int) -> None:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             while len(self.shown) < count:
                 self.stirred.clear()
                 await self.stirred.wait()

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 import codexbridge
 
-PATIENCE = 5.0
+PATIENCE = 30.0
 
 
 @contextmanager

@@ -377,7 +377,7 @@ async def test_a_collection_that_is_cancelled_leaves_nothing_running(folder: Wor
     task = asyncio.create_task(
         a_collector(local_changes=local_changes).collect(folder, files=[], names=[])
     )
-    await asyncio.wait_for(begun.wait(), 5)
+    await asyncio.wait_for(begun.wait(), 30)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

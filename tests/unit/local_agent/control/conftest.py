@@ -29,7 +29,7 @@ from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace
 from tests.sealed import AGENT, LINE, PYTEST, Step, Wish, a_peer, a_seal
 
-PATIENCE = 5.0
+PATIENCE = 30.0
 
 
 class WatchedBus(Bus):

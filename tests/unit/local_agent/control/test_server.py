@@ -25,7 +25,7 @@ from common.home import Home
 from local_agent.control import client, server, wire
 from local_agent.store.lock import JOURNAL, take_lock
 
-PATIENCE = 5.0
+PATIENCE = 30.0
 
 
 @pytest.fixture

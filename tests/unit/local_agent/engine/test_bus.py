@@ -24,7 +24,7 @@ def message_of(told: Told) -> str | None:
 
 
 async def rest(reader: Reader) -> list[str | None]:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         return [message_of(told) async for told in reader]
 
 
@@ -52,7 +52,7 @@ async def test_a_waiting_reader_is_woken() -> None:
         waiting = asyncio.create_task(anext(reader))
         await asyncio.sleep(0)
         bus.publish(event(message="now"))
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             told = await waiting
         assert message_of(told) == "now"
 

@@ -68,7 +68,7 @@ async def test_a_turn_is_written_before_the_model_is_asked() -> None:
     await asyncio.sleep(0)
     assert account.inner.turns == []
     account.may_write.set()
-    await asyncio.wait_for(asking, 5)
+    await asyncio.wait_for(asking, 30)
     assert account.begun == [BEGUN]
     assert [row.outcome for row in account.rows] == ["ok"]
 
@@ -82,7 +82,7 @@ async def test_a_turn_that_is_cancelled_while_it_is_written_down_gets_its_end() 
     await asyncio.sleep(0)
     account.may_write.set()
     with pytest.raises(asyncio.CancelledError):
-        await asyncio.wait_for(asking, 5)
+        await asyncio.wait_for(asking, 30)
     assert [row.outcome for row in account.rows] == ["cancelled"]
     assert account.inner.turns == []
 
@@ -91,7 +91,7 @@ async def test_a_cancelled_turn_is_written_too() -> None:
     account = Account([])
     account.inner.may_answer.clear()
     asking = asyncio.create_task(account.backend.ask(TURN, unheard))
-    await asyncio.wait_for(account.inner.asked.wait(), 5)
+    await asyncio.wait_for(account.inner.asked.wait(), 30)
     asking.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asking

@@ -56,7 +56,7 @@ async def told(desk: Desk) -> str:
 
 
 async def asked_of(scripted: ScriptedModel, count: int) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while len(scripted.turns) < count:
             scripted.asked.clear()
             await scripted.asked.wait()

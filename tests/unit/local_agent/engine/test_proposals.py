@@ -132,10 +132,10 @@ async def test_a_models_words_reach_this_machine_as_they_come(desk: Desk) -> Non
     model.may_answer.clear()
     with desk.bus.read() as events:
         await desk.ask("@dev explain why login.py retries", **HERE)
-        await asyncio.wait_for(model.asked.wait(), 5)
+        await asyncio.wait_for(model.asked.wait(), 30)
         model.may_answer.set()
         heard = ""
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             async for told in events:
                 if isinstance(told.event, TaskStreamChunk):
                     heard += told.event.chunk
@@ -167,7 +167,7 @@ async def test_cancelling_ends_the_models_turn(desk: Desk) -> None:
     model = answers(desk, FIX)
     model.may_answer.clear()
     task_id = await desk.ask(ASKED)
-    await asyncio.wait_for(model.asked.wait(), 5)
+    await asyncio.wait_for(model.asked.wait(), 30)
     await desk.engine.cancel(task_id)
     assert (await desk.until(task_id, TaskState.REJECTED)).reason is Reason.CANCELLED
     (turn,) = await desk.db.run(desk.db.journal.turns.of_task, task_id)
@@ -178,7 +178,7 @@ async def test_a_model_is_asked_again_after_a_kill_and_nothing_is_lost(desk: Des
     model = answers(desk, FIX)
     model.may_answer.clear()
     task_id = await desk.ask(ASKED)
-    await asyncio.wait_for(model.asked.wait(), 5)
+    await asyncio.wait_for(model.asked.wait(), 30)
     answers(desk, FIX)
     await desk.restart()
     assert (await desk.waiting(task_id)).seal.action == "apply_diff"
@@ -189,7 +189,7 @@ async def test_others_are_answered_while_models_work(desk: Desk) -> None:
     model.may_answer.clear()
     for number in range(6):
         await desk.ask(f"{ASKED} or {number}", claimed_user=f"user{number}")
-    await asyncio.wait_for(model.asked.wait(), 5)
+    await asyncio.wait_for(model.asked.wait(), 30)
     assert (await desk.done("@dev status")).reason is Reason.COMPLETED
     model.may_answer.set()
 
@@ -507,7 +507,7 @@ async def test_what_was_meant_stays_so_after_a_kill(desk: Desk) -> None:
     model.asked.clear()
     model.may_answer.clear()
     second_id = await desk.ask("@dev revise say why")
-    await asyncio.wait_for(model.asked.wait(), 5)
+    await asyncio.wait_for(model.asked.wait(), 30)
     answers(desk, [writes("login.py", FIXED + "# why\n"), Reply("Said why.")])
     await desk.engine.cancel(first_id)  # it could not be meant any more
     await desk.until(first_id, TaskState.REJECTED)

@@ -121,7 +121,7 @@ async def test_a_cancelled_command_is_ended(machine: Machine) -> None:
             cancel.set()
 
     running = executor.run(grant, workspace=machine.workspace, on_progress=told, cancel=cancel)
-    outcome = await asyncio.wait_for(running, 5)
+    outcome = await asyncio.wait_for(running, 30)
     assert (outcome.reason, outcome.timed_out) == (Reason.CANCELLED, False)
 
 
@@ -273,7 +273,7 @@ async def test_a_sandboxed_command_can_be_cancelled_and_tidies_up(sandboxed: Mac
             cancel.set()
 
     running = executor.run(grant, workspace=sandboxed.workspace, on_progress=told, cancel=cancel)
-    outcome = await asyncio.wait_for(running, 5)
+    outcome = await asyncio.wait_for(running, 30)
     assert outcome.reason is Reason.CANCELLED
     assert (sandboxed.path / "tidy").exists()
 

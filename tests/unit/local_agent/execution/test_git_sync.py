@@ -473,7 +473,7 @@ async def test_cancelling_ends_the_push(syncing: Syncing) -> None:
         connection, _ = await asyncio.to_thread(server.accept)
         with connection:
             cancel.set()
-            outcome = await asyncio.wait_for(running, 5)
+            outcome = await asyncio.wait_for(running, 30)
     assert (outcome.code, outcome.pushed) == ("sync.cancelled", None)
     assert outcome.committed == syncing.tip
 

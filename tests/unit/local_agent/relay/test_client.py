@@ -24,7 +24,7 @@ from local_agent.relay.keys import LinkKeys
 from local_agent.relay.pairing import LINK_PATH, Pairing
 from tests.sealed import AGENT, AGENT_ID, GATEWAY
 
-PATIENCE = 5.0
+PATIENCE = 30.0
 
 
 class AtOnce(Backoff):

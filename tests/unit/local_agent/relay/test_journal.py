@@ -92,7 +92,7 @@ async def test_whatever_leaves_a_report_rings_also_when_nobody_waits_for_it(desk
     waiting.cancel()
     await asyncio.gather(waiting, return_exceptions=True)
     left.set()
-    await asyncio.wait_for(desk.rung.wait(), 5)
+    await asyncio.wait_for(desk.rung.wait(), 30)
     ((_, frame),) = await desk.outbound.unsent(0, 10)
     assert b'"head"' in frame
 
@@ -116,7 +116,7 @@ async def test_a_task_that_came_too_late_is_reported_and_never_begun(desk: Desk)
     envelope = from_gateway(desk.clock, 1, expired=True)
     await desk.inbound.keep(envelope)
     await desk.inbound.begin(envelope)
-    await asyncio.wait_for(desk.rung.wait(), 5)
+    await asyncio.wait_for(desk.rung.wait(), 30)
     assert desk.engine.begun == []
     ((seq, frame),) = await desk.outbound.unsent(0, 10)
     report = open_envelope(

@@ -29,7 +29,7 @@ from local_agent.relay.session import Session
 from tests.sealed import AGENT, AGENT_ID, GATEWAY, from_gateway
 
 URL = "https://gw.example"
-PATIENCE = 5.0
+PATIENCE = 30.0
 
 
 class Journal:

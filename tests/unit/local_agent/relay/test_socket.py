@@ -19,7 +19,7 @@ from tests.hostile import PING, packet
 
 pytestmark = pytest.mark.heavy
 
-PATIENCE = 5.0
+PATIENCE = 30.0
 
 
 @asynccontextmanager

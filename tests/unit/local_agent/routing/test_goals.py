@@ -79,7 +79,7 @@ def test_any_text_names_a_known_goal_or_none_and_a_place_of_its_own(text: str) -
 @each("piece", ["a", "a/", "in ", "in a", "check ", "的", "format ", ".", "x 里"])
 def test_a_long_text_takes_no_longer_than_its_beginning(piece: str) -> None:
     text = piece * (100_000 // len(piece))
-    begun = time.perf_counter()
+    begun = time.process_time()
     find_goal(text)
     find_place(text)
-    assert time.perf_counter() - begun < 0.3
+    assert time.process_time() - begun < 0.3

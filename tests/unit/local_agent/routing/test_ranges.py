@@ -104,6 +104,6 @@ def test_no_text_raises(text: str) -> None:
 @each("piece", ["a", "a.", "..", "main..", "HEAD~", "和a", "last ", "0a", " ", "a/"])
 def test_a_long_text_takes_no_longer_than_its_beginning(piece: str) -> None:
     text = piece * (100_000 // len(piece))
-    begun = time.perf_counter()
+    begun = time.process_time()
     find_range(text)
-    assert time.perf_counter() - begun < 0.3
+    assert time.process_time() - begun < 0.3

@@ -466,6 +466,6 @@ def test_what_is_wished_besides_a_push_is_told(text: str, left: str) -> None:
     ["推" + " " * 2000, "我的" * 1000, "push" + " all" * 500, "同步" + " " * 1990 + "到"],
 )
 def test_no_text_keeps_the_words_of_a_push_busy(text: str) -> None:
-    begun = time.perf_counter()
+    begun = time.process_time()
     ROUTER.route(text)
-    assert time.perf_counter() - begun < 1.0
+    assert time.process_time() - begun < 1.0

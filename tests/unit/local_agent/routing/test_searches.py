@@ -112,6 +112,6 @@ def test_no_text_raises_or_leaves_nothing_to_look_for(text: str, query: str) -> 
 @each("piece", ["in a", "a*", "*", "在a里", "a/", "that ", "的", "除", "not in ", "a"])
 def test_a_long_text_takes_no_longer_than_its_beginning(piece: str) -> None:
     text = piece * (100_000 // len(piece))
-    begun = time.perf_counter()
+    begun = time.process_time()
     find_search(text, text)
-    assert time.perf_counter() - begun < 0.3
+    assert time.process_time() - begun < 0.3

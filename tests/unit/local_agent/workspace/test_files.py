@@ -263,7 +263,7 @@ async def test_a_cancelled_search_stops_its_thread(
 
     monkeypatch.setattr(files, "_list", slow)
     task = asyncio.create_task(search(tmp_path, "x"))
-    await asyncio.wait_for(started.wait(), 5)
+    await asyncio.wait_for(started.wait(), 30)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

@@ -236,7 +236,7 @@ async def test_what_would_never_open_is_not_opened(repository: Repository, name:
     place = repository.path / name
     place.unlink(missing_ok=True)
     os.mkfifo(place)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         assert await local_changes(repository.path) is None
 
 
@@ -301,7 +301,7 @@ async def test_what_the_configuration_names_is_not_waited_for(
     with (repository.path / ".git/config").open("a", encoding="utf-8") as config:
         facts = {"fifo": root / "fifo", "more": root / "more", "root": root, "large": "x" * 2**20}
         config.write(setting.format(**facts))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         assert await local_changes(repository.path) is None
 
 

@@ -24,7 +24,7 @@ from local_agent.approval.dialogs.terminal import ask
 from local_agent.approval.dialogs.tty import Terminal, open_terminal
 from tests.sealed import a_seal
 
-PATIENCE = 5.0
+PATIENCE = 30.0
 
 
 def ask_about(risk: str = "normal") -> Question:

@@ -76,12 +76,12 @@ def tree(root: Path) -> dict[str, bytes]:
 
 async def code_of(asking: Any) -> str:
     with pytest.raises(ModelError) as failed:
-        await asyncio.wait_for(asking, 10)
+        await asyncio.wait_for(asking, 30)
     return failed.value.code
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while not condition():  # noqa: ASYNC110 - of files there is no event to wait for
             await asyncio.sleep(0.01)
 
@@ -395,7 +395,7 @@ async def test_who_clings_to_life_is_killed_with_all_that_it_started(
     grandchild = psutil.Process(int(tells.read_text(encoding="utf-8")))
     asking.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await asyncio.wait_for(asking, 10)
+        await asyncio.wait_for(asking, 30)
     assert not grandchild.is_running()
 
 
@@ -591,7 +591,7 @@ async def test_closing_ends_what_is_running(start: Starting) -> None:
     backend, scripted = start([HANG])
     asking = asyncio.ensure_future(backend.ask(question(), Heard()))
     await until(lambda: bool(scripted.sent("turn/start")))
-    await asyncio.wait_for(backend.aclose(), 5)
+    await asyncio.wait_for(backend.aclose(), 30)
     assert await code_of(asking) == "model.ended"
 
 

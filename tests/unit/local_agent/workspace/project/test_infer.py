@@ -338,11 +338,11 @@ async def test_a_file_that_looks_like_a_switch_is_no_switch(tmp_path: Path) -> N
 async def test_a_file_that_cannot_be_read_is_ignored_with_its_reason(
     tmp_path: Path, name: str, text: str, why: str
 ) -> None:
-    begun = time.perf_counter()
+    begun = time.process_time()
     found = await inferred(tmp_path, {name: text})
     assert [(one.path, one.why) for one in found.ignored] == [(name, why)]
     assert found.recipes == ()
-    assert time.perf_counter() - begun < 2
+    assert time.process_time() - begun < 2
 
 
 @pytest.mark.parametrize(
