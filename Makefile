@@ -36,14 +36,21 @@ $(VENV)/.dev: $(BIN)/uv uv.lock pyproject.toml
 demo: $(VENV)/.run
 	@$(BIN)/codexbridge demo $(ARGS)
 
-quick: $(VENV)/.dev
+# pytest rewrites the assertions of every test module: once, and not again in each of its workers.
+$(VENV)/.rewritten: $(VENV)/.dev
+	@echo "preparing the tests …"
+	@for part in tests/unit/local_agent "tests --ignore=tests/unit/local_agent"; do \
+	  PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --collect-only -qq $$part >/dev/null & done; wait
+	@touch $@
+
+quick: $(VENV)/.rewritten
 	PYTHONWARNDEFAULTENCODING=1 $(BIN)/pytest -n 2 --dist worksteal -m "not heavy and not thorough" tests/unit $(ARGS)
 
-test: $(VENV)/.dev
+test: $(VENV)/.rewritten
 	PYTHONWARNDEFAULTENCODING=1 $(BIN)/pytest $(PYTEST) -m "not thorough" $(ARGS)
 
-test-all: $(VENV)/.dev
-	PYTHONWARNDEFAULTENCODING=1 $(BIN)/pytest $(PYTEST) -m thorough
+test-all: $(VENV)/.rewritten
+	PYTHONWARNDEFAULTENCODING=1 $(BIN)/pytest $(PYTEST) -m thorough $$(grep -rl --include='test_*.py' 'mark.thorough' tests)
 	$(MAKE) --no-print-directory matrix
 
 # The program alone: no script of its packages is run.

@@ -7,6 +7,7 @@ a machine says is signed with its own key.
 from __future__ import annotations
 
 import asyncio
+import atexit
 import hashlib
 import shutil
 import tempfile
@@ -58,9 +59,10 @@ USER = "zhang"
 
 @cache
 def _template() -> Path:
-    path = Path(tempfile.mkdtemp(prefix="codexbridge-test-")) / "gateway.db"
-    ensure_current(path)
-    return path
+    folder = Path(tempfile.mkdtemp(prefix="codexbridge-test-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    ensure_current(folder / "gateway.db")
+    return folder / "gateway.db"
 
 
 def fresh_store(folder: Path) -> Path:

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from common.errors import CodexBridgeError
 from common.sentences import SHARED, explain
 from local_agent.error_texts import ERRORS
@@ -51,6 +53,7 @@ def raised() -> Iterator[str]:
                     yield node.args[0].value
 
 
+@pytest.mark.heavy
 def test_every_error_that_can_be_met_has_a_sentence() -> None:
     met = {code for code in raised() if code.partition(".")[0] in FAMILIES}
     assert met - NEVER_TOLD - ERRORS.keys() - SHARED.keys() == set()

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from local_agent import sync_texts
 
 ROOT = Path(__file__).parents[3]
@@ -21,6 +23,7 @@ def codes() -> Iterator[str]:
                 yield node.value
 
 
+@pytest.mark.heavy
 def test_every_code_has_a_sentence_and_every_sentence_a_code() -> None:
     used = {code for code in codes() if code.startswith("sync.") and " " not in code}
     told = {code.partition("/")[0] for code in sync_texts.WHY}

@@ -38,6 +38,7 @@ def test_there_is_one_short_plain_word_for_each_byte() -> None:
     assert all(word.isascii() and word.islower() and 3 <= len(word) <= 8 for word in WORDS)
 
 
+@pytest.mark.heavy
 def test_no_two_words_look_alike() -> None:
     assert [pair for pair in itertools.combinations(WORDS, 2) if edits(*pair) < 3] == []
 

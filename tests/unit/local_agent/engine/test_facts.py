@@ -76,6 +76,7 @@ def test_what_was_reported_is_kept_as_data_and_is_small() -> None:
     assert facts.of_run(replace(done, report=None), "make", sandbox="none")["report"] is None
 
 
+@pytest.mark.heavy
 @pytest.mark.requirement("R19")
 def test_no_names_of_files_make_a_task_too_large_to_be_shown() -> None:
     endless = "\udc80字" * 2000

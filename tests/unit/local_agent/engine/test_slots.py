@@ -61,6 +61,7 @@ async def test_one_member_leaves_room_for_another(task: Task) -> None:
     assert len(entered) == 11
 
 
+@pytest.mark.heavy
 async def test_names_that_nobody_waits_under_are_forgotten(task: Task) -> None:
     slots = Slots()
     for number in range(50):

@@ -148,6 +148,7 @@ def test_a_text_that_does_not_stand_there_is_told_with_what_is_near(search: str,
     assert error.facts == {"index": 2, "path": "app.py", "line": line}
 
 
+@pytest.mark.heavy
 def test_what_is_near_is_found_soon_in_a_text_where_all_is_near() -> None:
     # Three letters in no order: comparing every line letter by letter takes some ten seconds.
     letters = Random(1)
@@ -158,6 +159,7 @@ def test_what_is_near_is_found_soon_in_a_text_where_all_is_near() -> None:
     assert error.code == "edit.not-found"
 
 
+@pytest.mark.heavy
 def test_many_edits_of_a_text_with_very_many_lines_are_made_soon() -> None:
     text = "\n" * 500_000 + "".join(f"line {number};\n" for number in range(MAX_EDITS))
     edits = [_edit(f"line {number};", f"{number}") for number in range(MAX_EDITS)]

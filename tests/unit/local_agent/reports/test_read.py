@@ -225,6 +225,7 @@ _REPEATED = (
 )
 
 
+@pytest.mark.heavy
 def test_one_line_of_any_length_or_any_number_of_lines_is_read_in_linear_time() -> None:
     """A pattern that backtracks would run into the time limit of the test."""
     for piece in _TOWERS:

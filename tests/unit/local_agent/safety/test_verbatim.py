@@ -173,6 +173,7 @@ def test_nothing_is_found_in_nothing() -> None:
     assert copied_blocks(["", "}", "…"], [SOURCE, ""], most=0) == []
 
 
+@pytest.mark.heavy
 def test_it_takes_linear_time() -> None:
     def seconds(times: int) -> float:
         answer = [*LINES, "1 " * 200, "> " * 200, " " * 400] * times
