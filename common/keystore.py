@@ -13,19 +13,23 @@ import base64
 import binascii
 import hashlib
 import re
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, Protocol
 
 from common.errors import ConfigError, LocalProtocolError, UnavailableError
 from common.home import read_private, write_private
 
-ALLOWED_BACKENDS: Final = {
+_LINUX: Final = {
     "keyring.backends.SecretService.Keyring": "SecretService",
     "keyring.backends.libsecret.Keyring": "libsecret",
     "keyring.backends.kwallet.DBusKeyring": "KWallet",
-    "keyring.backends.macOS.Keyring": "macOS",
-    "keyring.backends.Windows.WinVaultKeyring": "Windows",
 }
+_MACOS: Final = {"keyring.backends.macOS.Keyring": "macOS"}
+_WINDOWS: Final = {"keyring.backends.Windows.WinVaultKeyring": "Windows"}
+ALLOWED_BACKENDS: Final = {"darwin": _MACOS, "win32": _WINDOWS}.get(sys.platform, _LINUX)
 _MAX_SECRET: Final = 4096
 _MAX_FILE: Final = 8192
 _ELSEWHERE: Final = b"keyring:"  # a colon never occurs in base64
@@ -252,17 +256,28 @@ def _machine_keystore(directory: Path, service: str) -> Keystore:
 
 
 def _chosen_backend() -> tuple[Backend, str] | None:
-    # keyring's own choice, so that the person's keyring configuration is honoured; then the list.
+    # What the person has set for keyring comes first.  Where nothing is set, keyring would load all
+    # backends that are installed; that of macOS calls gcc and ld to look for its libraries.
     try:
-        import keyring
+        from keyring import core
 
-        chosen = keyring.get_keyring()
-        for backend in getattr(chosen, "backends", [chosen]):  # several, or the one
+        chosen = core.load_env() or core.load_config()
+        for backend in getattr(chosen, "backends", [chosen]) if chosen else _usable_backends():
             if name := ALLOWED_BACKENDS.get(_class_name(backend)):
                 return backend, name
     except Exception:  # noqa: BLE001  any backend of the system may fail to load in its own way
         return None
     return None
+
+
+def _usable_backends() -> Iterator[Backend]:
+    from keyring import core
+
+    found = []
+    for name in ALLOWED_BACKENDS:
+        with suppress(Exception):  # as many ways to say that it is not there
+            found.append(core.load_keyring(name))
+    yield from sorted(found, key=lambda backend: backend.priority, reverse=True)
 
 
 def _class_name(backend: object) -> str:

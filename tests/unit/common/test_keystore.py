@@ -11,6 +11,7 @@ import keyring.backends.chainer
 import keyring.backends.fail
 import keyring.backends.null
 import keyring.backends.SecretService
+import keyring.core
 import pytest
 from keyring.errors import KeyringLocked
 
@@ -228,7 +229,7 @@ def made(kind: Callable[[], Any]) -> Any:
 def test_a_backend_that_is_not_on_the_list_means_files_and_a_warning(
     directory: Path, monkeypatch: pytest.MonkeyPatch, chosen: Callable[[], Any]
 ) -> None:
-    monkeypatch.setattr(keyring, "get_keyring", chosen)
+    monkeypatch.setattr(keyring.core, "load_env", chosen)
     keys = open_keystore(directory, service="codexbridge")
     assert (keys.where, keys.warning) == ("file", True)
     keys.put("agent", SECRET)
@@ -239,7 +240,7 @@ def test_a_backend_that_is_not_on_the_list_means_files_and_a_warning(
 def test_an_allowed_backend_is_used_and_named(
     directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keyring, "get_keyring", keyring.backends.SecretService.Keyring)
+    monkeypatch.setattr(keyring.core, "load_env", keyring.backends.SecretService.Keyring)
     keys = open_keystore(directory, service="codexbridge")
     assert (keys.where, keys.warning) == ("keyring:SecretService", False)
 
@@ -251,7 +252,7 @@ def test_of_several_backends_only_an_allowed_one_is_used(
     class Several:
         backends = (made(PlaintextLookalike), made(keyring.backends.SecretService.Keyring))
 
-    monkeypatch.setattr(keyring, "get_keyring", Several)
+    monkeypatch.setattr(keyring.core, "load_env", Several)
     assert open_keystore(directory, service="x").where == "keyring:SecretService"
 
 
@@ -261,15 +262,54 @@ def test_a_keyring_that_cannot_even_load_means_files(
     def broken() -> object:
         raise RuntimeError("no bus")
 
-    monkeypatch.setattr(keyring, "get_keyring", broken)
+    monkeypatch.setattr(keyring.core, "load_env", broken)
     assert open_keystore(directory, service="x").where == "file"
+
+
+def test_of_what_can_be_used_here_the_first_choice_of_keyring_is_taken(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def usable(module: str, priority: float) -> object:
+        kind = type("Keyring", (), {"__module__": module, "priority": priority})
+        return kind()
+
+    here = {
+        f"{module}.Keyring": usable(module, priority)
+        for module, priority in (
+            ("keyring.backends.libsecret", 4.8),
+            ("keyring.backends.SecretService", 5.0),
+            ("keyrings.alt.file", 9.0),
+        )
+    }
+    monkeypatch.setattr(keyring.core, "load_keyring", here.__getitem__)
+    assert open_keystore(directory, service="x").where == "keyring:SecretService"
+    del here["keyring.backends.SecretService.Keyring"]
+    assert open_keystore(directory, service="x").where == "keyring:libsecret"
+
+
+def test_looking_for_a_keyring_starts_no_program(tmp_path: Path) -> None:
+    code = """
+import sys
+STARTS = ("subprocess.Popen", "os.system", "os.posix_spawn", "os.fork", "os.exec")
+sys.addaudithook(lambda event, args: event in STARTS and sys.exit(f"{event} {args}"))
+from pathlib import Path
+from common.keystore import open_keystore
+print(open_keystore(Path(sys.argv[1]), service="x").where)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)],
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.stdout.startswith(("file", "keyring:")), done.stderr
 
 
 def test_a_key_in_a_file_is_used_without_looking_for_a_keyring(
     directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked: list[str] = []
-    monkeypatch.setattr(keyring, "get_keyring", lambda: looked.append("keyring"))
+    monkeypatch.setattr(keyring.core, "load_env", lambda: looked.append("keyring"))
     FileKeystore(directory).put("agent", SECRET)
     keys = open_keystore(directory, service="x")
     assert keys.get("other") is None
@@ -284,7 +324,7 @@ def test_a_key_that_rests_in_the_keyring_is_looked_for_there(
     directory: Path, monkeypatch: pytest.MonkeyPatch, in_keyring: KeyringKeystore
 ) -> None:
     in_keyring.put("agent", SECRET)
-    monkeypatch.setattr(keyring, "get_keyring", keyring.backends.fail.Keyring)
+    monkeypatch.setattr(keyring.core, "load_env", keyring.backends.fail.Keyring)
     keys = open_keystore(directory, service="x")
     with pytest.raises(UnavailableError) as caught:
         keys.get("agent")
