@@ -46,12 +46,13 @@ _MARKS: Final = re.compile(
     r"|[A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}"  # Azure
     r"|eyJ[A-Za-z0-9_-]{8,2048}+\.eyJ[A-Za-z0-9_-]{8,}+(?:\.[A-Za-z0-9_-]*+)?"  # JWT
     r")" + _STOP +
-    # So marked that no word before them makes them another word.
-    r"|gh[oprsu]_[A-Za-z0-9]{36}|github_pat_[A-Za-z0-9_]{60,}+|glpat-[A-Za-z0-9_-]{20}"
-    r"|npm_[A-Za-z0-9]{36}|xox[abeoprs]-[0-9]{8,}+-[A-Za-z0-9-]{10,}+|AIza[A-Za-z0-9_-]{35}"
-    r"|(?<![A-Z0-9/+])A[KS]IA[A-Z0-9]{16}|sk-(?:ant|proj|or-v1)-[A-Za-z0-9_-]{20,}+"
-    r"|[rs]k_live_[A-Za-z0-9]{16,}+|eyJhbGciOi[A-Za-z0-9_-]{8,2048}+\.eyJ[A-Za-z0-9_-]{8,}+"
-    r"(?:\.[A-Za-z0-9_-]*+)?"
+    # So marked that no word before them makes them another word; each first letter once, for speed.
+    r"|g(?:h[oprsu]_[A-Za-z0-9]{36}|ithub_pat_[A-Za-z0-9_]{60,}+|lpat-[A-Za-z0-9_-]{20})"
+    r"|npm_[A-Za-z0-9]{36}|xox[abeoprs]-[0-9]{8,}+-[A-Za-z0-9-]{10,}+"
+    r"|A(?:Iza[A-Za-z0-9_-]{35}|(?<![A-Z0-9/+]A)[KS]IA[A-Z0-9]{16})"
+    r"|s(?:k-(?:ant|proj|or-v1)-[A-Za-z0-9_-]{20,}+|k_live_[A-Za-z0-9]{16,}+)"
+    r"|rk_live_[A-Za-z0-9]{16,}+"
+    r"|eyJhbGciOi[A-Za-z0-9_-]{8,2048}+\.eyJ[A-Za-z0-9_-]{8,}+(?:\.[A-Za-z0-9_-]*+)?"
 )
 # Words of a style sheet, and the mask that a manual puts in the place of a key.
 _NO_MARK: Final = re.compile(r"sk(?:-[a-z]{1,15}){3,}|sk-(?:[a-z]+-)?[xX]+")
