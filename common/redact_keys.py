@@ -28,11 +28,13 @@ _BASE64_RUN: Final = re.compile(r"[A-Za-z0-9+/=]{16}")
 _HEADS: Final = tuple(  # each begins with a letter, to which `re` goes at once
     re.compile(head + r"[A-Za-z0-9+/=]{20}")
     for head in (
-        r"b(?<![A-Za-z0-9+/]b)3BlbnNzaC1rZXktdjE",
-        r"M(?<![A-Za-z0-9+/]M)II[A-Za-z0-9+/]{2,3}(?:IBA[AD]|gIBAAK)",
-        r"M(?<![A-Za-z0-9+/]M)(?:H[cg]CAQEE|I[GH][A-Za-z0-9+/]AgEAMB|C4CAQAwBQYDK2V)",
+        r"b(?<![A-Za-z0-9/]b)3BlbnNzaC1rZXktdjE",
+        r"M(?<![A-Za-z0-9/]M)II[A-Za-z0-9+/]{2,3}(?:IBA[AD]|gIBAAK)",
+        r"M(?<![A-Za-z0-9/]M)(?:H[cg]CAQEE|I[GH][A-Za-z0-9+/]AgEAMB|C4CAQAwBQYDK2V)",
     )
 )
+# The same on one line, as DER in base64 or with its line ends escaped.
+_ONE_LINE: Final = tuple(re.compile(head.pattern + r"[A-Za-z0-9+/=\\]{80,}+") for head in _HEADS)
 _BEFORE: Final = r"[\s>|:#*+\-\"'`0-9.]{0,24}?"
 _FULL_LINE: Final = re.compile(
     _BEFORE + r"(?<![A-Za-z0-9/])"
@@ -45,6 +47,11 @@ _FULL_LINES: Final = re.compile(
 )
 _PUBLIC: Final = re.compile(
     r"-{4,5} ?(?P<edge>BEGIN|END) (?![^\r\n-]*PRIVATE KEY)[A-Z0-9 ]{1,64}-{4,5}"
+)
+# How lines of base64 begin that are no key: images, archives, documents, certificates, public keys.
+_OTHER: Final = re.compile(
+    _BEFORE + r"(?:iVBORw0KGgo|/9j/|R0lGODlh|UklGR|UEsDB|H4sI|QlpoO|/Td6WFo|N3q8ry|KLUv|JVBERi0"
+    r"|d09GR|d09GM|AAABAA|AGFzbQ|f0VMR|MII[A-Za-z0-9+/]{2}[DTjz](?:CC|ANBgkq)|MFkwEwYHK|MHYwEAYHK)"
 )
 
 
@@ -74,16 +81,19 @@ def without_keys(text: str, *, each_line: bool = False) -> str:
 
 def _without_bodies(text: str, *, each_line: bool) -> str:
     """Return the text without bodies of keys of which neither first nor last line is there."""
+    for one_line in _ONE_LINE:
+        text = one_line.sub(MARK, text)
     lines = text.splitlines(keepends=True)
     kept: list[str] = []
     public, at = False, 0
     while at < len(lines):
         if edge := _PUBLIC.search(lines[at]):
             public = edge["edge"] == "BEGIN"
-        end = at if public else _body_end(lines, at)
+        end = at if public and not _has_head(lines[at]) else _body_end(lines, at)
         if end == at:
-            kept.append(lines[at])
-            at += 1
+            end = _other_end(lines, at)
+            kept += lines[at:end]
+            at = end
             continue
         marks = lines[at:end] if each_line else lines[end - 1 : end]
         kept += [MARK + _ending(line) for line in marks]
@@ -94,11 +104,21 @@ def _without_bodies(text: str, *, each_line: bool) -> str:
 def _body_end(lines: list[str], at: int) -> int:
     """Return behind which line a body ends that begins here; ``at`` itself where none does."""
     known = _has_head(lines[at]) and _LINE.fullmatch(lines[at]) is not None
-    if not known and not all(map(_FULL_LINE.fullmatch, [*lines[at : at + 2], ""][:2])):
+    full = all(map(_FULL_LINE.fullmatch, [*lines[at : at + 2], ""][:2]))
+    if not known and (not full or _OTHER.match(lines[at])):
         return at
     end = at + 1
     while end < len(lines) and is_body(lines[end]):
         end += 1
+    return end
+
+
+def _other_end(lines: list[str], at: int) -> int:
+    """Return behind which line what is no key ends: the line itself, or all lines of its base64."""
+    end = at + 1
+    if is_body(lines[at]) and _OTHER.match(lines[at]):
+        while end < len(lines) and is_body(lines[end]) and not _has_head(lines[end]):
+            end += 1
     return end
 
 

@@ -47,10 +47,26 @@ _MARKS: Final = re.compile(
     r"|eyJ[A-Za-z0-9_-]{8,2048}+\.eyJ[A-Za-z0-9_-]{8,}+(?:\.[A-Za-z0-9_-]*+)?"  # JWT
     r")" + _STOP +
     # So marked that no word before them makes them another word; each first letter once, for speed.
-    r"|g(?:h[oprsu]_[A-Za-z0-9]{36}|ithub_pat_[A-Za-z0-9_]{60,}+|lpat-[A-Za-z0-9_-]{20})"
-    r"|npm_[A-Za-z0-9]{36}|xox[abeoprs]-[0-9]{8,}+-[A-Za-z0-9-]{10,}+"
-    r"|A(?:Iza[A-Za-z0-9_-]{35}|(?<![A-Z0-9/+]A)[KS]IA[A-Z0-9]{16})"
-    r"|s(?:k-(?:ant|proj|or-v1)-[A-Za-z0-9_-]{20,}+|k_live_[A-Za-z0-9]{16,}+)"
+    r"|g(?:h[oprsu]_[A-Za-z0-9]{36}|ithub_pat_[A-Za-z0-9_]{60,}+|lpat-[A-Za-z0-9_-]{20}"
+    r"|ls(?:a|c)_[A-Za-z0-9+/=_]{32,}+|sk_[A-Za-z0-9]{40,}+)"
+    r"|n(?:pm_[A-Za-z0-9]{36}|tn_[A-Za-z0-9]{40,}+|vapi-[A-Za-z0-9_-]{60,}+)"
+    r"|x(?:ox[abeoprs]-[0-9]{8,}+-[A-Za-z0-9-]{10,}+|app-[0-9]-[A-Za-z0-9-]{20,}+)"
+    r"|A(?:Iza[A-Za-z0-9_-]{35}|(?<![A-Z0-9/+]A)[KS]IA[A-Z0-9]{16}|KID[A-Za-z0-9]{32}"
+    r"|GE-SECRET-KEY-1[A-Z0-9]{50,64})"
+    r"|s(?:k-(?:(?<![aeiou]sk-)[A-Za-z0-9_-]{20,}+|(?:(?:ant|proj)-(?=[a-z0-9_-]{0,40}[A-Z])"
+    r"|or-v1-(?=[0-9a-f]{32}))[A-Za-z0-9_-]{20,}+)|k_live_[A-Za-z0-9]{16,}+"
+    r"|hp(?:at|ca|pa|ss)_[A-Fa-f0-9]{32}|ecret_[A-Za-z0-9]{43})"
+    r"|S(?:EC[0-9a-f]{64}|G\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}|(?<![AEIOU]S)K[0-9a-f]{32})"
+    r"|LTAI(?=[A-Za-z]{0,15}[0-9])[A-Za-z0-9]{16,64}|GOCSPX-[A-Za-z0-9_-]{20,64}"
+    r"|whsec_[A-Za-z0-9+/=]{24,}+|CB1-[A-Za-z2-7]{26}|(?<=token)key-[0-9a-f]{32}"
+    r"|h(?:f_[A-Za-z0-9]{30,}+|v[sbr]\.[A-Za-z0-9_-]{24,}+)|figd_[A-Za-z0-9_-]{40}"
+    r"|p(?:ypi-[A-Za-z0-9_-]{50,}+|plx-[A-Za-z0-9]{40,}+)|lin_(?:api|oauth)_[A-Za-z0-9]{32,}+"
+    r"|d(?:o[por]_v1_[a-f0-9]{64}|api[a-f0-9]{32}|ckr_[po]at_[A-Za-z0-9_-]{20,}+"
+    r"|jango-insecure-[^\s\"'`]{40,}+)"
+    r"|[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.(?=[A-Za-z_-]{0,26}[0-9])[A-Za-z0-9_-]{27,40}"
+    r"|(?<![0-9])[0-9]{8,12}:[A-Za-z0-9_-]{35}" + _STOP +
+    r"|(?<![0-9a-f])[0-9a-f]{32,40}\.(?=[A-Za-z]{0,15}[0-9])[A-Za-z0-9]{16}" + _STOP +
+    r"|Q(?<=[A-Za-z0-9_~.]{3}[0-9]Q)~[A-Za-z0-9_~.-]{31,34}"
     r"|rk_live_[A-Za-z0-9]{16,}+"
     r"|eyJhbGciOi[A-Za-z0-9_-]{8,2048}+\.eyJ[A-Za-z0-9_-]{8,}+(?:\.[A-Za-z0-9_-]*+)?"
 )

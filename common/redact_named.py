@@ -42,8 +42,8 @@ _ON_NEXT_LINE: Final = re.compile(
 # Alone on the line below its name, or below a blank line or the fence of a block of code.
 _BELOW: Final = re.compile(
     _CLOSE + r"[ \t]{0,8}+(?:[是为]?[:：]|[ ]?is:|[=＝])\*{0,2}[ \t]{0,8}+"
-    r"(?:[|>][-+0-9]{0,2}+[ \t]{0,4}+(?:#[^\r\n]{0,80}+)?)?"
-    r"(?:\r?\n[ \t>+]{0,40}+){1,2}+(?:```\w{0,12}+\r?\n)?(?:-[ ])?"
+    r"(?:[|>][-+0-9]{0,2}+[ \t]{0,4}+(?:#[^\r\n]{0,80}+)?|\"{3}|'{3})?"
+    r"(?:\r?\n[ \t>+]{0,40}+(?:[0-9]{1,7}+[ ]?[\t|:│][ \t>+]{0,40}+)?){1,2}+(?:```\w{0,12}+\r?\n)?(?:-[ ])?"
     r"(?=[^\s:]\S{4,1023}+[ \t]{0,40}+\r?$)",
     re.MULTILINE,
 )
@@ -67,7 +67,7 @@ _VALUE: Final = re.compile(
     r"|\"(?P<double>(?:[^\"\\\r\n]|\\[^\r\n]){0,1024}+)\"?"
     r"|'(?P<single>(?:[^'\\\r\n]|\\[^\r\n]){0,1024}+)'?"
     r"|`(?P<back>[^`\r\n]{0,1024}+)`?"
-    r"|“(?P<curly>[^“”\r\n]{0,128}+)”?|[‘「](?P<corner>[^‘’「」\r\n]{0,128}+)[’」]?"
+    r"|“(?P<curly>[^“”\r\n]{0,1024}+)”?|[‘「](?P<corner>[^‘’「」\r\n]{0,1024}+)[’」]?"
     r")|(?P<bare>" + _PLAIN_BARE + r")"
 )
 _LOOKED_AT: Final = 1024
@@ -76,6 +76,8 @@ _REST: Final = {
     "escaped": re.compile(r"[^\"\\\r\n]*+(?:\\\")?"),
     "single": re.compile(r"(?:[^'\\\r\n]|\\[^\r\n])*+'?"),
     "back": re.compile(r"[^`\r\n]*+`?"),
+    "curly": re.compile(r"[^“”\r\n]*+”?"),
+    "corner": re.compile(r"[^‘’「」\r\n]*+[’」]?"),
     "bare": re.compile(_PLAIN_BARE.replace("{1,1024}+", "*+")),
 }
 _LONG: Final = 128  # a longer text without a blank is no value, and holds names that have none
@@ -153,7 +155,8 @@ def _value_below(text: str, name: re.Match[str]) -> _Value | None:
         return None
     says = Named.PASSWORD if name.lastgroup == "chinese" else _said(text, name)[1]
     # As strictly as in a sentence: below a name there may also stand words, types and settings.
-    return _value_at(text, below.end(), says, "prose") if says > Named.HINT else None
+    style: Style = "prose" if says > Named.HINT else "bare"  # a hint wants something random anyway
+    return _value_at(text, below.end(), says, style)
 
 
 def _loosely_joined(text: str, name: re.Match[str], head: str, says: Named) -> _Value | None:

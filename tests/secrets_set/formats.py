@@ -9,6 +9,8 @@ from tests.secrets_set.making import Format
 _BEGIN: Final = "-----BEGIN "
 _END: Final = "-----END "
 _KEY: Final = "PRIVATE KEY-----"
+RSA_HEAD: Final = "MIIEpAIBAAKCAQEA"
+PKCS8_HEAD: Final = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQ"
 
 
 def pem(kind: str, *, lines: int = 6) -> str:
@@ -206,6 +208,24 @@ FORMATS: Final = (
             f'key = "{_BEGIN}EC {_KEY}\\n§\\n{_END}EC {_KEY}"',
             f"{_BEGIN}EC {_KEY} § {_END}EC {_KEY}",
         ),
+    ),
+    Format(
+        name="RSA body without armour",  # RFC 8017, A.1.2: version 0, a modulus of 2048 bits
+        secret="‹b64›",
+        shapes=(
+            f"{RSA_HEAD}‹b48›\n§\n‹b64›\n‹b20›==\n",
+            f"@@ -1 +1,3 @@\n+{RSA_HEAD}‹b48›\n+§\n+‹b64›\n",
+            f"  41\t{RSA_HEAD}‹b48›\n  42\t§\n  43\t‹b64›\n",
+            "tail of the file:\n‹b64›\n§\n‹b64›\n‹b20›==\nand its end",
+            '    "‹b64›\\n"\n    "§\\n"\n    "‹b64›\\n"\n',
+            f"log: {RSA_HEAD}‹b48›\\n§\\n‹b64›\\n",
+        ),
+    ),
+    Format(  # as Java and its tools take it: the DER in base64, on one line
+        name="PKCS #8 on one line",
+        secret="‹b200›‹b200›==",
+        names=("app private key",),
+        shapes=(f"{PKCS8_HEAD}§", f"sign({PKCS8_HEAD}§, x)", f"私钥：{PKCS8_HEAD}§"),
     ),
     Format(
         name="database URL",

@@ -16,6 +16,7 @@ def secrets(*, held: bool = False) -> tuple[Case, ...]:
             held_back.FORMATS if held else formats.FORMATS,
             alone=settings.ALONE_HELD_BACK if held else settings.ALONE,
             under_a_name=settings.NAMED_HELD_BACK if held else settings.NAMED,
+            split=settings.SPLIT_HELD_BACK if held else settings.SPLIT,
             seed=2 if held else 1,
         )
     )

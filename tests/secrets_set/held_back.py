@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from tests.secrets_set.formats import pem
+from tests.secrets_set.formats import PKCS8_HEAD, RSA_HEAD, pem
 from tests.secrets_set.making import Format
 
 _BEGIN: Final = "-----BEGIN "
 _END: Final = "-----END "
 _KEY: Final = "PRIVATE KEY-----"
 _BLOCK: Final = "PRIVATE KEY BLOCK-----"
+_OPENSSH: Final = "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtzc2gtZW"
 _PUTTY: Final = (
     "PuTTY-User-Key-File-3: ssh-ed25519\nEncryption: none\nComment: x\nPublic-Lines: 1\nAAAA\n"
     "Private-Lines: 2\n§\nPrivate-MAC: ‹x64›\n"
@@ -96,6 +97,47 @@ FORMATS: Final = (
         shapes=(
             f"key := `{_BEGIN}RSA {_KEY}\n§\n‹b64›\n{_END}RSA {_KEY}`",
             f"'{_BEGIN}RSA {_KEY}\\n' +\n  '§\\n' +\n  '{_END}RSA {_KEY}'",
+        ),
+    ),
+    Format(
+        name="OpenSSH body without armour",
+        secret="‹b70›",
+        shapes=(f"{_OPENSSH}\n§\n‹b32›==\n", f"> {_OPENSSH}\n> §\n> ‹b32›==\n"),
+    ),
+    Format(
+        name="EC body without armour",  # RFC 5915
+        secret="‹b64›",
+        shapes=("MHcCAQEEI‹b55›\n§\n‹b36›==\n", "cut -c 2-:\n    MHcCAQEEI‹b55›\n    §\n"),
+    ),
+    Format(  # RFC 8410, on its one line
+        name="Ed25519 body without armour",
+        secret="MC4CAQAwBQYDK2VwBCIEI‹b43›",
+        shapes=("§", "seen:\n\n§\n\nnothing else", "the one: §"),
+    ),
+    Format(
+        name="PKCS #8 body without armour",
+        secret="‹b64›",
+        shapes=(
+            f"{PKCS8_HEAD}‹b14›\n§\n‹b64›\n",
+            f"-{PKCS8_HEAD}‹b14›\n-§\n-‹b64›\n",
+            "MIIFLTBXBgkqhkiG9w0BBQ0wSjApBgkqhkiG9w0BBQwwHAQI‹b16›\n§\n‹b64›\n",  # PBES2
+            "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg‹b16›\n§\n‹b26›\n",
+            "// ‹b64›\n// §\n// ‹b64›\n",
+            "      ‹b64›\n      §\n      ‹b64›\n      ‹b22›==\n",
+        ),
+    ),
+    Format(
+        name="DER as base64 wraps it",
+        secret="‹b76›",
+        shapes=(f"{RSA_HEAD}‹b60›\n§\n‹b76›\n", f"{PKCS8_HEAD}‹b26›\n§\n‹b76›\n"),
+    ),
+    Format(
+        name="PEM in base64",  # as Kubernetes keeps it
+        secret="‹b200›==",
+        shapes=(
+            "  tls.key: LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBLRVktLS0tLQ§\n",
+            "got LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0tC§ back",
+            "LS0tLS1CRUdJTiBFQyBQUklWQVRFIEtFWS0tLS0tC§",
         ),
     ),
     Format(

@@ -1,7 +1,8 @@
 """What looks like a secret and is none: it must come through unchanged.
 
 One a line in two files, the second held back while the rules were written; ``⏎`` is a line break,
-and the holes of `making` stand for hashes and the like.
+``␀`` NUL, ``␈`` backspace, ``‖`` a blank of no width, and the holes of `making` stand for hashes and
+the like.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from pathlib import Path
 from tests.secrets_set.making import filled
 
 _HERE = Path(__file__).parent
+_UNSEEN = str.maketrans({"⏎": "\n", "␀": "\0", "␈": "\b", "‖": "\u200b"})
 
 
 def look_alikes(*, held_back: bool = False) -> list[str]:
@@ -19,4 +21,4 @@ def look_alikes(*, held_back: bool = False) -> list[str]:
     name = "look_alikes_held_back.txt" if held_back else "look_alikes.txt"
     chance = random.Random(name)
     lines = (_HERE / name).read_text(encoding="utf-8").splitlines()
-    return [filled(line.replace("⏎", "\n"), chance) for line in lines]
+    return [filled(line, chance).translate(_UNSEEN) for line in lines]

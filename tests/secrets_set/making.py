@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from string import ascii_letters, ascii_lowercase, ascii_uppercase, digits
 from typing import Final
@@ -36,6 +37,8 @@ _WORDS: Final = (
     "kitchen", "lemon", "machine", "napkin", "oxygen", "panther", "quantum", "ribbon", "salmon",
 )  # fmt: skip
 _HOLE: Final = re.compile(r"‹([a-zA-Z])(\d*)›")
+_STRUCK: Final = re.compile("[^\\n]\\x08")
+_UNSEEN: Final = ("Cc", "Cf", "Mn")
 WINDOW: Final = 8  # characters in a row of a secret that must not come through
 
 
@@ -60,12 +63,13 @@ class Format:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One text with one secret in it."""
+    """One text with one secret in it; ``written`` is how, where unseen characters split it."""
 
     format: str
     setting: str
     text: str
     secret: str
+    written: str = ""
 
     def survives_in(self, shown: str) -> bool:
         """Tell whether the secret, or eight characters in a row of it, can be read.
@@ -73,11 +77,21 @@ class Case:
         What its surroundings say as well, such as the name of who issued it, is no part of it.
         """
         size = min(len(self.secret), WINDOW)
-        around = self.text.replace(self.secret, "\n")
+        around = self.text.replace(self.written or self.secret, "\n")
+        shown = _as_drawn(shown) if self.written else shown
         windows = (self.secret[at : at + size] for at in range(len(self.secret) - size + 1))
         return any(
             window in shown for window in windows if "\n" not in window and window not in around
         )
+
+
+def _as_drawn(text: str) -> str:
+    """Return the text as a terminal draws it: without what was struck out or has no width."""
+    return "".join(
+        char
+        for char in _STRUCK.sub("", text)
+        if char == "\n" or unicodedata.category(char) not in _UNSEEN
+    )
 
 
 def filled(template: str, chance: random.Random) -> str:
@@ -98,6 +112,7 @@ def named(setting: str, name: str) -> str:
         "«H»": "-".join(word.capitalize() for word in words),
         "«d»": ".".join(words),
         "«t»": name,
+        "«z»": f"{words[0][:2]}\u200b{words[0][2:]}" + "".join(f"_{word}" for word in words[1:]),
     }
     for mark, spelling in spellings.items():
         setting = setting.replace(mark, spelling)
@@ -109,10 +124,20 @@ def cases(
     *,
     alone: Mapping[str, str],
     under_a_name: Mapping[str, str],
+    split: Mapping[str, Callable[[str], str]],
     seed: int,
     instances: int = 3,
 ) -> Iterator[Case]:
-    """Yield every format in every setting that can tell it, each secret in a third of them."""
+    """Yield every format in every setting that can tell it, each secret in a third of them.
+
+    Args:
+        formats: What is there to be found.
+        alone: Settings for what is marked.
+        under_a_name: Settings for what has names.
+        split: Ways to write what is marked so that it looks the same and is not.
+        seed: Of all that is random.
+        instances: Secrets of each format.
+    """
     chance = random.Random(seed)
     for form in formats:
         settings = _settings(form, alone, under_a_name)
@@ -121,6 +146,10 @@ def cases(
             secret = secrets[number % instances]
             around = filled(text, chance)
             yield Case(form.name, setting, around.replace("§", secret), secret)
+        for number, (setting, write) in enumerate(split.items() if form.marked else ()):
+            secret = secrets[number % instances]
+            written = write(secret)
+            yield Case(form.name, setting, f"we use {written} here\nnext line", secret, written)
 
 
 def _settings(

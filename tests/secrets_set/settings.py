@@ -2,11 +2,12 @@
 
 ``§`` is the secret; ``«N»``, ``«n»``, ``«k»``, ``«c»``, ``«P»``, ``«H»``, ``«d»``, ``«t»`` are its
 name as ``API_KEY``, ``api_key``, ``api-key``, ``apiKey``, ``ApiKey``, ``Api-Key``, ``api.key`` and
-``api key``.
+``api key``; ``«z»`` is ``api_key`` with a blank of no width in it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Final
 
 ALONE: Final = {
@@ -79,6 +80,17 @@ NAMED: Final = {
     "Chinese, is, close": "密钥为§，不要外传",
     "continued": '«n» = (\n    "§"\n)',
     "quoted in Chinese": "令牌是“§”。",
+    "below": "«t»:\n§\n",
+    "below, in YAML": "app:\n  «n»:\n    §\n  port: 8080\n",
+    "below, in a literal of YAML": "«n»: |\n  §\nport: 8080\n",
+    "below, in JSON": '{\n  "«c»":\n    "§",\n  "port": 8080\n}',
+    "below, in a string of TOML": '[app]\n«n» = """\n§"""\nport = 1\n',
+    "below, in Chinese": "密码：\n§\n",
+    "below, in properties": "«d»=\\\n    §\nport=8080\n",
+    "below, in a diff": "@@ -1,2 +1,3 @@\n context\n+«n»:\n+  §\n",
+    "below, numbered": "  11\t«n»:\n  12\t  §\n  13\tport: 1\n",
+    "below, in Markdown": "**«t»:**\n\n`§`\n",
+    "split name": "«z»: §",
 }
 
 NAMED_HELD_BACK: Final = {
@@ -123,4 +135,58 @@ NAMED_HELD_BACK: Final = {
     "debugger": "(Pdb) p «n»\n«n»='§'",
     "setenv": 'os.Setenv("«N»", "§")',
     "template literal": "headers['«k»'] = `§`",
+    "below, behind a comment of YAML": "«n»:  # of the test system\n  §\n",
+    "below, in quotes of YAML": "server:\n  «k»:\n    '§'\n",
+    "below, tagged in YAML": "«n»: !!str\n  §\n",
+    "below, with an anchor of YAML": "«n»: &first\n  §\n",
+    "below, in a list of YAML": "«n»:\n  - §\n",
+    "below, with Windows' line ends": '"«n»" :\r\n\t"§"\r\n',
+    "below, in a list of JSON": '{"«c»": [\n  "§"\n]}',
+    "below, in a literal of TOML": "«n» = '''\n§'''\n",
+    "below, in a list of TOML": '«n» = [\n  "§",\n]\n',
+    "below, in HCL": "«n» = <<EOT\n§\nEOT\n",
+    "below, in INI": "[db]\n«n» =\n    §\n",
+    "below, in XML": "<«c»>\n  §\n</«c»>",
+    "below, in a comment": "# «n»:\n#   §\n",
+    "below, in a fence": "«t»:\n\n```text\n§\n```\n",
+    "below, in reStructuredText": "The «t»::\n\n    §\n",
+    "below, in a letter": "Hi,\n\nyour «t» is:\n\n    §\n\nBest",
+    "below, quoted": "> > «t»:\n> > §\n",
+    "below, as follows in Chinese": "口令如下：\n§\n",
+    "below, with a blank line in Chinese": "密钥是：\n\n§\n谢谢",
+    "below, with a small colon in Chinese": "  访问令牌:\r\n  §\r\n",
+    "split name": "export «z»=§",
+}
+
+
+def _in_the_middle(unseen: str) -> Callable[[str], str]:
+    return lambda secret: secret[: len(secret) // 2] + unseen + secret[len(secret) // 2 :]
+
+
+def _after_each(unseen: str, size: int) -> Callable[[str], str]:
+    return lambda secret: unseen.join(secret[at : at + size] for at in range(0, len(secret), size))
+
+
+SPLIT: Final[Mapping[str, Callable[[str], str]]] = {
+    "glued": lambda secret: f"token{secret}",
+    "NUL": _in_the_middle("\0"),
+    "backspace": _in_the_middle("x\b"),
+    "zero-width space": _in_the_middle("\u200b"),
+    "zero-width space, often": _after_each("\u200b", 6),
+}
+
+SPLIT_HELD_BACK: Final[Mapping[str, Callable[[str], str]]] = {
+    "glued to a capital": lambda secret: f"myAPI{secret}",
+    "glued to a digit": lambda secret: f"v2{secret}",
+    "soft hyphen": _in_the_middle("\u00ad"),
+    "word joiner": _in_the_middle("\u2060"),
+    "mark of byte order": _in_the_middle("\ufeff"),
+    "joiner": _in_the_middle("\u200d"),
+    "isolate": _in_the_middle("\u2068"),
+    "tag": _in_the_middle("\U000e0041"),
+    "variation selector": _in_the_middle("\ufe0f"),
+    "delete": _in_the_middle("\x7f"),
+    "NUL, often": _after_each("\0", 1),
+    "struck twice, as man does": lambda secret: "".join(f"{char}\b{char}" for char in secret),
+    "underlined, as man does": lambda secret: "".join(f"_\b{char}" for char in secret),
 }
