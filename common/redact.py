@@ -30,11 +30,14 @@ MIN_KNOWN_CHARS: Final = 6  # a shorter "secret" would take ordinary words out o
 _PLAIN: Final = re.compile(r"[a-z.]*+|[0-9a-f-]*+")
 
 # A line with none of these holds nothing that the rules for lines could find.  Each begins with a
-# character of its own, not a set: only so does `re` skip what none of them begins with.
+# character of its own, not a set: only so does `re` skip what none of them begins with.  And with a
+# rare one, so that it skips more: "token" and "hook" are found by their k, options by their dash.
 _HOT: Final = re.compile(
-    r"p(?:ass|wd?|hrase)|s(?:e(?:cret|ss)|i[dg])|token|key|c(?:red|ook|ode=)|auth|b(?:ear|asi|ind)"
-    r"|jwt|_[as]k|mnemo|ntified|hook|login | -[pawu]|-user|\$[0-9a-z]{1,16}\$|:[56]\d{3}:"
-    r"|://[^/\s@]{0,1024}+@|org/bot|googleapis|ftqq|密|秘|口令|令牌|助记词|凭证|通行证"
+    r"p(?:ass|wd?|hrase)|s(?:ess|i[dg])|c(?:red|ret(?<=secret)|ook|ode=)|b(?:ear|asi|ind)"
+    r"|k(?:ey|en(?<=token)|(?<=hook))|uth(?<=auth)|jwt|_[as]k|mnemo|fied(?<=ntified)"
+    r"|g(?:in (?<=login )|/bot(?<=org/bot)|oogleapis)|-(?:user|(?<= -)[pawu])"
+    r"|\$[0-9a-z]{1,16}\$|:[56]\d{3}:|://[^/\s@]{0,1024}+@|ftqq"
+    r"|密|秘|口令|令牌|助记词|凭证|通行证"
 )
 # What splits a word and is not seen: NUL and its like, what has no width; what was struck out.
 _SPLIT: Final = re.compile(
@@ -42,7 +45,7 @@ _SPLIT: Final = re.compile(
     "\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff]"
 )
 _STRUCK: Final = re.compile("[^\\n]\\x08")
-_LINES_AFTER: Final = 2  # of a value that stands below its name
+_LINES_AFTER: Final = 3  # of a value that stands below its name
 
 
 def redact(text: str, *, personal: bool = False) -> str:

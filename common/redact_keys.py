@@ -19,7 +19,7 @@ _END: Final = re.compile(
 )
 # A line of a key block as a diff, a numbered listing, a quotation or a source string shows it.
 _LINE: Final = re.compile(
-    r"[\s>|:#*+\-\"'`0-9.]{0,24}+(?:[A-Za-z0-9+/=]{0,100}+|[A-Za-z-]{1,20}: [^\r\n]{0,200}+)"
+    r"[\s>|:#*+\-\"'`0-9./]{0,24}+(?:[A-Za-z0-9+/=]{0,100}+|[A-Za-z-]{1,20}: [^\r\n]{0,200}+)"
     r"(?:\\[nr]){0,2}[\"'`,;+\\ ]{0,8}\r?\n?"
 )
 _BASE64_RUN: Final = re.compile(r"[A-Za-z0-9+/=]{16}")
@@ -31,11 +31,16 @@ _HEADS: Final = tuple(  # each begins with a letter, to which `re` goes at once
         r"b(?<![A-Za-z0-9/]b)3BlbnNzaC1rZXktdjE",
         r"M(?<![A-Za-z0-9/]M)II[A-Za-z0-9+/]{2,3}(?:IBA[AD]|gIBAAK)",
         r"M(?<![A-Za-z0-9/]M)(?:H[cg]CAQEE|I[GH][A-Za-z0-9+/]AgEAMB|C4CAQAwBQYDK2V)",
+        # A whole block in base64 once more, as Kubernetes keeps it.
+        r"LS0tLS1CRUdJTi(?=[A-Za-z0-9+/]{0,40}(?:UFJJVkFUR|BSSVZBVEU|UklWQVRF))",
     )
 )
-# The same on one line, as DER in base64 or with its line ends escaped.
-_ONE_LINE: Final = tuple(re.compile(head.pattern + r"[A-Za-z0-9+/=\\]{80,}+") for head in _HEADS)
-_BEFORE: Final = r"[\s>|:#*+\-\"'`0-9.]{0,24}?"
+# The same on one line, as DER in base64 or with its line ends escaped; the last is never longer.
+_ONE_LINE: Final = (
+    *(re.compile(head.pattern + r"[A-Za-z0-9+/=\\]{80,}+") for head in _HEADS),
+    re.compile(r"MC4CAQAwBQYDK2V[A-Za-z0-9+/=]{49}"),
+)
+_BEFORE: Final = r"[\s>|:#*+\-\"'`0-9./]{0,24}?"
 _FULL_LINE: Final = re.compile(
     _BEFORE + r"(?<![A-Za-z0-9/])"
     r"(?=[^\r\n]{0,62}[g-z])(?=[^\r\n]{0,62}[A-Z])(?:[A-Za-z0-9+/]{64}|[A-Za-z0-9+/]{70})"

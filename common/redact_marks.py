@@ -7,69 +7,140 @@ Pure; no pattern looks at a character more often than a fixed number of times.
 from __future__ import annotations
 
 import re
+from string import ascii_letters, digits
 from typing import Final
 
-# Neither within a word, nor taken for one because of the escape sequence before it.
-_START: Final = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))"
-_STOP: Final = r"(?![A-Za-z0-9])"
-
-_MARKS: Final = re.compile(
-    _START + r"(?:"
-    r"A(?:(?:KIA|SIA|BIA|CCA)[A-Z0-9]{16}|KID[A-Za-z0-9]{12,64}"  # AWS, Tencent Cloud
-    r"|Iza[A-Za-z0-9_-]{35}|TBB[A-Za-z0-9_=-]{24,}+|TATT3[A-Za-z0-9_=-]{100,}+|KCp[A-Za-z0-9]{60,}+"
-    r"|AAA[A-Za-z0-9_-]{7}:APA91b[A-Za-z0-9_-]{100,}+|BSK[A-Za-z0-9+/]{100,}+={0,2}"
-    r"|GE-SECRET-KEY-1[A-Z0-9]{50,64}|PKAK[A-Za-z0-9]{40,}+)"
-    r"|LTAI[A-Za-z0-9]{12,64}"  # Alibaba Cloud
-    r"|g(?:h[oprsu]_[A-Za-z0-9]{30,}+|ithub_pat_[A-Za-z0-9_]{22,}+"
-    r"|l(?:pat|dt|rt|rtr|cbt|ptt|ft|soat|imt|agent|oas|ffct)-[A-Za-z0-9_.-]{20,}+"
-    r"|l(?:sa|c)_[A-Za-z0-9+/=_]{32,}+|sk_[A-Za-z0-9]{40,}+)"
-    r"|x(?:ox[abeoprs]-(?:\d-)?[A-Za-z0-9-]{10,}+|app-[A-Za-z0-9-]{10,}+|ai-[A-Za-z0-9_]{60,}+)"
-    r"|sk-[A-Za-z0-9_-]{20,}+|[rs]k_(?:live|test|prod)_[A-Za-z0-9]{16,}+|SK[0-9a-f]{32}"
-    r"|s(?:hp(?:at|ca|pa|ss)_[A-Fa-f0-9]{32}|ntry[su]_[A-Za-z0-9_+/=]{40,}+|bp_[a-f0-9]{40}"
-    r"|ecret_[A-Za-z0-9]{43}|q0(?:atp|csp)-[A-Za-z0-9_-]{20,}+|hippo_[a-z]{3,5}_[A-Za-z0-9-]{20,}+)"
-    r"|SEC[0-9a-f]{64}|SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{32,64}"
-    r"|whsec_[A-Za-z0-9+/=]{24,}+|ya29\.[A-Za-z0-9_-]{20,}+|GOCSPX-[A-Za-z0-9_-]{20,64}"
-    r"|(?<![A-Za-z0-9+/][+/])EAAA[A-Za-z0-9_-]{56,}+(?![+/])|EAA[MC][A-Za-z0-9]{80,}+|NRAK-[A-Z0-9]{27}|NRJS-[a-f0-9]{19}"
-    r"|PMAK-[a-f0-9]{24}-[a-f0-9]{34}|key-[0-9a-f]{32}|CB1-[A-Za-z2-7]{26}"  # CB1: our own
-    r"|n(?:pm_[A-Za-z0-9]{36}|tn_[A-Za-z0-9]{40,}+|fp_[A-Za-z0-9]{36,}+|vapi-[A-Za-z0-9_-]{40,}+)"
-    r"|p(?:ypi-[A-Za-z0-9_-]{50,}+|at[A-Za-z0-9]{14}\.[0-9a-f]{64}|scale_[a-z]{2,5}_[\w=.-]{30,}+"
-    r"|plx-[A-Za-z0-9]{40,}+|ul-[a-f0-9]{40})"
-    r"|r(?:8_[A-Za-z0-9]{30,}+|ubygems_[a-f0-9]{48}|dme_[a-z0-9]{60,}+)"
-    r"|h(?:f_[A-Za-z0-9]{30,}+|v[sbr]\.[A-Za-z0-9_-]{24,}+)"
-    r"|d(?:o[por]_v1_[a-f0-9]{64}|apis?[a-f0-9]{32}|ckr_[po]at_[A-Za-z0-9_-]{20,}+"
-    r"|p\.[a-z]{2,6}\.[A-Za-z0-9_.-]{40,}+|jango-insecure-[^\s\"'`]{40,}+|t0c01\.[\w.]{60,}+)"
-    r"|lin_(?:api|oauth)_[A-Za-z0-9]{32,}+|fig[dour]+_[A-Za-z0-9_-]{30,}+|ops_eyJ[\w+/=-]{80,}+"
-    r"|[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}"  # Discord
-    r"|[0-9]{8,10}:[A-Za-z0-9_-]{35}"  # Telegram
-    r"|[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60,}+"
-    r"|[0-9a-f]{32}(?:-us[0-9]{1,2}|\.(?=[A-Za-z]{0,15}[0-9])[A-Za-z0-9]{16})"  # Mailchimp, Zhipu
-    r"|[A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}"  # Azure
-    r"|eyJ[A-Za-z0-9_-]{8,2048}+\.eyJ[A-Za-z0-9_-]{8,}+(?:\.[A-Za-z0-9_-]*+)?"  # JWT
-    r")" + _STOP +
-    # So marked that no word before them makes them another word; each first letter once, for speed.
-    r"|g(?:h[oprsu]_[A-Za-z0-9]{36}|ithub_pat_[A-Za-z0-9_]{60,}+|lpat-[A-Za-z0-9_-]{20}"
-    r"|ls(?:a|c)_[A-Za-z0-9+/=_]{32,}+|sk_[A-Za-z0-9]{40,}+)"
-    r"|n(?:pm_[A-Za-z0-9]{36}|tn_[A-Za-z0-9]{40,}+|vapi-[A-Za-z0-9_-]{60,}+)"
-    r"|x(?:ox[abeoprs]-[0-9]{8,}+-[A-Za-z0-9-]{10,}+|app-[0-9]-[A-Za-z0-9-]{20,}+)"
-    r"|A(?:Iza[A-Za-z0-9_-]{35}|(?<![A-Z0-9/+]A)[KS]IA[A-Z0-9]{16}|KID[A-Za-z0-9]{32}"
-    r"|GE-SECRET-KEY-1[A-Z0-9]{50,64})"
-    r"|s(?:k-(?:(?<![aeiou]sk-)[A-Za-z0-9_-]{20,}+|(?:(?:ant|proj)-(?=[a-z0-9_-]{0,40}[A-Z])"
-    r"|or-v1-(?=[0-9a-f]{32}))[A-Za-z0-9_-]{20,}+)|k_live_[A-Za-z0-9]{16,}+"
-    r"|hp(?:at|ca|pa|ss)_[A-Fa-f0-9]{32}|ecret_[A-Za-z0-9]{43})"
-    r"|S(?:EC[0-9a-f]{64}|G\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}|(?<![AEIOU]S)K[0-9a-f]{32})"
-    r"|LTAI(?=[A-Za-z]{0,15}[0-9])[A-Za-z0-9]{16,64}|GOCSPX-[A-Za-z0-9_-]{20,64}"
-    r"|whsec_[A-Za-z0-9+/=]{24,}+|CB1-[A-Za-z2-7]{26}|(?<=token)key-[0-9a-f]{32}"
-    r"|h(?:f_[A-Za-z0-9]{30,}+|v[sbr]\.[A-Za-z0-9_-]{24,}+)|figd_[A-Za-z0-9_-]{40}"
-    r"|p(?:ypi-[A-Za-z0-9_-]{50,}+|plx-[A-Za-z0-9]{40,}+)|lin_(?:api|oauth)_[A-Za-z0-9]{32,}+"
-    r"|d(?:o[por]_v1_[a-f0-9]{64}|api[a-f0-9]{32}|ckr_[po]at_[A-Za-z0-9_-]{20,}+"
-    r"|jango-insecure-[^\s\"'`]{40,}+)"
-    r"|[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.(?=[A-Za-z_-]{0,26}[0-9])[A-Za-z0-9_-]{27,40}"
-    r"|(?<![0-9])[0-9]{8,12}:[A-Za-z0-9_-]{35}" + _STOP +
-    r"|(?<![0-9a-f])[0-9a-f]{32,40}\.(?=[A-Za-z]{0,15}[0-9])[A-Za-z0-9]{16}" + _STOP +
-    r"|Q(?<=[A-Za-z0-9_~.]{3}[0-9]Q)~[A-Za-z0-9_~.-]{31,34}"
-    r"|rk_live_[A-Za-z0-9]{16,}+"
-    r"|eyJhbGciOi[A-Za-z0-9_-]{8,2048}+\.eyJ[A-Za-z0-9_-]{8,}+(?:\.[A-Za-z0-9_-]*+)?"
+# By their first letters, which `re` compares before it tries anything else: marks that count where
+# a word begins, and marks that no word before them makes another word.
+_MARKED: Final = (
+    (
+        "A",  # AWS, Tencent Cloud
+        r"KID[A-Za-z0-9]{12,64}|(?:BIA|CCA|KIA|SIA)[A-Z0-9]{16}",
+        (
+            r"(?<![A-Z0-9/+]A)[KS]IA[A-Z0-9]{16}|KID[A-Za-z0-9]{32}|Iza[A-Za-z0-9_-]{35}"
+            r"|TBB[A-Za-z0-9_=-]{24,}+|TATT3[A-Za-z0-9_=-]{100,}+|KCp[A-Za-z0-9]{60,}+"
+            r"|AAA[A-Za-z0-9_-]{7}:APA91b[A-Za-z0-9_-]{100,}+|BSK[A-Za-z0-9+/]{100,}+={0,2}"
+            r"|GE-SECRET-KEY-1[A-Z0-9]{50,64}|PKAK[A-Za-z0-9]{40,}+"
+        ),
+    ),
+    ("C", "", r"B1-[A-Za-z2-7]{26}"),  # our own
+    (
+        "E",
+        r"(?<![A-Za-z0-9+/][+/]E)AAA[A-Za-z0-9_-]{56,}+(?![+/])",
+        r"AA[MC][A-Za-z0-9]{80,}+",
+    ),
+    ("G", "", r"OCSPX-[A-Za-z0-9_-]{20,64}"),
+    (
+        "L",  # Alibaba Cloud
+        r"TAI[A-Za-z0-9]{12,64}",
+        r"TAI(?=[A-Za-z]{0,15}[0-9])[A-Za-z0-9]{16,64}",
+    ),
+    ("N", "", r"RAK-[A-Z0-9]{27}|RJS-[a-f0-9]{19}"),
+    ("P", "", r"MAK-[a-f0-9]{24}-[a-f0-9]{34}"),
+    (
+        "S",
+        r"K[0-9a-f]{32}|G\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{32,64}",
+        r"(?<![AEIOU]S)K[0-9a-f]{32}|G\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}|EC[0-9a-f]{64}",
+    ),
+    (
+        "d",
+        r"p\.[a-z]{2,6}\.[A-Za-z0-9_.-]{40,}+|apis[a-f0-9]{32}",
+        (
+            r"o[por]_v1_[a-f0-9]{64}|api[a-f0-9]{32}|ckr_[po]at_[A-Za-z0-9_-]{20,}+"
+            r"|p\.(?:audit|ct|pt|sa|scim|st)\.[A-Za-z0-9_-]{40,}+|jango-insecure-[^\s\"'`]{40,}+"
+            r"|t0c01\.[\w.]{60,}+"
+        ),
+    ),
+    (
+        "e",  # JWT
+        r"yJ[A-Za-z0-9_-]{8,2048}+\.eyJ[A-Za-z0-9_-]{8,}+(?:\.[A-Za-z0-9_-]*+)?",
+        r"yJhbGciOi[A-Za-z0-9_-]{8,2048}+\.eyJ[A-Za-z0-9_-]{8,}+(?:\.[A-Za-z0-9_-]*+)?",
+    ),
+    ("f", r"ig[dour]+_[A-Za-z0-9_-]{30,}+", r"igd_[A-Za-z0-9_-]{40}"),
+    (
+        "g",
+        "",
+        (
+            r"h[oprsu]_[A-Za-z0-9]{30,}+|ithub_pat_[A-Za-z0-9_]{22,}+|sk_[A-Za-z0-9]{40,}+"
+            r"|l(?:pat|dt|rt|rtr|cbt|ptt|ft|soat|imt|agent|oas|ffct)-[A-Za-z0-9_.-]{20,}+"
+            r"|l(?:sa|c)_[A-Za-z0-9+/=_]{32,}+"
+        ),
+    ),
+    ("h", "", r"f_[A-Za-z0-9]{30,}+|v[sbr]\.[A-Za-z0-9_-]{24,}+"),
+    ("k", r"ey-[0-9a-f]{32}", r"(?:(?<=tokenk)|(?<=secretk)|(?<=apik))ey-[0-9a-f]{32}"),
+    ("l", "", r"in_(?:api|oauth)_[A-Za-z0-9]{32,}+"),
+    (
+        "n",
+        r"vapi-[A-Za-z0-9_-]{40,}+",
+        r"pm_[A-Za-z0-9]{36}|tn_[A-Za-z0-9]{40,}+|fp_[A-Za-z0-9]{36,}+|vapi-[A-Za-z0-9_-]{60,}+",
+    ),
+    ("o", "", r"ps_eyJ[\w+/=-]{80,}+"),
+    (
+        "p",
+        "",
+        (
+            r"ypi-[A-Za-z0-9_-]{50,}+|at[A-Za-z0-9]{14}\.[0-9a-f]{64}|scale_[a-z]{2,5}_[\w=.-]{30,}+"
+            r"|plx-[A-Za-z0-9]{40,}+|ul-[a-f0-9]{40}"
+        ),
+    ),
+    (
+        "r",
+        r"k_(?:test|prod)_[A-Za-z0-9]{16,}+",
+        (
+            r"8_[A-Za-z0-9]{30,}+|ubygems_[a-f0-9]{48}|dme_[a-z0-9]{60,}+|k_live_[A-Za-z0-9]{16,}+"
+            r"|(?<![aeiou]r)k_(?:test|prod)_[A-Za-z0-9]{16,}+"
+        ),
+    ),
+    (
+        "s",  # Behind a vowel it may be the end of "task", "risk" or "disk".
+        r"k-[A-Za-z0-9_-]{20,}+|k_(?:test|prod)_[A-Za-z0-9]{16,}+",
+        (
+            r"k-(?:(?<![aeiou]sk-)[A-Za-z0-9_-]{20,}+|(?:(?:ant|proj)-(?=[a-z0-9_-]{0,40}[A-Z])"
+            r"|or-v1-(?=[0-9a-f]{32}))[A-Za-z0-9_-]{20,}+)|k_live_[A-Za-z0-9]{16,}+"
+            r"|(?<![aeiou]s)k_(?:test|prod)_[A-Za-z0-9]{16,}+|hp(?:at|ca|pa|ss)_[A-Fa-f0-9]{32}"
+            r"|ntry[su]_[A-Za-z0-9_+/=]{40,}+|bp_[a-f0-9]{40}|ecret_[A-Za-z0-9]{43}"
+            r"|q0(?:atp|csp)-[A-Za-z0-9_-]{20,}+|hippo_[a-z]{3,5}_[A-Za-z0-9-]{20,}+"
+        ),
+    ),
+    ("w", "", r"hsec_[A-Za-z0-9+/=]{24,}+"),
+    (
+        "x",
+        r"app-[A-Za-z0-9-]{10,}+",
+        (
+            r"ox[abeoprs]-(?:\d-)?[A-Za-z0-9-]{10,}+|app-[0-9]-[A-Za-z0-9-]{20,}+"
+            r"|ai-[A-Za-z0-9_]{60,}+"
+        ),
+    ),
+    ("y", "", r"a29\.[A-Za-z0-9_-]{20,}+"),
+    (
+        "[MNO]",  # Discord
+        r"[A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}",
+        r"[A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.(?=[A-Za-z_-]{0,26}[0-9])[A-Za-z0-9_-]{27,40}",
+    ),
+    # What begins as any word may is looked for from its middle.
+    (":", "", r"(?<=[0-9]{8}:)[A-Za-z0-9_-]{35}(?![A-Za-z0-9])"),  # Telegram
+    ("-", "", r"(?<=[0-9a-f]{32}-)us[0-9]{1,2}(?![A-Za-z0-9])"),  # Mailchimp
+    (
+        r"\.",  # Zhipu, Terraform
+        "",
+        (
+            r"(?<=[0-9a-f]{32}\.)(?=[A-Za-z]{0,15}[0-9])[A-Za-z0-9]{16}(?![A-Za-z0-9])"
+            r"|(?<=[A-Za-z0-9]{14}\.)atlasv1\.[A-Za-z0-9_=-]{60,}+"
+        ),
+    ),
+    ("~", "", r"(?<=[A-Za-z0-9_~.]{3}[0-9]Q~)[A-Za-z0-9_~.-]{31,34}"),  # Azure
 )
+
+
+def _beginning(first: str, of_a_word: str, anywhere: str) -> str:
+    # Neither within a word, nor taken for one because of the escape sequence before it.
+    word = r"(?:(?<![A-Za-z0-9].)|(?<=\\[nrt].))(?:" + of_a_word + r")(?![A-Za-z0-9])"
+    return f"{first}(?:{'|'.join(filter(None, (of_a_word and word, anywhere)))})"
+
+
+_MARKS: Final = re.compile("|".join(_beginning(*row) for row in _MARKED))
+_MIDDLES: Final = ":-.~"
+_BEFORE_MIDDLE: Final = ascii_letters + digits + "_~"
 # Words of a style sheet, and the mask that a manual puts in the place of a key.
 _NO_MARK: Final = re.compile(r"sk(?:-[a-z]{1,15}){3,}|sk-(?:[a-z]+-)?[xX]+")
 _RUN: Final = re.compile(r"[A-Za-z0-9_~.:=+/\\-]{15,}+")  # every mark is in such a run
@@ -95,7 +166,10 @@ def without_marked(text: str) -> str:
     for run in _RUN.finditer(text):
         for mark in _MARKS.finditer(text, run.start(), run.end()):
             if not _NO_MARK.fullmatch(mark[0]):
-                pieces += [text[done : mark.start()], "[redacted:key]"]
+                before = text[done : mark.start()]
+                if mark[0][0] in _MIDDLES:
+                    before = before.rstrip(_BEFORE_MIDDLE)
+                pieces += [before, "[redacted:key]"]
                 done = mark.end()
     return "".join([*pieces, text[done:]]) if pieces else text
 

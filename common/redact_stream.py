@@ -14,9 +14,7 @@ from common.redact_keys import MARK, is_body
 
 LONG_LINE: Final = 8192  # characters of an unfinished line that are waited for
 MOST_HELD: Final = 65536  # characters; no private key is longer
-_LINES_AHEAD: Final = (
-    3  # that must be seen before a line goes out: a value may stand below its name
-)
+_LINES_AHEAD: Final = 4  # seen before a line goes out: a value may stand below its name
 _CHARS_AHEAD: Final = 4096  # the same within a long line
 _SMALL: Final = 1024  # characters that may be looked at as often as lines come
 _PROBE: Final = "A" * 64 + "\n"  # within a private key it would be taken for a line of it

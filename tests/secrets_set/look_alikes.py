@@ -1,8 +1,8 @@
 """What looks like a secret and is none: it must come through unchanged.
 
 One a line in two files, the second held back while the rules were written; ``⏎`` is a line break,
-``␀`` NUL, ``␈`` backspace, ``‖`` a blank of no width, and the holes of `making` stand for hashes and
-the like.
+``␀`` NUL, ``␈`` backspace, ``‖`` a blank of no width, and the holes of `making` stand for hashes
+and the like.
 """
 
 from __future__ import annotations

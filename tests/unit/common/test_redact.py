@@ -244,6 +244,18 @@ def test_redacting_twice_changes_nothing_more(text: str) -> None:
         ":5432:a:b:",
         "İ",
         "https://hooks.",
+        "key:\n",
+        "key: [\n  ",
+        "<key>\n a",
+        "<key>\n",
+        "token as follows:\n  1\t",
+        "MIIEvQIBADAN",
+        f"MIIEvQIBADAN{BODY}\n",
+        "LS0tLS1CRUdJTi",
+        f"iVBORw0KGgo{BODY}\n",
+        "12345678:",
+        "sk-ant-",
+        "eyJhbGciOi",
     ],
 )
 def test_every_rule_takes_linear_time(unit: str) -> None:
@@ -389,3 +401,17 @@ def test_the_body_of_a_key_without_its_first_and_last_line_is_taken_out(prefix: 
 def test_the_body_of_an_openssh_key_is_known_by_its_first_line() -> None:
     first = base64.b64encode(b"openssh-key-v1\0\0\0\0\4none\0\0\0\4none" + bytes(17)).decode()
     assert first not in redact(f"cut: {first}\nnext line\n")
+
+
+@pytest.mark.requirement("R54")
+def test_the_head_of_a_private_key_counts_behind_public_armour_that_was_cut() -> None:
+    first = "MIIEpAIBAAKCAQEA" + "b8Xq" * 12
+    cut = f"-----BEGIN CERTIFICATE-----\n{first}\nend"
+    assert first[16:] not in redact(cut)
+
+
+@pytest.mark.requirement("R54")
+@each("quotes", ["“”", "‘’", "「」", "''", '""', "``"])
+def test_a_long_value_in_quotes_is_taken_out_to_its_end(quotes: str) -> None:
+    value = "".join(f"k{at}Z" for at in range(400))
+    assert "k399Z" not in redact(f"密码是{quotes[0]}{value}{quotes[1]}。")
