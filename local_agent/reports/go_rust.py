@@ -1,4 +1,4 @@
-"""Reads go test, go build and vet, cargo test and rustc.  Pure."""
+"""Reads go test and cargo test.  Pure."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from typing import Final
 
 from local_agent.reports.page import Found, Page, counts, first, spans
@@ -74,18 +75,17 @@ def read_go_test(page: Page) -> Found | None:
         else:
             broken += 1
             failures.append(_go_broken(page, package, rest, printed, compiled))
-    verbose = any(_NOW.match(line) for line in page.lines)
+    head = page.find(_NOW)  # only with -v
     cached = any(rest == "(cached)" and not one.verdicts for _, rest, one in results.values())
     report = Report(
         tool="go test",
-        passed=passed if verbose and not cached else None,
+        passed=passed if head is not None and not cached else None,
         failed=failed,
-        skipped=skipped if verbose and not cached else None,
+        skipped=skipped if head is not None and not cached else None,
         broken=broken,
         failures=first(failures),
         note="no test files" if all(one[0] == "?" for one in results.values()) else None,
     )
-    head = page.find(_NOW)
     return Found(report, min(start, start if head is None else head), end + 1)
 
 
@@ -120,10 +120,10 @@ def _follow_panic(page: Page, current: _Package, line: str) -> None:
 def _leaves(verdicts: dict[str, str]) -> dict[str, str]:
     """Leave out the tests that hold others; of those that failed, unless none below failed."""
     parents = {
-        name.rpartition("/")[0] if cut == name.count("/") else "/".join(name.split("/")[:cut])
+        parent
         for name, verdict in verdicts.items()
-        for cut in range(1, min(name.count("/"), 8) + 1)
-        if verdict == "FAIL" or verdicts.get("/".join(name.split("/")[:cut])) != "FAIL"
+        for parent in accumulate(name.split("/")[:-1][:8], "{}/{}".format)
+        if verdict == "FAIL" or verdicts.get(parent) != "FAIL"
     }
     return {name: verdict for name, verdict in verdicts.items() if name not in parents}
 
@@ -180,25 +180,6 @@ def _unjson(page: Page) -> Page:
                 texts.setdefault(package, []).append(text)
     lines = "".join(text for one in texts.values() for text in one).split("\n")
     return replace(page, lines=tuple(lines)) if texts else page
-
-
-def read_go_build(page: Page) -> Found | None:
-    """Read what ``go build`` or ``go vet`` could not compile or advises against."""
-    problems: list[Failure] = []
-    package, start, end = "", -1, -1
-    for i, line in enumerate(page.lines):
-        if match := _HEADER.match(line):
-            package = match["package"]
-        elif _RESULT.match(line):
-            return None
-        elif package and (match := _COMPILE.match(line)):
-            place = page.place(match["path"], match["line"])
-            problems.append(page.failure(package, place=place, message=match["text"]))
-            start, end = i if start < 0 else start, i
-    if not problems:
-        return None
-    report = Report(tool="go", kind="problems", failed=len(set(problems)), failures=first(problems))
-    return Found(report, start, end)
 
 
 _RUNNING: Final = re.compile(r"running (?P<count>\d{1,7}) tests?$")
@@ -308,35 +289,3 @@ def _cargo_failure(page: Page, name: str, body: tuple[str, ...]) -> Failure:
         if match := _ERROR.match(line):
             message = match["text"] or match["note"]
     return page.failure(name, place=place, message=message)
-
-
-_RUSTC: Final = re.compile(r"(?P<level>error|warning)(?:\[(?P<code>\w+)\])?: (?P<text>.*)$")
-_ARROW: Final = re.compile(r" *--> (?P<path>[^\s:]+):(?P<line>\d{1,7}):\d{1,6}$")
-_NOT_COMPILED: Final = re.compile(r"error: could not compile `[^`]+`")
-
-
-def read_cargo_build(page: Page) -> Found | None:
-    """Read the errors of rustc, where a crate was not compiled."""
-    end = page.last(_NOT_COMPILED)
-    if end is None:
-        return None
-    problems: list[Failure] = []
-    start = end
-    for i in range(end):
-        match = _RUSTC.match(page.lines[i])
-        arrow = _ARROW.match(page.lines[i + 1]) if match and match["level"] == "error" else None
-        if match and arrow:
-            place = page.place(arrow["path"], arrow["line"])
-            problems.append(
-                page.failure(match["code"] or "error", place=place, message=match["text"])
-            )
-            start = min(start, i)
-    distinct = dict.fromkeys(problems)
-    if not distinct:
-        return Found(
-            Report(tool="cargo", kind="problems", broken=1, note=page.text(page.lines[end])),
-            end,
-            end,
-        )
-    report = Report(tool="cargo", kind="problems", failed=len(distinct), failures=first(distinct))
-    return Found(report, start, end)

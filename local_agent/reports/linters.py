@@ -1,9 +1,10 @@
-"""Reads linters, type checkers and formatters.  Pure."""
+"""Reads linters, type checkers, formatters and compilers: what writes a problem a line.  Pure."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Final
 
 from local_agent.reports.page import Found, Page, first
@@ -11,199 +12,177 @@ from local_agent.reports.report import Failure, Report
 
 _PATH: Final = r"(?P<path>[^\s:()][^:()\n]{0,400})"
 _SPOT: Final = r"(?P<line>\d{1,7})(?::\d{1,6})?"
+_ARROW: Final = re.compile(rf" *--> {_PATH}:{_SPOT}$")  # below a problem that names no place
+_JAVAC_AT: Final = r"(?P<path>/[^:\[]{1,400}):"
 
 
 @dataclass(frozen=True, slots=True)
-class _Linter:
+class Form:
     """How one tool writes.
 
     Attributes:
-        problem: One problem, with ``path``, ``line``, ``name``, ``message``.
-        total: Its last line, with ``total``; None where it ends without a word.
+        tool: Its name.
+        problem: One problem, with ``message`` and perhaps ``path``, ``line`` and ``name``.
+        total: What it says once where it found something, perhaps with ``total``; None where it
+            says nothing but the problems.
         clean: Its last line when there is nothing to say.
+        name: Of a problem that has none of its own.
+        arrow: A problem without a path counts only with an arrow to one on the next line.
+        broken: A total without any problem that could be read is something broken.
     """
 
     tool: str
     problem: re.Pattern[str]
     total: re.Pattern[str] | None = None
     clean: re.Pattern[str] | None = None
+    name: str = "error"
+    arrow: bool = False
+    broken: bool = False
 
 
-_LINTERS: Final = (
-    _Linter(
+FORMS: Final = (
+    Form(
+        "ruff",
+        re.compile(
+            rf"(?:{_PATH}:{_SPOT}: )?(?P<name>[A-Z]{{1,6}}\d{{1,4}}|invalid-syntax):? (?:\[\*\] )?"
+            r"(?P<message>\S.*)$"
+        ),
+        re.compile(
+            r"Found (?:\d{1,7} errors? \(\d+ fixed, )?(?P<total>[1-9]\d{0,6})"
+            r" (?:errors?|remaining\))\.$"
+        ),
+        re.compile(r"All checks passed!$|Found \d+ errors? \(\d+ fixed, 0 remaining\)\.$"),
+        arrow=True,
+    ),
+    Form(
+        "ruff format",
+        re.compile(r"Would reformat: (?P<path>\S.*)$|unformatted: "),
+        re.compile(r"(?P<total>\d{1,7}) files? would be reformatted"),
+        re.compile(r"\d{1,7} files? (?:already formatted|left unchanged)$"),
+        name="format",
+        arrow=True,
+    ),
+    Form(
         "mypy",
         re.compile(rf"{_PATH}(?::{_SPOT})?: error: (?P<message>.*?)(?:  \[(?P<name>[\w-]+)\])?$"),
         re.compile(r"Found (?P<total>\d{1,7}) errors? in \d+ files? \("),
         re.compile(r"Success: no issues found in \d+ source files?$"),
     ),
-    _Linter(
+    Form(
         "pylint",
         re.compile(rf"{_PATH}:{_SPOT}: (?P<name>[CEFIRW]\d{{4}}): (?P<message>.*)$"),
-        re.compile(r"Your code has been rated at (?!10\.00)(?P<total>)"),
+        re.compile(r"Your code has been rated at (?!10\.00)"),
         re.compile(r"Your code has been rated at 10\.00/10"),
     ),
-    _Linter(
+    Form(
         "pyright",
         re.compile(rf"  {_PATH}:{_SPOT} - error: (?P<message>.*?)(?: \((?P<name>report\w+)\))?$"),
         re.compile(r"(?P<total>[1-9]\d{0,6}) errors?, \d+ warnings?, "),
         re.compile(r"0 errors, \d+ warnings?, "),
     ),
-    _Linter(
-        "tsc",
+    Form(
+        "tsc",  # of no file where its own options are wrong
         re.compile(
-            rf"{_PATH}[:(]\d{{1,7}}[:,]\d{{1,6}}(?: - |\): )error (?P<name>TS\d{{1,6}}): "
-            r"(?P<message>.*)$"
+            rf"(?:{_PATH}[:(](?P<line>\d{{1,7}})[:,]\d{{1,6}}(?: - |\): ))?"
+            r"error (?P<name>TS\d{1,6}): (?P<message>.*)$"
         ),
     ),
-    _Linter(
-        "flake8", re.compile(rf"{_PATH}:{_SPOT}: (?P<name>[A-Z]{{1,4}}\d{{3,4}}) (?P<message>.*)$")
+    Form(
+        "flake8",
+        re.compile(rf"{_PATH}:{_SPOT}: (?P<name>[A-Z]{{1,4}}\d{{3,4}}) (?P<message>.*)$"),
+    ),
+    Form(
+        "cargo",
+        re.compile(r"error(?:\[(?P<name>\w+)\])?: (?P<message>.*)$"),
+        re.compile(r"error: could not compile `[^`]+`"),
+        arrow=True,
+        broken=True,
+    ),
+    Form(
+        "maven",
+        re.compile(rf"\[ERROR\] {_JAVAC_AT}\[(?P<line>\d{{1,7}}),\d{{1,6}}\] (?P<message>.*)$"),
+        re.compile(r"\[ERROR\] COMPILATION ERROR :"),
+        name="javac",
+    ),
+    Form(
+        "gradle",
+        re.compile(
+            rf"(?::[\w:]+)?(?:e: )?{_JAVAC_AT}(?P<line>\d{{1,7}}):(?:\d+:?)?"
+            r" (?:error: )?(?P<message>.*)$"
+        ),
+        re.compile(r"Execution failed for task .*compile"),
+        name="javac",
     ),
 )
-_TSC: Final = re.compile(r"[^\s(][^(\n]{0,400}?[:(](?P<line>\d{1,7})[:,]\d")
-_TSC_GLOBAL: Final = re.compile(r"error (?P<name>TS\d{1,6}): (?P<message>.*)$")
-_RUFF_CONCISE: Final = re.compile(
-    rf"{_PATH}:{_SPOT}: (?P<name>[A-Z]{{1,6}}\d{{1,4}}|invalid-syntax):? (?:\[\*\] )?"
-    r"(?P<message>.*)$"
-)
-_RUFF_FULL: Final = re.compile(
-    r"(?P<name>[A-Z]{1,6}\d{1,4}|invalid-syntax):? (?:\[\*\] )?(?P<message>\S.*)$"
-)
-_RUFF_AT: Final = re.compile(rf" *--> {_PATH}:{_SPOT}$")
-_RUFF_TOTAL: Final = re.compile(
-    r"Found (?P<total>\d{1,7}) errors?(?: \(\d+ fixed, (?P<left>\d{1,7}) remaining\))?\.$"
-)
-_RUFF_CLEAN: Final = re.compile(
-    r"All checks passed!$|Found \d+ errors? \(\d+ fixed, 0 remaining\)\.$"
-)
-_FORMAT: Final = re.compile(r"(?P<total>\d{1,7}) files? would be reformatted")
-_FORMATTED: Final = re.compile(r"\d{1,7} files? (?:already formatted|left unchanged)$")
-_FORMAT_FILE: Final = re.compile(r"Would reformat: (?P<path>\S.*)$")
+
+
+def read_problems(page: Page, form: Form) -> Found | None:
+    """Read what a tool of this form wrote."""
+    problems = list(_problems(page, form))
+    totals = list(page.matches(form.total)) if form.total else []
+    if problems and (totals or not form.total):
+        distinct = dict.fromkeys(failure for _, failure in problems)
+        failed = sum(int(total.groupdict().get("total") or 0) for _, total in totals)
+        report = Report(
+            tool=form.tool,
+            kind="problems",
+            failed=failed or len(distinct),
+            failures=first(distinct),
+        )
+        return Found(report, problems[0][0], max(problems[-1][0], *(at for at, _ in totals), 0))
+    if totals and form.broken:
+        at = totals[-1][0]
+        note = page.text(page.lines[at])
+        return Found(Report(tool=form.tool, kind="problems", broken=1, note=note), at, at)
+    clean = page.last(form.clean) if form.clean else None
+    report = Report(tool=form.tool, kind="problems", failed=0)
+    return Found(report, clean[0], clean[0]) if clean else None
+
+
+def _problems(page: Page, form: Form) -> Iterator[tuple[int, Failure]]:
+    for i, match in page.matches(form.problem):
+        failure = page.problem(match, form.name)
+        if form.arrow and failure.place is None:
+            arrow = _ARROW.match(page.lines[i + 1]) if i + 1 < len(page.lines) else None
+            if arrow is None:
+                continue
+            failure = replace(failure, place=page.place(arrow["path"], arrow["line"]))
+        yield i, failure
+
+
 _ESLINT_TOTAL: Final = re.compile(
     r"✖ (?P<total>\d{1,7}) problems? \((?P<errors>\d{1,7}) errors?, \d{1,7} warnings?\)$"
 )
-_ESLINT_FILE: Final = re.compile(r"(?P<path>(?:/|\w:\\)[^:]{1,400})$")
-_ESLINT: Final = re.compile(
-    r"  (?P<line>\d{1,7}):\d{1,6} +(?P<level>error|warning) +(?P<message>\S.*?)"
+_ESLINT_LINE: Final = re.compile(
+    r"(?P<path>(?:/|\w:\\)[^:]{1,400})$"
+    r"|  (?P<line>\d{1,7}):\d{1,6} +(?P<level>error|warning) +(?P<message>\S.*?)"
     r"(?:  +(?P<name>[@\w/-]+))?$"
 )
 
 
-def read_linter(page: Page) -> Found | None:
-    """Read the tools that write one problem a line; the last of them that has one."""
-    found = [one for linter in _LINTERS if (one := _read(page, linter)) is not None]
-    return max(found, key=lambda one: (bool(one.report.failed), one.end), default=None)
-
-
-def _read(page: Page, linter: _Linter) -> Found | None:
-    lines = page.lines
-    problems = [(i, match) for i, line in enumerate(lines) if (match := linter.problem.match(line))]
-    if linter.total is None:
-        ends = [problems[-1][0]] if problems else []
-        totals = [len(problems)] if problems else []
-    else:
-        matches = [
-            (i, match) for i, line in enumerate(lines) if (match := linter.total.match(line))
-        ]
-        ends = [i for i, _ in matches]
-        totals = [int(match["total"] or len(problems)) for _, match in matches]
-    if ends and problems:
-        failures = first(_problem(page, match) for _, match in problems)
-        report = Report(tool=linter.tool, kind="problems", failed=sum(totals), failures=failures)
-        return Found(report, problems[0][0], ends[-1])
-    clean = page.last(linter.clean) if linter.clean else None
-    return None if clean is None else Found(_clean(linter.tool), clean, clean)
-
-
-def _clean(tool: str) -> Report:
-    return Report(tool=tool, kind="problems", failed=0)
-
-
-def _problem(page: Page, match: re.Match[str]) -> Failure:
-    groups = match.groupdict()
-    spot = _TSC.match(match[0]) if "line" not in groups else None
-    line = spot["line"] if spot else groups.get("line")
-    place = page.place(groups["path"], line)
-    return page.failure(groups.get("name") or "error", place=place, message=groups["message"])
-
-
-def read_ruff(page: Page) -> Found | None:
-    """Read ruff's problems in its full or concise form, and its formatter's verdict."""
-    lines = page.lines
-    problems: list[Failure] = []
-    start = end = -1
-    total = 0
-    for i, line in enumerate(lines):
-        arrow = _RUFF_AT.match(lines[i + 1]) if i + 1 < len(lines) else None
-        head = _RUFF_FULL.match(line) if arrow else None
-        match = _RUFF_CONCISE.match(line)
-        if found := _RUFF_TOTAL.match(line):
-            total, end = total + int(found["left"] or found["total"]), i
-        elif arrow and head:
-            place = page.place(arrow["path"], arrow["line"])
-            problems.append(page.failure(head["name"], place=place, message=head["message"]))
-        elif match:
-            problems.append(_problem(page, match))
-        start = i if problems and start < 0 else start
-    if total and problems:
-        report = Report(tool="ruff", kind="problems", failed=total, failures=first(problems))
-        return Found(report, start, end)
-    clean = page.last(_RUFF_CLEAN)
-    return None if clean is None else Found(_clean("ruff"), clean, clean)
-
-
-def read_format(page: Page) -> Found | None:
-    """Read what ``ruff format --check`` or ``black --check`` would change."""
-    end = page.last(_FORMAT)
-    if end is None:
-        clean = page.last(_FORMATTED)
-        return None if clean is None else Found(_clean("ruff format"), clean, clean)
-    match = _FORMAT.match(page.lines[end])
-    places: list[str | None] = []
-    for i, line in enumerate(page.lines[:end]):
-        if named := _FORMAT_FILE.match(line):
-            places.append(page.place(named["path"]))
-        elif line.startswith("unformatted:") and (arrow := _RUFF_AT.match(page.lines[i + 1])):
-            places.append(page.place(arrow["path"], arrow["line"]))
-    failures = first(page.failure("format", place=place) for place in places)
-    total = int(match["total"]) if match else 0
-    report = Report(tool="ruff format", kind="problems", failed=total, failures=failures)
-    return Found(report, end, end)
-
-
 def read_eslint(page: Page) -> Found | None:
     """Read eslint's stylish form; with warnings only and exit code 0 nothing failed."""
-    end = page.last(_ESLINT_TOTAL)
-    match = _ESLINT_TOTAL.match(page.lines[end]) if end is not None else None
-    if end is None or match is None:
+    total = page.last(_ESLINT_TOTAL)
+    if total is None:
         return None
+    end, count = total
     path, start = "", end
     problems: list[tuple[bool, Failure]] = []
-    for i, line in enumerate(page.lines[:end]):
-        if named := _ESLINT_FILE.match(line):
-            path = named["path"]
-        elif path and (problem := _ESLINT.match(line)):
+    for i, match in page.matches(_ESLINT_LINE, end=end):
+        if match["path"]:
+            path = match["path"]
+        elif path:
             start = min(start, i - 1)
-            place = page.place(path, problem["line"])
-            name = problem["name"] or problem["level"]
-            one = page.failure(name, place=place, message=problem["message"])
-            problems.append((problem["level"] == "warning", one))
+            failure = page.problem(match, match["level"])
+            failure = replace(failure, place=page.place(path, match["line"]))
+            problems.append((match["level"] == "warning", failure))
     problems.sort(key=lambda one: one[0])  # errors first
-    warned = page.exit_code == 0 and match["errors"] == "0"
+    warned = page.exit_code == 0 and count["errors"] == "0"
     report = Report(
         tool="eslint",
         kind="problems",
-        failed=0 if warned else int(match["total"]),
+        failed=0 if warned else int(count["total"]),
         failures=() if warned else first(one for _, one in problems),
         note=page.text(page.lines[end].strip("✖ ")) if warned else None,
     )
     return Found(report, start, end)
-
-
-def read_tsc_options(page: Page) -> Found | None:
-    """Read an error of tsc that is of no file."""
-    at = page.last(_TSC_GLOBAL)
-    match = _TSC_GLOBAL.match(page.lines[at]) if at is not None else None
-    if at is None or match is None:
-        return None
-    failure = page.failure(match["name"], message=match["message"])
-    return Found(Report(tool="tsc", kind="problems", failed=1, failures=(failure,)), at, at)

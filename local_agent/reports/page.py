@@ -48,16 +48,26 @@ class Page:
     workspace: str
     cut: bool = False
 
+    def matches(
+        self, pattern: re.Pattern[str], start: int = 0, end: int | None = None
+    ) -> Iterator[tuple[int, re.Match[str]]]:
+        """Give each line from ``start`` to before ``end`` that matches at its begin."""
+        for i, line in enumerate(self.lines[start:end], start):
+            if match := pattern.match(line):
+                yield i, match
+
+    def last(
+        self, pattern: re.Pattern[str], end: int | None = None
+    ) -> tuple[int, re.Match[str]] | None:
+        """Return the last line before ``end`` that matches at its begin; None without one."""
+        for i in reversed(range(len(self.lines) if end is None else end)):
+            if match := pattern.match(self.lines[i]):
+                return i, match
+        return None
+
     def find(self, pattern: re.Pattern[str], start: int = 0) -> int | None:
         """Return the first line from ``start`` on that matches at its begin; None without one."""
-        return next(
-            (i for i in range(start, len(self.lines)) if pattern.match(self.lines[i])), None
-        )
-
-    def last(self, pattern: re.Pattern[str], end: int | None = None) -> int | None:
-        """Return the last line before ``end`` that matches at its begin; None without one."""
-        stop = len(self.lines) if end is None else end
-        return next((i for i in reversed(range(stop)) if pattern.match(self.lines[i])), None)
+        return next((i for i, _ in self.matches(pattern, start)), None)
 
     def place(self, path: str, line: str | int | None = None) -> str | None:
         """Return a path relative to the workspace; of one that is outside, its name only."""
@@ -88,6 +98,14 @@ class Page:
             name=self.text(name, MAX_NAME_BYTES) or "?",
             place=place,
             message=self.text(message) or None,
+        )
+
+    def problem(self, match: re.Match[str], name: str) -> Failure:
+        """Return the facts of a match with groups of their names, but ``path`` and ``line``."""
+        said = match.groupdict()
+        place = self.place(said["path"], said.get("line")) if said.get("path") else None
+        return self.failure(
+            said.get("name") or name, place=place, message=said.get("message") or ""
         )
 
 

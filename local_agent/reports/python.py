@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from local_agent.reports.page import Found, Page, counts, first
+from local_agent.reports.page import Found, Page, counts, first, spans
 from local_agent.reports.report import MAX_FAILURES, Failure, Report
 
 _SESSION: Final = re.compile(r"=+ test session starts =+$")
@@ -122,7 +122,7 @@ def _is_summary(line: str) -> bool:
 def _session(page: Page, start: int, close: int) -> Found:
     lines = page.lines
     short = page.last(_SHORT, close)
-    begin = close if short is None or short < start else short
+    begin = short[0] if short and short[0] >= start else close
     if begin == close and (page.cut or page.find(_SECTION) is None):
         while begin > start and _ENTRY.match(lines[begin - 1]):  # its heading has been cut off
             begin -= 1
@@ -217,109 +217,88 @@ def _note(page: Page, start: int, close: int) -> str | None:
 def _without_summary(page: Page) -> Found | None:
     """A session that crashed, or that never began."""
     begun = page.last(_SESSION)
-    at = page.find(_REASON, begun or 0)
+    at = page.find(_REASON, begun[0] if begun else 0)
     if page.exit_code == 0 or at is None:
         return None
     line = page.lines[at]
-    if begun is None and not line.startswith(
-        ("ImportError while loading conftest", "ERROR: usage")
-    ):
+    if not begun and not line.startswith(("ImportError while loading conftest", "ERROR: usage")):
         return None
     line = line[max(line.find("Fatal Python error"), 0) :]
-    wanted = next((one for one in page.lines[at : at + 4] if ": error: " in one), line)
+    note = next((one for one in page.lines[at : at + 4] if ": error: " in one), line)
     detail = page.find(_MESSAGE, at) if line.startswith("ImportError") else None
-    note = wanted if detail is None else f"{line} {page.lines[detail][1:]}"
-    return Found(Report(tool="pytest", note=page.text(note)), begun or at, at)
+    note = note if detail is None else f"{line} {page.lines[detail][1:]}"
+    return Found(Report(tool="pytest", note=page.text(note)), begun[0] if begun else at, at)
 
 
 _RULE: Final = re.compile(r"-{70}$")
 _DOUBLE: Final = re.compile(r"={70}$")
 _RAN: Final = re.compile(r"Ran (?P<count>\d{1,7}) tests? in [\d.]+s$")
 _VERDICT: Final = re.compile(r"(?:OK|FAILED|NO TESTS RAN)(?: \((?P<counts>[^)]{1,200})\))?$")
+_COUNTED: Final = re.compile(r"([a-z][a-z ]+)=(\d{1,7})")
 _CASE: Final = re.compile(
-    r"(?:FAIL|ERROR|UNEXPECTED SUCCESS): (?P<test>[^\s(]+) \((?P<where>[^\s()]+)\)"
+    r"(?P<kind>FAIL|ERROR|UNEXPECTED SUCCESS): (?P<test>[^\s(]+) \((?P<where>[^\s()]+)\)"
 )
-_CLASS: Final = re.compile(r"ERROR: (?P<test>setUp(?:Class|Module)|tearDown(?:Class|Module)) \(")
+_WHOLE: Final = re.compile(r"(?:setUp|tearDown)(?:Class|Module)$")
+_LOADER: Final = "unittest.loader._FailedTest."
 _FRAME: Final = re.compile(r'  File "(?P<path>[^"]{1,400})", line (?P<line>\d{1,7})')
 
 
 def read_unittest(page: Page) -> Found | None:
     """Read the block of the final ``Ran … tests``."""
-    heading = page.last(_DOUBLE)
-    ran = _ran(page, heading)
+    ran = _ran(page)
     if ran is None:
         return None
-    count = {
-        name: int(number)
-        for name, number in re.findall(r"([a-z ]+)=(\d{1,7})", _verdict(page, ran) or "")
-    }
-    count = {name.strip(): number for name, number in count.items()}
-    cases = list(_cases(page, ran))
-    total = int((_RAN.match(page.lines[ran]) or [0, 0])[1])
-    bad = count.get("failures", 0) + count.get("errors", 0)
-    unexpected = count.get("unexpected successes", 0)
-    broken = sum(is_broken for is_broken, _ in cases)
-    tests = {failure.name for is_broken, failure in cases if not is_broken}
+    at, total, counted = ran
+    cases = list(_cases(page, at))
+    bad = counted.get("failures", 0) + counted.get("errors", 0)
+    tests = {failure.name for kind, failure in cases if kind == "test"}
+    broken = sum(kind != "test" for kind, _ in cases)
     whole = len(cases) >= bad
-    failed = len(tests) if whole else bad - broken + unexpected
-    loaders = sum(
-        "loader._FailedTest." in page.lines[i] for i in range(ran) if _CASE.match(page.lines[i])
-    )
-    rest = total - failed - count.get("skipped", 0) - count.get("expected failures", 0) - loaders
-    none = total == 0 and not bad
+    failed = len(tests) if whole else bad - broken + counted.get("unexpected successes", 0)
+    rest = total - failed - counted.get("skipped", 0) - counted.get("expected failures", 0)
+    rest -= sum(kind == "file" for kind, _ in cases)
     report = Report(
         tool="unittest",
         passed=max(rest, 0) if whole else None,
         failed=failed,
-        skipped=count.get("skipped", 0),
+        skipped=counted.get("skipped", 0),
         broken=broken,
         failures=first(failure for _, failure in cases),
-        note=page.text(page.lines[ran]) if none else None,
+        note=page.text(page.lines[at]) if total == 0 and not bad else None,
     )
     double = page.find(_DOUBLE)
-    return Found(report, min(ran - 1, ran - 1 if double is None else double), ran + 2)
+    return Found(report, min(at - 1, at - 1 if double is None else double), at + 2)
 
 
-def _ran(page: Page, heading: int | None) -> int | None:
-    """Return the line of the count: the first after the last failure, else the last."""
-    lines = page.lines
-    found = [
-        i
-        for i in range(1, len(lines))
-        if lines[i].startswith("Ran ")
-        and _RAN.match(lines[i])
-        and _RULE.match(lines[i - 1])
-        and _verdict(page, i) is not None
-    ]
-    after = [i for i in found if heading is not None and i > heading]
+def _ran(page: Page) -> tuple[int, int, dict[str, int]] | None:
+    """Return line, number and other counts: the first after the last failure, else the last."""
+    heading = page.last(_DOUBLE)
+    found: list[tuple[int, int, dict[str, int]]] = []
+    for i, match in page.matches(_RAN, 1):
+        verdict = next(page.matches(_VERDICT, i + 1, i + 3), None)
+        if verdict and _RULE.match(page.lines[i - 1]):
+            counted = _COUNTED.findall(verdict[1]["counts"] or "")
+            found.append((i, int(match["count"]), {name: int(number) for name, number in counted}))
+    after = [one for one in found if heading and one[0] > heading[0]]
     return after[0] if after else found[-1] if found else None
 
 
-def _verdict(page: Page, ran: int) -> str | None:
-    for line in page.lines[ran + 1 : ran + 3]:
-        if match := _VERDICT.match(line):
-            return match["counts"] or ""
-    return None
-
-
-def _cases(page: Page, end: int) -> Iterator[tuple[bool, Failure]]:
-    """Give each failure, and whether it is of a whole file or class."""
-    starts = [i + 1 for i in range(end - 1) if _DOUBLE.match(page.lines[i])]
-    stops = [*(i - 1 for i in starts[1:]), end - 1]
-    for start, stop in zip(starts, stops, strict=False):
+def _cases(page: Page, end: int) -> Iterator[tuple[str, Failure]]:
+    """Give each failure, and whether it is of a ``test``, a ``class`` or a ``file``."""
+    starts = [i + 1 for i, _ in page.matches(_DOUBLE, end=end - 1)]
+    for start, stop in spans(starts, end):
         match = _CASE.match(page.lines[start])
         if match is None:
             continue
         test, where = match["test"], match["where"]
         name = where if where.endswith("." + test) else f"{where}.{test}"
-        name = name.removeprefix("unittest.loader._FailedTest.")
-        body = page.lines[start + 1 : stop]
+        kind = "file" if name.startswith(_LOADER) else "class" if _WHOLE.match(test) else "test"
+        body = page.lines[start + 1 : stop - 1]
         frames = [(i, frame) for i, line in enumerate(body) if (frame := _FRAME.match(line))]
         after = body[frames[-1][0] :] if frames else body[1:]
         message = next((line for line in after if line[:1].strip() and not _RULE.match(line)), "")
-        if page.lines[start].startswith("UNEXPECTED"):
+        if match["kind"] == "UNEXPECTED SUCCESS":
             message = "unexpected success"
         own = [frame for _, frame in frames if page.own(frame["path"])]
         place = page.place(own[-1]["path"], own[-1]["line"]) if own else None
-        whole = _CLASS.match(page.lines[start]) is not None or "loader._FailedTest" in where
-        yield whole, page.failure(name, place=place, message=message)
+        yield kind, page.failure(name.removeprefix(_LOADER), place=place, message=message)

@@ -7,55 +7,34 @@ is taken only where it agrees with how the run ended, and does not stand within 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
-from local_agent.reports.go_rust import (
-    read_cargo_build,
-    read_cargo_test,
-    read_go_build,
-    read_go_test,
-)
-from local_agent.reports.javascript import read_jest, read_mocha, read_node, read_vitest
+from local_agent.reports.go_rust import read_cargo_test, read_go_test
+from local_agent.reports.javascript import read_jest, read_mocha, read_vitest
 from local_agent.reports.jvm import read_gradle, read_maven
-from local_agent.reports.linters import (
-    read_eslint,
-    read_format,
-    read_linter,
-    read_ruff,
-    read_tsc_options,
-)
+from local_agent.reports.linters import FORMS, read_eslint, read_problems
 from local_agent.reports.page import Found, Reader, new_page
 from local_agent.reports.python import read_pytest, read_unittest
 from local_agent.reports.report import Report
-from local_agent.reports.tap import read_bats, read_prove, read_tap
+from local_agent.reports.tap import read_tap
 
 READERS: Final[tuple[Reader, ...]] = (
+    *(partial(read_problems, form=form) for form in FORMS),
     read_pytest,
     read_unittest,
     read_jest,
     read_vitest,
     read_mocha,
-    read_node,
     read_go_test,
     read_cargo_test,
     read_maven,
     read_gradle,
-    read_prove,
     read_tap,
-    read_bats,
-    read_go_build,
-    read_cargo_build,
-    read_ruff,
-    read_format,
-    read_linter,
     read_eslint,
-    read_tsc_options,
 )
 
-
-_WITH_A_TOTAL: Final = frozenset(
-    ("unittest", "jest", "vitest", "mocha", "node --test", "prove", "bats", "gradle", "eslint")
-)
+_WITH_A_TOTAL: Final = frozenset(("unittest", "jest", "vitest", "mocha", "gradle", "eslint"))
 
 
 def read_report(output: str, *, exit_code: int | None, workspace: str) -> Report | None:
