@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
@@ -16,9 +17,7 @@ _RESULT: Final = re.compile(
     r"(?P<verdict>ok  |FAIL|\?   )\t(?P<package>\S+)(?:\t| )"
     r"(?P<rest>\(cached\)|[\d.]+s|\[no test files\]|\[(?:build|setup) failed\])"
 )
-_CASE: Final = re.compile(
-    r"(?P<indent> *)--- (?P<verdict>PASS|FAIL|SKIP): (?P<name>\S+) \([\d.]+s\)$"
-)
+_CASE: Final = re.compile(r" *--- (?P<verdict>PASS|FAIL|SKIP): (?P<name>\S+) \([\d.]+s\)$")
 _NOW: Final = re.compile(r"=== (?:RUN|CONT|NAME) +(?P<name>\S+)$")
 _SAID: Final = re.compile(r"\s+(?P<path>[^\s:]+\.go):(?P<line>\d{1,7}): ?(?P<text>.*)$")
 _TESTIFY: Final = re.compile(r"\s+Error: +\t?(?P<text>\S.*)$")
@@ -28,9 +27,8 @@ _EXIT: Final = re.compile(r"exit status \d+$")
 _FRAME: Final = re.compile(r"\t(?P<path>/\S+\.go):(?P<line>\d{1,7})(?: \+0x[0-9a-f]+)?$")
 _HEADER: Final = re.compile(r"# (?P<package>\S+)(?: \[\S+\])?$")
 _COMPILE: Final = re.compile(
-    r"(?:vet: )?(?P<path>[^\s:]+\.go):(?P<line>\d{1,7})(?::\d{1,6})?: (?P<text>.*)$"
+    r"(?:vet: )?(?P<path>[^\s:]+\.go):(?P<line>\d{1,7})(?::\d{1,6})?: (?P<message>.*)$"
 )
-_LOCATION: Final = re.compile(r"\s+(?P<path>[^\s:]+\.go):(?P<line>\d{1,7}): ?$")
 
 
 @dataclass(slots=True)
@@ -38,12 +36,12 @@ class _Package:
     """What stood above a package's result."""
 
     verdicts: dict[str, str] = field(default_factory=dict)
-    said: dict[str, tuple[str, str, str]] = field(default_factory=dict)
+    said: dict[str, tuple[str | None, str]] = field(default_factory=dict)  # place and message
     now: str = ""
     panic: str = ""
     maybe: str = ""
     exit: str = ""
-    frame: tuple[str, str] | None = None
+    frame: str | None = None
 
 
 def read_go_test(page: Page) -> Found | None:
@@ -74,7 +72,7 @@ def read_go_test(page: Page) -> Found | None:
             failures += [_go_failure(page, name, printed) for name in wrong]
         else:
             broken += 1
-            failures.append(_go_broken(page, package, rest, printed, compiled))
+            failures.append(compiled.get(package) or _go_broken(page, package, rest, printed))
     head = page.find(_NOW)  # only with -v
     cached = any(rest == "(cached)" and not one.verdicts for _, rest, one in results.values())
     report = Report(
@@ -96,25 +94,20 @@ def _follow(page: Page, current: _Package, line: str) -> None:
         current.now = match["name"]
         current.verdicts[match["name"]] = match["verdict"]
     elif match := _SAID.match(line):
-        current.said[current.now] = (match["path"], match["line"], match["text"])
+        current.said[current.now] = (page.place(match["path"], match["line"]), match["text"])
     elif match := _TESTIFY.match(line):
-        path, number, text = current.said.get(current.now, ("", "", ""))
-        current.said[current.now] = (path, number, text or match["text"])
+        place, text = current.said.get(current.now, (None, ""))
+        current.said[current.now] = (place, text or match["text"])
     elif _EXIT.match(line):
         current.exit = line
-    else:
-        _follow_panic(page, current, line)
-
-
-def _follow_panic(page: Page, current: _Package, line: str) -> None:
-    if (match := _PANIC.match(line)) and not current.maybe:
+    elif (match := _PANIC.match(line)) and not current.maybe:
         current.maybe = match["text"].removesuffix(" [recovered]")
     elif current.maybe and not current.panic and _TRACE.match(line):  # no mere words of a test
         current.panic = current.maybe
         if current.now and "test timed out" not in current.panic:
             current.verdicts[current.now] = "FAIL"
-    elif current.panic and not current.frame and (match := _FRAME.match(line)):
-        current.frame = (match["path"], match["line"]) if page.own(match["path"]) else None
+    elif (match := _FRAME.match(line)) and current.panic and page.own(match["path"]):
+        current.frame = current.frame or page.place(match["path"], match["line"])
 
 
 def _leaves(verdicts: dict[str, str]) -> dict[str, str]:
@@ -129,34 +122,26 @@ def _leaves(verdicts: dict[str, str]) -> dict[str, str]:
 
 
 def _go_failure(page: Page, name: str, printed: _Package) -> Failure:
+    place, text = printed.said.get(name, (None, ""))
     if printed.panic and name == printed.now:
-        place = page.place(*printed.frame) if printed.frame else None
-        return page.failure(name, place=place, message=printed.panic)
-    path, line, text = printed.said.get(name, ("", "", ""))
-    place = page.place(path, line) if path else None
+        place, text = printed.frame, printed.panic
     return page.failure(name, place=place, message=text)
 
 
-def _go_broken(
-    page: Page, package: str, rest: str, printed: _Package, compiled: dict[str, re.Match[str]]
-) -> Failure:
-    if (match := compiled.get(package)) is not None:
-        place = page.place(match["path"], match["line"])
-        return page.failure(package, place=place, message=match["text"])
-    place = page.place(*printed.frame) if printed.frame else None
+def _go_broken(page: Page, package: str, rest: str, printed: _Package) -> Failure:
     message = rest.strip("[]") if rest.startswith("[") else printed.exit
-    return page.failure(package, place=place, message=printed.panic or message)
+    return page.failure(package, place=printed.frame, message=printed.panic or message)
 
 
-def _compiled(page: Page) -> dict[str, re.Match[str]]:
+def _compiled(page: Page) -> dict[str, Failure]:
     """Return the first error of each package that was not built."""
-    found: dict[str, re.Match[str]] = {}
+    found: dict[str, Failure] = {}
     package = ""
     for line in page.lines:
         if match := _HEADER.match(line):
             package = match["package"]
         elif package and (match := _COMPILE.match(line)):
-            found.setdefault(package, match)
+            found.setdefault(package, page.problem(match, package))
         elif not line.startswith(("\t", " ")):
             package = ""
     return found
@@ -191,7 +176,7 @@ _PANICKED: Final = re.compile(
     r"thread '.*?' (?:\(\d+\) )?panicked at (?:'(?P<old>.*)', )?"
     r"(?P<path>[^\s:]+):(?P<line>\d{1,7}):\d{1,6}:?$"
 )
-_SIDE: Final = re.compile(r" *(?P<side>left|right): (?P<value>.*)$")
+_SIDE: Final = re.compile(r" *((?:left|right): .*)$")
 _ERROR: Final = re.compile(
     r"(?:Error: (?P<text>.*)|note: (?P<note>test did not panic as expected).*)$"
 )
@@ -203,29 +188,20 @@ _COUNTED: Final = ("passed", "failed", "ignored", "measured")
 
 def read_cargo_test(page: Page) -> Found | None:
     """Add up the results of the binaries; each must count as many tests as it said it runs."""
-    lines = page.lines
-    starts = [i for i, line in enumerate(lines) if _RUNNING.match(line)]
-    if not starts:
-        return None
-    total = dict.fromkeys(_COUNTED, 0)
+    running = [(i, int(match["count"])) for i, match in page.matches(_RUNNING)]
+    starts = [i for i, _ in running]
+    total: Counter[str] = Counter()
     failures: list[Failure] = []
-    broken, note, seen, end = 0, None, 0, starts[-1]
-    for start, stop in spans(starts, len(lines)):
-        close = _close(page, start, stop)
-        if close is None:
-            stopped = next(
-                (match for line in lines[start:stop] if (match := _STOPPED.match(line))), None
-            )
-            if stopped:
-                broken, note = broken + 1, stopped["how"]
-            continue
-        seen, end = seen + 1, close
-        count = counts(lines[close].replace(";", ","))
-        for word in _COUNTED:
-            total[word] += count.get(word, 0)
-        if count.get("failed"):
-            failures += _cargo_failures(page, start, close)
-    if not seen and not broken:
+    broken, note, end = 0, None, -1
+    for (start, wanted), (_, stop) in zip(running, spans(starts, len(page.lines)), strict=True):
+        closes = [one for one in page.matches(_TOTAL, start + 1, stop) if _fits(one[1], wanted)]
+        if closes:
+            end, result = closes[-1]
+            total.update(counts(result["counts"]))
+            failures += _cargo_failures(page, start, end) if result["verdict"] != "ok" else ()
+        elif stopped := next(page.matches(_STOPPED, start, stop), None):
+            broken, note = broken + 1, page.text(stopped[1]["how"])
+    if end < 0 and not broken:
         return None
     report = Report(
         tool="cargo test",
@@ -234,58 +210,41 @@ def read_cargo_test(page: Page) -> Found | None:
         skipped=total["ignored"],
         broken=broken,
         failures=first(failures),
-        note=page.text(note) if note else None,
+        note=note,
     )
-    return Found(report, starts[0], end + 2)
+    return Found(report, starts[0], max(end, starts[-1]) + 2)
 
 
-def _close(page: Page, start: int, stop: int) -> int | None:
-    """Return the last result of one binary that counts the tests announced; None without one."""
-    running = _RUNNING.match(page.lines[start])
-    wanted = int(running["count"]) if running else -1
-    for i in reversed(range(start + 1, stop)):
-        if match := _TOTAL.match(page.lines[i]):
-            count = counts(match["counts"].replace(";", ","))
-            agrees = (match["verdict"] == "ok") == (count.get("failed") == 0)
-            if agrees and sum(count.get(word, 0) for word in _COUNTED) == wanted:
-                return i
-    return None
+def _fits(result: re.Match[str], wanted: int) -> bool:
+    """Tell whether a result counts the tests that were announced, and agrees with itself."""
+    count = counts(result["counts"])
+    agrees = (result["verdict"] == "ok") == (count.get("failed") == 0)
+    return agrees and sum(count.get(word, 0) for word in _COUNTED) == wanted
 
 
 def _cargo_failures(page: Page, start: int, close: int) -> Iterator[Failure]:
     """Give the names of the final list, with what stood in each one's section."""
     lines = page.lines
-    sections = {match["name"]: i for i in range(start, close) if (match := _STDOUT.match(lines[i]))}
-    names: list[str] = []
-    at = close - 1
-    while at > start and lines[at] != "failures:":
-        names += [lines[at].strip()] if lines[at].startswith("    ") else []
-        at -= 1
-    for name in names[: -MAX_FAILURES - 1 : -1]:
+    sections = {match["name"]: i for i, match in page.matches(_STDOUT, start, close)}
+    listed = next((i for i in range(close - 1, start, -1) if lines[i] == "failures:"), start)
+    names = [line.strip() for line in lines[listed + 1 : close] if line.startswith("    ")]
+    for name in names[:MAX_FAILURES]:
         begin = sections.get(name)
         if begin is None:  # with --nocapture there are no sections
-            begin = next(
-                (i - 1 for i in range(start, close) if f"thread '{name}' " in lines[i]), None
-            )
-        body = lines[begin + 1 : min(close, begin + 300)] if begin is not None else ()
-        stop = next(
-            (i for i, line in enumerate(body) if _STDOUT.match(line) or line == "failures:"),
-            len(body),
-        )
-        yield _cargo_failure(page, name, body[:stop])
+            panics = (i - 1 for i in range(start, close) if f"thread '{name}' " in lines[i])
+            begin = next(panics, close)
+        body = lines[begin + 1 : min(close, begin + 300)]
+        ends = (i for i, line in enumerate(body) if _STDOUT.match(line) or line == "failures:")
+        yield _cargo_failure(page, name, body[: next(ends, len(body))])
 
 
 def _cargo_failure(page: Page, name: str, body: tuple[str, ...]) -> Failure:
-    place, message = None, ""
     for i, line in enumerate(body):
         if match := _PANICKED.match(line):
             place = page.place(match["path"], match["line"])
             message = match["old"] or next(iter(body[i + 1 : i + 2]), "")
-            sides = [side for after in body[i + 2 : i + 5] if (side := _SIDE.match(after))]
-            if sides:
-                values = ", ".join(f"{side['side']}: {side['value']}" for side in sides)
-                message = f"{message} ({values})"
-            break
-        if match := _ERROR.match(line):
-            message = match["text"] or match["note"]
-    return page.failure(name, place=place, message=message)
+            sides = [side[1] for after in body[i + 2 : i + 5] if (side := _SIDE.match(after))]
+            message += f" ({', '.join(sides)})" if sides else ""
+            return page.failure(name, place=place, message=message)
+    said = next((match for line in body if (match := _ERROR.match(line))), None)
+    return page.failure(name, message=(said["text"] or said["note"]) if said else "")

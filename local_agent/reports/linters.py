@@ -23,12 +23,11 @@ class Form:
     Attributes:
         tool: Its name.
         problem: One problem, with ``message`` and perhaps ``path``, ``line`` and ``name``.
-        total: What it says once where it found something, perhaps with ``total``; None where it
-            says nothing but the problems.
+        total: What it says below them, perhaps with ``total``; None where it says nothing more.
         clean: Its last line when there is nothing to say.
         name: Of a problem that has none of its own.
         arrow: A problem without a path counts only with an arrow to one on the next line.
-        broken: A total without any problem that could be read is something broken.
+        alone: Its total is believed without a problem, as where these have been cut off.
     """
 
     tool: str
@@ -37,7 +36,7 @@ class Form:
     clean: re.Pattern[str] | None = None
     name: str = "error"
     arrow: bool = False
-    broken: bool = False
+    alone: bool = False
 
 
 FORMS: Final = (
@@ -61,6 +60,7 @@ FORMS: Final = (
         re.compile(r"\d{1,7} files? (?:already formatted|left unchanged)$"),
         name="format",
         arrow=True,
+        alone=True,
     ),
     Form(
         "mypy",
@@ -96,12 +96,12 @@ FORMS: Final = (
         re.compile(r"error(?:\[(?P<name>\w+)\])?: (?P<message>.*)$"),
         re.compile(r"error: could not compile `[^`]+`"),
         arrow=True,
-        broken=True,
+        alone=True,
     ),
     Form(
         "maven",
         re.compile(rf"\[ERROR\] {_JAVAC_AT}\[(?P<line>\d{{1,7}}),\d{{1,6}}\] (?P<message>.*)$"),
-        re.compile(r"\[ERROR\] COMPILATION ERROR :"),
+        re.compile(r"\[ERROR\] Failed to execute goal .*: Compilation failure"),
         name="javac",
     ),
     Form(
@@ -118,29 +118,30 @@ FORMS: Final = (
 
 def read_problems(page: Page, form: Form) -> Found | None:
     """Read what a tool of this form wrote."""
-    problems = list(_problems(page, form))
     totals = list(page.matches(form.total)) if form.total else []
-    if problems and (totals or not form.total):
-        distinct = dict.fromkeys(failure for _, failure in problems)
-        failed = sum(int(total.groupdict().get("total") or 0) for _, total in totals)
+    end = totals[-1][0] if totals else len(page.lines)
+    problems = list(_problems(page, form, end))
+    if (problems or form.alone) if totals else (problems and not form.total):
+        distinct = dict.fromkeys(failure for _, failure in problems)  # some say them twice
+        counted = sum(int(total.groupdict().get("total") or 0) for _, total in totals)
+        failed = counted or len(distinct if totals else problems)
+        at = [i for i, _ in (*problems, *totals)]
         report = Report(
             tool=form.tool,
             kind="problems",
-            failed=failed or len(distinct),
+            failed=failed or None,
+            broken=0 if failed else 1,
             failures=first(distinct),
+            note=None if failed else page.text(page.lines[end]),
         )
-        return Found(report, problems[0][0], max(problems[-1][0], *(at for at, _ in totals), 0))
-    if totals and form.broken:
-        at = totals[-1][0]
-        note = page.text(page.lines[at])
-        return Found(Report(tool=form.tool, kind="problems", broken=1, note=note), at, at)
+        return Found(report, at[0], at[-1])
     clean = page.last(form.clean) if form.clean else None
     report = Report(tool=form.tool, kind="problems", failed=0)
     return Found(report, clean[0], clean[0]) if clean else None
 
 
-def _problems(page: Page, form: Form) -> Iterator[tuple[int, Failure]]:
-    for i, match in page.matches(form.problem):
+def _problems(page: Page, form: Form, end: int) -> Iterator[tuple[int, Failure]]:
+    for i, match in page.matches(form.problem, end=end):
         failure = page.problem(match, form.name)
         if form.arrow and failure.place is None:
             arrow = _ARROW.match(page.lines[i + 1]) if i + 1 < len(page.lines) else None
