@@ -45,7 +45,7 @@ _SPLIT: Final = re.compile(
     "\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff]"
 )
 _STRUCK: Final = re.compile("[^\\n]\\x08")
-_LINES_AFTER: Final = 3  # of a value that stands below its name
+_LINES_AFTER: Final = 2  # of a value that stands below its name; below a fence one more
 
 
 def redact(text: str, *, personal: bool = False) -> str:
@@ -156,6 +156,8 @@ def _parts(text: str) -> Iterator[tuple[bool, str]]:
         while True:
             below = end
             for _ in range(_LINES_AFTER):
+                below = _line_end(text, below)
+            if text.find("```", end, below) >= 0:
                 below = _line_end(text, below)
             if (again := _HOT.search(small, end, below)) is None:
                 break

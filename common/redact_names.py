@@ -78,6 +78,8 @@ def _says(word: str, before: str) -> Named | None:
         if not before or before in _ONE_OF_MANY:
             return Named.HINT
         return Named.TOKEN if word == "token" else Named.SECRET
+    if word == "auth" and before == "rediscli":  # what redis-cli reads its password from
+        return Named.PASSWORD
     if word == "key" and before in _OPENING:
         return Named.SECRET
     if word == "key" and before in _FINDING:

@@ -22,7 +22,12 @@ from tests.secrets_set.making import WINDOW, Case
 
 FILE_BYTES = 11_000  # less than what is shown of one file
 FILES_AT_ONCE = 5  # within what is shown in all
-CASES = (*secrets(), *secrets(held=True))
+# Where unseen characters split a secret it is not there to be searched for in what was sent.
+CASES = tuple(
+    case
+    for case in (*secrets(), *secrets(held=True))
+    if case.written.isascii() and not set(case.written) & set("\0\b\x7f")
+)
 FIX = {"path": "src/part_00.py", "action": "edit", "search": "RETRY = 3", "replace": "RETRY = 5"}
 AGAIN = {"path": "src/part_00.py", "action": "edit", "search": "RETRY = 5", "replace": "RETRY = 7"}
 
@@ -68,13 +73,15 @@ def shop(tmp_path_factory: pytest.TempPathFactory, service: Started) -> Iterator
         ".env": "\n".join(case.text for case in CASES[:100]),
         ".gitignore": "report.txt\n",
         "report.txt": "".join(
-            f"src/part_01.py:{number}:1: E1 {line}\n"
+            f"src/part_01.py:{number}:1: E1 {text.strip()}\n"
             for number, text in enumerate(SAID, start=1)
-            for line in text.splitlines()
+            if "\n" not in text.strip()  # a linter quotes one line
         ),
     }
     workspace = repository(folder / "shop-api", files, message="\n\n".join(SAID))
-    (workspace / "src/part_02.py").write_text(PARTS["src/part_03.py"], encoding="utf-8")
+    # Added, not put in its place: in a diff of both, values would stand far from their names.
+    added = PARTS["src/part_02.py"] + PARTS["src/part_03.py"]
+    (workspace / "src/part_02.py").write_text(added, encoding="utf-8")
     place = Place.at(folder / "home")
     try:
         made = Shop(place, workspace, {"chat": http(service, "chat")}).open("chat")

@@ -88,6 +88,7 @@ NAMED: Final = {
     "below, in Chinese": "密码：\n§\n",
     "below, in properties": "«d»=\\\n    §\nport=8080\n",
     "below, in a diff": "@@ -1,2 +1,3 @@\n context\n+«n»:\n+  §\n",
+    "below, removed in a diff": "@@ -1,2 +1,1 @@\n-«n»:\n-§\n context\n",
     "below, numbered": "  11\t«n»:\n  12\t  §\n  13\tport: 1\n",
     "below, in Markdown": "**«t»:**\n\n`§`\n",
     "split name": "«z»: §",
