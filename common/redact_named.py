@@ -24,6 +24,11 @@ _NAME: Final = re.compile(
     r"(?:[ ](?:id|key|base|value)\b){0,2}+",
     re.IGNORECASE | re.ASCII,
 )
+# How each of them begins, in small letters and with a character of its own, to which `re` skips.
+_BEGIN: Final = re.compile(
+    r"p(?:ass|wd?|hrase)|s(?:ecret|id|ess|ignature)|token|c(?:red|ookie)|key|auth|_(?:auth|[as]k)"
+    r"|mnemonic|jwt|bindpw|密|秘|口令|令牌|助记词|凭证|通行证"
+)
 
 _CLOSE: Final = r"(?:\\?[\"'`]|[\])}]){0,3}+"
 _JOINED: Final = re.compile(
@@ -108,8 +113,9 @@ class _Value:
 def without_named(text: str) -> str:
     """Return the text with a mark in the place of every value that its name gives away."""
     pieces: list[str] = []
+    small = text.lower()
     done = at = 0
-    while name := _NAME.search(text, at):
+    while name := _next_name(text, small, at):
         at = name.end()
         value = _value_of(text, name)
         if value is None or not value.secret:
@@ -126,6 +132,16 @@ def without_named(text: str) -> str:
             at = more.end()
         done = at
     return "".join([*pieces, text[done:]]) if pieces else text
+
+
+def _next_name(text: str, small: str, at: int) -> re.Match[str] | None:
+    if len(small) != len(text):  # a letter that is two in small: places would not agree
+        return _NAME.search(text, at)
+    while begin := _BEGIN.search(small, at):
+        if name := _NAME.match(text, begin.start()):
+            return name
+        at = begin.start() + 1
+    return None
 
 
 def _value_of(text: str, name: re.Match[str]) -> _Value | None:
