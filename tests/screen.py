@@ -22,6 +22,8 @@ T = TypeVar("T")
 PARTS: Final = ("Xvfb", "openbox", "xdotool")
 CHILD: Final = (sys.executable, "-I", "-m", "local_agent.approval.dialogs.window.child")
 WITHIN_S: Final = 30.0
+SHOWN: Final = "Xvfb_screen0"  # where Xvfb keeps what it shows
+HEADER: Final = 100  # bytes before that
 _NUMBER: Final = re.compile(r"(\w+)=(-?\d+)")
 
 
@@ -156,8 +158,10 @@ class Screen:
 
     def pixel(self, x: int, y: int) -> tuple[int, int, int]:
         """Return red, green and blue of one point of the screen."""
-        width, raw = self._pixels()
-        blue, green, red = raw[(y * width + x) * 4 :][:3]
+        with (self.home / SHOWN).open("rb") as file:
+            width, begin = _layout(file.read(HEADER))
+            file.seek(begin + (y * width + x) * 4)
+            blue, green, red = file.read(3)
         return red, green, blue
 
     def picture(self, path: Path, window: str) -> None:
@@ -173,11 +177,10 @@ class Screen:
         path.write_bytes(_png(rows))
 
     def _pixels(self) -> tuple[int, bytes]:
-        """Return the width of the screen and its points, four bytes each (X Window Dump)."""
-        raw = (self.home / "Xvfb_screen0").read_bytes()
-        head = struct.unpack(">25I", raw[:100])
-        header, width, colours = head[0], head[12] // 4, head[19]
-        return width, raw[header + 12 * colours :]
+        """Return the width of the screen and its points, four bytes each."""
+        raw = (self.home / SHOWN).read_bytes()
+        width, begin = _layout(raw[:HEADER])
+        return width, raw[begin:]
 
     def wake_keys(self) -> None:
         """Press keys of the window manager until it obeys.
@@ -233,6 +236,13 @@ def a_screen(home: Path, *, size: str = "1280x800") -> Iterator[Screen]:
         yield screen
     finally:
         screen.stop()
+
+
+def _layout(header: bytes) -> tuple[int, int]:
+    """Return the width of an X Window Dump, and where its points begin."""
+    head = struct.unpack(">25I", header)
+    size, width, colours = head[0], head[12] // 4, head[19]
+    return width, size + 12 * colours
 
 
 def _png(rows: list[bytes]) -> bytes:
