@@ -61,11 +61,7 @@ def _told(
     lang: Lang,
     environ: Mapping[str, str],
 ) -> int:
-    from local_agent.cli.follow import follow
-    from local_agent.cli.screen import print_json, screen_for
+    from local_agent.cli.follow import follow, follow_as_json
+    from local_agent.cli.screen import screen_for
 
-    if not args.json:
-        return follow(steps, screen_for(lang, environ))
-    *_, (_, last) = steps
-    print_json(last["task"])
-    return 0
+    return follow_as_json(steps) if args.json else follow(steps, screen_for(lang, environ))

@@ -10,8 +10,8 @@ from common.errors import InputError
 from common.home import find_home
 from common.sentences import Lang, language_of, say
 from local_agent.cli import proposal_words, words
-from local_agent.cli.follow import follow
-from local_agent.cli.screen import print_json, screen_for
+from local_agent.cli.follow import follow, follow_as_json
+from local_agent.cli.screen import screen_for
 from local_agent.control.client import stream
 
 if TYPE_CHECKING:
@@ -44,11 +44,7 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
         workspace=args.workspace or "",
         **(_at(args.at) if args.at else {}),
     )
-    if not args.json:
-        return follow(steps, screen_for(lang, environ))
-    *_, (_, last) = steps
-    print_json(last["task"])
-    return 0
+    return follow_as_json(steps) if args.json else follow(steps, screen_for(lang, environ))
 
 
 def _at(place: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from common.terminal import clip_cells
 from common.text import one_line
 from local_agent.cli import card, proposal_words, words
 from local_agent.cli.ending import ending_lines
-from local_agent.cli.screen import Screen
+from local_agent.cli.screen import Screen, print_json
 from local_agent.cli.tasks import state_of
 
 EXIT_ENDED_OTHERWISE: Final = 1
@@ -57,6 +57,18 @@ def follow(steps: Iterator[tuple[str, dict[str, Any]]], screen: Screen, *, task:
     return EXIT_ENDED_OTHERWISE
 
 
+def follow_as_json(steps: Iterable[tuple[str, dict[str, Any]]]) -> int:
+    """Print the task as it stands at the end; returns and raises what `follow` does."""
+    *_, (_, last) = steps
+    print_json(last["task"])
+    return _exit_code(last["task"])
+
+
+def _exit_code(task: Mapping[str, Any]) -> int:
+    good = task["state"] in ("WAITING_APPROVAL", "PROPOSAL_READY") or task["reason"] == "completed"
+    return 0 if good else EXIT_ENDED_OTHERWISE
+
+
 def _told(event: Mapping[str, Any], screen: Screen) -> str:
     # How it ended is told with the task itself.
     if event.get("type") != "task_state" or event.get("state") in _FINAL:
@@ -74,7 +86,7 @@ def _conclude(task: Mapping[str, Any], screen: Screen, line: _Lines) -> int:
         # What stands there already is not repeated.
         _print(lines[1:] if lines[:1] == [line.stands] else lines)
         screen.tell(words.WAITS, task=task["short_id"])
-        return 0
+        return _exit_code(task)
     # What came of a change that was decided on is told; its proposal was read before.
     spoken = card.has_words(task) and (task.get("proposal") != "diff" or not task["reason"])
     if spoken:
@@ -86,15 +98,15 @@ def _conclude(task: Mapping[str, Any], screen: Screen, line: _Lines) -> int:
         _print(card.own_lines(screen, task))
         _print(card.steps_lines(screen, task))
         _print(card.fact_lines(screen, task))
-        return 0
-    completed = task["reason"] == "completed"
-    print(f"{head}  {screen.ink('green' if completed else 'red', state_of(screen, task))}")
+        return _exit_code(task)
+    colour = "red" if _exit_code(task) else "green"
+    print(f"{head}  {screen.ink(colour, state_of(screen, task))}")
     if spoken:
         _print(card.own_lines(screen, task))
         _print(card.fact_lines(screen, task))
     else:
         _print(ending_lines(screen, task))
-    return 0 if completed else EXIT_ENDED_OTHERWISE
+    return _exit_code(task)
 
 
 def _print(lines: Iterable[str]) -> None:

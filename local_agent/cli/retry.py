@@ -13,8 +13,8 @@ from common.home import find_home
 from common.ids import parse_short_id
 from common.sentences import Lang, say
 from local_agent.cli import words
-from local_agent.cli.follow import follow
-from local_agent.cli.screen import Screen, at_keyboard, print_json, read_answer, screen_for
+from local_agent.cli.follow import follow, follow_as_json
+from local_agent.cli.screen import Screen, at_keyboard, read_answer, screen_for
 from local_agent.control.client import call, stream
 
 if TYPE_CHECKING:
@@ -43,11 +43,7 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
         screen.tell(words.KEPT)
         return 1
     steps = stream(home, environ, "retry", task=short_id, may_have_run=may_have_run)
-    if not args.json:
-        return follow(steps, screen)
-    *_, (_, last) = steps
-    print_json(last["task"])
-    return 0
+    return follow_as_json(steps) if args.json else follow(steps, screen)
 
 
 def _sure(screen: Screen, short_id: str, *, as_json: bool) -> bool:

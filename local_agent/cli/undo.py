@@ -9,8 +9,8 @@ from common.home import find_home
 from common.ids import parse_short_id
 from common.sentences import Lang, say
 from local_agent.cli import change_words, words
-from local_agent.cli.follow import follow
-from local_agent.cli.screen import print_json, screen_for
+from local_agent.cli.follow import follow, follow_as_json
+from local_agent.cli.screen import screen_for
 from local_agent.control.client import stream
 
 if TYPE_CHECKING:
@@ -36,8 +36,4 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
     """Ask for it, and follow it until it waits for a person or was refused."""
     short_id = parse_short_id(args.task)
     steps = stream(find_home(environ), environ, "undo", task=short_id, only=args.only, lang=lang)
-    if not args.json:
-        return follow(steps, screen_for(lang, environ))
-    *_, (_, last) = steps
-    print_json(last["task"])
-    return 0
+    return follow_as_json(steps) if args.json else follow(steps, screen_for(lang, environ))

@@ -280,7 +280,8 @@ STATES: Final = {
     "RECEIVED": Sentence(en="received", zh="已收到"),
     "ROUTED": Sentence(en="understood", zh="已理解"),
     "CONTEXT_COLLECTED": Sentence(en="context collected", zh="已收集上下文"),
-    "PROPOSING": Sentence(en="preparing a proposal", zh="正在准备方案"),
+    # What is prepared may be an answer or a change.
+    "PROPOSING": Sentence(en="preparing", zh="准备中"),
     "PROPOSAL_READY": Sentence(en="proposal ready", zh="方案已就绪"),
     "WAITING_APPROVAL": Sentence(en="waiting for approval", zh="等待批准"),
     "EXECUTING": Sentence(en="running", zh="运行中"),

@@ -18,6 +18,7 @@ from common.model.state import Reason, final_of
 from common.seal import digest, seal_bytes
 from common.sentences import Lang, Sentence, say
 from local_agent.cli import disclosure_words, status_words, words
+from tests.each import each
 from tests.sealed import a_payload, a_seal
 from tests.unit.local_agent.cli.conftest import TASK, AgentDouble
 from tests.unit.local_agent.cli.terminal import in_front, reads
@@ -229,9 +230,15 @@ def test_ask_that_needs_a_person_says_how_to_approve(agent: AgentDouble, capsys:
     assert json.loads(capsys.readouterr().out)["state"] == "WAITING_APPROVAL"
 
 
-def test_a_task_that_failed_is_exit_code_1(agent: AgentDouble) -> None:
-    agent.answers["ask"] = {"task": TASK | {"state": "FAILED", "reason": "failed"}}
-    assert codexbridge.main(["ask", "test"]) == 1
+@each("words", [("ask", "test"), ("apply", "T-7K3F"), ("undo", "T-7K3F"), ("retry", "T-7K3F")])
+@each("ended", [("FAILED", "failed"), ("REJECTED", "refused"), ("FAILED", "drifted")])
+def test_a_task_that_failed_is_exit_code_1_with_json_too(
+    agent: AgentDouble, words: tuple[str, ...], ended: tuple[str, str]
+) -> None:
+    task = TASK | {"state": ended[0], "reason": ended[1]}
+    agent.answers |= dict.fromkeys(("ask", "want", "undo", "retry", "show"), {"task": task})
+    assert codexbridge.main([*words]) == 1
+    assert codexbridge.main([*words, "--json"]) == 1
 
 
 def test_reject_sends_the_digest_and_the_reason(agent: AgentDouble) -> None:
