@@ -90,6 +90,10 @@ def main() -> int:
     approved = time.monotonic()
     screen.read_until(r"chat hears[^\n]*T-\w{4,5} ✗", STEP_SECONDS)
     told = time.monotonic() - approved
+    # What the chat names can be typed here as it stands.
+    named = screen.read_until(r"codexbridge show T-\w{4,5}", STEP_SECONDS)
+    screen.type(named[0])
+    screen.read_until(r"Request +@dev test", STEP_SECONDS)
     screen.type("q")
     code_of_exit = screen.end()
     print(f"\nwaiting for you after {waiting:.1f} s; summary {told:.1f} s after the code was typed")

@@ -32,6 +32,11 @@ FIRST_MESSAGE: Final = "@dev test"
 LOOK_SECONDS: Final = 0.2
 HEAR_SECONDS: Final = 5.0
 _WAITING: Final = "WAITING_APPROVAL"
+# Commands of the dev machine that can be typed here.
+_HERE: Final = frozenset(
+    {"apply", "cancel", "check", "context", "diff", "receipt", "reject", "retry", "show"}
+    | {"status", "tasks", "undo"}
+)
 
 
 def run_demo(
@@ -117,10 +122,14 @@ class Demo:
     def _typed(self, line: str) -> bool:
         if line in ("q", "quit", "exit"):
             return False
-        if words := _approve_words(line):
+        words = line.removeprefix("codexbridge ").split()
+        if words[:1] == ["approve"]:
             self._offered.clear()
-            if not self._offer_approval(wanted=words[1:], here=True):
+            if not self._offer_approval(wanted=[*map(_short_id, words[1:])], here=True):
                 self._screen.tell(S.DEMO_NOTHING_WAITS)
+        elif words and words[0] in _HERE:
+            self._children.in_front(words)
+            self._screen.gap()
         elif line.lower().startswith(("@dev", "＠dev")):
             self._write(line)
         elif line:
@@ -231,12 +240,6 @@ def _drain(heard: queue.SimpleQueue[dict[str, Any]]) -> Iterator[dict[str, Any]]
 
 def _interrupt(_number: int, _frame: object) -> None:
     raise KeyboardInterrupt
-
-
-def _approve_words(line: str) -> list[str]:
-    """Return ``approve`` and the IDs after it, also where the whole command was typed."""
-    words = line.removeprefix("codexbridge ").split()
-    return [words[0], *map(_short_id, words[1:])] if words[:1] == ["approve"] else []
 
 
 def _short_id(word: str) -> str:

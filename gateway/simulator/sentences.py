@@ -107,14 +107,16 @@ DEMO_UNDECIDED: Final = Sentence(
 )
 DEMO_PROMPT: Final = Sentence(
     en="Write to the app as zhangwei: @dev help · @dev status · @dev search retry · @dev review\n"
-    "  Other words here: approve [T-…] (what waits) · q (end the demo and remove its files)",
+    "  At the machine, also here: approve [T-…] · show T-… · diff T-… · undo T-… · tasks\n"
+    "  q ends the demo and removes its files",
     zh="以 zhangwei 的身份给应用发消息：@dev help · @dev status · @dev search retry · @dev review\n"
-    "  这里还可以输入：approve [T-…]（查看等待中的批准）· q（结束演示并删除文件）",
+    "  也可在这里输入开发机上的命令：approve [T-…] · show T-… · diff T-… · undo T-… · tasks\n"
+    "  q 结束演示并删除文件",
 )
 DEMO_NOTHING_WAITS: Final = Sentence(en="Nothing waits for you.", zh="没有等待你的内容。")
 DEMO_CHAT_ONLY: Final = Sentence(
-    en="Start a chat message with @dev, or type approve or q.",
-    zh="聊天消息请以 @dev 开头，或输入 approve 或 q。",
+    en="Start a chat message with @dev, or type a command such as approve, show T-… or q.",
+    zh="聊天消息请以 @dev 开头，或输入 approve、show T-…、q 等命令。",
 )
 DEMO_STOPPING: Final = Sentence(en="Stopping …", zh="正在停止……")
 DEMO_END: Final = Sentence(en="Ended; everything was stopped.", zh="已结束，全部进程均已停止。")
