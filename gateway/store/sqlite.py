@@ -13,6 +13,7 @@ from pathlib import Path
 
 from common.errors import ConfigError, StoreError
 from common.home import private_dir
+from common.private_database import make_database
 from gateway.store.port import Row
 
 BUSY_SECONDS = 5.0  # how long to wait for another process, such as an admin's command
@@ -160,7 +161,8 @@ def name_of(error: sqlite3.Error) -> str:
 def create_private(path: Path) -> None:
     """Make the file with mode 0600 where there is none; its journals inherit the mode."""
     private_dir(path.parent)
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
+    make_database(path)
+    os.close(os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC))
     path.chmod(0o600)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from common.errors import ConfigError
+from common.private_database import is_emptied
 from gateway.store.sqlite import ServerLock, connect, create_private, damaged
 
 HEAD: Final = "0003"  # the newest revision under migrations/versions; a test compares
@@ -56,8 +57,10 @@ def stored_revision(path: Path) -> str | None:
     Raises:
         ConfigError: ``config.store-foreign`` or ``config.store-damaged``.
     """
-    if not path.exists() or path.stat().st_size == 0:
+    if not path.exists():
         return None
+    if is_emptied(path):
+        raise ConfigError("config.store-damaged", path=path, why="empty")
     driver = connect(path)
     try:
         names = {row[0] for row in driver.execute("SELECT name FROM sqlite_master")}

@@ -16,6 +16,7 @@ from typing import Any
 
 from common.errors import ConfigError, StoreError
 from common.home import private_dir
+from common.private_database import is_emptied, make_database
 from local_agent.store import health
 from local_agent.store.lock import take_lock
 
@@ -49,9 +50,7 @@ class Database:
         private_dir(path.parent)
         self._lock = take_lock(path)
         try:
-            # Made here first: SQLite would make it as the umask says; -wal and -shm follow it.
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600))
-            path.chmod(0o600)
+            _make(path)
             self._connection = sqlite3.connect(path, isolation_level=None)
             try:
                 self.is_whole = self._prepare(path)
@@ -178,6 +177,14 @@ class Database:
             self._connection.backup(copy)
         finally:
             copy.close()
+
+
+def _make(path: Path) -> None:
+    if is_emptied(path):
+        raise ConfigError("config.journal-damaged", path=path, why="empty")
+    make_database(path)
+    os.close(os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC))
+    path.chmod(0o600)  # -wal and -shm follow it
 
 
 def newest_version() -> int:

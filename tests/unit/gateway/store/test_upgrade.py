@@ -126,10 +126,11 @@ def test_somebody_elses_database_is_refused(tmp_path: Path) -> None:
 
 def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "gateway.db"
-    path.write_bytes(b"no database, but long enough to look at" * 100)
-    with pytest.raises(ConfigError) as caught:
-        ensure_current(path)
-    assert caught.value.code == "config.store-damaged"
+    for content in (b"no database, but long enough to look at" * 100, b""):
+        path.write_bytes(content)
+        with pytest.raises(ConfigError) as caught:
+            ensure_current(path)
+        assert caught.value.code == "config.store-damaged"
 
 
 def test_nothing_is_migrated_under_a_running_server(tmp_path: Path) -> None:

@@ -236,7 +236,7 @@ def test_a_task_that_failed_is_exit_code_1_with_json_too(
     agent: AgentDouble, words: tuple[str, ...], ended: tuple[str, str]
 ) -> None:
     task = TASK | {"state": ended[0], "reason": ended[1]}
-    agent.answers |= dict.fromkeys(("ask", "want", "undo", "retry", "show"), {"task": task})
+    agent.answers |= {name: {"task": task} for name in ("ask", "want", "undo", "retry", "show")}
     assert codexbridge.main([*words]) == 1
     assert codexbridge.main([*words, "--json"]) == 1
 

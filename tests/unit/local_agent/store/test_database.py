@@ -240,6 +240,19 @@ def test_a_damaged_file_is_refused_and_left_as_it_is(path: Path, page: int) -> N
     assert path.read_bytes() == data
 
 
+@pytest.mark.requirement("P3")
+def test_a_file_that_was_emptied_is_not_taken_for_a_new_one(path: Path) -> None:
+    Database(path).close()
+    path.write_bytes(b"")
+    with pytest.raises(ConfigError) as caught:
+        Database(path)
+    assert (caught.value.code, caught.value.facts["why"]) == ("config.journal-damaged", "empty")
+    path.unlink()  # as the how-to tells whoever means to begin anew
+    path.with_name("journal.db.new").write_bytes(b"left by a crash")
+    Database(path).close()
+    assert not path.with_name("journal.db.new").exists()
+
+
 def test_a_large_file_is_seen_in_part_at_the_start_and_whole_beside_the_work(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
