@@ -233,16 +233,20 @@ _FOREIGN = Words(
     en="codexbridge: found a folder or module named “{name}” at {found} that is not part of "
     "CodexBridge and would run in its place. Start codexbridge from another folder, remove it "
     "from PYTHONPATH, or run `python -I -m codexbridge`.",
-    zh="codexbridge：在 {found} 发现名为“{name}”的文件夹或模块，它不属于 CodexBridge，"
+    zh="codexbridge: 在 {found} 发现名为“{name}”的文件夹或模块，它不属于 CodexBridge，"
     "却会顶替运行。请换一个文件夹启动，或将其移出 PYTHONPATH，或使用 `python -I -m codexbridge`。",
 )
 _MISSING = Words(
     en="codexbridge: the installation is incomplete: “{name}” is missing. Install it again.",
-    zh="codexbridge：安装不完整，缺少“{name}”。请重新安装。",
+    zh="codexbridge: 安装不完整，缺少“{name}”。请重新安装。",
 )
 _UNKNOWN = Words(
     en="codexbridge: there is no command “{name}”.{hint} `codexbridge --help` lists them.",
-    zh="codexbridge：没有“{name}”这个命令。{hint}用 `codexbridge --help` 查看全部命令。",
+    zh="codexbridge: 没有“{name}”这个命令。{hint}用 `codexbridge --help` 查看全部命令。",
+)
+_AFTER = Words(
+    en="codexbridge: options stand behind the command: codexbridge {name} {option}",
+    zh="codexbridge: 选项写在命令之后：codexbridge {name} {option}",
 )
 _MEANT = Words(en=" Did you mean “{name}”?", zh="是想用“{name}”吗？")
 
@@ -284,7 +288,7 @@ def _dispatch(arguments: list[str], lang: Lang) -> int:
     if refusal := foreign_package(lang):
         return _complain(refusal)
     if first not in COMMANDS:
-        return _complain(_unknown(first, lang))
+        return _complain(_unknown(arguments, lang))
     return _run(COMMANDS[first], arguments, lang)
 
 
@@ -375,9 +379,13 @@ def _help(lang: Lang) -> str:
     return "\n".join([*lines, _fill(_HELP_END, lang), ""])
 
 
-def _unknown(name: str, lang: Lang) -> str:
+def _unknown(arguments: list[str], lang: Lang) -> str:
     import difflib
 
+    name = arguments[0]
+    command = next(filter(COMMANDS.__contains__, arguments), "")
+    if name.startswith("-") and command:
+        return _fill(_AFTER, lang, name=command, option=name[:40])
     near = difflib.get_close_matches(name, COMMANDS, n=1)
     hint = _fill(_MEANT, lang, name=near[0]) if near else ""
     return _fill(_UNKNOWN, lang, name=name[:40], hint=hint)

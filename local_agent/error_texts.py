@@ -401,7 +401,9 @@ _WORKSPACE: Final = {
         en="“{name}” is no name for a workspace: a to z, 0 to 9 and -, at most 32.",
         zh="“{name}”不能作为工作区名称：只能用 a–z、0–9 和 -，最多 32 个字符。",
     ),
-    "workspace.not-a-folder": Sentence(en="{path} is not a folder.", zh="{path} 不是文件夹。"),
+    "workspace.not-a-folder": Sentence(
+        en="There is no folder {path}; name another.", zh="没有文件夹 {path}，请另行指定。"
+    ),
     "workspace.forbidden": Sentence(
         en="{path} cannot be a workspace: it is a system folder or holds your whole home.",
         zh="{path} 不能作为工作区：它是系统目录，或包含你的整个主目录。",

@@ -58,6 +58,6 @@ def pending_in(found: Mapping[str, Any], screen: Screen) -> dict[str, Any]:
         return approval
     task = found["task"]
     if task["reason"]:
-        how = " ".join(headline(screen, task))
+        how = next(iter(headline(screen, task)), "")  # the rest has `codexbridge show`
         raise StateError("approve.ended", task=task["short_id"], how=how)
     raise StateError("approve.not-waiting", task=task["short_id"])

@@ -91,7 +91,10 @@ def read_output(
     if exit_code is not None:
         # The reader tells by this line that counts of lines are too low.
         left_out = _GAP.format(dropped=max(kept.total - _LOOKED_AT, 1)) + "\n" if cut else ""
-        report = read_report(left_out + text, exit_code=exit_code, workspace=workspace)
+        try:
+            report = read_report(left_out + text, exit_code=exit_code, workspace=workspace)
+        except Exception:  # noqa: BLE001  # whatever it stumbles over, the run has ended as it has
+            report = None
     shorten = partial(without_folders, workspace=workspace)
     return Shown(
         tail=_tail(reveal(text), cut=cut, total=kept.total),

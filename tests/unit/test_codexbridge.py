@@ -143,6 +143,10 @@ def test_an_unknown_command_is_one_line_with_what_was_meant(lang: str) -> None:
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert "status" in done.stderr
+    early = launch("--json", "status", CODEXBRIDGE_LANG=lang)
+    assert early.returncode == 2
+    assert early.stderr.count("\n") == 1
+    assert "codexbridge status --json" in early.stderr
 
 
 def test_without_a_command_help_is_shown_and_nothing_succeeds() -> None:

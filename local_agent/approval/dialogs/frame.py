@@ -78,8 +78,9 @@ def consequences(question: Question, layout: Layout) -> Iterator[str]:
 def fingerprint(question: Question, layout: Layout, now_ms: int) -> Iterator[str]:
     """Give the seal code and how long it can be used."""
     left = time_left(question.seal.expires_at, now_ms, layout.lang)
-    code = layout.ink("mark", f" {question.code} ")
-    yield f"{layout.ink('dim', layout.label(words.CODE))}{code}   {layout.ink('dim', left)}"
+    # The blank before the code belongs to its mark: the code stands below the other values.
+    label, code = layout.label(words.CODE)[:-1], layout.ink("mark", f" {question.code} ")
+    yield f"{layout.ink('dim', label)}{code}   {layout.ink('dim', left)}"
 
 
 def undo_statement(question: Question, layout: Layout) -> str:

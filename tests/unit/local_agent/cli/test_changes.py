@@ -251,10 +251,10 @@ def test_files_that_are_not_in_the_change_are_told(agent: AgentDouble) -> None:
 
 def test_a_question_that_ended_while_it_was_looked_at_is_told(agent: AgentDouble) -> None:
     gone = an_approval(state="superseded")
-    ended = TASK | {"reason": "drifted", "summary": "login.py has changed"}
+    ended = TASK | {"reason": "drifted", "summary": "login.py has changed\nand much more"}
     agent.answers["refresh"] = {"task": ended, "approval": gone}
     with in_front("approve", "T-7K3F") as screen:
-        told = reads(screen, "no longer waits: login.py has changed")
+        told = reads(screen, "no longer waits: login.py has changed\r\n")
     assert "Code for" not in told
 
 

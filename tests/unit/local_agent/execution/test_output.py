@@ -8,6 +8,8 @@ import pytest
 
 from local_agent.execution.output import TAIL_BYTES, Tail, full_log, read_output
 from local_agent.process import Kept
+from local_agent.reports import read
+from local_agent.reports.page import Page
 
 
 def _kept(text: str, cap: int = 1_000_000) -> Kept:
@@ -144,3 +146,13 @@ def test_counts_of_an_output_that_was_cut_are_told_as_the_least() -> None:
     assert at_its_end is not None
     assert at_its_end.failed == 1
     assert read_output(_kept(_PYTEST), exit_code=None, workspace="/w").report is None
+
+
+def test_a_reader_that_stumbles_leaves_the_last_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stumbling(page: Page) -> None:
+        raise RecursionError(page.lines[0])
+
+    monkeypatch.setattr(read, "READERS", (stumbling,))
+    shown = read_output(_kept(_PYTEST), exit_code=1, workspace="/w")
+    assert shown.report is None
+    assert "1 failed, 2 passed in 0.03s" in shown.brief
