@@ -226,7 +226,7 @@ _HELP = Words(
     "用法：codexbridge 命令 [...]\n",
 )
 _HELP_END = Words(
-    en="`codexbridge COMMAND --help` tells more.  --version tells the version.",
+    en="`codexbridge COMMAND --help` says more.  --version prints the version.",
     zh="`codexbridge 命令 --help` 查看详情。--version 显示版本。",
 )
 _FOREIGN = Words(
@@ -245,7 +245,7 @@ _UNKNOWN = Words(
     zh="codexbridge: 没有“{name}”这个命令。{hint}用 `codexbridge --help` 查看全部命令。",
 )
 _AFTER = Words(
-    en="codexbridge: options stand behind the command: codexbridge {name} {option}",
+    en="codexbridge: options come after the command: codexbridge {name} {option}",
     zh="codexbridge: 选项写在命令之后：codexbridge {name} {option}",
 )
 _MEANT = Words(en=" Did you mean “{name}”?", zh="是想用“{name}”吗？")

@@ -184,7 +184,7 @@ def verify_receipt(data: bytes, *, key: VerifyKey, gateway_key: VerifyKey | None
 
     Args:
         data: The file.
-        key: The machine's key, had from somewhere else than the receipt.
+        key: The machine's key, obtained from somewhere other than the receipt.
         gateway_key: The gateway's, likewise; without it the gateway's word is read, not believed.
 
     Raises:

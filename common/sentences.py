@@ -157,15 +157,15 @@ SHARED: dict[str, Sentence] = {
         zh="设置项 {name} 无效，应为表：单独一行 [{name}]，下面写它的各项设置。",
     ),
     "config.invalid/long": Sentence(
-        en="The setting {name} is too long. The most is {wanted} {wanted:character|characters}.",
+        en="The setting {name} is too long: at most {wanted} {wanted:character|characters}.",
         zh="设置项 {name} 过长，最多 {wanted} 个字符。",
     ),
     "config.invalid/short": Sentence(
-        en="The setting {name} is too short. The least is {wanted} {wanted:character|characters}.",
+        en="The setting {name} is too short: at least {wanted} {wanted:character|characters}.",
         zh="设置项 {name} 过短，至少 {wanted} 个字符。",
     ),
     "config.invalid/many": Sentence(
-        en="The setting {name} has too many entries. The most is {wanted}.",
+        en="The setting {name} has too many entries: at most {wanted}.",
         zh="设置项 {name} 的条目过多，最多 {wanted} 个。",
     ),
     "config.invalid/utf-8": Sentence(
@@ -182,11 +182,11 @@ SHARED: dict[str, Sentence] = {
         zh="设置项 {name} 无效。可选值：{wanted}。",
     ),
     "config.invalid/least": Sentence(
-        en="The setting {name} is too small. The least is {wanted}.",
+        en="The setting {name} is too small: at least {wanted}.",
         zh="设置项 {name} 过小。最小为 {wanted}。",
     ),
     "config.invalid/most": Sentence(
-        en="The setting {name} is too large. The most is {wanted}.",
+        en="The setting {name} is too large: at most {wanted}.",
         zh="设置项 {name} 过大。最大为 {wanted}。",
     ),
     "config.invalid/characters": Sentence(
@@ -223,7 +223,7 @@ SHARED: dict[str, Sentence] = {
         en="You may not read or write {path}.", zh="你没有读写 {path} 的权限。"
     ),
     "system.exists": Sentence(
-        en="{path} is there already, and nothing is written over. Name a new file.",
+        en="{path} already exists and is not overwritten. Name a new file.",
         zh="{path} 已经存在，不会覆盖。请换一个新文件名。",
     ),
     "system.read-only": Sentence(
@@ -235,7 +235,7 @@ SHARED: dict[str, Sentence] = {
         zh="磁盘已满。请腾出空间后重试。",
     ),
     "input.public-key": Sentence(
-        en="“{given}” is no public key: give it in base64 or hex, or name a file that holds it.",
+        en="“{given}” is not a public key: give it in base64 or hex, or name a file that holds it.",
         zh="“{given}”不是公钥：请以 base64 或十六进制给出，或指定存放它的文件。",
     ),
     "audit.unreadable": Sentence(
@@ -328,7 +328,7 @@ AUDIT: dict[str, Sentence] = {
     ),
 }
 AUDIT_FAULTS: dict[str, Sentence] = {
-    "malformed": Sentence(en="this is no entry at all", zh="这不是一条记录"),
+    "malformed": Sentence(en="this is not an entry", zh="这不是一条记录"),
     "missing": Sentence(
         en="it is missing, or another stands in its place", zh="该条缺失，或被别的记录占据"
     ),
@@ -359,7 +359,7 @@ AUDIT_FAULTS: dict[str, Sentence] = {
     ),
 }
 RECEIPT_FAULTS: dict[str, Sentence] = {
-    "form": Sentence(en="it is no receipt, or was changed", zh="它不是凭证，或被改动过"),
+    "form": Sentence(en="it is not a receipt, or was changed", zh="它不是凭证，或被改动过"),
     "newer": Sentence(
         en="it was made by a newer release: verify it with that",
         zh="它由更新的版本生成：请用该版本验证",

@@ -74,7 +74,7 @@ MEMBER_ADD: Final = Sentence(
 )
 MEMBER_REMOVE: Final = Sentence(
     en="Remove a person; their machines no longer work for them.",
-    zh="移除成员；其开发机不再为其工作。",
+    zh="移除成员，并与其开发机解绑。",
 )
 MEMBER_LIST: Final = Sentence(
     en="List the members, their languages and their machines.", zh="列出成员、语言及其开发机。"
@@ -89,22 +89,22 @@ MEMBER_LANG: Final = Sentence(
 DEVICES: Final = Sentence(
     en="List the machines: since when each is online or offline as the gateway last noted it, whom "
     "it works for, how many messages wait for it, and its key.",
-    zh="列出开发机：网关最后记录的在线或离线时间、为谁工作、有多少条消息在等待，以及密钥。",
+    zh="列出开发机：网关最后记录的在线或离线时间、绑定给谁、有多少条消息在等待，以及密钥。",
 )
 DEVICES_ALL: Final = Sentence(en="revoked ones too", zh="包括已吊销的")
 REVOKE: Final = Sentence(
     en="Revoke the key of a machine: its connection ends within 5 seconds, what it was not sent is "
     "refused, and what it has counts as unknown. It must be paired again.",
-    zh="吊销开发机的密钥：其连接在 5 秒内断开，尚未发送的任务不再受理，已送达的结果视为未知。"
+    zh="吊销开发机的密钥：其连接在 5 秒内断开，尚未发送的任务不再受理，已送达的视为结果不明。"
     "之后必须重新配对。",
 )
 BIND: Final = Sentence(
-    en="Let a machine work for one more member.", zh="让一台开发机再为一位成员工作。"
+    en="Let a machine work for one more member.", zh="把一台开发机再绑定给一位成员。"
 )
 UNBIND: Final = Sentence(
     en="Let a machine no longer work for a member; their open tasks on it are taken back or "
     "stopped.",
-    zh="让一台开发机不再为某位成员工作；其在该开发机上未完成的任务会被撤回或停止。",
+    zh="解除一台开发机与某位成员的绑定；该成员在其上未完成的任务会撤回或停止。",
 )
 MACHINE_NAME: Final = Sentence(en="name of a paired machine", zh="已配对的开发机名称")
 PAIR: Final = Sentence(
@@ -116,7 +116,7 @@ PAIR_MACHINE: Final = Sentence(
     en="name of the machine: a to z, 0 to 9 and -, at most 32",
     zh="开发机名称：a–z、0–9 和 -，最多 32 个字符",
 )
-PAIR_MEMBER: Final = Sentence(en="member that the machine works for", zh="该开发机为哪位成员工作")
+PAIR_MEMBER: Final = Sentence(en="member that the machine works for", zh="该开发机绑定给哪位成员")
 PAIR_REPLACE: Final = Sentence(
     en="revoke the key that the machine has now; it must be paired with the new code",
     zh="吊销该开发机现有的密钥；之后必须用新的配对码重新配对",
@@ -195,17 +195,17 @@ REVOKED: Final = Sentence(
     "machine had {ended:it|them}; {left} that it has {left:ends|end} as unknown within half a "
     "minute, while the gateway runs.",
     zh="{machine} 的密钥已吊销。{ended} 个任务在到达该开发机之前已被拒绝；"
-    "它已收到的 {left} 个将在半分钟内以结果未知结束（网关须在运行）。",
+    "它已收到的 {left} 个将在半分钟内以结果不明结束（网关须在运行）。",
 )
-BOUND: Final = Sentence(en="{machine} works for {user} now.", zh="{machine} 现在为 {user} 工作。")
+BOUND: Final = Sentence(en="{machine} works for {user} now.", zh="{machine} 已绑定给 {user}。")
 WAS_BOUND: Final = Sentence(
-    en="{machine} worked for {user} already.", zh="{machine} 原本就为 {user} 工作。"
+    en="{machine} worked for {user} already.", zh="{machine} 原本就已绑定给 {user}。"
 )
 UNBOUND: Final = Sentence(
     en="{machine} no longer works for {user}. {ended} {ended:task was|tasks were} taken back "
     "before the machine was known to have {ended:it|them}; {left} {left:is|are} being stopped "
     "there.",
-    zh="{machine} 已不再为 {user} 工作。{ended} 个任务在确认到达该开发机之前已撤回；"
+    zh="{machine} 已与 {user} 解绑。{ended} 个任务在确认到达该开发机之前已撤回；"
     "{left} 个正在那里停止。",
 )
 STATES: Final[Mapping[str, Sentence]] = {
@@ -222,10 +222,10 @@ OUTCOMES: Final[Mapping[str, Sentence]] = {
     "failed": Sentence(en="failed", zh="失败"),
     "rejected": Sentence(en="rejected", zh="已拒绝"),
     "expired": Sentence(en="expired", zh="已过期"),
-    "refused": Sentence(en="refused, nothing was done", zh="未被受理，没有进行任何操作"),
+    "refused": Sentence(en="refused, nothing was done", zh="未受理，没有执行任何操作"),
     "cancelled": Sentence(en="cancelled", zh="已取消"),
     "drifted": Sentence(en="not run, had changed", zh="已变化，未运行"),
-    "unknown": Sentence(en="outcome unknown", zh="结果未知"),
+    "unknown": Sentence(en="outcome unknown", zh="结果不明"),
 }
 NO_TASKS: Final = Sentence(
     en="No open task. --all shows finished ones.",
@@ -239,7 +239,7 @@ TASKS_MORE: Final = Sentence(
 CODE: Final = Sentence(
     en="Pairing code for the machine {machine}, working for {user}. It is shown only now, works "
     "once, and for ten minutes, until {until}:",
-    zh="开发机 {machine}（为 {user} 工作）的配对码。只显示这一次，只能使用一次，"
+    zh="开发机 {machine}（绑定给 {user}）的配对码。只显示这一次，只能使用一次，"
     "十分钟内有效，至 {until}：",
 )
 CODE_NEXT: Final = Sentence(
@@ -257,6 +257,6 @@ PAIRED: Final = Sentence(
     en="{machine} is paired. Both sides must show these six words:\n\n    {words}\n\nIf they "
     "differ, somebody is in between: run this command again with --replace and report it.",
     zh="{machine} 已配对。两边必须显示相同的六个词：\n\n    {words}\n\n如果不同，"
-    "说明中间有人做了手脚："
+    "说明可能有中间人攻击："
     "请用 --replace 重新运行本命令并上报。",
 )

@@ -124,8 +124,8 @@ _START: Final = {
     ),
     "config.store-damaged": Sentence(
         en="The database {path} is damaged ({why}), so it is not used. Keep the state "
-        "folder as it is and put the newest backup in its place: “Restore a backup” in "
-        "`codexbridge help admin` tells how.",
+        "folder as it is and put the newest backup in its place (see “Restore a backup” "
+        "in `codexbridge help admin`).",
         zh="数据库 {path} 已损坏（{why}），不再使用。请保留当前的状态文件夹，并换上最近的备份："
         "步骤见 `codexbridge help admin` 的“恢复备份”。",
     ),
@@ -166,7 +166,7 @@ _COMMANDS: Final = {
         zh="UserID 应为 1 至 {limit} 字节，不含空白或不可见字符。",
     ),
     "machine.invalid-name": Sentence(
-        en="“{machine}” is no name for a machine: a to z, 0 to 9 and -, at most 32, not "
+        en="“{machine}” is not a valid machine name: a to z, 0 to 9 and -, at most 32, not "
         "beginning with -.",
         zh="“{machine}”不能作为开发机名称：只能用 a–z、0–9 和 -，最多 32 个字符，且不以 - 开头。",
     ),
@@ -181,7 +181,7 @@ _COMMANDS: Final = {
     ),
     "machine.not-bound": Sentence(
         en="{machine} does not work for {user}; nothing was changed.",
-        zh="{machine} 并不为 {user} 工作，没有任何改动。",
+        zh="{machine} 没有绑定给 {user}，没有任何改动。",
     ),
     "tasks.limit": Sentence(
         en="--limit takes a number from 1 to {most}.", zh="--limit 应为 1 到 {most} 的数字。"
@@ -218,13 +218,13 @@ _COMMANDS: Final = {
 
 _SIMULATOR: Final = {
     "sim.already-there": Sentence(
-        en="{path} is there already and may belong to a real gateway; nothing was written. Set "
+        en="{path} already exists and may belong to a real gateway; nothing was written. Set "
         "CODEXBRIDGE_HOME to a new folder for a trial.",
         zh="{path} 已经存在，可能属于正式的网关；没有写入任何内容。试用请把 CODEXBRIDGE_HOME "
         "设为一个新文件夹。",
     ),
     "demo.folder-exists": Sentence(
-        en="{path} is there already; --keep needs the name of a new folder.",
+        en="{path} already exists; --keep needs the name of a new folder.",
         zh="{path} 已经存在；--keep 需要一个新文件夹的名称。",
     ),
     "sim.not-running": Sentence(

@@ -64,7 +64,7 @@ REFUSALS: Mapping[str, Sentence] = {
     "access.machine-gone": Sentence(
         en="Not sent: {machine}, which you had chosen, no longer works for you. You have: "
         "{machines}. Send it again, or choose with “{prefix} use NAME”.",
-        zh="没有发送：你选定的 {machine} 已不再为你工作。你有：{machines}。"
+        zh="没有发送：你选定的 {machine} 已与你解绑。你有：{machines}。"
         "请重新发送，或用“{prefix} 使用 名称”另选。",
     ),
     "access.unknown-machine": Sentence(
@@ -110,8 +110,8 @@ ALARMS: Mapping[str, Sentence] = {
         "如果这台开发机刚重装过，请重新配对；否则请在反向代理上拦截该地址。",
     ),
     "agent.malformed-frame": Sentence(
-        en="⚠ Something that is no agent dialled the address for machines, from {address}, and was "
-        "refused ({count}× in ten minutes). No machine is affected. If it goes on, block the "
+        en="⚠ Something that is not an agent dialled the address for machines, from {address}, and "
+        "was refused ({count}× in ten minutes). No machine is affected. If it goes on, block the "
         "address at your proxy.",
         zh="⚠ {address} 连接了开发机专用的地址，但发来的不是 Agent 的数据，已拒绝"
         "（十分钟内 {count} 次）。不影响任何开发机。如果持续出现，请在反向代理上拦截该地址。",
@@ -220,21 +220,21 @@ CANCELLED_UNSENT = Sentence(
 UNBOUND_UNSENT = Sentence(
     en="{id} – refused. {machine} no longer works for you. It never reached the machine, so "
     "nothing was done.",
-    zh="{id} – 未受理。{machine} 已不再为你工作。任务没有到达，没有执行任何操作。",
+    zh="{id} – 未受理。{machine} 已与你解绑。任务没有到达，没有执行任何操作。",
 )
 UNBOUND_IN_FLIGHT = Sentence(
     en="{id} – refused. {machine} no longer works for you. If it has arrived there, it is stopped "
     "and the chat then says what was done.",
-    zh="{id} – 未受理。{machine} 已不再为你工作。如已到达，会通知它停止并告知你结果。",
+    zh="{id} – 未受理。{machine} 已与你解绑。如已到达，会通知它停止并告知你结果。",
 )
 UNBOUND_DELIVERED = Sentence(
-    en="{id}: {machine} no longer works for you and is being told to stop it. You are told what "
+    en="{id}: {machine} no longer works for you and is being told to stop it. You will hear what "
     "was done.",
-    zh="{id}：{machine} 已不再为你工作，正在通知它停止。结果会告知你。",
+    zh="{id}：{machine} 已与你解绑，正在通知它停止。结果会告知你。",
 )
 UNBOUND_CANCELLED = Sentence(
     en="{id} – cancelled. {machine} no longer works for you.",
-    zh="{id} – 已取消。{machine} 已不再为你工作。",
+    zh="{id} – 已取消。{machine} 已与你解绑。",
 )
 UNSENT_REVOKED = Sentence(
     en="{id} – refused. The key of {machine} was revoked. It never reached the machine, so nothing "

@@ -65,8 +65,8 @@ ERRORS: Final[Mapping[str, Sentence]] = {
         zh='请写明要做什么，例如：codexbridge ask "测试"',
     ),
     "ask.at": Sentence(
-        en="“{place}” names no place; write a file by its path from the top of the workspace, "
-        "or with lines: src/app.py:10-20",
+        en="“{place}” is not a place in a file; write a file by its path from the top of the "
+        "workspace, or with lines: src/app.py:10-20",
         zh="“{place}”不是有效的位置；请写文件（从工作区顶层起的路径），可带行号：src/app.py:10-20",
     ),
     "ask.nowhere/missing": Sentence(
@@ -80,23 +80,22 @@ ERRORS: Final[Mapping[str, Sentence]] = {
     ),
     "ask.nowhere/denied": Sentence(
         en="{file} may never be read, by name or by what you deny here. Nothing was asked.",
-        zh="按名称或你的设置，{file} 绝不读取。没有提出任何请求。",
+        zh="{file} 因名称或你的设置而禁止读取。没有提出任何请求。",
     ),
     "ask.nowhere": Sentence(
         en="{file} cannot be read as a text of the workspace {workspace}. Nothing was asked.",
         zh="无法将 {file} 作为工作区 {workspace} 的文本读取。没有提出任何请求。",
     ),
     "apply.not-resting": Sentence(
-        en="{task} does not wait to be applied any more. `codexbridge show {task}` tells how it "
-        "stands.",
+        en="{task} does not wait to be applied any more. `codexbridge show {task}` shows its "
+        "state.",
         zh="{task} 已不在等待应用。用 `codexbridge show {task}` 查看其状态。",
     ),
     "ask.too-long": Sentence(
         en="The request is longer than {limit} bytes.", zh="请求超过 {limit} 字节。"
     ),
     "bus.reader-too-slow": Sentence(
-        en="This terminal could not keep up; the task goes on. `codexbridge tasks` tells how it "
-        "is.",
+        en="This terminal could not keep up; the task goes on. `codexbridge tasks` shows it.",
         zh="本终端跟不上输出；任务仍在继续。用 `codexbridge tasks` 查看。",
     ),
 }

@@ -101,12 +101,12 @@ CHANGE_FAILED = Sentence(
 CHANGE_UNKNOWN = Sentence(
     en="It was approved, then interrupted, and files have changed since: whether it was applied is "
     "unknown. Nothing is written by itself; please check at the machine.",
-    zh="获批后被中断，之后文件又有变化：是否已应用未知。不会自动写入；请在开发机上检查。",
+    zh="获批后被中断，之后文件又有变化：不确定是否已应用。不会自动写入；请在开发机上检查。",
 )
 CHANGE_MIXED = Sentence(
     en="It was approved, then interrupted, and files have changed since: whether it was applied is "
     "unknown. Nothing more is written by itself.",
-    zh="获批后被中断，之后文件又有变化：是否已应用未知。不会再自动写入。",
+    zh="获批后被中断，之后文件又有变化：不确定是否已应用。不会再自动写入。",
 )
 # What lies there of it: how many files, and the first of them.
 STANDING: Final[dict[str, Sentence]] = {
@@ -145,5 +145,5 @@ ABOUT = Sentence(en="Files: {paths}", zh="文件：{paths}")
 UNKNOWN = Sentence(
     en="It was approved, then interrupted. Whether it happened is unknown; it is not done again by "
     "itself. Please check at the machine.",
-    zh="获批后被中断。是否已执行未知；不会自动再次执行。请在开发机上检查。",
+    zh="获批后被中断。不确定是否已执行；不会自动再次执行。请在开发机上检查。",
 )

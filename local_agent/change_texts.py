@@ -68,7 +68,7 @@ _DIFF: Final = {
         en="The change of {path} cannot be turned around.", zh="{path} 的改动无法反向。"
     ),
     "diff.none": Sentence(
-        en="{task} changes no file, so it has no diff. `codexbridge show {task}` tells what it is.",
+        en="{task} changes no file, so it has no diff. `codexbridge show {task}` shows what it is.",
         zh="{task} 不改动文件，没有 diff。用 `codexbridge show {task}` 查看其内容。",
     ),
     "diff.to-terminal": Sentence(
@@ -203,7 +203,7 @@ _CHANGE: Final = {
         "是符号链接或位于符号链接之后；绝不跟随链接",
     ),
     "change.submodule": _about("lies in a submodule", "位于子模块之内"),
-    "change.special": _about("is no ordinary file", "不是普通文件"),
+    "change.special": _about("is not an ordinary file", "不是普通文件"),
     "change.not-folder": _about("would have to be a folder, and is none", "应为文件夹，实际不是"),
     "change.folder": _about("is a folder", "是文件夹"),
     "change.twin": _about(

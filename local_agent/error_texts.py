@@ -31,8 +31,8 @@ _SETTINGS: Final = {
 }
 _APPROVE: Final = {
     "approve.no-terminal": Sentence(
-        en="Only a person at a terminal can approve: standard input is no terminal here. Nothing "
-        "was approved.",
+        en="Only a person at a terminal can approve: standard input is not a terminal here. "
+        "Nothing was approved.",
         zh="只有终端前的人可以批准：此处的标准输入不是终端。没有批准任何操作。",
     ),
     "approve.several": Sentence(
@@ -41,7 +41,7 @@ _APPROVE: Final = {
     ),
     "approve.ended": Sentence(en="{task} no longer waits: {how}", zh="{task} 已不再等待：{how}"),
     "approve.not-waiting": Sentence(
-        en="{task} does not wait for approval. `codexbridge show {task}` tells how it stands.",
+        en="{task} does not wait for approval. `codexbridge show {task}` shows its state.",
         zh="{task} 并不在等待批准。用 `codexbridge show {task}` 查看其状态。",
     ),
 }
@@ -103,8 +103,8 @@ _AUTHORITY: Final = {
     ),
     "config.journal-damaged": Sentence(
         en="The journal {path} is damaged ({why}), so the agent does not start; nothing was "
-        "changed. Copy journal.db* somewhere safe, then put a backup in its place: “A damaged "
-        "journal” in `codexbridge help approver` tells how.",
+        "changed. Copy journal.db* somewhere safe, then put a backup in its place (see “A damaged "
+        "journal” in `codexbridge help approver`).",
         zh="任务日志 {path} 已损坏（{why}），Agent 不会启动；没有任何更改。请先把 journal.db* "
         "复制到安全的地方，再换上备份：步骤见 `codexbridge help approver` 的“任务日志损坏”。",
     ),
@@ -121,7 +121,7 @@ _AUTHORITY: Final = {
     "audit.broken": Sentence(
         en="The audit log does not hold at entry {seq}: it was changed or damaged, so the agent "
         "does not start. Copy journal.db* somewhere safe, see `codexbridge audit verify`, then "
-        "put a backup in its place: “A damaged journal” in `codexbridge help approver` tells how.",
+        "put a backup in its place (see “A damaged journal” in `codexbridge help approver`).",
         zh="审计日志在第 {seq} 条处校验失败：内容有改动或已损坏，Agent 不会启动。请先把 "
         "journal.db* 复制到安全的地方，用 `codexbridge audit verify` 查看详情，再换上备份："
         "步骤见 `codexbridge help approver` 的“任务日志损坏”。",
@@ -257,8 +257,8 @@ _CHECK: Final = {
 }
 _POLICY: Final = {  # they reach the chat as well
     "policy.unreadable": Sentence(
-        en="{file} cannot be read: it is no ordinary file, too large, or not open to this account. "
-        "Until it is put right, everything in this workspace is refused.",
+        en="{file} cannot be read: it is not an ordinary file, too large, or not open to this "
+        "account. Until it is put right, everything in this workspace is refused.",
         zh="无法读取 {file}：它不是普通文件、过大，或本账户无权访问。修正之前，"
         "该工作区的一切操作都会被拒绝。",
     ),
@@ -269,7 +269,7 @@ _POLICY: Final = {  # they reach the chat as well
         "该工作区的一切操作都会被拒绝。",
     ),
     "policy.syntax": Sentence(
-        en="{file} is no valid TOML. Until it is put right, everything in this workspace is "
+        en="{file} is not valid TOML. Until it is put right, everything in this workspace is "
         "refused.",
         zh="{file} 不是有效的 TOML。修正之前，该工作区的一切操作都会被拒绝。",
     ),
@@ -297,7 +297,7 @@ _UNDO: Final = {
     ),
     "undo.not-applied": Sentence(
         en="The change of this task was not applied, so there is nothing to undo. "
-        "`codexbridge show` tells how it ended.",
+        "`codexbridge show` says how it ended.",
         zh="该任务的改动没有应用，无可撤销。用 `codexbridge show` 查看其结果。",
     ),
     "undo.other-workspace": Sentence(
@@ -311,7 +311,7 @@ _UNDO: Final = {
 _PAIR: Final = {
     "input.help-topic": Sentence(
         en="There is no page “{given}”; closest: {did_you_mean}. `codexbridge help` lists them; "
-        "`codexbridge COMMAND --help` tells of a command.",
+        "`codexbridge COMMAND --help` describes a command.",
         zh="没有“{given}”这一页，最接近的是：{did_you_mean}。`codexbridge help` 列出全部说明；"
         "`codexbridge 命令 --help` 查看某个命令。",
     ),
@@ -370,7 +370,7 @@ _PAIR: Final = {
     ),
     "rotate.pending": Sentence(
         en="The gateway has not taken the last new key over yet. It does when it is connected "
-        "again; codexbridge status tells.",
+        "again; codexbridge status shows it.",
         zh="网关尚未接受上一次的新密钥，重新连接后即会接受；可用 codexbridge status 查看。",
     ),
     "rotate.too-soon": Sentence(
@@ -398,7 +398,7 @@ _WORKSPACE: Final = {
         zh="还没有工作区。添加：codexbridge workspace add 路径",
     ),
     "workspace.name": Sentence(
-        en="“{name}” is no name for a workspace: a to z, 0 to 9 and -, at most 32.",
+        en="“{name}” is not a valid workspace name: a to z, 0 to 9 and -, at most 32.",
         zh="“{name}”不能作为工作区名称：只能用 a–z、0–9 和 -，最多 32 个字符。",
     ),
     "workspace.not-a-folder": Sentence(
@@ -447,8 +447,8 @@ _WORKSPACE: Final = {
         "工具链（--toolchains all），或写出路径，例如 ./tools/run-tests 或 .venv/bin/python。",
     ),
     "workspace.test-not-executable": Sentence(
-        en="Nothing was added: the test command's “{program}” is no program that may be executed. "
-        "If it is a script: chmod +x it, or name its interpreter first, such as: sh {program}",
+        en="Nothing was added: the test command's “{program}” cannot be executed. If it is a "
+        "script: chmod +x it, or name its interpreter first, such as: sh {program}",
         zh="没有添加：测试命令中的“{program}”不是可运行的程序。如果是脚本：请 chmod +x，"
         "或先写解释器，例如：sh {program}",
     ),
@@ -462,7 +462,7 @@ _WORKSPACE: Final = {
     "workspace.test-unreadable": Sentence(
         en="Nothing was added: the test command is empty, too long, has a quote that does not end, "
         "or holds a control character.",
-        zh="没有添加：测试命令为空、过长、引号没有结束，或含有控制字符。",
+        zh="没有添加：测试命令为空、过长、引号没有闭合，或含有控制字符。",
     ),
     "workspace.variable": Sentence(
         en="{name} cannot be passed to commands.", zh="不能把 {name} 传给命令。"

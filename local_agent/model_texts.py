@@ -245,7 +245,7 @@ _MODELS: Final = {
         zh="没有配置模型。接入方法见 `codexbridge help models`。",
     ),
     "models.key-form": Sentence(
-        en="That is no key: blanks or characters that no key has. Nothing was stored.",
+        en="That is not a key: blanks or characters that no key has. Nothing was stored.",
         zh="这不是有效的密钥：含有空白或密钥中不会出现的字符。没有存入任何内容。",
     ),
     "models.key-form/empty": Sentence(
@@ -268,7 +268,7 @@ _MODELS: Final = {
         zh="模型 {name}（{kind} 类型）缺少 {field}。",
     ),
     "models.base-url": Sentence(
-        en="The base_url of the model {name} is no address: https://host/path, without login, "
+        en="The base_url of the model {name} is not an address: https://host/path, without login, "
         "query or fragment.",
         zh="模型 {name} 的 base_url 不是有效地址：应为 https://主机/路径，不含登录信息、查询或片段。",
     ),
@@ -409,8 +409,8 @@ _SCRATCH: Final = {
         en="it is, or lies behind, a symbolic link; links are never followed",
         zh="是符号链接或位于符号链接之后；绝不跟随链接",
     ),
-    "path.malformed": Sentence(en="it is no name that a file may have", zh="不是允许的文件名"),
-    "path.not-regular": Sentence(en="it is no ordinary file", zh="不是普通文件"),
+    "path.malformed": Sentence(en="it is not a name that a file may have", zh="不是允许的文件名"),
+    "path.not-regular": Sentence(en="it is not an ordinary file", zh="不是普通文件"),
     "path.binary": Sentence(en="it is not text", zh="不是文本"),
     "path.too-large": Sentence(en="it is larger than a file may be", zh="超出文件的大小限制"),
 }

@@ -19,7 +19,7 @@ NO_EDITS = Sentence(
 UNSURE_CHANGE = Sentence(
     en="It was not clear what to change, so nothing was changed; the model only answers. To have a "
     "change proposed, ask again and name the file and what is to be different in it.",
-    zh="没有看清要改什么，因此没有改动；以下只是模型的回答。如需改动，请用一句话说明文件和内容后重新提出。",
+    zh="不清楚要改什么，因此没有改动；以下只是模型的回答。如需改动，请用一句话说明文件和内容后重新提出。",
 )
 MODEL_SAYS = Sentence(en="The model {model} says:", zh="模型 {model} 的说明：")
 NOTHING_SAID = Sentence(en="The model {model} said nothing.", zh="模型 {model} 没有给出任何内容。")
@@ -127,7 +127,7 @@ RANGE_BETWEEN = Sentence(
     en="{base}..{tip}, {count} {count:commit|commits}", zh="{base}..{tip}（{count} 个提交）"
 )
 NO_SUCH_NAME = Sentence(
-    en="“{name}” is no branch, tag or commit of {workspace}, so nothing was looked at.",
+    en="“{name}” is not a branch, tag or commit of {workspace}, so nothing was looked at.",
     zh="“{name}”不是 {workspace} 的分支、标签或提交，因此没有查看任何内容。",
 )
 NAME_AMBIGUOUS = Sentence(
@@ -155,11 +155,11 @@ LINES_NOT_SHOWN = {
 FOUND_ROW_DEFINED = Sentence(en="{path} ({count}, defined here)", zh="{path}（{count}，在此定义）")
 FOUND_APART = {
     "words": Sentence(
-        en="Not as it stands: these lines hold all of its words.",
+        en="No exact match: these lines hold all of its words.",
         zh="没有完全一致的内容：以下各行包含其中所有的词。",
     ),
     "files": Sentence(
-        en="Not as it stands: these files hold all of its words.",
+        en="No exact match: these files hold all of its words.",
         zh="没有完全一致的内容：以下文件包含其中所有的词。",
     ),
 }
@@ -195,7 +195,7 @@ NO_COMMAND_FOUND = Sentence(
 )
 PART_NOT_TAKEN = Sentence(
     en="“{part}” is not taken into account: how to {goal} only there is not known here.",
-    zh="“{part}”未被考虑：这里不知道如何只对它{goal}。",
+    zh="没有考虑“{part}”：这里不知道如何只对它{goal}。",
 )
 FILE_IGNORED = {
     "too-large": Sentence(

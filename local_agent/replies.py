@@ -32,8 +32,7 @@ REJECT_THERE = Sentence(
 NOTHING_TO_APPLY = Sentence(
     en="There is no change to apply: none of yours waits. Ask for one, or name the task that "
     "proposed it: {prefix} apply T-7K3F",
-    zh="没有可应用的改动：没有你的改动在等待。请先提出一个，或指明提出改动的任务："
-    "{prefix} 应用 T-7K3F",
+    zh="没有待应用的改动。请先提出一个，或指明提出改动的任务：{prefix} 应用 T-7K3F",
 )
 CANCEL_HOW = Sentence(
     en="Which task? `{prefix} cancel ID` in the chat, or `codexbridge cancel ID` at the machine.",
@@ -45,7 +44,7 @@ MACHINES_THERE = Sentence(
     zh="请在聊天中选择开发机：`{prefix} 开发机`、`{prefix} 使用 名称`。"
     "这里始终是本机；没有执行任何操作。",
 )
-NOTHING_OPEN = Sentence(en="No open task of yours.", zh="没有你的未完成任务。")
+NOTHING_OPEN = Sentence(en="No open task of yours.", zh="你没有未完成的任务。")
 NO_SUCH_TASK = Sentence(
     en="No task {short_id} of yours is known here.", zh="本机没有你的任务 {short_id}。"
 )
@@ -66,7 +65,7 @@ WORKSPACE_NONE = Sentence(en="Workspace: none added yet", zh="工作区：尚未
 SANDBOXED = Sentence(en="Commands run in a sandbox ({level}).", zh="命令在沙箱中运行（{level}）。")
 NOT_SANDBOXED = Sentence(
     en="NOT SANDBOXED: commands run with all rights of this account.",
-    zh="没有沙箱：命令以本账户的全部权限运行。",
+    zh="未隔离：命令以本账户的全部权限运行。",
 )
 
 STATES: Final[dict[str, Sentence]] = {
@@ -86,10 +85,10 @@ REASONS: Final[dict[str, Sentence]] = {
     "failed": Sentence(en="failed", zh="失败"),
     "rejected": Sentence(en="rejected", zh="已拒绝"),
     "expired": Sentence(en="expired", zh="已过期"),
-    "refused": Sentence(en="refused, nothing was done", zh="未被受理，没有执行任何操作"),
+    "refused": Sentence(en="refused, nothing was done", zh="未受理，没有执行任何操作"),
     "cancelled": Sentence(en="cancelled", zh="已取消"),
     "drifted": Sentence(en="changed since approval, not run", zh="批准后内容有变，未运行"),
-    "unknown": Sentence(en="outcome unknown", zh="结果未知"),
+    "unknown": Sentence(en="outcome unknown", zh="结果不明"),
 }
 
 # --- proposers ------------------------------------------------------------------------------
@@ -338,11 +337,11 @@ RIGHTS_TAKEN = Sentence(
 # Why nothing can be approved meanwhile, by the code that the gate is given.
 BLOCKED: Final[dict[str, Sentence]] = {
     "unsandboxed-runs": Sentence(
-        en="an unsandboxed command is running", zh="有一条没有沙箱的命令正在运行"
+        en="an unsandboxed command is running", zh="有一条未隔离的命令正在运行"
     ),
     "survivors-live": Sentence(
         en="processes of an unsandboxed command could not be ended",
-        zh="没有沙箱的命令留下了无法终止的进程",
+        zh="未隔离的命令留下了无法终止的进程",
     ),
     "journal-check": Sentence(
         en="the journal is large and is still being looked through; it takes seconds",
@@ -416,7 +415,7 @@ ENGINE_ERRORS: Final[dict[str, Sentence]] = {
     ),
     "command.quotes": Sentence(
         en="A quote or a backslash in the command does not end. Nothing was run.",
-        zh="命令中的引号或反斜杠没有结束。没有运行任何命令。",
+        zh="命令中的引号或反斜杠没有闭合。没有运行任何命令。",
     ),
     "command.control-character": Sentence(
         en="The command contains a control character; it is refused, not repaired. Nothing "

@@ -28,7 +28,7 @@ _COMMAND: Final = {
     "empty-program": Sentence(en="names no program", zh="没有指定程序"),
     "unknown-sandbox": Sentence(en="unknown sandbox level", zh="未知的沙箱级别"),
     "shell": Sentence(en="runs in a shell", zh="通过 shell 运行"),
-    "not-sandboxed": Sentence(en="NOT SANDBOXED", zh="没有沙箱"),
+    "not-sandboxed": Sentence(en="NOT SANDBOXED", zh="未隔离"),
     "not-the-test-command": Sentence(
         en="not the test command that is set for the workspace", zh="不是为工作区设置的测试命令"
     ),
@@ -86,7 +86,7 @@ _CHANGE: Final = {
         zh="含有 shell 可能当作代码、通配符或选项的文件名，例如 -rf、$(id)",
     ),
     "other-encoding": Sentence(
-        en="adds bytes that are no UTF-8 text", zh="新增内容含有不是 UTF-8 文本的字节"
+        en="adds bytes that are not UTF-8 text", zh="新增内容含有不是 UTF-8 文本的字节"
     ),
     "long-lines": Sentence(
         en="adds lines of more than 400 characters", zh="新增了超过 400 个字符的行"
@@ -135,7 +135,7 @@ _POLICY: Final = {
     ),
     "policy-sandbox": Sentence(
         en="the workspace's policy refuses commands without a sandbox",
-        zh="工作区策略拒绝没有沙箱的命令",
+        zh="工作区策略拒绝未隔离的命令",
     ),
     "policy-network": Sentence(
         en="the workspace's policy refuses what can reach the network",

@@ -43,12 +43,12 @@ COMMITTED_NOT_PUSHED = Sentence(
 NOT_PUSHED = Sentence(en="NOT pushed. {why}", zh="没有推送。{why}")
 COMMITTED_PUSH_UNKNOWN = Sentence(
     en="Committed locally as {commit}; whether it was pushed is unknown. {why}",
-    zh="已在本机提交为 {commit}；是否已推送未知。{why}",
+    zh="已在本机提交为 {commit}；不确定是否已推送。{why}",
 )
 UNKNOWN = Sentence(
-    en="Whether it was committed or pushed is unknown. {why}", zh="是否已提交或推送未知。{why}"
+    en="Whether it was committed or pushed is unknown. {why}", zh="不确定是否已提交或推送。{why}"
 )
-PUSH_UNKNOWN = Sentence(en="Whether it was pushed is unknown. {why}", zh="是否已推送未知。{why}")
+PUSH_UNKNOWN = Sentence(en="Whether it was pushed is unknown. {why}", zh="不确定是否已推送。{why}")
 NOTHING_DONE = Sentence(
     en="Nothing was committed, nothing was pushed. {why}", zh="没有提交，也没有推送。{why}"
 )
@@ -139,7 +139,7 @@ WHY: Final[dict[str, Sentence]] = {
         zh="“{path}”是（或曾是）符号链接，或无法打开。请手动提交。",
     ),
     "sync.file": Sentence(
-        en="“{path}” is no ordinary file, or cannot be read.",
+        en="“{path}” is not an ordinary file, or cannot be read.",
         zh="“{path}”不是普通文件，或无法读取。",
     ),
     "sync.secret": Sentence(

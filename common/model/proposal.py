@@ -72,7 +72,7 @@ class Diff(SeedModel):
 
     Attributes:
         diff_id: SHA-256 of its exact bytes, under which the blob store keeps them.
-        unified_diff: For display, clipped; bytes that are no UTF-8 show as ``�``.
+        unified_diff: For display, clipped; bytes that are not UTF-8 show as ``�``.
     """
 
     type: Literal["diff"] = "diff"

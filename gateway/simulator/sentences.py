@@ -16,7 +16,7 @@ SIM_INIT: Final = Sentence(
 )
 SIM_SEND: Final = Sentence(
     en="write to the app as a member and print what comes back",
-    zh="以成员身份给应用发消息，并打印回复",
+    zh="以成员身份给应用发消息，并显示回复",
 )
 DEMO_SUMMARY: Final = Sentence(
     en="the main job on this machine: chat, gateway and agent here, and you approve",
@@ -73,7 +73,7 @@ DEMO_PAIRED: Final = Sentence(en="paired as demo-machine", zh="已配对为 demo
 DEMO_AGENT: Final = Sentence(en="agent, connected", zh="Agent，已连接")
 DEMO_BOXED: Final = Sentence(en="sandbox: bubblewrap", zh="沙箱：bubblewrap")
 DEMO_UNBOXED: Final = Sentence(
-    en="no sandbox here: approvals will say NOT SANDBOXED", zh="没有沙箱：批准界面会写明没有沙箱"
+    en="no sandbox here: approvals will say NOT SANDBOXED", zh="未隔离：批准界面会写明“未隔离”"
 )
 DEMO_WAITING: Final = Sentence(
     en="waiting for you — {short_id}. You are now at the dev machine: read what would run,\n"
@@ -94,8 +94,8 @@ DEMO_WINDOW_ALONE: Final = Sentence(
     "  CODEXBRIDGE_HOME={home} codexbridge approve {short_id}",
 )
 DEMO_NO_TERMINAL: Final = Sentence(
-    en="waiting for you — {short_id}. This is no terminal, and only a person at one can approve:\n"
-    "  CODEXBRIDGE_HOME={home} codexbridge approve {short_id}\n"
+    en="waiting for you — {short_id}. This is not a terminal, and only a person at one can "
+    "approve:\n  CODEXBRIDGE_HOME={home} codexbridge approve {short_id}\n"
     "  (in another terminal; this demo keeps running until it is ended)",
     zh="等你确认——{short_id}。这里不是终端，而只有终端前的人才能批准：\n"
     "  CODEXBRIDGE_HOME={home} codexbridge approve {short_id}\n"

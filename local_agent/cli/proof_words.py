@@ -50,8 +50,8 @@ RECEIPT_WHAT: Final = Sentence(
 )
 RECEIPT_FILE: Final = Sentence(en="the receipt to verify", zh="要验证的凭证文件")
 RECEIPT_KEY: Final = Sentence(
-    en="the machine's public key, had from somewhere else than the receipt: base64, hex, or a "
-    "file that holds it",
+    en="the machine's public key, obtained from somewhere other than the receipt: base64, hex, or "
+    "a file that holds it",
     zh="开发机的公钥（须从凭证以外的途径取得）：base64、十六进制，或存放它的文件",
 )
 RECEIPT_GATEWAY_KEY: Final = Sentence(

@@ -70,27 +70,26 @@ NOT_CONNECTED: Final = Sentence(
 CLOCK_DIFFERS: Final = Sentence(
     en="the clocks differ by {seconds} s, so nothing is accepted; set the wrong one right "
     "(timedatectl set-ntp true)",
-    zh="两端时钟相差 {seconds} 秒，因此一切都不被接受；"
-    "请校准有误的一端（timedatectl set-ntp true）",
+    zh="两端时钟相差 {seconds} 秒，因此拒绝所有消息；请校准有误的一端（timedatectl set-ntp true）",
 )
 # What happened, what it means, what to do: by `relay.condition.Why`.
 LINK_WHY: Final = {
     "connect": Sentence(
         en="nothing answers there; check the network and whether the gateway runs",
-        zh="那里没有应答；请检查网络，以及网关是否在运行",
+        zh="该地址没有应答；请检查网络，以及网关是否在运行",
     ),
     "tls": Sentence(
         en="its certificate does not verify, so nothing was sent; ask the gateway's admin",
         zh="证书未通过验证，因此什么也没有发送；请联系网关管理员",
     ),
     "http": Sentence(
-        en="what answers there is no CodexBridge gateway; check the address, and the proxy if "
+        en="what answers there is not a CodexBridge gateway; check the address, and the proxy if "
         "there is one before it",
-        zh="那里应答的不是 CodexBridge 网关；请检查地址及其前面的代理服务器服务器",
+        zh="该地址上的不是 CodexBridge 网关；请检查地址及其前面的代理服务器",
     ),
     "busy": Sentence(
         en="the gateway has no room for a new connection now; it gets its turn by itself",
-        zh="网关暂时无法接受新连接；稍后会自动轮到本机",
+        zh="网关暂时无法接受新连接；稍后会自动重连",
     ),
     "lost": Sentence(
         en="the connection broke; nothing is lost by that", zh="连接中断；不会因此丢失任何内容"
@@ -105,7 +104,7 @@ LINK_WHY: Final = {
     ),
     "dead": Sentence(
         en="the other side fell silent, so the connection was given up; check the network",
-        zh="对方没有声息，连接已放弃；请检查网络",
+        zh="对方长时间没有响应，连接已断开；请检查网络",
     ),
     "store-unavailable": Sentence(
         en="the gateway could not write to its store; its admin finds the reason in its log",
@@ -151,8 +150,7 @@ LINK_WHY: Final = {
     "wrong-gateway": Sentence(
         en="what answers there does not hold the key that this machine was paired with: another "
         "gateway, or somebody in between; ask the admin before you pair again",
-        zh="那里应答的一方没有与本机配对时的密钥：是另一个网关，或有人居中冒充；"
-        "重新配对之前请先向管理员核实",
+        zh="对方没有与本机配对时的密钥：是另一个网关，或有人居中冒充；重新配对之前请先向管理员核实",
     ),
     "taken-over": Sentence(
         en="another process connected with this machine's key, perhaps a copy of its folder; "
@@ -164,14 +162,13 @@ LINK_WHY: Final = {
         en="the two sides disagree about which messages there were: one was restored from a "
         "backup, or messages were cut out. Nothing after the gap is accepted. Ask the admin what "
         "happened, then pair this machine again",
-        zh="两端对已有消息的记录不一致：一端是从备份恢复的，或有消息被截去。缺口之后的一切都不被接受。"
+        zh="两端对已有消息的记录不一致：一端是从备份恢复的，或有消息被截去。缺口之后的消息都会拒绝。"
         "请先向管理员问明原因，再重新配对本机",
     ),
     "clock-skew": Sentence(
         en="the clocks of the two sides differ by more than a minute, so nothing is accepted; "
         "set the wrong one right (timedatectl set-ntp true)",
-        zh="两端时钟相差超过一分钟，因此一切都不被接受；"
-        "请校准有误的一端（timedatectl set-ntp true）",
+        zh="两端时钟相差超过一分钟，因此拒绝所有消息；请校准有误的一端（timedatectl set-ntp true）",
     ),
     "version": Sentence(
         en="the two sides have no version of the link in common; update the older one",

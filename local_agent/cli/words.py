@@ -33,7 +33,7 @@ PAIR_REPLACE: Final = Sentence(
 WORKSPACE: Final = Sentence(
     en="The folders that tasks may work in. Only a command that runs without a sandbox can change "
     "anything of yours outside them.",
-    zh="任务可以使用的文件夹。只有没有沙箱的命令才能改动你的其他内容。",
+    zh="任务可以使用的文件夹。只有未隔离的命令才能改动你的其他内容。",
 )
 WORKSPACE_ADD: Final = Sentence(en="add a folder", zh="添加文件夹")
 WORKSPACE_LIST: Final = Sentence(en="list them", zh="列出")
@@ -59,14 +59,14 @@ PASS_ENV: Final = Sentence(
 )
 WORKSPACE_TOOLCHAINS: Final = Sentence(
     en="toolchains to allow without being asked: all, none, or names with commas "
-    "(needed where standard input is no terminal)",
+    "(needed where standard input is not a terminal)",
     zh="不经询问即允许的工具链：all、none 或以逗号分隔的名称（标准输入不是终端时必须给出）",
 )
 ASK: Final = Sentence(
     en="Put a request from this terminal, as a chat message would, and follow it until it has "
     "ended, rests or waits for approval. What a model says is shown as it comes; a change that it "
     "proposes rests until `codexbridge apply`. Ctrl-C only stops watching.",
-    zh="在本终端提出请求（与聊天消息相同），并跟随到结束、待应用或等待批准为止。模型的话会随到随显示；"
+    zh="在本终端提出请求（与聊天消息相同），并显示进展，直到结束、待应用或等待批准。模型的输出会实时显示；"
     "它提出的改动先不应用，等你运行 `codexbridge apply`。Ctrl-C 只是停止查看。",
 )
 ASK_TEXT: Final = Sentence(
@@ -86,7 +86,7 @@ SHOW: Final = Sentence(
     zh="显示任务：批准后将执行的全部内容；结束后则是结果、输出的最后几行、改动的文件，以及能否撤销。",
 )
 SHOW_LOG: Final = Sentence(
-    en="print the command's output, all that is kept of it", zh="打印命令的输出（保存下来的全部）"
+    en="print the command's output, all that is kept of it", zh="显示命令的输出（保存下来的全部）"
 )
 APPROVE: Final = Sentence(
     en="Show everything that would be done, then ask for its code on this terminal. Only a person "
@@ -94,7 +94,7 @@ APPROVE: Final = Sentence(
     "Enter alone, Ctrl-D or Ctrl-C decides nothing. Afterwards the run is followed; Ctrl-C then "
     "only stops watching.",
     zh="显示将要执行的全部内容，然后在本终端询问其确认码。只有人能批准：标准输入必须是终端，没有任何"
-    "选项可以代答。直接回车、Ctrl-D 或 Ctrl-C 都不作决定。批准后会跟随运行过程，此时 Ctrl-C 只是"
+    "选项可以代答。直接回车、Ctrl-D 或 Ctrl-C 都不作决定。批准后会显示运行过程，此时 Ctrl-C 只是"
     "停止查看。",
 )
 REJECT: Final = Sentence(
@@ -142,7 +142,7 @@ READY_UNPAIRED: Final = Sentence(
     zh="尚未配对，只服务本终端（用 `codexbridge pair --gateway URL` 接入网关）",
 )
 SANDBOXED: Final = Sentence(en="commands sandboxed by {level}", zh="命令由 {level} 隔离")
-NOT_SANDBOXED: Final = Sentence(en="commands NOT SANDBOXED", zh="命令没有沙箱")
+NOT_SANDBOXED: Final = Sentence(en="commands NOT SANDBOXED", zh="命令未隔离")
 STOPPED: Final = Sentence(en="CodexBridge agent stopped.", zh="CodexBridge Agent 已停止。")
 
 # -- pair ------------------------------------------------------------------------------------
@@ -256,7 +256,7 @@ NO_DECISION: Final = Sentence(
 )
 APPROVED: Final = Sentence(en="Approved. {task} starts.", zh="已批准。{task} 开始执行。")
 DETACHED: Final = Sentence(
-    en="Stopped watching; {task} goes on. `codexbridge show {task}` tells how it is.",
+    en="Stopped watching; {task} goes on. `codexbridge show {task}` shows its progress.",
     zh="已停止查看；{task} 仍在继续。用 `codexbridge show {task}` 查看。",
 )
 REJECTED: Final = Sentence(en="Rejected {task}.", zh="已拒绝 {task}。")
@@ -294,10 +294,10 @@ REASONS: Final = {
     "failed": Sentence(en="failed", zh="失败"),
     "rejected": Sentence(en="rejected", zh="已拒绝"),
     "expired": Sentence(en="expired", zh="已过期"),
-    "refused": Sentence(en="refused, nothing was done", zh="未被受理，没有进行任何操作"),
+    "refused": Sentence(en="refused, nothing was done", zh="未受理，没有执行任何操作"),
     "cancelled": Sentence(en="cancelled", zh="已取消"),
     "drifted": Sentence(en="not run: something changed", zh="未运行：内容已变化"),
-    "unknown": Sentence(en="interrupted, outcome unknown", zh="被中断，结果未知"),
+    "unknown": Sentence(en="interrupted, outcome unknown", zh="被中断，结果不明"),
 }
 
 MACHINE: Final = Sentence(en="Machine", zh="开发机")
@@ -358,7 +358,7 @@ FILES_INCOMPLETE: Final = Sentence(
 )
 FILES_ELSEWHERE: Final = Sentence(
     en="It ran without a sandbox: what it changed outside the workspace is not listed.",
-    zh="它在没有沙箱的情况下运行：工作区之外的改动没有列出。",
+    zh="它运行时未隔离：工作区之外的改动没有列出。",
 )
 
 HELP: Final = Sentence(

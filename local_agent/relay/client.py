@@ -1,4 +1,4 @@
-"""Dials the gateway, and dials again, for as long as the agent lives; tells how it stands.
+"""Dials the gateway, and dials again, for as long as the agent lives; shows its state.
 
 One connection is a `local_agent.relay.session.Session`.  What may be dialled at all (R15) was
 decided when the machine was paired.

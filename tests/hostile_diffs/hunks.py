@@ -271,7 +271,7 @@ DONE = [
         before={"a.txt": b"one\ntwo\r\nthree\n"},
     ),
     _done(
-        "bytes that are no UTF-8",
+        "bytes that are not UTF-8",
         text(*_SIDES, "@@ -1 +1 @@", b"-caf\xe9", b"+caf\xc3\xa9"),
         b"caf\xc3\xa9\n",
         before={"a.txt": b"caf\xe9\n"},

@@ -29,7 +29,7 @@ OPS: Final = {
     "add": Sentence(en="new", zh="新增"),
     "modify": Sentence(en="changed", zh="修改"),
     "delete": Sentence(en="deleted", zh="删除"),
-    "rename": Sentence(en="renamed", zh="改名"),
+    "rename": Sentence(en="renamed", zh="重命名"),
     "copy": Sentence(en="copied", zh="复制"),
 }
 FROM: Final = Sentence(en="from {path}", zh="来自 {path}")
@@ -37,7 +37,7 @@ BECOMES_PROGRAM: Final = Sentence(en="may be executed afterwards", zh="之后将
 NO_PROGRAM: Final = Sentence(en="may no longer be executed", zh="之后将不能执行")
 EMPTY: Final = Sentence(en="empty", zh="空文件")
 NO_TEXT: Final = Sentence(
-    en="its content is no text, and is not shown", zh="内容不是文本，不予显示"
+    en="its content is not text, and is not shown", zh="内容不是文本，不予显示"
 )
 MARK_AT: Final = Sentence(en="line {line}: {what}", zh="第 {line} 行：{what}")
 MARKS: Final[Mapping[MarkCode, Sentence]] = {
@@ -51,7 +51,7 @@ MARKS: Final[Mapping[MarkCode, Sentence]] = {
     ),
     "long-line": Sentence(en="a very long line; read it to its end", zh="行很长，请看到末尾"),
     "encoding": Sentence(
-        en="bytes that are no UTF-8; shown as ⟨0x…⟩", zh="含非 UTF-8 的字节，以 ⟨0x…⟩ 标出"
+        en="bytes that are not UTF-8; shown as ⟨0x…⟩", zh="含非 UTF-8 的字节，以 ⟨0x…⟩ 标出"
     ),
     "secret-looking": Sentence(en="looks like a password or key", zh="疑似密码或密钥"),
 }

@@ -73,5 +73,5 @@ NOT_TAKEN: Final = Sentence(
 NOT_TAKEN_WHY: Final = Sentence(
     en="It ended, changed, or cannot be approved right now. Nothing was done; see: "
     "codexbridge show {task}",
-    zh="它已结束、已变化，或目前无法批准。没有进行任何操作；请查看：codexbridge show {task}",
+    zh="它已结束、已变化，或目前无法批准。没有执行任何操作；请查看：codexbridge show {task}",
 )

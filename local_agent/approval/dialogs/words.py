@@ -124,7 +124,7 @@ SANDBOXED_COPY: Final = Sentence(
     en="{level}: it can change the copy and nothing of yours",
     zh="{level}：只能改动副本，不能改动你的任何内容",
 )
-NOT_SANDBOXED: Final = Sentence(en="NOT SANDBOXED", zh="没有沙箱")
+NOT_SANDBOXED: Final = Sentence(en="NOT SANDBOXED", zh="未隔离")
 NOT_SANDBOXED_MEANS: Final = Sentence(
     en="it can do everything that you can do on this machine",
     zh="它能在本机上做你能做的一切",

@@ -54,9 +54,9 @@ async def test_the_status_of_an_idle_machine_without_a_workspace(tmp_path: Path)
     desk.shelf.entries.clear()
     async with desk:
         status = await said(desk, "@dev 状态", lang="zh")
-        assert "没有你的未完成任务" in status
+        assert "你没有未完成的任务" in status
         assert "尚未添加" in status
-        assert "没有沙箱" in status
+        assert "未隔离" in status
 
 
 async def test_a_workspace_without_a_test_command_is_said_to_have_none(tmp_path: Path) -> None:

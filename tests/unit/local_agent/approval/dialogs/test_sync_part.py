@@ -104,5 +104,5 @@ def test_a_file_without_text_is_named_and_said_to_have_none() -> None:
     shown = "\n".join(
         render(question, lang="en", width=90, ink=Ink(on=False), now_ms=seal.created_at)
     )
-    assert "gone.txt  (its content is no text, and is not shown)" in shown
+    assert "gone.txt  (its content is not text, and is not shown)" in shown
     assert "all of it, line by line" not in shown

@@ -106,7 +106,7 @@ def test_without_a_sandbox_the_page_says_so_loudly() -> None:
         ink=Ink(on=True),
         now_ms=0,
     )
-    assert any("\x1b[1;7;31m没有沙箱" in line for line in inked)
+    assert any("\x1b[1;7;31m未隔离" in line for line in inked)
 
 
 @pytest.mark.parametrize("network", [True, False])
