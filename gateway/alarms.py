@@ -2,7 +2,7 @@
 
 Anyone can dial the gateway, and a machine can send what it likes: neither may fill the disk with
 entries or a person's chat with notices.  So the first of a kind is told at once, and what follows
-within ten minutes is counted and told as a number.
+within ten minutes is counted and reported as a number.
 """
 
 from __future__ import annotations
