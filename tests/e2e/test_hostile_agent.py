@@ -663,6 +663,7 @@ async def _trickle(line: Line, data: bytes) -> float:
     return time.monotonic() - began
 
 
+@pytest.mark.thorough
 @pytest.mark.requirement("R13")
 async def test_who_is_too_slow_is_shown_out_and_holds_nobody_up(
     town: Town, witness: Witness

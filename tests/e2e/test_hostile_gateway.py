@@ -701,6 +701,7 @@ async def _trickle(line: Line, data: bytes, *, every_s: float) -> None:
         await asyncio.sleep(every_s)
 
 
+@pytest.mark.thorough
 @pytest.mark.requirement("R13")
 @pytest.mark.parametrize("moment", ["http", "challenge", "ready"])
 async def test_a_gateway_that_never_gets_to_the_point_is_given_up(

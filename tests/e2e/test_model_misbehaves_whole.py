@@ -224,6 +224,7 @@ def check_health(shop: Shop, kind: str, diff: str) -> None:
     shop.place.start_agent()
 
 
+@pytest.mark.thorough
 @pytest.mark.requirement("P1")
 @pytest.mark.requirement("P7")
 @pytest.mark.requirement("NL-12.6")
@@ -259,6 +260,7 @@ def test_codex_whose_service_misbehaves_ends_in_one_truthful_outcome(shop: Shop)
     check_around(shop)
 
 
+@pytest.mark.thorough
 @pytest.mark.requirement("R62")
 def test_a_program_that_misbehaves_ends_in_one_truthful_outcome(shop: Shop) -> None:
     shop.change_model("child")

@@ -112,6 +112,7 @@ def test_the_machines_key_is_rotated_while_it_is_connected(place: Place) -> None
     wait_until(lambda: place.status()["gateway"]["state"] == "refused")
 
 
+@pytest.mark.thorough
 def test_after_a_compromise_the_old_key_is_dropped_at_once(place: Place) -> None:
     place.admin("rotate", "--now")
     assert keys_at_the_gateway(place) == {"gateway-key-2.key"}

@@ -530,6 +530,7 @@ def test_a_change_of_twenty_thousand_lines_is_shown_whole_and_soon(screen: Scree
     assert seen.leave()["decision"] == "none"
 
 
+@pytest.mark.thorough
 def test_a_very_long_change_is_there_at_once_and_cannot_be_approved_before_all_of_it_is(
     screen: Screen,
 ) -> None:

@@ -228,6 +228,7 @@ def test_windows_that_are_switched_off_stay_away(local: Place, screen: Screen) -
     assert screen.windows("CodexBridge") == []
 
 
+@pytest.mark.thorough
 @pytest.mark.requirement("MJ-1")
 @pytest.mark.needs("bubblewrap")
 def test_the_demo_says_truly_that_a_window_has_opened(screen: Screen, tmp_path: Path) -> None:

@@ -198,6 +198,7 @@ async def test_nobody_outlives_the_command(machine: Machine) -> None:
     assert not [one for one in psutil.process_iter(["cmdline"]) if mark in str(one.info)]
 
 
+@pytest.mark.thorough
 @pytest.mark.requirement("R45")
 @pytest.mark.parametrize(
     ("name", "code"),

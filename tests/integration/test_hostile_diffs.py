@@ -115,6 +115,7 @@ def test_what_is_at_a_limit_is_read(name: str) -> None:
     assert parse_diff(bounds.AT_THE_LIMIT[name]).files
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", bounds.SLOW)
 @pytest.mark.requirement("R6")
 def test_no_diff_keeps_us_busy(name: str, fresh: Path) -> None:

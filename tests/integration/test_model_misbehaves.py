@@ -130,6 +130,7 @@ async def test_each_ends_in_one_error(
     assert KEY not in told + repr(asked.model) + repr(asked.backend) + repr(error.__context__)
 
 
+@pytest.mark.thorough
 @every_api
 @pytest.mark.parametrize("name", STREAMED_ALONE)
 async def test_each_of_a_stream_ends_in_one_error(api: Api, name: str) -> None:
@@ -195,6 +196,7 @@ async def test_what_a_provider_repeats_of_the_key_is_not_told(api: Api) -> None:
     assert "[redacted:own] second line" in explain(error, ERRORS, "en")
 
 
+@pytest.mark.thorough
 @every_api
 @every_way
 @pytest.mark.parametrize(

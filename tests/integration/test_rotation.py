@@ -368,6 +368,7 @@ async def test_a_rotation_leaves_a_line_that_works(tmp_path: Path, rotate: Rotat
         assert not await run(place, rotate)
 
 
+@pytest.mark.thorough
 @pytest.mark.requirement("P3")
 @ROTATIONS
 async def test_a_crash_at_any_step_of_a_rotation_leaves_a_line_that_works(

@@ -193,6 +193,7 @@ def test_redacting_twice_changes_nothing_more(text: str) -> None:
     assert redact(once) == once
 
 
+@pytest.mark.thorough
 @pytest.mark.requirement("R54")
 @each(
     "unit",

@@ -136,6 +136,7 @@ async def settled(desk: Desk, task_id: str) -> Task:
 # --- at every place of a model's turn ----------------------------------------------------------
 
 
+@pytest.mark.thorough
 async def test_a_cancel_at_any_place_ends_a_proposal_and_leaves_nothing_behind(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -165,6 +166,7 @@ async def test_a_cancel_at_any_place_ends_a_proposal_and_leaves_nothing_behind(
     assert desk.failures.events == []
 
 
+@pytest.mark.thorough
 @pytest.mark.requirement("P3")
 @pytest.mark.parametrize("how", ["close", "kill"])
 async def test_an_agent_that_ends_at_any_place_asks_the_model_again_and_once_for_approval(
@@ -313,6 +315,7 @@ async def test_what_has_ended_is_not_brought_before_anybody(desk: Desk, choice: 
 # --- revising ----------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 async def test_a_version_that_is_approved_at_any_moment_is_applied_or_replaced_and_never_both(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -272,6 +272,7 @@ def test_all_is_bounded_and_what_is_generated_comes_last(shop: Shop) -> None:
     assert found.files[0].path == "a.lock"
 
 
+@pytest.mark.thorough
 def test_many_files_and_many_commits_are_counted(shop: Shop) -> None:
     shop.commit("many", {f"d/{number}.txt": f"{number}\n" for number in range(520)})
     found = shop.read(Range(kind="last"))

@@ -236,6 +236,7 @@ async def test_what_the_library_does_not_know_yet_is_a_sign_of_work(desk: AcpDes
     assert [event.kind for event in heard.events].count("alive") == 2
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("steps", "code"),
     [
