@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import json
 import os
 import pty
@@ -11,13 +12,14 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import IO, Any, Final, Self
 
 ROOT: Final = Path(__file__).parents[1]
 STARTS_WITHIN_S: Final = 30.0
@@ -178,6 +180,30 @@ class Zygote:
         finally:
             os.close(theirs)
         return fork, ours
+
+
+def run(
+    *arguments: str, environ: Mapping[str, str], stdin: str = "", cwd: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run ``codexbridge ARGUMENTS`` to its end, forked; it never ends in a traceback."""
+    with contextlib.ExitStack() as closing:
+        files = [closing.enter_context(tempfile.TemporaryFile()) for _ in range(3)]
+        files[0].write(stdin.encode())
+        files[0].seek(0)
+        streams = [file.fileno() for file in files]
+        fork = shared_zygote().start(arguments, environ=environ, streams=streams, cwd=cwd)
+        try:
+            code = fork.wait(60)
+        finally:
+            fork.kill()
+        out, err = map(_read, files[1:])
+    assert "Traceback" not in err + out, err
+    return subprocess.CompletedProcess(arguments, code, out, err)
+
+
+def _read(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode()
 
 
 @cache

@@ -21,14 +21,13 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, Self, TypeVar
+from typing import Any, Self, TypeVar
 from urllib.parse import urlencode
 
 from wechatpy.enterprise.crypto import WeChatCrypto
@@ -37,6 +36,7 @@ from common.errors import UnavailableError
 from common.home import find_home
 from gateway.simulator.setup import Installation, write_installation
 from local_agent.control.client import call
+from tests import forks
 from tests.forks import Fork, Zygote, shared_zygote
 
 T = TypeVar("T")
@@ -98,27 +98,10 @@ class Place:
         self, *arguments: str, stdin: str = "", check: bool = True
     ) -> subprocess.CompletedProcess[str]:
         """Run ``codexbridge`` to its end."""
-        with contextlib.ExitStack() as closing:
-            files = [closing.enter_context(tempfile.TemporaryFile()) for _ in range(3)]
-            files[0].write(stdin.encode())
-            files[0].seek(0)
-            streams = [file.fileno() for file in files]
-            zygote = shared_zygote()
-            fork = zygote.start(arguments, environ=self.environ, streams=streams, cwd=self.cwd)
-            try:
-                code = fork.wait(60)
-            finally:
-                fork.kill()
-            out, err = (self._read(file) for file in files[1:])
-        assert "Traceback" not in err + out, err
+        done = forks.run(*arguments, environ=self.environ, stdin=stdin, cwd=self.cwd)
         if check:
-            assert code == 0, (arguments, code, out, err)
-        return subprocess.CompletedProcess(arguments, code, out, err)
-
-    @staticmethod
-    def _read(file: IO[bytes]) -> str:
-        file.seek(0)
-        return file.read().decode()
+            assert done.returncode == 0, (arguments, done)
+        return done
 
     def admin(self, *arguments: str) -> str:
         """Run ``codexbridge gateway …`` as the admin does."""

@@ -35,6 +35,7 @@ def test_a_person_types_the_code_and_the_chat_hears_what_came_of_it(tmp_path: Pa
     assert re.search(r"chat hears │ T-\w{4} ✗ 1 of 3 tests failed:", done.stdout)
 
 
+@pytest.mark.thorough
 @pytest.mark.requirement("P1")
 def test_a_script_writes_to_the_chat_and_never_approves(tmp_path: Path) -> None:
     script = tmp_path / "messages.txt"
@@ -67,6 +68,7 @@ def test_a_script_writes_to_the_chat_and_never_approves(tmp_path: Path) -> None:
     assert "Ended" in log.read_text(encoding="utf-8")
 
 
+@pytest.mark.thorough
 def test_a_closed_terminal_leaves_nothing_behind(tmp_path: Path) -> None:
     home = tmp_path / "kept"
     log = tmp_path / "demo.log"

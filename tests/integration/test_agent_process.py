@@ -22,6 +22,7 @@ import pytest
 
 from common.sentences import say
 from local_agent.cli import words
+from tests import forks
 
 T = TypeVar("T")
 ROOT = Path(__file__).parents[2]
@@ -54,17 +55,8 @@ class Machine:
         )
 
     def run(self, *arguments: str, code: int = 0) -> str:
-        done = subprocess.run(
-            [*COMMAND, *arguments],
-            env=self.environ,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            encoding="utf-8",
-            timeout=30,
-            check=False,
-        )
-        assert done.returncode == code, (arguments, done.returncode, done.stdout, done.stderr)
-        assert "Traceback" not in done.stderr
+        done = forks.run(*arguments, environ=self.environ)
+        assert done.returncode == code, (arguments, done)
         return done.stdout + done.stderr
 
     def start(self) -> None:
@@ -80,10 +72,7 @@ class Machine:
         eventually(lambda: "ready" in self.log() and self.answers())
 
     def answers(self) -> bool:
-        done = subprocess.run(
-            [*COMMAND, "status"], env=self.environ, capture_output=True, timeout=30, check=False
-        )
-        return done.returncode == 0
+        return forks.run("status", environ=self.environ).returncode == 0
 
     def end(self, number: int) -> int:
         assert self.agent

@@ -14,6 +14,7 @@ import shutil
 import signal
 import sys
 from collections.abc import AsyncIterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ from common.protocol.pairing import Paired, agent_request, check_answer, check_w
 from common.signing import SigningKey
 from gateway.store import audit
 from gateway.store.runner import open_admin
+from tests import forks
 
 TOKEN = "callback-token"
 AES_KEY = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFG"
@@ -139,16 +141,10 @@ class Place:
 
     async def call(self, *arguments: str) -> tuple[int, str, str]:
         """Run a command to its end; return exit code, output and errors."""
-        child = await asyncio.create_subprocess_exec(
-            *COMMAND,
-            *arguments,
-            env=self.environ,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
+        done = await asyncio.to_thread(
+            partial(forks.run, "gateway", *arguments, environ=self.environ)
         )
-        async with asyncio.timeout(30):
-            output, errors = await child.communicate()
-        return child.returncode or 0, output.decode(), errors.decode()
+        return done.returncode, done.stdout, done.stderr
 
     async def start(self, command: Sequence[str] = COMMAND) -> Process:
         """Start the gateway and return once it says that it listens."""

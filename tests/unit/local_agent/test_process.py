@@ -271,7 +271,7 @@ async def test_a_sandbox_finds_its_filter_and_nothing_else(tmp_path: Path) -> No
 
 @pytest.mark.requirement("R45")
 async def test_time_up_ends_the_child() -> None:
-    ended = await _sh("sleep 30", limits=QUICK)
+    ended = await _sh("exec sleep 30", limits=QUICK)
     assert (ended.timed_out, ended.cancelled, ended.ok) == (True, False, False)
     assert ended.signal == signal.SIGTERM
 
