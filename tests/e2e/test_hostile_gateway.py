@@ -364,6 +364,7 @@ def test_every_type_of_frame_is_attacked() -> None:
     assert BODIES.keys() == {name for name, shape in SHAPES.items() if "header" in shape}
 
 
+@pytest.mark.thorough
 @pytest.mark.requirement("R16")
 @pytest.mark.parametrize("typ", TAKEN)
 async def test_a_spoilt_envelope_ends_the_link_and_changes_nothing(
@@ -378,6 +379,7 @@ async def test_a_spoilt_envelope_ends_the_link_and_changes_nothing(
         assert await hostile.talk()
 
 
+@pytest.mark.thorough
 @pytest.mark.requirement("R19")
 @pytest.mark.parametrize("name", SHAPES)
 async def test_a_misshapen_frame_ends_the_link_whenever_it_comes(

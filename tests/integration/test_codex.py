@@ -27,7 +27,8 @@ from tests import model_script as script
 from tests.codex_desk import KEY, Heard, new_backend, question
 from tests.model_server import ModelServer
 
-pytestmark = [pytest.mark.needs("codex (make codex)")]
+# `test_proposals` has one change through it in each run.
+pytestmark = [pytest.mark.needs("codex (make codex)"), pytest.mark.thorough]
 
 APP = "def add(a, b):\n    return a - b\n"
 PATCH = """\

@@ -59,6 +59,7 @@ def _for_git(found: Snapshot) -> Snapshot:
     }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", REFUSED)
 @pytest.mark.requirement("R32", "R33", "R34", "R35", "R36")
 def test_a_refused_diff_changes_nothing(name: str, fresh: Path) -> None:
@@ -90,6 +91,7 @@ def test_an_accepted_diff_gives_its_tree_and_can_be_undone(name: str, fresh: Pat
     assert (snapshot(fresh), folders(fresh)) == (before, below)
 
 
+@pytest.mark.thorough
 @pytest.mark.needs("git")
 @pytest.mark.parametrize("name", ACCEPTED)
 @pytest.mark.requirement("R37")

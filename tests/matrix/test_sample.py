@@ -27,6 +27,7 @@ def test_a_death_at_some_moment_of_the_main_job_makes_nothing_untrue(ground: Gro
     assert len([strike for strike in strikes if strike.hit]) >= POINTS - 1
 
 
+@pytest.mark.thorough
 @pytest.mark.needs("git")
 @pytest.mark.requirement("P3")
 @pytest.mark.requirement("P5")
@@ -41,6 +42,7 @@ def test_a_death_while_files_change_or_a_commit_is_pushed_makes_nothing_untrue(
     assert len([strike for strike in strikes if strike.hit]) >= OF_CHANGES - 1
 
 
+@pytest.mark.thorough
 @pytest.mark.requirement("P3")
 def test_a_death_while_a_model_is_at_work_makes_nothing_untrue(ground: Ground) -> None:
     told = [one for one in SCENARIOS if one.name == "propose"]

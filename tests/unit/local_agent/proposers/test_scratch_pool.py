@@ -220,6 +220,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.requirement("P3")
 @pytest.mark.parametrize(
     "moment", ["making", "made", "lent", "tidying", "mending", "noting", "keeping"]
