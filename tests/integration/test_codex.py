@@ -18,7 +18,7 @@ import pytest
 
 from common.home import Home
 from local_agent.errors import ModelError
-from local_agent.proposers.codex import lockdown
+from local_agent.proposers.codex import lockdown, session
 from local_agent.proposers.codex.backend import CodexBackend
 from local_agent.proposers.model import Reply
 from local_agent.proposers.scratch import ScratchCopy, Scratches
@@ -397,7 +397,10 @@ async def test_a_deadline_ends_a_model_that_only_drips(desk: Desk) -> None:
     assert (await backend.ask(question(), Heard())).text == "Done."
 
 
-async def test_cancelling_hangs_up_on_the_model_and_keeps_the_program(desk: Desk) -> None:
+async def test_cancelling_hangs_up_on_the_model_and_keeps_the_program(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "STOP_S", 30.0)  # a busy machine is not a deaf program
     backend, server = await desk.play(script.hang(after="half"), script.text("Done."))
     asking = asyncio.ensure_future(backend.ask(question(), Heard()))
     await until(lambda: bool(server.requests))

@@ -13,6 +13,7 @@ import psutil
 import pytest
 
 from local_agent.errors import ModelError
+from local_agent.proposers.codex import session
 from local_agent.proposers.codex.backend import CodexBackend
 from local_agent.proposers.model import MAX_COMMANDS, ModelEvent, Refusal, Suggestion, Usage
 from tests.codex_desk import KEY, FolderScratch, Heard, Scripted, new_backend, question
@@ -399,7 +400,10 @@ async def test_who_clings_to_life_is_killed_with_all_that_it_started(
     assert not grandchild.is_running()
 
 
-async def test_cancelling_interrupts_the_model(start: Starting) -> None:
+async def test_cancelling_interrupts_the_model(
+    start: Starting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "STOP_S", 30.0)  # a busy machine is not a deaf program
     backend, scripted = start([HANG], [text("done")])
     asking = asyncio.ensure_future(backend.ask(question(), Heard()))
     await until(lambda: bool(scripted.sent("turn/start")))
@@ -418,7 +422,7 @@ class Slow(FolderScratch):
 
     def inside(self, path: str | Path) -> str:
         self.asked.set()
-        assert self.goes_on.wait(5)
+        assert self.goes_on.wait(30)
         return super().inside(path)
 
 
