@@ -205,7 +205,7 @@ def test_a_next_version_builds_on_the_one_before_and_replaces_it(shop: Shop) -> 
     assert shop.place.run("approve", first, check=False).returncode != 0
 
     shop.say(f"@dev apply {second}")
-    shown_again = wait_until(lambda: t if (t := shop.task(f"apply {second}"))["reason"] else {})
+    shown_again = wait_until(lambda: t if (t := shop.task(f"apply {second}")).get("reason") else {})
     assert shown_again["reason"] != "completed"
     assert "codexbridge approve" in shop.hears(shown_again["short_id"], second)
     assert exact(shop.workspace) == untouched, "apply shows it again and approves nothing"
