@@ -3,8 +3,8 @@
 `local_agent.process` runs it alone in a process with one thread (`START`), so that forking and
 setting limits between fork and exec is safe here, as it would not be in the agent.  Each command
 waits for it to start: it is imported, so that it is compiled once, and it imports what is cheap
-(`json`, `pathlib`, `typing` and the enums of `signal` would take longer than all the rest).  What
-it sees to:
+(`ctypes`, `json`, `typing` and the enums of `signal` would each take longer than it does).  What it
+sees to:
 
 - limits, umask and default signals are set before the program starts, not after;
 - whatever the program leaves behind is adopted (PR_SET_CHILD_SUBREAPER) and killed: no survivors;
@@ -21,7 +21,6 @@ program could not be started, and at the end ``{"status", "swept", "left", "exce
 
 from __future__ import annotations
 
-import ctypes
 import fcntl
 import marshal
 import os
@@ -36,12 +35,15 @@ if TYPE_CHECKING:
     from typing import Any, Final, NoReturn
 else:
     import _signal as signal  # the same functions, and plain numbers
+if sys.platform == "linux":
+    import _ctypes  # what `ctypes` itself is made from; that takes longer than all of this module
 
 # Run as ``python -I -S -c START FOLDER ORDER PROGRAM ARGUMENT…``.  The folder comes last in the
-# path: nothing beside this file stands in for a module of Python's own.
+# path: nothing beside this file stands in for a module of Python's own.  Python has nothing to tidy
+# up at its end: all is reported, and nothing is left.
 START: Final = (
     "import sys; sys.path.append(sys.argv[1]); "
-    "import warden; warden.main(sys.argv[2], sys.argv[3:])"
+    "import os, warden; warden.main(sys.argv[2], sys.argv[3:]); os._exit(0)"
 )
 _SET_PDEATHSIG: Final = 1  # linux/prctl.h
 _SET_CHILD_SUBREAPER: Final = 36
@@ -78,10 +80,7 @@ class _Process:  # no dataclass and no named tuple: importing those takes as lon
 
 
 class _Room:
-    """What the machine has left: bytes of disk, files that can be made, bytes of memory.
-
-    And how many threads it has in all.
-    """
+    """What the machine has left: bytes of disk, new files, bytes of memory; its threads in all."""
 
     def __init__(self, *, disk: int, files: int, memory: int, threads: int) -> None:
         self.disk = disk
@@ -114,7 +113,7 @@ def main(encoded: str, argv: list[str]) -> None:
         # At once and without a look: a sandbox takes down all that is in it.
         for target in (child, -child):
             _kill(target, signal.SIGKILL)
-    swept, left = _sweep(child)
+    swept, left = _sweep(child, settle_s=_IDLE_S if order["sandbox"] else 0)
     line = {"status": status, "swept": swept, "left": left, "exceeded": exceeded}
     _report(order, line | _how_it_began(order, told, status))
 
@@ -161,12 +160,12 @@ def _keep_devices() -> None:
     A sandbox shows the machine's own null device and its like, and hands one of them on as standard
     input, where that is no pipe.  Mounted read-only, data flows and their owner and mode stay.
     """
-    _done(_libc().unshare(_NEWNS))
-    _done(_libc().mount(b"none", b"/", None, _SLAVE | _REC, None))  # nothing of it goes out
+    _must("unshare", _NEWNS)
+    _must("mount", b"none", b"/", None, _SLAVE | _REC, None)  # nothing of it goes out
     for name in _DEVICES:
         device = f"/dev/{name}".encode()
-        _done(_libc().mount(device, device, None, _BIND, None))
-        _done(_libc().mount(None, device, None, _BIND | _REMOUNT | _RDONLY | _NOSUID, None))
+        _must("mount", device, device, None, _BIND, None)
+        _must("mount", None, device, None, _BIND | _REMOUNT | _RDONLY | _NOSUID, None)
     if stat.S_ISCHR(os.fstat(0).st_mode):
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
 
@@ -175,7 +174,8 @@ def _be_first_to_go() -> None:
     """Let the kernel end this and what it starts, and nobody else, when there is no memory left."""
     if sys.platform == "linux":
         try:
-            _write("/proc/self/oom_score_adj", b"1000")
+            with open("/proc/self/oom_score_adj", "wb", buffering=0) as file:  # noqa: PTH123 - as below
+                file.write(b"1000")
         except OSError:
             return
 
@@ -231,7 +231,7 @@ def _watch(child: int, order: dict[str, Any]) -> tuple[int | None, str | None]:
         elif got == signal.SIGTERM:
             # A sandbox's outer process would take its inside down with it: spare it the signal.
             spared = {child} if order["sandbox"] else set()
-            for pid in _descendants(child) - spared:
+            for pid in _look(child)[0] - spared:
                 _kill(pid, signal.SIGTERM)
             signal.setitimer(signal.ITIMER_REAL, max(order["grace"], 0.001))
         else:
@@ -266,7 +266,8 @@ def _excess(together: dict[str, int], before: _Room) -> str | None:
     if len(below) > most or threads > most * _THREADS_EACH:
         return "processes"
     if (limit := together.get("memory")) is not None:
-        short = now.memory < min(_whole_memory() // _MEMORY_KEPT, before.memory // 2)
+        whole = os.sysconf("SC_PHYS_PAGES") * _PAGE
+        short = now.memory < min(whole // _MEMORY_KEPT, before.memory // 2)
         if short or _hold_more_than(limit, below):
             return "memory"
     if (limit := together.get("disk")) is not None:
@@ -297,12 +298,8 @@ def _own_memory(pid: int, process: _Process) -> int:
 def _room() -> _Room:
     disk = os.statvfs(".")  # where the program starts, as we did
     files = disk.f_favail if disk.f_files else sys.maxsize  # some file systems have no such bound
-    return _Room(
-        disk=disk.f_bavail * disk.f_frsize,
-        files=files,
-        memory=_free_memory(),
-        threads=_all_threads(),
-    )
+    free = disk.f_bavail * disk.f_frsize
+    return _Room(disk=free, files=files, memory=_free_memory(), threads=_all_threads())
 
 
 def _all_threads() -> int:
@@ -320,10 +317,6 @@ def _free_memory() -> int:
     return 0
 
 
-def _whole_memory() -> int:
-    return os.sysconf("SC_PHYS_PAGES") * _PAGE
-
-
 def _reap(child: int) -> int | None:
     found = None
     while True:
@@ -337,12 +330,14 @@ def _reap(child: int) -> int | None:
             found = status
 
 
-def _sweep(child: int) -> tuple[int, int]:
+def _sweep(child: int, *, settle_s: float) -> tuple[int, int]:
     """Kill all that is still below us; return how many there were and how many are left.
 
-    A look at /proc misses whoever forks and exits in the meantime: that nothing is left is told
-    by the kernel alone, which gives every orphan to us.
+    A look at /proc misses whoever forks and exits in the meantime, and takes as long as starting
+    a program: that nothing is left is told by the kernel alone, which gives every orphan to us.
     """
+    if _is_over(settle_s):
+        return 0, 0
     killed: set[int] = set()
     idle = 0
     for _ in range(_ROUNDS):
@@ -364,8 +359,17 @@ def _sweep(child: int) -> tuple[int, int]:
             break
         if idle:
             time.sleep(_IDLE_S)
-    left = len(_descendants(child))
+    left = len(_look(child)[0])
     return len(killed), left or int(not _is_alone())
+
+
+def _is_over(settle_s: float) -> bool:
+    """Tell whether nothing is left, which needs no look; a sandbox's inside ends a moment later."""
+    if sys.platform != "linux":
+        return False
+    if settle_s and not _is_alone():
+        signal.sigtimedwait({signal.SIGCHLD}, settle_s)
+    return _is_alone()
 
 
 def _is_alone() -> bool:
@@ -376,10 +380,6 @@ def _is_alone() -> bool:
                 return False
         except ChildProcessError:
             return True
-
-
-def _descendants(child: int) -> set[int]:
-    return _look(child)[0]
 
 
 def _look(child: int) -> tuple[set[int], set[int]]:
@@ -453,35 +453,38 @@ def _aside(descriptor: int) -> int:
     return aside
 
 
+if sys.platform == "linux":
+
+    class _Function(_ctypes.CFuncPtr):
+        """A function of the C library, which is loaded already; it takes bytes for strings."""
+
+        _flags_ = _ctypes.FUNCFLAG_CDECL | _ctypes.FUNCFLAG_USE_ERRNO
+
+    def _call(name: str, *words: int | bytes | None) -> int:
+        itself = _ctypes.dlopen(None, 0)  # type: ignore[arg-type]  # dlopen(3): NULL
+        return int(_Function(_ctypes.dlsym(itself, name))(*words))
+
+
 def _prctl(option: int, value: int) -> None:
     if sys.platform == "linux":
-        _libc().prctl(option, value, 0, 0, 0)
+        _call("prctl", option, value, 0, 0, 0)
 
 
 def _leave_keyring() -> None:
     """Let go of the person's session keyring: no namespace keeps a sandbox from its keys."""
     number = _KEYCTL.get(os.uname().machine) if sys.platform == "linux" else None
     if number is not None:
-        _libc().syscall(number, _JOIN_SESSION_KEYRING, None)
+        _call("syscall", number, _JOIN_SESSION_KEYRING, None)
 
 
-def _libc() -> ctypes.CDLL:
-    return ctypes.CDLL(None, use_errno=True)
-
-
-def _done(result: int) -> None:
-    if result != 0:
-        raise OSError(ctypes.get_errno(), "refused")
+def _must(name: str, *words: int | bytes | None) -> None:
+    if _call(name, *words) != 0:
+        raise OSError(_ctypes.get_errno(), "refused")
 
 
 def _read(path: str) -> bytes:
     with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - pathlib takes long to import
         return file.readall()
-
-
-def _write(path: str, data: bytes) -> None:
-    with open(path, "wb", buffering=0) as file:  # noqa: PTH123 - the same
-        file.write(data)
 
 
 def _report(order: dict[str, Any], line: dict[str, Any]) -> None:

@@ -151,3 +151,19 @@ def test_an_agent_that_waits_has_loaded_no_tables_and_no_kind_of_model() -> None
         [sys.executable, "-c", asked], cwd=ROOT, capture_output=True, check=True, encoding="utf-8"
     )
     assert found.stdout.strip() == "[]"
+
+
+def test_a_warden_imports_next_to_nothing_since_every_command_waits_for_it() -> None:
+    asked = "import sys; bare = {*sys.modules}; sys.path.append('local_agent'); import warden; "
+    asked += "print(*{*sys.modules} - bare)"
+    found = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", asked],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+        encoding="utf-8",
+    )
+    of_os = {"os", "os.path", "posixpath", "genericpath", "stat", "_stat", "_collections_abc"}
+    built_in = {"abc", "_abc", "__future__", "marshal", "time", "posix", "errno", "_signal"}
+    loaded = {*found.stdout.split()}
+    assert loaded <= {"warden", "_ctypes", "fcntl", "resource"} | of_os | built_in

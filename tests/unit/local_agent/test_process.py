@@ -338,10 +338,17 @@ async def test_a_child_that_keeps_forking_away_is_killed_or_told(tmp_path: Path)
 def test_that_nothing_is_left_is_told_by_the_kernel_and_not_by_a_look(
     monkeypatch: pytest.MonkeyPatch, alone: bool, left: int
 ) -> None:
-    monkeypatch.setattr(warden, "_look", lambda _: (set(), set()))
+    looks: list[int] = []
+
+    def look(child: int) -> tuple[set[int], set[int]]:
+        looks.append(child)
+        return set(), set()
+
+    monkeypatch.setattr(warden, "_look", look)
     monkeypatch.setattr(warden, "_is_alone", lambda: alone)
     monkeypatch.setattr(warden, "_IDLE_S", 0)
-    assert warden._sweep(1) == (0, left)
+    assert warden._sweep(1, settle_s=0) == (0, left)
+    assert bool(looks) is not alone  # each takes as long as starting a program
 
 
 async def test_a_program_that_kills_its_warden_dies_with_it_and_that_is_told() -> None:
