@@ -36,7 +36,7 @@ from local_agent.engine.assembly import Hands, Site, build_engine
 from local_agent.engine.bus import Bus
 from local_agent.engine.disclosing import Disclosure
 from local_agent.engine.engine import Engine
-from local_agent.engine.proposing import Mind
+from local_agent.engine.ports import Mind
 from local_agent.execution.apply import Applier
 from local_agent.execution.command import Executor
 from local_agent.execution.containment import Containment

@@ -36,9 +36,10 @@ from local_agent.engine.assembly import Hands, Site, build_engine
 from local_agent.engine.bus import Bus
 from local_agent.engine.disclosing import Disclosure
 from local_agent.engine.engine import Engine
-from local_agent.engine.proposing import Mind, read_argv
+from local_agent.engine.ports import Mind
 from local_agent.execution.apply import ChangeOutcome, PreparedChange
 from local_agent.execution.command import Outcome, Progress
+from local_agent.execution.command_line import read_argv
 from local_agent.execution.description import Copy, Prepared
 from local_agent.execution.git_sync import PreparedSync, SyncOutcome
 from local_agent.grant import Grant

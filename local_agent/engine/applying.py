@@ -25,25 +25,6 @@ from local_agent.store.endings import read_ending
 from local_agent.store.tasks import Task
 
 
-async def _nowhere(_task_id: str) -> None:
-    pass
-
-
-class ShowAgain:
-    """Brings questions back before the person, once there is an engine that can.
-
-    Attributes:
-        show: What does it; set when the engine stands.
-    """
-
-    def __init__(self) -> None:
-        self.show: Callable[[str], Awaitable[None]] = _nowhere
-
-    async def of_task(self, task_id: str) -> None:
-        """Bring back what a task proposes."""
-        await self.show(task_id)
-
-
 class ApplyProposer:
     """Answers ``apply`` with the ID of a task.
 

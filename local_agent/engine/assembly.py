@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from common.clock import Clock
 from common.seal import Action
@@ -23,21 +23,25 @@ from local_agent.engine.ports import (
     Disclosure,
     Executor,
     Gate,
+    Mind,
     Syncer,
     TaskStore,
     Workspaces,
 )
-from local_agent.engine.proposing import Mind, Proposing, read_argv
 from local_agent.engine.releasing import Disclose
 from local_agent.engine.resting import Resting
 from local_agent.engine.sealing import Sealer
 from local_agent.engine.syncs import SyncGit
 from local_agent.engine.task import TaskLog
 from local_agent.engine.undoing import AppliedChanges
+from local_agent.execution.command_line import read_argv
 from local_agent.safety.policy import Policy
 from local_agent.settings import AgentSettings
 from local_agent.store.runner import JournalThread
 from local_agent.workspace.registry import Workspace
+
+if TYPE_CHECKING:
+    from local_agent.engine.understanding import Understanding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,17 +95,24 @@ def build_engine(
     store = JournalStore(db)
     tasks = TaskLog(store, bus, clock)
     applied = AppliedChanges(db)
-    proposing = Proposing(
-        store=store,
-        tasks=tasks,
-        mind=mind,
-        blobs=blobs,
-        applied=applied,
-        syncer=hands.syncer,
-        settings=settings,
-        clock=clock,
-        sandbox=site.sandbox,
-    )
+
+    def understand() -> Understanding:
+        from local_agent.engine.proposing import Proposing
+
+        proposing = Proposing(
+            store=store,
+            tasks=tasks,
+            mind=mind,
+            blobs=blobs,
+            applied=applied,
+            syncer=hands.syncer,
+            settings=settings,
+            clock=clock,
+            sandbox=site.sandbox,
+            show_again=engine.show_again,
+        )
+        return proposing.understanding(disclosure, workspaces)
+
     approving = Approving(
         log=tasks,
         store=store,
@@ -116,7 +127,7 @@ def build_engine(
     engine = Engine(
         store=store,
         tasks=tasks,
-        understanding=proposing.understanding(disclosure, workspaces),
+        understand=understand,
         approving=approving,
         gate=gate,
         checking=_checking(store, workspaces, settings, user=site.user, sandbox=site.sandbox),
@@ -125,7 +136,6 @@ def build_engine(
         clock=clock,
         log=log,
     )
-    proposing.again.show = engine.show_again
     return engine
 
 

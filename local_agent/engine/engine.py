@@ -13,8 +13,9 @@ interrupted: what can be proved of it is said, and it is never done again (P3).
 from __future__ import annotations
 
 import asyncio
+import importlib
 from collections.abc import Callable
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from common.clock import Clock
 from common.errors import CodexBridgeError, StateError, StoreError
@@ -32,9 +33,12 @@ from local_agent.engine.recovery import settle_interrupted
 from local_agent.engine.resting import Resting, rests
 from local_agent.engine.run import Run, StoppedError
 from local_agent.engine.task import TaskLog
-from local_agent.engine.understanding import Understanding
 from local_agent.store.tasks import Task
 
+if TYPE_CHECKING:
+    from local_agent.engine.understanding import Understanding
+
+_SAFE_HALF: Final = "local_agent.engine.proposing"
 CLOSE_SECONDS: Final = 10.0  # for what runs to be ended and recorded
 AGAIN_SECONDS: Final = 5.0  # after the journal refused, as on a full disk; doubled up to …
 LONGEST_SECONDS: Final = 300.0
@@ -60,7 +64,7 @@ class Engine:
         *,
         store: TaskStore,
         tasks: TaskLog,
-        understanding: Understanding,
+        understand: Callable[[], Understanding],
         approving: Approving,
         gate: Gate,
         checking: Checking,
@@ -71,7 +75,8 @@ class Engine:
     ) -> None:
         self._store = store
         self._tasks = tasks
-        self._understanding = understanding
+        self._understand = understand
+        self._understanding: Understanding | None = None
         self._approving = approving
         self._gate = gate
         self._checking = checking
@@ -92,7 +97,6 @@ class Engine:
         run.checks = task.checks
         if task.cancel_requested:
             run.stop.set()
-        await self._understanding.load()
         while task.state not in FINAL:
             if run.stop.is_set() and task.state is not TaskState.EXECUTING:
                 raise StoppedError
@@ -102,13 +106,13 @@ class Engine:
         match task.state:
             case TaskState.RECEIVED:
                 self._tasks.received(task)
-                return await self._understanding.route(task, run)
+                return await (await self.load()).route(task, run)
             case TaskState.ROUTED:
-                return await self._understanding.collect(task, run)
+                return await (await self.load()).collect(task, run)
             case TaskState.CONTEXT_COLLECTED:
-                return await self._understanding.begin_proposing(task)
+                return await (await self.load()).begin_proposing(task)
             case TaskState.PROPOSING:
-                return await self._understanding.propose(task, run)
+                return await (await self.load()).propose(task, run)
             case TaskState.PROPOSAL_READY:
                 return await self._answer_or_ask(task, run)
             case TaskState.WAITING_APPROVAL:
@@ -136,6 +140,17 @@ class Engine:
         await self._copies.clear(keep=[task.task_id for task in tasks if task.checks])
         for task in tasks:
             self.begin(task.task_id)
+
+    async def load(self) -> Understanding:
+        """Return the safe half of a task, which most agents that wait have no use for yet.
+
+        It is imported beside the event loop, at most once; afterwards this returns at once.
+        """
+        if self._understanding is None:
+            await asyncio.to_thread(importlib.import_module, _SAFE_HALF)
+        if self._understanding is None:  # nobody else was as fast
+            self._understanding = self._understand()
+        return self._understanding
 
     async def submit(self, new: NewTask) -> Task:
         """Write a task that was asked at this machine, and begin it.

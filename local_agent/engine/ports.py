@@ -10,26 +10,29 @@ import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from common.model.proposal import GitSync
 from common.model.state import Reason, TaskState
-from common.seal import Seal
 from common.sentences import Lang
-from local_agent.approval.records import Decision, Notice, PendingApproval
-from local_agent.context.collector import Collected
-from local_agent.execution.apply import ChangeOutcome, PreparedChange
-from local_agent.execution.command import Outcome, Progress
-from local_agent.execution.description import Copy, Prepared
-from local_agent.execution.git_sync import PreparedSync, SyncOutcome
-from local_agent.grant import Grant
-from local_agent.proposers.base import Proposed
-from local_agent.safety.risk import Circumstances
-from local_agent.store.approvals import StoredApproval
-from local_agent.store.tasks import Task
-from local_agent.store.turns import StoredTurn
-from local_agent.workspace.git_preflight import SyncPlan
-from local_agent.workspace.registry import Workspace
+
+if TYPE_CHECKING:  # only named here: what waits for a task does not load who carries it out
+    from common.model.proposal import GitSync
+    from common.seal import Seal
+    from local_agent.approval.records import Decision, Notice, PendingApproval
+    from local_agent.context.collector import Collected
+    from local_agent.execution.apply import ChangeOutcome, PreparedChange
+    from local_agent.execution.command import Outcome, Progress
+    from local_agent.execution.description import Copy, Prepared
+    from local_agent.execution.git_sync import PreparedSync, SyncOutcome
+    from local_agent.grant import Grant
+    from local_agent.proposers.base import Proposed
+    from local_agent.proposers.coding import Chosen, Lend
+    from local_agent.safety.risk import Circumstances
+    from local_agent.store.approvals import StoredApproval
+    from local_agent.store.tasks import Task
+    from local_agent.store.turns import StoredTurn
+    from local_agent.workspace.git_preflight import SyncPlan
+    from local_agent.workspace.registry import Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +93,19 @@ class Change:
     events: Sequence[Mapping[str, Any]] = ()
     reports: Sequence[tuple[str, Mapping[str, Any]]] = ()
     synced: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mind:
+    """What makes proposals that need a model.
+
+    Attributes:
+        choose: Gives the model that is asked, or None while none is configured.
+        lend: Gives scratch copies.
+    """
+
+    choose: Callable[[], Chosen | None]
+    lend: Lend
 
 
 class TaskStore(Protocol):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 from common.clock import Clock
@@ -12,26 +12,27 @@ from common.errors import AuthError, StoreError
 from common.model.intent import TaskKind
 from local_agent.context.collector import Collector
 from local_agent.engine.answers import HelpProposer, OpenTasks, StatusProposer
-from local_agent.engine.applying import ApplyProposer, ShowAgain
+from local_agent.engine.applying import ApplyProposer
 from local_agent.engine.conversation import Conversation, ReviseProposer
 from local_agent.engine.counting import CountedBackend
 from local_agent.engine.following import Following
 from local_agent.engine.looking import Looking
 from local_agent.engine.patches import PatchProposer
-from local_agent.engine.ports import Blobs, Disclosure, Syncer, TaskStore, Workspaces
+from local_agent.engine.ports import Blobs, Disclosure, Mind, Syncer, TaskStore, Workspaces
 from local_agent.engine.second_reading import SecondReading
 from local_agent.engine.streaming import Streams
 from local_agent.engine.task import TaskLog
-from local_agent.engine.understanding import LateRouter, Proposers, Understanding
+from local_agent.engine.understanding import Proposers, Understanding
 from local_agent.engine.undoing import AppliedChanges, UndoProposer
-from local_agent.execution.command_line import read_command_line
-from local_agent.proposers.coding import Chosen, CodingProposer, Lend
+from local_agent.execution.command_line import read_argv
+from local_agent.proposers.coding import Chosen, CodingProposer
 from local_agent.proposers.git_sync import GitSyncProposer
 from local_agent.proposers.none import NoModel
 from local_agent.proposers.review import ReviewProposer
 from local_agent.proposers.run import Project, RunProposer
 from local_agent.proposers.search import Lookup, SearchProposer
 from local_agent.routing import goals, ranges, searches
+from local_agent.routing.router import Router
 from local_agent.settings import AgentSettings
 from local_agent.workspace import files, git
 from local_agent.workspace.git_names import NotFound
@@ -42,26 +43,13 @@ from local_agent.workspace.searching import search_for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mind:
-    """What makes proposals that need a model.
-
-    Attributes:
-        choose: Gives the model that is asked, or None while none is configured.
-        lend: Gives scratch copies.
-    """
-
-    choose: Callable[[], Chosen | None]
-    lend: Lend
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Proposing:
     """The parts that proposals are made of.
 
     Attributes:
         applied: Finds what tasks have applied.
         sandbox: Level that the self-test at start proved: ``bubblewrap`` or ``none``.
-        again: Brings questions back; it works once it knows the engine.
+        show_again: Brings the question of a task before the person once more.
     """
 
     store: TaskStore
@@ -73,7 +61,7 @@ class Proposing:
     settings: AgentSettings
     clock: Clock
     sandbox: str
-    again: ShowAgain = field(default_factory=ShowAgain)
+    show_again: Callable[[str], Awaitable[None]]
 
     def understanding(self, disclosure: Disclosure, workspaces: Workspaces) -> Understanding:
         """Return the safe half of the engine."""
@@ -128,7 +116,7 @@ class Proposing:
                 "apply": ApplyProposer(
                     self.store,
                     self.blobs,
-                    show_again=self.again.of_task,
+                    show_again=self.show_again,
                     without_id=help_proposer,
                 ),
                 "undo": UndoProposer(self.store, self.applied),
@@ -158,8 +146,8 @@ class Proposing:
         chosen = self.mind.choose()
         return chosen.backend.name if chosen else ""
 
-    def _router(self) -> LateRouter:
-        return LateRouter(
+    def _router(self) -> Router:
+        return Router(
             threshold=self.settings.nl.confidence_threshold,
             prefix=self.settings.prefix,
             free_text=self.settings.nl.enable,
@@ -196,15 +184,6 @@ class Proposing:
         return await files.search_all(
             workspace.path, queries, among=listing, clock=self.clock, deny=workspace.deny
         )
-
-
-def read_argv(line: str) -> tuple[str, ...] | None:
-    """Return the arguments of a command line, or None where it needs a shell.
-
-    Raises:
-        InputError: ``command.*``.
-    """
-    return read_command_line(line).argv
 
 
 class _Ranges:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from local_agent.context.collector import Collected
-from local_agent.workspace.registry import Workspace
+if TYPE_CHECKING:
+    from local_agent.context.collector import Collected
+    from local_agent.workspace.registry import Workspace
 
 _T = TypeVar("_T")
 

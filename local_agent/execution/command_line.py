@@ -66,6 +66,15 @@ def read_command_line(text: str) -> CommandLine:
     return CommandLine(argv=tuple(words))
 
 
+def read_argv(line: str) -> tuple[str, ...] | None:
+    """Return the arguments of a command line, or None where it needs a shell.
+
+    Raises:
+        InputError: ``command.*``.
+    """
+    return read_command_line(line).argv
+
+
 def _needs_shell(line: str) -> bool:
     """Tell whether a shell would read more than words in a line whose quotes are balanced."""
     if "\\\n" in line:

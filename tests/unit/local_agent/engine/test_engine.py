@@ -299,7 +299,7 @@ async def test_cancelling_while_something_is_read_ends_the_reading(desk: Desk) -
                 ended.set()
             raise AssertionError
 
-    proposers(desk.engine)[TaskKind.SEARCH] = Slow()
+    (await proposers(desk.engine))[TaskKind.SEARCH] = Slow()
     task_id = await desk.ask("@dev find x_y")
     async with asyncio.timeout(WITHIN_S):
         await reading.wait()
@@ -599,8 +599,8 @@ async def test_what_is_kept_of_a_proposal_is_a_whole_result(desk: Desk) -> None:
     assert (result.task_id, result.requires.mode) == (task.task_id, "none")
 
 
-def proposers(engine: Engine) -> dict[TaskKind, Any]:
-    found = engine._understanding._proposers.of_kind
+async def proposers(engine: Engine) -> dict[TaskKind, Any]:
+    found = (await engine.load())._proposers.of_kind
     assert isinstance(found, dict)
     return found
 

@@ -448,13 +448,14 @@ async def test_the_default_may_change_while_a_request_is_looked_into(
     desk: Desk, bank: Workspace
 ) -> None:
     model = answers(desk, [Reply("It retries three times.")])
-    wrapped = desk.engine._understanding.begin_proposing
+    understanding = await desk.engine.load()
+    wrapped = understanding.begin_proposing
 
     async def begin(task: Task) -> Task:
         desk.shelf.entries.insert(0, bank)
         return await wrapped(task)
 
-    desk.engine._understanding.begin_proposing = begin  # type: ignore[method-assign]  # the moment
+    understanding.begin_proposing = begin  # type: ignore[method-assign]  # the moment
     task = await desk.done("@dev explain login.py")
     assert result(task)["workspace"] == str(desk.folder)
     assert "other = 1" not in model.turns[0].prompt
