@@ -32,18 +32,13 @@ from local_agent.approval.telling import Teller
 from local_agent.control import wire
 from local_agent.control.operations import AgentOperations
 from local_agent.control.server import ControlServer
-from local_agent.engine.assembly import Hands, Site, build_engine
+from local_agent.engine.assembly import build_engine
 from local_agent.engine.bus import Bus
 from local_agent.engine.disclosing import Disclosure
 from local_agent.engine.engine import Engine
-from local_agent.engine.ports import Mind
-from local_agent.execution.apply import Applier
-from local_agent.execution.command import Executor
+from local_agent.engine.ports import Hands, Mind, Site
 from local_agent.execution.containment import Containment
 from local_agent.execution.copies import Copies
-from local_agent.execution.description import Surroundings
-from local_agent.execution.git_sync import Syncer
-from local_agent.execution.push import Pusher
 from local_agent.execution.self_test import SelfTest
 from local_agent.models.keys import ModelKeys
 from local_agent.models.models import Models
@@ -126,7 +121,7 @@ def build_agent(ground: Ground, db: JournalThread) -> Agent:
     gate = Gate(db, clock=ground.clock, key=ground.keys.present)
     models, scratches = _models(ground), Scratches(ground.places, clock=ground.clock)
     mind = Mind(choose=models.choose, lend=scratches.lend)
-    engine = _build_engine(ground, db, gate, bus, hands=_hands(ground, models), mind=mind)
+    engine = _build_engine(ground, db, gate, bus, hands=partial(_hands, ground, models), mind=mind)
     rotation = Rotation(db, ground.keys, clock=ground.clock, log=ground.log)
     client = _build_client(ground, db, engine, rotation)
     registry = Registry(ground.places, home=ground.home)
@@ -194,12 +189,19 @@ def _roots(ground: Ground) -> Callable[[], tuple[Path, ...]]:
 
 
 def _build_engine(
-    ground: Ground, db: JournalThread, gate: Gate, bus: Bus, *, hands: Hands, mind: Mind
+    ground: Ground,
+    db: JournalThread,
+    gate: Gate,
+    bus: Bus,
+    *,
+    hands: Callable[[], Hands],
+    mind: Mind,
 ) -> Engine:
     return build_engine(
         db=db,
         gate=gate,
         hands=hands,
+        copies=Copies(ground.places, _blobs(ground)),
         mind=mind,
         disclosure=Disclosure(db, notice=_read_notice(ground), clock=ground.clock),
         blobs=_blobs(ground),
@@ -223,6 +225,12 @@ def _read_notice(ground: Ground) -> ReadNotice:
 
 
 def _hands(ground: Ground, models: Models) -> Hands:
+    from local_agent.execution.apply import Applier
+    from local_agent.execution.command import Executor
+    from local_agent.execution.description import Surroundings
+    from local_agent.execution.git_sync import Syncer
+    from local_agent.execution.push import Pusher
+
     around = Surroundings(
         ground.places,
         ground.home,
@@ -245,7 +253,6 @@ def _hands(ground: Ground, models: Models) -> Hands:
             pusher=Pusher(environ=ground.environ, home=ground.home, secrets=secrets),
             clock=clock,
         ),
-        copies=Copies(ground.places, blobs),
     )
 
 

@@ -32,11 +32,11 @@ from common.seal_payloads import (
 )
 from local_agent.approval.gate import Gate
 from local_agent.approval.records import Choice, PendingApproval
-from local_agent.engine.assembly import Hands, Site, build_engine
+from local_agent.engine.assembly import build_engine
 from local_agent.engine.bus import Bus
 from local_agent.engine.disclosing import Disclosure
 from local_agent.engine.engine import Engine
-from local_agent.engine.ports import Mind
+from local_agent.engine.ports import Hands, Mind, Site
 from local_agent.execution.apply import ChangeOutcome, PreparedChange
 from local_agent.execution.command import Outcome, Progress
 from local_agent.execution.command_line import read_argv
@@ -387,12 +387,12 @@ class Desk:
         self.engine = build_engine(
             db=self.db,
             gate=self.gate,
-            hands=Hands(
+            hands=lambda: Hands(
                 executor=self.executor,
                 applier=self.applier,
                 syncer=self.syncer,
-                copies=self.copies,
             ),
+            copies=self.copies,
             mind=Mind(choose=lambda: self.chosen, lend=Scratches(self.places).lend),
             disclosure=Disclosure(self.db, notice=self.notices, clock=self.clock),
             blobs=self.blobs,

@@ -21,6 +21,7 @@ from common.text import one_line
 from local_agent import replies
 from local_agent.engine.ports import TaskStore
 from local_agent.engine.resting import rests
+from local_agent.engine.task import may_see
 from local_agent.proposers.base import Asked, Proposed, answer
 from local_agent.routing.routed import Topic
 from local_agent.store.tasks import Task
@@ -190,14 +191,3 @@ def _workspace_line(workspace: Workspace | None, lang: Lang) -> str:
         return say(replies.WORKSPACE_WITHOUT_TEST, lang, name=workspace.name)
     command = one_line(workspace.test_command, _WHAT_BYTES)
     return say(replies.WORKSPACE_WITH_TEST, lang, name=workspace.name, command=command)
-
-
-def may_see(asker: Task, task: Task) -> bool:
-    """Tell whether who asked one task may know of another: their own, or all at the machine.
-
-    What was asked at the machine is no member's, whatever channel and name a gateway claims.
-    """
-    if asker.source == "local_ui":
-        return True
-    mine = (asker.source, asker.channel, asker.claimed_user)
-    return mine == (task.source, task.channel, task.claimed_user)

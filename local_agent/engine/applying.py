@@ -16,9 +16,9 @@ from common.model.state import FINAL, Reason, TaskState
 from common.sentences import Lang, say
 from local_agent import proposal_replies as words
 from local_agent import replies
-from local_agent.engine.answers import may_see
 from local_agent.engine.ports import Blobs, TaskStore
 from local_agent.engine.resting import rests
+from local_agent.engine.task import may_see
 from local_agent.proposers.base import Asked, Proposed, Proposer, nothing
 from local_agent.proposers.diffs import headline, told
 from local_agent.store.endings import read_ending

@@ -13,7 +13,6 @@ interrupted: what can be proved of it is said, and it is never done again (P3).
 from __future__ import annotations
 
 import asyncio
-import importlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -23,22 +22,20 @@ from common.model.proposal import LocalApproval, NoRequirement, TaskResult
 from common.model.state import FINAL, Reason, TaskState
 from common.seal import Seal
 from common.sentences import same
-from local_agent.approval.records import Notice
 from local_agent.engine import summaries
-from local_agent.engine.answers import may_see
-from local_agent.engine.approving import Approving
 from local_agent.engine.checking import Checking
 from local_agent.engine.ports import Copies, Gate, NewTask, TaskStore
 from local_agent.engine.recovery import settle_interrupted
 from local_agent.engine.resting import Resting, rests
 from local_agent.engine.run import Run, StoppedError
-from local_agent.engine.task import TaskLog
+from local_agent.engine.task import TaskLog, may_see
 from local_agent.store.tasks import Task
 
 if TYPE_CHECKING:
-    from local_agent.engine.understanding import Understanding
+    from local_agent.approval.records import Notice
+    from local_agent.engine.approving import Approving
+    from local_agent.engine.steps import Steps
 
-_SAFE_HALF: Final = "local_agent.engine.proposing"
 CLOSE_SECONDS: Final = 10.0  # for what runs to be ended and recorded
 AGAIN_SECONDS: Final = 5.0  # after the journal refused, as on a full disk; doubled up to …
 LONGEST_SECONDS: Final = 300.0
@@ -64,8 +61,7 @@ class Engine:
         *,
         store: TaskStore,
         tasks: TaskLog,
-        understand: Callable[[], Understanding],
-        approving: Approving,
+        make_steps: Callable[[], Steps],
         gate: Gate,
         checking: Checking,
         resting: Resting,
@@ -75,9 +71,10 @@ class Engine:
     ) -> None:
         self._store = store
         self._tasks = tasks
-        self._understand = understand
-        self._understanding: Understanding | None = None
-        self._approving = approving
+        self._make_steps = make_steps
+        self._steps: Steps | None = None
+        self._loading = asyncio.Lock()
+        self._on_wanted: Callable[[str], None] = lambda _approval_id: None
         self._gate = gate
         self._checking = checking
         self._resting = resting
@@ -97,30 +94,31 @@ class Engine:
         run.checks = task.checks
         if task.cancel_requested:
             run.stop.set()
+        steps = await self.load()
         while task.state not in FINAL:
             if run.stop.is_set() and task.state is not TaskState.EXECUTING:
                 raise StoppedError
-            task = await self._step(task, run)
+            task = await self._step(task, run, steps)
 
-    async def _step(self, task: Task, run: Run) -> Task:
+    async def _step(self, task: Task, run: Run, steps: Steps) -> Task:
         match task.state:
             case TaskState.RECEIVED:
                 self._tasks.received(task)
-                return await (await self.load()).route(task, run)
+                return await steps.understanding.route(task, run)
             case TaskState.ROUTED:
-                return await (await self.load()).collect(task, run)
+                return await steps.understanding.collect(task, run)
             case TaskState.CONTEXT_COLLECTED:
-                return await (await self.load()).begin_proposing(task)
+                return await steps.understanding.begin_proposing(task)
             case TaskState.PROPOSING:
-                return await (await self.load()).propose(task, run)
+                return await steps.understanding.propose(task, run)
             case TaskState.PROPOSAL_READY:
-                return await self._answer_or_ask(task, run)
+                return await self._answer_or_ask(task, run, steps.approving)
             case TaskState.WAITING_APPROVAL:
-                return await self._approving.decide(task, run)
+                return await steps.approving.decide(task, run)
             case _:
-                return await self._approving.interrupted(task)
+                return await steps.approving.interrupted(task)
 
-    async def _answer_or_ask(self, task: Task, run: Run) -> Task:
+    async def _answer_or_ask(self, task: Task, run: Run, approving: Approving) -> Task:
         result = _result(task)
         if isinstance(result.requires, NoRequirement):
             reason = Reason.REFUSED if result.not_done else Reason.COMPLETED
@@ -129,28 +127,30 @@ class Engine:
             await self._replace(result.revises, task, run)
         if rests(task) and not run.wanted.is_set():
             return await self._resting.until_wanted(task, run)
-        return await self._approving.ask(task)
+        return await approving.ask(task)
 
     # --- the life of all tasks ---------------------------------------------------------------
 
     async def start(self) -> None:
         """Take up every task that has not ended.  The gate must have been started before."""
-        await settle_interrupted(self._store, self._approving)
+        if await self._store.interrupted():
+            await settle_interrupted(self._store, (await self.load()).approving)
         tasks = await self._store.open_tasks()
         await self._copies.clear(keep=[task.task_id for task in tasks if task.checks])
         for task in tasks:
             self.begin(task.task_id)
 
-    async def load(self) -> Understanding:
-        """Return the safe half of a task, which most agents that wait have no use for yet.
+    async def load(self) -> Steps:
+        """Return what carries a task; it is imported beside the event loop, once.
 
-        It is imported beside the event loop, at most once; afterwards this returns at once.
+        Called right after the start as well: a task finds it loaded, and whatever becomes of our
+        files later, this process is all of one version.
         """
-        if self._understanding is None:
-            await asyncio.to_thread(importlib.import_module, _SAFE_HALF)
-        if self._understanding is None:  # nobody else was as fast
-            self._understanding = self._understand()
-        return self._understanding
+        async with self._loading:
+            if self._steps is None:
+                self._steps = await asyncio.to_thread(self._make_steps)
+                self._steps.approving.on_wanted = self._on_wanted
+        return self._steps
 
     async def submit(self, new: NewTask) -> Task:
         """Write a task that was asked at this machine, and begin it.
@@ -239,11 +239,13 @@ class Engine:
         if rests(await self._store.get(task_id)):
             await self.apply(task_id)
         else:
-            await self._approving.show_again(task_id)
+            await (await self.load()).approving.show_again(task_id)
 
     def when_wanted(self, listener: Callable[[str], None]) -> None:
         """Have it told, by its id, which question is to come before the person once more."""
-        self._approving.on_wanted = listener
+        self._on_wanted = listener
+        if self._steps is not None:
+            self._steps.approving.on_wanted = listener
 
     async def refresh(self, task_id: str) -> None:
         """Ask anew where what waits would no longer be done as it was sealed (`Approving`).
@@ -251,7 +253,7 @@ class Engine:
         Raises:
             StateError: ``task.unknown``.
         """
-        await self._approving.refresh(task_id)
+        await (await self.load()).approving.refresh(task_id)
 
     async def narrow(self, approval_id: str, digest: str, keep: tuple[str, ...]) -> None:
         """Ask for some of the files alone, under a new seal (`Approving`).
@@ -260,7 +262,7 @@ class Engine:
             StateError: ``approval.not-pending``, ``approval.unknown``.
             InputError: ``approval.digest-mismatch``, ``approval.narrow``.
         """
-        await self._approving.narrow(approval_id, digest, keep)
+        await (await self.load()).approving.narrow(approval_id, digest, keep)
 
     def can_check(self, seal: Seal) -> bool:
         """Tell whether what is sealed can be tried out before it is decided on.  Blocking."""

@@ -15,9 +15,9 @@ from typing import Final
 from common import dsl
 from common.errors import InputError, StateError
 from common.model.intent import IntentParams, TaskIntent, TaskKind
-from local_agent.engine.answers import may_see
 from local_agent.engine.conversation import Conversation, result_of
 from local_agent.engine.ports import TaskStore, Workspaces
+from local_agent.engine.task import may_see
 from local_agent.routing.folding import fold, seen
 from local_agent.routing.routed import Routed, Topic
 from local_agent.store.tasks import Task

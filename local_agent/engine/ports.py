@@ -333,3 +333,29 @@ class Workspaces(Protocol):
     def at(self, path: str) -> Workspace | None:
         """Return the workspace of this real path, or None."""
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hands:
+    """What carries out what was approved, each for its kind of action."""
+
+    executor: Executor
+    applier: Applier
+    syncer: Syncer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Site:
+    """Where an engine runs.
+
+    Attributes:
+        machine: The name people know this machine by.
+        agent_id: Its id at its gateway; empty while it is not paired.
+        sandbox: Level that the self-test at start proved: ``bubblewrap`` or ``none``.
+        user: Who sits at this machine, for the record of what is begun in a window.
+    """
+
+    machine: str
+    agent_id: str
+    sandbox: str
+    user: str = ""

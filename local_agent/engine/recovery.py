@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from local_agent.engine.approving import Approving
+from typing import TYPE_CHECKING
+
 from local_agent.engine.ports import TaskStore
+
+if TYPE_CHECKING:
+    from local_agent.engine.approving import Approving
 
 
 async def settle_interrupted(store: TaskStore, approving: Approving) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator
 from functools import partial
+from typing import TYPE_CHECKING
 
 from common.errors import CodexBridgeError
 from common.model.state import Reason, TaskState
@@ -16,13 +17,15 @@ from common.seal_payloads import SealedChange
 from common.sentences import Lang, Sentence, Words, explain, say
 from common.text import one_line, reveal
 from local_agent import change_replies, proposal_replies, replies, report_texts
-from local_agent.approval.records import Decision
 from local_agent.engine.run import StoppedError
 from local_agent.error_texts import ERRORS
 from local_agent.errors import FloodedError, PolicyError, RefusedError
-from local_agent.execution.apply import ChangeOutcome, Mixture
-from local_agent.execution.command import Outcome, Progress
-from local_agent.store.tasks import Task
+
+if TYPE_CHECKING:  # of what was done it is told the facts, not how
+    from local_agent.approval.records import Decision
+    from local_agent.execution.apply import ChangeOutcome, Mixture
+    from local_agent.execution.command import Outcome, Progress
+    from local_agent.store.tasks import Task
 
 COMMAND_BYTES = 200
 CHAT_FILES = 6

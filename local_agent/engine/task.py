@@ -72,6 +72,17 @@ class Waiting:
         }
 
 
+def may_see(asker: Task, task: Task) -> bool:
+    """Tell whether who asked one task may know of another: their own, or all at the machine.
+
+    What was asked at the machine is no member's, whatever channel and name a gateway claims.
+    """
+    if asker.source == "local_ui":
+        return True
+    mine = (asker.source, asker.channel, asker.claimed_user)
+    return mine == (task.source, task.channel, task.claimed_user)
+
+
 class TaskLog:
     """Writes every step of every task."""
 

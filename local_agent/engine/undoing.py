@@ -10,9 +10,9 @@ from common.model.state import Reason
 from common.sentences import say
 from common.text import reveal
 from local_agent import change_replies, replies
-from local_agent.engine.answers import may_see
 from local_agent.engine.changes import Applied
 from local_agent.engine.ports import TaskStore
+from local_agent.engine.task import may_see
 from local_agent.proposers.base import CHAT_ROWS, Asked, Proposed, answer, nothing
 from local_agent.routing.params import split_paths
 from local_agent.safety.authority import execute_undo, left_to_undo

@@ -420,7 +420,7 @@ async def test_commands_of_one_workspace_run_one_at_a_time(desk: Desk) -> None:
 
 
 async def test_what_cannot_start_in_time_is_asked_again_under_a_new_seal(desk: Desk) -> None:
-    desk.engine._approving._turn_seconds = 0.01
+    (await desk.engine.load()).approving._turn_seconds = 0.01
     desk.executor.may_end.clear()
     first, second = await desk.ask("@dev test"), await desk.ask("@dev test")
     await desk.decide(await desk.waiting(first))
@@ -600,7 +600,7 @@ async def test_what_is_kept_of_a_proposal_is_a_whole_result(desk: Desk) -> None:
 
 
 async def proposers(engine: Engine) -> dict[TaskKind, Any]:
-    found = (await engine.load())._proposers.of_kind
+    found = (await engine.load()).understanding._proposers.of_kind
     assert isinstance(found, dict)
     return found
 

@@ -448,7 +448,7 @@ async def test_the_default_may_change_while_a_request_is_looked_into(
     desk: Desk, bank: Workspace
 ) -> None:
     model = answers(desk, [Reply("It retries three times.")])
-    understanding = await desk.engine.load()
+    understanding = (await desk.engine.load()).understanding
     wrapped = understanding.begin_proposing
 
     async def begin(task: Task) -> Task:

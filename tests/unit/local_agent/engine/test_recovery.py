@@ -189,7 +189,7 @@ async def test_a_cancel_noted_before_the_kill_is_carried_out_after_it(desk: Desk
 
 async def test_nothing_is_settled_where_nothing_was_interrupted(desk: Desk) -> None:
     await desk.waiting(await desk.ask("@dev test"))
-    settled = await settle_interrupted(desk.engine._store, desk.engine._approving)
+    settled = await settle_interrupted(desk.engine._store, (await desk.engine.load()).approving)
     assert settled == 0
 
 
@@ -203,7 +203,9 @@ async def test_a_used_approval_of_a_task_that_still_waits_is_unknown(desk: Desk)
     task = await desk.task(task_id)
     from local_agent.engine.run import Run
 
-    assert (await desk.engine._approving.decide(task, Run(task_id))).reason is Reason.UNKNOWN
+    assert (
+        await (await desk.engine.load()).approving.decide(task, Run(task_id))
+    ).reason is Reason.UNKNOWN
 
 
 @pytest.mark.requirement("P3")
