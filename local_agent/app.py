@@ -4,8 +4,8 @@ The order matters.  The journal's lock comes first: only its holder may touch th
 and the engine take up what was left before anybody can ask for more (P3).  At the end nothing new
 is taken in before what runs is ended and recorded.
 
-Most of the agent is imported while the sandbox is tried: the one waits for its children, the other
-for the processor.
+What waiting takes is imported while the sandbox is tried: the one waits for its children, the other
+for the processor.  What carries a task is imported as soon as somebody could ask for one.
 """
 
 from __future__ import annotations
@@ -155,6 +155,7 @@ async def _until_stopped(agent: Agent, ground: Ground, stop: asyncio.Event, path
         "control": agent.control.watch(),
         "retention": agent.retention.run(),
         "windows": run_windows(agent, ground),
+        "rest": _load_rest(agent),
     }
     if agent.client is not None:
         parts["relay"] = agent.client.run()
@@ -170,6 +171,12 @@ async def _until_stopped(agent: Agent, ground: Ground, stop: asyncio.Event, path
         for part in [*running, stopping]:
             part.cancel()
         await asyncio.gather(*running, stopping, return_exceptions=True)
+
+
+async def _load_rest(agent: Agent) -> None:
+    """Load what the first task takes, before it comes and before our files may be replaced."""
+    await agent.engine.load()
+    await asyncio.Event().wait()
 
 
 async def _look_through(agent: Agent, path: Path) -> None:

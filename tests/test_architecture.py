@@ -144,8 +144,18 @@ def test_tests_are_no_package_that_could_shadow_the_product() -> None:
     assert list((ROOT / "tests").rglob("__init__.py")) == []
 
 
-def test_an_agent_that_waits_has_loaded_no_tables_and_no_kind_of_model() -> None:
-    late = ("local_agent.routing.router", "local_agent.routing.rules", "local_agent.proposers.http")
+def test_an_agent_that_waits_has_not_loaded_what_carries_a_task() -> None:
+    late = (
+        *(
+            "local_agent.engine.steps",
+            "local_agent.engine.approving",
+            "local_agent.engine.proposing",
+        ),
+        *("local_agent.execution.command", "local_agent.execution.changes"),
+        *("local_agent.execution.git_sync", "local_agent.workspace.writer"),
+        *("local_agent.context", "local_agent.reports.read", "local_agent.routing"),
+        *("local_agent.proposers.coding", "local_agent.proposers.http", "aiohttp", "pygit2", "acp"),
+    )
     asked = f"import local_agent.assembly, sys; print([m for m in {late} if m in sys.modules])"
     found = subprocess.run(
         [sys.executable, "-c", asked], cwd=ROOT, capture_output=True, check=True, encoding="utf-8"

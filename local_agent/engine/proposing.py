@@ -22,7 +22,7 @@ from local_agent.engine.ports import Blobs, Disclosure, Mind, Syncer, TaskStore,
 from local_agent.engine.second_reading import SecondReading
 from local_agent.engine.streaming import Streams
 from local_agent.engine.task import TaskLog
-from local_agent.engine.understanding import Proposers, Understanding
+from local_agent.engine.understanding import LateRouter, Proposers, Understanding
 from local_agent.engine.undoing import AppliedChanges, UndoProposer
 from local_agent.execution.command_line import read_argv
 from local_agent.proposers.coding import Chosen, CodingProposer
@@ -32,7 +32,6 @@ from local_agent.proposers.review import ReviewProposer
 from local_agent.proposers.run import Project, RunProposer
 from local_agent.proposers.search import Lookup, SearchProposer
 from local_agent.routing import goals, ranges, searches
-from local_agent.routing.router import Router
 from local_agent.settings import AgentSettings
 from local_agent.workspace import files, git
 from local_agent.workspace.git_names import NotFound
@@ -146,8 +145,8 @@ class Proposing:
         chosen = self.mind.choose()
         return chosen.backend.name if chosen else ""
 
-    def _router(self) -> Router:
-        return Router(
+    def _router(self) -> LateRouter:
+        return LateRouter(
             threshold=self.settings.nl.confidence_threshold,
             prefix=self.settings.prefix,
             free_text=self.settings.nl.enable,

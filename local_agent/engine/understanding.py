@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import json
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -31,10 +33,10 @@ from local_agent.engine.streaming import Streams
 from local_agent.engine.task import TaskLog
 from local_agent.proposers.base import Asked, Proposed, Proposer
 from local_agent.routing.routed import Routed, Topic
-from local_agent.routing.router import Router
 from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace
 
+_ROUTER: Final = "local_agent.routing.router"
 _ASKS_A_MODEL: Final = frozenset(
     {TaskKind.EXPLAIN, TaskKind.CHANGE, TaskKind.DIAGNOSE, TaskKind.REVIEW}
 )
@@ -81,6 +83,31 @@ def request_of(task: Task) -> UserRequest:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class LateRouter:
+    """The router, whose tables are loaded with the first request: most agents wait for hours.
+
+    Attributes:
+        threshold: As `local_agent.routing.router.Router` takes them, these three.
+    """
+
+    threshold: float
+    prefix: str
+    free_text: bool
+
+    async def load(self) -> None:
+        """Load the tables beside the event loop; at once when they are there."""
+        if _ROUTER not in sys.modules:
+            await asyncio.to_thread(importlib.import_module, _ROUTER)
+
+    def route(self, text: str) -> Routed:
+        """Read one request, with or without the prefix."""
+        from local_agent.routing.router import Router
+
+        router = Router(threshold=self.threshold, prefix=self.prefix, free_text=self.free_text)
+        return router.route(text)
+
+
 class Understanding:
     """Routes, collects and proposes.
 
@@ -96,7 +123,7 @@ class Understanding:
         self,
         *,
         log: TaskLog,
-        router: Router,
+        router: LateRouter,
         following: Following,
         second_reading: SecondReading,
         looking: Looking,
@@ -118,6 +145,10 @@ class Understanding:
         self._workspaces = workspaces
         self._readers = Slots()
         self._turns = Slots()
+
+    async def load(self) -> None:
+        """Have ready what reading a request takes; before anything else is asked here."""
+        await self._router.load()
 
     async def route(self, task: Task, run: Run) -> Task:
         """RECEIVED → ROUTED.

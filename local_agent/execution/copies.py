@@ -19,7 +19,6 @@ from common.errors import InputError, StateError
 from common.home import Home, private_dir
 from common.seal import Seal
 from common.seal_payloads import SealedCopy, read_changes
-from local_agent.execution.changes import describe_change
 from local_agent.execution.description import Copy, copies_folder, copy_folder
 from local_agent.store.blobs import Blobs
 from local_agent.workspace.folders import copy_files, remove_folder
@@ -27,7 +26,6 @@ from local_agent.workspace.git import open_repository
 from local_agent.workspace.registry import Workspace
 from local_agent.workspace.survey import MAX_BYTES, MAX_FILE_BYTES, own_files
 from local_agent.workspace.tree import open_tree
-from local_agent.workspace.writer import write
 
 MAX_FILES: Final = 50_000
 
@@ -94,6 +92,10 @@ class Copies:
         return Copy(place, SealedCopy(seal.approval_id, seal.short_id, sha256))
 
     def _change(self, place: Path, workspace: Workspace, seal: Seal) -> None:
+        # What waits clears old copies, and makes none.
+        from local_agent.execution.changes import describe_change
+        from local_agent.workspace.writer import write
+
         model = parse_diff(self._blobs.get(seal.payload["diff_sha256"]))
         # What git knows it knows of the workspace's files; the copy has no repository.
         repository = open_repository(workspace.path)

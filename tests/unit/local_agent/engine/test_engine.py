@@ -8,6 +8,7 @@ import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,11 +19,13 @@ from common.model.intent import TaskKind
 from common.model.proposal import CommandProposal, TaskResult
 from common.model.state import FINAL, Reason, TaskState
 from common.protocol.bodies import TASK_TEXT_BYTES
+from local_agent import app
 from local_agent.control.watching import Watching
 from local_agent.engine import approving as approving_module
 from local_agent.engine import engine as engine_module
 from local_agent.engine.engine import Engine
 from local_agent.engine.ports import Change, NewTask
+from local_agent.engine.steps import Steps
 from local_agent.engine.understanding import request_of
 from local_agent.execution.command import Outcome, Progress
 from local_agent.proposers.base import Asked, Proposed
@@ -49,6 +52,28 @@ async def started(desk: Desk) -> None:
 
 
 # --- the happy line ---------------------------------------------------------------------------
+
+
+async def test_what_carries_a_task_is_loaded_once_before_one_comes(desk: Desk) -> None:
+    heard: list[str] = []
+    desk.engine.when_wanted(heard.append)
+    made: list[Steps] = []
+    make = desk.engine._make_steps
+
+    def count() -> Steps:
+        made.append(make())
+        return made[-1]
+
+    desk.engine._make_steps = count
+    agent: Any = SimpleNamespace(engine=desk.engine)
+    part = asyncio.create_task(app._load_rest(agent))
+    await asyncio.sleep(0)  # it has begun
+    first, second = await asyncio.gather(desk.engine.load(), desk.engine.load())
+    assert [first] == [second] == made
+    first.approving.on_wanted("one")
+    assert heard == ["one"]
+    assert not part.done()  # the end of any part ends the agent
+    part.cancel()
 
 
 @pytest.mark.requirement("P2")
