@@ -95,7 +95,6 @@ class Engine:
         if task.cancel_requested:
             run.stop.set()
         steps = await self.load()
-        await steps.understanding.load()
         while task.state not in FINAL:
             if run.stop.is_set() and task.state is not TaskState.EXECUTING:
                 raise StoppedError

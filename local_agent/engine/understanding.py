@@ -146,16 +146,13 @@ class Understanding:
         self._readers = Slots()
         self._turns = Slots()
 
-    async def load(self) -> None:
-        """Have ready what reading a request takes; before anything else is asked here."""
-        await self._router.load()
-
     async def route(self, task: Task, run: Run) -> Task:
         """RECEIVED → ROUTED.
 
         Raises:
             StoppedError: the task was cancelled.
         """
+        await self._router.load()
         routed = await self._following.meant(task, self._read(task))
         if self._second_reading.is_wanted(routed):
             routed = await unless_stopped(run, self._read_again(task, routed))
@@ -167,6 +164,7 @@ class Understanding:
         Raises:
             StoppedError: the task was cancelled.
         """
+        await self._router.load()
         run.place = await self._following.place(task, self._read(task))
         run.context = await self._collected(task, run, run.place)
         return await self._log.collected(task, run.context.explained())
@@ -183,6 +181,7 @@ class Understanding:
             RefusedError: policy forbids it.
             ModelError: the model gave nothing that can be used.
         """
+        await self._router.load()
         # How the words were read follows from the text alone, so it is read again, not stored.
         routed = self._read(task)
         context, workspace = await self._looked_at(task, run, routed)
