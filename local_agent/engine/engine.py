@@ -133,9 +133,10 @@ class Engine:
 
     async def start(self) -> None:
         """Take up every task that has not ended.  The gate must have been started before."""
-        if await self._store.interrupted():
-            await settle_interrupted(self._store, (await self.load()).approving)
         tasks = await self._store.open_tasks()
+        if tasks:  # not one of them is to end because our own files are damaged
+            await settle_interrupted(self._store, (await self.load()).approving)
+            tasks = await self._store.open_tasks()
         await self._copies.clear(keep=[task.task_id for task in tasks if task.checks])
         for task in tasks:
             self.begin(task.task_id)
@@ -143,8 +144,8 @@ class Engine:
     async def load(self) -> Steps:
         """Return what carries a task; it is imported beside the event loop, once.
 
-        Called right after the start as well: a task finds it loaded, and whatever becomes of our
-        files later, this process is all of one version.
+        Called right after the start as well: a task finds it loaded, and what asks and executes is
+        of one version, whatever becomes of our files later.
         """
         async with self._loading:
             if self._steps is None:

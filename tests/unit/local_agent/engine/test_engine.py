@@ -76,6 +76,25 @@ async def test_what_carries_a_task_is_loaded_once_before_one_comes(desk: Desk) -
     part.cancel()
 
 
+@pytest.mark.requirement("P3")
+async def test_an_agent_whose_files_are_damaged_ends_no_task(desk: Desk) -> None:
+    def damage(engine: Engine) -> None:
+        def make() -> Steps:
+            raise ImportError
+
+        engine._make_steps = make
+
+    task_id = await desk.ask("@dev test")
+    await desk.waiting(task_id)
+    whole, desk.wrap = desk.wrap, damage
+    with pytest.raises(ImportError):
+        await desk.restart()
+    await desk.db.close()
+    desk.wrap = whole
+    await desk.open()
+    await desk.until(task_id, WAITING)
+
+
 @pytest.mark.requirement("P2")
 @pytest.mark.requirement("NL-8.2")
 async def test_an_approved_test_runs_once_and_its_summary_goes_back(desk: Desk) -> None:
