@@ -39,8 +39,7 @@ if sys.platform == "linux":
     import _ctypes  # what `ctypes` itself is made from; that takes longer than all of this module
 
 # Run as ``python -I -S -c START FOLDER ORDER PROGRAM ARGUMENT…``.  The folder comes last in the
-# path: nothing beside this file stands in for a module of Python's own.  Python has nothing to tidy
-# up at its end: all is reported, and nothing is left.
+# path: nothing beside this file stands in for a module of Python's own.  At the end, all is told.
 START: Final = (
     "import sys; sys.path.append(sys.argv[1]); "
     "import os, warden; warden.main(sys.argv[2], sys.argv[3:]); os._exit(0)"
@@ -289,8 +288,10 @@ def _own_memory(pid: int, process: _Process) -> int:
     """Return a process's memory, of what it shares its part, swapped out or not."""
     try:
         lines = _read(f"/proc/{pid}/smaps_rollup").splitlines()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0  # it ended, and holds nothing any more
     except OSError:
-        return process.resident  # it ended, or does not let itself be looked at
+        return process.resident  # it does not let itself be looked at
     sizes = (line.split() for line in lines if line.startswith((b"Pss:", b"SwapPss:")))
     return sum(int(size) * 1024 for _, size, _ in sizes)
 

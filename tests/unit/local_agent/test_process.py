@@ -222,8 +222,15 @@ def test_the_machine_is_kept_from_running_short_but_what_it_lacked_before_is_no_
     assert warden._excess({}, before) is None
 
 
-def test_a_process_that_does_not_let_itself_be_looked_at_counts_by_what_it_resides() -> None:
+def test_a_process_that_does_not_let_itself_be_looked_at_counts_by_what_it_resides(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(path: str) -> bytes:
+        raise PermissionError(path)
+
     hidden = warden._Process(b"S", 1, 1, threads=1, resident=12345)
+    assert warden._own_memory(2**30, hidden) == 0, "it has ended since"
+    monkeypatch.setattr(warden, "_read", refuse)
     assert warden._own_memory(2**30, hidden) == 12345
 
 
