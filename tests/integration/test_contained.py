@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import secrets
@@ -32,6 +33,14 @@ KEPT_OUT = (
     *("read-keys", "write-outside", "tcp", "udp", "unix", "abstract", "trace", "environment"),
     "kernel",
 )
+
+
+@pytest.fixture
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Wait until no other worker exhausts the machine: its threads and memory are looked at."""
+    with (tmp_path_factory.getbasetemp().parent / "exhausting").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 @pytest.fixture
@@ -209,6 +218,7 @@ async def test_nobody_outlives_the_command(machine: Machine) -> None:
     ],
 )
 @pytest.mark.parametrize("level", ["bubblewrap", "none"])
+@pytest.mark.usefixtures("alone")
 async def test_what_takes_too_much_is_ended_and_the_reason_told(
     machine: Machine, name: str, code: str, level: Level
 ) -> None:
@@ -220,6 +230,7 @@ async def test_what_takes_too_much_is_ended_and_the_reason_told(
 
 
 @pytest.mark.requirement("R45")
+@pytest.mark.usefixtures("alone")
 async def test_a_fork_bomb_meets_the_limit_of_every_command(machine: Machine) -> None:
     outcome = await _attack(machine, "fork-bomb")
     assert outcome.code == "command.too-many-processes"
