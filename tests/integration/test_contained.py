@@ -38,7 +38,7 @@ KEPT_OUT = (
 @pytest.fixture
 def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Wait until no other worker exhausts the machine: its threads and memory are looked at."""
-    with (tmp_path_factory.getbasetemp().parent / "exhausting").open("w") as lock:
+    with (tmp_path_factory.getbasetemp().parent / "exhausting").open("wb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
