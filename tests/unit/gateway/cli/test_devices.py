@@ -23,6 +23,8 @@ from gateway.store import agents, audit, mailbox, members, tasks
 from gateway.store.runner import AdminStore, open_admin
 from gateway.store.tasks import Task
 
+pytestmark = pytest.mark.heavy
+
 AT = ManualClock(SystemClock().now().wall_ms).now()
 KEY = SigningKey.generate().public
 

@@ -15,6 +15,8 @@ from gateway.store import agents
 from gateway.store.runner import open_admin
 from tests.unit.gateway.cli.test_commands import Desk
 
+pytestmark = pytest.mark.heavy
+
 
 @pytest.fixture
 def desk(

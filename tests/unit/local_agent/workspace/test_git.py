@@ -14,6 +14,8 @@ from local_agent.workspace import git, git_waiting
 from local_agent.workspace.git import ChangedFile, Changes, git_head, local_changes, open_repository
 from tests.unit.local_agent.workspace.conftest import Repository
 
+pytestmark = pytest.mark.heavy
+
 
 def _changes(path: Path) -> Changes:
     found = asyncio.run(local_changes(path))

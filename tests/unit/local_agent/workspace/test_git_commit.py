@@ -17,6 +17,8 @@ from local_agent.workspace.git_commit import Found, find_sealed, remember_pushed
 from local_agent.workspace.git_preflight import SyncPlan, plan_sync
 from tests.syncing import Syncing, at_home
 
+pytestmark = pytest.mark.heavy
+
 
 @pytest.fixture
 def syncing(tmp_path: Path) -> Iterator[Syncing]:
