@@ -21,6 +21,8 @@ from gateway.store import audit, heads
 from gateway.store.port import Connection
 from tests.gateway_desk import AGENT, Desk, open_desk
 
+pytestmark = pytest.mark.heavy
+
 
 @pytest.fixture
 async def desk(tmp_path: Path) -> AsyncIterator[Desk]:

@@ -29,6 +29,8 @@ from tests.gateway_desk import (
     open_desk,
 )
 
+pytestmark = pytest.mark.heavy
+
 
 @pytest.fixture
 async def desk(tmp_path: Path) -> AsyncIterator[Desk]:

@@ -13,6 +13,8 @@ import pytest
 from common.model.state import FINAL, Reason, TaskState
 from tests.desk import WITHIN_S, Desk
 
+pytestmark = pytest.mark.heavy
+
 
 @pytest.fixture
 async def desk(tmp_path: Path) -> AsyncIterator[Desk]:

@@ -16,6 +16,8 @@ from local_agent.store.tasks import Task
 from tests.desk import Desk
 from tests.unit.local_agent.engine.test_operations import DIFF, cut_off
 
+pytestmark = pytest.mark.heavy
+
 
 @pytest.fixture
 async def desk(tmp_path: Path) -> AsyncIterator[Desk]:

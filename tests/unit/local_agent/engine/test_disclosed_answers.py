@@ -21,6 +21,8 @@ from local_agent.workspace.registry import DisclosureLevel
 from tests.desk import Desk
 from tests.scripted_model import ScriptedModel, Step, writes
 
+pytestmark = pytest.mark.heavy
+
 CART = "\n".join(f"total_{number} = add(total_{number - 1}, price)" for number in range(40))
 ASKED = "@dev explain cart.py"
 BRIEFLY = "It adds the prices up."

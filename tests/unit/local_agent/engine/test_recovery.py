@@ -14,6 +14,8 @@ from local_agent.engine.recovery import settle_interrupted
 from tests.desk import WITHIN_S, Desk
 from tests.sealed import to_waiting, walk
 
+pytestmark = pytest.mark.heavy
+
 _T = TypeVar("_T")
 
 # Changes of a run in order: ROUTED, CONTEXT_COLLECTED, PROPOSING, PROPOSAL_READY, WAITING_APPROVAL.

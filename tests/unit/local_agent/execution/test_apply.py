@@ -39,7 +39,7 @@ from tests.hostile_diffs.case import (
 )
 from tests.sealed import a_payload, a_seal
 
-pytestmark = pytest.mark.requirement("P2", "P5", "R24", "R35", "R36")
+pytestmark = [pytest.mark.heavy, pytest.mark.requirement("P2", "P5", "R24", "R35", "R36")]
 
 _GONE = ("@@ -1,3 +0,0 @@", "-one", "-two", "-three")
 TREE: Tree = {

@@ -30,7 +30,7 @@ from tests.hostile_diffs.case import (
     text,
 )
 
-pytestmark = pytest.mark.requirement("P3", "R36")
+pytestmark = [pytest.mark.heavy, pytest.mark.requirement("P3", "R36")]
 
 DIFF = (
     edit()

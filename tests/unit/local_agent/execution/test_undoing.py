@@ -28,7 +28,7 @@ from tests.hostile_diffs.case import (
 )
 from tests.sealed import a_seal
 
-pytestmark = pytest.mark.requirement("P5")
+pytestmark = [pytest.mark.heavy, pytest.mark.requirement("P5")]
 
 TREE: Tree = {
     "a.txt": SOURCE,

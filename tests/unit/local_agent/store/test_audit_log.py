@@ -18,6 +18,8 @@ from local_agent.store.audit_log import AuditLog
 from local_agent.store.database import Database
 from tests.sealed import AGENT, a_journal
 
+pytestmark = pytest.mark.heavy
+
 
 @pytest.fixture
 def db(tmp_path: Path) -> Iterator[Database]:

@@ -15,6 +15,8 @@ from common.errors import AuthError, CodexBridgeError, InputError, StoreError
 from local_agent.store import blobs
 from local_agent.store.blobs import Blobs
 
+pytestmark = pytest.mark.heavy
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:

@@ -29,6 +29,8 @@ from tests.sealed import (
     walk,
 )
 
+pytestmark = pytest.mark.heavy
+
 
 @pytest.fixture
 def clock() -> ManualClock:

@@ -14,6 +14,8 @@ from common.clock import ManualClock
 from local_agent.workspace import survey as module
 from local_agent.workspace.survey import CONTENT, STAMPS, Survey, Surveyor
 
+pytestmark = pytest.mark.heavy
+
 LONG_AFTER = 2_000_000_000_000
 
 
