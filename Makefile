@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PYTEST ?= -n 4 --dist worksteal
 
-.PHONY: demo quick test test-all codex matrix check format lint types imports bench wheel lock reference clean help
+.PHONY: demo quick test test-all codex matrix check format lint types imports bench understand wheel lock reference clean help
 
 help:
 	@echo "make demo   the main job on this machine: simulated WeCom, gateway, agent; you approve"
@@ -14,6 +14,7 @@ help:
 	@echo "make codex  install the pinned codex, against which some tests run (npm, 400 MB)"
 	@echo "make matrix every crash point, and 200 kills at random: some minutes"
 	@echo "make check  format, lint, types, import arrows, tests: what a change must pass"
+	@echo "make understand  learn anew what words speak for, after a line was added to a list"
 	@echo "make bench  speed and memory, as ratios measured in one run"
 
 $(BIN)/uv: .ci/bootstrap.txt
@@ -93,9 +94,16 @@ bench: $(BIN)/uv
 	.venv-bench/bin/python -m bench.redact $(ARGS)
 	.venv-bench/bin/python -m bench.scratch $(ARGS)
 	.venv-bench/bin/python -m bench.context $(ARGS)
-	.venv-bench/bin/python -m bench.route
+	.venv-bench/bin/python -m bench.understand $(ARGS)
 	.venv-bench/bin/python -m bench.codex $(ARGS)
 	.venv-bench/bin/python -m bench.warden $(ARGS)
+
+# In an environment of its own: what is learnt with is not what runs.
+TRAIN := UV_PROJECT_ENVIRONMENT=.venv-train $(BIN)/uv sync --quiet --frozen --no-dev --group train
+
+understand: $(BIN)/uv
+	@$(TRAIN)
+	.venv-train/bin/python -m bench.train $(ARGS)
 
 wheel: $(VENV)/.dev
 	$(BIN)/uv build --quiet --wheel --out-dir dist
@@ -104,7 +112,7 @@ lock: $(BIN)/uv
 	$(BIN)/uv lock
 
 clean:
-	rm -rf $(VENV) .venv-bench .codex dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .venv-bench .venv-train .codex dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 
 reference: $(VENV)/.dev
 	$(BIN)/python -m tests.reference

@@ -247,6 +247,24 @@ _CLOSED_BY: Final = {
 }  # fmt: skip
 _ESCAPE = re.compile(r'\\(["\\])')
 # After an ID: "T-7K3F 改短一点", "T-7K3F: shorter", "T-7K3F，改短一点".
+# In the place of an ID these mean the only one there is: "cancel it", "undo last".
+_ONLY_ONE: Final = frozenset(
+    {
+        "task",
+        "it",
+        "that",
+        "this",
+        "last",
+        "latest",
+        "the",
+        "one",
+        "now",
+        "please",
+        "my",
+        "previous",
+    }
+    | {"任务", "它", "这个", "那个", "吧", "最后一个", "上一个"}
+)
 _ID_FIRST = re.compile(rf"[\s{_SEPARATORS}]+")
 # Letters, digits and dashes, full-width ones too: what a machine's name can be typed with.
 _MACHINE = re.compile(rf"[0-9A-Za-z\uff10-\uff19\uff21-\uff3a\uff41-\uff5a{_DASHES}]{{1,32}}")
@@ -359,8 +377,10 @@ def _glued(body: str) -> Command | None:
 def _read(spec: CommandSpec, rest: str) -> Command | None:
     if not rest or spec.takes == "text":
         return Command(spec.name, args=rest)
+    if spec.takes in ("task-id", "task-id-and-files") and _means_the_only_one(rest):
+        return Command(spec.name)
     if spec.takes == "task-id":
-        found = _id_of(rest)
+        found = parse_id(rest)
         if found:
             return Command(spec.name, task_id=found)
         # One word in the place of an ID is a mistyped ID; a phrase is natural language.
@@ -378,13 +398,28 @@ def _read(spec: CommandSpec, rest: str) -> Command | None:
 
 def _read_id_and_more(spec: CommandSpec, rest: str) -> Command | None:
     first, *more = _ID_FIRST.split(rest, maxsplit=1)
-    if found := _id_of(first) or _id_of(rest):
-        return Command(spec.name, args=more[0] if _id_of(first) and more else "", task_id=found)
+    words = spec.takes == "task-id-and-text"  # whether it is one of theirs is known elsewhere
+    named = parse_id(first, words=words)
+    if found := named or parse_id(rest, words=words):
+        return Command(spec.name, args=more[0] if named and more else "", task_id=found)
     # One word in the place of an ID is a mistyped ID; a phrase is natural language.
     return Command(spec.name, args=rest) if not more else None
 
 
-def _id_of(text: str) -> str | None:
+def _means_the_only_one(rest: str) -> bool:
+    words = [word.rstrip(_CLOSING) for word in rest.split()]
+    return all(word.lower() in _ONLY_ONE and not word.isupper() for word in words)
+
+
+def parse_id(text: str, *, words: bool = False) -> str | None:
+    """Return the short ID that a word is, in its stored form; None where it is none.
+
+    Args:
+        text: The word.
+        words: Take "task", "last" and "find" too: they could be IDs, and mostly are words.
+    """
+    if not (words or text.isupper() or any(c.isdecimal() or c in _DASHES for c in text)):
+        return None
     try:
         return parse_short_id(text) if len(text) <= 32 else None
     except InputError:

@@ -188,11 +188,6 @@ VERBS: Final[dict[str, Sentence]] = {
     "plan": Sentence(en="planned", zh="规划"),
     "diagnose": Sentence(en="diagnosed", zh="诊断"),
 }
-UNSURE = Sentence(
-    en="It was not clear what you want, and no model is configured on this machine. "
-    "`{prefix} help` shows what works.",
-    zh="没有看懂你的意思，且开发机上未配置模型。`{prefix} 帮助` 会列出可用的命令。",
-)
 WOULD_LOOK_AT = Sentence(en="A model would be shown these files:", zh="模型将会查看这些文件：")
 LOOK_ROW = Sentence(en="{path} ({size})", zh="{path}（{size}）")
 LOOK_ROW_CUT = Sentence(

@@ -1,4 +1,4 @@
-"""``codexbridge route``: how a text would be read, and by which rule.  Nothing is asked or kept.
+"""``codexbridge route``: how a text would be read, and by what.  Nothing is asked or kept.
 
 The agent need not run: reading a text is pure but for the settings.
 """
@@ -18,7 +18,7 @@ from local_agent.settings import load_settings
 if TYPE_CHECKING:
     import argparse
 
-    from local_agent.routing.routed import Routed
+    from local_agent.understand.reading import Reading
 
 _SHOWN_BYTES: Final = 400
 
@@ -36,59 +36,60 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
     Raises:
         ConfigError: the settings cannot be read.
     """
-    from local_agent.routing.router import Router
+    from local_agent.understand.reader import Reader
 
     understood = load_settings(find_home(environ), environ, None).nl
-    router = Router(threshold=understood.confidence_threshold, free_text=understood.enable)
-    routed = router.route(args.text)
+    reader = Reader(threshold=understood.confidence_threshold, free_text=understood.enable)
+    reading = reader.read(args.text)
     screen = screen_for(lang, environ)
     if args.json:
-        print_json(_facts(routed, lang))
+        print_json(_facts(reading, lang))
     else:
-        _print(routed, screen)
+        _print(reading, screen)
     return 0
 
 
-def _facts(routed: Routed, lang: Lang) -> dict[str, Any]:
-    intent = routed.intent
+def _facts(reading: Reading, lang: Lang) -> dict[str, Any]:
+    intent = reading.intent
     return {
         "kind": intent.kind.value,
         "confidence": round(intent.confidence, 2),
-        "rule": routed.rule,
-        "topic": routed.topic.value,
-        "unsure": routed.unsure,
-        "params": _params(routed),
-        "task": routed.task_id,
-        "taken": routed.taken or None,
-        "left": routed.left or None,
-        "meaning": say(_meaning(routed), lang),
+        "rule": reading.rule,
+        "likeliest": [kind.value for kind in reading.likeliest],
+        "topic": reading.topic.value,
+        "unsure": reading.unsure,
+        "params": _params(reading),
+        "task": reading.task_id,
+        "taken": reading.taken or None,
+        "left": reading.left or None,
+        "meaning": say(_meaning(reading), lang),
     }
 
 
-def _params(routed: Routed) -> dict[str, Any]:
-    return routed.intent.params.model_dump(mode="json", by_alias=True, exclude_none=True)
+def _params(reading: Reading) -> dict[str, Any]:
+    return reading.intent.params.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
-def _print(routed: Routed, screen: Screen) -> None:
-    intent = routed.intent
+def _print(reading: Reading, screen: Screen) -> None:
+    intent = reading.intent
     rows: list[tuple[Sentence, list[str]]] = [
         (route_words.KIND, [intent.kind.value]),
         (route_words.CONFIDENCE, [f"{intent.confidence:.2f}"]),
-        (route_words.RULE, [routed.rule]),
+        (route_words.RULE, [reading.rule]),
     ]
-    if routed.topic.value != "plain":
-        rows.append((route_words.TOPIC, [routed.topic.value]))
-    if routed.task_id:
-        rows.append((route_words.TASK, [routed.task_id]))
-    for name, value in _params(routed).items():
+    if reading.topic.value != "plain":
+        rows.append((route_words.TOPIC, [reading.topic.value]))
+    if reading.task_id:
+        rows.append((route_words.TASK, [reading.task_id]))
+    for name, value in _params(reading).items():
         given = value if isinstance(value, list) else [value]
         rows.append((route_words.PARAMS[name], [one_line(one, _SHOWN_BYTES) for one in given]))
-    if routed.left:
-        rows.append((route_words.LEFT, [one_line(routed.left, _SHOWN_BYTES)]))
+    if reading.left:
+        rows.append((route_words.LEFT, [one_line(reading.left, _SHOWN_BYTES)]))
     screen.fields(rows)
-    screen.tell(route_words.UNSURE if routed.unsure else _meaning(routed))
+    screen.tell(route_words.UNSURE if reading.unsure else _meaning(reading))
 
 
-def _meaning(routed: Routed) -> Sentence:
-    kind = route_words.MEANINGS[routed.intent.kind]
-    return route_words.OF_TOPICS.get(routed.topic.value, kind)
+def _meaning(reading: Reading) -> Sentence:
+    kind = route_words.MEANINGS[reading.intent.kind]
+    return route_words.OF_TOPICS.get(reading.topic.value, kind)

@@ -8,16 +8,16 @@ from typing import Final
 from common.sentences import Sentence
 
 ROUTE: Final = Sentence(
-    en="Show how a request would be read, and which rule decides. Nothing is asked, kept or run; "
+    en="Show how a request would be read, and by what. Nothing is asked, kept or run; "
     "the agent need not be running.",
-    zh="显示一条请求会被如何理解、由哪条规则决定。不会提出、保存或运行任何内容；Agent 无需运行。",
+    zh="显示一条请求会被如何理解、依据是什么。不会提出、保存或运行任何内容；Agent 无需运行。",
 )
 ROUTE_TEXT: Final = Sentence(
     en="the request; `@dev` in front may be left out", zh="请求内容；开头的 `@dev` 可以省略"
 )
 KIND: Final = Sentence(en="kind", zh="类型")
 CONFIDENCE: Final = Sentence(en="confidence", zh="置信度")
-RULE: Final = Sentence(en="rule", zh="规则")
+RULE: Final = Sentence(en="decided by", zh="依据")
 TOPIC: Final = Sentence(en="topic", zh="主题")
 TASK: Final = Sentence(en="task", zh="任务")
 LEFT: Final = Sentence(en="left over", zh="未处理的部分")

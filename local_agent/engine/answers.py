@@ -18,13 +18,14 @@ from common.model.state import FINAL, TaskState
 from common.redact import redact
 from common.sentences import Lang, say
 from common.text import one_line
-from local_agent import replies
+from local_agent import replies, unclear_replies
 from local_agent.engine.ports import TaskStore
 from local_agent.engine.resting import rests
 from local_agent.engine.task import may_see
 from local_agent.proposers.base import Asked, Proposed, answer
-from local_agent.routing.routed import Topic
 from local_agent.store.tasks import Task
+from local_agent.understand.commands import mistyped
+from local_agent.understand.reading import Topic
 from local_agent.workspace.git import Changes
 from local_agent.workspace.registry import Workspace
 
@@ -117,11 +118,24 @@ class HelpProposer:
             return _declined(say(replies.REJECT_THERE, asked.lang, prefix=asked.prefix))
         if topic is Topic.CANCEL:
             return _declined(say(replies.CANCEL_HOW, asked.lang, prefix=asked.prefix))
+        if topic is Topic.CHATTER:
+            return answer("\n".join(await self._here(asked)))
+        if topic is Topic.MISTYPED:
+            meant = mistyped(asked.text)
+            word = one_line(asked.text, _WHAT_BYTES)
+            facts = {"word": word, "meant": meant, "prefix": asked.prefix}
+            return _declined(say(unclear_replies.MISTYPED, asked.lang, **facts))
         if topic is Topic.MACHINES:
             return _declined(say(replies.MACHINES_THERE, asked.lang, prefix=asked.prefix))
         if topic is Topic.FREE_TEXT_OFF:
             return _declined(f"{say(replies.FREE_TEXT_OFF, asked.lang)}\n{help_text}")
         return answer(help_text)
+
+    async def _here(self, asked: Asked) -> list[str]:
+        """Return a short answer to small talk; "ok" may have been said to what waits."""
+        waiting = await self._open_tasks.lines(asked, only_waiting=True)
+        where = [say(replies.APPROVE_THERE, asked.lang), *waiting] if waiting else []
+        return where or [say(unclear_replies.HERE, asked.lang, prefix=asked.prefix)]
 
     async def _where_it_happens(self, asked: Asked, topic: Topic) -> list[str]:
         waiting = await self._open_tasks.lines(asked, only_waiting=True)

@@ -18,9 +18,9 @@ from common.model.intent import IntentParams, TaskIntent, TaskKind
 from local_agent.engine.conversation import Conversation, result_of
 from local_agent.engine.ports import TaskStore, Workspaces
 from local_agent.engine.task import may_see
-from local_agent.routing.folding import fold, seen
-from local_agent.routing.routed import Routed, Topic
 from local_agent.store.tasks import Task
+from local_agent.understand.folding import fold, seen
+from local_agent.understand.reading import Reading, Topic
 from local_agent.workspace.registry import Workspace
 
 _GOES_ON: Final = frozenset({Topic.REVISE, Topic.APPLY, Topic.UNDO})
@@ -55,25 +55,25 @@ class Following:
         self._conversation = conversation
         self._workspaces = workspaces
 
-    async def meant(self, task: Task, routed: Routed) -> Routed:
+    async def meant(self, task: Task, reading: Reading) -> Reading:
         """Return a revision that names no proposal with the one it means; all else as it is."""
-        wish = await self._bare_wish(task, routed)
+        wish = await self._bare_wish(task, reading)
         if wish is None:
-            return routed
+            return reading
         found = await self._conversation.revisable(task)
-        if not found and routed.topic is Topic.PLAIN:
-            return routed  # "revise the README" asks for something new
+        if not found and reading.topic is Topic.PLAIN:
+            return reading  # "revise the README" asks for something new
         is_clear = len(found) == 1 and wish.strip() and not _begins_like_an_id(wish)
-        return _revision(routed, wish, found[0].short_id if is_clear else "")
+        return _revision(reading, wish, found[0].short_id if is_clear else "")
 
-    async def place(self, task: Task, routed: Routed) -> Workspace | None:
+    async def place(self, task: Task, reading: Reading) -> Workspace | None:
         """Return the workspace that a request is about; None where none has been added.
 
         Raises:
             InputError: ``workspace.unknown``; ``workspace.closed``: what it goes on from was made
                 in one that is no longer open.
         """
-        first = await self._first(task, routed)
+        first = await self._first(task, reading)
         try:
             return await asyncio.to_thread(made_in, self._workspaces, first or task)
         except InputError as error:
@@ -81,21 +81,21 @@ class Following:
                 return None
             raise
 
-    async def _bare_wish(self, task: Task, routed: Routed) -> str | None:
+    async def _bare_wish(self, task: Task, reading: Reading) -> str | None:
         """Return what is to be otherwise where a revision names no proposal; None for all else."""
-        if routed.topic is Topic.PLAIN:
-            return _free_wish(routed)
-        if routed.topic is not Topic.REVISE:
+        if reading.topic is Topic.PLAIN:
+            return _free_wish(reading)
+        if reading.topic is not Topic.REVISE:
             return None
-        if routed.task_id is None:
-            return routed.subject
+        if reading.task_id is None:
+            return reading.subject
         found = _WORD_AS_ID.search(task.text)
-        return found[1] if found and await self._theirs(task, routed.task_id) is None else None
+        return found[1] if found and await self._theirs(task, reading.task_id) is None else None
 
-    async def _first(self, task: Task, routed: Routed) -> Task | None:
-        if routed.topic not in _GOES_ON or routed.task_id is None:
+    async def _first(self, task: Task, reading: Reading) -> Task | None:
+        if reading.topic not in _GOES_ON or reading.task_id is None:
             return None
-        first = await self._theirs(task, routed.task_id)
+        first = await self._theirs(task, reading.task_id)
         result = result_of(first) if first else None
         return first if result and result.workspace is not None else None
 
@@ -108,10 +108,10 @@ class Following:
         return found if may_see(task, found) else None
 
 
-def as_meant(routed: Routed, intent: TaskIntent) -> Routed:
+def as_meant(reading: Reading, intent: TaskIntent) -> Reading:
     """Return a request as it was taken to mean when its intent was kept."""
     about, wish = intent.params.revises, intent.params.change_request
-    return routed if about is None else _revision(routed, wish or "", about)
+    return reading if about is None else _revision(reading, wish or "", about)
 
 
 def made_in(workspaces: Workspaces, task: Task) -> Workspace:
@@ -129,12 +129,12 @@ def made_in(workspaces: Workspaces, task: Task) -> Workspace:
     return found
 
 
-def _free_wish(routed: Routed) -> str | None:
-    if found := _SPACED.fullmatch(routed.subject):
+def _free_wish(reading: Reading) -> str | None:
+    if found := _SPACED.fullmatch(reading.subject):
         return found[1]
     # Chinese is written without blanks, and the word is a noun as well.
-    glued = _GLUED.fullmatch(routed.subject)
-    return glued[1] if glued and routed.intent.kind is TaskKind.CHANGE else None
+    glued = _GLUED.fullmatch(reading.subject)
+    return glued[1] if glued and reading.intent.kind is TaskKind.CHANGE else None
 
 
 def _begins_like_an_id(wish: str) -> bool:
@@ -142,8 +142,8 @@ def _begins_like_an_id(wish: str) -> bool:
     return _LIKE_AN_ID.fullmatch(fold(seen(word))) is not None
 
 
-def _revision(routed: Routed, wish: str, about: str) -> Routed:
-    intent = routed.intent.model_copy(
+def _revision(reading: Reading, wish: str, about: str) -> Reading:
+    intent = reading.intent.model_copy(
         update={
             # Which one is meant is asked, and no model for that.
             "kind": TaskKind.CHANGE if about else TaskKind.HELP,
@@ -152,7 +152,7 @@ def _revision(routed: Routed, wish: str, about: str) -> Routed:
         }
     )
     return replace(
-        routed,
+        reading,
         intent=intent,
         topic=Topic.REVISE,
         unsure=False,

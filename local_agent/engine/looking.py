@@ -10,9 +10,9 @@ from common.model.intent import TaskIntent, TaskKind
 from local_agent.context.collector import Around, Collected, Collector
 from local_agent.engine.conversation import Conversation, Revised
 from local_agent.engine.slots import Slots
-from local_agent.routing.params import find_files, find_names
-from local_agent.routing.routed import Routed
 from local_agent.store.tasks import Task
+from local_agent.understand.params import find_files, find_names
+from local_agent.understand.reading import Reading
 from local_agent.workspace.registry import Workspace
 
 _KINDS: Final = frozenset({TaskKind.EXPLAIN, TaskKind.CHANGE, TaskKind.DIAGNOSE, TaskKind.REVIEW})
@@ -29,13 +29,13 @@ class Looking:
         self._readers = Slots()
 
     async def into(
-        self, workspace: Workspace, task: Task, routed: Routed, intent: TaskIntent
+        self, workspace: Workspace, task: Task, reading: Reading, intent: TaskIntent
     ) -> Collected:
         """Return what a model may be shown; nothing for the kinds that need no model."""
-        if intent.kind not in _KINDS or routed.topic.value not in _TOPICS:
+        if intent.kind not in _KINDS or reading.topic.value not in _TOPICS:
             return Collected()
-        before = await self._before(task, routed)
-        text = routed.subject if before is None else f"{routed.subject}\n{before.earlier.request}"
+        before = await self._before(task, reading)
+        text = reading.subject if before is None else f"{reading.subject}\n{before.earlier.request}"
         named = text[:_NAMED_IN]
         told = (*(intent.params.files or ()), *find_files(named))
         # Last: whoever asks names what they want looked at, and there is room for ten.
@@ -50,12 +50,12 @@ class Looking:
                 review=intent.kind is TaskKind.REVIEW,
             )
 
-    async def _before(self, task: Task, routed: Routed) -> Revised | None:
+    async def _before(self, task: Task, reading: Reading) -> Revised | None:
         """Return what is made anew: the files it names and changes are looked at as well."""
-        if routed.topic.value != "revise" or routed.task_id is None:
+        if reading.topic.value != "revise" or reading.task_id is None:
             return None
         try:
-            return await self._conversation.revised(task.task_id, routed.task_id)
+            return await self._conversation.revised(task.task_id, reading.task_id)
         except StateError:
             return None
 

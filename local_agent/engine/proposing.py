@@ -1,4 +1,4 @@
-"""Puts the safe half of the engine together: routing, looking and every proposer."""
+"""Puts the safe half of the engine together: reading, looking and every proposer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from local_agent.engine.ports import Blobs, Disclosure, Mind, Syncer, TaskStore,
 from local_agent.engine.second_reading import SecondReading
 from local_agent.engine.streaming import Streams
 from local_agent.engine.task import TaskLog
-from local_agent.engine.understanding import LateRouter, Proposers, Understanding
+from local_agent.engine.understanding import Proposers, Understanding
 from local_agent.engine.undoing import AppliedChanges, UndoProposer
 from local_agent.execution.command_line import read_argv
 from local_agent.proposers.coding import Chosen, CodingProposer
@@ -31,8 +31,8 @@ from local_agent.proposers.none import NoModel
 from local_agent.proposers.review import ReviewProposer
 from local_agent.proposers.run import Project, RunProposer
 from local_agent.proposers.search import Lookup, SearchProposer
-from local_agent.routing import goals, ranges, searches
 from local_agent.settings import AgentSettings
+from local_agent.understand import goals, ranges, reader, searches
 from local_agent.workspace import files, git
 from local_agent.workspace.git_names import NotFound
 from local_agent.workspace.git_range import Range, RangeChanges, read_range
@@ -67,7 +67,7 @@ class Proposing:
         conversation = Conversation(self.store, self.blobs)
         return Understanding(
             log=self.tasks,
-            router=self._router(),
+            reader=self._reader(),
             following=Following(self.store, conversation, workspaces),
             second_reading=SecondReading(
                 self._choose,
@@ -145,8 +145,9 @@ class Proposing:
         chosen = self.mind.choose()
         return chosen.backend.name if chosen else ""
 
-    def _router(self) -> LateRouter:
-        return LateRouter(
+    def _reader(self) -> reader.Reader:
+        reader.load()
+        return reader.Reader(
             threshold=self.settings.nl.confidence_threshold,
             prefix=self.settings.prefix,
             free_text=self.settings.nl.enable,

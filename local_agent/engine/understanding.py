@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import json
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -32,11 +30,11 @@ from local_agent.engine.slots import Slots
 from local_agent.engine.streaming import Streams
 from local_agent.engine.task import TaskLog
 from local_agent.proposers.base import Asked, Proposed, Proposer
-from local_agent.routing.routed import Routed, Topic
 from local_agent.store.tasks import Task
+from local_agent.understand.reader import Reader
+from local_agent.understand.reading import Reading, Topic
 from local_agent.workspace.registry import Workspace
 
-_ROUTER: Final = "local_agent.routing.router"
 _ASKS_A_MODEL: Final = frozenset(
     {TaskKind.EXPLAIN, TaskKind.CHANGE, TaskKind.DIAGNOSE, TaskKind.REVIEW}
 )
@@ -83,31 +81,6 @@ def request_of(task: Task) -> UserRequest:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class LateRouter:
-    """The router, whose tables are loaded with the first request: most agents wait for hours.
-
-    Attributes:
-        threshold: As `local_agent.routing.router.Router` takes them, these three.
-    """
-
-    threshold: float
-    prefix: str
-    free_text: bool
-
-    async def load(self) -> None:
-        """Load the tables beside the event loop; at once when they are there."""
-        if _ROUTER not in sys.modules:
-            await asyncio.to_thread(importlib.import_module, _ROUTER)
-
-    def route(self, text: str) -> Routed:
-        """Read one request, with or without the prefix."""
-        from local_agent.routing.router import Router
-
-        router = Router(threshold=self.threshold, prefix=self.prefix, free_text=self.free_text)
-        return router.route(text)
-
-
 class Understanding:
     """Routes, collects and proposes.
 
@@ -123,7 +96,7 @@ class Understanding:
         self,
         *,
         log: TaskLog,
-        router: LateRouter,
+        reader: Reader,
         following: Following,
         second_reading: SecondReading,
         looking: Looking,
@@ -134,7 +107,7 @@ class Understanding:
         workspaces: Workspaces,
     ) -> None:
         self._log = log
-        self._router = router
+        self._reader = reader
         self._following = following
         self._second_reading = second_reading
         self._looking = looking
@@ -152,11 +125,10 @@ class Understanding:
         Raises:
             StoppedError: the task was cancelled.
         """
-        await self._router.load()
-        routed = await self._following.meant(task, self._read(task))
-        if self._second_reading.is_wanted(routed):
-            routed = await unless_stopped(run, self._read_again(task, routed))
-        return await self._log.routed(task, routed.intent)
+        reading = await self._following.meant(task, self._read(task))
+        if self._second_reading.is_wanted(reading):
+            reading = await unless_stopped(run, self._read_again(task, reading))
+        return await self._log.routed(task, reading.intent)
 
     async def collect(self, task: Task, run: Run) -> Task:
         """ROUTED → CONTEXT_COLLECTED.
@@ -164,7 +136,6 @@ class Understanding:
         Raises:
             StoppedError: the task was cancelled.
         """
-        await self._router.load()
         run.place = await self._following.place(task, self._read(task))
         run.context = await self._collected(task, run, run.place)
         return await self._log.collected(task, run.context.explained())
@@ -181,26 +152,25 @@ class Understanding:
             RefusedError: policy forbids it.
             ModelError: the model gave nothing that can be used.
         """
-        await self._router.load()
         # How the words were read follows from the text alone, so it is read again, not stored.
-        routed = self._read(task)
-        context, workspace = await self._looked_at(task, run, routed)
-        asks = _intent(task).kind in _ASKS_A_MODEL and routed.topic in _OF_A_MODEL
+        reading = self._read(task)
+        context, workspace = await self._looked_at(task, run, reading)
+        asks = _intent(task).kind in _ASKS_A_MODEL and reading.topic in _OF_A_MODEL
         found = await self._disclosure.admit(task, workspace, context, asks=asks)
         if found is None:
-            made = self._proposed(task, routed, workspace, context)
+            made = self._proposed(task, reading, workspace, context)
             found = await unless_stopped(run, made)
             workspace = await self._as_set_now(task, workspace)
             found = await self._disclosure.release(task, workspace, found, context)
-        task = await self._log.proposed(task, _result(task, routed, found, workspace))
+        task = await self._log.proposed(task, _result(task, reading, found, workspace))
         run.context = None  # it may be days until a person decides
         return task
 
     async def _proposed(
-        self, task: Task, routed: Routed, workspace: Workspace | None, context: Collected
+        self, task: Task, reading: Reading, workspace: Workspace | None, context: Collected
     ) -> Proposed:
         kind = _intent(task).kind
-        proposer = self._proposers.for_task(task, routed.topic, kind)
+        proposer = self._proposers.for_task(task, reading.topic, kind)
         # Whoever asks for the status does not wait for the models of others.
         turn = self._turns if kind in _ASKS_A_MODEL else self._readers
         async with turn.taken(task), self._streams.flowing(task) as emit:
@@ -208,31 +178,32 @@ class Understanding:
                 Asked(
                     task_id=task.task_id,
                     intent=_intent(task),
-                    text=routed.subject,
+                    text=reading.subject,
                     lang=task.lang,
                     workspace=workspace,
                     context=context,
-                    wants_tests=routed.topic is Topic.TEST,
-                    not_understood=routed.subject if routed.topic is Topic.BAD_OPTION else None,
-                    topic=routed.topic.value,
-                    about=routed.task_id,
+                    wants_tests=reading.topic is Topic.TEST,
+                    not_understood=reading.subject if reading.topic is Topic.BAD_OPTION else None,
+                    topic=reading.topic.value,
+                    about=reading.task_id,
                     attachment=task.attachment,
                     on_copy=task.checks is not None,
-                    unsure=self._is_unsure(task, routed),
-                    beyond=routed.beyond,
-                    reads_on=routed.reads_on,
-                    prefix=self._router.prefix,
+                    unsure=self._is_unsure(task, reading),
+                    likeliest=tuple(kind.value for kind in reading.likeliest),
+                    beyond=reading.beyond,
+                    reads_on=reading.reads_on,
+                    prefix=self._reader.prefix,
                     remembered=await self._conversation.remembered(task, workspace),
                     emit=emit,
                 )
             )
 
-    async def _read_again(self, task: Task, routed: Routed) -> Routed:
-        place = await self._following.place(task, routed)
+    async def _read_again(self, task: Task, reading: Reading) -> Reading:
+        place = await self._following.place(task, reading)
         if not await self._disclosure.charge(task, place):
-            return routed
+            return reading
         async with self._turns.taken(task):
-            return await self._second_reading.of(task, routed)
+            return await self._second_reading.of(task, reading)
 
     async def _as_set_now(self, task: Task, workspace: Workspace | None) -> Workspace | None:
         """Return a workspace with what may be told of it by now: a model may have worked for long.
@@ -248,7 +219,7 @@ class Understanding:
         return found
 
     async def _looked_at(
-        self, task: Task, run: Run, routed: Routed
+        self, task: Task, run: Run, reading: Reading
     ) -> tuple[Collected, Workspace | None]:
         """Return what was collected and where: the default may be another by now.
 
@@ -256,7 +227,7 @@ class Understanding:
         """
         if run.context is not None:
             return run.context, await self._as_set_now(task, run.place)
-        place = await self._following.place(task, routed)
+        place = await self._following.place(task, reading)
         context = await self._collected(task, run, place)
         await self._log.collected_again(task, context.explained())
         return context, place
@@ -264,55 +235,59 @@ class Understanding:
     async def _collected(self, task: Task, run: Run, workspace: Workspace | None) -> Collected:
         if workspace is None or task.attachment is not None:
             return Collected()
-        routed = self._read(task)
-        return await unless_stopped(run, self._looking.into(workspace, task, routed, _intent(task)))
+        reading = self._read(task)
+        return await unless_stopped(
+            run, self._looking.into(workspace, task, reading, _intent(task))
+        )
 
-    def _read(self, task: Task) -> Routed:
+    def _read(self, task: Task) -> Reading:
         request = request_of(task)
         if task.attachment is None:
-            routed = self._router.route(request.text)
-            return as_meant(routed, _intent(task)) if task.intent_json else routed
+            reading = self._reader.read(request.text)
+            return as_meant(reading, _intent(task)) if task.intent_json else reading
         summary = one_line(request.text, _QUOTED_BYTES)
         # A person at the machine brought a diff: there is nothing to guess about.
-        return Routed(TaskIntent(kind=TaskKind.CHANGE, confidence=1.0, summary=summary))
+        return Reading(TaskIntent(kind=TaskKind.CHANGE, confidence=1.0, summary=summary))
 
-    def _is_unsure(self, task: Task, routed: Routed) -> bool:
+    def _is_unsure(self, task: Task, reading: Reading) -> bool:
         # A second reading may have been sure.
-        return routed.unsure and _intent(task).confidence < self._router.threshold
+        return reading.unsure and _intent(task).confidence < self._reader.threshold
 
 
-def _result(task: Task, routed: Routed, found: Proposed, workspace: Workspace | None) -> TaskResult:
+def _result(
+    task: Task, reading: Reading, found: Proposed, workspace: Workspace | None
+) -> TaskResult:
     return TaskResult(
         task_id=task.task_id,
         intent=_intent(task),
         proposal=found.proposal,
         requires=found.requires,
-        summary=_with_taken(found.summary, routed, task.lang),
+        summary=_with_taken(found.summary, reading, task.lang),
         details=found.details,
-        own=None if found.own is None else _with_taken(found.own, routed, task.lang),
+        own=None if found.own is None else _with_taken(found.own, reading, task.lang),
         speech=found.speech,
         not_done=found.not_done or None,
         revises=found.revises,
         version=found.version if found.revises else None,
-        rests=_rests(task, routed, found) or None,
+        rests=_rests(task, reading, found) or None,
         workspace=str(workspace.path) if workspace else None,
     )
 
 
-def _rests(task: Task, routed: Routed, found: Proposed) -> bool:
+def _rests(task: Task, reading: Reading, found: Proposed) -> bool:
     """Tell whether a change waits for *Apply*: whoever brings a diff or its ID has said that."""
     asked_here = task.source == "local_ui" and task.attachment is None
-    return asked_here and routed.topic is not Topic.APPLY and isinstance(found.proposal, Diff)
+    return asked_here and reading.topic is not Topic.APPLY and isinstance(found.proposal, Diff)
 
 
-def _with_taken(summary: str, routed: Routed, lang: Lang) -> str:
+def _with_taken(summary: str, reading: Reading, lang: Lang) -> str:
     """Return the summary after what is and is not taken up, where a long list cannot hide it."""
-    if meant := routed.intent.params.revises:
+    if meant := reading.intent.params.revises:
         summary = f"{say(proposal_replies.REVISE_TAKEN, lang, task=meant)}\n{summary}".strip()
-    if not routed.left:
+    if not reading.left:
         return summary
     # Secrets first: the beginning of one is not recognised any more.
-    taken, left = (one_line(redact(text), _QUOTED_BYTES) for text in (routed.taken, routed.left))
+    taken, left = (one_line(redact(text), _QUOTED_BYTES) for text in (reading.taken, reading.left))
     return f"{say(replies.LEFT_OVER, lang, taken=taken, left=left)}\n{summary}".strip()
 
 

@@ -14,11 +14,11 @@ from local_agent.engine.changes import Applied
 from local_agent.engine.ports import TaskStore
 from local_agent.engine.task import may_see
 from local_agent.proposers.base import CHAT_ROWS, Asked, Proposed, answer, nothing
-from local_agent.routing.params import split_paths
 from local_agent.safety.authority import execute_undo, left_to_undo
 from local_agent.store.endings import read_ending
 from local_agent.store.journal import Journal
 from local_agent.store.runner import JournalThread
+from local_agent.understand.params import split_paths
 from local_agent.workspace.registry import Workspace
 
 

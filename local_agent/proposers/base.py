@@ -102,7 +102,7 @@ def _unheard(_event: ModelEvent) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One request, as the router read it.
+    """One request, as it was read.
 
     Attributes:
         text: The request without prefix and command word.
@@ -114,7 +114,8 @@ class Asked:
         about: The short ID that was named, in its stored form.
         attachment: Name of the blob with the diff that came with the request.
         on_copy: It is about a copy of the workspace with a proposed change in it.
-        unsure: The router was not sure; only a plan or an answer may follow.
+        unsure: It was not clear; only a plan or an answer may follow.
+        likeliest: What may have been meant then, likeliest first.
         beyond: What a wish for the tests names besides the tests, such as a folder; empty if
             nothing.
         reads_on: The command is the whole rest of the text, which may have wished something else.
@@ -137,6 +138,7 @@ class Asked:
     attachment: str | None = None
     on_copy: bool = False
     unsure: bool = False
+    likeliest: tuple[str, ...] = ()
     beyond: str = ""
     reads_on: bool = False
     prefix: str = "@dev"

@@ -29,7 +29,7 @@ _AFTER: Final = re.compile(
     r"(?:[:：](?!//)|\bwith (?:the )?message\b)\s*(.+)\Z", re.DOTALL | re.IGNORECASE
 )
 
-# What is no sync but half of one, or another deed of git (`local_agent.routing.router.Topic`).
+# What is no sync but half of one, or another deed of git (`local_agent.understand.reading.Topic`).
 _ALONE: Final = {"commit": sync_texts.COMMIT_ALONE, "pull": sync_texts.NO_PULL}
 
 Plan = Callable[[Workspace, str | None], Awaitable[SyncPlan]]

@@ -6,7 +6,7 @@ from common.model.intent import TaskKind
 from common.model.proposal import Plan
 from common.sentences import Lang, say
 from common.text import one_line
-from local_agent import replies
+from local_agent import replies, unclear_replies
 from local_agent.proposers.base import CHAT_ROWS, Asked, Context, Look, Proposed
 
 
@@ -15,6 +15,9 @@ class NoModel:
 
     async def propose(self, asked: Asked) -> Proposed:
         """Return the plan; it changes nothing and claims nothing was analysed."""
+        if asked.unsure:
+            text = "\n".join(_question_back(asked))
+            return Proposed(Plan(text=text), text, not_done=True)
         lines = [_opening(asked)]
         if asked.workspace is None:
             lines.append(say(replies.NO_WORKSPACE, asked.lang))
@@ -25,11 +28,16 @@ class NoModel:
 
 
 def _opening(asked: Asked) -> str:
-    if asked.unsure:
-        return say(replies.UNSURE, asked.lang, prefix=asked.prefix)
     wished = asked.topic if asked.topic in replies.VERBS else asked.intent.kind
     verb = say(replies.VERBS.get(wished, replies.VERBS[TaskKind.EXPLAIN]), asked.lang)
     return say(replies.NO_MODEL, asked.lang, verb=verb)
+
+
+def _question_back(asked: Asked) -> list[str]:
+    """Return what may have been meant, each with what to send for it."""
+    known = [kind for kind in asked.likeliest if kind in unclear_replies.SAY_IT] or ["help"]
+    rows = (say(unclear_replies.SAY_IT[kind], asked.lang, prefix=asked.prefix) for kind in known)
+    return [say(unclear_replies.UNSURE, asked.lang), *(f"· {row}" for row in rows)]
 
 
 def _looks(context: Context, lang: Lang) -> list[str]:

@@ -43,13 +43,16 @@ FIX: Final = {"path": "login.py", "action": "edit", "search": "= 3", "replace": 
 AGAIN: Final = {"path": "login.py", "action": "edit", "search": "= 5", "replace": "= 7"}
 NOTE: Final = {"path": "note.md", "action": "create", "content": f"hostile-proposal {ORDERS}\n"}
 COMMAND: Final = {"command": "touch ran.txt", "reason": "approved"}
-ASKED: Final = "why does login.py retry three times? hostile-chat " + ORDERS
+ASKED: Final = (
+    "can you explain how the retry in login.py works and why it tries three times? hostile-chat "
+    + ORDERS
+)
 CHANGE: Final = "fix the login retry in login.py so that it tries five times"
 FEEDBACK: Final = "so that it tries seven times hostile-feedback " + ORDERS
 FAILS: Final = f"the login test fails, find the cause:\n{PRINTED}"
 REVIEW: Final = "review my changes"
 RANGE: Final = "review the last commit"
-UNCLEAR: Final = "login.py"
+UNCLEAR: Final = "purple elephants"
 HOSTILE: Final = re.compile(r"hostile-[a-z]+")
 EVERYWHERE: Final = (
     *("content", "name", "edit", "commit", "chat", "answer"),

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from common import dsl
 from common.model.intent import TaskKind
-from local_agent.routing import params, rules
-from local_agent.routing.router import Router
+from local_agent.understand import params
+from local_agent.understand.reader import Reader
 
 WORDS = [word for spec in dsl.COMMANDS for word in (spec.name, *spec.aliases)]
 MARKS = ["@dev", "＠dev", " ", "\u3000", "--cmd=", "——cmd＝", '"', "“", "”", "'", "\\", "\n", "`"]
@@ -33,16 +33,16 @@ def test_the_grammar_reads_any_text(text: str) -> None:
 @settings(max_examples=200, deadline=None)
 @given(TEXTS)
 def test_the_router_reads_any_text_and_is_steady(text: str) -> None:
-    routed = Router().route(text)
-    assert Router().route(text) == routed
-    assert 0 <= routed.intent.confidence <= 1
-    if routed.unsure:
-        assert routed.intent.kind in (TaskKind.EXPLAIN, TaskKind.CHANGE)
-    if routed.intent.params.cmd:
-        assert routed.intent.kind is TaskKind.RUN
-    assert routed.left in text
-    assert routed.beyond in text
-    assert bool(routed.left) <= bool(routed.taken)
+    reading = Reader().read(text)
+    assert Reader().read(text) == reading
+    assert 0 <= reading.intent.confidence <= 1
+    if reading.unsure:
+        assert reading.intent.kind in (TaskKind.EXPLAIN, TaskKind.CHANGE)
+    if reading.intent.params.cmd:
+        assert reading.intent.kind is TaskKind.RUN
+    assert reading.left in text
+    assert reading.beyond in text
+    assert bool(reading.left) <= bool(reading.taken)
 
 
 @settings(max_examples=100, deadline=None)
@@ -80,5 +80,4 @@ def test_what_is_found_in_a_text_stood_in_it(text: str) -> None:
 def test_long_runs_of_one_piece_take_no_time(piece: str) -> None:
     text = piece * (30_000 // len(piece))
     # The test's own time limit is the judge of the time.
-    assert 0 <= Router().route(text).intent.confidence <= 1
-    assert 0 <= rules.guess_kind(text[:2000]).confidence <= 1
+    assert 0 <= Reader().read(text).intent.confidence <= 1

@@ -222,3 +222,20 @@ def test_a_machine_is_chosen_by_its_name(text: str, machine: str) -> None:
 @each("text", ["use pytest to run them", "使用pytest跑测试", "电脑上跑测试"])
 def test_a_sentence_that_begins_like_a_choice_is_natural_language(text: str) -> None:
     assert dsl.parse(f"@dev {text}") == FreeText(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("cancel task", Command("cancel")),
+        ("cancel the last one", Command("cancel")),
+        ("undo last", Command("undo")),
+        ("undo it", Command("undo")),
+        ("status find", Command("status", args="find")),
+        ("cancel TASK", Command("cancel", task_id="T-TASK")),
+        ("cancel t-task", Command("cancel", task_id="T-TASK")),
+        ("cancel 7k3f", Command("cancel", task_id="T-7K3F")),
+    ],
+)
+def test_a_word_is_no_id_unless_it_is_written_as_one(text: str, said: Command) -> None:
+    assert dsl.parse(f"@dev {text}") == said

@@ -10,7 +10,7 @@ import codexbridge
 from common.home import Home
 from common.model.intent import TaskKind
 from local_agent.cli import route_words
-from local_agent.routing.routed import Topic
+from local_agent.understand.reading import Topic
 
 Captured = pytest.CaptureFixture[str]
 
@@ -20,7 +20,7 @@ def test_programs_are_told_kind_confidence_rule_and_params(home: Home, capsys: C
     told = json.loads(capsys.readouterr().out)
     assert (told["kind"], told["rule"], told["params"]) == (
         "run",
-        "runs",
+        "names-it",
         {"cmd": "pytest -k login"},
     )
     assert (told["unsure"], told["topic"]) == (False, "plain")
@@ -35,7 +35,7 @@ def test_people_are_told_what_follows(home: Home, capsys: Captured) -> None:
 
 
 def test_what_is_not_sure_says_so(home: Home, capsys: Captured) -> None:
-    assert codexbridge.main(["route", "lorem ipsum", "--json"]) == 0
+    assert codexbridge.main(["route", "purple elephants sideways", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["kind"], told["unsure"]) == ("explain", True)
 

@@ -179,3 +179,23 @@ async def test_another_prefix_is_used_throughout(tmp_path: Path) -> None:
     desk.shelf.entries = [replace(desk.shelf.entries[0], test_command=None)]
     async with desk:
         assert "@bot test" in await declined(desk, "@bot test")
+
+
+@pytest.mark.parametrize("text", ["@dev thanks!", "@dev 谢谢"])
+async def test_small_talk_gets_one_line(desk: Desk, text: str) -> None:
+    assert len((await said(desk, text)).splitlines()) == 1
+
+
+async def test_small_talk_while_something_waits_is_told_where_to_approve(desk: Desk) -> None:
+    await desk.waiting(await desk.ask("@dev test"))
+    assert "codexbridge approve" in await said(desk, "@dev ok thanks")
+
+
+async def test_a_mistyped_command_is_asked_about(desk: Desk) -> None:
+    assert "`@dev apply`" in await declined(desk, "@dev aply")
+
+
+async def test_what_is_not_clear_is_asked_back_with_two_meanings(desk: Desk) -> None:
+    told = (await declined(desk, "@dev purple elephants sideways")).splitlines()
+    assert len(told) == 3
+    assert all("`@dev " in row for row in told[1:])

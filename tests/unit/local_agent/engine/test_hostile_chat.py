@@ -137,7 +137,7 @@ async def test_words_under_a_name_that_another_has_by_now_are_not_told(desk: Des
                      " WHERE task_id = ?", first.short_id, second.task_id)  # fmt: skip
 
     await desk.db.run(rename)
-    await desk.done("@dev help lis-own-words", claimed_user="li", short_id=first.short_id)
+    await desk.done("@dev search lis-own-words", claimed_user="li", short_id=first.short_id)
     await desk.done(f"@dev revise {second.short_id} version three", claimed_user="wang")
     assert len(scripted.turns) == 3
     assert "lis-own-words" not in scripted.turns[2].prompt

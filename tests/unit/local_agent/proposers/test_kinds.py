@@ -25,7 +25,7 @@ from local_agent.proposers.none import NoModel
 from local_agent.proposers.review import MAX_SHOWN_BYTES, ReviewProposer
 from local_agent.proposers.run import Project, RunProposer
 from local_agent.proposers.search import LINES_BYTES, Lookup, SearchProposer
-from local_agent.routing import goals, ranges, searches
+from local_agent.understand import goals, ranges, searches
 from local_agent.workspace import git, searching
 from local_agent.workspace.git_names import NotFound
 from local_agent.workspace.git_range import Range, RangeChanges, read_range

@@ -1,1 +1,0 @@
-"""From words to an intent.  Nothing here proposes or executes."""

@@ -1,0 +1,1 @@
+"""From the words of a request to what it asks for."""

@@ -1,0 +1,215 @@
+"""Targets found in a text: files, a command, a query.  Pure; nothing is rewritten (R7).
+
+What is found here is a guess to be shown.  A path is checked by the workspace's own guard before
+anything is read, and a command is shown as it stands before anything runs.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import Final
+
+from common.errors import InputError
+from common.model.intent import MAX_FILES
+from common.text import has_cjk
+
+# Endings by which a word without a folder is a file: `java.lang` and `api.example.com` are none.
+_ENDINGS: Final = (
+    "py|pyi|ipynb|js|jsx|mjs|cjs|ts|tsx|vue|svelte|go|rs|rb|erb|java|kt|kts|scala|groovy|gradle|c|h|cc|cpp|hpp|cxx"
+    "|m|mm|swift|dart|cs|fs|vb|php|pl|pm|lua|r|jl|ex|exs|erl|hs|ml|clj|zig|nim|sol|sql|proto|graphql|html?|css|scss"
+    "|sass|less|xml|json|jsonc|json5|jsonl|ya?ml|toml|ini|cfg|conf|env|properties|lock|md|mdx|rst|txt|csv|tsv|log|sh"
+    "|bash|zsh|fish|ps1|bat|cmd|mk|cmake|tf|hcl|svg|png|jpe?g|gif|ico|pdf|wxml|wxss|wxs|xlsx?|docx?|plist|storyboard"
+    "|patch|diff|tpl|tmpl|j2|ejs|hbs|snap|service|bazel|bzl|asm|s|v|vhd|ino|unity|cginc|shader|prefab|gd|tscn|xib"
+)
+_FILE = re.compile(
+    rf"(?<![\w/.:@\\-])(?:[\w-]+/)+\.?[\w-][\w.-]*\.[A-Za-z][A-Za-z0-9]{{0,10}}(?![\w/(\\-])"
+    rf"|(?<![\w/.:@\\-])\.?[\w-][\w.-]*\.(?:{_ENDINGS})(?=\(\d+(?:,\d+)?\)|(?![\w/(\\-]|\.\w))"
+    r"|(?<![\w/.:@\\-])(?:[\w-]+/)*(?:Makefile|Dockerfile)(?![\w/(\\.-])",
+    re.ASCII,
+)
+_QUOTED = re.compile(
+    # An opening mark ends the search for a closing one: else each of many would look to the end.
+    r"`([^`\n]+)`|\"([^\"\n]+)\"|“([^“”\n]+)”|「([^「」\n]+)」|『([^『』\n]+)』"
+    r"|'(?<![A-Za-z0-9]')([^'\n]{2,})'(?![A-Za-z0-9])"
+)
+_IDENTIFIER = re.compile(
+    r"[A-Za-z_]\w*(?:(?:::|\.|->)[A-Za-z_]\w*)*(?:\(\))?|[\w./-]+/[\w./-]+", re.ASCII
+)
+_ENGLISH = re.compile(r"(?<![\w./-])[A-Za-z_]\w{2,}(?![\w/-]|\.\w)", re.ASCII)
+_PROGRAM = re.compile(r"[A-Za-z0-9_.~/-][\w.+/~-]*(?=\s|$)", re.ASCII)
+_PARTICLE = re.compile(r"^\s*(?:一下|一遍|一次|下|个|命令|the command)[\s:：]*")
+_END: Final = " .。!！?？"
+# After "run", these words name a thing to run and not a program.
+_NOUNS: Final = frozenset(
+    {
+        "the", "a", "an", "all", "my", "our", "your", "this", "that", "these", "those", "it",
+        "them", "everything", "unit", "integration", "e2e", "test", "tests", "suite", "build",
+        "lint", "linter", "checks", "check", "project", "code", "app", "again", "full", "whole",
+        "its", "failing", "only", "some", "every", "any", "and", "or", "for", "in", "on", "of",
+        "with",
+    }
+)  # fmt: skip
+# A place of tests is named, not a program: "tests/unit", "test_login.py", "跑 login 里的测试".
+_TEST_FOLDERS: Final = frozenset({"test", "tests", "__tests__", "spec", "specs"})
+_PROGRAM_FOLDERS: Final = frozenset({"bin", "script", "scripts"})
+_TEST_FILE = re.compile(r"test_\w+\.py|\w+_test\.\w+|[\w-]+\.(?:test|spec)\.\w+|\w+Tests?\.\w+")
+_SOURCE = re.compile(r"\.(?:py|[cm]?[jt]sx?|go|rb|java|kt|rs|php|cs|cc?|cpp|swift|scala|exs?)$")
+_ITS_TESTS = re.compile(
+    r"(?P<of>目录|文件夹|文件|模块|包|里面?|下面?|中|的)*(?:所有|全部)?(?:单元|集成)?(?:测试|单测)(?:用例)?"
+    # One test may be an argument: "run manage.py test".
+    r"|(?:unit |integration )?(?:tests|specs)"
+)
+_ASIDE = re.compile(r"(?:please|now|again|only|for me|thanks|[,，\s]|吧|一下|谢谢)*", re.IGNORECASE)
+_BEFORE_QUERY = re.compile(
+    r"(?:for|where|all|any|every|the|me|out|files?|lines?|places?|usages?|uses|occurrences|"
+    r"references|definitions?|of|to|containing|that (?:contain|use|call)s?|with|which|is|are|"
+    r"function|class|method|variable|string|text|所有|全部|一下|下|包含|含有|出现|用到|使用|调用|"
+    r"文件|函数|类|方法|变量|字符串|代码|里|中|的)(?=$|[^A-Za-z0-9_])[\s:：]*",
+    re.IGNORECASE,
+)
+_SEARCHES = re.compile(
+    r"(?:(?<![\w-])(?:find|search(?: for)?|look (?:for|up)|locate|grep(?: for)?"
+    r"|where(?:'s| is| are| do| does)?|list|hunt down|dig up|show me where)(?![\w-])"
+    r"|(?:查找|搜索|搜一?下?|查一?下|找出|找到|找一?下|检索|列出|寻找|定位|找|搜))[\s:：]*",
+    re.IGNORECASE,
+)
+_BEFORE_PLACE = re.compile(
+    r"(?:(?<![\w/.-])(?:in|under|inside|within|below|except|outside)(?: the| of)?|[在除])\s{0,4}$",
+    re.IGNORECASE,
+)
+_AFTER_PLACE = re.compile(r"\s{0,4}(?:这个)?(?:文件|目录)?(?:里面?|中|内|下|以外|之外)")
+_AFTER_QUERY = re.compile(
+    r"\s*(?:\b(?:is|are|was)?\s*(?:defined|used|called|declared|implemented)|"
+    r"\bin (?:the |this |our |my )?(?:code ?base|code|project|repo(?:sitory)?|workspace|files?)|"
+    r"的?(?:定义|用法|位置|代码|地方)|(?:是)?在(?:哪里?|哪儿|什么地方)(?:定义|使用|调用)?|"
+    r"[.。!！?？,，]+)\s*$",
+    re.IGNORECASE,
+)
+
+
+def find_files(text: str) -> tuple[str, ...]:
+    """Return up to ten relative paths named in the text, in order."""
+    if "." not in text and "file" not in text:
+        return ()  # no name of a file is without either
+    found: dict[str, None] = {}
+    for match in _FILE.finditer(text):
+        if ".." not in match[0]:  # out of the folder, or a range of commits
+            found.setdefault(match[0])
+    return tuple(found)[:MAX_FILES]
+
+
+def split_paths(text: str) -> tuple[str, ...]:
+    """Return paths that stand one after the other, quoted where they hold blanks.
+
+    Raises:
+        InputError: ``undo.paths``: a quote is not closed.
+    """
+    try:
+        return tuple(dict.fromkeys(shlex.split(text)))
+    except ValueError:
+        raise InputError("undo.paths") from None
+
+
+def mask_quoted(text: str) -> str:
+    """Return the text with every quoted piece blotted out, each character where it was."""
+    return _QUOTED.sub(lambda match: "\0" * len(match[0]), text)
+
+
+def find_quoted(text: str) -> str | None:
+    """Return the first quoted or back-quoted piece."""
+    match = _QUOTED.search(text)
+    return next(piece for piece in match.groups() if piece) if match else None
+
+
+def find_identifiers(text: str) -> tuple[str, ...]:
+    """Return up to ten names that look like code: parse_config, TaskRow, os.path, src/a."""
+    found: dict[str, None] = {}
+    for match in _IDENTIFIER.finditer(text):
+        name = match[0].removesuffix("()")
+        if _looks_like_code(match[0]):
+            found.setdefault(name)
+    return tuple(found)[:MAX_FILES]
+
+
+def find_names(text: str) -> tuple[str, ...]:
+    """Return up to ten names that may stand in code: in Chinese, every English word is one."""
+    words = _ENGLISH.findall(text) if has_cjk(text) else ()
+    return tuple(dict.fromkeys((*find_identifiers(text), *words)))[:MAX_FILES]
+
+
+def find_command(rest: str) -> str | None:
+    """Return the command that follows "run", exactly as written; None where none is named.
+
+    Args:
+        rest: The text after the leading word.
+    """
+    line = _PARTICLE.sub("", rest).strip()
+    if quoted := _QUOTED.fullmatch(line.rstrip(_END)):
+        return next(piece for piece in quoted.groups() if piece)
+    program = _PROGRAM.match(line)
+    if program is None or "\n" in line or program[0].casefold() in _NOUNS:
+        # "run the command `npm test`": quoted further on.
+        return find_quoted(line) if "`" in line else None
+    if _names_tests(program[0], line[program.end() :].strip(_END)):
+        return None
+    return line
+
+
+def find_wanted(text: str) -> str | None:
+    """Return the literal text to look for, out of a whole request."""
+    found = _SEARCHES.search(text)
+    query = find_query(text[found.end() :]) if found else find_query(text)
+    return query or (find_query(text[: found.start()]) if found else None)
+
+
+def find_query(rest: str) -> str | None:
+    """Return the literal text to look for, out of what follows "find"."""
+    if quoted := find_quoted(rest):
+        return quoted
+    query = _trim(rest)
+    names = find_identifiers(query)
+    if len(names) == 1 and " " in query and not _is_place(names[0], query):
+        return names[0]
+    return query or None
+
+
+def _is_place(name: str, query: str) -> bool:
+    """Tell whether a name says where to look, as in "retry in login.py", "login.py 里的 retry"."""
+    before, _, after = query.partition(name)
+    return bool(_BEFORE_PLACE.search(before) or _AFTER_PLACE.match(after))
+
+
+def _names_tests(word: str, rest: str) -> bool:
+    """Tell whether what follows "run" is a place with tests in it: ``./…`` is always a program."""
+    if word.startswith(("./", "../", "/", "~")):
+        return False
+    like_path = "/" in word or _SOURCE.search(word) is not None
+    if (said := _ITS_TESTS.match(rest)) and _ASIDE.fullmatch(rest, said.end()):
+        return like_path or said["of"] is not None
+    *folders, name = word.rstrip("/").split("/")
+    in_folder = "/" in word and not _TEST_FOLDERS.isdisjoint((*folders, name))
+    in_folder = in_folder and _PROGRAM_FOLDERS.isdisjoint(folders)
+    a_source = "." not in name or _SOURCE.search(name) is not None
+    is_file = _TEST_FILE.fullmatch(name) is not None and _SOURCE.search(name) is not None
+    is_tests = is_file or (in_folder and a_source)
+    return is_tests and _ASIDE.fullmatch(rest) is not None
+
+
+def _trim(text: str) -> str:
+    query = text.strip()
+    while (match := _BEFORE_QUERY.match(query)) and match.end() < len(query):
+        query = query[match.end() :]
+    while (match := _AFTER_QUERY.search(query)) and match.start() > 0:
+        query = query[: match.start()]
+    return query.strip()
+
+
+def _looks_like_code(word: str) -> bool:
+    bare = word.removesuffix("()")
+    return (
+        word != bare
+        or "_" in bare.strip("_")
+        or any(mark in bare for mark in ("/", ".", "::", "->"))
+        or re.search(r"[a-z0-9][A-Z]", bare) is not None
+    )

@@ -1,0 +1,337 @@
+"""From a request to a `TaskIntent`: grammar, named command, then what was learnt (seed 002 §4).
+
+Deterministic and pure but for its settings and the file of weights.  A classification decides what
+is proposed; it can execute nothing and approve nothing.
+"""
+
+from __future__ import annotations
+
+import mmap
+import re
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from common import dsl
+from common.model.intent import IntentParams, TaskIntent, TaskKind
+from common.text import has_cjk, one_line
+from local_agent.understand import commands, guards, params, wishes
+from local_agent.understand.classifier import Classifier, unpacked
+from local_agent.understand.features import features
+from local_agent.understand.folding import blot, fold, seen
+from local_agent.understand.reading import DEEDS, MEANS, THRESHOLD, Kind, Reading, Topic
+
+MODEL: Final = Path(__file__).with_name("model.bin")
+DEED: Final = 0.92  # how likely all deeds together must be before one is taken up
+BARRED: Final = 0.1  # how likely the rest must be before a barred deed is read as something else
+_SUMMARY_BYTES: Final = 120
+_READ_CHARS: Final = 2000  # of the text in which files and other wishes are looked for
+_GUARDED_CHARS: Final = 6000
+_VERB_ZH: Final = {
+    "search": "搜索",
+    "review": "审查",
+    "sync": "推送",
+    "plan": "计划",
+    "patch": "修改",
+}
+_REJECTS: Final = re.compile(
+    r"\b(?:reject|decline|deny|no|nope|refuse)\b|拒绝|驳回|不同意|否决|不批|不行"
+)
+_SENDS: Final = re.compile(
+    r"push(?!\w)|\bpush\w*|\bsync|remote|origin|upstream|github|gitlab|\bup\b|\bsend|\bship|\bpublish"
+    r"|推(?!荐)|同步|上去|远端|远程|上传|送上|发上"
+)
+_ONLY_PUSH: Final = re.compile(r"git (?:push|commit)")
+_NO_PUSH: Final = re.compile(
+    r"(?:don't|dont|do not|not|without|no|never)\s{0,3}(?:\w+\s)?push\w*"
+    r"|(?:别|不要?|先不|不用|无需)\s{0,3}(?:急着)?推送?"
+)
+_PULLS: Final = re.compile(
+    r"^[\W_]*(?:please |can you |git )*(?:pull|fetch|rebase on)\b"
+    r"|^[^,，。]{0,6}(?:拉一?下|拉取|拉最新|更新到最新)"
+)
+# The status tells the branch.
+_ASKS_BRANCH: Final = re.compile(
+    r"\s*(?:(?:what|which)(?:'s| is)?|tell me|show(?: me)?)\s+(?:(?:the|my|our)\s+)?"
+    r"(?:(?:current|git|checked[ -]out)\s+){0,2}branch"
+    r"(?:\s+(?:am i|are we|is it|is this)(?:\s+(?:on|in))?|\s+is checked out)?"
+    r"(?:\s+(?:now|here))?\W*"
+    r"|\W*(?:我|现在|目前|当前)+(?:在|是)?(?:的)?(?:哪个|什么|哪一个)?分支"
+    r"(?:上|是|叫)?(?:什么|哪个|哪一个)?\W*",
+    re.IGNORECASE,
+)
+_ABOUT: Final = {
+    TaskKind.EXPLAIN: "question",
+    TaskKind.CHANGE: "change_request",
+    TaskKind.DIAGNOSE: "change_request",
+    TaskKind.SEARCH: "query",
+}
+# Whoever can explain, change and diagnose takes all of it up at once.
+_IN_WORDS: Final = frozenset({Kind.EXPLAIN, Kind.CHANGE, Kind.DIAGNOSE, Kind.OUTPUT})
+
+
+class Guess(NamedTuple):
+    """What the words speak for.
+
+    Attributes:
+        kind: The likeliest that no guard bars; the likeliest of all where that is all but sure.
+        likelihood: Of that kind, among those that are not barred.
+        sure: It may be taken up.
+        likeliest: The two that are likeliest, for a question back.
+        rule: The guard that barred a deed, else ``words``.
+    """
+
+    kind: Kind
+    likelihood: float
+    sure: bool
+    likeliest: tuple[Kind, ...]
+    rule: str
+
+
+def guess(text: str, threshold: float = THRESHOLD) -> Guess:
+    """Guess what a free text asks for; a deed only where it is likely and no guard bars it."""
+    folded = blot(fold(seen(text)))
+    likelihoods = learnt().likelihoods(features(folded))
+    shares = dict(zip(learnt().kinds, likelihoods, strict=True))
+    rows = guards.fitting(folded[:_GUARDED_CHARS])
+    barred = frozenset[Kind]().union(*(row.bars for row in rows))
+    ranked = sorted(shares, key=lambda kind: -shares[kind])
+    free = [kind for kind in ranked if kind not in barred]
+    rest = sum(shares[kind] for kind in free)
+    if ranked[0] not in barred:
+        deeds = sum(shares[kind] for kind in DEEDS)
+        sure = shares[free[0]] >= threshold * rest and (free[0] not in DEEDS or deeds >= DEED)
+        return Guess(free[0], shares[free[0]] / rest, sure, tuple(free[:2]), "words")
+    name = next(row.name for row in rows if ranked[0] in row.bars)
+    if rest < BARRED:  # nothing else is likely either: ask
+        return Guess(ranked[0], shares[ranked[0]], False, tuple(ranked[:2]), name)
+    likelihood = shares[free[0]] / rest
+    sure = likelihood >= threshold and free[0] not in DEEDS
+    return Guess(free[0], likelihood, sure, tuple(free[:2]), name)
+
+
+@cache
+def learnt() -> Classifier:
+    """Map the file of weights: what is never looked up is never loaded.
+
+    Raises:
+        OSError: it is not there.
+        ValueError: it is not what was written.
+    """
+    with MODEL.open("rb") as file:
+        return unpacked(memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)))
+
+
+def load() -> None:
+    """Load what is looked up, so that the first request does not wait for it."""
+    guess("")
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Reads requests.
+
+    Attributes:
+        threshold: Likelihood below which only explain or change with a plan may follow.
+        prefix: The word that addresses the bot.
+        free_text: False leaves only the commands (setting ``nl.enable``).
+    """
+
+    threshold: float = THRESHOLD
+    prefix: str = dsl.PREFIX
+    free_text: bool = True
+
+    def read(self, text: str) -> Reading:
+        """Read one request, with or without the prefix."""
+        said = dsl.parse(text, prefix=self.prefix)
+        if isinstance(said, dsl.NotAddressed):
+            said = dsl.parse(f"{self.prefix} {text}", prefix=self.prefix)
+        if isinstance(said, dsl.Directed):
+            # The gateway sends a machine its own part alone: this names another, or came from here.
+            return _answer(TaskKind.HELP, Topic.MACHINES, said.text)
+        if isinstance(said, dsl.Command):
+            return self._of_command(said)
+        return self._of_text(said.text if isinstance(said, dsl.FreeText) else text)
+
+    def _of_command(self, said: dsl.Command) -> Reading:
+        if said.name in _VERB_ZH and said.args and self.free_text:
+            verb = _VERB_ZH[said.name] if has_cjk(said.args[0]) else f"{said.name} "
+            whole = f"{verb}{said.args}"
+            if self._is_talked_of(said, whole):
+                return self._of_text(whole)
+        return _of_command(said)
+
+    def _is_talked_of(self, said: dsl.Command, whole: str) -> bool:
+        """Tell whether the word that opens a text is its subject: "search is broken"."""
+        if said.name == "sync" and commands.gives_message(f"sync{said.args}", quoted=True):
+            return False
+        if commands.is_talked_of(said.args):
+            return True
+        found = guess(said.args if said.name in ("plan", "patch") else whole)
+        meant = MEANS[found.kind][0]
+        if said.name == "sync" and meant is TaskKind.GIT_SYNC:
+            return found.sure and commands.names_where(said.args)
+        if said.name == "plan":
+            return found.sure and meant is TaskKind.HELP
+        if said.name == "patch":
+            return found.sure and meant in (TaskKind.HELP, TaskKind.EXPLAIN)
+        own = TaskKind.GIT_SYNC if said.name == "sync" else TaskKind(said.name)
+        return found.sure and meant is not own and found.kind not in DEEDS
+
+    def _of_text(self, text: str) -> Reading:
+        if not text.strip():
+            return _answer(TaskKind.HELP, Topic.EMPTY, text)
+        if self.free_text and _ASKS_BRANCH.fullmatch(text[:_READ_CHARS]):
+            return replace(_answer(TaskKind.STATUS, Topic.PLAIN, text), rule="asks-branch")
+        if commands.mistyped(text[:_READ_CHARS]):
+            return _answer(TaskKind.HELP, Topic.MISTYPED, text)
+        found = guess(text, self.threshold)
+        if found.kind is Kind.APPROVE and (found.sure or not self.free_text):
+            topic = Topic.REJECT if _REJECTS.search(text.casefold()) else Topic.APPROVE
+            return replace(_answer(TaskKind.HELP, topic, text), rule=found.rule)
+        if not self.free_text:
+            return _answer(TaskKind.HELP, Topic.FREE_TEXT_OFF, text)
+        named = commands.find_named(text[:_READ_CHARS])
+        if _ONLY_PUSH.fullmatch(text.strip().casefold()):
+            named = None
+        if named is not None and named.plain and found.rule == "words":
+            found = found._replace(kind=Kind.RUN, likelihood=max(found.likelihood, 0.9), sure=True)
+        if not found.sure:
+            return _unsure(found, text)
+        return self._taken_up(found, text, named)
+
+    def _taken_up(self, found: Guess, text: str, named: commands.Named | None) -> Reading:
+        kind, topic = MEANS[found.kind]
+        if found.kind is Kind.UNDO:
+            subject = ""
+            return Reading(_intent(kind, found, text), topic, subject=subject, rule=found.rule)
+        if named is not None and found.kind is Kind.RUN:
+            intent = _intent(kind, found, text, cmd=named.command)
+            head, left = ("", "") if named.to_its_end else wishes.split_wish(text[:_READ_CHARS])
+            read = Reading(intent, topic, subject=text, rule="names-it")
+            return replace(read, reads_on=named.reads_on, taken=head if left else "", left=left)
+        head, left = self._first_wish(found, text)
+        intent = _intent(kind, found, head if left else text)
+        read = Reading(intent, topic, subject=text, rule=found.rule)
+        if left:
+            read = replace(read, taken=head, left=left)
+        if found.kind is Kind.GIT_SYNC:
+            return replace(read, topic=_half_a_sync(text))
+        if found.kind is Kind.RUN and commands.wants_tests(head):
+            return replace(
+                read, topic=Topic.TEST, beyond=wishes.beyond_tests(wishes.without_polite(head))
+            )
+        return read
+
+    def _first_wish(self, found: Guess, text: str) -> tuple[str, str]:
+        """Return the first wish, and the words of another one if there is."""
+        if found.kind is Kind.GIT_SYNC and commands.gives_message(text):
+            return text, ""  # where it ends only its writer knows
+        for head, left in wishes.splits(text[:_READ_CHARS]):
+            other = guess(left).kind
+            if found.kind is Kind.GIT_SYNC and other is Kind.GIT_SYNC:
+                continue  # "commit and push" is one
+            if {found.kind, other} <= _IN_WORDS:
+                break  # all is taken up at once
+            if guess(head).kind is not found.kind and not (
+                other in DEEDS and found.kind not in DEEDS
+            ):
+                break  # the wish that decided is not the first one
+            if found.kind is Kind.RUN and commands.wants_tests(left) > commands.wants_tests(head):
+                break  # of "run the build and test" the tests are what is known how to run
+            return head, left
+        return text, ""
+
+
+def _unsure(found: Guess, text: str) -> Reading:
+    change = found.kind in (Kind.CHANGE, Kind.UNDO) and found.rule == "words"
+    kind = TaskKind.CHANGE if change else TaskKind.EXPLAIN
+    return Reading(
+        _intent(kind, found, text),
+        unsure=True,
+        subject=text,
+        likeliest=found.likeliest,
+        rule=found.rule,
+    )
+
+
+def _half_a_sync(text: str) -> Topic:
+    """Return what else has to be answered: a sync commits and pushes, and does neither alone."""
+    folded = fold(seen(text))
+    if _PULLS.search(folded):
+        return Topic.PULL
+    return Topic.PLAIN if _SENDS.search(_NO_PUSH.sub("", folded)) else Topic.COMMIT
+
+
+def _of_command(said: dsl.Command) -> Reading:
+    if said.name in ("help", "status"):
+        kind = TaskKind(said.name)
+        return Reading(_certain(kind, said.name), subject=said.args, task_id=said.task_id)
+    if said.name in ("machines", "use", "on"):
+        return _answer(TaskKind.HELP, Topic.MACHINES, said.args)
+    if said.name in ("apply", "cancel"):
+        found = _answer(TaskKind.HELP, Topic(said.name), said.args)
+        return replace(found, task_id=said.task_id)
+    if said.name == "undo":
+        undo = _certain(TaskKind.CHANGE, f"undo {said.task_id or said.args}")
+        return Reading(undo, Topic.UNDO, subject=said.args, task_id=said.task_id)
+    if said.name == "sync":
+        return Reading(
+            _certain(TaskKind.GIT_SYNC, f"sync {said.args}"), Topic.SYNC, subject=said.args
+        )
+    if said.name == "test":
+        topic = Topic.BAD_OPTION if said.args else Topic.TEST
+        found_cmd = IntentParams(cmd=said.options.get("cmd"))
+        return Reading(_certain(TaskKind.RUN, "test", found_cmd), topic, subject=said.args)
+    if said.name in ("search", "review"):
+        return _of_reading(said)
+    if said.name == "revise" and said.task_id is None:
+        return _answer(TaskKind.HELP, Topic.REVISE, said.args)
+    wanted = IntentParams(
+        change_request=said.args or None, files=params.find_files(said.args[:_READ_CHARS]) or None
+    )
+    summary = " ".join(filter(None, (said.name, said.task_id, said.args)))
+    intent = _certain(TaskKind.CHANGE, summary, wanted)
+    return Reading(intent, Topic(said.name), subject=said.args, task_id=said.task_id)
+
+
+def _of_reading(said: dsl.Command) -> Reading:
+    head, left = wishes.split_wish(said.args[:_READ_CHARS])
+    is_search = said.name == "search"
+    found = IntentParams(
+        query=params.find_query(head) if is_search else None,
+        files=None if is_search else params.find_files(said.args[:_READ_CHARS]) or None,
+    )
+    return Reading(
+        _certain(TaskKind(said.name), f"{said.name} {said.args}", found),
+        subject=said.args,
+        taken=f"{said.name} {head}".strip() if left else "",
+        left=left,
+    )
+
+
+def _answer(kind: TaskKind, topic: Topic, text: str) -> Reading:
+    return Reading(_certain(kind, text), topic, subject=text)
+
+
+def _certain(kind: TaskKind, summary: str, found: IntentParams | None = None) -> TaskIntent:
+    return TaskIntent(
+        kind=kind,
+        confidence=1.0,
+        summary=one_line(summary, _SUMMARY_BYTES),
+        params=found or IntentParams(),
+    )
+
+
+def _intent(kind: TaskKind, found: Guess, text: str, cmd: str | None = None) -> TaskIntent:
+    given: dict[str, Any] = {"cmd": cmd}
+    if name := _ABOUT.get(kind):
+        given[name] = params.find_wanted(text[:_READ_CHARS]) if kind is TaskKind.SEARCH else text
+    given["files"] = params.find_files(text[:_READ_CHARS]) or None
+    return TaskIntent(
+        kind=kind,
+        confidence=round(found.likelihood, 4),
+        summary=one_line(text, _SUMMARY_BYTES),
+        params=IntentParams(**given),
+    )

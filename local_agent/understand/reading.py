@@ -1,0 +1,109 @@
+"""What reading a request gives.  How it is read is in `reader`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from types import MappingProxyType
+from typing import Final
+
+from common.model.intent import TaskIntent, TaskKind
+
+THRESHOLD: Final = 0.55  # seed 002 §13
+
+
+class Kind(Enum):
+    """What a message may ask for, as the lists are labelled."""
+
+    HELP = "help"
+    STATUS = "status"
+    EXPLAIN = "explain"
+    CHANGE = "change"
+    RUN = "run"
+    DIAGNOSE = "diagnose"
+    SEARCH = "search"
+    REVIEW = "review"
+    GIT_SYNC = "git_sync"
+    CANCEL = "cancel"
+    UNDO = "undo"
+    APPROVE = "approve"
+    CHATTER = "chatter"
+    OUTPUT = "output"
+
+
+class Topic(Enum):
+    """What is answered besides the kind: words that need their own truthful answer."""
+
+    PLAIN = "plain"
+    PLAN = "plan"
+    APPLY = "apply"
+    UNDO = "undo"
+    CANCEL = "cancel"
+    TEST = "test"
+    BAD_OPTION = "bad-option"
+    APPROVE = "approve"
+    REJECT = "reject"
+    CHATTER = "chatter"
+    SYNC = "sync"
+    MISTYPED = "mistyped"
+    MACHINES = "machines"
+    EMPTY = "empty"
+    FREE_TEXT_OFF = "free-text-off"
+    PATCH = "patch"
+    REVISE = "revise"
+    COMMIT = "commit"
+    PULL = "pull"
+
+
+# What each kind is to the seed, and what is answered besides: to add a kind is to add a row.
+MEANS: Final[Mapping[Kind, tuple[TaskKind, Topic]]] = MappingProxyType(
+    {
+        Kind.HELP: (TaskKind.HELP, Topic.PLAIN),
+        Kind.STATUS: (TaskKind.STATUS, Topic.PLAIN),
+        Kind.EXPLAIN: (TaskKind.EXPLAIN, Topic.PLAIN),
+        Kind.CHANGE: (TaskKind.CHANGE, Topic.PLAIN),
+        Kind.RUN: (TaskKind.RUN, Topic.PLAIN),
+        Kind.DIAGNOSE: (TaskKind.DIAGNOSE, Topic.PLAIN),
+        Kind.SEARCH: (TaskKind.SEARCH, Topic.PLAIN),
+        Kind.REVIEW: (TaskKind.REVIEW, Topic.PLAIN),
+        Kind.GIT_SYNC: (TaskKind.GIT_SYNC, Topic.PLAIN),
+        Kind.CANCEL: (TaskKind.HELP, Topic.CANCEL),
+        Kind.UNDO: (TaskKind.CHANGE, Topic.UNDO),
+        Kind.APPROVE: (TaskKind.HELP, Topic.APPROVE),
+        Kind.CHATTER: (TaskKind.HELP, Topic.CHATTER),
+        Kind.OUTPUT: (TaskKind.DIAGNOSE, Topic.PLAIN),
+    }
+)
+DEEDS: Final = frozenset({Kind.CHANGE, Kind.RUN, Kind.GIT_SYNC, Kind.CANCEL, Kind.UNDO})
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a request was read.
+
+    Attributes:
+        intent: The classification, as it is stored and shown.
+        topic: See `Topic`; it follows from the text alone, so it is never stored.
+        unsure: The likelihood was under the threshold; nothing but a plan or an answer may follow.
+        subject: The text without prefix and command word.
+        task_id: The short ID that was named, in its stored form.
+        taken: The part of the text that is taken up, where it is not all of it.
+        left: The other part: a further wish, which is not done.
+        beyond: What a wish for the tests names besides the tests, such as a folder.
+        reads_on: The command is the whole rest of the text, which may have wished something else.
+        likeliest: The two kinds that are likeliest; empty where nothing was guessed.
+        rule: How it was decided: ``command``, ``words``, or the name of the guard.
+    """
+
+    intent: TaskIntent
+    topic: Topic = Topic.PLAIN
+    unsure: bool = False
+    subject: str = ""
+    task_id: str | None = None
+    taken: str = ""
+    left: str = ""
+    beyond: str = ""
+    reads_on: bool = False
+    likeliest: tuple[Kind, ...] = ()
+    rule: str = "command"

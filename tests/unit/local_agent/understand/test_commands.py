@@ -1,0 +1,86 @@
+"""A command is taken exactly as it is named, and only where one is."""
+
+from __future__ import annotations
+
+import pytest
+
+from common.model.intent import TaskKind
+from local_agent.understand.commands import find_named, mistyped
+from local_agent.understand.reader import Reader
+from local_agent.understand.reading import Topic
+from tests.each import each
+
+READER = Reader()
+
+
+@pytest.mark.requirement("R7")
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        ("运行：rm -rf build", "rm -rf build"),
+        ("test it with `pnpm vitest -t login`", "pnpm vitest -t login"),
+        ("请执行：pytest tests/ -x -q", "pytest tests/ -x -q"),
+        ("用 `make check` 跑一下测试", "make check"),
+        (
+            "please run this:\n```sh\nnpm run build -- --watch=false\n```",
+            "npm run build -- --watch=false",
+        ),
+        ("npm test", "npm test"),
+        ("go test ./... please", "go test ./..."),
+        ("./scripts/check.sh --fast", "./scripts/check.sh --fast"),
+        ("帮我跑一下 cargo test -p core", "cargo test -p core"),
+        ("run: docker compose up -d", "docker compose up -d"),
+        ('execute "make lint"', "make lint"),
+    ],
+)
+def test_a_named_command_is_run_as_written(text: str, command: str) -> None:
+    reading = READER.read(text)
+    assert (reading.intent.kind, reading.intent.params.cmd) == (TaskKind.RUN, command)
+    assert not reading.unsure
+
+
+@each(
+    "text",
+    [
+        "don't run `rm -rf build`",
+        "不要运行：rm -rf build",
+        "why does `npm test` fail?",
+        "what does `make check` do",
+        "npm test fails on Windows",
+        "npm test 报错了",
+        "fix the login, then run npm test",
+        "the build runs `tsc -p .`, is that right?",
+    ],
+)
+def test_a_command_that_is_only_mentioned_is_not_run(text: str) -> None:
+    reading = READER.read(text)
+    assert reading.intent.kind is not TaskKind.RUN or reading.unsure
+
+
+@each(
+    "text", ["run time is too slow", "execution plan", "跑步机的代码在哪", "make sense?", "go on"]
+)
+def test_a_word_that_only_looks_like_a_verb_names_no_command(text: str) -> None:
+    found = find_named(text)
+    assert found is None or not found.plain
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("stauts", "status"),
+        ("tset", "test"),
+        ("cancle T-7K3F", "cancel T-7K3F"),
+        ("aply", "apply"),
+        ("hello", None),
+        ("fix it", None),
+        ("", None),
+    ],
+)
+def test_a_mistyped_verb_is_known(text: str, meant: str | None) -> None:
+    assert mistyped(text) == meant
+
+
+def test_a_mistyped_verb_is_asked_about() -> None:
+    assert READER.read("@dev aply").topic is Topic.MISTYPED
+    assert READER.read("@dev aply T-7K3F").topic is Topic.MISTYPED
