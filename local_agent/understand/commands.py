@@ -77,7 +77,7 @@ _ACTS: Final = re.compile(
     r"\b(?:test|run|build|lint|check|verify|try|execute|format)\b"
     r"|测|跑|运行|执行|构建|编译|验证|检查"
 )
-_FENCE: Final = re.compile(r"```[\w-]*\n?\s*([^\n`]+?)\s*\n?```")
+_FENCE: Final = re.compile(r"```(?:sh|bash|zsh|shell|console)?\s*\n\s*([^\n`]+?)\s*\n?```")
 _TESTS: Final = re.compile(
     r"\b(?:tests?|testing|pytest|unittests?|specs?|test_\w+|\w+_test)\b|测试|测式|测一下|单测|用例",
     re.IGNORECASE,
@@ -130,7 +130,7 @@ def find_named(text: str) -> Named | None:
         return Named(fence[1], plain, to_its_end=False)
     if (said := _WITH.search(folded)) and _ACTS.search(folded):
         quoted = params.find_quoted(text[said.end() :])
-        if quoted and (" " in quoted or quoted in _PROGRAMS):
+        if quoted and _is_program(quoted.split()[0]):
             return Named(quoted, plain=False, to_its_end=False)
     for verb in _RUNS.finditer(folded):
         rest = text[verb.end() :]
@@ -140,8 +140,7 @@ def find_named(text: str) -> Named | None:
             continue
         is_quoted = params.find_quoted(rest) == command
         leads = wishes.is_polite(text[: verb.start()])
-        first = command.split()[0].casefold()
-        plain = is_quoted or colon is not None or first in _PROGRAMS or first.startswith("./")
+        plain = is_quoted or colon is not None or _is_program(command.split()[0])
         more = not is_quoted and bool(wishes.split_wish(rest)[1])
         return Named(command, plain and leads, to_its_end=not is_quoted, reads_on=more)
     return None
@@ -194,6 +193,10 @@ def gives_message(text: str, *, quoted: bool = False) -> bool:
         quoted: What stands in quotation marks is one as well.
     """
     return _GIVES.search(text) is not None or (quoted and params.find_quoted(text) is not None)
+
+
+def _is_program(word: str) -> bool:
+    return word.casefold() in _PROGRAMS | _WORDLIKE or word.startswith(("./", "../", "/"))
 
 
 def _runs(program: str, arguments: list[str]) -> bool:

@@ -83,23 +83,23 @@ CLASSES_LISTED: Final = r"""
 # A row: its name and the deeds that it takes away; where it fits, unless something else is there;
 # a text that it is for, and one that it must leave alone.
 GUARDS_LISTED: Final = r"""
-bans: any deed
+bans: change run git_sync undo
     fits    {begin}(?:please |pls |@dev )*{stop}
     unless  {then}
     such as hands off the config
     but not don't poll, use push instead
-bans-all: any deed
+bans-all: change run git_sync undo
     fits    \b(?:don't|dont|do not|never|no one|nobody|nothing|not) .{0,30}\b(?:anything|any file
             |a thing|at all|until|till|yet|today|tonight|for now|this week)\b
     unless  {then}|fix|make|unless|retry|render
     such as you will not push it until I say so
     but not do not retry more than once
-bans-zh: any deed
+bans-zh: change run git_sync undo
     fits    {begin}[^,.!?;\n]{0,10}{stop_zh}
     unless  {then_zh}|只(?!是)|重复
     such as 今天不要往 main 上推代码
     but not 别用轮询，改成推送
-hold: any deed
+hold: change run git_sync undo
     fits    {begin}(?:(?:wait|hold on|hang on)\b
             |[^,.!?;\n]{0,8}(?:先(?:别|不|等)|等(?:一下|我|等)|暂时不|暂停(?!按)))
     unless  {then_zh}|修|改成

@@ -42,6 +42,7 @@ _SENDS: Final = re.compile(
     r"push(?!\w)|\bpush\w*|\bsync|remote|origin|upstream|github|gitlab|\bup\b|\bsend|\bship|\bpublish"
     r"|推(?!荐)|同步|上去|远端|远程|上传|送上|发上"
 )
+_ID: Final = re.compile(r"(?<![\w-])T-[0-9A-Z]{4,5}(?![\w-])", re.ASCII | re.IGNORECASE)
 _ONLY_PUSH: Final = re.compile(r"git (?:push|commit)")
 _NO_PUSH: Final = re.compile(
     r"(?:don't|dont|do not|not|without|no|never)\s{0,3}(?:\w+\s)?push\w*"
@@ -70,6 +71,9 @@ _ABOUT: Final = {
 # Whoever can explain, change and diagnose takes all of it up at once.
 _IN_WORDS: Final = frozenset({Kind.EXPLAIN, Kind.CHANGE, Kind.DIAGNOSE, Kind.OUTPUT})
 
+# A command beside these is spoken of: "run `npm test` fails with EPERM".
+_TELLS: Final = frozenset({Kind.DIAGNOSE, Kind.OUTPUT, Kind.EXPLAIN, Kind.HELP, Kind.APPROVE})
+
 
 class Guess(NamedTuple):
     """What the words speak for.
@@ -80,6 +84,7 @@ class Guess(NamedTuple):
         sure: It may be taken up.
         likeliest: The two that are likeliest, for a question back.
         rule: The guard that barred a deed, else ``words``.
+        barred: The deeds that guards bar.
     """
 
     kind: Kind
@@ -87,6 +92,7 @@ class Guess(NamedTuple):
     sure: bool
     likeliest: tuple[Kind, ...]
     rule: str
+    barred: frozenset[Kind]
 
 
 def guess(text: str, threshold: float = THRESHOLD) -> Guess:
@@ -102,13 +108,13 @@ def guess(text: str, threshold: float = THRESHOLD) -> Guess:
     if ranked[0] not in barred:
         deeds = sum(shares[kind] for kind in DEEDS)
         sure = shares[free[0]] >= threshold * rest and (free[0] not in DEEDS or deeds >= DEED)
-        return Guess(free[0], shares[free[0]] / rest, sure, tuple(free[:2]), "words")
+        return Guess(free[0], shares[free[0]] / rest, sure, tuple(free[:2]), "words", barred)
     name = next(row.name for row in rows if ranked[0] in row.bars)
     if rest < BARRED:  # nothing else is likely either: ask
-        return Guess(ranked[0], shares[ranked[0]], False, tuple(ranked[:2]), name)
+        return Guess(ranked[0], shares[ranked[0]], False, tuple(ranked[:2]), name, barred)
     likelihood = shares[free[0]] / rest
     sure = likelihood >= threshold and free[0] not in DEEDS
-    return Guess(free[0], likelihood, sure, tuple(free[:2]), name)
+    return Guess(free[0], likelihood, sure, tuple(free[:2]), name, barred)
 
 
 @cache
@@ -195,7 +201,8 @@ class Reader:
         named = commands.find_named(text[:_READ_CHARS])
         if _ONLY_PUSH.fullmatch(text.strip().casefold()):
             named = None
-        if named is not None and named.plain and found.rule == "words":
+        is_open = Kind.RUN not in found.barred and not (found.sure and found.kind in _TELLS)
+        if named is not None and named.plain and is_open:
             found = found._replace(kind=Kind.RUN, likelihood=max(found.likelihood, 0.9), sure=True)
         if not found.sure:
             return _unsure(found, text)
@@ -204,8 +211,9 @@ class Reader:
     def _taken_up(self, found: Guess, text: str, named: commands.Named | None) -> Reading:
         kind, topic = MEANS[found.kind]
         if found.kind is Kind.UNDO:
-            subject = ""
-            return Reading(_intent(kind, found, text), topic, subject=subject, rule=found.rule)
+            named_id = _ID.search(text)
+            task_id = dsl.parse_id(named_id[0]) if named_id else None
+            return Reading(_intent(kind, found, text), topic, task_id=task_id, rule=found.rule)
         if named is not None and found.kind is Kind.RUN:
             intent = _intent(kind, found, text, cmd=named.command)
             head, left = ("", "") if named.to_its_end else wishes.split_wish(text[:_READ_CHARS])

@@ -31,6 +31,8 @@ READER = Reader()
         ("帮我跑一下 cargo test -p core", "cargo test -p core"),
         ("run: docker compose up -d", "docker compose up -d"),
         ('execute "make lint"', "make lint"),
+        ("git push --force", "git push --force"),
+        ("git status", "git status"),
     ],
 )
 def test_a_named_command_is_run_as_written(text: str, command: str) -> None:
@@ -49,12 +51,20 @@ def test_a_named_command_is_run_as_written(text: str, command: str) -> None:
         "npm test fails on Windows",
         "npm test 报错了",
         "fix the login, then run npm test",
+        "run `npm test` fails with EPERM",
+        "执行 npm install 报错 EPERM",
         "the build runs `tsc -p .`, is that right?",
     ],
 )
 def test_a_command_that_is_only_mentioned_is_not_run(text: str) -> None:
     reading = READER.read(text)
     assert reading.intent.kind is not TaskKind.RUN or reading.unsure
+
+
+def test_what_is_quoted_beside_a_wish_to_test_is_no_command() -> None:
+    script = "run this:\n```python\nprint(1)\n```"
+    for text in ("run the tests with “login page” in the name", script):
+        assert READER.read(text).intent.params.cmd is None
 
 
 @each(

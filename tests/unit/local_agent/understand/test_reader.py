@@ -468,3 +468,29 @@ def test_no_text_keeps_the_words_of_a_push_busy(text: str) -> None:
     begun = time.process_time()
     READER.read(text)
     assert time.process_time() - begun < 1.0
+
+
+@pytest.mark.parametrize(
+    ("text", "task_id"),
+    [
+        ("please take back the change of T-7K3F", "T-7K3F"),
+        ("撤销 T-7K3F 的改动", "T-7K3F"),
+        ("undo the change you just made", None),
+        ("把刚才应用的改动还原", None),
+    ],
+)
+def test_a_wish_to_take_back_names_its_task_or_none(text: str, task_id: str | None) -> None:
+    reading = READER.read(text)
+    assert (reading.topic, reading.task_id, reading.unsure) == (Topic.UNDO, task_id, False)
+
+
+@each("text", ["stop the task", "取消刚才的任务", "别跑了，停下"])
+def test_a_wish_to_stop_is_told_how(text: str) -> None:
+    assert READER.read(text).topic is Topic.CANCEL
+
+
+@each(
+    "text", ["add an undo button", "the undo button does nothing", "怎么撤销改动", "实现撤销功能"]
+)
+def test_what_only_speaks_of_it_takes_nothing_back(text: str) -> None:
+    assert READER.read(text).topic is not Topic.UNDO
