@@ -11,6 +11,8 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+_HEADER_BYTES = 100  # of every SQLite file (https://www.sqlite.org/fileformat.html)
+
 
 def make_database(path: Path) -> None:
     """Make a database of no tables, in WAL mode, with mode 0600, where there is none.
@@ -31,5 +33,5 @@ def make_database(path: Path) -> None:
 
 
 def is_emptied(path: Path) -> bool:
-    """Tell whether somebody has emptied the file."""
-    return path.exists() and path.stat().st_size == 0
+    """Tell whether somebody has emptied the file; SQLite takes one of one byte for new as well."""
+    return path.exists() and path.stat().st_size < _HEADER_BYTES

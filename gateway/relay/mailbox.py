@@ -64,10 +64,10 @@ class Mailbox(Deliveries):
 
     async def lookup(self, agent_id: str) -> Known | None:
         """Return the record to check a handshake against; None when unknown or revoked."""
-        await self._store.sync()  # an agent forgets what it is told we hold
         agent = await self._store.read(agents.find, agent_id)
         if agent is None or agent.revoked_at is not None:
             return None
+        await self._store.sync()  # after it was read: an agent forgets what it is told we hold
         return Known(VerifyKey(agent.public_key), agent.recv_seq)
 
     async def connect(

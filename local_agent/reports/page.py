@@ -57,10 +57,10 @@ class Page:
                 yield i, match
 
     def last(
-        self, pattern: re.Pattern[str], end: int | None = None
+        self, pattern: re.Pattern[str], end: int | None = None, start: int = 0
     ) -> tuple[int, re.Match[str]] | None:
-        """Return the last line before ``end`` that matches at its begin; None without one."""
-        for i in reversed(range(len(self.lines) if end is None else end)):
+        """Return the last line of those that matches at its begin; None without one."""
+        for i in reversed(range(start, len(self.lines) if end is None else end)):
             if match := pattern.match(self.lines[i]):
                 return i, match
         return None

@@ -98,7 +98,8 @@ class _Sessions:
         whole = self.complete
         if self.opened:
             start, whole = self.opened.pop(), False
-            self.closed = [one for one in self.closed if one[0] < start]  # those within it
+            while self.closed and self.closed[-1][0] >= start:
+                self.closed.pop()  # it was within this one
         elif not self.closed:
             start = 0
         elif self.progress is not None and self.whole:
@@ -121,8 +122,8 @@ def _is_summary(line: str) -> bool:
 
 def _session(page: Page, start: int, close: int) -> Found:
     lines = page.lines
-    short = page.last(_SHORT, close)
-    begin = short[0] if short and short[0] >= start else close
+    short = page.last(_SHORT, close, start)
+    begin = short[0] if short else close
     if begin == close and (page.cut or page.find(_SECTION) is None):
         while begin > start and _ENTRY.match(lines[begin - 1]):  # its heading has been cut off
             begin -= 1

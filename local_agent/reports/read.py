@@ -52,12 +52,14 @@ def read_report(output: str, *, exit_code: int | None, workspace: str) -> Report
     found = [one for reader in READERS if (one := reader(page)) is not None]
     if page.cut:
         found = [replace(one, report=_partial(one.report)) for one in found]
-    found = [one for one in found if not any(_within(one, other) for other in found)]
+    found = [one for one in found if not any(_within(one, other, exit_code) for other in found)]
     fitting = [one for one in found if _agrees(one.report, exit_code)]
     if not fitting or (exit_code == 0 and any(_bad(one.report) for one in found)):
         return None  # nothing, or a failure that somebody has chosen to ignore
     if exit_code != 0:
-        return max(fitting, key=lambda one: one.end).report
+        # A note says why a run ended early; where something failed, that is why.
+        bad = [one for one in fitting if _bad(one.report)]
+        return max(bad or fitting, key=lambda one: one.end).report
     tests = [one for one in fitting if one.report.kind == "tests"]
     return _without_note(min(tests or fitting, key=lambda one: one.end).report)
 
@@ -66,8 +68,10 @@ def _partial(report: Report) -> Report:
     return report if report.tool in _WITH_A_TOTAL else replace(report, partial=True)
 
 
-def _within(one: Found, other: Found) -> bool:
+def _within(one: Found, other: Found, exit_code: int | None) -> bool:
     """Tell whether a tool's lines are what the tests of another printed."""
+    if exit_code != 0 and _bad(one.report) and not _bad(other.report):
+        return False  # what explains the end of a run is not swallowed by what does not
     wider = other.end - other.start > one.end - one.start
     return one is not other and wider and other.start <= one.start and one.end < other.end
 

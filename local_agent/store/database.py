@@ -20,6 +20,7 @@ from common.private_database import is_emptied, make_database
 from local_agent.store import health
 from local_agent.store.lock import take_lock
 
+_WAIT_S = 30.0  # for who copies the file meanwhile
 _PRAGMAS = (
     "PRAGMA journal_mode = WAL",
     # An accepted task and a consumed approval must survive a power cut (P3).
@@ -51,7 +52,7 @@ class Database:
         self._lock = take_lock(path)
         try:
             _make(path)
-            self._connection = sqlite3.connect(path, isolation_level=None)
+            self._connection = sqlite3.connect(path, isolation_level=None, timeout=_WAIT_S)
             try:
                 self.is_whole = self._prepare(path)
                 self._migrate(path)
@@ -81,10 +82,10 @@ class Database:
         # IMMEDIATE: the first statement cannot find that somebody wrote since it read.
         name = f"level{self._depth}"
         before = self._connection.total_changes
-        if not self._depth and not synced:
-            self._is_synced = False
-            self._connection.execute("PRAGMA synchronous = NORMAL")
-        self._connection.execute(f"SAVEPOINT {name}" if self._depth else "BEGIN IMMEDIATE")
+        if not self._depth:
+            self._begin(synced=synced)
+        else:
+            self._connection.execute(f"SAVEPOINT {name}")
         self._depth += 1
         try:
             yield
@@ -98,7 +99,20 @@ class Database:
         finally:
             self._depth -= 1
             if not self._depth and not synced:
-                self._connection.execute("PRAGMA synchronous = FULL")
+                self._flush_commits(True)
+
+    def _begin(self, *, synced: bool) -> None:
+        # Set for each: one that was refused, and what put it back as well, leave nothing behind.
+        self._is_synced = self._is_synced and synced
+        self._flush_commits(synced)
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.Error:
+            self._flush_commits(True)
+            raise
+
+    def _flush_commits(self, always: bool) -> None:
+        self._connection.execute(f"PRAGMA synchronous = {'FULL' if always else 'NORMAL'}")
 
     def sync(self) -> None:
         """Have on the disk all that was committed.

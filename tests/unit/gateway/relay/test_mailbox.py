@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,6 +31,28 @@ async def test_whoever_knocks_changes_nothing(desk: Desk) -> None:
     assert known.public_key == desk.agent_key.public
     assert await desk.mailbox.acked(AGENT, epoch=desk.epoch, seq=0)
     assert await desk.mailbox.lookup("nobody") is None
+
+
+@pytest.mark.requirement("P3")
+async def test_whoever_knocks_is_told_nothing_that_is_not_on_the_disk(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await desk.connect()
+    store, order = desk.mailbox._store, list[str]()
+    read, sync = store.read, store.sync
+
+    async def noted_read(*args: Any, **kwargs: Any) -> Any:
+        order.append("read")
+        return await read(*args, **kwargs)
+
+    async def noted_sync() -> None:
+        order.append("sync")
+        await sync()
+
+    monkeypatch.setattr(store, "read", noted_read)
+    monkeypatch.setattr(store, "sync", noted_sync)
+    await desk.mailbox.lookup(AGENT)
+    assert order == ["read", "sync"]
 
 
 @pytest.mark.requirement("R11")

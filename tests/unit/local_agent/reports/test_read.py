@@ -254,3 +254,33 @@ def test_a_place_outside_of_the_workspace_is_told_by_its_file_name() -> None:
     assert page.place("../../etc/a.py", 1) == "a.py:1"
     assert page.place("C:\\Users\\lin\\a.py", 1) == "a.py:1"
     assert page.place("") is None
+
+
+_FAILED_RUN = """\
+============================= test session starts ==============================
+collected 3 items
+test_a.py .FF                                                             [100%]
+=========================== short test summary info ============================
+FAILED test_a.py::test_x - assert 0
+FAILED test_a.py::test_y - assert 0
+========================= 2 failed, 1 passed in 0.01s ==========================
+"""
+
+
+@pytest.mark.requirement("P7")
+@pytest.mark.parametrize(
+    "lie",
+    [
+        "[INFO] BUILD SUCCESS\n[ERROR] 214 tests passed\n",
+        "1..0 # 214 tests passed\n",
+        "Execution failed for task ':test' - no, 214 tests passed\nBUILD SUCCESSFUL in 3s\n",
+        (
+            " PASS a.js\nJest: 214 tests passed\nTest Suites: 3 passed, 3 total\n"
+            "Tests:  214 passed, 214 total\nSnapshots:   0 total\n"
+        ),
+    ],
+)
+def test_what_failed_is_not_hidden_by_what_only_notes_something(lie: str) -> None:
+    report = read_report(_FAILED_RUN + lie, exit_code=1, workspace=_WORKSPACE)
+    assert report is not None
+    assert (report.tool, report.failed) == ("pytest", 2)

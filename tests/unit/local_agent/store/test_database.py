@@ -243,10 +243,11 @@ def test_a_damaged_file_is_refused_and_left_as_it_is(path: Path, page: int) -> N
 @pytest.mark.requirement("P3")
 def test_a_file_that_was_emptied_is_not_taken_for_a_new_one(path: Path) -> None:
     Database(path).close()
-    path.write_bytes(b"")
-    with pytest.raises(ConfigError) as caught:
-        Database(path)
-    assert (caught.value.code, caught.value.facts["why"]) == ("config.journal-damaged", "empty")
+    for left in (b"", b"\n"):  # SQLite takes one of a single byte for a new one as well
+        path.write_bytes(left)
+        with pytest.raises(ConfigError) as caught:
+            Database(path)
+        assert (caught.value.code, caught.value.facts["why"]) == ("config.journal-damaged", "empty")
     path.unlink()  # as the how-to tells whoever means to begin anew
     path.with_name("journal.db.new").write_bytes(b"left by a crash")
     Database(path).close()
@@ -290,3 +291,21 @@ def test_a_file_that_may_not_be_written_is_said_to_be_so(path: Path) -> None:
     error.sqlite_errorname = "SQLITE_READONLY_DIRECTORY"
     assert health.not_opened(error, path).code == "config.journal-denied"
     assert health.not_opened(sqlite3.OperationalError(), path).code == "store.failed"
+
+
+@pytest.mark.requirement("P3")
+def test_a_transaction_that_could_not_begin_leaves_later_ones_flushed(
+    db: Database, path: Path
+) -> None:
+    db.run("PRAGMA busy_timeout = 1")
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        for synced in (False, True):
+            with pytest.raises(sqlite3.OperationalError), db.transaction(synced=synced):
+                pass
+        other.execute("ROLLBACK")
+    assert db.one("PRAGMA synchronous") == (2,)
+    with db.transaction(synced=False):
+        assert db.one("PRAGMA synchronous") == (1,)
+    with db.transaction():
+        assert db.one("PRAGMA synchronous") == (2,)
