@@ -171,7 +171,7 @@ reports-it: change run git_sync
     such as adding an item throws an exception
     but not stop retrying when it fails
 reports-zh: change run git_sync
-    fits    {fail_zh}
+    fits    \A(?=[\s\S]*[\u3400-\u9fff])[\s\S]*?(?:{fail_zh})
     unless  {plea}|修|改|处理|解决|加|换|删|去掉|补|优化|让|[把将]|避免|统一|重试|再跑|跑一|重新
             |推上去|提交上去|提交一|推一|搞定|搞好|弄好|调
     such as 用例单独跑能过，整体跑就挂

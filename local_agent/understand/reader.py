@@ -27,7 +27,7 @@ DEED: Final = 0.92  # how likely all deeds together must be before one is taken 
 BARRED: Final = 0.1  # how likely the rest must be before a barred deed is read as something else
 _SUMMARY_BYTES: Final = 120
 _READ_CHARS: Final = 2000  # of the text in which files and other wishes are looked for
-_GUARDED_CHARS: Final = 6000
+_GUARDED_HEAD, _GUARDED_TAIL = 4000, 1000  # what lies between was pasted
 _VERB_ZH: Final = {
     "search": "搜索",
     "review": "审查",
@@ -100,7 +100,7 @@ def guess(text: str, threshold: float = THRESHOLD) -> Guess:
     folded = blot(fold(seen(text)))
     likelihoods = learnt().likelihoods(features(folded))
     shares = dict(zip(learnt().kinds, likelihoods, strict=True))
-    rows = guards.fitting(folded[:_GUARDED_CHARS])
+    rows = guards.fitting(_ends(folded))
     barred = frozenset[Kind]().union(*(row.bars for row in rows))
     ranked = sorted(shares, key=lambda kind: -shares[kind])
     free = [kind for kind in ranked if kind not in barred]
@@ -115,6 +115,12 @@ def guess(text: str, threshold: float = THRESHOLD) -> Guess:
     likelihood = shares[free[0]] / rest
     sure = likelihood >= threshold and free[0] not in DEEDS
     return Guess(free[0], likelihood, sure, tuple(free[:2]), name, barred)
+
+
+def _ends(folded: str) -> str:
+    if len(folded) <= _GUARDED_HEAD + _GUARDED_TAIL:
+        return folded
+    return f"{folded[:_GUARDED_HEAD]}\n{folded[-_GUARDED_TAIL:]}"
 
 
 @cache
