@@ -10,7 +10,8 @@ from functools import cache
 
 import pytest
 
-from local_agent.understand.reader import guess
+from common.model.intent import TaskKind
+from local_agent.understand.reader import Reader, guess
 from local_agent.understand.reading import DEEDS, Kind
 from tests.each import each
 from tests.understanding_set.messages import (
@@ -21,6 +22,7 @@ from tests.understanding_set.messages import (
     Labelled,
     labelled,
 )
+from tests.understanding_set.odd import odd_wordings
 
 pytestmark = pytest.mark.heavy
 
@@ -87,3 +89,10 @@ def test_what_asks_for_nothing_is_hardly_ever_taken_for_a_deed() -> None:
     assert sum(unseen) / len(unseen) <= 0.005
     learnt = [one.forbids(kind) and sure for name in LEARNT for one, kind, sure in read()[name]]
     assert sum(learnt) == 0
+
+
+def test_odd_wordings_of_what_must_not_be_done_hardly_ever_become_a_deed() -> None:
+    reader, acts = Reader(), {TaskKind.CHANGE, TaskKind.RUN, TaskKind.GIT_SYNC}
+    read_ = [reader.read(text) for text in odd_wordings()]
+    taken = sum(reading.intent.kind in acts and not reading.unsure for reading in read_)
+    assert taken / len(read_) <= 0.015  # the reader of rules before it: 0.072
