@@ -88,12 +88,6 @@ bans: change run git_sync undo
     unless  {then}
     such as hands off the config
     but not don't poll, use push instead
-bans-all: change run git_sync undo
-    fits    \b(?:don't|dont|do not|never|no one|nobody|nothing|not) .{0,30}\b(?:anything|any file
-            |a thing|at all|until|till|yet|today|tonight|for now|this week)\b
-    unless  {then}|fix|make|unless|retry|render
-    such as you will not push it until I say so
-    but not do not retry more than once
 bans-zh: change run git_sync undo
     fits    {begin}[^,.!?;\n]{0,10}{stop_zh}
     unless  {then_zh}|只(?!是)|重复
@@ -130,11 +124,6 @@ forces: git_sync
     fits    --force|(?<!\S)-f\b|force[- ]push|强推|强制推
     such as push --force
     but not push it
-asks-right: any deed
-    fits    \b(?:right|correct|isn't it|is that (?:ok|right|safe|true|so)|or not|or what
-            |am i)\s*\?+\s*$
-    such as push to main deploys, right?
-    but not fix it right away
 asks-zh: any deed
     fits    {ask_zh}{end}
     unless  {plea}|一下|[把将]|换成|改成|弄
@@ -146,12 +135,6 @@ asks-mark-zh: any deed
     unless  {plea}|看看有没有|不管|无论|[把将]|改成|换成|检查|确保|如果|加|写|修|文档
     such as 像推送这种事归不归你管啊
     but not 加一个是否为空的检查
-asks-what-you-do: any deed
-    fits    (?:^|[,.!?\n])[^,.!?\n]{0,6}(?:你|您)们?(?:能|会|可以|是|有|支持|懂|用|在|平时|都|还
-            |只).*(?:吗|嘛|么|不|没|\?){end}
-    unless  帮|一下|给我|替|成
-    such as 你可以直接把代码推到 GitHub 吗
-    but not 你能把超时改成 5 秒吗
 asks-how-long: any deed
     fits    how long|how much time|\beta\b|多久|多长时间|什么时候|啥时候|几点能|完成时间|好了没
             |跑完没|在不在|在线不
@@ -195,22 +178,6 @@ looks: any deed
             |update|delete)|\bfix\b|改|修|替换|删掉|跑|提交上|推|去掉|加上?|补|顺便|换成
     such as scrutinise commit 3fa9c1e
     but not find the typo and fix it
-looks-zh: any deed
-    fits    (?:掌掌?|过过?|把把)(?:一)?(?:眼|目|关)|review ?(?:一)?下|\bcr\b ?(?:一)?下|帮我?(?:看
-            |睇|瞅|瞧)(?!.*(?:改|修|弄|搞|跑|推|提交))
-    unless  改|修(?!改)|推上|提交上去|跑
-    such as CR 一下
-    but not 把 review 里的问题改掉
-looks-only: any deed
-    fits    \b(?:just|only) (?:explain|search|look|review|tell|show|the theory|asking|wondering
-            |curious)|只(?:是)?(?:想知道|问问|打听|看看|搜|了解|聊)
-    such as no commits please, just the theory of CRDTs
-    but not just fix it
-consents: any deed
-    fits    {begin}(?:i )?{yes}
-    unless  {thing}|,.{0,8}\b(?:and then|but|rename|change|add|fix|make)\b|改(?!动)|换|加
-    such as approve the pending change and run the tests
-    but not 确认按钮的文案改一下
 consents-ok: any deed
     fits    {begin}(?:ok|okay|sure|fine|great|好|行|可以|对)?[\s,.!的吧了]*(?:{yes}|run it\b
             |merge it\b|push it\b|apply it\b|执行(?:那|它|这|吧)|应用吧|批)
