@@ -35,7 +35,7 @@ def _opening(asked: Asked) -> str:
 
 def _question_back(asked: Asked) -> list[str]:
     """Return what may have been meant, each with what to send for it."""
-    known = [kind for kind in asked.likeliest if kind in unclear_replies.SAY_IT] or ["help"]
+    known = [kind for kind in asked.likeliest if kind in unclear_replies.SAY_IT][:2] or ["help"]
     rows = (say(unclear_replies.SAY_IT[kind], asked.lang, prefix=asked.prefix) for kind in known)
     return [say(unclear_replies.UNSURE, asked.lang), *(f"· {row}" for row in rows)]
 

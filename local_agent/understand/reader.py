@@ -82,7 +82,7 @@ class Guess(NamedTuple):
         kind: The likeliest that no guard bars; the likeliest of all where that is all but sure.
         likelihood: Of that kind, among those that are not barred.
         sure: It may be taken up.
-        likeliest: The two that are likeliest, for a question back.
+        likeliest: The three that are likeliest, likeliest first, for a question back.
         rule: The guard that barred a deed, else ``words``.
         barred: The deeds that guards bar.
     """
@@ -108,13 +108,13 @@ def guess(text: str, threshold: float = THRESHOLD) -> Guess:
     if ranked[0] not in barred:
         deeds = sum(shares[kind] for kind in DEEDS)
         sure = shares[free[0]] >= threshold * rest and (free[0] not in DEEDS or deeds >= DEED)
-        return Guess(free[0], shares[free[0]] / rest, sure, tuple(free[:2]), "words", barred)
+        return Guess(free[0], shares[free[0]] / rest, sure, tuple(free[:3]), "words", barred)
     name = next(row.name for row in rows if ranked[0] in row.bars)
     if rest < BARRED:  # nothing else is likely either: ask
-        return Guess(ranked[0], shares[ranked[0]], False, tuple(ranked[:2]), name, barred)
+        return Guess(ranked[0], shares[ranked[0]], False, tuple(ranked[:3]), name, barred)
     likelihood = shares[free[0]] / rest
     sure = likelihood >= threshold and free[0] not in DEEDS
-    return Guess(free[0], likelihood, sure, tuple(free[:2]), name, barred)
+    return Guess(free[0], likelihood, sure, tuple(free[:3]), name, barred)
 
 
 def _ends(folded: str) -> str:

@@ -92,7 +92,7 @@ class Reading:
         left: The other part: a further wish, which is not done.
         beyond: What a wish for the tests names besides the tests, such as a folder.
         reads_on: The command is the whole rest of the text, which may have wished something else.
-        likeliest: The two kinds that are likeliest; empty where nothing was guessed.
+        likeliest: The three likeliest kinds, likeliest first; empty where nothing was guessed.
         rule: How it was decided: ``command``, ``words``, or the name of the guard.
     """
 
