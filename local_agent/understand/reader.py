@@ -185,9 +185,9 @@ class Reader:
         if said.name == "sync" and meant is TaskKind.GIT_SYNC:
             return found.sure and commands.names_where(said.args)
         if said.name == "plan":
-            return found.sure and meant is TaskKind.HELP
+            return found.sure and found.kind is Kind.HELP
         if said.name == "patch":
-            return found.sure and meant in (TaskKind.HELP, TaskKind.EXPLAIN)
+            return found.sure and found.kind in (Kind.HELP, Kind.EXPLAIN)
         own = TaskKind.GIT_SYNC if said.name == "sync" else TaskKind(said.name)
         return found.sure and meant is not own and found.kind not in DEEDS
 
