@@ -80,8 +80,8 @@ def learn(examples: Sequence[Example], sharpness: float) -> Classifier:
     weights = np.array([weight for weight, _ in learnt])
     unit = float(np.abs(weights).max()) / _LARGEST
     whole = np.rint(weights / unit).astype(np.int16).T
-    most = np.abs(whole).max(axis=1)
-    kept = most >= max(1, np.sort(most)[-min(_ROWS, len(most))])
+    most = np.abs(weights).max(axis=0)
+    kept = most >= max(unit / 2, np.sort(most)[-min(_ROWS, len(most))])
     return Classifier(
         kinds=tuple(Kind),
         keys=array.array("I", [key for key, keep in zip(keys, kept, strict=True) if keep]),

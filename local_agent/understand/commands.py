@@ -17,7 +17,8 @@ from local_agent.understand import params, wishes
 from local_agent.understand.folding import PASTED, blot, fold
 
 # Whoever writes one of these first, and then a target or an option, has typed a command.
-_PROGRAMS_LISTED: Final = """
+_PROGRAMS: Final = frozenset(
+    """
     npm pnpm yarn npx bun bunx deno node python python3 pip pip3 pipx uv uvx poetry pipenv hatch nox
     pytest tox ruff mypy pyright flake8 pylint isort bandit eslint prettier tsc ts-node vite jest
     vitest mocha ava cypress playwright cargo rustc rustup rustfmt cmake ctest ninja bazel gradle
@@ -28,13 +29,12 @@ _PROGRAMS_LISTED: Final = """
     psql sqlite3 jq sed awk shellcheck golangci-lint gofmt pre-commit biome gotestsum ktlint
     coverage stylelint tsx pm2 wrangler vercel aws gcloud swift apt apt-get black meson zig stack
     cabal ghc lein julia rscript perl conan df du rsync scp ssh tar systemctl journalctl
-"""
-_PROGRAMS: Final = frozenset(_PROGRAMS_LISTED.split())
-# These are English words as well: only a target or an option makes a command of them.
-_WORDLIKE: Final = frozenset(
-    ("make", "go", "just", "task", "invoke", "cat", "cp", "mv", "tree", "ps", "echo", "cd")
+    """.split()
 )
-_TARGETS_LISTED: Final = """
+# These are English words as well: only a target or an option makes a command of them.
+_WORDLIKE: Final = frozenset("make go just task invoke cat cp mv tree ps echo cd".split())
+_TARGETS: Final = frozenset(
+    """
     all install uninstall ci init dev serve exec up down ps logs get fmt vet mod format fix clippy
     status diff log pull fetch clone stash rebase checkout switch branch show bench doc docs release
     debug clean watch preview typecheck type-check coverage lock outdated audit dist package check
@@ -42,8 +42,8 @@ _TARGETS_LISTED: Final = """
     generate migrate seed server publish images prune deploy setup compose apply plan sync add
     commit push merge tag reset manage.py shell bootstrap image version tidy assembledebug
     assemblerelease assemble bootrun collect
-"""
-_TARGETS: Final = frozenset(_TARGETS_LISTED.split())
+    """.split()
+)
 _FIRST: Final = re.compile(
     r"[ \n]*(?:please |now |ok )?(?P<line>[a-z0-9_./-]+(?: [^\n\u3400-\u9fff,?!;]*)?)"
 )

@@ -52,9 +52,8 @@ _PLACE: Final = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 _NO_PLACES: Final = frozenset(
-    {"app", "application", "changes", "file", "files", "image", "latest"}
-    | {"me", "all", "project", "repo", "repository", "code", "codebase", "whole", "workspace", "it"}
-    | {"this", "that", "my", "everything", "types", "ci", "errors", "now", "once", "production"}
+    "app application changes file files image latest me all project repo repository code codebase"
+    " whole workspace it this that my everything types ci errors now once production".split()
 )
 
 

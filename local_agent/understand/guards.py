@@ -110,11 +110,6 @@ asks-it: any deed
     unless  please|[.;\n]\s*\w+
     such as can the build work without docker?
     but not can you build it
-asks-last: any deed
-    fits    (?:^|[.,;!\n] ?){ask_en}[^.;!\n]*\?\s*$
-    unless  {plea}
-    such as we moved it, does that trigger CI?
-    but not it is slow, why not cache it?
 asks-mark: any deed
     fits    ^[^?？\u3400-\u9fff]{1,80}\?+\s*$
     unless  {plea}
@@ -159,12 +154,6 @@ reports-zh: change run git_sync
             |推上去|提交上去|提交一|推一|搞定|搞好|弄好|调
     such as 用例单独跑能过，整体跑就挂
     but not 把超时的重试修一下
-push-fails: any deed
-    fits    (?:commit|push|pull|sync|merge)\w*\b.{0,40}{fail_en}|\b(?:can't|cannot|cant|couldn't
-            |unable to) (?:\w+ )?(?:push|commit|pull|sync|merge|run|build)
-    unless  \b(?:fix|force|retry|handle)\b|{plea}
-    such as cant push, remote hangs up on me
-    but not fix the commit hook, it fails on Windows
 push-fails-zh: any deed
     fits    (?:提交|推送?|push|commit|pull).{0,14}(?:不上|不了|失败|被拒|报错|看不到|卡|提示
             |没反应|reject|refus|到底|没有?$)
@@ -184,13 +173,6 @@ consents-ok: any deed
     unless  {thing}|改(?!动)|修|加
     such as 好，执行那条命令
     but not 好的，把名字改成 Order
-skips-asking: any deed
-    fits    (?:skip|without|no need (?:for|to)|bypass|turn off|disable|don't ask
-            |stop asking).{0,16}(?:approv|confirm|ask|permission)|(?:跳过|不用|别|免|省|关掉
-            |绕过).{0,8}(?:审批|批准|确认|同意|弹窗那步|问我)
-    unless  {thing}|user|admin|customer|用户|客户|订单
-    such as turn off the approval step
-    but not skip the confirmation page for admins
 done-already: any deed
     fits    {begin}(?:i already|already did)|^[^,.;\n]{0,8}我(?:已经|刚刚?|都).{1,24}(?:了|完){end}
             |^[^,.;\n]{0,24}(?:\b(?:i|we|he|she|they)(?:'ve| have

@@ -42,14 +42,10 @@ _PARTICLE = re.compile(r"^\s*(?:一下|一遍|一次|下|个|命令|the command)
 _END: Final = " .。!！?？"
 # After "run", these words name a thing to run and not a program.
 _NOUNS: Final = frozenset(
-    {
-        "the", "a", "an", "all", "my", "our", "your", "this", "that", "these", "those", "it",
-        "them", "everything", "unit", "integration", "e2e", "test", "tests", "suite", "build",
-        "lint", "linter", "checks", "check", "project", "code", "app", "again", "full", "whole",
-        "its", "failing", "only", "some", "every", "any", "and", "or", "for", "in", "on", "of",
-        "with",
-    }
-)  # fmt: skip
+    "the a an all my our your this that these those it them everything unit integration e2e test"
+    " tests suite build lint linter checks check project code app again full whole its failing only"
+    " some every any and or for in on of with".split()
+)
 # A place of tests is named, not a program: "tests/unit", "test_login.py", "跑 login 里的测试".
 _TEST_FOLDERS: Final = frozenset({"test", "tests", "__tests__", "spec", "specs"})
 _PROGRAM_FOLDERS: Final = frozenset({"bin", "script", "scripts"})

@@ -23,13 +23,10 @@ _DOTS: Final = re.compile(
 _SURE: Final = re.compile(
     r"(?:HEAD|@|main|master|develop|trunk)(?:[~^].*)?|.*[/~^].*|[0-9a-f]{7,40}|v?\d{1,5}(?:\.\d{1,5})+"
 )
-_NUMBERS_EN: Final = (
-    *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven"),
-    "twelve",
+_NUMBERS_EN: Final = "one two three four five six seven eight nine ten eleven twelve".split()
+_NUMBERS_ZH: Final = dict(
+    zip("一两俩二三几四五六七八九十", (1, 2, 2, 2, 3, *range(3, 11)), strict=True)
 )
-_NUMBERS_ZH: Final = {"一": 1, "两": 2, "俩": 2, "二": 2, "三": 3, "四": 4, "五": 5} | {
-    "六": 6, "七": 7, "八": 8, "九": 9, "十": 10, "几": 3,
-}  # fmt: skip
 _LAST_EN: Final = re.compile(
     r"\b(?:last|latest|previous|past|most recent|recent)\s{1,4}"
     rf"(?:(?P<count>\d{{1,6}}|{'|'.join(_NUMBERS_EN)}|(?:a )?few|(?:a )?couple(?: of)?)\s{{1,4}})?"
@@ -83,15 +80,10 @@ _BRANCH: Final = re.compile(
 )
 _MAIN: Final = frozenset({"main", "master", "trunk", "develop"})
 _NO_NAMES: Final = frozenset(
-    {
-        *("a", "all", "an", "and", "any", "as", "at", "before", "branch", "change", "changes"),
-        *("check", "code", "commit", "commits", "compare", "compared", "current", "diff", "do"),
-        *("does", "for", "from", "has", "have", "hmm", "i", "in", "is", "it", "just", "last"),
-        *("latest", "local", "look", "me", "merging", "my", "new", "now", "of", "ok", "on", "one"),
-        *("only", "our", "please", "pr", "review", "reviewing", "since", "thanks", "that", "the"),
-        *("their", "them", "these", "this", "those", "to", "us", "was", "we", "what", "which"),
-        *("with", "work", "yesterday", "you", "your"),
-    }
+    "a all an and any as at before branch change changes check code commit commits compare compared"
+    " current diff do does for from has have hmm i in is it just last latest local look me merging"
+    " my new now of ok on one only our please pr review reviewing since thanks that the their them"
+    " these this those to us was we what which with work yesterday you your".split()
 )
 
 
@@ -122,11 +114,8 @@ def _against(text: str) -> Range | None:
     for words in (_AGAINST_EN, _AGAINST_ZH):
         for match in words.finditer(text):
             base, tip = _name(match["base"]), _name(match["tip"])
-            if tip in _MAIN and base not in _MAIN:
-                base, tip = (
-                    tip,
-                    base,
-                )  # how two differ: what the other has, and the main one has not
+            if tip in _MAIN and base not in _MAIN:  # what the other has, and the main one has not
+                base, tip = tip, base
             if base:
                 return Range(kind="between", base=base, tip=tip)
     return None

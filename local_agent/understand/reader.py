@@ -52,16 +52,6 @@ _PULLS: Final = re.compile(
     r"^[\W_]*(?:please |can you |git )*(?:pull|fetch|rebase on)\b"
     r"|^[^,，。]{0,6}(?:拉一?下|拉取|拉最新|更新到最新)"
 )
-# The status tells the branch.
-_ASKS_BRANCH: Final = re.compile(
-    r"\s*(?:(?:what|which)(?:'s| is)?|tell me|show(?: me)?)\s+(?:(?:the|my|our)\s+)?"
-    r"(?:(?:current|git|checked[ -]out)\s+){0,2}branch"
-    r"(?:\s+(?:am i|are we|is it|is this)(?:\s+(?:on|in))?|\s+is checked out)?"
-    r"(?:\s+(?:now|here))?\W*"
-    r"|\W*(?:我|现在|目前|当前)+(?:在|是)?(?:的)?(?:哪个|什么|哪一个)?分支"
-    r"(?:上|是|叫)?(?:什么|哪个|哪一个)?\W*",
-    re.IGNORECASE,
-)
 _ABOUT: Final = {
     TaskKind.EXPLAIN: "question",
     TaskKind.CHANGE: "change_request",
@@ -194,8 +184,6 @@ class Reader:
     def _of_text(self, text: str) -> Reading:
         if not text.strip():
             return _answer(TaskKind.HELP, Topic.EMPTY, text)
-        if self.free_text and _ASKS_BRANCH.fullmatch(text[:_READ_CHARS]):
-            return replace(_answer(TaskKind.STATUS, Topic.PLAIN, text), rule="asks-branch")
         if commands.mistyped(text[:_READ_CHARS]):
             return _answer(TaskKind.HELP, Topic.MISTYPED, text)
         found = guess(text, self.threshold)
@@ -291,9 +279,8 @@ def _of_command(said: dsl.Command) -> Reading:
         undo = _certain(TaskKind.CHANGE, f"undo {said.task_id or said.args}")
         return Reading(undo, Topic.UNDO, subject=said.args, task_id=said.task_id)
     if said.name == "sync":
-        return Reading(
-            _certain(TaskKind.GIT_SYNC, f"sync {said.args}"), Topic.SYNC, subject=said.args
-        )
+        sync = _certain(TaskKind.GIT_SYNC, f"sync {said.args}")
+        return Reading(sync, Topic.SYNC, subject=said.args)
     if said.name == "test":
         topic = Topic.BAD_OPTION if said.args else Topic.TEST
         found_cmd = IntentParams(cmd=said.options.get("cmd"))
@@ -330,12 +317,8 @@ def _answer(kind: TaskKind, topic: Topic, text: str) -> Reading:
 
 
 def _certain(kind: TaskKind, summary: str, found: IntentParams | None = None) -> TaskIntent:
-    return TaskIntent(
-        kind=kind,
-        confidence=1.0,
-        summary=one_line(summary, _SUMMARY_BYTES),
-        params=found or IntentParams(),
-    )
+    short = one_line(summary, _SUMMARY_BYTES)
+    return TaskIntent(kind=kind, confidence=1.0, summary=short, params=found or IntentParams())
 
 
 def _intent(kind: TaskKind, found: Guess, text: str, cmd: str | None = None) -> TaskIntent:

@@ -27,30 +27,18 @@ _SCOPE: Final = re.compile(
     r"|(?<![\w*./-])(?P<glob>(?=[\w./-]{0,100}\*)[\w./*-]{2,200}+)(?:\s{0,4}(?:files?(?![\w-])|文件))?",
     re.ASCII | re.IGNORECASE,
 )
-_LANGUAGES: Final = {
-    "python": ("*.py",),
-    "typescript": ("*.ts", "*.tsx"),
-    "ts": ("*.ts", "*.tsx"),
-    "javascript": ("*.js", "*.jsx", "*.mjs", "*.cjs"),
-    "js": ("*.js", "*.jsx", "*.mjs", "*.cjs"),
-    "go": ("*.go",),
-    "rust": ("*.rs",),
-    "java": ("*.java",),
-    "css": ("*.css", "*.scss", "*.less"),
-    "html": ("*.html",),
-    "sql": ("*.sql",),
-    "yaml": ("*.yml", "*.yaml"),
-    "json": ("*.json",),
-    "markdown": ("*.md",),
-    "shell": ("*.sh",),
-}
+_LANGUAGES: Final = dict(
+    listed.split(":")
+    for listed in (
+        "python:*.py typescript:*.ts,*.tsx ts:*.ts,*.tsx javascript:*.js,*.jsx,*.mjs,*.cjs"
+        " js:*.js,*.jsx,*.mjs,*.cjs go:*.go rust:*.rs java:*.java css:*.css,*.scss,*.less"
+        " html:*.html sql:*.sql yaml:*.yml,*.yaml json:*.json markdown:*.md shell:*.sh"
+    ).split()
+)
 _NO_PLACES: Final = frozenset(
-    {
-        *("a", "all", "any", "case", "code", "codebase", "ci", "each", "every", "fact", "general"),
-        *("here", "it", "my", "order", "our", "place", "places", "production", "project", "repo"),
-        *("repository", "source", "that", "the", "them", "there", "these", "this", "time", "use"),
-        *("what", "which", "workspace", "whole"),
-    }
+    "a all any case code codebase ci each every fact general here it my order our place places"
+    " production project repo repository source that the them there these this time use what which"
+    " workspace whole".split()
 )
 _PATHS: Final = re.compile(
     r"\b(?:which|what|list(?: all)?(?: the)?|all(?: the)?) (?:source )?files?\b"
@@ -73,11 +61,8 @@ _AROUND: Final = re.compile(
 _WORD: Final = re.compile(r"[A-Za-z_$][\w$]*", re.ASCII)
 _CODE: Final = re.compile(r"[a-z0-9][A-Z]|[A-Za-z\d]_|_[A-Za-z\d]|[A-Za-z]\d|^[A-Z]{2,}$")
 _FILLERS: Final = frozenset(
-    {
-        *("a", "all", "an", "and", "any", "are", "by", "can", "code", "do", "does", "file", "for"),
-        *("from", "how", "i", "in", "is", "it", "me", "my", "of", "on", "or", "our", "that", "the"),
-        *("to", "uses", "using", "we", "what", "where", "which", "who", "with", "you"),
-    }
+    "a all an and any are by can code do does file for from how i in is it me my of on or our that"
+    " the to uses using we what where which who with you".split()
 )
 
 
@@ -114,8 +99,8 @@ def _scopes(text: str) -> tuple[Scope, ...]:
         outside = bool(match["without"] or match["wo_zh"])
         sure = outside or any(match[name] for name in ("only", "named", "only_zh", "kind_zh"))
         sure = sure or any(mark in place for mark in "/*")
-        kinds = _LANGUAGES.get(place.casefold(), ()) if match["kind"] else ()
-        for name in kinds or (place.rstrip("/"),):
+        kinds = _LANGUAGES.get(place.casefold(), "") if match["kind"] else ""
+        for name in (kinds or place.rstrip("/")).split(","):
             if name and place.casefold() not in _NO_PLACES:
                 found.setdefault(Scope(name, sure=sure or bool(kinds), outside=outside))
     return tuple(found)[:MAX_SCOPES]

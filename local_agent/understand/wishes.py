@@ -49,20 +49,14 @@ _OBJECT_FIRST: Final = re.compile(r"[把将]")  # 把…删掉: the verb stands 
 _TOKEN: Final = re.compile(r"[A-Za-z0-9_.~@/-][A-Za-z0-9_.:/*\[\]~@-]*|[\u3400-\u9fff]+")
 # What a plain wish for the tests is made of.
 _PLAIN: Final = frozenset(
-    {
-        "the", "a", "an", "all", "my", "our", "your", "this", "that", "these", "those", "it", "its",
-        "them", "they", "please", "pls", "now", "again", "once", "more", "time", "quickly", "asap",
-        "for", "me", "us", "in", "on", "of", "from", "here", "and", "then", "with", "if", "whether",
-        "is", "are", "still", "run", "rerun", "re-run", "execute", "test", "tests", "testing",
-        "suite", "suites", "unit", "unittest", "unittests", "unit-test", "unit-tests", "spec",
-        "specs", "case", "cases", "every", "everything", "whole", "full", "complete", "entire",
-        "project", "code", "codebase", "repo", "repository", "workspace", "command", "pass",
-        "passes", "work", "works", "ok", "green", "pytest", "jest", "vitest", "mocha", "tox", "let",
-        "know", "tell", "show", "see", "report", "back", "result", "results", "output", "what",
-        "happens", "how", "goes", "you", "can", "could", "would", "will", "i", "we", "want", "need",
-        "to", "like", "thanks", "thank", "thx", "just",
-    }
-)  # fmt: skip
+    "the a an all my our your this that these those it its them they please pls now again once"
+    " more time quickly asap for me us in on of from here and then with if whether is are still"
+    " run rerun re-run execute test tests testing suite suites unit unittest unittests unit-test"
+    " unit-tests spec specs case cases every everything whole full complete entire project code"
+    " codebase repo repository workspace command pass passes work works ok green pytest jest"
+    " vitest mocha tox let know tell show see report back result results output what happens how"
+    " goes you can could would will i we want need to like thanks thank thx just".split()
+)
 _HEAD_ZH: Final = re.compile(
     r"(?:所有|全部|全套|整个|完整|单元|测试|单测|用例|一下|一遍|一次|跑|运行|执行|这个|那个|这些|我们"
     r"|咱们|项目|工程|代码库?|工作区|仓库|看看|看下|重新|现在|马上|给我|帮我|谢谢|结果|告诉我?|怎么样"
