@@ -7,9 +7,10 @@ tells whether a person is answered or asked again.  Pure.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from dataclasses import replace
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from common import strict_json
 from common.errors import InputError, RemoteProtocolError
@@ -17,15 +18,10 @@ from common.model.intent import MAX_FILES, TaskKind
 from local_agent.understand.reading import THRESHOLD, Reading
 
 MAX_ANSWER_BYTES: Final = 4096
-MAX_EXPLANATION: Final = 200  # characters
-_NEVER: Final = frozenset({TaskKind.RUN, TaskKind.GIT_SYNC})
-_KINDS: Final = tuple(kind.value for kind in TaskKind if kind not in _NEVER)
-_CHANGES: Final = frozenset({TaskKind.CHANGE, TaskKind.DIAGNOSE})
-_FIELDS: Final = frozenset({"kind", "confidence", "explanation"})
+_CHANGES: Final = ("change", "diagnose")
 
 
-@dataclass(frozen=True, slots=True)
-class Classified:
+class Classified(BaseModel):
     """What a model said of a text.
 
     Attributes:
@@ -34,23 +30,16 @@ class Classified:
         explanation: Why, in its words; data, and shown as such.
     """
 
-    kind: TaskKind
-    confidence: float
-    explanation: str
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, hide_input_in_errors=True)
+
+    kind: Literal["help", "status", "explain", "change", "diagnose", "search", "review"]
+    confidence: Annotated[float, Field(ge=0, le=1)]
+    explanation: Annotated[str, Field(max_length=200)]
 
 
 def classification_schema() -> dict[str, Any]:
     """Return the strict JSON schema of an answer."""
-    return {
-        "type": "object",
-        "additionalProperties": False,
-        "required": sorted(_FIELDS),
-        "properties": {
-            "kind": {"type": "string", "enum": list(_KINDS)},
-            "confidence": {"type": "number", "minimum": 0, "maximum": 1},
-            "explanation": {"type": "string", "maxLength": MAX_EXPLANATION},
-        },
-    }
+    return Classified.model_json_schema()
 
 
 def read_classification(text: str) -> Classified:
@@ -61,21 +50,9 @@ def read_classification(text: str) -> Classified:
     """
     try:
         value = strict_json.loads(text, max_bytes=MAX_ANSWER_BYTES, floats="read")
-    except RemoteProtocolError:
+        return Classified.model_validate(value)
+    except (RemoteProtocolError, ValidationError):
         raise InputError("classify.answer") from None
-    if not isinstance(value, Mapping) or value.keys() != _FIELDS:
-        raise InputError("classify.answer")
-    kind, confidence, why = value["kind"], value["confidence"], value["explanation"]
-    if (
-        not isinstance(kind, str)
-        or kind not in _KINDS
-        or not isinstance(why, str)
-        or len(why) > MAX_EXPLANATION
-    ):
-        raise InputError("classify.answer")
-    if type(confidence) not in (int, float) or not 0 <= confidence <= 1:
-        raise InputError("classify.answer")
-    return Classified(TaskKind(kind), float(confidence), why)
 
 
 def merged(read: Reading, classified: Classified, *, threshold: float = THRESHOLD) -> Reading:
@@ -87,7 +64,7 @@ def merged(read: Reading, classified: Classified, *, threshold: float = THRESHOL
     Args:
         threshold: What both are measured by (setting ``nl.confidence_threshold``).
     """
-    if not read.unsure or classified.kind in _NEVER or classified.confidence < threshold:
+    if not read.unsure or classified.confidence < threshold:
         return read
     old = read.intent
     text = read.subject
@@ -96,12 +73,16 @@ def merged(read: Reading, classified: Classified, *, threshold: float = THRESHOL
         update={
             "files": files[:MAX_FILES] if files else None,
             "cmd": None,
-            "question": text if classified.kind is TaskKind.EXPLAIN else None,
+            "question": text if classified.kind == "explain" else None,
             "change_request": text if classified.kind in _CHANGES else None,
-            "query": text if classified.kind is TaskKind.SEARCH else None,
+            "query": text if classified.kind == "search" else None,
         }
     )
     intent = old.model_copy(
-        update={"kind": classified.kind, "confidence": classified.confidence, "params": wanted}
+        update={
+            "kind": TaskKind(classified.kind),
+            "confidence": classified.confidence,
+            "params": wanted,
+        }
     )
     return replace(read, intent=intent, unsure=False, rule="asked-a-model")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 import pytest
+from pydantic import ValidationError
 
 from common.errors import InputError
 from common.model.intent import TaskKind
@@ -21,16 +22,20 @@ from local_agent.understand.reader import Reader
 from tests.each import each
 
 READER = Reader()
-GOOD = {"kind": "search", "confidence": 0.8, "explanation": "asks where it is"}
+GOOD: dict[str, Any] = {"kind": "search", "confidence": 0.8, "explanation": "asks where it is"}
 
 
 def answer(**changed: Any) -> str:
     return json.dumps({**GOOD, **changed})
 
 
+def said(kind: Any, confidence: float) -> Classified:
+    return Classified(kind=kind, confidence=confidence, explanation="")
+
+
 @pytest.mark.requirement("NL-4.1b")
 def test_an_answer_of_the_schema_is_read() -> None:
-    assert read_classification(answer()) == Classified(TaskKind.SEARCH, 0.8, "asks where it is")
+    assert read_classification(answer()) == Classified(**GOOD)
     assert read_classification(answer(confidence=1)).confidence == 1.0
 
 
@@ -74,23 +79,23 @@ def test_any_other_answer_is_refused(text: str) -> None:
 
 
 @pytest.mark.requirement("R63")
-@each("kind", list(TaskKind))
-def test_what_the_rules_are_certain_of_never_moves(kind: TaskKind) -> None:
+@each("kind", get_args(Classified.model_fields["kind"].annotation))
+def test_what_the_words_are_certain_of_never_moves(kind: Any) -> None:
     certain = READER.read("explain the scheduler")
-    assert merged(certain, Classified(kind, 1.0, "")) is certain
+    assert merged(certain, said(kind, 1.0)) is certain
 
 
 @pytest.mark.requirement("R63")
 @pytest.mark.parametrize("kind", [TaskKind.RUN, TaskKind.GIT_SYNC])
-def test_no_answer_makes_an_unsure_text_execute(kind: TaskKind) -> None:
-    unsure = READER.read("purple elephants sideways")
-    assert merged(unsure, Classified(kind, 1.0, "")) is unsure
+def test_nothing_that_executes_can_be_said_by_a_model(kind: Any) -> None:
+    with pytest.raises(ValidationError):
+        said(kind, 1.0)
 
 
 def test_an_unsure_text_is_read_as_a_sure_model_says() -> None:
     unsure = READER.read("🦔 a/b.py")
     assert unsure.unsure
-    found = merged(unsure, Classified(TaskKind.CHANGE, 0.9, "")).intent
+    found = merged(unsure, said("change", 0.9)).intent
     assert (found.kind, found.confidence) == (TaskKind.CHANGE, 0.9)
     assert found.params.change_request == "🦔 a/b.py"
     assert (found.params.files, found.params.cmd, found.params.question) == (
@@ -102,12 +107,12 @@ def test_an_unsure_text_is_read_as_a_sure_model_says() -> None:
 
 def test_a_model_that_is_not_sure_either_changes_nothing() -> None:
     unsure = READER.read("purple elephants sideways")
-    assert merged(unsure, Classified(TaskKind.CHANGE, 0.5, "")) is unsure
-    assert merged(unsure, Classified(TaskKind.CHANGE, 0.5, ""), threshold=0.4).unsure is False
+    assert merged(unsure, said("change", 0.5)) is unsure
+    assert merged(unsure, said("change", 0.5), threshold=0.4).unsure is False
 
 
 def test_no_command_survives_a_model() -> None:
     unsure = READER.read("purple elephants sideways")
     params = unsure.intent.params.model_copy(update={"cmd": "rm -rf /"})
     told = replace(unsure, intent=unsure.intent.model_copy(update={"params": params}))
-    assert merged(told, Classified(TaskKind.EXPLAIN, 0.9, "")).intent.params.cmd is None
+    assert merged(told, said("explain", 0.9)).intent.params.cmd is None
