@@ -119,10 +119,15 @@ class Named:
     reads_on: bool = False
 
 
-def find_named(text: str) -> Named | None:
-    """Return the command that a text names; None where it names none."""
+def find_named(text: str, *, is_run: bool = False) -> Named | None:
+    """Return the command that a text names; None where it names none.
+
+    Args:
+        text: The whole request.
+        is_run: It is sure to ask for a run, so a program with any word after it is a command.
+    """
     folded = fold(text)
-    if span := find_bare(blot(folded)):
+    if span := _find_bare(blot(folded), any_word=is_run):
         return Named(text[span[0] : span[1]], plain=True)
     if (fence := _FENCE.search(text)) and _ACTS.search(_FENCE.sub("", folded)):
         lead = _RUNS.search(before := folded[: fence.start()])
@@ -146,7 +151,7 @@ def find_named(text: str) -> Named | None:
     return None
 
 
-def find_bare(folded: str) -> tuple[int, int] | None:
+def _find_bare(folded: str, *, any_word: bool) -> tuple[int, int] | None:
     """Return where the command stands that opens a text; None where it opens with other words."""
     match = _FIRST.match(folded)
     if match is None or PASTED in folded:
@@ -154,7 +159,9 @@ def find_bare(folded: str) -> tuple[int, int] | None:
     line = _CLOSING.sub("", match["line"])
     program, _, arguments = line.partition(" ")
     end = match.start("line") + len(line)
-    if not _runs(program.removesuffix("."), arguments.split()) or _PROSE.search(f"{line} "):
+    words = arguments.split()
+    runs = any_word and program in _PROGRAMS and params.NOUNS.isdisjoint(words)
+    if not (runs or _runs(program.removesuffix("."), words)) or _PROSE.search(f"{line} "):
         return None
     return None if _TALKS_ON.match(folded[end : end + 40]) else (match.start("line"), end)
 

@@ -41,10 +41,10 @@ _PROGRAM = re.compile(r"[A-Za-z0-9_.~/-][\w.+/~-]*(?=\s|$)", re.ASCII)
 _PARTICLE = re.compile(r"^\s*(?:一下|一遍|一次|下|个|命令|the command)[\s:：]*")
 _END: Final = " .。!！?？"
 # After "run", these words name a thing to run and not a program.
-_NOUNS: Final = frozenset(
+NOUNS: Final = frozenset(
     "the a an all my our your this that these those it them everything unit integration e2e test"
     " tests suite build lint linter checks check project code app again full whole its failing only"
-    " some every any and or for in on of with".split()
+    " some every any and or for in on of with against over once to".split()
 )
 # A place of tests is named, not a program: "tests/unit", "test_login.py", "跑 login 里的测试".
 _TEST_FOLDERS: Final = frozenset({"test", "tests", "__tests__", "spec", "specs"})
@@ -144,7 +144,7 @@ def find_command(rest: str) -> str | None:
     if quoted := _QUOTED.fullmatch(line.rstrip(_END)):
         return next(piece for piece in quoted.groups() if piece)
     program = _PROGRAM.match(line)
-    if program is None or "\n" in line or program[0].casefold() in _NOUNS:
+    if program is None or "\n" in line or program[0].casefold() in NOUNS:
         # "run the command `npm test`": quoted further on.
         return find_quoted(line) if "`" in line else None
     if _names_tests(program[0], line[program.end() :].strip(_END)):

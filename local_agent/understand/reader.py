@@ -192,7 +192,8 @@ class Reader:
             return replace(_answer(TaskKind.HELP, topic, text), rule=found.rule)
         if not self.free_text:
             return _answer(TaskKind.HELP, Topic.FREE_TEXT_OFF, text)
-        named = commands.find_named(text[:_READ_CHARS])
+        is_run = found.sure and found.kind is Kind.RUN
+        named = commands.find_named(text[:_READ_CHARS], is_run=is_run)
         if _ONLY_PUSH.fullmatch(text.strip().casefold()):
             named = None
         is_open = Kind.RUN not in found.barred and not (found.sure and found.kind in _TELLS)

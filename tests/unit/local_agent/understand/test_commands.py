@@ -33,6 +33,9 @@ READER = Reader()
         ('execute "make lint"', "make lint"),
         ("git push --force", "git push --force"),
         ("git status", "git status"),
+        ("rm -rf /", "rm -rf /"),  # what it would do is said, and asked, at the machine
+        ("docker system prune -af", "docker system prune -af"),
+        ("kubectl delete pod web-1", "kubectl delete pod web-1"),
     ],
 )
 def test_a_named_command_is_run_as_written(text: str, command: str) -> None:
@@ -59,6 +62,11 @@ def test_a_named_command_is_run_as_written(text: str, command: str) -> None:
 def test_a_command_that_is_only_mentioned_is_not_run(text: str) -> None:
     reading = READER.read(text)
     assert reading.intent.kind is not TaskKind.RUN or reading.unsure
+
+
+@each("text", ["pytest for the api", "mypy against src", "jest tests in the cart folder"])
+def test_a_wish_that_opens_with_a_program_is_no_command(text: str) -> None:
+    assert READER.read(text).intent.params.cmd is None
 
 
 def test_what_is_quoted_beside_a_wish_to_test_is_no_command() -> None:
