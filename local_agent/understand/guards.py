@@ -27,28 +27,6 @@ CLASSES_LISTED: Final = r"""
         |\b(?:can|could|would|will|may|might) (?:you|u|we|i|somebody|someone)\b|would it be
         |\bmind \w+ing|how about|why (?:don't|not)|帮|麻烦|劳驾|请(?!问|求|假)|给我|替我|能不能
         |可不可以|可以|能否|可否|要不要?把|要不然?(?!要)|不如|咱们?|拜托|烦请
-    mend: \b(?:fix|repair|solve|resolve|correct|make|add|change|handle|remov|replace|renam|updat
-        |implement|prevent|avoid|stop|ensure|catch|guard|patch|address|sort|refactor|writ|set|us(?:e
-        |ing)\b|drop|mov|put|let|get|bump|switch|clean|turn|extend|limit|validat|retry|should|need
-        |must|want|creat|build|delet|migrat|convert|split|extract|inline|introduc|improv|optimi
-        |simplif|rewrit|generat|enabl|disabl|allow|increas|decreas|rais|lower|reduc|keep|hide|show
-        |swap|merge|port|rip|kill|nuke|throw|wire|hook|expose|log|document|translat|revert|tidy
-        |format|wrap|cover|teach|give|bring|tweak|adjust|includ|cache|default|tests? for|undo|roll
-        |instead)\w*|修|改|加|换|处理|解决|删|去掉|补|调|写|搞|弄|整|优化|实现|让|要|把|将|给|做|设
-        |避免|别再|统一|限制|支持|变成|成|抽|拆|合|移|挪|封装|迁|升|降|新建|建|生成|转|翻|接|清|简化
-        |重|隐藏|显示|开|关|禁|用|放|增|减|缓|包|取消|撤|回滚|还原|同步|排序|按
-    run: \b(?:run|re-?run|exec|test|build|lint|check|compil|launch|start|try|format|typecheck|mypy
-        |pytest|verify|kick|fire|invoke|go\b|do\b|spin|bench|coverage|npm|make|cargo|ci\b|go test
-        |package|smoke|suite)\w*|跑|测|执行|运行|编译|构建|打包|试|检查|验|启动|起|过一遍
-        |来一[遍下次]|回归|走一|lint|build|test|check|\x02
-    send: \b(?:commit|push|sync|check in|ship|upload|publish|send|land|upstream|remote|save|origin
-        |merge|git|branch|share|put|get|amend|stash)\w*|提交|推|同步|上传|入库|合入|远端|远程|发到
-        |送上|交上|存|push|commit|up\b
-    fail_en: \b(?:fail\w*|crash(?:es|ed|ing)?|broken?|breaks|throw(?:s|n)|threw|hang(?:s|ing)|hung
-        |stuck|tim(?:es|ed|ing) ?out|timeout|does ?n[o']t|did ?n[o']t|won't|can't|cannot|cant|wont
-        |keeps|wrong|off by \w+|segmentation|core dumped|exception|npe|oom|refused?|reject\w*|denied
-        |missing|disappear\w*|empty|blank|slow\w*|flaky|errors?|panics?|404|50\d|returns|shows
-        |garbled)\b
     fail_zh: 报错|报\d|异常|失败|不过|不去|不了|不出|不到|不动|不起来|起不来|没反应|没用|卡死|卡住
         |卡在|很卡|挂了|就挂|崩|闪退|白屏|乱码|错乱|不显示|不见|没了|超时|为空|变成|成了|就空|跪
         |当掉|當掉|死机|拒绝|看不到|断了|锁着|不对|错了|不一致|不生效|很慢|好慢|太慢|内存涨|泄漏
@@ -136,18 +114,6 @@ asks-how-long: any deed
     unless  [把将]|显示|改|加上
     such as 加一个分享按钮大概要多久
     but not 把多久没登录显示在列表里
-reports: change run git_sync
-    fits    {fail_en}
-    unless  {mend}|{plea}|{run}|{send}
-    such as the page is very slow
-    but not fix the crash
-reports-it: change run git_sync
-    fits    (?:adding|pushing|committing|running|building|opening|clicking|saving|after|when|once
-            |whenever|every time|since)\b.*{fail_en}|{fail_en}.*\b(?:when|whenever|every time
-            |on every|after|since|again|each)\b
-    unless  \b(?:fix|make|stop|handle|avoid|prevent|retry|catch|ensure|should)\b|{plea}
-    such as adding an item throws an exception
-    but not stop retrying when it fails
 reports-zh: change run git_sync
     fits    \A(?=[\s\S]*[\u3400-\u9fff])[\s\S]*?(?:{fail_zh})
     unless  {plea}|修|改|处理|解决|加|换|删|去掉|补|优化|让|[把将]|避免|统一|重试|再跑|跑一|重新
@@ -213,10 +179,6 @@ says: any deed
     unless  {plea}|{then}
     such as the docs say: commit everything
     but not you said it is slow, so make it faster please
-no-verb: change
-    fits    \A(?![\s\S]*(?:{mend}|{plea}))
-    such as strange characters in the csv
-    but not rename the csv export
 pasted: any deed
     fits    \A[\x01\x02\s,.:;!?-]*\Z
     such as ```exit 1```

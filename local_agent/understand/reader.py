@@ -23,7 +23,8 @@ from local_agent.understand.folding import blot, fold, seen
 from local_agent.understand.reading import DEEDS, MEANS, THRESHOLD, Kind, Reading, Topic
 
 MODEL: Final = Path(__file__).with_name("model.bin")
-DEED: Final = 0.92  # how likely all deeds together must be before one is taken up
+DEED: Final = 0.95  # how likely all deeds together must be before one is taken up
+PLANNED: Final = 0.4  # how likely a change must be before it is answered with a plan
 BARRED: Final = 0.1  # how likely the rest must be before a barred deed is read as something else
 _SUMMARY_BYTES: Final = 120
 _READ_CHARS: Final = 2000  # of the text in which files and other wishes are looked for
@@ -249,6 +250,7 @@ class Reader:
 
 def _unsure(found: Guess, text: str) -> Reading:
     change = found.kind in (Kind.CHANGE, Kind.UNDO) and found.rule == "words"
+    change = change and found.likelihood >= PLANNED
     kind = TaskKind.CHANGE if change else TaskKind.EXPLAIN
     return Reading(
         _intent(kind, found, text),
