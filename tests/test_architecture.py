@@ -122,7 +122,7 @@ def test_only_the_window_decides_as_the_window() -> None:
         for value in ast.walk(node.value)
         if isinstance(value, ast.Constant) and value.value == "desktop"
     }
-    assert claims == {"local_agent/approval/desktop.py"}
+    assert claims == {"local_agent/faces/window/desktop.py"}
 
 
 def test_modules_and_functions_stay_readable() -> None:

@@ -21,7 +21,7 @@ from common.seal_payloads import (
     undo_payload,
 )
 from common.sentences import Lang
-from local_agent.approval.dialogs.window.wire import Order, Theme
+from local_agent.faces.window.wire import Order, Theme
 from tests.sealed import AGENT_ID, ZEROS, a_payload
 
 DIFF = """\

@@ -34,7 +34,7 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
     from common.diff.parse import parse_diff
     from local_agent.cli.diffs import read_patch, task_named
     from local_agent.cli.here import workspace_here
-    from local_agent.control.client import stream
+    from local_agent.faces.control.client import stream
 
     home = find_home(environ)
     if (short_id := task_named(args.file)) is not None:

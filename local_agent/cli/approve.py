@@ -14,16 +14,16 @@ from common.clock import SystemClock
 from common.errors import StateError
 from common.home import Home, find_home
 from common.sentences import Lang, say
-from local_agent.approval.dialogs.duration import time_left
-from local_agent.approval.dialogs.question import Question
-from local_agent.approval.dialogs.terminal import ask, present
-from local_agent.approval.dialogs.tty import Terminal, open_terminal
+from local_agent.cards.duration import time_left
+from local_agent.cards.question import Question
 from local_agent.cli import change_words, words
 from local_agent.cli.choose import pending_in, waiting_approval
 from local_agent.cli.diffs import read_asked
 from local_agent.cli.follow import EXIT_INTERRUPTED, follow
 from local_agent.cli.screen import screen_for
-from local_agent.control.client import call, stream
+from local_agent.faces.control.client import call, stream
+from local_agent.faces.terminal.page import ask, present
+from local_agent.faces.terminal.tty import Terminal, open_terminal
 from local_agent.replies import BLOCKED
 
 if TYPE_CHECKING:

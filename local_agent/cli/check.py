@@ -74,7 +74,7 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
 def _of_task(home: Home, environ: Mapping[str, str], short_id: str) -> Workspace | None:
     """Return the workspace in which a task would change something; None where it names none."""
     from common.seal import read_seal
-    from local_agent.control.client import call
+    from local_agent.faces.control.client import call
     from local_agent.workspace.registry import Registry
 
     found = call(home, environ, "show", task=short_id)

@@ -11,7 +11,7 @@ from common.ids import parse_short_id
 from local_agent.cli.ending import headline
 from local_agent.cli.screen import Screen
 from local_agent.cli.tasks import print_tasks
-from local_agent.control.client import call
+from local_agent.faces.control.client import call
 
 
 def waiting_approval(

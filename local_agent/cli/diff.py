@@ -14,7 +14,7 @@ from local_agent.cli import change_words, words
 from local_agent.cli.card import tell_lineage
 from local_agent.cli.diffs import fetch_diff
 from local_agent.cli.screen import Screen, print_json, screen_for
-from local_agent.control.client import call
+from local_agent.faces.control.client import call
 
 if TYPE_CHECKING:
     import argparse
@@ -77,8 +77,8 @@ def _file(file: FileDiff) -> dict[str, Any]:
 
 
 def _print(model: DiffModel, screen: Screen) -> None:
-    from local_agent.approval.dialogs.change_part import file_lines
-    from local_agent.approval.dialogs.layout import Layout
+    from local_agent.faces.terminal.change_part import file_lines
+    from local_agent.faces.terminal.layout import Layout
 
     layout = Layout(screen.lang, screen.width, screen.ink)
     for file in model.files:

@@ -12,9 +12,9 @@ from common.errors import InputError
 from common.home import Home
 from common.ids import parse_short_id
 from common.seal import read_seal
-from local_agent.approval.dialogs.question import Question, diff_name, read_question
-from local_agent.control.client import stream
-from local_agent.control.wire import BODY_BYTES
+from local_agent.cards.question import Question, diff_name, read_question
+from local_agent.faces.control.client import stream
+from local_agent.faces.control.wire import BODY_BYTES
 
 
 def read_patch(file: str) -> bytes:

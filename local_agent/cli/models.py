@@ -18,7 +18,7 @@ from common.text import one_line
 from local_agent.cli import model_words, words
 from local_agent.cli.screen import Screen, at_keyboard, print_json, screen_for
 from local_agent.cli.tasks import date_and_time
-from local_agent.control.client import call, stream
+from local_agent.faces.control.client import call, stream
 
 if TYPE_CHECKING:
     import argparse

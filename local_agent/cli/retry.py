@@ -15,7 +15,7 @@ from common.sentences import Lang, say
 from local_agent.cli import words
 from local_agent.cli.follow import follow, follow_as_json
 from local_agent.cli.screen import Screen, at_keyboard, read_answer, screen_for
-from local_agent.control.client import call, stream
+from local_agent.faces.control.client import call, stream
 
 if TYPE_CHECKING:
     import argparse

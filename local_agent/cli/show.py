@@ -14,7 +14,7 @@ from local_agent.cli import change_words, disclosure_words, proposal_words, word
 from local_agent.cli.ending import file_lines, headline, output_lines
 from local_agent.cli.screen import Screen, print_json, screen_for
 from local_agent.cli.tasks import asker, date_and_time, state_of
-from local_agent.control.client import call, stream
+from local_agent.faces.control.client import call, stream
 
 if TYPE_CHECKING:
     import argparse
@@ -59,8 +59,8 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
 def _print_question(
     approval: Mapping[str, Any], screen: Screen, home: Home, environ: Mapping[str, str]
 ) -> None:
-    from local_agent.approval.dialogs.terminal import render
     from local_agent.cli.diffs import read_asked
+    from local_agent.faces.terminal.page import render
 
     question = read_asked(home, environ, approval)
     now_ms = SystemClock().now().wall_ms

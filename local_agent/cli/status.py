@@ -18,7 +18,7 @@ from local_agent.cli import status_words, words
 from local_agent.cli.policies import disclosure_told, policy_told, strays_told
 from local_agent.cli.screen import Screen, print_json, screen_for
 from local_agent.cli.tasks import asker
-from local_agent.control.client import call
+from local_agent.faces.control.client import call
 
 if TYPE_CHECKING:
     import argparse
@@ -183,7 +183,7 @@ def _asks(windows: Mapping[str, str], screen: Screen) -> str:
 
 
 def _approvals(found: list[dict[str, Any]], screen: Screen) -> list[str]:
-    from local_agent.approval.dialogs.duration import time_left
+    from local_agent.cards.duration import time_left
 
     if not found:
         return [screen.say(status_words.NO_APPROVALS)]

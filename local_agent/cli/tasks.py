@@ -11,10 +11,10 @@ from common.home import find_home
 from common.sentences import Lang, say
 from common.terminal import clip_cells, table
 from common.text import one_line
-from local_agent.approval.dialogs.duration import time_left
+from local_agent.cards.duration import time_left
 from local_agent.cli import proposal_words, words
 from local_agent.cli.screen import Screen, print_json, screen_for
-from local_agent.control.client import call
+from local_agent.faces.control.client import call
 
 if TYPE_CHECKING:
     import argparse

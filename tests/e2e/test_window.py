@@ -17,15 +17,15 @@ import pytest
 from common.clock import SystemClock
 from common.logs import open_log
 from common.seal import digest, seal_bytes, short_code
-from local_agent.approval.appearance import theme_of
-from local_agent.approval.desktop import DesktopApprover
-from local_agent.approval.dialogs.window.arming import QUIET_S
-from local_agent.approval.dialogs.window.program import PROBE, WindowProgram
-from local_agent.approval.dialogs.window.wire import encode_order
 from local_agent.approval.gate import Gate
-from local_agent.approval.notify import Notifier
 from local_agent.approval.records import PendingApproval
-from local_agent.approval.telling import Teller
+from local_agent.faces.telling import Teller
+from local_agent.faces.window.appearance import theme_of
+from local_agent.faces.window.arming import QUIET_S
+from local_agent.faces.window.desktop import DesktopApprover
+from local_agent.faces.window.notify import Notifier
+from local_agent.faces.window.program import PROBE, WindowProgram
+from local_agent.faces.window.wire import encode_order
 from local_agent.safety.risk import Circumstances
 from local_agent.store.runner import JournalThread
 from tests import sent_events, windows
@@ -387,7 +387,7 @@ def test_what_other_programs_set_as_x_resources_hides_nothing(screen: Screen) ->
     script = """
 import sys, tkinter as tk
 from tkinter import ttk
-from local_agent.approval.dialogs.window.look import open_root
+from local_agent.faces.window.look import open_root
 root = open_root() if sys.argv[1] == "ours" else tk.Tk(className="Codexbridge")
 kinds = (tk.Label, tk.Frame, tk.Text, ttk.Button, ttk.Entry, ttk.Treeview, ttk.Scrollbar)
 for widget in (root, *(kind(root) for kind in kinds)):

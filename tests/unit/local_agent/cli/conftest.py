@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from common.home import Home, find_home
-from local_agent.control import wire
-from local_agent.control.server import ControlServer
+from local_agent.faces.control import wire
+from local_agent.faces.control.server import ControlServer
 
 Answer = Mapping[str, Any] | Exception
 Script = Callable[[Mapping[str, Any]], list[Mapping[str, Any]]]

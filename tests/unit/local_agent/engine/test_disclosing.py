@@ -30,15 +30,15 @@ from common.model.proposal import (
 from common.model.state import FINAL, Reason, TaskState
 from common.sentences import say
 from local_agent import disclosure_replies as words
-from local_agent.approval.dialogs.question import read_question
 from local_agent.approval.records import Decision
-from local_agent.approval.telling import Teller
+from local_agent.cards.question import read_question
 from local_agent.context.budget import Share
 from local_agent.context.collected import Collected, Piece
 from local_agent.engine.disclosing import MAX_SEALED_FILES, Disclosure
 from local_agent.engine.journal_store import JournalStore
 from local_agent.engine.releasing import Disclose, of_stay
 from local_agent.engine.task import CHAT_SUMMARY_BYTES, TaskLog
+from local_agent.faces.telling import Teller
 from local_agent.proposers.base import Proposed, answer
 from local_agent.safety.policy import Policy
 from local_agent.store.tasks import Task

@@ -20,7 +20,6 @@ from common.model.proposal import CommandProposal, TaskResult
 from common.model.state import FINAL, Reason, TaskState
 from common.protocol.bodies import TASK_TEXT_BYTES
 from local_agent import app
-from local_agent.control.watching import Watching
 from local_agent.engine import approving as approving_module
 from local_agent.engine import engine as engine_module
 from local_agent.engine.engine import Engine
@@ -28,6 +27,7 @@ from local_agent.engine.ports import Change, NewTask
 from local_agent.engine.steps import Steps
 from local_agent.engine.understanding import request_of
 from local_agent.execution.command import Outcome, Progress
+from local_agent.faces.control.watching import Watching
 from local_agent.proposers.base import Asked, Proposed
 from local_agent.replies import BLOCKED
 from local_agent.store.endings import read_ending

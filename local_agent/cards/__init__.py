@@ -1,0 +1,1 @@
+"""What an approver sees of each action, as values: no layout, and no language chosen."""

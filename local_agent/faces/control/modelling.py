@@ -1,0 +1,130 @@
+"""What can be asked about models: what is configured and what it has used, and whether it answers.
+
+A test goes through the running agent, so that its key, its program and its network are tested.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, Final, Protocol
+
+from common.clock import Clock, SystemClock
+from local_agent.faces.control.arguments import Arguments
+from local_agent.proposers.model import Health
+from local_agent.store.journal import Journal
+from local_agent.store.runner import JournalThread
+
+DAYS: Final = 30  # that are accounted for
+_DAY_MS: Final = 86_400_000
+
+
+class Configured(Protocol):
+    """One model, for people (`local_agent.models.models`)."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def provided(self) -> str: ...
+    @property
+    def is_asked(self) -> bool: ...
+    @property
+    def key(self) -> str | None: ...
+    @property
+    def needs_key(self) -> bool: ...
+    @property
+    def price_input(self) -> float | None: ...
+    @property
+    def price_output(self) -> float | None: ...
+    @property
+    def currency(self) -> str: ...
+
+
+class Models(Protocol):
+    """The models that are configured (`local_agent.models.models`)."""
+
+    def name(self) -> str:
+        """Return the name of the one that is asked; empty where none is configured."""
+        ...
+
+    def configured(self) -> Sequence[Configured]:
+        """Return all of them; blocks."""
+        ...
+
+    async def check(self, name: str) -> tuple[str, Health]:
+        """Ask the smallest question; return its name and what it is."""
+        ...
+
+
+class Modelling:
+    """Answers about models.
+
+    Args:
+        db: The journal's thread.
+        models: What is configured.
+        clock: For the days that are accounted for.
+    """
+
+    def __init__(self, db: JournalThread, models: Models, clock: Clock | None = None) -> None:
+        self._db = db
+        self._models = models
+        self._clock = clock or SystemClock()
+
+    def asked(self) -> str | None:
+        """Return the name of the model that is asked, None where none is configured."""
+        return self._models.name() or None
+
+    async def told(self, _args: Arguments) -> Mapping[str, Any]:
+        """Return each model with what it has used, and how it last failed."""
+        since = self._clock.now().wall_ms - DAYS * _DAY_MS
+        configured = await asyncio.to_thread(self._models.configured)
+        used, failed = await self._db.run(_account, self._db.journal, since)
+        return {
+            "days": DAYS,
+            "models": [_row(one, used.get(one.name), failed.get(one.name)) for one in configured],
+        }
+
+    async def test(self, args: Arguments) -> Mapping[str, Any]:
+        """Ask the smallest question of one.
+
+        Raises:
+            StateError: ``models.none``.
+            InputError: ``models.unknown``.
+            ModelError: ``model.*``: it does not answer.
+        """
+        name, health = await self._models.check(args.text("name"))
+        return {"name": name, **asdict(health)}
+
+
+def _account(journal: Journal, since_ms: int) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    used = {row.model: asdict(row) for row in journal.turns.used_since(since_ms)}
+    failed = {row.model: asdict(row) for row in journal.turns.failed_since(since_ms)}
+    return used, failed
+
+
+def _row(
+    one: Configured, used: Mapping[str, Any] | None, failed: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    counted = dict(used or {"turns": 0, "failed": 0, "input_tokens": 0, "output_tokens": 0})
+    counted.pop("model", None)
+    return {
+        "name": one.name,
+        "kind": one.kind,
+        "model": one.provided,
+        "asked": one.is_asked,
+        "key": one.key,
+        "needs_key": one.needs_key,
+        "used": {**counted, "cost": _cost(one, counted), "currency": one.currency},
+        "last_failure": {"at": failed["at"], "code": failed["outcome"]} if failed else None,
+    }
+
+
+def _cost(one: Configured, counted: Mapping[str, int]) -> float | None:
+    if one.price_input is None and one.price_output is None:
+        return None
+    cost = counted["input_tokens"] * (one.price_input or 0)
+    cost += counted["output_tokens"] * (one.price_output or 0)
+    return round(cost / 1_000_000, 4)

@@ -1,0 +1,39 @@
+"""Whether windows are light or dark: as the person set it, else as the desktop is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final, Literal
+
+from common.errors import CodexBridgeError
+from local_agent.faces.window.wire import Theme
+from local_agent.process import Limits, run_child
+
+Wanted = Literal["auto", "light", "dark"]
+
+_SCHEME: Final = ("/usr/bin/gsettings", "get", "org.gnome.desktop.interface", "color-scheme")
+_PASSED_ON: Final = ("XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "HOME")
+_LIMITS: Final = Limits(timeout_s=3.0, grace_s=0.5, output_cap_bytes=4096)
+
+
+async def theme_of(wanted: Wanted, environ: Mapping[str, str]) -> Theme:
+    """Return what a window looks like here."""
+    if wanted != "auto":
+        return wanted
+    return "dark" if await is_dark(environ) else "light"
+
+
+async def is_dark(environ: Mapping[str, str]) -> bool:
+    """Tell whether the person's desktop is dark; False where it does not say."""
+    theme = environ.get("GTK_THEME", "").lower()
+    if theme:
+        return theme.endswith((":dark", "-dark"))
+    if "DBUS_SESSION_BUS_ADDRESS" not in environ:
+        return False
+    env = {name: environ[name] for name in _PASSED_ON if name in environ}
+    try:
+        said = await run_child(_SCHEME, cwd=Path("/"), env=env, limits=_LIMITS)
+    except (CodexBridgeError, OSError):
+        return False
+    return b"prefer-dark" in said.stdout.parts()[0]

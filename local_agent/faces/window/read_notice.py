@@ -1,0 +1,96 @@
+"""Says on the desktop that something was read for the chat, without wearing anybody down (R53).
+
+One alert at once; what follows within a minute is told together in the next.  The names in it come
+from outside: of them only letters, digits and a few signs are shown, for alerts may be read as
+markup and stay on a locked screen.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from common.sentences import Lang, say
+from local_agent import disclosure_replies as words
+
+PAUSE_S: Final = 60.0
+MAX_NAME: Final = 32  # characters of a member's name
+
+_SIGNS: Final = frozenset("._-@")
+
+
+class Alerts(Protocol):
+    """Shows an alert; `local_agent.faces.window.notify.Notifier`."""
+
+    async def alert(self, title: str, body: str) -> bool:
+        """Show an alert."""
+        ...
+
+
+async def _rest() -> None:
+    await asyncio.sleep(PAUSE_S)
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    who: str
+    workspace: str
+    files: int
+    task: str
+
+
+class ReadNotice:
+    """Tells of reads.
+
+    Args:
+        alerts: Shows them.
+        lang: Of whoever sits here.
+        rest: Waits between two alerts.
+    """
+
+    def __init__(
+        self, alerts: Alerts, *, lang: Lang, rest: Callable[[], Awaitable[None]] = _rest
+    ) -> None:
+        self._alerts = alerts
+        self._lang = lang
+        self._rest = rest
+        self._untold: list[_Read] = []
+        self._telling: asyncio.Task[None] | None = None
+
+    def tell(self, *, who: str, workspace: str, files: int, task: str) -> None:
+        """Tell of a read, now or with the next alert; does not wait for the desktop."""
+        self._untold.append(_Read(_name(who), workspace, files, task))
+        if self._telling is None or self._telling.done():
+            self._telling = asyncio.create_task(self._tell(), name="read notice")
+
+    async def _tell(self) -> None:
+        while self._untold:
+            body = self._body()
+            self._untold.clear()
+            await self._alerts.alert(say(words.NOTICE, self._lang), body)
+            await self._rest()
+
+    def _body(self) -> str:
+        last = self._untold[-1]
+        if len(self._untold) == 1:
+            return say(
+                words.NOTICE_ONE,
+                self._lang,
+                who=last.who,
+                workspace=last.workspace,
+                count=last.files,
+                task=last.task,
+            )
+        return say(
+            words.NOTICE_MORE,
+            self._lang,
+            reads=len(self._untold),
+            who=last.who,
+            workspace=last.workspace,
+        )
+
+
+def _name(claimed: str) -> str:
+    return "".join(char if char.isalnum() or char in _SIGNS else "?" for char in claimed[:MAX_NAME])
