@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +20,9 @@ from common.seal_payloads import (
     sync_payload,
     undo_payload,
 )
+from local_agent.cards import question as questions
+from local_agent.views.codec import from_json
+from local_agent.views.question import ApprovalView
 from tests.sealed import ZEROS, a_seal
 
 PATCH = """\
@@ -52,6 +56,14 @@ deleted file mode 100644
 -two
 """.encode()
 OID = "1a2b3c4d5e6f" + "0" * 28
+USUAL: dict[str, Any] = {
+    "approval_id": "approval-1",
+    "short_id": "T-7K3F",
+    "blocked": "",
+    "expires_at": 0,
+    "can_narrow": False,
+    "can_check": False,
+}
 
 
 def sealed_changes(patch: bytes) -> tuple[SealedChange, ...]:
@@ -114,6 +126,15 @@ def told(seal: Seal, **changes: Any) -> dict[str, Any]:
         "workspace": "shop",
     }
     return shown | changes
+
+
+def read_question(
+    told: ApprovalView | Mapping[str, Any], *, diff: bytes | None = None
+) -> questions.Question:
+    """Return the question of what the agent told; what every approval has stands in by default."""
+    if not isinstance(told, ApprovalView):
+        told = from_json(ApprovalView, USUAL | dict(told))
+    return questions.read_question(told, diff=diff)
 
 
 def _commit(patch: bytes) -> SealedCommit:

@@ -1,1 +1,1 @@
-"""Where a person's decision enters: the gate, and the ways to ask for one (`dialogs`)."""
+"""Where a person's decision enters: the gate.  Who shows a question: `local_agent.faces`."""

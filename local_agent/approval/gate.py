@@ -7,7 +7,7 @@
 - Only `Gate.take_grant` mints a Grant: once, within a minute, after the intent is durable.
 - Whatever fails on the way, an exception ends it and nothing runs (R4).
 
-Showing, arming and typing are the approvers' matter (`dialogs`); what is risky is told by
+Showing, arming and typing are the approvers' matter (`faces`); what is risky is told by
 `local_agent.safety.authority`.
 """
 

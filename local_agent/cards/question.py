@@ -9,106 +9,16 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from common import seal as sealing
 from common.diff.model import DiffModel
 from common.diff.parse import parse_diff
 from common.errors import AuthError, RemoteProtocolError
 from common.seal_payloads import SealedChange, read_changes
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """How trying a change out on a copy stands, or ended; the agent's word.
-
-    Attributes:
-        task: Short ID of the check.
-        state: ``waiting``, ``running``, ``passed``, ``failed``, or the reason why it did not run.
-        exit_code: None where there is none.
-        duration_ms: None where it did not run.
-        report: What its runner reported, as `report_texts.to_facts` writes it; None where no reader
-            fits.
-    """
-
-    task: str
-    state: str
-    exit_code: int | None
-    duration_ms: int | None
-    report: Mapping[str, Any] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class LeftOut:
-    """Files that were asked for at first, before the person narrowed the change.
-
-    Attributes:
-        count: How many.
-        paths: The first of them.
-    """
-
-    count: int
-    paths: Sequence[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """What a model said of its change: its words, which explain and decide nothing.
-
-    Attributes:
-        model: What the person calls it.
-        text: Line by line.
-        cut: More of it was said.
-    """
-
-    model: str
-    text: str
-    cut: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Named:
-    """Where a command came from that no person named; the agent's word.
-
-    Attributes:
-        file: The project file that names it.
-        what: What in that file.
-    """
-
-    file: str
-    what: str
-
-
-@dataclass(frozen=True, slots=True)
-class Revision:
-    """Which version of a proposal this is; the agent's word, for orientation.
-
-    Attributes:
-        version: From 2.
-        task: Short ID of the oldest version that is still known.
-        wish: What is to be different in this version; empty where that is not known.
-        first: The request of ``task`` as it arrived.
-    """
-
-    version: int
-    task: str
-    wish: str
-    first: str
-
-
-@dataclass(frozen=True, slots=True)
-class CommandReason:
-    """Why a command is proposed; it explains and decides nothing.
-
-    Attributes:
-        text: On one line.
-        model: Whose words they are; None where they are our own.
-    """
-
-    text: str
-    model: str | None
+from local_agent.views.question import ApprovalView
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,38 +28,21 @@ class Question:
     Attributes:
         seal: Read from the sealed bytes.
         digest: Computed from the sealed bytes, here.
-        text: The request as it arrived.
-        machine: This machine's name.
-        workspace: The workspace's name; its path is sealed.
-        high_risk: Whether both groups of the code are needed.
-        reasons: Codes of why the risk is high.
-        pending: Whether a decision is still open.
+        told: What else the agent tells of it.
         diff: What changes, line by line; None where no file's content is decided on.
-        check: How the change did on a copy; None where it was not tried out.
-        left_out: What the agent says was left out; None where it is the whole change.
         answer: What would be told the chat; None where nothing is released.
-        said: What the model said of its change; None where none did.
-        named: Where the command came from; None where a person named or set it.
-        revision: Which version of a proposal it is; None of a first one.
-        reason: Why the command is proposed; None where nobody says.
     """
 
     seal: sealing.Seal
     digest: str
-    text: str
-    machine: str
-    workspace: str
-    high_risk: bool
-    reasons: tuple[str, ...]
-    pending: bool
+    told: ApprovalView
     diff: DiffModel | None = None
-    check: Check | None = None
-    left_out: LeftOut | None = None
     answer: str | None = None
-    said: Said | None = None
-    named: Named | None = None
-    revision: Revision | None = None
-    reason: CommandReason | None = None
+
+    @property
+    def high_risk(self) -> bool:
+        """Whether both groups of the code are needed; so they are unless it is plainly ordinary."""
+        return self.told.risk != "normal"
 
     @property
     def code(self) -> str:
@@ -178,55 +71,32 @@ def diff_name(seal: sealing.Seal) -> str | None:
     return str(holder["diff_sha256"]) if holder else None
 
 
-def read_question(shown: Mapping[str, Any], *, diff: bytes | None = None) -> Question:
-    """Build the question from what the agent told over its control socket.
+def read_question(told: ApprovalView, *, diff: bytes | None = None) -> Question:
+    """Build the question from what the agent tells, and believe of it what was sealed.
 
     Args:
-        shown: As `local_agent.faces.telling` tells an approval.
+        told: As `local_agent.faces.telling` tells an approval.
         diff: The exact bytes of the diff that the seal names; None where it names none.
 
     Raises:
         AuthError: ``approval.digest-mismatch``: what was told, the sealed bytes, and the diff or
             the answer disagree.
-        RemoteProtocolError: something is missing, or the seal cannot be read.
+        RemoteProtocolError: the seal cannot be read.
         InputError: ``diff.*``: the diff cannot be read, which none that was sealed should be.
     """
-    try:
-        sealed = shown["seal"].encode("ascii")
-        told = shown["digest"].encode("ascii")
-        risk: Literal["normal", "high"] = shown["risk"]
-        reasons = tuple(str(reason) for reason in shown["reasons"])
-        texts = {name: str(shown[name]) for name in ("text", "machine", "workspace")}
-        state = shown["state"]
-        check = Check(**shown["check"]) if shown.get("check") is not None else None
-        left = LeftOut(**shown["left_out"]) if shown.get("left_out") is not None else None
-        said = Said(**shown["said"]) if shown.get("said") is not None else None
-        named = Named(**shown["named"]) if shown.get("named") is not None else None
-        revision = Revision(**shown["revision"]) if shown.get("revision") is not None else None
-        reason = CommandReason(**shown["reason"]) if shown.get("reason") is not None else None
-        answer = str(shown["answer"]) if shown.get("answer") is not None else None
-    except (KeyError, AttributeError, UnicodeEncodeError, TypeError):
-        raise RemoteProtocolError("control.malformed") from None
+    if not told.seal.isascii():
+        raise RemoteProtocolError("control.malformed", field="seal")
+    sealed = told.seal.encode("ascii")
     digest = sealing.digest(sealed)
-    if not hmac.compare_digest(digest.encode(), told):
+    if not hmac.compare_digest(digest.encode(), told.digest.encode("utf-8", "replace")):
         raise AuthError("approval.digest-mismatch")
     seal = sealing.read_seal(sealed)
     return Question(
         seal=seal,
         digest=digest,
-        # Whatever is not plainly of ordinary risk counts as high.
-        high_risk=risk != "normal",
-        reasons=reasons,
-        pending=state == "pending",
+        told=told,
         diff=_sealed_diff(seal, diff),
-        check=check,
-        left_out=left,
-        answer=_sealed_answer(seal, answer),
-        said=said,
-        named=named,
-        revision=revision,
-        reason=reason,
-        **texts,
+        answer=_sealed_answer(seal, told.answer),
     )
 
 

@@ -14,8 +14,8 @@ from common.clock import SystemClock
 from common.errors import StateError
 from common.home import Home, find_home
 from common.sentences import Lang, say
-from local_agent.cards.duration import time_left
 from local_agent.cards.question import Question
+from local_agent.cards.words import time_left
 from local_agent.cli import change_words, words
 from local_agent.cli.choose import pending_in, waiting_approval
 from local_agent.cli.diffs import read_asked
@@ -25,6 +25,7 @@ from local_agent.faces.control.client import call, stream
 from local_agent.faces.terminal.page import ask, present
 from local_agent.faces.terminal.tty import Terminal, open_terminal
 from local_agent.replies import BLOCKED
+from local_agent.views.question import ApprovalView
 
 if TYPE_CHECKING:
     import argparse
@@ -71,26 +72,26 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
         if args.check:
             tried = pending_in(_checked(home, environ, approval), screen)
             code = _approved(home, environ, tried, terminal, lang)
-            if code or following(tried["short_id"]) == EXIT_INTERRUPTED:
+            if code or following(tried.short_id) == EXIT_INTERRUPTED:
                 return code or EXIT_INTERRUPTED
-            again = call(home, environ, "refresh", task=approval["short_id"])
+            again = call(home, environ, "refresh", task=approval.short_id)
             approval = pending_in(again, screen)
         if code := _approved(home, environ, approval, terminal, lang):
             return code
     finally:
         terminal.close()
-    return following(approval["short_id"])
+    return following(approval.short_id)
 
 
 def _approved(
     home: Home,
     environ: Mapping[str, str],
-    approval: Mapping[str, Any],
+    approval: ApprovalView,
     terminal: Terminal,
     lang: Lang,
 ) -> int:
     """Show an approval and ask for its code; 0 when it was approved, else the exit code."""
-    if why := approval["blocked"]:
+    if why := approval.blocked:
         raise _blocked(why, lang)
     question = read_asked(home, environ, approval)
     typed, code = _typed(question, terminal, lang)
@@ -101,22 +102,22 @@ def _approved(
     return 0
 
 
-def _checked(home: Home, environ: Mapping[str, str], approval: Mapping[str, Any]) -> dict[str, Any]:
+def _checked(home: Home, environ: Mapping[str, str], approval: ApprovalView) -> dict[str, Any]:
     """Have a change tried out on a copy: that has an approval of its own."""
-    named = {name: approval[name] for name in ("approval_id", "digest")}
+    named = {"approval_id": approval.approval_id, "digest": approval.digest}
     return call(home, environ, "check", **named)
 
 
 def _narrowed(
-    home: Home, environ: Mapping[str, str], approval: Mapping[str, Any], only: Sequence[str]
+    home: Home, environ: Mapping[str, str], approval: ApprovalView, only: Sequence[str]
 ) -> dict[str, Any]:
     """Have some of the files asked for alone: it is sealed anew, and has another code."""
     return call(
         home,
         environ,
         "narrow",
-        approval_id=approval["approval_id"],
-        digest=approval["digest"],
+        approval_id=approval.approval_id,
+        digest=approval.digest,
         keep=list(only),
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from common.terminal import exact, table
-from local_agent.cards.change_words import FROM, OPS
+from local_agent.cards.words import FROM, OPS
 from local_agent.cli import change_words, words
 from local_agent.cli.screen import Screen
 from local_agent.safety.backups import KEPT_DAYS

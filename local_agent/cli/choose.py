@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from common.errors import InputError, StateError
 from common.home import Home
@@ -12,11 +11,13 @@ from local_agent.cli.ending import headline
 from local_agent.cli.screen import Screen
 from local_agent.cli.tasks import print_tasks
 from local_agent.faces.control.client import call
+from local_agent.views.codec import Json, from_json
+from local_agent.views.question import ApprovalView
 
 
 def waiting_approval(
     home: Home, environ: Mapping[str, str], screen: Screen, named: str | None, *, op: str = "show"
-) -> dict[str, Any] | None:
+) -> ApprovalView | None:
     """Return the pending approval that is meant, as the agent shows it.
 
     Args:
@@ -47,14 +48,14 @@ def waiting_approval(
     return pending_in(call(home, environ, op, task=short_id), screen)
 
 
-def pending_in(found: Mapping[str, Any], screen: Screen) -> dict[str, Any]:
+def pending_in(found: Json, screen: Screen) -> ApprovalView:
     """Return the approval that the agent told, when it waits for a decision.
 
     Raises:
         StateError: ``approve.not-waiting``; ``approve.ended`` with ``how``.
     """
-    approval: dict[str, Any] | None = found["approval"]
-    if approval is not None and approval["state"] == "pending":
+    approval = from_json(ApprovalView, found["approval"]) if found["approval"] else None
+    if approval is not None and approval.state == "pending":
         return approval
     task = found["task"]
     if task["reason"]:

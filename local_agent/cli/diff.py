@@ -77,7 +77,7 @@ def _file(file: FileDiff) -> dict[str, Any]:
 
 
 def _print(model: DiffModel, screen: Screen) -> None:
-    from local_agent.faces.terminal.change_part import file_lines
+    from local_agent.faces.terminal.diff import file_lines
     from local_agent.faces.terminal.layout import Layout
 
     layout = Layout(screen.lang, screen.width, screen.ink)

@@ -6,7 +6,6 @@ import base64
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from common.errors import InputError
 from common.home import Home
@@ -15,6 +14,7 @@ from common.seal import read_seal
 from local_agent.cards.question import Question, diff_name, read_question
 from local_agent.faces.control.client import stream
 from local_agent.faces.control.wire import BODY_BYTES
+from local_agent.views.question import ApprovalView
 
 
 def read_patch(file: str) -> bytes:
@@ -55,13 +55,13 @@ def fetch_diff(home: Home, environ: Mapping[str, str], short_id: str) -> bytes:
     return b"".join(base64.b64decode(value["diff"]) for kind, value in steps if kind == "event")
 
 
-def read_asked(home: Home, environ: Mapping[str, str], approval: Mapping[str, Any]) -> Question:
+def read_asked(home: Home, environ: Mapping[str, str], approval: ApprovalView) -> Question:
     """Return the question of an approval that the agent told, with the diff that belongs to it.
 
     Raises:
         AuthError: ``approval.digest-mismatch``.
         RemoteProtocolError: it cannot be read.
     """
-    seal = read_seal(str(approval["seal"]).encode("utf-8", "replace"))
+    seal = read_seal(approval.seal.encode("utf-8", "replace"))
     diff = fetch_diff(home, environ, seal.short_id) if diff_name(seal) else None
     return read_question(approval, diff=diff)

@@ -34,11 +34,11 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
         home,
         environ,
         "decide",
-        approval_id=approval["approval_id"],
-        digest=approval["digest"],
+        approval_id=approval.approval_id,
+        digest=approval.digest,
         decision="reject",
         typed="",
         reason=args.reason,
     )
-    screen.tell(words.REJECTED, task=approval["short_id"])
+    screen.tell(words.REJECTED, task=approval.short_id)
     return 0

@@ -15,6 +15,8 @@ from local_agent.cli.ending import file_lines, headline, output_lines
 from local_agent.cli.screen import Screen, print_json, screen_for
 from local_agent.cli.tasks import asker, date_and_time, state_of
 from local_agent.faces.control.client import call, stream
+from local_agent.views.codec import from_json
+from local_agent.views.question import ApprovalView
 
 if TYPE_CHECKING:
     import argparse
@@ -49,7 +51,7 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
     if args.json:
         print_json(found)
     elif (approval := found["approval"]) and approval["state"] == "pending":
-        _print_question(approval, screen, home, environ)
+        _print_question(from_json(ApprovalView, approval), screen, home, environ)
         _print_facts(found["task"], screen)
     else:
         _print_task(found, screen)
@@ -57,7 +59,7 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
 
 
 def _print_question(
-    approval: Mapping[str, Any], screen: Screen, home: Home, environ: Mapping[str, str]
+    approval: ApprovalView, screen: Screen, home: Home, environ: Mapping[str, str]
 ) -> None:
     from local_agent.cli.diffs import read_asked
     from local_agent.faces.terminal.page import render

@@ -183,7 +183,7 @@ def _asks(windows: Mapping[str, str], screen: Screen) -> str:
 
 
 def _approvals(found: list[dict[str, Any]], screen: Screen) -> list[str]:
-    from local_agent.cards.duration import time_left
+    from local_agent.cards.words import time_left
 
     if not found:
         return [screen.say(status_words.NO_APPROVALS)]

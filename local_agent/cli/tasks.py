@@ -11,7 +11,7 @@ from common.home import find_home
 from common.sentences import Lang, say
 from common.terminal import clip_cells, table
 from common.text import one_line
-from local_agent.cards.duration import time_left
+from local_agent.cards.words import time_left
 from local_agent.cli import proposal_words, words
 from local_agent.cli.screen import Screen, print_json, screen_for
 from local_agent.faces.control.client import call

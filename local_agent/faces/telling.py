@@ -11,7 +11,7 @@ import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final, TypedDict
 
 from common.errors import StateError
 from common.model.state import Reason, TaskState
@@ -24,6 +24,16 @@ from local_agent.store.approvals import StoredApproval
 from local_agent.store.endings import read_ending
 from local_agent.store.runner import JournalThread
 from local_agent.store.tasks import Task
+from local_agent.views.codec import Json
+from local_agent.views.question import (
+    ApprovalView,
+    Check,
+    CommandReason,
+    LeftOut,
+    Named,
+    Revision,
+    Said,
+)
 
 MAX_LEFT_OUT: Final = 10  # files that are told by name
 MAX_SAID_BYTES: Final = 2_000  # of a model's words beside its change: the change is what to read
@@ -51,7 +61,7 @@ class _Rows:
 
 
 class Teller:
-    """Turns an approval, as it stands at the moment, into the mapping that dialogs read.
+    """Turns an approval, as it stands at the moment, into the view that dialogs read.
 
     Args:
         db: The journal's thread.
@@ -77,7 +87,7 @@ class Teller:
         self._workspaces = workspaces
         self._can_check = can_check
 
-    async def tell(self, approval_id: str) -> dict[str, Any]:
+    async def tell(self, approval_id: str) -> ApprovalView:
         """Return everything that is told of one approval.
 
         Raises:
@@ -88,26 +98,26 @@ class Teller:
         rows = await self._db.run(self._rows, shown.approval)
         stored, task, check = rows.stored, rows.task, rows.check
         names, can_check = await asyncio.to_thread(self._look, shown.approval)
-        return {
-            "approval_id": stored.approval_id,
-            "short_id": task.short_id,
-            "digest": stored.digest,
-            "seal": stored.seal.decode("ascii"),
-            "state": shown.state,
-            "risk": stored.risk,
-            "reasons": list(shown.approval.reasons),
-            "blocked": shown.blocked or "",
-            "expires_at": stored.expires_at,
-            "text": task.text,
-            "machine": self._machine,
-            "workspace": names.get(shown.approval.seal.workspace.path, ""),
-            "can_narrow": _can_narrow(shown.approval),
-            "can_check": can_check and (check is None or check.reason is not None),
-            "check": _told(check) if check else None,
-            "left_out": _left_out(shown.approval.seal, rows.first),
-            "revision": _revision(rows.versions),
+        return ApprovalView(
+            approval_id=stored.approval_id,
+            short_id=task.short_id,
+            digest=stored.digest,
+            seal=stored.seal.decode("ascii"),
+            state=shown.state,
+            risk=stored.risk,
+            reasons=shown.approval.reasons,
+            blocked=shown.blocked or "",
+            expires_at=stored.expires_at,
+            text=task.text,
+            machine=self._machine,
+            workspace=names.get(shown.approval.seal.workspace.path, ""),
+            can_narrow=_can_narrow(shown.approval),
+            can_check=can_check and (check is None or check.reason is not None),
+            check=_told(check) if check else None,
+            left_out=_left_out(shown.approval.seal, rows.first),
+            revision=_revision(rows.versions),
             **_explained(shown.approval.seal, rows),
-        }
+        )
 
     def _rows(self, asked: PendingApproval) -> _Rows:
         approvals, tasks = self._db.journal.approvals, self._db.journal.tasks
@@ -136,23 +146,23 @@ class Teller:
         return self._workspaces(), self._can_check(asked)
 
 
-def _told(check: Task) -> dict[str, Any]:
+def _told(check: Task) -> Check:
     """Return how the check of a change stands or ended."""
     run = read_ending(check.ending_json)["run"] or {}
     if check.reason is not None:
         state = _ENDED.get(check.reason, check.reason.value)
     else:
         state = "running" if check.state is TaskState.EXECUTING else "waiting"
-    return {
-        "task": check.short_id,
-        "state": state,
-        "exit_code": run.get("exit_code"),
-        "duration_ms": run.get("duration_ms"),
-        "report": run.get("report"),
-    }
+    return Check(
+        task=check.short_id,
+        state=state,
+        exit_code=run.get("exit_code"),
+        duration_ms=run.get("duration_ms"),
+        report=run.get("report"),
+    )
 
 
-def _left_out(seal: Seal, first: StoredApproval | None) -> dict[str, Any] | None:
+def _left_out(seal: Seal, first: StoredApproval | None) -> LeftOut | None:
     """Return which files were asked for at first and are not any more; None where there are none.
 
     For the person's orientation: nothing is decided by it.
@@ -162,63 +172,69 @@ def _left_out(seal: Seal, first: StoredApproval | None) -> dict[str, Any] | None
     kept = {change.path for change in read_changes(seal.payload)}
     asked_at_first = [change.path for change in read_changes(read_seal(first.seal).payload)]
     left = [path for path in asked_at_first if path not in kept]
-    return {"count": len(left), "paths": left[:MAX_LEFT_OUT]} if left else None
+    return LeftOut(len(left), tuple(left[:MAX_LEFT_OUT])) if left else None
 
 
-def _result(task: Task) -> dict[str, Any]:
-    result: dict[str, Any] = json.loads(task.proposal_json or "{}")
+def _result(task: Task) -> Json:
+    result: Json = json.loads(task.proposal_json or "{}")
     return result
 
 
-def _revision(versions: Sequence[Task]) -> dict[str, Any] | None:
+def _revision(versions: Sequence[Task]) -> Revision | None:
     """Return which version this is, and what it began with; None of a first one."""
     newest, oldest, result = versions[0], versions[-1], _result(versions[0])
     if newest is oldest or not result.get("version"):
         return None
     wish = result["intent"]["params"].get("changeRequest")
-    return {
-        "version": result["version"],
-        "task": oldest.short_id,
-        "wish": wish or "",
-        "first": clip_bytes(oldest.text, MAX_SAID_BYTES),
-    }
+    return Revision(
+        version=result["version"],
+        task=oldest.short_id,
+        wish=wish or "",
+        first=clip_bytes(oldest.text, MAX_SAID_BYTES),
+    )
 
 
-def _explained(seal: Seal, rows: _Rows) -> dict[str, Any]:
+class _Explained(TypedDict, total=False):
+    answer: str | None
+    said: Said | None
+    named: Named | None
+    reason: CommandReason | None
+
+
+def _explained(seal: Seal, rows: _Rows) -> _Explained:
     """Return what the proposal itself says of what is asked.
 
     The dialog believes an answer where its hash was sealed; a model's words and the origin of a
     command only explain.
     """
     result = _result(rows.task)
-    proposal = result.get("proposal") or {}
-    told: dict[str, Any] = dict.fromkeys(("answer", "said", "named", "reason"))
+    proposal, speech = result.get("proposal") or {}, result.get("speech")
     match seal.action:
         case "disclose":
-            told["answer"] = proposal.get("text")
+            return {"answer": proposal.get("text")}
         case "apply_diff":
-            told["said"] = _said(result.get("speech"))
+            return {"said": _said(speech)}
         case "run_command":
-            if file := proposal.get("namedBy"):
-                told["named"] = {"file": file, "what": proposal.get("namedAs") or ""}
-            told["reason"] = _reason(proposal.get("reason"), result.get("speech"))
-    return told
+            file = proposal.get("namedBy")
+            named = Named(file, proposal.get("namedAs") or "") if file else None
+            return {"named": named, "reason": _reason(proposal.get("reason"), speech)}
+    return {}
 
 
-def _reason(text: str | None, speech: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def _reason(text: str | None, speech: Json | None) -> CommandReason | None:
     """Return why a command is proposed, and which model says so; None where nobody does."""
     told = one_line(text or "", MAX_REASON_BYTES)
-    return {"text": told, "model": speech["model"] if speech else None} if told else None
+    return CommandReason(told, speech["model"] if speech else None) if told else None
 
 
-def _said(speech: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def _said(speech: Json | None) -> Said | None:
     """Return the beginning of what a model said; None where it said nothing."""
     text = reveal(speech["text"]).strip() if speech else ""
     if speech is None or not text:
         return None
     begun = "\n".join(text.split("\n")[:MAX_SAID_LINES])
     kept = clip_bytes(begun, MAX_SAID_BYTES)
-    return {"model": speech["model"], "text": kept, "cut": kept != text}
+    return Said(speech["model"], kept, cut=kept != text)
 
 
 def _can_narrow(asked: PendingApproval) -> bool:

@@ -25,11 +25,12 @@ from local_agent.store.endings import read_ending
 from local_agent.store.journal import Journal
 from local_agent.store.runner import JournalThread
 from local_agent.store.tasks import Task
+from local_agent.views.question import ApprovalView
 
 PIECE: Final = 192 * 1024  # bytes of a log or a diff in one line of the answer
 MAX_KEPT: Final = 500  # as many files as a diff can have
 
-Tell = Callable[[str], Coroutine[Any, Any, Mapping[str, Any]]]
+Tell = Callable[[str], Coroutine[Any, Any, ApprovalView]]
 
 
 class Engine(Protocol):

@@ -2,7 +2,7 @@
 
 One JSON line asks, one or more JSON lines answer, then the connection ends.  A line whose operation
 takes a file names its size, and exactly so many bytes follow it.  Both sides use this module; it is
-standard library and `common` only, so that ``codexbridge status`` starts fast.  The socket
+standard library, `common` and views only, so that ``codexbridge status`` starts fast.  The socket
 authorises nothing: an approval still needs the seal code that a person read and typed.
 
 An answer line holds exactly one of
@@ -34,6 +34,7 @@ from common.errors import (
     UnavailableError,
 )
 from common.home import Home
+from local_agent.views.codec import to_json
 
 REQUEST_BYTES: Final = 64 * 1024
 ANSWER_BYTES: Final = 2 * 1024 * 1024  # a sealed script of 20 kB (R26), escaped, with room
@@ -197,7 +198,8 @@ def peer_uid(connection: socket.socket) -> int:
 
 
 def _line(value: object) -> bytes:
-    return json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
+    line = json.dumps(value, default=to_json, ensure_ascii=True, separators=(",", ":"))
+    return line.encode() + b"\n"
 
 
 def _bounded(value: object) -> bytes:

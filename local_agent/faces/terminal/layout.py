@@ -2,57 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from common.sentences import Lang, Sentence, say
 from common.terminal import Ink, cells, exact, pad, wrap
-from local_agent.cards import change_words, words
+from local_agent.cards import words
+from local_agent.cards.texts import LABELS
+from local_agent.faces.shown import ENDLESS
+from local_agent.views.question import Fact, Lines, Tone
 
 MIN_WIDTH: Final = 50
 MAX_WIDTH: Final = 100
 INDENT: Final = "  "
-QUOTED: Final = "quoted"  # the style of words that are not ours
-ENDLESS: Final = 1 << 30  # cells: marked, and broken into lines by whoever asked
 
 _LABEL_CELLS: Final = 13
 _BAR: Final = "│ "
 _LABELS: Final = (
+    *LABELS.values(),
     words.MACHINE,
     words.WORKSPACE,
     words.ASKED_BY,
     words.REQUEST,
-    words.SAID,
-    words.NAMED,
-    words.REASON,
-    words.RECIPIENT,
-    words.BASED_ON,
-    words.ANSWER,
-    words.COMMAND,
-    words.COPY,
     words.CHECKED,
-    words.PROGRAM,
-    words.FOLDER,
-    words.ENVIRONMENT,
-    words.SANDBOX,
-    words.NETWORK,
-    words.LIMITS,
     words.AFTERWARDS,
     words.UNDO,
     words.WHY,
     words.CODE,
-    change_words.CHANGES,
-    change_words.DIFF,
-    change_words.TAKES_BACK,
-    change_words.BRANCH,
-    change_words.REMOTE,
-    change_words.STANDING,
-    change_words.COMMIT,
-    change_words.STEPS,
-    change_words.GIT,
+    words.CHANGES,
+    words.DIFF,
+    words.STEPS,
 )
+_STYLES: Final[Mapping[Tone, str]] = {
+    "plain": "",
+    "strong": "bold",
+    "quiet": "dim",
+    "good": "green",
+    "danger": "red",
+    "alarm": "alarm",
+    "quoted": "",  # words that are not ours stand behind a bar, and have no colour
+}
 
-Styled = tuple[str, str]  # (style or "", text)
+Toned = tuple[Tone, str]
 
 
 class Layout:
@@ -79,32 +70,37 @@ class Layout:
         """Return a label, filled up to where the values begin."""
         return INDENT + pad(self.say(label), self._labels)
 
+    def fact(self, fact: Fact) -> Iterator[str]:
+        """Give a fact under its label."""
+        values = [(value.tone, value.text.to(self.lang)) for value in fact.values]
+        return self.row(LABELS[fact.kind], values, exactly=fact.exact)
+
     def row(
-        self, label: Sentence, values: Sequence[Styled], *, whole: bool = False
+        self, label: Sentence, values: Sequence[Toned], *, exactly: bool = False
     ) -> Iterator[str]:
         """Give labelled values.
 
         Args:
             label: What they are.
-            values: One or more, each beginning on a line of its own; what is ``QUOTED`` stands
-                behind a bar, all of it.
-            whole: They are kept to the character, not broken at blanks.
+            values: One or more, each beginning on a line of its own; what is quoted stands behind
+                a bar, all of it.
+            exactly: They are kept to the character, not broken at blanks.
         """
         head = self.label(label)
-        for style, value in values:
-            bar, colour = (_BAR, "") if style == QUOTED else ("", style)
+        for tone, value in values:
+            bar = _BAR if tone == "quoted" else ""
             room = self._room - cells(bar)
-            marked = "\n".join(exact(value, width=ENDLESS)) if not whole else value
-            lines = exact(value, width=room) if whole else wrap(marked, room)
+            marked = "\n".join(exact(value, width=ENDLESS))
+            lines = exact(value, width=room) if exactly else wrap(marked, room)
             for line in lines:
-                yield self.ink("dim", head + bar) + self.ink(colour, line)
+                yield self.ink("dim", head + bar) + self.ink(_STYLES[tone], line)
                 head = " " * cells(head)
 
-    def numbered(self, parts: Sequence[str], first: int) -> Iterator[str]:
+    def numbered(self, lines: Lines) -> Iterator[str]:
         """Give lines of text to the character, each under its number."""
-        digits = len(str(first + len(parts) - 1))
+        digits = len(str(lines.first + len(lines.parts) - 1))
         gutter = len(INDENT) * 2 + digits + 3
-        for number, part in enumerate(parts, start=first):
+        for number, part in enumerate(lines.parts, start=lines.first):
             head = f"{INDENT * 2}{number:>{digits}} │ "
             for line in exact(part, width=self.width - gutter):
                 yield self.ink("dim", head) + self.ink("bold", line)

@@ -7,34 +7,42 @@ the right code, or None.  No flag, variable or pipe can stand in for the typing 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from common.seal import Action
-from common.sentences import Lang, say
-from common.terminal import Ink
-from local_agent.cards import change_words, words
+from common.sentences import Lang, Sentence, say
+from common.terminal import Ink, cells, clip_cells, pad, wrap
+from local_agent.cards import words
 from local_agent.cards.question import Question
-from local_agent.faces.terminal import frame
-from local_agent.faces.terminal.change_part import change_part, undo_part
-from local_agent.faces.terminal.command_part import command_part
-from local_agent.faces.terminal.layout import Layout
-from local_agent.faces.terminal.release_part import release_part
-from local_agent.faces.terminal.sync_part import sync_part
+from local_agent.cards.view import view_of
+from local_agent.faces.terminal.diff import diff_lines, file_list
+from local_agent.faces.terminal.layout import INDENT, Layout, Toned
 from local_agent.faces.terminal.tty import Terminal
+from local_agent.views.question import (
+    Diff,
+    Effect,
+    Fact,
+    Files,
+    Lines,
+    Part,
+    QuestionView,
+    Steps,
+    Tone,
+)
 
 PAGED_OVER: Final = 2  # screens; up to so many are scrolled back to more quickly than paged
 
-_Part = Callable[[Question, Layout], Iterator[str]]
-_PARTS: Final[Mapping[Action, _Part]] = {
-    "run_command": command_part,
-    "apply_diff": change_part,
-    "undo": undo_part,
-    "git_sync": sync_part,
-    "disclose": release_part,
+_EFFECTS: Final[Mapping[Effect, str]] = {
+    "read-only": "dim",
+    "local-write": "bold",
+    "remote-write": "red",
 }
 _REST: Final = frozenset({"a", "all", "全部"})
 _LEAVE: Final = frozenset({"q", "quit", "退出"})
+_PAGE: Final = Sentence(
+    en="lines {first}–{last} of {total} · Enter: next · a: all the rest · q: decide nothing › ",
+    zh="第 {first}–{last} 行，共 {total} 行 · 回车：下一页 · a：显示其余全部 · q：不作决定 › ",
+)
 
 
 def render(question: Question, *, lang: Lang, width: int, ink: Ink, now_ms: int) -> list[str]:
@@ -47,18 +55,12 @@ def render(question: Question, *, lang: Lang, width: int, ink: Ink, now_ms: int)
         ink: Whether emphasis may be used.
         now_ms: Milliseconds since the epoch, for the time left.
     """
-    layout = Layout(lang, width, ink)
-    return [
-        *frame.heading(question, layout),
-        "",
-        *frame.who(question, layout),
-        "",
-        *_PARTS[question.seal.action](question, layout),
-        "",
-        *frame.consequences(question, layout),
-        "",
-        *frame.fingerprint(question, layout, now_ms),
-    ]
+    view, layout = view_of(question), Layout(lang, width, ink)
+    page = [*_heading(view, layout), "", *_asked(view, layout), ""]
+    for section in view.parts:
+        page += [line for part in section for line in _part(part, layout)]
+        page.append("")
+    return [*page, *_consequences(view, layout), "", *_fingerprint(view, layout, now_ms)]
 
 
 def present(question: Question, terminal: Terminal, *, lang: Lang, now_ms: int) -> bool:
@@ -77,7 +79,7 @@ def present(question: Question, terminal: Terminal, *, lang: Lang, now_ms: int) 
     for first, last in _screens(len(page), terminal.height):
         _write(terminal, page[first:last])
         if last < len(page):
-            prompt = say(change_words.PAGE, lang, first=first + 1, last=last, total=len(page))
+            prompt = say(_PAGE, lang, first=first + 1, last=last, total=len(page))
             typed = terminal.read_line(terminal.ink("mark", prompt)).lower()
             if typed in _LEAVE:
                 return False
@@ -120,3 +122,82 @@ def _screens(total: int, height: int) -> Iterator[tuple[int, int]]:
 
 def _write(terminal: Terminal, lines: Sequence[str]) -> None:
     terminal.write("\n".join([*lines, ""]))
+
+
+def _heading(view: QuestionView, layout: Layout) -> Iterator[str]:
+    """Give the title with the risk beside it."""
+    risk = layout.say(words.HIGH if view.high_risk else words.NORMAL)
+    styled = layout.ink("alarm" if view.high_risk else "dim", f" {risk} ")
+    title = f"{view.short_id}  {view.title.to(layout.lang)}"
+    title = clip_cells(title, layout.width - cells(risk) - 4)
+    filling = " " * (layout.width - cells(title) - cells(risk) - 2)
+    yield layout.ink("bold", title) + filling + styled
+    yield layout.ink("dim", "─" * layout.width)
+
+
+def _asked(view: QuestionView, layout: Layout) -> Iterator[str]:
+    """Give where it would be done, and who is said to have asked."""
+    yield from layout.row(words.MACHINE, [("strong", view.machine)])
+    place: list[Toned] = [("strong", view.workspace)] if view.workspace else []
+    place.append(("plain", view.place))
+    if view.commit:
+        place.append(("quiet", layout.say(words.AT_COMMIT, commit=view.commit[:12])))
+    yield from layout.row(words.WORKSPACE, place, exactly=True)
+    yield from layout.row(words.ASKED_BY, [("plain", view.asked_by.to(layout.lang))])
+    if view.request:
+        yield from layout.row(words.REQUEST, [("plain", view.request)], exactly=True)
+    if revision := view.revision:
+        is_of = layout.say(words.VERSION_OF, version=revision.version, task=revision.task)
+        first = layout.say(words.FIRST_REQUEST, request=revision.first)
+        values: list[Toned] = [("strong", is_of), ("plain", first)]
+        yield from layout.row(words.VERSION, values, exactly=True)
+
+
+def _part(part: Part, layout: Layout) -> Iterator[str]:
+    match part:
+        case Fact():
+            return layout.fact(part)
+        case Lines():
+            return layout.numbered(part)
+        case Files():
+            return file_list(part, layout)
+        case Diff():
+            return diff_lines(part, layout)
+        case Steps():
+            return _steps(part, layout)
+
+
+def _steps(part: Steps, layout: Layout) -> Iterator[str]:
+    effects = {name: layout.say(said) for name, said in words.EFFECTS.items()}
+    width = max(map(cells, effects.values()))
+    head = layout.label(words.STEPS)
+    for number, step in enumerate(part.steps, start=1):
+        effect = layout.ink(_EFFECTS[step.effect], pad(effects[step.effect], width))
+        begin = f"{layout.ink('dim', head)}{number}. {effect}{INDENT}"
+        gutter = cells(head) + len("1. ") + width + len(INDENT)
+        for line in wrap(step.what.to(layout.lang), max(layout.width - gutter, 10)):
+            yield begin + line
+            begin = " " * gutter
+        head = " " * cells(head)
+
+
+def _consequences(view: QuestionView, layout: Layout) -> Iterator[str]:
+    """Give how its check went, what the chat is told, whether it can be undone, and the risk."""
+    lang = layout.lang
+    if check := view.check:
+        said = f"{check.mark} {check.said.to(lang)}"
+        yield from layout.row(words.CHECKED, [(check.tone, said)])
+    yield from layout.row(words.AFTERWARDS, [("plain", view.afterwards.to(lang))])
+    yield from layout.row(words.UNDO, [("strong" if view.lasts else "plain", view.undo.to(lang))])
+    if view.reasons:
+        tone: Tone = "danger" if view.high_risk else "plain"
+        rows = [(tone, f"• {reason.to(lang)}") for reason in view.reasons]
+        yield from layout.row(words.WHY, rows)
+
+
+def _fingerprint(view: QuestionView, layout: Layout, now_ms: int) -> Iterator[str]:
+    """Give the seal code and how long it can be used."""
+    left = words.time_left(view.expires_at, now_ms, layout.lang)
+    # The blank before the code belongs to its mark: the code stands below the other values.
+    label, code = layout.label(words.CODE)[:-1], layout.ink("mark", f" {view.code} ")
+    yield f"{layout.ink('dim', label)}{code}   {layout.ink('dim', left)}"

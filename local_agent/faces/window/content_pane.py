@@ -11,11 +11,12 @@ from common.diff.model import DiffModel, FileDiff
 from common.diff.view import Row as DiffRow
 from common.diff.view import RowKind, rows
 from common.sentences import Lang, say
-from local_agent.cards import change_words
-from local_agent.faces.terminal.change_part import tabs_shown
+from local_agent.cards import words
+from local_agent.faces.shown import tabs_shown
 from local_agent.faces.window.look import Look
-from local_agent.faces.window.page import Lines, Row, drawable, without_astral
+from local_agent.faces.window.page import Row, drawable, without_astral
 from local_agent.faces.window.panes import Pane, Piece, marked
+from local_agent.views.question import Lines
 
 FOLD: Final = 400  # characters of a line before it goes on below: Tk is slow beyond
 _AT_ONCE: Final = 2000  # pieces put in before the window listens again: some 20 ms
@@ -123,7 +124,7 @@ class Content(Pane):
         name = drawable(file.path)
         if file.old_path not in (None, file.path):
             name = f"{drawable(file.old_path or '')} → {name}"
-        op = say(change_words.OPS[file.op], self._lang)
+        op = say(words.OPS[file.op], self._lang)
         yield f"  {name}   ", "file"
         added = f"   +{file.added}" if file.added else ""
         removed = f"   −{file.removed}" if file.removed else ""
@@ -144,7 +145,7 @@ class Content(Pane):
             yield f"{gutter} @@ {row.old_no} → {row.new_no} @@ {without_astral(row.text)}\n", tag
             return
         if row.kind == "open":
-            yield f"{gutter}  {say(change_words.OPEN_END, self._lang)}\n", tag
+            yield f"{gutter}  {say(words.OPEN_END, self._lang)}\n", tag
             return
         numbers = f" {row.old_no or '':>{digits}} {row.new_no or '':>{digits}} "
         sign = _SIGNS.get(row.kind, " ")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections import deque
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine
 from typing import Any, Final, Protocol
 
 from common.clock import Clock
@@ -23,6 +23,7 @@ from local_agent.cards.question import diff_name
 from local_agent.faces.telling import Teller
 from local_agent.faces.window import words
 from local_agent.faces.window.wire import Answer, Order, Theme
+from local_agent.views.question import ApprovalView
 
 OPEN_S: Final = 600  # a window lives ten minutes
 WINDOWS_HOURLY: Final = 10  # through one gateway; what comes after waits for the terminal
@@ -200,15 +201,15 @@ class DesktopApprover:
             self._refreshed[asked.task_id] = now
             await self._desk.refresh(asked.task_id)
 
-    async def _may_open(self, asked: PendingApproval, told: Mapping[str, Any]) -> bool:
-        if told["state"] != "pending":
+    async def _may_open(self, asked: PendingApproval, told: ApprovalView) -> bool:
+        if told.state != "pending":
             return False
-        if told["blocked"]:
+        if told.blocked:
             self._look_again = True
             return False
         if asked.approval_id in self._wanted:
             return True
-        if (told["check"] or {}).get("state") in ("waiting", "running"):
+        if told.check is not None and told.check.state in ("waiting", "running"):
             self._aside.add(asked.approval_id)  # shown again when the check has ended
             return False
         if self._within_limit(asked):
@@ -232,7 +233,7 @@ class DesktopApprover:
         opened.append(now)
         return True
 
-    def _order(self, told: Mapping[str, Any], theme: Theme) -> Order:
+    def _order(self, told: ApprovalView, theme: Theme) -> Order:
         return Order(
             shown=told,
             nonce=secrets.token_hex(16),
@@ -259,7 +260,7 @@ class DesktopApprover:
             self._log.warning("window.not-taken", approval=answer.approval_id, code=error.code)
             if error.code == "approval.blocked" or answer.decision == "check":
                 self._aside.discard(answer.approval_id)  # shown again, once it can be approved
-            await self._alert(words.NOT_TAKEN, words.NOT_TAKEN_WHY, task=order.shown["short_id"])
+            await self._alert(words.NOT_TAKEN, words.NOT_TAKEN_WHY, task=order.shown.short_id)
 
     async def _act(self, answer: Answer) -> None:
         """Hand on what the person did."""

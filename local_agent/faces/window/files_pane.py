@@ -9,7 +9,7 @@ from typing import Final
 
 from common.sentences import Lang, say
 from common.terminal import clip_cells
-from local_agent.cards import change_words
+from local_agent.cards import words
 from local_agent.faces.window.look import Look
 from local_agent.faces.window.page import Entry, drawable
 
@@ -107,7 +107,7 @@ class Files(tk.Frame):
             text=f" {_short(file.path)}",
             image=self._images[1],
             values=(
-                say(change_words.OPS[file.op], lang),
+                say(words.OPS[file.op], lang),
                 f"+{file.added}" if file.added else "",
                 f"−{file.removed}" if file.removed else "",
             ),

@@ -11,7 +11,6 @@ from common.diff.model import DiffModel
 from common.sentences import Sentence, say
 from common.text import has_cjk
 from local_agent.cards import words
-from local_agent.cards.duration import time_left
 from local_agent.cards.question import Question
 from local_agent.faces.window import words as window_words
 from local_agent.faces.window.content_pane import Content
@@ -63,7 +62,7 @@ class Frame:
         self._root.mainloop()
         approving = self._decision == "approve" and self._question.high_risk
         return Answer(
-            approval_id=str(self._order.shown["approval_id"]),
+            approval_id=self._order.shown.approval_id,
             digest=self._question.digest,
             nonce=self._order.nonce,
             decision=self._decision,
@@ -191,7 +190,7 @@ class Frame:
         return frame
 
     def _list(self, parent: tk.Misc, page: Page) -> Files:
-        ticks = self._order.shown.get("can_narrow") is True
+        ticks = self._order.shown.can_narrow
         self._files = Files(parent, self._look, page.files, lang=self._order.lang, ticks=ticks)
         self._files.on_change = self._refresh
         return self._files
@@ -233,9 +232,9 @@ class Frame:
         self._after = self._button(frame, window_words.LATER, "none")
         shown, plain = self._order.shown, [self._reject, self._after]
         self._check = self._narrow = None
-        if shown.get("can_check") is True:
+        if shown.can_check:
             self._check = self._button(frame, window_words.CHECK, "check")
-        if shown.get("can_narrow") is True:
+        if shown.can_narrow:
             self._narrow = self._button(frame, window_words.NARROW, "narrow")
         approve = window_words.APPROVE[self._question.seal.action]
         self._approve = self._button(frame, approve, "approve", accent=True)
@@ -294,7 +293,7 @@ class Frame:
             self._root.destroy()
             return
         left = f"{left_s // 60}:{left_s % 60:02}"
-        waits = time_left(self._question.seal.expires_at, now.wall_ms, self._order.lang)
+        waits = words.time_left(self._question.seal.expires_at, now.wall_ms, self._order.lang)
         self._set(self._left, self._say(window_words.CLOSES, left=left, waits=waits))
         self._refresh()
         self._root.after(_TICK_MS, self._tick)

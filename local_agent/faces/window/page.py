@@ -1,44 +1,60 @@
-"""What the window says, without how: the parts of the terminal's page, kept instead of printed.
-
-Both dialogs say the same because they say it with the same functions; here a `Sheet` takes the
-place of the terminal's layout, and holds what it is given.  Pure.
-"""
+"""What the window says, without how: the view of a question, arranged for its panes.  Pure."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from common.diff.model import DiffModel
 from common.diff.view import Mark, marks
 from common.seal_payloads import Op
 from common.sentences import Lang, Sentence, say
-from common.terminal import Ink, exact
 from common.text import one_line, reveal
-from local_agent.cards import change_words, words
+from local_agent.cards import words
 from local_agent.cards.question import Question
-from local_agent.faces.terminal.change_part import left_out, undo_part
-from local_agent.faces.terminal.command_part import command_part
-from local_agent.faces.terminal.frame import checked, consequences, title_of, who
-from local_agent.faces.terminal.layout import ENDLESS, Layout, Styled
-from local_agent.faces.terminal.release_part import release_part
-from local_agent.faces.terminal.said_part import said_part
-from local_agent.faces.terminal.sync_part import sync_part
+from local_agent.cards.texts import LABELS
+from local_agent.cards.view import view_of
+from local_agent.faces.shown import on_one_line
 from local_agent.faces.window import words as window_words
+from local_agent.views.question import (
+    Diff,
+    Effect,
+    Fact,
+    FactKind,
+    Files,
+    Lines,
+    Part,
+    QuestionView,
+    Steps,
+    Text,
+    Tone,
+)
 
 MAX_MARKS: Final = 6  # flags named at the side; the others stand in the diff, set off
+QUOTED: Final = "quoted"  # the style of words that are not ours
 
-# What weighs most comes first: the side may be longer than the screen.
-_FIRST: Final = (words.WHY, words.UNDO)
-_ELSEWHERE: Final = (*_FIRST, words.CHECKED)  # that one stands at the top
-_OF_FILES: Final = (change_words.CHANGES, change_words.DIFF)
-_SYNC_ASIDE: Final = (change_words.BRANCH, change_words.STANDING, change_words.GIT)
-_EFFECTS: Final = {"read-only": "", "local-write": "bold", "remote-write": "red"}
+# What is decided on stands in the middle; what surrounds it at the side.
+_MIDDLE: Final[frozenset[FactKind]] = frozenset({"command", "answer", "remote", "commit"})
+_EFFECTS: Final[Mapping[Effect, str]] = {
+    "read-only": "",
+    "local-write": "bold",
+    "remote-write": "red",
+}
+_STYLES: Final[Mapping[Tone, str]] = {
+    "plain": "",
+    "strong": "bold",
+    "quiet": "dim",
+    "good": "green",
+    "danger": "red",
+    "alarm": "alarm",
+    "quoted": QUOTED,
+}
 
 # Outside the basic plane: old releases of Tk and of its font library end on some of them.
 _ASTRAL: Final = re.compile("[\U00010000-\U0001ffff\U00040000-\U0010ffff]")
+
+Styled = tuple[str, str]  # (style or "", text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,35 +63,6 @@ class Row:
 
     label: str
     values: tuple[Styled, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Lines:
-    """Text to the character, line by line, each under its number."""
-
-    parts: tuple[str, ...]
-    first: int
-
-
-class Sheet(Layout):
-    """A layout that keeps what it is given."""
-
-    def __init__(self, lang: Lang) -> None:
-        super().__init__(lang, 0, Ink(on=False))
-        self.kept: list[Row | Lines] = []
-
-    def row(
-        self, label: Sentence, values: Sequence[Styled], *, whole: bool = False
-    ) -> Iterator[str]:
-        """Keep labelled values; nothing is set."""
-        shown = tuple((style, drawable(value)) for style, value in values)
-        self.kept.append(Row(self.say(label), shown))
-        return iter(())
-
-    def numbered(self, parts: Sequence[str], first: int) -> Iterator[str]:
-        """Keep lines; nothing is set."""
-        self.kept.append(Lines(tuple(drawable(part) for part in parts), first))
-        return iter(())
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,27 +107,25 @@ class Page:
 
 def page_of(question: Question, lang: Lang) -> Page:
     """Return what the window says."""
-    sheet = Sheet(lang)
-    where = _kept(who(question, sheet), sheet)
-    after = _kept(consequences(question, sheet), sheet)
-    body, around = _of_action(question, sheet)
-    why, undo = (_only(after, label, sheet) for label in _FIRST)
-    asked = next(row for row in where if row.label == sheet.say(words.ASKED_BY))
-    afar = bool(question.seal.source.gateway_key_id)
+    view = view_of(question)
+    parts = [part for section in view.parts for part in section]
+    verdict = view.check
     return Page(
-        title=title_of(question, sheet),
-        verdict=_verdict(question, sheet),
-        source=sheet.say(window_words.ASKED_AFAR if afar else window_words.ASKED_HERE),
-        afar=afar,
-        asked_by=asked.values[0][1],
-        request=_request(question, sheet),
-        place=_place(question, sheet),
-        facts=(
-            *(*why, *_flags(question.diff, sheet), *undo),
-            *(*around, *_without(after, _ELSEWHERE, sheet)),
-        ),
-        body=tuple(body),
-        files=tuple(_entries(question)),
+        title=view.title.to(lang),
+        verdict=(
+            _STYLES[verdict.tone],
+            drawable(say(words.CHECK_MARKED, lang, mark=verdict.mark, said=verdict.said.to(lang))),
+        )
+        if verdict
+        else None,
+        source=say(window_words.ASKED_AFAR if view.afar else window_words.ASKED_HERE, lang),
+        afar=view.afar,
+        asked_by=drawable(view.asked_by.to(lang)),
+        request=_request(view, lang),
+        place=_place(view, lang),
+        facts=tuple(_side(view, parts, lang)),
+        body=tuple(_arranged((part for part in parts if _is_middle(part)), lang)),
+        files=tuple(_entries(parts)),
     )
 
 
@@ -155,7 +140,7 @@ def code_missing(question: Question, typed: str) -> Sentence | None:
 def drawable(text: str) -> str:
     """Return the text with everything in it visible, line ends kept, and nothing Tk ends on."""
     lines = text.split("\n")
-    return without_astral("\n".join("".join(exact(line, width=ENDLESS)) for line in lines))
+    return without_astral("\n".join(map(on_one_line, lines)))
 
 
 def without_astral(text: str) -> str:
@@ -168,129 +153,100 @@ def _signs(code: str) -> int:
     return sum(map(str.isalnum, code))
 
 
-def _entries(question: Question) -> Iterator[Entry]:
-    diffs = {file.path: file for file in question.diff.files} if question.diff else {}
-    for change in question.changes:
-        file = diffs.get(change.path)
-        added, removed = (file.added, file.removed) if file else (None, None)
-        yield Entry(change.path, change.op, added, removed)
+def _is_middle(part: Part) -> bool:
+    return isinstance(part, Lines | Steps) or (isinstance(part, Fact) and part.kind in _MIDDLE)
 
 
-def _all_kept(said: Iterator[str], sheet: Sheet) -> list[Row | Lines]:
-    sheet.kept = []
-    for _ in said:
-        pass
-    return sheet.kept
+def _side(view: QuestionView, parts: Sequence[Part], lang: Lang) -> Iterator[Row | Lines]:
+    """Give what weighs most first: the side may be longer than the screen."""
+    if view.reasons:
+        style = "red" if view.high_risk else ""
+        reasons = tuple((style, drawable(f"• {reason.to(lang)}")) for reason in view.reasons)
+        yield Row(say(words.WHY, lang), reasons)
+    for part in parts:
+        if isinstance(part, Diff):
+            yield from _flags(part, lang)
+    yield _row(words.UNDO, [("bold" if view.lasts else "", view.undo)], lang)
+    around = [part for part in parts if not _is_middle(part)]
+    # Beside the files their whole comes before what a model says of it.
+    around.sort(key=lambda part: isinstance(part, Fact) and part.kind == "said")
+    yield from _arranged(around, lang)
+    yield _row(words.AFTERWARDS, [("", view.afterwards)], lang)
 
 
-def _kept(said: Iterator[str], sheet: Sheet) -> list[Row]:
-    return [row for row in _all_kept(said, sheet) if isinstance(row, Row)]
+def _arranged(parts: Iterable[Part], lang: Lang) -> Iterator[Row | Lines]:
+    """Give parts as rows; the lines of a diff have a pane of their own."""
+    for part in parts:
+        match part:
+            case Fact():
+                values = [(_STYLES[value.tone], value.text) for value in part.values]
+                yield _row(LABELS[part.kind], values, lang)
+            case Lines():
+                yield Lines(tuple(map(drawable, part.parts)), part.first)
+            case Steps():
+                yield _steps(part, lang)
+            case Files() if part.only is not None:
+                told = [("", part.count), ("", part.only)]
+                left_out = [("bold", part.left_out)] if part.left_out is not None else []
+                yield _row(words.CHANGES, [*told, *left_out], lang)
 
 
-def _only(rows: Sequence[Row], label: Sentence, sheet: Sheet) -> list[Row]:
-    return [row for row in rows if row.label == sheet.say(label)]
+def _row(label: Sentence, values: Sequence[tuple[str, Text]], lang: Lang) -> Row:
+    said = tuple((style, drawable(value.to(lang))) for style, value in values)
+    return Row(say(label, lang), said)
 
 
-def _without(rows: Sequence[Row], labels: Sequence[Sentence], sheet: Sheet) -> list[Row]:
-    left_out = {sheet.say(label) for label in labels}
-    return [row for row in rows if row.label not in left_out]
+def _steps(part: Steps, lang: Lang) -> Row:
+    values = []
+    for number, step in enumerate(part.steps, start=1):
+        effect = say(words.EFFECTS[step.effect], lang)
+        said = drawable(f"{number}. {effect}  ·  {step.what.to(lang)}")
+        values.append((_EFFECTS[step.effect], said))
+    return Row(say(words.STEPS, lang), tuple(values))
 
 
-def _verdict(question: Question, sheet: Sheet) -> tuple[str, str] | None:
-    if question.check is None:
-        return None
-    mark, style, said = checked(question.check, sheet)
-    return style, drawable(sheet.say(words.CHECK_MARKED, mark=mark, said=said))
+def _entries(parts: Sequence[Part]) -> Iterator[Entry]:
+    for part in parts:
+        for file in part.files if isinstance(part, Files) else ():
+            added, removed = (file.diff.added, file.diff.removed) if file.diff else (None, None)
+            yield Entry(file.path, file.op, added, removed)
 
 
-def _request(question: Question, sheet: Sheet) -> str:
+def _request(view: QuestionView, lang: Lang) -> str:
     """Return what was asked; of a later version what is to be different, and what it began with."""
-    revision = question.revision
+    revision = view.revision
     if revision is None:
-        return drawable(question.text)
+        return drawable(view.request)
     facts = {"version": revision.version, "task": revision.task, "wish": revision.wish}
-    wish = sheet.say(words.VERSION_WISH, **facts) if revision.wish else question.text
-    first = sheet.say(words.FIRST_REQUEST, request=revision.first)
+    wish = say(words.VERSION_WISH, lang, **facts) if revision.wish else view.request
+    first = say(words.FIRST_REQUEST, lang, request=revision.first)
     return drawable(f"{wish}\n{first}")
 
 
-def _place(question: Question, sheet: Sheet) -> str:
-    seal = question.seal
-    parts = [seal.short_id]
-    if revision := question.revision:
+def _place(view: QuestionView, lang: Lang) -> str:
+    parts = [view.short_id]
+    if revision := view.revision:
         facts = {"version": revision.version, "task": revision.task}
-        parts.append(sheet.say(words.VERSION_OF, **facts))
-    parts += [question.workspace, reveal(seal.workspace.path)]
-    if seal.git_head:
-        parts.append(sheet.say(words.AT_COMMIT, commit=seal.git_head[:12]))
+        parts.append(say(words.VERSION_OF, lang, **facts))
+    parts += [view.workspace, reveal(view.place)]
+    if view.commit:
+        parts.append(say(words.AT_COMMIT, lang, commit=view.commit[:12]))
     return drawable("  ·  ".join(filter(None, parts)))
 
 
-def _of_action(
-    question: Question, sheet: Sheet
-) -> tuple[Sequence[Row | Lines], Sequence[Row | Lines]]:
-    """Return what stands in the middle, and what stands at the side."""
-    # Files and diff have panes of their own.
-    bare = replace(question, diff=None)
-    match question.seal.action:
-        case "run_command":
-            kept = _all_kept(command_part(bare, sheet), sheet)
-            cut = 1 + next(at for at, row in enumerate(kept) if isinstance(row, Lines))
-            return kept[:cut], kept[cut:]
-        case "git_sync":
-            rows = _without(_kept(sync_part(bare, sheet), sheet), _OF_FILES, sheet)
-            aside = {sheet.say(label) for label in _SYNC_ASIDE}
-            where = [row for row in rows if row.label not in aside]
-            side = [row for row in rows if row.label in aside]
-            return (*where, _steps(question, sheet)), side
-        case "disclose":
-            kept = _all_kept(release_part(bare, sheet), sheet)
-            return kept[-2:], kept[:-2]  # the answer under its label, and what is said of it
-        case "undo":
-            rows = _without(_kept(undo_part(bare, sheet), sheet), _OF_FILES, sheet)
-            return (), (*rows, _whole(question, sheet))
-    return (), (_whole(question, sheet), *_kept(said_part(bare, sheet), sheet))
-
-
-def _whole(question: Question, sheet: Sheet) -> Row:
-    diff = question.diff or DiffModel(())
-    count = sheet.say(
-        change_words.CHANGES_ARE,
-        count=len(question.changes),
-        added=diff.added,
-        removed=diff.removed,
-    )
-    only = sheet.say(change_words.CHANGES_ONLY)
-    left = question.left_out
-    told = drawable(left_out(question, left, sheet.lang)) if left is not None else ""
-    part = (("bold", told),) if told else ()
-    return Row(sheet.say(change_words.CHANGES), (("", count), ("", only), *part))
-
-
-def _steps(question: Question, sheet: Sheet) -> Row:
-    payload = question.seal.payload
-    branch = drawable(payload["branch"])
-    values = []
-    for number, step in enumerate(payload["steps"], start=1):
-        said = sheet.say(change_words.STEP_NAMES[step["name"]], branch=branch)
-        effect = sheet.say(change_words.EFFECTS[step["effect"]])
-        values.append((_EFFECTS[step["effect"]], f"{number}. {effect}  ·  {said}"))
-    return Row(sheet.say(change_words.STEPS), tuple(values))
-
-
-def _flags(diff: DiffModel | None, sheet: Sheet) -> list[Row]:
-    found = marks(diff) if diff else ()
+def _flags(diff: Diff, lang: Lang) -> Iterator[Row]:
+    found = marks(diff.model)
     if not found:
-        return []
-    values = [("red", f"• {_flag(mark, sheet)}") for mark in found[:MAX_MARKS]]
+        return
+    values = [("red", f"• {_flag(mark, lang)}") for mark in found[:MAX_MARKS]]
     if len(found) > MAX_MARKS:
-        more = sheet.say(window_words.FLAG_MORE, count=len(found) - MAX_MARKS)
+        more = say(window_words.FLAG_MORE, lang, count=len(found) - MAX_MARKS)
         values.append(("red", more))
-    return [Row(sheet.say(window_words.FLAGS), tuple(values))]
+    yield Row(say(window_words.FLAGS, lang), tuple(values))
 
 
-def _flag(mark: Mark, sheet: Sheet) -> str:
-    sentence = change_words.MARKS.get(mark.code)
-    what = sheet.say(sentence) if sentence else mark.code
+def _flag(mark: Mark, lang: Lang) -> str:
+    sentence = words.MARKS.get(mark.code)
+    what = say(sentence, lang) if sentence else mark.code
     path = drawable(one_line(mark.path, 400))
-    return say(window_words.FLAG_AT, sheet.lang, path=path, line=mark.line, what=what)
+    return say(window_words.FLAG_AT, lang, path=path, line=mark.line, what=what)

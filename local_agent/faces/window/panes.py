@@ -10,9 +10,9 @@ from tkinter import ttk
 from typing import Final
 
 from common.text import has_cjk
-from local_agent.faces.terminal.layout import QUOTED
 from local_agent.faces.window.look import Look
-from local_agent.faces.window.page import Lines, Row
+from local_agent.faces.window.page import QUOTED, Row
+from local_agent.views.question import Lines
 
 Piece = tuple[str, str | tuple[str, ...]]  # a text and its tags
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import hmac
 import re
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Final, Literal, get_args
+from dataclasses import asdict, dataclass, fields
+from typing import Final, Literal
 
 from common.errors import AuthError, RemoteProtocolError
-from common.sentences import LANGS, Lang
+from common.sentences import Lang
 from common.strict_json import canonical, loads
+from local_agent.views.codec import from_json
+from local_agent.views.question import ApprovalView
 
 Theme = Literal["light", "dark"]
 Choice = Literal["approve", "reject", "none", "narrow", "check"]
@@ -28,8 +29,6 @@ MAX_TYPED: Final = 64
 
 _HEAD: Final = re.compile(rb"(0|[1-9][0-9]{0,8}) (0|[1-9][0-9]{0,8}|-)\n")
 _HEAD_BYTES: Final = 32
-_CHOICES: Final = frozenset(get_args(Choice))
-_THEMES: Final = frozenset(get_args(Theme))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,12 +36,13 @@ class Order:
     """What a window is to show.
 
     Attributes:
-        shown: The approval as `local_agent.faces.telling` tells it.
+        shown: The approval as `local_agent.faces.telling` tells it; of what explains it, only what
+            there is goes over the pipe.
         nonce: Of this one window; an answer must repeat it.
         lasts_s: Seconds after which the window closes undecided.
     """
 
-    shown: Mapping[str, Any]
+    shown: ApprovalView
     nonce: str
     lang: Lang
     theme: Theme
@@ -67,9 +67,14 @@ class Answer:
     keep: tuple[str, ...] = ()
 
 
+_ANSWERED: Final = frozenset(field.name for field in fields(Answer))
+
+
 def encode_order(order: Order, diff: bytes | None) -> bytes:
     """Return an order and the diff that belongs to it, as the window reads them."""
-    told = canonical(asdict(order))
+    raw = asdict(order)
+    raw["shown"] = {name: told for name, told in raw["shown"].items() if told is not None}
+    told = canonical(raw)
     size = "-" if diff is None else str(len(diff))
     return f"{len(told)} {size}\n".encode() + told + (diff or b"")
 
@@ -87,14 +92,10 @@ def decode_order(raw: bytes) -> tuple[Order, bytes | None]:
     none = head[2] == b"-"
     if len(told) != int(head[1]) or len(diff) != (0 if none else int(head[2])):
         raise RemoteProtocolError("window.order")
-    fields = loads(told, max_bytes=MAX_TOLD)
     try:
-        order = Order(**fields)
-    except TypeError:
+        return from_json(Order, loads(told, max_bytes=MAX_TOLD)), None if none else diff
+    except RemoteProtocolError:
         raise RemoteProtocolError("window.order") from None
-    if order.lang not in LANGS or order.theme not in _THEMES or not isinstance(order.shown, dict):
-        raise RemoteProtocolError("window.order")
-    return order, None if none else diff
 
 
 def encode_answer(answer: Answer) -> bytes:
@@ -115,24 +116,15 @@ def decode_answer(raw: bytes, order: Order) -> Answer:
     """
     if raw.count(b"\n") != 1 or not raw.endswith(b"\n"):
         raise RemoteProtocolError("window.answer")
-    answer = _answer(loads(raw, max_bytes=MAX_ANSWER))
-    wanted = (str(order.shown["approval_id"]), str(order.shown["digest"]), order.nonce)
-    found = (answer.approval_id, answer.digest, answer.nonce)
-    if not hmac.compare_digest(canonical(found), canonical(wanted)):
+    found = loads(raw, max_bytes=MAX_ANSWER)
+    try:
+        answer = from_json(Answer, found)
+    except RemoteProtocolError:
+        raise RemoteProtocolError("window.answer") from None
+    if found.keys() != _ANSWERED or len(answer.typed) > MAX_TYPED:
+        raise RemoteProtocolError("window.answer")
+    wanted = (order.shown.approval_id, order.shown.digest, order.nonce)
+    given = (answer.approval_id, answer.digest, answer.nonce)
+    if not hmac.compare_digest(canonical(given), canonical(wanted)):
         raise AuthError("window.other")
     return answer
-
-
-def _answer(fields: Any) -> Answer:
-    texts = ("approval_id", "digest", "nonce", "decision", "typed")
-    if (
-        not isinstance(fields, dict)
-        or fields.keys() != {*texts, "keep"}
-        or not all(isinstance(fields[name], str) for name in texts)
-        or fields["decision"] not in _CHOICES
-        or len(fields["typed"]) > MAX_TYPED
-        or not isinstance(fields["keep"], list)
-        or not all(isinstance(path, str) for path in fields["keep"])
-    ):
-        raise RemoteProtocolError("window.answer")
-    return Answer(**fields | {"keep": tuple(fields["keep"])})

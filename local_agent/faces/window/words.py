@@ -1,4 +1,4 @@
-"""What only the window says; the rest it shares with the terminal (`words`, `change_words`)."""
+"""What only the window says; the rest it shares with the terminal (`local_agent.cards.words`)."""
 
 from __future__ import annotations
 

@@ -12,9 +12,10 @@ from common.clock import ManualClock
 from common.diff.model import DiffModel
 from common.errors import AuthError, InputError, RemoteProtocolError
 from common.seal import Seal, digest, seal_bytes, short_code
-from local_agent.cards.duration import time_left
-from local_agent.cards.question import diff_name, read_question
+from local_agent.cards.question import diff_name
+from local_agent.cards.words import time_left
 from tests import asked
+from tests.asked import read_question
 from tests.each import each
 from tests.sealed import a_payload, a_seal
 
@@ -40,7 +41,7 @@ def test_the_digest_is_computed_from_the_bytes_that_are_shown() -> None:
     question = read_question(told)
     assert question.digest == told["digest"]
     assert question.code == short_code(question.digest)
-    assert question.pending
+    assert question.told.state == "pending"
 
 
 @pytest.mark.requirement("P2")

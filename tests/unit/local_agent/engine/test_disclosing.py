@@ -31,7 +31,6 @@ from common.model.state import FINAL, Reason, TaskState
 from common.sentences import say
 from local_agent import disclosure_replies as words
 from local_agent.approval.records import Decision
-from local_agent.cards.question import read_question
 from local_agent.context.budget import Share
 from local_agent.context.collected import Collected, Piece
 from local_agent.engine.disclosing import MAX_SEALED_FILES, Disclosure
@@ -43,6 +42,7 @@ from local_agent.proposers.base import Proposed, answer
 from local_agent.safety.policy import Policy
 from local_agent.store.tasks import Task
 from local_agent.workspace.registry import DisclosureLevel, Workspace
+from tests.asked import read_question
 from tests.desk import Desk
 from tests.sealed import Wish
 

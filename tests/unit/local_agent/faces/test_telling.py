@@ -19,7 +19,6 @@ from common.model.state import Reason, TaskState, final_of
 from common.seal_payloads import change_payload, read_changes
 from local_agent.approval.gate import Gate
 from local_agent.approval.records import PendingApproval
-from local_agent.cards.question import CommandReason, LeftOut, Named, read_question
 from local_agent.faces.telling import (
     MAX_LEFT_OUT,
     MAX_SAID_BYTES,
@@ -28,7 +27,10 @@ from local_agent.faces.telling import (
 )
 from local_agent.safety.risk import Circumstances
 from local_agent.store.runner import JournalThread
+from local_agent.views.codec import to_json
+from local_agent.views.question import CommandReason, LeftOut, Named
 from tests import windows
+from tests.asked import read_question
 from tests.sealed import PYTEST, Step, Wish, a_seal
 
 pytestmark = pytest.mark.heavy
@@ -49,9 +51,9 @@ async def test_a_dialog_reads_what_is_told(gate: Gate, clock: ManualClock, telle
     question = read_question(await teller.tell(waiting.approval_id))
     assert question.digest == waiting.digest
     assert question.seal == waiting.seal
-    assert (question.machine, question.workspace) == ("dev-machine-1", "shop")
-    assert question.text == "@dev test"
-    assert question.pending
+    assert (question.told.machine, question.told.workspace) == ("dev-machine-1", "shop")
+    assert question.told.text == "@dev test"
+    assert question.told.state == "pending"
 
 
 async def test_an_approval_that_ended_is_told_as_ended(
@@ -59,13 +61,13 @@ async def test_an_approval_that_ended_is_told_as_ended(
 ) -> None:
     waiting = await asked(gate, clock)
     await gate.withdraw(waiting.task_id)
-    assert not read_question(await teller.tell(waiting.approval_id)).pending
+    assert read_question(await teller.tell(waiting.approval_id)).told.state != "pending"
 
 
 async def test_a_command_can_neither_be_narrowed_nor_checked_first(
     gate: Gate, clock: ManualClock, teller: Teller
 ) -> None:
-    told = await teller.tell((await asked(gate, clock)).approval_id)
+    told = to_json(await teller.tell((await asked(gate, clock)).approval_id))
     assert (told["can_narrow"], told["can_check"]) == (False, False)
 
 
@@ -78,7 +80,7 @@ async def test_a_change_of_more_than_one_file_can_be_narrowed(
     teller = Teller(
         db, gate, machine="m", workspaces=dict, can_check=lambda asked: asked == waiting
     )
-    told = await teller.tell(waiting.approval_id)
+    told = to_json(await teller.tell(waiting.approval_id))
     assert (told["can_narrow"], told["can_check"]) == (True, True)
 
 
@@ -87,8 +89,8 @@ async def test_why_nothing_can_be_approved_now_is_told(
 ) -> None:
     waiting = await asked(gate, clock)
     with gate.block("T-1234 runs without a sandbox"):
-        assert (await teller.tell(waiting.approval_id))["blocked"]
-    assert (await teller.tell(waiting.approval_id))["blocked"] == ""
+        assert (await teller.tell(waiting.approval_id)).blocked
+    assert (await teller.tell(waiting.approval_id)).blocked == ""
 
 
 async def test_of_an_unknown_approval_nothing_is_told(teller: Teller) -> None:
@@ -131,11 +133,11 @@ async def test_how_a_check_stands_is_told_with_its_change(
         end = Step(task_id="check", expected=line[steps], state=final_of(reason)[0], reason=reason)
         await db.run(db.journal.tasks.change, replace(end, ending_json=ended))
     teller = Teller(db, gate, machine="m", workspaces=dict, can_check=lambda _asked: True)
-    told = await teller.tell(waiting.approval_id)
+    told = to_json(await teller.tell(waiting.approval_id))
     assert (told["check"]["task"], told["check"]["state"]) == ("T-9999", state)
     assert told["check"]["duration_ms"] == (1200 if reason else None)
     assert told["can_check"] is (reason is not None), "one check at a time"
-    assert read_question(told, diff=raw).check is not None
+    assert read_question(told, diff=raw).told.check is not None
 
 
 async def test_what_a_change_was_narrowed_from_is_told(
@@ -144,7 +146,7 @@ async def test_what_a_change_was_narrowed_from_is_told(
     changes, raw = windows.a_change()
     seal = a_seal(clock, action="apply_diff", payload=changes.payload, base={}, undo="yes")
     whole = await gate.request(seal, around=Circumstances(diff=parse_diff(raw)))
-    assert (await teller.tell(whole.approval_id))["left_out"] is None
+    assert (await teller.tell(whole.approval_id)).left_out is None
     first, *left = [change["path"] for change in seal.payload["changes"]]
     model = select(parse_diff(raw), [first])
     payload = change_payload(
@@ -152,9 +154,9 @@ async def test_what_a_change_was_narrowed_from_is_told(
     )
     part = replace(seal, approval_id="part", version=2, payload=payload)
     narrowed = await gate.request(part, around=Circumstances(diff=model))
-    told = await teller.tell(narrowed.approval_id)
-    assert told["left_out"] == {"count": len(left), "paths": left[:MAX_LEFT_OUT]}
-    assert read_question(told, diff=render(model)).left_out == LeftOut(**told["left_out"])
+    told = to_json(await teller.tell(narrowed.approval_id))
+    assert told["left_out"] == {"count": len(left), "paths": tuple(left[:MAX_LEFT_OUT])}
+    assert read_question(told, diff=render(model)).told.left_out == LeftOut(**told["left_out"])
 
 
 async def proposed(db: JournalThread, result: dict[str, object]) -> None:
@@ -179,9 +181,9 @@ async def test_what_a_model_said_of_its_change_is_told_beside_it(
     db: JournalThread, gate: Gate, clock: ManualClock, teller: Teller
 ) -> None:
     waiting = await a_change_waits(gate, clock)
-    assert (await teller.tell(waiting.approval_id))["said"] is None
+    assert (await teller.tell(waiting.approval_id)).said is None
     await proposed(db, in_words("\n提高到 5。\nDone.\u202e\n"))
-    told = await teller.tell(waiting.approval_id)
+    told = to_json(await teller.tell(waiting.approval_id))
     assert told["said"] == {"model": "mock", "text": "提高到 5。\nDone.⟨U+202E⟩", "cut": False}
     assert told["digest"] == waiting.digest
 
@@ -192,11 +194,12 @@ async def test_of_a_model_that_says_much_the_beginning_is_told(
 ) -> None:
     waiting = await a_change_waits(gate, clock)
     await proposed(db, in_words(text))
-    said = (await teller.tell(waiting.approval_id))["said"]
-    assert said["cut"]
-    assert text.startswith(said["text"].removesuffix("…"))
-    assert len(said["text"].encode()) <= MAX_SAID_BYTES
-    assert said["text"].count("\n") < MAX_SAID_LINES
+    said = (await teller.tell(waiting.approval_id)).said
+    assert said is not None
+    assert said.cut
+    assert text.startswith(said.text.removesuffix("…"))
+    assert len(said.text.encode()) <= MAX_SAID_BYTES
+    assert said.text.count("\n") < MAX_SAID_LINES
 
 
 async def test_where_no_model_spoke_nothing_is_told_of_one(
@@ -204,19 +207,19 @@ async def test_where_no_model_spoke_nothing_is_told_of_one(
 ) -> None:
     waiting = await a_change_waits(gate, clock)
     await proposed(db, {"details": "The model mock says:\nmade up", "speech": None})
-    assert (await teller.tell(waiting.approval_id))["said"] is None
+    assert (await teller.tell(waiting.approval_id)).said is None
 
 
 async def test_a_command_is_told_with_the_project_file_that_names_it(
     db: JournalThread, gate: Gate, clock: ManualClock, teller: Teller
 ) -> None:
     waiting = await asked(gate, clock)
-    assert (await teller.tell(waiting.approval_id))["named"] is None
+    assert (await teller.tell(waiting.approval_id)).named is None
     command = CommandProposal(cmd="make test", named_by="Makefile", named_as="test:")
     await proposed(db, {"proposal": command.to_dict(), **in_words("run it")})
-    told = await teller.tell(waiting.approval_id)
+    told = to_json(await teller.tell(waiting.approval_id))
     assert (told["named"], told["said"]) == ({"file": "Makefile", "what": "test:"}, None)
-    assert read_question(told).named == Named("Makefile", "test:")
+    assert read_question(told).told.named == Named("Makefile", "test:")
 
 
 @pytest.mark.requirement("P7")
@@ -226,10 +229,10 @@ async def test_a_later_version_is_told_with_its_wish_and_the_first_request(
     older = Wish(task_id="older", short_id="T-1111", text="retry logins")
     await db.run(db.journal.tasks.create, older, 0)
     waiting = await a_change_waits(gate, clock)
-    assert (await teller.tell(waiting.approval_id))["revision"] is None
+    assert (await teller.tell(waiting.approval_id)).revision is None
     wish = {"params": {"changeRequest": "make it five"}}
     await proposed(db, {"revises": "T-1111", "version": 2, "intent": wish})
-    told = await teller.tell(waiting.approval_id)
+    told = to_json(await teller.tell(waiting.approval_id))
     expected = {"version": 2, "task": "T-1111", "wish": "make it five", "first": "retry logins"}
     assert told["revision"] == expected
 
@@ -243,7 +246,7 @@ async def test_a_version_before_that_is_forgotten_or_younger_is_not_told(
         await db.run(db.journal.tasks.create, another, made_at)
     waiting = await a_change_waits(gate, clock)
     await proposed(db, {"revises": "T-1111", "version": 2, "intent": {"params": {}}})
-    assert (await teller.tell(waiting.approval_id))["revision"] is None
+    assert (await teller.tell(waiting.approval_id)).revision is None
 
 
 @pytest.mark.requirement("R25")
@@ -253,8 +256,8 @@ async def test_why_a_command_is_proposed_is_told_with_whose_words_they_are(
     waiting = await asked(gate, clock)
     command = CommandProposal(cmd="make test", reason="to see\nwhether it holds").to_dict()
     await proposed(db, {"proposal": command})
-    told = await teller.tell(waiting.approval_id)
-    assert read_question(told).reason == CommandReason("to see whether it holds", None)
+    told = to_json(await teller.tell(waiting.approval_id))
+    assert read_question(told).told.reason == CommandReason("to see whether it holds", None)
     await proposed(db, {"proposal": command, **in_words("run it")})
-    told = await teller.tell(waiting.approval_id)
-    assert read_question(told).reason == CommandReason("to see whether it holds", "mock")
+    told = to_json(await teller.tell(waiting.approval_id))
+    assert read_question(told).told.reason == CommandReason("to see whether it holds", "mock")

@@ -20,7 +20,7 @@ from local_agent.engine.bus import QUEUE_EVENTS, Bus, Reader, Told
 from local_agent.engine.ports import NewTask
 from local_agent.faces.control.modelling import Configured
 from local_agent.faces.control.operations import AgentOperations
-from local_agent.faces.control.wire import Request
+from local_agent.faces.control.wire import Request, decode_answer, encode_event
 from local_agent.faces.telling import Teller
 from local_agent.proposers.model import Health
 from local_agent.safety.risk import Circumstances
@@ -200,7 +200,8 @@ class Desk:
         self, op: str, *, body: bytes = b"", **args: Any
     ) -> list[tuple[bool, Mapping[str, Any]]]:
         async with asyncio.timeout(PATIENCE):
-            return [step async for step in self.operations.answer(Request(op, args, body))]
+            answers = self.operations.answer(Request(op, args, body))
+            return [(last, _travelled(value)) async for last, value in answers]
 
     async def walk(self, until: TaskState, task_id: str = "task-1") -> None:
         for expected, state in pairwise(LINE):
@@ -219,6 +220,11 @@ class Desk:
         await self.walk(TaskState.WAITING_APPROVAL)
         asked = await self.gate.request(a_seal(self.clock), around=Circumstances(allowed=[PYTEST]))
         return asked.digest
+
+
+def _travelled(value: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return an answer as it comes out of the socket."""
+    return decode_answer(encode_event(value))[1]
 
 
 @pytest.fixture

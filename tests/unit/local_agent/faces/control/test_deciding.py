@@ -160,7 +160,7 @@ async def carried_out(desk: Desk, seal: Seal, patch: bytes = PATCH) -> None:
 async def test_an_applied_change_is_shown_with_what_is_left_to_undo(desk: Desk) -> None:
     change = a_change(clock=desk.clock, approval_id="approval-1")
     await carried_out(desk, change)
-    every = tuple(one.path for one in sealed_changes(PATCH))
+    every = [one.path for one in sealed_changes(PATCH)]
     assert (await desk.ask("show", task="T-7K3F"))["task"]["left_to_undo"] == every
 
     first = render(select(parse_diff(PATCH), every[:1]))

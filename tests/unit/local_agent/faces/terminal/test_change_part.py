@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from common.seal import Seal, Undo
 from common.sentences import Lang
 from common.terminal import Ink, cells
-from local_agent.cards.question import read_question
 from local_agent.faces.terminal.layout import MAX_WIDTH
 from local_agent.faces.terminal.page import render
-from tests.asked import PATCH, a_change, an_undo, told
+from tests.asked import PATCH, a_change, an_undo, read_question, told
 
 
 def page(

@@ -15,13 +15,14 @@ from common.seal_payloads import Executable, SealedCopy
 from common.sentences import Lang, Sentence, say
 from common.terminal import Ink, cells
 from local_agent.cards import words
-from local_agent.cards.question import Question, read_question
+from local_agent.cards.question import Question
 from local_agent.faces.terminal import page as terminal
 from local_agent.faces.terminal import tty
 from local_agent.faces.terminal.layout import MAX_WIDTH, MIN_WIDTH
 from local_agent.replies import RISK
 from local_agent.report_texts import to_facts
 from local_agent.reports.report import Failure, Report
+from tests.asked import read_question
 from tests.each import each
 from tests.sealed import a_payload, a_seal
 

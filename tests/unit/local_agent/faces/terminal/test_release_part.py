@@ -13,10 +13,12 @@ from common.seal_payloads import ReadFile, disclose_payload
 from common.sentences import LANGS, Lang, say
 from common.terminal import Ink
 from local_agent.cards import words
-from local_agent.cards.question import Question, read_question
+from local_agent.cards.question import Question
 from local_agent.faces.terminal import page as terminal
 from local_agent.faces.window import words as window_words
-from local_agent.faces.window.page import Lines, Page, Row, page_of
+from local_agent.faces.window.page import Page, Row, page_of
+from local_agent.views.question import Lines
+from tests.asked import read_question
 from tests.each import each
 from tests.sealed import ZEROS, a_seal
 

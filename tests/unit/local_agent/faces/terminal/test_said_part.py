@@ -11,11 +11,11 @@ from common.seal import digest, seal_bytes
 from common.sentences import LANGS, Lang, say
 from common.terminal import Ink, cells
 from local_agent.cards import words
-from local_agent.cards.question import Question, read_question
+from local_agent.cards.question import Question
 from local_agent.faces.terminal import page as terminal
-from local_agent.faces.terminal.layout import QUOTED
-from local_agent.faces.window.page import Page, Row, page_of
+from local_agent.faces.window.page import QUOTED, Page, Row, page_of
 from tests import windows
+from tests.asked import read_question
 from tests.each import each
 
 SAID = {

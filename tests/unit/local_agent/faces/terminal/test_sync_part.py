@@ -10,9 +10,8 @@ import pytest
 
 from common.sentences import Lang
 from common.terminal import Ink
-from local_agent.cards.question import read_question
 from local_agent.faces.terminal.page import render
-from tests.asked import PATCH, a_sync, told
+from tests.asked import PATCH, a_sync, read_question, told
 
 
 def page(patch: bytes | None = PATCH, *, lang: Lang = "en", **facts: Any) -> str:

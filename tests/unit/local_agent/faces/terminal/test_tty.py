@@ -19,9 +19,10 @@ from common.clock import ManualClock
 from common.errors import InputError
 from common.seal import digest, seal_bytes
 from common.terminal import Ink
-from local_agent.cards.question import Question, read_question
+from local_agent.cards.question import Question
 from local_agent.faces.terminal.page import ask
 from local_agent.faces.terminal.tty import Terminal, open_terminal
+from tests.asked import read_question
 from tests.sealed import a_seal
 
 PATIENCE = 30.0

@@ -176,7 +176,7 @@ class Rig:
         """Let the person at the window do this next."""
 
         def person(order: Order) -> Answer:
-            told = (str(order.shown["approval_id"]), str(order.shown["digest"]), order.nonce)
+            told = (order.shown.approval_id, order.shown.digest, order.nonce)
             answer = Answer(
                 approval_id=told[0],
                 digest=told[1],
@@ -200,8 +200,8 @@ class Rig:
         """Return when the approver has nothing left to do; it shows no window."""
         # A local question is always shown next, whatever was put aside before it.
         last = await self.ask(local=True)
-        while (order := await self.window.shown()).shown["approval_id"] != last.approval_id:
-            pytest.fail(f"shown again: {order.shown['short_id']}")
+        while (order := await self.window.shown()).shown.approval_id != last.approval_id:
+            pytest.fail(f"shown again: {order.shown.short_id}")
         self.answers("reject")
         await self.ended(last)
 
@@ -275,9 +275,9 @@ async def test_an_answer_about_other_bytes_decides_nothing(rig: Rig) -> None:
 async def test_two_questions_get_one_window_after_the_other_the_older_first(rig: Rig) -> None:
     first, second = await rig.ask(), await rig.ask()
     async with running(rig):
-        assert (await rig.window.shown()).shown["approval_id"] == first.approval_id
+        assert (await rig.window.shown()).shown.approval_id == first.approval_id
         rig.answers("reject")
-        assert (await rig.window.shown()).shown["approval_id"] == second.approval_id
+        assert (await rig.window.shown()).shown.approval_id == second.approval_id
         rig.answers("approve")
         assert await rig.ended(second) == "approved"
     assert rig.window.most_open == 1
@@ -308,7 +308,7 @@ async def test_what_was_put_aside_is_shown_when_somebody_asks_for_it(rig: Rig) -
         await rig.settled()
         rig.approver.show(asked.approval_id)
         rig.approver.show(asked.approval_id)
-        assert (await rig.window.shown()).shown["approval_id"] == asked.approval_id
+        assert (await rig.window.shown()).shown.approval_id == asked.approval_id
         rig.answers("approve")
         assert await rig.ended(asked) == "approved"
 
@@ -320,7 +320,7 @@ async def test_what_waited_when_the_agent_ended_is_shown_at_its_next_start(rig: 
     assert await rig.state(asked) == "pending"
     again = Rig(rig.db, rig.gate, rig.clock)
     async with running(again):
-        assert (await again.window.shown()).shown["approval_id"] == asked.approval_id
+        assert (await again.window.shown()).shown.approval_id == asked.approval_id
 
 
 async def test_a_question_that_ends_elsewhere_closes_its_window(rig: Rig) -> None:
@@ -369,7 +369,7 @@ async def test_windows_that_keep_failing_are_not_opened_for_a_while(
         await rig.db.run(lambda: None)
         assert rig.window.opened.empty()
         rig.clock.advance(2)
-        assert (await rig.window.shown()).shown["approval_id"] == asked.approval_id
+        assert (await rig.window.shown()).shown.approval_id == asked.approval_id
 
 
 @pytest.mark.requirement("P1")
@@ -382,7 +382,7 @@ async def test_while_nothing_can_be_approved_no_window_is_opened(
         task = asyncio.create_task(rig.approver.run())
         await rig.gate.show(asked.approval_id)
         assert rig.window.opened.empty()
-    assert (await rig.window.shown()).shown["approval_id"] == asked.approval_id
+    assert (await rig.window.shown()).shown.approval_id == asked.approval_id
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
 
@@ -399,7 +399,7 @@ async def test_an_approval_that_came_while_nothing_can_be_approved_is_asked_for_
             rig.answers("approve")
             await asyncio.wait_for(rig.alerts.told.get(), WITHIN_S)
             assert await rig.state(asked) == "pending"
-        assert (await rig.window.shown()).shown["approval_id"] == asked.approval_id
+        assert (await rig.window.shown()).shown.approval_id == asked.approval_id
 
 
 @pytest.mark.requirement("P1")
@@ -413,7 +413,7 @@ async def test_a_click_from_a_window_that_was_exposed_does_not_count(
         with rig.gate.block("T-1234 runs without a sandbox"):
             pass  # it clicks, and is gone before the answer arrives
         rig.answers("approve")
-        assert (await rig.window.shown()).shown["approval_id"] == asked.approval_id
+        assert (await rig.window.shown()).shown.approval_id == asked.approval_id
         assert await rig.state(asked) == "pending"
 
 
@@ -462,7 +462,7 @@ async def test_what_is_out_of_date_is_asked_anew_before_it_is_shown(rig: Rig) ->
     rig.desk.on_refresh = on_refresh
     async with running(rig):
         order = await rig.window.shown()
-        assert order.shown["approval_id"] == anew[0].approval_id
+        assert order.shown.approval_id == anew[0].approval_id
         rig.answers("approve")
         assert await rig.ended(anew[0]) == "approved"
     assert await rig.state(asked) == "superseded"
@@ -480,7 +480,7 @@ async def test_a_question_that_is_never_up_to_date_is_shown_all_the_same(rig: Ri
     rig.desk.on_refresh = on_refresh
     async with running(rig):
         order = await rig.window.shown()
-    assert order.shown["approval_id"] == latest[-1].approval_id
+    assert order.shown.approval_id == latest[-1].approval_id
     assert len(rig.desk.refreshed) == 1
 
 
@@ -492,8 +492,9 @@ async def test_while_a_change_is_tried_out_its_window_keeps_out_of_the_way(rig: 
         await rig.settled()
         rig.approver.show(asked.approval_id)
         order = await rig.window.shown()
-    assert order.shown["approval_id"] == asked.approval_id
-    assert order.shown["check"]["state"] == "waiting"
+    assert order.shown.approval_id == asked.approval_id
+    assert order.shown.check is not None
+    assert order.shown.check.state == "waiting"
 
 
 async def test_a_check_that_cannot_begin_is_told_and_the_change_is_shown_again(rig: Rig) -> None:
@@ -503,4 +504,4 @@ async def test_a_check_that_cannot_begin_is_told_and_the_change_is_shown_again(r
         await rig.window.shown()
         rig.answers("check")
         await asyncio.wait_for(rig.alerts.told.get(), WITHIN_S)
-        assert (await rig.window.shown()).shown["approval_id"] == asked.approval_id
+        assert (await rig.window.shown()).shown.approval_id == asked.approval_id

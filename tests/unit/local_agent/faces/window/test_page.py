@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from common.sentences import Lang
 from local_agent.cards import words
-from local_agent.cards.question import LeftOut, Question, read_question
+from local_agent.cards.question import Question
 from local_agent.faces.window import words as window_words
 from local_agent.faces.window.page import (
-    Lines,
     Page,
     Row,
     code_missing,
     drawable,
     page_of,
 )
+from local_agent.views.question import Lines
 from tests import windows
+from tests.asked import read_question
 
 
 def a_question(seal: object, diff: bytes | None, **told: object) -> Question:
@@ -156,7 +155,7 @@ def test_what_old_releases_of_tk_end_on_is_marked_and_chinese_is_not() -> None:
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_a_narrowed_change_says_what_was_left_out(lang: Lang) -> None:
     seal, diff = windows.a_change()
-    question = replace(a_question(seal, diff), left_out=LeftOut(1, ("a\u202eb.py",)))
+    question = a_question(seal, diff, left_out={"count": 1, "paths": ["a\u202eb.py"]})
     shown = said(page_of(question, lang))
     assert f"codexbridge retry {seal.short_id}" in shown
     assert "a⟨U+202E⟩b.py" in shown

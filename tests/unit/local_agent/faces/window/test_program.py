@@ -39,8 +39,8 @@ async def asked(environ: dict[str, str] = DISPLAY) -> Answer:
 async def test_an_answer_to_what_was_shown_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     order = windows.an_order(windows.a_change()[0])
     answer = Answer(
-        approval_id=str(order.shown["approval_id"]),
-        digest=str(order.shown["digest"]),
+        approval_id=order.shown.approval_id,
+        digest=order.shown.digest,
         nonce=order.nonce,
         decision="approve",
     )

@@ -18,16 +18,38 @@ from local_agent.faces.window.wire import (
     encode_answer,
     encode_order,
 )
+from local_agent.views.question import ApprovalView
 from tests.each import each
 
+SHOWN = ApprovalView(
+    approval_id="a-1",
+    short_id="T-7K3F",
+    digest="d" * 64,
+    seal="{}",
+    state="pending",
+    risk="normal",
+    reasons=(),
+    blocked="",
+    expires_at=1,
+    text="修复",
+    machine="build-1",
+    workspace="shop",
+    can_narrow=False,
+    can_check=False,
+)
 ORDER = Order(
-    shown={"approval_id": "a-1", "digest": "d" * 64, "text": "修复"},
+    shown=SHOWN,
     nonce="5e" * 16,
     lang="zh",
     theme="dark",
     lasts_s=600,
 )
+BODY = encode_order(ORDER, None).partition(b"\n")[2]
 ANSWER = Answer(approval_id="a-1", digest="d" * 64, nonce="5e" * 16, decision="approve")
+
+
+def told(body: bytes) -> bytes:
+    return b"%d -\n%s" % (len(body), body)
 
 
 @each("diff", [None, b"", b"--- a\n+++ b\n\xff\x00"])
@@ -50,7 +72,9 @@ def test_an_order_comes_through_whole(diff: bytes | None) -> None:
         encode_order(ORDER, b"diff") + b"x",
         encode_order(replace(ORDER, lang="fr"), None),  # type: ignore[arg-type]  # as on the wire
         encode_order(replace(ORDER, theme="pink"), None),  # type: ignore[arg-type]  # same
-        encode_order(replace(ORDER, shown=[]), None),  # type: ignore[arg-type]  # same
+        told(json.dumps(json.loads(BODY) | {"shown": []}).encode()),
+        told(BODY.replace(b'"shop"', b"[]")),
+        told(BODY.replace(b'"machine":"build-1",', b"")),
     ],
 )
 def test_an_order_that_is_not_whole_is_refused(raw: bytes) -> None:
