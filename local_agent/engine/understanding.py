@@ -191,7 +191,6 @@ class Understanding:
                     unsure=self._is_unsure(task, reading),
                     likeliest=tuple(kind.value for kind in reading.likeliest),
                     beyond=reading.beyond,
-                    reads_on=reading.reads_on,
                     prefix=self._reader.prefix,
                     remembered=await self._conversation.remembered(task, workspace),
                     emit=emit,
