@@ -24,22 +24,20 @@ from common.protocol.codec import encode_bytes
 from common.receipt import sign_receipt
 from common.sentences import Lang
 from common.signing import SigningKey
+from local_agent.actions.copies import Copies
 from local_agent.approval.availability import Windows
-from local_agent.approval.gate import Gate
 from local_agent.approval.notify import Notifier
 from local_agent.approval.read_notice import ReadNotice
 from local_agent.approval.telling import Teller
 from local_agent.control import wire
 from local_agent.control.operations import AgentOperations
 from local_agent.control.server import ControlServer
-from local_agent.engine.assembly import build_engine
-from local_agent.engine.bus import Bus
-from local_agent.engine.disclosing import Disclosure
-from local_agent.engine.engine import Engine
-from local_agent.engine.ports import Hands, Mind, Site
-from local_agent.execution.containment import Containment
-from local_agent.execution.copies import Copies
-from local_agent.execution.self_test import SelfTest
+from local_agent.flow.assembly import build_engine
+from local_agent.flow.bus import Bus
+from local_agent.flow.disclosing import Disclosure
+from local_agent.flow.engine import Engine
+from local_agent.flow.gate import Gate
+from local_agent.flow.ports import Hands, Mind, Site
 from local_agent.models.keys import ModelKeys
 from local_agent.models.models import Models
 from local_agent.models.preparing import Around
@@ -53,6 +51,8 @@ from local_agent.relay.pairing import Pairing, open_keys
 from local_agent.relay.rotation import Rotation
 from local_agent.safety.policies import standing, stray_policies
 from local_agent.safety.policy import load_policy
+from local_agent.sandbox.containment import Containment
+from local_agent.sandbox.self_test import SelfTest
 from local_agent.settings import AgentSettings
 from local_agent.store.blobs import Blobs
 from local_agent.store.retention import Retention
@@ -225,11 +225,11 @@ def _read_notice(ground: Ground) -> ReadNotice:
 
 
 def _hands(ground: Ground, models: Models) -> Hands:
-    from local_agent.execution.apply import Applier
-    from local_agent.execution.command import Executor
-    from local_agent.execution.description import Surroundings
-    from local_agent.execution.git_sync import Syncer
-    from local_agent.execution.push import Pusher
+    from local_agent.actions.changes.perform import Applier
+    from local_agent.actions.git_sync.perform import Syncer
+    from local_agent.actions.git_sync.push import Pusher
+    from local_agent.actions.run_command.perform import Executor
+    from local_agent.actions.run_command.prepare import Surroundings
 
     around = Surroundings(
         ground.places,
