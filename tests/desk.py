@@ -32,6 +32,7 @@ from common.seal_payloads import (
 )
 from local_agent.actions.changes.perform import ChangeOutcome, PreparedChange
 from local_agent.actions.git_sync.perform import PreparedSync, SyncOutcome
+from local_agent.actions.ports import Executors
 from local_agent.actions.run_command.command_line import read_argv
 from local_agent.actions.run_command.perform import Outcome, Progress
 from local_agent.actions.run_command.prepare import Copy, Prepared
@@ -41,7 +42,7 @@ from local_agent.flow.bus import Bus
 from local_agent.flow.disclosing import Disclosure
 from local_agent.flow.engine import Engine
 from local_agent.flow.gate import Gate
-from local_agent.flow.ports import Hands, Mind, Site
+from local_agent.flow.ports import Mind, Site
 from local_agent.proposers.coding import Chosen
 from local_agent.proposers.scratch import Scratches
 from local_agent.safety.grant import Grant
@@ -387,7 +388,7 @@ class Desk:
         self.engine = build_engine(
             db=self.db,
             gate=self.gate,
-            hands=lambda: Hands(
+            executors=lambda: Executors(
                 executor=self.executor,
                 applier=self.applier,
                 syncer=self.syncer,

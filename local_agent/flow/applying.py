@@ -16,7 +16,8 @@ from common.model.state import FINAL, Reason, TaskState
 from common.sentences import Lang, say
 from local_agent import proposal_replies as words
 from local_agent import replies
-from local_agent.flow.ports import Blobs, TaskStore
+from local_agent.actions.ports import Blobs
+from local_agent.flow.ports import TaskStore
 from local_agent.flow.resting import rests
 from local_agent.flow.task import may_see
 from local_agent.proposers.base import Asked, Proposed, Proposer, nothing

@@ -24,8 +24,15 @@ from common.seal import Action, Seal
 from common.seal_payloads import read_changes
 from common.sentences import Lang, Sentence, Words, same, say
 from local_agent import change_replies, replies
-from local_agent.actions.disclose.action import of_stay
-from local_agent.actions.operation import Ended, Operation, Sealable, check_known
+from local_agent.actions.disclose.action import render_stay
+from local_agent.actions.operation import (
+    Ended,
+    Operation,
+    Performing,
+    Sealable,
+    check_known,
+    render_drift,
+)
 from local_agent.flow import renewing, summaries
 from local_agent.flow.approvals import Decision, PendingApproval, question
 from local_agent.flow.following import made_in
@@ -253,7 +260,7 @@ class Approving:
         if decision.outcome == "rejected":
             summary: Words = partial(summaries.of_rejection, decision)
             if _action(task) == "disclose":
-                summary = of_stay(decision)
+                summary = render_stay(decision.reason)
             return await self._log.ended(task, Reason.REJECTED, summary)
         if decision.outcome == "expired":
             summary = partial(say, replies.APPROVAL_EXPIRED)
@@ -267,7 +274,7 @@ class Approving:
         self, task: Task, run: Run, approval: StoredApproval, workspace: Workspace
     ) -> Task:
         if not await self._policy_stands(approval, workspace):
-            words = partial(summaries.of_drift, ("policy",))
+            words = partial(render_drift, ("policy",))
             here = renewing.ask_again(task, words)
             return await self._log.ended(task, Reason.DRIFTED, words, here=here)
         run.executing = True
@@ -285,7 +292,8 @@ class Approving:
 
     async def _run(self, task: Task, run: Run, grant: Grant, workspace: Workspace) -> Task:
         operation = self._operations[grant.seal.action]
-        ended = await operation.run(task, run, grant, workspace)
+        around = Performing(run.stop, partial(self._tell, task), self._gate.block)
+        ended = await operation.perform(task, grant, workspace, around)
         summary, here = ended.summary, ended.here or ended.summary
         if ended.reason is Reason.DRIFTED:
             summary, here = renewing.told(task, summary, here, prefix=self._prefix)
@@ -297,6 +305,9 @@ class Approving:
         if not run.closing:
             await self._refresh_others(workspace)
         return task
+
+    async def _tell(self, task: Task, words: Words, chat: bool) -> None:
+        await self._log.told(task, words, chat=chat)
 
     async def _recorded(self, record: Callable[[], Awaitable[Task]]) -> Task:
         while True:

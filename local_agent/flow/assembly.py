@@ -6,21 +6,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from common.clock import Clock
+from local_agent.actions.ports import Blobs, Copies, Executors
 from local_agent.flow.bus import Bus
 from local_agent.flow.checking import Checking
 from local_agent.flow.engine import Engine, Log
 from local_agent.flow.journal_store import JournalStore
-from local_agent.flow.ports import (
-    Blobs,
-    Copies,
-    Disclosure,
-    Gate,
-    Hands,
-    Mind,
-    Site,
-    TaskStore,
-    Workspaces,
-)
+from local_agent.flow.ports import Disclosure, Gate, Mind, Site, TaskStore, Workspaces
 from local_agent.flow.resting import Resting
 from local_agent.flow.task import TaskLog
 from local_agent.safety.policy import Policy
@@ -36,7 +27,7 @@ def build_engine(
     *,
     db: JournalThread,
     gate: Gate,
-    hands: Callable[[], Hands],
+    executors: Callable[[], Executors],
     copies: Copies,
     mind: Mind,
     disclosure: Disclosure,
@@ -52,7 +43,7 @@ def build_engine(
     """Return an engine that has not begun anything.
 
     Args:
-        hands: Gives what carries out; called in a thread, once, when the first task comes.
+        executors: Gives what carries out; called in a thread, once, when the first task comes.
         policy_of: Gives the person's policy for a workspace; blocks.
     """
     store = JournalStore(db)
@@ -66,7 +57,7 @@ def build_engine(
             store=store,
             tasks=tasks,
             gate=gate,
-            hands=hands(),
+            executors=executors(),
             copies=copies,
             mind=mind,
             disclosure=disclosure,

@@ -1,7 +1,7 @@
 """Trying a proposed change out before it is decided on: the workspace's tests, on a copy.
 
 A check is a task of its own, asked at this machine: it goes the same way as every command, and is
-sealed and approved like one (P1).  What it runs on is a copy (`local_agent.actions.copies`).
+sealed and approved like one (P1).  What it runs on is a copy (`actions.run_command.copies`).
 """
 
 from __future__ import annotations

@@ -14,7 +14,8 @@ from common.sentences import say
 from common.text import one_line
 from local_agent import proposal_replies as words
 from local_agent import replies
-from local_agent.flow.ports import Blobs, TaskStore
+from local_agent.actions.ports import Blobs
+from local_agent.flow.ports import TaskStore
 from local_agent.flow.task import may_see
 from local_agent.proposers.base import Asked, Earlier, Proposed, Proposer, Remembered, nothing
 from local_agent.store.tasks import Task

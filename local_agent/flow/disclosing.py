@@ -32,10 +32,10 @@ from common.model.proposal import (
 from common.sentences import Lang, say
 from local_agent import disclosure_replies as words
 from local_agent import replies
-from local_agent.flow.task import CHAT_SUMMARY_BYTES
 from local_agent.proposers.base import Context, Proposed, answer
 from local_agent.safety.disclosure import bounded, releasable
 from local_agent.store.disclosures import FOR_ALL, Exhausted, Reader, Reading
+from local_agent.store.endings import CHAT_SUMMARY_BYTES
 from local_agent.store.runner import JournalThread
 from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace

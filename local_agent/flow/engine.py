@@ -22,9 +22,10 @@ from common.model.proposal import LocalApproval, NoRequirement, TaskResult
 from common.model.state import FINAL, Reason, TaskState
 from common.seal import Seal
 from common.sentences import same
+from local_agent.actions.ports import Copies
 from local_agent.flow import summaries
 from local_agent.flow.checking import Checking
-from local_agent.flow.ports import Copies, Gate, NewTask, TaskStore
+from local_agent.flow.ports import Gate, NewTask, TaskStore
 from local_agent.flow.recovery import settle_interrupted
 from local_agent.flow.resting import Resting, rests
 from local_agent.flow.run import Run, StoppedError

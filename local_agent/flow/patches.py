@@ -7,8 +7,8 @@ import asyncio
 from common.diff.parse import parse_diff
 from common.model.proposal import LocalApproval
 from local_agent import replies
+from local_agent.actions.ports import Blobs
 from local_agent.errors import RefusedError
-from local_agent.flow.ports import Blobs
 from local_agent.proposers.base import Asked, Proposed, nothing
 from local_agent.proposers.diffs import diff_proposal, headline, told
 

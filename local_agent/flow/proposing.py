@@ -10,6 +10,7 @@ from functools import partial
 from common.clock import Clock
 from common.errors import AuthError, StoreError
 from common.model.intent import TaskKind
+from local_agent.actions.ports import Blobs, Syncer
 from local_agent.actions.run_command.command_line import read_argv
 from local_agent.context.collector import Collector
 from local_agent.flow.answers import HelpProposer, OpenTasks, StatusProposer
@@ -19,7 +20,7 @@ from local_agent.flow.counting import CountedBackend
 from local_agent.flow.following import Following
 from local_agent.flow.looking import Looking
 from local_agent.flow.patches import PatchProposer
-from local_agent.flow.ports import Blobs, Disclosure, Mind, Syncer, TaskStore, Workspaces
+from local_agent.flow.ports import Disclosure, Mind, TaskStore, Workspaces
 from local_agent.flow.second_reading import SecondReading
 from local_agent.flow.streaming import Streams
 from local_agent.flow.task import TaskLog

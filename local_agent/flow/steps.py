@@ -12,24 +12,16 @@ from typing import Any
 
 from common.clock import Clock
 from common.seal import Action
-from local_agent.actions.changes.action import ApplyDiff, UndoChange
+from local_agent.actions.apply_diff.action import ApplyDiff
 from local_agent.actions.disclose.action import Disclose
 from local_agent.actions.git_sync.action import SyncGit
 from local_agent.actions.operation import Operation
+from local_agent.actions.ports import Blobs, Copies, Executors
 from local_agent.actions.run_command.action import RunCommand
 from local_agent.actions.run_command.command_line import read_argv
+from local_agent.actions.undo.action import UndoChange
 from local_agent.flow.approving import Approving
-from local_agent.flow.ports import (
-    Blobs,
-    Copies,
-    Disclosure,
-    Gate,
-    Hands,
-    Mind,
-    Site,
-    TaskStore,
-    Workspaces,
-)
+from local_agent.flow.ports import Disclosure, Gate, Mind, Site, TaskStore, Workspaces
 from local_agent.flow.proposing import Proposing
 from local_agent.flow.sealing import Sealer
 from local_agent.flow.task import TaskLog
@@ -55,7 +47,7 @@ def build_steps(
     store: TaskStore,
     tasks: TaskLog,
     gate: Gate,
-    hands: Hands,
+    executors: Executors,
     copies: Copies,
     mind: Mind,
     disclosure: Disclosure,
@@ -79,7 +71,7 @@ def build_steps(
         mind=mind,
         blobs=blobs,
         applied=applied,
-        syncer=hands.syncer,
+        syncer=executors.syncer,
         settings=settings,
         clock=clock,
         sandbox=site.sandbox,
@@ -91,7 +83,7 @@ def build_steps(
         gate=gate,
         workspaces=workspaces,
         sealer=_sealer(settings, clock, agent_id=site.agent_id, sandbox=site.sandbox),
-        operations=_operations(tasks, store, gate, hands, copies, blobs, applied, settings),
+        operations=_operations(store, executors, copies, blobs, applied, settings),
         policy_of=policy_of,
         machine=site.machine,
         prefix=settings.prefix,
@@ -100,36 +92,32 @@ def build_steps(
 
 
 def _operations(
-    tasks: TaskLog,
     store: TaskStore,
-    gate: Gate,
-    hands: Hands,
+    executors: Executors,
     copies: Copies,
     blobs: Blobs,
     applied: AppliedChanges,
     settings: AgentSettings,
 ) -> Mapping[Action, Operation]:
     commands = RunCommand(
-        log=tasks,
-        store=store,
-        gate=gate,
-        executor=hands.executor,
+        find_approval=store.approval,
+        executor=executors.executor,
         copies=copies,
         read_line=read_argv,
         default_test_command=settings.default_test_command,
     )
     changes = ApplyDiff(
-        applier=hands.applier,
+        applier=executors.applier,
         blobs=blobs,
         prefix=settings.prefix,
         allowed=settings.allow_apply_patch,
     )
-    undo = UndoChange(applier=hands.applier, find_applied=applied.find, prefix=settings.prefix)
+    undo = UndoChange(applier=executors.applier, find_applied=applied.find, prefix=settings.prefix)
     return {
         "run_command": commands,
         "apply_diff": changes,
         "undo": undo,
-        "git_sync": SyncGit(syncer=hands.syncer),
+        "git_sync": SyncGit(syncer=executors.syncer),
         "disclose": Disclose(blobs=blobs),
     }
 

@@ -26,16 +26,12 @@ from common.model.intent import TaskIntent
 from common.model.proposal import TaskResult
 from common.model.state import Reason, TaskState, final_of
 from common.protocol.bodies import EventBody, ResultBody
-from common.redact import redact
 from common.sentences import LANGS, Words, same
-from common.text import clip_bytes, reveal
 from local_agent.flow.bus import Bus, Told
 from local_agent.flow.ports import Change, TaskStore
-from local_agent.store.endings import write_ending
+from local_agent.store.endings import CHAT_SUMMARY_BYTES, for_chat, write_ending
 from local_agent.store.tasks import Task
 
-CHAT_SUMMARY_BYTES: Final = 1_700  # of WeCom's 2,048; the gateway puts machine and ID in front
-_READ_BYTES: Final = 65_536  # of a text that are looked at before it is cut: this is the event loop
 _SILENT: Final = same("")
 # Nobody waits for these steps: a power cut may undo them, and they are taken again.
 _ON_ITS_WAY: Final = frozenset(
@@ -243,11 +239,6 @@ class TaskLog:
 
 def _compact(shown: Mapping[str, Any]) -> str:
     return json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
-
-
-def for_chat(text: str, limit: int) -> str:
-    """Return a text as it may leave for the chat: no secret, nothing hidden, bounded in bytes."""
-    return clip_bytes(reveal(redact(clip_bytes(text, _READ_BYTES))), limit)
 
 
 def _state_changed(task: Task, state: TaskState, message: str) -> TaskStateChanged:

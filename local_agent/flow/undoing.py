@@ -10,7 +10,7 @@ from common.model.state import Reason
 from common.sentences import say
 from common.text import reveal
 from local_agent import change_replies, replies
-from local_agent.actions.changes.action import Applied
+from local_agent.actions.undo.action import Applied
 from local_agent.flow.ports import TaskStore
 from local_agent.flow.task import may_see
 from local_agent.proposers.base import CHAT_ROWS, Asked, Proposed, answer, nothing

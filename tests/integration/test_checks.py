@@ -11,7 +11,7 @@ import pytest
 from common.errors import InputError, StateError
 from common.model.state import Reason
 from common.seal import Seal
-from local_agent.actions.copies import Copies
+from local_agent.actions.run_command.copies import Copies
 from local_agent.actions.run_command.perform import Outcome
 from local_agent.actions.run_command.prepare import Copy, Prepared
 from local_agent.sandbox.toolchains import Toolchain

@@ -142,7 +142,7 @@ def frame_name(text: str) -> str:
 
 def _watch_commands(note: Notes) -> None:
     from local_agent.actions.run_command import perform as command
-    from local_agent.flow import progress
+    from local_agent.actions.run_command import progress
 
     run_child = vars(command)["run_child"]
 

@@ -6,7 +6,7 @@ import asyncio
 from functools import partial
 from typing import Final
 
-from common.errors import AuthError, ConfigError, InputError, StateError, StoreError
+from common.errors import AuthError, ConfigError, StateError, StoreError
 from common.model.proposal import Release, TaskResult
 from common.model.state import Reason
 from common.seal import Seal
@@ -14,12 +14,10 @@ from common.seal_payloads import ReadFile, disclose_payload
 from common.sentences import Words, same, say
 from common.text import one_line, reveal
 from local_agent import disclosure_replies as words
-from local_agent.actions.operation import Ended, Sealable
-from local_agent.flow.approvals import Decision
-from local_agent.flow.ports import Blobs
-from local_agent.flow.run import Run
-from local_agent.flow.task import CHAT_SUMMARY_BYTES, for_chat
+from local_agent.actions.operation import Ended, Performing, Sealable, refuse_to_narrow
+from local_agent.actions.ports import Blobs
 from local_agent.safety.grant import Grant
+from local_agent.store.endings import CHAT_SUMMARY_BYTES, for_chat
 from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace, place_of
 
@@ -61,13 +59,15 @@ class Disclose:
             discloses=DISCLOSES,
         )
 
-    async def run(self, task: Task, run: Run, grant: Grant, workspace: Workspace) -> Ended:
+    async def perform(
+        self, task: Task, grant: Grant, workspace: Workspace, around: Performing
+    ) -> Ended:
         """Spend the grant: tell the sealed bytes, or nothing.
 
         Raises:
             StateError: ``grant.spent``; ``disclose.action``: the grant is for something else.
         """
-        del run, workspace
+        del workspace, around
         seal = grant.spend()
         if seal.action != "disclose":
             raise StateError("disclose.action", action=seal.action)
@@ -88,19 +88,15 @@ class Disclose:
         return Ended(Reason.FAILED, partial(say, words.NOT_SENT))
 
     async def narrowed(self, result: TaskResult, keep: tuple[str, ...]) -> TaskResult:
-        """Refuse: an answer is released as it was shown.
-
-        Raises:
-            InputError: ``approval.narrow``, always.
-        """
-        raise InputError("approval.narrow", task_id=result.task_id, count=len(keep))
+        """Refuse: an answer is released as it was shown."""
+        refuse_to_narrow(result, keep)
 
 
-def of_stay(decision: Decision) -> Words:
+def render_stay(reason: str | None) -> Words:
     """Return that a person let the answer stay at the machine, with what they said."""
-    if not decision.reason:
+    if not reason:
         return partial(say, words.STAYS_THERE)
-    return partial(say, words.STAYS_THERE_WHY, why=reveal(one_line(decision.reason, _WHY_BYTES)))
+    return partial(say, words.STAYS_THERE_WHY, why=reveal(one_line(reason, _WHY_BYTES)))
 
 
 def _result(task: Task) -> TaskResult:

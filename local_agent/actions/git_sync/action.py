@@ -5,15 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from common.errors import InputError, StateError
+from common.errors import StateError
 from common.model.proposal import GitSync, TaskResult
 from common.seal import Seal
 from local_agent.actions.git_sync.perform import SyncOutcome
-from local_agent.actions.git_sync.words import of_sync
-from local_agent.actions.operation import Ended, Sealable
-from local_agent.flow import facts
-from local_agent.flow.ports import Syncer
-from local_agent.flow.run import Run
+from local_agent.actions.git_sync.words import render_sync, sync_facts
+from local_agent.actions.operation import Ended, Performing, Sealable, refuse_to_narrow
+from local_agent.actions.ports import Syncer
 from local_agent.safety.grant import Grant
 from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace
@@ -48,10 +46,12 @@ class SyncGit:
             diff=prepared.model,
         )
 
-    async def run(self, task: Task, run: Run, grant: Grant, workspace: Workspace) -> Ended:
+    async def perform(
+        self, task: Task, grant: Grant, workspace: Workspace, around: Performing
+    ) -> Ended:
         """Commit, then push; a cancel ends the push."""
         del task
-        outcome = await self._syncer.run(grant, workspace=workspace, cancel=run.stop)
+        outcome = await self._syncer.run(grant, workspace=workspace, cancel=around.stop)
         return _ended(outcome, grant.seal)
 
     async def settle(self, seal: Seal, workspace: Workspace) -> Ended:
@@ -59,14 +59,10 @@ class SyncGit:
         return _ended(await self._syncer.settle(seal, workspace), seal)
 
     async def narrowed(self, result: TaskResult, keep: tuple[str, ...]) -> TaskResult:
-        """Refuse: all that was changed is committed together.
-
-        Raises:
-            InputError: ``approval.narrow``, always.
-        """
-        raise InputError("approval.narrow", task_id=result.task_id, count=len(keep))
+        """Refuse: all that was changed is committed together."""
+        refuse_to_narrow(result, keep)
 
 
 def _ended(outcome: SyncOutcome, seal: Seal) -> Ended:
-    words = partial(of_sync, outcome, seal.payload)
-    return Ended(outcome.reason, words, did={"sync": facts.of_sync(outcome)})
+    words = partial(render_sync, outcome, seal.payload)
+    return Ended(outcome.reason, words, did={"sync": sync_facts(outcome)})

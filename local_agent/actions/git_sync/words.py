@@ -1,4 +1,4 @@
-"""What came of a commit and push, in words (P7): facts in, one truthful text out.  Pure."""
+"""What came of a commit and push: in words (P7), and as facts.  Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SHORT_ID: Final = 7
 _NAME_BYTES: Final = 100
 
 
-def of_sync(outcome: SyncOutcome, payload: Mapping[str, Any], lang: Lang) -> str:
+def render_sync(outcome: SyncOutcome, payload: Mapping[str, Any], lang: Lang) -> str:
     """Return what came of it.
 
     Args:
@@ -37,6 +37,16 @@ def of_sync(outcome: SyncOutcome, payload: Mapping[str, Any], lang: Lang) -> str
     if not outcome.tail:
         return head
     return f"{head}\n{say(sync_texts.ANSWER_OF_GIT, lang, tail=outcome.tail)}"
+
+
+def sync_facts(outcome: SyncOutcome) -> dict[str, Any]:
+    """Return how a commit and push ended."""
+    return {
+        "code": outcome.code,
+        "drift": list(outcome.drift),
+        "committed": outcome.committed,
+        "pushed": outcome.pushed,
+    }
 
 
 def _sentence(outcome: SyncOutcome, payload: Mapping[str, Any]) -> Sentence:

@@ -3,25 +3,36 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import ExitStack, nullcontext
 from functools import partial
 from typing import Any, Final
 
-from common.errors import InputError, StateError
+from common.errors import StateError
 from common.model.proposal import CommandProposal, TaskResult
 from common.model.state import Reason
 from common.seal import Seal
-from local_agent.actions.operation import Ended, Sealable
+from local_agent.actions.operation import (
+    Ended,
+    Performing,
+    Sealable,
+    refuse_to_narrow,
+    render_drift,
+)
+from local_agent.actions.ports import Copies, Executor
 from local_agent.actions.run_command.perform import Outcome, Progress
 from local_agent.actions.run_command.prepare import Copy
-from local_agent.flow import facts, summaries
-from local_agent.flow.approvals import question
-from local_agent.flow.ports import Copies, Executor, Gate, TaskStore
-from local_agent.flow.progress import ProgressTeller, is_for_chat
-from local_agent.flow.run import Run
-from local_agent.flow.task import TaskLog
+from local_agent.actions.run_command.progress import ProgressTeller, is_for_chat
+from local_agent.actions.run_command.words import (
+    render_ending,
+    render_interruption,
+    render_outcome,
+    render_progress,
+    run_facts,
+)
+from local_agent.safety.authority import open_seal
 from local_agent.safety.grant import Grant
+from local_agent.store.approvals import StoredApproval
 from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace
 
@@ -38,6 +49,7 @@ class RunCommand:
     """Runs commands.
 
     Args:
+        find_approval: Gives an approval by its own id.
         copies: Makes what a check runs on.
         read_line: Gives the arguments of a command line, or None where it needs a shell.
         default_test_command: The person's own, for workspaces that name none.
@@ -46,17 +58,13 @@ class RunCommand:
     def __init__(
         self,
         *,
-        log: TaskLog,
-        store: TaskStore,
-        gate: Gate,
+        find_approval: Callable[[str], Awaitable[StoredApproval]],
         executor: Executor,
         copies: Copies,
         read_line: ReadLine,
         default_test_command: str | None = None,
     ) -> None:
-        self._log = log
-        self._store = store
-        self._gate = gate
+        self._find_approval = find_approval
         self._executor = executor
         self._copies = copies
         self._read_line = read_line
@@ -83,28 +91,30 @@ class RunCommand:
             allowed=self._allowed(workspace),
         )
 
-    async def run(self, task: Task, run: Run, grant: Grant, workspace: Workspace) -> Ended:
+    async def perform(
+        self, task: Task, grant: Grant, workspace: Workspace, around: Performing
+    ) -> Ended:
         """Run it to its end."""
         if task.checks is not None and not await self._is_asked(task.checks):
             grant.spend()
-            return Ended(Reason.DRIFTED, partial(summaries.of_drift, ("copy",)))
+            return Ended(Reason.DRIFTED, partial(render_drift, ("copy",)))
         teller = ProgressTeller()
 
         async def tell(progress: Progress) -> None:
-            words = partial(summaries.of_progress, progress)
-            await self._log.told(task, words, chat=is_for_chat(progress.elapsed_s))
+            words = partial(render_progress, progress)
+            await around.tell(words, is_for_chat(progress.elapsed_s))
 
         level: str = grant.seal.payload["sandbox"]["level"]
         unsandboxed = level == "none"
         telling = asyncio.create_task(teller.pass_on(tell))
         try:
-            with self._gate.block(UNSANDBOXED_RUNS) if unsandboxed else nullcontext():
+            with around.block(UNSANDBOXED_RUNS) if unsandboxed else nullcontext():
                 outcome = await self._executor.run(
-                    grant, workspace=workspace, on_progress=teller.note, cancel=run.stop
+                    grant, workspace=workspace, on_progress=teller.note, cancel=around.stop
                 )
                 if unsandboxed and outcome.survivors:
                     # What could not be ended may press keys for as long as this agent lives.
-                    self._for_good.enter_context(self._gate.block(SURVIVORS_LIVE))
+                    self._for_good.enter_context(around.block(SURVIVORS_LIVE))
         finally:
             telling.cancel()
             await asyncio.gather(telling, return_exceptions=True)
@@ -113,24 +123,20 @@ class RunCommand:
     async def settle(self, seal: Seal, workspace: Workspace) -> Ended:
         """Say that nobody knows: a command leaves no proof of how far it came."""
         del workspace
-        return Ended(Reason.UNKNOWN, partial(summaries.of_interruption, _shown(seal.payload)))
+        return Ended(Reason.UNKNOWN, partial(render_interruption, _shown(seal.payload)))
 
     async def narrowed(self, result: TaskResult, keep: tuple[str, ...]) -> TaskResult:
-        """Refuse: a command has no parts.
-
-        Raises:
-            InputError: ``approval.narrow``, always.
-        """
-        raise InputError("approval.narrow", task_id=result.task_id, count=len(keep))
+        """Refuse: a command has no parts."""
+        refuse_to_narrow(result, keep)
 
     async def _copy(self, task: Task, approval_id: str, workspace: Workspace) -> Copy:
-        asked = await self._store.approval(approval_id)
+        asked = await self._find_approval(approval_id)
         if asked.state != "pending":
             raise StateError("approval.not-pending", state=asked.state)
-        return await self._copies.make(task.task_id, workspace, question(asked).seal)
+        return await self._copies.make(task.task_id, workspace, open_seal(asked.seal, asked.digest))
 
     async def _is_asked(self, approval_id: str) -> bool:
-        return (await self._store.approval(approval_id)).state == "pending"
+        return (await self._find_approval(approval_id)).state == "pending"
 
     def _allowed(self, workspace: Workspace) -> tuple[tuple[str, ...], ...]:
         configured = workspace.test_command or self._default
@@ -141,9 +147,9 @@ class RunCommand:
 def _ended(outcome: Outcome, command: str, level: str) -> Ended:
     return Ended(
         outcome.reason,
-        partial(summaries.of_outcome, outcome, command),
-        here=partial(summaries.of_ending, outcome, command),
-        did={"run": facts.of_run(outcome, command, sandbox=level)},
+        partial(render_outcome, outcome, command),
+        here=partial(render_ending, outcome, command),
+        did={"run": run_facts(outcome, command, sandbox=level)},
     )
 
 

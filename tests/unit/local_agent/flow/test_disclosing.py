@@ -30,17 +30,17 @@ from common.model.proposal import (
 from common.model.state import FINAL, Reason, TaskState
 from common.sentences import say
 from local_agent import disclosure_replies as words
-from local_agent.actions.disclose.action import Disclose, of_stay
+from local_agent.actions.disclose.action import Disclose, render_stay
 from local_agent.approval.dialogs.question import read_question
 from local_agent.approval.telling import Teller
 from local_agent.context.budget import Share
 from local_agent.context.collected import Collected, Piece
-from local_agent.flow.approvals import Decision
 from local_agent.flow.disclosing import MAX_SEALED_FILES, Disclosure
 from local_agent.flow.journal_store import JournalStore
-from local_agent.flow.task import CHAT_SUMMARY_BYTES, TaskLog
+from local_agent.flow.task import TaskLog
 from local_agent.proposers.base import Proposed, answer
 from local_agent.safety.policy import Policy
+from local_agent.store.endings import CHAT_SUMMARY_BYTES
 from local_agent.store.tasks import Task
 from local_agent.workspace.registry import DisclosureLevel, Workspace
 from tests.desk import Desk
@@ -469,8 +469,7 @@ async def test_a_seal_names_so_many_files_and_counts_the_others(counter: Counter
 
 
 def test_the_chat_hears_why_an_answer_stays_at_the_machine() -> None:
-    decision = Decision("rejected", "not\u202e for the chat")
-    assert of_stay(decision)("en") == say(
+    assert render_stay("not\u202e for the chat")("en") == say(
         words.STAYS_THERE_WHY, "en", why="not⟨U+202E⟩ for the chat"
     )
-    assert of_stay(replace(decision, reason=None))("zh") == say(words.STAYS_THERE, "zh")
+    assert render_stay(None)("zh") == say(words.STAYS_THERE, "zh")

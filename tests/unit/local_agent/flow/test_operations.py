@@ -14,7 +14,7 @@ from common.errors import InputError, StateError
 from common.model.proposal import Diff, TaskResult
 from common.model.state import FINAL, Reason, TaskState
 from common.sentences import say
-from local_agent.actions.changes.action import ApplyDiff
+from local_agent.actions.apply_diff.action import ApplyDiff
 from local_agent.actions.changes.perform import ChangeOutcome, Mixture
 from local_agent.actions.git_sync.perform import SyncOutcome
 from local_agent.replies import AGAIN_CHANGED

@@ -8,7 +8,9 @@ from common.errors import CodexBridgeError, InputError
 from common.model.state import Reason
 from common.seal_payloads import SealedChange
 from common.sentences import Lang
+from local_agent.actions.changes import words as change_words
 from local_agent.actions.changes.outcome import ChangeOutcome
+from local_agent.actions.run_command import words as run_words
 from local_agent.actions.run_command.perform import Outcome
 from local_agent.flow import summaries
 from local_agent.flow.approvals import Decision
@@ -39,15 +41,15 @@ LANGS: tuple[Lang, ...] = ("en", "zh")
 def test_each_outcome_names_the_command_and_its_facts(
     outcome: Outcome, facts: list[str], lang: Lang
 ) -> None:
-    said = summaries.of_outcome(outcome, "pytest -q", lang)
+    said = run_words.render_outcome(outcome, "pytest -q", lang)
     assert "`pytest -q`" in said
     assert all(fact in said for fact in facts)
 
 
 @pytest.mark.parametrize("lang", LANGS)
 def test_the_ends_that_ran_nothing_say_so_alike(lang: Lang) -> None:
-    never_began = summaries.of_outcome(Outcome(reason=Reason.CANCELLED), "x", lang)
-    drifted = summaries.of_outcome(Outcome(reason=Reason.DRIFTED), "x", lang)
+    never_began = run_words.render_outcome(Outcome(reason=Reason.CANCELLED), "x", lang)
+    drifted = run_words.render_outcome(Outcome(reason=Reason.DRIFTED), "x", lang)
     assert all("`x`" not in said for said in (never_began, drifted))
 
 
@@ -67,8 +69,8 @@ def test_drift_names_what_is_no_longer_as_approved(
     drift: tuple[str, ...], en: str, zh: str
 ) -> None:
     drifted = Outcome(reason=Reason.DRIFTED, drift=drift)
-    assert en in summaries.of_outcome(drifted, "x", "en")
-    assert zh in summaries.of_outcome(drifted, "x", "zh")
+    assert en in run_words.render_outcome(drifted, "x", "en")
+    assert zh in run_words.render_outcome(drifted, "x", "zh")
 
 
 def test_every_field_of_a_sealed_command_has_a_name() -> None:
@@ -77,33 +79,33 @@ def test_every_field_of_a_sealed_command_has_a_name() -> None:
 
 def test_the_ending_is_the_outcome_without_its_output() -> None:
     done = Outcome(reason=Reason.COMPLETED, exit_code=0, brief="5 passed", duration_ms=3000)
-    assert summaries.of_ending(done, "x", "en") == "`x` succeeded (3.0 s)"
-    assert "5 passed" not in summaries.of_ending(done, "x", "zh")
+    assert run_words.render_ending(done, "x", "en") == "`x` succeeded (3.0 s)"
+    assert "5 passed" not in run_words.render_ending(done, "x", "zh")
 
 
 def test_the_last_lines_are_shown_or_said_to_be_none() -> None:
     done = Outcome(reason=Reason.COMPLETED, exit_code=0, brief="a\nb")
-    assert summaries.of_outcome(done, "x", "en").endswith("\na\nb")
+    assert run_words.render_outcome(done, "x", "en").endswith("\na\nb")
     silent = Outcome(reason=Reason.COMPLETED, exit_code=0)
-    assert summaries.of_outcome(silent, "x", "en").endswith("It printed nothing.")
+    assert run_words.render_outcome(silent, "x", "en").endswith("It printed nothing.")
     ruled = Outcome(reason=Reason.COMPLETED, exit_code=0, tail="-----")
-    assert "printed" not in summaries.of_outcome(ruled, "x", "en"), "it did print something"
+    assert "printed" not in run_words.render_outcome(ruled, "x", "en"), "it did print something"
     unstarted = Outcome(reason=Reason.FAILED, code="command.cannot-start")
-    assert "printed" not in summaries.of_outcome(unstarted, "x", "en")
+    assert "printed" not in run_words.render_outcome(unstarted, "x", "en")
 
 
 def test_what_a_runner_reported_stands_for_its_output() -> None:
     report = Report(tool="pytest", passed=3, failed=0)
     done = Outcome(reason=Reason.COMPLETED, exit_code=0, brief="===", report=report)
-    assert summaries.of_outcome(done, "x", "en") == "3 tests passed"
+    assert run_words.render_outcome(done, "x", "en") == "3 tests passed"
     unnamed = Report(tool="pytest", failed=2)
     told_nothing = Outcome(reason=Reason.FAILED, exit_code=1, brief="boom", report=unnamed)
-    assert summaries.of_outcome(told_nothing, "x", "en") == "2 tests failed\nboom"
+    assert run_words.render_outcome(told_nothing, "x", "en") == "2 tests failed\nboom"
 
 
 def test_a_command_is_shown_on_one_bounded_line() -> None:
     done = Outcome(reason=Reason.COMPLETED, exit_code=0)
-    said = summaries.of_outcome(done, "echo a\n" + "b" * 1000, "en")
+    said = run_words.render_outcome(done, "echo a\n" + "b" * 1000, "en")
     assert said.splitlines()[0].startswith("`echo a bbb")
     assert len(said.encode()) < 400
 
@@ -119,8 +121,8 @@ def test_a_rejection_carries_its_reason_in_bounds(lang: Lang) -> None:
 
 @pytest.mark.parametrize("lang", LANGS)
 def test_an_interruption_names_the_command_where_it_is_known(lang: Lang) -> None:
-    assert "`make`" in summaries.of_interruption("make", lang)
-    assert "`?`" in summaries.of_interruption(None, lang)
+    assert "`make`" in run_words.render_interruption("make", lang)
+    assert "`?`" in run_words.render_interruption(None, lang)
 
 
 def test_risk_codes_become_words_and_unknown_ones_are_left_out() -> None:
@@ -180,7 +182,9 @@ CHANGED = SealedChange(
 def test_what_came_of_a_change_is_told_with_its_files(
     outcome: ChangeOutcome, told: str, lang: Lang
 ) -> None:
-    said = summaries.of_change(outcome, lang, short_id="T-7K3F", undone=None, prefix="codexbridge")
+    said = change_words.render_change(
+        outcome, lang, short_id="T-7K3F", undone=None, prefix="codexbridge"
+    )
     assert told in said
     assert ("T-7K3F" in said) is (outcome.reason is Reason.COMPLETED)
     assert len(said.encode()) < 3_000
@@ -190,7 +194,7 @@ def test_every_way_in_which_a_change_is_not_made_has_its_own_words() -> None:
     codes = ["change.no-space", "change.not-permitted", "change.not-written", "change.restored"]
     outcomes = [ChangeOutcome(reason=Reason.FAILED, code=code) for code in codes]
     said = {
-        summaries.of_change(one, "en", short_id="T-7K3F", undone=None, prefix="@dev")
+        change_words.render_change(one, "en", short_id="T-7K3F", undone=None, prefix="@dev")
         for one in outcomes
     }
     assert len(said) == len(codes)

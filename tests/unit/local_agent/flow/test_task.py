@@ -13,7 +13,8 @@ from common.errors import StateError
 from common.model.state import Reason, TaskState
 from common.protocol.bodies import EventBody, ResultBody
 from common.sentences import same
-from local_agent.flow.task import CHAT_SUMMARY_BYTES, TaskLog, Waiting, for_chat
+from local_agent.flow.task import TaskLog, Waiting
+from local_agent.store.endings import CHAT_SUMMARY_BYTES, for_chat
 from local_agent.store.tasks import Task
 from tests.desk import Desk
 from tests.sealed import Wish

@@ -10,7 +10,7 @@ from common.model.state import Reason
 from common.sentences import Lang
 from local_agent import sync_texts
 from local_agent.actions.git_sync.perform import SyncOutcome
-from local_agent.actions.git_sync.words import of_sync
+from local_agent.actions.git_sync.words import render_sync
 
 OID = "abc1234def" + "0" * 30
 COMMIT: dict[str, Any] = {"branch": "main", "remote": "origin", "commit": {}}
@@ -18,7 +18,7 @@ PUSH: dict[str, Any] = COMMIT | {"commit": None}
 
 
 def said(outcome: SyncOutcome, payload: dict[str, Any] = COMMIT, lang: Lang = "en") -> str:
-    return of_sync(outcome, payload, lang)
+    return render_sync(outcome, payload, lang)
 
 
 @pytest.mark.requirement("P7")

@@ -9,8 +9,8 @@ import pytest
 
 from common.model.state import Reason
 from local_agent.actions.run_command.perform import Outcome
+from local_agent.actions.run_command.words import run_facts
 from local_agent.control.wire import ANSWER_BYTES, encode_ok
-from local_agent.flow import facts
 from local_agent.report_texts import cleaned, from_facts
 from local_agent.reports.report import Failure, Report
 from local_agent.workspace.manifest import Differences
@@ -29,7 +29,7 @@ DIFFERENCES = Differences(
 @pytest.mark.requirement("R46")
 def test_the_files_are_listed_with_what_became_of_them_and_what_they_are() -> None:
     done = Outcome(reason=Reason.COMPLETED, exit_code=0, differences=DIFFERENCES)
-    files = facts.of_run(done, "make", sandbox="bubblewrap")["files"]
+    files = run_facts(done, "make", sandbox="bubblewrap")["files"]
     assert (files["new"], files["changed"], files["deleted"]) == (2, 1, 1)
     listed = [
         (file["path"], file["change"], file["link"], file["surface"]) for file in files["listed"]
@@ -48,7 +48,7 @@ def test_what_ran_nothing_changed_nothing_and_printed_nothing() -> None:
         Outcome(reason=Reason.CANCELLED),
         Outcome(reason=Reason.FAILED, code="command.cannot-start"),
     ):
-        run = facts.of_run(outcome, "make", sandbox="none")
+        run = run_facts(outcome, "make", sandbox="none")
         assert (run["files"], run["started"]) == (None, False)
 
 
@@ -56,7 +56,7 @@ def test_the_output_is_its_tail_and_where_the_rest_is() -> None:
     done = Outcome(
         reason=Reason.FAILED, exit_code=2, tail="end", output_before=5_000_000, log_sha256="ab"
     )
-    run = facts.of_run(done, "make", sandbox="none")
+    run = run_facts(done, "make", sandbox="none")
     assert run["output"] == {
         "lines": 0,
         "tail": "end",
@@ -70,10 +70,10 @@ def test_what_was_reported_is_kept_as_data_and_is_small() -> None:
     bad = Failure(name="n" * 9_000, place="p" * 9_000, message="字" * 9_000)
     report = cleaned(Report(tool="x", failed=99, failures=(bad,) * 99, note="m" * 9_000), str)
     done = Outcome(reason=Reason.FAILED, exit_code=1, report=report)
-    kept = facts.of_run(done, "make", sandbox="none")["report"]
+    kept = run_facts(done, "make", sandbox="none")["report"]
     assert len(json.dumps(kept, ensure_ascii=False).encode()) < 12_000
     assert from_facts(json.loads(json.dumps(kept))) == report
-    assert facts.of_run(replace(done, report=None), "make", sandbox="none")["report"] is None
+    assert run_facts(replace(done, report=None), "make", sandbox="none")["report"] is None
 
 
 @pytest.mark.heavy
@@ -83,7 +83,7 @@ def test_no_names_of_files_make_a_task_too_large_to_be_shown() -> None:
     names = tuple(f"+ {number}{endless}" for number in range(200))
     found = Differences(200, 0, 0, names, (), (), truncated=False)
     done = Outcome(reason=Reason.COMPLETED, exit_code=0, differences=found)
-    run = facts.of_run(done, "字" * 10_000, sandbox="none")
+    run = run_facts(done, "字" * 10_000, sandbox="none")
     assert len(encode_ok({"run": run})) < ANSWER_BYTES / 4
     assert json.loads(encode_ok({"run": run}))["ok"]["run"]["files"]["new"] == 200
     json.dumps(run, ensure_ascii=False).encode(), "and it can be printed"

@@ -11,8 +11,8 @@ import pytest
 from common.errors import InputError, StateError
 from common.home import Home, find_home
 from common.seal import Seal
-from local_agent.actions import copies as copying
-from local_agent.actions.copies import Copies
+from local_agent.actions.run_command import copies as copying
+from local_agent.actions.run_command.copies import Copies
 from local_agent.actions.run_command.prepare import copies_folder
 from tests.changing import Changing
 
