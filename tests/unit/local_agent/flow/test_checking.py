@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.unit.local_agent.flow.test_operations import DIFF, cut_off
 
 from common.errors import InputError, StateError
 from common.model.state import FINAL, Reason
@@ -15,6 +14,7 @@ from local_agent.settings import AgentSettings
 from local_agent.store.endings import read_ending
 from local_agent.store.tasks import Task
 from tests.desk import Desk
+from tests.unit.local_agent.flow.test_operations import DIFF, cut_off
 
 pytestmark = pytest.mark.heavy
 
