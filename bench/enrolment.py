@@ -12,8 +12,8 @@ from common.ids import new_uuid
 from common.model.state import TaskState
 from common.protocol.bodies import TaskBody
 from common.signing import SigningKey
-from gateway.identity import open_identity
-from gateway.relay.mailbox import sealer
+from gateway.base.identity import open_identity
+from gateway.link.mailbox import sealer
 from gateway.store import agents, mailbox, members, tasks
 from gateway.store.mailbox import Seal
 from gateway.store.port import Connection

@@ -15,14 +15,14 @@ from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar
 from bench.load import TEXTS
 from common.clock import SystemClock
 from common.signing import SigningKey
-from gateway.intake import House, Intake
-from gateway.relay.mailbox import sealer
+from gateway.channels.wecom_app.messages import InboundMessage
+from gateway.flow.intake import House, Intake
+from gateway.link.mailbox import sealer
 from gateway.store import agents, members
 from gateway.store.lane import Job
 from gateway.store.port import Connection, Store
 from gateway.store.runner import commit_group, open_admin
 from gateway.store.sqlite import connect
-from gateway.wecom.messages import InboundMessage
 
 P = ParamSpec("P")
 T = TypeVar("T")

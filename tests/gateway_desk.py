@@ -33,13 +33,15 @@ from common.protocol.envelope import (
 from common.protocol.frames import EnvelopeType
 from common.sentences import Lang
 from common.signing import SigningKey
-from gateway.access import Limits
-from gateway.countersigning import Countersigner
-from gateway.intake import House, Intake
-from gateway.relay.mailbox import Mailbox, sealer
-from gateway.relay.ports import Departure
-from gateway.results import Results
-from gateway.rotation import Ring
+from gateway.channels.wecom_app.messages import InboundMessage
+from gateway.flow.access import Limits
+from gateway.flow.countersigning import Countersigner
+from gateway.flow.intake import House, Intake
+from gateway.flow.results import Results
+from gateway.flow.rotation import Ring
+from gateway.flow.upkeep import Upkeep
+from gateway.link.mailbox import Mailbox, sealer
+from gateway.link.ports import Departure
 from gateway.store import agents, audit, members, tasks
 from gateway.store.outbox import Message
 from gateway.store.port import Connection, as_record
@@ -47,8 +49,6 @@ from gateway.store.runner import SqliteRunner, open_store
 from gateway.store.sqlite import SqliteConnection, connect
 from gateway.store.tasks import Task
 from gateway.store.upgrade import ensure_current
-from gateway.upkeep import Upkeep
-from gateway.wecom.messages import InboundMessage
 
 ZONE = timezone(timedelta(hours=8))
 NOON_MS = 1_767_240_000_000  # 2026-01-01 12:00 at +08:00

@@ -1,0 +1,1 @@
+"""The assembly of the gateway, and how one process serves."""

@@ -1,0 +1,1 @@
+"""The self-built app of WeCom: messages by callback, answers by the active API."""
