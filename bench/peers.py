@@ -15,7 +15,7 @@ from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar
 from bench.load import TEXTS
 from common.clock import SystemClock
 from common.signing import SigningKey
-from gateway.channels.wecom_app.messages import InboundMessage
+from gateway.base.messages import InboundMessage
 from gateway.flow.intake import House, Intake
 from gateway.link.mailbox import sealer
 from gateway.store import agents, members

@@ -33,7 +33,7 @@ from common.protocol.envelope import (
 from common.protocol.frames import EnvelopeType
 from common.sentences import Lang
 from common.signing import SigningKey
-from gateway.channels.wecom_app.messages import InboundMessage
+from gateway.base.messages import InboundMessage
 from gateway.flow.access import Limits
 from gateway.flow.countersigning import Countersigner
 from gateway.flow.intake import House, Intake

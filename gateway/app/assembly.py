@@ -33,15 +33,17 @@ from gateway.app.serving import (
     write_port,
 )
 from gateway.base.identity import KeyRing, open_identity
+from gateway.base.messages import Conversation
 from gateway.base.settings import (
     STORE_FILE,
     GatewaySettings,
     check_servable,
     public_url,
+    secrets_of,
     state_dir,
     zone_of,
 )
-from gateway.channels.wecom_app import callback as app_callback
+from gateway.channels import registry
 from gateway.faces import health
 from gateway.faces.middleware import guarded_app
 from gateway.flow.alarms import Admins, Alarms, DiskWatch
@@ -58,8 +60,6 @@ from gateway.link.preauth import Lobby
 from gateway.store import members
 from gateway.store.port import Connection, Store
 from gateway.store.runner import SqliteRunner, open_store
-from gateway.wecom.client import WeComClient
-from gateway.wecom.crypto import CallbackCrypto
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +118,11 @@ def build(
         ConfigError: a part cannot be made from these settings.
     """
     zone, seal = zone_of(settings.time_zone), sealer(ring.signing)
-    client = _wecom(settings, session, clock)
-    outbox = Outbox(store, client, clock=clock, log=log)
-    admins = Admins(settings.admins, settings.language, wake=outbox.wake)
+    channels = registry.open_channels(settings, session=session, clock=clock, log=log)
+    outbox = Outbox(store, channels.deliver, clock=clock, log=log)
+    admins = Admins(_admins(settings), settings.language, wake=outbox.wake)
     alarms = Alarms(store, admins=admins, clock=clock, log=log)
-    disk = DiskWatch(store, client.send_text, admins=admins, clock=clock, log=log)
+    disk = DiskWatch(store, channels.deliver, admins=admins, clock=clock, log=log)
     countersigner = Countersigner(seal=seal, key=ring.newest, is_ours=ring.holds, log=log)
     results = Results(
         store,
@@ -158,7 +158,7 @@ def build(
     )
     url = public_url(settings, port=port)
     app = guarded_app(log=log, clock=clock, trusted_proxies=settings.trusted_proxies)
-    app.add_routes(_callback(settings, intake, clock=clock, log=log))
+    app.add_routes(channels.routes(intake))
     app.add_routes(_for_machines(url, store, ring, hub=hub, mailbox=mailbox, clock=clock, log=log))
     app.add_routes(health.routes(_readiness(store, outbox)))
     return Gateway(app, hub, outbox, upkeep, alarms, disk)
@@ -176,43 +176,16 @@ def _for_machines(
     return [*agents.routes(), *pairing.routes()]
 
 
+def _admins(settings: GatewaySettings) -> tuple[Conversation, ...]:
+    return tuple(Conversation(registry.ADMINS, user) for user in settings.admins)
+
+
 def _house(settings: GatewaySettings) -> House:
     return House(
         prefix=settings.prefix,
         lang=settings.language,
         zone=zone_of(settings.time_zone),
         ttl_s=settings.task_ttl_hours * 3600,
-    )
-
-
-def _wecom(settings: GatewaySettings, session: aiohttp.ClientSession, clock: Clock) -> WeComClient:
-    return WeComClient(
-        api_base=settings.wecom.api_base,
-        corp_id=settings.wecom.corp_id,
-        agent_id=settings.wecom.agent_id,
-        corp_secret=settings.wecom.corp_secret.get_secret_value(),
-        clock=clock,
-        session=session,
-    )
-
-
-def _callback(
-    settings: GatewaySettings, intake: Intake, *, clock: Clock, log: Log
-) -> list[web.RouteDef]:
-    wecom = settings.wecom
-    crypto = CallbackCrypto(
-        token=wecom.token.get_secret_value(),
-        encoding_aes_key=wecom.encoding_aes_key.get_secret_value(),
-        receive_id=wecom.corp_id,
-    )
-    return app_callback.routes(
-        crypto,
-        intake=intake,
-        clock=clock,
-        corp_id=wecom.corp_id,
-        agent_id=wecom.agent_id,
-        log=log,
-        path=wecom.callback_path,
     )
 
 
@@ -275,11 +248,9 @@ async def _serve(
 
 
 def _open_log(settings: GatewaySettings) -> Log:
-    wecom = settings.wecom
-    secrets = (wecom.token, wecom.encoding_aes_key, wecom.corp_secret)
     return open_log(
         "gateway",
         level=logging.getLevelNamesMapping()[settings.log_level.upper()],
         json=settings.log_format == "json",
-        secrets=[secret.get_secret_value() for secret in secrets],
+        secrets=secrets_of(settings),
     )

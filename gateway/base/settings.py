@@ -17,7 +17,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import AfterValidator, Field, SecretStr
+from pydantic import AfterValidator, BaseModel, Field, SecretStr
 
 from common.errors import ConfigError, InputError
 from common.home import find_home
@@ -205,6 +205,18 @@ def _check_given(wecom: WeCom, name: str) -> None:
             )
     elif not value:
         raise ConfigError("config.missing", name=f"wecom.{name}", how=how, file=None)
+
+
+def secrets_of(section: BaseModel) -> list[str]:
+    """Return every secret of the settings, whichever section it stands in."""
+    found: list[str] = []
+    for name in type(section).model_fields:
+        value = getattr(section, name)
+        if isinstance(value, SecretStr):
+            found.append(value.get_secret_value())
+        elif isinstance(value, BaseModel):
+            found += secrets_of(value)
+    return found
 
 
 def public_url(settings: GatewaySettings, *, port: int) -> str:

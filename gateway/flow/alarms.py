@@ -8,7 +8,7 @@ within ten minutes is counted and reported as a number.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
@@ -17,7 +17,7 @@ from common.clock import Clock
 from common.errors import StoreError
 from common.logs import Log
 from common.sentences import Lang, Sentence, say
-from gateway.channels.wecom_app.messages import APP_CHANNEL
+from gateway.base.messages import Conversation, Deliver
 from gateway.flow import replies
 from gateway.store import agents, audit, members, outbox
 from gateway.store.port import Connection, Store
@@ -42,12 +42,12 @@ class Admins:
     """Who is told in the chat.
 
     Attributes:
-        users: UserIDs.
+        conversations: Where each of them is written to.
         lang: Language of those who have none set.
         wake: Hint that there is something to say.
     """
 
-    users: tuple[str, ...]
+    conversations: tuple[Conversation, ...]
     lang: Lang
     wake: Callable[[], None]
 
@@ -55,11 +55,13 @@ class Admins:
         self, conn: Connection, key: str, sentence: Sentence, at_ms: int, **facts: Fact
     ) -> None:
         """Queue one notice for each of them."""
-        for user in self.users:
-            member = members.look_up(conn, user)
+        for to in self.conversations:
+            member = members.look_up(conn, to.user)
             lang = (member.lang if member else None) or self.lang
             text = say(sentence, lang, **facts)
-            outbox.put(conn, f"{key}:{user}", text, channel=APP_CHANNEL, user_id=user, at_ms=at_ms)
+            outbox.put(
+                conn, f"{key}:{to.user}", text, channel=to.channel, user_id=to.user, at_ms=at_ms
+            )
 
 
 @dataclass(slots=True)
@@ -204,7 +206,7 @@ class DiskWatch:
 
     Args:
         store: The store; it knows whether its last change found room.
-        send: Sends a text to a person past the outbox, which has no room either.
+        deliver: Sends past the outbox, which has no room either.
         admins: Who is told.
         clock: Tells the moment.
         log: For an admin.
@@ -213,14 +215,14 @@ class DiskWatch:
     def __init__(
         self,
         store: StoreOnDisk,
-        send: Callable[[str, str], Awaitable[object]],
+        deliver: Deliver,
         *,
         admins: Admins,
         clock: Clock,
         log: Log,
     ) -> None:
         self._store = store
-        self._send = send
+        self._deliver = deliver
         self._admins = admins
         self._clock = clock
         self._log = log
@@ -239,7 +241,7 @@ class DiskWatch:
         if since.mono >= self._quiet_until:
             self._quiet_until = since.mono + QUIET_SECONDS
             text = say(replies.DISK_FULL, self._admins.lang)
-            await asyncio.gather(*(self._send(user, text) for user in self._admins.users))
+            await asyncio.gather(*(self._deliver(to, text) for to in self._admins.conversations))
         # To write what there was to say is the only way to know that it can be written.
         while not await self._is_recorded(since.wall_ms):  # noqa: ASYNC110  a disk rings no bell
             await asyncio.sleep(LOOK_SECONDS)

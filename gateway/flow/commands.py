@@ -15,7 +15,7 @@ from common.errors import InputError
 from common.ids import new_uuid
 from common.model.state import TaskState
 from common.protocol.envelope import Envelope, TaskBody
-from gateway.channels.wecom_app.messages import InboundMessage
+from gateway.base.messages import InboundMessage
 from gateway.flow import access, replies, withdrawal
 from gateway.flow.access import Limits
 from gateway.flow.speaker import Voice, as_list, with_words

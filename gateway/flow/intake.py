@@ -14,7 +14,7 @@ from common.dsl import Command, Directed, FreeText, NotAddressed
 from common.errors import AuthError, CodexBridgeError, InputError
 from common.protocol.envelope import Envelope
 from common.sentences import Lang, language_of
-from gateway.channels.wecom_app.messages import EVENT, InboundMessage
+from gateway.base.messages import EVENT, InboundMessage
 from gateway.flow import access, commands
 from gateway.flow.access import Limits
 from gateway.flow.commands import Answer, Order

@@ -1,38 +1,29 @@
 """Sends what is in the outbox: in order for each person, at least once, and truthful about failure.
 
 Rows are claimed in the store before they are sent and ended after it, so a crash in between sends
-again rather than not at all; WeCom drops the copy (``enable_duplicate_check``).  How fast one
-person may be written to is the client's knowledge.
+again rather than not at all; the channel drops the copy.  How fast one
+person may be written to is the channel's knowledge.
 """
 
 from __future__ import annotations
 
 import asyncio
-from typing import Final, Protocol
+from typing import Final
 
 from structlog.typing import FilteringBoundLogger
 
 from common.clock import Clock
 from common.errors import StoreError
+from gateway.base.messages import Conversation, Deliver, SendOutcome
 from gateway.store import outbox
 from gateway.store.outbox import Claim, Message
 from gateway.store.port import Store
-from gateway.wecom.client import SendOutcome
 
 AT_ONCE: Final = 8  # messages to different people in flight at one time
 POLL_SECONDS: Final = 5.0  # the slow poll behind the hints
 RECORD_SECONDS: Final = 2.0  # between two tries to note what came of a message
 LONGEST_WAIT_MS: Final = 300_000
 GIVE_UP_MS: Final = 24 * 3600 * 1000  # nobody wants yesterday's progress
-_NO_TRY: Final = "wecom.pace"  # the client did not try at all
-
-
-class Sender(Protocol):
-    """What sends one text to one person (`gateway.wecom.client`)."""
-
-    async def send_text(self, user: str, text: str, *, repeated: bool = False) -> SendOutcome:
-        """Try once; never raises for what the other side does."""
-        ...
 
 
 class Outbox:
@@ -40,7 +31,7 @@ class Outbox:
 
     Args:
         store: The store.
-        sender: The channel's client.
+        deliver: Sends into a conversation of whichever channel.
         clock: Tells the moment.
         log: For what an admin must see.
         record_seconds: How long to wait before trying again to note what came of a message.
@@ -53,14 +44,14 @@ class Outbox:
     def __init__(
         self,
         store: Store,
-        sender: Sender,
+        deliver: Deliver,
         *,
         clock: Clock,
         log: FilteringBoundLogger,
         record_seconds: float = RECORD_SECONDS,
     ) -> None:
         self._store = store
-        self._sender = sender
+        self._send = deliver
         self._clock = clock
         self._log = log
         self._record_seconds = record_seconds
@@ -120,9 +111,8 @@ class Outbox:
 
     async def _deliver(self, message: Message) -> bool:
         """Send one message and note what came of it; False when nothing else is queued."""
-        outcome = await self._sender.send_text(
-            message.user_id, message.text, repeated=_may_be_copied(message)
-        )
+        to = Conversation(message.channel, message.user_id)
+        outcome = await self._send(to, message.text, repeated=_may_be_copied(message))
         # Until it is noted, the message counts as being sent and holds up all that come after it
         # for the same person.  Not noted before the end, it is sent again, as a copy.
         while True:
@@ -144,7 +134,7 @@ class Outbox:
             return await self._store.write(
                 outbox.end, message.id, "failed", code=outcome.code, at_ms=now_ms
             )
-        counted = outcome.kind == "retry" and outcome.code != _NO_TRY and not outcome.for_all
+        counted = outcome.kind == "retry" and outcome.tried and not outcome.for_all
         await self._store.write(
             outbox.put_back,
             message.id,

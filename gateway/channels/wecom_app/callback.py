@@ -12,9 +12,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final
 from urllib.parse import unquote
 
 from aiohttp import StreamReader, web
@@ -28,11 +27,10 @@ from common.errors import (
     UnavailableError,
 )
 from common.logs import Log
-from gateway.channels.wecom_app.messages import InboundMessage, parse_message
+from gateway.base.messages import Accept
+from gateway.channels.wecom_app.messages import parse_message
 from gateway.wecom.crypto import CallbackCrypto
 from gateway.wecom.xml import parse_fields
-
-Intake: TypeAlias = Callable[[InboundMessage, bytes], Awaitable[None]]
 
 MAX_BODY_BYTES: Final = 65_536
 MAX_QUERY_CHARS: Final = 4_096
@@ -66,8 +64,8 @@ class _RefusedError(Exception):
 
 def routes(
     crypto: CallbackCrypto,
+    accept: Accept,
     *,
-    intake: Intake,
     clock: Clock,
     corp_id: str,
     agent_id: int | str,
@@ -79,8 +77,7 @@ def routes(
 
     Args:
         crypto: Made with the corp id as its receive id.
-        intake: Takes a message with its replay key (SHA-256 of the Encrypt value) and returns
-            once both are durable; raises StoreError or UnavailableError when they are not.
+        accept: Gets each message, with the SHA-256 of its Encrypt value as the replay key.
         clock: Tells how old a signature is.
         corp_id: The corp whose messages are ours.
         agent_id: The app whose messages are ours.
@@ -88,7 +85,7 @@ def routes(
         path: Where WeCom calls.
         window_s: Greatest distance of a timestamp from our clock, in seconds (R71).
     """
-    callback = _AppCallback(crypto, intake, clock, (corp_id, str(agent_id)), log, window_s)
+    callback = _AppCallback(crypto, accept, clock, (corp_id, str(agent_id)), log, window_s)
     return [
         web.get(path, callback.verify_url, allow_head=False),
         web.post(path, callback.receive),
@@ -99,14 +96,14 @@ class _AppCallback:
     def __init__(
         self,
         crypto: CallbackCrypto,
-        intake: Intake,
+        accept: Accept,
         clock: Clock,
         ours: tuple[str, str],
         log: Log,
         window_s: int,
     ) -> None:
         self._crypto = crypto
-        self._intake = intake
+        self._accept = accept
         self._clock = clock
         self._ours = ours
         self._log = log
@@ -155,7 +152,7 @@ class _AppCallback:
             if (message.corp, message.bot) != self._ours:
                 self._log.warning("callback.not-ours", bot=message.bot)
                 return 200
-            await self._intake(message, replay_key)
+            await self._accept(message, replay_key)
         except (StoreError, UnavailableError) as error:
             self._log.error("callback.not-stored", code=error.code)
             return 503

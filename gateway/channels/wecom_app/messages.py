@@ -1,21 +1,16 @@
-"""What a person said or did in WeCom, as one frozen type for every channel.
-
-Reads the decrypted XML of a self-built app (pages 90239, 90240).  Who may speak, and what the text
-asks for, is decided elsewhere.
-"""
+"""Reads the decrypted XML of a self-built app (pages 90239, 90240)."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
 from typing import Final
 
 from common.errors import RemoteProtocolError
+from gateway.base.messages import EVENT, InboundMessage
 from gateway.wecom.xml import parse_fields
 
-APP_CHANNEL: Final = "wecom_app"
-EVENT: Final = "event"
+NAME: Final = "wecom_app"
 
 _DIGITS: Final = re.compile(r"[0-9]{1,12}", re.ASCII)
 _MSG_ID: Final = re.compile(r"[0-9]{1,20}", re.ASCII)  # 64 bits
@@ -23,33 +18,6 @@ _WORD: Final = re.compile(r"[A-Za-z_]{1,64}", re.ASCII)
 _NAME: Final = re.compile(r"[!-~]{1,128}", re.ASCII)  # corp and member ids are visible ASCII
 # Two different events of one member in one second differ in at least one of these.
 _EVENT_KEYS: Final = ("Event", "EventKey", "ChangeType", "TaskId")
-
-
-@dataclass(frozen=True, slots=True)
-class InboundMessage:
-    """One message or event.
-
-    Attributes:
-        channel: ``wecom_app``; allow-lists are kept per channel.
-        bot: Id of the app it was sent to, in digits.
-        user: Member id exactly as received; ``sys`` for some events.
-        msg_type: ``text``, ``image``, … or ``event``, in lower case.
-        text: What was written; None unless ``msg_type`` is ``text``.
-        dedupe_key: Equal for every delivery of the same message, for no other one: 64 hex digits.
-        created_s: WeCom's own time of it, seconds since 1970.
-        event: Name of the event in lower case; None for messages.
-        corp: Id of the corp it came from.
-    """
-
-    channel: str
-    bot: str
-    user: str
-    msg_type: str
-    text: str | None
-    dedupe_key: str
-    created_s: int
-    event: str | None = None
-    corp: str = ""
 
 
 def parse_message(document: bytes) -> InboundMessage:
@@ -65,7 +33,7 @@ def parse_message(document: bytes) -> InboundMessage:
     msg_type = _matching(fields, "MsgType", _WORD).lower()
     is_event = msg_type == EVENT
     return InboundMessage(
-        channel=APP_CHANNEL,
+        channel=NAME,
         bot=_matching(fields, "AgentID", _DIGITS),
         user=_matching(fields, "FromUserName", _NAME),
         msg_type=msg_type,
@@ -90,7 +58,7 @@ def _event_key(fields: dict[str, str]) -> str:
 
 def _hash(kind: str, fields: dict[str, str], names: tuple[str, ...]) -> str:
     # XML cannot hold NUL, so joined values cannot be shifted against each other.
-    values = "\0".join((APP_CHANNEL, kind, *(fields.get(name, "") for name in names)))
+    values = "\0".join((NAME, kind, *(fields.get(name, "") for name in names)))
     return hashlib.sha256(values.encode()).hexdigest()
 
 

@@ -15,6 +15,7 @@ from common import strict_json
 from common.clock import ManualClock
 from common.errors import StoreError
 from common.signing import SigningKey
+from gateway.base.messages import Conversation, SendOutcome
 from gateway.flow import alarms as module
 from gateway.flow.alarms import MAX_KEPT, MAX_NOTICES, QUIET_SECONDS, Admins, Alarms, DiskWatch
 from gateway.store import agents, audit, members
@@ -38,7 +39,11 @@ class Scene:
 
     def __post_init__(self) -> None:
         """Make the alarms."""
-        self.admins = Admins(("boss", "zhang"), "en", wake=self.wake)
+        self.admins = Admins(
+            tuple(Conversation("wecom_app", user) for user in ("boss", "zhang")),
+            "en",
+            wake=self.wake,
+        )
         self.alarms = Alarms(
             self.store, admins=self.admins, clock=self.clock, log=silent_log(self.lines)
         )
@@ -192,8 +197,10 @@ async def test_a_full_disk_is_told_past_the_outbox_and_its_end_through_it(
     full = True
     write = scene.store.write
 
-    async def send(user: str, text: str) -> None:
-        sent.append((user, text))
+    async def send(to: Conversation, text: str, *, repeated: bool = False) -> SendOutcome:
+        assert not repeated
+        sent.append((to.user, text))
+        return SendOutcome("sent", 0, "ok", 0.0, "wecom.sent")
 
     async def write_if_there_is_room(*args: Any, **facts: Any) -> Any:
         if full:

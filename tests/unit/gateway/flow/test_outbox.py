@@ -12,16 +12,16 @@ from typing import Any
 import pytest
 
 from common.errors import StoreError
+from gateway.base.messages import Conversation, SendOutcome
 from gateway.flow.outbox import GIVE_UP_MS, Outbox
 from gateway.store import outbox
 from gateway.store.port import Connection
-from gateway.wecom.client import SendOutcome
 from tests.gateway_desk import NOON_MS, USER, Desk, logger, open_desk
 
 SENT = SendOutcome("sent", 0, "ok", 0.0, "wecom.sent")
 BUSY = SendOutcome("retry", -1, "busy", 2.0, "wecom.busy")
 LOST = SendOutcome("retry", None, "no answer", 5.0, "wecom.unreachable", maybe_sent=True)
-PACE = SendOutcome("retry", None, "wecom.pace", 7.0, "wecom.pace")
+PACE = SendOutcome("retry", None, "wecom.pace", 7.0, "wecom.pace", tried=False)
 GONE = SendOutcome("permanent", 81013, "all invalid", 0.0, "wecom.refused")
 AWAY = SendOutcome("retry", None, "no answer", 5.0, "wecom.unreachable", for_all=True)
 SECRET = SendOutcome("config", 40001, "bad secret", 600.0, "wecom.bad-secret")
@@ -36,9 +36,9 @@ class ScriptedChannel:
     gate: asyncio.Event | None = None
     tried: asyncio.Queue[str] = field(default_factory=asyncio.Queue)
 
-    async def send_text(self, user: str, text: str, *, repeated: bool = False) -> SendOutcome:
+    async def __call__(self, to: Conversation, text: str, *, repeated: bool = False) -> SendOutcome:
         """Note the try and answer it."""
-        self.tries.append((user, text, repeated))
+        self.tries.append((to.user, text, repeated))
         outcome = self.outcomes.pop(0) if self.outcomes else SENT
         self.tried.put_nowait(text)
         if self.gate is not None:

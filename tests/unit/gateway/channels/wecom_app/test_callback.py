@@ -20,8 +20,8 @@ from yarl import URL
 
 from common.clock import ManualClock
 from common.errors import CodexBridgeError, InputError, StoreError, UnavailableError
+from gateway.base.messages import InboundMessage
 from gateway.channels.wecom_app import callback as app_callback
-from gateway.channels.wecom_app.messages import InboundMessage
 from gateway.wecom.crypto import CallbackCrypto
 
 NOW = 1_760_000_000
@@ -95,7 +95,7 @@ def routes_of(door: Door) -> list[web.RouteDef]:
     log: FilteringBoundLogger = door.logger
     return app_callback.routes(
         door.crypto,
-        intake=door.intake,
+        door.intake,
         clock=door.clock,
         corp_id=CORP,
         agent_id=218,
