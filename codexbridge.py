@@ -90,7 +90,7 @@ SECTIONS: tuple[tuple[Words, tuple[Command, ...]], ...] = (
             ),
             Command(
                 "gateway",
-                "gateway.faces.cli",
+                "gateway.app",
                 Words(
                     "run the gateway; manage its members and pairings",
                     "运行网关；管理成员与配对",

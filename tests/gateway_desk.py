@@ -33,14 +33,16 @@ from common.protocol.envelope import (
 from common.protocol.frames import EnvelopeType
 from common.sentences import Lang
 from common.signing import SigningKey
+from gateway.base.identity import sealer
 from gateway.base.messages import InboundMessage
+from gateway.flow import withdrawal
 from gateway.flow.access import Limits
 from gateway.flow.countersigning import Countersigner
-from gateway.flow.intake import House, Intake
+from gateway.flow.intake import Intake, IntakePolicy
 from gateway.flow.results import Results
 from gateway.flow.rotation import Ring
 from gateway.flow.upkeep import Upkeep
-from gateway.link.mailbox import Mailbox, sealer
+from gateway.link.mailbox import Mailbox
 from gateway.link.ports import Departure
 from gateway.store import agents, audit, members, tasks
 from gateway.store.outbox import Message
@@ -155,9 +157,9 @@ class Desk:
         self.seal = seal = sealer(self.ring.signing)
         self.intake = Intake(
             self.store,
+            IntakePolicy("@dev", self.lang, ZONE, limits=self.limits),
             seal=seal,
             clock=self.clock,
-            house=House("@dev", self.lang, ZONE, limits=self.limits),
             wake_agent=self._wake,
             wake_outbox=self._ring,
         )
@@ -177,7 +179,8 @@ class Desk:
             self.store,
             seal=seal,
             clock=self.clock,
-            hearing=self.results.received,
+            receive=self.results.received,
+            recheck=withdrawal.recheck,
             reload_keys=self.ring.reload,
         )
         self.upkeep = Upkeep(

@@ -10,7 +10,7 @@ import asyncio
 import logging
 import os
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +32,7 @@ from gateway.app.serving import (
     until_stopped,
     write_port,
 )
-from gateway.base.identity import KeyRing, open_identity
+from gateway.base.identity import KeyRing, open_identity, sealer
 from gateway.base.messages import Conversation
 from gateway.base.settings import (
     STORE_FILE,
@@ -46,17 +46,18 @@ from gateway.base.settings import (
 from gateway.channels import registry
 from gateway.faces import health
 from gateway.faces.middleware import guarded_app
+from gateway.flow import withdrawal
 from gateway.flow.alarms import Admins, Alarms, DiskWatch
 from gateway.flow.countersigning import Countersigner
-from gateway.flow.intake import House, Intake
+from gateway.flow.intake import Intake, IntakePolicy
 from gateway.flow.outbox import Outbox
 from gateway.flow.results import Results
 from gateway.flow.upkeep import Upkeep
 from gateway.link.endpoint import AgentEndpoint
 from gateway.link.hub import Hub
-from gateway.link.mailbox import Mailbox, sealer
+from gateway.link.mailbox import Mailbox
 from gateway.link.pairing import PairingEndpoint
-from gateway.link.preauth import Lobby
+from gateway.link.preauth import PreauthPool
 from gateway.store import members
 from gateway.store.port import Connection, Store
 from gateway.store.runner import SqliteRunner, open_store
@@ -120,7 +121,7 @@ def build(
     zone, seal = zone_of(settings.time_zone), sealer(ring.signing)
     channels = registry.open_channels(settings, session=session, clock=clock, log=log)
     outbox = Outbox(store, channels.deliver, clock=clock, log=log)
-    admins = Admins(_admins(settings), settings.language, wake=outbox.wake)
+    admins = _admins(settings, wake=outbox.wake)
     alarms = Alarms(store, admins=admins, clock=clock, log=log)
     disk = DiskWatch(store, channels.deliver, admins=admins, clock=clock, log=log)
     countersigner = Countersigner(seal=seal, key=ring.newest, is_ours=ring.holds, log=log)
@@ -134,16 +135,17 @@ def build(
         log=log,
     )
     mailbox = Mailbox(
-        store, seal=seal, clock=clock, hearing=results.received, reload_keys=ring.reload
-    )
-    hub = Hub(mailbox, clock=clock, log=log, note=alarms)
-    intake = Intake(
         store,
         seal=seal,
         clock=clock,
-        house=_house(settings),
-        wake_agent=hub.wake,
-        wake_outbox=outbox.wake,
+        receive=results.received,
+        recheck=withdrawal.recheck,
+        reload_keys=ring.reload,
+    )
+    hub = Hub(mailbox, clock=clock, log=log, note=alarms)
+    policy = _policy(settings)
+    intake = Intake(
+        store, policy, seal=seal, clock=clock, wake_agent=hub.wake, wake_outbox=outbox.wake
     )
     upkeep = Upkeep(
         store,
@@ -168,20 +170,21 @@ def _for_machines(
     url: str, store: Store, ring: KeyRing, *, hub: Hub, mailbox: Mailbox, clock: Clock, log: Log
 ) -> list[web.RouteDef]:
     agents = AgentEndpoint(
-        ring.offered, url, hub=hub, lobby=Lobby(), deliveries=mailbox, clock=clock, log=log
+        ring.offered, url, hub=hub, preauth=PreauthPool(), deliveries=mailbox, clock=clock, log=log
     )
     pairing = PairingEndpoint(
-        ring.newest, url, store=store, clock=clock, note=hub.threshold.note, log=log
+        ring.newest, url, store=store, clock=clock, note=hub.admission.note, log=log
     )
     return [*agents.routes(), *pairing.routes()]
 
 
-def _admins(settings: GatewaySettings) -> tuple[Conversation, ...]:
-    return tuple(Conversation(registry.ADMINS, user) for user in settings.admins)
+def _admins(settings: GatewaySettings, *, wake: Callable[[], None]) -> Admins:
+    conversations = (Conversation(registry.ADMINS, user) for user in settings.admins)
+    return Admins(tuple(conversations), settings.language, wake=wake)
 
 
-def _house(settings: GatewaySettings) -> House:
-    return House(
+def _policy(settings: GatewaySettings) -> IntakePolicy:
+    return IntakePolicy(
         prefix=settings.prefix,
         lang=settings.language,
         zone=zone_of(settings.time_zone),

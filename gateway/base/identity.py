@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, Protocol
 
 from common.errors import ConfigError
 from common.keystore import FileKeystore
+from common.protocol.envelope import Envelope, agent_name, gateway_name, seal_envelope
+from common.protocol.frames import EnvelopeType
 from common.protocol.handshake import MAX_GATEWAY_KEYS
 from common.signing import KEY_BYTES, SigningKey
 
@@ -173,6 +175,62 @@ class KeyRing:
         if len(kept) != KEY_BYTES:
             raise ConfigError("config.key-file-broken", path=self._directory)
         return SigningKey(kept)
+
+
+class Seal(Protocol):
+    """Signs an envelope of this gateway for an agent."""
+
+    def __call__(
+        self,
+        typ: EnvelopeType,
+        agent_id: str,
+        *,
+        key_id: str | None,
+        seq: int,
+        jti: str,
+        iat: int,
+        exp: int,
+        body: Mapping[str, Any],
+    ) -> Envelope:
+        """Return the envelope; times in seconds since the epoch.
+
+        ``key_id`` names the gateway's key to sign with; None stands for its first.
+        """
+        ...
+
+
+def sealer(signing: Callable[[str | None], SigningKey]) -> Seal:
+    """Return what signs this gateway's envelopes for its agents (R16).
+
+    Args:
+        signing: Gives the gateway's key of a name; None stands for its first.
+    """
+
+    def seal(
+        typ: EnvelopeType,
+        agent_id: str,
+        *,
+        key_id: str | None,
+        seq: int,
+        jti: str,
+        iat: int,
+        exp: int,
+        body: Mapping[str, Any],
+    ) -> Envelope:
+        key = signing(key_id)
+        return seal_envelope(
+            key,
+            typ=typ,
+            iss=gateway_name(key.public),
+            aud=agent_name(agent_id),
+            jti=jti,
+            seq=seq,
+            iat=iat,
+            exp=exp,
+            body=body,
+        )
+
+    return seal
 
 
 def _name(number: int) -> str:

@@ -29,14 +29,6 @@ ROUND_SECONDS: Final = 5.0
 LOOK_SECONDS: Final = 1.0
 
 
-class Note(Protocol):
-    """Takes an alarm in.  It never waits, and whatever becomes of it disturbs nobody."""
-
-    def __call__(self, event: str, **facts: Fact) -> None:
-        """Note what happened; alarms of one ``agent`` or one ``pairing`` are counted together."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Admins:
     """Who is told in the chat.
@@ -84,7 +76,7 @@ class _Due:
 
 
 class Alarms:
-    """Records alarms and tells admins; call it to note one, see `Note`.
+    """Records alarms and tells admins; call it to note one.
 
     Args:
         store: Where they are recorded.  Until that succeeds, they are kept in memory.
@@ -105,7 +97,7 @@ class Alarms:
         self._untold = 0  # alarms for which there was no room among them
 
     def __call__(self, event: str, **facts: Fact) -> None:
-        """Note what happened."""
+        """Note what happened; alarms of one ``agent`` or one ``pairing`` are counted together."""
         key = (event, str(facts.get("agent", facts.get("pairing", ""))))
         if key not in self._heard and len(self._heard) >= MAX_KEPT:
             key = (event, "")

@@ -15,13 +15,13 @@ from common.errors import InputError
 from common.ids import new_uuid
 from common.model.state import TaskState
 from common.protocol.envelope import Envelope, TaskBody
+from gateway.base.identity import Seal
 from gateway.base.messages import InboundMessage
 from gateway.flow import access, replies, withdrawal
 from gateway.flow.access import Limits
 from gateway.flow.speaker import Voice, as_list, with_words
 from gateway.store import agents, audit, mailbox, members, tasks
 from gateway.store.agents import Agent
-from gateway.store.mailbox import Seal
 from gateway.store.port import Connection
 from gateway.store.tasks import Task
 from gateway.store.visitors import Visitor

@@ -18,8 +18,8 @@ from common.errors import AuthError
 from common.heads import FORKED, KEPT, contradicts, kept_head, next_body, own_hash_at
 from common.protocol.envelope import MAX_LIFE_S, Envelope, HeadBody
 from common.signing import SigningKey
+from gateway.base.identity import Seal
 from gateway.store import audit, heads, mailbox
-from gateway.store.mailbox import Seal
 from gateway.store.port import Connection
 
 HEADS: Final = 60  # of one machine in ten minutes; each leaves an entry and a frame

@@ -14,13 +14,13 @@ from common.dsl import Command, Directed, FreeText, NotAddressed
 from common.errors import AuthError, CodexBridgeError, InputError
 from common.protocol.envelope import Envelope
 from common.sentences import Lang, language_of
+from gateway.base.identity import Seal
 from gateway.base.messages import EVENT, InboundMessage
 from gateway.flow import access, commands
 from gateway.flow.access import Limits
 from gateway.flow.commands import Answer, Order
 from gateway.flow.speaker import Voice
 from gateway.store import inbound, outbox
-from gateway.store.mailbox import Seal
 from gateway.store.port import Connection, Store
 from gateway.store.visitors import Visitor
 
@@ -30,8 +30,8 @@ _ONCE_IN: Final = {"access.stranger": 86_400, "access.too-fast": 60}
 
 
 @dataclass(frozen=True, slots=True)
-class House:
-    """The rules of the house, from the settings.
+class IntakePolicy:
+    """What is taken in and how it is answered, from the settings.
 
     Attributes:
         prefix: What a message for a machine starts with.
@@ -53,9 +53,9 @@ class Intake:
 
     Args:
         store: Where everything happens, at once or not at all.
+        policy: From the settings.
         seal: Signs what goes to a machine.
         clock: Tells the moment.
-        house: The rules.
         wake_agent: Hint that an agent's mailbox holds something new; the thing, if it is at hand.
         wake_outbox: Hint that there is something to say.
     """
@@ -63,17 +63,17 @@ class Intake:
     def __init__(
         self,
         store: Store,
+        policy: IntakePolicy,
         *,
         seal: Seal,
         clock: Clock,
-        house: House,
         wake_agent: Callable[[str, Envelope | None], None],
         wake_outbox: Callable[[], None],
     ) -> None:
         self._store = store
         self._seal = seal
         self._clock = clock
-        self._house = house
+        self._policy = policy
         self._wake_agent = wake_agent
         self._wake_outbox = wake_outbox
 
@@ -108,17 +108,17 @@ class Intake:
         )
         if not new or message.msg_type == EVENT:
             return None
-        lang = language_of(message.text or "", self._house.lang)
+        lang = language_of(message.text or "", self._policy.lang)
         key = f"answer:{at_ms}:{message.dedupe_key}"  # by time: it goes to the end of its index
         try:
-            visitor = access.admit(conn, user, at_ms=at_ms, limits=self._house.limits)
+            visitor = access.admit(conn, user, at_ms=at_ms, limits=self._policy.limits)
             lang = visitor.lang or lang  # before anything else is refused, so in their language
-            access.check_pace(visitor, limits=self._house.limits)
+            access.check_pace(visitor, limits=self._policy.limits)
             answer = self._answer(self._order(conn, message, visitor, lang=lang, at=at))
         except (AuthError, InputError) as error:
             # Raised before anything was written but that a choice is forgotten, so the transaction
             # goes on with the answer alone.
-            answer = Answer(self._voice(lang, at).refusal(error, prefix=self._house.prefix))
+            answer = Answer(self._voice(lang, at).refusal(error, prefix=self._policy.prefix))
             key = _key(error, message, at) or key
         say = partial(outbox.put, conn, key, answer.text, channel=message.channel, user_id=user)
         if answer.receipt_of is not None:
@@ -162,13 +162,13 @@ class Intake:
             voice=self._voice(lang, at),
             at=at,
             seal=self._seal,
-            limits=self._house.limits,
-            ttl_s=self._house.ttl_s,
-            prefix=self._house.prefix,
+            limits=self._policy.limits,
+            ttl_s=self._policy.ttl_s,
+            prefix=self._policy.prefix,
         )
 
     def _voice(self, lang: Lang, at: Instant) -> Voice:
-        return Voice(lang, self._house.zone, at.wall_ms)
+        return Voice(lang, self._policy.zone, at.wall_ms)
 
 
 def _obey(order: Order, command: Command) -> Answer:

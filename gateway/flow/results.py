@@ -19,12 +19,12 @@ from common.errors import AuthError, CodexBridgeError, ProtocolError, StateError
 from common.model.state import FINAL, Reason, TaskState, may_follow, next_state
 from common.protocol.envelope import Envelope, EventBody, HeadBody, RekeyBody, ResultBody
 from common.protocol.rekey import announced_key
+from gateway.base.identity import Seal
 from gateway.flow import replies
 from gateway.flow.countersigning import Countersigner
 from gateway.flow.speaker import Voice
 from gateway.link.ports import Taken
 from gateway.store import agents, audit, mailbox, members, outbox, tasks
-from gateway.store.mailbox import Seal
 from gateway.store.port import Connection, Store
 from gateway.store.tasks import Change, Task
 

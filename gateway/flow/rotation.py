@@ -18,8 +18,8 @@ from common.protocol.envelope import MAX_LIFE_S, agent_name, gateway_name
 from common.protocol.handshake import MAX_GATEWAY_KEYS
 from common.protocol.rekey import rekey_body
 from common.signing import SigningKey
+from gateway.base.identity import sealer
 from gateway.flow import withdrawal
-from gateway.link.mailbox import sealer
 from gateway.store import agents, audit, heads, mailbox
 from gateway.store.agents import Agent
 from gateway.store.port import Connection

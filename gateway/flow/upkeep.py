@@ -22,11 +22,11 @@ from common.clock import Clock, Instant
 from common.errors import AuthError, StoreError
 from common.model.state import Reason, final_of
 from common.protocol.envelope import SKEW_S
+from gateway.base.identity import Seal
 from gateway.flow import rotation
 from gateway.flow.countersigning import Countersigner
 from gateway.flow.speaker import Voice
 from gateway.store import agents, audit, inbound, mailbox, members, outbox, pairings, tasks
-from gateway.store.mailbox import Seal
 from gateway.store.port import Connection, Store
 from gateway.store.tasks import Change, Task
 

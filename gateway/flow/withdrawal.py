@@ -17,10 +17,11 @@ from typing import Final
 from common.clock import Instant
 from common.model.state import Reason, final_of
 from common.sentences import Sentence, say
+from gateway.base.identity import Seal
 from gateway.flow import replies
 from gateway.store import agents, audit, mailbox, members, outbox, tasks
 from gateway.store.agents import Agent
-from gateway.store.mailbox import Seal, Undelivered
+from gateway.store.mailbox import Undelivered
 from gateway.store.port import Connection
 from gateway.store.tasks import Change, Task
 
@@ -91,7 +92,7 @@ def revoke(conn: Connection, seal: Seal, machine: str, *, at: Instant) -> Withdr
     return Withdrawn(ended, left)
 
 
-def recheck(conn: Connection, seal: Seal, agent_id: str, *, at: Instant) -> None:
+def recheck(conn: Connection, seal: Seal, agent_id: str, at: Instant) -> None:
     """Take back what is queued for an agent by people who may not ask it (any more).
 
     Called before a connection takes the agent over, in the same transaction.

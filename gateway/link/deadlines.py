@@ -14,7 +14,7 @@ from common.clock import Clock
 GRAIN_S: Final = 0.05  # how late a look may be; few enough fall into one to hold nobody up
 
 
-class Watched(Protocol):
+class HasDeadline(Protocol):
     """A session, as the watch needs it.
 
     Attributes:
@@ -32,10 +32,10 @@ class Watched(Protocol):
         ...
 
 
-SessionT = TypeVar("SessionT", bound=Watched)
+SessionT = TypeVar("SessionT", bound=HasDeadline)
 
 
-class Watch(Generic[SessionT]):
+class DeadlineTimer(Generic[SessionT]):
     """Rings sessions at their deadlines.
 
     A deadline moves on with every word of a peer.  The watch learns of it only when the old one

@@ -19,10 +19,10 @@ from common.protocol import closing
 from common.protocol.link import Link
 from common.protocol.order import DEADLINES, Deadlines
 from common.signing import SigningKey
-from gateway.faces.middleware import FailureLimit, owner_of
+from gateway.base.addresses import FailureLimit, owner_of
 from gateway.link.hub import Hub
 from gateway.link.ports import Deliveries
-from gateway.link.preauth import Lobby
+from gateway.link.preauth import PreauthPool
 from gateway.link.session import Session
 
 LINK_PATH: Final = "/agent/v1/link"
@@ -30,7 +30,7 @@ LINK_PATH: Final = "/agent/v1/link"
 # this bound when the socket opens, so 64 waiting sockets could make it hold 16 MiB at most.
 MAX_FRAME_BYTES: Final = 256 * 1024
 CLOSE_SECONDS: Final = 2.0
-RETRY_AFTER: Final = "2"  # seconds; by then a place can be taken back (`relay.lobby`)
+RETRY_AFTER: Final = "2"  # seconds; by then a place can be taken back (`PreauthPool`)
 # Of one address, at once and afterwards: each costs us a look into the store and a signature.  Far
 # beyond what an office full of revoked machines makes, and far below what holds others up.
 FAILED_HANDSHAKES: Final = 400
@@ -98,7 +98,7 @@ class AgentEndpoint:
         url: str,
         *,
         hub: Hub,
-        lobby: Lobby,
+        preauth: PreauthPool,
         deliveries: Deliveries,
         clock: Clock,
         log: Log,
@@ -107,7 +107,7 @@ class AgentEndpoint:
         self._keys = keys
         self._url = url
         self._hub = hub
-        self._lobby = lobby
+        self._preauth = preauth
         self._deliveries = deliveries
         self._clock = clock
         self._log = log
@@ -130,7 +130,7 @@ class AgentEndpoint:
         address, mono = owner_of(request.remote or ""), self._clock.now().mono
         if self._failures.wait(address, mono) > 0:
             return web.Response(status=503, headers={"Retry-After": RETRY_AFTER})
-        leave = self._lobby.enter(address, mono=mono, evict=transport.abort)
+        leave = self._preauth.enter(address, mono=mono, evict=transport.abort)
         if leave is None:
             return web.Response(status=503, headers={"Retry-After": RETRY_AFTER})
         try:
@@ -149,7 +149,7 @@ class AgentEndpoint:
                 if session.epoch is None:
                     self._failures.count(address, self._clock.now().mono)
                 if wire.malformed and not session.agent_id:
-                    self._hub.threshold.note("agent.malformed-frame", address=session.address)
+                    self._hub.admission.note("agent.malformed-frame", address=session.address)
             return socket
         finally:
             leave()
@@ -170,7 +170,7 @@ class AgentEndpoint:
             link,
             address=address,
             deliveries=self._deliveries,
-            threshold=self._hub.threshold,
+            admission=self._hub.admission,
             clock=self._clock,
             log=self._log,
         )

@@ -14,10 +14,9 @@ from common.logs import Log
 from common.protocol.envelope import Envelope
 from common.protocol.pace import Meter
 from common.signing import SigningKey
-from gateway.flow.alarms import Note
-from gateway.link.deadlines import Watch
-from gateway.link.ports import Deliveries, Departure
-from gateway.link.session import Session, Threshold
+from gateway.link.deadlines import DeadlineTimer
+from gateway.link.ports import Deliveries, Departure, Note
+from gateway.link.session import Admission, Session
 
 SWEEP_SECONDS = 5.0  # R14: the session of a revoked agent closes within 5 s
 
@@ -26,7 +25,7 @@ class Hub:
     """The sessions of this process, by agent.
 
     Attributes:
-        threshold: What every session of this hub is made with.
+        admission: What every session of this hub is made with.
     """
 
     def __init__(
@@ -44,12 +43,12 @@ class Hub:
         self._sweep_seconds = sweep_seconds
         # The private half is dropped here and now: nobody can ever sign for a stranger.
         stranger = SigningKey.generate().public
-        self.threshold = Threshold(
+        self.admission = Admission(
             entered=self._enter, meter_of=self._meter_of, note=note, stranger=stranger
         )
         self._proving: dict[Session, Callable[[], None]] = {}
         self._sessions: dict[str, Session] = {}
-        self._watch: Watch[Session] = Watch(clock)
+        self._deadlines: DeadlineTimer[Session] = DeadlineTimer(clock)
         self._unrecorded: set[Departure] = set()
         self._meters: dict[str, Meter] = {}  # of keys that were here and have not run empty
 
@@ -57,15 +56,15 @@ class Hub:
         """Run one session from its first byte to its end.
 
         Args:
-            session: Made with this hub's threshold.
+            session: Made with this hub's admission.
             proved: Called once, when the session has authenticated.
         """
         self._proving[session] = proved
-        self._watch.add(session)
+        self._deadlines.add(session)
         try:
             await session.run()
         finally:
-            self._watch.discard(session)
+            self._deadlines.discard(session)
             self._proving.pop(session, None)
             if session.epoch is not None:
                 self._meters[session.agent_id] = session.meter
@@ -128,7 +127,7 @@ class Hub:
 
     def close(self) -> None:
         """Tell every session that the gateway goes away; they end by themselves."""
-        for session in self._watch:
+        for session in self._deadlines:
             session.dismiss("shutdown")
 
     async def _record_end(self, departure: Departure) -> None:
@@ -149,7 +148,7 @@ class Hub:
             newer, older = session, other
             if (other.epoch or 0) > (session.epoch or 0):
                 newer, older = other, session
-            self.threshold.note(
+            self.admission.note(
                 "agent.taken-over",
                 agent=session.agent_id,
                 address=newer.address,

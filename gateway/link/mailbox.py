@@ -5,28 +5,24 @@ What an agent says is not understood here: it goes up to `gateway.flow.results`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, Protocol
+from collections.abc import Callable, Sequence
+from typing import Final, Protocol
 
 from common.clock import Clock, Instant
 from common.protocol.envelope import (
     Envelope,
-    agent_name,
-    gateway_name,
-    seal_envelope,
 )
-from common.protocol.frames import EnvelopeType, envelope_type
-from common.signing import SigningKey, VerifyKey
-from gateway.flow import withdrawal
+from common.protocol.frames import envelope_type
+from common.signing import VerifyKey
+from gateway.base.identity import Seal
 from gateway.link.ports import Connected, Deliveries, Departure, Known, Sweep, Taken
 from gateway.store import agents, audit, mailbox, tasks
-from gateway.store.mailbox import Seal
 from gateway.store.port import Connection, Store
 
 CONNECTIONS: Final = 60  # audited of one machine in ten minutes
 
 
-class Hearing(Protocol):
+class Receive(Protocol):
     """Takes in what an agent says; see `Deliveries.received`."""
 
     async def __call__(self, agent_id: str, *, epoch: int, envelope: Envelope) -> Taken:
@@ -41,7 +37,9 @@ class Mailbox(Deliveries):
         store: The store.
         seal: Signs cancels that are asked for again.
         clock: Tells the moment.
-        hearing: Where what agents say goes.
+        receive: Gets what agents say.
+        recheck: Takes back, in the transaction in which an agent connects, what is queued for it by
+            people who may not ask it (any more).
         reload_keys: Reads again which keys the gateway has; an admin's command may have added or
             dropped one.  Blocks; it is called where the store may block too.
     """
@@ -52,13 +50,15 @@ class Mailbox(Deliveries):
         *,
         seal: Seal,
         clock: Clock,
-        hearing: Hearing,
+        receive: Receive,
+        recheck: Callable[[Connection, Seal, str, Instant], None],
         reload_keys: Callable[[], object],
     ) -> None:
         self._store = store
         self._seal = seal
         self._clock = clock
-        self._hearing = hearing
+        self._receive = receive
+        self._recheck = recheck
         self._reload_keys = reload_keys
         self._connections = audit.Allowance(CONNECTIONS)
 
@@ -102,7 +102,7 @@ class Mailbox(Deliveries):
 
     async def received(self, agent_id: str, *, epoch: int, envelope: Envelope) -> Taken:
         """Pass one verified envelope up."""
-        return await self._hearing(agent_id, epoch=epoch, envelope=envelope)
+        return await self._receive(agent_id, epoch=epoch, envelope=envelope)
 
     async def sync(self) -> None:
         """Make durable what was taken in unsynced, of every agent."""
@@ -134,7 +134,7 @@ class Mailbox(Deliveries):
         self, conn: Connection, agent_id: str, at: Instant, *, gateway_key_id: str, last_seq: int
     ) -> Connected | None:
         # Before it takes the agent over, so that what was queued meanwhile is known to be unsent.
-        withdrawal.recheck(conn, self._seal, agent_id, at=at)
+        self._recheck(conn, self._seal, agent_id, at)
         agent = agents.connect(conn, agent_id, at_ms=at.wall_ms, gateway_key_id=gateway_key_id)
         if agent is None:
             return None
@@ -162,37 +162,3 @@ class Mailbox(Deliveries):
             recv_seq=agent.recv_seq,
             waits=unacked or any(told),
         )
-
-
-def sealer(signing: Callable[[str | None], SigningKey]) -> Seal:
-    """Return what signs this gateway's envelopes for its agents (R16).
-
-    Args:
-        signing: Gives the gateway's key of a name; None stands for its first.
-    """
-
-    def seal(
-        typ: EnvelopeType,
-        agent_id: str,
-        *,
-        key_id: str | None,
-        seq: int,
-        jti: str,
-        iat: int,
-        exp: int,
-        body: Mapping[str, Any],
-    ) -> Envelope:
-        key = signing(key_id)
-        return seal_envelope(
-            key,
-            typ=typ,
-            iss=gateway_name(key.public),
-            aud=agent_name(agent_id),
-            jti=jti,
-            seq=seq,
-            iat=iat,
-            exp=exp,
-            body=body,
-        )
-
-    return seal

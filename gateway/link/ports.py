@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from common.audit import Fact
 from common.protocol.envelope import Envelope
 from common.signing import VerifyKey
 
@@ -154,6 +155,14 @@ class Deliveries(Protocol):
 
     async def sweep(self) -> Sweep:
         """Return what waits and who was revoked, over all agents; one cheap query each."""
+        ...
+
+
+class Note(Protocol):
+    """Takes an alarm in.  It never waits, and whatever becomes of it disturbs nobody."""
+
+    def __call__(self, event: str, **facts: Fact) -> None:
+        """Note what happened; alarms of one ``agent`` or one ``pairing`` are counted together."""
         ...
 
 

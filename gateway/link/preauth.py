@@ -16,27 +16,27 @@ PREAUTH_PER_ADDRESS: Final = 8  # R13
 ENOUGH_SECONDS: Final = 2.0  # for a handshake, while others wait for the place
 
 
-class Place:
+class Slot:
     """One place; called, it is given back, however often that is.
 
     Kept as long as its connection, so it lets go of everything then.
     """
 
-    __slots__ = ("_evict", "_lobby", "address", "since")
+    __slots__ = ("_evict", "_pool", "address", "since")
 
     def __init__(
-        self, lobby: Lobby, address: str, *, since: float, evict: Callable[[], None]
+        self, pool: PreauthPool, address: str, *, since: float, evict: Callable[[], None]
     ) -> None:
         self.address = address
         self.since = since
-        self._lobby: Lobby | None = lobby
+        self._pool: PreauthPool | None = pool
         self._evict: Callable[[], None] | None = evict
 
     def __call__(self) -> None:
         """Give it back."""
-        lobby, self._lobby, self._evict = self._lobby, None, None
-        if lobby is not None:
-            lobby.forget(self)
+        pool, self._pool, self._evict = self._pool, None, None
+        if pool is not None:
+            pool.forget(self)
 
     def evict(self) -> None:
         """Take it back, and close the socket that had it."""
@@ -46,7 +46,7 @@ class Place:
             evict()
 
 
-class Lobby:
+class PreauthPool:
     """Who waits, and from where.  All moments are of the monotonic clock."""
 
     def __init__(
@@ -54,10 +54,10 @@ class Lobby:
     ) -> None:
         self._total = total
         self._per_address = per_address
-        self._places: dict[Place, None] = {}  # the oldest first
+        self._slots: dict[Slot, None] = {}  # the oldest first
         self._of: Counter[str] = Counter()
 
-    def enter(self, address: str, *, mono: float, evict: Callable[[], None]) -> Place | None:
+    def enter(self, address: str, *, mono: float, evict: Callable[[], None]) -> Slot | None:
         """Take a place; None when there is none.
 
         Args:
@@ -69,22 +69,22 @@ class Lobby:
             if (victim := self._victim(address, mono)) is None:
                 return None
             victim.evict()
-        place = Place(self, address, since=mono, evict=evict)
-        self._places[place] = None
+        place = Slot(self, address, since=mono, evict=evict)
+        self._slots[place] = None
         self._of[address] += 1
         return place
 
-    def forget(self, place: Place) -> None:
-        """Free what `Place` gives back."""
-        del self._places[place]
+    def forget(self, place: Slot) -> None:
+        """Free what `Slot` gives back."""
+        del self._slots[place]
         self._of[place.address] -= 1
         if not self._of[place.address]:
             del self._of[place.address]
 
     def _has_room(self, address: str) -> bool:
-        return len(self._places) < self._total and self._of[address] < self._per_address
+        return len(self._slots) < self._total and self._of[address] < self._per_address
 
-    def _victim(self, address: str, mono: float) -> Place | None:
+    def _victim(self, address: str, mono: float) -> Slot | None:
         own = self._of[address]
         if own < self._per_address:
             busiest, most = self._of.most_common(1)[0]
@@ -93,5 +93,5 @@ class Lobby:
         oldest = self._oldest(address if own >= self._per_address else None)
         return oldest if mono - oldest.since >= ENOUGH_SECONDS else None
 
-    def _oldest(self, address: str | None) -> Place:
-        return next(place for place in self._places if address in (None, place.address))
+    def _oldest(self, address: str | None) -> Slot:
+        return next(place for place in self._slots if address in (None, place.address))

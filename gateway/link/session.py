@@ -28,8 +28,7 @@ from common.protocol.link import (
 )
 from common.protocol.pace import CONNECTION, Meter
 from common.signing import VerifyKey
-from gateway.flow.alarms import Note
-from gateway.link.ports import Deliveries, Departure, Known, Wire
+from gateway.link.ports import Deliveries, Departure, Known, Note, Wire
 
 WINDOW = 32  # frames sent and not yet acknowledged
 REFILL = 8  # room in the window that makes another read worth it
@@ -40,7 +39,7 @@ MAX_UNFLUSHED = 256  # texts taken in while the answers to earlier ones still wa
 
 
 @dataclass(frozen=True, slots=True)
-class Threshold:
+class Admission:
     """What the hub does for every session while it is being let in.
 
     Attributes:
@@ -73,6 +72,7 @@ class Session:
     __slots__ = (
         "_ack_is_due",
         "_acked",
+        "_admission",
         "_clock",
         "_deliveries",
         "_flushed",
@@ -85,7 +85,6 @@ class Session:
         "_pumping",
         "_rung",
         "_sent",
-        "_threshold",
         "_unflushed",
         "_wire",
         "address",
@@ -102,14 +101,14 @@ class Session:
         *,
         address: str,
         deliveries: Deliveries,
-        threshold: Threshold,
+        admission: Admission,
         clock: Clock,
         log: Log,
     ) -> None:
         self._wire = wire
         self._link = link
         self._deliveries = deliveries
-        self._threshold = threshold
+        self._admission = admission
         self._clock = clock
         self._log = log
         self._rung = False
@@ -238,7 +237,7 @@ class Session:
         self.agent_id = knock.agent_id
         self._known = await self._deliveries.lookup(knock.agent_id)
         if self._known is None:
-            self._link.admit(self._threshold.stranger, last_seq=0, at=self._clock.now())
+            self._link.admit(self._admission.stranger, last_seq=0, at=self._clock.now())
         else:
             known = self._known
             self._link.admit(known.public_key, last_seq=known.recv_seq, at=self._clock.now())
@@ -246,7 +245,7 @@ class Session:
             await self._on(event)
 
     async def _on_ready(self, ready: Ready) -> None:
-        self._link.meter = self._threshold.meter_of(self.agent_id)
+        self._link.meter = self._admission.meter_of(self.agent_id)
         mono = self._clock.now().mono
         if not self._link.meter.spend(frames=CONNECTION, size=0, mono=mono):
             return self._link.close("too-fast")
@@ -261,7 +260,7 @@ class Session:
             # Its rotation was stored between the knock and now: it comes again with the new key.
             return self._link.close("auth")
         self._sent = self._acked = ready.peer_last_seq
-        self._threshold.entered(self)
+        self._admission.entered(self)
         self._log.info("agent.connected", agent=self.agent_id, epoch=self.epoch)
         if connected.waits:  # what comes from now on is hinted at
             self.wake()
@@ -323,7 +322,7 @@ class Session:
         self._link.close("sequence-gap" if error.code in ALARMS else "store-unavailable")
 
     def _note_end(self, closed: Closed) -> None:
-        note, where = self._threshold.note, {"agent": self.agent_id, "address": self.address}
+        note, where = self._admission.note, {"agent": self.agent_id, "address": self.address}
         if self.epoch is None and self._known is not None and closed.code == "auth":
             note("agent.wrong-key", **where)
         if closed.code == "too-fast" and not closed.by_peer:

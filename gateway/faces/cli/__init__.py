@@ -1,6 +1,6 @@
 """``codexbridge gateway …``: the server in the foreground, and an admin's commands beside it.
 
-Only arguments and print-outs are here, one module for each subject.  The server is `gateway.app`;
+Only arguments and print-outs are here, one module for each subject.  The server is handed in;
 what the commands change and read are store functions, which work on the same file whether or not a
 server runs on it.  Errors leave as they are: the launcher tells them in one line and chooses the
 exit code.
@@ -8,9 +8,9 @@ exit code.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from common.sentences import Lang, say
 from gateway.faces.cli import audit, devices, keys, members, pairing, tasks
@@ -20,6 +20,9 @@ from gateway.faces.cli.console import Command, Console, add_files
 if TYPE_CHECKING:
     import argparse
 
+    from gateway.base.settings import GatewaySettings
+
+Serve: TypeAlias = "Callable[[GatewaySettings, Mapping[str, str], Path | None], int]"
 _SUBJECTS: Final = (tasks, members, devices, pairing, keys, audit)
 _COMMANDS: Final[Mapping[str, Command]] = {
     name: command for subject in _SUBJECTS for name, command in subject.COMMANDS.items()
@@ -36,8 +39,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
         subject.add_parsers(actions, lang)
 
 
-def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
-    """Do what was asked for.
+def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str], *, serve: Serve) -> int:
+    """Do what was asked for: one of the commands, or else to serve.
 
     Raises:
         CodexBridgeError: told by the launcher.
@@ -47,6 +50,4 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
     settings = load_settings(file=args.config, environ=environ, secrets_dir=args.secrets_dir)
     if command := _COMMANDS.get(args.action):
         return command(args, Console(lang, environ, settings, args.config))
-    from gateway.app.assembly import run_gateway
-
-    return run_gateway(settings, environ, port_file=args.port_file)
+    return serve(settings, environ, args.port_file)

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from common.clock import Instant
+    from gateway.base.identity import Seal
     from gateway.base.settings import GatewaySettings
-    from gateway.store.mailbox import Seal
     from gateway.store.runner import AdminStore
 
 
@@ -57,8 +57,7 @@ class Console:
 
     def seal(self) -> Seal:
         """Return what signs envelopes as the server does: with the keys beside the store."""
-        from gateway.base.identity import open_identity
-        from gateway.link.mailbox import sealer
+        from gateway.base.identity import open_identity, sealer
 
         return sealer(open_identity(self.state).signing)
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import argparse
 
     from common.clock import Instant
-    from gateway.store.mailbox import Seal
+    from gateway.base.identity import Seal
     from gateway.store.pairings import Pairing
     from gateway.store.port import Connection
 

@@ -369,7 +369,7 @@ class Scene:
             link,
             address=address,
             deliveries=self.store,
-            threshold=self.hub.threshold,
+            admission=self.hub.admission,
             clock=self.clock,
             log=silent_log(),
         )

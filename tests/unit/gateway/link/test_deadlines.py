@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from common.clock import ManualClock, SystemClock
-from gateway.link.deadlines import GRAIN_S, Watch
+from gateway.link.deadlines import GRAIN_S, DeadlineTimer
 
 
 class Peer:
@@ -27,10 +27,10 @@ class Peer:
         self.rung.set()
 
 
-def start(*after: float) -> tuple[ManualClock, Watch[Peer], list[Peer]]:
+def start(*after: float) -> tuple[ManualClock, DeadlineTimer[Peer], list[Peer]]:
     """Return a watch over peers whose deadlines are so many seconds away."""
     clock = ManualClock()
-    watch: Watch[Peer] = Watch(clock)
+    watch: DeadlineTimer[Peer] = DeadlineTimer(clock)
     peers = [Peer(clock.now().mono + seconds) for seconds in after]
     for peer in peers:
         watch.add(peer)
@@ -88,7 +88,7 @@ async def test_a_session_that_ended_is_forgotten_at_once_and_once_is_enough() ->
 
 async def test_the_timer_strikes_by_itself_for_the_earliest_whoever_came_first() -> None:
     clock = SystemClock()
-    watch: Watch[Peer] = Watch(clock)
+    watch: DeadlineTimer[Peer] = DeadlineTimer(clock)
     late, early = Peer(clock.now().mono + 60.0), Peer(clock.now().mono + 0.01)
     watch.add(late)
     watch.add(early)
@@ -101,7 +101,7 @@ async def test_the_timer_strikes_by_itself_for_the_earliest_whoever_came_first()
 
 async def test_the_timer_is_wound_again_after_it_struck() -> None:
     clock = SystemClock()
-    watch: Watch[Peer] = Watch(clock)
+    watch: DeadlineTimer[Peer] = DeadlineTimer(clock)
     peer = Peer(clock.now().mono)
     watch.add(peer)
     async with asyncio.timeout(30):

@@ -21,7 +21,7 @@ from gateway.faces.middleware import guarded_app
 from gateway.link import endpoint as agents_module
 from gateway.link.endpoint import LINK_PATH, MAX_FRAME_BYTES, AgentEndpoint, SocketWire
 from gateway.link.hub import Hub
-from gateway.link.preauth import Lobby
+from gateway.link.preauth import PreauthPool
 from tests.unit.gateway.link.doubles import AGENT_ID, MemoryDeliveries, silent_log
 
 
@@ -36,7 +36,7 @@ class Gateway:
         self.store = MemoryDeliveries(self.key, self.clock)
         self.record = self.store.enrol(self.agent_key)
         self.hub = Hub(self.store, clock=self.clock, log=silent_log(), note=self.note)
-        self.lobby = Lobby(total=3, per_address=2)
+        self.preauth = PreauthPool(total=3, per_address=2)
         app = guarded_app(log=silent_log(), clock=self.clock, trusted_proxies=trusted_proxies)
         server = TestServer(app)
         self.url = "http://127.0.0.1:1"
@@ -44,7 +44,7 @@ class Gateway:
             lambda: (self.key,),
             self.url,
             hub=self.hub,
-            lobby=self.lobby,
+            preauth=self.preauth,
             deliveries=self.store,
             clock=self.clock,
             log=silent_log(),

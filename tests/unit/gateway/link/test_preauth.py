@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import pytest
 
-from gateway.link.preauth import ENOUGH_SECONDS, PREAUTH_PER_ADDRESS, PREAUTH_SOCKETS, Lobby, Place
+from gateway.link.preauth import (
+    ENOUGH_SECONDS,
+    PREAUTH_PER_ADDRESS,
+    PREAUTH_SOCKETS,
+    PreauthPool,
+    Slot,
+)
 
 NOW = 1000.0
 
 
 class Door:
-    """A lobby, and a list of those who were shown out."""
+    """A pool, and a list of those who were shown out."""
 
     def __init__(self, *, total: int = PREAUTH_SOCKETS, per_address: int = PREAUTH_PER_ADDRESS):
-        self.lobby = Lobby(total=total, per_address=per_address)
+        self.pool = PreauthPool(total=total, per_address=per_address)
         self.evicted: list[str] = []
 
-    def enter(self, name: str, *, after: float = 0.0) -> Place | None:
+    def enter(self, name: str, *, after: float = 0.0) -> Slot | None:
         """Let ``address`` or ``address/number`` in."""
         address, _, _ = name.partition("/")
-        return self.lobby.enter(address, mono=NOW + after, evict=lambda: self.evicted.append(name))
+        return self.pool.enter(address, mono=NOW + after, evict=lambda: self.evicted.append(name))
 
     def fill(self, addresses: int, each: int) -> None:
         """Take so many places from so many addresses, round after round."""
@@ -29,7 +35,7 @@ class Door:
 
 
 @pytest.mark.requirement("R13")
-def test_one_address_gets_eight_places() -> None:
+def test_one_address_gets_eight_slots() -> None:
     door = Door()
     door.fill(1, 8)
     assert door.enter("192.0.2.0") is None
@@ -38,7 +44,7 @@ def test_one_address_gets_eight_places() -> None:
 
 
 @pytest.mark.requirement("R13")
-def test_all_addresses_together_get_sixty_four_places() -> None:
+def test_all_addresses_together_get_sixty_four_slots() -> None:
     door = Door()
     door.fill(64, 1)
     assert door.enter("198.51.100.1") is None
@@ -46,7 +52,7 @@ def test_all_addresses_together_get_sixty_four_places() -> None:
 
 
 @pytest.mark.requirement("R13")
-def test_who_holds_the_most_places_makes_room_for_a_newcomer() -> None:
+def test_who_holds_the_most_slots_makes_room_for_a_newcomer() -> None:
     door = Door()
     door.fill(8, 8)
     assert door.enter("198.51.100.1")

@@ -18,9 +18,9 @@ from common.errors import AuthError, CodexBridgeError, ConfigError, InputError, 
 from common.protocol.bodies import HeadBody
 from common.sentences import Lang
 from common.signing import SigningKey
+from gateway import app
 from gateway.base.identity import KEYS, open_identity
 from gateway.base.settings import load_settings
-from gateway.faces import cli
 from gateway.faces.cli import audit
 from gateway.faces.cli.console import Console
 from gateway.store import audit as log_of
@@ -69,7 +69,7 @@ class Desk:
     def run(self, *words: str, lang: Lang = "en") -> tuple[int, str]:
         """Run a command; returns its exit code and what it printed."""
         parser = argparse.ArgumentParser()
-        cli.add_parser(parser.add_subparsers(dest="command"), lang)
+        app.add_parser(parser.add_subparsers(dest="command"), lang)
         args = parser.parse_args(["gateway", "audit", *words])
         return audit.run(args, self._consoles[lang]), self._capsys.readouterr().out
 
@@ -83,7 +83,7 @@ class Desk:
     def noticing(self) -> Callable[[], bool]:
         """Return what tells whether a check finds something, and says so in its one way."""
         parser = argparse.ArgumentParser()
-        cli.add_parser(parser.add_subparsers(dest="command"), "en")
+        app.add_parser(parser.add_subparsers(dest="command"), "en")
         args = parser.parse_args(["gateway", "audit", "verify", "--json"])
 
         def notices() -> bool:

@@ -21,8 +21,8 @@ from common.protocol.pairing import check_words, pairing_id, parse_code
 from common.sentences import Lang
 from common.signing import SigningKey
 from common.terminal import cells
+from gateway import app
 from gateway.base.identity import open_identity
-from gateway.faces import cli
 from gateway.faces.cli import pairing
 from gateway.store import agents, audit, members, pairings, tasks
 from gateway.store.runner import open_admin
@@ -43,9 +43,9 @@ class Desk:
     def type(self, *words: str, lang: Lang = "en") -> str:
         """Run a command that succeeds, and return what it printed."""
         parser = argparse.ArgumentParser()
-        cli.add_parser(parser.add_subparsers(dest="command"), lang)
+        app.add_parser(parser.add_subparsers(dest="command"), lang)
         args = parser.parse_args(["gateway", *words])
-        assert cli.run(args, lang, {"CODEXBRIDGE_HOME": str(self.home)}) == 0
+        assert app.run(args, lang, {"CODEXBRIDGE_HOME": str(self.home)}) == 0
         return self._capsys.readouterr().out
 
     def refused(self, *words: str) -> CodexBridgeError:
@@ -300,8 +300,8 @@ def test_the_server_names_what_it_lacks(desk: Desk) -> None:
 
 def test_help_costs_nothing_but_the_standard_library() -> None:
     program = (
-        "import sys, argparse; from gateway.faces import cli;"
-        "cli.add_parser(argparse.ArgumentParser().add_subparsers(), 'en');"
+        "import sys, argparse; from gateway import app;"
+        "app.add_parser(argparse.ArgumentParser().add_subparsers(), 'en');"
         "print(*sorted({name.partition('.')[0] for name in sys.modules}))"
     )
     done = subprocess.run(
@@ -309,7 +309,7 @@ def test_help_costs_nothing_but_the_standard_library() -> None:
         check=True,
         capture_output=True,
         encoding="utf-8",
-        cwd=Path(cli.__file__).parents[3],
+        cwd=Path(app.__file__).parents[2],
     )
     assert not set(HEAVY) & set(done.stdout.split())
 

@@ -16,9 +16,8 @@ from common.model.state import Reason, TaskState
 from common.sentences import Lang
 from common.signing import SigningKey
 from common.terminal import cells
-from gateway.base.identity import open_identity
-from gateway.faces import cli
-from gateway.link.mailbox import sealer
+from gateway import app
+from gateway.base.identity import open_identity, sealer
 from gateway.store import agents, audit, mailbox, members, tasks
 from gateway.store.runner import AdminStore, open_admin
 from gateway.store.tasks import Task
@@ -52,9 +51,9 @@ class Office:
     def type(self, *words: str, lang: Lang = "en") -> str:
         """Run a command that succeeds, and return what it printed."""
         parser = argparse.ArgumentParser()
-        cli.add_parser(parser.add_subparsers(dest="command"), lang)
+        app.add_parser(parser.add_subparsers(dest="command"), lang)
         args = parser.parse_args(["gateway", *words])
-        assert cli.run(args, lang, {"CODEXBRIDGE_HOME": str(self.home)}) == 0
+        assert app.run(args, lang, {"CODEXBRIDGE_HOME": str(self.home)}) == 0
         return self._capsys.readouterr().out
 
     def refused(self, *words: str) -> CodexBridgeError:
