@@ -160,9 +160,8 @@ def build(
     )
     url = public_url(settings, port=port)
     app = guarded_app(log=log, clock=clock, trusted_proxies=settings.trusted_proxies)
-    app.add_routes(channels.routes(intake))
+    app.add_routes([*channels.routes(intake), *health.routes(_readiness(store, outbox))])
     app.add_routes(_for_machines(url, store, ring, hub=hub, mailbox=mailbox, clock=clock, log=log))
-    app.add_routes(health.routes(_readiness(store, outbox)))
     return Gateway(app, hub, outbox, upkeep, alarms, disk)
 
 

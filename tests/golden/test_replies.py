@@ -15,8 +15,8 @@ import pytest
 from common.errors import CodexBridgeError, InputError
 from common.model.state import Reason, TaskState
 from common.sentences import LANGS, Lang, Sentence, Words
-from gateway import replies as gateway_replies
-from gateway.voice import Voice, as_list, with_words
+from gateway.flow import replies as gateway_replies
+from gateway.flow.speaker import Voice, as_list, with_words
 from local_agent import (
     change_replies,
     change_texts,
@@ -39,7 +39,7 @@ from local_agent.report_texts import from_facts
 from local_agent.workspace.manifest import Differences
 from tests.golden import golden
 from tests.golden.seals import SEALS, sealed_changes
-from tests.unit.gateway.test_voice import TASK
+from tests.unit.gateway.flow.test_speaker import TASK
 
 _GIVEN: dict[str, list[dict[str, Any]]] = json.loads(golden.stored("input/outcomes.json"))
 _ERRORS: tuple[Exception, ...] = (

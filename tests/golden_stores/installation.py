@@ -27,7 +27,7 @@ import codexbridge
 from common.clock import ManualClock
 from common.home import Home, find_home
 from common.model.state import FINAL
-from gateway.identity import open_identity
+from gateway.base.identity import open_identity
 from gateway.store import outbox
 from gateway.store.runner import open_store
 from local_agent.assembly import Agent, Ground, build_agent

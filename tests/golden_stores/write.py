@@ -31,7 +31,7 @@ from common.ids import new_uuid
 from common.keystore import FileKeystore
 from common.model.state import FINAL, Reason, TaskState, final_of
 from common.protocol.envelope import HeadBody
-from gateway import withdrawal
+from gateway.flow import withdrawal
 from gateway.store import audit, outbox
 from gateway.store.upgrade import HEAD, ensure_current
 from local_agent.assembly import Agent
