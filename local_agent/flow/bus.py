@@ -107,7 +107,7 @@ class Reader:
 
 
 class Bus:
-    """Executors every event to every reader, without waiting for any."""
+    """Hands every event to every reader, without waiting for any."""
 
     def __init__(self) -> None:
         self._readers: set[Reader] = set()

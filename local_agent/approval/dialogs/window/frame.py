@@ -15,7 +15,7 @@ from local_agent.approval.dialogs.duration import time_left
 from local_agent.approval.dialogs.question import Question
 from local_agent.approval.dialogs.window.content_pane import Content
 from local_agent.approval.dialogs.window.files_pane import Files
-from local_agent.approval.dialogs.window.hands import DecisionButton, Executors
+from local_agent.approval.dialogs.window.hands import DecisionButton, Hands
 from local_agent.approval.dialogs.window.look import Look
 from local_agent.approval.dialogs.window.page import Page, code_missing, page_of
 from local_agent.approval.dialogs.window.panes import Facts, Pane
@@ -46,7 +46,7 @@ class Frame:
         self._clock = clock
         self._ends_at = clock.now().mono + order.lasts_s
         self._decision: Choice = "none"
-        self._hands = Executors(root, clock)
+        self._hands = Hands(root, clock)
         self._seen = False
         self._files: Files | None = None
         self._typed = tk.StringVar(root)

@@ -24,7 +24,7 @@ _KEYS: Final = ("<KeyPress>", "<KeyRelease>")
 _BUTTONS: Final = ("<ButtonPress>", "<ButtonRelease>")
 
 
-class Executors:
+class Hands:
     """Watches one window.
 
     Args:
@@ -111,7 +111,7 @@ class DecisionButton(ttk.Button):
         parent: tk.Misc,
         text: str,
         *,
-        hands: Executors,
+        hands: Hands,
         act: Callable[[], None],
         accent: bool = False,
     ) -> None:
