@@ -5,7 +5,7 @@
       └────── read_seal ─────┘
 
 The bytes are written once and never again; whoever shows or runs anything starts from them.  Pure:
-approval ids, nonces and times come in as arguments.  Who may decide is `local_agent.approval`'s
+approval ids, nonces and times come in as arguments.  Who may decide is `local_agent.flow.gate`'s
 matter; how each action writes its payload is told by `common.seal_payloads`, and `read_seal`
 refuses any other.
 """

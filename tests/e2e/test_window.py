@@ -17,8 +17,6 @@ import pytest
 from common.clock import SystemClock
 from common.logs import open_log
 from common.seal import digest, seal_bytes, short_code
-from local_agent.approval.gate import Gate
-from local_agent.approval.records import PendingApproval
 from local_agent.faces.telling import Teller
 from local_agent.faces.window.appearance import theme_of
 from local_agent.faces.window.arming import QUIET_S
@@ -26,6 +24,8 @@ from local_agent.faces.window.desktop import DesktopApprover
 from local_agent.faces.window.notify import Notifier
 from local_agent.faces.window.program import PROBE, WindowProgram
 from local_agent.faces.window.wire import encode_order
+from local_agent.flow.approvals import PendingApproval
+from local_agent.flow.gate import Gate
 from local_agent.safety.risk import Circumstances
 from local_agent.store.runner import JournalThread
 from tests import sent_events, windows

@@ -28,8 +28,8 @@ from common.seal_payloads import (
     undo_payload,
 )
 from common.sentences import Lang
-from local_agent.approval.dialogs.question import Question, read_question
-from local_agent.approval.dialogs.window.wire import Order
+from local_agent.cards.question import Question, read_question
+from local_agent.faces.window.wire import Order
 from tests import windows
 from tests.golden import golden
 from tests.sealed import a_payload, a_seal

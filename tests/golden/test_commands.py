@@ -17,7 +17,7 @@ from common.clock import Instant, SystemClock
 from common.home import find_home
 from common.model.state import Reason, TaskState
 from common.sentences import LANGS
-from local_agent.control.tasks import task_row, whole_task
+from local_agent.faces.control.tasks import task_row, whole_task
 from local_agent.store.tasks import Task
 from local_agent.store.turns import StoredTurn
 from tests.golden import golden

@@ -15,8 +15,8 @@ import pytest
 from common.errors import CodexBridgeError, InputError
 from common.model.state import Reason, TaskState
 from common.sentences import LANGS, Lang, Sentence, Words
-from gateway import replies as gateway_replies
-from gateway.voice import Voice, as_list, with_words
+from gateway.flow import replies as gateway_replies
+from gateway.flow.speaker import Voice, as_list, with_words
 from local_agent import (
     change_replies,
     change_texts,
@@ -26,18 +26,20 @@ from local_agent import (
     risk_texts,
     sync_texts,
 )
-from local_agent.approval.records import Decision
-from local_agent.engine import facts, summaries
+from local_agent.actions.changes import words as change_words
+from local_agent.actions.changes.outcome import ChangeOutcome, Mixture
+from local_agent.actions.git_sync.perform import SyncOutcome
+from local_agent.actions.git_sync.words import render_sync, sync_facts
+from local_agent.actions.run_command import words as run_words
+from local_agent.actions.run_command.perform import Outcome, Progress
 from local_agent.errors import RefusedError
-from local_agent.execution.command import Outcome, Progress
-from local_agent.execution.git_sync import SyncOutcome
-from local_agent.execution.outcome import ChangeOutcome, Mixture
-from local_agent.execution.sync_words import of_sync
+from local_agent.flow import summaries
+from local_agent.flow.approvals import Decision
 from local_agent.report_texts import from_facts
 from local_agent.workspace.manifest import Differences
 from tests.golden import golden
 from tests.golden.seals import SEALS, sealed_changes
-from tests.unit.gateway.test_voice import TASK
+from tests.unit.gateway.flow.test_speaker import TASK
 
 _GIVEN: dict[str, list[dict[str, Any]]] = json.loads(golden.stored("input/outcomes.json"))
 _ERRORS: tuple[Exception, ...] = (
@@ -76,9 +78,9 @@ def _outcomes() -> Iterator[tuple[str, str]]:
             | {"reason": Reason(given["reason"]), "report": report and from_facts(report)}
             | {"differences": differences and Differences(**differences)}
         )
-        yield from _said("command", done, partial(summaries.of_outcome, done, "make\nall"))
-        yield from _said("ending", done, partial(summaries.of_ending, done, "make\nall"))
-        yield "facts", _json(facts.of_run(done, "make\nall", sandbox="bubblewrap"))
+        yield from _said("command", done, partial(run_words.render_outcome, done, "make\nall"))
+        yield from _said("ending", done, partial(run_words.render_ending, done, "make\nall"))
+        yield "facts", _json(run_words.run_facts(done, "make\nall", sandbox="bubblewrap"))
     for given in _GIVEN["changes"]:
         files = (
             sealed_changes(golden.stored(f"input/{given['files']}.diff"))
@@ -89,14 +91,16 @@ def _outcomes() -> Iterator[tuple[str, str]]:
         told = given | {"reason": Reason(given["reason"]), "files": files, "mixture": mixture}
         change = ChangeOutcome(**told)
         for undone in (None, "T-3H2W"):
-            words = partial(summaries.of_change, short_id="T-7F3K", prefix="@dev", undone=undone)
+            words = partial(
+                change_words.render_change, short_id="T-7F3K", prefix="@dev", undone=undone
+            )
             yield from _said(f"undo of {undone}", change, partial(words, change))
-        yield "facts", _json(facts.of_change(change, undoes=None))
+        yield "facts", _json(change_words.change_facts(change, undoes=None))
     for name in ("sync-commit", "sync-push"):
         for given in _GIVEN["syncs"]:
             sync = SyncOutcome(**given | {"reason": Reason(given["reason"])})
-            yield from _said(name, sync, partial(of_sync, sync, SEALS[name].payload))
-            yield "facts", _json(facts.of_sync(sync))
+            yield from _said(name, sync, partial(render_sync, sync, SEALS[name].payload))
+            yield "facts", _json(sync_facts(sync))
     yield from ((f"early ends {lang}", "\n".join(_early_ends(lang))) for lang in LANGS)
 
 
@@ -116,11 +120,11 @@ def _early_ends(lang: Lang) -> Iterator[str]:
         yield f"{reason.value}: {said(lang)}"
     for why in (None, "不要 now\nplease"):
         yield summaries.of_rejection(Decision("rejected", why), lang)
-    yield summaries.of_progress(Progress(75, 1), lang)
+    yield run_words.render_progress(Progress(75, 1), lang)
     yield summaries.of_moving_on(lang)
     yield summaries.of_unknown(lang)
-    yield summaries.of_interruption(None, lang)
-    yield summaries.of_interruption("make\ninstall", lang)
+    yield run_words.render_interruption(None, lang)
+    yield run_words.render_interruption("make\ninstall", lang)
     yield summaries.reasons(tuple(replies.RISK), lang)
 
 

@@ -13,8 +13,8 @@ from common.clock import ManualClock
 from common.errors import InputError, StateError
 from common.model.state import Reason, TaskState
 from common.seal import Action
-from local_agent.approval.gate import Gate
-from local_agent.approval.records import PendingApproval
+from local_agent.flow.approvals import PendingApproval
+from local_agent.flow.gate import Gate
 from tests.golden_stores.installation import (
     WRITTEN,
     as_then,

@@ -31,12 +31,12 @@ from common.ids import new_uuid
 from common.keystore import FileKeystore
 from common.model.state import FINAL, Reason, TaskState, final_of
 from common.protocol.envelope import HeadBody
-from gateway import withdrawal
+from gateway.flow import withdrawal
 from gateway.store import audit, outbox
 from gateway.store.upgrade import HEAD, ensure_current
-from local_agent.approval.records import PendingApproval
 from local_agent.assembly import Agent
-from local_agent.control.client import stream
+from local_agent.faces.control.client import stream
+from local_agent.flow.approvals import PendingApproval
 from local_agent.relay.journal import JournalInbound
 from local_agent.relay.pairing import Pairing, open_keys, save_pairing
 from local_agent.store import database

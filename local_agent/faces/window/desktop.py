@@ -17,12 +17,12 @@ from common.clock import Clock
 from common.errors import CodexBridgeError, StateError
 from common.logs import Log
 from common.sentences import Lang, Sentence, say
-from local_agent.approval.gate import Gate
-from local_agent.approval.records import Notice, PendingApproval
 from local_agent.cards.question import diff_name
 from local_agent.faces.telling import Teller
 from local_agent.faces.window import words
 from local_agent.faces.window.wire import Answer, Order, Theme
+from local_agent.flow.approvals import Notice, PendingApproval
+from local_agent.flow.gate import Gate
 from local_agent.views.question import ApprovalView
 
 OPEN_S: Final = 600  # a window lives ten minutes

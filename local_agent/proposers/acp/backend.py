@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Final
 from common.clock import Clock, SystemClock
 from common.errors import CodexBridgeError
 from common.home import private_dir
-from local_agent.child import Child
 from local_agent.errors import ModelError
 from local_agent.proposers.acp.config import AcpModel, Contain
 from local_agent.proposers.acp.contained import start
 from local_agent.proposers.codex.faults import said
 from local_agent.proposers.model import Emit, Health, Reply, Turn
+from local_agent.sandbox.child import Child
 
 if TYPE_CHECKING:
     from local_agent.proposers.acp.session import Session

@@ -18,12 +18,12 @@ from common import PRODUCT, strict_json
 from common.errors import RemoteProtocolError
 from common.redact import redact_known
 from common.text import one_line
-from local_agent.child import Child
 from local_agent.errors import ModelError
 from local_agent.proposers.acp.listening import TurnListener
 from local_agent.proposers.acp.transport import ChildTransport
 from local_agent.proposers.codex.faults import said
 from local_agent.proposers.model import MAX_ANSWER_BYTES, Emit, Reply, Suggestion, Turn, Usage
+from local_agent.sandbox.child import Child
 
 _AUTH_REQUIRED: Final = -32000  # of the protocol
 _AGAIN: Final = "That was not JSON of the form asked for. Answer again with that JSON alone."

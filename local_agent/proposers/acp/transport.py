@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from common import strict_json
 from common.errors import CodexBridgeError, RemoteProtocolError
-from local_agent.child import MAX_LINE_BYTES, Child
 from local_agent.errors import ModelError
+from local_agent.sandbox.child import MAX_LINE_BYTES, Child
 
 MAX_TURN_BYTES: Final = 32 * 1024 * 1024  # of all that one program says: it may show what it reads
 _TOO_LARGE: Final = frozenset({"child.line", "json.too-large"})

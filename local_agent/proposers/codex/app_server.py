@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Final
 
 from common import PRODUCT
-from local_agent.child import Child, open_child
 from local_agent.errors import ModelError
-from local_agent.process import Limits
 from local_agent.proposers.codex.client import Client
 from local_agent.proposers.codex.config import CodexModel
 from local_agent.proposers.codex.faults import said
 from local_agent.proposers.codex.lockdown import Place, environment, make_place, remove_place
 from local_agent.proposers.codex.program import find_program, read_version
 from local_agent.proposers.codex.session import say_hello
+from local_agent.sandbox.child import Child, open_child
+from local_agent.sandbox.process import Limits
 
 START_S: Final = 20.0
 _GRACE_S: Final = 1.0

@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
 from common.errors import CodexBridgeError, RemoteProtocolError
-from local_agent.child import Child
 from local_agent.errors import ModelError
 from local_agent.proposers.codex import wire
 from local_agent.proposers.codex.faults import said
+from local_agent.sandbox.child import Child
 
 _log: Final = logging.getLogger(__name__)
 

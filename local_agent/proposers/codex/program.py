@@ -15,7 +15,7 @@ from typing import Final
 
 from common.text import one_line
 from local_agent.errors import ModelError
-from local_agent.process import Limits, run_child
+from local_agent.sandbox.process import Limits, run_child
 
 VERSION: Final = (0, 169)  # of which each release is taken
 PINNED: Final = "0.169.0"

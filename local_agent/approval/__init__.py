@@ -1,1 +1,0 @@
-"""Where a person's decision enters: the gate.  Who shows a question: `local_agent.faces`."""
