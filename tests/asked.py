@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +21,11 @@ from common.seal_payloads import (
     undo_payload,
 )
 from local_agent.cards import question as questions
-from local_agent.views.codec import from_json
+from local_agent.faces.control import tasks
+from local_agent.faces.control.tasks import listed_task
+from local_agent.store.tasks import Task
+from local_agent.store.turns import StoredTurn
+from local_agent.views.codec import from_json, to_json
 from local_agent.views.question import ApprovalView
 from tests.sealed import ZEROS, a_seal
 
@@ -135,6 +139,18 @@ def read_question(
     if not isinstance(told, ApprovalView):
         told = from_json(ApprovalView, USUAL | dict(told))
     return questions.read_question(told, diff=diff)
+
+
+def task_row(task: Task) -> dict[str, Any]:
+    """Return a task as a program reads it in any list."""
+    row = to_json(listed_task(task, expires_at=None))
+    del row["expires_at"]
+    return row
+
+
+def whole_task(task: Task, turns: Sequence[StoredTurn]) -> dict[str, Any]:
+    """Return all of a task as a program reads it."""
+    return to_json(tasks.whole_task(task, turns))
 
 
 def _commit(patch: bytes) -> SealedCommit:

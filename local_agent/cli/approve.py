@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from common.clock import SystemClock
 from common.errors import StateError
@@ -25,6 +25,7 @@ from local_agent.faces.control.client import call, stream
 from local_agent.faces.terminal.page import ask, present
 from local_agent.faces.terminal.tty import Terminal, open_terminal
 from local_agent.replies import BLOCKED
+from local_agent.views.codec import Json
 from local_agent.views.question import ApprovalView
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def _approved(
     return 0
 
 
-def _checked(home: Home, environ: Mapping[str, str], approval: ApprovalView) -> dict[str, Any]:
+def _checked(home: Home, environ: Mapping[str, str], approval: ApprovalView) -> Json:
     """Have a change tried out on a copy: that has an approval of its own."""
     named = {"approval_id": approval.approval_id, "digest": approval.digest}
     return call(home, environ, "check", **named)
@@ -110,7 +111,7 @@ def _checked(home: Home, environ: Mapping[str, str], approval: ApprovalView) -> 
 
 def _narrowed(
     home: Home, environ: Mapping[str, str], approval: ApprovalView, only: Sequence[str]
-) -> dict[str, Any]:
+) -> Json:
     """Have some of the files asked for alone: it is sealed anew, and has another code."""
     return call(
         home,

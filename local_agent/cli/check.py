@@ -75,14 +75,16 @@ def _of_task(home: Home, environ: Mapping[str, str], short_id: str) -> Workspace
     """Return the workspace in which a task would change something; None where it names none."""
     from common.seal import read_seal
     from local_agent.faces.control.client import call
+    from local_agent.views.codec import from_json
+    from local_agent.views.question import Shown
     from local_agent.workspace.registry import Registry
 
-    found = call(home, environ, "show", task=short_id)
+    found = from_json(Shown, call(home, environ, "show", task=short_id))
     registry = Registry(home, home=Path.home())
-    if approval := found["approval"]:
-        path = read_seal(str(approval["seal"]).encode("utf-8", "replace")).workspace.path
+    if found.approval is not None:
+        path = read_seal(found.approval.seal.encode("utf-8", "replace")).workspace.path
         return next((entry for entry in registry.load() if str(entry.path) == path), None)
-    name = found["task"]["workspace"]
+    name = found.task.workspace
     return registry.find(name) if name else None
 
 

@@ -12,7 +12,8 @@ from local_agent.cli.screen import Screen
 from local_agent.cli.tasks import print_tasks
 from local_agent.faces.control.client import call
 from local_agent.views.codec import Json, from_json
-from local_agent.views.question import ApprovalView
+from local_agent.views.question import ApprovalView, Shown
+from local_agent.views.task import TaskList
 
 
 def waiting_approval(
@@ -35,14 +36,14 @@ def waiting_approval(
         StateError: ``approve.not-waiting``, ``approve.ended``.
     """
     if named is None:
-        waiting = call(home, environ, "tasks", all=False, limit=100)["tasks"]
-        waiting = [task for task in waiting if task["state"] == "WAITING_APPROVAL"]
+        told = from_json(TaskList, call(home, environ, "tasks", all=False, limit=100))
+        waiting = [task for task in told.tasks if task.state == "WAITING_APPROVAL"]
         if not waiting:
             return None
         if len(waiting) > 1:
             print_tasks(screen, waiting)
             raise InputError("approve.several", count=len(waiting))
-        short_id = str(waiting[0]["short_id"])
+        short_id = waiting[0].short_id
     else:
         short_id = parse_short_id(named)
     return pending_in(call(home, environ, op, task=short_id), screen)
@@ -54,11 +55,11 @@ def pending_in(found: Json, screen: Screen) -> ApprovalView:
     Raises:
         StateError: ``approve.not-waiting``; ``approve.ended`` with ``how``.
     """
-    approval = from_json(ApprovalView, found["approval"]) if found["approval"] else None
+    shown = from_json(Shown, found)
+    approval, task = shown.approval, shown.task
     if approval is not None and approval.state == "pending":
         return approval
-    task = found["task"]
-    if task["reason"]:
+    if task.reason:
         how = next(iter(headline(screen, task)), "")  # the rest has `codexbridge show`
-        raise StateError("approve.ended", task=task["short_id"], how=how)
-    raise StateError("approve.not-waiting", task=task["short_id"])
+        raise StateError("approve.ended", task=task.short_id, how=how)
+    raise StateError("approve.not-waiting", task=task.short_id)

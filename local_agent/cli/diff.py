@@ -15,6 +15,8 @@ from local_agent.cli.card import tell_lineage
 from local_agent.cli.diffs import fetch_diff
 from local_agent.cli.screen import Screen, print_json, screen_for
 from local_agent.faces.control.client import call
+from local_agent.views.codec import from_json
+from local_agent.views.question import Shown
 
 if TYPE_CHECKING:
     import argparse
@@ -54,7 +56,8 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
         print_json({"task": short_id, "files": files_of(model), "diff": text})
     else:
         screen = screen_for(lang, environ)
-        tell_lineage(screen, call(find_home(environ), environ, "show", task=short_id)["task"])
+        found = call(find_home(environ), environ, "show", task=short_id)
+        tell_lineage(screen, from_json(Shown, found).task)
         _print(model, screen)
     return 0
 

@@ -6,7 +6,7 @@ The quickest command there is: nothing is imported here that the answer does not
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from common.clock import SystemClock
@@ -19,6 +19,8 @@ from local_agent.cli.policies import disclosure_told, policy_told, strays_told
 from local_agent.cli.screen import Screen, print_json, screen_for
 from local_agent.cli.tasks import asker
 from local_agent.faces.control.client import call
+from local_agent.views.codec import Json, from_json
+from local_agent.views.task import WaitingTask
 
 if TYPE_CHECKING:
     import argparse
@@ -61,7 +63,7 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
     return 0
 
 
-def _for_programs(found: Mapping[str, Any]) -> dict[str, Any]:
+def _for_programs(found: Json) -> dict[str, Any]:
     gateway = found["gateway"]
     return {
         "running": True,
@@ -72,7 +74,7 @@ def _for_programs(found: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _print(found: Mapping[str, Any], screen: Screen) -> None:
+def _print(found: Json, screen: Screen) -> None:
     rows = [
         (words.MACHINE, [screen.ink("bold", one_line(found["machine"]))]),
         (words.GATEWAY, gateway_lines(found["gateway"], screen)),
@@ -91,7 +93,7 @@ def _print(found: Mapping[str, Any], screen: Screen) -> None:
     screen.fields([row for row in rows if row[1] != [""]])
 
 
-def gateway_lines(gateway: Mapping[str, Any], screen: Screen) -> list[str]:
+def gateway_lines(gateway: Json, screen: Screen) -> list[str]:
     """Return how the connection to the gateway stands, and why when it does not."""
     url = one_line(gateway.get("url") or "")
     match gateway["state"]:
@@ -110,7 +112,7 @@ def gateway_lines(gateway: Mapping[str, Any], screen: Screen) -> list[str]:
     return [screen.ink("red", line), _why(gateway, screen)]
 
 
-def _why(gateway: Mapping[str, Any], screen: Screen) -> str:
+def _why(gateway: Json, screen: Screen) -> str:
     if gateway["skew_s"]:
         return screen.say(status_words.CLOCK_DIFFERS, seconds=abs(gateway["skew_s"]))
     return screen.say(status_words.LINK_WHY.get(gateway["why"], status_words.LINK_WHY["protocol"]))
@@ -132,7 +134,7 @@ def _key(where: str, screen: Screen) -> str:
     return screen.say(words.IN_KEYRING)
 
 
-def _audit(audit: Mapping[str, Any], screen: Screen) -> list[str]:
+def _audit(audit: Json, screen: Screen) -> list[str]:
     count, own_seq = audit["entries"], audit["gateway_keeps"]
     if own_seq:
         lines = [screen.say(status_words.AUDIT_STANDS, count=count, own_seq=own_seq)]
@@ -144,14 +146,14 @@ def _audit(audit: Mapping[str, Any], screen: Screen) -> list[str]:
     return lines
 
 
-def _workspaces(found: Mapping[str, Any], screen: Screen) -> list[str]:
+def _workspaces(found: Json, screen: Screen) -> list[str]:
     stray = strays_told(found["stray_policies"], screen)
     if not found["workspaces"]:
         return [screen.say(words.NO_WORKSPACES), *stray]
     return [*(_workspace(item, screen) for item in found["workspaces"]), *stray]
 
 
-def _workspace(item: Mapping[str, Any], screen: Screen) -> str:
+def _workspace(item: Json, screen: Screen) -> str:
     told = [
         one_line(item["name"]),
         one_line(item["path"], 400),
@@ -161,7 +163,7 @@ def _workspace(item: Mapping[str, Any], screen: Screen) -> str:
     return "  ".join(part for part in told if part)
 
 
-def _model(found: Mapping[str, Any], screen: Screen) -> str:
+def _model(found: Json, screen: Screen) -> str:
     if "model" not in found:
         return ""  # an older agent still runs
     name = found["model"]
@@ -182,8 +184,10 @@ def _asks(windows: Mapping[str, str], screen: Screen) -> str:
     return screen.say(status_words.ASKS_TERMINAL, why=why)
 
 
-def _approvals(found: list[dict[str, Any]], screen: Screen) -> list[str]:
+def _approvals(told: Sequence[Json], screen: Screen) -> list[str]:
     from local_agent.cards.words import time_left
+
+    found = [from_json(WaitingTask, one) for one in told]
 
     if not found:
         return [screen.say(status_words.NO_APPROVALS)]
@@ -191,10 +195,10 @@ def _approvals(found: list[dict[str, Any]], screen: Screen) -> list[str]:
     return [
         "  ".join(
             (
-                screen.ink("bold", item["short_id"]),
-                time_left(item["expires_at"], now_ms, screen.lang),
+                screen.ink("bold", item.short_id),
+                time_left(item.expires_at, now_ms, screen.lang),
                 asker(screen, item),
-                one_line(item["text"], 60),
+                one_line(item.text, 60),
             )
         )
         for item in found

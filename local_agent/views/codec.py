@@ -23,8 +23,13 @@ def to_json(view: DataclassInstance) -> dict[str, Any]:
     return asdict(view)
 
 
-def from_json(kind: type[_View], raw: object) -> _View:
+def from_json(kind: type[_View], raw: object, *, loose: bool = False) -> _View:
     """Return the view that a JSON object holds.
+
+    Args:
+        kind: What it holds.
+        raw: As it was read.
+        loose: It was kept by this or another version: what is not known is passed over.
 
     Raises:
         RemoteProtocolError: ``control.malformed`` (field): something is missing, of another type,
@@ -33,9 +38,11 @@ def from_json(kind: type[_View], raw: object) -> _View:
     known, needed = _fields(kind)  # type: ignore[arg-type]  # a class can be hashed
     if not isinstance(raw, Mapping):
         raise RemoteProtocolError("control.malformed", field=kind.__name__)
-    for name in (needed - raw.keys()) | (raw.keys() - known.keys()):
+    unknown = set() if loose else raw.keys() - known.keys()
+    for name in (needed - raw.keys()) | unknown:
         raise RemoteProtocolError("control.malformed", field=str(name)[:40])
-    return kind(**{name: _value(known[name], value, name) for name, value in raw.items()})
+    found = {name: _value(known[name], raw[name], name, loose) for name in known if name in raw}
+    return kind(**found)
 
 
 @lru_cache(maxsize=64)
@@ -47,21 +54,21 @@ def _fields(kind: type) -> tuple[Mapping[str, Any], frozenset[str]]:
     return {field.name: hints[field.name] for field in fields(kind)}, needed
 
 
-def _value(kind: Any, value: object, name: str) -> Any:
+def _value(kind: Any, value: object, name: str, loose: bool) -> Any:
     origin, arguments = get_origin(kind), get_args(kind)
     if origin in (Union, types.UnionType):
         if value is None and types.NoneType in arguments:
             return None
         (kind,) = (one for one in arguments if one is not types.NoneType)
-        return _value(kind, value, name)
+        return _value(kind, value, name, loose)
     if kind is Any:
         return value
     if is_dataclass(kind):
-        return from_json(kind, value)  # type: ignore[arg-type]  # a class, not an instance
+        return from_json(kind, value, loose=loose)  # type: ignore[arg-type]  # a class, not an instance
     if origin is tuple and isinstance(value, list | tuple):
-        return tuple(_value(arguments[0], item, name) for item in value)
+        return tuple(_value(arguments[0], item, name, loose) for item in value)
     if origin is Mapping and isinstance(value, Mapping):
-        return {str(key): _value(arguments[1], item, name) for key, item in value.items()}
+        return {str(key): _value(arguments[1], item, name, loose) for key, item in value.items()}
     if origin is Literal and value in arguments:
         return value
     # A bool is an int to Python, and never a number here.

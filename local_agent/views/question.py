@@ -15,6 +15,7 @@ from common.diff.view import Mark
 from common.seal import Action
 from common.seal_payloads import Op
 from common.sentences import Lang
+from local_agent.views.task import ShownTask
 
 # -- what the agent tells ------------------------------------------------------------------------
 
@@ -156,6 +157,18 @@ class ApprovalView:
     said: Said | None = None
     named: Named | None = None
     reason: CommandReason | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """A task and its newest approval, as they stand.
+
+    Attributes:
+        approval: None where it never asked for one.
+    """
+
+    task: ShownTask
+    approval: ApprovalView | None
 
 
 # -- what is asked -------------------------------------------------------------------------------

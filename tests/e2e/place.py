@@ -282,7 +282,7 @@ class Place:
         """Return all tasks of the agent."""
         return list(self._call("tasks", all=True, limit=200)["tasks"])
 
-    def _call(self, op: str, **args: object) -> dict[str, Any]:
+    def _call(self, op: str, **args: object) -> Mapping[str, Any]:
         return call(find_home(self.environ), self.environ, op, **args)
 
     def gateway_tasks(self) -> list[dict[str, Any]]:

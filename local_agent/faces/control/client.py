@@ -14,11 +14,12 @@ from common.errors import AuthError, RemoteProtocolError, UnavailableError
 from common.home import Home
 from local_agent.faces.control import wire
 from local_agent.store.lock import JOURNAL, is_held
+from local_agent.views.codec import Json
 
 ANSWER_SECONDS = 15.0  # for a question; a stream may stay silent as long as its task does
 
 
-def call(home: Home, environ: Mapping[str, str], op: str, **args: Any) -> dict[str, Any]:
+def call(home: Home, environ: Mapping[str, str], op: str, **args: Any) -> Json:
     """Ask one question and return its answer.
 
     Raises:
@@ -33,7 +34,7 @@ def call(home: Home, environ: Mapping[str, str], op: str, **args: Any) -> dict[s
 
 def stream(
     home: Home, environ: Mapping[str, str], op: str, *, body: bytes = b"", **args: Any
-) -> Iterator[tuple[str, dict[str, Any]]]:
+) -> Iterator[tuple[str, Json]]:
     """Ask, and yield ``("event", value)`` as they come, then ``("ok", value)`` at the end.
 
     Args:
@@ -57,7 +58,7 @@ def stream(
 
 def _lines(
     home: Home, environ: Mapping[str, str], request: wire.Request, timeout_s: float | None
-) -> Iterator[tuple[str, dict[str, Any]]]:
+) -> Iterator[tuple[str, Json]]:
     question = wire.encode_request(request)
     with _connect(home, environ) as connection, connection.makefile("rb") as answers:
         connection.settimeout(timeout_s)

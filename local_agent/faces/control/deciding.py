@@ -15,7 +15,7 @@ from common.errors import StateError
 from common.model.state import FINAL, Reason
 from local_agent.cards.question import diff_name
 from local_agent.faces.control.arguments import Arguments
-from local_agent.faces.control.tasks import whole_task
+from local_agent.faces.control.tasks import shown_task
 from local_agent.faces.control.watching import Answer, Watching
 from local_agent.flow.approvals import Choice, question
 from local_agent.flow.gate import Gate
@@ -174,12 +174,12 @@ class Deciding:
     async def _shown(self, task: Task, stored: StoredApproval | None) -> Mapping[str, Any]:
         tasks = self._journal.tasks
         first = await self._db.run(tasks.find, task.retry_of) if task.retry_of else None
-        # A short ID that was given up may name another task by now.
-        again = {"retry_of_short_id": first.short_id if first and first.named else None}
         approval = await self._tell(stored.approval_id) if stored else None
         left = await self._db.run(_left_to_undo, self._journal, task, stored)
         turns = await self._db.run(self._journal.turns.of_task, task.task_id)
-        told = whole_task(task, turns) | again | {"left_to_undo": left}
+        # A short ID that was given up may name another task by now.
+        again = first.short_id if first and first.named else None
+        told = shown_task(task, turns, retry_of_short_id=again, left_to_undo=left)
         return {"task": told, "approval": approval}
 
     async def _named(self, args: Arguments) -> Task:

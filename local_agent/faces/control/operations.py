@@ -18,7 +18,7 @@ from local_agent.faces.control.arguments import Arguments
 from local_agent.faces.control.asking import Asking
 from local_agent.faces.control.deciding import Deciding, Tell
 from local_agent.faces.control.modelling import Modelling, Models
-from local_agent.faces.control.tasks import task_row
+from local_agent.faces.control.tasks import listed_task, waiting_task
 from local_agent.faces.control.watching import Answer, Watching
 from local_agent.faces.control.wire import Request
 from local_agent.flow.bus import Bus
@@ -187,11 +187,7 @@ class AgentOperations:
             "audit": await self._db.run(self._audit),
             "open_tasks": len(tasks),
             "approvals": [
-                {
-                    **task_row(by_id[item.task_id]),
-                    "expires_at": item.expires_at,
-                    "risk": item.risk,
-                }
+                waiting_task(by_id[item.task_id], expires_at=item.expires_at, risk=item.risk)
                 for item in waiting
             ],
         }
@@ -214,11 +210,10 @@ class AgentOperations:
             tasks = [*reversed(await self._db.run(self._journal.tasks.open_tasks))]
         until = {item.task_id: item.expires_at for item in await self._gate.pending()}
         # Diffs are read for that, so not on the event loop.
-        rows = await asyncio.to_thread(lambda: [task_row(task) for task in tasks[:limit]])
-        return {
-            "tasks": [row | {"expires_at": until.get(row["task_id"])} for row in rows],
-            "more": len(tasks) > limit,
-        }
+        rows = await asyncio.to_thread(
+            lambda: [listed_task(one, expires_at=until.get(one.task_id)) for one in tasks[:limit]]
+        )
+        return {"tasks": rows, "more": len(tasks) > limit}
 
     async def _context(self, args: Arguments) -> Mapping[str, Any]:
         """Return the account of what was collected for a task, and whether a model was asked.

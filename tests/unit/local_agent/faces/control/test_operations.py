@@ -20,11 +20,13 @@ from local_agent.context.collected import Collected
 from local_agent.faces.control import wire
 from local_agent.faces.control.asking import MAX_TEXT_BYTES
 from local_agent.faces.control.operations import MAX_LISTED
-from local_agent.faces.control.tasks import whole_task
 from local_agent.faces.control.wire import REQUEST_BYTES, encode_event
 from local_agent.store.endings import write_ending
 from local_agent.store.tasks import NAME_FREE_AFTER_MS
 from local_agent.store.turns import StoredTurn
+from local_agent.views.codec import from_json
+from local_agent.views.task import Run, TouchedFiles
+from tests.asked import whole_task
 from tests.sealed import LINE, Step, Wish, ending
 from tests.unit.local_agent.faces.control.conftest import PATIENCE, Desk
 
@@ -380,7 +382,7 @@ async def test_what_a_command_did_is_shown_in_full_and_left_out_of_lists(desk: D
     await ended(desk, {"files": {"new": 2}})
     shown = (await desk.ask("show", task="T-7K3F"))["task"]
     assert shown["said"] == {"en": "ended in en", "zh": "ended in zh"}
-    assert shown["run"] == {"files": {"new": 2}}
+    assert from_json(Run, shown["run"]) == Run(files=TouchedFiles(new=2))
     assert (await desk.ask("follow", task="T-7K3F"))["task"]["run"] == shown["run"]
     (row,) = (await desk.ask("tasks", all=True, limit=5))["tasks"]
     assert not {"said", "run"} & set(row)

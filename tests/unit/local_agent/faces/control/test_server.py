@@ -80,7 +80,7 @@ async def serving(
         await listening.close()
 
 
-async def ask(home: Home, op: str, **args: Any) -> dict[str, Any]:
+async def ask(home: Home, op: str, **args: Any) -> Mapping[str, Any]:
     return await asyncio.to_thread(client.call, home, {}, op, **args)
 
 
@@ -110,7 +110,7 @@ async def test_events_come_before_the_answer_in_order(home: Home) -> None:
             yield False, {"number": number}
         yield True, {"done": True}
 
-    def read() -> list[tuple[str, dict[str, Any]]]:
+    def read() -> list[tuple[str, Mapping[str, Any]]]:
         return list(client.stream(home, {}, "follow", task="T-7K3F"))
 
     async with serving(home, ScriptedOperations(script)):
@@ -127,7 +127,7 @@ async def test_a_file_arrives_byte_for_byte(home: Home) -> None:
         seen.append(request.body)
         yield True, {}
 
-    def send() -> list[tuple[str, dict[str, Any]]]:
+    def send() -> list[tuple[str, Mapping[str, Any]]]:
         return list(client.stream(home, {}, "apply", body=data, name="x"))
 
     async with serving(home, ScriptedOperations(script)):
