@@ -30,9 +30,8 @@ from local_agent.faces.control import wire
 from local_agent.faces.control.operations import AgentOperations
 from local_agent.faces.control.server import ControlServer
 from local_agent.faces.telling import Teller
-from local_agent.faces.window.availability import Windows
-from local_agent.faces.window.notify import Notifier
-from local_agent.faces.window.read_notice import ReadNotice
+from local_agent.faces.window.alerts import Notifier, ReadNotice
+from local_agent.faces.window.surroundings import Windows
 from local_agent.flow.assembly import build_engine
 from local_agent.flow.bus import Bus
 from local_agent.flow.disclosing import Disclosure

@@ -34,8 +34,7 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
         InputError: ``diff.*``: the patch cannot be read; the agent was not asked.
     """
     from common.diff.parse import parse_diff
-    from local_agent.cli.diffs import read_patch, task_named
-    from local_agent.cli.here import workspace_here
+    from local_agent.cli.diffs import read_patch, task_named, workspace_here
     from local_agent.faces.control.client import stream
 
     home = find_home(environ)

@@ -14,22 +14,19 @@ from common.clock import SystemClock
 from common.errors import StateError
 from common.home import Home, find_home
 from common.sentences import Lang, say
-from local_agent.cards.question import Question
-from local_agent.cards.words import time_left
 from local_agent.cli import change_words, words
 from local_agent.cli.choose import pending_in, waiting_approval
-from local_agent.cli.diffs import read_asked
 from local_agent.cli.follow import EXIT_INTERRUPTED, follow
 from local_agent.cli.screen import screen_for
 from local_agent.faces.control.client import call, stream
-from local_agent.faces.terminal.page import ask, present
-from local_agent.faces.terminal.tty import Terminal, open_terminal
-from local_agent.replies import BLOCKED
-from local_agent.views.codec import Json
-from local_agent.views.question import ApprovalView
 
 if TYPE_CHECKING:
     import argparse
+
+    from local_agent.cards.question import Question
+    from local_agent.faces.terminal.tty import Terminal
+    from local_agent.views.codec import Json
+    from local_agent.views.question import ApprovalView
 
 EXIT_NO_DECISION = 1
 
@@ -57,6 +54,8 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
             raises.
         StateError: nothing can be approved now, or the approval ended meanwhile.
     """
+    from local_agent.faces.terminal.tty import open_terminal
+
     home, screen = find_home(environ), screen_for(lang, environ)
     approval = waiting_approval(home, environ, screen, args.task, op="refresh")
     terminal = open_terminal(sys.stdin, environ)
@@ -92,6 +91,8 @@ def _approved(
     lang: Lang,
 ) -> int:
     """Show an approval and ask for its code; 0 when it was approved, else the exit code."""
+    from local_agent.cli.diffs import read_asked
+
     if why := approval.blocked:
         raise _blocked(why, lang)
     question = read_asked(home, environ, approval)
@@ -144,11 +145,16 @@ def _decide(
 
 
 def _blocked(why: str, lang: Lang) -> StateError:
+    from local_agent.replies import BLOCKED
+
     known = BLOCKED.get(why)
     return StateError("approval.blocked", why=say(known, lang) if known else why)
 
 
 def _typed(question: Question, terminal: Terminal, lang: Lang) -> tuple[str | None, int]:
+    from local_agent.cards.words import time_left
+    from local_agent.faces.terminal.page import ask, present
+
     clock = SystemClock()
     try:
         read = present(question, terminal, lang=lang, now_ms=clock.now().wall_ms)

@@ -7,7 +7,7 @@ ours (R25).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from common.sentences import Sentence
 from common.terminal import table
@@ -17,7 +17,9 @@ from local_agent.cli import proposal_words as words
 from local_agent.cli import words as common_words
 from local_agent.cli.flow import GUTTER, Flow, rows_of
 from local_agent.cli.screen import Screen
-from local_agent.views.task import ProposedFile, Speech, TaskView, Turn
+
+if TYPE_CHECKING:
+    from local_agent.views.task import ProposedFile, Speech, TaskView, Turn
 
 INDENT: Final = "  "
 _PATH_BYTES: Final = 400

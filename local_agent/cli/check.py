@@ -89,7 +89,7 @@ def _of_task(home: Home, environ: Mapping[str, str], short_id: str) -> Workspace
 
 
 def _workspace(home: Home, args: argparse.Namespace, meant: Workspace | None) -> Workspace:
-    from local_agent.cli.here import workspace_here
+    from local_agent.cli.diffs import workspace_here
     from local_agent.workspace.registry import Registry, Workspace
 
     registry = Registry(home, home=Path.home())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from common.errors import InputError, StateError
 from common.home import Home
@@ -11,9 +12,10 @@ from local_agent.cli.ending import headline
 from local_agent.cli.screen import Screen
 from local_agent.cli.tasks import print_tasks
 from local_agent.faces.control.client import call
-from local_agent.views.codec import Json, from_json
-from local_agent.views.question import ApprovalView, Shown
-from local_agent.views.task import TaskList
+
+if TYPE_CHECKING:
+    from local_agent.views.codec import Json
+    from local_agent.views.question import ApprovalView
 
 
 def waiting_approval(
@@ -35,6 +37,9 @@ def waiting_approval(
         InputError: ``approve.several`` (after listing them) or ``input.task-id``.
         StateError: ``approve.not-waiting``, ``approve.ended``.
     """
+    from local_agent.views.codec import from_json
+    from local_agent.views.task import TaskList
+
     if named is None:
         told = from_json(TaskList, call(home, environ, "tasks", all=False, limit=100))
         waiting = [task for task in told.tasks if task.state == "WAITING_APPROVAL"]
@@ -55,6 +60,9 @@ def pending_in(found: Json, screen: Screen) -> ApprovalView:
     Raises:
         StateError: ``approve.not-waiting``; ``approve.ended`` with ``how``.
     """
+    from local_agent.views.codec import from_json
+    from local_agent.views.question import Shown
+
     shown = from_json(Shown, found)
     approval, task = shown.approval, shown.task
     if approval is not None and approval.state == "pending":

@@ -15,8 +15,6 @@ from local_agent.cli.card import tell_lineage
 from local_agent.cli.diffs import fetch_diff
 from local_agent.cli.screen import Screen, print_json, screen_for
 from local_agent.faces.control.client import call
-from local_agent.views.codec import from_json
-from local_agent.views.question import Shown
 
 if TYPE_CHECKING:
     import argparse
@@ -41,6 +39,8 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
         InputError: ``diff.to-terminal``: a terminal would obey what may stand in the bytes (R26).
     """
     from common.diff.parse import parse_diff
+    from local_agent.views.codec import from_json
+    from local_agent.views.question import Shown
 
     short_id = parse_short_id(args.task)
     if args.raw and sys.stdout.isatty():

@@ -15,6 +15,7 @@ from local_agent.cards.question import Question, diff_name, read_question
 from local_agent.faces.control.client import stream
 from local_agent.faces.control.wire import BODY_BYTES
 from local_agent.views.question import ApprovalView
+from local_agent.workspace.registry import Registry, Workspace
 
 
 def read_patch(file: str) -> bytes:
@@ -65,3 +66,15 @@ def read_asked(home: Home, environ: Mapping[str, str], approval: ApprovalView) -
     seal = read_seal(approval.seal.encode("utf-8", "replace"))
     diff = fetch_diff(home, environ, seal.short_id) if diff_name(seal) else None
     return read_question(approval, diff=diff)
+
+
+def workspace_here(home: Home) -> Workspace | None:
+    """Return the workspace that the current folder lies in, or None."""
+    try:
+        folder = Path.cwd().resolve()
+    except FileNotFoundError:
+        return None  # somebody removed the folder that this terminal stands in
+    for workspace in Registry(home, home=Path.home()).load():
+        if folder.is_relative_to(workspace.path):
+            return workspace
+    return None

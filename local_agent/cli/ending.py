@@ -7,15 +7,18 @@ command's output and the names of its files included, is shown with nothing hidd
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from common.terminal import table
 from common.text import reveal
-from local_agent.cli import words
+from local_agent.cards.words import FROM, OPS
+from local_agent.cli import change_words, words
 from local_agent.cli.listing import laid_out
 from local_agent.cli.screen import Screen
 from local_agent.faces.shown import on_one_line
-from local_agent.views.task import Run, TaskView, TouchedFile, TouchedFiles
+
+if TYPE_CHECKING:
+    from local_agent.views.task import Run, TaskView, TouchedFile, TouchedFiles, WrittenFile
 
 FEW: Final = 20  # names after a run; `codexbridge show` has all that are kept
 LAST_LINES: Final = 6  # of the output after a run
@@ -32,8 +35,6 @@ def ending_lines(screen: Screen, task: TaskView) -> Iterator[str]:
     yield from output_lines(screen, task, most=LAST_LINES)
     yield from file_lines(screen, task, most=FEW)
     if task.change:
-        from local_agent.cli.changed import changed_lines
-
         yield from changed_lines(screen, task, most=FEW)
 
 
@@ -130,3 +131,59 @@ def _marks(screen: Screen, file: TouchedFile) -> str:
     if file.surface:
         marks.append(screen.say(words.FILE_SURFACE))
     return screen.ink("red", "  ← " + screen.say(words.COMMA).join(marks)) if marks else ""
+
+
+def changed_lines(screen: Screen, task: TaskView, *, most: int) -> Iterator[str]:
+    """Give each file of a change or undo that was carried out, and how it is taken back.
+
+    Args:
+        screen: Where they will stand.
+        task: What was asked.
+        most: How many files are named; the others are counted.
+    """
+    change = task.change
+    if not change or task.reason != "completed":
+        return
+    files = change.files
+    for line in table([_row(file, screen) for file in files[:most]]):
+        yield f"  {line}"
+    if (rest := len(files) - most) > 0:
+        yield f"  {screen.say(words.FILES_MORE_HERE, count=rest, task=task.short_id)}"
+    yield _how_to_undo(screen, task, len(files))
+
+
+def mixed_lines(screen: Screen, task: TaskView) -> Iterator[str]:
+    """Give each file of a change that was cut off and then edited, by what it is now."""
+    mixture = task.change.mixture if task.change else None
+    if mixture is None:
+        return
+    for paths, label in (
+        (mixture.new, change_words.STANDING["new"]),
+        (mixture.old, change_words.STANDING["old"]),
+        (mixture.foreign, change_words.STANDING["foreign"]),
+        (mixture.beside, change_words.STANDING["beside"]),
+    ):
+        for line in table([(screen.say(label), on_one_line(path)) for path in paths]):
+            yield f"  {line}"
+
+
+def _how_to_undo(screen: Screen, task: TaskView, count: int) -> str:
+    from local_agent.safety.backups import KEPT_DAYS
+    from local_agent.views.task import ShownTask
+
+    # A task that has only just ended is told without it: all of it is left.
+    paths = task.left_to_undo if isinstance(task, ShownTask) else None
+    left = count if paths is None else len(paths)
+    if not left:
+        return screen.say(change_words.TAKEN_BACK)
+    facts = {"task": task.short_id, "days": KEPT_DAYS}
+    if left < count:
+        return screen.say(change_words.CAN_UNDO_REST, left=left, count=count, **facts)
+    return screen.say(change_words.CAN_UNDO, **facts)
+
+
+def _row(file: WrittenFile, screen: Screen) -> tuple[str, str]:
+    name = on_one_line(file.path)
+    if file.op in ("rename", "copy"):
+        name += f"  {screen.say(FROM, path=on_one_line(file.old_path or ''))}"
+    return screen.say(OPS[file.op]), name

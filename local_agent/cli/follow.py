@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from common.errors import CodexBridgeError
 from common.terminal import clip_cells
@@ -12,8 +12,10 @@ from local_agent.cli import card, proposal_words, words
 from local_agent.cli.ending import ending_lines
 from local_agent.cli.screen import Screen, print_json
 from local_agent.cli.tasks import state_of
-from local_agent.views.codec import Json, from_json
-from local_agent.views.task import TaskView, Watched
+
+if TYPE_CHECKING:
+    from local_agent.views.codec import Json
+    from local_agent.views.task import TaskView
 
 EXIT_ENDED_OTHERWISE: Final = 1
 EXIT_INTERRUPTED: Final = 130
@@ -42,7 +44,7 @@ def follow(steps: Iterator[tuple[str, Json]], screen: Screen, *, task: str = "")
         for kind, value in steps:
             if kind == "ok":
                 line.clear()
-                return _conclude(from_json(Watched, value).task, screen, line)
+                return _conclude(_watched(value), screen, line)
             task = value.get("short_id") or task
             if value.get("type") == "task_stream_chunk":
                 line.stream(str(value.get("chunk")))
@@ -63,7 +65,14 @@ def follow_as_json(steps: Iterable[tuple[str, Json]]) -> int:
     """Print the task as it stands at the end; returns and raises what `follow` does."""
     *_, (_, last) = steps
     print_json(last["task"])
-    return _exit_code(from_json(Watched, last).task)
+    return _exit_code(_watched(last))
+
+
+def _watched(last: Json) -> TaskView:
+    from local_agent.views.codec import from_json
+    from local_agent.views.task import Watched
+
+    return from_json(Watched, last).task
 
 
 def _exit_code(task: TaskView) -> int:

@@ -15,12 +15,13 @@ from local_agent.cli.ending import file_lines, headline, output_lines
 from local_agent.cli.screen import Screen, print_json, screen_for
 from local_agent.cli.tasks import asker, date_and_time, state_of
 from local_agent.faces.control.client import call, stream
-from local_agent.views.codec import Json, from_json
-from local_agent.views.question import ApprovalView, Shown
-from local_agent.views.task import ShownTask
 
 if TYPE_CHECKING:
     import argparse
+
+    from local_agent.views.codec import Json
+    from local_agent.views.question import ApprovalView
+    from local_agent.views.task import ShownTask
 
 
 _ALL: Final = 1000  # more names than are ever kept
@@ -42,6 +43,8 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
         StateError: ``log.none``: no output is kept.
     """
     from common.ids import parse_short_id
+    from local_agent.views.codec import from_json
+    from local_agent.views.question import Shown
 
     home, short_id = find_home(environ), parse_short_id(args.task)
     if args.log:
@@ -84,7 +87,7 @@ def _print_facts(task: ShownTask, screen: Screen) -> None:
 
 
 def _print_task(task: ShownTask, screen: Screen) -> None:
-    from local_agent.cli.changed import changed_lines, mixed_lines
+    from local_agent.cli.ending import changed_lines, mixed_lines
 
     rows = [
         (words.TASK, [screen.ink("bold", task.short_id)]),

@@ -15,15 +15,16 @@ from common.home import find_home
 from common.sentences import Lang, explain, say
 from common.text import one_line
 from local_agent.cli import status_words, words
-from local_agent.cli.policies import disclosure_told, policy_told, strays_told
 from local_agent.cli.screen import Screen, print_json, screen_for
 from local_agent.cli.tasks import asker
 from local_agent.faces.control.client import call
-from local_agent.views.codec import Json, from_json
-from local_agent.views.task import WaitingTask
 
 if TYPE_CHECKING:
     import argparse
+
+    from local_agent.views.codec import Json
+
+from local_agent.cli import disclosure_words
 
 EXIT_NOT_RUNNING = 3  # as `systemctl status` of a unit that is not active
 
@@ -186,6 +187,8 @@ def _asks(windows: Mapping[str, str], screen: Screen) -> str:
 
 def _approvals(told: Sequence[Json], screen: Screen) -> list[str]:
     from local_agent.cards.words import time_left
+    from local_agent.views.codec import from_json
+    from local_agent.views.task import WaitingTask
 
     found = [from_json(WaitingTask, one) for one in told]
 
@@ -203,3 +206,25 @@ def _approvals(told: Sequence[Json], screen: Screen) -> list[str]:
         )
         for item in found
     ]
+
+
+def policy_told(policy: Mapping[str, Any], screen: Screen) -> str:
+    """Return how the policy of a workspace stands; empty where it has none."""
+    if policy["state"] == "broken":
+        where = [one_line(policy[part], 400) for part in ("file", "key") if policy[part]]
+        told = screen.say(status_words.POLICY_BROKEN, where=", ".join(where))
+        return screen.ink("red", told)
+    return screen.say(status_words.POLICY_IN_FORCE) if policy["state"] == "in-force" else ""
+
+
+def disclosure_told(level: str, screen: Screen) -> str:
+    """Return what the chat may be told of a workspace, in a few words."""
+    known = disclosure_words.LEVELS.get(level)
+    shown = screen.say(known) if known else one_line(level, 32)
+    told = screen.say(status_words.DISCLOSED, level=shown)
+    return screen.ink("red", told) if level == "full" else told
+
+
+def strays_told(files: Sequence[str], screen: Screen) -> list[str]:
+    """Return that these policy files belong to no workspace, so that nothing reads them."""
+    return [screen.say(status_words.POLICY_STRAY, file=one_line(file, 400)) for file in files]

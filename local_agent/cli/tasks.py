@@ -15,12 +15,12 @@ from local_agent.cards.words import time_left
 from local_agent.cli import proposal_words, words
 from local_agent.cli.screen import Screen, print_json, screen_for
 from local_agent.faces.control.client import call
-from local_agent.views.codec import from_json
-from local_agent.views.task import ListedTask, TaskList, TaskRow
 
 if TYPE_CHECKING:
     import argparse
     import datetime as dt
+
+    from local_agent.views.task import ListedTask, TaskRow
 
 LIMIT = 100  # unless another number is asked for
 MOST = 200  # what the agent lists at once
@@ -45,6 +45,9 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
     """
     if not 1 <= args.limit <= MOST:
         raise InputError("tasks.limit", most=MOST)
+    from local_agent.views.codec import from_json
+    from local_agent.views.task import TaskList
+
     told = call(find_home(environ), environ, "tasks", all=args.all, limit=args.limit)
     screen, found = screen_for(lang, environ), from_json(TaskList, told).tasks
     if args.json:

@@ -18,11 +18,11 @@ from common.clock import SystemClock
 from common.logs import open_log
 from common.seal import digest, seal_bytes, short_code
 from local_agent.faces.telling import Teller
-from local_agent.faces.window.appearance import theme_of
+from local_agent.faces.window.alerts import Notifier
 from local_agent.faces.window.arming import QUIET_S
 from local_agent.faces.window.desktop import DesktopApprover
-from local_agent.faces.window.notify import Notifier
 from local_agent.faces.window.program import PROBE, WindowProgram
+from local_agent.faces.window.surroundings import theme_of
 from local_agent.faces.window.wire import encode_order
 from local_agent.flow.approvals import PendingApproval
 from local_agent.flow.gate import Gate

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from common.errors import InputError
-from local_agent.faces.control.arguments import Arguments
+from local_agent.faces.control.wire import Arguments
 from local_agent.workspace import paths
 from local_agent.workspace.registry import Workspace
 

@@ -15,9 +15,9 @@ from common.ids import new_short_id, new_uuid
 from common.model.state import FINAL, Reason, TaskState
 from common.sentences import Lang
 from common.text import one_line
-from local_agent.faces.control.arguments import Arguments
 from local_agent.faces.control.around import Around, check_there, read_around
 from local_agent.faces.control.watching import Answer, Watching
+from local_agent.faces.control.wire import Arguments
 from local_agent.flow.naming import submit_named
 from local_agent.flow.ports import NewTask
 from local_agent.flow.resting import rests

@@ -14,13 +14,12 @@ from typing import Any, Final, Protocol, TypeVar
 
 from common.errors import StateError
 from local_agent.faces.control import asking, deciding
-from local_agent.faces.control.arguments import Arguments
 from local_agent.faces.control.asking import Asking
 from local_agent.faces.control.deciding import Deciding, Tell
 from local_agent.faces.control.modelling import Modelling, Models
 from local_agent.faces.control.tasks import listed_task, waiting_task
 from local_agent.faces.control.watching import Answer, Watching
-from local_agent.faces.control.wire import Request
+from local_agent.faces.control.wire import Arguments, Request
 from local_agent.flow.bus import Bus
 from local_agent.flow.gate import Gate
 from local_agent.store.journal import Journal

@@ -214,3 +214,47 @@ def _fact(value: object) -> str | int:
         return value
     listed = ", ".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
     return listed[:2000]
+
+
+class Arguments:
+    """The arguments of a request, each checked as it is used.
+
+    Each method raises RemoteProtocolError ``control.malformed`` where something else was given.
+    """
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        self._given = given
+
+    def has(self, name: str) -> bool:
+        """Tell whether it was given at all."""
+        return name in self._given
+
+    def text(self, name: str) -> str:
+        """Return a text."""
+        value = self._given.get(name)
+        if not isinstance(value, str):
+            raise RemoteProtocolError("control.malformed", field=name)
+        return value
+
+    def texts(self, name: str, most: int) -> list[str]:
+        """Return a list of at most ``most`` texts."""
+        value = self._given.get(name)
+        if not isinstance(value, list) or len(value) > most:
+            raise RemoteProtocolError("control.malformed", field=name)
+        if not all(isinstance(item, str) for item in value):
+            raise RemoteProtocolError("control.malformed", field=name)
+        return value
+
+    def flag(self, name: str) -> bool:
+        """Return a yes or no."""
+        value = self._given.get(name)
+        if not isinstance(value, bool):
+            raise RemoteProtocolError("control.malformed", field=name)
+        return value
+
+    def integer(self, name: str, low: int, high: int) -> int:
+        """Return a whole number from ``low`` to ``high``."""
+        value = self._given.get(name)
+        if type(value) is not int or not low <= value <= high:
+            raise RemoteProtocolError("control.malformed", field=name)
+        return value

@@ -20,6 +20,7 @@ from common.sentences import Lang, Sentence, say
 from local_agent.cards.question import diff_name
 from local_agent.faces.telling import Teller
 from local_agent.faces.window import words
+from local_agent.faces.window.alerts import Alerts
 from local_agent.faces.window.wire import Answer, Order, Theme
 from local_agent.flow.approvals import Notice, PendingApproval
 from local_agent.flow.gate import Gate
@@ -57,14 +58,6 @@ class Desk(Protocol):
 
     async def check(self, approval_id: str, digest: str) -> object:
         """Ask to run the workspace's check on the proposed tree first."""
-        ...
-
-
-class Alerts(Protocol):
-    """Tells the person that something waits; `notify.Notifier`."""
-
-    async def alert(self, title: str, body: str) -> bool:
-        """Show an alert."""
         ...
 
 

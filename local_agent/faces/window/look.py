@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import tkinter as tk
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from tkinter import font as tkfont
 from tkinter import ttk
@@ -12,7 +13,6 @@ from typing import Any, Final
 import sv_ttk
 
 from local_agent.faces.window.quiet import ask_for_no_focus
-from local_agent.faces.window.resources import ignore_resources
 from local_agent.faces.window.wire import Theme
 
 SIZE: Final = (1060, 700)  # pixels at 96 dots per inch
@@ -52,6 +52,14 @@ _ITEM: Final[list[tuple[str, Any]]] = [  # a line of a list without the arrow of
         },
     )
 ]
+_MOST: Final = 100  # the highest priority; Tk gives resources 60
+_NAME, _DEFAULT, _FIELDS = 1, 3, 5  # of what Tk tells of an option; a synonym has fewer fields
+# Tk does not take its own default back; `files_pane` gives it.
+_GIVEN: Final = frozenset({"-displaycolumns"})
+_KINDS: Final[tuple[Callable[[tk.Misc], tk.Widget], ...]] = (
+    *(tk.Frame, tk.Label, tk.Text),
+    *(ttk.Button, ttk.Entry, ttk.Scrollbar, ttk.Treeview),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,3 +228,30 @@ def bring_up(root: tk.Tk, look: Look) -> None:
 
 def _first(wanted: Sequence[str], installed: frozenset[str]) -> str:
     return next((name for name in wanted if name in installed), "TkDefaultFont")
+
+
+def ignore_resources(root: tk.Tk) -> None:
+    """Give each option of each kind of widget that the window has its own default for good (R26).
+
+    Any program on the display can set X resources (``*Label.bitmap: question``), and with them hide
+    what a label says.  ``option clear`` is no help: Tk reads them anew at the next look.
+
+    Args:
+        root: The window, before there is anything in it.
+    """
+    for kind in _KINDS:
+        widget = kind(root)
+        name = widget.winfo_class()
+        for option in _options(widget):
+            root.option_add(f"*{name}.{option[_NAME]}", option[_DEFAULT], _MOST)
+        widget.destroy()
+    for option in _options(root):
+        # Some were settled with its making: its class, screen, visual and colormap.
+        with contextlib.suppress(tk.TclError):
+            root.tk.call(str(root), "configure", option[0], option[_DEFAULT])
+
+
+def _options(widget: tk.Misc) -> list[tuple[Any, ...]]:
+    told = widget.tk.call(str(widget), "configure")
+    split = (widget.tk.splitlist(option) for option in told)
+    return [option for option in split if len(option) == _FIELDS and str(option[0]) not in _GIVEN]

@@ -10,8 +10,8 @@ import pytest
 from common.errors import InputError
 from common.sentences import LANGS, Lang, explain
 from local_agent.error_texts import ERRORS
-from local_agent.faces.control.arguments import Arguments
 from local_agent.faces.control.around import Around, check_there, read_around
+from local_agent.faces.control.wire import Arguments
 from local_agent.workspace.registry import Workspace
 from tests.each import each
 

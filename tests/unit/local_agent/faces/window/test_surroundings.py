@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from local_agent.faces.window import appearance
-from local_agent.faces.window.appearance import is_dark, theme_of
+from local_agent.faces.window import surroundings
+from local_agent.faces.window.surroundings import Windows, is_dark, theme_of
 
 BUS = {"DBUS_SESSION_BUS_ADDRESS": "unix:path=/nowhere"}
 
@@ -42,5 +42,14 @@ async def test_else_the_settings_of_the_desktop_are_asked(
     if said is not None:
         program.write_text(f'#!/bin/sh\necho "{said}"\n', encoding="utf-8")
         program.chmod(0o755)
-    monkeypatch.setattr(appearance, "_SCHEME", (str(program), "get", "a", "b"))
+    monkeypatch.setattr(surroundings, "_SCHEME", (str(program), "get", "a", "b"))
     assert await is_dark(BUS) is dark
+
+
+def test_it_is_looked_for_then_on_or_off_with_the_reason() -> None:
+    windows = Windows()
+    assert (windows.state, windows.why) == ("looking", "")
+    windows.turn_off("no-window")
+    assert (windows.state, windows.why) == ("off", "no-window")
+    windows.turn_on()
+    assert (windows.state, windows.why) == ("on", "")

@@ -1,8 +1,9 @@
-"""Whether windows are light or dark: as the person set it, else as the desktop is."""
+"""What the desktop is like: whether windows can be opened on it, whether it is light or dark."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
@@ -37,3 +38,28 @@ async def is_dark(environ: Mapping[str, str]) -> bool:
     except (CodexBridgeError, OSError):
         return False
     return b"prefer-dark" in said.stdout.parts()[0]
+
+
+Why = Literal["", "setting", "no-screen", "no-window"]
+
+
+@dataclass(slots=True)
+class Windows:
+    """One fact of this process, changed once: when it has been found out.
+
+    Attributes:
+        state: ``looking`` until it is known.
+        why: Why there are none: they are switched off, there is no screen, or there is one and a
+            window cannot be opened on it.
+    """
+
+    state: Literal["looking", "on", "off"] = "looking"
+    why: Why = ""
+
+    def turn_on(self) -> None:
+        """Note that windows can be opened."""
+        self.state, self.why = "on", ""
+
+    def turn_off(self, why: Why) -> None:
+        """Note that there are none, and why."""
+        self.state, self.why = "off", why

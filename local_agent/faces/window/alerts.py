@@ -1,28 +1,36 @@
-"""Says on the desktop that something was read for the chat, without wearing anybody down (R53).
+"""Alerts on the desktop: that something waits, or was read for the chat (R53).
 
-One alert at once; what follows within a minute is told together in the next.  The names in it come
-from outside: of them only letters, digits and a few signs are shown, for alerts may be read as
-markup and stay on a locked screen.
+They only tell; nothing is decided in them, and nothing depends on one being shown.  For alerts may
+be read as markup and stay on a locked screen, no word of a request is in one, and of names that
+come from outside only letters, digits and a few signs are shown.  Of reads one alert comes at once;
+what follows within a minute is told together in the next, so that nobody is worn down.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final, Protocol
 
+from common.errors import CodexBridgeError
 from common.sentences import Lang, say
 from local_agent import disclosure_replies as words
+from local_agent.sandbox.process import Limits, run_child
 
 PAUSE_S: Final = 60.0
 MAX_NAME: Final = 32  # characters of a member's name
 
 _SIGNS: Final = frozenset("._-@")
+_PROGRAMS: Final = ("/usr/bin/notify-send", "/usr/local/bin/notify-send")
+_PASSED_ON: Final = ("DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")
+_LIMITS: Final = Limits(timeout_s=5.0, grace_s=0.5, output_cap_bytes=4096)
+_ROOT: Final = Path("/")
 
 
 class Alerts(Protocol):
-    """Shows an alert; `local_agent.faces.window.notify.Notifier`."""
+    """Shows an alert; `local_agent.faces.window.alerts.Notifier`."""
 
     async def alert(self, title: str, body: str) -> bool:
         """Show an alert."""
@@ -94,3 +102,26 @@ class ReadNotice:
 
 def _name(claimed: str) -> str:
     return "".join(char if char.isalnum() or char in _SIGNS else "?" for char in claimed[:MAX_NAME])
+
+
+class Notifier:
+    """Shows alerts through ``notify-send``, where there is one.
+
+    Args:
+        environ: The agent's environment, for the desktop's addresses alone.
+    """
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._env = {name: environ[name] for name in _PASSED_ON if name in environ}
+
+    async def alert(self, title: str, body: str) -> bool:
+        """Show an alert, and tell whether the desktop took it."""
+        for program in _PROGRAMS if self._env else ():
+            argv = [program, "--app-name=CodexBridge", "--", title, body]
+            try:
+                shown = await run_child(argv, cwd=_ROOT, env=self._env, limits=_LIMITS)
+            except (CodexBridgeError, OSError):
+                return False
+            if shown.errno is None:
+                return shown.ok
+        return False

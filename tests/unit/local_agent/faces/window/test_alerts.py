@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 
 from common.sentences import say
 from local_agent import disclosure_replies as words
-from local_agent.faces.window.read_notice import MAX_NAME, ReadNotice
+from local_agent.faces.window import alerts
+from local_agent.faces.window.alerts import MAX_NAME, Notifier, ReadNotice
 
 
 @dataclass
@@ -91,3 +94,44 @@ async def test_a_claimed_name_is_shown_without_markup_and_in_bounds(
     notice.tell(who=claimed, workspace="shop", files=3, task="T-7K3F")
     await desktop.until(1)
     assert desktop.shown == [one(shown)]
+
+
+DESKTOP = {"DBUS_SESSION_BUS_ADDRESS": "unix:path=/nowhere", "SECRET": "s"}
+
+
+def a_program(folder: Path, script: str) -> str:
+    path = folder / "notify-send"
+    path.write_text(f"#!{sys.executable} -I\n{script}\n", encoding="utf-8")
+    path.chmod(0o755)
+    return str(path)
+
+
+async def test_an_alert_is_given_as_arguments_in_a_clean_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = (
+        "import os, sys\n"
+        f"out = open({str(tmp_path / 'told')!r}, 'w', encoding='utf-8')\n"
+        "print(*sys.argv[1:], sep='\\n', file=out)\n"
+        "print('SECRET' in os.environ, file=out)"
+    )
+    monkeypatch.setattr(alerts, "_PROGRAMS", ("/nowhere", a_program(tmp_path, script)))
+    assert await Notifier(DESKTOP).alert("--help", "<b>T-7K3F</b>")
+    told = (tmp_path / "told").read_text(encoding="utf-8").splitlines()
+    assert told == ["--app-name=CodexBridge", "--", "--help", "<b>T-7K3F</b>", "False"]
+
+
+async def test_without_a_desktop_nothing_is_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(alerts, "_PROGRAMS", (a_program(tmp_path, ""),))
+    assert not await Notifier({}).alert("title", "body")
+
+
+@pytest.mark.parametrize("script", ["raise SystemExit(1)", None])
+async def test_an_alert_that_cannot_be_shown_troubles_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str | None
+) -> None:
+    program = "/nowhere/notify-send" if script is None else a_program(tmp_path, script)
+    monkeypatch.setattr(alerts, "_PROGRAMS", (program,))
+    assert not await Notifier(DESKTOP).alert("title", "body")
