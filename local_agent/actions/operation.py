@@ -113,6 +113,7 @@ def render_drift(fields: tuple[str, ...], lang: Lang) -> str:
 
 
 def render_names(paths: tuple[str, ...], lang: Lang, *, most: int = CHAT_FILES) -> str:
+    """Return the first paths as people can read them, with a mark where there are more."""
     names = [reveal(one_line(path, _NAME_BYTES)) for path in paths[:most]]
     return say(replies.AND, lang).join([*names, *(["…"] if len(paths) > most else [])])
 
