@@ -13,9 +13,9 @@ from typing import Any, Final
 from common.home import Home
 from local_agent.execution.containment import Containment
 from local_agent.execution.sandbox import Level
-from local_agent.proposers.acp.backend import AcpBackend
-from local_agent.proposers.acp.config import AcpModel, Contain
-from local_agent.proposers.model import Turn
+from local_agent.models.acp.backend import AcpBackend
+from local_agent.models.acp.config import AcpModel, Contain
+from local_agent.models.backend import Turn
 from tests.codex_desk import FolderScratch
 
 KEY: Final = "key-of-the-agent-0123456789"

@@ -43,7 +43,7 @@ from local_agent.execution.command_line import read_argv
 from local_agent.execution.description import Copy, Prepared
 from local_agent.execution.git_sync import PreparedSync, SyncOutcome
 from local_agent.grant import Grant
-from local_agent.proposers.coding import Chosen
+from local_agent.models.backend import Chosen
 from local_agent.proposers.scratch import Scratches
 from local_agent.safety.policy import Policy
 from local_agent.settings import AgentSettings

@@ -25,8 +25,9 @@ if TYPE_CHECKING:  # only named here: what waits for a task does not load who ca
     from local_agent.execution.description import Copy, Prepared
     from local_agent.execution.git_sync import PreparedSync, SyncOutcome
     from local_agent.grant import Grant
+    from local_agent.models.backend import Chosen
     from local_agent.proposers.base import Proposed
-    from local_agent.proposers.coding import Chosen, Lend
+    from local_agent.proposers.coding import Lend
     from local_agent.safety.risk import Circumstances
     from local_agent.store.approvals import StoredApproval
     from local_agent.store.tasks import Task

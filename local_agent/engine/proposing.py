@@ -25,7 +25,8 @@ from local_agent.engine.task import TaskLog
 from local_agent.engine.understanding import Proposers, Understanding
 from local_agent.engine.undoing import AppliedChanges, UndoProposer
 from local_agent.execution.command_line import read_argv
-from local_agent.proposers.coding import Chosen, CodingProposer
+from local_agent.models.backend import Chosen
+from local_agent.proposers.coding import CodingProposer
 from local_agent.proposers.git_sync import GitSyncProposer
 from local_agent.proposers.none import NoModel
 from local_agent.proposers.review import ReviewProposer

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from common.errors import CodexBridgeError
 from local_agent.errors import ModelError
-from local_agent.proposers.model import Backend, Emit, Health, Reply, Turn
+from local_agent.models.backend import Backend, Emit, Health, Reply, Turn
 
 
 class KeyedBackend:

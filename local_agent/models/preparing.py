@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from common.home import Home
+from local_agent.models.backend import Backend
 from local_agent.models.keyed import KeyedBackend
 from local_agent.models.keys import ModelKeys
-from local_agent.proposers.model import Backend
 from local_agent.settings import ModelSettings
 
 if TYPE_CHECKING:
-    from local_agent.proposers.acp.config import Contain
+    from local_agent.models.acp.config import Contain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +46,7 @@ class Prepared:
         provided: What its provider calls it, or its program.
         build: Makes its backend.
         needs_key: Whether it is of no use without one, as far as the settings tell.
-        whole: It works in a tree of files (`local_agent.proposers.coding.Chosen`).
+        whole: It works in a tree of files (`local_agent.models.backend.Chosen`).
         redacted: It reads that tree by itself.
     """
 
@@ -74,8 +74,8 @@ def prepare(name: str, settings: ModelSettings, keys: ModelKeys, around: Around)
 
 
 def _http(name: str, settings: ModelSettings, key: Callable[[], str | None]) -> Prepared:
-    from local_agent.proposers.http.backend import HttpBackend
-    from local_agent.proposers.http.config import HttpModel
+    from local_agent.models.http.backend import HttpBackend
+    from local_agent.models.http.config import HttpModel
 
     model = HttpModel(
         name=name,
@@ -96,9 +96,9 @@ def _http(name: str, settings: ModelSettings, key: Callable[[], str | None]) -> 
 def _codex(
     name: str, settings: ModelSettings, key: Callable[[], str | None], around: Around
 ) -> Prepared:
-    from local_agent.proposers.codex.app_server import Surroundings
-    from local_agent.proposers.codex.backend import CodexBackend
-    from local_agent.proposers.codex.config import OPENAI, CodexModel
+    from local_agent.models.codex.app_server import Surroundings
+    from local_agent.models.codex.backend import CodexBackend
+    from local_agent.models.codex.config import OPENAI, CodexModel
 
     model = CodexModel(
         name=name,
@@ -128,8 +128,8 @@ def _codex(
 def _acp(
     name: str, settings: ModelSettings, key: Callable[[], str | None], around: Around
 ) -> Prepared:
-    from local_agent.proposers.acp.backend import AcpBackend
-    from local_agent.proposers.acp.config import AcpModel
+    from local_agent.models.acp.backend import AcpBackend
+    from local_agent.models.acp.config import AcpModel
 
     model = AcpModel(
         name=name,

@@ -1,0 +1,112 @@
+"""Starts an agent in the sandbox, with an environment of its own (R40, R43, R62).
+
+One program a turn: what one request has taught it, no other one meets.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from common.errors import CodexBridgeError, InputError, StateError
+from common.home import private_dir
+from local_agent.child import Child, open_child
+from local_agent.errors import ModelError
+from local_agent.models.acp.config import AcpModel, Contain
+from local_agent.process import Limits
+
+_LIMITS: Final = Limits(
+    grace_s=1.0,
+    file_bytes=256 * 1024**2,
+    open_files=8192,
+    processes=500,
+    memory_bytes=os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2,
+    disk_bytes=4 * 1024**3,
+)
+
+
+async def start(
+    model: AcpModel,
+    contain: Contain,
+    *,
+    scratch: Path,
+    key: str | None,
+    workspaces: Sequence[Path],
+) -> Child:
+    """Start the program of a model.
+
+    Args:
+        model: Which.
+        contain: Puts it into the sandbox.
+        scratch: Real path that it may write.
+        key: Reaches it by its environment alone.
+        workspaces: Roots that no program may be taken from.
+
+    Raises:
+        ModelError: ``model.program`` (why), ``model.uncontained``.
+        ConfigError: ``config.not-private``: of its own folder.
+    """
+    argv, calls = await asyncio.to_thread(_contained, model, contain, scratch, workspaces)
+    try:
+        return await open_child(
+            argv,
+            cwd=scratch,
+            env=environment(model, key),
+            limits=_LIMITS,
+            contained=True,
+            seccomp=calls,
+        )
+    except OSError as error:
+        raise ModelError("model.program", why="start") from error
+
+
+def environment(model: AcpModel, key: str | None) -> dict[str, str]:
+    """Return the whole environment of the program."""
+    env = {
+        "PATH": f"{model.program.parent}:/usr/local/bin:/usr/bin:/bin",
+        "LANG": "C.UTF-8",
+        "HOME": str(model.home),
+        "TMPDIR": "/tmp",  # noqa: S108  # of the sandbox alone
+        "NO_COLOR": "1",
+    }
+    if key is not None and model.key_variable is not None:
+        env[model.key_variable] = key
+    return env
+
+
+def _contained(
+    model: AcpModel, contain: Contain, scratch: Path, workspaces: Sequence[Path]
+) -> tuple[Sequence[str], bytes]:
+    _check_program(model.program, workspaces)
+    private_dir(model.folder)
+    private_dir(model.home)
+    try:
+        return contain(
+            [str(model.program), *model.args],
+            scratch=scratch,
+            own=model.home.resolve(),
+            read_only=model.read_only,
+        )
+    except StateError as error:
+        raise ModelError("model.uncontained") from error
+    except InputError as error:
+        raise ModelError("model.program", why=error.code, **_facts(error)) from error
+
+
+def _check_program(program: Path, workspaces: Sequence[Path]) -> None:
+    real = program.resolve()
+    if not real.is_file() or not os.access(real, os.X_OK):
+        raise ModelError("model.program", why="not-there")
+    roots = [root.resolve() for root in workspaces]
+    if any(path.is_relative_to(root) for path in (program, real) for root in roots):
+        raise ModelError("model.program", why="workspace")
+    if real.stat().st_mode & stat.S_IWOTH:
+        raise ModelError("model.program", why="writable")
+
+
+def _facts(error: CodexBridgeError) -> dict[str, str]:
+    return {name: str(error.facts[name]) for name in ("path",) if name in error.facts}
