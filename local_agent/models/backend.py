@@ -6,13 +6,20 @@ that it is lent.  What became of that copy is found out by us, never taken from 
 
 from __future__ import annotations
 
+import asyncio
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol
 
+from common import strict_json
+from common.errors import CodexBridgeError, RemoteProtocolError
+from local_agent.errors import ModelError
+
 MAX_ANSWER_BYTES: Final = 4 * 1024 * 1024  # of one answer, edits included
 MAX_COMMANDS: Final = 5  # that one answer may suggest
+_FENCED: Final = re.compile(r"\s*```[A-Za-z]{0,10}[ \t]*\r?\n(.*?)\r?\n?```\s*", re.DOTALL)
 
 Want = Literal["text", "edits", "json"]
 
@@ -212,3 +219,36 @@ class Chosen:
     backend: Backend
     whole: bool = False
     redacted: bool = False
+
+
+ReadKey = Callable[[], str | None]
+
+
+async def read_key(read: ReadKey) -> str | None:
+    """Return the key of a model, or None where it needs none.
+
+    Args:
+        read: Blocks.
+
+    Raises:
+        ModelError: ``model.key`` (why): it cannot be read now.
+    """
+    try:
+        return await asyncio.to_thread(read)
+    except CodexBridgeError as error:
+        raise ModelError("model.key", why=error.code) from error
+
+
+def bare_json(text: str) -> str:
+    """Return an answer without the code fence that some models put around JSON."""
+    fenced = _FENCED.fullmatch(text)
+    return fenced[1] if fenced else text.strip()
+
+
+def is_json(text: str) -> bool:
+    """Tell whether an answer is JSON and nothing else."""
+    try:
+        strict_json.loads(text, max_bytes=MAX_ANSWER_BYTES, floats="read")
+    except RemoteProtocolError:
+        return False
+    return True

@@ -2,7 +2,7 @@
 
 One line each: what happened, what it means, what to do next.  They reach the terminal and the chat;
 where one code has several reasons, each has its sentence under ``code/why``.  What a provider says
-stands in ``said``: one line, bounded, without secrets (`local_agent.models.http.faults`).
+stands in ``said``: one line, bounded, without secrets (`local_agent.models.faults`).
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from local_agent.errors import ModelError
 from local_agent.models.acp.config import AcpModel, Contain
 from local_agent.models.acp.contained import start
 from local_agent.models.backend import Emit, Health, Reply, Turn
-from local_agent.models.codex.faults import said
+from local_agent.models.faults import said
 
 if TYPE_CHECKING:
     from local_agent.models.acp.session import Session

@@ -14,16 +14,15 @@ from acp.meta import AGENT_METHODS
 from acp.schema import InitializeResponse, NewSessionResponse, PromptResponse
 from pydantic import BaseModel, ValidationError
 
-from common import PRODUCT, strict_json
-from common.errors import RemoteProtocolError
+from common import PRODUCT
 from common.redact import redact_known
 from common.text import one_line
 from local_agent.child import Child
 from local_agent.errors import ModelError
 from local_agent.models.acp.listening import TurnListener
 from local_agent.models.acp.transport import ChildTransport
-from local_agent.models.backend import MAX_ANSWER_BYTES, Emit, Reply, Suggestion, Turn, Usage
-from local_agent.models.codex.faults import said
+from local_agent.models.backend import Emit, Reply, Suggestion, Turn, Usage, is_json
+from local_agent.models.faults import said
 
 _AUTH_REQUIRED: Final = -32000  # of the protocol
 _AGAIN: Final = "That was not JSON of the form asked for. Answer again with that JSON alone."
@@ -98,9 +97,9 @@ class Session:
         await self._greet()
         session = await self._open()
         text = await self._put(session, _words(self._turn))
-        if self._turn.want == "json" and not _is_json(text):
+        if self._turn.want == "json" and not is_json(text):
             text = await self._put(session, _AGAIN)
-            if not _is_json(text):
+            if not is_json(text):
                 raise ModelError("model.answer", why="json")
         if self._turn.want == "text" and not text.strip():
             raise ModelError("model.answer", why="empty")
@@ -178,11 +177,3 @@ def _refused(error: RequestError, key: str | None) -> ModelError:
     details = error.data.get("details") if isinstance(error.data, dict) else None
     words = f"{error} {details}" if isinstance(details, str) else str(error)
     return ModelError("model.program", **(said(words, key=key) or {"why": "refused"}))
-
-
-def _is_json(text: str) -> bool:
-    try:
-        strict_json.loads(text, max_bytes=MAX_ANSWER_BYTES, floats="read")
-    except RemoteProtocolError:
-        return False
-    return True

@@ -13,10 +13,10 @@ from local_agent.child import Child, open_child
 from local_agent.errors import ModelError
 from local_agent.models.codex.client import Client
 from local_agent.models.codex.config import CodexModel
-from local_agent.models.codex.faults import said
 from local_agent.models.codex.lockdown import Place, environment, make_place, remove_place
 from local_agent.models.codex.program import find_program, read_version
 from local_agent.models.codex.session import say_hello
+from local_agent.models.faults import said
 from local_agent.process import Limits
 
 START_S: Final = 20.0

@@ -15,7 +15,7 @@ from common.errors import CodexBridgeError, RemoteProtocolError
 from local_agent.child import Child
 from local_agent.errors import ModelError
 from local_agent.models.codex import wire
-from local_agent.models.codex.faults import said
+from local_agent.models.faults import said
 
 _log: Final = logging.getLogger(__name__)
 

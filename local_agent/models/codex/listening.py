@@ -14,6 +14,7 @@ from typing import Any, Final
 from common.errors import CodexBridgeError, InputError
 from common.text import clip_bytes
 from local_agent.errors import ModelError
+from local_agent.models import faults
 from local_agent.models.backend import (
     MAX_ANSWER_BYTES,
     MAX_COMMANDS,
@@ -25,7 +26,6 @@ from local_agent.models.backend import (
     Suggestion,
     Usage,
 )
-from local_agent.models.codex import faults
 from local_agent.models.codex.gate import Change, judge, read_changes
 
 MAX_REFUSALS: Final = 50  # that are told

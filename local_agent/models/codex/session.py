@@ -14,14 +14,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from common import strict_json
-from common.errors import RemoteProtocolError
 from local_agent.errors import ModelError
-from local_agent.models.backend import MAX_ANSWER_BYTES, Emit, Reply, Scratch, Turn
+from local_agent.models.backend import Emit, Reply, Scratch, Turn, bare_json, is_json
 from local_agent.models.codex.client import Client
 from local_agent.models.codex.config import CodexModel
 from local_agent.models.codex.listening import TurnListener
-from local_agent.models.http.edit_form import bare_json
 
 STOP_S: Final = 2.0  # that a turn gets to end when it is told to
 
@@ -74,9 +71,9 @@ class Session:
         self._thread = await self._open()
         self._client.listen(self._thread, self._listener)
         reply = await self._put(self._turn.prompt)
-        if self._turn.want == "json" and not _is_json(reply.text):
+        if self._turn.want == "json" and not is_json(reply.text):
             reply = await self._put(_AGAIN)
-            if not _is_json(reply.text):
+            if not is_json(reply.text):
                 raise ModelError("model.answer", why="json")
         await self._leave()
         return reply
@@ -167,11 +164,3 @@ def _name_of(made: object) -> str:
     if not isinstance(name, str):
         raise ModelError("model.program", why="protocol")
     return name
-
-
-def _is_json(text: str) -> bool:
-    try:
-        strict_json.loads(text, max_bytes=MAX_ANSWER_BYTES, floats="read")
-    except RemoteProtocolError:
-        return False
-    return True

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from secrets import SystemRandom, token_hex
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from common.errors import InputError
 from local_agent.errors import ModelError
@@ -15,27 +17,31 @@ from local_agent.models.backend import (
     Emit,
     Health,
     ModelEvent,
+    ReadKey,
     Reply,
     Scratch,
     Turn,
     Usage,
-)
-from local_agent.models.http.answers import Show
-from local_agent.models.http.asking import Asking
-from local_agent.models.http.chat import Chat
-from local_agent.models.http.config import HttpModel
-from local_agent.models.http.dialect import Message, Question
-from local_agent.models.http.edit_form import (
-    EDIT_RULES,
     bare_json,
+    read_key,
+)
+from local_agent.models.http.answers import GrowingWords, Show
+from local_agent.models.http.config import HttpModel
+from local_agent.models.http.dialects import Chat, Message, Question, Responses
+from local_agent.models.http.edits import (
+    EDIT_RULES,
+    EDITS_SCHEMA,
+    apply_edits,
     correction,
     read_answer,
     reply_text,
 )
-from local_agent.models.http.edits import EDITS_SCHEMA, apply_edits
-from local_agent.models.http.responses import Responses
-from local_agent.models.http.shown import GrowingWords
 
+if TYPE_CHECKING:
+    from local_agent.models.http.client import Client, Said
+
+_CLIENT: Final = "local_agent.models.http.client"
+_KEY: Final = re.compile(r"[!-~]{1,4096}", re.ASCII)  # what a header can hold
 CHECK_S: Final = 60.0
 _ALIVE: Final = ModelEvent("alive")
 _RANDOM: Final = SystemRandom().random
@@ -56,13 +62,16 @@ class HttpBackend:
         self,
         model: HttpModel,
         *,
-        key: Callable[[], str | None],
+        key: ReadKey,
         random: Callable[[], float] = _RANDOM,
         wait: Callable[[float], Awaitable[object]] = asyncio.sleep,
     ) -> None:
         self._model = model
-        dialect = Responses() if model.api == "responses" else Chat()
-        self._asking = Asking(model, dialect, key=key, random=random, wait=wait)
+        self._key = key
+        self._random = random
+        self._wait = wait
+        self._client: Client | None = None
+        self._opening = asyncio.Lock()
 
     @property
     def name(self) -> str:
@@ -77,10 +86,10 @@ class HttpBackend:
                 return await self._edited(turn, question, emit, until)
             if turn.want == "json":
                 question = replace(question, schema=turn.schema)
-                said = await self._asking.ask(question, _alive(emit), until=until)
+                said = await self._ask(question, _alive(emit), until)
                 text = bare_json(said.text)
             else:
-                said = await self._asking.ask(question, _words(emit), until=until)
+                said = await self._ask(question, _words(emit), until)
                 text = said.text
             if not text.strip():
                 raise ModelError("model.answer", why="empty")
@@ -91,27 +100,47 @@ class HttpBackend:
         loop = asyncio.get_running_loop()
         began = loop.time()
         async with _deadline(min(CHECK_S, self._model.deadline_s)) as until:
-            await self._asking.ask(_SMALLEST, lambda _text: None, until=until)
+            await self._ask(_SMALLEST, lambda _text: None, until)
         spent_ms = round((loop.time() - began) * 1000)
         return Health(self._model.model, version=self._model.api, latency_ms=spent_ms)
 
     async def aclose(self) -> None:
         """Close its connections."""
-        await self._asking.aclose()
+        async with self._opening:
+            client, self._client = self._client, None
+            if client is not None:
+                await client.aclose()
+
+    async def _ask(self, question: Question, show: Show, until: float) -> Said:
+        client, key = await self._opened(), await read_key(self._key)
+        if key is not None and not _KEY.fullmatch(key):
+            raise ModelError("model.key", why="form")
+        return await client.ask(question, show, key=key, until=until)
+
+    async def _opened(self) -> Client:
+        async with self._opening:
+            if self._client is None:
+                # The library takes 0.2 s to import; an agent that asks nobody never does.
+                await asyncio.to_thread(importlib.import_module, _CLIENT)
+                from local_agent.models.http.client import Client
+
+                dialect = Responses() if self._model.api == "responses" else Chat()
+                self._client = Client(self._model, dialect, random=self._random, wait=self._wait)
+            return self._client
 
     async def _edited(self, turn: Turn, question: Question, emit: Emit, until: float) -> Reply:
         if turn.scratch is None:
             raise ValueError("edits need a scratch copy")
         rules = f"{turn.instructions}\n\n{EDIT_RULES}"
         question = replace(question, instructions=rules, schema=EDITS_SCHEMA)
-        first = await self._asking.ask(question, _growing_words(emit), until=until)
+        first = await self._ask(question, _growing_words(emit), until)
         try:
             return await _make(first.text, turn.scratch, first.usage)
         except InputError as error:
             fault = error
         more = await asyncio.to_thread(correction, first.text, fault, nonce=token_hex(8))
         question = replace(question, messages=(*question.messages, *more))
-        second = await self._asking.ask(question, _alive(emit), until=until)
+        second = await self._ask(question, _alive(emit), until)
         try:
             return await _make(second.text, turn.scratch, first.usage + second.usage)
         except InputError as error:

@@ -1,4 +1,4 @@
-"""Edits as a model writes them, read strictly and made in a scratch copy: all of them, or none.
+"""Edits asked for as JSON: their form, read strictly and made in a scratch copy, all or none.
 
 What is searched for must stand in the file exactly once (`replacing`); nothing is guessed.  Pure
 but for the scratch copy that it is given.
@@ -10,10 +10,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeGuard
 
-from common.errors import InputError
-from local_agent.models.backend import MAX_COMMANDS, Refusal, Scratch, Suggestion
+from common import strict_json
+from common.errors import InputError, RemoteProtocolError
+from common.redact import redact
+from common.sentences import explain
+from common.text import clip_bytes
+from local_agent.models.backend import (
+    MAX_ANSWER_BYTES,
+    MAX_COMMANDS,
+    Refusal,
+    Scratch,
+    Suggestion,
+    bare_json,
+)
+from local_agent.models.http.dialects import Message
 from local_agent.models.http.replacing import replaced_once
 from local_agent.models.marks import has_new_marks, with_hidden
+from local_agent.models.texts import ERRORS
 
 Action = Literal["edit", "create", "delete", "rename"]
 
@@ -21,6 +34,18 @@ MAX_EDITS: Final = 500
 MAX_PATH_BYTES: Final = 1024
 MAX_TEXT_BYTES: Final = 1024 * 1024  # of one field
 MAX_WORDS_BYTES: Final = 16 * 1024  # of the words about the edits, and of a command
+
+MAX_REPEATED_BYTES: Final = 65_536  # of the answer that is shown to the model again
+
+EDIT_RULES: Final = """\
+Answer in JSON. "summary": what you changed and why, in a few lines; it comes first. "plan": empty \
+when you make edits; else what you would do and what you need to know. "edits": in the order in \
+which they are to be made; leave the fields that an action does not use empty. Paths are \
+relative, with "/". "commands": what a person might run afterwards, at most five; usually none.
+Actions: "edit" puts "replace" where "search" stands in the file: "search" must be an exact copy \
+of what stands there, blanks and line ends included, and must occur exactly once, so take whole \
+lines and as many as it needs; never the marks or headers around a part. "create" makes a file \
+of "content". "delete" removes a file. "rename" moves a file "to" another path."""
 
 _ACTIONS: Final[tuple[Action, ...]] = ("edit", "create", "delete", "rename")
 _USES: Final[Mapping[Action, frozenset[str]]] = {
@@ -105,6 +130,19 @@ class Edits:
     commands: tuple[Suggestion, ...]
 
 
+def read_answer(text: str) -> Edits:
+    """Return the edits of an answer.
+
+    Raises:
+        InputError: ``edit.form``.
+    """
+    try:
+        value = strict_json.loads(bare_json(text), max_bytes=MAX_ANSWER_BYTES)
+    except RemoteProtocolError:
+        raise InputError("edit.form", why="json", index=0) from None
+    return read_edits(value)
+
+
 def read_edits(value: object) -> Edits:
     """Return the edits that parsed JSON holds; a key that is missing or null counts as empty.
 
@@ -124,6 +162,12 @@ def read_edits(value: object) -> Edits:
     )
 
 
+def reply_text(edits: Edits) -> str:
+    """Return the words of an answer: the plan, too, where nothing is edited."""
+    parts = (edits.summary,) if edits.edits else (edits.summary, edits.plan)
+    return "\n\n".join(part for part in parts if part.strip())
+
+
 def apply_edits(scratch: Scratch, edits: Sequence[Edit]) -> tuple[Refusal, ...]:
     """Make the edits in the copy, in their order; when one does not fit, nothing is written.
 
@@ -140,6 +184,29 @@ def apply_edits(scratch: Scratch, edits: Sequence[Edit]) -> tuple[Refusal, ...]:
         making.add(index, edit)
     making.write()
     return tuple(making.refused)
+
+
+def correction(answer: str, error: InputError, *, nonce: str) -> tuple[Message, Message]:
+    """Return what is added to the conversation when an answer cannot be used.
+
+    What a model wrote itself may hold secrets all the same, such as of a file that it made up or
+    remembered: it goes out as everything else does.
+
+    Args:
+        answer: The answer; to look through a long one takes a moment.
+        error: Why not.
+        nonce: Marks what is data; random, and new for every message.
+    """
+    problem = redact(explain(error, ERRORS, "en"))
+    return (
+        Message("assistant", clip_bytes(redact(answer), MAX_REPEATED_BYTES)),
+        Message(
+            "user",
+            "Your answer cannot be used, and nothing of it was done. What is wrong with it, as "
+            f"data:\n<<<{nonce} PROBLEM>\n{problem}\n{nonce}>>>\n"
+            "Give the whole answer again in the same form, with every edit that is needed.",
+        ),
+    )
 
 
 # --- reading ---

@@ -9,7 +9,7 @@ from pathlib import Path
 from common.errors import CodexBridgeError, InputError
 from common.sentences import explain
 from local_agent.errors import ModelError
-from local_agent.models.http.faults import of_status
+from local_agent.models.faults import of_status
 from local_agent.models.texts import ERRORS
 from tests.each import each
 

@@ -291,7 +291,7 @@ async def test_a_key_that_cannot_be_read_says_why() -> None:
         raise ConfigError("keystore.keyring-away")
 
     async with scripted("chat", script.text("yes")) as (asked, _):
-        asked.backend._asking._key = locked
+        asked.backend._key = locked
         error = await refused(asked)
     assert (error.code, error.facts["why"]) == ("model.key", "keystore.keyring-away")
 

@@ -1,13 +1,13 @@
-"""What a provider's refusal means to us, by status, type and code.
+"""What a refusal means to us: a provider's by status, type and code, codex's by its own names.
 
-Pure.  A provider's own words choose nothing but one of our codes, and reach people only on one
-line, bounded and without secrets, as the fact ``said``.
+Pure.  Their own words choose nothing but one of our codes, and reach people only on one line,
+bounded and without secrets, as the fact ``said``.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 from common import strict_json
@@ -18,6 +18,7 @@ from local_agent.errors import ModelError
 
 MAX_REFUSAL_BYTES: Final = 65_536
 SAID_BYTES: Final = 200
+_READ_CHARS: Final = 10_000  # of what is said
 _CODE_CHARS: Final = 64
 
 # Types and codes of OpenAI, DeepSeek, DashScope, Moonshot, GLM, vLLM, Ollama and llama.cpp.
@@ -72,51 +73,89 @@ _OVERFLOW: Final = re.compile(
     r"|too many tokens|token limit",
     re.IGNORECASE,
 )
+# Codex names its faults itself.
+_BY_CODEX_NAME: Final = {
+    "contextWindowExceeded": "model.context",
+    "sessionBudgetExceeded": "model.quota",
+    "usageLimitExceeded": "model.quota",
+    "rateLimitExceeded": "model.busy",
+    "flexUnavailable": "model.busy",
+    "policyCapacityUnavailable": "model.busy",
+    "serverOverloaded": "model.server",
+    "internalServerError": "model.server",
+    "modelNotFound": "model.not-found",
+    "unauthorized": "model.key",
+    "badRequest": "model.request",
+    "cyberPolicy": "model.declined",
+    "misalignmentPolicyViolation": "model.declined",
+    "inferenceHookDenied": "model.declined",
+    "responseStreamDisconnected": "model.cut",
+}
+# Of what codex calls “other”, by its own sentence; the first that fits.
+_BY_SENTENCE: Final = (
+    ("Incomplete response returned, reason: content_filter", "model.declined"),
+    ("stream disconnected before completion: error sending request", "model.unreachable"),
+    ("Incomplete response returned", "model.cut"),
+    ("stream disconnected before completion", "model.cut"),
+    ("Missing environment variable", "model.key"),
+)
+_TOO_LONG: Final = "Incomplete response returned, reason: max_output_tokens"
 
 
-class NotBegunError(Exception):
-    """A request ended before any byte of an answer; the same may be asked again.
-
-    Args:
-        fault: What it means if it is not.
-        after_s: Seconds that the provider asks us to wait, where it does.
-    """
-
-    def __init__(self, fault: ModelError, after_s: float | None = None) -> None:
-        super().__init__(fault.code)
-        self.fault = fault
-        self.after_s = after_s
-
-
-def of_status(status: int, body: bytes, *, secrets: Sequence[str] = ()) -> ModelError:
+def of_status(status: int, body: bytes, *, key: str | None = None) -> ModelError:
     """Return what an answer other than 200 means.
 
     Args:
         status: Its status.
         body: Its body, or the beginning of it.
-        secrets: Never to be repeated, should the provider do so.
+        key: Never to be repeated, should the provider do so.
     """
     try:
         answer = strict_json.loads(body, max_bytes=MAX_REFUSAL_BYTES, floats="read")
     except RemoteProtocolError:
         answer = None
-    return of_refusal(answer, status=status, secrets=secrets)
+    return of_refusal(answer, status=status, key=key)
 
 
-def of_refusal(
-    answer: object, *, status: int | None = None, secrets: Sequence[str] = ()
-) -> ModelError:
+def of_refusal(answer: object, *, status: int | None = None, key: str | None = None) -> ModelError:
     """Return what an error object means, alone or within ``{"error": …}``."""
     error = answer.get("error", answer) if isinstance(answer, Mapping) else answer
     if isinstance(error, str):
         error = {"message": error}
     told = error if isinstance(error, Mapping) else {}
     message = told.get("message")
-    said = _said(message, secrets)
     if 300 <= (status or 0) < 400:
         return ModelError("model.request", why="redirect")
-    code = _code(told, message, status)
-    return ModelError(code, why="said", said=said) if said else ModelError(code)
+    return ModelError(_code(told, message, status), **said(message, key=key))
+
+
+def of_turn(error: object, *, key: str | None) -> ModelError:
+    """Return what the error of a turn means.
+
+    Args:
+        error: ``turn.error``, as the program gave it.
+        key: Never to be repeated, should the provider do so.
+    """
+    told = error if isinstance(error, Mapping) else {}
+    message = told.get("message")
+    message = message[:_READ_CHARS] if isinstance(message, str) else ""
+    if _TOO_LONG in message:
+        return ModelError("model.cut", why="length")
+    return ModelError(_code_of_turn(told.get("codexErrorInfo"), message), **said(message, key=key))
+
+
+def said(words: object, *, key: str | None) -> dict[str, str]:
+    """Return the words of a provider or a program as facts of an error, none where there are none.
+
+    Args:
+        words: As they came.
+        key: Never to be repeated, should they do so.
+    """
+    if not isinstance(words, str):
+        return {}
+    clean = redact(redact_known(words[:_READ_CHARS], [key] if key else []))
+    line = one_line(clean, SAID_BYTES)
+    return {"why": "said", "said": line} if line else {}
 
 
 def _code(told: Mapping[str, Any], message: object, status: int | None) -> str:
@@ -132,7 +171,17 @@ def _code(told: Mapping[str, Any], message: object, status: int | None) -> str:
     return "model.request" if is_ours else "model.server"
 
 
-def _said(message: object, secrets: Sequence[str]) -> str:
-    if not isinstance(message, str):
-        return ""
-    return one_line(redact(redact_known(message[:MAX_REFUSAL_BYTES], secrets)), SAID_BYTES)
+def _code_of_turn(info: object, message: str) -> str:
+    if isinstance(info, str) and info in _BY_CODEX_NAME:
+        return _BY_CODEX_NAME[info]
+    if isinstance(info, Mapping) and len(info) == 1:
+        name, facts = next(iter(info.items()))
+        status = facts.get("httpStatusCode") if isinstance(facts, Mapping) else None
+        if isinstance(status, int):
+            ours = "model.request" if 400 <= status < 500 else "model.server"
+            return _BY_STATUS.get(status, ours)
+        return _BY_CODEX_NAME.get(name, "model.unreachable")
+    for sentence, code in _BY_SENTENCE:
+        if sentence in message:
+            return code
+    return "model.request"

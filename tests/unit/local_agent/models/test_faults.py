@@ -1,4 +1,4 @@
-"""What a refusal of a provider means to us, and what of its words is kept."""
+"""Which of our errors a refusal is: of a provider, and of a turn of codex."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from local_agent.models.http.faults import SAID_BYTES, of_refusal, of_status
+from local_agent.models.faults import SAID_BYTES, of_refusal, of_status, of_turn, said
 
 
 def body(**error: Any) -> bytes:
@@ -88,7 +88,7 @@ def test_an_error_within_a_stream_has_no_status(answer: object, code: str) -> No
 def test_its_words_are_kept_on_one_line_without_secrets() -> None:
     key = "a-key-of-no-known-form"
     message = f"Incorrect\nkey {key}; use sk-{'a' * 40} \u202e now " + "x" * 500
-    error = of_status(401, body(message=message), secrets=(key,))
+    error = of_status(401, body(message=message), key=key)
     said = str(error.facts["said"])
     assert error.facts["why"] == "said"
     assert said.startswith("Incorrect key [redacted:own]; use [redacted:key]")
@@ -105,3 +105,68 @@ def test_where_it_has_no_words_none_are_made_up() -> None:
 @given(st.integers(300, 600), st.binary(max_size=300))
 def test_whatever_it_sends_there_is_one_error(status: int, sent: bytes) -> None:
     assert of_status(status, sent).code.startswith("model.")
+
+
+KEY = "key-of-the-model-0123456789"
+
+
+def failed(info: Any, message: str = "") -> dict[str, Any]:
+    return {"message": message, "codexErrorInfo": info, "additionalDetails": None}
+
+
+# The first ten as 0.169.0 told them of a scripted service.
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (failed({"httpConnectionFailed": {"httpStatusCode": 401}}), "model.key"),
+        (failed({"responseTooManyFailedAttempts": {"httpStatusCode": 429}}), "model.busy"),
+        (failed("internalServerError"), "model.server"),
+        (failed({"httpConnectionFailed": {"httpStatusCode": 503}}), "model.server"),
+        (failed({"httpConnectionFailed": {"httpStatusCode": None}}), "model.unreachable"),
+        (failed("contextWindowExceeded"), "model.context"),
+        (failed("usageLimitExceeded"), "model.quota"),
+        (failed("modelNotFound"), "model.not-found"),
+        (failed("other", "stream disconnected before completion: closed"), "model.cut"),
+        (failed("other", '{"error": {"message": "nope"}}'), "model.request"),
+        (failed("other", "Incomplete response returned, reason: other"), "model.cut"),
+        (failed("other", "Incomplete response returned, reason: content_filter"), "model.declined"),
+        (failed("other", "Missing environment variable: `X`."), "model.key"),
+        (failed("rateLimitExceeded"), "model.busy"),
+        (failed("serverOverloaded"), "model.server"),
+        (failed("cyberPolicy"), "model.declined"),
+        (failed({"httpConnectionFailed": {"httpStatusCode": 403}}), "model.key"),
+        (failed({"httpConnectionFailed": {"httpStatusCode": 404}}), "model.not-found"),
+        (failed({"httpConnectionFailed": {"httpStatusCode": 402}}), "model.quota"),
+        (failed({"httpConnectionFailed": {"httpStatusCode": 418}}), "model.request"),
+        (failed({"responseStreamDisconnected": {"httpStatusCode": None}}), "model.cut"),
+        (failed({"responseStreamConnectionFailed": "?"}), "model.unreachable"),
+        (failed("aNameOfTomorrow"), "model.request"),
+        (failed({"a": 1, "b": 2}), "model.request"),
+        (failed(["x"]), "model.request"),
+        ({"message": 5}, "model.request"),
+        (None, "model.request"),
+    ],
+)
+def test_a_failed_turn_is_one_of_our_errors(error: object, code: str) -> None:
+    assert of_turn(error, key=None).code == code
+
+
+def test_an_answer_that_reached_the_bound_of_its_length_is_told_so() -> None:
+    error = of_turn(
+        failed("other", "Incomplete response returned, reason: max_output_tokens"), key=None
+    )
+    assert (error.code, error.facts) == ("model.cut", {"why": "length"})
+
+
+def test_words_are_told_on_one_line_without_secrets() -> None:
+    told = of_turn(failed("badRequest", f"bad\nkey {KEY} " + "x" * 500), key=KEY).facts
+    assert told["why"] == "said"
+    words = str(told["said"])
+    assert KEY not in words
+    assert "\n" not in words
+    assert len(words.encode()) <= 200
+
+
+def test_without_words_nothing_is_said() -> None:
+    assert of_turn(failed("badRequest"), key=None).facts == {}
+    assert said(" \n", key=KEY) == {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from local_agent.models.http.retry import MAX_PAUSE_S, asked_pause_s, pause_s
+from local_agent.models.http.client import MAX_PAUSE_S, asked_pause_s, pause_s
 
 
 @pytest.mark.parametrize(
