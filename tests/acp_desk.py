@@ -14,7 +14,7 @@ from common.home import Home
 from local_agent.execution.containment import Containment
 from local_agent.execution.sandbox import Level
 from local_agent.models.acp.backend import AcpBackend
-from local_agent.models.acp.config import AcpModel, Contain
+from local_agent.models.acp.contained import AcpModel, Contain
 from local_agent.models.backend import Turn
 from tests.codex_desk import FolderScratch
 

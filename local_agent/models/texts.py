@@ -169,12 +169,6 @@ _ANSWER: Final = {
         "settings.",
         "找不到该模型的程序，或它不可执行。请检查该模型设置中的 program。",
     ),
-    "model.program/library": _model(
-        "Agents of this kind need a library that is not installed. Install codexbridge with it: in "
-        "its clone, `pipx install --force '.[acp]'`.",
-        "此类 Agent 所需的库尚未安装。请连同它重新安装 codexbridge：在其源码目录中运行 "
-        "`pipx install --force '.[acp]'`。",
-    ),
     "model.program/toolchain.too-wide": _model(
         "The model's program would be able to read your home or CodexBridge's own files ({path}). "
         "Install it in a folder of its own, and name narrower folders in read_only.",

@@ -4,8 +4,6 @@ The protocol is no boundary: some agents ask before they write or run something,
 holds is the sandbox that the program runs in (`local_agent.execution.containment`, handed in), the
 scratch copy, and that the change is found by comparing.  The gate here judges what is asked.
 
-`config` says which program, `contained` starts it, `transport` reads and writes its lines, `gate`
-judges what it asks for, `listening` follows one turn, `session` holds it and `backend` is the whole
-in one screen.  The library of the protocol is an optional extra; only the modules that are imported
-with the first question (`transport` is not one of them) need it.
+`contained` says which program and starts it, `gate` judges what it asks for, `listening` follows
+one turn, `session` holds it and `backend` is the whole in one screen.
 """

@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from common.clock import Clock, SystemClock
-from common.errors import CodexBridgeError
 from common.home import private_dir
 from local_agent.child import Child
 from local_agent.errors import ModelError
-from local_agent.models.acp.config import AcpModel, Contain
-from local_agent.models.acp.contained import start
-from local_agent.models.backend import Emit, Health, Reply, Turn
+from local_agent.models.acp.contained import AcpModel, Contain, start
+from local_agent.models.acp.session import Session
+from local_agent.models.backend import Emit, Health, ReadKey, Reply, Turn, read_key
 from local_agent.models.faults import said
 
-if TYPE_CHECKING:
-    from local_agent.models.acp.session import Session
-
-_SESSION: Final = "local_agent.models.acp.session"
 _SMALLEST: Final = Turn(
     task_id="", instructions="Answer with one word.", prompt="Say: ready", want="text"
 )
@@ -45,7 +39,7 @@ class AcpBackend:
         self,
         model: AcpModel,
         *,
-        key: Callable[[], str | None],
+        key: ReadKey,
         contain: Contain,
         workspaces: Callable[[], Sequence[Path]],
         clock: Clock | None = None,
@@ -86,10 +80,7 @@ class AcpBackend:
 
     @asynccontextmanager
     async def _opened(self, turn: Turn, emit: Emit) -> AsyncIterator[Session]:
-        await _need_library()
-        from local_agent.models.acp.session import Session
-
-        key = await self._read_key()
+        key = await read_key(self._key) if self._model.key_variable is not None else None
         async with self._place(turn) as cwd:
             workspaces = await asyncio.to_thread(self._workspaces)
             child = await start(
@@ -106,14 +97,6 @@ class AcpBackend:
             finally:
                 # The scratch copy is taken back after this, so nothing may be writing in it.
                 await child.end()
-
-    async def _read_key(self) -> str | None:
-        if self._model.key_variable is None:
-            return None
-        try:
-            return await asyncio.to_thread(self._key)
-        except CodexBridgeError as error:
-            raise ModelError("model.key", why=error.code) from error
 
     @asynccontextmanager
     async def _place(self, turn: Turn) -> AsyncIterator[Path]:
@@ -135,11 +118,3 @@ def _complaint(child: Child, key: str | None) -> dict[str, str]:
 
 def _empty_folder(folder: Path) -> Path:
     return Path(tempfile.mkdtemp(prefix="empty-", dir=private_dir(folder))).resolve()
-
-
-async def _need_library() -> None:
-    # It takes half a second to import; an agent that asks no such model never does.
-    try:
-        await asyncio.to_thread(importlib.import_module, _SESSION)
-    except ModuleNotFoundError as error:
-        raise ModelError("model.program", why="library") from error

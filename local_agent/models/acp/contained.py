@@ -1,4 +1,4 @@
-"""Starts an agent in the sandbox, with an environment of its own (R40, R43, R62).
+"""Which agent is a model; its start in the sandbox, in an environment of its own (R40, R43, R62).
 
 One program a turn: what one request has taught it, no other one meets.
 """
@@ -9,14 +9,14 @@ import asyncio
 import os
 import stat
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from common.errors import CodexBridgeError, InputError, StateError
 from common.home import private_dir
 from local_agent.child import Child, open_child
 from local_agent.errors import ModelError
-from local_agent.models.acp.config import AcpModel, Contain
 from local_agent.process import Limits
 
 _LIMITS: Final = Limits(
@@ -27,6 +27,57 @@ _LIMITS: Final = Limits(
     memory_bytes=os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2,
     disk_bytes=4 * 1024**3,
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcpModel:
+    """One model.
+
+    Attributes:
+        name: What the person calls it.
+        program: The agent, by its absolute path.
+        args: That it is started with.
+        read_only: Folders besides that of the program which it must be able to read.
+        key_variable: The environment variable in which it looks for its key; None gives it none.
+        folder: Ours, for its home, which it may write and which stays.
+        deadline_s: For one whole turn, the start of the program included.
+        idle_s: Longest silence within a turn.
+    """
+
+    name: str
+    program: Path
+    folder: Path
+    args: tuple[str, ...] = ()
+    read_only: tuple[Path, ...] = ()
+    key_variable: str | None = None
+    deadline_s: float = 300.0
+    idle_s: float = 60.0
+
+    @property
+    def home(self) -> Path:
+        """The home that it sees, with its login."""
+        return self.folder / "home"
+
+
+class Contain(Protocol):
+    """Puts a program into a sandbox; blocks."""
+
+    def __call__(
+        self, argv: Sequence[str], *, scratch: Path, own: Path, read_only: Sequence[Path]
+    ) -> tuple[Sequence[str], bytes]:
+        """Return the argv that starts it contained, and the filter of its system calls.
+
+        Args:
+            argv: What is to be started.
+            scratch: Where it works, and may write.
+            own: Its home, which it may write.
+            read_only: What else it may read.
+
+        Raises:
+            StateError: ``sandbox.none``: this machine has no sandbox.
+            InputError: ``toolchain.*``, ``sandbox.*``: it would be able to read too much.
+        """
+        ...
 
 
 async def start(

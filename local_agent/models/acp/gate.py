@@ -3,8 +3,8 @@
 Pure but for the scratch copy.  What is not known to lie inside is not inside, and what would run
 something is never allowed: it is kept as a suggestion.
 
-It reads the messages as they came: the protocol's library leaves out of a list what it cannot read,
-and an edit would be judged by the rest of its places.
+A list with something in it that cannot be read is no list: an edit would be judged by the rest of
+its places.
 """
 
 from __future__ import annotations

@@ -9,57 +9,29 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeVar
 
-from acp import RequestError
-from acp.meta import CLIENT_METHODS
-from acp.schema import ReadTextFileRequest, RequestPermissionRequest, WriteTextFileRequest
-from pydantic import ValidationError
-
 from common.errors import CodexBridgeError, InputError
 from local_agent.errors import ModelError
 from local_agent.models.acp.gate import ALLOWED, ToolCall, ToolCalls, judge
-from local_agent.models.backend import (
-    MAX_ANSWER_BYTES,
-    MAX_COMMANDS,
-    Emit,
-    ModelEvent,
-    Refusal,
-    Scratch,
-    Suggestion,
-)
+from local_agent.models.backend import Emit, Scratch
+from local_agent.models.jsonrpc import RefusedRequestError
+from local_agent.models.shapes import table
+from local_agent.models.turns import TurnListener
 
-MAX_REFUSALS: Final = 50  # that are told
-_MAX_WAITING: Final = 50  # requests at once
 _REFUSED: Final = -32000  # of JSON-RPC: the server's own errors
-_ALIVE: Final = ModelEvent("alive")
+_INVALID: Final = -32602
+_NOT_FOUND: Final = -32002  # of the protocol
 
 _T = TypeVar("_T")
 
 
-class TurnListener:
-    """Hears of one turn and answers what is asked in it.
-
-    Args:
-        scratch: What may be edited; None refuses all that is asked for.
-        emit: Told of every sign of work.
-
-    Attributes:
-        refused: Edits that were not let through.
-        commands: What the agent would run.
-    """
+class AcpListener(TurnListener):
+    """Hears of one turn and answers what is asked in it; arguments as of `TurnListener`."""
 
     def __init__(self, scratch: Scratch | None, emit: Emit) -> None:
-        self._scratch = scratch
-        self._emit = emit
+        super().__init__(scratch, emit)
         self._calls = ToolCalls()
         self._words: list[str] = []
-        self._budget = MAX_ANSWER_BYTES
-        self._sign = asyncio.Event()
-        self._error: ModelError | None = None
-        self._waiting = 0
-        self._one_at_a_time = asyncio.Lock()
         self._working: set[asyncio.Future[Any]] = set()
-        self.refused: list[Refusal] = []
-        self.commands: list[Suggestion] = []
 
     def take_words(self) -> str:
         """Return what it has said since the last call."""
@@ -67,87 +39,56 @@ class TurnListener:
         self._words.clear()
         return text
 
-    async def watch(self, idle_s: float) -> None:
-        """Wait for ever, or until there is a reason to give up.
-
-        Raises:
-            ModelError: ``model.stalled``, ``model.too-large``.
-        """
-        while self._error is None:
-            self._sign.clear()
-            try:
-                async with asyncio.timeout(idle_s):
-                    await self._sign.wait()
-            except TimeoutError:
-                self._error = ModelError("model.stalled")
-        raise self._error
-
     async def settle(self) -> None:
         """Wait for what is being done to the scratch copy: no thread can be stopped."""
         await asyncio.gather(*self._working, return_exceptions=True)
 
-    async def handle(self, method: str, params: object, is_notification: bool) -> object:
-        """Take in a message of the agent; return the answer to a request.
+    def lost(self, error: ModelError) -> None:
+        """Do nothing: all that is waited for are answers, which fail by themselves."""
 
-        Raises:
-            RequestError: the request is refused.
-        """
+    def told(self, method: str, params: Mapping[str, Any]) -> None:
+        """Take in a notification."""
         self._sign.set()
-        if is_notification:
-            self._told(method, params)
-            return None
-        self._emit(_ALIVE)
-        if self._waiting >= _MAX_WAITING:
-            raise RequestError(_REFUSED, "too many requests at once")
-        self._waiting += 1
-        try:
-            async with self._one_at_a_time:
-                return await self._answer(method, params)
-        except ValidationError:
-            raise RequestError.invalid_params() from None
-        except CodexBridgeError as error:
-            raise RequestError(_REFUSED, f"refused: {error.code}") from None
-        except OSError:
-            raise RequestError(_REFUSED, "refused") from None
-        finally:
-            self._waiting -= 1
-
-    async def _answer(self, method: str, params: object) -> Mapping[str, Any]:
-        if method == CLIENT_METHODS["session_request_permission"]:
-            return await self._permit(RequestPermissionRequest.model_validate(params), params)
-        if method == CLIENT_METHODS["fs_read_text_file"]:
-            return await self._read(ReadTextFileRequest.model_validate(params))
-        if method == CLIENT_METHODS["fs_write_text_file"]:
-            return await self._write(WriteTextFileRequest.model_validate(params))
-        raise RequestError.method_not_found(method)
-
-    def _told(self, method: str, params: object) -> None:
-        update = params.get("update") if isinstance(params, dict) else None
-        if method != CLIENT_METHODS["session_update"] or not isinstance(update, dict):
-            update = {}
-        match update:
-            case {"sessionUpdate": "tool_call" | "tool_call_update"}:
+        match table(params.get("update")) if method == "session/update" else {}:
+            case {"sessionUpdate": "tool_call" | "tool_call_update"} as update:
                 self._calls.told(update)
             case {
                 "sessionUpdate": "agent_message_chunk",
                 "content": {"type": "text", "text": str(text)},
             }:
-                self._hear(text)
+                if self._hear(text):
+                    self._words.append(text)
                 return
         # Of a kind that came later than this, too: a sign of work all the same.
-        self._emit(_ALIVE)
+        self._show_life()
 
-    def _hear(self, text: str) -> None:
-        self._budget -= len(text.encode("utf-8", "replace"))
-        if self._budget < 0:
-            self._error = self._error or ModelError("model.too-large")
-            return
-        self._words.append(text)
-        self._emit(ModelEvent("text", text))
+    async def asked(self, method: str, params: Mapping[str, Any]) -> Mapping[str, object] | None:
+        """Answer a request of the agent."""
+        self._sign.set()
+        self._show_life()
+        try:
+            match method:
+                case "session/request_permission":
+                    return await self._permit(params)
+                case "fs/read_text_file":
+                    return await self._read(params)
+                case "fs/write_text_file":
+                    return await self._write(params)
+        except CodexBridgeError as error:
+            raise RefusedRequestError(_REFUSED, f"refused: {error.code}") from None
+        except OSError:
+            raise RefusedRequestError(_REFUSED, "refused") from None
+        return None
 
-    async def _permit(self, asked: RequestPermissionRequest, params: Any) -> Mapping[str, Any]:
-        call = self._calls.told(params["toolCall"])
-        options = {option.kind: option.option_id for option in reversed(asked.options)}
+    async def _permit(self, params: Mapping[str, Any]) -> Mapping[str, object]:
+        told, listed = params.get("toolCall"), params.get("options")
+        if not isinstance(told, dict) or not isinstance(listed, list):
+            raise _invalid()
+        call = self._calls.told(told)
+        options = {
+            _text(table(option), "kind"): _text(table(option), "optionId")
+            for option in reversed(listed)
+        }
         try:
             await self._in_thread(judge, call, self._scratch)
         except CodexBridgeError as error:
@@ -159,30 +100,30 @@ class TurnListener:
     def _note(self, call: ToolCall, error: CodexBridgeError) -> None:
         if call.kind in ALLOWED:
             self._refuse(str(error.facts.get("path", "")), error.code)
-        elif (suggestion := call.suggestion()) and len(self.commands) < MAX_COMMANDS:
-            self.commands.append(suggestion)
+        elif suggestion := call.suggestion():
+            self._suggest(suggestion.command, suggestion.reason)
 
-    async def _read(self, asked: ReadTextFileRequest) -> Mapping[str, Any]:
-        content = await self._in_thread(_read_inside, self._lent(), asked.path)
+    async def _read(self, params: Mapping[str, Any]) -> Mapping[str, object]:
+        path = _text(params, "path")
+        content = await self._in_thread(_read_inside, self._lent(), path)
         if content is None:
-            raise RequestError.resource_not_found(asked.path)
+            raise RefusedRequestError(_NOT_FOUND, "Resource not found")
         text = content.decode("utf-8", "replace")
-        if asked.line is None and asked.limit is None:
+        line, limit = (_whole(params.get(name)) for name in ("line", "limit"))
+        if line is None and limit is None:
             return {"content": text}
-        first = max((asked.line or 1) - 1, 0)
-        last = None if asked.limit is None else first + asked.limit
+        first = max((line or 1) - 1, 0)
+        last = None if limit is None else first + limit
         return {"content": "".join(text.splitlines(keepends=True)[first:last])}
 
-    async def _write(self, asked: WriteTextFileRequest) -> Mapping[str, Any]:
-        content = asked.content.encode()
-        self._budget -= len(content)
-        if self._budget < 0:
-            self._error = self._error or ModelError("model.too-large")
+    async def _write(self, params: Mapping[str, Any]) -> Mapping[str, object]:
+        path, content = _text(params, "path"), _text(params, "content").encode()
+        if not self._afford(len(content)):
             raise InputError("scratch.too-large")
         try:
-            await self._in_thread(_write_inside, self._lent(), asked.path, content)
+            await self._in_thread(_write_inside, self._lent(), path, content)
         except InputError as error:
-            self._refuse(asked.path, error.code)
+            self._refuse(path, error.code)
             raise
         return {}
 
@@ -202,9 +143,8 @@ class TurnListener:
         work.exception()  # whoever asked may be gone
 
     def _refuse(self, path: str, code: str) -> None:
-        if len(self.refused) < MAX_REFUSALS:
-            root = f"{self._scratch.root}/" if self._scratch else ""
-            self.refused.append(Refusal(path.removeprefix(root), code))
+        root = f"{self._scratch.root}/" if self._scratch else ""
+        super()._refuse(path.removeprefix(root), code)
 
 
 def _read_inside(scratch: Scratch, path: str) -> bytes | None:
@@ -213,6 +153,23 @@ def _read_inside(scratch: Scratch, path: str) -> bytes | None:
 
 def _write_inside(scratch: Scratch, path: str, content: bytes) -> None:
     scratch.write(scratch.inside(path), content)
+
+
+def _invalid() -> RefusedRequestError:
+    return RefusedRequestError(_INVALID, "Invalid params")
+
+
+def _text(params: Mapping[str, Any], name: str) -> str:
+    text = params.get(name)
+    if not isinstance(text, str):
+        raise _invalid()
+    return text
+
+
+def _whole(number: object) -> int | None:
+    if isinstance(number, int) and not isinstance(number, bool) and number >= 0:
+        return number
+    return None
 
 
 def _outcome(option: str | None) -> Mapping[str, Any]:

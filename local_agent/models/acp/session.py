@@ -5,28 +5,29 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Coroutine, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any, Final, TypeVar
-
-from acp import PROTOCOL_VERSION, RequestError
-from acp.connection import Connection
-from acp.meta import AGENT_METHODS
-from acp.schema import InitializeResponse, NewSessionResponse, PromptResponse
-from pydantic import BaseModel, ValidationError
+from typing import Any, Final
 
 from common import PRODUCT
 from common.redact import redact_known
 from common.text import one_line
 from local_agent.child import Child
 from local_agent.errors import ModelError
-from local_agent.models.acp.listening import TurnListener
-from local_agent.models.acp.transport import ChildTransport
+from local_agent.models.acp.listening import AcpListener
 from local_agent.models.backend import Emit, Reply, Suggestion, Turn, Usage, is_json
 from local_agent.models.faults import said
+from local_agent.models.jsonrpc import Client
+from local_agent.models.shapes import count, table, words
+from local_agent.models.turns import AGAIN
 
+MAX_TURN_BYTES: Final = 32 * 1024 * 1024  # of all that one program says: it may show what it reads
+_VERSION: Final = 1  # of the protocol
 _AUTH_REQUIRED: Final = -32000  # of the protocol
-_AGAIN: Final = "That was not JSON of the form asked for. Answer again with that JSON alone."
+# Why a turn ended, and what that means where it is not that all was said.
 _STOPPED: Final = {
+    "end_turn": None,
+    "cancelled": None,
     "max_tokens": ("model.cut", "length"),
     "max_turn_requests": ("model.cut", "length"),
     "refusal": ("model.declined", "refusal"),
@@ -37,9 +38,6 @@ what you leave there is what is proposed. Nothing else can be written, no comman
 nobody answers questions before the end of your turn."""
 _ANSWER: Final = """\
 The current folder is empty. Use no tools, edit nothing, and answer in words."""
-
-_M = TypeVar("_M", bound=BaseModel)
-_T = TypeVar("_T")
 
 
 class Session:
@@ -61,9 +59,16 @@ class Session:
         self._cwd = cwd
         self._turn = turn
         self._key = key
-        self._listener = TurnListener(turn.scratch, emit)
-        self._transport = ChildTransport(child)
-        self._connection = Connection(self._listener.handle, self._transport)
+        self._listener = AcpListener(turn.scratch, emit)
+        self._client = Client(
+            child,
+            name="acp",
+            refused=partial(_refused, key=key),
+            garbled=ModelError("model.program", why="protocol"),
+            header={"jsonrpc": "2.0"},
+            max_bytes=MAX_TURN_BYTES,
+        )
+        self._client.listen("", self._listener)
         self._usage = Usage()
         self.has_begun = False
         self.version = ""
@@ -80,7 +85,7 @@ class Session:
         try:
             text = await self._watched(self._converse(), idle_s)
         finally:
-            await self._connection.close()
+            await self._client.end()
             await self._listener.settle()
         listener = self._listener
         commands = tuple(
@@ -96,9 +101,9 @@ class Session:
     async def _converse(self) -> str:
         await self._greet()
         session = await self._open()
-        text = await self._put(session, _words(self._turn))
+        text = await self._put(session, _question(self._turn))
         if self._turn.want == "json" and not is_json(text):
-            text = await self._put(session, _AGAIN)
+            text = await self._put(session, AGAIN)
             if not is_json(text):
                 raise ModelError("model.answer", why="json")
         if self._turn.want == "text" and not text.strip():
@@ -107,49 +112,41 @@ class Session:
 
     async def _greet(self) -> None:
         hello = {
-            "protocolVersion": PROTOCOL_VERSION,
+            "protocolVersion": _VERSION,
             "clientCapabilities": {
                 "fs": {"readTextFile": True, "writeTextFile": True},
                 "terminal": False,
             },
             "clientInfo": {"name": PRODUCT, "title": "CodexBridge", "version": "0"},
         }
-        answer = await self._request("initialize", hello, InitializeResponse)
+        answer = await self._client.request("initialize", hello)
         self.has_begun = True
-        if answer.protocol_version != PROTOCOL_VERSION:
+        if answer.get("protocolVersion") != _VERSION:
             raise ModelError("model.program", why="protocol")
-        if answer.agent_info is not None:
-            told = f"{answer.agent_info.name} {answer.agent_info.version}"
-            self.version = one_line(told, 80)
+        told = table(answer.get("agentInfo"))
+        self.version = one_line(f"{words(told.get('name'))} {words(told.get('version'))}", 80)
 
     async def _open(self) -> str:
         # No server of tools: the program has what its own home configures, and nothing of ours.
         params = {"cwd": str(self._cwd), "mcpServers": []}
-        return (await self._request("session_new", params, NewSessionResponse)).session_id
+        session = (await self._client.request("session/new", params)).get("sessionId")
+        if not isinstance(session, str):
+            raise ModelError("model.program", why="protocol")
+        return session
 
-    async def _put(self, session: str, words: str) -> str:
+    async def _put(self, session: str, text: str) -> str:
         self._listener.take_words()
-        params = {"sessionId": session, "prompt": [{"type": "text", "text": words}]}
-        answer = await self._request("session_prompt", params, PromptResponse)
-        used = answer.usage
-        read, written = (used.input_tokens, used.output_tokens) if used else (0, 0)
-        self._usage += Usage(read, written, 1)
-        if fault := _STOPPED.get(answer.stop_reason):
+        params = {"sessionId": session, "prompt": [{"type": "text", "text": text}]}
+        answer = await self._client.request("session/prompt", params)
+        used, reason = table(answer.get("usage")), words(answer.get("stopReason"))
+        self._usage += Usage(count(used.get("inputTokens")), count(used.get("outputTokens")), 1)
+        if reason not in _STOPPED:
+            raise ModelError("model.program", why="protocol")
+        if fault := _STOPPED[reason]:
             raise ModelError(fault[0], why=fault[1])
         return self._listener.take_words()
 
-    async def _request(self, method: str, params: Mapping[str, Any], form: type[_M]) -> _M:
-        try:
-            answer = await self._connection.send_request(AGENT_METHODS[method], params)
-            return form.model_validate(answer)
-        except ConnectionError as error:
-            raise self._transport.lost or ModelError("model.ended") from error
-        except ValidationError:
-            raise ModelError("model.program", why="protocol") from None
-        except RequestError as error:
-            raise _refused(error, self._key) from None
-
-    async def _watched(self, talk: Coroutine[Any, Any, _T], idle_s: float) -> _T:
+    async def _watched(self, talk: Coroutine[Any, Any, str], idle_s: float) -> str:
         talking = asyncio.create_task(talk)
         watching = asyncio.create_task(self._listener.watch(idle_s))
         try:
@@ -163,7 +160,7 @@ class Session:
             await asyncio.gather(talking, watching, return_exceptions=True)
 
 
-def _words(turn: Turn) -> str:
+def _question(turn: Turn) -> str:
     """Return the question as one text: the protocol knows no instructions of ours."""
     parts = [turn.instructions, _ANSWER if turn.scratch is None else _EDIT]
     if turn.want == "json":
@@ -171,9 +168,8 @@ def _words(turn: Turn) -> str:
     return "\n\n".join([*parts, turn.prompt])
 
 
-def _refused(error: RequestError, key: str | None) -> ModelError:
-    if error.code == _AUTH_REQUIRED:
+def _refused(error: Mapping[str, Any], *, key: str | None) -> ModelError:
+    if error.get("code") == _AUTH_REQUIRED:
         return ModelError("model.key", why="login")
-    details = error.data.get("details") if isinstance(error.data, dict) else None
-    words = f"{error} {details}" if isinstance(details, str) else str(error)
-    return ModelError("model.program", **(said(words, key=key) or {"why": "refused"}))
+    told = f"{words(error.get('message'))} {words(table(error.get('data')).get('details'))}"
+    return ModelError("model.program", **(said(told, key=key) or {"why": "refused"}))

@@ -15,9 +15,8 @@ from typing import Any, Final
 from common.clock import Clock, SystemClock
 from local_agent.errors import ModelError
 from local_agent.models.backend import Emit, Health, Reply, Turn
-from local_agent.models.codex.app_server import AppServer, Surroundings, start
-from local_agent.models.codex.config import CodexModel
-from local_agent.models.codex.lockdown import remove_left
+from local_agent.models.codex.lockdown import CodexModel, remove_left
+from local_agent.models.codex.program import AppServer, Surroundings, start
 from local_agent.models.codex.session import Session
 
 MAX_TURNS: Final = 50  # of one program, which keeps about 1 MB of each

@@ -1,30 +1,102 @@
-"""Finds codex and makes sure that it is the version whose protocol and whose switches are known.
+"""Finds codex, in the version whose protocol and switches are known, and starts ``app-server``.
 
 It is never taken from a workspace (R40): neither by a relative entry of PATH nor by a setting.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import shutil
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from common import PRODUCT
 from common.text import one_line
+from local_agent.child import Child, open_child
 from local_agent.errors import ModelError
+from local_agent.models.codex.lockdown import (
+    CodexModel,
+    Place,
+    environment,
+    make_place,
+    remove_place,
+)
+from local_agent.models.faults import said
+from local_agent.models.jsonrpc import Client
 from local_agent.process import Limits, run_child
 
 VERSION: Final = (0, 169)  # of which each release is taken
 PINNED: Final = "0.169.0"
 _SAYS: Final = re.compile(r"codex-cli (\d{1,4})\.(\d{1,4})\.(\d{1,4})\s*", re.ASCII)
-_LIMITS: Final = Limits(timeout_s=10.0, grace_s=0.5, output_cap_bytes=4096)
+START_S: Final = 20.0
+_LIMITS: Final = Limits(grace_s=1.0, file_bytes=256 * 1024 * 1024)
+_BRIEF: Final = Limits(timeout_s=10.0, grace_s=0.5, output_cap_bytes=4096)
 # Where npm puts the binary of this machine's kind, seen from the package's own launcher, which is
 # a script for node and not what we start.
 _LAUNCHER: Final = "codex.js"
 _BINARIES: Final = "codex-*/vendor/*/bin/codex"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """Where app-servers are started.
+
+    Attributes:
+        folder: For the folders of each; nothing else is kept in it.
+        environ: The agent's environment, to look for the program along its PATH.
+        workspaces: Gives the roots that no program may be taken from; blocks.
+    """
+
+    folder: Path
+    environ: Mapping[str, str]
+    workspaces: Callable[[], Sequence[Path]]
+
+
+@dataclass(slots=True, eq=False)
+class AppServer:
+    """A program that answers.
+
+    Attributes:
+        turns: That it was lent for, until now.
+        running: Of these, how many are not over.
+    """
+
+    client: Client
+    place: Place
+    version: str
+    turns: int = 0
+    running: int = 0
+
+    async def end(self) -> None:
+        """End it, and remove what it leaves."""
+        await self.client.end()
+        await asyncio.to_thread(remove_place, self.place)
+
+
+async def start(model: CodexModel, around: Surroundings) -> AppServer:
+    """Start a new one.
+
+    Raises:
+        ModelError: ``model.program``: it is not there, not the right version, or does not start.
+        ConfigError: ``config.not-private``.
+    """
+    roots = await asyncio.to_thread(around.workspaces)
+    program = await asyncio.to_thread(find_program, model.program, around.environ, roots)
+    place = await asyncio.to_thread(make_place, around.folder, model)
+    try:
+        env = environment(place, None)
+        version = await read_version(program, cwd=place.home, env=env)
+        client = await _open(program, place, model)
+    except BaseException:
+        await asyncio.to_thread(remove_place, place)
+        raise
+    return AppServer(client, place, version)
 
 
 def find_program(
@@ -60,7 +132,7 @@ async def read_version(program: Path, *, cwd: Path, env: Mapping[str, str]) -> s
         ModelError: ``model.program`` (why: ``start``, or ``version`` with ``found``, ``wanted``).
     """
     try:
-        ended = await run_child([str(program), "--version"], cwd=cwd, env=env, limits=_LIMITS)
+        ended = await run_child([str(program), "--version"], cwd=cwd, env=env, limits=_BRIEF)
     except OSError as error:
         raise ModelError("model.program", why="start") from error
     if not ended.ok:
@@ -71,6 +143,51 @@ async def read_version(program: Path, *, cwd: Path, env: Mapping[str, str]) -> s
         found = one_line(says, 80)
         raise ModelError("model.program", why="version", found=found, wanted=PINNED)
     return ".".join(known.groups())
+
+
+async def _open(program: Path, place: Place, model: CodexModel) -> Client:
+    try:
+        child = await open_child(
+            # A key that this version does not know is an error: it would be one not obeyed.
+            [str(program), "app-server", "--strict-config"],
+            cwd=place.home,
+            env=environment(place, model.key),
+            limits=_LIMITS,
+        )
+    except OSError as error:
+        raise ModelError("model.program", why="start") from error
+    client = Client(
+        child,
+        name="codex",
+        refused=partial(_refused, key=model.key),
+        garbled=ModelError("model.ended", why="protocol"),
+        route="threadId",
+    )
+    try:
+        async with asyncio.timeout(START_S):
+            await _say_hello(client)
+    except BaseException as error:
+        await client.end()
+        if isinstance(error, ModelError | TimeoutError):
+            raise ModelError("model.program", **_complaint(child, model.key)) from error
+        raise
+    return client
+
+
+def _complaint(child: Child, key: str | None) -> Mapping[str, str]:
+    words = child.stderr.parts()[0].decode("utf-8", "replace")
+    return said(words, key=key) or {"why": "start"}
+
+
+async def _say_hello(client: Client) -> None:
+    info = {"name": "codexbridge", "title": "CodexBridge", "version": PRODUCT}
+    await client.request("initialize", {"clientInfo": info, "capabilities": None})
+    await client.notify("initialized")
+
+
+def _refused(error: Mapping[str, Any], *, key: str | None) -> ModelError:
+    facts = said(error.get("message"), key=key) or {"why": "refused"}
+    return ModelError("model.program", **facts)
 
 
 def _on_path(path: str, workspaces: Sequence[Path]) -> Path | None:

@@ -16,26 +16,16 @@ from typing import Any, Final
 
 from local_agent.errors import ModelError
 from local_agent.models.backend import Emit, Reply, Scratch, Turn, bare_json, is_json
-from local_agent.models.codex.client import Client
-from local_agent.models.codex.config import CodexModel
-from local_agent.models.codex.listening import TurnListener
+from local_agent.models.codex.listening import CodexListener
+from local_agent.models.codex.lockdown import CodexModel
+from local_agent.models.jsonrpc import Client
+from local_agent.models.shapes import table
+from local_agent.models.turns import AGAIN
 
 STOP_S: Final = 2.0  # that a turn gets to end when it is told to
 
 _PREPARED: Final = {"approvalPolicy": "on-request", "approvalsReviewer": "user"}
 _SANDBOX: Final = {"type": "readOnly", "networkAccess": False}
-_AGAIN: Final = "That was not JSON of the form asked for. Answer again with that JSON alone."
-
-
-async def say_hello(client: Client, version: str) -> None:
-    """Open the conversation with an app-server that was just started.
-
-    Raises:
-        ModelError: as of `Client.request`.
-    """
-    info = {"name": "codexbridge", "title": "CodexBridge", "version": version}
-    await client.request("initialize", {"clientInfo": info, "capabilities": None})
-    await client.notify("initialized")
 
 
 class Session:
@@ -56,7 +46,7 @@ class Session:
         self._model = model
         self._turn = turn
         self._cwd = desk / secrets.token_hex(4)
-        self._listener = TurnListener(turn.scratch, self._cwd, emit, key=model.key)
+        self._listener = CodexListener(turn.scratch, self._cwd, emit, key=model.key)
         self._thread = ""
         self._number: str | None = None
         self._is_running = False
@@ -72,7 +62,7 @@ class Session:
         self._client.listen(self._thread, self._listener)
         reply = await self._put(self._turn.prompt)
         if self._turn.want == "json" and not is_json(reply.text):
-            reply = await self._put(_AGAIN)
+            reply = await self._put(AGAIN)
             if not is_json(reply.text):
                 raise ModelError("model.answer", why="json")
         await self._leave()
@@ -148,8 +138,7 @@ def _clear(cwd: Path) -> None:
 
 
 def _check_prepared(opened: Mapping[str, Any]) -> None:
-    sandbox = opened.get("sandbox")
-    sandbox = sandbox if isinstance(sandbox, dict) else {}
+    sandbox = table(opened.get("sandbox"))
     holds = (
         all(opened.get(name) == value for name, value in _PREPARED.items())
         and all(sandbox.get(name) == value for name, value in _SANDBOX.items())
@@ -160,7 +149,7 @@ def _check_prepared(opened: Mapping[str, Any]) -> None:
 
 
 def _name_of(made: object) -> str:
-    name = made.get("id") if isinstance(made, dict) else None
+    name = table(made).get("id")
     if not isinstance(name, str):
         raise ModelError("model.program", why="protocol")
     return name

@@ -16,7 +16,8 @@ from common import strict_json
 from common.errors import RemoteProtocolError
 from local_agent.errors import ModelError
 from local_agent.models.backend import MAX_ANSWER_BYTES
-from local_agent.models.http.dialects import AnswerReader, table
+from local_agent.models.http.dialects import AnswerReader
+from local_agent.models.shapes import table
 
 # An answer comes again within the event that ends it, and each byte of it may be escaped.
 MAX_EVENT_BYTES: Final = 2 * MAX_ANSWER_BYTES

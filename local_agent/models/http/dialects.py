@@ -14,6 +14,7 @@ from local_agent.errors import ModelError
 from local_agent.models.backend import Usage
 from local_agent.models.faults import of_refusal
 from local_agent.models.http.config import HttpModel, JsonMode
+from local_agent.models.shapes import count, table, tables, words
 
 _PART: Final = {"user": "input_text", "assistant": "output_text"}
 # Why a provider stopped, where it is not that all was said.
@@ -247,23 +248,3 @@ def _spoken_form(question: Question, json_mode: JsonMode) -> str:
         "or after it, no code fence. It must follow this JSON schema:\n"
         f"{json.dumps(question.schema, ensure_ascii=False)}"
     )
-
-
-def table(value: object) -> Mapping[str, Any]:
-    """Return the object that was sent, empty where it was none."""
-    return value if isinstance(value, Mapping) else {}
-
-
-def tables(value: object) -> list[Mapping[str, Any]]:
-    """Return the objects of a list that was sent."""
-    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
-
-
-def words(value: object) -> str:
-    """Return the text that was sent, empty where it was none."""
-    return value if isinstance(value, str) else ""
-
-
-def count(value: object) -> int:
-    """Return the number that was sent, 0 where it was none."""
-    return max(value, 0) if isinstance(value, int) and not isinstance(value, bool) else 0

@@ -367,17 +367,6 @@ async def test_a_key_out_of_reach_is_told(desk: AcpDesk) -> None:
     assert (failed.code, failed.facts["why"]) == ("model.key", "keystore.keyring-away")
 
 
-async def test_without_the_library_the_extra_is_named(
-    desk: AcpDesk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def missing(name: str) -> None:
-        raise ModuleNotFoundError(name)
-
-    monkeypatch.setattr("local_agent.models.acp.backend.importlib.import_module", missing)
-    failed = await fails(desk.backend([text("hi")]), WORDS)
-    assert (failed.code, failed.facts["why"]) == ("model.program", "library")
-
-
 async def test_its_whole_tree_is_gone_after_the_turn(desk: AcpDesk) -> None:
     before = {process.pid for process in psutil.Process().children(recursive=True)}
     reply = await desk.backend([{"do": "spawn"}, text("done")]).ask(desk.edits(), Heard())

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from common.errors import ConfigError
-from local_agent.models.codex.config import CodexModel
 from local_agent.models.codex.lockdown import (
+    CodexModel,
     Place,
     environment,
     make_place,

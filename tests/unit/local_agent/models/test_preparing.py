@@ -7,7 +7,7 @@ import pytest
 from common.errors import UnavailableError
 from local_agent.errors import ModelError
 from local_agent.models.backend import Backend, Emit, Health, Reply, Turn
-from local_agent.models.keyed import KeyedBackend
+from local_agent.models.preparing import KeyedBackend
 
 TURN = Turn(task_id="t", instructions="i", prompt="p")
 
