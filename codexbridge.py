@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 PACKAGES = ("common", "gateway", "local_agent")
+_ERRORS = {"gateway": "gateway.faces.cli.error_texts", "local_agent": "local_agent.error_texts"}
 EXIT_OK, EXIT_FAILED, EXIT_INPUT, EXIT_INTERRUPTED, EXIT_PIPE = 0, 1, 2, 130, 141
 # Imports make no cycles worth looking for; at Python's 700 the looking is a sixth of a start.
 COLLECT_AFTER = 50_000
@@ -89,7 +90,7 @@ SECTIONS: tuple[tuple[Words, tuple[Command, ...]], ...] = (
             ),
             Command(
                 "gateway",
-                "gateway.cli",
+                "gateway.app",
                 Words(
                     "run the gateway; manage its members and pairings",
                     "运行网关；管理成员与配对",
@@ -352,8 +353,7 @@ def _explain(error: object, command: Command, lang: Lang, config: os.PathLike[st
     from common.sentences import explain
 
     assert isinstance(error, CodexBridgeError)  # noqa: S101 - narrows for the type checker
-    half = command.module.partition(".")[0]
-    table = importlib.import_module(f"{half}.error_texts").ERRORS
+    table = importlib.import_module(_ERRORS[command.module.partition(".")[0]]).ERRORS
     told = with_config(explain(error, table, lang), config)
     print(f"codexbridge: {told}", file=sys.stderr)
     return EXIT_INPUT if isinstance(error, ConfigError | InputError) else EXIT_FAILED

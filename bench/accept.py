@@ -40,7 +40,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from bench.aims import Aim, judged
 from bench.load import BARE_REQUEST, Load, callbacks, messages_of, one_by_one, press
 from bench.peers import PlainCommits, StoreAlone, enrol
-from gateway.settings import STORE_FILE
+from gateway.base.settings import STORE_FILE
 from gateway.store import tasks
 from gateway.store.runner import open_admin
 from tests.e2e.place import Place, wait_until

@@ -12,10 +12,8 @@ from common.ids import new_uuid
 from common.model.state import TaskState
 from common.protocol.bodies import TaskBody
 from common.signing import SigningKey
-from gateway.identity import open_identity
-from gateway.relay.mailbox import sealer
+from gateway.base.identity import Seal, open_identity, sealer
 from gateway.store import agents, mailbox, members, tasks
-from gateway.store.mailbox import Seal
 from gateway.store.port import Connection
 from gateway.store.runner import open_admin
 from gateway.store.tasks import Task

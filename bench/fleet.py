@@ -27,7 +27,7 @@ from common.ids import new_uuid
 from common.protocol.envelope import agent_name, gateway_name, seal_envelope
 from common.protocol.link import Closed, Link, LinkEvent, Ready, Received
 from common.signing import VerifyKey
-from gateway.http.agents import LINK_PATH
+from gateway.link.endpoint import LINK_PATH
 
 # R13 lets 64 sockets wait for their proof; who asks for more is told to come again later.
 KNOCKING: Final = 48

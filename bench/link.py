@@ -37,7 +37,7 @@ import psutil
 from bench.aims import Aim, judged
 from bench.enrolment import enrol
 from common.ids import new_uuid
-from gateway.identity import open_identity
+from gateway.base.identity import open_identity
 from tests.e2e.place import Place, free_ports, listens, wait_until
 from tests.forks import Fork
 

@@ -20,7 +20,7 @@ from typing import Final
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from bench.aims import Aim, judged
-from gateway.settings import STORE_FILE
+from gateway.base.settings import STORE_FILE
 from gateway.store import outbox
 from gateway.store.port import Connection
 from gateway.store.runner import open_admin

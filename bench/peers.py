@@ -15,14 +15,14 @@ from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar
 from bench.load import TEXTS
 from common.clock import SystemClock
 from common.signing import SigningKey
-from gateway.intake import House, Intake
-from gateway.relay.mailbox import sealer
+from gateway.base.identity import sealer
+from gateway.base.messages import InboundMessage
+from gateway.flow.intake import Intake, IntakePolicy
 from gateway.store import agents, members
 from gateway.store.lane import Job
 from gateway.store.port import Connection, Store
 from gateway.store.runner import commit_group, open_admin
 from gateway.store.sqlite import connect
-from gateway.wecom.messages import InboundMessage
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -130,9 +130,9 @@ async def _collect(messages: Sequence[tuple[str, int]]) -> list[Callable[[Connec
     store, key = _Collected(), SigningKey.generate()
     intake = Intake(
         store,
+        IntakePolicy("@dev", "zh", UTC),
         seal=sealer(lambda _: key),
         clock=SystemClock(),
-        house=House("@dev", "zh", UTC),
         wake_agent=lambda _agent_id, _newest: None,
         wake_outbox=lambda: None,
     )

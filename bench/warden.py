@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Final
 
 from bench.aims import Aim
-from local_agent.execution.sandbox import bubblewrap_profile, find_bubblewrap
-from local_agent.process import run_child
+from local_agent.sandbox.bubblewrap import bubblewrap_profile, find_bubblewrap
+from local_agent.sandbox.process import run_child
 
 AIM: Final = Aim(10)
 _BARE: Final = (sys.executable, "-I", "-S", "-c", "pass")

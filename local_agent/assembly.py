@@ -24,22 +24,21 @@ from common.protocol.codec import encode_bytes
 from common.receipt import sign_receipt
 from common.sentences import Lang
 from common.signing import SigningKey
+from local_agent.actions.ports import Executors
+from local_agent.actions.run_command.copies import Copies
 from local_agent.approval.availability import Windows
-from local_agent.approval.gate import Gate
 from local_agent.approval.notify import Notifier
 from local_agent.approval.read_notice import ReadNotice
 from local_agent.approval.telling import Teller
 from local_agent.control import wire
 from local_agent.control.operations import AgentOperations
 from local_agent.control.server import ControlServer
-from local_agent.engine.assembly import build_engine
-from local_agent.engine.bus import Bus
-from local_agent.engine.disclosing import Disclosure
-from local_agent.engine.engine import Engine
-from local_agent.engine.ports import Hands, Mind, Site
-from local_agent.execution.containment import Containment
-from local_agent.execution.copies import Copies
-from local_agent.execution.self_test import SelfTest
+from local_agent.flow.assembly import build_engine
+from local_agent.flow.bus import Bus
+from local_agent.flow.disclosing import Disclosure
+from local_agent.flow.engine import Engine
+from local_agent.flow.gate import Gate
+from local_agent.flow.ports import Mind, Site
 from local_agent.models.keys import ModelKeys
 from local_agent.models.models import Models
 from local_agent.models.preparing import Around
@@ -53,6 +52,8 @@ from local_agent.relay.pairing import Pairing, open_keys
 from local_agent.relay.rotation import Rotation
 from local_agent.safety.policies import standing, stray_policies
 from local_agent.safety.policy import load_policy
+from local_agent.sandbox.containment import Containment
+from local_agent.sandbox.self_test import SelfTest
 from local_agent.settings import AgentSettings
 from local_agent.store.blobs import Blobs
 from local_agent.store.retention import Retention
@@ -121,7 +122,9 @@ def build_agent(ground: Ground, db: JournalThread) -> Agent:
     gate = Gate(db, clock=ground.clock, key=ground.keys.present)
     models, scratches = _models(ground), Scratches(ground.places, clock=ground.clock)
     mind = Mind(choose=models.choose, lend=scratches.lend)
-    engine = _build_engine(ground, db, gate, bus, hands=partial(_hands, ground, models), mind=mind)
+    engine = _build_engine(
+        ground, db, gate, bus, executors=partial(_hands, ground, models), mind=mind
+    )
     rotation = Rotation(db, ground.keys, clock=ground.clock, log=ground.log)
     client = _build_client(ground, db, engine, rotation)
     registry = Registry(ground.places, home=ground.home)
@@ -194,13 +197,13 @@ def _build_engine(
     gate: Gate,
     bus: Bus,
     *,
-    hands: Callable[[], Hands],
+    executors: Callable[[], Executors],
     mind: Mind,
 ) -> Engine:
     return build_engine(
         db=db,
         gate=gate,
-        hands=hands,
+        executors=executors,
         copies=Copies(ground.places, _blobs(ground)),
         mind=mind,
         disclosure=Disclosure(db, notice=_read_notice(ground), clock=ground.clock),
@@ -224,12 +227,12 @@ def _read_notice(ground: Ground) -> ReadNotice:
     return ReadNotice(Notifier(ground.environ), lang=ground.lang)
 
 
-def _hands(ground: Ground, models: Models) -> Hands:
-    from local_agent.execution.apply import Applier
-    from local_agent.execution.command import Executor
-    from local_agent.execution.description import Surroundings
-    from local_agent.execution.git_sync import Syncer
-    from local_agent.execution.push import Pusher
+def _hands(ground: Ground, models: Models) -> Executors:
+    from local_agent.actions.changes.perform import Applier
+    from local_agent.actions.git_sync.perform import Syncer
+    from local_agent.actions.git_sync.push import Pusher
+    from local_agent.actions.run_command.perform import Executor
+    from local_agent.actions.run_command.prepare import Surroundings
 
     around = Surroundings(
         ground.places,
@@ -244,7 +247,7 @@ def _hands(ground: Ground, models: Models) -> Hands:
         ours = [text for key in ground.keys.held() for text in _spellings(key)]
         return [*ours, *models.secrets()]
 
-    return Hands(
+    return Executors(
         executor=Executor(around, blobs=blobs, clock=clock, secrets=secrets),
         applier=Applier(blobs=blobs, clock=clock),
         syncer=Syncer(

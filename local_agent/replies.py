@@ -134,10 +134,6 @@ NOT_NARROWED = Sentence(
     zh="没有考虑“{beyond}”：这里不知道如何只运行部分测试，方案是运行全部测试。"
     '也可以指定命令：`{prefix} 测试 --cmd="…"`。',
 )
-AS_WRITTEN = Sentence(
-    en="All the words after “run” are taken as one command, as they were written.",
-    zh="“运行”之后的全部文字都按原样作为一条命令。",
-)
 LEFT_OVER = Sentence(
     en="Only “{taken}” was understood; “{left}” is NOT done. Ask for that by itself.",
     zh="只处理“{taken}”；不会进行“{left}”，请单独提出。",

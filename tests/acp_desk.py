@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from common.home import Home
-from local_agent.execution.containment import Containment
-from local_agent.execution.sandbox import Level
 from local_agent.models.acp.backend import AcpBackend
 from local_agent.models.acp.contained import AcpModel, Contain
 from local_agent.models.backend import Turn
+from local_agent.sandbox.bubblewrap import Level
+from local_agent.sandbox.containment import Containment
 from tests.codex_desk import FolderScratch
 
 KEY: Final = "key-of-the-agent-0123456789"

@@ -12,9 +12,9 @@ from typing import Final
 from common.clock import Clock
 from common.model.state import FINAL, Reason, TaskState
 from common.sentences import same
-from local_agent.engine.bus import Bus
-from local_agent.engine.journal_store import JournalStore
-from local_agent.engine.task import TaskLog, Waiting
+from local_agent.flow.bus import Bus
+from local_agent.flow.journal_store import JournalStore
+from local_agent.flow.task import TaskLog, Waiting
 from local_agent.store.runner import JournalThread
 from local_agent.store.tasks import Task
 

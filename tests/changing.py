@@ -9,8 +9,8 @@ from typing import Any
 from common.clock import ManualClock
 from common.ids import new_uuid
 from common.seal import Action, Seal, seal_bytes
-from local_agent.execution.apply import Applier, ChangeOutcome, PreparedChange
-from local_agent.grant import Grant, _mint
+from local_agent.actions.changes.perform import Applier, ChangeOutcome, PreparedChange
+from local_agent.safety.grant import Grant, _mint
 from local_agent.store.blobs import Blobs
 from local_agent.workspace.registry import Workspace
 from tests.sealed import a_seal

@@ -30,21 +30,22 @@ from common.seal_payloads import (
     sync_payload,
     undo_payload,
 )
-from local_agent.approval.gate import Gate
-from local_agent.approval.records import Choice, PendingApproval
-from local_agent.engine.assembly import build_engine
-from local_agent.engine.bus import Bus
-from local_agent.engine.disclosing import Disclosure
-from local_agent.engine.engine import Engine
-from local_agent.engine.ports import Hands, Mind, Site
-from local_agent.execution.apply import ChangeOutcome, PreparedChange
-from local_agent.execution.command import Outcome, Progress
-from local_agent.execution.command_line import read_argv
-from local_agent.execution.description import Copy, Prepared
-from local_agent.execution.git_sync import PreparedSync, SyncOutcome
-from local_agent.grant import Grant
+from local_agent.actions.changes.perform import ChangeOutcome, PreparedChange
+from local_agent.actions.git_sync.perform import PreparedSync, SyncOutcome
+from local_agent.actions.ports import Executors
+from local_agent.actions.run_command.command_line import read_argv
+from local_agent.actions.run_command.perform import Outcome, Progress
+from local_agent.actions.run_command.prepare import Copy, Prepared
+from local_agent.flow.approvals import Choice, PendingApproval
+from local_agent.flow.assembly import build_engine
+from local_agent.flow.bus import Bus
+from local_agent.flow.disclosing import Disclosure
+from local_agent.flow.engine import Engine
+from local_agent.flow.gate import Gate
+from local_agent.flow.ports import Mind, Site
 from local_agent.models.backend import Chosen
 from local_agent.proposers.scratch import Scratches
+from local_agent.safety.grant import Grant
 from local_agent.safety.policy import Policy
 from local_agent.settings import AgentSettings
 from local_agent.store.blobs import Blobs
@@ -387,7 +388,7 @@ class Desk:
         self.engine = build_engine(
             db=self.db,
             gate=self.gate,
-            hands=lambda: Hands(
+            executors=lambda: Executors(
                 executor=self.executor,
                 applier=self.applier,
                 syncer=self.syncer,

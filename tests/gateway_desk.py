@@ -33,13 +33,17 @@ from common.protocol.envelope import (
 from common.protocol.frames import EnvelopeType
 from common.sentences import Lang
 from common.signing import SigningKey
-from gateway.access import Limits
-from gateway.countersigning import Countersigner
-from gateway.intake import House, Intake
-from gateway.relay.mailbox import Mailbox, sealer
-from gateway.relay.ports import Departure
-from gateway.results import Results
-from gateway.rotation import Ring
+from gateway.base.identity import sealer
+from gateway.base.messages import InboundMessage
+from gateway.flow import withdrawal
+from gateway.flow.access import Limits
+from gateway.flow.countersigning import Countersigner
+from gateway.flow.intake import Intake, IntakePolicy
+from gateway.flow.results import Results
+from gateway.flow.rotation import Ring
+from gateway.flow.upkeep import Upkeep
+from gateway.link.mailbox import Mailbox
+from gateway.link.ports import Departure
 from gateway.store import agents, audit, members, tasks
 from gateway.store.outbox import Message
 from gateway.store.port import Connection, as_record
@@ -47,8 +51,6 @@ from gateway.store.runner import SqliteRunner, open_store
 from gateway.store.sqlite import SqliteConnection, connect
 from gateway.store.tasks import Task
 from gateway.store.upgrade import ensure_current
-from gateway.upkeep import Upkeep
-from gateway.wecom.messages import InboundMessage
 
 ZONE = timezone(timedelta(hours=8))
 NOON_MS = 1_767_240_000_000  # 2026-01-01 12:00 at +08:00
@@ -155,9 +157,9 @@ class Desk:
         self.seal = seal = sealer(self.ring.signing)
         self.intake = Intake(
             self.store,
+            IntakePolicy("@dev", self.lang, ZONE, limits=self.limits),
             seal=seal,
             clock=self.clock,
-            house=House("@dev", self.lang, ZONE, limits=self.limits),
             wake_agent=self._wake,
             wake_outbox=self._ring,
         )
@@ -177,7 +179,8 @@ class Desk:
             self.store,
             seal=seal,
             clock=self.clock,
-            hearing=self.results.received,
+            receive=self.results.received,
+            recheck=withdrawal.recheck,
             reload_keys=self.ring.reload,
         )
         self.upkeep = Upkeep(

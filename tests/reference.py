@@ -18,7 +18,7 @@ from pydantic_core import PydanticUndefined
 import codexbridge
 from common.sentences import Lang, Sentence, say
 from common.settings import Settings, is_from_file, is_secret, leaves, variable_name
-from gateway.settings import GatewaySettings
+from gateway.base.settings import GatewaySettings
 from local_agent.settings import AgentSettings, ModelSettings
 
 DOCS = Path(__file__).parent.parent / "docs"

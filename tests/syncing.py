@@ -19,9 +19,9 @@ from common.clock import ManualClock
 from common.ids import new_uuid
 from common.model.proposal import GitSync
 from common.seal import Seal, seal_bytes
-from local_agent.execution.git_sync import PreparedSync, Syncer, SyncOutcome
-from local_agent.execution.push import Pusher
-from local_agent.grant import Grant, _mint
+from local_agent.actions.git_sync.perform import PreparedSync, Syncer, SyncOutcome
+from local_agent.actions.git_sync.push import Pusher
+from local_agent.safety.grant import Grant, _mint
 from local_agent.store.blobs import Blobs
 from local_agent.workspace.registry import Workspace
 from tests.sealed import a_seal

@@ -13,8 +13,8 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PRODUCT = [ROOT / "codexbridge.py", *(ROOT / name for name in ("common", "gateway", "local_agent"))]
 STARTS_CHILDREN = {
-    "local_agent/process.py",
-    "local_agent/warden.py",  # runs alone in the process that process.py starts
+    "local_agent/sandbox/process.py",
+    "local_agent/sandbox/warden.py",  # runs alone in the process that process.py starts
     "gateway/simulator/children.py",
 }
 READS_THE_CLOCK = {"common/clock.py"}
@@ -147,12 +147,12 @@ def test_tests_are_no_package_that_could_shadow_the_product() -> None:
 def test_an_agent_that_waits_has_not_loaded_what_carries_a_task() -> None:
     late = (
         *(
-            "local_agent.engine.steps",
-            "local_agent.engine.approving",
-            "local_agent.engine.proposing",
+            "local_agent.flow.steps",
+            "local_agent.flow.approving",
+            "local_agent.flow.proposing",
         ),
-        *("local_agent.execution.command", "local_agent.execution.changes"),
-        *("local_agent.execution.git_sync", "local_agent.workspace.writer"),
+        *("local_agent.actions.run_command.perform", "local_agent.actions.changes.describe"),
+        *("local_agent.actions.git_sync.perform", "local_agent.workspace.writer"),
         *("local_agent.context", "local_agent.reports.read", "local_agent.understand"),
         *("local_agent.proposers.coding", "local_agent.models.http", "aiohttp", "pygit2"),
         *("local_agent.models.codex", "local_agent.models.acp"),
@@ -165,7 +165,9 @@ def test_an_agent_that_waits_has_not_loaded_what_carries_a_task() -> None:
 
 
 def test_a_warden_imports_next_to_nothing_since_every_command_waits_for_it() -> None:
-    asked = "import sys; bare = {*sys.modules}; sys.path.append('local_agent'); import warden; "
+    asked = (
+        "import sys; bare = {*sys.modules}; sys.path.append('local_agent/sandbox'); import warden; "
+    )
     asked += "print(*{*sys.modules} - bare)"
     found = subprocess.run(
         [sys.executable, "-I", "-S", "-c", asked],

@@ -19,7 +19,7 @@ import codexbridge
 from common.home import Home
 from common.keystore import FileKeystore
 from common.sentences import Lang, Sentence
-from gateway.settings import GatewaySettings
+from gateway.base.settings import GatewaySettings
 from local_agent.cli import help as help_pages
 from local_agent.models.keys import ModelKeys
 from local_agent.models.models import Models

@@ -23,7 +23,7 @@ from common.audit import verify_chain
 from common.errors import AuthError
 from common.model.state import FINAL, Reason, TaskState, final_of, may_follow
 from common.sentences import Lang, say
-from gateway import replies
+from gateway.flow import replies
 from tests import proposed, written
 from tests.written import Carried, Planted, Repositories
 

@@ -6,7 +6,7 @@
 - Any state that is not final may fail or be rejected; a final state never changes.
 - A reason stands beside the final state (P7) and decides it.
 
-Who may change a state is not told here: on the agent it is `local_agent.engine.task`.
+Who may change a state is not told here: on the agent it is `local_agent.flow.task`.
 """
 
 from __future__ import annotations

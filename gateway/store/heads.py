@@ -1,7 +1,7 @@
 """Store functions of audit heads: the one this gateway signed, and those it keeps of its agents.
 
 Each agent's newest head is one row, with the signed frame as proof.  What they mean is told in
-`common.heads`; who may have one replaced, in `gateway.countersigning`.
+`common.heads`; who may have one replaced, in `gateway.flow.countersigning`.
 """
 
 from __future__ import annotations

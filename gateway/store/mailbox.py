@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from common.clock import Instant
 from common.errors import StoreError
@@ -22,6 +22,7 @@ from common.protocol.envelope import (
     signer_of,
 )
 from common.protocol.frames import EnvelopeType
+from gateway.base.identity import Seal
 from gateway.store import agents
 from gateway.store.agents import Agent
 from gateway.store.port import Connection, as_record
@@ -73,28 +74,6 @@ _CANCELS = """
     SELECT 1 AS one FROM mailbox WHERE agent_id = :agent_id AND task_id = :task_id
     AND typ = 'cancel' AND acked_at IS NULL AND expires_at > :at"""
 _PURGE = "DELETE FROM mailbox WHERE acked_at < :before"
-
-
-class Seal(Protocol):
-    """Signs an envelope of this gateway for an agent."""
-
-    def __call__(
-        self,
-        typ: EnvelopeType,
-        agent_id: str,
-        *,
-        key_id: str | None,
-        seq: int,
-        jti: str,
-        iat: int,
-        exp: int,
-        body: Mapping[str, Any],
-    ) -> Envelope:
-        """Return the envelope; times in seconds since the epoch.
-
-        ``key_id`` names the gateway's key to sign with; None stands for its first.
-        """
-        ...
 
 
 @dataclass(frozen=True, slots=True)

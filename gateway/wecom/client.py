@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import re
+from collections import OrderedDict, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -22,20 +23,18 @@ from common.clock import Clock
 from common.errors import CodexBridgeError, ConfigError, UnavailableError
 from common.redact import redact_known
 from common.text import CHAT_BYTES
+from gateway.base.messages import SendOutcome
 from gateway.wecom.outcome import (
     TOKEN_DEAD,
-    SendOutcome,
     errcode_of,
     judge_send,
     judge_status,
     judge_token,
-    of_ours,
+    not_sendable,
+    too_soon,
     unreachable,
     unreadable,
 )
-from gateway.wecom.pace import Pace
-
-__all__ = ["SendOutcome", "WeComClient"]
 
 TIMEOUT_S: Final = 10.0
 MAX_ANSWER_BYTES: Final = 65_536
@@ -43,6 +42,12 @@ TOKEN_MARGIN_S: Final = 300.0  # refresh this long before the token ends
 UNSAID_LIFETIME_S: Final = 60
 MAX_TOKEN_CHARS: Final = 512  # page 91039
 DUPLICATE_INTERVAL_S: Final = 1800  # page 90236
+# How fast one member may be written to: WeCom drops the excess without a word (page 90454).
+PER_MINUTE: Final = 30
+PER_HOUR: Final = 1000
+MINUTE_S: Final = 60.0
+HOUR_S: Final = 3600.0
+MAX_MEMBERS: Final = 10_000
 
 # First character a letter or digit, never "@all"; "|" would address several (page 90195).
 _USER: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@-]{0,63}", re.ASCII)
@@ -112,12 +117,12 @@ class WeComClient:
             repeated: The same text may have been sent before: WeCom shall drop a copy.
         """
         if not _USER.fullmatch(user):
-            return of_ours("permanent", "wecom.bad-user")
+            return not_sendable("wecom.bad-user")
         if not 0 < len(text.encode("utf-8", "replace")) <= CHAT_BYTES:
-            return of_ours("permanent", "wecom.text-size")
+            return not_sendable("wecom.text-size")
         wait_s = self._pace.take(user, self._clock.now().mono)
         if wait_s > 0:
-            return of_ours("retry", "wecom.pace", retry_after_s=wait_s)
+            return too_soon(wait_s)
         try:
             token = await self._valid_token(dead=None)
             answer = await self._post(token, self._message(user, text, repeated=repeated))
@@ -210,6 +215,44 @@ class WeComClient:
         # What the other side says of a failure may repeat what it was given.
         secrets = (self._corp_secret, query.get("access_token", ""))
         return answer | {"errmsg": redact_known(str(answer.get("errmsg", "")), secrets)}
+
+
+class Pace:
+    """Sliding windows of one minute and one hour for each member.
+
+    Counts tries, not successes, since a try whose answer was lost may count at WeCom.
+    """
+
+    def __init__(self) -> None:
+        self._tries: OrderedDict[str, deque[float]] = OrderedDict()
+
+    def take(self, user: str, now: float) -> float:
+        """Count one try, or say how long to wait for it.
+
+        Args:
+            user: Member id; WeCom does not tell upper from lower case in it.
+            now: Monotonic seconds.
+
+        Returns:
+            0 when the try is counted and may go out, else seconds to wait; nothing was counted.
+        """
+        tries = self._of(user.lower())
+        while tries and tries[0] <= now - HOUR_S:
+            tries.popleft()
+        if len(tries) >= PER_HOUR:
+            return tries[0] + HOUR_S - now
+        if len(tries) >= PER_MINUTE and (wait_s := tries[-PER_MINUTE] + MINUTE_S - now) > 0:
+            return wait_s
+        tries.append(now)
+        return 0.0
+
+    def _of(self, user: str) -> deque[float]:
+        tries = self._tries.setdefault(user, deque())
+        self._tries.move_to_end(user)
+        # Whoever was not written to for longest is forgotten first.
+        if len(self._tries) > MAX_MEMBERS:
+            self._tries.popitem(last=False)
+        return tries
 
 
 async def _read(response: aiohttp.ClientResponse) -> bytes:

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from common.redact import redact
 from common.text import one_line
-
-Kind = Literal["sent", "retry", "permanent", "config"]
+from gateway.base.messages import SendOutcome
 
 MAX_ERRMSG_BYTES: Final = 300
 BUSY_S: Final = 2.0
@@ -33,30 +31,6 @@ CONFIG_CODES: Final = {
 }
 
 _ERRCODE: Final = re.compile(r"-?[0-9]{1,9}", re.ASCII)
-
-
-@dataclass(frozen=True, slots=True)
-class SendOutcome:
-    """What came of one try to send.
-
-    Attributes:
-        kind: ``sent``; ``retry``: try again, not before ``retry_after_s``; ``permanent``: this
-            message can never be delivered; ``config``: no message can until an admin acts.
-        errcode: WeCom's number; None when no readable answer came.
-        errmsg: WeCom's words or ours, on one line, bounded.
-        retry_after_s: Seconds to wait at least before any other try; 0 for sent and permanent.
-        code: Dotted name of what happened, to choose a sentence by.
-        maybe_sent: The try may have arrived although no answer says so.
-        for_all: No message at all could be sent: there is no token, or nobody to give it to.
-    """
-
-    kind: Kind
-    errcode: int | None
-    errmsg: str
-    retry_after_s: float
-    code: str
-    maybe_sent: bool = False
-    for_all: bool = False
 
 
 def errcode_of(answer: Mapping[str, Any]) -> int | None:
@@ -93,9 +67,14 @@ def judge_status(status: int, *, sending: bool) -> SendOutcome:
     return SendOutcome("config", None, f"http {status}", REFUSED_S, "wecom.bad-address")
 
 
-def of_ours(kind: Kind, code: str, *, retry_after_s: float = 0.0) -> SendOutcome:
-    """Return an outcome that was decided here, before anything was sent."""
-    return SendOutcome(kind, None, code, retry_after_s, code)
+def not_sendable(code: str) -> SendOutcome:
+    """Return the outcome of a message that can never be sent, found out before any try."""
+    return SendOutcome("permanent", None, code, 0.0, code)
+
+
+def too_soon(wait_s: float) -> SendOutcome:
+    """Return the outcome of a message for which WeCom's pace leaves no room yet."""
+    return SendOutcome("retry", None, "wecom.pace", wait_s, "wecom.pace", tried=False)
 
 
 def unreachable(*, maybe_sent: bool) -> SendOutcome:

@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from common.errors import CodexBridgeError
 from local_agent.approval.dialogs.window.wire import Theme
-from local_agent.process import Limits, run_child
+from local_agent.sandbox.process import Limits, run_child
 
 Wanted = Literal["auto", "light", "dark"]
 

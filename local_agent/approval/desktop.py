@@ -20,9 +20,9 @@ from common.sentences import Lang, Sentence, say
 from local_agent.approval.dialogs import window_words as words
 from local_agent.approval.dialogs.question import diff_name
 from local_agent.approval.dialogs.window.wire import Answer, Order, Theme
-from local_agent.approval.gate import Gate
-from local_agent.approval.records import Notice, PendingApproval
 from local_agent.approval.telling import Teller
+from local_agent.flow.approvals import Notice, PendingApproval
+from local_agent.flow.gate import Gate
 
 OPEN_S: Final = 600  # a window lives ten minutes
 WINDOWS_HOURLY: Final = 10  # through one gateway; what comes after waits for the terminal

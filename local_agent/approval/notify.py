@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from common.errors import CodexBridgeError
-from local_agent.process import Limits, run_child
+from local_agent.sandbox.process import Limits, run_child
 
 _PROGRAMS: Final = ("/usr/bin/notify-send", "/usr/local/bin/notify-send")
 _PASSED_ON: Final = ("DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")

@@ -18,8 +18,8 @@ from common.model.state import Reason, TaskState
 from common.seal import Seal, read_seal
 from common.seal_payloads import read_changes
 from common.text import clip_bytes, one_line, reveal
-from local_agent.approval.gate import Gate
-from local_agent.approval.records import PendingApproval
+from local_agent.flow.approvals import PendingApproval
+from local_agent.flow.gate import Gate
 from local_agent.store.approvals import StoredApproval
 from local_agent.store.endings import read_ending
 from local_agent.store.runner import JournalThread

@@ -28,7 +28,7 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
     """Run until SIGTERM or Ctrl-C."""
     from common.logs import adopt_libraries, open_log
     from local_agent.app import run_agent
-    from local_agent.process import harden_self
+    from local_agent.sandbox.process import harden_self
     from local_agent.settings import load_settings
 
     # Before any key is read: no core files, and no child may look into this process (R43, R61).

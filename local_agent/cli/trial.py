@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from common.errors import InputError
+from local_agent.sandbox.toolchains import Toolchain
 from local_agent.workspace.registry import Workspace
-from local_agent.workspace.toolchains import Toolchain
 
 _SAID: Final = {
     "command.not-found": "workspace.test-not-found",
@@ -32,9 +32,9 @@ def check_start(command: str, folder: Path, toolchains: Sequence[Toolchain]) -> 
             ``workspace.test-hidden`` or ``workspace.test-unreadable``.
     """
     # Late, so that `workspace --help` does not load what only this needs.
-    from local_agent.execution.command_line import read_command_line
-    from local_agent.execution.environment import resolve_program
-    from local_agent.execution.sandbox import find_bubblewrap
+    from local_agent.actions.run_command.command_line import read_command_line
+    from local_agent.actions.run_command.environment import resolve_program
+    from local_agent.sandbox.bubblewrap import find_bubblewrap
 
     entry = Workspace(name="trial", path=folder, toolchains=tuple(toolchains))
     try:

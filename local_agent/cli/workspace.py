@@ -22,8 +22,8 @@ from local_agent.cli.trial import check_start, starts
 from local_agent.control.client import call
 from local_agent.replies import render_size
 from local_agent.safety.policies import standing, stray_policies
+from local_agent.sandbox.toolchains import Toolchain
 from local_agent.workspace.registry import LEVELS, Registry, Workspace
-from local_agent.workspace.toolchains import Toolchain
 
 if TYPE_CHECKING:
     import argparse

@@ -14,11 +14,11 @@ from typing import Any, Final, Protocol, cast
 from common.errors import StateError
 from common.model.state import FINAL, Reason
 from local_agent.approval.dialogs.question import diff_name
-from local_agent.approval.gate import Gate
-from local_agent.approval.records import Choice, question
 from local_agent.control.arguments import Arguments
 from local_agent.control.tasks import whole_task
 from local_agent.control.watching import Answer, Watching
+from local_agent.flow.approvals import Choice, question
+from local_agent.flow.gate import Gate
 from local_agent.safety.authority import left_to_undo
 from local_agent.store.approvals import StoredApproval
 from local_agent.store.endings import read_ending

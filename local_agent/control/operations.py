@@ -13,7 +13,6 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequenc
 from typing import Any, Final, Protocol, TypeVar
 
 from common.errors import StateError
-from local_agent.approval.gate import Gate
 from local_agent.control import asking, deciding
 from local_agent.control.arguments import Arguments
 from local_agent.control.asking import Asking
@@ -22,7 +21,8 @@ from local_agent.control.modelling import Modelling, Models
 from local_agent.control.tasks import task_row
 from local_agent.control.watching import Answer, Watching
 from local_agent.control.wire import Request
-from local_agent.engine.bus import Bus
+from local_agent.flow.bus import Bus
+from local_agent.flow.gate import Gate
 from local_agent.store.journal import Journal
 from local_agent.store.runner import JournalThread
 from local_agent.store.tasks import Task

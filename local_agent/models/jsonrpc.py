@@ -20,8 +20,8 @@ from typing import Any, Final, Protocol
 
 from common import strict_json
 from common.errors import CodexBridgeError, RemoteProtocolError
-from local_agent.child import MAX_LINE_BYTES, Child
 from local_agent.errors import ModelError
+from local_agent.sandbox.child import MAX_LINE_BYTES, Child
 
 NO_SUCH_METHOD: Final = -32601
 _MAX_ID_CHARS: Final = 100

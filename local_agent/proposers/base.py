@@ -118,7 +118,6 @@ class Asked:
         likeliest: What may have been meant then, likeliest first.
         beyond: What a wish for the tests names besides the tests, such as a folder; empty if
             nothing.
-        reads_on: The command is the whole rest of the text, which may have wished something else.
         prefix: The word that addresses the bot, for examples.
         remembered: Of the same conversation, oldest first.
         earlier: What is to be made anew.
@@ -140,7 +139,6 @@ class Asked:
     unsure: bool = False
     likeliest: tuple[str, ...] = ()
     beyond: str = ""
-    reads_on: bool = False
     prefix: str = "@dev"
     remembered: tuple[Remembered, ...] = ()
     earlier: Earlier | None = None

@@ -39,7 +39,7 @@ class GitSyncProposer:
     """Looks up what would be committed and pushed; nothing is written.
 
     Args:
-        plan: Gives what would be done (`local_agent.execution.git_sync.Syncer.plan`).
+        plan: Gives what would be done (`local_agent.actions.git_sync.perform.Syncer.plan`).
     """
 
     def __init__(self, plan: Plan) -> None:

@@ -147,8 +147,6 @@ class RunProposer:
         if asked.beyond:
             beyond = _shortened(asked.beyond, BEYOND_BYTES)
             said.append(say(replies.NOT_NARROWED, asked.lang, beyond=beyond, prefix=asked.prefix))
-        if asked.reads_on:
-            said.append(say(replies.AS_WRITTEN, asked.lang))
         return Proposed(
             CommandProposal(
                 cmd=cmd,

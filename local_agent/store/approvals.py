@@ -5,7 +5,7 @@
 
 Each step is one UPDATE that names the state it starts from, with its audit entry in the same
 transaction; triggers keep a seal from changing and a state from going back.  Who may take which
-step is `local_agent.approval.gate`'s matter.
+step is `local_agent.flow.gate`'s matter.
 """
 
 from __future__ import annotations

@@ -10,9 +10,12 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
+from common.redact import redact
 from common.sentences import LANGS, Words
-from common.text import clip_bytes
+from common.text import clip_bytes, reveal
 
+CHAT_SUMMARY_BYTES: Final = 1_700  # of WeCom's 2,048; the gateway puts machine and ID in front
+_READ_BYTES: Final = 65_536  # of a text that are looked at before it is cut: this is the event loop
 _SAID_BYTES: Final = 2_000
 _NOTHING: Final[Mapping[str, Any]] = dict.fromkeys(("said", "run", "change", "sync", "replaced_by"))
 
@@ -34,3 +37,8 @@ def write_ending(said: Words, did: Mapping[str, Any] | None = None) -> str:
 def read_ending(stored: str | None) -> dict[str, Any]:
     """Return all that is kept of how a task ended; of what is not kept, None."""
     return dict(_NOTHING) | (json.loads(stored) if stored else {})
+
+
+def for_chat(text: str, limit: int) -> str:
+    """Return a text as it may leave for the chat: no secret, nothing hidden, bounded in bytes."""
+    return clip_bytes(reveal(redact(clip_bytes(text, _READ_BYTES))), limit)

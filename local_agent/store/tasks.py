@@ -1,6 +1,6 @@
 """Tasks and their events: the row is a projection, changed in the transaction that adds the events.
 
-The table of states is `common.model.state`; who decides a change is `local_agent.engine`.
+The table of states is `common.model.state`; who decides a change is `local_agent.flow`.
 """
 
 from __future__ import annotations

@@ -1,20 +1,22 @@
 """Commands that are named in a request, taken exactly as they are written (R7).  Pure.
 
-`运行：rm -rf build`, "test it with `pnpm vitest -t login`", a fenced block, or a line that is one.
-Never another command than the one named; what cannot be told where it ends is taken to the end,
-and said.
+`运行：rm -rf build`, "test it with `pnpm vitest -t login`", a fenced block, or a text that is one.
+Never another command than the one named, and never a part of it: where it cannot be told which
+words belong to it, a command is spoken of but not named, and the person is asked.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import dropwhile, islice, pairwise
 from typing import Final
 
 from common import dsl
 from local_agent.understand import params, wishes
-from local_agent.understand.folding import PASTED, blot, fold
+from local_agent.understand.folding import fold
 
 # Whoever writes one of these first, and then a target or an option, has typed a command.
 _PROGRAMS: Final = frozenset(
@@ -28,7 +30,8 @@ _PROGRAMS: Final = frozenset(
     mix webpack rollup esbuild turbo lerna nx ng alembic flask uvicorn gunicorn django-admin celery
     psql sqlite3 jq sed awk shellcheck golangci-lint gofmt pre-commit biome gotestsum ktlint
     coverage stylelint tsx pm2 wrangler vercel aws gcloud swift apt apt-get black meson zig stack
-    cabal ghc lein julia rscript perl conan df du rsync scp ssh tar systemctl journalctl
+    cabal ghc lein julia rscript perl conan df du rsync scp ssh tar systemctl journalctl timeout env
+    nohup time
     """.split()
 )
 # These are English words as well: only a target or an option makes a command of them.
@@ -41,43 +44,55 @@ _TARGETS: Final = frozenset(
     checks e2e unit integration validate run start stop restart lint build test tests update upgrade
     generate migrate seed server publish images prune deploy setup compose apply plan sync add
     commit push merge tag reset manage.py shell bootstrap image version tidy assembledebug
-    assemblerelease assemble bootrun collect
+    assemblerelease assemble bootrun collect delete describe rollout
     """.split()
 )
-_FIRST: Final = re.compile(
-    r"[ \n]*(?:please |now |ok )?(?P<line>[a-z0-9_./-]+(?: [^\n\u3400-\u9fff,?!;]*)?)"
+_ARGUMENT: Final = re.compile(r"-.+|.*[./:=@*\d$'\"`].*|[a-z]+-[a-z-]+", re.DOTALL)
+# One word of a shell line: what is quoted in it belongs to it.
+_TOKEN: Final = re.compile(r"(?:[^\s'\"]|'[^'\n]*'|\"(?:[^\"\\\n]|\\.)*\")+")
+_LINE: Final = re.compile(rf"(?:{_TOKEN.pattern}+ *+)++")
+_ASSIGNS: Final = re.compile(r"[A-Za-z_]\w*=\S*", re.ASCII)
+_NEXT: Final = frozenset({"&&", "||", "|", ";"})
+# A word that people put behind a command and that no command has for an argument.
+_SAYS: Final = re.compile(
+    r"(?:is|are|was|were|isn't|doesn't|don't|does|did|do|has|have|had|won't|can't|cannot|not|no|why|how"
+    r"|what|when|where|which|who|if|unless|because|since|until|after|before|though|but|and|then|or|so"
+    r"|the|my|your|our|their|this|that|these|those|it|its|a|an|in|on|of|for|with|from|against|only"
+    r"|again|once|please|now|works?|takes?|gives?|shows?|says?|said|throws?|prints?|keeps?|stops?|gets?"
+    r"|fails?|hangs?|hung|dies|exits?|crashes|breaks|broken|broke|brought|slow|wait|produces|needs|opens"
+    r"|returns|errors?|just|still|never|always|[a-z]{2,}(?:ed|ing))[,.:;?!]*"
 )
-_ARGUMENT: Final = re.compile(r"-.+|.*[./:=@*\d\x02_$].*|&&|\|\|?|>|[a-z]+-[a-z-]+")
-_PROSE: Final = re.compile(
-    r" (?:is|are|was|fails?|failed|failing|errors?|says|said|gives|throws|hangs|keeps|crash\w*"
-    r"|exits?|exited|dies|died|hung|stops|shows|takes|does|doesn't|won't|can't|not|broken|slow|why"
-    r"|how|the|my|a|an|and then|then)(?: |$)"
-)
+_MARKED: Final = re.compile(
+    "[，。；！？、：…—–]|[,?!]$|^[,;]"
+)  # in no word of a command that is typed
+_HAN_ALONE: Final = re.compile("[^\x00-\x7f]+")
 _CLOSING: Final = re.compile(
-    r"(?: +(?:please|pls|plz|for me|now|thanks|again|and|&&|first))+ *$| +$|(?<=[a-z0-9])\. *$"
-)
-_TALKS_ON: Final = re.compile(
-    r" *[\u3400-\u9fff]*?"
-    r"(?:报|失败|错|挂|卡|不|没|崩|慢|被|什么|怎么|为|吗|会|哪|有|是|里|的)|\s*[:?]"
+    r"(?:(?:(?<=\w)\.\s+|[,，。!！]\s*|\s+)(?:please|pls|plz|thanks|thank you|thx|for me"
+    r"|谢谢|多谢|谢了|一下|吧|呗|哈))+[\s.。!！~]*$"
+    r"|(?<=[a-z\d\u3400-\u9fff][a-z\d\u3400-\u9fff])[.。!！]\s*$|(?<=[a-z])(?:吧|呗|一下)$",
+    re.IGNORECASE,
 )
 # A verb that is followed by a command: "please run X", "帮我跑一下 X", "请执行：X".
 _RUNS: Final = re.compile(
-    r"(?:^|(?<=[\s,.;:!]))(?:re-?run|run|execute|launch|invoke)(?![\w-])"
-    r"(?:\s+the\s+(?:following|command)\b)*"
-    r"|(?:重新?|试)?(?:运行|执行|跑)(?:一下|一遍|一次|下|个|遍|次)?"
-    r"(?:命令|这条|这个|下面(?:的|这条)?)*"
+    r"(?:re-?run|run|execute|launch|invoke)(?![\w-])(?:\s+(?:the\s+)?(?:following|command|this)\b)*"
+    r"|(?:重新?|试)?(?:运行|执行|跑)(?:一下|一遍|一次|下|个|遍|次)?(?:命令|这条|这个|下面(?:的|这条)?)*"
 )
 _COLON: Final = re.compile(r"\s*[:：]\s*")
-# "test it with `X`", "用 `X` 跑一下测试".
-_WITH: Final = re.compile(
-    r"(?:\b(?:with|using|via|by|do|use)|用|通过|命令)\s*(?:the command\s*)?[:：]?\s*(?=[`“\"「'])",
-    re.IGNORECASE,
-)
 _ACTS: Final = re.compile(
-    r"\b(?:test|run|build|lint|check|verify|try|execute|format)\b"
-    r"|测|跑|运行|执行|构建|编译|验证|检查"
+    r"\b(?:re-?run|test|run|build|lint|check|verify|try|execute|format)\b"
+    r"|测|跑|运行|执行|构建|编译|验证|检查|试"
 )
-_FENCE: Final = re.compile(r"```(?:sh|bash|zsh|shell|console)?\s*\n\s*([^\n`]+?)\s*\n?```")
+# Beside a quoted command, these tell that it is spoken of, forbidden, or somebody else's.
+_SPOKEN_OF: Final = re.compile(
+    r"\b(?:not|no|never|don't|dont|needn't|cannot|can't|without|instead|except|avoid|stop|why|when|while"
+    r"|before|after|until|unless|if|because|said|says|wrote|writes|asked|told|fail\w*|breaks?|broke\w*"
+    r"|was|were|did|does|is|what|how|who|which|output|result)\b"
+    r"|[别不没勿禁]|为什么|之前|之后|时候|如果|说|写|让我|叫我|提示|输出|结果|报|失败|什么|怎么|吗|谁|是"
+)
+_QUOTES: Final = re.compile(
+    r"```(?:sh|bash|zsh|shell|console)?[^\S\n]*\n?(?P<fence>[^`]+?)\s*```|`(?P<tick>[^`\n]+)`"
+    r"|“(?P<curly>[^“”\n]+)”|\"(?P<plain>[^\"\n]+)\"|「(?P<corner>[^「」\n]+)」"
+)
 _TESTS: Final = re.compile(
     r"\b(?:tests?|testing|pytest|unittests?|specs?|test_\w+|\w+_test)\b|测试|测式|测一下|单测|用例",
     re.IGNORECASE,
@@ -93,12 +108,20 @@ _WHERE: Final = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _GIVES: Final = re.compile(
-    r"(?:push|commit|sync|提交|推送|同步)\w*\s*[:：]|with (?:the )?message\b"
+    r"(?:push|commit|sync|提交|推送|同步)\w{0,20}\s{0,4}[:：]|with (?:the )?message\b"
     r"|(?:说明|信息|备注|message)(?:是|为|写|用)?\s*[:：“\"]",
     re.IGNORECASE,
 )
 
 
+_READ_CHARS: Final = 2000
+_APART: Final = re.compile(r"[\s，。；、：,;:]+")
+_AROUND_CHARS: Final = 100  # around a quoted command, beside which nothing else is wished
+_OPENING_CHARS: Final = 400
+_SPOKEN_CHARS: Final = 4000
+_QUOTES_READ: Final = 20
+_TAIL_CHARS: Final = 60  # in which words of thanks are looked for
+_PROGRAM: Final = re.compile(r"[a-z0-9_.~/-][\w.+/~-]*", re.ASCII)
 _VERBS: Final = [spec.name for spec in dsl.COMMANDS]
 
 
@@ -107,16 +130,18 @@ class Named:
     """A command that a text names.
 
     Attributes:
-        command: Exactly as written.
-        plain: Nothing else can be meant: it stands alone, behind a colon, or quoted behind a verb.
-        to_its_end: It is the whole rest of the text.
-        reads_on: And that may have wished something else.
+        command: Exactly as written; empty where one is spoken of that cannot be told exactly.
+        plain: Nothing else can be meant: it stands alone, or a verb leads to it.
+        led: A verb leads to it.
+        taken: The part of the text that names it, where something else is wished besides.
+        left: What else is wished.
     """
 
     command: str
-    plain: bool
-    to_its_end: bool = True
-    reads_on: bool = False
+    plain: bool = True
+    led: bool = False
+    taken: str = ""
+    left: str = ""
 
 
 def find_named(text: str, *, is_run: bool = False) -> Named | None:
@@ -126,44 +151,118 @@ def find_named(text: str, *, is_run: bool = False) -> Named | None:
         text: The whole request.
         is_run: It is sure to ask for a run, so a program with any word after it is a command.
     """
-    folded = fold(text)
-    if span := _find_bare(blot(folded), any_word=is_run):
-        return Named(text[span[0] : span[1]], plain=True)
-    if (fence := _FENCE.search(text)) and _ACTS.search(_FENCE.sub("", folded)):
-        lead = _RUNS.search(before := folded[: fence.start()])
-        plain = lead is not None and wishes.is_polite(before[: lead.start()])
-        return Named(fence[1], plain, to_its_end=False)
-    if (said := _WITH.search(folded)) and _ACTS.search(folded):
-        quoted = params.find_quoted(text[said.end() :])
-        if quoted and _is_program(quoted.split()[0]):
-            return Named(quoted, plain=False, to_its_end=False)
-    for verb in _RUNS.finditer(folded):
-        rest = text[verb.end() :]
-        colon = _COLON.match(rest)
-        rest = rest[colon.end() :] if colon else rest
-        if (command := params.find_command(rest)) is None:
-            continue
-        is_quoted = params.find_quoted(rest) == command
-        leads = wishes.is_polite(text[: verb.start()])
-        plain = is_quoted or colon is not None or _is_program(command.split()[0])
-        more = not is_quoted and bool(wishes.split_wish(rest)[1])
-        return Named(command, plain and leads, to_its_end=not is_quoted, reads_on=more)
-    return None
+    for head, left in ((text, ""), *wishes.splits(text)):
+        if command := _only_command(head, any_word=is_run):
+            led = _RUNS.match(fold(head), wishes.polite_end(head)) is not None
+            return Named(command, led=led, taken=head if left else "", left=left)
+    quotes = [
+        one for one in islice(_QUOTES.finditer(text), _QUOTES_READ) if _is_command(_inside(one))
+    ]
+    if quotes:
+        return _quoted(text, quotes)
+    return Named("", plain=False) if _speaks_of_one(text) else None
 
 
-def _find_bare(folded: str, *, any_word: bool) -> tuple[int, int] | None:
-    """Return where the command stands that opens a text; None where it opens with other words."""
-    match = _FIRST.match(folded)
-    if match is None or PASTED in folded:
+def _only_command(text: str, *, any_word: bool) -> str | None:
+    """Return the command of a text that is one, behind nothing but please and a verb."""
+    start = wishes.polite_end(text)
+    verb = _RUNS.match(fold(text[: start + _OPENING_CHARS]), start)
+    if verb is None:
+        return _exact(text[start:], _bare_any if any_word else _bare)
+    colon = _COLON.match(text, verb.end())
+    rest = text[colon.end() if colon else verb.end() :]
+    if not colon and verb[0].isascii() and not rest[:1].isspace() and rest[:1] not in '`"“「':
         return None
-    line = _CLOSING.sub("", match["line"])
-    program, _, arguments = line.partition(" ")
-    end = match.start("line") + len(line)
-    words = arguments.split()
-    runs = any_word and program in _PROGRAMS and params.NOUNS.isdisjoint(words)
-    if not (runs or _runs(program.removesuffix("."), words)) or _PROSE.search(f"{line} "):
+    if match := _QUOTES.match(rest := rest.strip()):
+        after = rest[match.end() :]
+        if len(after) <= _TAIL_CHARS and not _CLOSING.sub("", f"x{after}").strip(" .。!！x"):
+            return _inside(match) if _is_command(_inside(match)) else None
+    return _exact(rest, _any if colon else _behind_verb)
+
+
+def _exact(line: str, begins: Callable[[str, list[str]], bool]) -> str | None:
+    """Return a line that is a command to its last word, as written; None for all others."""
+    line = line.strip()
+    line = line[:-_TAIL_CHARS] + _CLOSING.sub("", line[-_TAIL_CHARS:])
+    opening = [token.lstrip("(") for token in _TOKEN.findall(line[:_OPENING_CHARS])]
+    opening = [*dropwhile(_ASSIGNS.fullmatch, opening)]
+    if not opening or not begins(fold(opening[0]), [fold(word) for word in opening[1:]]):
         return None
-    return None if _TALKS_ON.match(folded[end : end + 40]) else (match.start("line"), end)
+    if _LINE.fullmatch(line) is None:
+        return None
+    words = _TOKEN.findall(line)
+    if opening[0] != "echo" and any(map(_breaks_off, words, words[1:])):
+        return None
+    return line
+
+
+def _breaks_off(before: str, word: str) -> bool:
+    """Tell whether a word that follows another belongs to no command."""
+    if before in _NEXT or before.endswith(";"):
+        return not _is_program(word.lstrip("(")) and _ASSIGNS.fullmatch(word) is None
+    return before[:1] != "-" and _is_said(word)
+
+
+def _is_said(word: str) -> bool:
+    if word[:1] in "'\"" or word in _NEXT:
+        return False
+    if _MARKED.search(word) or _HAN_ALONE.fullmatch(word):
+        return True
+    return word not in _TARGETS and _SAYS.fullmatch(fold(word)) is not None
+
+
+def _bare(program: str, arguments: list[str]) -> bool:
+    return _runs(program, arguments)
+
+
+def _bare_any(program: str, arguments: list[str]) -> bool:
+    return program in _PROGRAMS or _runs(program, arguments)
+
+
+def _behind_verb(program: str, arguments: list[str]) -> bool:
+    if program in params.NOUNS or _PROGRAM.fullmatch(program) is None:
+        return False
+    return not params.names_tests(program, " ".join(arguments))
+
+
+def _any(program: str, _arguments: list[str]) -> bool:
+    return program.isascii() and program not in params.NOUNS
+
+
+def _is_command(quoted: str) -> bool:
+    return _exact(quoted, _quotable) is not None
+
+
+def _quotable(program: str, arguments: list[str]) -> bool:
+    return _is_program(program) or _runs(program, arguments)
+
+
+def _inside(match: re.Match[str]) -> str:
+    return next(piece for piece in match.groups() if piece).strip()
+
+
+def _quoted(text: str, quotes: list[re.Match[str]]) -> Named:
+    """Return the one command that is quoted beside a wish to run it, if it can be no other."""
+    match, around = quotes[0], _QUOTES.sub(" ", text)
+    head = text[: match.start()]
+    taken, left = wishes.split_wish(around)
+    own = fold(around.removesuffix(left))
+    if (
+        len(quotes) > 1
+        or _SPOKEN_OF.search(own)
+        or not _ACTS.search(own)
+        or len(own) > _AROUND_CHARS
+    ):
+        return Named("", plain=False)
+    lead = _RUNS.match(fold(head), wishes.polite_end(head))
+    led = lead is not None
+    return Named(_inside(match), plain=led, led=led, taken=taken if left else "", left=left)
+
+
+def _speaks_of_one(text: str) -> bool:
+    """Tell whether a program with a target or an option stands somewhere in a text."""
+    words = _APART.split(fold(text[:_SPOKEN_CHARS]))
+    return any(one in _PROGRAMS and _runs(one, [two]) for one, two in pairwise(words))
 
 
 def mistyped(text: str) -> str | None:
@@ -199,7 +298,9 @@ def gives_message(text: str, *, quoted: bool = False) -> bool:
         text: With the verb.
         quoted: What stands in quotation marks is one as well.
     """
-    return _GIVES.search(text) is not None or (quoted and params.find_quoted(text) is not None)
+    return _GIVES.search(text[:_READ_CHARS]) is not None or (
+        quoted and params.find_quoted(text) is not None
+    )
 
 
 def _is_program(word: str) -> bool:
@@ -212,5 +313,7 @@ def _runs(program: str, arguments: list[str]) -> bool:
     if program in _PROGRAMS:
         return given or not arguments
     if program in _WORDLIKE:
+        if "&&" in arguments:
+            return True
         return given and (len(arguments) == 1 or _ARGUMENT.fullmatch(arguments[-1]) is not None)
     return program.startswith("./") and len(program) > 2

@@ -42,7 +42,7 @@ def features(folded: str) -> set[int]:
     if not folded.isascii():
         han = [word for word in words if word > "\u2fff"]
         runs.update(map("".join, zip(han, han[1:], han[2:], han[3:], strict=False)))
-    return {crc32(run.encode()) for run in runs}
+    return {crc32(run.encode("utf-8", "replace")) for run in runs}
 
 
 def tokens(folded: str) -> list[str]:

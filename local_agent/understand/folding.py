@@ -59,8 +59,8 @@ _OUTPUT: Final = re.compile(
     r"|> task :|build (?:failed|successful)|tests?: +\d"
 )
 _CODE: Final = re.compile(
-    r" *(?:(?:const|let|var|def|class|func|fn|public|private|static|import|from|return|async|export"
-    r"|#include|select|insert into|for ?\(|if ?\(|while ?\(|@\w)"
+    r" *+(?:(?:const|let|var|def|class|func|fn|public|private|static|import|from|return|async"
+    r"|export|#include|select|insert into|for ?\(|if ?\(|while ?\(|@\w)"
     r"[^\u3400-\u9fff?]*[;{}():=,\w]"
     r"|[^\u3400-\u9fff]*[;{}]|\s*\"[\w-]+\": .*,?"
     r"|[\w.\[\]]+ ?[+*-]?= ?[^\u3400-\u9fff=?]+|[\w.]+\([^\u3400-\u9fff?]*\)) *$"

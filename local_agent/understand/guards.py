@@ -104,7 +104,7 @@ asks-zh: any deed
     but not 能不能改成指数退避
 asks-mark-zh: any deed
     fits    (?:怎么|怎样|如何|咋|为什么|为啥|什么|多久|哪|谁|是不是|会不会|有没有|该不该|是否|归不归
-            |算不算|能撤|包不包)[^,.!;\n]*[?]?\s*$
+            |算不算|能撤|包不包)[^,.!;\n]{0,80}[?]?\s*$
     unless  {plea}|看看有没有|不管|无论|[把将]|改成|换成|检查|确保|如果|加|写|修|文档
     such as 像推送这种事归不归你管啊
     but not 加一个是否为空的检查
@@ -134,7 +134,7 @@ looks: any deed
     such as scrutinise commit 3fa9c1e
     but not find the typo and fix it
 consents-ok: any deed
-    fits    {begin}(?:ok|okay|sure|fine|great|好|行|可以|对)?[\s,.!的吧了]*(?:{yes}|run it\b
+    fits    {begin}(?:ok|okay|sure|fine|great|好|行|可以|对)?[\s,.!的吧了]{0,8}(?:{yes}|run it\b
             |merge it\b|push it\b|apply it\b|执行(?:那|它|这|吧)|应用吧|批)
     unless  {thing}|改(?!动)|修|加
     such as 好，执行那条命令

@@ -37,9 +37,6 @@ _IDENTIFIER = re.compile(
     r"[A-Za-z_]\w*(?:(?:::|\.|->)[A-Za-z_]\w*)*(?:\(\))?|[\w./-]+/[\w./-]+", re.ASCII
 )
 _ENGLISH = re.compile(r"(?<![\w./-])[A-Za-z_]\w{2,}(?![\w/-]|\.\w)", re.ASCII)
-_PROGRAM = re.compile(r"[A-Za-z0-9_.~/-][\w.+/~-]*(?=\s|$)", re.ASCII)
-_PARTICLE = re.compile(r"^\s*(?:一下|一遍|一次|下|个|命令|the command)[\s:：]*")
-_END: Final = " .。!！?？"
 # After "run", these words name a thing to run and not a program.
 NOUNS: Final = frozenset(
     "the a an all my our your this that these those it them everything unit integration e2e test"
@@ -134,24 +131,6 @@ def find_names(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*find_identifiers(text), *words)))[:MAX_FILES]
 
 
-def find_command(rest: str) -> str | None:
-    """Return the command that follows "run", exactly as written; None where none is named.
-
-    Args:
-        rest: The text after the leading word.
-    """
-    line = _PARTICLE.sub("", rest).strip()
-    if quoted := _QUOTED.fullmatch(line.rstrip(_END)):
-        return next(piece for piece in quoted.groups() if piece)
-    program = _PROGRAM.match(line)
-    if program is None or "\n" in line or program[0].casefold() in NOUNS:
-        # "run the command `npm test`": quoted further on.
-        return find_quoted(line) if "`" in line else None
-    if _names_tests(program[0], line[program.end() :].strip(_END)):
-        return None
-    return line
-
-
 def find_wanted(text: str) -> str | None:
     """Return the literal text to look for, out of a whole request."""
     found = _SEARCHES.search(text)
@@ -176,7 +155,7 @@ def _is_place(name: str, query: str) -> bool:
     return bool(_BEFORE_PLACE.search(before) or _AFTER_PLACE.match(after))
 
 
-def _names_tests(word: str, rest: str) -> bool:
+def names_tests(word: str, rest: str) -> bool:
     """Tell whether what follows "run" is a place with tests in it: ``./…`` is always a program."""
     if word.startswith(("./", "../", "/", "~")):
         return False
@@ -193,7 +172,7 @@ def _names_tests(word: str, rest: str) -> bool:
 
 
 def _trim(text: str) -> str:
-    query = text.strip()
+    query = text.strip().rstrip(" .。!！?？,，")
     while (match := _BEFORE_QUERY.match(query)) and match.end() < len(query):
         query = query[match.end() :]
     while (match := _AFTER_QUERY.search(query)) and match.start() > 0:

@@ -27,6 +27,7 @@ DEED: Final = 0.95  # how likely all deeds together must be before one is taken 
 PLANNED: Final = 0.4  # how likely a change must be before it is answered with a plan
 BARRED: Final = 0.1  # how likely the rest must be before a barred deed is read as something else
 _SUMMARY_BYTES: Final = 120
+_NAMED_CHARS: Final = 20_000  # R26: no command is longer
 _READ_CHARS: Final = 2000  # of the text in which files and other wishes are looked for
 _GUARDED_HEAD, _GUARDED_TAIL = 4000, 1000  # what lies between was pasted
 _VERB_ZH: Final = {
@@ -44,6 +45,7 @@ _SENDS: Final = re.compile(
     r"|推(?!荐)|同步|上去|远端|远程|上传|送上|发上"
 )
 _ID: Final = re.compile(r"(?<![\w-])T-[0-9A-Z]{4,5}(?![\w-])", re.ASCII | re.IGNORECASE)
+_GIT: Final = re.compile(r"\s*git\s", re.IGNORECASE)
 _ONLY_PUSH: Final = re.compile(r"git (?:push|commit)")
 _NO_PUSH: Final = re.compile(
     r"(?:don't|dont|do not|not|without|no|never)\s{0,3}(?:\w+\s)?push\w*"
@@ -194,12 +196,16 @@ class Reader:
         if not self.free_text:
             return _answer(TaskKind.HELP, Topic.FREE_TEXT_OFF, text)
         is_run = found.sure and found.kind is Kind.RUN
-        named = commands.find_named(text[:_READ_CHARS], is_run=is_run)
+        short = len(text) <= _NAMED_CHARS
+        named = commands.find_named(text, is_run=is_run) if short else None
         if _ONLY_PUSH.fullmatch(text.strip().casefold()):
             named = None
-        is_open = Kind.RUN not in found.barred and not (found.sure and found.kind in _TELLS)
-        if named is not None and named.plain and is_open:
+        told = found.sure and found.kind in _TELLS and not (named and named.led)
+        is_open = Kind.RUN not in found.barred and not told
+        if named is not None and named.command and named.plain and is_open:
             found = found._replace(kind=Kind.RUN, likelihood=max(found.likelihood, 0.9), sure=True)
+        if named is not None and not named.command and (is_run or _GIT.match(text)):
+            found = found._replace(sure=False)  # never another command than the one spoken of
         if not found.sure:
             return _unsure(found, text)
         return self._taken_up(found, text, named)
@@ -212,9 +218,8 @@ class Reader:
             return Reading(_intent(kind, found, text), topic, task_id=task_id, rule=found.rule)
         if named is not None and found.kind is Kind.RUN:
             intent = _intent(kind, found, text, cmd=named.command)
-            head, left = ("", "") if named.to_its_end else wishes.split_wish(text[:_READ_CHARS])
             read = Reading(intent, topic, subject=text, rule="names-it")
-            return replace(read, reads_on=named.reads_on, taken=head if left else "", left=left)
+            return replace(read, taken=named.taken, left=named.left)
         head, left = self._first_wish(found, text)
         intent = _intent(kind, found, head if left else text)
         read = Reading(intent, topic, subject=text, rule=found.rule)

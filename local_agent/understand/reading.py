@@ -91,7 +91,6 @@ class Reading:
         taken: The part of the text that is taken up, where it is not all of it.
         left: The other part: a further wish, which is not done.
         beyond: What a wish for the tests names besides the tests, such as a folder.
-        reads_on: The command is the whole rest of the text, which may have wished something else.
         likeliest: The three likeliest kinds, likeliest first; empty where nothing was guessed.
         rule: How it was decided: ``command``, ``words``, or the name of the guard.
     """
@@ -104,6 +103,5 @@ class Reading:
     taken: str = ""
     left: str = ""
     beyond: str = ""
-    reads_on: bool = False
     likeliest: tuple[Kind, ...] = ()
     rule: str = "command"

@@ -91,10 +91,15 @@ def is_polite(text: str) -> bool:
     return not text.strip() or _POLITE.fullmatch(text) is not None
 
 
+def polite_end(text: str) -> int:
+    """Return where a text begins to say more than please."""
+    polite = _POLITE.match(text)
+    return polite.end() if polite else 0
+
+
 def without_polite(text: str) -> str:
     """Return a text from its first word that says more than please."""
-    polite = _POLITE.match(text)
-    return text[polite.end() :] if polite else text
+    return text[polite_end(text) :]
 
 
 def beyond_tests(text: str) -> str:

@@ -23,7 +23,7 @@ from common.clock import Clock, SystemClock
 from common.errors import InputError
 from common.redact import redact
 from common.text import one_line
-from local_agent.process import read_tool
+from local_agent.sandbox.process import read_tool
 from local_agent.workspace import listing, paths
 from local_agent.workspace.listing import Budget, ListingLimits
 from local_agent.workspace.listing import Listing as Listing  # noqa: PLC0414  # what it gives

@@ -1,6 +1,6 @@
 """What a write that was cut off left in a workspace: found by name, believed by content (R36).
 
-Whether it is to be removed is decided by `local_agent.execution.settling`.  Blocking.
+Whether it is to be removed is decided by `local_agent.actions.changes.settle`.  Blocking.
 """
 
 from __future__ import annotations

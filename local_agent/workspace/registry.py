@@ -16,9 +16,9 @@ from common import strict_json
 from common.errors import ConfigError, InputError, RemoteProtocolError
 from common.home import Home, read_private, write_private
 from common.seal_payloads import Place
-from local_agent.workspace import toolchains
+from local_agent.sandbox import toolchains
+from local_agent.sandbox.toolchains import Toolchain
 from local_agent.workspace.paths import check_relative, is_denied
-from local_agent.workspace.toolchains import Toolchain
 
 FILE: Final = "workspaces.json"
 MAX_BYTES: Final = 256 * 1024

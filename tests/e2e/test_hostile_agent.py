@@ -33,8 +33,8 @@ from common.protocol.link import Link
 from common.protocol.pace import FRAMES
 from common.protocol.pairing import new_code
 from common.signing import AGENT_AUTH, AUDIT, GATEWAY_AUTH, SigningKey
-from gateway.identity import open_identity
-from gateway.settings import STORE_FILE
+from gateway.base.identity import open_identity
+from gateway.base.settings import STORE_FILE
 from gateway.store import agents, members
 from gateway.store.runner import open_admin
 from local_agent.relay.pairing import LINK_PATH, PAIR_PATH, Pairing

@@ -15,7 +15,7 @@ from tests.e2e.test_main_job import runs
 ROOT = Path(__file__).parent.parent.parent
 WITHOUT_BUBBLEWRAP = """
 import sys
-import local_agent.execution.sandbox as sandbox
+import local_agent.sandbox.bubblewrap as sandbox
 sandbox._PROGRAMS = ("/nonexistent/bwrap",)
 import codexbridge
 sys.exit(codexbridge.main(["agent"]))

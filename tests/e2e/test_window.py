@@ -22,10 +22,10 @@ from local_agent.approval.desktop import DesktopApprover
 from local_agent.approval.dialogs.window.arming import QUIET_S
 from local_agent.approval.dialogs.window.program import PROBE, WindowProgram
 from local_agent.approval.dialogs.window.wire import encode_order
-from local_agent.approval.gate import Gate
 from local_agent.approval.notify import Notifier
-from local_agent.approval.records import PendingApproval
 from local_agent.approval.telling import Teller
+from local_agent.flow.approvals import PendingApproval
+from local_agent.flow.gate import Gate
 from local_agent.safety.risk import Circumstances
 from local_agent.store.runner import JournalThread
 from tests import sent_events, windows

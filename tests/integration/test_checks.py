@@ -11,12 +11,12 @@ import pytest
 from common.errors import InputError, StateError
 from common.model.state import Reason
 from common.seal import Seal
-from local_agent.execution.command import Outcome
-from local_agent.execution.copies import Copies
-from local_agent.execution.description import Copy, Prepared
-from local_agent.workspace.toolchains import Toolchain
+from local_agent.actions.run_command.copies import Copies
+from local_agent.actions.run_command.perform import Outcome
+from local_agent.actions.run_command.prepare import Copy, Prepared
+from local_agent.sandbox.toolchains import Toolchain
 from tests.changing import Changing
-from tests.unit.local_agent.execution.conftest import Machine, build_machine
+from tests.machine import Machine, build_machine
 
 pytestmark = [pytest.mark.needs("bubblewrap")]
 

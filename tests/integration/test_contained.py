@@ -18,12 +18,12 @@ import pytest
 
 from common.clock import SystemClock
 from common.model.state import Reason
-from local_agent.execution.command import LIMITS, Executor, Outcome
-from local_agent.execution.sandbox import Level
-from local_agent.process import Limits
-from local_agent.workspace.toolchains import Toolchain
+from local_agent.actions.run_command.perform import LIMITS, Executor, Outcome
+from local_agent.sandbox.bubblewrap import Level
+from local_agent.sandbox.process import Limits
+from local_agent.sandbox.toolchains import Toolchain
 from tests.attacks import ATTACKS
-from tests.unit.local_agent.execution.conftest import Machine, build_machine
+from tests.machine import Machine, build_machine
 
 pytestmark = [pytest.mark.needs("bubblewrap")]
 PYTHON = Path(sys.executable).resolve()

@@ -27,10 +27,10 @@ from common.keystore import FileKeystore
 from common.logs import open_log
 from common.model.state import Reason, TaskState
 from common.protocol.order import Deadlines
-from gateway.access import Limits
-from gateway.http.agents import AgentEndpoint
-from gateway.relay.hub import Hub
-from gateway.relay.lobby import Lobby
+from gateway.flow.access import Limits
+from gateway.link.endpoint import AgentEndpoint
+from gateway.link.hub import Hub
+from gateway.link.preauth import PreauthPool
 from gateway.store.port import Connection
 from gateway.store.runner import open_store
 from local_agent.relay.client import GatewayClient
@@ -123,7 +123,7 @@ class Installation:
             lambda: (desk.gateway_key,),
             f"http://127.0.0.1:{self.proxy.port}",
             hub=hub,
-            lobby=Lobby(),
+            preauth=PreauthPool(),
             deliveries=desk.mailbox,
             clock=clock,
             log=log,

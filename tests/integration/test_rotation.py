@@ -22,12 +22,11 @@ from common.clock import SystemClock
 from common.keystore import FileKeystore
 from common.protocol.envelope import CancelBody, EventBody
 from common.signing import SigningKey
-from gateway import rotation as gateway_rotation
-from gateway.http.agents import AgentEndpoint
-from gateway.identity import KeyRing, open_identity
-from gateway.relay.hub import Hub
-from gateway.relay.lobby import Lobby
-from gateway.relay.mailbox import sealer
+from gateway.base.identity import KeyRing, open_identity, sealer
+from gateway.flow import rotation as gateway_rotation
+from gateway.link.endpoint import AgentEndpoint
+from gateway.link.hub import Hub
+from gateway.link.preauth import PreauthPool
 from gateway.store import agents, mailbox
 from gateway.store.agents import Agent
 from gateway.store.port import Store
@@ -129,7 +128,7 @@ class GatewayHalf:
             ring.offered,
             url,
             hub=self.hub,
-            lobby=Lobby(),
+            preauth=PreauthPool(),
             deliveries=deliveries,
             clock=clock,
             log=logger(),

@@ -14,8 +14,8 @@ from common.diff.model import MAX_BYTES, MAX_HUNKS
 from common.errors import InputError
 from common.model.state import Reason
 from common.seal import Seal
-from local_agent.execution import changes
-from local_agent.execution.settling import tag_of
+from local_agent.actions.changes import describe as changes
+from local_agent.actions.changes.settle import tag_of
 from local_agent.workspace.writer import beside_name
 from tests.changing import Changing
 from tests.hostile_diffs.case import (

@@ -24,7 +24,7 @@ ROOT: Final = Path(__file__).parents[2]
 _EVENT: Final = re.compile(r"[a-z][a-z-]*\.[a-z][a-z-]*")
 # Functions that are told the event from another module; each new one must be written down here.
 _TOLD: Final = {
-    "gateway/alarms.py:_record": (
+    "gateway/flow/alarms.py:_record": (
         "agent.malformed-frame",
         "agent.taken-over",
         "agent.too-fast",

@@ -141,8 +141,8 @@ def frame_name(text: str) -> str:
 
 
 def _watch_commands(note: Notes) -> None:
-    from local_agent.engine import progress
-    from local_agent.execution import command
+    from local_agent.actions.run_command import perform as command
+    from local_agent.actions.run_command import progress
 
     run_child = vars(command)["run_child"]
 
@@ -167,8 +167,9 @@ def _watch_commands(note: Notes) -> None:
 
 
 def _watch_git(note: Notes) -> None:
-    from local_agent import process
-    from local_agent.execution import git_sync, push
+    from local_agent.actions.git_sync import perform as git_sync
+    from local_agent.actions.git_sync import push
+    from local_agent.sandbox import process
     from local_agent.workspace import git_commit
 
     def after(event: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

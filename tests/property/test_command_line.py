@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from common.errors import InputError
-from local_agent.execution.command_line import SHELL, read_command_line
+from local_agent.actions.run_command.command_line import SHELL, read_command_line
 
 PIECES = st.sampled_from(
     [*" \t'\"\\$`*?[]{}()<>|&;#~!=+-.,:/%^@_aZ0é测", "\\\n", "a=", "if", "cd", "x "]

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from common.model.intent import MAX_FILES, TaskKind
+from local_agent.understand.commands import find_named
 from local_agent.understand.folding import blot, fold
-from local_agent.understand.params import find_command, find_files, find_query
+from local_agent.understand.params import find_files, find_query
 from local_agent.understand.reader import Reader
 from local_agent.understand.wishes import beyond_tests, split_wish
 from tests.each import each
@@ -76,7 +77,7 @@ def test_a_long_text_takes_time_by_its_length(shape: str) -> None:
     assert whole < max(half * 10, 0.1), "four times the text took more than ten times as long"
 
 
-@each("read", [find_files, find_query, find_command, split_wish, beyond_tests])
+@each("read", [find_files, find_query, find_named, split_wish, beyond_tests])
 @each("shape", ["在", "a", "a.b-", "a/", "“", "的测试", ", x"])
 def test_so_does_each_reader_of_it(read: object, shape: str) -> None:
     assert callable(read)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from common import dsl
 from common.model.intent import TaskKind
-from local_agent.understand import params
+from local_agent.understand import commands, params
 from local_agent.understand.reader import Reader
 
 WORDS = [word for spec in dsl.COMMANDS for word in (spec.name, *spec.aliases)]
@@ -51,7 +51,12 @@ def test_what_is_found_in_a_text_stood_in_it(text: str) -> None:
     for found in (*params.find_files(text), *params.find_identifiers(text)):
         assert found in text
         assert ".." not in found.split("/") or found not in params.find_files(text)
-    for piece in (params.find_quoted(text), params.find_query(text), params.find_command(text)):
+    named = commands.find_named(text)
+    for piece in (
+        params.find_quoted(text),
+        params.find_query(text),
+        named.command if named else None,
+    ):
         assert piece is None or piece in text
 
 

@@ -12,12 +12,12 @@ from typing import Final
 
 from common.clock import Clock, SystemClock
 from common.home import private_dir
-from local_agent.child import Child
 from local_agent.errors import ModelError
 from local_agent.models.acp.contained import AcpModel, Contain, start
 from local_agent.models.acp.session import Session
 from local_agent.models.backend import Emit, Health, ReadKey, Reply, Turn, read_key
 from local_agent.models.faults import said
+from local_agent.sandbox.child import Child
 
 _SMALLEST: Final = Turn(
     task_id="", instructions="Answer with one word.", prompt="Say: ready", want="text"

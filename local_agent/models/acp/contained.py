@@ -15,9 +15,9 @@ from typing import Final, Protocol
 
 from common.errors import CodexBridgeError, InputError, StateError
 from common.home import private_dir
-from local_agent.child import Child, open_child
 from local_agent.errors import ModelError
-from local_agent.process import Limits
+from local_agent.sandbox.child import Child, open_child
+from local_agent.sandbox.process import Limits
 
 _LIMITS: Final = Limits(
     grace_s=1.0,

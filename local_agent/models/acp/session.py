@@ -12,7 +12,6 @@ from typing import Any, Final
 from common import PRODUCT
 from common.redact import redact_known
 from common.text import one_line
-from local_agent.child import Child
 from local_agent.errors import ModelError
 from local_agent.models.acp.listening import AcpListener
 from local_agent.models.backend import Emit, Reply, Suggestion, Turn, Usage, is_json
@@ -20,6 +19,7 @@ from local_agent.models.faults import said
 from local_agent.models.jsonrpc import Client
 from local_agent.models.shapes import count, table, words
 from local_agent.models.turns import AGAIN
+from local_agent.sandbox.child import Child
 
 MAX_TURN_BYTES: Final = 32 * 1024 * 1024  # of all that one program says: it may show what it reads
 _VERSION: Final = 1  # of the protocol

@@ -18,7 +18,6 @@ from typing import Any, Final
 
 from common import PRODUCT
 from common.text import one_line
-from local_agent.child import Child, open_child
 from local_agent.errors import ModelError
 from local_agent.models.codex.lockdown import (
     CodexModel,
@@ -29,7 +28,8 @@ from local_agent.models.codex.lockdown import (
 )
 from local_agent.models.faults import said
 from local_agent.models.jsonrpc import Client
-from local_agent.process import Limits, run_child
+from local_agent.sandbox.child import Child, open_child
+from local_agent.sandbox.process import Limits, run_child
 
 VERSION: Final = (0, 169)  # of which each release is taken
 PINNED: Final = "0.169.0"

@@ -21,8 +21,8 @@ from common.settings import (
     load,
     variable_name,
 )
-from gateway import error_texts as gateway_texts
-from gateway.settings import GatewaySettings
+from gateway.base.settings import GatewaySettings
+from gateway.faces.cli import error_texts as gateway_texts
 from local_agent import error_texts as agent_texts
 from local_agent.settings import AgentSettings
 

@@ -23,7 +23,7 @@ from local_agent.approval.dialogs.window.wire import (
     decode_answer,
     encode_order,
 )
-from local_agent.process import Exit, Limits, converse
+from local_agent.sandbox.process import Exit, Limits, converse
 
 PASSED_ON: Final = (
     "DISPLAY",

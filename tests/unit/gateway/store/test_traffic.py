@@ -12,7 +12,7 @@ from common.clock import Instant
 from common.errors import StoreError
 from common.model.state import Reason, TaskState
 from common.signing import SigningKey
-from gateway.relay.mailbox import sealer
+from gateway.base.identity import sealer
 from gateway.store import agents, inbound, mailbox, members, outbox, tasks
 from gateway.store.sqlite import SqliteConnection
 from gateway.store.tasks import Change, Task

@@ -12,8 +12,8 @@ import pytest
 from common import strict_json
 from common.errors import AuthError, ConfigError, RemoteProtocolError
 from common.text import split_bytes
+from gateway.channels.wecom_app.messages import parse_message
 from gateway.wecom.crypto import CallbackCrypto, decode_key, pad, unpad
-from gateway.wecom.messages import parse_message
 from gateway.wecom.xml import cdata, parse_fields, render_encrypted
 from tests.each import each
 

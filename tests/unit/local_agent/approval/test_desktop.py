@@ -18,10 +18,10 @@ from common.seal import Source
 from local_agent.approval import desktop
 from local_agent.approval.desktop import FAILURES, PAUSE_S, WINDOWS_HOURLY, DesktopApprover
 from local_agent.approval.dialogs.window.wire import Answer, Order, Theme
-from local_agent.approval.gate import Gate
-from local_agent.approval.limits import Limits
-from local_agent.approval.records import PendingApproval
 from local_agent.approval.telling import Teller
+from local_agent.flow.approvals import PendingApproval
+from local_agent.flow.gate import Gate
+from local_agent.flow.limits import Limits
 from local_agent.safety.risk import Circumstances
 from local_agent.store.runner import JournalThread
 from tests import windows

@@ -18,14 +18,14 @@ from common.model.proposal import CommandProposal
 from common.model.state import Reason, TaskState, final_of
 from common.seal_payloads import change_payload, read_changes
 from local_agent.approval.dialogs.question import CommandReason, LeftOut, Named, read_question
-from local_agent.approval.gate import Gate
-from local_agent.approval.records import PendingApproval
 from local_agent.approval.telling import (
     MAX_LEFT_OUT,
     MAX_SAID_BYTES,
     MAX_SAID_LINES,
     Teller,
 )
+from local_agent.flow.approvals import PendingApproval
+from local_agent.flow.gate import Gate
 from local_agent.safety.risk import Circumstances
 from local_agent.store.runner import JournalThread
 from tests import windows

@@ -15,13 +15,13 @@ from common.clock import ManualClock
 from common.errors import InputError, StateError, StoreError
 from common.model.events import TaskStateChanged
 from common.model.state import TaskState
-from local_agent.approval.gate import Gate
 from local_agent.approval.telling import Teller
 from local_agent.control.modelling import Configured
 from local_agent.control.operations import AgentOperations
 from local_agent.control.wire import Request
-from local_agent.engine.bus import QUEUE_EVENTS, Bus, Reader, Told
-from local_agent.engine.ports import NewTask
+from local_agent.flow.bus import QUEUE_EVENTS, Bus, Reader, Told
+from local_agent.flow.gate import Gate
+from local_agent.flow.ports import NewTask
 from local_agent.models.backend import Health
 from local_agent.safety.risk import Circumstances
 from local_agent.store.runner import JournalThread

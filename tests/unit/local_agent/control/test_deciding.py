@@ -19,7 +19,7 @@ from common.model.state import Reason, TaskState
 from common.seal import Seal
 from common.seal_payloads import SealedCopy, undo_payload
 from local_agent.control.deciding import PIECE
-from local_agent.engine.ports import NewTask
+from local_agent.flow.ports import NewTask
 from local_agent.safety.risk import Circumstances
 from tests.asked import PATCH, a_change, a_sync, an_undo, sealed_changes
 from tests.sealed import PYTEST, Step, Wish, a_payload, a_seal, ending

@@ -10,9 +10,9 @@ from typing import Any, cast
 import pytest
 
 from common.errors import RemoteProtocolError
-from local_agent.child import MAX_LINE_BYTES, Child
 from local_agent.errors import ModelError
 from local_agent.models import jsonrpc
+from local_agent.sandbox.child import MAX_LINE_BYTES, Child
 from tests.each import each
 
 

@@ -101,15 +101,6 @@ async def test_a_part_of_the_tests_is_not_narrowed_and_that_is_said(lang: Lang) 
     assert "--cmd=" in proposed.summary
 
 
-@pytest.mark.parametrize("lang", LANGS)
-async def test_a_command_that_reads_on_is_said_to_be_taken_whole(lang: Lang) -> None:
-    request = asked(TaskKind.RUN, cmd="npm test and push", lang=lang)
-    whole = await RunProposer(split).propose(replace(request, reads_on=True))
-    plain = await RunProposer(split).propose(request)
-    assert whole.proposal == plain.proposal
-    assert whole.summary.startswith(plain.summary + "\n")
-
-
 async def test_commands_that_are_switched_off_are_refused() -> None:
     with pytest.raises(RefusedError) as caught:
         await RunProposer(split, allowed=False).propose(asked(TaskKind.RUN, wants_tests=True))

@@ -144,7 +144,7 @@ def test_a_copy_of_two_files_in_a_row_is_one_copy() -> None:
 
 
 def test_words_about_a_file_are_no_copy_of_it() -> None:
-    path = Path(__file__).parents[4] / "local_agent" / "engine" / "engine.py"
+    path = Path(__file__).parents[4] / "local_agent" / "flow" / "engine.py"
     source = path.read_text(encoding="utf-8")
     answer = (
         "The engine carries every task from where it stands to its end. `submit` writes a task "

@@ -64,6 +64,57 @@ def test_a_command_that_is_only_mentioned_is_not_run(text: str) -> None:
     assert reading.intent.kind is not TaskKind.RUN or reading.unsure
 
 
+@pytest.mark.requirement("R7")
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        ("rm -rf ~/下载", "rm -rf ~/下载"),
+        ("rm -rf build/{a,b}", "rm -rf build/{a,b}"),
+        ("git log --author=张三 -5", "git log --author=张三 -5"),
+        ("NODE_ENV=test npm test", "NODE_ENV=test npm test"),
+        ("cd web && npm test", "cd web && npm test"),
+        ("git commit -m first", "git commit -m first"),
+        ("帮我跑一下 npm test，谢谢", "npm test"),
+        ("run npm test.", "npm test"),
+        ("run this:\n```\nrm -rf build\n```", "rm -rf build"),
+        ("运行：rm -rf " + "a/ " * 900 + "end", "rm -rf " + "a/ " * 900 + "end"),
+    ],
+)
+def test_a_command_is_taken_whole(text: str, command: str) -> None:
+    reading = READER.read(text)
+    assert (reading.intent.params.cmd, reading.unsure) == (command, False)
+
+
+@pytest.mark.requirement("R7")
+@each(
+    "text",
+    [
+        "run the tests, do not run rm -rf build",
+        "运行测试，不要执行 rm -rf build",
+        "run the tests but don't run npm publish",
+        "run lint but do not execute scripts/deploy.sh",
+        "跑一下测试，别用 `rm -rf build` 跑",
+        "don't test with `npm publish`, just run the tests",
+        "run npm test\n\n> run rm -rf build",
+        "run the tests. this is what broke it:\n```\nrm -rf build\n```",
+        "run the tests before we run deploy.sh",
+        "git push —dry-run",
+        "git push --force, but not to main",
+        "git push --force\n不要执行",
+        "npm publish，先别",
+        "npm ci\nnpm test",
+        "run `npm test` and `npm run build`",
+        "运行 npm test，别加 --watch",
+        "git push worked",
+        "npm test 要跑五分钟",
+    ],
+)
+def test_no_other_command_than_the_one_named_and_no_part_of_it(text: str) -> None:
+    reading = READER.read(text)
+    assert reading.intent.params.cmd is None
+    assert reading.unsure or reading.intent.kind is not TaskKind.GIT_SYNC
+
+
 @each("text", ["pytest for the api", "mypy against src", "jest tests in the cart folder"])
 def test_a_wish_that_opens_with_a_program_is_no_command(text: str) -> None:
     assert READER.read(text).intent.params.cmd is None

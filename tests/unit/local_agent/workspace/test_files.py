@@ -12,7 +12,7 @@ import pytest
 
 from common.clock import ManualClock
 from common.errors import InputError
-from local_agent.process import Kept, read_tool
+from local_agent.sandbox.process import Kept, read_tool
 from local_agent.workspace import files
 from local_agent.workspace.files import Finder, Match, SearchLimits, SearchResult, search
 from local_agent.workspace.listing import Budget, ListingLimits

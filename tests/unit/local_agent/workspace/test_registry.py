@@ -10,8 +10,8 @@ import pytest
 
 from common.errors import ConfigError, InputError
 from common.home import Home
+from local_agent.sandbox.toolchains import Toolchain
 from local_agent.workspace.registry import FILE, Registry
-from local_agent.workspace.toolchains import Toolchain
 
 
 @pytest.fixture

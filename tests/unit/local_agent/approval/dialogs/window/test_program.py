@@ -11,7 +11,7 @@ from common.errors import CodexBridgeError
 from local_agent.approval.dialogs.window import program
 from local_agent.approval.dialogs.window.program import PASSED_ON, WindowProgram
 from local_agent.approval.dialogs.window.wire import Answer, encode_answer
-from local_agent.process import Exit, converse
+from local_agent.sandbox.process import Exit, converse
 from tests import windows
 
 pytestmark = pytest.mark.heavy

@@ -1,0 +1,258 @@
+"""Builds the gateway, in the order of its parts, and runs it until it is told to stop.
+
+Nothing is decided here: each part is made once, handed what it needs, and started.  What a gateway
+cannot do without is checked before anything listens (P8).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import aiohttp
+from aiohttp import web
+
+from common.clock import Clock, SystemClock
+from common.errors import ConfigError
+from common.home import private_dir
+from common.logs import Log, adopt_libraries, open_log
+from gateway.app.serving import (
+    allow_connections,
+    bind,
+    listening,
+    running,
+    spare_collector,
+    stop_signal,
+    until_stopped,
+    write_port,
+)
+from gateway.base.identity import KeyRing, open_identity, sealer
+from gateway.base.messages import Conversation
+from gateway.base.settings import (
+    STORE_FILE,
+    GatewaySettings,
+    check_servable,
+    public_url,
+    secrets_of,
+    state_dir,
+    zone_of,
+)
+from gateway.channels import registry
+from gateway.faces import health
+from gateway.faces.middleware import guarded_app
+from gateway.flow import withdrawal
+from gateway.flow.alarms import Admins, Alarms, DiskWatch
+from gateway.flow.countersigning import Countersigner
+from gateway.flow.intake import Intake, IntakePolicy
+from gateway.flow.outbox import Outbox
+from gateway.flow.results import Results
+from gateway.flow.upkeep import Upkeep
+from gateway.link.endpoint import AgentEndpoint
+from gateway.link.hub import Hub
+from gateway.link.mailbox import Mailbox
+from gateway.link.pairing import PairingEndpoint
+from gateway.link.preauth import PreauthPool
+from gateway.store import members
+from gateway.store.port import Connection, Store
+from gateway.store.runner import SqliteRunner, open_store
+
+
+@dataclass(frozen=True, slots=True)
+class Gateway:
+    """The parts that live as long as the server."""
+
+    app: web.Application
+    hub: Hub
+    outbox: Outbox
+    upkeep: Upkeep
+    alarms: Alarms
+    disk: DiskWatch
+
+
+def run_gateway(
+    settings: GatewaySettings, environ: Mapping[str, str], *, port_file: Path | None = None
+) -> int:
+    """Serve until SIGTERM or SIGINT, and return the exit code.
+
+    Args:
+        settings: Of the whole gateway.
+        environ: The process environment.
+        port_file: Where to write the port once everything is ready.
+
+    Raises:
+        ConfigError: something must be put right first; nothing was listening yet.
+        UnavailableError: ``gateway.part-failed`` (part).
+    """
+    check_servable(settings)
+    os.umask(0o077)
+    allow_connections()
+    log = _open_log(settings)
+    adopt_libraries(log)
+    state = private_dir(state_dir(settings, environ))
+    with bind(settings.listen.host, settings.listen.port) as listener:
+        store = open_store(state / STORE_FILE)
+        ring = open_identity(state)
+        spare_collector()
+        asyncio.run(_serve(settings, store, listener, ring=ring, log=log, port_file=port_file))
+    return 0
+
+
+def build(
+    settings: GatewaySettings,
+    store: SqliteRunner,
+    *,
+    ring: KeyRing,
+    port: int,
+    session: aiohttp.ClientSession,
+    clock: Clock,
+    log: Log,
+) -> Gateway:
+    """Make every part and join them; nothing runs yet.
+
+    Raises:
+        ConfigError: a part cannot be made from these settings.
+    """
+    zone, seal = zone_of(settings.time_zone), sealer(ring.signing)
+    channels = registry.open_channels(settings, session=session, clock=clock, log=log)
+    outbox = Outbox(store, channels.deliver, clock=clock, log=log)
+    admins = _admins(settings, wake=outbox.wake)
+    alarms = Alarms(store, admins=admins, clock=clock, log=log)
+    disk = DiskWatch(store, channels.deliver, admins=admins, clock=clock, log=log)
+    countersigner = Countersigner(seal=seal, key=ring.newest, is_ours=ring.holds, log=log)
+    results = Results(
+        store,
+        seal=seal,
+        clock=clock,
+        zone=zone,
+        wake_outbox=outbox.wake,
+        countersigner=countersigner,
+        log=log,
+    )
+    mailbox = Mailbox(
+        store,
+        seal=seal,
+        clock=clock,
+        receive=results.received,
+        recheck=withdrawal.recheck,
+        reload_keys=ring.reload,
+    )
+    hub = Hub(mailbox, clock=clock, log=log, note=alarms)
+    policy = _policy(settings)
+    intake = Intake(
+        store, policy, seal=seal, clock=clock, wake_agent=hub.wake, wake_outbox=outbox.wake
+    )
+    upkeep = Upkeep(
+        store,
+        seal=seal,
+        ring=ring,
+        countersigner=countersigner,
+        clock=clock,
+        zone=zone,
+        wake_agent=hub.wake,
+        wake_outbox=outbox.wake,
+        log=log,
+    )
+    url = public_url(settings, port=port)
+    app = guarded_app(log=log, clock=clock, trusted_proxies=settings.trusted_proxies)
+    app.add_routes([*channels.routes(intake), *health.routes(_readiness(store, outbox))])
+    app.add_routes(_for_machines(url, store, ring, hub=hub, mailbox=mailbox, clock=clock, log=log))
+    return Gateway(app, hub, outbox, upkeep, alarms, disk)
+
+
+def _for_machines(
+    url: str, store: Store, ring: KeyRing, *, hub: Hub, mailbox: Mailbox, clock: Clock, log: Log
+) -> list[web.RouteDef]:
+    agents = AgentEndpoint(
+        ring.offered, url, hub=hub, preauth=PreauthPool(), deliveries=mailbox, clock=clock, log=log
+    )
+    pairing = PairingEndpoint(
+        ring.newest, url, store=store, clock=clock, note=hub.admission.note, log=log
+    )
+    return [*agents.routes(), *pairing.routes()]
+
+
+def _admins(settings: GatewaySettings, *, wake: Callable[[], None]) -> Admins:
+    conversations = (Conversation(registry.ADMINS, user) for user in settings.admins)
+    return Admins(tuple(conversations), settings.language, wake=wake)
+
+
+def _policy(settings: GatewaySettings) -> IntakePolicy:
+    return IntakePolicy(
+        prefix=settings.prefix,
+        lang=settings.language,
+        zone=zone_of(settings.time_zone),
+        ttl_s=settings.task_ttl_hours * 3600,
+    )
+
+
+def _readiness(store: SqliteRunner, outbox: Outbox) -> health.Ready:
+    async def ready() -> Mapping[str, bool]:
+        # A writing transaction that writes nothing: it needs the writer and the lock, not the disk.
+        await store.write(_nothing)
+        return {"store": True, "disk": not store.is_full, "wecom": outbox.trouble is None}
+
+    return ready
+
+
+def _nothing(_conn: Connection) -> None:
+    """Do nothing, inside a transaction."""
+
+
+async def _serve(
+    settings: GatewaySettings,
+    store: SqliteRunner,
+    listener: socket.socket,
+    *,
+    ring: KeyRing,
+    log: Log,
+    port_file: Path | None,
+) -> None:
+    stop = stop_signal()
+    port: int = listener.getsockname()[1]
+    # Left in the opposite order: first nobody is let in any more, at last the store is closed.
+    async with AsyncExitStack() as until_the_end:
+        until_the_end.push_async_callback(store.close)
+        if not await store.read(members.count):
+            raise ConfigError("config.no-members")
+        session = await until_the_end.enter_async_context(
+            aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar())
+        )
+        gateway = build(
+            settings, store, ring=ring, port=port, session=session, clock=SystemClock(), log=log
+        )
+        await gateway.upkeep.begin()
+        until_the_end.push_async_callback(gateway.upkeep.end)
+        until_the_end.push_async_callback(gateway.alarms.end)
+        parts = {
+            "alarms": gateway.alarms.run(),
+            "disk": gateway.disk.run(),
+            "store": store.until_broken(),
+            "outbox": gateway.outbox.run(),
+            "relay": gateway.hub.run(),
+            "upkeep": gateway.upkeep.run(),
+        }
+        tasks = await until_the_end.enter_async_context(running(parts))
+        await until_the_end.enter_async_context(
+            listening(gateway.app, listener, goodbye=gateway.hub.close)
+        )
+        if port_file is not None:
+            await asyncio.to_thread(write_port, port_file, port)
+        url = public_url(settings, port=port)
+        log.info("listening", url=url, host=settings.listen.host, port=port)
+        await until_stopped(stop, tasks, log=log)
+        log.info("stopping")
+
+
+def _open_log(settings: GatewaySettings) -> Log:
+    return open_log(
+        "gateway",
+        level=logging.getLevelNamesMapping()[settings.log_level.upper()],
+        json=settings.log_format == "json",
+        secrets=secrets_of(settings),
+    )

@@ -1,0 +1,1 @@
+"""What every part of the gateway stands on: settings and keys."""

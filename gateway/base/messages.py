@@ -1,0 +1,99 @@
+"""What a person said, where it was said, and what came of an answer: the same for every channel.
+
+A channel makes an `InboundMessage` of what it takes in and hands it to the `Accept` that it was
+given; answers reach it as a `Conversation` and a text.  Nothing else is known of channels by what
+decides, and nothing else of what decides by channels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final, Literal, Protocol, TypeAlias
+
+EVENT: Final = "event"
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """Where a message came from, and where its answers go.
+
+    Attributes:
+        channel: Name of the channel, as its row in the registry has it.
+        user: Member id exactly as the channel delivers it.
+    """
+
+    channel: str
+    user: str
+
+
+@dataclass(frozen=True, slots=True)
+class InboundMessage:
+    """One message or event.
+
+    Attributes:
+        channel: Name of the channel, such as ``wecom_app``.
+        bot: Id of what it was sent to, such as the app's in digits.
+        user: Member id exactly as received; ``sys`` for some events.
+        msg_type: ``text``, ``image``, … or ``event``, in lower case.
+        text: What was written; None unless ``msg_type`` is ``text``.
+        dedupe_key: Equal for every delivery of the same message, for no other one: 64 hex digits.
+        created_s: The channel's own time of it, seconds since 1970.
+        event: Name of the event in lower case; None for messages.
+        corp: Id of the corp it came from.
+    """
+
+    channel: str
+    bot: str
+    user: str
+    msg_type: str
+    text: str | None
+    dedupe_key: str
+    created_s: int
+    event: str | None = None
+    corp: str = ""
+
+
+# Takes a message with its replay key (a hash of what was received) and returns once both are
+# durable; raises StoreError or UnavailableError when they are not.
+Accept: TypeAlias = Callable[[InboundMessage, bytes], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class SendOutcome:
+    """What came of one try to send.
+
+    Attributes:
+        kind: ``sent``; ``retry``: try again, not before ``retry_after_s``; ``permanent``: this
+            message can never be delivered; ``config``: no message can until an admin acts.
+        errcode: The channel's number; None when no readable answer came.
+        errmsg: The channel's words or ours, on one line, bounded.
+        retry_after_s: Seconds to wait at least before any other try; 0 for sent and permanent.
+        code: Dotted name of what happened, to choose a sentence by.
+        maybe_sent: The try may have arrived although no answer says so.
+        for_all: No message at all could be sent: there is no token, or nobody to give it to.
+        tried: False when the channel's own pace let nothing out.
+    """
+
+    kind: Literal["sent", "retry", "permanent", "config"]
+    errcode: int | None
+    errmsg: str
+    retry_after_s: float
+    code: str
+    maybe_sent: bool = False
+    for_all: bool = False
+    tried: bool = True
+
+
+class Deliver(Protocol):
+    """Sends one text into one conversation."""
+
+    async def __call__(self, to: Conversation, text: str, *, repeated: bool = False) -> SendOutcome:
+        """Try once; never raises for what the other side does.
+
+        Args:
+            to: Where.
+            text: Within the size of one message.
+            repeated: The same text may have been sent before: a copy shall be dropped.
+        """
+        ...

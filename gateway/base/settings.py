@@ -1,0 +1,243 @@
+"""The gateway's settings: what an admin decides, checked once, frozen.
+
+Secrets never stand in the TOML file (`common.settings` refuses them there): they come from the
+environment, from ``--secrets-dir`` or from systemd's credentials.  Everything has a default here,
+so that the admin's commands work before the chat is configured; `check_servable` names what the
+server itself cannot do without.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Mapping
+from datetime import timedelta, timezone, tzinfo
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Final, Literal
+from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from pydantic import AfterValidator, BaseModel, Field, SecretStr
+
+from common.errors import ConfigError, InputError
+from common.home import find_home
+from common.protocol.codec import origin_of
+from common.sentences import Lang
+from common.settings import Section, Settings, UnfitError, load, variable_name
+
+SETTINGS_FILE: Final = "gateway.toml"
+STORE_FILE: Final = "gateway.db"
+SECRETS_OF_SYSTEMD: Final = "CREDENTIALS_DIRECTORY"
+_PATH: Final = re.compile(r"(?:/[A-Za-z0-9._~-]{1,64}){1,8}")
+_OFFSET: Final = re.compile(r"([+-])([01]\d):([0-5]\d)")
+_USER: Final = r"^[A-Za-z0-9][A-Za-z0-9_.@-]{0,63}$"
+_OURS: Final = ("/agent", "/health")
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether ``host`` is a literal loopback address; a name never is (R15)."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def base_of(url: str) -> str:
+    """Return the one spelling of ``scheme://host[:port]``, or '' for ''.
+
+    Raises:
+        UnfitError: anything beyond an origin, or plain http beyond this machine (R15).
+    """
+    if not url:
+        return ""
+    bare = url.strip().rstrip("/")
+    try:
+        origin = origin_of(bare)
+    except InputError:
+        raise UnfitError("origin") from None
+    parts = urlsplit(bare)
+    if parts.scheme not in ("http", "https") or parts.path or parts.query or parts.fragment:
+        raise UnfitError("origin")
+    if parts.scheme == "http" and not is_loopback(parts.hostname or ""):
+        raise UnfitError("https")
+    return origin
+
+
+def zone_of(name: str) -> tzinfo:
+    """Return the time zone for ``+08:00`` or for a name such as ``Europe/Berlin``.
+
+    Raises:
+        UnfitError: no such zone on this machine.
+    """
+    if match := _OFFSET.fullmatch(name):
+        offset = timedelta(hours=int(match[2]), minutes=int(match[3]))
+        return timezone(-offset if match[1] == "-" else offset)
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise UnfitError("zone") from None
+
+
+def _time_zone(name: str) -> str:
+    zone_of(name)
+    return name
+
+
+def _callback_path(path: str) -> str:
+    if not _PATH.fullmatch(path) or path.startswith(_OURS):
+        raise UnfitError("callback-path")
+    return path
+
+
+def _network(text: str) -> str:
+    try:
+        return str(ipaddress.ip_network(text, strict=False))
+    except ValueError:
+        raise UnfitError("network") from None
+
+
+def _host(text: str) -> str:
+    try:
+        return str(ipaddress.ip_address(text))
+    except ValueError:
+        raise UnfitError("address") from None
+
+
+class Listen(Section):
+    """Where the server listens.  TLS is the reverse proxy's part."""
+
+    host: Annotated[str, AfterValidator(_host)] = "127.0.0.1"
+    port: int = Field(default=8787, ge=0, le=65535, description="0 takes any free port")
+
+
+class WeCom(Section):
+    """The self-built app of one corp (WeCom pages 90930, 90968)."""
+
+    corp_id: str = Field(default="", max_length=64)
+    agent_id: int = Field(default=0, ge=0)
+    token: SecretStr = SecretStr("")
+    encoding_aes_key: SecretStr = SecretStr("")
+    corp_secret: SecretStr = SecretStr("")
+    api_base: Annotated[str, AfterValidator(base_of)] = "https://qyapi.weixin.qq.com"
+    callback_path: Annotated[str, AfterValidator(_callback_path)] = "/wecom/app"
+
+
+class GatewaySettings(Settings):
+    """All settings of the gateway."""
+
+    half: ClassVar[str] = "gateway"
+
+    public_url: Annotated[str, AfterValidator(base_of)] = Field(
+        default="", description="what machines and WeCom dial; only a loopback listener has one"
+    )
+    state_dir: Path | None = Field(default=None, description="absolute; else the platform's place")
+    language: Lang = Field(default="zh", description="for members whose language is not set")
+    time_zone: Annotated[str, AfterValidator(_time_zone)] = "+08:00"
+    admins: tuple[Annotated[str, Field(pattern=_USER)], ...] = Field(
+        default=(), description="UserIDs that are told of alarms; they need not be members"
+    )
+    prefix: str = Field(default="@dev", pattern=r"^\S{1,32}$")
+    task_ttl_hours: int = Field(default=8, ge=1, le=24, description="how long a task may queue")
+    trusted_proxies: tuple[Annotated[str, AfterValidator(_network)], ...] = ()
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    log_format: Literal["text", "json"] = "text"
+    listen: Listen = Listen()
+    wecom: WeCom = WeCom()
+
+
+def load_settings(
+    *,
+    file: Path | None,
+    environ: Mapping[str, str],
+    secrets_dir: Path | None = None,
+    overrides: Mapping[str, Any] | None = None,
+) -> GatewaySettings:
+    """Return the settings from everywhere they may stand; blocks on small files.
+
+    Args:
+        file: What the command line named; else CODEXBRIDGE_CONFIG, else the usual place if it is
+            there.
+        environ: The process environment.
+        secrets_dir: What the command line named; else systemd's credentials of this unit.
+        overrides: Stronger than everything else, as nested tables.
+
+    Raises:
+        ConfigError: as `common.settings.load` says.
+    """
+    if secrets_dir is None and (credentials := environ.get(SECRETS_OF_SYSTEMD)):
+        secrets_dir = Path(credentials)
+    if file is None and (named := environ.get("CODEXBRIDGE_CONFIG")):
+        file = Path(named)
+    usual = find_home(environ).config / SETTINGS_FILE
+    if file is None and usual.exists():
+        file = usual
+    return load(
+        GatewaySettings, file=file, environ=environ, secrets_dir=secrets_dir, overrides=overrides
+    )
+
+
+def check_servable(settings: GatewaySettings) -> None:
+    """Refuse to serve without what keeps it safe (P8).
+
+    Raises:
+        ConfigError: ``config.missing`` (name, how), ``config.secret-missing`` (name, how, file),
+            ``config.public-url-required`` or ``config.trusted-proxies-required`` (host).
+    """
+    for name in ("corp_id", "agent_id", "token", "encoding_aes_key", "corp_secret"):
+        _check_given(settings.wecom, name)
+    if not settings.public_url and not is_loopback(settings.listen.host):
+        raise ConfigError("config.public-url-required", host=settings.listen.host)
+    public = urlsplit(settings.public_url).hostname or settings.listen.host
+    behind_a_proxy = is_loopback(settings.listen.host) and not is_loopback(public)
+    if behind_a_proxy and not settings.trusted_proxies:
+        # Unnamed, the proxy would make one client of everybody, and anyone's bad requests would
+        # shut WeCom out.
+        raise ConfigError("config.trusted-proxies-required", host=settings.listen.host)
+
+
+def _check_given(wecom: WeCom, name: str) -> None:
+    value = getattr(wecom, name)
+    how = variable_name(GatewaySettings, ("wecom", name))
+    if isinstance(value, SecretStr):
+        if not value.get_secret_value():
+            raise ConfigError(
+                "config.secret-missing", name=f"wecom.{name}", how=how, file=f"wecom__{name}"
+            )
+    elif not value:
+        raise ConfigError("config.missing", name=f"wecom.{name}", how=how, file=None)
+
+
+def secrets_of(section: BaseModel) -> list[str]:
+    """Return every secret of the settings, whichever section it stands in."""
+    found: list[str] = []
+    for name in type(section).model_fields:
+        value = getattr(section, name)
+        if isinstance(value, SecretStr):
+            found.append(value.get_secret_value())
+        elif isinstance(value, BaseModel):
+            found += secrets_of(value)
+    return found
+
+
+def public_url(settings: GatewaySettings, *, port: int) -> str:
+    """Return the origin that machines dial; ``port`` is the one that was really bound.
+
+    The default exists only for a loopback listener, which `check_servable` has seen to.
+    """
+    if settings.public_url:
+        return settings.public_url
+    host = settings.listen.host
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def state_dir(settings: GatewaySettings, environ: Mapping[str, str]) -> Path:
+    """Return the directory of the store and the key.
+
+    Raises:
+        ConfigError: ``config.invalid`` when it is not absolute.
+    """
+    if settings.state_dir is None:
+        return find_home(environ).state / "gateway"
+    if not settings.state_dir.is_absolute():
+        raise ConfigError("config.invalid", name="state_dir", why="absolute", file=None)
+    return settings.state_dir

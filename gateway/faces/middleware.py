@@ -1,0 +1,101 @@
+"""What surrounds every request of the gateway, whatever its path.
+
+An application from `guarded_app` bounds bodies, tells nobody what software it is, answers
+failures without a body, sees the client behind trusted proxies as ``request.remote``, and stops
+listening to an address that keeps failing.  What a path does is not here.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterable
+from typing import Final
+
+from aiohttp import web
+from aiohttp.typedefs import Handler, Middleware
+
+from common.clock import Clock
+from common.logs import Log
+from gateway.base.addresses import FailureLimit, client_address, is_within
+
+MAX_BODY_BYTES: Final = 65_536
+
+
+def guarded_app(*, log: Log, clock: Clock, trusted_proxies: Iterable[str] = ()) -> web.Application:
+    """Return an empty application with all bounds around it.
+
+    Run it with ``access_log=None``: the query of a callback belongs in no log.
+
+    Args:
+        log: Gets what no handler expected.
+        clock: Tells when a failing address may try again.
+        trusted_proxies: Networks whose ``X-Forwarded-For`` is believed; empty: nobody's.
+    """
+    around = [empty_failures(log), limit_failures(FailureLimit(), clock=clock)]
+    if proxies := tuple(trusted_proxies):
+        around.insert(1, see_client(proxies))
+    app = web.Application(client_max_size=MAX_BODY_BYTES, middlewares=around)
+    app.on_response_prepare.append(_hide_software)
+    return app
+
+
+def empty_failures(log: Log) -> Middleware:
+    """Return the outermost middleware: every failure ends here, and says nothing outside."""
+
+    @web.middleware
+    async def middleware(request: web.Request, handler: Handler) -> web.StreamResponse:
+        try:
+            return await handler(request)
+        except web.HTTPException as error:
+            return web.Response(status=error.status)
+        except Exception:
+            # The top of every request: nothing above could do better than to log it.
+            log.exception("http.failed", method=request.method, path=request.path)
+            if request.writer.output_size:
+                raise
+            return web.Response(status=500)
+
+    return middleware
+
+
+def see_client(trusted_proxies: Iterable[str]) -> Middleware:
+    """Return the middleware that puts the client's own address into ``request.remote``."""
+    networks = tuple(ipaddress.ip_network(network) for network in trusted_proxies)
+
+    @web.middleware
+    async def middleware(request: web.Request, handler: Handler) -> web.StreamResponse:
+        if is_within(request.remote or "", networks):
+            hops = ",".join(request.headers.getall("X-Forwarded-For", ())).split(",")
+            request = request.clone(remote=client_address(request.remote or "", hops, networks))
+        return await handler(request)
+
+    return middleware
+
+
+def limit_failures(limit: FailureLimit, *, clock: Clock) -> Middleware:
+    """Return the middleware that answers 429 to an address that failed too often.
+
+    Only answers of the 4xx kind count: whoever sends what verifies is never held up, however
+    much it is.
+    """
+
+    @web.middleware
+    async def middleware(request: web.Request, handler: Handler) -> web.StreamResponse:
+        address = request.remote or ""
+        if limit.counted and (wait_s := limit.wait(address, clock.now().mono)) > 0:
+            return web.Response(status=429, headers={"Retry-After": str(int(wait_s) + 1)})
+        try:
+            response = await handler(request)
+        except web.HTTPException as error:
+            response = error
+        if 400 <= response.status < 500:
+            limit.count(address, clock.now().mono)
+        if isinstance(response, web.HTTPException):
+            raise response
+        return response
+
+    return middleware
+
+
+async def _hide_software(_request: web.BaseRequest, response: web.StreamResponse) -> None:
+    response.headers.popall("Server", None)

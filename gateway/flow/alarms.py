@@ -1,0 +1,254 @@
+"""What an attacker or a full disk does, and who is told: the log, the audit log, the admins' chat.
+
+Anyone can dial the gateway, and a machine can send what it likes: neither may fill the disk with
+entries or a person's chat with notices.  So the first of a kind is told at once, and what follows
+within ten minutes is counted and reported as a number.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+from common.audit import Fact
+from common.clock import Clock
+from common.errors import StoreError
+from common.logs import Log
+from common.sentences import Lang, Sentence, say
+from gateway.base.messages import Conversation, Deliver
+from gateway.flow import replies
+from gateway.store import agents, audit, members, outbox
+from gateway.store.port import Connection, Store
+
+QUIET_SECONDS: Final = 600.0
+MAX_KEPT: Final = 1000  # kinds of alarms of machines and codes; beyond it a kind is counted as one
+MAX_NOTICES: Final = 10  # to each admin in ten minutes
+ROUND_SECONDS: Final = 5.0
+LOOK_SECONDS: Final = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Admins:
+    """Who is told in the chat.
+
+    Attributes:
+        conversations: Where each of them is written to.
+        lang: Language of those who have none set.
+        wake: Hint that there is something to say.
+    """
+
+    conversations: tuple[Conversation, ...]
+    lang: Lang
+    wake: Callable[[], None]
+
+    def put(
+        self, conn: Connection, key: str, sentence: Sentence, at_ms: int, **facts: Fact
+    ) -> None:
+        """Queue one notice for each of them."""
+        for to in self.conversations:
+            member = members.look_up(conn, to.user)
+            lang = (member.lang if member else None) or self.lang
+            text = say(sentence, lang, **facts)
+            outbox.put(
+                conn, f"{key}:{to.user}", text, channel=to.channel, user_id=to.user, at_ms=at_ms
+            )
+
+
+@dataclass(slots=True)
+class _Heard:
+    """What came of one kind since it was told last; ``facts`` are those of the newest."""
+
+    facts: dict[str, Fact] = field(default_factory=dict)
+    count: int = 0
+    quiet_until: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Due:
+    """What is recorded now, and whether admins are told, too."""
+
+    key: tuple[str, str]
+    facts: dict[str, Fact]
+    count: int
+    notice: Sentence | None
+
+
+class Alarms:
+    """Records alarms and tells admins; call it to note one.
+
+    Args:
+        store: Where they are recorded.  Until that succeeds, they are kept in memory.
+        admins: Who is told.
+        clock: Tells the moment.
+        log: Gets the first of each kind at once.
+    """
+
+    def __init__(self, store: Store, *, admins: Admins, clock: Clock, log: Log) -> None:
+        self._store = store
+        self._admins = admins
+        self._clock = clock
+        self._log = log
+        self._bell = asyncio.Event()
+        self._heard: dict[tuple[str, str], _Heard] = {}
+        self._window_until = 0.0
+        self._told = 0  # notices to each admin in this window
+        self._untold = 0  # alarms for which there was no room among them
+
+    def __call__(self, event: str, **facts: Fact) -> None:
+        """Note what happened; alarms of one ``agent`` or one ``pairing`` are counted together."""
+        key = (event, str(facts.get("agent", facts.get("pairing", ""))))
+        if key not in self._heard and len(self._heard) >= MAX_KEPT:
+            key = (event, "")
+        heard = self._heard.setdefault(key, _Heard())
+        heard.facts = facts
+        heard.count += 1
+        if heard.count == 1 and self._clock.now().mono >= heard.quiet_until:
+            self._log.warning(event, **facts)
+            self._bell.set()
+
+    async def run(self) -> None:
+        """Record what is due until cancelled."""
+        while True:
+            self._bell.clear()
+            await self.flush()
+            try:
+                async with asyncio.timeout(ROUND_SECONDS):
+                    await self._bell.wait()
+            except TimeoutError:
+                pass
+
+    async def end(self) -> None:
+        """Record what is left, even where the same was told a moment ago."""
+        for heard in self._heard.values():
+            heard.quiet_until = 0.0
+        await self.flush()
+
+    async def flush(self) -> None:
+        """Record what is due; what cannot be recorded is tried again in the next round."""
+        now = self._clock.now()
+        is_new_window = now.mono >= self._window_until
+        told, untold = (0, self._untold) if is_new_window else (self._told, 0)
+        due = self._due(now.mono, notices=MAX_NOTICES - told)
+        if not due and not untold:
+            return
+        try:
+            await self._store.write(self._record, due, untold, at_ms=now.wall_ms)
+        except StoreError as error:
+            self._log.error("alarms.not-recorded", code=error.code)
+            return
+        if is_new_window:
+            self._window_until, self._told, self._untold = now.mono + QUIET_SECONDS, 0, 0
+        for alarm in due:
+            self._settle(alarm, now.mono)
+        self._admins.wake()
+
+    def _due(self, mono: float, *, notices: int) -> list[_Due]:
+        due = []
+        for key, heard in list(self._heard.items()):
+            if mono < heard.quiet_until:
+                continue
+            if not heard.count:
+                del self._heard[key]
+                continue
+            notice = replies.ALARMS.get(key[0]) if notices > 0 else None
+            notices -= notice is not None
+            due.append(_Due(key, heard.facts, heard.count, notice))
+        return due
+
+    def _settle(self, alarm: _Due, mono: float) -> None:
+        heard = self._heard[alarm.key]
+        heard.count -= alarm.count
+        heard.quiet_until = mono + QUIET_SECONDS
+        if alarm.notice is not None:
+            self._told += 1
+        elif alarm.key[0] in replies.ALARMS:
+            self._untold += alarm.count
+
+    def _record(self, conn: Connection, due: list[_Due], untold: int, *, at_ms: int) -> None:
+        for alarm in due:
+            event, facts = alarm.key[0], alarm.facts
+            if alarm.count > 1:
+                facts = facts | {"count": alarm.count}
+            audit.append(conn, event, at_ms, **facts)
+            if alarm.notice is not None:
+                words = _words(conn, alarm)
+                key = ":".join((*alarm.key, str(at_ms)))
+                self._admins.put(conn, key, alarm.notice, at_ms, **words)
+        if untold:
+            self._admins.put(conn, f"alarms:{at_ms}", replies.MORE_ALARMS, at_ms, count=untold)
+
+
+def _words(conn: Connection, alarm: _Due) -> dict[str, Fact]:
+    name = str(alarm.facts.get("agent", ""))
+    agent = agents.find(conn, name)
+    machine = agent.machine if agent else name
+    return {"machine": machine} | alarm.facts | {"count": alarm.count}
+
+
+class StoreOnDisk(Store, Protocol):
+    """A store that knows whether its last change found no room on the disk."""
+
+    is_full: bool
+
+
+class DiskWatch:
+    """Tells when there is no room left on the disk of the store, and finds out when there is.
+
+    Args:
+        store: The store; it knows whether its last change found room.
+        deliver: Sends past the outbox, which has no room either.
+        admins: Who is told.
+        clock: Tells the moment.
+        log: For an admin.
+    """
+
+    def __init__(
+        self,
+        store: StoreOnDisk,
+        deliver: Deliver,
+        *,
+        admins: Admins,
+        clock: Clock,
+        log: Log,
+    ) -> None:
+        self._store = store
+        self._deliver = deliver
+        self._admins = admins
+        self._clock = clock
+        self._log = log
+        self._quiet_until = 0.0
+
+    async def run(self) -> None:
+        """Look once a second until cancelled."""
+        while True:
+            if self._store.is_full:
+                await self._until_room()
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def _until_room(self) -> None:
+        since = self._clock.now()
+        self._log.error("store.full")
+        if since.mono >= self._quiet_until:
+            self._quiet_until = since.mono + QUIET_SECONDS
+            text = say(replies.DISK_FULL, self._admins.lang)
+            await asyncio.gather(*(self._deliver(to, text) for to in self._admins.conversations))
+        # To write what there was to say is the only way to know that it can be written.
+        while not await self._is_recorded(since.wall_ms):  # noqa: ASYNC110  a disk rings no bell
+            await asyncio.sleep(LOOK_SECONDS)
+        seconds = round(self._clock.now().mono - since.mono)
+        self._log.warning("store.has-room", seconds=seconds)
+        self._admins.wake()
+
+    async def _is_recorded(self, since_ms: int) -> bool:
+        try:
+            await self._store.write(self._record, since_ms, at_ms=self._clock.now().wall_ms)
+        except StoreError:
+            return False
+        return True
+
+    def _record(self, conn: Connection, since_ms: int, *, at_ms: int) -> None:
+        seconds = (at_ms - since_ms) // 1000
+        audit.append(conn, "store.was-full", at_ms, since=since_ms)
+        self._admins.put(conn, f"disk:{at_ms}", replies.DISK_HAS_ROOM, at_ms, seconds=seconds)

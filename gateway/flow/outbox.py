@@ -1,0 +1,174 @@
+"""Sends what is in the outbox: in order for each person, at least once, and truthful about failure.
+
+Rows are claimed in the store before they are sent and ended after it, so a crash in between sends
+again rather than not at all; the channel drops the copy.  How fast one
+person may be written to is the channel's knowledge.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from structlog.typing import FilteringBoundLogger
+
+from common.clock import Clock
+from common.errors import StoreError
+from gateway.base.messages import Conversation, Deliver, SendOutcome
+from gateway.store import outbox
+from gateway.store.outbox import Claim, Message
+from gateway.store.port import Store
+
+AT_ONCE: Final = 8  # messages to different people in flight at one time
+POLL_SECONDS: Final = 5.0  # the slow poll behind the hints
+RECORD_SECONDS: Final = 2.0  # between two tries to note what came of a message
+LONGEST_WAIT_MS: Final = 300_000
+GIVE_UP_MS: Final = 24 * 3600 * 1000  # nobody wants yesterday's progress
+
+
+class Outbox:
+    """The one sender of a gateway.
+
+    Args:
+        store: The store.
+        deliver: Sends into a conversation of whichever channel.
+        clock: Tells the moment.
+        log: For what an admin must see.
+        record_seconds: How long to wait before trying again to note what came of a message.
+
+    Attributes:
+        trouble: Code of what keeps everything from being sent until an admin acts; None when
+            nothing does.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        deliver: Deliver,
+        *,
+        clock: Clock,
+        log: FilteringBoundLogger,
+        record_seconds: float = RECORD_SECONDS,
+    ) -> None:
+        self._store = store
+        self._send = deliver
+        self._clock = clock
+        self._log = log
+        self._record_seconds = record_seconds
+        self._bell = asyncio.Event()
+        self._held_until_ms = 0
+        self._is_held = False
+        self.trouble: str | None = None
+
+    def wake(self) -> None:
+        """Hint that there is something to send."""
+        self._bell.set()
+
+    async def run(self) -> None:
+        """Send until cancelled; what is in flight then is sent again at the next start."""
+        in_flight: set[asyncio.Task[bool]] = set()
+        try:
+            while True:
+                self._bell.clear()
+                # While everything is held, one try at a time shows when it goes again.
+                claim = await self._claim((1 if self._is_held else AT_ONCE) - len(in_flight))
+                for message in claim.messages:
+                    task = asyncio.create_task(self._deliver(message))
+                    in_flight.add(task)
+                    task.add_done_callback(in_flight.discard)
+                    task.add_done_callback(self._go_on)
+                await self._rest(claim.next_due_at)
+        finally:
+            for task in in_flight:
+                task.cancel()
+            await asyncio.gather(*in_flight, return_exceptions=True)
+
+    def _go_on(self, done: asyncio.Task[bool]) -> None:
+        # Nothing to claim is the usual case, and to ask costs a transaction.
+        if done.cancelled() or done.exception() is not None or done.result():
+            self._bell.set()
+
+    async def _claim(self, limit: int) -> Claim:
+        now_ms = self._clock.now().wall_ms
+        if limit <= 0 or now_ms < self._held_until_ms:
+            return Claim((), self._held_until_ms if limit > 0 else None)
+        try:
+            # Lost with the power, a claim is made again, and WeCom drops the copy.
+            return await self._store.write_unsynced(outbox.claim, now_ms=now_ms, limit=limit)
+        except StoreError as error:
+            self._log.error("outbox-claim-failed", code=error.code)
+            return Claim((), None)
+
+    async def _rest(self, next_due_at: int | None) -> None:
+        seconds = POLL_SECONDS
+        if next_due_at is not None:
+            seconds = min(seconds, (next_due_at - self._clock.now().wall_ms) / 1000)
+        try:
+            async with asyncio.timeout(max(seconds, 0.0)):
+                await self._bell.wait()
+        except TimeoutError:
+            pass
+
+    async def _deliver(self, message: Message) -> bool:
+        """Send one message and note what came of it; False when nothing else is queued."""
+        to = Conversation(message.channel, message.user_id)
+        outcome = await self._send(to, message.text, repeated=_may_be_copied(message))
+        # Until it is noted, the message counts as being sent and holds up all that come after it
+        # for the same person.  Not noted before the end, it is sent again, as a copy.
+        while True:
+            try:
+                return await self._record(message, outcome)
+            except StoreError as error:
+                self._log.error("outbox-record-failed", id=message.id, code=error.code)
+            await asyncio.sleep(self._record_seconds)
+
+    async def _record(self, message: Message, outcome: SendOutcome) -> bool:
+        now_ms = self._clock.now().wall_ms
+        self._note_trouble(outcome, now_ms)
+        if outcome.kind == "sent":
+            return await self._store.write_unsynced(
+                outbox.end, message.id, "sent", code=outcome.code, at_ms=now_ms
+            )
+        if outcome.kind == "permanent" or now_ms - message.created_at >= GIVE_UP_MS:
+            self._log.error("message-undeliverable", id=message.id, code=outcome.code)
+            return await self._store.write(
+                outbox.end, message.id, "failed", code=outcome.code, at_ms=now_ms
+            )
+        counted = outcome.kind == "retry" and outcome.tried and not outcome.for_all
+        await self._store.write(
+            outbox.put_back,
+            message.id,
+            due_at=now_ms + _wait_ms(message, outcome, counted=counted),
+            code=outcome.code,
+            repeated=outcome.maybe_sent,
+            counted=counted,
+        )
+        return True
+
+    def _note_trouble(self, outcome: SendOutcome, now_ms: int) -> None:
+        self._is_held = outcome.kind == "config" or outcome.for_all
+        if self._is_held:  # every other message would meet the same
+            self._held_until_ms = now_ms + round(outcome.retry_after_s * 1000)
+        if outcome.kind == "sent":
+            self.trouble = None
+        if outcome.kind != "config":
+            return
+        if self.trouble != outcome.code:
+            facts = {"errcode": outcome.errcode, "why": outcome.errmsg}
+            self._log.error("outbox-held", code=outcome.code, **facts)
+        self.trouble = outcome.code
+
+
+def _may_be_copied(message: Message) -> bool:
+    # WeCom may know a copy only by a first one that was marked too; what is told of a task never
+    # reads the same twice, so it is marked from the start.
+    return bool(message.repeated) or message.task_id is not None
+
+
+def _wait_ms(message: Message, outcome: SendOutcome, *, counted: bool) -> int:
+    """Return how long to leave a message alone: twice as long after each try, as told at least."""
+    asked_ms = round(outcome.retry_after_s * 1000)
+    if not counted:
+        return asked_ms
+    doubled_ms: int = 1000 * 2 ** min(message.attempts, 16)
+    return max(asked_ms, min(doubled_ms, LONGEST_WAIT_MS))

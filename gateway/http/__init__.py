@@ -1,1 +1,0 @@
-"""The gateway's own HTTP faces: agents, pairing, health, and the bounds around all of them."""

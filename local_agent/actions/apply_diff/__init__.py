@@ -1,0 +1,1 @@
+"""Applies a diff, exactly as sealed."""

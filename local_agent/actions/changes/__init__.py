@@ -1,0 +1,1 @@
+"""What changes of files share, whether one is applied or taken back."""

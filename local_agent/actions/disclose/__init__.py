@@ -1,0 +1,1 @@
+"""Tells the chat an answer that a person released."""

@@ -1,0 +1,103 @@
+"""An answer that a person at the machine lets go to the chat: an operation like any other (R53)."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import Final
+
+from common.errors import AuthError, ConfigError, StateError, StoreError
+from common.model.proposal import Release, TaskResult
+from common.model.state import Reason
+from common.seal import Seal
+from common.seal_payloads import ReadFile, disclose_payload
+from common.sentences import Words, same, say
+from common.text import one_line, reveal
+from local_agent import disclosure_replies as words
+from local_agent.actions.operation import Ended, Performing, Sealable, refuse_to_narrow
+from local_agent.actions.ports import Blobs
+from local_agent.safety.grant import Grant
+from local_agent.store.endings import CHAT_SUMMARY_BYTES, for_chat
+from local_agent.store.tasks import Task
+from local_agent.workspace.registry import Workspace, place_of
+
+DISCLOSES: Final = ("answer",)
+_WHY_BYTES: Final = 500
+
+
+class Disclose:
+    """Tells the chat exactly the answer that a person has released."""
+
+    def __init__(self, *, blobs: Blobs) -> None:
+        self._blobs = blobs
+
+    async def prepare(self, task: Task, workspace: Workspace) -> Sealable:
+        """Describe the answer, and keep its bytes.
+
+        Raises:
+            InputError: ``workspace.gone``.
+        """
+        found = _result(task).proposal
+        if not isinstance(found, Release):
+            raise StateError("task.illegal-transition", current="proposal", wanted="disclose")
+        text = found.text.encode()
+        await asyncio.to_thread(self._blobs.put, text)
+        payload = disclose_payload(
+            text,
+            [ReadFile(file.path, file.sha256) for file in found.files],
+            more=found.more,
+            channel=task.channel,
+            claimed_user=task.claimed_user,
+        )
+        return Sealable(
+            action="disclose",
+            payload=payload,
+            workspace=await asyncio.to_thread(place_of, workspace),
+            git_head=None,
+            base={},  # the answer is what it is, whatever becomes of the files
+            undo="no",
+            discloses=DISCLOSES,
+        )
+
+    async def perform(
+        self, task: Task, grant: Grant, workspace: Workspace, around: Performing
+    ) -> Ended:
+        """Spend the grant: tell the sealed bytes, or nothing.
+
+        Raises:
+            StateError: ``grant.spent``; ``disclose.action``: the grant is for something else.
+        """
+        del workspace, around
+        seal = grant.spend()
+        if seal.action != "disclose":
+            raise StateError("disclose.action", action=seal.action)
+        try:
+            kept = await asyncio.to_thread(self._blobs.get, seal.payload["answer_sha256"])
+        except (AuthError, ConfigError, StoreError):
+            return Ended(Reason.DRIFTED, partial(say, words.GONE))
+        text = kept.decode()
+        if for_chat(text, CHAT_SUMMARY_BYTES) != text:
+            # It would leave otherwise than it was shown, as when secrets are found better since.
+            return Ended(Reason.DRIFTED, partial(say, words.GONE))
+        details = _result(task).details
+        return Ended(Reason.COMPLETED, same(text), here=same(details) if details else None)
+
+    async def settle(self, seal: Seal, workspace: Workspace) -> Ended:
+        """Say that nothing was told: an answer leaves with the end of its task, or not at all."""
+        del seal, workspace
+        return Ended(Reason.FAILED, partial(say, words.NOT_SENT))
+
+    async def narrowed(self, result: TaskResult, keep: tuple[str, ...]) -> TaskResult:
+        """Refuse: an answer is released as it was shown."""
+        refuse_to_narrow(result, keep)
+
+
+def render_stay(reason: str | None) -> Words:
+    """Return that a person let the answer stay at the machine, with what they said."""
+    if not reason:
+        return partial(say, words.STAYS_THERE)
+    return partial(say, words.STAYS_THERE_WHY, why=reveal(one_line(reason, _WHY_BYTES)))
+
+
+def _result(task: Task) -> TaskResult:
+    return TaskResult.model_validate_json(task.proposal_json or "")

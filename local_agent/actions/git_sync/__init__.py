@@ -1,0 +1,1 @@
+"""Commits and pushes, exactly as sealed."""

@@ -1,0 +1,153 @@
+"""What the flow needs to know of each kind of thing that a person approves.
+
+    prepare ─▶ (sealed, shown, approved) ─▶ perform    settle: after a restart in the middle of it
+
+One class for each action, in a folder by the seal's word for it.  How they are asked for, decided
+and recorded is the same for all and stands once, in `local_agent.flow.approving`; what an operation
+needs while it performs is handed in.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Final, NoReturn, Protocol
+
+from common.diff.model import DiffModel
+from common.errors import InputError
+from common.model.proposal import TaskResult
+from common.model.state import Reason
+from common.seal import Action, Seal, Undo
+from common.seal_payloads import Place
+from common.sentences import Lang, Words, say
+from common.text import one_line, reveal
+from local_agent import replies
+from local_agent.safety.grant import Grant
+from local_agent.store.tasks import Task
+from local_agent.workspace.registry import Workspace
+
+MAX_NAMED: Final = 5  # unknown paths in an error
+CHAT_FILES: Final = 6
+_NAME_BYTES: Final = 120
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sealable:
+    """Something that would be done, described so that it can be sealed and judged.
+
+    Attributes:
+        payload: As `common.seal_payloads` writes it for the action.
+        discloses: What a remote requester is told afterwards.
+        allowed: Commands that the person configured for this workspace, as argv lists.
+        diff: What the payload's diff says, for judging the risk.
+        moved: How many of its blocks stand elsewhere in the files than their author said.
+    """
+
+    action: Action
+    payload: Mapping[str, Any]
+    workspace: Place
+    git_head: str | None
+    base: Mapping[str, str]
+    undo: Undo
+    discloses: tuple[str, ...]
+    allowed: Collection[Sequence[str]] = ()
+    diff: DiffModel | None = None
+    moved: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How it ended.
+
+    Attributes:
+        summary: For the chat.
+        here: The words for this machine, where they are others than the chat's.
+        did: What it did, as facts for this machine alone.
+    """
+
+    reason: Reason
+    summary: Words
+    here: Words | None = None
+    did: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Performing:
+    """What an operation is handed while it performs.
+
+    Attributes:
+        stop: Set once it is to stop, as soon as it can.
+        tell: Tells how it goes on; with ``chat`` the chat hears of it, too.
+        block: Has no approval accepted meanwhile; takes a code of `local_agent.replies.BLOCKED`.
+    """
+
+    stop: asyncio.Event
+    tell: Callable[[Words, bool], Awaitable[object]]
+    block: Callable[[str], AbstractContextManager[None]]
+
+
+def refuse_to_narrow(result: TaskResult, keep: tuple[str, ...]) -> NoReturn:
+    """Refuse: it has no parts that could be done alone.
+
+    Raises:
+        InputError: ``approval.narrow``, always.
+    """
+    raise InputError("approval.narrow", task_id=result.task_id, count=len(keep))
+
+
+def check_known(keep: Collection[str], known: Collection[str]) -> None:
+    """Require that an operation has all the parts that are to be kept.
+
+    Raises:
+        InputError: ``approval.narrow`` with ``why`` ``unknown`` and the ``paths`` it has not.
+    """
+    if unknown := sorted(set(keep).difference(known)):
+        raise InputError("approval.narrow", why="unknown", paths=", ".join(unknown[:MAX_NAMED]))
+
+
+def render_drift(fields: tuple[str, ...], lang: Lang) -> str:
+    """Return what is no longer as it was approved; nothing was done."""
+    return say(replies.DRIFTED, lang, what=_render_fields(fields, lang))
+
+
+def render_names(paths: tuple[str, ...], lang: Lang, *, most: int = CHAT_FILES) -> str:
+    names = [reveal(one_line(path, _NAME_BYTES)) for path in paths[:most]]
+    return say(replies.AND, lang).join([*names, *(["…"] if len(paths) > most else [])])
+
+
+def _render_fields(fields: tuple[str, ...], lang: Lang) -> str:
+    known = replies.DRIFTED_FIELDS
+    sentences = {known.get(name, known["payload"]): None for name in fields or ("payload",)}
+    return say(replies.AND, lang).join(say(sentence, lang) for sentence in sentences)
+
+
+class Operation(Protocol):
+    """One kind of action."""
+
+    async def prepare(self, task: Task, workspace: Workspace) -> Sealable:
+        """Describe what was proposed as it would be done now; nothing is touched.
+
+        Raises:
+            CodexBridgeError: it cannot be done as proposed.
+        """
+        ...
+
+    async def perform(
+        self, task: Task, grant: Grant, workspace: Workspace, around: Performing
+    ) -> Ended:
+        """Spend the grant: do exactly what was sealed, or nothing."""
+        ...
+
+    async def settle(self, seal: Seal, workspace: Workspace) -> Ended:
+        """Say what came of it when it was cut off, from what can be proved afterwards (P3)."""
+        ...
+
+    async def narrowed(self, result: TaskResult, keep: tuple[str, ...]) -> TaskResult:
+        """Return the proposal with these files alone.
+
+        Raises:
+            InputError: ``approval.narrow``: it has no parts, or names none of them.
+        """
+        ...

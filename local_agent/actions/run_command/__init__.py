@@ -1,0 +1,1 @@
+"""Runs a command, exactly as sealed."""

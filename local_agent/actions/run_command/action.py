@@ -1,0 +1,164 @@
+"""Commands as an operation: described, run once in the sandbox, and reported."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import ExitStack, nullcontext
+from functools import partial
+from typing import Any, Final
+
+from common.errors import StateError
+from common.model.proposal import CommandProposal, TaskResult
+from common.model.state import Reason
+from common.seal import Seal
+from local_agent.actions.operation import (
+    Ended,
+    Performing,
+    Sealable,
+    refuse_to_narrow,
+    render_drift,
+)
+from local_agent.actions.ports import Copies, Executor
+from local_agent.actions.run_command.perform import Outcome, Progress
+from local_agent.actions.run_command.prepare import Copy
+from local_agent.actions.run_command.progress import ProgressTeller, is_for_chat
+from local_agent.actions.run_command.words import (
+    render_ending,
+    render_interruption,
+    render_outcome,
+    render_progress,
+    run_facts,
+)
+from local_agent.safety.authority import open_seal
+from local_agent.safety.grant import Grant
+from local_agent.store.approvals import StoredApproval
+from local_agent.store.tasks import Task
+from local_agent.workspace.registry import Workspace
+
+# Why nothing can be approved meanwhile; the words are `replies.BLOCKED`.
+UNSANDBOXED_RUNS: Final = "unsandboxed-runs"
+SURVIVORS_LIVE: Final = "survivors-live"
+
+DISCLOSES: Final = ("outcome", "output-tail")
+
+ReadLine = Callable[[str], tuple[str, ...] | None]
+
+
+class RunCommand:
+    """Runs commands.
+
+    Args:
+        find_approval: Gives an approval by its own id.
+        copies: Makes what a check runs on.
+        read_line: Gives the arguments of a command line, or None where it needs a shell.
+        default_test_command: The person's own, for workspaces that name none.
+    """
+
+    def __init__(
+        self,
+        *,
+        find_approval: Callable[[str], Awaitable[StoredApproval]],
+        executor: Executor,
+        copies: Copies,
+        read_line: ReadLine,
+        default_test_command: str | None = None,
+    ) -> None:
+        self._find_approval = find_approval
+        self._executor = executor
+        self._copies = copies
+        self._read_line = read_line
+        self._default = default_test_command
+        self._for_good = ExitStack()
+
+    async def prepare(self, task: Task, workspace: Workspace) -> Sealable:
+        """Describe the command as it would run now.
+
+        Raises:
+            InputError: it cannot run as written; for a check, the change can no longer be made.
+            StateError: ``approval.not-pending``: the change to be checked was decided on.
+        """
+        copy = None if task.checks is None else await self._copy(task, task.checks, workspace)
+        prepared = await self._executor.prepare(workspace, _command(task).cmd, copy=copy)
+        return Sealable(
+            action="run_command",
+            payload=prepared.payload,
+            workspace=prepared.workspace,
+            git_head=prepared.git_head,
+            base=prepared.base,
+            undo="no",
+            discloses=DISCLOSES,
+            allowed=self._allowed(workspace),
+        )
+
+    async def perform(
+        self, task: Task, grant: Grant, workspace: Workspace, around: Performing
+    ) -> Ended:
+        """Run it to its end."""
+        if task.checks is not None and not await self._is_asked(task.checks):
+            grant.spend()
+            return Ended(Reason.DRIFTED, partial(render_drift, ("copy",)))
+        teller = ProgressTeller()
+
+        async def tell(progress: Progress) -> None:
+            words = partial(render_progress, progress)
+            await around.tell(words, is_for_chat(progress.elapsed_s))
+
+        level: str = grant.seal.payload["sandbox"]["level"]
+        unsandboxed = level == "none"
+        telling = asyncio.create_task(teller.pass_on(tell))
+        try:
+            with around.block(UNSANDBOXED_RUNS) if unsandboxed else nullcontext():
+                outcome = await self._executor.run(
+                    grant, workspace=workspace, on_progress=teller.note, cancel=around.stop
+                )
+                if unsandboxed and outcome.survivors:
+                    # What could not be ended may press keys for as long as this agent lives.
+                    self._for_good.enter_context(around.block(SURVIVORS_LIVE))
+        finally:
+            telling.cancel()
+            await asyncio.gather(telling, return_exceptions=True)
+        return _ended(outcome, _command(task).cmd, level)
+
+    async def settle(self, seal: Seal, workspace: Workspace) -> Ended:
+        """Say that nobody knows: a command leaves no proof of how far it came."""
+        del workspace
+        return Ended(Reason.UNKNOWN, partial(render_interruption, _shown(seal.payload)))
+
+    async def narrowed(self, result: TaskResult, keep: tuple[str, ...]) -> TaskResult:
+        """Refuse: a command has no parts."""
+        refuse_to_narrow(result, keep)
+
+    async def _copy(self, task: Task, approval_id: str, workspace: Workspace) -> Copy:
+        asked = await self._find_approval(approval_id)
+        if asked.state != "pending":
+            raise StateError("approval.not-pending", state=asked.state)
+        return await self._copies.make(task.task_id, workspace, open_seal(asked.seal, asked.digest))
+
+    async def _is_asked(self, approval_id: str) -> bool:
+        return (await self._find_approval(approval_id)).state == "pending"
+
+    def _allowed(self, workspace: Workspace) -> tuple[tuple[str, ...], ...]:
+        configured = workspace.test_command or self._default
+        argv = self._read_line(configured) if configured else None
+        return (argv,) if argv else ()
+
+
+def _ended(outcome: Outcome, command: str, level: str) -> Ended:
+    return Ended(
+        outcome.reason,
+        partial(render_outcome, outcome, command),
+        here=partial(render_ending, outcome, command),
+        did={"run": run_facts(outcome, command, sandbox=level)},
+    )
+
+
+def _command(task: Task) -> CommandProposal:
+    proposal = TaskResult.model_validate_json(task.proposal_json or "").proposal
+    if not isinstance(proposal, CommandProposal):
+        raise StateError("task.illegal-transition", current=task.state, wanted="run")
+    return proposal
+
+
+def _shown(payload: Mapping[str, Any]) -> str:
+    return payload["script"] if "script" in payload else " ".join(payload["argv"])

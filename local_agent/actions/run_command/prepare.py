@@ -1,0 +1,306 @@
+"""What a command would be if it ran now: the sealed description and how to start it (P2).
+
+Made twice from the same inputs: when a command is proposed, and again when it was approved.  What
+differs between the two is drift.  Blocking: it looks at the workspace and hashes what the command
+would start from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from common.errors import InputError, StateError
+from common.home import Home
+from common.seal import Seal
+from common.seal_payloads import Place, SealedCopy, command_payload
+from common.strict_json import canonical
+from local_agent.actions.run_command.command_line import SHELL, CommandLine
+from local_agent.actions.run_command.environment import build_environment, resolve_program
+from local_agent.sandbox.bubblewrap import (
+    NOT_SANDBOXED,
+    Level,
+    Profile,
+    bubblewrap_profile,
+    find_bubblewrap,
+)
+from local_agent.sandbox.process import KEPT_BYTES
+from local_agent.sandbox.system_sockets import system_sockets
+from local_agent.workspace.git import git_head
+from local_agent.workspace.git_hooks import hook_places
+from local_agent.workspace.registry import Workspace, place_of
+from local_agent.workspace.survey import Survey, Surveyor
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a description depends on besides the command and its workspace.
+
+    Attributes:
+        places: Our own directories; no command may see them.
+        home: The person's home.
+        environ: The agent's environment, for the variables that a workspace passes on.
+        level: What the sandbox's test at start proved (`local_agent.sandbox.self_test`).
+        surveyor: Looks at the files of workspaces, and remembers what it has read.
+        workspaces: Gives the real paths of all workspaces; no command may see any but its own.
+    """
+
+    places: Home
+    home: Path
+    environ: Mapping[str, str]
+    level: Level
+    surveyor: Surveyor = field(default_factory=Surveyor, compare=False)
+    workspaces: Callable[[], tuple[Path, ...]] = field(default=tuple, compare=False)
+
+    @property
+    def private(self) -> tuple[Path, ...]:
+        """Our own directories, which no sandbox shows."""
+        return (self.places.config, self.places.state, self.places.run)
+
+    def hidden_from(self, workspace: Workspace) -> tuple[Path, ...]:
+        """Return what its sandbox covers wherever a bind would show it.
+
+        Ours, and the other workspaces but those that hold a confirmed toolchain of this one.
+        """
+        tools = [path for tool in workspace.toolchains for path in tool.paths]
+        others = [
+            other
+            for other in self.workspaces()
+            if other != workspace.path and not any(path.is_relative_to(other) for path in tools)
+        ]
+        return (*self.private, *others)
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A copy of a workspace that a command runs on, at the workspace's own path.
+
+    Attributes:
+        path: Where it lies outside of the sandbox.
+        of: For the seal: which change is in it.
+    """
+
+    path: Path
+    of: SealedCopy
+
+
+def copies_folder(places: Home) -> Path:
+    """Return where all copies lie."""
+    return places.state / "checks"
+
+
+def copy_folder(places: Home, task_id: str) -> Path:
+    """Return where the copy of a task lies, if it has one."""
+    return copies_folder(places) / task_id
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A command as it would run now.
+
+    Attributes:
+        payload: For the seal (`common.seal_payloads.command_payload`).
+        workspace: For the seal: where it would run, by name and identity.
+        git_head: For the seal: the commit that is checked out, None where there is none.
+        display: The command on one line, for people.
+        env: The environment, for the dialog; only its names and a hash are sealed.
+        argv: What is started, sandbox included.  Made anew at the run, never stored.
+        cwd: Real path in which it starts.
+        base: For the seal: the files it starts from (`local_agent.workspace.survey`).
+        unread: How many of them are compared by size and times, not by content.
+        seccomp: The filter of system calls that the sandbox is given.
+    """
+
+    payload: dict[str, Any]
+    workspace: Place
+    git_head: str | None
+    display: str
+    env: Mapping[str, str]
+    argv: tuple[str, ...]
+    cwd: Path
+    base: Mapping[str, str] = field(default_factory=dict)
+    unread: int = 0
+    seccomp: bytes = b""
+
+
+def describe(
+    around: Surroundings,
+    workspace: Workspace,
+    line: CommandLine,
+    *,
+    cwd: str,
+    timeout_s: int,
+    network: bool,
+    copy: Copy | None = None,
+) -> Prepared:
+    """Return the command as it would run now.
+
+    Raises:
+        InputError: ``command.*``, ``sandbox.*`` or ``workspace.gone``: it cannot run.
+        StateError: ``check.not-sandboxed``: nothing could put the copy in its place.
+    """
+    place = place_of(workspace)
+    folder = _folder(workspace, cwd)
+    home = around.home.resolve()
+    survey = around.surveyor.survey(workspace.path)
+    profile, closed = _sandbox(around, workspace, home, survey, network=network, copy=copy)
+    env = build_environment(workspace, around.environ, home=home, cwd=folder)
+    program = resolve_program(
+        line.argv[0] if line.argv is not None else SHELL,
+        workspace,
+        cwd=folder,
+        sandboxed=profile.level != "none",
+        copy=copy.path if copy else None,
+    )
+    payload = command_payload(
+        argv=line.argv,
+        shell=SHELL if line.argv is None else None,
+        script=line.script,
+        cwd=folder.relative_to(workspace.path).as_posix(),
+        env=env,
+        executable=program,
+        sandbox_level=profile.level,
+        profile_sha256=profile.sha256,
+        network=network,
+        timeout_s=timeout_s,
+        output_cap=KEPT_BYTES,
+        copy=copy.of if copy else None,
+    )
+    rest = line.argv[1:] if line.argv is not None else ("-c", line.script or "")
+    start = around.surveyor.survey(copy.path, whole=True) if copy else survey
+    argv = tuple(profile.wrap([program.path, *rest], cwd=folder, closed=closed))
+    head = git_head(workspace.path)
+    return Prepared(
+        payload,
+        place,
+        head,
+        line.display,
+        env,
+        argv,
+        folder,
+        base=start.base,
+        unread=start.unread,
+        seccomp=profile.seccomp,
+    )
+
+
+def describe_sealed(around: Surroundings, workspace: Workspace, seal: Seal) -> Prepared:
+    """Return what was sealed as it would run now.
+
+    Raises:
+        InputError: as `describe`.
+    """
+    sealed = seal.payload
+    argv, script = sealed.get("argv"), sealed.get("script")
+    copied = sealed.get("copy")
+    place = copy_folder(around.places, seal.task_id)
+    return describe(
+        around,
+        workspace,
+        CommandLine(argv=tuple(argv) if argv is not None else None, script=script),
+        cwd=sealed["cwd"],
+        timeout_s=sealed["timeout"],
+        network=sealed["network"],
+        copy=Copy(place, SealedCopy(**copied)) if copied else None,
+    )
+
+
+def find_drift(seal: Seal, now: Prepared) -> tuple[str, ...]:
+    """Return the names of what is not, byte for byte, as it was approved."""
+    drift = ["workspace"] if now.workspace != seal.workspace else []
+    if now.git_head != seal.git_head:
+        drift.append("git_head")  # the person was shown another commit
+    # Both ways: a file too large to be read is in nothing but a line of its own.
+    if dict(now.base) != dict(seal.base):
+        drift.append("base")
+    if canonical(dict(seal.payload)) != canonical(now.payload):
+        names = sorted(seal.payload.keys() | now.payload.keys())
+        drift += [name for name in names if seal.payload.get(name) != now.payload.get(name)]
+    return tuple(drift)
+
+
+def _folder(workspace: Workspace, cwd: str) -> Path:
+    place = (workspace.path / cwd).resolve()
+    if not place.is_relative_to(workspace.path):
+        raise InputError("command.outside", program=cwd)
+    if not place.is_dir():
+        raise InputError("command.folder", folder=cwd)
+    return place
+
+
+def _sandbox(
+    around: Surroundings,
+    workspace: Workspace,
+    home: Path,
+    survey: Survey,
+    *,
+    network: bool,
+    copy: Copy | None,
+) -> tuple[Profile, list[Path]]:
+    """Return the sandbox, and the sockets to be covered at the start."""
+    hidden = around.hidden_from(workspace)
+    elsewhere = (workspace.path, home, *(path.resolve() for path in hidden))
+    # The system's folders are shown with all that lies in them.
+    sockets = system_sockets(apart_from=elsewhere)
+    profile = _profile(
+        around,
+        workspace,
+        home,
+        survey,
+        hidden=hidden,
+        network=network,
+        strangers=survey.strangers or sockets is None,
+        copy=copy,
+    )
+    near = _closed(around, workspace, survey, copied=copy is not None)
+    return profile, [*near, *(sockets or ())]
+
+
+def _profile(
+    around: Surroundings,
+    workspace: Workspace,
+    home: Path,
+    survey: Survey,
+    *,
+    hidden: tuple[Path, ...],
+    network: bool,
+    strangers: bool,
+    copy: Copy | None,
+) -> Profile:
+    program = find_bubblewrap() if around.level == "bubblewrap" else None
+    if program is None:
+        if copy is not None:
+            raise StateError("check.not-sandboxed")
+        return NOT_SANDBOXED
+    return bubblewrap_profile(
+        program,
+        workspace=workspace.path,
+        home=home,
+        read_only=tuple(path for tool in workspace.toolchains for path in tool.paths),
+        private=hidden,
+        repositories=survey.repositories,
+        hooks=hook_places(workspace.path),
+        network=network,
+        strangers=strangers,
+        copy=copy.path if copy else None,
+    )
+
+
+def _closed(
+    around: Surroundings, workspace: Workspace, survey: Survey, *, copied: bool
+) -> list[Path]:
+    """Return the sockets in the workspace; those in our own directories are hidden with these.
+
+    Of a workspace that a copy stands for, only the repository and the toolchains are shown.
+    """
+    hidden = tuple(place.resolve() for place in around.private)
+    tools = [path for tool in workspace.toolchains for path in tool.paths]
+    shown = (workspace.path / ".git", *tools) if copied else (workspace.path,)
+    sockets = [workspace.path / path for path in survey.sockets]
+    return [
+        path
+        for path in sockets
+        if any(map(path.is_relative_to, shown)) and not any(map(path.is_relative_to, hidden))
+    ]

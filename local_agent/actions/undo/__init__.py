@@ -1,0 +1,1 @@
+"""Takes an applied change back."""

@@ -1,0 +1,105 @@
+"""Takes an applied change back; an undo is a change like any other."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from common.errors import InputError, StateError
+from common.model.proposal import TaskResult, Undo
+from common.seal import Seal
+from local_agent.actions.changes.ending import ended_change, sealable_change
+from local_agent.actions.operation import Ended, Performing, Sealable
+from local_agent.actions.ports import Applier
+from local_agent.safety.grant import Grant
+from local_agent.store.tasks import Task
+from local_agent.workspace.registry import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A change that was applied.
+
+    Attributes:
+        left: Its files that no undo has taken back since.
+        whole: False where it was cut off: some of its files may be as before, or somebody else's.
+        foreign: Of one that was cut off, the paths that somebody else wrote, as found back then.
+    """
+
+    seal: Seal
+    left: tuple[str, ...]
+    whole: bool = True
+    foreign: tuple[str, ...] = ()
+
+
+# Short ID of a task → what it applied, when that may be taken back.
+FindApplied = Callable[[str, Workspace], Awaitable[Applied]]
+
+
+class UndoChange:
+    """Takes applied changes back.
+
+    Args:
+        find_applied: Gives the seal of what a task applied.
+        prefix: The word that addresses the bot, for what is said afterwards.
+    """
+
+    def __init__(self, *, applier: Applier, find_applied: FindApplied, prefix: str) -> None:
+        self._applier = applier
+        self._prefix = prefix
+        self._find_applied = find_applied
+
+    async def prepare(self, task: Task, workspace: Workspace) -> Sealable:
+        """Compute the reverse change from the backups.
+
+        Raises:
+            StateError: ``undo.*``: there is nothing to take back, or files changed since.
+        """
+        wanted = _undo(_result(task))
+        applied = await self._find_applied(wanted.task, workspace)
+        prepared = await self._applier.prepare_undo(
+            workspace,
+            applied.seal,
+            paths=wanted.paths or applied.left,
+            short_id=wanted.task,
+            whole=applied.whole or wanted.paths is not None,
+        )
+        return sealable_change("undo", prepared)
+
+    async def perform(
+        self, task: Task, grant: Grant, workspace: Workspace, around: Performing
+    ) -> Ended:
+        """Take it back, whole or not at all."""
+        del task, around
+        outcome = await self._applier.run(grant, workspace=workspace)
+        return ended_change(outcome, grant.seal, self._prefix, undone=_undone(grant.seal))
+
+    async def settle(self, seal: Seal, workspace: Workspace) -> Ended:
+        """Look at the files, as for a change."""
+        outcome = await self._applier.settle(seal, workspace)
+        return ended_change(outcome, seal, self._prefix, undone=_undone(seal))
+
+    async def narrowed(self, result: TaskResult, keep: tuple[str, ...]) -> TaskResult:
+        """Return the undo of these files alone.
+
+        Raises:
+            InputError: ``approval.narrow``: no file is named.
+        """
+        if not keep:
+            raise InputError("approval.narrow")
+        narrower = _undo(result).model_copy(update={"paths": keep})
+        return result.model_copy(update={"proposal": narrower})
+
+
+def _undone(seal: Seal) -> str:
+    return str(seal.payload["undoes"]["short_id"])
+
+
+def _result(task: Task) -> TaskResult:
+    return TaskResult.model_validate_json(task.proposal_json or "")
+
+
+def _undo(result: TaskResult) -> Undo:
+    if not isinstance(result.proposal, Undo):
+        raise StateError("task.illegal-transition", current="proposal", wanted="undo")
+    return result.proposal

@@ -1,1 +1,0 @@
-"""Executes what was approved, exactly.  Takes a Grant; decides nothing."""

@@ -1,0 +1,102 @@
+"""``apply T-…``: asks for a proposed change at the machine, once more where it was asked before.
+
+It never approves: it brings the question back, or makes a new one where the old one has ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+from common.diff.parse import parse_diff
+from common.errors import StateError
+from common.model.proposal import Diff, LocalApproval, TaskResult
+from common.model.state import FINAL, Reason, TaskState
+from common.sentences import Lang, say
+from local_agent import proposal_replies as words
+from local_agent import replies
+from local_agent.actions.ports import Blobs
+from local_agent.flow.ports import TaskStore
+from local_agent.flow.resting import rests
+from local_agent.flow.task import may_see
+from local_agent.proposers.base import Asked, Proposed, Proposer, nothing
+from local_agent.proposers.diffs import headline, told
+from local_agent.store.endings import read_ending
+from local_agent.store.tasks import Task
+
+
+class ApplyProposer:
+    """Answers ``apply`` with the ID of a task.
+
+    Args:
+        store: The journal of tasks.
+        blobs: Where diffs lie.
+        show_again: Brings the question of a task before the person once more.
+        without_id: Answers where no task is named.
+    """
+
+    def __init__(
+        self,
+        store: TaskStore,
+        blobs: Blobs,
+        *,
+        show_again: Callable[[str], Awaitable[None]],
+        without_id: Proposer,
+    ) -> None:
+        self._store = store
+        self._blobs = blobs
+        self._show_again = show_again
+        self._without_id = without_id
+
+    async def propose(self, asked: Asked) -> Proposed:
+        """Return the change as a proposal of its own, or say truthfully what becomes of it."""
+        if asked.about is None:
+            return await self._without_id.propose(asked)
+        asker = await self._store.get(asked.task_id)
+        try:
+            task = await self._store.named(asked.about)
+        except StateError:
+            return nothing(replies.NO_SUCH_TASK, asked, short_id=asked.about)
+        if not may_see(asker, task):
+            return nothing(replies.NO_SUCH_TASK, asked, short_id=asked.about)
+        result = _result(task)
+        if task.state in FINAL:
+            return await self._ended(asked, task, result)
+        if task.state is not TaskState.WAITING_APPROVAL and not rests(task):
+            return nothing(words.NOT_READY, asked, task=task.short_id)
+        await self._show_again(task.task_id)
+        # "T-7K3F completed" above this would be read as a yes.
+        return nothing(words.ASKED_THERE, asked, task=task.short_id)
+
+    async def _ended(self, asked: Asked, task: Task, result: TaskResult | None) -> Proposed:
+        if result is None or not isinstance(result.proposal, Diff):
+            return nothing(words.NOTHING_IN_IT, asked, task=task.short_id)
+        if task.reason is Reason.COMPLETED:
+            return nothing(words.APPLIED_ALREADY, asked, task=task.short_id)
+        if task.reason is Reason.REJECTED:
+            return nothing(words.REJECTED_ALREADY, asked, task=task.short_id)
+        if asked.workspace is None:
+            return nothing(replies.NO_WORKSPACE, asked)
+        diff = await asyncio.to_thread(self._blobs.get, result.proposal.diff_id)
+        model = await asyncio.to_thread(parse_diff, diff)
+        named = partial(_with_its_place, task, asked.lang)
+        return Proposed(
+            result.proposal,
+            named(told(model, asked.workspace.name, asked.lang)),
+            LocalApproval(action="apply_diff"),
+            own=named(headline(model, asked.workspace.name, asked.lang)),
+            speech=result.speech,
+        )
+
+
+def _with_its_place(task: Task, lang: Lang, text: str) -> str:
+    """Put in front that a newer version took its place, where one did."""
+    newer = read_ending(task.ending_json)["replaced_by"]
+    if newer is None:
+        return text
+    return say(words.BROUGHT_BACK, lang, task=task.short_id, newer=newer, text=text)
+
+
+def _result(task: Task) -> TaskResult | None:
+    return TaskResult.model_validate_json(task.proposal_json) if task.proposal_json else None

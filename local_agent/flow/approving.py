@@ -1,0 +1,425 @@
+"""A proposed operation, from the question to the person to its outcome.
+
+    ask ─▶ (a person decides at the machine) ─▶ decide ─▶ take_grant ─▶ EXECUTING ─▶ run ─▶ ended
+
+The approval is used up only when the operation can start at once; what cannot start in time is
+asked again under a new seal.  EXECUTING is entered and left within `decide`, so a task that is
+found in it after a restart was interrupted, and is never run again (P3).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from common.errors import CodexBridgeError, InputError, StateError, StoreError
+from common.model.proposal import LocalApproval, TaskResult
+from common.model.state import Reason, TaskState
+from common.seal import Action, Seal
+from common.seal_payloads import read_changes
+from common.sentences import Lang, Sentence, Words, same, say
+from local_agent import change_replies, replies
+from local_agent.actions.disclose.action import render_stay
+from local_agent.actions.operation import (
+    Ended,
+    Operation,
+    Performing,
+    Sealable,
+    check_known,
+    render_drift,
+)
+from local_agent.flow import renewing, summaries
+from local_agent.flow.approvals import Decision, PendingApproval, question
+from local_agent.flow.following import made_in
+from local_agent.flow.ports import Gate, TaskStore, Workspaces
+from local_agent.flow.run import Run, StoppedError, unless_stopped
+from local_agent.flow.sealing import Sealer
+from local_agent.flow.standing import check_standing, check_withdrawn
+from local_agent.flow.task import TaskLog, Waiting
+from local_agent.safety.grant import Grant
+from local_agent.safety.policy import Policy
+from local_agent.safety.risk import Circumstances
+from local_agent.store.approvals import StoredApproval
+from local_agent.store.tasks import Task
+from local_agent.workspace.git_hooks import hook_places
+from local_agent.workspace.registry import Workspace
+
+AGAIN_SECONDS: Final = 5.0  # after the journal refused to keep how an operation ended
+TURN_SECONDS: Final = 45.0  # of the 60 from approval to start (R22); the rest is for the start
+# What preparing again says when the files are no longer those that were proposed for.
+_MOVED_ON: Final = frozenset({"diff", "change", "undo", "sync"})
+
+
+_UNKNOWN: Final = Ended(Reason.UNKNOWN, summaries.of_unknown)
+
+
+class _BusyError(Exception):
+    """Another operation ran in the workspace for too long; the approval is stale by now."""
+
+
+class Approving:
+    """Asks for operations, and carries out those that were approved.
+
+    Args:
+        operations: One for each action.
+        policy_of: Gives the person's policy for a workspace; blocks.
+        machine: The name people know this machine by.
+        prefix: The word that addresses the bot, for what can be done next.
+        turn_seconds: How long an approved operation may wait for another one in its workspace.
+
+    Attributes:
+        on_wanted: Told which question is to come before the person once more.
+    """
+
+    def __init__(
+        self,
+        *,
+        log: TaskLog,
+        store: TaskStore,
+        gate: Gate,
+        workspaces: Workspaces,
+        sealer: Sealer,
+        operations: Mapping[Action, Operation],
+        policy_of: Callable[[Workspace], Policy],
+        machine: str,
+        prefix: str,
+        turn_seconds: float = TURN_SECONDS,
+    ) -> None:
+        self._log = log
+        self._store = store
+        self._gate = gate
+        self._workspaces = workspaces
+        self._sealer = sealer
+        self._operations = operations
+        self._policy_of = policy_of
+        self._machine = machine
+        self._prefix = prefix
+        self._turn_seconds = turn_seconds
+        self.on_wanted: Callable[[str], None] = lambda _approval_id: None
+        self._narrowing = asyncio.Lock()
+        self._turns: defaultdict[Path, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    async def ask(self, task: Task) -> Task:
+        """PROPOSAL_READY → WAITING_APPROVAL: seal the operation as it would be done now.
+
+        Raises:
+            RefusedError: policy forbids it.
+            FloodedError: too much is asked for.
+            InputError: it cannot be done as proposed.
+        """
+        opening = same(_result(task).summary)
+        asked = await self._store.newest_approval(task.task_id)
+        if asked is not None and asked.state in ("pending", "rejected"):
+            # Asked just before a crash: it goes on waiting, under the seal it was shown with.  What
+            # a person has refused meanwhile stays refused, and is not asked once more.
+            return await self._wait_for(task, opening, question(asked))
+        try:
+            return await self._ask(task, opening, version=_version_after(asked))
+        except InputError as error:
+            if not renewing.is_stale(task, error):
+                raise
+            words = partial(summaries.of_error, error)
+            return await self._ended_stale(task, Reason.REFUSED, words)
+
+    async def decide(self, task: Task, run: Run) -> Task:
+        """WAITING_APPROVAL → EXECUTING → final, or final at once, or asked again.
+
+        Raises:
+            StoppedError: the task was cancelled before anything was done.
+        """
+        approval = await self._store.newest_approval(task.task_id)
+        if approval is not None and approval.state == "consumed":
+            return await self.interrupted(task)
+        if approval is None or _lapsed(approval):
+            return await self._ask_again(task, approval, _why_again(approval))
+        decision = await unless_stopped(run, self._gate.wait(approval.approval_id))
+        if decision.outcome != "approved":
+            return await self._not_approved(task, decision)
+        workspace = await self._workspace(task)
+        turn = self._turns[workspace.path]
+        try:
+            async with self._holding(turn, run):
+                return await self._start(task, run, approval, workspace)
+        except _BusyError:
+            await self._gate.withdraw(task.task_id)
+            await unless_stopped(run, _free(turn))
+            return await self._ask_again(task, approval, replies.AGAIN_BUSY)
+
+    async def interrupted(self, task: Task) -> Task:
+        """Found in the middle of it after a restart: done, not done, or ``unknown`` (P3)."""
+        ended = await self._settled(task)
+        if task.state is TaskState.WAITING_APPROVAL and ended.reason is Reason.COMPLETED:
+            # The intent stands before the state does, and the files say that it was carried out.
+            task = await self._log.entered(task, TaskState.EXECUTING)
+        return await self._log.ended(
+            task, ended.reason, ended.summary, here=ended.here, did=ended.did
+        )
+
+    async def refresh(self, task_id: str) -> None:
+        """Ask anew where what waits is no longer what would be done now.
+
+        For the moment before a person looks: what they then see is what would be done, and only
+        what changes after that is drift.
+
+        Raises:
+            StateError: ``task.unknown``.
+        """
+        task = await self._store.get(task_id)
+        asked = await self._store.newest_approval(task_id)
+        if task.state is not TaskState.WAITING_APPROVAL or asked is None:
+            return
+        if asked.state == "pending" and not await self._is_as_sealed(task, question(asked).seal):
+            await self._gate.withdraw(task_id)
+
+    async def show_again(self, task_id: str) -> None:
+        """Bring what a task asks before the person once more; nothing is approved by it.
+
+        Raises:
+            StateError: ``task.unknown``.
+        """
+        await self.refresh(task_id)
+        asked = await self._store.newest_approval(task_id)
+        if asked is not None and asked.state == "pending":  # else the new one shows itself
+            self.on_wanted(asked.approval_id)
+
+    async def narrow(self, approval_id: str, digest: str, keep: tuple[str, ...]) -> None:
+        """Ask for these files alone, under a new seal; nothing is approved by it.
+
+        Raises:
+            StateError: ``approval.not-pending``, ``approval.unknown``.
+            InputError: ``approval.digest-mismatch``: another question stands by now;
+                ``approval.narrow``: it has no such parts.
+        """
+        asked = await self._store.approval(approval_id)
+        check_standing(asked, digest)
+        task = await self._store.get(asked.task_id)
+        seal = question(asked).seal
+        parts = _undone_parts(seal, keep) if seal.action == "undo" else keep
+        narrowed = await self._operations[seal.action].narrowed(_result(task), parts)
+        async with self._narrowing:
+            await self._gate.withdraw(task.task_id)
+            # What was decided meanwhile stands, whole, and nobody hears of a part.
+            check_withdrawn(await self._store.approval(approval_id))
+            await self._log.narrowed(task, narrowed, partial(say, change_replies.NARROWED))
+
+    # --- asking ------------------------------------------------------------------------------
+
+    async def _ask(self, task: Task, opening: Words, *, version: int) -> Task:
+        workspace = await self._workspace(task)
+        sealable, policy = await self._prepared(task, workspace)
+        seal = self._sealer.seal(task, sealable, policy=policy, version=version)
+        around = Circumstances(
+            allowed=sealable.allowed,
+            diff=sealable.diff,
+            moved=sealable.moved,
+            policy=policy,
+            hooks=await asyncio.to_thread(hook_places, workspace.path),
+        )
+        asked = await self._gate.request(seal, around=around)
+        return await self._wait_for(task, opening, asked)
+
+    async def _prepared(self, task: Task, workspace: Workspace) -> tuple[Sealable, Policy]:
+        operation = self._operations[_action(task)]
+        sealable = await operation.prepare(task, workspace)
+        return sealable, await asyncio.to_thread(self._policy_of, workspace)
+
+    async def _wait_for(self, task: Task, opening: Words, asked: PendingApproval) -> Task:
+        message = partial(_asking, opening, asked)
+        waiting = Waiting(asked.code, asked.expires_at, self._machine)
+        return await self._log.waiting(task, message, waiting)
+
+    async def _ask_again(self, task: Task, older: StoredApproval | None, why: Sentence) -> Task:
+        opening = partial(_asked_again, why)
+        async with self._narrowing:  # it asks for what is then the proposal
+            task = await self._store.get(task.task_id)
+        try:
+            return await self._ask(task, opening, version=_version_after(older))
+        except CodexBridgeError as error:
+            if error.code.partition(".")[0] not in _MOVED_ON:
+                raise
+            # It could be done when it was proposed: the files have moved on since.
+            return await self._ended_stale(task, Reason.DRIFTED, summaries.of_moving_on)
+
+    async def _ended_stale(self, task: Task, reason: Reason, words: Words) -> Task:
+        summary, here = renewing.told(task, words, words, prefix=self._prefix)
+        return await self._log.ended(task, reason, summary, here=here)
+
+    async def _is_as_sealed(self, task: Task, seal: Seal) -> bool:
+        try:
+            sealable, policy = await self._prepared(task, await self._workspace(task))
+        except CodexBridgeError:
+            return False  # asking again tells what is wrong
+        return self._sealer.is_same(seal, sealable, policy)
+
+    async def _not_approved(self, task: Task, decision: Decision) -> Task:
+        if decision.outcome == "rejected":
+            summary: Words = partial(summaries.of_rejection, decision)
+            if _action(task) == "disclose":
+                summary = render_stay(decision.reason)
+            return await self._log.ended(task, Reason.REJECTED, summary)
+        if decision.outcome == "expired":
+            summary = partial(say, replies.APPROVAL_EXPIRED)
+            return await self._log.ended(task, Reason.EXPIRED, summary)
+        # Superseded: `decide` looks again, and asks once more if nothing newer stands.
+        return await self._store.get(task.task_id)
+
+    # --- doing -------------------------------------------------------------------------------
+
+    async def _start(
+        self, task: Task, run: Run, approval: StoredApproval, workspace: Workspace
+    ) -> Task:
+        if not await self._policy_stands(approval, workspace):
+            words = partial(render_drift, ("policy",))
+            here = renewing.ask_again(task, words)
+            return await self._log.ended(task, Reason.DRIFTED, words, here=here)
+        run.executing = True
+        try:
+            grant = await self._gate.take_grant(approval.approval_id, approval.digest)
+        except StateError as error:
+            run.executing = False
+            if error.code == "approval.task-over":
+                raise StoppedError from None
+            if error.code != "approval.not-approved":
+                raise
+            return await self._ask_again(task, approval, replies.AGAIN_INTERRUPTED)
+        task = await self._log.entered(task, TaskState.EXECUTING, partial(say, replies.BEGUN))
+        return await self._run(task, run, grant, workspace)
+
+    async def _run(self, task: Task, run: Run, grant: Grant, workspace: Workspace) -> Task:
+        operation = self._operations[grant.seal.action]
+        around = Performing(run.stop, partial(self._tell, task), self._gate.block)
+        ended = await operation.perform(task, grant, workspace, around)
+        summary, here = ended.summary, ended.here or ended.summary
+        if ended.reason is Reason.DRIFTED:
+            summary, here = renewing.told(task, summary, here, prefix=self._prefix)
+        if run.closing:
+            summary, here = partial(_stopped, summary), partial(_stopped, here)
+        task = await self._recorded(
+            partial(self._log.ended, task, ended.reason, summary, here=here, did=ended.did)
+        )
+        if not run.closing:
+            await self._refresh_others(workspace)
+        return task
+
+    async def _tell(self, task: Task, words: Words, chat: bool) -> None:
+        await self._log.told(task, words, chat=chat)
+
+    async def _recorded(self, record: Callable[[], Awaitable[Task]]) -> Task:
+        while True:
+            try:
+                return await record()
+            except StoreError:
+                # Nobody could find it out again: forgotten, it would have to be called unknown.
+                await asyncio.sleep(AGAIN_SECONDS)
+
+    async def _refresh_others(self, workspace: Workspace) -> None:
+        """Ask anew what was described before this was done, and is not so any more."""
+        for task in await self._store.open_tasks():
+            with suppress(CodexBridgeError):
+                asked = await self._store.newest_approval(task.task_id)
+                if asked is None or asked.state != "pending":
+                    continue
+                if question(asked).seal.workspace.path == str(workspace.path):
+                    await self.refresh(task.task_id)
+
+    async def _policy_stands(self, approval: StoredApproval, workspace: Workspace) -> bool:
+        sealed = question(approval).seal.policy_sha256
+        policy = await asyncio.to_thread(self._policy_of, workspace)
+        return sealed == self._sealer.policy_sha256(policy)
+
+    async def _settled(self, task: Task) -> Ended:
+        approval = await self._store.newest_approval(task.task_id)
+        if approval is None:
+            return _UNKNOWN
+        try:
+            seal = question(approval).seal
+            workspace = await self._workspace(task)
+            return await self._operations[seal.action].settle(seal, workspace)
+        except (CodexBridgeError, OSError):
+            return _UNKNOWN
+
+    @asynccontextmanager
+    async def _holding(self, turn: asyncio.Lock, run: Run) -> AsyncIterator[None]:
+        if not await unless_stopped(run, _acquire(turn, self._turn_seconds)):
+            raise _BusyError
+        try:
+            yield
+        finally:
+            turn.release()
+
+    async def _workspace(self, task: Task) -> Workspace:
+        return await asyncio.to_thread(made_in, self._workspaces, task)
+
+
+async def _acquire(turn: asyncio.Lock, seconds: float) -> bool:
+    try:
+        async with asyncio.timeout(seconds):
+            return await turn.acquire()
+    except TimeoutError:
+        return False
+
+
+async def _free(turn: asyncio.Lock) -> None:
+    async with turn:
+        return
+
+
+def _result(task: Task) -> TaskResult:
+    return TaskResult.model_validate_json(task.proposal_json or "")
+
+
+def _undone_parts(seal: Seal, keep: tuple[str, ...]) -> tuple[str, ...]:
+    """Return some files of an undo by the names that the change had for them.
+
+    The undo of a rename is shown under the name that comes back; either is understood.
+    """
+    changes = read_changes(seal.payload)
+    done = {one.path: one.old_path or one.path for one in changes}
+    named = {done.get(path, path) for path in keep}
+    check_known(named, done.values())
+    if not named or named == set(done.values()):
+        raise InputError("approval.narrow", count=len(named))
+    return tuple(sorted(named))
+
+
+def _action(task: Task) -> Action:
+    needs = _result(task).requires
+    if not isinstance(needs, LocalApproval):
+        raise StateError("task.illegal-transition", current=task.state, wanted="run")
+    return needs.action
+
+
+def _lapsed(approval: StoredApproval) -> bool:
+    """Tell whether it was approved and never used, or was withdrawn: it must be asked again."""
+    was_approved = approval.state == "expired" and approval.decided_at is not None
+    return was_approved or approval.state == "superseded"
+
+
+def _why_again(lapsed: StoredApproval | None) -> Sentence:
+    """Return why it is asked once more: nobody approved what was taken back before a decision."""
+    undecided = lapsed is not None and lapsed.decided_at is None
+    return replies.AGAIN_CHANGED if undecided else replies.AGAIN_INTERRUPTED
+
+
+def _version_after(older: StoredApproval | None) -> int:
+    return question(older).seal.version + 1 if older else 1
+
+
+def _asking(opening: Words, asked: PendingApproval, lang: Lang) -> str:
+    if asked.risk != "high":
+        return opening(lang)
+    why = summaries.reasons(asked.reasons, lang)
+    return f"{opening(lang)}\n{say(replies.HIGH_RISK, lang, why=why)}"
+
+
+def _asked_again(why: Sentence, lang: Lang) -> str:
+    return say(replies.ASKED_AGAIN, lang, why=say(why, lang))
+
+
+def _stopped(words: Words, lang: Lang) -> str:
+    return f"{say(replies.AGENT_STOPPED, lang)} {words(lang)}"

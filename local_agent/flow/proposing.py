@@ -1,0 +1,198 @@
+"""Puts the safe half of the engine together: reading, looking and every proposer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from common.clock import Clock
+from common.errors import AuthError, StoreError
+from common.model.intent import TaskKind
+from local_agent.actions.ports import Blobs, Syncer
+from local_agent.actions.run_command.command_line import read_argv
+from local_agent.context.collector import Collector
+from local_agent.flow.answers import HelpProposer, OpenTasks, StatusProposer
+from local_agent.flow.applying import ApplyProposer
+from local_agent.flow.conversation import Conversation, ReviseProposer
+from local_agent.flow.counting import CountedBackend
+from local_agent.flow.following import Following
+from local_agent.flow.looking import Looking
+from local_agent.flow.patches import PatchProposer
+from local_agent.flow.ports import Disclosure, Mind, TaskStore, Workspaces
+from local_agent.flow.second_reading import SecondReading
+from local_agent.flow.streaming import Streams
+from local_agent.flow.task import TaskLog
+from local_agent.flow.understanding import Proposers, Understanding
+from local_agent.flow.undoing import AppliedChanges, UndoProposer
+from local_agent.models.backend import Chosen
+from local_agent.proposers.coding import CodingProposer
+from local_agent.proposers.git_sync import GitSyncProposer
+from local_agent.proposers.none import NoModel
+from local_agent.proposers.review import ReviewProposer
+from local_agent.proposers.run import Project, RunProposer
+from local_agent.proposers.search import Lookup, SearchProposer
+from local_agent.settings import AgentSettings
+from local_agent.understand import goals, ranges, reader, searches
+from local_agent.workspace import files, git
+from local_agent.workspace.git_names import NotFound
+from local_agent.workspace.git_range import Range, RangeChanges, read_range
+from local_agent.workspace.project.infer import infer
+from local_agent.workspace.registry import Workspace
+from local_agent.workspace.searching import search_for
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposing:
+    """The parts that proposals are made of.
+
+    Attributes:
+        applied: Finds what tasks have applied.
+        sandbox: Level that the self-test at start proved: ``bubblewrap`` or ``none``.
+        show_again: Brings the question of a task before the person once more.
+    """
+
+    store: TaskStore
+    tasks: TaskLog
+    mind: Mind
+    blobs: Blobs
+    applied: AppliedChanges
+    syncer: Syncer
+    settings: AgentSettings
+    clock: Clock
+    sandbox: str
+    show_again: Callable[[str], Awaitable[None]]
+
+    def understanding(self, disclosure: Disclosure, workspaces: Workspaces) -> Understanding:
+        """Return the safe half of the engine."""
+        conversation = Conversation(self.store, self.blobs)
+        return Understanding(
+            log=self.tasks,
+            reader=self._reader(),
+            following=Following(self.store, conversation, workspaces),
+            second_reading=SecondReading(
+                self._choose,
+                enabled=self.settings.nl.use_model_router,
+                threshold=self.settings.nl.confidence_threshold,
+            ),
+            looking=Looking(self._collector(), conversation),
+            proposers=self._proposers(conversation),
+            conversation=conversation,
+            disclosure=disclosure,
+            streams=Streams(self.tasks, model=self._model, clock=self.clock),
+            workspaces=workspaces,
+        )
+
+    def _proposers(self, conversation: Conversation) -> Proposers:
+        open_tasks = OpenTasks(self.store, self.clock)
+        help_proposer = HelpProposer(open_tasks, free_text=self.settings.nl.enable)
+        coding = self._coding()
+        return Proposers(
+            of_kind={
+                TaskKind.HELP: help_proposer,
+                TaskKind.STATUS: StatusProposer(
+                    open_tasks, sandbox=self.sandbox, local_changes=git.local_changes
+                ),
+                TaskKind.RUN: RunProposer(
+                    read_argv,
+                    project=Project(
+                        find_goal=goals.find_goal,
+                        find_place=goals.find_place,
+                        infer=partial(infer, clock=self.clock),
+                    ),
+                    allowed=self.settings.allow_run_terminal,
+                    default_test_command=self.settings.default_test_command,
+                ),
+                TaskKind.SEARCH: SearchProposer(
+                    Lookup(read=searches.find_search, search=partial(search_for, clock=self.clock))
+                ),
+                TaskKind.GIT_SYNC: GitSyncProposer(self.syncer.plan),
+                TaskKind.REVIEW: coding,
+                TaskKind.EXPLAIN: coding,
+                TaskKind.CHANGE: coding,
+                TaskKind.DIAGNOSE: coding,
+            },
+            of_topic={
+                "apply": ApplyProposer(
+                    self.store,
+                    self.blobs,
+                    show_again=self.show_again,
+                    without_id=help_proposer,
+                ),
+                "undo": UndoProposer(self.store, self.applied),
+                "revise": ReviseProposer(conversation, coding),
+            },
+            patches=PatchProposer(self.blobs, allowed=self.settings.allow_apply_patch),
+        )
+
+    def _coding(self) -> CodingProposer:
+        return CodingProposer(
+            self._choose,
+            without=NoModel(),
+            lend=self.mind.lend,
+            keep=self.blobs.put,
+            allowed=self.settings.allow_apply_patch,
+            review=ReviewProposer(git.local_changes, ranges=_Ranges()),
+        )
+
+    def _choose(self) -> Chosen | None:
+        chosen = self.mind.choose()
+        if chosen is None:
+            return None
+        backend = CountedBackend(chosen.backend, account=self.store, clock=self.clock)
+        return replace(chosen, backend=backend)
+
+    def _model(self) -> str:
+        chosen = self.mind.choose()
+        return chosen.backend.name if chosen else ""
+
+    def _reader(self) -> reader.Reader:
+        reader.load()
+        return reader.Reader(
+            threshold=self.settings.nl.confidence_threshold,
+            prefix=self.settings.prefix,
+            free_text=self.settings.nl.enable,
+        )
+
+    def _collector(self) -> Collector:
+        return Collector(
+            list_files=self._list_files,
+            search=self._search,
+            local_changes=git.local_changes,
+            search_all=self._search_all,
+            last_output=self._last_output,
+        )
+
+    async def _list_files(self, workspace: Workspace) -> files.Listing:
+        return await files.list_files(workspace.path, clock=self.clock, deny=workspace.deny)
+
+    async def _search(self, workspace: Workspace, query: str) -> files.SearchResult:
+        return await files.search(workspace.path, query, clock=self.clock, deny=workspace.deny)
+
+    async def _last_output(self, workspace: Workspace) -> bytes | None:
+        """Return what the last approved command printed there, for what it says about files."""
+        name = await self.store.last_log(str(workspace.path))
+        if name is None:
+            return None
+        try:
+            return await asyncio.to_thread(self.blobs.get, name)
+        except (AuthError, StoreError):
+            return None  # it was removed by its age
+
+    async def _search_all(
+        self, workspace: Workspace, queries: Sequence[str], listing: files.Listing
+    ) -> Sequence[files.SearchResult]:
+        return await files.search_all(
+            workspace.path, queries, among=listing, clock=self.clock, deny=workspace.deny
+        )
+
+
+class _Ranges:
+    """Changes between two states of a repository, by their names."""
+
+    def find(self, text: str) -> Range:
+        return ranges.find_range(text)
+
+    async def read(self, workspace: Workspace, wanted: Range) -> RangeChanges | NotFound | None:
+        return await asyncio.to_thread(read_range, workspace, wanted)

@@ -1,0 +1,142 @@
+"""What carries a task through its steps, put together when the first task comes.
+
+It is most of the agent by its lines, and an agent that waits has no use for it: the engine imports
+this module beside the event loop (`local_agent.flow.engine.Engine.load`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from common.clock import Clock
+from common.seal import Action
+from local_agent.actions.apply_diff.action import ApplyDiff
+from local_agent.actions.disclose.action import Disclose
+from local_agent.actions.git_sync.action import SyncGit
+from local_agent.actions.operation import Operation
+from local_agent.actions.ports import Blobs, Copies, Executors
+from local_agent.actions.run_command.action import RunCommand
+from local_agent.actions.run_command.command_line import read_argv
+from local_agent.actions.undo.action import UndoChange
+from local_agent.flow.approving import Approving
+from local_agent.flow.ports import Disclosure, Gate, Mind, Site, TaskStore, Workspaces
+from local_agent.flow.proposing import Proposing
+from local_agent.flow.sealing import Sealer
+from local_agent.flow.task import TaskLog
+from local_agent.flow.understanding import Understanding
+from local_agent.flow.undoing import AppliedChanges
+from local_agent.safety.policy import Policy
+from local_agent.settings import AgentSettings
+from local_agent.store.runner import JournalThread
+from local_agent.workspace.registry import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """From the words to a proposal, and from there to the end."""
+
+    understanding: Understanding
+    approving: Approving
+
+
+def build_steps(
+    *,
+    db: JournalThread,
+    store: TaskStore,
+    tasks: TaskLog,
+    gate: Gate,
+    executors: Executors,
+    copies: Copies,
+    mind: Mind,
+    disclosure: Disclosure,
+    blobs: Blobs,
+    workspaces: Workspaces,
+    policy_of: Callable[[Workspace], Policy],
+    settings: AgentSettings,
+    clock: Clock,
+    site: Site,
+    show_again: Callable[[str], Awaitable[None]],
+) -> Steps:
+    """Return both halves; nothing is begun.
+
+    Args:
+        show_again: Brings the question of a task before the person once more.
+    """
+    applied = AppliedChanges(db)
+    proposing = Proposing(
+        store=store,
+        tasks=tasks,
+        mind=mind,
+        blobs=blobs,
+        applied=applied,
+        syncer=executors.syncer,
+        settings=settings,
+        clock=clock,
+        sandbox=site.sandbox,
+        show_again=show_again,
+    )
+    approving = Approving(
+        log=tasks,
+        store=store,
+        gate=gate,
+        workspaces=workspaces,
+        sealer=_sealer(settings, clock, agent_id=site.agent_id, sandbox=site.sandbox),
+        operations=_operations(store, executors, copies, blobs, applied, settings),
+        policy_of=policy_of,
+        machine=site.machine,
+        prefix=settings.prefix,
+    )
+    return Steps(proposing.understanding(disclosure, workspaces), approving)
+
+
+def _operations(
+    store: TaskStore,
+    executors: Executors,
+    copies: Copies,
+    blobs: Blobs,
+    applied: AppliedChanges,
+    settings: AgentSettings,
+) -> Mapping[Action, Operation]:
+    commands = RunCommand(
+        find_approval=store.approval,
+        executor=executors.executor,
+        copies=copies,
+        read_line=read_argv,
+        default_test_command=settings.default_test_command,
+    )
+    changes = ApplyDiff(
+        applier=executors.applier,
+        blobs=blobs,
+        prefix=settings.prefix,
+        allowed=settings.allow_apply_patch,
+    )
+    undo = UndoChange(applier=executors.applier, find_applied=applied.find, prefix=settings.prefix)
+    return {
+        "run_command": commands,
+        "apply_diff": changes,
+        "undo": undo,
+        "git_sync": SyncGit(syncer=executors.syncer),
+        "disclose": Disclose(blobs=blobs),
+    }
+
+
+def _sealer(settings: AgentSettings, clock: Clock, *, agent_id: str, sandbox: str) -> Sealer:
+    return Sealer(
+        clock=clock,
+        agent_id=agent_id,
+        approval_hours=settings.approval_hours,
+        settings=_rules(settings, sandbox),
+    )
+
+
+def _rules(settings: AgentSettings, sandbox: str) -> Mapping[str, Any]:
+    # Integers, booleans and text only: it is hashed in its one stored form (R21).
+    return {
+        "allow_apply_patch": settings.allow_apply_patch,
+        "allow_run_terminal": settings.allow_run_terminal,
+        "approval_hours": settings.approval_hours,
+        "default_test_command": settings.default_test_command,
+        "sandbox": sandbox,
+    }

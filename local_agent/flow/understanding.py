@@ -1,0 +1,294 @@
+"""The safe half of a task: from its words to a proposal.  Nothing here can execute."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from pydantic import JsonValue
+
+from common.errors import InputError
+from common.model.intent import TaskIntent, TaskKind
+from common.model.proposal import Diff, TaskResult
+from common.model.request import UserRequest
+from common.model.state import TaskState
+from common.redact import redact
+from common.sentences import Lang, say
+from common.text import one_line
+from local_agent import proposal_replies, replies
+from local_agent.context.collector import Collected
+from local_agent.flow.conversation import Conversation
+from local_agent.flow.following import Following, as_meant
+from local_agent.flow.looking import Looking
+from local_agent.flow.ports import Disclosure, Workspaces
+from local_agent.flow.run import Run, unless_stopped
+from local_agent.flow.second_reading import SecondReading
+from local_agent.flow.slots import Slots
+from local_agent.flow.streaming import Streams
+from local_agent.flow.task import TaskLog
+from local_agent.proposers.base import Asked, Proposed, Proposer
+from local_agent.store.tasks import Task
+from local_agent.understand.reader import Reader
+from local_agent.understand.reading import Reading, Topic
+from local_agent.workspace.registry import Workspace
+
+_ASKS_A_MODEL: Final = frozenset(
+    {TaskKind.EXPLAIN, TaskKind.CHANGE, TaskKind.DIAGNOSE, TaskKind.REVIEW}
+)
+_OF_A_MODEL: Final = frozenset({Topic.PLAIN, Topic.PLAN, Topic.PATCH, Topic.REVISE})
+_QUOTED_BYTES: Final = 120  # of the asker's own words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposers:
+    """Who makes proposals, for what.
+
+    Attributes:
+        of_kind: One for each kind that can be asked for; other kinds are answered by that of
+            EXPLAIN.
+        of_topic: For words that need their own answer, whatever their kind.
+        patches: For a diff that a person brought.
+    """
+
+    of_kind: Mapping[TaskKind, Proposer]
+    of_topic: Mapping[str, Proposer]
+    patches: Proposer
+
+    def for_task(self, task: Task, topic: Topic, kind: TaskKind) -> Proposer:
+        """Return the one that answers a task."""
+        if task.attachment is not None:
+            return self.patches
+        found = self.of_topic.get(topic.value) or self.of_kind.get(kind)
+        return found or self.of_kind[TaskKind.EXPLAIN]
+
+
+def request_of(task: Task) -> UserRequest:
+    """Return what was asked as every face and channel asks it (seed 002 §3.1)."""
+    meta: dict[str, JsonValue] = {"channel": task.channel, "lang": task.lang}
+    if task.workspace is not None:
+        meta["workspace"] = task.workspace
+    if task.around_json is not None:
+        meta["around"] = json.loads(task.around_json)
+    return UserRequest(
+        source=task.source,
+        thread_id=task.thread_id,
+        from_user=task.claimed_user or None,
+        text=task.text,
+        meta=meta,
+    )
+
+
+class Understanding:
+    """Routes, collects and proposes.
+
+    Args:
+        following: Finds what a request goes on from, and where it is about.
+        second_reading: Asks a model for the kind of what is unclear.
+        looking: Collects what a proposal is about.
+        disclosure: Bounds what is read for the chat, and what it is told of it (R53).
+        streams: Pass on what a model gives off.
+    """
+
+    def __init__(
+        self,
+        *,
+        log: TaskLog,
+        reader: Reader,
+        following: Following,
+        second_reading: SecondReading,
+        looking: Looking,
+        proposers: Proposers,
+        conversation: Conversation,
+        disclosure: Disclosure,
+        streams: Streams,
+        workspaces: Workspaces,
+    ) -> None:
+        self._log = log
+        self._reader = reader
+        self._following = following
+        self._second_reading = second_reading
+        self._looking = looking
+        self._proposers = proposers
+        self._conversation = conversation
+        self._disclosure = disclosure
+        self._streams = streams
+        self._workspaces = workspaces
+        self._readers = Slots()
+        self._turns = Slots()
+
+    async def route(self, task: Task, run: Run) -> Task:
+        """RECEIVED → ROUTED.
+
+        Raises:
+            StoppedError: the task was cancelled.
+        """
+        reading = await self._following.meant(task, self._read(task))
+        if self._second_reading.is_wanted(reading):
+            reading = await unless_stopped(run, self._read_again(task, reading))
+        return await self._log.routed(task, reading.intent)
+
+    async def collect(self, task: Task, run: Run) -> Task:
+        """ROUTED → CONTEXT_COLLECTED.
+
+        Raises:
+            StoppedError: the task was cancelled.
+        """
+        run.place = await self._following.place(task, self._read(task))
+        run.context = await self._collected(task, run, run.place)
+        return await self._log.collected(task, run.context.explained())
+
+    async def begin_proposing(self, task: Task) -> Task:
+        """CONTEXT_COLLECTED → PROPOSING."""
+        return await self._log.entered(task, TaskState.PROPOSING)
+
+    async def propose(self, task: Task, run: Run) -> Task:
+        """PROPOSING → PROPOSAL_READY.
+
+        Raises:
+            StoppedError: the task was cancelled.
+            RefusedError: policy forbids it.
+            ModelError: the model gave nothing that can be used.
+        """
+        # How the words were read follows from the text alone, so it is read again, not stored.
+        reading = self._read(task)
+        context, workspace = await self._looked_at(task, run, reading)
+        asks = _intent(task).kind in _ASKS_A_MODEL and reading.topic in _OF_A_MODEL
+        found = await self._disclosure.admit(task, workspace, context, asks=asks)
+        if found is None:
+            made = self._proposed(task, reading, workspace, context)
+            found = await unless_stopped(run, made)
+            workspace = await self._as_set_now(task, workspace)
+            found = await self._disclosure.release(task, workspace, found, context)
+        task = await self._log.proposed(task, _result(task, reading, found, workspace))
+        run.context = None  # it may be days until a person decides
+        return task
+
+    async def _proposed(
+        self, task: Task, reading: Reading, workspace: Workspace | None, context: Collected
+    ) -> Proposed:
+        kind = _intent(task).kind
+        proposer = self._proposers.for_task(task, reading.topic, kind)
+        # Whoever asks for the status does not wait for the models of others.
+        turn = self._turns if kind in _ASKS_A_MODEL else self._readers
+        async with turn.taken(task), self._streams.flowing(task) as emit:
+            return await proposer.propose(
+                Asked(
+                    task_id=task.task_id,
+                    intent=_intent(task),
+                    text=reading.subject,
+                    lang=task.lang,
+                    workspace=workspace,
+                    context=context,
+                    wants_tests=reading.topic is Topic.TEST,
+                    not_understood=reading.subject if reading.topic is Topic.BAD_OPTION else None,
+                    topic=reading.topic.value,
+                    about=reading.task_id,
+                    attachment=task.attachment,
+                    on_copy=task.checks is not None,
+                    unsure=self._is_unsure(task, reading),
+                    likeliest=tuple(kind.value for kind in reading.likeliest),
+                    beyond=reading.beyond,
+                    prefix=self._reader.prefix,
+                    remembered=await self._conversation.remembered(task, workspace),
+                    emit=emit,
+                )
+            )
+
+    async def _read_again(self, task: Task, reading: Reading) -> Reading:
+        place = await self._following.place(task, reading)
+        if not await self._disclosure.charge(task, place):
+            return reading
+        async with self._turns.taken(task):
+            return await self._second_reading.of(task, reading)
+
+    async def _as_set_now(self, task: Task, workspace: Workspace | None) -> Workspace | None:
+        """Return a workspace with what may be told of it by now: a model may have worked for long.
+
+        Raises:
+            InputError: ``workspace.closed``: it was taken off the list meanwhile.
+        """
+        if workspace is None:
+            return None
+        found = await asyncio.to_thread(self._workspaces.at, str(workspace.path))
+        if found is None:
+            raise InputError("workspace.closed", task=task.short_id)
+        return found
+
+    async def _looked_at(
+        self, task: Task, run: Run, reading: Reading
+    ) -> tuple[Collected, Workspace | None]:
+        """Return what was collected and where: the default may be another by now.
+
+        What a restart has lost is collected again from the files of now, and accounted for.
+        """
+        if run.context is not None:
+            return run.context, await self._as_set_now(task, run.place)
+        place = await self._following.place(task, reading)
+        context = await self._collected(task, run, place)
+        await self._log.collected_again(task, context.explained())
+        return context, place
+
+    async def _collected(self, task: Task, run: Run, workspace: Workspace | None) -> Collected:
+        if workspace is None or task.attachment is not None:
+            return Collected()
+        reading = self._read(task)
+        return await unless_stopped(
+            run, self._looking.into(workspace, task, reading, _intent(task))
+        )
+
+    def _read(self, task: Task) -> Reading:
+        request = request_of(task)
+        if task.attachment is None:
+            reading = self._reader.read(request.text)
+            return as_meant(reading, _intent(task)) if task.intent_json else reading
+        summary = one_line(request.text, _QUOTED_BYTES)
+        # A person at the machine brought a diff: there is nothing to guess about.
+        return Reading(TaskIntent(kind=TaskKind.CHANGE, confidence=1.0, summary=summary))
+
+    def _is_unsure(self, task: Task, reading: Reading) -> bool:
+        # A second reading may have been sure.
+        return reading.unsure and _intent(task).confidence < self._reader.threshold
+
+
+def _result(
+    task: Task, reading: Reading, found: Proposed, workspace: Workspace | None
+) -> TaskResult:
+    return TaskResult(
+        task_id=task.task_id,
+        intent=_intent(task),
+        proposal=found.proposal,
+        requires=found.requires,
+        summary=_with_taken(found.summary, reading, task.lang),
+        details=found.details,
+        own=None if found.own is None else _with_taken(found.own, reading, task.lang),
+        speech=found.speech,
+        not_done=found.not_done or None,
+        revises=found.revises,
+        version=found.version if found.revises else None,
+        rests=_rests(task, reading, found) or None,
+        workspace=str(workspace.path) if workspace else None,
+    )
+
+
+def _rests(task: Task, reading: Reading, found: Proposed) -> bool:
+    """Tell whether a change waits for *Apply*: whoever brings a diff or its ID has said that."""
+    asked_here = task.source == "local_ui" and task.attachment is None
+    return asked_here and reading.topic is not Topic.APPLY and isinstance(found.proposal, Diff)
+
+
+def _with_taken(summary: str, reading: Reading, lang: Lang) -> str:
+    """Return the summary after what is and is not taken up, where a long list cannot hide it."""
+    if meant := reading.intent.params.revises:
+        summary = f"{say(proposal_replies.REVISE_TAKEN, lang, task=meant)}\n{summary}".strip()
+    if not reading.left:
+        return summary
+    # Secrets first: the beginning of one is not recognised any more.
+    taken, left = (one_line(redact(text), _QUOTED_BYTES) for text in (reading.taken, reading.left))
+    return f"{say(replies.LEFT_OVER, lang, taken=taken, left=left)}\n{summary}".strip()
+
+
+def _intent(task: Task) -> TaskIntent:
+    return TaskIntent.model_validate_json(task.intent_json or "")

@@ -1,0 +1,117 @@
+"""Which applied change an undo means, and who may ask for it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from common.errors import StateError
+from common.model.proposal import LocalApproval, Undo
+from common.model.state import Reason
+from common.sentences import say
+from common.text import reveal
+from local_agent import change_replies, replies
+from local_agent.actions.undo.action import Applied
+from local_agent.flow.ports import TaskStore
+from local_agent.flow.task import may_see
+from local_agent.proposers.base import CHAT_ROWS, Asked, Proposed, answer, nothing
+from local_agent.safety.authority import execute_undo, left_to_undo
+from local_agent.store.endings import read_ending
+from local_agent.store.journal import Journal
+from local_agent.store.runner import JournalThread
+from local_agent.understand.params import split_paths
+from local_agent.workspace.registry import Workspace
+
+
+class AppliedChanges:
+    """Finds what tasks have applied, in the journal."""
+
+    def __init__(self, db: JournalThread) -> None:
+        self._db = db
+
+    async def find(self, short_id: str, workspace: Workspace) -> Applied:
+        """Return the change that a task applied to this workspace.
+
+        Raises:
+            StateError: ``task.unknown``, ``undo.*``: there is nothing to take back.
+        """
+        return await self._db.run(_find, self._db.journal, short_id, workspace)
+
+
+def _find(journal: Journal, short_id: str, workspace: Workspace) -> Applied:
+    task = journal.tasks.named(short_id)
+    seal = execute_undo(journal, task.task_id, workspace=workspace.path)
+    left = left_to_undo(journal, seal)
+    if task.reason is Reason.COMPLETED:
+        return Applied(seal, left)
+    change = read_ending(task.ending_json)["change"] or {}
+    mixture = change.get("mixture") or {}
+    return Applied(seal, left, whole=False, foreign=tuple(mixture.get("foreign", ())))
+
+
+class UndoProposer:
+    """Proposes to take back what a task applied.
+
+    A member may ask for their own tasks alone; another's is an unknown one.
+    """
+
+    def __init__(self, store: TaskStore, applied: AppliedChanges) -> None:
+        self._store = store
+        self._applied = applied
+
+    async def propose(self, asked: Asked) -> Proposed:
+        """Return the undo, or say truthfully why there is none.
+
+        Raises:
+            StateError: ``undo.*``: that task has nothing to take back.
+            InputError: ``undo.paths``.
+        """
+        if asked.workspace is None:
+            return nothing(replies.NO_WORKSPACE, asked)
+        if asked.about is None:
+            return nothing(change_replies.UNDO_WHICH, asked)
+        if not await self._may_ask(asked, asked.about):
+            unknown = say(replies.NO_SUCH_TASK, asked.lang, short_id=asked.about)
+            return replace(answer(unknown), not_done=True)
+        applied = await self._applied.find(asked.about, asked.workspace)
+        only = split_paths(asked.text) or None
+        return Proposed(
+            Undo(task=asked.about, paths=only),
+            _told(asked, asked.workspace, only or applied.left)
+            if only or applied.whole
+            else _told_rest(asked, asked.workspace, applied.foreign),
+            LocalApproval(action="undo"),
+        )
+
+    async def _may_ask(self, asked: Asked, short_id: str) -> bool:
+        asker = await self._store.get(asked.task_id)
+        try:
+            task = await self._store.named(short_id)
+        except StateError:
+            return False
+        return may_see(asker, task)
+
+
+def _told(asked: Asked, workspace: Workspace, paths: tuple[str, ...]) -> str:
+    head = say(
+        change_replies.WOULD_UNDO,
+        asked.lang,
+        workspace=workspace.name,
+        task=asked.about,
+        count=len(paths),
+    )
+    return "\n".join([head, *_rows(paths, asked)])
+
+
+def _told_rest(asked: Asked, workspace: Workspace, foreign: tuple[str, ...]) -> str:
+    head = say(change_replies.WOULD_RESTORE, asked.lang, workspace=workspace.name, task=asked.about)
+    if not foreign:
+        return head
+    left = say(change_replies.LEFT_AS_THEY_ARE, asked.lang, count=len(foreign))
+    return "\n".join([head, left, *_rows(foreign, asked)])
+
+
+def _rows(paths: tuple[str, ...], asked: Asked) -> list[str]:
+    rows = [reveal(path) for path in paths[:CHAT_ROWS]]
+    if (rest := len(paths) - CHAT_ROWS) > 0:
+        rows.append(say(replies.MORE_FILES, asked.lang, count=rest))
+    return rows

@@ -1,0 +1,66 @@
+"""The one thing that execution accepts (R1): minted by the approval gate, spent once.
+
+A Grant is made from the stored seal bytes of an approval that was consumed a moment ago, and reads
+everything it says from them.  It lives in memory only: nothing that survives a restart can execute
+(R22, R68).
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+
+from common.errors import StateError
+from common.seal import Seal, digest, read_seal
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False, slots=True)
+class Grant:
+    """Leave to do once exactly what was sealed.
+
+    Attributes:
+        seal: What was approved, parsed from the stored bytes.
+        digest: Digest of those bytes, the one the person was shown.
+    """
+
+    seal: Seal
+    digest: str
+    _unspent: threading.Lock
+
+    def __init__(self) -> None:
+        """Refuse: only the approval gate mints.
+
+        Raises:
+            TypeError: always.
+        """
+        raise TypeError("a Grant is minted by the approval gate, never constructed")
+
+    @property
+    def task_id(self) -> str:
+        """The task it belongs to."""
+        return self.seal.task_id
+
+    @property
+    def approval_id(self) -> str:
+        """The approval that was consumed for it."""
+        return self.seal.approval_id
+
+    def spend(self) -> Seal:
+        """Use it up and return what may now be done, once.
+
+        Raises:
+            StateError: ``grant.spent``: it was used before, perhaps by another thread.
+        """
+        # Held for ever: taking it is one atomic step, and copies share it.
+        if not self._unspent.acquire(blocking=False):
+            raise StateError("grant.spent", approval_id=self.approval_id)
+        return self.seal
+
+
+def _mint(raw: bytes) -> Grant:
+    """Return the Grant for consumed seal bytes.  For `local_agent.flow.gate` alone (R1)."""
+    grant = object.__new__(Grant)
+    object.__setattr__(grant, "seal", read_seal(raw))
+    object.__setattr__(grant, "digest", digest(raw))
+    object.__setattr__(grant, "_unspent", threading.Lock())
+    return grant

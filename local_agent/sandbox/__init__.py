@@ -1,0 +1,1 @@
+"""Starts children, and what holds them: warden, bubblewrap, seccomp, limits, toolchains."""

@@ -1,0 +1,457 @@
+"""The callback through a real server: order of checks, answers, and what reaches the intake."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import zlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestClient, TestServer
+from structlog.testing import CapturedCall, CapturingLogger
+from structlog.typing import FilteringBoundLogger
+from yarl import URL
+
+from common.clock import ManualClock
+from common.errors import CodexBridgeError, InputError, StoreError, UnavailableError
+from gateway.base.messages import InboundMessage
+from gateway.channels.wecom_app import callback as app_callback
+from gateway.wecom.crypto import CallbackCrypto
+
+NOW = 1_760_000_000
+TOKEN = "QDG6eK"
+AES_KEY = "jWmYm7qr5nMoAUwZRjGtBxmz3KA1tkAj3ykkR6q2B2C"
+CORP = "wx5823bf96d3bd56c7"
+PATH = "/wecom/app"
+RANDOM = b"0123456789abcdef"
+VECTORS: dict[str, Any] = json.loads(
+    Path(__file__).parents[4].joinpath("vectors/wecom_app.json").read_text(encoding="utf-8")
+)
+
+Client = TestClient[web.Request, web.Application]
+
+
+class Door:
+    """A served callback, with what reached the intake and what was logged."""
+
+    def __init__(self) -> None:
+        self.clock = ManualClock(NOW * 1000)
+        self.crypto = CallbackCrypto(token=TOKEN, encoding_aes_key=AES_KEY, receive_id=CORP)
+        self.taken: list[tuple[InboundMessage, bytes]] = []
+        self.failure: Exception | None = None
+        self.logger = CapturingLogger()
+        self.client: Client
+
+    async def intake(self, message: InboundMessage, replay_key: bytes) -> None:
+        if self.failure is not None:
+            raise self.failure
+        self.taken.append((message, replay_key))
+
+    def logged(self) -> list[CapturedCall]:
+        return self.logger.calls
+
+    def codes(self) -> list[object]:
+        return [call.kwargs.get("code") for call in self.logged()]
+
+    def sealed(self, plain: str, *, receive_id: str = CORP) -> str:
+        crypto = CallbackCrypto(token=TOKEN, encoding_aes_key=AES_KEY, receive_id=receive_id)
+        return crypto.encrypt(plain.encode(), random=RANDOM)
+
+    def signed(self, payload: str, **changed: str) -> dict[str, str]:
+        query = {"timestamp": str(NOW), "nonce": "nonce123456"} | changed
+        signature = self.crypto.sign(query["timestamp"], query["nonce"], payload)
+        return {"msg_signature": signature} | query
+
+    async def post(
+        self, body: str | bytes, query: dict[str, str] | str, **more: Any
+    ) -> tuple[int, bytes]:
+        text = query if isinstance(query, str) else urlencode(query)
+        url = URL(f"{PATH}?{text}", encoded=True)
+        async with self.client.post(url, data=body, **more) as response:
+            return response.status, await response.read()
+
+    async def get(self, query: str) -> tuple[int, bytes]:
+        async with self.client.get(URL(f"{PATH}?{query}", encoded=True)) as response:
+            return response.status, await response.read()
+
+
+@pytest.fixture
+async def door() -> AsyncIterator[Door]:
+    door = Door()
+    app = web.Application()
+    app.add_routes(routes_of(door))
+    async with TestClient(TestServer(app, host="127.0.0.1")) as client:
+        door.client = client
+        yield door
+
+
+def routes_of(door: Door) -> list[web.RouteDef]:
+    log: FilteringBoundLogger = door.logger
+    return app_callback.routes(
+        door.crypto,
+        door.intake,
+        clock=door.clock,
+        corp_id=CORP,
+        agent_id=218,
+        log=log,
+        path=PATH,
+    )
+
+
+def text_message(*, text: str = "@dev status", agent: str = "218", corp: str = CORP) -> str:
+    return (
+        f"<xml><ToUserName><![CDATA[{corp}]]></ToUserName>"
+        "<FromUserName><![CDATA[zhangsan]]></FromUserName>"
+        f"<CreateTime>{NOW}</CreateTime><MsgType><![CDATA[text]]></MsgType>"
+        f"<Content><![CDATA[{text}]]></Content><MsgId>7000000000000000001</MsgId>"
+        f"<AgentID>{agent}</AgentID></xml>"
+    )
+
+
+def envelope(encrypted: str, *, agent: str = "218") -> str:
+    return (
+        f"<xml><ToUserName><![CDATA[{CORP}]]></ToUserName>"
+        f"<Encrypt><![CDATA[{encrypted}]]></Encrypt>"
+        f"<AgentID><![CDATA[{agent}]]></AgentID></xml>"
+    )
+
+
+async def test_a_message_reaches_the_intake_with_its_replay_key(door: Door) -> None:
+    encrypted = door.sealed(text_message())
+    assert await door.post(envelope(encrypted), door.signed(encrypted)) == (200, b"")
+    [(message, replay_key)] = door.taken
+    assert (message.user, message.bot, message.text) == ("zhangsan", "218", "@dev status")
+    assert replay_key == hashlib.sha256(encrypted.encode()).digest()
+    assert door.logged() == []
+
+
+@pytest.mark.requirement("MJ-3")
+@pytest.mark.parametrize(
+    "vector",
+    [v for v in VECTORS["known_answer"] if v["kind"] in {"url_verify", "url_verify_must_fail"}],
+    ids=lambda vector: str(vector["id"]),
+)
+@pytest.mark.parametrize("spelling", ["percent", "raw plus", "blank"])
+async def test_the_url_check_of_every_vector_answers_the_echo_and_nothing_else(
+    vector: dict[str, str], spelling: str
+) -> None:
+    door = Door()
+    door.crypto = CallbackCrypto(
+        token=vector["token"],
+        encoding_aes_key=vector["encoding_aes_key"],
+        receive_id=vector["receiveid"],
+    )
+    door.clock = ManualClock(int(vector["timestamp"]) * 1000)
+    app = web.Application()
+    app.add_routes(routes_of(door))
+    echo = vector["echostr"]
+    spelt = {
+        "percent": quote(echo, safe=""),
+        "raw plus": echo,
+        "blank": quote(echo.replace("+", " "), safe=""),
+    }[spelling]
+    head = urlencode({name: vector[name] for name in ("msg_signature", "timestamp", "nonce")})
+    async with TestClient(TestServer(app, host="127.0.0.1")) as client:
+        url = URL(f"{PATH}?{head}&echostr={spelt}", encoded=True)
+        async with client.get(url) as response:
+            body = await response.read()
+            if vector["kind"] == "url_verify":
+                assert (response.status, body.decode()) == (200, vector["expect_plaintext"])
+                assert response.headers["Content-Type"].startswith("text/plain")
+                assert response.headers["X-Content-Type-Options"] == "nosniff"
+            else:
+                assert (response.status, body) == (403, b"")
+
+
+@pytest.mark.requirement("MJ-6")
+async def test_an_unsigned_json_post_creates_nothing(door: Door) -> None:
+    body = json.dumps({"userId": "zhangsan", "text": "@dev apply", "Encrypt": "x"})
+    assert await door.post(body, "") == (400, b"")
+    assert await door.post(body, door.signed("x")) == (400, b"")
+    assert door.taken == []
+
+
+@pytest.mark.requirement("MJ-6")
+async def test_a_message_for_another_receiver_is_refused(door: Door) -> None:
+    encrypted = door.sealed(text_message(), receive_id="wx0000000000000000")
+    assert await door.post(envelope(encrypted), door.signed(encrypted)) == (403, b"")
+    assert (door.taken, door.codes()) == ([], ["callback.receive-id"])
+
+
+@pytest.mark.requirement("R71")
+async def test_all_failures_before_the_message_is_open_look_alike_outside(door: Door) -> None:
+    good = door.sealed(text_message())
+    broken = door.sealed(text_message())[:-44] + "A" * 44
+    other = door.sealed(text_message(), receive_id="other")
+    short = "QUJD"
+    answers = [
+        await door.post(envelope(good), door.signed(good) | {"msg_signature": "0" * 40}),
+        await door.post(envelope(good), door.signed(good, timestamp=str(NOW - 301))),
+        await door.post(envelope(broken), door.signed(broken)),
+        await door.post(envelope(other), door.signed(other)),
+        await door.post(envelope(short), door.signed(short)),
+    ]
+    assert answers == [(403, b"")] * 5
+    assert door.taken == []
+    assert door.codes() == [
+        "callback.signature",
+        "callback.outside-window",
+        "callback.ciphertext",
+        "callback.receive-id",
+        "callback.ciphertext",
+    ]
+
+
+@pytest.mark.requirement("R71")
+@pytest.mark.parametrize("name", ["msg_signature", "timestamp", "nonce"])
+async def test_every_parameter_stands_exactly_once(door: Door, name: str) -> None:
+    encrypted = door.sealed(text_message())
+    query = door.signed(encrypted)
+    missing = urlencode({key: value for key, value in query.items() if key != name})
+    twice = f"{urlencode(query)}&{name}={query[name]}"
+    for text in (missing, twice, f"{missing}&{name}="):
+        assert await door.post(envelope(encrypted), text) == (400, b"")
+    assert door.taken == []
+
+
+@pytest.mark.requirement("R71")
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("timestamp", "%EF%BC%91760000000"),
+        ("timestamp", "-1760000000"),
+        ("timestamp", "1760000000.0"),
+        ("timestamp", "+1760000000"),
+        ("timestamp", "1" * 13),
+        ("nonce", "a%20b"),
+        ("nonce", "a.b"),
+        ("nonce", "x" * 65),
+        ("msg_signature", "0" * 39),
+        ("msg_signature", "A" * 40),
+        ("msg_signature", "%E4%B8%AD" * 14),
+        ("msg_signature", "0" * 40 + "%0A"),
+    ],
+)
+async def test_parameters_have_strict_forms(door: Door, name: str, value: str) -> None:
+    encrypted = door.sealed(text_message())
+    query = door.signed(encrypted)
+    rest = urlencode({key: given for key, given in query.items() if key != name})
+    assert await door.post(envelope(encrypted), f"{rest}&{name}={value}") == (400, b"")
+    assert door.taken == []
+
+
+async def test_a_parameter_of_the_admins_own_does_not_disturb(door: Door) -> None:
+    encrypted = door.sealed(text_message())
+    query = f"tenant=x&{urlencode(door.signed(encrypted))}&&flag"
+    assert await door.post(envelope(encrypted), query) == (200, b"")
+    assert len(door.taken) == 1
+
+
+@pytest.mark.requirement("R71")
+async def test_digits_moved_from_timestamp_to_nonce_gain_nothing(door: Door) -> None:
+    encrypted = door.sealed(text_message())
+    query = door.signed(encrypted, nonce="1234567")
+    joined = query["timestamp"] + query["nonce"]
+    statuses, keys = [], set()
+    for cut in range(1, len(joined)):
+        moved = query | {"timestamp": joined[:cut], "nonce": joined[cut:]}
+        status, _ = await door.post(envelope(encrypted), moved)
+        statuses.append(status)
+    keys = {replay_key for _, replay_key in door.taken}
+    # Whatever still verifies is recognised as one delivery by what was encrypted.
+    assert statuses.count(200) >= 1
+    assert len(keys) == 1
+
+
+@pytest.mark.parametrize("offset", [-300, -299, 0, 299, 300])
+async def test_a_timestamp_within_five_minutes_is_taken(door: Door, offset: int) -> None:
+    encrypted = door.sealed(text_message())
+    query = door.signed(encrypted, timestamp=str(NOW + offset))
+    assert await door.post(envelope(encrypted), query) == (200, b"")
+
+
+@pytest.mark.parametrize("offset", [-301, 301, -3600])
+async def test_a_clock_that_is_off_is_told_by_how_much(door: Door, offset: int) -> None:
+    encrypted = door.sealed(text_message())
+    query = door.signed(encrypted, timestamp=str(NOW + offset))
+    assert await door.post(envelope(encrypted), query) == (403, b"")
+    [call] = door.logged()
+    assert call.kwargs["skew_s"] == offset
+    assert door.taken == []
+
+
+async def test_an_old_timestamp_whose_signature_is_wrong_tells_nothing_of_the_clock(
+    door: Door,
+) -> None:
+    query = door.signed("other", timestamp="1")
+    assert await door.post(envelope(door.sealed(text_message())), query) == (403, b"")
+    assert door.codes() == ["callback.signature"]
+
+
+@pytest.mark.requirement("R71")
+@pytest.mark.parametrize(
+    "template",
+    [
+        "<xml><Encrypt>{e}</Encrypt><Encrypt>{e}</Encrypt></xml>",
+        '<!DOCTYPE xml [<!ENTITY e "{e}">]><xml><Encrypt>&e;</Encrypt></xml>',
+        "<xml><Other>{e}</Other></xml>",
+        "<xml><Encrypt></Encrypt></xml>",
+        "<xml><Encrypt>{e}</Encrypt>",
+        '{{"encrypt":"{e}"}}',
+        "",
+    ],
+)
+async def test_an_envelope_has_one_shape(door: Door, template: str) -> None:
+    encrypted = door.sealed(text_message())
+    body = template.format(e=encrypted)
+    assert await door.post(body, door.signed(encrypted)) == (400, b"")
+    assert door.taken == []
+
+
+async def test_unsigned_fields_of_the_envelope_are_not_believed(door: Door) -> None:
+    encrypted = door.sealed(text_message())
+    body = envelope(encrypted, agent="999")
+    assert await door.post(body, door.signed(encrypted)) == (200, b"")
+    assert door.taken[0][0].bot == "218"
+
+
+@pytest.mark.requirement("R71")
+async def test_a_body_beyond_64_kib_is_not_read_to_its_end(door: Door) -> None:
+    limit = app_callback.MAX_BODY_BYTES
+    assert await door.post(b"x" * (limit + 1), door.signed("x")) == (413, b"")
+
+    async def chunks() -> AsyncIterator[bytes]:
+        for _ in range(limit // 1024 + 1):
+            yield b"x" * 1024
+
+    async with door.client.post(f"{PATH}?{urlencode(door.signed('x'))}", data=chunks()) as answer:
+        assert answer.status == 413
+    assert door.codes() == ["callback.too-large"] * 2
+
+
+async def test_a_body_at_the_limit_is_read(door: Door) -> None:
+    encrypted = door.sealed(text_message(text="x" * 45_000))
+    body = envelope(encrypted)
+    body = body.replace("</xml>", " " * (app_callback.MAX_BODY_BYTES - len(body)) + "</xml>")
+    assert len(body) == app_callback.MAX_BODY_BYTES
+    assert await door.post(body, door.signed(encrypted)) == (200, b"")
+    assert len(door.taken) == 1
+
+
+async def test_an_inflated_body_is_bounded_too(door: Door) -> None:
+    bomb = zlib.compress(b"x" * 10_000_000)
+    headers = {"Content-Encoding": "deflate"}
+    assert len(bomb) < app_callback.MAX_BODY_BYTES
+    status, body = await door.post(bomb, door.signed("x"), headers=headers)
+    assert (status, body) == (413, b"")
+
+
+async def test_a_body_that_is_no_deflate_stream_is_refused(door: Door) -> None:
+    headers = {"Content-Encoding": "deflate"}
+    status, body = await door.post(b"\xff" * 64, door.signed("x"), headers=headers)
+    assert (status, door.taken) == (400, [])
+    assert body == b""
+
+
+async def test_a_body_that_does_not_come_is_not_waited_for(
+    door: Door, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app_callback, "READ_S", 0.05)
+    over = asyncio.Event()
+
+    async def slow() -> AsyncIterator[bytes]:
+        yield b"<xml>"
+        await asyncio.wait_for(over.wait(), 30)
+
+    async with door.client.post(f"{PATH}?{urlencode(door.signed('x'))}", data=slow()) as answer:
+        assert answer.status == 408
+        over.set()
+
+
+async def test_a_long_query_is_refused(door: Door) -> None:
+    query = "x=" + "y" * app_callback.MAX_QUERY_CHARS
+    status, _ = await door.post("", query)
+    assert status == 400
+
+
+@pytest.mark.parametrize("method", ["HEAD", "PUT", "DELETE", "PATCH", "OPTIONS"])
+async def test_other_methods_have_no_door(door: Door, method: str) -> None:
+    async with door.client.request(method, PATH) as response:
+        assert response.status == 405
+
+
+@pytest.mark.requirement("R71")
+@pytest.mark.parametrize(
+    "plain",
+    [
+        "",
+        "no xml",
+        "<xml></xml>",
+        '{"msgtype":"text"}',
+        text_message(text="x").replace("<MsgId>", "<Other>").replace("</MsgId>", "</Other>"),
+        text_message(agent="219"),
+        text_message(corp="wx0000000000000000"),
+    ],
+)
+async def test_after_decryption_everything_but_the_store_is_answered_200(
+    door: Door, plain: str
+) -> None:
+    encrypted = door.sealed(plain)
+    assert await door.post(envelope(encrypted), door.signed(encrypted)) == (200, b"")
+    assert door.taken == []
+    assert len(door.logged()) == 1
+
+
+@pytest.mark.requirement("R71")
+@pytest.mark.parametrize(
+    ("failure", "status"),
+    [
+        (StoreError("store.commit"), 503),
+        (UnavailableError("store.busy"), 503),
+        (InputError("input.task-id"), 200),
+    ],
+)
+async def test_only_what_is_not_stored_is_asked_for_again(
+    door: Door, failure: CodexBridgeError, status: int
+) -> None:
+    door.failure = failure
+    encrypted = door.sealed(text_message())
+    assert await door.post(envelope(encrypted), door.signed(encrypted)) == (status, b"")
+    assert door.codes() == [failure.code]
+
+
+async def test_what_did_not_verify_is_never_logged(door: Door) -> None:
+    encrypted = door.sealed(text_message(text="private words"))
+    wrong = door.signed(encrypted) | {"msg_signature": "f" * 40}
+    await door.post(envelope(encrypted), wrong)
+    await door.post(envelope(encrypted), "msg_signature=secret-looking&timestamp=x&nonce=y")
+    await door.get(f"{urlencode(wrong)}&echostr={quote(encrypted)}")
+    text = repr(door.logged())
+    for hidden in ("private words", encrypted[:20], "f" * 40, "nonce123456", "secret-looking"):
+        assert hidden not in text
+    assert len(door.logged()) == 3
+
+
+async def test_a_url_check_needs_its_echo_once(door: Door) -> None:
+    echo = door.sealed("4815162342")
+    query = urlencode(door.signed(echo))
+    assert await door.get(query) == (400, b"")
+    twice = f"{query}&echostr={quote(echo, safe='')}&echostr={quote(echo, safe='')}"
+    assert await door.get(twice) == (400, b"")
+    assert await door.get(f"{query}&echostr=%00") == (400, b"")
+    assert await door.get(f"{query}&echostr={quote(echo, safe='')}") == (200, b"4815162342")
+    assert door.taken == []
+
+
+@pytest.mark.requirement("R71")
+async def test_a_captured_message_is_not_read_out_by_the_url_check(door: Door) -> None:
+    encrypted = door.sealed(text_message(text="@dev secret"))
+    query = f"{urlencode(door.signed(encrypted))}&echostr={quote(encrypted, safe='')}"
+    assert await door.get(query) == (403, b"")
+    assert door.codes() == ["callback.not-an-echo"]

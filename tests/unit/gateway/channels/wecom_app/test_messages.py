@@ -1,0 +1,125 @@
+"""What a decrypted callback says, and which deliveries are the same one."""
+
+from __future__ import annotations
+
+import pytest
+
+from common.errors import RemoteProtocolError
+from gateway.channels.wecom_app.messages import parse_message
+from gateway.wecom.xml import cdata
+from tests.each import each
+
+TEXT = {
+    "ToUserName": "wx5823bf96d3bd56c7",
+    "FromUserName": "zhangsan",
+    "CreateTime": "1760000000",
+    "MsgType": "text",
+    "Content": "@dev status",
+    "MsgId": "7000000000000000001",
+    "AgentID": "218",
+}
+EVENT = {
+    "ToUserName": "wx5823bf96d3bd56c7",
+    "FromUserName": "zhangsan",
+    "CreateTime": "1760000000",
+    "MsgType": "event",
+    "Event": "click",
+    "EventKey": "menu-1",
+    "AgentID": "218",
+}
+
+
+def document(fields: dict[str, str], **changed: str | None) -> bytes:
+    merged = {name: value for name, value in (fields | changed).items() if value is not None}
+    inner = "".join(f"<{name}>{cdata(value)}</{name}>" for name, value in merged.items())
+    return f"<xml>{inner}</xml>".encode()
+
+
+def key(fields: dict[str, str], **changed: str | None) -> str:
+    return parse_message(document(fields, **changed)).dedupe_key
+
+
+def test_a_text_message_is_read_whole() -> None:
+    message = parse_message(document(TEXT))
+    assert (message.channel, message.bot, message.user) == ("wecom_app", "218", "zhangsan")
+    assert (message.msg_type, message.text, message.event) == ("text", "@dev status", None)
+    assert (message.created_s, message.corp) == (1_760_000_000, "wx5823bf96d3bd56c7")
+
+
+def test_a_text_is_taken_as_it_was_written() -> None:
+    text = " @dev\u202e 状态\n]]> <b> 🚀 "
+    assert parse_message(document(TEXT, Content=text)).text == text
+
+
+@each("msg_type", ["image", "voice", "video", "location", "link", "file"])
+def test_what_is_not_text_has_no_text(msg_type: str) -> None:
+    message = parse_message(document(TEXT, MsgType=msg_type))
+    assert (message.msg_type, message.text) == (msg_type, None)
+
+
+def test_event_names_are_compared_in_lower_case() -> None:
+    message = parse_message(document(EVENT, MsgType="Event", Event="LOCATION"))
+    assert (message.msg_type, message.event, message.text) == ("event", "location", None)
+
+
+def test_the_other_spelling_of_the_app_id_is_known() -> None:
+    assert parse_message(document(EVENT, AgentID=None, AgentId="7")).bot == "7"
+
+
+def test_the_same_message_delivered_again_has_the_same_key() -> None:
+    # WeCom may renew what is not part of the message's identity.
+    assert key(TEXT) == key(TEXT, CreateTime="1760000005", Content="other")
+    assert key(EVENT) == key(EVENT)
+
+
+@each("name", ["ToUserName", "AgentID", "FromUserName", "MsgId"])
+def test_a_message_id_alone_is_no_identity(name: str) -> None:
+    assert key(TEXT) != key(TEXT, **{name: "99"})
+
+
+@each(
+    "name",
+    ["FromUserName", "CreateTime", "Event", "EventKey", "ChangeType", "TaskId", "AgentID"],
+)
+def test_two_events_of_one_second_are_two(name: str) -> None:
+    assert key(EVENT) != key(EVENT, **{name: "view" if name == "Event" else "99"})
+
+
+def test_values_cannot_be_shifted_between_fields() -> None:
+    assert key(EVENT, Event="ab", EventKey="c") != key(EVENT, Event="a", EventKey="bc")
+
+
+def test_an_event_never_has_the_key_of_a_message() -> None:
+    assert key(TEXT) != key(EVENT, CreateTime=TEXT["MsgId"][:12])
+
+
+@pytest.mark.parametrize(
+    ("fields", "name", "value"),
+    [
+        (TEXT, "FromUserName", None),
+        (TEXT, "FromUserName", ""),
+        (TEXT, "FromUserName", "张三"),
+        (TEXT, "FromUserName", "a b"),
+        (TEXT, "FromUserName", "x" * 129),
+        (TEXT, "ToUserName", None),
+        (TEXT, "CreateTime", "１７６０"),
+        (TEXT, "CreateTime", "-1"),
+        (TEXT, "CreateTime", "9" * 13),
+        (TEXT, "MsgType", None),
+        (TEXT, "MsgType", "a b"),
+        (TEXT, "MsgId", None),
+        (TEXT, "MsgId", "²"),
+        (TEXT, "MsgId", "1" * 21),
+        (TEXT, "AgentID", None),
+        (TEXT, "AgentID", "x"),
+        (TEXT, "Content", None),
+        (EVENT, "Event", None),
+    ],
+)
+def test_what_is_missing_or_misshapen_is_named_and_refused(
+    fields: dict[str, str], name: str, value: str | None
+) -> None:
+    with pytest.raises(RemoteProtocolError) as caught:
+        parse_message(document(fields, **{name: value}))
+    assert (caught.value.code, caught.value.facts) == ("message.malformed", {"field": name})
+    assert value is None or not value or value not in str(caught.value)

@@ -1,0 +1,186 @@
+"""The bounds around every request, through a real server."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from aiohttp import ClientPayloadError, web
+from aiohttp.test_utils import TestClient, TestServer
+
+from common.clock import ManualClock
+from common.logs import open_log
+from gateway.base.addresses import FAILURES, SECONDS_PER_FAILURE
+from gateway.faces.middleware import MAX_BODY_BYTES, guarded_app
+
+Client = TestClient[web.Request, web.Application]
+
+
+class Served:
+    """A guarded application with a few handlers."""
+
+    def __init__(self) -> None:
+        self.clock = ManualClock()
+        self.stream = io.StringIO()
+        self.log = open_log("gateway", stream=self.stream, json=True, clock=self.clock)
+        self.handled: list[str] = []
+
+    @asynccontextmanager
+    async def client(self, *trusted: str) -> AsyncIterator[Client]:
+        app = guarded_app(log=self.log, clock=self.clock, trusted_proxies=trusted)
+        app.add_routes(
+            [
+                web.get("/ok", self._ok),
+                web.get("/no", self._no),
+                web.get("/broken", self._broken),
+                web.get("/late", self._late),
+                web.post("/body", self._body),
+                web.get("/socket", self._socket),
+            ]
+        )
+        async with TestClient(TestServer(app, host="127.0.0.1")) as client:
+            yield client
+
+    def logged(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.stream.getvalue().splitlines()]
+
+    async def _ok(self, request: web.Request) -> web.StreamResponse:
+        self.handled.append(request.remote or "")
+        return web.Response(text="fine")
+
+    async def _no(self, request: web.Request) -> web.StreamResponse:
+        self.handled.append(request.remote or "")
+        return web.Response(status=403)
+
+    async def _broken(self, _request: web.Request) -> web.StreamResponse:
+        raise RuntimeError("private detail")
+
+    async def _late(self, request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse()
+        await response.prepare(request)
+        await response.write(b"begun")
+        raise RuntimeError("private detail")
+
+    async def _body(self, request: web.Request) -> web.StreamResponse:
+        return web.Response(text=str(len(await request.read())))
+
+    async def _socket(self, request: web.Request) -> web.StreamResponse:
+        self.handled.append(request.remote or "")
+        socket = web.WebSocketResponse()
+        await socket.prepare(request)
+        await socket.send_str("hello")
+        await socket.close()
+        return socket
+
+
+@pytest.fixture
+def served() -> Served:
+    return Served()
+
+
+async def status_of(client: Client, path: str, **more: Any) -> int:
+    async with client.get(path, **more) as response:
+        await response.read()
+        return response.status
+
+
+@pytest.mark.parametrize(
+    ("path", "status"), [("/ok", 200), ("/no", 403), ("/broken", 500), ("/missing", 404)]
+)
+async def test_no_answer_names_the_software(served: Served, path: str, status: int) -> None:
+    async with served.client() as client, client.get(path) as response:
+        assert response.status == status
+        assert "Server" not in response.headers
+        assert "aiohttp" not in str(response.headers).lower()
+
+
+@pytest.mark.parametrize("path", ["/broken", "/missing"])
+async def test_a_failure_has_no_body(served: Served, path: str) -> None:
+    async with served.client() as client, client.get(path) as response:
+        assert await response.read() == b""
+
+
+async def test_another_method_is_refused_without_a_body(served: Served) -> None:
+    async with served.client() as client, client.delete("/ok") as response:
+        assert (response.status, await response.read()) == (405, b"")
+
+
+async def test_what_nobody_expected_is_logged_by_its_place(served: Served) -> None:
+    async with served.client() as client:
+        assert await status_of(client, "/broken?secret=1") == 500
+    [event] = served.logged()
+    assert (event["event"], event["path"]) == ("http.failed", "/broken")
+    assert "_broken" in event["where"]
+
+
+async def test_a_response_that_has_begun_is_cut_off(served: Served) -> None:
+    async with served.client() as client, client.get("/late") as response:
+        with pytest.raises(ClientPayloadError):
+            await response.read()
+    assert served.logged()[0]["event"] == "http.failed"
+
+
+async def test_a_body_is_bounded(served: Served) -> None:
+    async with served.client() as client:
+        for size, status in (
+            (MAX_BODY_BYTES, 200),
+            (MAX_BODY_BYTES + 1, 413),
+        ):
+            async with client.post("/body", data=b"x" * size) as response:
+                assert response.status == status
+
+
+async def test_a_socket_passes_all_of_it(served: Served) -> None:
+    async with served.client("127.0.0.0/8") as client:
+        headers = {"X-Forwarded-For": "203.0.113.7"}
+        async with client.ws_connect("/socket", headers=headers) as socket:
+            assert await socket.receive_str(timeout=5) == "hello"
+    assert served.handled == ["203.0.113.7"]
+
+
+@pytest.mark.requirement("R13")
+async def test_an_address_that_keeps_failing_is_no_longer_heard(served: Served) -> None:
+    async with served.client() as client:
+        statuses = [await status_of(client, "/no") for _ in range(FAILURES + 5)]
+        assert statuses == [403] * FAILURES + [429] * 5
+        assert len(served.handled) == FAILURES
+        async with client.get("/ok") as response:
+            assert (response.status, await response.read()) == (429, b"")
+            assert 0 < int(response.headers["Retry-After"]) <= 4
+        served.clock.advance(SECONDS_PER_FAILURE)
+        assert await status_of(client, "/ok") == 200
+
+
+async def test_paths_that_do_not_exist_count_as_failures(served: Served) -> None:
+    async with served.client() as client:
+        for _ in range(FAILURES):
+            assert await status_of(client, "/missing") == 404
+        assert await status_of(client, "/ok") == 429
+
+
+async def test_whoever_succeeds_is_never_held_up(served: Served) -> None:
+    async with served.client() as client:
+        for _ in range(3 * FAILURES):
+            assert await status_of(client, "/ok") == 200
+
+
+async def test_behind_a_trusted_proxy_each_client_counts_for_itself(served: Served) -> None:
+    async with served.client("127.0.0.1/32") as client:
+        bad = {"X-Forwarded-For": "198.51.100.1, 203.0.113.9"}
+        for _ in range(FAILURES):
+            await status_of(client, "/no", headers=bad)
+        assert await status_of(client, "/ok", headers=bad) == 429
+        assert await status_of(client, "/ok", headers={"X-Forwarded-For": "203.0.113.8"}) == 200
+        assert await status_of(client, "/ok") == 200
+    assert set(served.handled) == {"203.0.113.9", "203.0.113.8", "127.0.0.1"}
+
+
+async def test_nobody_else_can_say_where_he_comes_from(served: Served) -> None:
+    for trusted in ((), ("10.0.0.0/8",)):
+        async with served.client(*trusted) as client:
+            await status_of(client, "/ok", headers={"X-Forwarded-For": "203.0.113.9"})
+    assert set(served.handled) == {"127.0.0.1"}

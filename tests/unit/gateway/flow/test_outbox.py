@@ -1,0 +1,293 @@
+"""The sender, on a real store, with a channel that answers as it is told."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from common.errors import StoreError
+from gateway.base.messages import Conversation, SendOutcome
+from gateway.flow.outbox import GIVE_UP_MS, Outbox
+from gateway.store import outbox
+from gateway.store.port import Connection
+from tests.gateway_desk import NOON_MS, USER, Desk, logger, open_desk
+
+SENT = SendOutcome("sent", 0, "ok", 0.0, "wecom.sent")
+BUSY = SendOutcome("retry", -1, "busy", 2.0, "wecom.busy")
+LOST = SendOutcome("retry", None, "no answer", 5.0, "wecom.unreachable", maybe_sent=True)
+PACE = SendOutcome("retry", None, "wecom.pace", 7.0, "wecom.pace", tried=False)
+GONE = SendOutcome("permanent", 81013, "all invalid", 0.0, "wecom.refused")
+AWAY = SendOutcome("retry", None, "no answer", 5.0, "wecom.unreachable", for_all=True)
+SECRET = SendOutcome("config", 40001, "bad secret", 600.0, "wecom.bad-secret")
+
+
+@dataclass
+class ScriptedChannel:
+    """Answers each try with the next outcome; then with success."""
+
+    outcomes: list[SendOutcome] = field(default_factory=list)
+    tries: list[tuple[str, str, bool]] = field(default_factory=list)
+    gate: asyncio.Event | None = None
+    tried: asyncio.Queue[str] = field(default_factory=asyncio.Queue)
+
+    async def __call__(self, to: Conversation, text: str, *, repeated: bool = False) -> SendOutcome:
+        """Note the try and answer it."""
+        self.tries.append((to.user, text, repeated))
+        outcome = self.outcomes.pop(0) if self.outcomes else SENT
+        self.tried.put_nowait(text)
+        if self.gate is not None:
+            await self.gate.wait()
+        return outcome
+
+    async def next(self) -> str:
+        """Wait for the next try."""
+        async with asyncio.timeout(30):
+            return await self.tried.get()
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    async with open_desk(tmp_path) as desk:
+        yield desk
+
+
+def _put(conn: Connection, key: str, user: str = USER) -> None:
+    outbox.put(conn, key, key, channel="wecom_app", user_id=user, at_ms=NOON_MS)
+
+
+def _row(conn: Connection, key: str) -> tuple[str, str | None, int, int]:
+    row = conn.one("SELECT state, code, attempts, due_at FROM outbox WHERE key = :key", key=key)
+    assert row is not None
+    return row["state"], row["code"], row["attempts"], row["due_at"] - NOON_MS
+
+
+@asynccontextmanager
+async def _running(desk: Desk, channel: ScriptedChannel) -> AsyncIterator[Outbox]:
+    sender = Outbox(desk.store, channel, clock=desk.clock, log=logger(), record_seconds=0.01)
+    running = asyncio.create_task(sender.run())
+    try:
+        yield sender
+    finally:
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+
+
+async def _until(desk: Desk, key: str, state: str) -> tuple[str, str | None, int, int]:
+    async with asyncio.timeout(30):
+        while (row := await desk.store.read(_row, key))[0] != state:
+            pass
+    return row
+
+
+async def test_messages_are_sent_in_order_and_recorded(desk: Desk) -> None:
+    for key in ("one", "two", "three"):
+        await desk.write(_put, key)
+    channel = ScriptedChannel()
+    async with _running(desk, channel):
+        assert [await channel.next() for _ in range(3)] == ["one", "two", "three"]
+        assert (await _until(desk, "three", "sent"))[1] == "wecom.sent"
+
+
+async def test_a_hint_sends_at_once_and_each_person_has_their_own_order(desk: Desk) -> None:
+    channel = ScriptedChannel(gate=asyncio.Event())
+    async with _running(desk, channel) as sender:
+        for key, user in (("z1", USER), ("z2", USER), ("l1", "li")):
+            await desk.write(_put, key, user)
+        sender.wake()
+        assert {await channel.next(), await channel.next()} == {"z1", "l1"}
+        assert channel.gate is not None
+        channel.gate.set()
+        assert await channel.next() == "z2"
+
+
+async def test_the_last_message_is_not_followed_by_a_look_for_more(desk: Desk) -> None:
+    claims = 0
+    write = desk.store.write_unsynced
+
+    async def counted(fn: Any, *args: Any, **kwargs: Any) -> Any:
+        nonlocal claims
+        claims += fn is outbox.claim
+        return await write(fn, *args, **kwargs)
+
+    await desk.write(_put, "one")
+    await desk.write(_put, "two")
+    channel = ScriptedChannel()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(desk.store, "write_unsynced", counted)
+        async with _running(desk, channel):
+            assert [await channel.next() for _ in range(2)] == ["one", "two"]
+            await _until(desk, "two", "sent")
+    assert claims == 2
+
+
+async def test_a_busy_api_is_tried_again_later_and_later(desk: Desk) -> None:
+    await desk.write(_put, "one")
+    channel = ScriptedChannel([BUSY, BUSY, BUSY])
+    async with _running(desk, channel) as sender:
+        for attempts, due in ((1, 2_000), (2, 4_000), (3, 8_000)):
+            await channel.next()
+            row = await _until(desk, "one", "queued")
+            assert row == ("queued", "wecom.busy", attempts, due)
+            desk.clock.advance(row[3] / 1000 - (desk.clock.now().wall_ms - NOON_MS) / 1000)
+            sender.wake()
+        await channel.next()
+        await _until(desk, "one", "sent")
+
+
+@pytest.mark.requirement("P3")
+async def test_a_try_that_may_have_arrived_is_repeated_as_a_copy(desk: Desk) -> None:
+    await desk.write(_put, "one")
+    channel = ScriptedChannel([LOST])
+    async with _running(desk, channel) as sender:
+        await channel.next()
+        await _until(desk, "one", "queued")
+        desk.clock.advance(5)
+        sender.wake()
+        await channel.next()
+    assert channel.tries == [(USER, "one", False), (USER, "one", True)]
+
+
+@pytest.mark.requirement("P7")
+async def test_what_is_told_of_a_task_is_marked_from_the_first_try(desk: Desk) -> None:
+    told = {"channel": "wecom_app", "user_id": USER, "at_ms": NOON_MS, "task_id": "t-1"}
+    await desk.write(outbox.put, "final:t-1", "done", **told)
+    channel = ScriptedChannel()
+    async with _running(desk, channel):
+        await channel.next()
+        await _until(desk, "final:t-1", "sent")
+    assert channel.tries == [(USER, "done", True)], "WeCom must know a copy by its first"
+
+
+async def test_the_clients_pace_is_waited_for_and_is_no_try(desk: Desk) -> None:
+    await desk.write(_put, "one")
+    channel = ScriptedChannel([PACE])
+    async with _running(desk, channel):
+        await channel.next()
+        assert await _until(desk, "one", "queued") == ("queued", "wecom.pace", 0, 7_000)
+
+
+async def test_what_can_never_be_delivered_ends_and_the_next_one_goes(desk: Desk) -> None:
+    await desk.write(_put, "one")
+    await desk.write(_put, "two")
+    channel = ScriptedChannel([GONE])
+    async with _running(desk, channel) as sender:
+        assert [await channel.next(), await channel.next()] == ["one", "two"]
+        assert (await _until(desk, "one", "failed"))[1] == "wecom.refused"
+        assert sender.trouble is None
+
+
+async def test_a_wrong_secret_holds_everything_and_says_so_until_it_is_mended(desk: Desk) -> None:
+    for key, user in (("one", USER), ("two", "li")):
+        await desk.write(_put, key, user)
+    channel = ScriptedChannel([SECRET, SECRET])
+    async with _running(desk, channel) as sender:
+        await channel.next()
+        await channel.next()
+        await _until(desk, "one", "queued")
+        assert await _until(desk, "two", "queued") == ("queued", "wecom.bad-secret", 0, 600_000)
+        assert sender.trouble == "wecom.bad-secret"
+        sender.wake()
+        desk.clock.advance(600)
+        sender.wake()
+        await channel.next()
+        await channel.next()
+        await _until(desk, "two", "sent")
+        assert sender.trouble is None
+    assert len(channel.tries) == 4
+
+
+async def test_while_wecom_is_away_one_message_at_a_time_finds_out(desk: Desk) -> None:
+    for user in ("one", "two", "three"):
+        await desk.write(_put, user, user)
+    channel = ScriptedChannel([AWAY] * 5)
+    async with _running(desk, channel) as sender:
+        first = {await channel.next() for _ in range(3)}
+        assert first == {"one", "two", "three"}
+        for user in first:
+            assert await _until(desk, user, "queued") == ("queued", "wecom.unreachable", 0, 5000)
+        for _ in range(2):
+            desk.clock.advance(5)
+            sender.wake()
+            await channel.next()
+            assert channel.tried.empty()
+            sender.wake()
+        desk.clock.advance(5)
+        sender.wake()
+        assert {await channel.next() for _ in range(3)} == first
+        for user in first:
+            await _until(desk, user, "sent")
+    assert len(channel.tries) == 8
+    assert sender.trouble is None, "no admin is needed"
+
+
+async def test_after_a_day_a_message_is_given_up(desk: Desk) -> None:
+    await desk.write(_put, "one")
+    desk.clock.advance(GIVE_UP_MS / 1000)
+    channel = ScriptedChannel([BUSY])
+    async with _running(desk, channel):
+        await channel.next()
+        assert (await _until(desk, "one", "failed"))[1] == "wecom.busy"
+
+
+@pytest.mark.requirement("P3")
+async def test_what_was_in_flight_at_a_stop_is_sent_again_at_the_next_start(desk: Desk) -> None:
+    await desk.write(_put, "one")
+    channel = ScriptedChannel(gate=asyncio.Event())
+    async with _running(desk, channel):
+        await channel.next()
+    assert (await desk.store.read(_row, "one"))[0] == "sending"
+    await desk.upkeep.begin()
+    again = ScriptedChannel()
+    async with _running(desk, again):
+        await again.next()
+        await _until(desk, "one", "sent")
+    assert again.tries == [(USER, "one", True)]
+
+
+async def test_a_store_that_fails_for_a_while_loses_nothing(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(*_args: object, **_facts: object) -> None:
+        raise StoreError("store.failed")
+
+    await desk.write(_put, "one")
+    channel = ScriptedChannel()
+    with monkeypatch.context() as patch:
+        patch.setattr("gateway.store.outbox.claim", failing)
+        async with _running(desk, channel):
+            await asyncio.sleep(0)
+            await desk.store.read(_row, "one")
+    assert channel.tries == []
+    with monkeypatch.context() as patch:
+        patch.setattr("gateway.store.outbox.end", failing)
+        async with _running(desk, channel):
+            await channel.next()
+            await desk.store.read(_row, "one")
+    assert (await desk.store.read(_row, "one"))[0] == "sending"
+
+
+@pytest.mark.requirement("P7")
+async def test_an_end_that_cannot_be_noted_at_once_does_not_silence_its_person(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failures, end = [StoreError("store.busy")], outbox.end
+
+    def busy_once(*args: Any, **facts: Any) -> bool:
+        if failures:
+            raise failures.pop()
+        return end(*args, **facts)
+
+    monkeypatch.setattr("gateway.store.outbox.end", busy_once)
+    await desk.write(_put, "one")
+    await desk.write(_put, "two")
+    channel = ScriptedChannel()
+    async with _running(desk, channel):
+        await _until(desk, "two", "sent")
+    assert [text for _, text, _ in channel.tries] == ["one", "two"]
+    assert not failures

@@ -1,0 +1,256 @@
+"""The agent endpoint on a real loopback server: what is refused before a session begins."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import aiohttp
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestClient, TestServer
+
+from common.audit import Fact
+from common.clock import SystemClock
+from common.protocol import closing
+from common.protocol.envelope import agent_name, gateway_name, seal_envelope
+from common.protocol.link import Acked, Closed, Link, LinkEvent, Ready, Received
+from common.signing import SigningKey
+from gateway.faces.middleware import guarded_app
+from gateway.link import endpoint as agents_module
+from gateway.link.endpoint import LINK_PATH, MAX_FRAME_BYTES, AgentEndpoint, SocketWire
+from gateway.link.hub import Hub
+from gateway.link.preauth import PreauthPool
+from tests.unit.gateway.link.doubles import AGENT_ID, MemoryDeliveries, silent_log
+
+
+class Gateway:
+    """A gateway that answers agents and nothing else."""
+
+    def __init__(self, *, trusted_proxies: tuple[str, ...] = ()) -> None:
+        self.clock = SystemClock()
+        self.noted: asyncio.Queue[tuple[str, dict[str, Fact]]] = asyncio.Queue()
+        self.key = SigningKey.generate()
+        self.agent_key = SigningKey.generate()
+        self.store = MemoryDeliveries(self.key, self.clock)
+        self.record = self.store.enrol(self.agent_key)
+        self.hub = Hub(self.store, clock=self.clock, log=silent_log(), note=self.note)
+        self.preauth = PreauthPool(total=3, per_address=2)
+        app = guarded_app(log=silent_log(), clock=self.clock, trusted_proxies=trusted_proxies)
+        server = TestServer(app)
+        self.url = "http://127.0.0.1:1"
+        endpoint = AgentEndpoint(
+            lambda: (self.key,),
+            self.url,
+            hub=self.hub,
+            preauth=self.preauth,
+            deliveries=self.store,
+            clock=self.clock,
+            log=silent_log(),
+        )
+        app.add_routes(endpoint.routes())
+        self.client: TestClient[Any, Any] = TestClient(server)
+
+    def note(self, event: str, **facts: Fact) -> None:
+        """Take an alarm in; what becomes of it is the application's."""
+        self.noted.put_nowait((event, facts))
+
+    async def dial(self, **headers: str) -> aiohttp.ClientWebSocketResponse[Any]:
+        """Open a socket."""
+        return await self.client.ws_connect(LINK_PATH, headers=headers)
+
+    async def status(self, **headers: str) -> int:
+        """Return the status that an upgrade is refused with."""
+        with pytest.raises(aiohttp.WSServerHandshakeError) as caught:
+            await self.dial(**headers)
+        return caught.value.status
+
+    def link(self) -> Link:
+        """Return the agent's end."""
+        return Link.for_agent(
+            self.agent_key,
+            agent_id=AGENT_ID,
+            gateway_key=self.key.public,
+            url=self.url,
+            last_seq=0,
+            nonce=bytes(32),
+            at=self.clock.now(),
+        )
+
+    async def until(
+        self, socket: aiohttp.ClientWebSocketResponse[Any], link: Link, kind: type[LinkEvent]
+    ) -> LinkEvent:
+        """Pump until an event of ``kind``."""
+        async with asyncio.timeout(30):
+            while True:
+                for text in link.data_to_send():
+                    await socket.send_str(text)
+                for event in link.events():
+                    if isinstance(event, kind):
+                        return event
+                link.receive(await socket.receive_str(), self.clock.now())
+
+
+@pytest.fixture
+async def gateway() -> AsyncIterator[Gateway]:
+    gateway = Gateway()
+    async with gateway.client:
+        yield gateway
+
+
+async def test_an_agent_gets_its_mail_and_its_acks_over_a_real_socket(gateway: Gateway) -> None:
+    gateway.store.put()
+    socket, link = await gateway.dial(), gateway.link()
+    await gateway.until(socket, link, Ready)
+    received = await gateway.until(socket, link, Received)
+    assert isinstance(received, Received)
+    assert received.envelope.frame == gateway.record.frames[0]
+    now = gateway.clock.now().wall_s
+    envelope = seal_envelope(
+        gateway.agent_key,
+        typ="event",
+        iss=agent_name(AGENT_ID),
+        aud=gateway_name(gateway.key.public),
+        jti="event-1",
+        seq=1,
+        iat=now,
+        exp=now + 60,
+        body={"task_id": "t", "state": "ROUTED", "message": "", "waiting": None, "at": now},
+    )
+    link.send(envelope.frame)
+    assert await gateway.until(socket, link, Acked) == Acked(1)
+    assert gateway.record.recv_seq == 1
+    await socket.close()
+
+
+@pytest.mark.requirement("R13")
+async def test_a_browser_is_refused_before_the_upgrade(gateway: Gateway) -> None:
+    assert await gateway.status(Origin="https://gw.example") == 403
+    assert await gateway.status(Origin="null") == 403
+
+
+@pytest.mark.requirement("R13")
+async def test_sockets_that_prove_nothing_are_few(gateway: Gateway) -> None:
+    first, second = await gateway.dial(), await gateway.dial()
+    assert await gateway.status() == 503
+    await first.close()
+    await second.close()
+
+
+@pytest.mark.requirement("R13")
+async def test_who_has_proved_itself_takes_no_place_from_others(gateway: Gateway) -> None:
+    proved, link = await gateway.dial(), gateway.link()
+    await gateway.until(proved, link, Ready)
+    first, second = await gateway.dial(), await gateway.dial()
+    assert await gateway.status() == 503
+    for socket in (first, second, proved):
+        await socket.close()
+
+
+@pytest.mark.requirement("R13")
+@pytest.mark.requirement("R13")
+async def test_an_address_that_keeps_failing_is_let_in_more_slowly(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(agents_module, "FAILED_HANDSHAKES", 3)
+    gateway = Gateway(trusted_proxies=("127.0.0.0/8",))
+    async with gateway.client:
+        for _ in range(3):
+            socket = await gateway.dial(**{"X-Forwarded-For": "192.0.2.1"})
+            await socket.receive_str()
+            await socket.send_str("{}")
+            while not socket.closed:
+                await socket.receive()
+        assert await gateway.status(**{"X-Forwarded-For": "192.0.2.1"}) == 503
+        other = await gateway.dial(**{"X-Forwarded-For": "192.0.2.2"})
+        assert await gateway.until(other, gateway.link(), Ready), "nobody else waits for it"
+
+
+async def test_behind_a_trusted_proxy_each_client_has_its_own_places() -> None:
+    gateway = Gateway(trusted_proxies=("127.0.0.0/8",))
+    async with gateway.client:
+        waiting = [await gateway.dial(**{"X-Forwarded-For": "192.0.2.1"}) for _ in range(2)]
+        assert await gateway.status(**{"X-Forwarded-For": "192.0.2.1"}) == 503
+        proved = await gateway.dial(**{"X-Forwarded-For": "192.0.2.2"})
+        await gateway.until(proved, gateway.link(), Ready)
+        for socket in (*waiting, proved):
+            await socket.close()
+
+
+@pytest.mark.requirement("R13")
+async def test_a_first_frame_of_more_than_8_kib_ends_it(gateway: Gateway) -> None:
+    socket = await gateway.dial()
+    await socket.receive_str()
+    await socket.send_str(" " * 8193)
+    assert "auth" in await socket.receive_str()
+    assert (await socket.receive()).type is aiohttp.WSMsgType.CLOSE
+
+
+async def test_a_frame_beyond_every_bound_is_not_even_read(gateway: Gateway) -> None:
+    socket = await gateway.dial()
+    await socket.receive_str()
+    await socket.send_str(" " * (MAX_FRAME_BYTES + 1))
+    closing = await socket.receive()
+    assert closing.type is aiohttp.WSMsgType.CLOSE
+    assert closing.data == 1009
+
+
+async def test_binary_is_not_spoken_here(gateway: Gateway) -> None:
+    socket = await gateway.dial()
+    await socket.receive_str()
+    await socket.send_bytes(b"{}")
+    assert (await socket.receive()).data == closing.UNSUPPORTED
+    noted = await asyncio.wait_for(gateway.noted.get(), 30)
+    assert noted == ("agent.malformed-frame", {"address": "127.0.0.1"})
+
+
+@pytest.mark.requirement("R13")
+async def test_a_ping_of_the_websocket_is_answered_by_the_end(gateway: Gateway) -> None:
+    socket = await gateway.dial()
+    await socket.receive_str()
+    await socket.ping()
+    assert (await socket.receive()).data == closing.UNSUPPORTED
+
+
+async def test_compression_is_never_agreed_to(gateway: Gateway) -> None:
+    socket = await gateway.client.ws_connect(LINK_PATH, compress=15)
+    assert socket.compress == 0
+    await socket.close()
+
+
+async def test_a_goodbye_of_the_gateway_reaches_the_agent(gateway: Gateway) -> None:
+    socket, link = await gateway.dial(), gateway.link()
+    await gateway.until(socket, link, Ready)
+    gateway.hub.close()
+    closed = await gateway.until(socket, link, Closed)
+    assert isinstance(closed, Closed)
+    assert closed.code == "shutdown"
+    await socket.close()
+
+
+async def test_a_plain_request_is_no_agent(gateway: Gateway) -> None:
+    async with gateway.client.get(LINK_PATH) as answer:
+        assert answer.status == 400
+        assert await answer.read() == b""
+
+
+async def test_a_socket_that_cannot_even_be_closed_is_cut_off(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Stuck(web.WebSocketResponse):
+        async def close(self, **_: object) -> bool:  # it never answers
+            await asyncio.Event().wait()
+            return True
+
+    class Line(asyncio.Transport):
+        aborted = False
+
+        def abort(self) -> None:
+            self.aborted = True
+
+    monkeypatch.setattr(agents_module, "CLOSE_SECONDS", 0.005)
+    line = Line()
+    async with asyncio.timeout(30):
+        await SocketWire(Stuck(), line).close(1000)
+    assert line.aborted

@@ -1,0 +1,293 @@
+"""The sealed description of a command, and the drift that any change of reality is."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pygit2
+import pytest
+
+from common.errors import InputError
+from common.seal import Seal
+from local_agent.actions.run_command.prepare import describe_sealed, find_drift
+from local_agent.sandbox.seccomp import build_filter
+from local_agent.sandbox.toolchains import Toolchain
+from local_agent.workspace import survey
+from local_agent.workspace.survey import MAX_FILE_BYTES
+from tests.machine import Machine
+
+
+async def _drift(machine: Machine, seal: Seal) -> tuple[str, ...]:
+    now = await asyncio.to_thread(describe_sealed, machine.around, machine.workspace, seal)
+    return find_drift(seal, now)
+
+
+async def test_a_command_is_described_whole(machine: Machine) -> None:
+    (machine.path / "src").mkdir()
+    prepared = await machine.prepare("cat 'a b' c", cwd="src", timeout_s=7)
+    payload = prepared.payload
+    assert payload["argv"] == ["cat", "a b", "c"]
+    assert payload["cwd"] == "src"
+    assert payload["env_names"] == sorted(prepared.env)
+    assert (payload["timeout"], payload["network"]) == (7, False)
+    assert payload["sandbox"]["level"] == "none"
+    assert prepared.display == "cat 'a b' c"
+    assert prepared.cwd == machine.path / "src"
+    assert prepared.env["PWD"] == str(machine.path / "src")
+    assert prepared.argv[1:] == ("a b", "c")
+    assert Path(prepared.argv[0]).is_absolute()
+    assert prepared.git_head is None
+
+
+async def test_a_shell_line_is_sealed_as_one(machine: Machine) -> None:
+    prepared = await machine.prepare("echo $HOME | wc -l")
+    assert "argv" not in prepared.payload
+    assert (prepared.payload["shell"], prepared.payload["script"]) == (
+        "/bin/sh",
+        "echo $HOME | wc -l",
+    )
+    assert prepared.argv == ("/bin/sh", "-c", "echo $HOME | wc -l")
+
+
+@pytest.mark.needs("bubblewrap")
+async def test_a_sandboxed_command_starts_with_the_sealed_profile(sandboxed: Machine) -> None:
+    prepared = await sandboxed.prepare("cat x")
+    assert prepared.payload["sandbox"]["level"] == "bubblewrap"
+    assert Path(prepared.argv[0]).name == "bwrap"
+    assert prepared.argv[-2:] == (prepared.payload["executable"]["path"], "x")
+
+
+async def test_no_value_of_the_environment_is_in_the_seal(machine: Machine) -> None:
+    entry = replace(machine.workspace, pass_env=("TOKEN",))
+    around = replace(machine.around, environ={"TOKEN": "very-secret-value"})
+    prepared = await replace(machine, workspace=entry, around=around).prepare("cat x")
+    assert "very-secret-value" not in str(prepared.payload)
+    assert "TOKEN" in prepared.payload["env_names"]
+
+
+@pytest.mark.parametrize(
+    ("cwd", "code"),
+    [("..", "command.outside"), ("link", "command.outside"), ("absent", "command.folder")],
+)
+async def test_a_folder_outside_of_the_workspace_is_refused(
+    machine: Machine, cwd: str, code: str
+) -> None:
+    (machine.path / "link").symlink_to(machine.root)
+    with pytest.raises(InputError) as caught:
+        await machine.prepare("cat x", cwd=cwd)
+    assert caught.value.code == code
+
+
+@pytest.mark.parametrize("timeout_s", [0, -1, 3601])
+async def test_a_timeout_out_of_range_is_refused(machine: Machine, timeout_s: int) -> None:
+    with pytest.raises(InputError) as caught:
+        await machine.prepare("cat x", timeout_s=timeout_s)
+    assert caught.value.code == "command.timeout-range"
+
+
+async def test_a_workspace_that_went_away_is_told(machine: Machine) -> None:
+    machine.path.rmdir()
+    with pytest.raises(InputError) as caught:
+        await machine.prepare("cat x")
+    assert caught.value.code == "workspace.gone"
+
+
+def _edit_program(machine: Machine) -> Machine:
+    (machine.path / "run").write_text("#!/bin/sh\necho evil\n", encoding="utf-8")
+    return machine
+
+
+def _edit_file(machine: Machine) -> Machine:
+    (machine.path / "input").write_text("b", encoding="utf-8")
+    return machine
+
+
+def _add_file(machine: Machine) -> Machine:
+    (machine.path / "conftest.py").touch()
+    return machine
+
+
+def _add_huge_file(machine: Machine) -> Machine:
+    with (machine.path / "conftest.py").open("wb") as file:
+        file.truncate(MAX_FILE_BYTES + 1)
+    return machine
+
+
+def _replace_program(machine: Machine) -> Machine:
+    text = (machine.path / "run").read_text(encoding="utf-8")
+    machine.program("new", text)
+    (machine.path / "new").replace(machine.path / "run")
+    return machine
+
+
+def _replace_workspace(machine: Machine) -> Machine:
+    aside = machine.root / "aside"
+    machine.path.rename(aside)
+    machine.path.mkdir()
+    for name in ("run", "input"):
+        os.link(aside / name, machine.path / name)
+    return machine
+
+
+def _change_variable(machine: Machine) -> Machine:
+    return replace(machine, around=replace(machine.around, environ={"GIVEN": "other"}))
+
+
+def _add_toolchain(machine: Machine) -> Machine:
+    tool = Toolchain(kind="x", paths=(machine.root / "t",), bin_dirs=(machine.root / "t/bin",))
+    return machine.with_workspace(toolchains=(tool,))
+
+
+def _gain_sandbox(machine: Machine) -> Machine:
+    return replace(machine, around=replace(machine.around, level="bubblewrap"))
+
+
+@pytest.mark.requirement("P2")
+@pytest.mark.requirement("R24b")
+@pytest.mark.parametrize(
+    ("change", "drift"),
+    [
+        (_edit_program, ("base", "executable")),
+        (_edit_file, ("base",)),
+        (_add_file, ("base",)),
+        (_add_huge_file, ("base",)),
+        (_replace_program, ("executable",)),
+        (_replace_workspace, ("workspace",)),
+        (_change_variable, ("env_sha256",)),
+        (_add_toolchain, ("env_sha256",)),
+        pytest.param(_gain_sandbox, ("sandbox",), marks=pytest.mark.needs("bubblewrap")),
+    ],
+)
+async def test_any_change_of_what_would_run_is_drift(
+    machine: Machine, change: Callable[[Machine], Machine], drift: tuple[str, ...]
+) -> None:
+    machine = replace(machine, around=replace(machine.around, environ={"GIVEN": "one"}))
+    machine = machine.with_workspace(pass_env=("GIVEN",))
+    machine.program("run", "#!/bin/sh\necho good\n")
+    (machine.path / "input").write_text("a", encoding="utf-8")
+    seal = machine.grant(await machine.prepare("./run")).seal
+    assert await _drift(machine, seal) == ()
+    after = await asyncio.to_thread(change, machine)
+    assert await _drift(after, seal) == drift
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.requirement("P2")
+async def test_another_profile_is_drift(sandboxed: Machine) -> None:
+    seal = sandboxed.grant(await sandboxed.prepare("cat x")).seal
+    (sandboxed.path / ".vscode").mkdir()
+    assert await _drift(sandboxed, seal) == ("sandbox",)
+
+
+async def test_another_workspace_of_the_same_name_is_drift(machine: Machine) -> None:
+    seal = machine.grant(await machine.prepare("cat x")).seal
+    other = machine.root / "other"
+    other.mkdir()
+    assert "workspace" in await _drift(machine.with_workspace(path=other), seal)
+
+
+async def test_the_description_survives_the_stored_form(machine: Machine) -> None:
+    prepared = await machine.prepare("echo '測試 ☃' | cat")
+    seal = machine.grant(prepared).seal
+    assert dict(seal.payload) == prepared.payload
+
+
+@pytest.mark.requirement("P2")
+async def test_another_commit_than_the_one_shown_is_drift(machine: Machine) -> None:
+    seal = machine.grant(await machine.prepare("cat x")).seal
+    assert await _drift(machine, replace(seal, git_head="f" * 40)) == ("git_head",)
+
+
+@pytest.mark.requirement("R24b")
+async def test_the_files_it_starts_from_are_described(machine: Machine) -> None:
+    (machine.path / "input").write_text("a", encoding="utf-8")
+    prepared = await machine.prepare("cat input")
+    assert (list(prepared.base), prepared.unread) == (["."], 0)
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.requirement("R47")
+async def test_a_socket_in_the_workspace_is_closed_and_is_no_drift(
+    sandboxed: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seal = sandboxed.grant(await sandboxed.prepare("true")).seal
+    monkeypatch.chdir(sandboxed.path)  # a socket's name is short
+    with socket.socket(socket.AF_UNIX) as door:
+        door.bind("door.sock")
+    assert await _drift(sandboxed, seal) == ()
+    prepared = await sandboxed.prepare("true")
+    at = prepared.argv.index(str(sandboxed.path / "door.sock"))
+    assert prepared.argv[at - 2 : at] == ("--ro-bind", "/dev/null")
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.requirement("R47")
+async def test_among_too_many_sockets_to_close_none_can_be_reached(
+    sandboxed: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = os.uname().machine
+    assert (await sandboxed.prepare("true")).seccomp == build_filter(machine, network=False)
+    monkeypatch.chdir(sandboxed.path)  # a socket's name is short
+    for name in ("a.sock", "b.sock"):
+        with socket.socket(socket.AF_UNIX) as door:
+            door.bind(name)
+    monkeypatch.setattr(survey, "MAX_FOUND", 1)
+    assert (await sandboxed.prepare("true")).seccomp == build_filter(machine, network=True)
+
+
+@pytest.mark.needs("bubblewrap")
+async def test_a_socket_in_our_own_directories_is_hidden_with_these(
+    sandboxed: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = sandboxed.path / "run"
+    run.mkdir()
+    monkeypatch.chdir(run)
+    with socket.socket(socket.AF_UNIX) as door:
+        door.bind("door.sock")
+    around = replace(sandboxed.around, places=replace(sandboxed.around.places, run=run))
+    prepared = await replace(sandboxed, around=around).prepare("true")
+    assert str(run / "door.sock") not in prepared.argv
+    outcome = await replace(sandboxed, around=around).run("ls run")
+    assert (outcome.exit_code, outcome.tail) == (0, "")
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.requirement("R47")
+async def test_other_workspaces_are_hidden_where_a_bind_would_show_them(
+    sandboxed: Machine,
+) -> None:
+    tools, shown = sandboxed.root / "tools", sandboxed.root / "tools/shown"
+    other = tools / "other"
+    for folder in (other, shown / "bin"):
+        folder.mkdir(parents=True)
+    (other / "secret").write_text("secret", encoding="utf-8")
+    kinds = [
+        Toolchain(kind=kind, paths=(path,), bin_dirs=())
+        for kind, path in (("nvm", tools), ("go", shown / "bin"))
+    ]
+    around = replace(sandboxed.around, workspaces=lambda: (sandboxed.path, other, shown))
+    workspace = replace(sandboxed.workspace, toolchains=tuple(kinds))
+    machine = replace(sandboxed, around=around, workspace=workspace)
+    outcome = await machine.run(f"ls {other} {shown}")
+    assert (outcome.exit_code, "secret" in outcome.tail, "bin" in outcome.tail) == (0, False, True)
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.requirement("R46", "R47")
+async def test_configured_hooks_cannot_be_written_and_new_ones_are_told(
+    sandboxed: Machine,
+) -> None:
+    repository = pygit2.init_repository(str(sandboxed.path))
+    repository.config["core.hooksPath"] = "tools/hooks"
+    outcome = await sandboxed.run("mkdir -p tools/hooks && touch tools/hooks/pre-push")
+    assert outcome.exit_code == 0
+    assert outcome.differences is not None
+    assert outcome.differences.surfaces == ("tools/hooks/pre-push",)
+    outcome = await sandboxed.run("echo more >> tools/hooks/pre-push")
+    assert outcome.exit_code != 0
+    assert (sandboxed.path / "tools/hooks/pre-push").read_bytes() == b""
