@@ -26,7 +26,8 @@ from local_agent.flow.streaming import Streams
 from local_agent.flow.task import TaskLog
 from local_agent.flow.understanding import Proposers, Understanding
 from local_agent.flow.undoing import AppliedChanges, UndoProposer
-from local_agent.proposers.coding import Chosen, CodingProposer
+from local_agent.models.backend import Chosen
+from local_agent.proposers.coding import CodingProposer
 from local_agent.proposers.git_sync import GitSyncProposer
 from local_agent.proposers.none import NoModel
 from local_agent.proposers.review import ReviewProposer

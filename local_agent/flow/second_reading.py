@@ -14,8 +14,7 @@ from typing import Final
 from common.errors import InputError
 from common.redact import redact
 from local_agent.errors import ModelError
-from local_agent.proposers.coding import Chosen
-from local_agent.proposers.model import ModelEvent, Turn
+from local_agent.models.backend import Chosen, ModelEvent, Turn
 from local_agent.proposers.prompt import classify_instructions, classify_prompt
 from local_agent.store.tasks import Task
 from local_agent.understand.asking_a_model import classification_schema, merged, read_classification
