@@ -10,7 +10,7 @@ from common.clock import ManualClock
 from common.diff.model import FileDiff
 from common.diff.parse import parse_diff
 from common.seal import Seal, digest, seal_bytes
-from common.seal_payloads import (
+from common.seal.records import (
     Mode,
     SealedChange,
     SealedCommit,

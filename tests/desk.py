@@ -20,7 +20,7 @@ from common.ids import new_uuid
 from common.model.proposal import GitSync
 from common.model.state import FINAL, Reason, TaskState
 from common.seal import Seal
-from common.seal_payloads import (
+from common.seal.records import (
     Place,
     SealedChange,
     SealedCopy,

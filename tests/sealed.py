@@ -18,7 +18,7 @@ from common.protocol.envelope import (
     seal_envelope,
 )
 from common.seal import Seal, Source, digest, seal_bytes
-from common.seal_payloads import Executable, Place, command_payload
+from common.seal.records import Executable, Place, command_payload
 from common.sentences import Lang
 from common.signing import APPROVAL, SigningKey, VerifyKey
 from local_agent.safety.decision import Statement

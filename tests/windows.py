@@ -9,7 +9,7 @@ from typing import Any, Literal
 from common.clock import SystemClock
 from common.diff.parse import parse_diff
 from common.seal import Seal, Source, digest, seal_bytes
-from common.seal_payloads import (
+from common.seal.records import (
     Place,
     ReadFile,
     SealedChange,

@@ -20,7 +20,7 @@ from common.errors import InputError
 from common.model.proposal import TaskResult
 from common.model.state import Reason
 from common.seal import Action, Seal, Undo
-from common.seal_payloads import Place
+from common.seal.records import Place
 from common.sentences import Lang, Words, say
 from common.text import one_line, reveal
 from local_agent import replies
@@ -38,7 +38,7 @@ class Sealable:
     """Something that would be done, described so that it can be sealed and judged.
 
     Attributes:
-        payload: As `common.seal_payloads` writes it for the action.
+        payload: As `common.seal.records` writes it for the action.
         discloses: What a remote requester is told afterwards.
         allowed: Commands that the person configured for this workspace, as argv lists.
         diff: What the payload's diff says, for judging the risk.

@@ -104,7 +104,7 @@ def _workspace(home: Home, args: argparse.Namespace, meant: Workspace | None) ->
 
 def _judged(patch: bytes, workspace: Workspace, home: Home) -> dict[str, Any]:
     from common.diff.parse import parse_diff
-    from common.seal_payloads import change_payload
+    from common.seal.records import change_payload
     from local_agent.actions.changes.describe import describe_change
     from local_agent.cli.diff import files_of
     from local_agent.safety.authority import classify_operation

@@ -21,7 +21,7 @@ from common.errors import CodexBridgeError, InputError, StateError, StoreError
 from common.model.proposal import LocalApproval, TaskResult
 from common.model.state import Reason, TaskState
 from common.seal import Action, Seal
-from common.seal_payloads import read_changes
+from common.seal.records import read_changes
 from common.sentences import Lang, Sentence, Words, same, say
 from local_agent import change_replies, replies
 from local_agent.actions.disclose.action import render_stay

@@ -17,7 +17,7 @@ from typing import Any, Final
 from common.errors import AuthError, StateError
 from common.model.state import Reason, TaskState
 from common.seal import Seal, digest, read_seal
-from common.seal_payloads import SealedChange, read_changes
+from common.seal.records import SealedChange, read_changes
 from common.signing import VerifyKey
 from local_agent.safety.decision import check_approved
 from local_agent.safety.risk import Circumstances, Finding, Risk, summed
@@ -45,7 +45,7 @@ def classify_operation(
 
     Args:
         action: As sealed; one that has no table is refused.
-        payload: As sealed, and of the shape that `common.seal_shape` holds it to.
+        payload: As sealed, and of the shape that `common.seal.shape` holds it to.
         around: What else is known; without it every command is high risk and every change refused.
 
     Returns:

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 
 from common.clock import ManualClock
 from common.seal import Seal, Source
-from common.seal_payloads import (
+from common.seal.records import (
     Executable,
     Place,
     ReadFile,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from common.diff.model import DiffModel, FileDiff, Op
 from common.seal import Action
-from common.seal_payloads import SealedChange, SyncStep, change_payload, sync_payload, undo_payload
+from common.seal.records import SealedChange, SyncStep, change_payload, sync_payload, undo_payload
 from local_agent.safety.authority import classify_operation
 from local_agent.safety.policy import Policy
 from local_agent.safety.risk import Circumstances

@@ -16,7 +16,7 @@ from common.diff.model import DiffModel, FileDiff, Mode
 from common.diff.patching import deletion, patched, relocated
 from common.errors import InputError
 from common.seal import MAX_SEAL_BYTES
-from common.seal_payloads import SealedChange, change_payload
+from common.seal.records import SealedChange, change_payload
 from common.strict_json import canonical
 from local_agent.safety.backups import Details
 from local_agent.workspace import paths

@@ -25,7 +25,7 @@ from common.diff.render import render
 from common.errors import CodexBridgeError, InputError, StateError, StoreError
 from common.model.state import Reason
 from common.seal import Seal
-from common.seal_payloads import Place, SealedChange, change_payload, undo_payload
+from common.seal.records import Place, SealedChange, change_payload, undo_payload
 from common.strict_json import canonical
 from local_agent.actions.changes.describe import PLAIN, Described, describe_change, mode_of
 from local_agent.actions.changes.outcome import ChangeOutcome as ChangeOutcome  # noqa: PLC0414  # gives
@@ -50,7 +50,7 @@ class PreparedChange:
     """A change as it would be made now.
 
     Attributes:
-        payload: For the seal (`common.seal_payloads`).
+        payload: For the seal (`common.seal.records`).
         changes: One for each file of the diff.
         base: For the seal: the hash of each file it starts from or ``absent``, and of the identity
             of each folder on the way, whose path ends with a slash.

@@ -10,7 +10,7 @@ from common.errors import AuthError, ConfigError, StateError, StoreError
 from common.model.proposal import Release, TaskResult
 from common.model.state import Reason
 from common.seal import Seal
-from common.seal_payloads import ReadFile, disclose_payload
+from common.seal.records import ReadFile, disclose_payload
 from common.sentences import Words, same, say
 from common.text import one_line, reveal
 from local_agent import disclosure_replies as words

@@ -19,7 +19,7 @@ from common.seal import (
     seal_bytes,
     short_code,
 )
-from common.seal_payloads import Executable, ReadFile, SealedCopy, disclose_payload
+from common.seal.records import Executable, ReadFile, SealedCopy, disclose_payload
 from common.strict_json import canonical
 from tests.each import each
 from tests.sealed import ZEROS, a_payload, a_seal

@@ -14,7 +14,7 @@ from common.clock import ManualClock
 from common.errors import AuthError, StateError, StoreError
 from common.model.state import Reason, TaskState
 from common.seal import Seal, digest, seal_bytes
-from common.seal_payloads import SealedChange, change_payload, undo_payload
+from common.seal.records import SealedChange, change_payload, undo_payload
 from common.signing import APPROVAL, SigningKey
 from common.strict_json import canonical, loads
 from local_agent.safety.authority import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from common.seal_payloads import ReadFile, disclose_payload
+from common.seal.records import ReadFile, disclose_payload
 from local_agent.safety.authority import classify_operation
 from local_agent.safety.policy import Policy
 from local_agent.safety.risk import Circumstances, Risk

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from common.diff.model import DiffModel, FileDiff
-from common.seal_payloads import SealedChange, SealedCommit, SyncStep, sync_payload
+from common.seal.records import SealedChange, SealedCommit, SyncStep, sync_payload
 from local_agent.safety.authority import classify_operation
 from local_agent.safety.risk import Circumstances, Risk
 from tests.each import each

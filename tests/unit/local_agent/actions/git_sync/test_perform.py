@@ -24,7 +24,7 @@ from common.errors import InputError, StateError
 from common.model.proposal import GitSync
 from common.model.state import Reason
 from common.seal import seal_bytes
-from common.seal_payloads import read_changes
+from common.seal.records import read_changes
 from local_agent.actions.changes.settle import tag_of
 from local_agent.actions.git_sync import perform as git_sync
 from local_agent.actions.git_sync import push

@@ -9,7 +9,7 @@ import pytest
 from common.clock import ManualClock
 from common.errors import AuthError
 from common.seal import digest, seal_bytes
-from common.seal_payloads import ReadFile, disclose_payload
+from common.seal.records import ReadFile, disclose_payload
 from common.sentences import LANGS, Lang, say
 from common.terminal import Ink
 from local_agent.approval.dialogs import terminal, window_words, words

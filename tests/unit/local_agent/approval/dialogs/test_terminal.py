@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from common.clock import ManualClock
 from common.seal import Source, digest, seal_bytes
-from common.seal_payloads import Executable, SealedCopy
+from common.seal.records import Executable, SealedCopy
 from common.sentences import Lang, Sentence, say
 from common.terminal import Ink, cells
 from local_agent.approval.dialogs import terminal, tty, words

@@ -6,7 +6,7 @@
 
 The bytes are written once and never again; whoever shows or runs anything starts from them.  Pure:
 approval ids, nonces and times come in as arguments.  Who may decide is `local_agent.approval`'s
-matter; how each action writes its payload is told by `common.seal_payloads`, and `read_seal`
+matter; how each action writes its payload is told by `common.seal.records`, and `read_seal`
 refuses any other.
 """
 
@@ -20,8 +20,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
 from common.ids import CROCKFORD
-from common.seal_payloads import Place, stored_place
-from common.seal_shape import check_seal
+from common.seal.records import Place, stored_place
+from common.seal.shape import check_seal
 from common.signing import APPROVAL
 from common.strict_json import canonical, loads
 
@@ -59,7 +59,7 @@ class Seal:
         version: Number of the proposal within its task, from 1.
         git_head: Commit id of the workspace, or None where there is none.
         policy_sha256: Hash of the local policy under which it was proposed.
-        payload: What will be done, as `common.seal_payloads` writes it for the action.
+        payload: What will be done, as `common.seal.records` writes it for the action.
         base: Path to SHA-256 (or ``absent``) of each file the action starts from.
         undo: Whether it can be taken back; a command is always ``no`` (P5).
         discloses: What goes to the chat afterwards, such as ``output-tail``.

@@ -1,6 +1,6 @@
 """How each sealed action writes its payload (P2, R21).
 
-One function for each action; `common.seal_shape` holds the closed shape of what they return.  Pure.
+One function for each action; `common.seal.shape` holds the closed shape of what they return.  Pure.
 """
 
 from __future__ import annotations
