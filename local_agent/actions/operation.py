@@ -38,7 +38,7 @@ class Sealable:
     """Something that would be done, described so that it can be sealed and judged.
 
     Attributes:
-        payload: As `common.seal.records` writes it for the action.
+        payload: As the action's own folder writes it.
         discloses: What a remote requester is told afterwards.
         allowed: Commands that the person configured for this workspace, as argv lists.
         diff: What the payload's diff says, for judging the risk.

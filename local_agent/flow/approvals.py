@@ -8,8 +8,10 @@ from typing import Literal, get_args
 from common.errors import AuthError
 from common.seal import Seal, short_code
 from common.strict_json import canonical
-from local_agent.safety.authority import open_seal
+from local_agent.actions.registry import ACTIONS
+from local_agent.safety import authority
 from local_agent.store.approvals import State, StoredApproval
+from local_agent.store.journal import Journal
 
 Choice = Literal["approve", "reject"]
 Approver = Literal["terminal", "desktop", "passkey"]
@@ -102,7 +104,7 @@ def question(stored: StoredApproval) -> PendingApproval:
         AuthError: ``approval.changed``: the bytes are not those of the digest (R24), or the row
             says otherwise than they do for whom or how long they stand.
     """
-    seal = open_seal(stored.seal, stored.digest)
+    seal = authority.open_seal(stored.seal, stored.digest, ACTIONS)
     row = stored.approval_id, stored.task_id, stored.created_at, stored.expires_at
     if row != (seal.approval_id, seal.task_id, seal.created_at, seal.expires_at):
         raise AuthError("approval.changed", approval_id=stored.approval_id)
@@ -119,6 +121,13 @@ def question(stored: StoredApproval) -> PendingApproval:
         expires_at=stored.expires_at,
         seal=seal,
     )
+
+
+def left_to_undo(journal: Journal, seal: Seal) -> tuple[str, ...] | None:
+    """Return what no undo has taken back of what was applied; None where nothing could."""
+    if not ACTIONS[seal.action].undoable:
+        return None
+    return authority.left_to_undo(journal, seal, ACTIONS)
 
 
 def decision_of(stored: StoredApproval) -> Decision | None:

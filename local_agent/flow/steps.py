@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from common.clock import Clock
@@ -17,6 +18,7 @@ from local_agent.actions.disclose.action import Disclose
 from local_agent.actions.git_sync.action import SyncGit
 from local_agent.actions.operation import Operation
 from local_agent.actions.ports import Blobs, Copies, Executors
+from local_agent.actions.registry import ACTIONS
 from local_agent.actions.run_command.action import RunCommand
 from local_agent.actions.run_command.command_line import read_argv
 from local_agent.actions.undo.action import UndoChange
@@ -27,6 +29,7 @@ from local_agent.flow.sealing import Sealer
 from local_agent.flow.task import TaskLog
 from local_agent.flow.understanding import Understanding
 from local_agent.flow.undoing import AppliedChanges
+from local_agent.safety.authority import open_seal
 from local_agent.safety.policy import Policy
 from local_agent.settings import AgentSettings
 from local_agent.store.runner import JournalThread
@@ -101,6 +104,7 @@ def _operations(
 ) -> Mapping[Action, Operation]:
     commands = RunCommand(
         find_approval=store.approval,
+        open_seal=partial(open_seal, known=ACTIONS),
         executor=executors.executor,
         copies=copies,
         read_line=read_argv,

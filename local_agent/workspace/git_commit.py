@@ -100,7 +100,7 @@ def find_sealed(workspace: Path, payload: Mapping[str, Any]) -> Found | None:
 
     Args:
         workspace: Real path.
-        payload: As sealed (`common.seal.records.sync_payload`).
+        payload: As sealed (`local_agent.actions.git_sync.payload`).
     """
     import pygit2
 

@@ -24,8 +24,8 @@ from common.errors import (
     StoreError,
 )
 from common.model.state import Reason, TaskState
-from common.seal import seal_bytes
 from common.signing import APPROVAL, SigningKey
+from local_agent.actions.registry import seal_bytes
 from local_agent.errors import FloodedError, RefusedError
 from local_agent.flow import gate_steps as steps
 from local_agent.flow.approvals import APPROVERS, Notice, PendingApproval
