@@ -144,7 +144,7 @@ class Operation(Protocol):
         """Say what came of it when it was cut off, from what can be proved afterwards (P3)."""
         ...
 
-    async def narrowed(self, result: TaskResult, keep: tuple[str, ...]) -> TaskResult:
+    async def narrowed(self, result: TaskResult, seal: Seal, keep: tuple[str, ...]) -> TaskResult:
         """Return the proposal with these files alone.
 
         Raises:

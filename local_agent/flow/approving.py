@@ -21,7 +21,6 @@ from common.errors import CodexBridgeError, InputError, StateError, StoreError
 from common.model.proposal import LocalApproval, TaskResult
 from common.model.state import Reason, TaskState
 from common.seal import Action, Seal
-from common.seal.records import read_changes
 from common.sentences import Lang, Sentence, Words, same, say
 from local_agent import change_replies, replies
 from local_agent.actions.disclose.action import render_stay
@@ -30,7 +29,6 @@ from local_agent.actions.operation import (
     Operation,
     Performing,
     Sealable,
-    check_known,
     render_drift,
 )
 from local_agent.flow import renewing, summaries
@@ -84,7 +82,7 @@ class Approving:
         gate: Gate,
         workspaces: Workspaces,
         sealer: Sealer,
-        operations: Mapping[Action, Operation],
+        operations: Mapping[str, Operation],
         policy_of: Callable[[Workspace], Policy],
         machine: str,
         prefix: str,
@@ -199,8 +197,7 @@ class Approving:
         check_standing(asked, digest)
         task = await self._store.get(asked.task_id)
         seal = question(asked).seal
-        parts = _undone_parts(seal, keep) if seal.action == "undo" else keep
-        narrowed = await self._operations[seal.action].narrowed(_result(task), parts)
+        narrowed = await self._operations[seal.action].narrowed(_result(task), seal, keep)
         async with self._narrowing:
             await self._gate.withdraw(task.task_id)
             # What was decided meanwhile stands, whole, and nobody hears of a part.
@@ -371,20 +368,6 @@ async def _free(turn: asyncio.Lock) -> None:
 
 def _result(task: Task) -> TaskResult:
     return TaskResult.model_validate_json(task.proposal_json or "")
-
-
-def _undone_parts(seal: Seal, keep: tuple[str, ...]) -> tuple[str, ...]:
-    """Return some files of an undo by the names that the change had for them.
-
-    The undo of a rename is shown under the name that comes back; either is understood.
-    """
-    changes = read_changes(seal.payload)
-    done = {one.path: one.old_path or one.path for one in changes}
-    named = {done.get(path, path) for path in keep}
-    check_known(named, done.values())
-    if not named or named == set(done.values()):
-        raise InputError("approval.narrow", count=len(named))
-    return tuple(sorted(named))
 
 
 def _action(task: Task) -> Action:

@@ -139,7 +139,7 @@ class Applier:
             StateError: ``grant.spent``; ``change.action``: the grant is for something else.
         """
         seal = grant.spend()
-        if seal.action not in ("apply_diff", "undo"):
+        if "changes" not in seal.payload:
             raise StateError("change.action", action=seal.action)
         return await asyncio.to_thread(self._run, seal, workspace)
 
@@ -180,7 +180,7 @@ class Applier:
         *,
         whole: bool,
     ) -> PreparedChange:
-        if seal.action not in ("apply_diff", "undo"):
+        if "changes" not in seal.payload:
             raise StateError("undo.not-a-change", short_id=seal.short_id)
         if self._clock.now().wall_ms - seal.created_at > KEPT_DAYS * _DAY_MS:
             raise StateError("undo.expired", days=KEPT_DAYS)

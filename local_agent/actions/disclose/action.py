@@ -88,8 +88,9 @@ class Disclose:
         del seal, workspace
         return Ended(Reason.FAILED, partial(say, words.NOT_SENT))
 
-    async def narrowed(self, result: TaskResult, keep: tuple[str, ...]) -> TaskResult:
+    async def narrowed(self, result: TaskResult, seal: Seal, keep: tuple[str, ...]) -> TaskResult:
         """Refuse: an answer is released as it was shown."""
+        del seal
         refuse_to_narrow(result, keep)
 
 

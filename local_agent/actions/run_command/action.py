@@ -127,8 +127,9 @@ class RunCommand:
         del workspace
         return Ended(Reason.UNKNOWN, partial(render_interruption, _shown(seal.payload)))
 
-    async def narrowed(self, result: TaskResult, keep: tuple[str, ...]) -> TaskResult:
+    async def narrowed(self, result: TaskResult, seal: Seal, keep: tuple[str, ...]) -> TaskResult:
         """Refuse: a command has no parts."""
+        del seal
         refuse_to_narrow(result, keep)
 
     async def _copy(self, task: Task, approval_id: str, workspace: Workspace) -> Copy:
