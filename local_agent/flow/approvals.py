@@ -1,11 +1,12 @@
-"""What the gate says about an approval: to those who show it and to those who wait for it."""
+"""What the gate says about an approval, and whether it is still what somebody acts upon."""
 
 from __future__ import annotations
 
+import hmac
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from common.errors import AuthError
+from common.errors import AuthError, InputError, StateError
 from common.seal import Seal, short_code
 from common.strict_json import canonical
 from local_agent.actions.registry import ACTIONS
@@ -135,3 +136,30 @@ def decision_of(stored: StoredApproval) -> Decision | None:
     if stored.state == "pending":
         return None
     return Decision(_OUTCOMES[stored.state], stored.decision_reason)
+
+
+def check_standing(asked: StoredApproval, digest: str) -> None:
+    """Return when an approval waits for a decision and is the one that was shown.
+
+    Args:
+        asked: As stored.
+        digest: Of what was shown.
+
+    Raises:
+        StateError: ``approval.not-pending``.
+        InputError: ``approval.digest-mismatch``: another question stands by now.
+    """
+    if asked.state != "pending":
+        raise StateError("approval.not-pending", state=asked.state)
+    if not hmac.compare_digest(asked.digest.encode(), digest.encode("utf-8", "replace")):
+        raise InputError("approval.digest-mismatch")
+
+
+def check_withdrawn(asked: StoredApproval) -> None:
+    """Return when an approval was taken back before anybody decided on it.
+
+    Raises:
+        StateError: ``approval.not-pending``: it was decided, or has run out.
+    """
+    if asked.state != "superseded" or asked.decided_at is not None:
+        raise StateError("approval.not-pending", state=asked.state)

@@ -43,8 +43,7 @@ from local_agent.flow.approvals import (
     decision_of,
     question,
 )
-from local_agent.flow.deadlines import Deadlines
-from local_agent.flow.gate_checks import Checks, PausedError
+from local_agent.flow.gate_checks import Checks, Deadlines, Limits, PausedError
 from local_agent.flow.gate_steps import (
     admit,
     decide,
@@ -54,7 +53,6 @@ from local_agent.flow.gate_steps import (
     take_up,
     wish_of,
 )
-from local_agent.flow.limits import Limits
 from local_agent.safety.authority import before_operation
 from local_agent.safety.decision import Statement
 from local_agent.safety.grant import Grant, _mint

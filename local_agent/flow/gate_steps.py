@@ -13,7 +13,7 @@ from common.signing import VerifyKey
 from local_agent.actions.registry import ACTIONS, seal_bytes
 from local_agent.errors import RefusedError
 from local_agent.flow.approvals import subject_of
-from local_agent.flow.limits import Limits, check_flood
+from local_agent.flow.gate_checks import Limits, check_flood
 from local_agent.safety.authority import classify_operation
 from local_agent.safety.decision import Statement
 from local_agent.safety.risk import Circumstances
