@@ -145,6 +145,7 @@ class Understanding:
         reading = await self._following.meant(task, self._read(task))
         if self._second_reading.is_wanted(reading):
             reading = await unless_stopped(run, self._read_again(task, reading))
+        run.reading = reading
         return await self._log.routed(task, reading.intent)
 
     async def collect(self, task: Task, run: Run) -> Task:
@@ -153,7 +154,7 @@ class Understanding:
         Raises:
             StoppedError: the task was cancelled.
         """
-        run.place = await self._following.place(task, self._read(task))
+        run.place = await self._following.place(task, self._reading(task, run))
         run.context = await self._collected(task, run, run.place)
         return await self._log.collected(task, run.context.explained())
 
@@ -169,8 +170,7 @@ class Understanding:
             RefusedError: policy forbids it.
             ModelError: the model gave nothing that can be used.
         """
-        # How the words were read follows from the text alone, so it is read again, not stored.
-        reading = self._read(task)
+        reading = self._reading(task, run)
         context, workspace = await self._looked_at(task, run, reading)
         asks = _intent(task).kind in _ASKS_A_MODEL and reading.topic in _OF_A_MODEL
         found = await self._disclosure.admit(task, workspace, context, asks=asks)
@@ -180,7 +180,7 @@ class Understanding:
             workspace = await self._as_set_now(task, workspace)
             found = await self._disclosure.release(task, workspace, found, context)
         task = await self._log.proposed(task, _result(task, reading, found, workspace))
-        run.context = None  # it may be days until a person decides
+        run.reading = run.context = None  # it may be days until a person decides
         return task
 
     async def _proposed(
@@ -251,10 +251,16 @@ class Understanding:
     async def _collected(self, task: Task, run: Run, workspace: Workspace | None) -> Collected:
         if workspace is None or task.attachment is not None:
             return Collected()
-        reading = self._read(task)
+        reading = self._reading(task, run)
         return await unless_stopped(
             run, self._looking.into(workspace, task, reading, _intent(task))
         )
+
+    def _reading(self, task: Task, run: Run) -> Reading:
+        # It follows from the text and the intent, so a restart loses nothing: it is never stored.
+        if run.reading is None:
+            run.reading = self._read(task)
+        return run.reading
 
     def _read(self, task: Task) -> Reading:
         request = request_of(task)
