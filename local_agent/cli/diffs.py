@@ -11,7 +11,7 @@ from typing import Any
 from common.errors import InputError
 from common.home import Home
 from common.ids import parse_short_id
-from common.seal import read_seal
+from local_agent.actions.registry import read_seal
 from local_agent.approval.dialogs.question import Question, diff_name, read_question
 from local_agent.control.client import stream
 from local_agent.control.wire import BODY_BYTES

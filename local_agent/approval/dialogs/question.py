@@ -17,7 +17,8 @@ from common import seal as sealing
 from common.diff.model import DiffModel
 from common.diff.parse import parse_diff
 from common.errors import AuthError, RemoteProtocolError
-from common.seal_payloads import SealedChange, read_changes
+from common.seal.records import SealedChange, read_changes
+from local_agent.actions.registry import read_seal
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +211,7 @@ def read_question(shown: Mapping[str, Any], *, diff: bytes | None = None) -> Que
     digest = sealing.digest(sealed)
     if not hmac.compare_digest(digest.encode(), told):
         raise AuthError("approval.digest-mismatch")
-    seal = sealing.read_seal(sealed)
+    seal = read_seal(sealed)
     return Question(
         seal=seal,
         digest=digest,

@@ -8,10 +8,12 @@ import pytest
 
 from common.clock import ManualClock
 from common.errors import AuthError
-from common.seal import digest, seal_bytes
-from common.seal_payloads import ReadFile, disclose_payload
+from common.seal import digest
+from common.seal.records import ReadFile
 from common.sentences import LANGS, Lang, say
 from common.terminal import Ink
+from local_agent.actions.disclose.payload import disclose_payload
+from local_agent.actions.registry import seal_bytes
 from local_agent.approval.dialogs import terminal, window_words, words
 from local_agent.approval.dialogs.question import Question, read_question
 from local_agent.approval.dialogs.window.page import Lines, Page, Row, page_of

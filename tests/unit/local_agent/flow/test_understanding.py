@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from local_agent.flow.slots import AT_ONCE, OF_ONE, Slots
+from local_agent.flow.understanding import AT_ONCE, OF_ONE, Slots
 from local_agent.store.tasks import Task
 from tests.desk import Desk
 

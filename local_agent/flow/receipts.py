@@ -16,6 +16,7 @@ from common.protocol.codec import encode_bytes
 from common.receipt import MAX_ENTRIES
 from common.seal import short_code
 from common.strict_json import loads
+from local_agent.actions.registry import ACTIONS
 from local_agent.safety.authority import open_seal
 from local_agent.store.approvals import StoredApproval
 from local_agent.store.audit_log import AuditLog
@@ -84,7 +85,7 @@ def _task(task: Task) -> dict[str, Any]:
 
 
 def _approval(stored: StoredApproval, journal: Journal) -> dict[str, Any]:
-    seal = open_seal(stored.seal, stored.digest)
+    seal = open_seal(stored.seal, stored.digest, ACTIONS)
     decided = stored.statement is not None and stored.signature is not None
     # Before there were several keys, all was signed with the one that signs the log.
     signed = journal.audit.signed_head()

@@ -6,8 +6,8 @@
 
 The bytes are written once and never again; whoever shows or runs anything starts from them.  Pure:
 approval ids, nonces and times come in as arguments.  Who may decide is `local_agent.approval`'s
-matter; how each action writes its payload is told by `common.seal_payloads`, and `read_seal`
-refuses any other.
+matter.  What an action seals is its own: whoever reads or writes seals hands in how the payload of
+each is checked (`local_agent.actions.registry`), and no seal has one that was not.
 """
 
 from __future__ import annotations
@@ -15,18 +15,32 @@ from __future__ import annotations
 import hashlib
 import hmac
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
 from common.ids import CROCKFORD
-from common.seal_payloads import Place, stored_place
-from common.seal_shape import check_seal
+from common.seal.records import PLACE, Place, stored_place
+from common.seal.shape import (
+    Shape,
+    check_shape,
+    is_count,
+    is_hash,
+    is_mapping,
+    is_text,
+    is_texts,
+    one_of,
+    or_none,
+    require,
+)
 from common.signing import APPROVAL
 from common.strict_json import canonical, loads
 
 Action = Literal["run_command", "apply_diff", "undo", "git_sync", "disclose"]
 Undo = Literal["yes", "no", "partly"]
+# Of each action that may be sealed: what returns when a payload is of its closed shape, and else
+# raises ``seal.malformed`` with ``field``.
+Payloads = Mapping[str, Callable[[Mapping[str, Any]], None]]
 
 MAX_SEAL_BYTES: Final = 1024 * 1024  # 500 changes with long names
 GROUP: Final = 4  # characters in each of the two groups of the short code
@@ -59,7 +73,7 @@ class Seal:
         version: Number of the proposal within its task, from 1.
         git_head: Commit id of the workspace, or None where there is none.
         policy_sha256: Hash of the local policy under which it was proposed.
-        payload: What will be done, as `common.seal_payloads` writes it for the action.
+        payload: What will be done, as the action's own folder writes it.
         base: Path to SHA-256 (or ``absent``) of each file the action starts from.
         undo: Whether it can be taken back; a command is always ``no`` (P5).
         discloses: What goes to the chat afterwards, such as ``output-tail``.
@@ -88,30 +102,35 @@ class Seal:
     v: int = 1
 
 
-def seal_bytes(seal: Seal) -> bytes:
+def seal_bytes(seal: Seal, payloads: Payloads) -> bytes:
     """Return the one stored form.
 
     Raises:
         RemoteProtocolError: ``seal.*``: it could not be read back; it is never stored.
     """
     raw = canonical(asdict(seal) | {"workspace": stored_place(seal.workspace)})
-    read_seal(raw)
+    read_seal(raw, payloads)
     return raw
 
 
-def read_seal(raw: bytes) -> Seal:
+def read_seal(raw: bytes, payloads: Payloads) -> Seal:
     """Read a stored seal; every field is known, present and of its type.
 
     Raises:
         RemoteProtocolError: ``seal.malformed`` with ``field``, or a ``json.*`` code.
     """
     value = loads(raw, max_bytes=MAX_SEAL_BYTES)
-    check_seal(value)
-    found = value["workspace"]
+    check_shape("seal", value, {**_SEAL, "action": one_of(*payloads)})
+    check_shape("workspace", value["workspace"], PLACE)
+    check_shape("source", value["source"], _SOURCE)
+    payloads[value["action"]](value["payload"])
+    for found in value["base"].values():
+        require("base", is_hash(found) or found == "absent")
+    place = value["workspace"]
     return Seal(
         **value
         | {
-            "workspace": Place(found["path"], int(found["dev"]), int(found["ino"])),
+            "workspace": Place(place["path"], int(place["dev"]), int(place["ino"])),
             "source": Source(**value["source"]),
             "discloses": tuple(value["discloses"]),
         }
@@ -144,3 +163,28 @@ def code_matches(typed: str, digest_hex: str, *, both_groups: bool) -> bool:
     code = short_code(digest_hex).replace("-", "")
     wanted = code if both_groups or len(folded) > GROUP else code[:GROUP]
     return hmac.compare_digest(folded.encode("utf-8", "replace"), wanted.encode())
+
+
+_SOURCE: Final[Shape] = dict.fromkeys(
+    ("channel", "claimed_user", "gateway_key_id", "envelope_sha256"), is_text
+)
+_SEAL: Final[Shape] = {
+    "v": one_of(1),
+    "approval_id": is_text,
+    "task_id": is_text,
+    "short_id": is_text,
+    "version": is_count,
+    "agent_id": is_text,
+    "workspace": is_mapping,
+    "git_head": or_none(is_text),
+    "source": is_mapping,
+    "policy_sha256": is_hash,
+    "action": is_text,  # and one that has a payload
+    "payload": is_mapping,
+    "base": is_mapping,
+    "undo": one_of("yes", "no", "partly"),
+    "discloses": is_texts,
+    "created_at": is_count,
+    "expires_at": is_count,
+    "nonce": is_text,
+}

@@ -15,7 +15,7 @@ from common.model.state import Reason, TaskState
 from common.receipt import Receipt, sign_receipt, verify_receipt
 from common.signing import SigningKey
 from local_agent.actions.changes.perform import ChangeOutcome
-from local_agent.receipts import receipt_facts
+from local_agent.flow.receipts import receipt_facts
 from tests.desk import Desk, a_change
 from tests.sealed import AGENT, AGENT_ID, GATEWAY, answered
 
@@ -96,7 +96,7 @@ async def test_no_gateway_can_talk_what_was_done_out_of_a_receipt(
     desk: Desk, named: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     most = 12
-    monkeypatch.setattr("local_agent.receipts.MAX_ENTRIES", most)
+    monkeypatch.setattr("local_agent.flow.receipts.MAX_ENTRIES", most)
     task_id = await desk.ask("@dev test")
     asked = await desk.waiting(task_id)
 
