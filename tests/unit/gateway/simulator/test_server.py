@@ -14,7 +14,7 @@ from common.clock import ManualClock
 from common.errors import ConfigError
 from gateway.simulator.config import load, new_config, save
 from gateway.simulator.engine import Simulator
-from gateway.simulator.faces import make_app, read_page
+from gateway.simulator.server import make_app, read_page
 from gateway.simulator.setup import write_installation
 
 
