@@ -15,14 +15,14 @@ from common.model.state import Reason, TaskState
 from common.sentences import Sentence
 from common.terminal import cells
 from common.text import CHAT_BYTES
-from gateway.flow import replies
-from gateway.flow.speaker import Voice, as_list, with_words
+from gateway.flow import alarms, replies
+from gateway.flow.replies import Speaker, as_list, with_words
 from gateway.store.tasks import Task
 from tests.each import each
 
 ZONE = timezone(timedelta(hours=8))
 NOON_MS = 1_767_240_000_000
-VOICE = Voice("en", ZONE, NOON_MS)
+SPEAKER = Speaker("en", ZONE, NOON_MS)
 TASK = Task(
     task_id="t-1",
     short_id="T-7K3F",
@@ -40,7 +40,7 @@ TASK = Task(
 
 
 def _sentences() -> Iterator[tuple[str, Sentence]]:
-    for name, value in vars(replies).items():
+    for name, value in (*vars(replies).items(), *vars(alarms).items()):
         if isinstance(value, Sentence):
             yield name, value
         elif isinstance(value, Mapping):
@@ -121,12 +121,12 @@ FAILED = ("1 of 3 tests failed: test_retry (test_login.py)", "3 个测试中 1 �
 def test_an_end_begins_with_what_came_of_it(
     reason: Reason, words: tuple[str, str], en: str, zh: str
 ) -> None:
-    assert VOICE.final(TASK, "dev-1", reason, words[0]) == en
-    assert Voice("zh", ZONE, NOON_MS).final(TASK, "dev-1", reason, words[1]) == zh
+    assert SPEAKER.final(TASK, "dev-1", reason, words[0]) == en
+    assert Speaker("zh", ZONE, NOON_MS).final(TASK, "dev-1", reason, words[1]) == zh
 
 
 def test_an_end_leaves_room_for_where_the_rest_is() -> None:
-    said = VOICE.final(TASK, "dev-1", Reason.FAILED, "测" * 2000)
+    said = SPEAKER.final(TASK, "dev-1", Reason.FAILED, "测" * 2000)
     assert said.endswith("\nMore on dev-1:\ncodexbridge show T-7K3F")
     assert len(said.encode()) <= CHAT_BYTES
 
@@ -143,7 +143,7 @@ def test_an_end_leaves_room_for_where_the_rest_is() -> None:
 def test_hours_are_told_in_the_zone_with_the_day_when_it_is_another_one(
     at_ms: int, hour: str
 ) -> None:
-    assert VOICE.hour(at_ms) == hour
+    assert SPEAKER.hour(at_ms) == hour
 
 
 @pytest.mark.parametrize(
@@ -157,23 +157,23 @@ def test_hours_are_told_in_the_zone_with_the_day_when_it_is_another_one(
     ],
 )
 def test_what_is_left_is_never_told_longer_than_it_is(seconds: int, en: str, zh: str) -> None:
-    assert VOICE.left(NOON_MS + seconds * 1000) == en
-    assert Voice("zh", ZONE, NOON_MS).left(NOON_MS + seconds * 1000) == zh
+    assert SPEAKER.left(NOON_MS + seconds * 1000) == en
+    assert Speaker("zh", ZONE, NOON_MS).left(NOON_MS + seconds * 1000) == zh
 
 
 def test_a_task_is_listed_in_one_line() -> None:
-    line = VOICE.task_line(TASK)
+    line = SPEAKER.task_line(TASK)
     assert line == "T-7K3F · queued until 13:00 (1 h 0 min left) · @dev test with a second line"
-    assert VOICE.task_line(TASK, stopping=True).count("\n") == 0
+    assert SPEAKER.task_line(TASK, stopping=True).count("\n") == 0
 
 
 def test_an_error_without_a_sentence_says_its_code_and_nothing_else() -> None:
-    said = VOICE.refusal(InputError("input.never-heard-of"), prefix="@dev")
+    said = SPEAKER.refusal(InputError("input.never-heard-of"), prefix="@dev")
     assert "input.never-heard-of" in said
 
 
 def test_a_fact_is_never_read_as_a_template() -> None:
-    said = VOICE.refusal(InputError("task.bad-id", given="{prefix}{id}"), prefix="@dev")
+    said = SPEAKER.refusal(InputError("task.bad-id", given="{prefix}{id}"), prefix="@dev")
     assert "{prefix}{id}" in said
 
 
@@ -195,10 +195,10 @@ def test_no_words_of_others_are_drawn_as_a_link_that_hides_where_it_leads(words:
     error = InputError("task.bad-id", given=words)
     for text in (
         with_words("head", words),
-        VOICE.final(task, "dev-1", Reason.COMPLETED, words),
-        VOICE.progress(task, "dev-1", words),
-        VOICE.refusal(error, prefix="@dev"),
-        as_list([VOICE.task_line(task)]),
+        SPEAKER.final(task, "dev-1", Reason.COMPLETED, words),
+        SPEAKER.progress(task, "dev-1", words),
+        SPEAKER.refusal(error, prefix="@dev"),
+        as_list([SPEAKER.task_line(task)]),
     ):
         assert "\uff1c" in text
         assert not re.search(r"<\s*/?\s*a\b", text, re.IGNORECASE)

@@ -10,10 +10,10 @@ import pytest
 
 from common.model.state import Reason, TaskState
 from common.signing import SigningKey
-from gateway.store import agents, inbound, mailbox, members, tasks, visitors
+from gateway.store import agents, inbound, mailbox, members, tasks
+from gateway.store.members import Requester
 from gateway.store.sqlite import SqliteConnection
 from gateway.store.tasks import Change, Task
-from gateway.store.visitors import Visitor
 from tests.gateway_desk import transaction
 
 AT = 1_767_240_000_000
@@ -29,23 +29,23 @@ def conn(tmp_path: Path) -> Iterator[SqliteConnection]:
         yield conn
 
 
-def _visitor(conn: SqliteConnection, user: str = "zhang", *, since: int = 0) -> Visitor | None:
-    return visitors.look_up(conn, user, since_ms=since, messages=3, queued=2)
+def _requester(conn: SqliteConnection, user: str = "zhang", *, since: int = 0) -> Requester | None:
+    return members.requester(conn, user, since_ms=since, messages=3, queued=2)
 
 
-def _found(conn: SqliteConnection, *, since: int = 0) -> Visitor:
-    visitor = _visitor(conn, since=since)
-    assert visitor is not None
-    return visitor
+def _found(conn: SqliteConnection, *, since: int = 0) -> Requester:
+    requester = _requester(conn, since=since)
+    assert requester is not None
+    return requester
 
 
 def test_whoever_is_not_on_the_list_is_nobody(conn: SqliteConnection) -> None:
-    assert _visitor(conn, "li") is None
-    assert _visitor(conn, "Zhang") is None
+    assert _requester(conn, "li") is None
+    assert _requester(conn, "Zhang") is None
 
 
 def test_a_member_without_a_machine_is_known(conn: SqliteConnection) -> None:
-    assert _found(conn) == Visitor("zhang", "zh", (), None, 0, 0, {})
+    assert _found(conn) == Requester("zhang", "zh", (), None, 0, 0, {})
 
 
 def test_machines_come_by_name_and_revoked_ones_not_at_all(conn: SqliteConnection) -> None:
@@ -108,17 +108,17 @@ def test_open_tasks_and_queues_are_counted(conn: SqliteConnection) -> None:
             expires_at=AT,
             away_epoch=None,
         )
-    visitor = _found(conn)
-    assert (visitor.open_tasks, visitor.queued) == (2, {"a": 2})
+    requester = _found(conn)
+    assert (requester.open_tasks, requester.queued) == (2, {"a": 2})
     tasks.change(conn, "t-1", Change(TaskState.FAILED, Reason.FAILED), at_ms=AT)
     conn.run("UPDATE mailbox SET acked_at = 1 WHERE seq < 2")
-    visitor = _found(conn)
-    assert (visitor.open_tasks, visitor.queued) == (1, {"a": 1})
+    requester = _found(conn)
+    assert (requester.open_tasks, requester.queued) == (1, {"a": 1})
 
 
 def test_it_is_answered_from_indexes_of_what_is_open(conn: SqliteConnection) -> None:
     facts = {"user_id": "zhang", "since": 0, "written_since": 0, "messages": 3, "queued": 2}
-    plan = [row["detail"] for row in conn.all(f"EXPLAIN QUERY PLAN {visitors._FIND}", **facts)]
+    plan = [row["detail"] for row in conn.all(f"EXPLAIN QUERY PLAN {members._REQUESTER}", **facts)]
     for index in ("inbound USING PRIMARY KEY", "ix_tasks_open", "ix_mailbox_unacked"):
         assert any(index in step for step in plan), plan
     tables = ("members", "bindings", "agents", "inbound", "tasks", "mailbox", "m", "b", "a", "q")
