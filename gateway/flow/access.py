@@ -137,7 +137,7 @@ def machine_named(member: Requester, name: str) -> Agent:
     """Return the machine that a member means by a name, or by a beginning that only one has.
 
     Args:
-        requester: The member.
+        member: Who asks.
         name: Folded, as `common.dsl` returns it.
 
     Raises:
