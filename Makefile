@@ -84,7 +84,7 @@ imports: $(VENV)/.dev
 
 # In an environment of its own: a linter's libraries would be loaded and measured with the product.
 bench: $(BIN)/uv
-	@UV_PROJECT_ENVIRONMENT=.venv-bench $(BIN)/uv sync --quiet --frozen --no-dev --extra acp --group bench
+	@UV_PROJECT_ENVIRONMENT=.venv-bench $(BIN)/uv sync --quiet --frozen --no-dev --group bench
 	.venv-bench/bin/python bench/start.py $(ARGS)
 	.venv-bench/bin/python -m bench.accept $(ARGS)
 	.venv-bench/bin/python -m bench.outbox $(ARGS)

@@ -28,12 +28,10 @@ from typing import Any, Final
 
 from bench.aims import Aim
 from common.home import Home
-from local_agent.proposers.codex.app_server import Surroundings
-from local_agent.proposers.codex.backend import CodexBackend
-from local_agent.proposers.codex.config import CodexModel
-from local_agent.proposers.codex.lockdown import environment, make_place, remove_place
-from local_agent.proposers.codex.program import find_program
-from local_agent.proposers.model import Turn
+from local_agent.models.backend import Turn
+from local_agent.models.codex.backend import CodexBackend
+from local_agent.models.codex.lockdown import CodexModel, environment, make_place, remove_place
+from local_agent.models.codex.program import Surroundings, find_program
 from local_agent.proposers.scratch import Scratches
 from local_agent.workspace.registry import Workspace
 from tests.codex_program import PROGRAM, is_there

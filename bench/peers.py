@@ -17,7 +17,8 @@ from common.clock import SystemClock
 from common.signing import SigningKey
 from gateway.base.identity import sealer
 from gateway.base.messages import InboundMessage
-from gateway.flow.intake import Intake, IntakePolicy
+from gateway.flow.access import IntakePolicy
+from gateway.flow.intake import Intake
 from gateway.store import agents, members
 from gateway.store.lane import Job
 from gateway.store.port import Connection, Store

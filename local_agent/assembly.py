@@ -38,11 +38,11 @@ from local_agent.flow.disclosing import Disclosure
 from local_agent.flow.engine import Engine
 from local_agent.flow.gate import Gate
 from local_agent.flow.ports import Mind, Site
+from local_agent.flow.receipts import receipt_facts
 from local_agent.models.keys import ModelKeys
 from local_agent.models.models import Models
 from local_agent.models.preparing import Around
 from local_agent.proposers.scratch import Scratches
-from local_agent.receipts import receipt_facts
 from local_agent.relay.client import GatewayClient
 from local_agent.relay.condition import Condition
 from local_agent.relay.journal import JournalInbound, JournalOutbound

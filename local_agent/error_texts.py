@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from common.sentences import Sentence
-from local_agent import agent_texts, change_texts, disclosure_replies, model_texts, sync_texts
+from local_agent import agent_texts, change_texts, disclosure_replies, sync_texts
+from local_agent.models import texts as model_texts
 
 _SETTINGS: Final = {
     "config.missing": Sentence(
@@ -29,7 +30,7 @@ _SETTINGS: Final = {
         zh="内核拒绝保护本进程的内存；Agent 不会启动。",
     ),
 }
-_APPROVE: Final = {
+_TASK: Final = {
     "approve.no-terminal": Sentence(
         en="Only a person at a terminal can approve: standard input is not a terminal here. "
         "Nothing was approved.",
@@ -44,8 +45,6 @@ _APPROVE: Final = {
         en="{task} does not wait for approval. `codexbridge show {task}` shows its state.",
         zh="{task} 并不在等待批准。用 `codexbridge show {task}` 查看其状态。",
     ),
-}
-_TASK: Final = {
     "receipt.open": Sentence(
         en="{task} has not ended; its receipt can be had when it has.",
         zh="{task} 尚未结束；结束后才能取得凭证。",
@@ -489,7 +488,6 @@ ERRORS: Final[Mapping[str, Sentence]] = {
     **_UNDO,
     **_SETTINGS,
     **agent_texts.ERRORS,
-    **_APPROVE,
     **_TASK,
     **_PAIR,
     **_WORKSPACE,

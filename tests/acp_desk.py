@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from common.home import Home
-from local_agent.proposers.acp.backend import AcpBackend
-from local_agent.proposers.acp.config import AcpModel, Contain
-from local_agent.proposers.model import Turn
+from local_agent.models.acp.backend import AcpBackend
+from local_agent.models.acp.contained import AcpModel, Contain
+from local_agent.models.backend import Turn
 from local_agent.sandbox.bubblewrap import Level
 from local_agent.sandbox.containment import Containment
 from tests.codex_desk import FolderScratch

@@ -10,16 +10,12 @@ from typing import Any
 from common.clock import ManualClock
 from common.diff.model import FileDiff
 from common.diff.parse import parse_diff
-from common.seal import Seal, digest, seal_bytes
-from common.seal_payloads import (
-    Mode,
-    SealedChange,
-    SealedCommit,
-    SyncStep,
-    change_payload,
-    sync_payload,
-    undo_payload,
-)
+from common.seal import Seal, digest
+from common.seal.records import Mode, SealedChange, SealedCommit
+from local_agent.actions.changes.payload import change_payload
+from local_agent.actions.git_sync.payload import SyncStep, sync_payload
+from local_agent.actions.registry import seal_bytes
+from local_agent.actions.undo.payload import undo_payload
 from local_agent.cards import question as questions
 from local_agent.faces.control import tasks
 from local_agent.faces.control.tasks import listed_task

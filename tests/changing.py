@@ -8,8 +8,9 @@ from typing import Any
 
 from common.clock import ManualClock
 from common.ids import new_uuid
-from common.seal import Action, Seal, seal_bytes
+from common.seal import Action, Seal
 from local_agent.actions.changes.perform import Applier, ChangeOutcome, PreparedChange
+from local_agent.actions.registry import ACTIONS, seal_bytes
 from local_agent.safety.grant import Grant, _mint
 from local_agent.store.blobs import Blobs
 from local_agent.workspace.registry import Workspace
@@ -61,7 +62,7 @@ class Changing:
 
     def grant(self, seal: Seal) -> Grant:
         """Return the grant of an approved change, as the gate would mint it."""
-        return _mint(seal_bytes(seal))
+        return _mint(seal_bytes(seal), ACTIONS)
 
     async def run(self, seal: Seal) -> ChangeOutcome:
         """Approve and run."""

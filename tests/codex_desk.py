@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from common.errors import InputError
-from local_agent.proposers.codex.app_server import Surroundings
-from local_agent.proposers.codex.backend import CodexBackend
-from local_agent.proposers.codex.config import CodexModel
-from local_agent.proposers.model import ModelEvent, Turn
+from local_agent.models.backend import ModelEvent, Turn
+from local_agent.models.codex.backend import CodexBackend
+from local_agent.models.codex.lockdown import CodexModel
+from local_agent.models.codex.program import Surroundings
 
 ROOT: Final = Path(__file__).parent.parent
 KEY: Final = "key-of-the-model-0123456789"

@@ -20,22 +20,17 @@ from common.ids import new_uuid
 from common.model.proposal import GitSync
 from common.model.state import FINAL, Reason, TaskState
 from common.seal import Seal
-from common.seal_payloads import (
-    Place,
-    SealedChange,
-    SealedCopy,
-    SyncStep,
-    change_payload,
-    read_changes,
-    sync_payload,
-    undo_payload,
-)
+from common.seal.records import Place, SealedChange, read_changes
+from local_agent.actions.changes.payload import change_payload
 from local_agent.actions.changes.perform import ChangeOutcome, PreparedChange
+from local_agent.actions.git_sync.payload import SyncStep, sync_payload
 from local_agent.actions.git_sync.perform import PreparedSync, SyncOutcome
 from local_agent.actions.ports import Executors
 from local_agent.actions.run_command.command_line import read_argv
+from local_agent.actions.run_command.payload import SealedCopy
 from local_agent.actions.run_command.perform import Outcome, Progress
 from local_agent.actions.run_command.prepare import Copy, Prepared
+from local_agent.actions.undo.payload import undo_payload
 from local_agent.flow.approvals import Choice, PendingApproval
 from local_agent.flow.assembly import build_engine
 from local_agent.flow.bus import Bus
@@ -43,7 +38,7 @@ from local_agent.flow.disclosing import Disclosure
 from local_agent.flow.engine import Engine
 from local_agent.flow.gate import Gate
 from local_agent.flow.ports import Mind, Site
-from local_agent.proposers.coding import Chosen
+from local_agent.models.backend import Chosen
 from local_agent.proposers.scratch import Scratches
 from local_agent.safety.grant import Grant
 from local_agent.safety.policy import Policy

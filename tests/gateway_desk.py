@@ -36,9 +36,9 @@ from common.signing import SigningKey
 from gateway.base.identity import sealer
 from gateway.base.messages import InboundMessage
 from gateway.flow import withdrawal
-from gateway.flow.access import Limits
+from gateway.flow.access import IntakePolicy, Limits
 from gateway.flow.countersigning import Countersigner
-from gateway.flow.intake import Intake, IntakePolicy
+from gateway.flow.intake import Intake
 from gateway.flow.results import Results
 from gateway.flow.rotation import Ring
 from gateway.flow.upkeep import Upkeep

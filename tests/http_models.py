@@ -7,9 +7,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, get_args
 
-from local_agent.proposers.http.backend import HttpBackend
-from local_agent.proposers.http.config import Api, HttpModel
-from local_agent.proposers.model import ModelEvent, Turn
+from local_agent.models.backend import ModelEvent, Turn
+from local_agent.models.http.backend import HttpBackend
+from local_agent.models.http.config import Api, HttpModel
 from tests.model_server import ModelServer
 
 APIS: Final[tuple[Api, ...]] = get_args(Api)

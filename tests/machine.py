@@ -9,7 +9,7 @@ from typing import Any
 from common.clock import ManualClock
 from common.home import Home
 from common.ids import new_uuid
-from common.seal import seal_bytes
+from local_agent.actions.registry import ACTIONS, seal_bytes
 from local_agent.actions.run_command.perform import Executor, Outcome
 from local_agent.actions.run_command.prepare import Prepared, Surroundings
 from local_agent.safety.grant import Grant, _mint
@@ -58,7 +58,7 @@ class Machine:
             "payload": prepared.payload,
             "base": prepared.base,
         } | changes
-        return _mint(seal_bytes(a_seal(ManualClock(), **facts)))
+        return _mint(seal_bytes(a_seal(ManualClock(), **facts)), ACTIONS)
 
     async def run(self, text: str, **facts: Any) -> Outcome:
         """Prepare, approve and run a command."""

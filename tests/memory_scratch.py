@@ -1,4 +1,4 @@
-"""A scratch copy in memory, for tests of what edits one (`local_agent.proposers.model.Scratch`)."""
+"""A scratch copy in memory, for tests of what edits one (`local_agent.models.backend.Scratch`)."""
 
 from __future__ import annotations
 

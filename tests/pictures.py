@@ -11,6 +11,7 @@ from typing import Any, Final
 from common.diff.parse import parse_diff
 from common.seal import Seal
 from common.sentences import Lang
+from local_agent.actions.registry import ACTIONS
 from local_agent.faces.window.arming import QUIET_S
 from local_agent.faces.window.wire import Theme, encode_order
 from local_agent.report_texts import to_facts
@@ -74,7 +75,7 @@ def _take(
 ) -> None:
     seal, diff = asked
     around = Circumstances(diff=parse_diff(diff) if diff else None, allowed=[PYTEST])
-    risk = classify_operation(seal.action, seal.payload, around)
+    risk = classify_operation(seal.action, seal.payload, around, known=ACTIONS)
     judged = {"risk": risk.level, "reasons": risk.reasons}
     order = windows.an_order(seal, lang=lang, theme=theme, **judged | told)
     shown = screen.show(encode_order(order, diff))

@@ -6,8 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 
 from local_agent.errors import ModelError
-from local_agent.proposers.coding import Chosen
-from local_agent.proposers.model import Emit, Health, ModelEvent, Reply, Turn
+from local_agent.models.backend import Chosen, Emit, Health, ModelEvent, Reply, Turn
 
 Step = Callable[[Turn], None] | Reply | Exception
 

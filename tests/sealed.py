@@ -17,10 +17,12 @@ from common.protocol.envelope import (
     gateway_name,
     seal_envelope,
 )
-from common.seal import Seal, Source, digest, seal_bytes
-from common.seal_payloads import Executable, Place, command_payload
+from common.seal import Seal, Source, digest
+from common.seal.records import Place
 from common.sentences import Lang
 from common.signing import APPROVAL, SigningKey, VerifyKey
+from local_agent.actions.registry import seal_bytes
+from local_agent.actions.run_command.payload import Executable, command_payload
 from local_agent.safety.decision import Statement
 from local_agent.store.approvals import StoredApproval
 from local_agent.store.journal import Journal

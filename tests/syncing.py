@@ -18,9 +18,10 @@ from pygit2.enums import ConfigLevel
 from common.clock import ManualClock
 from common.ids import new_uuid
 from common.model.proposal import GitSync
-from common.seal import Seal, seal_bytes
+from common.seal import Seal
 from local_agent.actions.git_sync.perform import PreparedSync, Syncer, SyncOutcome
 from local_agent.actions.git_sync.push import Pusher
+from local_agent.actions.registry import ACTIONS, seal_bytes
 from local_agent.safety.grant import Grant, _mint
 from local_agent.store.blobs import Blobs
 from local_agent.workspace.registry import Workspace
@@ -196,7 +197,7 @@ class Syncing:
 
     def grant(self, seal: Seal) -> Grant:
         """Return the grant of an approved sync, as the gate would mint it."""
-        return _mint(seal_bytes(seal))
+        return _mint(seal_bytes(seal), ACTIONS)
 
     async def run(self, seal: Seal) -> SyncOutcome:
         """Approve and run."""

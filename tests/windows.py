@@ -8,19 +8,14 @@ from typing import Any, Literal
 
 from common.clock import SystemClock
 from common.diff.parse import parse_diff
-from common.seal import Seal, Source, digest, seal_bytes
-from common.seal_payloads import (
-    Place,
-    ReadFile,
-    SealedChange,
-    SealedCommit,
-    SyncStep,
-    change_payload,
-    disclose_payload,
-    sync_payload,
-    undo_payload,
-)
+from common.seal import Seal, Source, digest
+from common.seal.records import Place, ReadFile, SealedChange, SealedCommit
 from common.sentences import Lang
+from local_agent.actions.changes.payload import change_payload
+from local_agent.actions.disclose.payload import disclose_payload
+from local_agent.actions.git_sync.payload import SyncStep, sync_payload
+from local_agent.actions.registry import seal_bytes
+from local_agent.actions.undo.payload import undo_payload
 from local_agent.faces.window.wire import Order, Theme
 from local_agent.views.codec import from_json
 from local_agent.views.question import ApprovalView

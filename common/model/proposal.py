@@ -8,6 +8,7 @@ from pydantic import Field
 
 from common.model.base import SeedModel
 from common.model.intent import TaskIntent
+from common.seal import Action
 
 
 class Plan(SeedModel):
@@ -148,7 +149,7 @@ class LocalApproval(SeedModel):
     """Needs a confirmation on this machine (P1)."""
 
     mode: Literal["local_approval"] = "local_approval"
-    action: Literal["apply_diff", "run_command", "undo", "git_sync", "disclose"]
+    action: Action
 
 
 ExecutionRequirement = Annotated[NoRequirement | LocalApproval, Field(discriminator="mode")]

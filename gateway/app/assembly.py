@@ -47,9 +47,10 @@ from gateway.channels import registry
 from gateway.faces import health
 from gateway.faces.middleware import guarded_app
 from gateway.flow import withdrawal
+from gateway.flow.access import IntakePolicy
 from gateway.flow.alarms import Admins, Alarms, DiskWatch
 from gateway.flow.countersigning import Countersigner
-from gateway.flow.intake import Intake, IntakePolicy
+from gateway.flow.intake import Intake
 from gateway.flow.outbox import Outbox
 from gateway.flow.results import Results
 from gateway.flow.upkeep import Upkeep

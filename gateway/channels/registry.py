@@ -12,8 +12,7 @@ from common.clock import Clock
 from common.logs import Log
 from gateway.base.messages import Accept, Conversation, SendOutcome
 from gateway.base.settings import GatewaySettings
-from gateway.channels import wecom_app
-from gateway.channels.channel import Channel
+from gateway.channels import Channel, wecom_app
 
 _OPENERS: Final = (wecom_app.open_channel,)
 ADMINS: Final = wecom_app.NAME  # where the admins of the settings are written to

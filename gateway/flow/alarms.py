@@ -8,9 +8,9 @@ within ten minutes is counted and reported as a number.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Final
 
 from common.audit import Fact
 from common.clock import Clock
@@ -18,15 +18,66 @@ from common.errors import StoreError
 from common.logs import Log
 from common.sentences import Lang, Sentence, say
 from gateway.base.messages import Conversation, Deliver
-from gateway.flow import replies
 from gateway.store import agents, audit, members, outbox
 from gateway.store.port import Connection, Store
+from gateway.store.runner import SqliteRunner
 
 QUIET_SECONDS: Final = 600.0
 MAX_KEPT: Final = 1000  # kinds of alarms of machines and codes; beyond it a kind is counted as one
 MAX_NOTICES: Final = 10  # to each admin in ten minutes
 ROUND_SECONDS: Final = 5.0
 LOOK_SECONDS: Final = 1.0
+
+# What admins are told, by the event in the audit log.
+SENTENCES: Final[Mapping[str, Sentence]] = {
+    "agent.taken-over": Sentence(
+        en="⚠ {machine}: its key connected again, from {address} instead of {before} "
+        "({count}× in 10 min). No restart or new network? Then the key was copied: pair anew after "
+        "codexbridge gateway revoke {machine}",
+        zh="⚠ {machine} 的密钥从 {address} 再次连接，取代了 {before}（10 分钟内 {count} 次）。"
+        "如果没有重启或切换网络，说明密钥已被复制。请先执行 codexbridge gateway revoke {machine}，"
+        "再重新配对。",
+    ),
+    "agent.wrong-key": Sentence(
+        en="⚠ {address} claimed to be {machine} without its key; refused ({count}× in 10 min). "
+        "If the machine was set up anew, pair it again; otherwise block the address at your proxy.",
+        zh="⚠ {address} 自称是 {machine}，但没有它的密钥，已拒绝（10 分钟内 {count} 次）。"
+        "如果这台开发机刚重装过，请重新配对；否则请在反向代理上拦截该地址。",
+    ),
+    "agent.malformed-frame": Sentence(
+        en="⚠ Something that is not an agent dialled the address for machines, from {address}, and "
+        "was refused ({count}× in ten minutes). No machine is affected. If it goes on, block the "
+        "address at your proxy.",
+        zh="⚠ {address} 连接了开发机专用的地址，但发来的不是 Agent 的数据，已拒绝"
+        "（十分钟内 {count} 次）。不影响任何开发机。如果持续出现，请在反向代理上拦截该地址。",
+    ),
+    "pairing.used-again": Sentence(
+        en="⚠ The used pairing code of {machine} came again from {address}; refused "
+        "({count}× in 10 min). If nobody repeated it there, compare the check words, or pair "
+        "again with --replace.",
+        zh="⚠ {machine} 用过的配对码又从 {address} 提交，已拒绝（10 分钟内 {count} 次）。"
+        "如果没有人重复执行过，请核对核对词，或用 --replace 重新配对。",
+    ),
+}
+MORE_ALARMS: Final = Sentence(
+    en="{count} more {count:alarm|alarms} came within ten minutes and {count:is|are} not told one "
+    "by one. All are in the audit log: codexbridge gateway audit export",
+    zh="十分钟内还有 {count} 条告警，不再逐条通知。全部记录在审计日志中："
+    "codexbridge gateway audit export",
+)
+DISK_FULL: Final = Sentence(
+    en="⚠ The disk of the gateway is full: new messages are not taken in. WeCom delivers them "
+    "again for a short while; nothing that was accepted is lost. Free some room; the gateway goes "
+    "on by itself.",
+    zh="⚠ 网关所在磁盘已满，暂时无法接收新消息。企业微信会在短时间内重新投递；"
+    "已接收的内容不会丢失。请清理出空间，网关会自动恢复。",
+)
+DISK_HAS_ROOM: Final = Sentence(
+    en="The disk of the gateway has room again, after {seconds} s; messages are taken in. What was "
+    "sent meanwhile and got no answer has to be sent again.",
+    zh="网关所在磁盘已有空间（{seconds} 秒后恢复），重新接收消息。"
+    "期间没有得到回复的消息需要重新发送。",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +203,7 @@ class Alarms:
             if not heard.count:
                 del self._heard[key]
                 continue
-            notice = replies.ALARMS.get(key[0]) if notices > 0 else None
+            notice = SENTENCES.get(key[0]) if notices > 0 else None
             notices -= notice is not None
             due.append(_Due(key, heard.facts, heard.count, notice))
         return due
@@ -163,7 +214,7 @@ class Alarms:
         heard.quiet_until = mono + QUIET_SECONDS
         if alarm.notice is not None:
             self._told += 1
-        elif alarm.key[0] in replies.ALARMS:
+        elif alarm.key[0] in SENTENCES:
             self._untold += alarm.count
 
     def _record(self, conn: Connection, due: list[_Due], untold: int, *, at_ms: int) -> None:
@@ -177,7 +228,7 @@ class Alarms:
                 key = ":".join((*alarm.key, str(at_ms)))
                 self._admins.put(conn, key, alarm.notice, at_ms, **words)
         if untold:
-            self._admins.put(conn, f"alarms:{at_ms}", replies.MORE_ALARMS, at_ms, count=untold)
+            self._admins.put(conn, f"alarms:{at_ms}", MORE_ALARMS, at_ms, count=untold)
 
 
 def _words(conn: Connection, alarm: _Due) -> dict[str, Fact]:
@@ -185,12 +236,6 @@ def _words(conn: Connection, alarm: _Due) -> dict[str, Fact]:
     agent = agents.find(conn, name)
     machine = agent.machine if agent else name
     return {"machine": machine} | alarm.facts | {"count": alarm.count}
-
-
-class StoreOnDisk(Store, Protocol):
-    """A store that knows whether its last change found no room on the disk."""
-
-    is_full: bool
 
 
 class DiskWatch:
@@ -206,7 +251,7 @@ class DiskWatch:
 
     def __init__(
         self,
-        store: StoreOnDisk,
+        store: SqliteRunner,
         deliver: Deliver,
         *,
         admins: Admins,
@@ -232,7 +277,7 @@ class DiskWatch:
         self._log.error("store.full")
         if since.mono >= self._quiet_until:
             self._quiet_until = since.mono + QUIET_SECONDS
-            text = say(replies.DISK_FULL, self._admins.lang)
+            text = say(DISK_FULL, self._admins.lang)
             await asyncio.gather(*(self._deliver(to, text) for to in self._admins.conversations))
         # To write what there was to say is the only way to know that it can be written.
         while not await self._is_recorded(since.wall_ms):  # noqa: ASYNC110  a disk rings no bell
@@ -251,4 +296,4 @@ class DiskWatch:
     def _record(self, conn: Connection, since_ms: int, *, at_ms: int) -> None:
         seconds = (at_ms - since_ms) // 1000
         audit.append(conn, "store.was-full", at_ms, since=since_ms)
-        self._admins.put(conn, f"disk:{at_ms}", replies.DISK_HAS_ROOM, at_ms, seconds=seconds)
+        self._admins.put(conn, f"disk:{at_ms}", DISK_HAS_ROOM, at_ms, seconds=seconds)

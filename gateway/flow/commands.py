@@ -9,49 +9,47 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
+from common import dsl
 from common.clock import Instant
-from common.dsl import Command, Directed
+from common.dsl import Command, Directed, FreeText, NotAddressed
 from common.errors import InputError
 from common.ids import new_uuid
 from common.model.state import TaskState
 from common.protocol.envelope import Envelope, TaskBody
 from gateway.base.identity import Seal
 from gateway.base.messages import InboundMessage
-from gateway.flow import access, replies, withdrawal
-from gateway.flow.access import Limits
-from gateway.flow.speaker import Voice, as_list, with_words
+from gateway.flow import access, notices, replies, withdrawal
+from gateway.flow.access import IntakePolicy
+from gateway.flow.replies import Speaker, as_list, with_words
 from gateway.store import agents, audit, mailbox, members, tasks
 from gateway.store.agents import Agent
+from gateway.store.members import Requester
 from gateway.store.port import Connection
 from gateway.store.tasks import Task
-from gateway.store.visitors import Visitor
 
 SHOWN_TASKS: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class MemberRequest:
     """One message of a member who was let in, and what it takes to act on it.
 
     Attributes:
         conn: The intake transaction.
         text: What was written.
-        voice: Speaks to the member.
+        speaker: Speaks to the member.
         seal: Signs for the machine.
-        ttl_s: How long a task may wait for its machine, in seconds.
         machine: The one that this message names, if it names one.
     """
 
     conn: Connection
     message: InboundMessage
     text: str
-    visitor: Visitor
-    voice: Voice
+    member: Requester
+    speaker: Speaker
     at: Instant
     seal: Seal
-    limits: Limits
-    ttl_s: int
-    prefix: str
+    policy: IntakePolicy
     machine: Agent | None = None
 
 
@@ -69,155 +67,183 @@ class Answer:
     receipt_of: str | None = None
 
 
-def directed(order: Order, message: Directed) -> Order:
-    """Return the order that a message for one machine is; the name is not for the machine.
+def answer(request: MemberRequest) -> Answer:
+    """Do what a message asks for, and return what is said to it.
 
     Raises:
-        InputError: ``access.no-machine``, ``access.unknown-machine`` or
-            ``access.ambiguous-machine``.
+        InputError: ``intake.not-addressed``, or as of what it asks for; nothing was written.
     """
-    agent = access.machine_named(order.visitor, message.machine)
-    return replace(order, machine=agent, text=f"{order.prefix} {message.text}")
+    said = dsl.parse(request.text, prefix=request.policy.prefix)
+    if isinstance(said, Directed):
+        # The name of the machine is not for the machine.
+        agent = access.machine_named(request.member, said.machine)
+        text = f"{request.policy.prefix} {said.text}"
+        request, said = replace(request, machine=agent, text=text), said.said
+    match said:
+        case NotAddressed():
+            raise InputError("intake.not-addressed")
+        case FreeText(text=""):
+            return without_request(request) if request.machine else show_help(request)
+        case FreeText():
+            return hand_over(request)
+        case Command():
+            return _obey(request, said)
 
 
-def hand_over(order: Order, command: Command | None = None) -> Answer:
+def _obey(request: MemberRequest, command: Command) -> Answer:
+    match command.name:
+        case "help":
+            return show_help(request)
+        case "on":
+            return without_request(request)
+        case "machines":
+            return machines(request)
+        case "use":
+            return use(request, command)
+        case "status":
+            return status(request, command)
+        case "cancel":
+            return cancel(request, command)
+        case _:
+            return hand_over(request, command)
+
+
+def show_help(request: MemberRequest) -> Answer:
+    """Show what can be asked for."""
+    return Answer(dsl.help_text(request.speaker.lang, prefix=request.policy.prefix))
+
+
+def hand_over(request: MemberRequest, command: Command | None = None) -> Answer:
     """Make a task for the member's machine; signed, numbered and queued in this transaction.
 
     Raises:
         InputError: ``access.no-machine``, ``access.which-machine``, ``access.machine-gone``,
             ``task.ambiguous``, ``access.too-many-tasks`` or ``access.queue-full``.
     """
-    agent = _machine_of(order, command)
-    access.check_room(order.visitor, limits=order.limits)
-    access.check_queue(order.visitor, agent, limits=order.limits)
+    agent = _machine_of(request, command)
+    access.check_room(request.member, limits=request.policy.limits)
+    access.check_queue(request.member, agent, limits=request.policy.limits)
     task_id = new_uuid()
-    short_id = tasks.free_short_id(order.conn, agent.agent_id)
-    body = _body(order, task_id, short_id)
+    short_id = tasks.free_short_id(request.conn, agent.agent_id)
+    body = _body(request, task_id, short_id)
     envelope = mailbox.enqueue(
-        order.conn,
-        order.seal,
+        request.conn,
+        request.seal,
         "task",
         agent_id=agent.agent_id,
         task_id=task_id,
         body=body.to_dict(),
-        at=order.at,
-        life_s=order.ttl_s,
+        at=request.at,
+        life_s=request.policy.ttl_s,
     )
     task = Task(
         task_id=task_id,
         short_id=short_id,
         agent_id=agent.agent_id,
-        user_id=order.visitor.user_id,
-        channel=order.message.channel,
-        text=order.text,
-        lang=order.voice.lang,
+        user_id=request.member.user_id,
+        channel=request.message.channel,
+        text=request.text,
+        lang=request.speaker.lang,
         state=TaskState.RECEIVED,
         envelope_sha256=envelope.sha256,
-        created_at=order.at.wall_ms,
-        updated_at=order.at.wall_ms,
+        created_at=request.at.wall_ms,
+        updated_at=request.at.wall_ms,
         expires_at=envelope.header.exp * 1000,
     )
-    tasks.create(order.conn, task)
+    tasks.create(request.conn, task)
     audit.append(
-        order.conn,
+        request.conn,
         "task.accepted",
-        order.at.wall_ms,
+        request.at.wall_ms,
         task=task_id,
         user=task.user_id,
         agent=agent.agent_id,
         envelope=envelope.sha256,
     )
-    told = order.voice.accepted(task, agent, prefix=order.prefix)
+    told = request.speaker.accepted(task, agent, prefix=request.policy.prefix)
     return Answer(
         told, agent.agent_id, envelope, task_id if agent.connected_at is not None else None
     )
 
 
-def cancel(order: Order, command: Command) -> Answer:
+def cancel(request: MemberRequest, command: Command) -> Answer:
     """Stop a task of the member's own: here while it cannot have been sent, else at its machine.
 
     Raises:
         InputError: ``task.bad-id``, ``task.not-yours``, ``task.not-there`` or ``task.none-open``.
     """
-    named = _named(order, command)
-    found = [task for task in named if task.reason is None] or named[:1] or _open(order)
+    named = _named(request, command)
+    found = [task for task in named if task.reason is None] or named[:1] or _open(request)
     if not found:
         raise InputError("task.none-open")
     if len(found) > 1:
         which = replies.WHICH_MACHINE if named else replies.WHICH_TASK
-        head = order.voice.say(which, prefix=order.prefix, id=found[0].short_id)
-        return Answer(as_list([head, *(_line(order, task) for task in found)]))
+        head = request.speaker.say(which, prefix=request.policy.prefix, id=found[0].short_id)
+        return Answer(as_list([head, *(_line(request, task) for task in found)]))
     task = found[0]
     if task.reason is not None:
-        return Answer(order.voice.over(task, task.reason))
-    return _cancel(order, task)
+        return Answer(request.speaker.over(task, task.reason))
+    return _cancel(request, task)
 
 
-def _cancel(order: Order, task: Task) -> Answer:
-    facts = {"id": task.short_id, "machine": _machine_name(order, task)}
-    if withdrawal.cancel_unsent(order.conn, order.seal, task, at=order.at):
-        return Answer(order.voice.say(replies.CANCELLED_UNSENT, **facts))
-    tasks.ask_cancel(order.conn, task.task_id, at_ms=order.at.wall_ms)
-    agent = agents.find(order.conn, task.agent_id)
+def _cancel(request: MemberRequest, task: Task) -> Answer:
+    facts = {"id": task.short_id, "machine": notices.machine_of(request.conn, task)}
+    if withdrawal.cancel_unsent(request.conn, request.seal, task, at=request.at):
+        return Answer(request.speaker.say(replies.CANCELLED_UNSENT, **facts))
+    tasks.ask_cancel(request.conn, task.task_id, at_ms=request.at.wall_ms)
+    agent = agents.find(request.conn, task.agent_id)
     if agent is None or not agent.online:
         # It is told when it connects: until then it would be one frame more every five minutes.
-        return Answer(order.voice.say(replies.CANCEL_WAITS, **facts))
-    mailbox.enqueue_cancel(
-        order.conn,
-        order.seal,
-        agent_id=task.agent_id,
-        task_id=task.task_id,
-        claimed_user=order.visitor.user_id,
-        at=order.at,
-    )
-    return Answer(order.voice.say(replies.CANCEL_SENT, **facts), task.agent_id)
+        return Answer(request.speaker.say(replies.CANCEL_WAITS, **facts))
+    withdrawal.send_cancel(request.conn, request.seal, task, at=request.at)
+    return Answer(request.speaker.say(replies.CANCEL_SENT, **facts), task.agent_id)
 
 
-def status(order: Order, command: Command) -> Answer:
+def status(request: MemberRequest, command: Command) -> Answer:
     """Show the member's machines and unfinished tasks, or one task.
 
     Raises:
         InputError: ``task.bad-id``, ``task.not-yours`` or ``task.not-there``.
     """
-    named = _named(order, command)
+    named = _named(request, command)
     if len(named) == 1:
-        return Answer(with_words(_line(order, named[0]), named[0].message or ""))
-    found = named or _open(order)
-    lines = [*([] if named else _machine_lines(order)), *(_line(order, task) for task in found)]
+        return Answer(with_words(_line(request, named[0]), named[0].message or ""))
+    found = named or _open(request)
+    lines = [*([] if named else _machine_lines(request)), *(_line(request, task) for task in found)]
     if not found:
-        lines.append(order.voice.say(replies.REFUSALS["task.none-open"]))
+        lines.append(request.speaker.say(replies.REFUSALS["task.none-open"]))
     return Answer(as_list(lines))
 
 
-def machines(order: Order) -> Answer:
+def machines(request: MemberRequest) -> Answer:
     """Show the member's machines, which of them is chosen, and how to choose.
 
     Raises:
         InputError: ``access.no-machine``.
     """
-    if not order.visitor.machines:
-        raise InputError("access.no-machine", user=order.visitor.user_id)
-    lines = _machine_lines(replace(order, machine=None))
-    if len(order.visitor.machines) > 1:
-        lines.append(order.voice.say(replies.HOW_TO_CHOOSE, prefix=order.prefix))
+    if not request.member.machines:
+        raise InputError("access.no-machine", user=request.member.user_id)
+    lines = _machine_lines(replace(request, machine=None))
+    if len(request.member.machines) > 1:
+        lines.append(request.speaker.say(replies.HOW_TO_CHOOSE, prefix=request.policy.prefix))
     return Answer(as_list(lines))
 
 
-def without_request(order: Order) -> Answer:
+def without_request(request: MemberRequest) -> Answer:
     """Say what is missing after ``on``, with the member's machines and how to name one.
 
     Raises:
         InputError: ``access.no-machine``.
     """
-    if not order.visitor.machines:
-        raise InputError("access.no-machine", user=order.visitor.user_id)
-    machine = (order.machine or order.visitor.machines[0]).machine
-    head = order.voice.say(replies.NO_REQUEST, prefix=order.prefix, machine=machine)
-    how = order.voice.say(replies.HOW_TO_CHOOSE, prefix=order.prefix)
-    return Answer(as_list([head, *_machine_lines(replace(order, machine=None)), how]))
+    if not request.member.machines:
+        raise InputError("access.no-machine", user=request.member.user_id)
+    machine = (request.machine or request.member.machines[0]).machine
+    head = request.speaker.say(replies.NO_REQUEST, prefix=request.policy.prefix, machine=machine)
+    how = request.speaker.say(replies.HOW_TO_CHOOSE, prefix=request.policy.prefix)
+    return Answer(as_list([head, *_machine_lines(replace(request, machine=None)), how]))
 
 
-def use(order: Order, command: Command) -> Answer:
+def use(request: MemberRequest, command: Command) -> Answer:
     """Send the member's messages to one machine from now on.
 
     Raises:
@@ -225,92 +251,91 @@ def use(order: Order, command: Command) -> Answer:
             ``access.ambiguous-machine``.
     """
     if not command.args:
-        return machines(order)
-    agent = access.machine_named(order.visitor, command.args)
-    user_id = order.visitor.user_id
-    members.choose(order.conn, user_id, agent.agent_id)
-    audit.append(order.conn, "member.chose", order.at.wall_ms, user=user_id, agent=agent.agent_id)
-    head = order.voice.say(replies.NOW_CHOSEN, machine=agent.machine)
-    return Answer(as_list([head, order.voice.machine_line(agent)]))
+        return machines(request)
+    agent = access.machine_named(request.member, command.args)
+    user_id = request.member.user_id
+    members.choose(request.conn, user_id, agent.agent_id)
+    audit.append(
+        request.conn, "member.chose", request.at.wall_ms, user=user_id, agent=agent.agent_id
+    )
+    head = request.speaker.say(replies.NOW_CHOSEN, machine=agent.machine)
+    return Answer(as_list([head, request.speaker.machine_line(agent)]))
 
 
-def _machine_lines(order: Order) -> list[str]:
-    chosen = access.chosen_of(order.conn, order.visitor)
+def _machine_lines(request: MemberRequest) -> list[str]:
+    chosen = access.chosen_of(request.conn, request.member)
     lines = []
-    for agent in (order.machine,) if order.machine else order.visitor.machines:
-        line = order.voice.machine_line(agent)
-        several = len(order.visitor.machines) > 1
+    for agent in (request.machine,) if request.machine else request.member.machines:
+        line = request.speaker.machine_line(agent)
+        several = len(request.member.machines) > 1
         lines.append(
-            order.voice.say(replies.CHOSEN, line=line) if several and agent == chosen else line
+            request.speaker.say(replies.CHOSEN, line=line) if several and agent == chosen else line
         )
     return lines
 
 
-def _line(order: Order, task: Task) -> str:
+def _line(request: MemberRequest, task: Task) -> str:
     stopping = task.reason is None and task.cancel_asked_at is not None
-    plain = [agent.agent_id for agent in order.visitor.machines] == [task.agent_id]
-    machine = None if plain else _machine_name(order, task)
-    return order.voice.task_line(task, stopping=stopping, machine=machine)
+    plain = [agent.agent_id for agent in request.member.machines] == [task.agent_id]
+    machine = None if plain else notices.machine_of(request.conn, task)
+    return request.speaker.task_line(task, stopping=stopping, machine=machine)
 
 
-def _machine_name(order: Order, task: Task) -> str:
-    agent = agents.find(order.conn, task.agent_id)
-    return agent.machine if agent else ""
-
-
-def _machine_of(order: Order, command: Command | None) -> Agent:
-    if order.machine is not None:
-        return order.machine
+def _machine_of(request: MemberRequest, command: Command | None) -> Agent:
+    if request.machine is not None:
+        return request.machine
     if command is not None and command.task_id is not None:
         # A command about a task goes to the machine that has the task.
-        found = tasks.named(order.conn, order.visitor.user_id, command.task_id)
+        found = tasks.named(request.conn, request.member.user_id, command.task_id)
         having = {task.agent_id for task in found if task.reason is None}
         having = having or {task.agent_id for task in found}
-        meant = [agent for agent in order.visitor.machines if agent.agent_id in having]
+        meant = [agent for agent in request.member.machines if agent.agent_id in having]
         if len(meant) > 1:
             names = ", ".join(agent.machine for agent in meant)
             raise InputError("task.ambiguous", id=command.task_id, machines=names)
         if meant:
             return meant[0]
-    return access.machine_for(order.conn, order.visitor)
+    return access.machine_for(request.conn, request.member)
 
 
-def _open(order: Order) -> list[Task]:
+def _open(request: MemberRequest) -> list[Task]:
     """Return the member's unfinished tasks, on the machine that was named if one was."""
-    found = tasks.open_of(order.conn, order.visitor.user_id, limit=order.limits.open_tasks)
-    return _there(order, found)[:SHOWN_TASKS]
+    found = tasks.open_of(
+        request.conn, request.member.user_id, limit=request.policy.limits.open_tasks
+    )
+    return _there(request, found)[:SHOWN_TASKS]
 
 
-def _there(order: Order, found: list[Task]) -> list[Task]:
-    if order.machine is None:
+def _there(request: MemberRequest, found: list[Task]) -> list[Task]:
+    if request.machine is None:
         return found
-    return [task for task in found if task.agent_id == order.machine.agent_id]
+    return [task for task in found if task.agent_id == request.machine.agent_id]
 
 
-def _named(order: Order, command: Command) -> list[Task]:
+def _named(request: MemberRequest, command: Command) -> list[Task]:
     """Return the member's tasks of the ID that was typed, open ones first; none without an ID."""
     if command.args:
         raise InputError("task.bad-id", given=command.args[:32])
     if command.task_id is None:
         return []
-    named = tasks.named(order.conn, order.visitor.user_id, command.task_id)
+    named = tasks.named(request.conn, request.member.user_id, command.task_id)
     if not named:
         raise InputError("task.not-yours", id=command.task_id)
-    found = _there(order, named)
-    if order.machine is not None and not found:
-        raise InputError("task.not-there", id=command.task_id, machine=order.machine.machine)
+    found = _there(request, named)
+    if request.machine is not None and not found:
+        raise InputError("task.not-there", id=command.task_id, machine=request.machine.machine)
     return sorted(found, key=lambda task: task.reason is not None)
 
 
-def _body(order: Order, task_id: str, short_id: str) -> TaskBody:
-    message = order.message
+def _body(request: MemberRequest, task_id: str, short_id: str) -> TaskBody:
+    message = request.message
     return TaskBody(
         task_id=task_id,
         short_id=short_id,
         thread_id=f"{message.channel}:{message.bot}:{message.user}",
         channel=message.channel,
         claimed_user=message.user,
-        text=order.text,
-        lang=order.voice.lang,
-        received_at=order.at.wall_ms,
+        text=request.text,
+        lang=request.speaker.lang,
+        received_at=request.at.wall_ms,
     )

@@ -3,49 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import tzinfo
-from functools import partial
+from dataclasses import replace
 from typing import Final
 
-from common import dsl
 from common.clock import Clock, Instant
-from common.dsl import Command, Directed, FreeText, NotAddressed
 from common.errors import AuthError, CodexBridgeError, InputError
 from common.protocol.envelope import Envelope
-from common.sentences import Lang, language_of
+from common.sentences import language_of
 from gateway.base.identity import Seal
 from gateway.base.messages import EVENT, InboundMessage
 from gateway.flow import access, commands
-from gateway.flow.access import Limits
-from gateway.flow.commands import Answer, Order
-from gateway.flow.speaker import Voice
+from gateway.flow.access import IntakePolicy
+from gateway.flow.commands import Answer, MemberRequest
+from gateway.flow.replies import Speaker
 from gateway.store import inbound, outbox
 from gateway.store.port import Connection, Store
-from gateway.store.visitors import Visitor
 
 MAX_TEXT_BYTES: Final = 8192
 # What is said once in a while only, however often it is deserved; in seconds.
 _ONCE_IN: Final = {"access.stranger": 86_400, "access.too-fast": 60}
-
-
-@dataclass(frozen=True, slots=True)
-class IntakePolicy:
-    """What is taken in and how it is answered, from the settings.
-
-    Attributes:
-        prefix: What a message for a machine starts with.
-        lang: The language of members who have none set and write no Chinese.
-        zone: Time zone of the hours that are told.
-        ttl_s: How long a task may wait for its machine, in seconds; at most a day.
-        limits: How much one member may ask for.
-    """
-
-    prefix: str
-    lang: Lang
-    zone: tzinfo
-    ttl_s: int = 8 * 3600
-    limits: Limits = Limits()  # noqa: RUF009 — frozen
 
 
 class Intake:
@@ -85,7 +61,7 @@ class Intake:
             replay_key: Hash of its ciphertext.
 
         Raises:
-            StoreError: nothing was changed; WeCom shall deliver it again.
+            StoreError: nothing was changed; the channel shall deliver it again.
         """
         answer = await self._store.write(self._take, message, replay_key, self._clock.now())
         if answer is None:
@@ -97,103 +73,69 @@ class Intake:
     def _take(
         self, conn: Connection, message: InboundMessage, replay_key: bytes, at: Instant
     ) -> Answer | None:
-        user, at_ms = message.user, at.wall_ms
-        new = inbound.remember(
-            conn,
-            user_id=user,
-            created_s=message.created_s,
-            dedupe_key=message.dedupe_key,
-            replay_key=replay_key,
-            at_ms=at_ms,
-        )
-        if not new or message.msg_type == EVENT:
+        """THE main flow in, one call per arrow."""
+        if not _is_new(conn, message, replay_key, at):
             return None
-        lang = language_of(message.text or "", self._policy.lang)
-        key = f"answer:{at_ms}:{message.dedupe_key}"  # by time: it goes to the end of its index
+        policy = self._policy
+        speaker = Speaker(language_of(message.text or "", policy.lang), policy.zone, at.wall_ms)
+        key = f"answer:{at.wall_ms}:{message.dedupe_key}"  # by time: to the end of its index
         try:
-            visitor = access.admit(conn, user, at_ms=at_ms, limits=self._policy.limits)
-            lang = visitor.lang or lang  # before anything else is refused, so in their language
-            access.check_pace(visitor, limits=self._policy.limits)
-            answer = self._answer(self._order(conn, message, visitor, lang=lang, at=at))
+            member = access.admit(conn, message.user, at_ms=at.wall_ms, limits=policy.limits)
+            # Before anything else is refused, so that it is in their language.
+            speaker = replace(speaker, lang=member.lang or speaker.lang)
+            access.check_pace(member, limits=policy.limits)
+            text = _text_of(message)
+            answer = commands.answer(
+                MemberRequest(conn, message, text, member, speaker, at, self._seal, policy)
+            )
         except (AuthError, InputError) as error:
             # Raised before anything was written but that a choice is forgotten, so the transaction
             # goes on with the answer alone.
-            answer = Answer(self._voice(lang, at).refusal(error, prefix=self._policy.prefix))
-            key = _key(error, message, at) or key
-        say = partial(outbox.put, conn, key, answer.text, channel=message.channel, user_id=user)
-        if answer.receipt_of is not None:
-            due_at = at_ms + outbox.RECEIPT_MS
-            say = partial(say, task_id=answer.receipt_of, kind="progress", due_at=due_at)
-        say(at_ms=at_ms)
+            answer = Answer(speaker.refusal(error, prefix=policy.prefix))
+            key = _once_in_a_while(error, message, at) or key
+        _queue(conn, key, answer, message, at)
         return answer
 
-    def _answer(self, order: Order) -> Answer:
-        said = dsl.parse(order.text, prefix=order.prefix)
-        if isinstance(said, Directed):
-            order, said = commands.directed(order, said), said.said
-        match said:
-            case NotAddressed():
-                raise InputError("intake.not-addressed")
-            case FreeText(text=""):
-                return commands.without_request(order) if order.machine else _help(order)
-            case FreeText():
-                return commands.hand_over(order)
-            case Command():
-                return _obey(order, said)
 
-    def _order(
-        self,
-        conn: Connection,
-        message: InboundMessage,
-        visitor: Visitor,
-        *,
-        lang: Lang,
-        at: Instant,
-    ) -> Order:
-        if message.text is None:
-            raise InputError("intake.not-text")
-        if len(message.text.encode()) > MAX_TEXT_BYTES:
-            raise InputError("intake.too-long", limit=MAX_TEXT_BYTES)
-        return Order(
-            conn=conn,
-            message=message,
-            text=message.text,
-            visitor=visitor,
-            voice=self._voice(lang, at),
-            at=at,
-            seal=self._seal,
-            limits=self._policy.limits,
-            ttl_s=self._policy.ttl_s,
-            prefix=self._policy.prefix,
-        )
-
-    def _voice(self, lang: Lang, at: Instant) -> Voice:
-        return Voice(lang, self._policy.zone, at.wall_ms)
+def _is_new(conn: Connection, message: InboundMessage, replay_key: bytes, at: Instant) -> bool:
+    """Note a message by both of its keys; True when it is a new one that wants an answer."""
+    new = inbound.remember(
+        conn,
+        user_id=message.user,
+        created_s=message.created_s,
+        dedupe_key=message.dedupe_key,
+        replay_key=replay_key,
+        at_ms=at.wall_ms,
+    )
+    return new and message.msg_type != EVENT
 
 
-def _obey(order: Order, command: Command) -> Answer:
-    match command.name:
-        case "help":
-            return _help(order)
-        case "on":
-            return commands.without_request(order)
-        case "machines":
-            return commands.machines(order)
-        case "use":
-            return commands.use(order, command)
-        case "status":
-            return commands.status(order, command)
-        case "cancel":
-            return commands.cancel(order, command)
-        case _:
-            return commands.hand_over(order, command)
+def _text_of(message: InboundMessage) -> str:
+    if message.text is None:
+        raise InputError("intake.not-text")
+    if len(message.text.encode()) > MAX_TEXT_BYTES:
+        raise InputError("intake.too-long", limit=MAX_TEXT_BYTES)
+    return message.text
 
 
-def _help(order: Order) -> Answer:
-    return Answer(dsl.help_text(order.voice.lang, prefix=order.prefix))
+def _queue(
+    conn: Connection, key: str, answer: Answer, message: InboundMessage, at: Instant
+) -> None:
+    receipt = answer.receipt_of is not None
+    outbox.put(
+        conn,
+        key,
+        answer.text,
+        channel=message.channel,
+        user_id=message.user,
+        at_ms=at.wall_ms,
+        task_id=answer.receipt_of,
+        kind="progress" if receipt else "reply",
+        due_at=at.wall_ms + outbox.RECEIPT_MS if receipt else None,
+    )
 
 
-def _key(error: CodexBridgeError, message: InboundMessage, at: Instant) -> str | None:
+def _once_in_a_while(error: CodexBridgeError, message: InboundMessage, at: Instant) -> str | None:
     """Return the idempotency key of something that is said once in a while only."""
     period = _ONCE_IN.get(error.code)
     if period is None:

@@ -1,16 +1,30 @@
-"""Every sentence that the gateway says, in English and in Chinese, side by side.
+"""What the chat says, in English and Chinese side by side, and how it is filled for one person.
 
 A reply says which machine, which task, which state, who must act, how long is left and what to do
-next (P7).  `speaker` fills them in; whether something is said at all is decided by intake,
-results and upkeep.
+next (P7), within WeCom's bounds.  Whether something is said at all is decided by intake, results
+and upkeep.  Pure: the moment and the time zone come in.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from typing import Final
 
-from common.model.state import Reason
-from common.sentences import Sentence
+from common.errors import CodexBridgeError
+from common.model.state import Reason, TaskState
+from common.redact import redact
+from common.sentences import Lang, Sentence, explain, say
+from common.text import CHAT_BYTES, clip_bytes, one_line, reveal
+from gateway.store.agents import Agent
+from gateway.store.tasks import Task
+
+_ASKED_BYTES: Final = 60  # of a task's own text, in a list
+_MARKED: Final = frozenset({Reason.COMPLETED, Reason.FAILED})  # the words say what came of it
+# WeCom draws ``<a href=…>`` in a text as a link that hides where it leads (page 90236).
+_ANCHOR: Final = re.compile(r"<(?=\s*+/?+\s*+a\b)", re.IGNORECASE)
 
 # What is said when a message leads to nothing, by the code of the error.
 REFUSALS: Mapping[str, Sentence] = {
@@ -93,56 +107,6 @@ REFUSALS: Mapping[str, Sentence] = {
     ),
     "task.none-open": Sentence(en="You have no open task.", zh="你没有未完成的任务。"),
 }
-# What admins are told, by the event in the audit log.
-ALARMS: Mapping[str, Sentence] = {
-    "agent.taken-over": Sentence(
-        en="⚠ {machine}: its key connected again, from {address} instead of {before} "
-        "({count}× in 10 min). No restart or new network? Then the key was copied: pair anew after "
-        "codexbridge gateway revoke {machine}",
-        zh="⚠ {machine} 的密钥从 {address} 再次连接，取代了 {before}（10 分钟内 {count} 次）。"
-        "如果没有重启或切换网络，说明密钥已被复制。请先执行 codexbridge gateway revoke {machine}，"
-        "再重新配对。",
-    ),
-    "agent.wrong-key": Sentence(
-        en="⚠ {address} claimed to be {machine} without its key; refused ({count}× in 10 min). "
-        "If the machine was set up anew, pair it again; otherwise block the address at your proxy.",
-        zh="⚠ {address} 自称是 {machine}，但没有它的密钥，已拒绝（10 分钟内 {count} 次）。"
-        "如果这台开发机刚重装过，请重新配对；否则请在反向代理上拦截该地址。",
-    ),
-    "agent.malformed-frame": Sentence(
-        en="⚠ Something that is not an agent dialled the address for machines, from {address}, and "
-        "was refused ({count}× in ten minutes). No machine is affected. If it goes on, block the "
-        "address at your proxy.",
-        zh="⚠ {address} 连接了开发机专用的地址，但发来的不是 Agent 的数据，已拒绝"
-        "（十分钟内 {count} 次）。不影响任何开发机。如果持续出现，请在反向代理上拦截该地址。",
-    ),
-    "pairing.used-again": Sentence(
-        en="⚠ The used pairing code of {machine} came again from {address}; refused "
-        "({count}× in 10 min). If nobody repeated it there, compare the check words, or pair "
-        "again with --replace.",
-        zh="⚠ {machine} 用过的配对码又从 {address} 提交，已拒绝（10 分钟内 {count} 次）。"
-        "如果没有人重复执行过，请核对核对词，或用 --replace 重新配对。",
-    ),
-}
-MORE_ALARMS = Sentence(
-    en="{count} more {count:alarm|alarms} came within ten minutes and {count:is|are} not told one "
-    "by one. All are in the audit log: codexbridge gateway audit export",
-    zh="十分钟内还有 {count} 条告警，不再逐条通知。全部记录在审计日志中："
-    "codexbridge gateway audit export",
-)
-DISK_FULL = Sentence(
-    en="⚠ The disk of the gateway is full: new messages are not taken in. WeCom delivers them "
-    "again for a short while; nothing that was accepted is lost. Free some room; the gateway goes "
-    "on by itself.",
-    zh="⚠ 网关所在磁盘已满，暂时无法接收新消息。企业微信会在短时间内重新投递；"
-    "已接收的内容不会丢失。请清理出空间，网关会自动恢复。",
-)
-DISK_HAS_ROOM = Sentence(
-    en="The disk of the gateway has room again, after {seconds} s; messages are taken in. What was "
-    "sent meanwhile and got no answer has to be sent again.",
-    zh="网关所在磁盘已有空间（{seconds} 秒后恢复），重新接收消息。"
-    "期间没有得到回复的消息需要重新发送。",
-)
 SENT = Sentence(en="{id} sent to {machine}.", zh="{id} 已发往 {machine}。")
 QUEUED = Sentence(
     en="{id} waits: {machine} has been offline since {since}. It is sent when the machine is back "
@@ -314,3 +278,175 @@ TASK_LINE_ON = Sentence(
 HOURS = Sentence(en="{hours} h {minutes} min", zh="{hours} 小时 {minutes} 分")
 MINUTES = Sentence(en="{minutes} min", zh="{minutes} 分钟")
 SECONDS = Sentence(en="{seconds} s", zh="{seconds} 秒")
+
+
+@dataclass(frozen=True, slots=True)
+class Speaker:
+    """Speaks to one person at one moment.
+
+    Attributes:
+        lang: Their language.
+        zone: The time zone of the hours that are named.
+        now_ms: The moment, in milliseconds since the epoch.
+    """
+
+    lang: Lang
+    zone: tzinfo
+    now_ms: int
+
+    def say(self, sentence: Sentence, **facts: object) -> str:
+        """Return the sentence, within the size of one message."""
+        return _bounded(say(sentence, self.lang, **facts))
+
+    def hour(self, at_ms: int) -> str:
+        """Return ``14:05``, with the day before it when that is another day."""
+        then = datetime.fromtimestamp(at_ms / 1000, self.zone)
+        today = datetime.fromtimestamp(self.now_ms / 1000, self.zone).date()
+        hour = f"{then.hour:02}:{then.minute:02}"
+        return hour if then.date() == today else f"{then.month:02}-{then.day:02} {hour}"
+
+    def left(self, until_ms: int) -> str:
+        """Return how long it is until then."""
+        seconds = max(until_ms - self.now_ms, 0) // 1000
+        hours, minutes = seconds // 3600, seconds // 60 % 60
+        if hours:
+            return say(HOURS, self.lang, hours=hours, minutes=minutes)
+        if minutes:
+            return say(MINUTES, self.lang, minutes=minutes)
+        return say(SECONDS, self.lang, seconds=seconds)
+
+    def refusal(self, error: CodexBridgeError, *, prefix: str) -> str:
+        """Say why a message leads to nothing."""
+        told = CodexBridgeError(error.code, prefix=prefix, **error.facts)
+        return _bounded(explain(told, REFUSALS, self.lang))
+
+    def accepted(self, task: Task, machine: Agent, *, prefix: str) -> str:
+        """Say that a task was taken, what happens to it next, and how to take it back."""
+        if machine.connected_at is not None:
+            return self.say(SENT, id=task.short_id, machine=machine.machine)
+        facts = {"id": task.short_id, "machine": machine.machine, "prefix": prefix}
+        facts |= {"until": self.hour(task.expires_at), "left": self.left(task.expires_at)}
+        if machine.last_seen_at is None:
+            return self.say(QUEUED_FIRST, **facts)
+        return self.say(QUEUED, since=self.hour(machine.last_seen_at), **facts)
+
+    def waiting(self, task: Task, machine: str, words: str, *, code: str, until_ms: int) -> str:
+        """Say that a person must decide at the machine, on what its agent says, and until when."""
+        head = say(WAITING, self.lang, id=task.short_id, machine=machine, code=code)
+        until, left = self.hour(until_ms), self.left(until_ms)
+        facts = {"id": task.short_id, "until": until, "left": left}
+        how = f"\n{say(APPROVE_BY, self.lang, **facts)}"
+        return with_words(head, words, room=CHAT_BYTES - len(how.encode())) + how
+
+    def progress(self, task: Task, machine: str, message: str) -> str:
+        """Pass on one line of a command that runs, or of a model at work."""
+        line = one_line(redact(message))
+        return self.say(PROGRESS, id=task.short_id, machine=machine, message=line)
+
+    def final(self, task: Task, machine: str, reason: Reason, summary: str) -> str:
+        """Say how a task ended: a mark or the outcome, then the agent's own summary of it.
+
+        The machine is named as this gateway knows it: where the end is of one line, in that line,
+        else below, with where the rest can be read.
+        """
+        facts = {"id": task.short_id, "machine": machine}
+        head = say(FINAL[reason], self.lang, **facts)
+        told = summary if (summary.strip() or reason not in _MARKED) else self._wordless(reason)
+        if reason not in _MARKED:
+            return with_words(head, told, by=self._blank())
+        more = f"\n{say(MORE, self.lang, **facts)}"
+        text = with_words(head, told, by=" ", room=CHAT_BYTES - len(more.encode()))
+        if "\n" not in text and reason is Reason.COMPLETED:
+            return self.say(ON_MACHINE, words=text, machine=machine)
+        return text + more
+
+    def unbound(self, task: Task, machine: str, summary: str) -> str:
+        """Say that a machine stopped a task, which it may not do for this person any more."""
+        head = self.say(UNBOUND_CANCELLED, id=task.short_id, machine=machine)
+        return with_words(head, summary, by=self._blank())
+
+    def unsent(self, task: Task, machine: str, reason: Reason) -> str:
+        """Say that a task ended without having reached its machine, as far as is known here."""
+        until = self.hour(task.expires_at)
+        return self.say(UNSENT[reason], id=task.short_id, machine=machine, until=until)
+
+    def orphaned(self, task: Task, machine: str) -> str:
+        """Say that no word of a task can come any more."""
+        return self.say(REVOKED, id=task.short_id, machine=machine)
+
+    def silent(self, task: Task, machine: str) -> str:
+        """Say that a machine has not spoken of a task for too long."""
+        since = self.hour(task.updated_at)
+        return self.say(SILENT, id=task.short_id, machine=machine, since=since)
+
+    def over(self, task: Task, reason: Reason) -> str:
+        """Say that nothing is left to be done about a task."""
+        outcome = say(OUTCOME[reason], self.lang)
+        return self.say(ALREADY_OVER, id=task.short_id, outcome=outcome)
+
+    def machine_line(self, machine: Agent) -> str:
+        """Say whether a machine is there."""
+        if machine.connected_at is not None:
+            return say(ONLINE, self.lang, machine=machine.machine)
+        if machine.last_seen_at is None:
+            return say(NEVER_ONLINE, self.lang, machine=machine.machine)
+        since = self.hour(machine.last_seen_at)
+        return say(OFFLINE, self.lang, machine=machine.machine, since=since)
+
+    def task_line(self, task: Task, *, stopping: bool = False, machine: str | None = None) -> str:
+        """Say in one line where a task stands, and on which machine when that is not plain."""
+        state = self._standing(task) + (say(STOPPING, self.lang) if stopping else "")
+        asked = one_line(redact(task.text), _ASKED_BYTES)
+        facts = {"id": task.short_id, "state": state, "asked": asked}
+        if machine is None:
+            return say(TASK_LINE, self.lang, **facts)
+        return say(TASK_LINE_ON, self.lang, machine=machine, **facts)
+
+    def _wordless(self, reason: Reason) -> str:
+        return say(WORDLESS[reason], self.lang)
+
+    def _blank(self) -> str:
+        """Return what stands between two sentences."""
+        return "" if self.lang == "zh" else " "
+
+    def _standing(self, task: Task) -> str:
+        if task.reason is not None:
+            return say(OUTCOME[task.reason], self.lang)
+        if task.state is TaskState.WAITING_APPROVAL and task.waiting_until is not None:
+            left = self.left(task.waiting_until)
+            return say(WAITING_STATE, self.lang, left=left, code=task.seal_code)
+        if task.state is TaskState.RECEIVED:
+            until, left = self.hour(task.expires_at), self.left(task.expires_at)
+            return say(QUEUED_STATE, self.lang, until=until, left=left)
+        running = task.state is TaskState.EXECUTING
+        return say(RUNNING_STATE if running else AT_WORK, self.lang)
+
+
+def with_words(head: str, words: str, *, by: str = "\n", room: int = CHAT_BYTES) -> str:
+    """Return our own sentence with an agent's words after it, in the size of one message.
+
+    The words are redacted again (R54), and what hides in them is shown (R26).
+
+    Args:
+        head: Our own.
+        words: The agent's.
+        by: What stands between them.
+        room: UTF-8 bytes of both together.
+    """
+    shown = _inert(reveal(redact(words)).strip())
+    left = room - len((head + by).encode())
+    return f"{head}{by}{clip_bytes(shown, left)}" if shown and left > 0 else head
+
+
+def as_list(lines: Iterable[str]) -> str:
+    """Return lines as one message; those that find no place are left out."""
+    return _bounded("\n".join(lines))
+
+
+def _bounded(text: str) -> str:
+    return clip_bytes(_inert(text), CHAT_BYTES)
+
+
+def _inert(text: str) -> str:
+    """Return the text with nothing in it that WeCom would draw as anything but text (R73)."""
+    return _ANCHOR.sub("\uff1c", text)

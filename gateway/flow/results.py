@@ -7,35 +7,25 @@ no further, and is acknowledged all the same: sending it again would not mend it
 
 from __future__ import annotations
 
-import hmac
 from collections.abc import Callable
 from datetime import tzinfo
-from typing import Any, Final
+from typing import Final
 
 from structlog.typing import FilteringBoundLogger
 
 from common.clock import Clock, Instant
 from common.errors import AuthError, CodexBridgeError, ProtocolError, StateError
-from common.model.state import FINAL, Reason, TaskState, may_follow, next_state
 from common.protocol.envelope import Envelope, EventBody, HeadBody, RekeyBody, ResultBody
 from common.protocol.rekey import announced_key
 from gateway.base.identity import Seal
-from gateway.flow import replies
 from gateway.flow.countersigning import Countersigner
-from gateway.flow.speaker import Voice
+from gateway.flow.task_reports import TaskReports
 from gateway.link.ports import Taken
-from gateway.store import agents, audit, mailbox, members, outbox, tasks
+from gateway.store import agents, audit
 from gateway.store.port import Connection, Store
-from gateway.store.tasks import Change, Task
 
 REFUSALS: Final = 50  # audited of one machine in ten minutes
 REKEYS: Final = 10  # of one machine in ten minutes; an honest one rotates once in that time
-APPROVALS: Final = 50  # told of one task; beyond it its machine is broken or hostile
-# Until it is said that an approved task runs: most have ended by then, and an agent tells sooner
-# how those get on that take longer.
-RUNNING_MS: Final = 90_000
-# What can take minutes; lines about it are passed on while it does.
-_LONG: Final = frozenset({TaskState.PROPOSING, TaskState.EXECUTING})
 
 
 class Results:
@@ -63,9 +53,8 @@ class Results:
         log: FilteringBoundLogger,
     ) -> None:
         self._store = store
-        self._seal = seal
+        self._reports = TaskReports(seal=seal, zone=zone)
         self._clock = clock
-        self._zone = zone
         self._wake_outbox = wake_outbox
         self._countersigner = countersigner
         self._log = log
@@ -98,6 +87,7 @@ class Results:
     def _take(
         self, conn: Connection, agent_id: str, *, epoch: int, envelope: Envelope, at: Instant
     ) -> bool:
+        """THE main flow out, one call per arrow; what is to be said waits in the outbox then."""
         seq = envelope.header.seq
         match agents.advance(conn, agent_id, epoch=epoch, seq=seq, at_ms=at.wall_ms):
             case "stale":
@@ -105,96 +95,28 @@ class Results:
             case "duplicate":
                 return True
         try:
-            self._heed(conn, agent_id, envelope, at=at)
+            self._dispatch(conn, agent_id, envelope, at=at)
         # Raised before anything was written, so the number moves on and the refusal is recorded.
         except (AuthError, StateError, ProtocolError) as refusal:
             self._refuse(conn, agent_id, envelope, refusal, at=at)
         return True
 
-    def _heed(self, conn: Connection, agent_id: str, envelope: Envelope, *, at: Instant) -> None:
+    def _dispatch(
+        self, conn: Connection, agent_id: str, envelope: Envelope, *, at: Instant
+    ) -> None:
         if envelope.expired:
             raise AuthError("result.expired")  # agents sign anew what has waited that long
         match envelope.content:
             case EventBody() as event:
-                self._on_event(conn, agent_id, event, jti=envelope.header.jti, at=at)
+                self._reports.on_event(conn, agent_id, event, jti=envelope.header.jti, at=at)
             case ResultBody() as result:
-                self._on_result(conn, agent_id, result, at=at)
+                self._reports.on_result(conn, agent_id, result, at=at)
             case HeadBody() as head:
                 self._countersigner.take(conn, agent_id, envelope, head, at=at)
             case RekeyBody():
                 self._on_rekey(conn, agent_id, envelope, at=at)
             case _:
                 raise AuthError("result.unexpected", typ=envelope.header.typ)
-
-    def _on_event(
-        self, conn: Connection, agent_id: str, event: EventBody, *, jti: str, at: Instant
-    ) -> None:
-        task = _own_task(conn, agent_id, event.task_id)
-        current, told = _current(conn, task), TaskState(event.state)
-        if told in FINAL:
-            return  # an end counts only as a result, which names the envelope
-        if not may_follow(current, told):
-            raise StateError("task.illegal-transition", current=current.value, wanted=told.value)
-        if task.presumed or told is not current or _waits_anew(task, event):
-            self._change(conn, task, event, at=at)
-        elif event.message:
-            tasks.note_progress(conn, task.task_id, event.message, at_ms=at.wall_ms)
-            if told in _LONG:
-                line = self._voice(task, at).progress(task, _machine(conn, task), event.message)
-                self._tell_progress(conn, task, jti, line, at=at)
-
-    def _change(self, conn: Connection, task: Task, event: EventBody, *, at: Instant) -> None:
-        state, waiting = TaskState(event.state), _waiting(event)
-        if waiting and tasks.times_in(conn, task.task_id, state) >= APPROVALS:
-            raise StateError("task.too-many-approvals", limit=APPROVALS)
-        change = Change(
-            state,
-            message=event.message,
-            seal_code=waiting["seal_code"] if waiting else None,
-            waiting_until=waiting["expires_at"] if waiting else None,
-        )
-        tasks.change(conn, task.task_id, change, at_ms=at.wall_ms)
-        outbox.drop_progress(conn, task.task_id, at_ms=at.wall_ms, told=waiting is not None)
-        if task.presumed and task.cancel_asked_at is not None:
-            # Taken in after all, when we had given it up: its member still wants it stopped.
-            mailbox.enqueue_cancel(
-                conn,
-                self._seal,
-                agent_id=task.agent_id,
-                task_id=task.task_id,
-                claimed_user=task.user_id,
-                at=at,
-            )
-        voice, machine = self._voice(task, at), _machine(conn, task)
-        if waiting:
-            code, until_ms = waiting["seal_code"], waiting["expires_at"]
-            text = voice.waiting(task, machine, event.message, code=code, until_ms=until_ms)
-            self._tell(conn, task, f"waiting:{task.task_id}:{code}", text, at=at)
-        elif state is TaskState.EXECUTING:
-            text = voice.say(replies.RUNNING, id=task.short_id, machine=machine)
-            key = f"running:{task.task_id}"
-            self._tell_progress(conn, task, key, text, at=at, after_ms=RUNNING_MS)
-
-    def _on_result(
-        self, conn: Connection, agent_id: str, result: ResultBody, *, at: Instant
-    ) -> None:
-        task = _own_task(conn, agent_id, result.task_id)
-        if not hmac.compare_digest(task.envelope_sha256.encode(), result.task_sha256.encode()):
-            raise AuthError("result.wrong-envelope", task=task.task_id)
-        state = next_state(_current(conn, task), TaskState(result.state))
-        reason = Reason(result.reason)
-        change = Change(state, reason=reason, message=result.summary)
-        tasks.change(conn, task.task_id, change, at_ms=at.wall_ms)
-        audit.append(
-            conn, "task.ended", at.wall_ms, task=task.task_id, agent=agent_id, reason=reason.value
-        )
-        outbox.drop_progress(conn, task.task_id, at_ms=at.wall_ms, told=True)
-        voice, machine = self._voice(task, at), _machine(conn, task)
-        if reason is Reason.CANCELLED and not members.serves(conn, task.user_id, agent_id):
-            text = voice.unbound(task, machine, result.summary)
-        else:
-            text = voice.final(task, machine, reason, result.summary)
-        self._tell(conn, task, f"final:{task.task_id}", text, at=at)
 
     def _on_rekey(
         self, conn: Connection, agent_id: str, envelope: Envelope, *, at: Instant
@@ -214,44 +136,6 @@ class Results:
             envelope=envelope.sha256,
         )
 
-    def _tell(self, conn: Connection, task: Task, key: str, text: str, *, at: Instant) -> None:
-        # Whoever was removed from the members is told nothing more.
-        if members.look_up(conn, task.user_id) is not None:
-            outbox.put(
-                conn,
-                key,
-                text,
-                channel=task.channel,
-                user_id=task.user_id,
-                at_ms=at.wall_ms,
-                task_id=task.task_id,
-            )
-
-    def _tell_progress(
-        self,
-        conn: Connection,
-        task: Task,
-        key: str,
-        line: str,
-        *,
-        at: Instant,
-        after_ms: int = 0,
-    ) -> None:
-        if members.look_up(conn, task.user_id) is not None:
-            outbox.put_progress(
-                conn,
-                key,
-                line,
-                channel=task.channel,
-                user_id=task.user_id,
-                task_id=task.task_id,
-                at_ms=at.wall_ms,
-                after_ms=after_ms,
-            )
-
-    def _voice(self, task: Task, at: Instant) -> Voice:
-        return Voice(task.lang, self._zone, at.wall_ms)
-
     def _refuse(
         self,
         conn: Connection,
@@ -269,30 +153,3 @@ class Results:
         event = "result.refused" if left else "result.refused-too-often"
         audit.append(conn, event, at.wall_ms, **facts)
         self._log.warning(event, **facts)
-
-
-def _own_task(conn: Connection, agent_id: str, task_id: str) -> Task:
-    task = tasks.find(conn, task_id)
-    if task is None or task.agent_id != agent_id:
-        raise AuthError("result.foreign-task", task=task_id)
-    return task
-
-
-def _current(conn: Connection, task: Task) -> TaskState:
-    # What the gateway only presumed gives way to what the agent signed.
-    return tasks.last_open_state(conn, task.task_id) if task.presumed else task.state
-
-
-def _waiting(event: EventBody) -> dict[str, Any] | None:
-    return event.waiting if event.state == TaskState.WAITING_APPROVAL else None
-
-
-def _waits_anew(task: Task, event: EventBody) -> bool:
-    """Tell apart a new approval from one that is told again, as after a restart of the agent."""
-    waiting = _waiting(event)
-    return waiting is not None and waiting["seal_code"] != task.seal_code
-
-
-def _machine(conn: Connection, task: Task) -> str:
-    agent = agents.find(conn, task.agent_id)
-    return agent.machine if agent else ""

@@ -27,19 +27,7 @@ from gateway.store.port import Connection
 LIFE_S: Final = MAX_LIFE_S["rekey"]
 
 
-class Retiring(Protocol):
-    """Keys of which some may be dropped."""
-
-    def unused(self, pinned: Collection[str | None]) -> tuple[str, ...]:
-        """Return the names of what is older than the oldest of these."""
-        ...
-
-    def drop(self, names: Collection[str]) -> None:
-        """Delete keys for good."""
-        ...
-
-
-class Ring(Retiring, Protocol):
+class Ring(Protocol):
     """The gateway's keys."""
 
     def offered(self) -> tuple[SigningKey, ...]:
@@ -60,6 +48,14 @@ class Ring(Retiring, Protocol):
 
     def reload(self) -> Collection[str]:
         """Read again which keys there are."""
+        ...
+
+    def unused(self, pinned: Collection[str | None]) -> tuple[str, ...]:
+        """Return the names of what is older than the oldest of these."""
+        ...
+
+    def drop(self, names: Collection[str]) -> None:
+        """Delete keys for good."""
         ...
 
 
@@ -137,7 +133,7 @@ def abandon(conn: Connection, ring: Ring, key_id: str, *, at: Instant) -> Abando
     return Abandoned(lost, retire(conn, ring, at_ms=at.wall_ms))
 
 
-def retire(conn: Connection, ring: Retiring, *, at_ms: int) -> tuple[str, ...]:
+def retire(conn: Connection, ring: Ring, *, at_ms: int) -> tuple[str, ...]:
     """Record that the keys which no machine needs any more are dropped, and return their names.
 
     The caller drops them once this is committed: a file that is deleted cannot be rolled back.

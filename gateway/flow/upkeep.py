@@ -23,10 +23,10 @@ from common.errors import AuthError, StoreError
 from common.model.state import Reason, final_of
 from common.protocol.envelope import SKEW_S
 from gateway.base.identity import Seal
-from gateway.flow import rotation
+from gateway.flow import notices, rotation
 from gateway.flow.countersigning import Countersigner
-from gateway.flow.speaker import Voice
-from gateway.store import agents, audit, inbound, mailbox, members, outbox, pairings, tasks
+from gateway.flow.replies import Speaker
+from gateway.store import agents, audit, inbound, mailbox, outbox, pairings, tasks
 from gateway.store.port import Connection, Store
 from gateway.store.tasks import Change, Task
 
@@ -68,7 +68,7 @@ class Upkeep:
         store: Store,
         *,
         seal: Seal,
-        ring: rotation.Retiring,
+        ring: rotation.Ring,
         countersigner: Countersigner,
         clock: Clock,
         zone: tzinfo,
@@ -154,10 +154,10 @@ class Upkeep:
             task = tasks.find(conn, entry.task_id) if entry.typ == "task" else None
             if task is not None and task.reason is None:
                 reason = Reason.EXPIRED if task.cancel_asked_at is None else Reason.CANCELLED
-                self._presume(conn, task, reason, partial(Voice.unsent, reason=reason), at=at)
+                self._presume(conn, task, reason, partial(Speaker.unsent, reason=reason), at=at)
                 ended += 1
         for task in tasks.orphans(conn, limit=BATCH):
-            self._presume(conn, task, Reason.UNKNOWN, Voice.orphaned, at=at)
+            self._presume(conn, task, Reason.UNKNOWN, Speaker.orphaned, at=at)
             ended += 1
         ended += self._expire_silent(conn, at)
         return Round(ended, frozenset(entry.agent_id for entry in entries))
@@ -167,7 +167,7 @@ class Upkeep:
             return 0
         silent = tasks.silent(conn, before_ms=at.wall_ms - SILENCE_MS, limit=BATCH)
         for task in silent:
-            self._presume(conn, task, Reason.UNKNOWN, Voice.silent, at=at)
+            self._presume(conn, task, Reason.UNKNOWN, Speaker.silent, at=at)
         return len(silent)
 
     def _presume(
@@ -175,27 +175,19 @@ class Upkeep:
         conn: Connection,
         task: Task,
         reason: Reason,
-        told: Callable[[Voice, Task, str], str],
+        told: Callable[[Speaker, Task, str], str],
         *,
         at: Instant,
     ) -> None:
         presumed = Change(final_of(reason)[0], reason, presumed=True)
         tasks.change(conn, task.task_id, presumed, at_ms=at.wall_ms)
         audit.append(conn, "task.presumed", at.wall_ms, task=task.task_id, reason=reason.value)
-        if members.look_up(conn, task.user_id) is None:
-            return
-        agent = agents.find(conn, task.agent_id)
-        machine = agent.machine if agent else ""
-        outbox.put(
-            conn,
-            # A task that turns out to be alive may fall silent again.
-            f"presumed:{task.task_id}:{task.updated_at}",
-            told(Voice(task.lang, self._zone, at.wall_ms), task, machine),
-            channel=task.channel,
-            user_id=task.user_id,
-            at_ms=at.wall_ms,
-            task_id=task.task_id,
+        text = told(
+            Speaker(task.lang, self._zone, at.wall_ms), task, notices.machine_of(conn, task)
         )
+        # A task that turns out to be alive may fall silent again.
+        key = f"presumed:{task.task_id}:{task.updated_at}"
+        notices.tell(conn, task, key, text, at=at)
 
 
 def _purge(conn: Connection, at: Instant) -> None:

@@ -18,8 +18,8 @@ from common.clock import Instant
 from common.model.state import Reason, final_of
 from common.sentences import Sentence, say
 from gateway.base.identity import Seal
-from gateway.flow import replies
-from gateway.store import agents, audit, mailbox, members, outbox, tasks
+from gateway.flow import notices, replies
+from gateway.store import agents, audit, mailbox, members, tasks
 from gateway.store.agents import Agent
 from gateway.store.mailbox import Undelivered
 from gateway.store.port import Connection
@@ -49,6 +49,18 @@ def cancel_unsent(conn: Connection, seal: Seal, task: Task, *, at: Instant) -> b
     mailbox.bury(conn, seal, found.entry, at=at)
     _end(conn, task, Reason.CANCELLED, found, at=at)
     return True
+
+
+def send_cancel(conn: Connection, seal: Seal, task: Task, *, at: Instant) -> None:
+    """Have the machine of a task told to stop it, unless it is being told already."""
+    mailbox.enqueue_cancel(
+        conn,
+        seal,
+        agent_id=task.agent_id,
+        task_id=task.task_id,
+        claimed_user=task.user_id,
+        at=at,
+    )
 
 
 def remove_member(conn: Connection, seal: Seal, user_id: str, *, at: Instant) -> Withdrawn | None:
@@ -114,18 +126,10 @@ def _withdraw(conn: Connection, seal: Seal, task: Task, *, at: Instant) -> bool:
         return True
     if found is None or not found.unsent:
         tasks.ask_cancel(conn, task.task_id, at_ms=at.wall_ms)
-        mailbox.enqueue_cancel(
-            conn,
-            seal,
-            agent_id=task.agent_id,
-            task_id=task.task_id,
-            claimed_user=task.user_id,
-            at=at,
-        )
+        send_cancel(conn, seal, task, at=at)
     if found is not None:
         _end(conn, task, Reason.REFUSED, found, at=at)
-    agent = agents.find(conn, task.agent_id)
-    _tell(conn, task, _told(found), agent.machine if agent else "", at=at)
+    _tell(conn, task, _told(found), notices.machine_of(conn, task), at=at)
     return found is not None
 
 
@@ -150,15 +154,5 @@ def _end(conn: Connection, task: Task, reason: Reason, found: Undelivered, *, at
 
 
 def _tell(conn: Connection, task: Task, sentence: Sentence, machine: str, *, at: Instant) -> None:
-    # Whoever was removed from the members is told nothing more.
-    if members.look_up(conn, task.user_id) is None:
-        return
-    outbox.put(
-        conn,
-        f"withdrawn:{task.task_id}",
-        say(sentence, task.lang, id=task.short_id, machine=machine),
-        channel=task.channel,
-        user_id=task.user_id,
-        at_ms=at.wall_ms,
-        task_id=task.task_id,
-    )
+    text = say(sentence, task.lang, id=task.short_id, machine=machine)
+    notices.tell(conn, task, f"withdrawn:{task.task_id}", text, at=at)

@@ -1,6 +1,6 @@
 """The simulated WeCom itself: who said what, which tokens live, and how callbacks are delivered.
 
-No HTTP faces here (`gateway.simulator.faces`), only what they show.
+No HTTP here (`gateway.simulator.server`), only what they show.
 """
 
 from __future__ import annotations

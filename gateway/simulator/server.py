@@ -1,21 +1,48 @@
-"""Runs the simulator on loopback until it is told to end."""
+"""Serves the simulated WeCom on loopback: the API that a gateway calls, and the chat page.
+
+Any web page in the person's browser can send requests to loopback: Host, Origin and a header of our
+own are checked, and the content policy admits nothing from elsewhere.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import signal
 from collections.abc import Callable
+from importlib.resources import files
 from pathlib import Path
+from typing import Final
 
 import aiohttp
 from aiohttp import web
+from aiohttp.typedefs import Handler
 
+from common import strict_json
 from common.clock import SystemClock
-from common.errors import ConfigError
+from common.errors import ConfigError, RemoteProtocolError
 from common.home import write_private
 from gateway.simulator.config import SimulatorConfig
-from gateway.simulator.engine import Simulator
-from gateway.simulator.faces import make_app, read_page
+from gateway.simulator.engine import Simulator, as_json
+
+MAX_BODY: Final = 65_536
+WAIT_SECONDS: Final = 20.0
+OWN_HEADER: Final = "X-Simulator"
+PAGE: Final = {
+    "/": ("chat.html", "text/html"),
+    "/chat.js": ("chat.js", "text/javascript"),
+    "/chat.css": ("chat.css", "text/css"),
+}
+POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
+)
+
+
+def read_page() -> dict[str, bytes]:
+    """Return the page's files by path; blocks, so call it in a thread or before the loop runs."""
+    folder = files("gateway.simulator").joinpath("static")
+    return {path: folder.joinpath(name).read_bytes() for path, (name, _) in PAGE.items()}
 
 
 async def serve(
@@ -50,3 +77,105 @@ async def serve(
             await ended.wait()
         finally:
             await runner.cleanup()
+
+
+def make_app(simulator: Simulator, page: dict[str, bytes]) -> web.Application:
+    """Return the application with both faces; ``page`` is what `read_page` gave."""
+    app = web.Application(client_max_size=MAX_BODY, middlewares=[_guard])
+    app.add_routes(
+        [
+            web.get("/cgi-bin/gettoken", _gettoken(simulator)),
+            web.post("/cgi-bin/message/send", _message_send(simulator)),
+            web.get("/api/messages", _list(simulator)),
+            web.post("/api/say", _say(simulator)),
+            *(web.get(path, _file(page[path], kind)) for path, (_, kind) in PAGE.items()),
+        ]
+    )
+    return app
+
+
+@web.middleware
+async def _guard(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Refuse requests that another web page could have made (R56)."""
+    if not _is_ours(request):
+        return web.Response(status=421)
+    answer = await handler(request)
+    answer.headers.update(
+        {
+            "Content-Security-Policy": POLICY,
+            "X-Content-Type-Options": "nosniff",
+            "Referrer-Policy": "no-referrer",
+            "Cross-Origin-Resource-Policy": "same-origin",
+            "Cross-Origin-Opener-Policy": "same-origin",
+            "Cache-Control": "no-store",
+        }
+    )
+    return answer
+
+
+def _is_ours(request: web.Request) -> bool:
+    transport = request.transport
+    port = transport.get_extra_info("sockname")[1] if transport else 0
+    hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
+    if request.host not in hosts:
+        return False
+    origin = request.headers.get("Origin")
+    if origin is not None and origin not in {f"http://{host}" for host in hosts}:
+        return False
+    if request.headers.get("Sec-Fetch-Site", "none") not in ("same-origin", "none"):
+        return False
+    return not request.path.startswith("/api/say") or OWN_HEADER in request.headers
+
+
+def _gettoken(simulator: Simulator) -> Handler:
+    async def handle(request: web.Request) -> web.StreamResponse:
+        query = request.query
+        return web.json_response(
+            simulator.new_token(query.get("corpid", ""), query.get("corpsecret", ""))
+        )
+
+    return handle
+
+
+def _message_send(simulator: Simulator) -> Handler:
+    async def handle(request: web.Request) -> web.StreamResponse:
+        try:
+            body = strict_json.loads(await request.read(), max_bytes=MAX_BODY)
+        except RemoteProtocolError:
+            return web.json_response({"errcode": 47001, "errmsg": "data format error"})
+        token = request.query.get("access_token", "")
+        return web.json_response(await simulator.take(token, body))
+
+    return handle
+
+
+def _list(simulator: Simulator) -> Handler:
+    async def handle(request: web.Request) -> web.StreamResponse:
+        after = request.query.get("after", "0")
+        number = int(after) if after.isascii() and after.isdigit() and len(after) < 16 else 0
+        wait = WAIT_SECONDS if request.query.get("wait") == "1" else 0.0
+        return web.json_response(as_json(await simulator.messages(number, wait_seconds=wait)))
+
+    return handle
+
+
+def _say(simulator: Simulator) -> Handler:
+    async def handle(request: web.Request) -> web.StreamResponse:
+        try:
+            body = strict_json.loads(await request.read(), max_bytes=MAX_BODY)
+        except RemoteProtocolError:
+            return web.Response(status=400)
+        match body:
+            case {"user": str(user), "text": str(text)} if user.strip() and text.strip():
+                return web.json_response({"status": await simulator.say(user[:64], text)})
+            case _:
+                return web.Response(status=400)
+
+    return handle
+
+
+def _file(content: bytes, kind: str) -> Handler:
+    async def handle(_request: web.Request) -> web.StreamResponse:
+        return web.Response(body=content, content_type=kind, charset="utf-8")
+
+    return handle

@@ -14,10 +14,12 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, Final, ParamSpec, TypeVar
 
-from common.errors import StoreError
+from common.audit_reader import AuditReader, one_view
+from common.errors import ConfigError, StoreError
 from gateway.store import audit
 from gateway.store.lane import Fault, Job, Lane
 from gateway.store.port import Connection
@@ -39,6 +41,9 @@ READS = 16  # handed over with one wake-up of the loop; each has a view of its o
 CHECKPOINT_SECONDS = 1.0
 WAL_LIMIT_BYTES = 32 * 1024 * 1024  # beyond it writers are held up until the log starts anew …
 RESTART_MS = 100  # … or for so long, when a reader is in the way
+_KEPT_HEADS: Final = """
+    SELECT agent_id, seq, hash, own_seq, own_hash, public_key, frame, at FROM heads
+    ORDER BY agent_id"""
 
 
 def commit_group(driver: sqlite3.Connection, jobs: list[Job]) -> None:
@@ -356,3 +361,18 @@ def open_admin(path: Path) -> Iterator[AdminStore]:
         yield AdminStore(driver)
     finally:
         driver.close()
+
+
+@contextmanager
+def read_audit(path: Path) -> Iterator[AuditReader]:
+    """Open the store for reading.
+
+    Raises:
+        ConfigError: ``audit.none``, or as of `ensure_current`.
+        StoreError: ``audit.unreadable``: the file is damaged.
+    """
+    if not path.is_file():
+        raise ConfigError("audit.none", path=path)
+    ensure_current(path)
+    with one_view(partial(connect, path, read_only=True), path, kept=_KEPT_HEADS) as log:
+        yield log

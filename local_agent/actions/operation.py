@@ -20,7 +20,7 @@ from common.errors import InputError
 from common.model.proposal import TaskResult
 from common.model.state import Reason
 from common.seal import Action, Seal, Undo
-from common.seal_payloads import Place
+from common.seal.records import Place
 from common.sentences import Lang, Words, say
 from common.text import one_line, reveal
 from local_agent import replies
@@ -38,7 +38,7 @@ class Sealable:
     """Something that would be done, described so that it can be sealed and judged.
 
     Attributes:
-        payload: As `common.seal_payloads` writes it for the action.
+        payload: As the action's own folder writes it.
         discloses: What a remote requester is told afterwards.
         allowed: Commands that the person configured for this workspace, as argv lists.
         diff: What the payload's diff says, for judging the risk.
@@ -113,6 +113,7 @@ def render_drift(fields: tuple[str, ...], lang: Lang) -> str:
 
 
 def render_names(paths: tuple[str, ...], lang: Lang, *, most: int = CHAT_FILES) -> str:
+    """Return the first paths as people can read them, with a mark where there are more."""
     names = [reveal(one_line(path, _NAME_BYTES)) for path in paths[:most]]
     return say(replies.AND, lang).join([*names, *(["…"] if len(paths) > most else [])])
 
@@ -144,7 +145,7 @@ class Operation(Protocol):
         """Say what came of it when it was cut off, from what can be proved afterwards (P3)."""
         ...
 
-    async def narrowed(self, result: TaskResult, keep: tuple[str, ...]) -> TaskResult:
+    async def narrowed(self, result: TaskResult, seal: Seal, keep: tuple[str, ...]) -> TaskResult:
         """Return the proposal with these files alone.
 
         Raises:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -14,7 +14,10 @@ if TYPE_CHECKING:  # only named here: what waits for a task does not load who ca
     from local_agent.actions.git_sync.perform import PreparedSync, SyncOutcome
     from local_agent.actions.run_command.perform import Outcome, Progress
     from local_agent.actions.run_command.prepare import Copy, Prepared
+    from local_agent.actions.undo.action import FindApplied
     from local_agent.safety.grant import Grant
+    from local_agent.settings import AgentSettings
+    from local_agent.store.approvals import StoredApproval
     from local_agent.workspace.git_preflight import SyncPlan
     from local_agent.workspace.registry import Workspace
 
@@ -125,3 +128,20 @@ class Executors:
     executor: Executor
     applier: Applier
     syncer: Syncer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What operations are made from.
+
+    Attributes:
+        find_approval: Gives an approval by its own id.
+        find_applied: Gives the seal of what a task applied.
+    """
+
+    executors: Executors
+    copies: Copies
+    blobs: Blobs
+    find_approval: Callable[[str], Awaitable[StoredApproval]]
+    find_applied: FindApplied
+    settings: AgentSettings

@@ -8,7 +8,7 @@ from typing import Final
 
 from common.diff.model import DiffModel, FileDiff
 from common.diff.view import Mark, marks
-from common.seal_payloads import SealedChange
+from common.seal.records import SealedChange
 from common.text import one_line
 from local_agent.cards import words
 from local_agent.cards.question import Question

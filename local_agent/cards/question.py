@@ -17,7 +17,8 @@ from common import seal as sealing
 from common.diff.model import DiffModel
 from common.diff.parse import parse_diff
 from common.errors import AuthError, RemoteProtocolError
-from common.seal_payloads import SealedChange, read_changes
+from common.seal.records import SealedChange, read_changes
+from local_agent.actions.registry import read_seal
 from local_agent.views.question import ApprovalView
 
 
@@ -90,7 +91,7 @@ def read_question(told: ApprovalView, *, diff: bytes | None = None) -> Question:
     digest = sealing.digest(sealed)
     if not hmac.compare_digest(digest.encode(), told.digest.encode("utf-8", "replace")):
         raise AuthError("approval.digest-mismatch")
-    seal = sealing.read_seal(sealed)
+    seal = read_seal(sealed)
     return Question(
         seal=seal,
         digest=digest,

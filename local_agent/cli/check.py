@@ -73,7 +73,7 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
 
 def _of_task(home: Home, environ: Mapping[str, str], short_id: str) -> Workspace | None:
     """Return the workspace in which a task would change something; None where it names none."""
-    from common.seal import read_seal
+    from local_agent.actions.registry import read_seal
     from local_agent.faces.control.client import call
     from local_agent.views.codec import from_json
     from local_agent.views.question import Shown
@@ -106,8 +106,9 @@ def _workspace(home: Home, args: argparse.Namespace, meant: Workspace | None) ->
 
 def _judged(patch: bytes, workspace: Workspace, home: Home) -> dict[str, Any]:
     from common.diff.parse import parse_diff
-    from common.seal_payloads import change_payload
     from local_agent.actions.changes.describe import describe_change
+    from local_agent.actions.changes.payload import change_payload
+    from local_agent.actions.registry import ACTIONS
     from local_agent.cli.diff import files_of
     from local_agent.safety.authority import classify_operation
     from local_agent.safety.policy import load_policy
@@ -129,12 +130,16 @@ def _judged(patch: bytes, workspace: Workspace, home: Home) -> dict[str, Any]:
         hooks=hook_places(workspace.path),
     )
     payload = change_payload(hashlib.sha256(patch).hexdigest(), found.changes)
-    risk = classify_operation("apply_diff", payload, around)
+    risk = classify_operation("apply_diff", payload, around, known=ACTIONS)
     return {
         "verdict": "refused" if risk.level == "refused" else "accepted",
         "code": "policy.refused" if risk.level == "refused" else None,
         **dict.fromkeys(_FACTS),
-        "path": kept_path("apply_diff", payload, policy) if _KEPT in risk.reasons else None,
+        "path": (
+            kept_path("apply_diff", payload, policy, known=ACTIONS)
+            if _KEPT in risk.reasons
+            else None
+        ),
         "risk": risk.level,
         "reasons": list(risk.reasons),
         "moved": found.moved,

@@ -10,7 +10,7 @@ from pathlib import Path
 from common.errors import InputError
 from common.home import Home
 from common.ids import parse_short_id
-from common.seal import read_seal
+from local_agent.actions.registry import read_seal
 from local_agent.cards.question import Question, diff_name, read_question
 from local_agent.faces.control.client import stream
 from local_agent.faces.control.wire import BODY_BYTES

@@ -20,7 +20,7 @@ from common.sentences import Lang, say
 from common.text import one_line
 from local_agent import replies, unclear_replies
 from local_agent.flow.ports import TaskStore
-from local_agent.flow.resting import rests
+from local_agent.flow.run import rests
 from local_agent.flow.task import may_see
 from local_agent.proposers.base import Asked, Proposed, answer
 from local_agent.store.tasks import Task

@@ -1,6 +1,7 @@
 """``apply T-…``: asks for a proposed change at the machine, once more where it was asked before.
 
 It never approves: it brings the question back, or makes a new one where the old one has ended.
+A diff that a person here brought is proposed as it is (`PatchProposer`).
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ from common.sentences import Lang, say
 from local_agent import proposal_replies as words
 from local_agent import replies
 from local_agent.actions.ports import Blobs
+from local_agent.errors import RefusedError
 from local_agent.flow.ports import TaskStore
-from local_agent.flow.resting import rests
+from local_agent.flow.run import rests
 from local_agent.flow.task import may_see
 from local_agent.proposers.base import Asked, Proposed, Proposer, nothing
-from local_agent.proposers.diffs import headline, told
+from local_agent.proposers.diffs import diff_proposal, headline, told
 from local_agent.store.endings import read_ending
 from local_agent.store.tasks import Task
 
@@ -100,3 +102,36 @@ def _with_its_place(task: Task, lang: Lang, text: str) -> str:
 
 def _result(task: Task) -> TaskResult | None:
     return TaskResult.model_validate_json(task.proposal_json) if task.proposal_json else None
+
+
+class PatchProposer:
+    """Reads the diff that came with a request.
+
+    Args:
+        blobs: Where it lies.
+        allowed: False refuses every change (setting ``allow_apply_patch``).
+    """
+
+    def __init__(self, blobs: Blobs, *, allowed: bool) -> None:
+        self._blobs = blobs
+        self._allowed = allowed
+
+    async def propose(self, asked: Asked) -> Proposed:
+        """Return it as a proposal, or say truthfully why there is none.
+
+        Raises:
+            RefusedError: changes are switched off on this machine.
+            InputError: ``diff.*``: it is no diff that could be applied.
+        """
+        if not self._allowed:
+            raise RefusedError(("apply-off",))
+        if asked.workspace is None:
+            return nothing(replies.NO_WORKSPACE, asked)
+        diff = await asyncio.to_thread(self._blobs.get, asked.attachment or "")
+        model = await asyncio.to_thread(parse_diff, diff)
+        return Proposed(
+            diff_proposal(asked.attachment or "", diff, model),
+            told(model, asked.workspace.name, asked.lang),
+            LocalApproval(action="apply_diff"),
+            own=headline(model, asked.workspace.name, asked.lang),
+        )

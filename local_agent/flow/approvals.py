@@ -1,15 +1,18 @@
-"""What the gate says about an approval: to those who show it and to those who wait for it."""
+"""What the gate says about an approval, and whether it is still what somebody acts upon."""
 
 from __future__ import annotations
 
+import hmac
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from common.errors import AuthError
+from common.errors import AuthError, InputError, StateError
 from common.seal import Seal, short_code
 from common.strict_json import canonical
-from local_agent.safety.authority import open_seal
+from local_agent.actions.registry import ACTIONS
+from local_agent.safety import authority
 from local_agent.store.approvals import State, StoredApproval
+from local_agent.store.journal import Journal
 
 Choice = Literal["approve", "reject"]
 Approver = Literal["terminal", "desktop", "passkey"]
@@ -102,7 +105,7 @@ def question(stored: StoredApproval) -> PendingApproval:
         AuthError: ``approval.changed``: the bytes are not those of the digest (R24), or the row
             says otherwise than they do for whom or how long they stand.
     """
-    seal = open_seal(stored.seal, stored.digest)
+    seal = authority.open_seal(stored.seal, stored.digest, ACTIONS)
     row = stored.approval_id, stored.task_id, stored.created_at, stored.expires_at
     if row != (seal.approval_id, seal.task_id, seal.created_at, seal.expires_at):
         raise AuthError("approval.changed", approval_id=stored.approval_id)
@@ -121,8 +124,42 @@ def question(stored: StoredApproval) -> PendingApproval:
     )
 
 
+def left_to_undo(journal: Journal, seal: Seal) -> tuple[str, ...] | None:
+    """Return what no undo has taken back of what was applied; None where nothing could."""
+    if not ACTIONS[seal.action].undoable:
+        return None
+    return authority.left_to_undo(journal, seal, ACTIONS)
+
+
 def decision_of(stored: StoredApproval) -> Decision | None:
     """Return how it ended, or None while it waits."""
     if stored.state == "pending":
         return None
     return Decision(_OUTCOMES[stored.state], stored.decision_reason)
+
+
+def check_standing(asked: StoredApproval, digest: str) -> None:
+    """Return when an approval waits for a decision and is the one that was shown.
+
+    Args:
+        asked: As stored.
+        digest: Of what was shown.
+
+    Raises:
+        StateError: ``approval.not-pending``.
+        InputError: ``approval.digest-mismatch``: another question stands by now.
+    """
+    if asked.state != "pending":
+        raise StateError("approval.not-pending", state=asked.state)
+    if not hmac.compare_digest(asked.digest.encode(), digest.encode("utf-8", "replace")):
+        raise InputError("approval.digest-mismatch")
+
+
+def check_withdrawn(asked: StoredApproval) -> None:
+    """Return when an approval was taken back before anybody decided on it.
+
+    Raises:
+        StateError: ``approval.not-pending``: it was decided, or has run out.
+    """
+    if asked.state != "superseded" or asked.decided_at is not None:
+        raise StateError("approval.not-pending", state=asked.state)

@@ -18,10 +18,9 @@ from pathlib import Path
 from typing import Final
 
 from common.errors import CodexBridgeError, InputError, StateError, StoreError
-from common.model.proposal import LocalApproval, TaskResult
+from common.model.proposal import Diff, LocalApproval, TaskResult
 from common.model.state import Reason, TaskState
 from common.seal import Action, Seal
-from common.seal_payloads import read_changes
 from common.sentences import Lang, Sentence, Words, same, say
 from local_agent import change_replies, replies
 from local_agent.actions.disclose.action import render_stay
@@ -30,16 +29,20 @@ from local_agent.actions.operation import (
     Operation,
     Performing,
     Sealable,
-    check_known,
     render_drift,
 )
-from local_agent.flow import renewing, summaries
-from local_agent.flow.approvals import Decision, PendingApproval, question
+from local_agent.flow import summaries
+from local_agent.flow.approvals import (
+    Decision,
+    PendingApproval,
+    check_standing,
+    check_withdrawn,
+    question,
+)
 from local_agent.flow.following import made_in
 from local_agent.flow.ports import Gate, TaskStore, Workspaces
 from local_agent.flow.run import Run, StoppedError, unless_stopped
 from local_agent.flow.sealing import Sealer
-from local_agent.flow.standing import check_standing, check_withdrawn
 from local_agent.flow.task import TaskLog, Waiting
 from local_agent.safety.grant import Grant
 from local_agent.safety.policy import Policy
@@ -56,6 +59,7 @@ _MOVED_ON: Final = frozenset({"diff", "change", "undo", "sync"})
 
 
 _UNKNOWN: Final = Ended(Reason.UNKNOWN, summaries.of_unknown)
+_STALE: Final = frozenset({"diff", "change"})  # families of what a diff that no longer fits says
 
 
 class _BusyError(Exception):
@@ -84,7 +88,7 @@ class Approving:
         gate: Gate,
         workspaces: Workspaces,
         sealer: Sealer,
-        operations: Mapping[Action, Operation],
+        operations: Mapping[str, Operation],
         policy_of: Callable[[Workspace], Policy],
         machine: str,
         prefix: str,
@@ -121,7 +125,7 @@ class Approving:
         try:
             return await self._ask(task, opening, version=_version_after(asked))
         except InputError as error:
-            if not renewing.is_stale(task, error):
+            if not _is_stale(task, error):
                 raise
             words = partial(summaries.of_error, error)
             return await self._ended_stale(task, Reason.REFUSED, words)
@@ -199,8 +203,7 @@ class Approving:
         check_standing(asked, digest)
         task = await self._store.get(asked.task_id)
         seal = question(asked).seal
-        parts = _undone_parts(seal, keep) if seal.action == "undo" else keep
-        narrowed = await self._operations[seal.action].narrowed(_result(task), parts)
+        narrowed = await self._operations[seal.action].narrowed(_result(task), seal, keep)
         async with self._narrowing:
             await self._gate.withdraw(task.task_id)
             # What was decided meanwhile stands, whole, and nobody hears of a part.
@@ -246,7 +249,7 @@ class Approving:
             return await self._ended_stale(task, Reason.DRIFTED, summaries.of_moving_on)
 
     async def _ended_stale(self, task: Task, reason: Reason, words: Words) -> Task:
-        summary, here = renewing.told(task, words, words, prefix=self._prefix)
+        summary, here = _with_next_step(task, words, words, prefix=self._prefix)
         return await self._log.ended(task, reason, summary, here=here)
 
     async def _is_as_sealed(self, task: Task, seal: Seal) -> bool:
@@ -275,7 +278,7 @@ class Approving:
     ) -> Task:
         if not await self._policy_stands(approval, workspace):
             words = partial(render_drift, ("policy",))
-            here = renewing.ask_again(task, words)
+            here = _with_ask_again(task, words)
             return await self._log.ended(task, Reason.DRIFTED, words, here=here)
         run.executing = True
         try:
@@ -296,7 +299,7 @@ class Approving:
         ended = await operation.perform(task, grant, workspace, around)
         summary, here = ended.summary, ended.here or ended.summary
         if ended.reason is Reason.DRIFTED:
-            summary, here = renewing.told(task, summary, here, prefix=self._prefix)
+            summary, here = _with_next_step(task, summary, here, prefix=self._prefix)
         if run.closing:
             summary, here = partial(_stopped, summary), partial(_stopped, here)
         task = await self._recorded(
@@ -373,20 +376,6 @@ def _result(task: Task) -> TaskResult:
     return TaskResult.model_validate_json(task.proposal_json or "")
 
 
-def _undone_parts(seal: Seal, keep: tuple[str, ...]) -> tuple[str, ...]:
-    """Return some files of an undo by the names that the change had for them.
-
-    The undo of a rename is shown under the name that comes back; either is understood.
-    """
-    changes = read_changes(seal.payload)
-    done = {one.path: one.old_path or one.path for one in changes}
-    named = {done.get(path, path) for path in keep}
-    check_known(named, done.values())
-    if not named or named == set(done.values()):
-        raise InputError("approval.narrow", count=len(named))
-    return tuple(sorted(named))
-
-
 def _action(task: Task) -> Action:
     needs = _result(task).requires
     if not isinstance(needs, LocalApproval):
@@ -423,3 +412,47 @@ def _asked_again(why: Sentence, lang: Lang) -> str:
 
 def _stopped(words: Words, lang: Lang) -> str:
     return f"{say(replies.AGENT_STOPPED, lang)} {words(lang)}"
+
+
+def _is_stale(task: Task, error: CodexBridgeError) -> bool:
+    """Tell whether a model's change cannot be asked for because the files are other ones now."""
+    return error.code.partition(".")[0] in _STALE and _is_of_a_model(task)
+
+
+def _with_next_step(task: Task, summary: Words, here: Words, *, prefix: str) -> tuple[Words, Words]:
+    """Return the words for the chat and those for this machine, each with the next step there.
+
+    Args:
+        task: What has ended.
+        summary: How, for the chat.
+        here: How, for this machine.
+        prefix: The word that addresses the bot.
+    """
+    if not _is_of_a_model(task):
+        return summary, _with_ask_again(task, here)
+    at_machine = _followed_by(here, change_replies.TO_REVISE_HERE, task=task.short_id)
+    if task.source != "wecom":
+        return at_machine, at_machine
+    return _followed_by(
+        summary, change_replies.TO_REVISE, task=task.short_id, prefix=prefix
+    ), at_machine
+
+
+def _with_ask_again(task: Task, here: Words) -> Words:
+    """Return the words for this machine, with how the same is asked once more."""
+    return _followed_by(here, change_replies.TO_ASK_AGAIN, task=task.short_id)
+
+
+def _is_of_a_model(task: Task) -> bool:
+    """Tell whether it proposes a change that is nobody's own patch."""
+    if task.proposal_json is None or task.attachment is not None:
+        return False
+    return isinstance(TaskResult.model_validate_json(task.proposal_json).proposal, Diff)
+
+
+def _followed_by(words: Words, more: Sentence, **facts: str) -> Words:
+    return partial(_joined, words, more, facts)
+
+
+def _joined(words: Words, more: Sentence, facts: dict[str, str], lang: Lang) -> str:
+    return f"{words(lang)}\n{say(more, lang, **facts)}"

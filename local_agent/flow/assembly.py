@@ -12,7 +12,7 @@ from local_agent.flow.checking import Checking
 from local_agent.flow.engine import Engine, Log
 from local_agent.flow.journal_store import JournalStore
 from local_agent.flow.ports import Disclosure, Gate, Mind, Site, TaskStore, Workspaces
-from local_agent.flow.resting import Resting
+from local_agent.flow.run import Resting
 from local_agent.flow.task import TaskLog
 from local_agent.safety.policy import Policy
 from local_agent.settings import AgentSettings

@@ -13,10 +13,9 @@ from typing import Any, Final
 from common.errors import ConfigError, InputError, StateError
 from common.ids import new_short_id, new_uuid
 from common.seal import Seal
-from local_agent.flow.approvals import question
-from local_agent.flow.naming import submit_named
+from local_agent.flow.approvals import check_standing, question
 from local_agent.flow.ports import NewTask, TaskStore, Workspaces
-from local_agent.flow.standing import check_standing
+from local_agent.flow.task import submit_named
 from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace
 

@@ -8,7 +8,7 @@ from typing import Final, Protocol
 
 from common.clock import Clock
 from local_agent.errors import ModelError
-from local_agent.proposers.model import Backend, Emit, Health, Reply, Turn, Usage
+from local_agent.models.backend import Backend, Emit, Health, Reply, Turn, Usage
 from local_agent.store.turns import BEGUN, CANCELLED, OK, StoredTurn
 
 FAILED: Final = "failed"

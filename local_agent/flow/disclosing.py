@@ -16,7 +16,6 @@ from dataclasses import replace
 from datetime import datetime, time, timedelta
 from typing import Final, Protocol
 
-from common import seal_payloads
 from common.clock import Clock
 from common.model.intent import TaskIntent, TaskKind
 from common.model.proposal import (
@@ -29,6 +28,7 @@ from common.model.proposal import (
     SearchResults,
     Undo,
 )
+from common.seal import records
 from common.sentences import Lang, say
 from local_agent import disclosure_replies as words
 from local_agent import replies
@@ -254,7 +254,7 @@ def _reading(
     return Reading(
         task_id=task.task_id,
         level=workspace.disclosure,
-        files=[seal_payloads.ReadFile(file.path, file.sha256) for file in files],
+        files=[records.ReadFile(file.path, file.sha256) for file in files],
         answer_sha256=None if told is None else hashlib.sha256(told).hexdigest(),
         bytes=len(told or b""),
     )

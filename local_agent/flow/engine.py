@@ -26,9 +26,7 @@ from local_agent.actions.ports import Copies
 from local_agent.flow import summaries
 from local_agent.flow.checking import Checking
 from local_agent.flow.ports import Gate, NewTask, TaskStore
-from local_agent.flow.recovery import settle_interrupted
-from local_agent.flow.resting import Resting, rests
-from local_agent.flow.run import Run, StoppedError
+from local_agent.flow.run import Resting, Run, StoppedError, rests
 from local_agent.flow.task import TaskLog, may_see
 from local_agent.store.tasks import Task
 
@@ -36,7 +34,6 @@ if TYPE_CHECKING:
     from local_agent.flow.approvals import Notice
     from local_agent.flow.approving import Approving
     from local_agent.flow.steps import Steps
-
 CLOSE_SECONDS: Final = 10.0  # for what runs to be ended and recorded
 AGAIN_SECONDS: Final = 5.0  # after the journal refused, as on a full disk; doubled up to …
 LONGEST_SECONDS: Final = 300.0
@@ -369,3 +366,20 @@ def _age(task: Task) -> tuple[int, str]:
 
 def _result(task: Task) -> TaskResult:
     return TaskResult.model_validate_json(task.proposal_json or "")
+
+
+async def settle_interrupted(store: TaskStore, approving: Approving) -> int:
+    """End every task with an intent but no outcome, as far as can be proved; return how many.
+
+    The intent is written before the task enters EXECUTING, so a task may still be waiting here.
+    Whether a command began is then not provable, and it is treated as if it had; files can be
+    looked at (`local_agent.actions.changes.perform`).
+
+    Raises:
+        StoreError: nothing may be begun.
+    """
+    interrupted = set(await store.interrupted())
+    found = [task for task in await store.open_tasks() if task.task_id in interrupted]
+    for task in found:
+        await approving.interrupted(task)
+    return len(found)

@@ -30,6 +30,7 @@ from common.errors import (
 from common.seal import Seal
 from common.signing import APPROVAL, SigningKey, VerifyKey
 from common.text import clip_bytes
+from local_agent.actions.registry import ACTIONS
 from local_agent.flow.approvals import (
     APPROVERS,
     CHOICES,
@@ -42,8 +43,7 @@ from local_agent.flow.approvals import (
     decision_of,
     question,
 )
-from local_agent.flow.deadlines import Deadlines
-from local_agent.flow.gate_checks import Checks, PausedError
+from local_agent.flow.gate_checks import Checks, Deadlines, Limits, PausedError
 from local_agent.flow.gate_steps import (
     admit,
     decide,
@@ -53,7 +53,6 @@ from local_agent.flow.gate_steps import (
     take_up,
     wish_of,
 )
-from local_agent.flow.limits import Limits
 from local_agent.safety.authority import before_operation
 from local_agent.safety.decision import Statement
 from local_agent.safety.grant import Grant, _mint
@@ -283,7 +282,7 @@ class Gate:
             await self.tick()
             raise
         self._end(approval_id)
-        grant = _mint(raw)
+        grant = _mint(raw, ACTIONS)
         self._tell(Notice("consumed", approval_id, grant.task_id))
         return grant
 
@@ -308,7 +307,9 @@ class Gate:
         # The time is read here, on the journal's thread, where it is spent.
         at_ms = self._clock.now().wall_ms
         try:
-            return before_operation(self._journal, approval_id, shown=shown, at_ms=at_ms, by=by)
+            return before_operation(
+                self._journal, approval_id, shown=shown, at_ms=at_ms, by=by, known=ACTIONS
+            )
         except StateError as error:
             if error.code == "approval.not-approved":
                 expire_seen(self._journal, approval_id, at_ms)

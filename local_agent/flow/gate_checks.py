@@ -1,18 +1,28 @@
-"""What must hold at the moment of a decision; else an error is raised and nothing was decided."""
+"""What must hold when something is asked and decided; else an error is raised, and nothing was.
+
+Time, digest, code and blocks (`Checks`); when an approval is too late (`Deadlines`); bounds against
+wearing the person down (`Limits`).
+"""
 
 from __future__ import annotations
 
+import asyncio
 import hmac
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final
 
-from common.clock import Instant
+from common.clock import Clock, Instant
 from common.errors import InputError, StateError
 from common.seal import code_matches
+from local_agent.errors import FloodedError
 from local_agent.flow.approvals import Approver, question
-from local_agent.flow.deadlines import Deadlines
-from local_agent.flow.limits import Limits
-from local_agent.store.approvals import StoredApproval
+from local_agent.store.approvals import Approvals, StoredApproval
+
+_LOOK_S: Final = 30.0  # after a sleep the wall clock may be ahead of the monotonic one
+_HOUR_MS: Final = 3_600_000
 
 
 class PausedError(InputError):
@@ -105,3 +115,115 @@ class Checks:
             return InputError("approval.code-mismatch")
         self._paused_until[approval_id] = now.mono + self._limits.pause_s
         return PausedError("approval.code-mismatch")
+
+
+class Deadlines:
+    """When approvals are too late: by whichever clock says so first (R4).
+
+    The wall clock may be set back while an approval waits; the monotonic clock stands still while
+    the machine sleeps.  Here are the moments, by approval id, on the monotonic clock.
+
+    An approval that has none here is late: nothing outlives the process that asked or took it up.
+    What was once late stays so: a clock that goes back brings nothing to life again.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._at: dict[str, float] = {}
+        self._sooner = asyncio.Event()
+
+    def begin(self, approval_id: str, wall_ms: int, now: Instant) -> None:
+        """Let it be late from ``wall_ms`` on, or from the same span on the other clock."""
+        self._at[approval_id] = now.mono + (wall_ms - now.wall_ms) / 1000
+        self._sooner.set()
+
+    def pass_over(self, approval_id: str) -> None:
+        """Let it be late from now on: somebody has seen its time come."""
+        if approval_id in self._at:
+            self._at[approval_id] = -math.inf
+            self._sooner.set()
+
+    def forget(self, approval_id: str) -> None:
+        """Stop counting for it."""
+        self._at.pop(approval_id, None)
+
+    def known(self) -> set[str]:
+        """Return the ids that are counted."""
+        return set(self._at)
+
+    def next(self) -> float | None:
+        """Return when something is late next, by the monotonic clock."""
+        return min(self._at.values(), default=None)
+
+    def is_late(self, approval_id: str, now: Instant) -> bool:
+        """Tell whether the monotonic clock says so."""
+        deadline = self._at.get(approval_id)
+        return deadline is None or now.mono >= deadline
+
+    async def reached(self) -> None:
+        """Return when something is late, a nearer moment was set, or it is time to look anyway."""
+        left, deadline = _LOOK_S, self.next()
+        if deadline is not None:
+            left = min(max(deadline - self._clock.now().mono, 0.0), _LOOK_S)
+        try:
+            async with asyncio.timeout(left):
+                await self._sooner.wait()
+        except TimeoutError:
+            pass
+        self._sooner.clear()
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much may be asked through one gateway, and how often a code may be mistyped.
+
+    Attributes:
+        pending: Approvals that may wait at once.
+        hourly_member: Approvals one member may ask for within an hour (R28).
+        hourly_gateway: Approvals all its members together may: a gateway names whom it likes.
+        repeats: How often a wish may be rejected within an hour before it is refused unasked.
+        wrong_codes: Wrong codes before a pause.
+        pause_s: Seconds of the pause.
+    """
+
+    pending: int = 10
+    hourly_member: int = 10
+    hourly_gateway: int = 30
+    repeats: int = 2
+    wrong_codes: int = 10
+    pause_s: int = 60
+
+
+def check_flood(approvals: Approvals, wish: StoredApproval, limits: Limits) -> None:
+    """Return when the person may be asked once more.
+
+    What is asked at this machine itself is not bounded: whoever types there is the approver.
+
+    Raises:
+        FloodedError: ``approval.too-many`` with ``why`` and ``limit``.
+    """
+    if not wish.gateway:
+        return
+    since = wish.created_at - _HOUR_MS
+    gateway = wish.gateway
+    found = (
+        ("pending", approvals.count_pending(gateway), limits.pending),
+        (
+            "member",
+            approvals.count_asked(gateway, since, besides=wish.task_id, requester=wish.requester),
+            limits.hourly_member,
+        ),
+        (
+            "gateway",
+            approvals.count_asked(gateway, since, besides=wish.task_id),
+            limits.hourly_gateway,
+        ),
+        (
+            "rejected",
+            approvals.count_rejected(gateway, since, subject_sha256=wish.subject_sha256),
+            limits.repeats,
+        ),
+    )
+    for why, count, limit in found:
+        if count >= limit:
+            raise FloodedError("approval.too-many", why=why, limit=limit)

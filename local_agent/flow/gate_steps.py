@@ -8,11 +8,12 @@ from typing import Literal
 
 from common.errors import StateError
 from common.ids import parse_short_id
-from common.seal import Seal, digest, seal_bytes
+from common.seal import Seal, digest
 from common.signing import VerifyKey
+from local_agent.actions.registry import ACTIONS, seal_bytes
 from local_agent.errors import RefusedError
 from local_agent.flow.approvals import subject_of
-from local_agent.flow.limits import Limits, check_flood
+from local_agent.flow.gate_checks import Limits, check_flood
 from local_agent.safety.authority import classify_operation
 from local_agent.safety.decision import Statement
 from local_agent.safety.risk import Circumstances
@@ -29,9 +30,9 @@ def wish_of(seal: Seal, around: Circumstances) -> StoredApproval:
         RemoteProtocolError: ``seal.*``: it is none.
     """
     raw = seal_bytes(seal)
-    risk = classify_operation(seal.action, seal.payload, around)
+    risk = classify_operation(seal.action, seal.payload, around, known=ACTIONS)
     if risk.level == "refused":
-        path = kept_path(seal.action, seal.payload, around.policy)
+        path = kept_path(seal.action, seal.payload, around.policy, known=ACTIONS)
         raise RefusedError(risk.reasons, path=path if "policy-path" in risk.reasons else None)
     return StoredApproval(
         approval_id=seal.approval_id,

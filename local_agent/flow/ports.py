@@ -18,8 +18,9 @@ if TYPE_CHECKING:  # only named here: what waits for a task does not load who ca
     from common.seal import Seal
     from local_agent.context.collector import Collected
     from local_agent.flow.approvals import Decision, Notice, PendingApproval
+    from local_agent.models.backend import Chosen
     from local_agent.proposers.base import Proposed
-    from local_agent.proposers.coding import Chosen, Lend
+    from local_agent.proposers.coding import Lend
     from local_agent.safety.grant import Grant
     from local_agent.safety.risk import Circumstances
     from local_agent.store.approvals import StoredApproval

@@ -14,19 +14,17 @@ from local_agent.actions.ports import Blobs, Syncer
 from local_agent.actions.run_command.command_line import read_argv
 from local_agent.context.collector import Collector
 from local_agent.flow.answers import HelpProposer, OpenTasks, StatusProposer
-from local_agent.flow.applying import ApplyProposer
+from local_agent.flow.applying import ApplyProposer, PatchProposer
 from local_agent.flow.conversation import Conversation, ReviseProposer
 from local_agent.flow.counting import CountedBackend
 from local_agent.flow.following import Following
-from local_agent.flow.looking import Looking
-from local_agent.flow.patches import PatchProposer
 from local_agent.flow.ports import Disclosure, Mind, TaskStore, Workspaces
-from local_agent.flow.second_reading import SecondReading
 from local_agent.flow.streaming import Streams
 from local_agent.flow.task import TaskLog
-from local_agent.flow.understanding import Proposers, Understanding
+from local_agent.flow.understanding import Looking, Proposers, SecondReading, Understanding
 from local_agent.flow.undoing import AppliedChanges, UndoProposer
-from local_agent.proposers.coding import Chosen, CodingProposer
+from local_agent.models.backend import Chosen
+from local_agent.proposers.coding import CodingProposer
 from local_agent.proposers.git_sync import GitSyncProposer
 from local_agent.proposers.none import NoModel
 from local_agent.proposers.review import ReviewProposer

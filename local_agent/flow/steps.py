@@ -11,15 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from common.clock import Clock
-from common.seal import Action
-from local_agent.actions.apply_diff.action import ApplyDiff
-from local_agent.actions.disclose.action import Disclose
-from local_agent.actions.git_sync.action import SyncGit
-from local_agent.actions.operation import Operation
-from local_agent.actions.ports import Blobs, Copies, Executors
-from local_agent.actions.run_command.action import RunCommand
-from local_agent.actions.run_command.command_line import read_argv
-from local_agent.actions.undo.action import UndoChange
+from local_agent.actions.ports import Blobs, Copies, Executors, Parts
+from local_agent.actions.registry import make_operations
 from local_agent.flow.approving import Approving
 from local_agent.flow.ports import Disclosure, Gate, Mind, Site, TaskStore, Workspaces
 from local_agent.flow.proposing import Proposing
@@ -83,43 +76,21 @@ def build_steps(
         gate=gate,
         workspaces=workspaces,
         sealer=_sealer(settings, clock, agent_id=site.agent_id, sandbox=site.sandbox),
-        operations=_operations(store, executors, copies, blobs, applied, settings),
+        operations=make_operations(
+            Parts(
+                executors=executors,
+                copies=copies,
+                blobs=blobs,
+                find_approval=store.approval,
+                find_applied=applied.find,
+                settings=settings,
+            )
+        ),
         policy_of=policy_of,
         machine=site.machine,
         prefix=settings.prefix,
     )
     return Steps(proposing.understanding(disclosure, workspaces), approving)
-
-
-def _operations(
-    store: TaskStore,
-    executors: Executors,
-    copies: Copies,
-    blobs: Blobs,
-    applied: AppliedChanges,
-    settings: AgentSettings,
-) -> Mapping[Action, Operation]:
-    commands = RunCommand(
-        find_approval=store.approval,
-        executor=executors.executor,
-        copies=copies,
-        read_line=read_argv,
-        default_test_command=settings.default_test_command,
-    )
-    changes = ApplyDiff(
-        applier=executors.applier,
-        blobs=blobs,
-        prefix=settings.prefix,
-        allowed=settings.allow_apply_patch,
-    )
-    undo = UndoChange(applier=executors.applier, find_applied=applied.find, prefix=settings.prefix)
-    return {
-        "run_command": commands,
-        "apply_diff": changes,
-        "undo": undo,
-        "git_sync": SyncGit(syncer=executors.syncer),
-        "disclose": Disclose(blobs=blobs),
-    }
 
 
 def _sealer(settings: AgentSettings, clock: Clock, *, agent_id: str, sandbox: str) -> Sealer:

@@ -19,7 +19,7 @@ from local_agent import proposal_replies as words
 from local_agent import replies
 from local_agent.actions.run_command.progress import is_for_chat
 from local_agent.flow.task import TaskLog
-from local_agent.proposers.model import Emit, ModelEvent
+from local_agent.models.backend import Emit, ModelEvent
 from local_agent.store.tasks import Task
 
 BATCH_S: Final = 0.05

@@ -9,11 +9,13 @@ same words in the language of their terminal.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from common.clock import Clock
+from common.errors import StoreError
+from common.ids import new_short_id
 from common.model.events import (
     TaskEnd,
     TaskEvent,
@@ -28,7 +30,7 @@ from common.model.state import Reason, TaskState, final_of
 from common.protocol.bodies import EventBody, ResultBody
 from common.sentences import LANGS, Words, same
 from local_agent.flow.bus import Bus, Told
-from local_agent.flow.ports import Change, TaskStore
+from local_agent.flow.ports import Change, NewTask, TaskStore
 from local_agent.store.endings import CHAT_SUMMARY_BYTES, for_chat, write_ending
 from local_agent.store.tasks import Task
 
@@ -43,6 +45,7 @@ _ON_ITS_WAY: Final = frozenset(
         TaskState.EXECUTING,
     }
 )
+ID_LENGTHS: Final = (4, 4, 5, 5)  # of the short IDs tried when one is taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,3 +248,21 @@ def _state_changed(task: Task, state: TaskState, message: str) -> TaskStateChang
     return TaskStateChanged(
         thread_id=task.thread_id, task_id=task.task_id, state=state, message=message or None
     )
+
+
+async def submit_named(
+    submit: Callable[[NewTask], Coroutine[Any, Any, Task]], new: NewTask
+) -> Task:
+    """Submit a task, under another short ID where its own is taken.
+
+    Raises:
+        StoreError: ``store.short-id-taken``: so were all that were tried; ``store.failed``.
+    """
+    for length in ID_LENGTHS:
+        try:
+            return await submit(new)
+        except StoreError as error:
+            if error.code != "store.short-id-taken":
+                raise
+        new = replace(new, short_id=new_short_id("agent", length=length))
+    return await submit(new)

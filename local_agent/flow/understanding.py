@@ -1,16 +1,25 @@
-"""The safe half of a task: from its words to a proposal.  Nothing here can execute."""
+"""The safe half of a task: from its words to a proposal.  Nothing here can execute.
+
+    route ─▶ collect ─▶ begin_proposing ─▶ propose
+
+Below `Understanding` stand its parts: who may go to work next (`Slots`), what a proposal looks at
+(`Looking`), and the second reading of an unclear text by a model (`SecondReading`).
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+import secrets
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
+from weakref import WeakValueDictionary
 
 from pydantic import JsonValue
 
-from common.errors import InputError
+from common.errors import InputError, StateError
 from common.model.intent import TaskIntent, TaskKind
 from common.model.proposal import Diff, TaskResult
 from common.model.request import UserRequest
@@ -19,18 +28,20 @@ from common.redact import redact
 from common.sentences import Lang, say
 from common.text import one_line
 from local_agent import proposal_replies, replies
-from local_agent.context.collector import Collected
-from local_agent.flow.conversation import Conversation
+from local_agent.context.collector import Around, Collected, Collector
+from local_agent.errors import ModelError
+from local_agent.flow.conversation import Conversation, Revised
 from local_agent.flow.following import Following, as_meant
-from local_agent.flow.looking import Looking
 from local_agent.flow.ports import Disclosure, Workspaces
 from local_agent.flow.run import Run, unless_stopped
-from local_agent.flow.second_reading import SecondReading
-from local_agent.flow.slots import Slots
 from local_agent.flow.streaming import Streams
 from local_agent.flow.task import TaskLog
+from local_agent.models.backend import Chosen, ModelEvent, Turn
 from local_agent.proposers.base import Asked, Proposed, Proposer
+from local_agent.proposers.prompt import classify_instructions, classify_prompt
 from local_agent.store.tasks import Task
+from local_agent.understand.asking_a_model import classification_schema, merged, read_classification
+from local_agent.understand.params import find_files, find_names
 from local_agent.understand.reader import Reader
 from local_agent.understand.reading import Reading, Topic
 from local_agent.workspace.registry import Workspace
@@ -40,6 +51,11 @@ _ASKS_A_MODEL: Final = frozenset(
 )
 _OF_A_MODEL: Final = frozenset({Topic.PLAIN, Topic.PLAN, Topic.PATCH, Topic.REVISE})
 _QUOTED_BYTES: Final = 120  # of the asker's own words
+AT_ONCE: Final = 4  # tasks of the chat, and as many of this machine
+OF_ONE: Final = 2  # of one member; the others are for the other members
+_NAMED_IN: Final = 2000  # characters of the text in which names are looked for
+DEADLINE_S: Final = 15.0  # a classification is worth no longer wait
+MAX_CHARS: Final = 2000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +144,7 @@ class Understanding:
         reading = await self._following.meant(task, self._read(task))
         if self._second_reading.is_wanted(reading):
             reading = await unless_stopped(run, self._read_again(task, reading))
+        run.reading = reading
         return await self._log.routed(task, reading.intent)
 
     async def collect(self, task: Task, run: Run) -> Task:
@@ -136,7 +153,7 @@ class Understanding:
         Raises:
             StoppedError: the task was cancelled.
         """
-        run.place = await self._following.place(task, self._read(task))
+        run.place = await self._following.place(task, self._reading(task, run))
         run.context = await self._collected(task, run, run.place)
         return await self._log.collected(task, run.context.explained())
 
@@ -152,8 +169,7 @@ class Understanding:
             RefusedError: policy forbids it.
             ModelError: the model gave nothing that can be used.
         """
-        # How the words were read follows from the text alone, so it is read again, not stored.
-        reading = self._read(task)
+        reading = self._reading(task, run)
         context, workspace = await self._looked_at(task, run, reading)
         asks = _intent(task).kind in _ASKS_A_MODEL and reading.topic in _OF_A_MODEL
         found = await self._disclosure.admit(task, workspace, context, asks=asks)
@@ -163,7 +179,7 @@ class Understanding:
             workspace = await self._as_set_now(task, workspace)
             found = await self._disclosure.release(task, workspace, found, context)
         task = await self._log.proposed(task, _result(task, reading, found, workspace))
-        run.context = None  # it may be days until a person decides
+        run.reading = run.context = None  # it may be days until a person decides
         return task
 
     async def _proposed(
@@ -234,10 +250,16 @@ class Understanding:
     async def _collected(self, task: Task, run: Run, workspace: Workspace | None) -> Collected:
         if workspace is None or task.attachment is not None:
             return Collected()
-        reading = self._read(task)
+        reading = self._reading(task, run)
         return await unless_stopped(
             run, self._looking.into(workspace, task, reading, _intent(task))
         )
+
+    def _reading(self, task: Task, run: Run) -> Reading:
+        # It follows from the text and the intent, so a restart loses nothing: it is never stored.
+        if run.reading is None:
+            run.reading = self._read(task)
+        return run.reading
 
     def _read(self, task: Task) -> Reading:
         request = request_of(task)
@@ -292,3 +314,126 @@ def _with_taken(summary: str, reading: Reading, lang: Lang) -> str:
 
 def _intent(task: Task) -> TaskIntent:
     return TaskIntent.model_validate_json(task.intent_json or "")
+
+
+class Slots:
+    """Places for work of one sort, so that nobody takes all at once.
+
+    Whoever sits at this machine never waits for the chat, and no member for another one alone.
+    """
+
+    def __init__(self) -> None:
+        self._here = asyncio.Semaphore(AT_ONCE)
+        self._chat = asyncio.Semaphore(AT_ONCE)
+        # Forgotten with the last who waits for it: a gateway names whom it likes.
+        self._own: WeakValueDictionary[tuple[str, str], asyncio.Semaphore] = WeakValueDictionary()
+
+    @asynccontextmanager
+    async def taken(self, task: Task) -> AsyncIterator[None]:
+        """Hold a place for a task within the context, once there is one."""
+        if task.source == "local_ui":
+            async with self._here:
+                yield
+            return
+        member = task.channel, task.claimed_user
+        own = self._own.setdefault(member, asyncio.Semaphore(OF_ONE))
+        async with own, self._chat:
+            yield
+
+
+class Looking:
+    """Collects what a request names, what it revises, and the open file; a few tasks at a time."""
+
+    def __init__(self, collector: Collector, conversation: Conversation) -> None:
+        self._collector = collector
+        self._conversation = conversation
+        self._readers = Slots()
+
+    async def into(
+        self, workspace: Workspace, task: Task, reading: Reading, intent: TaskIntent
+    ) -> Collected:
+        """Return what a model may be shown; nothing for the kinds that need no model."""
+        if intent.kind not in _ASKS_A_MODEL or reading.topic not in _OF_A_MODEL:
+            return Collected()
+        before = await self._before(task, reading)
+        text = reading.subject if before is None else f"{reading.subject}\n{before.earlier.request}"
+        named = text[:_NAMED_IN]
+        told = (*(intent.params.files or ()), *find_files(named))
+        # Last: whoever asks names what they want looked at, and there is room for ten.
+        files = dict.fromkeys((*told, *(before.files if before else ())))
+        async with self._readers.taken(task):
+            return await self._collector.collect(
+                workspace,
+                files=tuple(files),
+                names=find_names(named),
+                text=text,
+                around=_around(task),
+                review=intent.kind is TaskKind.REVIEW,
+            )
+
+    async def _before(self, task: Task, reading: Reading) -> Revised | None:
+        """Return what is made anew: the files it names and changes are looked at as well."""
+        if reading.topic is not Topic.REVISE or reading.task_id is None:
+            return None
+        try:
+            return await self._conversation.revised(task.task_id, reading.task_id)
+        except StateError:
+            return None
+
+
+def _around(task: Task) -> Around | None:
+    if task.around_json is None:
+        return None
+    told = json.loads(task.around_json)
+    lines = told.get("lines")
+    return Around(active_file=told["file"], selection=tuple(lines) if lines else None)
+
+
+class SecondReading:
+    """Asks a model what kind an unclear text is, where it may be asked (seed 002 §4.1, R63).
+
+    Off unless the person turns it on.  It may pick a kind that only answers or proposes a change;
+    it has no words for running anything, and what it cannot be asked stays as it was read.
+
+    Args:
+        choose: Gives the model, or None.
+        enabled: The setting ``nl.use_model_router``.
+        threshold: How sure it must be (setting ``nl.confidence_threshold``).
+    """
+
+    def __init__(
+        self, choose: Callable[[], Chosen | None], *, enabled: bool, threshold: float
+    ) -> None:
+        self._choose = choose
+        self._enabled = enabled
+        self._threshold = threshold
+
+    def is_wanted(self, reading: Reading) -> bool:
+        """Tell whether a text is unclear, and there is a model that may be asked about it."""
+        wanted = self._enabled and reading.unsure and bool(reading.subject)
+        return wanted and self._choose() is not None
+
+    async def of(self, task: Task, reading: Reading) -> Reading:
+        """Return the better reading, or the one that stands."""
+        chosen = self._choose()
+        if chosen is None:
+            return reading
+        nonce = secrets.token_hex(8)
+        turn = Turn(
+            task_id=task.task_id,
+            instructions=classify_instructions(nonce),
+            # Secrets first: the beginning of one is not recognised any more.
+            prompt=classify_prompt(redact(reading.subject)[:MAX_CHARS], nonce),
+            want="json",
+            schema=classification_schema(),
+        )
+        try:
+            async with asyncio.timeout(DEADLINE_S):
+                reply = await chosen.backend.ask(turn, _unheard)
+            return merged(reading, read_classification(reply.text), threshold=self._threshold)
+        except (ModelError, InputError, TimeoutError):
+            return reading
+
+
+def _unheard(_event: ModelEvent) -> None:
+    pass

@@ -10,6 +10,7 @@ from common.model.state import Reason
 from common.sentences import say
 from common.text import reveal
 from local_agent import change_replies, replies
+from local_agent.actions.registry import ACTIONS
 from local_agent.actions.undo.action import Applied
 from local_agent.flow.ports import TaskStore
 from local_agent.flow.task import may_see
@@ -39,8 +40,8 @@ class AppliedChanges:
 
 def _find(journal: Journal, short_id: str, workspace: Workspace) -> Applied:
     task = journal.tasks.named(short_id)
-    seal = execute_undo(journal, task.task_id, workspace=workspace.path)
-    left = left_to_undo(journal, seal)
+    seal = execute_undo(journal, task.task_id, workspace=workspace.path, known=ACTIONS)
+    left = left_to_undo(journal, seal, ACTIONS)
     if task.reason is Reason.COMPLETED:
         return Applied(seal, left)
     change = read_ending(task.ending_json)["change"] or {}

@@ -5,17 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from common.errors import CodexBridgeError, InputError, StateError
 from local_agent.errors import ModelError
+from local_agent.models.backend import Backend, Chosen, Health
 from local_agent.models.keys import ModelKeys
 from local_agent.models.preparing import Around, prepare
-from local_agent.proposers.model import Backend, Health
 from local_agent.settings import AgentSettings, ModelKind
-
-if TYPE_CHECKING:
-    from local_agent.proposers.coding import Chosen
 
 CHECK_S: Final = 120.0  # for the smallest question, the start of a program included
 _BROKEN: Final = "broken"  # a key that cannot be read
@@ -79,8 +76,6 @@ class Models:
         """Return the model that is asked, None where none is configured."""
         if self._asked is None:
             return None
-        from local_agent.proposers.coding import Chosen  # loaded by whoever asks
-
         prepared = self._prepared[self._asked]
         return Chosen(self._backend(self._asked), prepared.whole, prepared.redacted)
 

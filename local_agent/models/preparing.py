@@ -5,6 +5,7 @@ What a kind of model takes is imported where one is configured: most agents have
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,13 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from common.home import Home
-from local_agent.models.keyed import KeyedBackend
+from local_agent.models.backend import Backend, Emit, Health, ReadKey, Reply, Turn, read_key
 from local_agent.models.keys import ModelKeys
-from local_agent.proposers.model import Backend
 from local_agent.settings import ModelSettings
 
 if TYPE_CHECKING:
-    from local_agent.proposers.acp.config import Contain
+    from local_agent.models.acp.contained import Contain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +46,7 @@ class Prepared:
         provided: What its provider calls it, or its program.
         build: Makes its backend.
         needs_key: Whether it is of no use without one, as far as the settings tell.
-        whole: It works in a tree of files (`local_agent.proposers.coding.Chosen`).
+        whole: It works in a tree of files (`local_agent.models.backend.Chosen`).
         redacted: It reads that tree by itself.
     """
 
@@ -73,9 +73,9 @@ def prepare(name: str, settings: ModelSettings, keys: ModelKeys, around: Around)
             return _acp(name, settings, key, around)
 
 
-def _http(name: str, settings: ModelSettings, key: Callable[[], str | None]) -> Prepared:
-    from local_agent.proposers.http.backend import HttpBackend
-    from local_agent.proposers.http.config import HttpModel
+def _http(name: str, settings: ModelSettings, key: ReadKey) -> Prepared:
+    from local_agent.models.http.backend import HttpBackend
+    from local_agent.models.http.config import HttpModel
 
     model = HttpModel(
         name=name,
@@ -93,12 +93,10 @@ def _http(name: str, settings: ModelSettings, key: Callable[[], str | None]) -> 
     return Prepared(model.model, lambda: HttpBackend(model, key=key), needs_key=needs_key)
 
 
-def _codex(
-    name: str, settings: ModelSettings, key: Callable[[], str | None], around: Around
-) -> Prepared:
-    from local_agent.proposers.codex.app_server import Surroundings
-    from local_agent.proposers.codex.backend import CodexBackend
-    from local_agent.proposers.codex.config import OPENAI, CodexModel
+def _codex(name: str, settings: ModelSettings, key: ReadKey, around: Around) -> Prepared:
+    from local_agent.models.codex.backend import CodexBackend
+    from local_agent.models.codex.lockdown import OPENAI, CodexModel
+    from local_agent.models.codex.program import Surroundings
 
     model = CodexModel(
         name=name,
@@ -125,11 +123,9 @@ def _codex(
     )
 
 
-def _acp(
-    name: str, settings: ModelSettings, key: Callable[[], str | None], around: Around
-) -> Prepared:
-    from local_agent.proposers.acp.backend import AcpBackend
-    from local_agent.proposers.acp.config import AcpModel
+def _acp(name: str, settings: ModelSettings, key: ReadKey, around: Around) -> Prepared:
+    from local_agent.models.acp.backend import AcpBackend
+    from local_agent.models.acp.contained import AcpModel
 
     model = AcpModel(
         name=name,
@@ -148,3 +144,57 @@ def _acp(
 
     needs_key = settings.key_variable is not None
     return Prepared(model.program.name, build, needs_key=needs_key, whole=True, redacted=True)
+
+
+class KeyedBackend:
+    """A backend that is given its key when it is built: built anew where that has changed.
+
+    It reads the key before each turn, and hands on to the backend of that key.
+
+    Args:
+        name: What the person calls the model.
+        key: Gives its key, or None where it needs none; blocks.
+        build: Builds the backend for a key.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        key: ReadKey,
+        build: Callable[[str | None], Backend],
+    ) -> None:
+        self._name = name
+        self._read = key
+        self._build = build
+        self._key: str | None = None
+        self._backend: Backend | None = None
+        self._renewing = asyncio.Lock()
+
+    @property
+    def name(self) -> str:
+        """What the person calls it."""
+        return self._name
+
+    async def ask(self, turn: Turn, emit: Emit) -> Reply:
+        """Put one question; see `Backend.ask`."""
+        return await (await self._present()).ask(turn, emit)
+
+    async def check(self) -> Health:
+        """Ask the smallest question; see `Backend.check`."""
+        return await (await self._present()).check()
+
+    async def aclose(self) -> None:
+        """End what it has running."""
+        async with self._renewing:
+            if self._backend is not None:
+                await self._backend.aclose()
+
+    async def _present(self) -> Backend:
+        async with self._renewing:
+            key = await read_key(self._read)
+            if self._backend is None or key != self._key:
+                former, self._backend, self._key = self._backend, self._build(key), key
+                if former is not None:
+                    await former.aclose()
+            return self._backend

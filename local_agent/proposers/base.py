@@ -19,7 +19,7 @@ from common.model.proposal import (
     Speech,
 )
 from common.sentences import Lang, Sentence, say
-from local_agent.proposers.model import Emit, ModelEvent
+from local_agent.models.backend import Emit, ModelEvent
 from local_agent.workspace.registry import Workspace
 
 CHAT_ROWS: Final = 15  # of files in one message

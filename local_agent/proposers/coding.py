@@ -10,7 +10,7 @@ import asyncio
 import secrets
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, Protocol
 
 from common.diff.parse import parse_diff
@@ -23,9 +23,9 @@ from local_agent import proposal_replies as words
 from local_agent import replies
 from local_agent.error_texts import ERRORS
 from local_agent.errors import RefusedError
+from local_agent.models.backend import Chosen, Refusal, Reply, Scratch, Turn
 from local_agent.proposers.base import Asked, Piece, Proposed, Proposer, nothing
 from local_agent.proposers.diffs import diff_proposal, headline, told
-from local_agent.proposers.model import Backend, Refusal, Reply, Scratch, Turn
 from local_agent.proposers.prompt import Job, instructions, prompt
 from local_agent.proposers.review import ReviewProposer, summed_up, to_show
 from local_agent.proposers.revising import as_shown, seed, with_seeded
@@ -61,20 +61,6 @@ class Lent(Scratch, Protocol):
             InputError: ``diff.*``: it is more than a proposal may be.
         """
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """The model that is asked.
-
-    Attributes:
-        whole: It works in a tree of files; else only what it edits is copied.
-        redacted: It reads that tree by itself, so no secret may stand in it.
-    """
-
-    backend: Backend
-    whole: bool = False
-    redacted: bool = False
 
 
 class Lend(Protocol):

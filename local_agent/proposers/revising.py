@@ -12,8 +12,8 @@ from common.diff.patching import patched
 from common.errors import InputError
 from common.redact import redact_lines
 from common.text import clip_bytes
+from local_agent.models.backend import Scratch
 from local_agent.proposers.base import Earlier, Piece
-from local_agent.proposers.model import Scratch
 from local_agent.proposers.prompt import sent_bytes
 
 MAX_FILE_BYTES: Final = 12_000  # seed 002 §5.1, as of every file that a model is shown

@@ -37,7 +37,7 @@ MAX_BROUGHT: Final = 500  # files that come into a copy one by one
 
 
 class ScratchCopy:
-    """One copy, while it is lent (`local_agent.proposers.model.Scratch`).
+    """One copy, while it is lent (`local_agent.models.backend.Scratch`).
 
     Its methods take turns, in whichever thread; all but `diff` block.  Once it was given back, each
     raises a StateError ``scratch.ended``.

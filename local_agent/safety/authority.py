@@ -16,9 +16,10 @@ from typing import Any, Final
 
 from common.errors import AuthError, StateError
 from common.model.state import Reason, TaskState
-from common.seal import Seal, digest, read_seal
-from common.seal_payloads import SealedChange, read_changes
+from common.seal import Seal, digest
+from common.seal.records import SealedChange, read_changes
 from common.signing import VerifyKey
+from local_agent.safety.action_facts import Known, Reaches, read_known
 from local_agent.safety.decision import check_approved
 from local_agent.safety.risk import Circumstances, Finding, Risk, summed
 from local_agent.safety.risk_changes import judge_change
@@ -28,39 +29,43 @@ from local_agent.safety.risk_policy import judge_policy
 from local_agent.safety.risk_sync import judge_sync
 from local_agent.store.journal import Journal
 
-_JUDGES: Final[Mapping[str, Callable[[Mapping[str, Any], Circumstances], list[Finding]]]] = {
-    "run_command": judge_command,
-    "apply_diff": judge_change,
-    "undo": judge_change,
-    "git_sync": judge_sync,
-    "disclose": judge_disclosure,
+_JUDGES: Final[Mapping[Reaches, Callable[[Mapping[str, Any], Circumstances], list[Finding]]]] = {
+    "processes": judge_command,
+    "files": judge_change,
+    "remote": judge_sync,
+    "chat": judge_disclosure,
 }
-_CAN_BE_UNDONE: Final = frozenset({"apply_diff", "undo"})
 
 
 def classify_operation(
-    action: str, payload: Mapping[str, Any], around: Circumstances | None = None
+    action: str,
+    payload: Mapping[str, Any],
+    around: Circumstances | None = None,
+    *,
+    known: Known,
 ) -> Risk:
     """Return the risk of an action from its facts alone; the model's words are none.
 
     Args:
-        action: As sealed; one that has no table is refused.
-        payload: As sealed, and of the shape that `common.seal_shape` holds it to.
+        action: As sealed; one that is not known is refused.
+        payload: As sealed, and of the shape that the action holds it to.
         around: What else is known; without it every command is high risk and every change refused.
+        known: What the actions state of themselves.
 
     Returns:
         ``refused`` when any fact forbids it, ``high`` when any asks for a second act (R29), else
         ``normal``.  No limit makes a check milder (R6), and no policy does.
     """
-    judge = _JUDGES.get(action)
-    if judge is None:
+    facts = known.get(action)
+    if facts is None:
         return Risk("refused", ("unknown-action",))
-    known = around or Circumstances()
-    return summed([*judge(payload, known), *judge_policy(action, payload, known)])
+    there = around or Circumstances()
+    found = _JUDGES[facts.reaches](payload, there)
+    return summed([*found, *judge_policy(action, facts.reaches, payload, there)])
 
 
 def before_operation(
-    journal: Journal, approval_id: str, *, shown: str, at_ms: int, by: VerifyKey
+    journal: Journal, approval_id: str, *, shown: str, at_ms: int, by: VerifyKey, known: Known
 ) -> bytes:
     """Consume an approval and write the intent and its audit entry: one transaction (R22, R59).
 
@@ -73,6 +78,7 @@ def before_operation(
         shown: The digest that the person was shown and decided on.
         at_ms: Now, in milliseconds since the epoch.
         by: The key of this machine that signed the decision.
+        known: What the actions state of themselves.
 
     Returns:
         The stored seal bytes, whose digest is ``shown``.
@@ -85,7 +91,7 @@ def before_operation(
     """
     try:
         with journal.transaction():
-            return _begin(journal, approval_id, shown=shown, at_ms=at_ms, by=by)
+            return _begin(journal, approval_id, shown=shown, at_ms=at_ms, by=by, known=known)
     except AuthError as error:
         journal.audit.append(
             "approval.tampered", approval_id=approval_id, digest=shown, code=error.code
@@ -93,7 +99,7 @@ def before_operation(
         raise
 
 
-def execute_undo(journal: Journal, task_id: str, *, workspace: Path) -> Seal:
+def execute_undo(journal: Journal, task_id: str, *, workspace: Path, known: Known) -> Seal:
     """Return the seal of the change that a task applied, for its reverse to be prepared (P5).
 
     Of a change that was cut off, some files may have been written: those can be taken back.
@@ -105,6 +111,7 @@ def execute_undo(journal: Journal, task_id: str, *, workspace: Path) -> Seal:
         journal: What was done.  Runs on its thread.
         task_id: Whose change is to be taken back.
         workspace: Real path of the folder that is meant.
+        known: What the actions state of themselves.
 
     Raises:
         StateError: ``undo.nothing``: the task has changed nothing; ``undo.command``: it ran a
@@ -116,28 +123,28 @@ def execute_undo(journal: Journal, task_id: str, *, workspace: Path) -> Seal:
     effects = journal.effects.of_task(task_id)
     if not effects:
         raise StateError("undo.nothing")
-    seal = _stored_seal(journal, effects[-1].approval_id)
-    if seal.action not in _CAN_BE_UNDONE:
+    seal = _stored_seal(journal, effects[-1].approval_id, known)
+    if not known[seal.action].undoable:
         raise StateError("undo.command")
     if effects[-1].outcome not in (Reason.COMPLETED, Reason.UNKNOWN):
         raise StateError("undo.not-applied", outcome=effects[-1].outcome)
     if seal.workspace.path != str(workspace):
         raise StateError("undo.other-workspace")
-    if not left_to_undo(journal, seal):
+    if not left_to_undo(journal, seal, known):
         raise StateError("undo.already")
     return seal
 
 
-def left_to_undo(journal: Journal, seal: Seal) -> tuple[str, ...]:
+def left_to_undo(journal: Journal, seal: Seal, known: Known) -> tuple[str, ...]:
     """Return the paths of an applied change that no undo has taken back since, in its order.
 
     An undo that was undone itself counts for nothing.
     """
-    gone = _undone(journal, seal)
+    gone = _undone(journal, seal, known)
     return tuple(one.path for one in read_changes(seal.payload) if _names(one) not in gone)
 
 
-def open_seal(raw: bytes, shown: str) -> Seal:
+def open_seal(raw: bytes, shown: str, known: Known) -> Seal:
     """Return the seal that the stored bytes hold, when they are those of digest ``shown``.
 
     Raises:
@@ -145,15 +152,17 @@ def open_seal(raw: bytes, shown: str) -> Seal:
     """
     if not hmac.compare_digest(digest(raw).encode(), shown.encode()):
         raise AuthError("approval.changed")
-    return read_seal(raw)
+    return read_known(raw, known)
 
 
-def _begin(journal: Journal, approval_id: str, *, shown: str, at_ms: int, by: VerifyKey) -> bytes:
+def _begin(
+    journal: Journal, approval_id: str, *, shown: str, at_ms: int, by: VerifyKey, known: Known
+) -> bytes:
     if not journal.approvals.consume(approval_id, shown, at_ms):
         raise StateError("approval.not-approved", approval_id=approval_id)
     stored = journal.approvals.get(approval_id)
     check_approved(stored, by=by)
-    seal = open_seal(stored.seal, shown)
+    seal = open_seal(stored.seal, shown, known)
     if seal.approval_id != approval_id:
         raise AuthError("approval.changed", approval_id=approval_id)
     task = journal.tasks.get(seal.task_id)
@@ -163,19 +172,19 @@ def _begin(journal: Journal, approval_id: str, *, shown: str, at_ms: int, by: Ve
     return stored.seal
 
 
-def _stored_seal(journal: Journal, approval_id: str) -> Seal:
+def _stored_seal(journal: Journal, approval_id: str, known: Known) -> Seal:
     stored = journal.approvals.get(approval_id)
-    return open_seal(stored.seal, stored.digest)
+    return open_seal(stored.seal, stored.digest, known)
 
 
-def _undone(journal: Journal, seal: Seal) -> set[frozenset[str]]:
+def _undone(journal: Journal, seal: Seal, known: Known) -> set[frozenset[str]]:
     """Return the changes of a seal that were taken back and not brought back, by their names."""
     gone: set[frozenset[str]] = set()
     for stored in journal.approvals.completed_undos(seal.approval_id):
-        undo = open_seal(stored.seal, stored.digest)
+        undo = open_seal(stored.seal, stored.digest, known)
         if undo.payload["undoes"]["approval_id"] == seal.approval_id:
             taken = {_names(one) for one in read_changes(undo.payload)}
-            gone |= taken - _undone(journal, undo)
+            gone |= taken - _undone(journal, undo, known)
     return gone
 
 

@@ -11,7 +11,8 @@ import threading
 from dataclasses import dataclass
 
 from common.errors import StateError
-from common.seal import Seal, digest, read_seal
+from common.seal import Seal, digest
+from local_agent.safety.action_facts import Known, read_known
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False, slots=True)
@@ -57,10 +58,10 @@ class Grant:
         return self.seal
 
 
-def _mint(raw: bytes) -> Grant:
+def _mint(raw: bytes, known: Known) -> Grant:
     """Return the Grant for consumed seal bytes.  For `local_agent.flow.gate` alone (R1)."""
     grant = object.__new__(Grant)
-    object.__setattr__(grant, "seal", read_seal(raw))
+    object.__setattr__(grant, "seal", read_known(raw, known))
     object.__setattr__(grant, "digest", digest(raw))
     object.__setattr__(grant, "_unspent", threading.Lock())
     return grant

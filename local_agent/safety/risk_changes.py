@@ -17,7 +17,7 @@ from common.diff.model import DiffModel
 from common.diff.names import checked_path
 from common.diff.view import marks
 from common.errors import InputError
-from common.seal_payloads import SealedChange, read_changes
+from common.seal.records import SealedChange, read_changes
 from local_agent.safety.risk import Circumstances, Finding, Row, Table, findings
 from local_agent.workspace.git_hooks import is_hook
 from local_agent.workspace.paths import is_denied, is_execution_surface

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from fnmatch import translate
 from typing import Any, Final
 
-from common.seal_payloads import SealedChange, read_changes
+from common.seal.records import SealedChange, read_changes
+from local_agent.safety.action_facts import Known, Reaches
 from local_agent.safety.policy import Policy
 from local_agent.safety.risk import Circumstances, Finding, Row, Table, findings
 from local_agent.safety.risk_commands import CommandFacts, command_facts
@@ -28,6 +29,7 @@ class PolicyFacts:
     """
 
     action: str
+    reaches: Reaches
     policy: Policy
     command: CommandFacts | None
     changes: tuple[SealedChange, ...]
@@ -55,28 +57,32 @@ class PolicyFacts:
     def is_open(self) -> bool:
         """Tell whether it can reach the network; without a sandbox nothing keeps it off."""
         if self.command is None:
-            return self.action == "git_sync"
+            return self.reaches == "remote"
         return self.command.network or self.command.sandbox == "none"
 
 
-def judge_policy(action: str, payload: Mapping[str, Any], around: Circumstances) -> list[Finding]:
+def judge_policy(
+    action: str, reaches: Reaches, payload: Mapping[str, Any], around: Circumstances
+) -> list[Finding]:
     """Return what the policy of the workspace says of a sealed action."""
-    command = command_facts(payload, around) if action == "run_command" else None
-    facts = PolicyFacts(action, around.policy, command, _changes(action, payload))
+    command = command_facts(payload, around) if reaches == "processes" else None
+    facts = PolicyFacts(action, reaches, around.policy, command, _changes(reaches, payload))
     return findings(POLICY, facts)
 
 
-def kept_path(action: str, payload: Mapping[str, Any], policy: Policy) -> str | None:
+def kept_path(
+    action: str, payload: Mapping[str, Any], policy: Policy, *, known: Known
+) -> str | None:
     """Return the first file of a sealed action that the policy keeps as it is, if any."""
-    return PolicyFacts(action, policy, None, _changes(action, payload)).first_of(
-        policy.refuse_paths
-    )
+    reaches = known[action].reaches
+    facts = PolicyFacts(action, reaches, policy, None, _changes(reaches, payload))
+    return facts.first_of(policy.refuse_paths)
 
 
-def _changes(action: str, payload: Mapping[str, Any]) -> tuple[SealedChange, ...]:
-    if action == "git_sync":
+def _changes(reaches: Reaches, payload: Mapping[str, Any]) -> tuple[SealedChange, ...]:
+    if reaches == "remote":
         return read_changes(payload["commit"]) if payload["commit"] else ()
-    return () if action in ("run_command", "disclose") else read_changes(payload)
+    return read_changes(payload) if reaches == "files" else ()
 
 
 def _pattern(patterns: Sequence[str]) -> re.Pattern[str]:

@@ -65,6 +65,11 @@ _SAYS: Final = re.compile(
 _MARKED: Final = re.compile(
     "[，。；！？、：…—–]|[,?!]$|^[,;]"
 )  # in no word of a command that is typed
+# What no option has for a value that is not quoted: "git push --force 千万别", "… -f wait".
+_TAKES_BACK: Final = re.compile(
+    r"(?:don't|dont|do|not|never|no|nope|wait|hold|cancel|please|but|and|then|just|kidding)[,.:;?!]*"
+    r"|[^\x00-\x7f]*(?:[别不没勿禁停等慢]|先|算了|开玩笑)[^\x00-\x7f]*"
+)
 _HAN_ALONE: Final = re.compile("[^\x00-\x7f]+")
 _CLOSING: Final = re.compile(
     r"(?:(?:(?<=\w)\.\s+|[,，。!！]\s*|\s+)(?:please|pls|plz|thanks|thank you|thx|for me"
@@ -92,6 +97,7 @@ _SPOKEN_OF: Final = re.compile(
 _QUOTES: Final = re.compile(
     r"```(?:sh|bash|zsh|shell|console)?[^\S\n]*\n?(?P<fence>[^`]+?)\s*```|`(?P<tick>[^`\n]+)`"
     r"|“(?P<curly>[^“”\n]+)”|\"(?P<plain>[^\"\n]+)\"|「(?P<corner>[^「」\n]+)」"
+    r"|(?<![A-Za-z0-9=])'(?P<single>[^'\n]{2,})'(?![A-Za-z0-9])"
 )
 _TESTS: Final = re.compile(
     r"\b(?:tests?|testing|pytest|unittests?|specs?|test_\w+|\w+_test)\b|测试|测式|测一下|单测|用例",
@@ -115,7 +121,7 @@ _GIVES: Final = re.compile(
 
 
 _READ_CHARS: Final = 2000
-_APART: Final = re.compile(r"[\s，。；、：,;:]+")
+_APART: Final = re.compile(r"[\s，。；、：,;:'\"`“”「」]+")
 _AROUND_CHARS: Final = 100  # around a quoted command, beside which nothing else is wished
 _OPENING_CHARS: Final = 400
 _SPOKEN_CHARS: Final = 4000
@@ -171,7 +177,7 @@ def _only_command(text: str, *, any_word: bool) -> str | None:
         return _exact(text[start:], _bare_any if any_word else _bare)
     colon = _COLON.match(text, verb.end())
     rest = text[colon.end() if colon else verb.end() :]
-    if not colon and verb[0].isascii() and not rest[:1].isspace() and rest[:1] not in '`"“「':
+    if not colon and verb[0].isascii() and not rest[:1].isspace() and rest[:1] not in "`\"'“「":
         return None
     if match := _QUOTES.match(rest := rest.strip()):
         after = rest[match.end() :]
@@ -200,7 +206,9 @@ def _breaks_off(before: str, word: str) -> bool:
     """Tell whether a word that follows another belongs to no command."""
     if before in _NEXT or before.endswith(";"):
         return not _is_program(word.lstrip("(")) and _ASSIGNS.fullmatch(word) is None
-    return before[:1] != "-" and _is_said(word)
+    if before[:1] == "-":  # its value, unless it takes the whole back
+        return _TAKES_BACK.fullmatch(fold(word)) is not None
+    return _is_said(word)
 
 
 def _is_said(word: str) -> bool:

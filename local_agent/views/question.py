@@ -13,7 +13,7 @@ from typing import Any, Literal
 from common.diff.model import DiffModel, FileDiff
 from common.diff.view import Mark
 from common.seal import Action
-from common.seal_payloads import Op
+from common.seal.records import Op
 from common.sentences import Lang
 from local_agent.views.task import ShownTask
 

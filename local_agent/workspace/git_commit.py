@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from common.errors import StateError
-from common.seal_payloads import SealedCommit
+from common.seal.records import SealedCommit
 from local_agent.workspace.git import head_of, open_repository
 from local_agent.workspace.git_preflight import (
     SyncPlan,
@@ -100,7 +100,7 @@ def find_sealed(workspace: Path, payload: Mapping[str, Any]) -> Found | None:
 
     Args:
         workspace: Real path.
-        payload: As sealed (`common.seal_payloads.sync_payload`).
+        payload: As sealed (`local_agent.actions.git_sync.payload`).
     """
     import pygit2
 

@@ -29,7 +29,7 @@ from common.protocol.envelope import MAX_LIFE_S, agent_name, gateway_name
 from common.protocol.link import Link
 from common.signing import AGENT_AUTH, AUDIT, GATEWAY_AUTH, SigningKey
 from local_agent.cli import status_words
-from local_agent.flow.limits import Limits
+from local_agent.flow.gate_checks import Limits
 from local_agent.relay.pairing import Pairing, open_keys, save_pairing
 from tests.e2e.place import Place, free_ports, sample, wait_until
 from tests.hostile import (

@@ -16,7 +16,8 @@ import pytest
 
 from common.clock import SystemClock
 from common.logs import open_log
-from common.seal import digest, seal_bytes, short_code
+from common.seal import digest, short_code
+from local_agent.actions.registry import seal_bytes
 from local_agent.faces.telling import Teller
 from local_agent.faces.window.alerts import Notifier
 from local_agent.faces.window.arming import QUIET_S

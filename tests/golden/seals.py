@@ -14,20 +14,13 @@ from typing import Any, Final, Literal
 
 from common.clock import ManualClock
 from common.seal import Seal, Source
-from common.seal_payloads import (
-    Executable,
-    Place,
-    ReadFile,
-    SealedChange,
-    SealedCommit,
-    SealedCopy,
-    SyncStep,
-    change_payload,
-    disclose_payload,
-    sync_payload,
-    undo_payload,
-)
+from common.seal.records import Place, ReadFile, SealedChange, SealedCommit
 from common.sentences import Lang
+from local_agent.actions.changes.payload import change_payload
+from local_agent.actions.disclose.payload import disclose_payload
+from local_agent.actions.git_sync.payload import SyncStep, sync_payload
+from local_agent.actions.run_command.payload import Executable, SealedCopy
+from local_agent.actions.undo.payload import undo_payload
 from local_agent.cards.question import Question, read_question
 from local_agent.faces.window.wire import Order
 from tests import windows

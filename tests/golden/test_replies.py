@@ -15,8 +15,9 @@ import pytest
 from common.errors import CodexBridgeError, InputError
 from common.model.state import Reason, TaskState
 from common.sentences import LANGS, Lang, Sentence, Words
+from gateway.flow import alarms
 from gateway.flow import replies as gateway_replies
-from gateway.flow.speaker import Voice, as_list, with_words
+from gateway.flow.replies import Speaker, as_list, with_words
 from local_agent import (
     change_replies,
     change_texts,
@@ -39,7 +40,7 @@ from local_agent.report_texts import from_facts
 from local_agent.workspace.manifest import Differences
 from tests.golden import golden
 from tests.golden.seals import SEALS, sealed_changes
-from tests.unit.gateway.flow.test_speaker import TASK
+from tests.unit.gateway.flow.test_replies import TASK
 
 _GIVEN: dict[str, list[dict[str, Any]]] = json.loads(golden.stored("input/outcomes.json"))
 _ERRORS: tuple[Exception, ...] = (
@@ -67,7 +68,7 @@ def test_the_gateway_words_every_reply_as_it_did() -> None:
 
 def test_every_sentence_is_as_it_was_wherever_it_stands() -> None:
     golden.check("replies/sentences-agent.txt", _sentences(_SENTENCES))
-    golden.check("replies/sentences-gateway.txt", _sentences((gateway_replies,)))
+    golden.check("replies/sentences-gateway.txt", _sentences((gateway_replies, alarms)))
 
 
 def _outcomes() -> Iterator[tuple[str, str]]:
@@ -131,7 +132,7 @@ def _early_ends(lang: Lang) -> Iterator[str]:
 def _gateway() -> Iterator[tuple[str, str]]:
     zone = timezone(timedelta(hours=8))
     at = TASK.created_at
-    on, away, new = (
+    machines: tuple[Any, ...] = tuple(
         SimpleNamespace(machine="dev-1", connected_at=connected, last_seen_at=seen)
         for connected, seen in ((at, at), (None, at - 86_400_000), (None, None))
     )
@@ -141,28 +142,28 @@ def _gateway() -> Iterator[tuple[str, str]]:
     waits = replace(TASK, state=TaskState.WAITING_APPROVAL, seal_code="7K3F-9Q2M")
     runs = replace(TASK, state=TaskState.EXECUTING)
     for lang in LANGS:
-        voice = Voice(lang, zone, at + 90_000)
-        said = [voice.accepted(TASK, machine, prefix="@dev") for machine in (on, away, new)]
-        said += [voice.machine_line(machine) for machine in (on, away, new)]
+        speaker = Speaker(lang, zone, at + 90_000)
+        said = [speaker.accepted(TASK, machine, prefix="@dev") for machine in machines]
+        said += [speaker.machine_line(machine) for machine in machines]
         said.append(
-            voice.waiting(TASK, "dev-1", "Run x", code="7K3F-9Q2M", until_ms=at + 3_000_000)
+            speaker.waiting(TASK, "dev-1", "Run x", code="7K3F-9Q2M", until_ms=at + 3_000_000)
         )
-        said += [voice.progress(TASK, "dev-1", "still\nrunning"), voice.orphaned(TASK, "dev-1")]
-        said += [voice.silent(TASK, "dev-1"), voice.unbound(TASK, "dev-1", "Nothing was done.")]
-        said += [voice.unsent(TASK, "dev-1", reason) for reason in gateway_replies.UNSENT]
+        said += [speaker.progress(TASK, "dev-1", "still\nrunning"), speaker.orphaned(TASK, "dev-1")]
+        said += [speaker.silent(TASK, "dev-1"), speaker.unbound(TASK, "dev-1", "Nothing was done.")]
+        said += [speaker.unsent(TASK, "dev-1", reason) for reason in gateway_replies.UNSENT]
         for reason in Reason:
-            said += [voice.final(TASK, "dev-1", reason, words) for words in ("", "one", "a\nb")]
-            said.append(voice.over(TASK, reason))
-            said.append(voice.task_line(replace(TASK, reason=reason), machine="dev-1"))
+            said += [speaker.final(TASK, "dev-1", reason, words) for words in ("", "one", "a\nb")]
+            said.append(speaker.over(TASK, reason))
+            said.append(speaker.task_line(replace(TASK, reason=reason), machine="dev-1"))
         said += [
-            voice.task_line(replace(waits, waiting_until=at + 7_200_000)),
-            voice.task_line(runs),
+            speaker.task_line(replace(waits, waiting_until=at + 7_200_000)),
+            speaker.task_line(runs),
         ]
-        said += [voice.task_line(TASK, stopping=True), as_list(["a", "<a href=x>"])]
+        said += [speaker.task_line(TASK, stopping=True), as_list(["a", "<a href=x>"])]
         said.append(with_words("head", "ghp_16C7e42F292c6912E7710c838347Ae178B4a \u202e end"))
         for code in gateway_replies.REFUSALS:
             error = InputError(code, **facts_of_refusals)
-            said.append(voice.refusal(error, prefix="@dev"))
+            said.append(speaker.refusal(error, prefix="@dev"))
         yield lang, "\n---\n".join(said)
 
 

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from common.errors import RemoteProtocolError
-from common.seal import digest, read_seal, seal_bytes, short_code
+from common.seal import digest, short_code
 from common.strict_json import canonical, loads
+from local_agent.actions.registry import read_seal, seal_bytes
 from local_agent.safety.decision import Statement
 from tests.golden import golden
 from tests.golden.seals import NOW_MS, SEALS

@@ -18,9 +18,9 @@ import pytest
 
 from common.home import Home
 from local_agent.errors import ModelError
-from local_agent.proposers.codex import lockdown, session
-from local_agent.proposers.codex.backend import CodexBackend
-from local_agent.proposers.model import Reply
+from local_agent.models.backend import Reply
+from local_agent.models.codex import lockdown, session
+from local_agent.models.codex.backend import CodexBackend
 from local_agent.proposers.scratch import ScratchCopy, Scratches
 from local_agent.workspace.registry import Workspace
 from tests import model_script as script

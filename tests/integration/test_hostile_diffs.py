@@ -18,6 +18,7 @@ import pytest
 from common.diff.parse import parse_diff
 from common.errors import InputError
 from common.model.state import Reason
+from local_agent.actions.registry import ACTIONS
 from local_agent.safety.authority import classify_operation
 from local_agent.safety.risk import Circumstances
 from tests import git_apply
@@ -148,7 +149,7 @@ def test_what_needs_a_second_look_is_high_risk(name: str, fresh: Path) -> None:
     desk = Changing.at(lay(fresh, flagged.before), fresh.parent / "state")
     prepared = asyncio.run(desk.applier.prepare(desk.workspace, flagged.diff))
     around = Circumstances(diff=prepared.model, moved=prepared.moved)
-    risk = classify_operation("apply_diff", prepared.payload, around=around)
+    risk = classify_operation("apply_diff", prepared.payload, around=around, known=ACTIONS)
     if flagged.reason is None:
         assert (risk.level, risk.reasons) == ("normal", ())
     else:

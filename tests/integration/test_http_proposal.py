@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from local_agent.proposers.http.config import Api
-from local_agent.proposers.model import Refusal
+from local_agent.models.backend import Refusal
+from local_agent.models.http.config import Api
 from tests import model_script as script
 from tests.http_models import APIS, scripted
 from tests.scratching import Lending, snapshot

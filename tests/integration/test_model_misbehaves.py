@@ -19,9 +19,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from common.sentences import explain
 from local_agent.error_texts import ERRORS
 from local_agent.errors import ModelError
-from local_agent.proposers.http.client import MAX_RECEIVED_BYTES
-from local_agent.proposers.http.config import Api
-from local_agent.proposers.model import MAX_ANSWER_BYTES
+from local_agent.models.backend import MAX_ANSWER_BYTES
+from local_agent.models.http.client import MAX_RECEIVED_BYTES
+from local_agent.models.http.config import Api
 from tests import model_script as script
 from tests.http_models import APIS, KEY, Asked, asking, scripted
 from tests.memory_scratch import MemoryScratch

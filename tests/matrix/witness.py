@@ -210,8 +210,8 @@ def _watch_git(note: Notes) -> None:
 
 
 def _watch_models(note: Notes) -> None:
-    from local_agent.proposers.codex.backend import CodexBackend
-    from local_agent.proposers.http.backend import HttpBackend
+    from local_agent.models.codex.backend import CodexBackend
+    from local_agent.models.http.backend import HttpBackend
     from local_agent.proposers.scratch_pool import ScratchPool
 
     def watched(ask: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, get_args
+from typing import Any, Final
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from common.diff.model import DiffModel, FileDiff, Op
-from common.seal import Action
-from common.seal_payloads import SealedChange, SyncStep, change_payload, sync_payload, undo_payload
+from common.seal.records import SealedChange
+from local_agent.actions.changes.payload import change_payload
+from local_agent.actions.git_sync.payload import SyncStep, sync_payload
+from local_agent.actions.registry import ACTIONS
+from local_agent.actions.undo.payload import undo_payload
 from local_agent.safety.authority import classify_operation
 from local_agent.safety.policy import Policy
 from local_agent.safety.risk import Circumstances
@@ -19,13 +22,12 @@ from local_agent.safety.shell_line import operators
 from tests.sealed import PYTEST, ZEROS, a_payload
 
 ORDER: Final = ("normal", "high", "refused")
-ACTIONS: Final[tuple[str, ...]] = get_args(Action)
 OPS: Final[tuple[Op, ...]] = ("modify", "delete")
 TEXTS = st.text(max_size=12)
 PATTERNS = st.lists(st.text(min_size=1, max_size=8), max_size=4).map(tuple)
 POLICIES = st.builds(
     Policy,
-    refuse_actions=st.lists(st.sampled_from(ACTIONS), max_size=2).map(tuple),
+    refuse_actions=st.lists(st.sampled_from(sorted(ACTIONS)), max_size=2).map(tuple),
     refuse_paths=PATTERNS,
     refuse_programs=PATTERNS,
     refuse_unsandboxed=st.booleans(),
@@ -105,9 +107,9 @@ def test_no_policy_makes_anything_milder(
     asked: tuple[str, Mapping[str, Any], Circumstances], policy: Policy
 ) -> None:
     action, payload, around = asked
-    without = classify_operation(action, payload, around)
+    without = classify_operation(action, payload, around, known=ACTIONS)
     given_policy = Circumstances(allowed=around.allowed, diff=around.diff, policy=policy)
-    under = classify_operation(action, payload, given_policy)
+    under = classify_operation(action, payload, given_policy, known=ACTIONS)
     assert ORDER.index(under.level) >= ORDER.index(without.level)
     if under.level == without.level:
         assert set(under.reasons) >= set(without.reasons)
@@ -119,22 +121,22 @@ def test_knowing_less_makes_nothing_milder(
     asked: tuple[str, Mapping[str, Any], Circumstances],
 ) -> None:
     action, payload, around = asked
-    known = classify_operation(action, payload, around)
-    unknown = classify_operation(action, payload)
+    known = classify_operation(action, payload, around, known=ACTIONS)
+    unknown = classify_operation(action, payload, known=ACTIONS)
     assert ORDER.index(unknown.level) >= ORDER.index(known.level)
 
 
 @pytest.mark.requirement("R4")
 @given(TEXTS.filter(lambda name: name not in ACTIONS))
 def test_any_other_action_is_refused(action: str) -> None:
-    assert classify_operation(action, {}).level == "refused"
+    assert classify_operation(action, {}, known=ACTIONS).level == "refused"
 
 
 @given(commands() | changes() | syncs())
 def test_a_level_above_normal_has_its_reasons(
     asked: tuple[str, Mapping[str, Any], Circumstances],
 ) -> None:
-    risk = classify_operation(*asked)
+    risk = classify_operation(*asked, known=ACTIONS)
     assert (risk.level == "normal") == (not risk.reasons)
     assert len(set(risk.reasons)) == len(risk.reasons)
 

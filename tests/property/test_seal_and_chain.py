@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from common.audit import GENESIS, entry_hash, verify_chain
 from common.clock import ManualClock
 from common.errors import AuthError, CodexBridgeError
-from common.seal import code_matches, digest, read_seal, seal_bytes, short_code
+from common.seal import code_matches, digest, short_code
+from local_agent.actions.registry import ACTIONS, read_seal, seal_bytes
 from local_agent.safety.authority import classify_operation
 from local_agent.safety.risk import Circumstances
 from tests.sealed import a_payload, a_seal
@@ -71,7 +72,9 @@ def test_any_typed_text_gets_an_answer(typed: str, value: str) -> None:
 @given(st.lists(st.text(), min_size=1, max_size=4), st.booleans())
 def test_only_the_configured_command_is_ever_normal(argv: list[str], network: bool) -> None:
     payload = a_payload(network=network) | {"argv": argv}
-    risk = classify_operation("run_command", payload, Circumstances(allowed=[["pytest", "-q"]]))
+    risk = classify_operation(
+        "run_command", payload, Circumstances(allowed=[["pytest", "-q"]]), known=ACTIONS
+    )
     assert (risk.level == "normal") == (not risk.reasons)
     assert risk.level != "normal" or argv == ["pytest", "-q"]
 

@@ -76,7 +76,7 @@ def _check(console: Console, args: argparse.Namespace) -> partial[Checked]:
 
 def _check_store(console: Console) -> Checked:
     from gateway.base.settings import STORE_FILE
-    from gateway.store.audit_reader import read_audit
+    from gateway.store.runner import read_audit
 
     with read_audit(console.state / STORE_FILE) as log:
         return _checked(log, console)
@@ -89,7 +89,7 @@ def _checked(log: AuditReader, console: Console) -> Checked:
 def _export(console: Console, output_file: Path | None, since: int | None) -> int:
     from common.audit_report import export
     from gateway.base.settings import STORE_FILE
-    from gateway.store.audit_reader import read_audit
+    from gateway.store.runner import read_audit
 
     with read_audit(console.state / STORE_FILE) as log:
         wrote = export(_export_lines(log, console, since), output_file, console.lang)

@@ -61,12 +61,13 @@ class ApplyDiff:
         outcome = await self._applier.settle(seal, workspace)
         return ended_change(outcome, seal, self._prefix)
 
-    async def narrowed(self, result: TaskResult, keep: tuple[str, ...]) -> TaskResult:
+    async def narrowed(self, result: TaskResult, seal: Seal, keep: tuple[str, ...]) -> TaskResult:
         """Return the diff of these files alone, as a new proposal.
 
         Raises:
             InputError: ``approval.narrow``: none of its files, all of them, or others are named.
         """
+        del seal
         whole = parse_diff(await asyncio.to_thread(self._blobs.get, _diff(result).diff_id))
         model = _selected(whole, keep)
         diff = render(model)

@@ -16,8 +16,9 @@ from common.diff.model import DiffModel, FileDiff, Mode
 from common.diff.patching import deletion, patched, relocated
 from common.errors import InputError
 from common.seal import MAX_SEAL_BYTES
-from common.seal_payloads import SealedChange, change_payload
+from common.seal.records import SealedChange
 from common.strict_json import canonical
+from local_agent.actions.changes.payload import change_payload
 from local_agent.safety.backups import Details
 from local_agent.workspace import paths
 from local_agent.workspace.layout import FreeNames, Layout, lay_out

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from common.model.state import Reason
-from common.seal_payloads import SealedChange
+from common.seal.records import SealedChange
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

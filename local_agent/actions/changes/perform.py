@@ -25,12 +25,14 @@ from common.diff.render import render
 from common.errors import CodexBridgeError, InputError, StateError, StoreError
 from common.model.state import Reason
 from common.seal import Seal
-from common.seal_payloads import Place, SealedChange, change_payload, undo_payload
+from common.seal.records import Place, SealedChange
 from common.strict_json import canonical
 from local_agent.actions.changes.describe import PLAIN, Described, describe_change, mode_of
 from local_agent.actions.changes.outcome import ChangeOutcome as ChangeOutcome  # noqa: PLC0414  # gives
 from local_agent.actions.changes.outcome import Mixture as Mixture  # noqa: PLC0414  # gives
+from local_agent.actions.changes.payload import change_payload
 from local_agent.actions.changes.settle import settle_change, tag_of
+from local_agent.actions.undo.payload import undo_payload
 from local_agent.actions.undo.reverse import check_reversible, reverse_change
 from local_agent.safety.backups import KEPT_DAYS, Backups, Details
 from local_agent.safety.grant import Grant
@@ -50,7 +52,7 @@ class PreparedChange:
     """A change as it would be made now.
 
     Attributes:
-        payload: For the seal (`common.seal_payloads`).
+        payload: For the seal (`local_agent.actions.changes.payload`).
         changes: One for each file of the diff.
         base: For the seal: the hash of each file it starts from or ``absent``, and of the identity
             of each folder on the way, whose path ends with a slash.
@@ -137,7 +139,7 @@ class Applier:
             StateError: ``grant.spent``; ``change.action``: the grant is for something else.
         """
         seal = grant.spend()
-        if seal.action not in ("apply_diff", "undo"):
+        if "changes" not in seal.payload:
             raise StateError("change.action", action=seal.action)
         return await asyncio.to_thread(self._run, seal, workspace)
 
@@ -178,7 +180,7 @@ class Applier:
         *,
         whole: bool,
     ) -> PreparedChange:
-        if seal.action not in ("apply_diff", "undo"):
+        if "changes" not in seal.payload:
             raise StateError("undo.not-a-change", short_id=seal.short_id)
         if self._clock.now().wall_ms - seal.created_at > KEPT_DAYS * _DAY_MS:
             raise StateError("undo.expired", days=KEPT_DAYS)

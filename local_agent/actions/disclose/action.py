@@ -10,10 +10,11 @@ from common.errors import AuthError, ConfigError, StateError, StoreError
 from common.model.proposal import Release, TaskResult
 from common.model.state import Reason
 from common.seal import Seal
-from common.seal_payloads import ReadFile, disclose_payload
+from common.seal.records import ReadFile
 from common.sentences import Words, same, say
 from common.text import one_line, reveal
 from local_agent import disclosure_replies as words
+from local_agent.actions.disclose.payload import disclose_payload
 from local_agent.actions.operation import Ended, Performing, Sealable, refuse_to_narrow
 from local_agent.actions.ports import Blobs
 from local_agent.safety.grant import Grant
@@ -87,8 +88,9 @@ class Disclose:
         del seal, workspace
         return Ended(Reason.FAILED, partial(say, words.NOT_SENT))
 
-    async def narrowed(self, result: TaskResult, keep: tuple[str, ...]) -> TaskResult:
+    async def narrowed(self, result: TaskResult, seal: Seal, keep: tuple[str, ...]) -> TaskResult:
         """Refuse: an answer is released as it was shown."""
+        del seal
         refuse_to_narrow(result, keep)
 
 

@@ -58,8 +58,9 @@ class SyncGit:
         """Say what the repository and its remote prove."""
         return _ended(await self._syncer.settle(seal, workspace), seal)
 
-    async def narrowed(self, result: TaskResult, keep: tuple[str, ...]) -> TaskResult:
+    async def narrowed(self, result: TaskResult, seal: Seal, keep: tuple[str, ...]) -> TaskResult:
         """Refuse: all that was changed is committed together."""
+        del seal
         refuse_to_narrow(result, keep)
 
 

@@ -25,8 +25,9 @@ from common.errors import CodexBridgeError, InputError, StateError
 from common.model.proposal import GitSync
 from common.model.state import Reason
 from common.seal import Seal
-from common.seal_payloads import Place, StepEffect, StepName, SyncStep, sync_payload
+from common.seal.records import Place
 from common.strict_json import canonical
+from local_agent.actions.git_sync.payload import StepEffect, StepName, SyncStep, sync_payload
 from local_agent.actions.git_sync.push import Pushed, Pusher
 from local_agent.safety.grant import Grant
 from local_agent.workspace.clean_repository import CleanRepository, clean_repository
@@ -59,7 +60,7 @@ class PreparedSync:
     """A sync as it would be done now.
 
     Attributes:
-        payload: For the seal (`common.seal_payloads.sync_payload`).
+        payload: For the seal (`local_agent.actions.git_sync.payload`).
         base: For the seal: the hash of each file that is committed, or ``absent``.
         workspace: For the seal, by name and identity.
         git_head: For the seal; None before the first commit.

@@ -30,7 +30,6 @@ from local_agent.actions.run_command.words import (
     render_progress,
     run_facts,
 )
-from local_agent.safety.authority import open_seal
 from local_agent.safety.grant import Grant
 from local_agent.store.approvals import StoredApproval
 from local_agent.store.tasks import Task
@@ -50,6 +49,7 @@ class RunCommand:
 
     Args:
         find_approval: Gives an approval by its own id.
+        open_seal: Gives the seal of an approval from its stored bytes and their digest.
         copies: Makes what a check runs on.
         read_line: Gives the arguments of a command line, or None where it needs a shell.
         default_test_command: The person's own, for workspaces that name none.
@@ -59,12 +59,14 @@ class RunCommand:
         self,
         *,
         find_approval: Callable[[str], Awaitable[StoredApproval]],
+        open_seal: Callable[[bytes, str], Seal],
         executor: Executor,
         copies: Copies,
         read_line: ReadLine,
         default_test_command: str | None = None,
     ) -> None:
         self._find_approval = find_approval
+        self._open_seal = open_seal
         self._executor = executor
         self._copies = copies
         self._read_line = read_line
@@ -125,15 +127,17 @@ class RunCommand:
         del workspace
         return Ended(Reason.UNKNOWN, partial(render_interruption, _shown(seal.payload)))
 
-    async def narrowed(self, result: TaskResult, keep: tuple[str, ...]) -> TaskResult:
+    async def narrowed(self, result: TaskResult, seal: Seal, keep: tuple[str, ...]) -> TaskResult:
         """Refuse: a command has no parts."""
+        del seal
         refuse_to_narrow(result, keep)
 
     async def _copy(self, task: Task, approval_id: str, workspace: Workspace) -> Copy:
         asked = await self._find_approval(approval_id)
         if asked.state != "pending":
             raise StateError("approval.not-pending", state=asked.state)
-        return await self._copies.make(task.task_id, workspace, open_seal(asked.seal, asked.digest))
+        seal = self._open_seal(asked.seal, asked.digest)
+        return await self._copies.make(task.task_id, workspace, seal)
 
     async def _is_asked(self, approval_id: str) -> bool:
         return (await self._find_approval(approval_id)).state == "pending"

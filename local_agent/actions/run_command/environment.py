@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from common.errors import InputError
-from common.seal_payloads import Executable
+from local_agent.actions.run_command.payload import Executable
 from local_agent.sandbox.toolchains import SYSTEM
 from local_agent.workspace.registry import Workspace
 

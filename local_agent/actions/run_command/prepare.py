@@ -15,10 +15,11 @@ from typing import Any
 from common.errors import InputError, StateError
 from common.home import Home
 from common.seal import Seal
-from common.seal_payloads import Place, SealedCopy, command_payload
+from common.seal.records import Place
 from common.strict_json import canonical
 from local_agent.actions.run_command.command_line import SHELL, CommandLine
 from local_agent.actions.run_command.environment import build_environment, resolve_program
+from local_agent.actions.run_command.payload import SealedCopy, command_payload
 from local_agent.sandbox.bubblewrap import (
     NOT_SANDBOXED,
     Level,
@@ -101,7 +102,7 @@ class Prepared:
     """A command as it would run now.
 
     Attributes:
-        payload: For the seal (`common.seal_payloads.command_payload`).
+        payload: For the seal (`local_agent.actions.run_command.payload`).
         workspace: For the seal: where it would run, by name and identity.
         git_head: For the seal: the commit that is checked out, None where there is none.
         display: The command on one line, for people.

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from common.errors import InputError, StateError
 from common.model.proposal import TaskResult, Undo
 from common.seal import Seal
+from common.seal.records import read_changes
 from local_agent.actions.changes.ending import ended_change, sealable_change
-from local_agent.actions.operation import Ended, Performing, Sealable
+from local_agent.actions.operation import Ended, Performing, Sealable, check_known
 from local_agent.actions.ports import Applier
 from local_agent.safety.grant import Grant
 from local_agent.store.tasks import Task
@@ -79,16 +80,28 @@ class UndoChange:
         outcome = await self._applier.settle(seal, workspace)
         return ended_change(outcome, seal, self._prefix, undone=_undone(seal))
 
-    async def narrowed(self, result: TaskResult, keep: tuple[str, ...]) -> TaskResult:
+    async def narrowed(self, result: TaskResult, seal: Seal, keep: tuple[str, ...]) -> TaskResult:
         """Return the undo of these files alone.
 
         Raises:
-            InputError: ``approval.narrow``: no file is named.
+            InputError: ``approval.narrow``: none of its files, all of them, or others are named.
         """
-        if not keep:
-            raise InputError("approval.narrow")
-        narrower = _undo(result).model_copy(update={"paths": keep})
+        narrower = _undo(result).model_copy(update={"paths": _undone_parts(seal, keep)})
         return result.model_copy(update={"proposal": narrower})
+
+
+def _undone_parts(seal: Seal, keep: tuple[str, ...]) -> tuple[str, ...]:
+    """Return some files of an undo by the names that the change had for them.
+
+    The undo of a rename is shown under the name that comes back; either is understood.
+    """
+    changes = read_changes(seal.payload)
+    done = {one.path: one.old_path or one.path for one in changes}
+    named = {done.get(path, path) for path in keep}
+    check_known(named, done.values())
+    if not named or named == set(done.values()):
+        raise InputError("approval.narrow", count=len(named))
+    return tuple(sorted(named))
 
 
 def _undone(seal: Seal) -> str:

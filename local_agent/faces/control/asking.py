@@ -18,9 +18,9 @@ from common.text import one_line
 from local_agent.faces.control.around import Around, check_there, read_around
 from local_agent.faces.control.watching import Answer, Watching
 from local_agent.faces.control.wire import Arguments
-from local_agent.flow.naming import submit_named
 from local_agent.flow.ports import NewTask
-from local_agent.flow.resting import rests
+from local_agent.flow.run import rests
+from local_agent.flow.task import submit_named
 from local_agent.store.journal import Journal
 from local_agent.store.runner import JournalThread
 from local_agent.store.tasks import Task

@@ -17,9 +17,8 @@ from local_agent.cards.question import diff_name
 from local_agent.faces.control.tasks import shown_task
 from local_agent.faces.control.watching import Answer, Watching
 from local_agent.faces.control.wire import Arguments
-from local_agent.flow.approvals import Choice, question
+from local_agent.flow.approvals import Choice, left_to_undo, question
 from local_agent.flow.gate import Gate
-from local_agent.safety.authority import left_to_undo
 from local_agent.store.approvals import StoredApproval
 from local_agent.store.endings import read_ending
 from local_agent.store.journal import Journal
@@ -199,8 +198,7 @@ def _left_to_undo(
     """Return what no undo has taken back of a change that was applied; None where none was."""
     if stored is None or task.reason is not Reason.COMPLETED:
         return None
-    seal = question(stored).seal
-    return left_to_undo(journal, seal) if seal.action in ("apply_diff", "undo") else None
+    return left_to_undo(journal, question(stored).seal)
 
 
 def _proposed_diff(task: Task) -> str | None:

@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol
 
 from common.clock import Clock, SystemClock
 from local_agent.faces.control.wire import Arguments
-from local_agent.proposers.model import Health
+from local_agent.models.backend import Health
 from local_agent.store.journal import Journal
 from local_agent.store.runner import JournalThread
 

@@ -8,7 +8,7 @@ from typing import Any
 from common.model.state import FINAL, TaskState
 from local_agent.faces.control.tasks import whole_task
 from local_agent.flow.bus import Bus, Told
-from local_agent.flow.resting import rests
+from local_agent.flow.run import rests
 from local_agent.store.approvals import StoredApproval
 from local_agent.store.runner import JournalThread
 from local_agent.store.tasks import Task

@@ -11,16 +11,10 @@ import pytest
 
 from common.clock import ManualClock
 from common.errors import CodexBridgeError, InputError, RemoteProtocolError
-from common.seal import (
-    MAX_SEAL_BYTES,
-    code_matches,
-    digest,
-    read_seal,
-    seal_bytes,
-    short_code,
-)
-from common.seal_payloads import Executable, ReadFile, SealedCopy, disclose_payload
+from common.seal import MAX_SEAL_BYTES, code_matches, digest, short_code
 from common.strict_json import canonical
+from local_agent.actions.registry import read_seal, seal_bytes
+from local_agent.actions.run_command.payload import Executable, SealedCopy
 from tests.each import each
 from tests.sealed import ZEROS, a_payload, a_seal
 
@@ -169,45 +163,6 @@ def test_a_program_of_the_workspace_is_sealed_with_its_content() -> None:
     payload = a_payload(executable=Executable("/w/run", 1, 2, ZEROS))
     seal = a_seal(ManualClock(), payload=payload)
     assert read_seal(seal_bytes(seal)).payload["executable"]["sha256"] == ZEROS
-
-
-def a_release(**changes: Any) -> dict[str, Any]:
-    payload = disclose_payload(
-        b"It retries.",
-        [ReadFile("src/login.py", ZEROS), ReadFile("src/a.py")],
-        more=2,
-        channel="wecom_app",
-        claimed_user="zhang",
-    )
-    return stored(action="disclose", payload=payload | changes)
-
-
-@pytest.mark.requirement("R53")
-def test_a_release_is_sealed_with_the_hash_of_its_answer_and_its_recipient() -> None:
-    payload = read_seal(canonical(a_release())).payload
-    assert payload["answer_sha256"] == hashlib.sha256(b"It retries.").hexdigest()
-    assert (payload["bytes"], payload["more"]) == (11, 2)
-    assert payload["to"] == {"channel": "wecom_app", "claimed_user": "zhang"}
-
-
-@pytest.mark.parametrize(
-    ("changes", "field"),
-    [
-        ({"answer_sha256": "x"}, "payload.answer_sha256"),
-        ({"bytes": -1}, "payload.bytes"),
-        ({"bytes": True}, "payload.bytes"),
-        ({"text": "It retries."}, "payload"),
-        ({"files": {}}, "payload.files"),
-        ({"files": [{"path": "a"}]}, "files"),
-        ({"files": [{"path": "a", "sha256": "x"}]}, "files.sha256"),
-        ({"to": {"channel": "wecom_app"}}, "to"),
-        ({"to": {"channel": "wecom_app", "claimed_user": 1}}, "to.claimed_user"),
-    ],
-)
-def test_a_release_of_another_shape_is_refused(changes: dict[str, Any], field: str) -> None:
-    with pytest.raises(RemoteProtocolError) as caught:
-        read_seal(canonical(a_release(**changes)))
-    assert (caught.value.code, caught.value.facts["field"]) == ("seal.malformed", field)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from common.errors import StoreError
 from common.model.state import Reason, TaskState
 from gateway.flow.upkeep import LISTEN_S
-from gateway.store import agents, members, outbox, tasks, visitors
+from gateway.store import agents, members, outbox, tasks
 from gateway.store.port import Connection
 from gateway.store.tasks import Task
 from tests.gateway_desk import (
@@ -205,9 +205,9 @@ async def test_old_records_are_forgotten(desk: Desk) -> None:
 
 
 def _messages(conn: Connection) -> int:
-    visitor = visitors.look_up(conn, USER, since_ms=0, messages=9, queued=0)
-    assert visitor is not None
-    return visitor.messages
+    requester = members.requester(conn, USER, since_ms=0, messages=9, queued=0)
+    assert requester is not None
+    return requester.messages
 
 
 async def test_the_loop_outlives_a_failing_store(

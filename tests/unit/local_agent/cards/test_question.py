@@ -11,7 +11,8 @@ import pytest
 from common.clock import ManualClock
 from common.diff.model import DiffModel
 from common.errors import AuthError, InputError, RemoteProtocolError
-from common.seal import Seal, digest, seal_bytes, short_code
+from common.seal import Seal, digest, short_code
+from local_agent.actions.registry import seal_bytes
 from local_agent.cards.question import diff_name
 from local_agent.cards.words import time_left
 from tests import asked

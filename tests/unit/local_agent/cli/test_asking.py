@@ -15,8 +15,9 @@ from common.clock import ManualClock, SystemClock
 from common.errors import StateError, UnavailableError
 from common.home import Home
 from common.model.state import Reason, final_of
-from common.seal import digest, seal_bytes
+from common.seal import digest
 from common.sentences import Lang, Sentence, say
+from local_agent.actions.registry import seal_bytes
 from local_agent.cli import disclosure_words, status_words, words
 from local_agent.views.task import ListedTask
 from tests.each import each

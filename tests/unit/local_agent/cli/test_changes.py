@@ -18,7 +18,7 @@ from common.clock import ManualClock, SystemClock
 from common.errors import InputError, StateError
 from common.home import Home
 from common.seal import short_code
-from common.seal_payloads import SealedCopy
+from local_agent.actions.run_command.payload import SealedCopy
 from local_agent.workspace.registry import Registry
 from tests.asked import PATCH, a_change, told
 from tests.sealed import a_payload, a_seal

@@ -16,7 +16,8 @@ from common.diff.render import render
 from common.errors import StateError
 from common.model.proposal import CommandProposal
 from common.model.state import Reason, TaskState, final_of
-from common.seal_payloads import change_payload, read_changes
+from common.seal.records import read_changes
+from local_agent.actions.changes.payload import change_payload
 from local_agent.faces.telling import (
     MAX_LEFT_OUT,
     MAX_SAID_BYTES,

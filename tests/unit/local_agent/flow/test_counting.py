@@ -9,7 +9,7 @@ import pytest
 from common.clock import ManualClock
 from local_agent.errors import ModelError
 from local_agent.flow.counting import CountedBackend
-from local_agent.proposers.model import ModelEvent, Reply, Turn, Usage
+from local_agent.models.backend import ModelEvent, Reply, Turn, Usage
 from local_agent.store.turns import BEGUN, StoredTurn
 from tests.scripted_model import ScriptedModel, Step
 

@@ -15,8 +15,7 @@ from common.sentences import say
 from local_agent import disclosure_replies as words
 from local_agent import proposal_replies as proposal_words
 from local_agent.errors import ModelError
-from local_agent.proposers.coding import Chosen
-from local_agent.proposers.model import Reply
+from local_agent.models.backend import Chosen, Reply
 from local_agent.workspace.registry import DisclosureLevel
 from tests.desk import Desk
 from tests.scripted_model import ScriptedModel, Step, writes

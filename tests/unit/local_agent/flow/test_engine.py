@@ -32,6 +32,8 @@ from local_agent.proposers.base import Asked, Proposed
 from local_agent.replies import BLOCKED
 from local_agent.store.endings import read_ending
 from local_agent.store.tasks import Task
+from local_agent.understand.reader import Reader
+from local_agent.understand.reading import Reading
 from local_agent.workspace.manifest import Differences
 from tests.desk import WITHIN_S, Desk
 
@@ -52,6 +54,21 @@ async def started(desk: Desk) -> None:
 
 
 # --- the happy line ---------------------------------------------------------------------------
+
+
+async def test_the_words_of_a_task_are_read_once(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts: list[str] = []
+    read = Reader.read
+
+    def counted(self: Reader, text: str) -> Reading:
+        texts.append(text)
+        return read(self, text)
+
+    monkeypatch.setattr(Reader, "read", counted)
+    await desk.until(await desk.ask("@dev where is sign_in called?"), *FINAL)
+    assert len(texts) == 1
 
 
 async def test_what_carries_a_task_is_loaded_once_before_one_comes(desk: Desk) -> None:

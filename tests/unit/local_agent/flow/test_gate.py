@@ -24,13 +24,13 @@ from common.errors import (
     StoreError,
 )
 from common.model.state import Reason, TaskState
-from common.seal import seal_bytes
 from common.signing import APPROVAL, SigningKey
+from local_agent.actions.registry import seal_bytes
 from local_agent.errors import FloodedError, RefusedError
 from local_agent.flow import gate_steps as steps
 from local_agent.flow.approvals import APPROVERS, Notice, PendingApproval
 from local_agent.flow.gate import Gate
-from local_agent.flow.limits import Limits
+from local_agent.flow.gate_checks import Limits
 from local_agent.safety.decision import Statement
 from local_agent.safety.grant import Grant
 from local_agent.safety.risk import Circumstances
@@ -298,8 +298,7 @@ def test_the_gate_reads_neither_environment_nor_settings() -> None:
     import local_agent.flow as package
 
     folder = Path(str(package.__file__)).parent
-    names = {"gate", "gate_checks", "gate_steps", "approvals", "limits", "deadlines"}
-    for name in names:
+    for name in ("gate", "gate_checks", "gate_steps", "approvals"):
         source = (folder / f"{name}.py").read_text(encoding="utf-8")
         assert "environ" not in source
         assert "settings" not in source

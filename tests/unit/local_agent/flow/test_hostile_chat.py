@@ -14,8 +14,7 @@ import pytest
 from common.ids import new_uuid
 from common.model.state import FINAL, Reason, TaskState
 from local_agent.errors import ModelError
-from local_agent.proposers.coding import Chosen
-from local_agent.proposers.model import Reply
+from local_agent.models.backend import Chosen, Reply
 from local_agent.workspace.registry import DisclosureLevel
 from tests.desk import Desk
 from tests.scripted_model import ScriptedModel, Step, writes

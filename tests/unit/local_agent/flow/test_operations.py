@@ -13,6 +13,7 @@ import pytest
 from common.errors import InputError, StateError
 from common.model.proposal import Diff, TaskResult
 from common.model.state import FINAL, Reason, TaskState
+from common.seal import Seal
 from common.sentences import say
 from local_agent.actions.apply_diff.action import ApplyDiff
 from local_agent.actions.changes.perform import ChangeOutcome, Mixture
@@ -441,10 +442,12 @@ async def test_a_decision_that_was_faster_than_the_narrowing_stands_whole(
     asked = await desk.waiting(task_id)
     narrowed = ApplyDiff.narrowed
 
-    async def slowly(self: ApplyDiff, result: TaskResult, keep: tuple[str, ...]) -> TaskResult:
+    async def slowly(
+        self: ApplyDiff, result: TaskResult, seal: Seal, keep: tuple[str, ...]
+    ) -> TaskResult:
         await desk.decide(asked)
         await desk.until(task_id, *FINAL)
-        return await narrowed(self, result, keep)
+        return await narrowed(self, result, seal, keep)
 
     monkeypatch.setattr(ApplyDiff, "narrowed", slowly)
     with pytest.raises(StateError) as caught:

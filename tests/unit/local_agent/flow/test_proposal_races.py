@@ -15,8 +15,7 @@ from typing import Any, Final
 import pytest
 
 from common.model.state import FINAL, Reason, TaskState
-from local_agent.proposers.coding import Chosen
-from local_agent.proposers.model import Reply
+from local_agent.models.backend import Chosen, Reply
 from local_agent.proposers.scratch import Scratches
 from local_agent.store.tasks import Task
 from tests.desk import WITHIN_S, Desk

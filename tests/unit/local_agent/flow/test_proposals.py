@@ -18,8 +18,7 @@ from local_agent import proposal_replies
 from local_agent.error_texts import ERRORS
 from local_agent.errors import ModelError
 from local_agent.flow.approvals import Choice
-from local_agent.proposers.coding import Chosen
-from local_agent.proposers.model import Reply, Usage
+from local_agent.models.backend import Chosen, Reply, Usage
 from local_agent.store.endings import read_ending
 from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import pytest
 
 from common.model.state import FINAL, Reason, TaskState
-from local_agent.flow.recovery import settle_interrupted
+from local_agent.flow.engine import settle_interrupted
 from tests.desk import WITHIN_S, Desk
 from tests.sealed import to_waiting, walk
 

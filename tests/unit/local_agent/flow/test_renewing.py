@@ -14,8 +14,7 @@ from common.model.state import Reason, TaskState
 from common.sentences import LANGS, say
 from local_agent import change_replies
 from local_agent.actions.changes.perform import ChangeOutcome
-from local_agent.proposers.coding import Chosen
-from local_agent.proposers.model import Reply
+from local_agent.models.backend import Chosen, Reply
 from local_agent.store.endings import read_ending
 from local_agent.store.tasks import Task
 from tests.desk import Desk

@@ -13,12 +13,11 @@ from common.errors import ConfigError, InputError, StateError
 from common.home import Home
 from common.keystore import FileKeystore
 from local_agent.errors import ModelError
-from local_agent.models.keyed import KeyedBackend
+from local_agent.models.acp.backend import AcpBackend
+from local_agent.models.http.backend import HttpBackend
 from local_agent.models.keys import ModelKeys
 from local_agent.models.models import Models
-from local_agent.models.preparing import Around
-from local_agent.proposers.acp.backend import AcpBackend
-from local_agent.proposers.http.backend import HttpBackend
+from local_agent.models.preparing import Around, KeyedBackend
 from local_agent.settings import AgentSettings
 from tests.model_script import text
 from tests.model_server import ModelServer

@@ -18,9 +18,9 @@ from common.sentences import Lang, say
 from local_agent import proposal_replies as words
 from local_agent.context.collected import Collected, Piece
 from local_agent.errors import ModelError, RefusedError
+from local_agent.models.backend import MAX_ANSWER_BYTES, Chosen, Refusal, Reply, Suggestion
 from local_agent.proposers.base import Asked, Earlier, Proposed
-from local_agent.proposers.coding import MAX_SAID_BYTES, Chosen, CodingProposer, job_of
-from local_agent.proposers.model import MAX_ANSWER_BYTES, Refusal, Reply, Suggestion
+from local_agent.proposers.coding import MAX_SAID_BYTES, CodingProposer, job_of
 from local_agent.proposers.none import NoModel
 from local_agent.proposers.scratch import Scratches
 from local_agent.workspace.listing import ListingLimits

@@ -18,9 +18,9 @@ from common.sentences import Lang, say
 from local_agent import proposal_replies as words
 from local_agent.context.collected import Piece
 from local_agent.context.collector import Collected
+from local_agent.models.backend import Chosen, Reply
 from local_agent.proposers.base import Asked, Proposed
-from local_agent.proposers.coding import Chosen, CodingProposer, Lent
-from local_agent.proposers.model import Reply
+from local_agent.proposers.coding import CodingProposer, Lent
 from local_agent.proposers.none import NoModel
 from local_agent.proposers.review import MAX_SHOWN_BYTES, ReviewProposer
 from local_agent.proposers.run import Project, RunProposer

@@ -13,8 +13,8 @@ import pytest
 
 from common.diff.parse import parse_diff
 from common.errors import InputError, StateError
+from local_agent.models.backend import Refusal, Scratch
 from local_agent.proposers import scratch
-from local_agent.proposers.model import Refusal, Scratch
 from local_agent.workspace.listing import ListingLimits
 from tests.scratching import Borrowed, Lending, contents, snapshot, write_files
 from tests.unit.local_agent.workspace.conftest import Repository, repository

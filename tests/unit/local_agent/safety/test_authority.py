@@ -13,10 +13,13 @@ import pytest
 from common.clock import ManualClock
 from common.errors import AuthError, StateError, StoreError
 from common.model.state import Reason, TaskState
-from common.seal import Seal, digest, seal_bytes
-from common.seal_payloads import SealedChange, change_payload, undo_payload
+from common.seal import Seal, digest
+from common.seal.records import SealedChange
 from common.signing import APPROVAL, SigningKey
 from common.strict_json import canonical, loads
+from local_agent.actions.changes.payload import change_payload
+from local_agent.actions.registry import ACTIONS, seal_bytes
+from local_agent.actions.undo.payload import undo_payload
 from local_agent.safety.authority import (
     before_operation,
     execute_undo,
@@ -65,7 +68,9 @@ def approved(journal: Journal, clock: ManualClock, seal: Seal | None = None) -> 
 
 def consume(journal: Journal, clock: ManualClock, shown: str) -> bytes:
     at_ms = clock.now().wall_ms
-    return before_operation(journal, "approval-1", shown=shown, at_ms=at_ms, by=AGENT.public)
+    return before_operation(
+        journal, "approval-1", shown=shown, at_ms=at_ms, by=AGENT.public, known=ACTIONS
+    )
 
 
 @pytest.mark.requirement("R59")
@@ -203,9 +208,9 @@ def test_without_an_audit_entry_nothing_is_consumed(
 
 def test_a_seal_opens_only_under_its_own_digest(clock: ManualClock) -> None:
     raw = seal_bytes(a_seal(clock))
-    assert open_seal(raw, digest(raw)).task_id == "task-1"
+    assert open_seal(raw, digest(raw), ACTIONS).task_id == "task-1"
     with pytest.raises(AuthError):
-        open_seal(raw, digest(raw + b" "))
+        open_seal(raw, digest(raw + b" "), ACTIONS)
 
 
 OTHER = SigningKey(bytes([9]) * 32)
@@ -368,7 +373,9 @@ def done(
     journal.approvals.add(stored)
     now = clock.now().wall_ms
     assert decided(journal, stored, now)
-    before_operation(journal, approval_id, shown=stored.digest, at_ms=now, by=AGENT.public)
+    before_operation(
+        journal, approval_id, shown=stored.digest, at_ms=now, by=AGENT.public, known=ACTIONS
+    )
     if outcome is not None:
         journal.effects.close_effect(approval_id, outcome)
     return seal
@@ -376,15 +383,15 @@ def done(
 
 def undo_code(journal: Journal, task_id: str, workspace: Path = SHOP) -> str:
     with pytest.raises(StateError) as caught:
-        execute_undo(journal, task_id, workspace=workspace)
+        execute_undo(journal, task_id, workspace=workspace, known=ACTIONS)
     return caught.value.code
 
 
 @pytest.mark.requirement("P5")
 def test_an_applied_change_can_be_undone(journal: Journal, clock: ManualClock) -> None:
     seal = done(journal, clock, 1, a_change("a.py"), a_change("b.py"))
-    assert execute_undo(journal, "task-1", workspace=SHOP) == seal
-    assert left_to_undo(journal, seal) == ("a.py", "b.py")
+    assert execute_undo(journal, "task-1", workspace=SHOP, known=ACTIONS) == seal
+    assert left_to_undo(journal, seal, ACTIONS) == ("a.py", "b.py")
 
 
 def test_a_task_that_changed_nothing_leaves_nothing_to_undo(
@@ -406,7 +413,7 @@ def test_a_change_that_was_cut_off_can_be_taken_back_as_far_as_it_was_made(
     journal: Journal, clock: ManualClock
 ) -> None:
     seal = done(journal, clock, 1, a_change("a.py"), outcome="unknown")
-    assert execute_undo(journal, "task-1", workspace=SHOP) == seal
+    assert execute_undo(journal, "task-1", workspace=SHOP, known=ACTIONS) == seal
 
 
 @pytest.mark.parametrize("outcome", [None, "failed", "drifted"])
@@ -436,15 +443,15 @@ def test_an_undo_that_was_not_applied_counts_for_nothing(
 ) -> None:
     seal = done(journal, clock, 1, a_change("a.py"))
     done(journal, clock, 2, a_change("a.py"), undoes="approval-1", outcome=outcome)
-    assert execute_undo(journal, "task-1", workspace=SHOP) == seal
+    assert execute_undo(journal, "task-1", workspace=SHOP, known=ACTIONS) == seal
 
 
 @pytest.mark.requirement("P5")
 def test_what_was_undone_by_file_leaves_the_rest(journal: Journal, clock: ManualClock) -> None:
     seal = done(journal, clock, 1, a_change("a.py"), a_change("b.py"), a_change("c.py"))
     done(journal, clock, 2, a_change("b.py"), undoes="approval-1")
-    assert execute_undo(journal, "task-1", workspace=SHOP) == seal
-    assert left_to_undo(journal, seal) == ("a.py", "c.py")
+    assert execute_undo(journal, "task-1", workspace=SHOP, known=ACTIONS) == seal
+    assert left_to_undo(journal, seal, ACTIONS) == ("a.py", "c.py")
     done(journal, clock, 3, a_change("a.py"), a_change("c.py"), undoes="approval-1")
     assert undo_code(journal, "task-1") == "undo.already"
 
@@ -455,10 +462,10 @@ def test_an_undo_is_undone_like_any_change_and_then_the_change_can_be_undone_aga
 ) -> None:
     change = done(journal, clock, 1, a_change("a.py"), a_change("b.py"))
     undo = done(journal, clock, 2, a_change("a.py"), a_change("b.py"), undoes="approval-1")
-    assert execute_undo(journal, "task-2", workspace=SHOP) == undo
+    assert execute_undo(journal, "task-2", workspace=SHOP, known=ACTIONS) == undo
     done(journal, clock, 3, a_change("a.py"), undoes="approval-2")
-    assert left_to_undo(journal, change) == ("a.py",), "it is there again, and b.py is not"
-    assert left_to_undo(journal, undo) == ("b.py",)
+    assert left_to_undo(journal, change, ACTIONS) == ("a.py",), "it is there again, and b.py is not"
+    assert left_to_undo(journal, undo, ACTIONS) == ("b.py",)
     done(journal, clock, 4, a_change("a.py"), undoes="approval-1")
     assert undo_code(journal, "task-1") == "undo.already"
 
@@ -471,7 +478,7 @@ def test_a_file_is_the_same_under_its_older_name(journal: Journal, clock: Manual
     gone: dict[str, Any] = {"op": "delete", "new_sha256": None, "new_mode": None, "size": 0}
     back = a_change("old.py", op="rename", old_path="new.py")
     done(journal, clock, 2, back, a_change("copy.py", **gone), undoes="approval-1")
-    assert left_to_undo(journal, seal) == ("more.py",)
+    assert left_to_undo(journal, seal, ACTIONS) == ("more.py",)
     done(journal, clock, 3, a_change("more.py", **gone), undoes="approval-1")
     assert undo_code(journal, "task-1") == "undo.already"
 
@@ -483,7 +490,7 @@ def test_another_seal_that_only_mentions_the_approval_undoes_nothing(
     argv = ["echo", '"approval_id":"approval-1"']
     payload = a_payload(argv=argv)
     done(journal, clock, 2, action="run_command", payload=payload, undo="no")
-    assert left_to_undo(journal, seal) == ("a.py",)
+    assert left_to_undo(journal, seal, ACTIONS) == ("a.py",)
 
 
 def test_a_seal_changed_in_the_file_is_not_taken_back(
@@ -494,5 +501,5 @@ def test_a_seal_changed_in_the_file_is_not_taken_back(
         raw.execute("DROP TRIGGER seals_stay")
         raw.execute("UPDATE approvals SET seal = ?", (seal_bytes(a_seal(clock)),))
     with pytest.raises(AuthError) as caught:
-        execute_undo(journal, "task-1", workspace=SHOP)
+        execute_undo(journal, "task-1", workspace=SHOP, known=ACTIONS)
     assert caught.value.code == "approval.changed"

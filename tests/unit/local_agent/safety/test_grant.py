@@ -13,7 +13,8 @@ import pytest
 
 from common.clock import ManualClock
 from common.errors import RemoteProtocolError, StateError
-from common.seal import digest, seal_bytes
+from common.seal import digest
+from local_agent.actions.registry import ACTIONS, seal_bytes
 from local_agent.safety.grant import Grant, _mint
 from tests.each import each
 from tests.sealed import a_seal
@@ -22,7 +23,7 @@ pytestmark = pytest.mark.heavy
 
 
 def a_grant() -> Grant:
-    return _mint(seal_bytes(a_seal(ManualClock(), approval_id="approval-1")))
+    return _mint(seal_bytes(a_seal(ManualClock(), approval_id="approval-1")), ACTIONS)
 
 
 @pytest.mark.requirement("R1")
@@ -33,7 +34,7 @@ def test_nobody_constructs_a_grant() -> None:
 
 def test_a_grant_says_what_its_bytes_say() -> None:
     seal = a_seal(ManualClock(), approval_id="approval-1")
-    grant = _mint(seal_bytes(seal))
+    grant = _mint(seal_bytes(seal), ACTIONS)
     assert grant.seal == seal
     assert grant.digest == digest(seal_bytes(seal))
     assert (grant.approval_id, grant.task_id) == ("approval-1", "task-1")
@@ -41,7 +42,7 @@ def test_a_grant_says_what_its_bytes_say() -> None:
 
 def test_bytes_that_are_no_seal_make_no_grant() -> None:
     with pytest.raises(RemoteProtocolError):
-        _mint(b"{}")
+        _mint(b"{}", ACTIONS)
 
 
 def test_a_grant_does_not_change() -> None:

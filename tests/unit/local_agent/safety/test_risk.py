@@ -9,6 +9,7 @@ from typing import Any, Final
 import pytest
 
 from local_agent import replies
+from local_agent.actions.registry import ACTIONS
 from local_agent.safety.authority import classify_operation
 from local_agent.safety.risk import Risk, Row, findings, summed
 from local_agent.safety.risk_changes import CHANGES
@@ -58,7 +59,7 @@ def test_every_reason_has_its_sentence_and_every_sentence_its_reason() -> None:
 @pytest.mark.requirement("R4")
 @each("action", ["", "apply_everything", "RUN_COMMAND", "git_push"])
 def test_an_action_nobody_knows_is_refused(action: str) -> None:
-    assert classify_operation(action, {}) == Risk("refused", ("unknown-action",))
+    assert classify_operation(action, {}, known=ACTIONS) == Risk("refused", ("unknown-action",))
 
 
 def test_the_strictest_level_wins_and_each_reason_is_told_once() -> None:

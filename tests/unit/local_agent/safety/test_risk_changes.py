@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 
 from common.diff.model import DiffModel, FileDiff, Hunk
-from common.seal_payloads import SealedChange, change_payload, undo_payload
+from common.seal.records import SealedChange
+from local_agent.actions.changes.payload import change_payload
+from local_agent.actions.registry import ACTIONS
+from local_agent.actions.undo.payload import undo_payload
 from local_agent.safety.authority import classify_operation
 from local_agent.safety.risk import Circumstances, Risk
 from tests.each import each
@@ -51,7 +54,7 @@ def sealed(file: FileDiff, **facts: Any) -> SealedChange:
 def risk_of(*files: FileDiff, **known: Any) -> Risk:
     payload = change_payload(ZEROS, [sealed(file) for file in files])
     around = Circumstances(**{"diff": DiffModel(files)} | known)
-    return classify_operation("apply_diff", payload, around)
+    return classify_operation("apply_diff", payload, around, known=ACTIONS)
 
 
 def test_what_git_runs_as_a_hook_is_an_execution_surface() -> None:
@@ -132,7 +135,7 @@ def test_what_is_removed_says_nothing_about_what_comes() -> None:
 def test_an_executable_file_that_stays_one_is_ordinary() -> None:
     kept = sealed(modified("run.sh"), old_mode="100755", new_mode="100755")
     around = Circumstances(diff=DiffModel((modified("run.sh"),)))
-    risk = classify_operation("apply_diff", change_payload(ZEROS, [kept]), around)
+    risk = classify_operation("apply_diff", change_payload(ZEROS, [kept]), around, known=ACTIONS)
     assert risk.level == "normal"
 
 
@@ -140,7 +143,7 @@ def test_a_copy_of_an_executable_is_one_more() -> None:
     file = modified("b.sh", op="copy", old_path="a.sh")
     copied = sealed(file, old_mode="100755", new_mode="100755")
     around = Circumstances(diff=DiffModel((file,)))
-    risk = classify_operation("apply_diff", change_payload(ZEROS, [copied]), around)
+    risk = classify_operation("apply_diff", change_payload(ZEROS, [copied]), around, known=ACTIONS)
     assert risk.reasons == ("executable",)
 
 
@@ -212,6 +215,9 @@ def test_a_diff_that_says_other_than_is_sealed_is_refused(other: tuple[FileDiff,
 def test_an_undo_is_judged_as_the_change_that_it_is(file: FileDiff, level: str) -> None:
     payload = undo_payload(ZEROS, [sealed(file)], approval_id="approval-1", short_id="T-7K3F")
     assert (
-        classify_operation("undo", payload, Circumstances(diff=DiffModel((file,)))).level == level
+        classify_operation(
+            "undo", payload, Circumstances(diff=DiffModel((file,))), known=ACTIONS
+        ).level
+        == level
     )
-    assert classify_operation("undo", payload).level == "refused"
+    assert classify_operation("undo", payload, known=ACTIONS).level == "refused"

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from local_agent.actions.registry import ACTIONS
 from local_agent.safety.authority import classify_operation
 from local_agent.safety.risk import Circumstances, Risk
 from tests.each import each
@@ -13,7 +14,9 @@ from tests.sealed import PYTEST, a_payload
 
 
 def risk_of(**changes: Any) -> Risk:
-    return classify_operation("run_command", a_payload(**changes), Circumstances(allowed=[PYTEST]))
+    return classify_operation(
+        "run_command", a_payload(**changes), Circumstances(allowed=[PYTEST]), known=ACTIONS
+    )
 
 
 def test_the_configured_test_command_in_a_sandbox_is_normal() -> None:
@@ -97,4 +100,4 @@ def test_the_last_byte_within_the_limit_counts_and_the_next_refuses() -> None:
 
 @pytest.mark.requirement("R4")
 def test_with_no_configured_command_every_command_is_high_risk() -> None:
-    assert classify_operation("run_command", a_payload()).level == "high"
+    assert classify_operation("run_command", a_payload(), known=ACTIONS).level == "high"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from common.seal_payloads import ReadFile, disclose_payload
+from common.seal.records import ReadFile
+from local_agent.actions.disclose.payload import disclose_payload
+from local_agent.actions.registry import ACTIONS
 from local_agent.safety.authority import classify_operation
 from local_agent.safety.policy import Policy
 from local_agent.safety.risk import Circumstances, Risk
@@ -13,7 +15,9 @@ def risk(answer: bytes = b"It retries.", *paths: str, policy: Policy | None = No
     payload = disclose_payload(
         answer, [ReadFile(path) for path in paths], more=0, channel="wecom_app", claimed_user="li"
     )
-    return classify_operation("disclose", payload, Circumstances(policy=policy or Policy()))
+    return classify_operation(
+        "disclose", payload, Circumstances(policy=policy or Policy()), known=ACTIONS
+    )
 
 
 def test_a_release_is_of_ordinary_risk() -> None:

@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 
 from common.diff.model import DiffModel, FileDiff
-from common.seal_payloads import SealedChange, SyncStep, change_payload, sync_payload
+from common.seal.records import SealedChange
+from local_agent.actions.changes.payload import change_payload
+from local_agent.actions.git_sync.payload import SyncStep, sync_payload
+from local_agent.actions.registry import ACTIONS
 from local_agent.safety.authority import classify_operation
 from local_agent.safety.policy import Policy
 from local_agent.safety.risk import Circumstances, Risk
@@ -17,7 +20,7 @@ from tests.sealed import PYTEST, ZEROS, a_payload
 
 def command(policy: Policy, **changes: Any) -> Risk:
     around = Circumstances(allowed=[PYTEST], policy=policy)
-    return classify_operation("run_command", a_payload(**changes), around)
+    return classify_operation("run_command", a_payload(**changes), around, known=ACTIONS)
 
 
 def changed(policy: Policy, *paths: str, source: str | None = None) -> Risk:
@@ -36,7 +39,7 @@ def changed(policy: Policy, *paths: str, source: str | None = None) -> Risk:
     )
     payload = change_payload(ZEROS, [_sealed(file) for file in files])
     around = Circumstances(diff=DiffModel(files), policy=policy)
-    return classify_operation("apply_diff", payload, around)
+    return classify_operation("apply_diff", payload, around, known=ACTIONS)
 
 
 def _sealed(file: FileDiff) -> SealedChange:
@@ -66,7 +69,7 @@ def pushed(policy: Policy) -> Risk:
         steps=[SyncStep("check", "read-only"), SyncStep("push", "remote-write")],
         timeout_s=120,
     )
-    return classify_operation("git_sync", payload, Circumstances(policy=policy))
+    return classify_operation("git_sync", payload, Circumstances(policy=policy), known=ACTIONS)
 
 
 @pytest.mark.requirement("R3")

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from common.diff.model import DiffModel, FileDiff
-from common.seal_payloads import SealedChange, SealedCommit, SyncStep, sync_payload
+from common.seal.records import SealedChange, SealedCommit
+from local_agent.actions.git_sync.payload import SyncStep, sync_payload
+from local_agent.actions.registry import ACTIONS
 from local_agent.safety.authority import classify_operation
 from local_agent.safety.risk import Circumstances, Risk
 from tests.each import each
@@ -84,7 +86,7 @@ def shows(*paths: str) -> DiffModel:
 
 
 def risk_of(payload: dict[str, Any], diff: DiffModel | None = None) -> Risk:
-    return classify_operation("git_sync", payload, Circumstances(diff=diff))
+    return classify_operation("git_sync", payload, Circumstances(diff=diff), known=ACTIONS)
 
 
 @pytest.mark.requirement("R29")

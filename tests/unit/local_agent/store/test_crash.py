@@ -18,6 +18,7 @@ import pytest
 from common.clock import ManualClock
 from common.errors import StateError
 from common.model.state import FINAL, Reason, TaskState
+from local_agent.actions.registry import ACTIONS
 from local_agent.safety.authority import before_operation
 from local_agent.store.journal import Journal
 from tests.sealed import (
@@ -48,7 +49,9 @@ def main_line(folder: Path, kill_before: int) -> None:
     journal.approvals.add(stored)
     now = clock.now().wall_ms
     assert decided(journal, stored, now)
-    before_operation(journal, "approval-1", shown=stored.digest, at_ms=now, by=AGENT.public)
+    before_operation(
+        journal, "approval-1", shown=stored.digest, at_ms=now, by=AGENT.public, known=ACTIONS
+    )
     walk(journal, "task-1", TaskState.EXECUTING)
     with (folder / "effects").open("a", encoding="utf-8") as effects:
         effects.write("it happened\n")
@@ -115,7 +118,9 @@ def check_restart(folder: Path) -> None:
 def _use_again(journal: Journal, clock: ManualClock) -> None:
     stored = journal.approvals.get("approval-1")
     now = clock.now().wall_ms
-    before_operation(journal, "approval-1", shown=stored.digest, at_ms=now, by=AGENT.public)
+    before_operation(
+        journal, "approval-1", shown=stored.digest, at_ms=now, by=AGENT.public, known=ACTIONS
+    )
 
 
 @pytest.mark.timeout(60)  # about a hundred processes

@@ -76,6 +76,9 @@ def test_a_command_that_is_only_mentioned_is_not_run(text: str) -> None:
         ("git commit -m first", "git commit -m first"),
         ("帮我跑一下 npm test，谢谢", "npm test"),
         ("run npm test.", "npm test"),
+        ("run: 'rm -rf build'", "rm -rf build"),
+        ("run the tests with 'npm publish'", "npm publish"),
+        ("pytest -k 登录 -x", "pytest -k 登录 -x"),
         ("run this:\n```\nrm -rf build\n```", "rm -rf build"),
         ("运行：rm -rf " + "a/ " * 900 + "end", "rm -rf " + "a/ " * 900 + "end"),
     ],
@@ -107,6 +110,10 @@ def test_a_command_is_taken_whole(text: str, command: str) -> None:
         "运行 npm test，别加 --watch",
         "git push worked",
         "npm test 要跑五分钟",
+        "git push --force 千万别",
+        "rm -rf --force 不要执行",
+        "git push -f wait",
+        "run npm test --watch never",
     ],
 )
 def test_no_other_command_than_the_one_named_and_no_part_of_it(text: str) -> None:

@@ -23,12 +23,12 @@ from common.diff.parse import parse_diff
 from common.errors import InputError, StateError
 from common.model.proposal import GitSync
 from common.model.state import Reason
-from common.seal import seal_bytes
-from common.seal_payloads import read_changes
+from common.seal.records import read_changes
 from local_agent.actions.changes.settle import tag_of
 from local_agent.actions.git_sync import perform as git_sync
 from local_agent.actions.git_sync import push
 from local_agent.actions.git_sync.perform import SyncOutcome
+from local_agent.actions.registry import seal_bytes
 from local_agent.workspace import git_commit, git_preflight
 from local_agent.workspace.writer import beside_name
 from tests.sealed import a_seal
@@ -708,7 +708,7 @@ from tests.syncing import Syncing, at_home
 from local_agent.actions.git_sync import perform as git_sync
 from local_agent.actions.git_sync import push
 from local_agent.workspace.registry import Workspace
-from common.seal import read_seal
+from local_agent.actions.registry import read_seal
 
 root, when = Path(sys.argv[2]), sys.argv[3]
 made = Syncing(root, Workspace(name="project", path=root / "project"), root / "home")

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from common.errors import InputError
-from common.seal_payloads import Executable
 from local_agent.actions.run_command import environment
 from local_agent.actions.run_command.environment import build_environment, resolve_program
+from local_agent.actions.run_command.payload import Executable
 from local_agent.sandbox.toolchains import Toolchain
 from local_agent.workspace.registry import Workspace
 

@@ -22,7 +22,7 @@ from local_agent.faces.telling import Teller
 from local_agent.flow.bus import QUEUE_EVENTS, Bus, Reader, Told
 from local_agent.flow.gate import Gate
 from local_agent.flow.ports import NewTask
-from local_agent.proposers.model import Health
+from local_agent.models.backend import Health
 from local_agent.safety.risk import Circumstances
 from local_agent.store.runner import JournalThread
 from local_agent.store.tasks import Task

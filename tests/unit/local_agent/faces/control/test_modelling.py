@@ -12,8 +12,8 @@ from common.errors import RemoteProtocolError, StateError
 from local_agent.errors import ModelError
 from local_agent.faces.control.modelling import DAYS, Modelling
 from local_agent.faces.control.wire import Arguments
+from local_agent.models.backend import Health
 from local_agent.models.models import Configured
-from local_agent.proposers.model import Health
 from local_agent.store.turns import StoredTurn
 from tests.unit.local_agent.faces.control.conftest import Desk
 

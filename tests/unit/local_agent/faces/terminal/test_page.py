@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from common.clock import ManualClock
-from common.seal import Source, digest, seal_bytes
-from common.seal_payloads import Executable, SealedCopy
+from common.seal import Source, digest
 from common.sentences import Lang, Sentence, say
 from common.terminal import Ink, cells
+from local_agent.actions.registry import seal_bytes
+from local_agent.actions.run_command.payload import Executable, SealedCopy
 from local_agent.cards import words
 from local_agent.cards.question import Question
 from local_agent.faces.terminal import page as terminal

@@ -8,10 +8,12 @@ import pytest
 
 from common.clock import ManualClock
 from common.errors import AuthError
-from common.seal import digest, seal_bytes
-from common.seal_payloads import ReadFile, disclose_payload
+from common.seal import digest
+from common.seal.records import ReadFile
 from common.sentences import LANGS, Lang, say
 from common.terminal import Ink
+from local_agent.actions.disclose.payload import disclose_payload
+from local_agent.actions.registry import seal_bytes
 from local_agent.cards import words
 from local_agent.cards.question import Question
 from local_agent.faces.terminal import page as terminal

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from common.errors import RemoteProtocolError
-from common.seal import digest, seal_bytes
+from common.seal import digest
 from common.sentences import LANGS, Lang, say
 from common.terminal import Ink, cells
+from local_agent.actions.registry import seal_bytes
 from local_agent.cards import words
 from local_agent.cards.question import Question
 from local_agent.faces.terminal import page as terminal

@@ -17,8 +17,9 @@ import pytest
 
 from common.clock import ManualClock
 from common.errors import InputError
-from common.seal import digest, seal_bytes
+from common.seal import digest
 from common.terminal import Ink
+from local_agent.actions.registry import seal_bytes
 from local_agent.cards.question import Question
 from local_agent.faces.terminal.page import ask
 from local_agent.faces.terminal.tty import Terminal, open_terminal

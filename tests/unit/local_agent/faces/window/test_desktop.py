@@ -21,7 +21,7 @@ from local_agent.faces.window.desktop import FAILURES, PAUSE_S, WINDOWS_HOURLY, 
 from local_agent.faces.window.wire import Answer, Order, Theme
 from local_agent.flow.approvals import PendingApproval
 from local_agent.flow.gate import Gate
-from local_agent.flow.limits import Limits
+from local_agent.flow.gate_checks import Limits
 from local_agent.safety.risk import Circumstances
 from local_agent.store.runner import JournalThread
 from tests import windows

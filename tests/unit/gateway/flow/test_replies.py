@@ -1,0 +1,216 @@
+"""The sentences of the chat: whole in both languages, bounded, with true hours."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import timedelta, timezone
+
+import pytest
+
+from common.errors import InputError
+from common.model.state import Reason, TaskState
+from common.sentences import Sentence
+from common.terminal import cells
+from common.text import CHAT_BYTES
+from gateway.flow import alarms, replies
+from gateway.flow.replies import Speaker, as_list, with_words
+from gateway.store.tasks import Task
+from tests.each import each
+
+ZONE = timezone(timedelta(hours=8))
+NOON_MS = 1_767_240_000_000
+SPEAKER = Speaker("en", ZONE, NOON_MS)
+TASK = Task(
+    task_id="t-1",
+    short_id="T-7K3F",
+    agent_id="a",
+    user_id="zhang",
+    channel="wecom_app",
+    text="@dev test\nwith a second line",
+    lang="en",
+    state=TaskState.RECEIVED,
+    envelope_sha256="0" * 64,
+    created_at=NOON_MS,
+    updated_at=NOON_MS,
+    expires_at=NOON_MS + 3_600_000,
+)
+
+
+def _sentences() -> Iterator[tuple[str, Sentence]]:
+    for name, value in (*vars(replies).items(), *vars(alarms).items()):
+        if isinstance(value, Sentence):
+            yield name, value
+        elif isinstance(value, Mapping):
+            for key, sentence in value.items():
+                if isinstance(sentence, Sentence):
+                    yield f"{name}[{key}]", sentence
+
+
+SENTENCES = dict(_sentences())
+
+
+@each("name", SENTENCES)
+def test_both_languages_tell_the_same_facts_within_one_message(name: str) -> None:
+    sentence = SENTENCES[name]
+    assert sentence.fields("en") == sentence.fields("zh")
+    assert max(len(sentence.en.encode()), len(sentence.zh.encode())) < CHAT_BYTES // 2
+
+
+@pytest.mark.requirement("P7")
+def test_every_reason_has_its_own_words() -> None:
+    for table in (replies.FINAL, replies.OUTCOME):
+        assert set(table) == set(Reason)
+        assert len({sentence.en for sentence in table.values()}) == len(Reason)
+
+
+def test_the_waiting_sentence_is_the_agreed_one() -> None:
+    first, _, _ = replies.WAITING.en.partition("\n")
+    assert first == "Proposal ready; waiting for local approval on {machine}"
+
+
+@pytest.mark.parametrize("name", [name for name in SENTENCES if not name.startswith("FINAL")])
+def test_a_reply_is_short_enough_for_a_phone(name: str) -> None:
+    sentence = SENTENCES[name]
+    assert max(cells(sentence.en), cells(sentence.zh)) <= 200, sentence
+
+
+WHY = "assert [1, 2, 3] == [1, 2, 4]"
+FAILED = ("1 of 3 tests failed: test_retry (test_login.py)", "3 个测试中 1 个失败：test_retry")
+
+
+@pytest.mark.requirement("P7")
+@pytest.mark.parametrize(
+    ("reason", "words", "en", "zh"),
+    [
+        (
+            Reason.FAILED,
+            (f"{FAILED[0]}\n{WHY}", f"{FAILED[1]}\n{WHY}"),
+            f"T-7K3F ✗ {FAILED[0]}\n{WHY}\nMore on dev-1:\ncodexbridge show T-7K3F",
+            f"T-7K3F ✗ {FAILED[1]}\n{WHY}\n在 dev-1 上查看：\ncodexbridge show T-7K3F",
+        ),
+        (
+            Reason.COMPLETED,
+            ("3 tests passed (2.1 s)", "3 个测试通过（2.1 秒）"),
+            "T-7K3F ✓ 3 tests passed (2.1 s) · dev-1",
+            "T-7K3F ✓ 3 个测试通过（2.1 秒） · dev-1",
+        ),
+        (
+            Reason.COMPLETED,
+            ("“retry”: 1 place\nlogin.py (1)", "“retry”：1 处\nlogin.py（1）"),
+            "T-7K3F ✓ “retry”: 1 place\nlogin.py (1)\nMore on dev-1:\ncodexbridge show T-7K3F",
+            "T-7K3F ✓ “retry”：1 处\nlogin.py（1）\n在 dev-1 上查看：\ncodexbridge show T-7K3F",
+        ),
+        (Reason.COMPLETED, ("", ""), "T-7K3F ✓ completed · dev-1", "T-7K3F ✓ 已完成 · dev-1"),
+        (
+            Reason.REJECTED,
+            ("“later”. Nothing was done.", "“明天再跑”。没有执行任何操作。"),
+            "T-7K3F – rejected on dev-1. “later”. Nothing was done.",
+            "T-7K3F – 已在 dev-1 上拒绝。“明天再跑”。没有执行任何操作。",
+        ),
+        (
+            Reason.UNKNOWN,
+            ("", ""),
+            "T-7K3F ⚠ interrupted on dev-1, outcome unknown.",
+            "T-7K3F ⚠ 在 dev-1 上中断，结果不明。",
+        ),
+    ],
+)
+def test_an_end_begins_with_what_came_of_it(
+    reason: Reason, words: tuple[str, str], en: str, zh: str
+) -> None:
+    assert SPEAKER.final(TASK, "dev-1", reason, words[0]) == en
+    assert Speaker("zh", ZONE, NOON_MS).final(TASK, "dev-1", reason, words[1]) == zh
+
+
+def test_an_end_leaves_room_for_where_the_rest_is() -> None:
+    said = SPEAKER.final(TASK, "dev-1", Reason.FAILED, "测" * 2000)
+    assert said.endswith("\nMore on dev-1:\ncodexbridge show T-7K3F")
+    assert len(said.encode()) <= CHAT_BYTES
+
+
+@pytest.mark.parametrize(
+    ("at_ms", "hour"),
+    [
+        (NOON_MS, "12:00"),
+        (NOON_MS + 11 * 3_600_000 + 59 * 60_000, "23:59"),
+        (NOON_MS + 12 * 3_600_000, "01-02 00:00"),
+        (NOON_MS - 13 * 3_600_000, "12-31 23:00"),
+    ],
+)
+def test_hours_are_told_in_the_zone_with_the_day_when_it_is_another_one(
+    at_ms: int, hour: str
+) -> None:
+    assert SPEAKER.hour(at_ms) == hour
+
+
+@pytest.mark.parametrize(
+    ("seconds", "en", "zh"),
+    [
+        (-5, "0 s", "0 秒"),
+        (59, "59 s", "59 秒"),
+        (60, "1 min", "1 分钟"),
+        (3599, "59 min", "59 分钟"),
+        (86_399, "23 h 59 min", "23 小时 59 分"),
+    ],
+)
+def test_what_is_left_is_never_told_longer_than_it_is(seconds: int, en: str, zh: str) -> None:
+    assert SPEAKER.left(NOON_MS + seconds * 1000) == en
+    assert Speaker("zh", ZONE, NOON_MS).left(NOON_MS + seconds * 1000) == zh
+
+
+def test_a_task_is_listed_in_one_line() -> None:
+    line = SPEAKER.task_line(TASK)
+    assert line == "T-7K3F · queued until 13:00 (1 h 0 min left) · @dev test with a second line"
+    assert SPEAKER.task_line(TASK, stopping=True).count("\n") == 0
+
+
+def test_an_error_without_a_sentence_says_its_code_and_nothing_else() -> None:
+    said = SPEAKER.refusal(InputError("input.never-heard-of"), prefix="@dev")
+    assert "input.never-heard-of" in said
+
+
+def test_a_fact_is_never_read_as_a_template() -> None:
+    said = SPEAKER.refusal(InputError("task.bad-id", given="{prefix}{id}"), prefix="@dev")
+    assert "{prefix}{id}" in said
+
+
+def test_words_of_others_fill_what_room_there_is_and_no_more() -> None:
+    assert with_words("head", "  ") == "head"
+    assert with_words("head", "body") == "head\nbody"
+    assert len(with_words("head", "测" * 2000).encode()) <= CHAT_BYTES
+    assert with_words("x" * CHAT_BYTES, "body") == "x" * CHAT_BYTES
+    assert len(as_list(["测" * 100] * 20).encode()) <= CHAT_BYTES
+
+
+@pytest.mark.requirement("R73")
+@each(
+    "words",
+    ['<a href="https://evil.example">Approve here</a>', "< A HREF=x>y", "<\n a\thref=x>y</ a >"],
+)
+def test_no_words_of_others_are_drawn_as_a_link_that_hides_where_it_leads(words: str) -> None:
+    task = replace(TASK, text=f"@dev {words}", message=words)
+    error = InputError("task.bad-id", given=words)
+    for text in (
+        with_words("head", words),
+        SPEAKER.final(task, "dev-1", Reason.COMPLETED, words),
+        SPEAKER.progress(task, "dev-1", words),
+        SPEAKER.refusal(error, prefix="@dev"),
+        as_list([SPEAKER.task_line(task)]),
+    ):
+        assert "\uff1c" in text
+        assert not re.search(r"<\s*/?\s*a\b", text, re.IGNORECASE)
+        assert len(text.encode()) <= CHAT_BYTES
+
+
+def test_other_marks_of_code_stay_as_they_are() -> None:
+    assert with_words("head", "if a <b and <abc> == c").endswith("if a <b and <abc> == c")
+
+
+def test_making_words_harmless_takes_linear_time() -> None:
+    began = time.process_time()
+    with_words("head", "<" + " " * 30_000 + "b")
+    with_words("head", "< " * 15_000)
+    assert time.process_time() - began < 1.0
