@@ -34,16 +34,17 @@ def ending_lines(screen: Screen, task: TaskView) -> Iterator[str]:
             yield from screen.prose(line)
     yield from output_lines(screen, task, most=LAST_LINES)
     yield from file_lines(screen, task, most=FEW)
-    if task.change:
+    if task.ended.change:
         yield from changed_lines(screen, task, most=FEW)
 
 
 def headline(screen: Screen, task: TaskView) -> list[str]:
     """Return how it ended in this terminal's language, or what the chat was told."""
-    said = (task.said or {}).get(screen.lang) or task.summary or ""
+    ended = task.ended
+    said = (ended.said or {}).get(screen.lang) or task.summary or ""
     lines = reveal(said).split("\n") if said else []
     # The chat gets some of the files as text; here all of them follow (`changed`).
-    return lines[:1] if task.change and task.reason == "completed" else lines
+    return lines[:1] if ended.change and task.reason == "completed" else lines
 
 
 def output_lines(screen: Screen, task: TaskView, *, most: int | None = None) -> Iterator[str]:
@@ -52,7 +53,7 @@ def output_lines(screen: Screen, task: TaskView, *, most: int | None = None) -> 
     Args:
         most: How many lines; none of them where a report tells what they say.  None: all kept.
     """
-    run = task.run
+    run = task.ended.run
     if not run or not run.started:
         return
     output = run.output
@@ -90,7 +91,7 @@ def file_lines(screen: Screen, task: TaskView, *, most: int) -> Iterator[str]:
     Args:
         most: How many are named; the others are counted.
     """
-    run = task.run
+    run = task.ended.run
     if not run or run.files is None:
         return
     files = run.files
@@ -141,7 +142,7 @@ def changed_lines(screen: Screen, task: TaskView, *, most: int) -> Iterator[str]
         task: What was asked.
         most: How many files are named; the others are counted.
     """
-    change = task.change
+    change = task.ended.change
     if not change or task.reason != "completed":
         return
     files = change.files
@@ -154,7 +155,8 @@ def changed_lines(screen: Screen, task: TaskView, *, most: int) -> Iterator[str]
 
 def mixed_lines(screen: Screen, task: TaskView) -> Iterator[str]:
     """Give each file of a change that was cut off and then edited, by what it is now."""
-    mixture = task.change.mixture if task.change else None
+    change = task.ended.change
+    mixture = change.mixture if change else None
     if mixture is None:
         return
     for paths, label in (

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from local_agent.views.codec import Kept
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskRow:
@@ -245,6 +247,21 @@ class Sync:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """How a task ended; nothing of it before.
+
+    Attributes:
+        said: In words, by language; None where the summary says it.
+        run, change, sync: What was done; None where it was not.
+    """
+
+    said: Mapping[str, str] | None = None
+    run: Run | None = None
+    change: Change | None = None
+    sync: Sync | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TaskView(TaskRow):
     """A task with what was proposed and how it ended.
 
@@ -259,8 +276,7 @@ class TaskView(TaskRow):
         revises: Short ID of the version before.
         turns: Of models that worked on it.
         shown: None where nothing was collected.
-        said: How it ended, by language; None where the summary says it.
-        run, change, sync: What was done; None where it was not.
+        ending: How it ended, as the journal keeps it.
     """
 
     proposed: str | None
@@ -274,10 +290,12 @@ class TaskView(TaskRow):
     revises: str | None
     turns: tuple[Turn, ...]
     shown: ModelContext | None
-    said: Mapping[str, str] | None
-    run: Run | None
-    change: Change | None
-    sync: Sync | None
+    ending: Kept[Ending]
+
+    @property
+    def ended(self) -> Ending:
+        """How it ended, as far as this version can read it."""
+        return self.ending.view
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,23 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from common.model.state import Reason, TaskState
 from common.text import clip_bytes
 from local_agent.store.endings import read_ending
 from local_agent.store.tasks import Task
 from local_agent.store.turns import StoredTurn
-from local_agent.views.codec import Json, from_json
+from local_agent.views.codec import Json, Kept
 from local_agent.views.task import (
-    Change,
+    Ending,
     ListedTask,
     ModelContext,
     ProposedFile,
-    Run,
     ShownTask,
     Speech,
-    Sync,
     TaskView,
     Turn,
     WaitingTask,
@@ -34,8 +32,6 @@ MAX_FILES: Final = 100
 PATH_BYTES: Final = 400
 MAX_ROWS: Final = 50  # of edits that were not taken, and of suggested commands
 _UNDECIDED: Final = frozenset({TaskState.PROPOSAL_READY, TaskState.WAITING_APPROVAL})
-
-_View = TypeVar("_View")
 
 
 def listed_task(task: Task, *, expires_at: int | None) -> ListedTask:
@@ -99,10 +95,7 @@ def _whole(task: Task, turns: Sequence[StoredTurn]) -> dict[str, Any]:
         "revises": result.get("revises"),
         "turns": tuple(map(_turn, turns)),
         "shown": _shown(task),
-        "said": ending["said"],
-        "run": _kept(Run, ending["run"]),
-        "change": _kept(Change, ending["change"]),
-        "sync": _kept(Sync, ending["sync"]),
+        "ending": Kept(Ending, ending),
     }
 
 
@@ -172,7 +165,3 @@ def _shown(task: Task) -> ModelContext | None:
         return None
     account = json.loads(task.context_json)
     return ModelContext(account["files"], account["bytes"])
-
-
-def _kept(kind: type[_View], stored: object) -> _View | None:
-    return None if stored is None else from_json(kind, stored, loose=True)

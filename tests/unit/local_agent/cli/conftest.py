@@ -15,7 +15,7 @@ import pytest
 from common.home import Home, find_home
 from local_agent.faces.control import wire
 from local_agent.faces.control.server import ControlServer
-from local_agent.views.task import ListedTask, ShownTask, TaskRow, TaskView, WaitingTask
+from local_agent.views.task import Ending, ListedTask, ShownTask, TaskRow, TaskView, WaitingTask
 from tests.asked import USUAL
 
 Answer = Mapping[str, Any] | Exception
@@ -118,7 +118,10 @@ def filled(kind: type[TaskRow], task: Mapping[str, Any]) -> dict[str, Any]:
     """Return a task with the fields that such a view has, and no others."""
     usual = {"rests": False, "answered": False, "files": [], "files_more": 0, "turns": []}
     known = {**TASK, **usual, **task}
-    return {field.name: known.get(field.name) for field in fields(kind)}
+    names = {field.name for field in fields(kind)}
+    if "ending" in names:  # told beside the others
+        names = names - {"ending"} | {field.name for field in fields(Ending)}
+    return {name: known.get(name) for name in names}
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pytest
 
 from common.errors import RemoteProtocolError
-from local_agent.views.codec import from_json, to_json
+from local_agent.views.codec import Kept, from_json, to_json
 from tests.each import each
 
 
@@ -30,6 +30,12 @@ class Outer:
     rate: float
     sure: bool
     told: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    name: str
+    kept: Kept[Inner]
 
 
 VIEW = Outer(Inner("x", None), (Inner("y", 1),), ("p", "q"), "a", {"n": 1}, 0.5, True, {"k": [1]})
@@ -83,3 +89,20 @@ def test_what_is_missing_is_refused(name: str) -> None:
 def test_what_is_no_object_is_refused(raw: object) -> None:
     with pytest.raises(RemoteProtocolError):
         from_json(Outer, raw)
+
+
+def test_what_was_stored_is_told_beside_the_other_fields_as_it_stands() -> None:
+    stored = {"name": "of another version", "size": 7, "later": {"a": [1]}}
+    view = Holder("x", Kept(Inner, {"size": 7, "later": {"a": [1]}}))
+    assert to_json(view) == {"name": "x", "size": 7, "later": {"a": [1]}}
+    assert to_json(Holder("x", Kept(Inner, stored)))["name"] == "of another version"
+    assert from_json(Holder, to_json(view)) == view
+
+
+def test_what_was_stored_is_read_only_when_somebody_looks_at_it() -> None:
+    kept = Kept(Inner, {"name": "x", "size": 1, "later": 2})
+    assert kept.view == Inner("x", 1)
+    odd = from_json(Holder, {"name": "x", "size": "large"})
+    assert to_json(odd) == {"name": "x", "size": "large"}
+    with pytest.raises(RemoteProtocolError):
+        _ = odd.kept.view

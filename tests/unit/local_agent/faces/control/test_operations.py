@@ -167,6 +167,14 @@ async def test_files_with_long_names_leave_room_for_their_task(desk: Desk) -> No
     assert b'"error"' not in wire.encode_ok({"task": told, "approval": None})
 
 
+async def test_an_ending_is_told_as_it_was_kept_by_whichever_version(desk: Desk) -> None:
+    task = await desk.db.run(desk.db.journal.tasks.create, Wish(), 1)
+    kept = {"run": {"started": True, "files": {"new": 1, "later": 2}}, "later": {"a": [1]}}
+    told = whole_task(replace(task, ending_json=json.dumps(kept)), ())
+    assert {name: told[name] for name in kept} == kept
+    assert (told["said"], told["change"], told["sync"]) == (None, None, None)
+
+
 async def test_who_watches_hears_which_task_it_is(desk: Desk) -> None:
     await desk.db.run(desk.db.journal.tasks.create, Wish(), 1)
     watching = asyncio.create_task(desk.steps("follow", task="T-7K3F"))
