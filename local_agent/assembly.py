@@ -139,6 +139,7 @@ def build_agent(ground: Ground, db: JournalThread) -> Agent:
     operations = AgentOperations(
         db=db,
         gate=gate,
+        entrance=gate.entrance("terminal"),
         engine=engine,
         bus=bus,
         tell=teller.tell,

@@ -70,6 +70,7 @@ def _approver(agent: Agent, ground: Ground, program: WindowProgram) -> DesktopAp
         agent.gate,
         agent.teller,
         program,
+        entrance=agent.gate.entrance("desktop"),
         desk=agent.engine,
         alerts=Notifier(ground.environ),
         read_diff=agent.blobs.get,

@@ -581,6 +581,7 @@ async def an_approver(
         gate,
         Teller(db, gate, machine="dev-machine-1", workspaces=dict),
         WindowProgram(screen.environ),
+        entrance=gate.entrance("desktop"),
         desk=NoDesk(),
         alerts=Notifier({}),
         read_diff=lambda name: name.encode(),
@@ -618,8 +619,8 @@ async def test_two_questions_are_shown_in_turn_and_a_killed_window_decides_nothi
         await asyncio.to_thread(screen.do, "windowkill", window)
         await asyncio.to_thread(screen.window, "T-7K32")
         assert (await gate.show(first.approval_id)).state == "pending"
-        await gate.decide(
-            *(second.approval_id, second.digest), decision="reject", approver="terminal"
+        await gate.entrance("terminal").decide(
+            *(second.approval_id, second.digest), decision="reject"
         )
         await asyncio.to_thread(until, lambda: not screen.windows("CodexBridge"))
         approver.show(first.approval_id)

@@ -141,8 +141,9 @@ class Person:
     async def decides(self, task_id: str, decision: Any = "approve", **facts: Any) -> Any:
         """Decide on what a task asks."""
         asked = await self.waiting(task_id)
-        how = {"decision": decision, "approver": "terminal", "typed": asked.code}
-        await self.agent.gate.decide(asked.approval_id, asked.digest, **how, **facts)
+        how = {"decision": decision, "typed": asked.code}
+        entrance = self.agent.gate.entrance("terminal")
+        await entrance.decide(asked.approval_id, asked.digest, **how, **facts)
         return asked
 
     async def does(self, task_id: str) -> Any:

@@ -18,7 +18,7 @@ from local_agent.faces.control.tasks import shown_task
 from local_agent.faces.control.watching import Answer, Watching
 from local_agent.faces.control.wire import Arguments
 from local_agent.flow.approvals import Choice, left_to_undo, question
-from local_agent.flow.gate import Gate
+from local_agent.flow.gate import Entrance
 from local_agent.store.approvals import StoredApproval
 from local_agent.store.endings import read_ending
 from local_agent.store.journal import Journal
@@ -53,7 +53,7 @@ class Deciding:
 
     Args:
         db: The journal's thread.
-        gate: Where decisions enter.
+        entrance: Where decisions at a terminal enter.
         engine: Asks anew.
         watching: Tells when it has.
         tell: Tells an approval as dialogs read it (`local_agent.faces.telling`).
@@ -64,14 +64,14 @@ class Deciding:
         self,
         *,
         db: JournalThread,
-        gate: Gate,
+        entrance: Entrance,
         engine: Engine,
         watching: Watching,
         tell: Tell,
         read_blob: Callable[[str], bytes],
     ) -> None:
         self._db = db
-        self._gate = gate
+        self._entrance = entrance
         self._engine = engine
         self._watching = watching
         self._tell = tell
@@ -126,11 +126,10 @@ class Deciding:
 
     async def decide(self, args: Arguments) -> Mapping[str, Any]:
         """Pass a decision on to the gate, which raises where it does not count."""
-        await self._gate.decide(
+        await self._entrance.decide(
             args.text("approval_id"),
             args.text("digest"),
             decision=cast("Choice", args.text("decision")),
-            approver="terminal",
             typed=args.text("typed"),
             reason=args.text("reason") or None,
         )

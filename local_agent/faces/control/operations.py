@@ -21,7 +21,7 @@ from local_agent.faces.control.tasks import listed_task, waiting_task
 from local_agent.faces.control.watching import Answer, Watching
 from local_agent.faces.control.wire import Arguments, Request
 from local_agent.flow.bus import Bus
-from local_agent.flow.gate import Gate
+from local_agent.flow.gate import Entrance, Gate
 from local_agent.store.journal import Journal
 from local_agent.store.runner import JournalThread
 from local_agent.store.tasks import Task
@@ -56,7 +56,8 @@ class AgentOperations:
 
     Args:
         db: The journal's thread.
-        gate: Where decisions enter.
+        gate: Where approvals wait.
+        entrance: Where decisions at a terminal enter.
         engine: Begins, stops and re-asks tasks.
         bus: Tells what happens to them.
         tell: Tells an approval as dialogs read it (`local_agent.faces.telling`).
@@ -76,6 +77,7 @@ class AgentOperations:
         *,
         db: JournalThread,
         gate: Gate,
+        entrance: Entrance,
         engine: Engine,
         bus: Bus,
         tell: Tell,
@@ -111,7 +113,7 @@ class AgentOperations:
         )
         self._deciding = Deciding(
             db=db,
-            gate=gate,
+            entrance=entrance,
             engine=engine,
             watching=watching,
             tell=tell,

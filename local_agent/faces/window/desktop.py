@@ -23,7 +23,7 @@ from local_agent.faces.window import words
 from local_agent.faces.window.alerts import Alerts
 from local_agent.faces.window.wire import Answer, Order, Theme
 from local_agent.flow.approvals import Notice, PendingApproval
-from local_agent.flow.gate import Gate
+from local_agent.flow.gate import Entrance, Gate
 from local_agent.views.question import ApprovalView
 
 OPEN_S: Final = 600  # a window lives ten minutes
@@ -65,9 +65,10 @@ class DesktopApprover:
     """Shows what waits for a person, in windows.
 
     Args:
-        gate: Where approvals wait and decisions enter.
+        gate: Where approvals wait.
         teller: Tells of one approval.
         window: Shows one question.
+        entrance: Where decisions in the window enter.
         desk: Takes what is no decision.
         alerts: For what gets no window now.
         read_diff: Gives the exact bytes of a diff by their hash; blocks.
@@ -83,6 +84,7 @@ class DesktopApprover:
         teller: Teller,
         window: Window,
         *,
+        entrance: Entrance,
         desk: Desk,
         alerts: Alerts,
         read_diff: Callable[[str], bytes],
@@ -94,6 +96,7 @@ class DesktopApprover:
         self._gate = gate
         self._teller = teller
         self._window = window
+        self._entrance = entrance
         self._desk = desk
         self._alerts = alerts
         self._read_diff = read_diff
@@ -259,11 +262,10 @@ class DesktopApprover:
         """Hand on what the person did."""
         match answer.decision:
             case "approve" | "reject":
-                await self._gate.decide(
+                await self._entrance.decide(
                     answer.approval_id,
                     answer.digest,
                     decision=answer.decision,
-                    approver="desktop",
                     typed=answer.typed,
                 )
             case "narrow":

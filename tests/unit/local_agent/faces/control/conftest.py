@@ -165,6 +165,7 @@ class Desk:
         self.operations = AgentOperations(
             db=db,
             gate=self.gate,
+            entrance=self.gate.entrance("terminal"),
             engine=self.engine,
             bus=self.bus,
             tell=teller.tell,

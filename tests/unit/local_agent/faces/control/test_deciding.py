@@ -146,8 +146,8 @@ async def carried_out(desk: Desk, seal: Seal, patch: bytes = PATCH) -> None:
     around = Circumstances(diff=parse_diff(patch))
     question = await desk.gate.request(seal, around=around)
     name, digest = question.approval_id, question.digest
-    await desk.gate.decide(
-        name, digest, decision="approve", approver="terminal", typed=question.code
+    await desk.gate.entrance("terminal").decide(
+        name, digest, decision="approve", typed=question.code
     )
     await desk.gate.take_grant(name, digest)
     await desk.db.run(journal.effects.close_effect, name, Reason.COMPLETED.value)

@@ -267,6 +267,18 @@ async def test_a_decision_names_the_digest_that_was_shown(desk: Desk) -> None:
     assert await state_of(desk) == "approved"
 
 
+@pytest.mark.requirement("P1")
+async def test_no_request_says_who_decides(desk: Desk) -> None:
+    told = await desk.waiting()
+    with pytest.raises(InputError) as refused:
+        await decide(desk, told, "", approver="desktop")  # where no code would be needed
+    assert refused.value.code == "approval.code-mismatch"
+    await decide(desk, told, (await desk.gate.pending())[0].code, approver="desktop")
+    stored = await desk.db.run(desk.db.journal.approvals.newest_of, "task-1")
+    assert stored is not None
+    assert (stored.state, stored.approver) == ("approved", "terminal")
+
+
 async def test_a_rejection_needs_no_code_and_keeps_its_reason(desk: Desk) -> None:
     told = await desk.waiting()
     await decide(desk, told, "", decision="reject", reason="明天再跑")

@@ -135,6 +135,7 @@ class Rig:
             gate,
             Teller(db, gate, machine="dev-machine-1", workspaces=dict),
             self.window,
+            entrance=gate.entrance("desktop"),
             desk=self.desk,
             alerts=self.alerts,
             read_diff=self._blob,
@@ -327,8 +328,8 @@ async def test_a_question_that_ends_elsewhere_closes_its_window(rig: Rig) -> Non
     async with running(rig):
         asked = await rig.ask()
         await rig.window.shown()
-        await rig.gate.decide(
-            *(asked.approval_id, asked.digest), decision="reject", approver="terminal"
+        await rig.gate.entrance("terminal").decide(
+            *(asked.approval_id, asked.digest), decision="reject"
         )
         await rig.settled()
     assert rig.window.closed_early == 1
