@@ -22,7 +22,7 @@ from local_agent.faces.control.tasks import listed_task
 from local_agent.store.tasks import Task
 from local_agent.store.turns import StoredTurn
 from local_agent.views.codec import from_json, to_json
-from local_agent.views.question import ApprovalView
+from local_agent.views.question import ApprovalView, Question
 from tests.sealed import ZEROS, a_seal
 
 PATCH = """\
@@ -128,9 +128,7 @@ def told(seal: Seal, **changes: Any) -> dict[str, Any]:
     return shown | changes
 
 
-def read_question(
-    told: ApprovalView | Mapping[str, Any], *, diff: bytes | None = None
-) -> questions.Question:
+def read_question(told: ApprovalView | Mapping[str, Any], *, diff: bytes | None = None) -> Question:
     """Return the question of what the agent told; what every approval has stands in by default."""
     if not isinstance(told, ApprovalView):
         told = from_json(ApprovalView, USUAL | dict(told))

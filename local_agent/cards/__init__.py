@@ -1,1 +1,1 @@
-"""What an approver sees of each action, as values: no layout, and no language chosen."""
+"""What an approver sees of any question; what is an action's alone is its card (`actions`)."""

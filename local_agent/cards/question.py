@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from common import seal as sealing
@@ -19,51 +18,7 @@ from common.diff.parse import parse_diff
 from common.errors import AuthError, RemoteProtocolError
 from common.seal.records import SealedChange, read_changes
 from local_agent.actions.registry import read_seal
-from local_agent.views.question import ApprovalView
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """One pending approval as a person must see it.
-
-    Attributes:
-        seal: Read from the sealed bytes.
-        digest: Computed from the sealed bytes, here.
-        told: What else the agent tells of it.
-        diff: What changes, line by line; None where no file's content is decided on.
-        answer: What would be told the chat; None where nothing is released.
-    """
-
-    seal: sealing.Seal
-    digest: str
-    told: ApprovalView
-    diff: DiffModel | None = None
-    answer: str | None = None
-
-    @property
-    def high_risk(self) -> bool:
-        """Whether both groups of the code are needed; so they are unless it is plainly ordinary."""
-        return self.told.risk != "normal"
-
-    @property
-    def code(self) -> str:
-        """The fingerprint shown on every face."""
-        return sealing.short_code(self.digest)
-
-    @property
-    def changes(self) -> tuple[SealedChange, ...]:
-        """The files that change, as sealed; none for a command and for a push alone."""
-        return _changes(self.seal)
-
-    def accepts(self, typed: str) -> bool:
-        """Tell whether ``typed`` is the code of what is shown, as far as the risk demands."""
-        return sealing.code_matches(typed, self.digest, both_groups=self.high_risk)
-
-    def is_half(self, typed: str) -> bool:
-        """Tell whether ``typed`` is the first group of the code where both are demanded."""
-        return not self.accepts(typed) and sealing.code_matches(
-            typed, self.digest, both_groups=False
-        )
+from local_agent.views.question import ApprovalView, Question
 
 
 def diff_name(seal: sealing.Seal) -> str | None:
@@ -96,6 +51,7 @@ def read_question(told: ApprovalView, *, diff: bytes | None = None) -> Question:
         seal=seal,
         digest=digest,
         told=told,
+        changes=_changes(seal),
         diff=_sealed_diff(seal, diff),
         answer=_sealed_answer(seal, told.answer),
     )

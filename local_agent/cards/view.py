@@ -3,28 +3,37 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from common.seal import Action
+from common.seal import Undo
 from common.sentences import LANGS, Lang, Sentence
 from common.text import one_line
-from local_agent.cards import apply_diff, disclose, git_sync, run_command, undo, words
-from local_agent.cards.question import Question
-from local_agent.cards.texts import channel_name, plain, text
+from local_agent.actions.card import Card, channel_name, machine_name, plain, text
+from local_agent.actions.registry import ACTIONS
+from local_agent.cards import words
 from local_agent.replies import RISK, render_duration
 from local_agent.report_texts import counted, from_facts, verdict
 from local_agent.reports.report import Report
 from local_agent.safety.backups import KEPT_DAYS
-from local_agent.views.question import Check, Part, QuestionView, Text, Tone, Verdict
+from local_agent.views.question import (
+    Check,
+    FactKind,
+    Question,
+    QuestionView,
+    Text,
+    Tone,
+    Verdict,
+)
 
-_PARTS: Final[Mapping[Action, Callable[[Question], Iterator[Sequence[Part]]]]] = {
-    "run_command": run_command.parts,
-    "apply_diff": apply_diff.parts,
-    "undo": undo.parts,
-    "git_sync": git_sync.parts,
-    "disclose": disclose.parts,
+LABELS: Final[Mapping[FactKind, Sentence]] = {
+    kind: label for row in ACTIONS.values() for kind, label in row.card.labels.items()
+}
+_UNDO: Final[Mapping[Undo, Sentence]] = {
+    "no": words.UNDO_NO,
+    "partly": words.UNDO_PARTLY,
+    "yes": words.UNDO_YES,
 }
 _MARKS: Final[Mapping[str, tuple[str, Tone]]] = {"passed": ("✓", "good"), "failed": ("✗", "danger")}
 # What ran chooses its names: without blanks none of them is a sentence (R26).
@@ -34,15 +43,16 @@ _NAME: Final = re.compile(r"[\w./:\[\]-]{1,100}", re.ASCII)
 def view_of(question: Question) -> QuestionView:
     """Return everything that a person must see of a question."""
     seal, told = question.seal, question.told
+    card = ACTIONS[seal.action].card
     copies = "copy" in seal.payload
     return QuestionView(
         action=seal.action,
         short_id=seal.short_id,
-        title=_title(question),
+        title=card.title(question),
         high_risk=question.high_risk,
         code=question.code,
         expires_at=seal.expires_at,
-        machine=_machine(question),
+        machine=machine_name(question),
         workspace=told.workspace,
         place=seal.workspace.path,
         commit=seal.git_head,
@@ -50,28 +60,13 @@ def view_of(question: Question) -> QuestionView:
         asked_by=_asked_by(question, copies=copies),
         request=told.text,
         revision=told.revision,
-        parts=tuple(map(tuple, _PARTS[seal.action](question))),
+        parts=tuple(map(tuple, card.parts(question))),
         check=_checked(told.check) if told.check is not None else None,
-        afterwards=_afterwards(question),
-        undo=_undo(question, copies=copies),
+        afterwards=_afterwards(question, card),
+        undo=_undo(question, card, copies=copies),
         lasts=seal.undo == "no" and not copies,
         reasons=tuple(_risk(code) for code in told.reasons),
     )
-
-
-def _title(question: Question) -> Text:
-    payload = question.seal.payload
-    machine = _machine(question)
-    if copied := payload.get("copy"):
-        return text(words.TITLE_CHECK, task=one_line(copied["short_id"], 32), machine=machine)
-    commits = question.seal.action == "git_sync" and payload["commit"] is not None
-    title = words.TITLE_COMMIT if commits else words.TITLES[question.seal.action]
-    undone = payload["undoes"]["short_id"] if question.seal.action == "undo" else ""
-    return text(title, machine=machine, undone=undone)
-
-
-def _machine(question: Question) -> str:
-    return one_line(question.told.machine, 64)
 
 
 def _asked_by(question: Question, *, copies: bool) -> Text:
@@ -86,29 +81,19 @@ def _asked_by(question: Question, *, copies: bool) -> Text:
     )
 
 
-def _undo(question: Question, *, copies: bool) -> Text:
+def _undo(question: Question, card: Card, *, copies: bool) -> Text:
     """Return whether and how it can be taken back (P5)."""
     seal = question.seal
-    sentence: Sentence
-    if copies:
-        sentence = words.UNDO_COPY
-    elif seal.undo == "no":
-        sentence = words.UNDO_NO.get(seal.action, words.UNDO_NO_OTHER)
-    elif seal.undo == "partly":
-        sentence = words.UNDO_PARTLY
-    else:
-        sentence = words.UNDO_YES.get(seal.action, words.UNDO_YES_OTHER)
-    return text(sentence, task=seal.short_id, days=KEPT_DAYS)
+    own = words.UNDO_COPY if copies else card.undo.get(seal.undo)
+    return text(own or _UNDO[seal.undo], task=seal.short_id, days=KEPT_DAYS)
 
 
-def _afterwards(question: Question) -> Text:
+def _afterwards(question: Question, card: Card) -> Text:
     """Return what goes to the chat afterwards."""
     seal = question.seal
     if not seal.discloses:
         return text(words.NOTHING_TO_CHAT)
-    known = dict(words.DISCLOSES)
-    if seal.action == "run_command":
-        known["outcome"] = words.OUTCOME_OF_COMMAND
+    known = {**words.DISCLOSES, **card.discloses}
     named = [text(known.get(name, words.DISCLOSES_OTHER), name=name) for name in seal.discloses]
     return Text("; ".join(one.en for one in named), "；".join(one.zh for one in named))
 

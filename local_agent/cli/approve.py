@@ -23,10 +23,9 @@ from local_agent.faces.control.client import call, stream
 if TYPE_CHECKING:
     import argparse
 
-    from local_agent.cards.question import Question
     from local_agent.faces.terminal.tty import Terminal
     from local_agent.views.codec import Json
-    from local_agent.views.question import ApprovalView
+    from local_agent.views.question import ApprovalView, Question
 
 EXIT_NO_DECISION = 1
 

@@ -11,10 +11,10 @@ from common.errors import InputError
 from common.home import Home
 from common.ids import parse_short_id
 from local_agent.actions.registry import read_seal
-from local_agent.cards.question import Question, diff_name, read_question
+from local_agent.cards.question import diff_name, read_question
 from local_agent.faces.control.client import stream
 from local_agent.faces.control.wire import BODY_BYTES
-from local_agent.views.question import ApprovalView
+from local_agent.views.question import ApprovalView, Question
 from local_agent.workspace.registry import Registry, Workspace
 
 

@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 from common.diff.model import DiffModel, FileDiff
 from common.diff.view import Mark
-from common.seal import Action
-from common.seal.records import Op
+from common.seal import Action, Seal, code_matches, short_code
+from common.seal.records import Op, SealedChange
 from common.sentences import Lang
 from local_agent.views.task import ShownTask
 
@@ -172,6 +172,46 @@ class Shown:
 
 
 # -- what is asked -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One pending approval as a person must see it.
+
+    Attributes:
+        seal: Read from the sealed bytes.
+        digest: Computed from the sealed bytes, here.
+        told: What else the agent tells of it.
+        changes: The files that change, as sealed; none for a command and for a push alone.
+        diff: What changes, line by line; None where no file's content is decided on.
+        answer: What would be told the chat; None where nothing is released.
+    """
+
+    seal: Seal
+    digest: str
+    told: ApprovalView
+    changes: tuple[SealedChange, ...] = ()
+    diff: DiffModel | None = None
+    answer: str | None = None
+
+    @property
+    def high_risk(self) -> bool:
+        """Whether both groups of the code are needed; so they are unless it is plainly ordinary."""
+        return self.told.risk != "normal"
+
+    @property
+    def code(self) -> str:
+        """The fingerprint shown on every face."""
+        return short_code(self.digest)
+
+    def accepts(self, typed: str) -> bool:
+        """Tell whether ``typed`` is the code of what is shown, as far as the risk demands."""
+        return code_matches(typed, self.digest, both_groups=self.high_risk)
+
+    def is_half(self, typed: str) -> bool:
+        """Tell whether ``typed`` is the first group of the code where both are demanded."""
+        return not self.accepts(typed) and code_matches(typed, self.digest, both_groups=False)
+
 
 Tone = Literal["plain", "strong", "quiet", "good", "danger", "alarm", "quoted"]
 FactKind = Literal[

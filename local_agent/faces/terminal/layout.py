@@ -8,7 +8,7 @@ from typing import Final
 from common.sentences import Lang, Sentence, say
 from common.terminal import Ink, cells, exact, pad, wrap
 from local_agent.cards import words
-from local_agent.cards.texts import LABELS
+from local_agent.cards.view import LABELS
 from local_agent.faces.shown import ENDLESS
 from local_agent.views.question import Fact, Lines, Tone
 

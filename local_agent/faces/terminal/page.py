@@ -13,7 +13,6 @@ from typing import Final
 from common.sentences import Lang, Sentence, say
 from common.terminal import Ink, cells, clip_cells, pad, wrap
 from local_agent.cards import words
-from local_agent.cards.question import Question
 from local_agent.cards.view import view_of
 from local_agent.faces.terminal.diff import diff_lines, file_list
 from local_agent.faces.terminal.layout import INDENT, Layout, Toned
@@ -25,6 +24,7 @@ from local_agent.views.question import (
     Files,
     Lines,
     Part,
+    Question,
     QuestionView,
     Steps,
     Tone,

@@ -11,7 +11,6 @@ from common.diff.model import DiffModel
 from common.sentences import Sentence, say
 from common.text import has_cjk
 from local_agent.cards import words
-from local_agent.cards.question import Question
 from local_agent.faces.window import words as window_words
 from local_agent.faces.window.content_pane import Content
 from local_agent.faces.window.files_pane import Files
@@ -20,6 +19,7 @@ from local_agent.faces.window.look import Look
 from local_agent.faces.window.page import Page, code_missing, page_of
 from local_agent.faces.window.panes import Facts, Pane
 from local_agent.faces.window.wire import MAX_TYPED, Answer, Choice, Order
+from local_agent.views.question import Question
 
 _TICK_MS: Final = 100
 _SIDE: Final = 340  # pixels at 96 dots per inch

@@ -12,9 +12,7 @@ from common.seal.records import Op
 from common.sentences import Lang, Sentence, say
 from common.text import one_line, reveal
 from local_agent.cards import words
-from local_agent.cards.question import Question
-from local_agent.cards.texts import LABELS
-from local_agent.cards.view import view_of
+from local_agent.cards.view import LABELS, view_of
 from local_agent.faces.shown import on_one_line
 from local_agent.faces.window import words as window_words
 from local_agent.views.question import (
@@ -25,6 +23,7 @@ from local_agent.views.question import (
     Files,
     Lines,
     Part,
+    Question,
     QuestionView,
     Steps,
     Text,

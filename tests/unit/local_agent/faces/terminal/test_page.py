@@ -14,15 +14,16 @@ from common.seal import Source, digest
 from common.sentences import Lang, Sentence, say
 from common.terminal import Ink, cells
 from local_agent.actions.registry import seal_bytes
+from local_agent.actions.run_command import card as run_command
 from local_agent.actions.run_command.payload import Executable, SealedCopy
 from local_agent.cards import words
-from local_agent.cards.question import Question
 from local_agent.faces.terminal import page as terminal
 from local_agent.faces.terminal import tty
 from local_agent.faces.terminal.layout import MAX_WIDTH, MIN_WIDTH
 from local_agent.replies import RISK
 from local_agent.report_texts import to_facts
 from local_agent.reports.report import Failure, Report
+from local_agent.views.question import Question
 from tests.asked import read_question
 from tests.each import each
 from tests.sealed import a_payload, a_seal
@@ -280,11 +281,16 @@ def test_a_check_says_that_it_runs_on_a_copy_and_changes_nothing(lang: Lang) -> 
     here = Source("check", "zhang", "", "")
     question = ask_about(a_payload(copy=COPY), source=here, discloses=())
     shown = re.sub(r"\s+", " ", page(question, lang=lang))
-    for sentence in (words.COPY_IS, words.UNDO_COPY, words.ASKED_CHECK, words.SANDBOXED_COPY):
+    for sentence in (
+        run_command.COPY_IS,
+        words.UNDO_COPY,
+        words.ASKED_CHECK,
+        run_command.SANDBOXED_COPY,
+    ):
         said = say(sentence, lang, task="T-7K3F", level="bubblewrap")
         assert said[:12] in shown
-    assert say(words.TITLE_CHECK, lang, task="T-7K3F", machine="build-1") in shown
-    assert say(words.UNDO_NO["run_command"], lang) not in shown
+    assert say(run_command.TITLE_CHECK, lang, task="T-7K3F", machine="build-1") in shown
+    assert say(run_command.CANNOT_BE_UNDONE, lang) not in shown
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

@@ -12,14 +12,13 @@ from common.seal import digest
 from common.seal.records import ReadFile
 from common.sentences import LANGS, Lang, say
 from common.terminal import Ink
+from local_agent.actions.disclose import card as disclose
 from local_agent.actions.disclose.payload import disclose_payload
 from local_agent.actions.registry import seal_bytes
-from local_agent.cards import words
-from local_agent.cards.question import Question
 from local_agent.faces.terminal import page as terminal
 from local_agent.faces.window import words as window_words
 from local_agent.faces.window.page import Page, Row, page_of
-from local_agent.views.question import Lines
+from local_agent.views.question import Lines, Question
 from tests.asked import read_question
 from tests.each import each
 from tests.sealed import ZEROS, a_seal
@@ -68,10 +67,10 @@ def test_the_terminal_shows_all_of_it_and_what_surrounds_it(lang: Lang) -> None:
         "2 │     total = a + b",
         "3 │ and 登录 ⟨U+202E⟩ is hidden.",
         "src/cart.py",
-        say(words.BASED_ON_NAME, lang, path="src/税.py"),
-        say(words.BASED_ON_MORE, lang, count=7),
+        say(disclose.BASED_ON_NAME, lang, path="src/税.py"),
+        say(disclose.BASED_ON_MORE, lang, count=7),
         "li⟨U+202E⟩",
-        say(words.TITLES["disclose"], lang, machine="build-1"),
+        say(disclose.TITLE, lang, machine="build-1"),
     ):
         assert expected in shown, expected
 
@@ -93,13 +92,13 @@ def test_the_window_shows_the_same_with_nothing_hidden(lang: Lang) -> None:
 @pytest.mark.parametrize("lang", LANGS)
 def test_both_say_that_it_cannot_be_taken_back(lang: Lang) -> None:
     question = read_question(told())
-    statement = say(words.UNDO_NO["disclose"], lang)
+    statement = say(disclose.CANNOT_BE_UNDONE, lang)
     assert statement in said(page_of(question, lang))
     assert statement.replace(" ", "")[:12] in page(question, lang).replace(" ", "")
 
 
 def test_without_files_it_says_so() -> None:
-    assert say(words.BASED_ON_NOTHING, "en") in page(read_question(told(files=())))
+    assert say(disclose.BASED_ON_NOTHING, "en") in page(read_question(told(files=())))
 
 
 def test_an_unknown_channel_is_named_as_it_is() -> None:

@@ -20,9 +20,9 @@ from common.errors import InputError
 from common.seal import digest
 from common.terminal import Ink
 from local_agent.actions.registry import seal_bytes
-from local_agent.cards.question import Question
 from local_agent.faces.terminal.page import ask
 from local_agent.faces.terminal.tty import Terminal, open_terminal
+from local_agent.views.question import Question
 from tests.asked import read_question
 from tests.sealed import a_seal
 

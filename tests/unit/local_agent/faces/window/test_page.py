@@ -6,7 +6,6 @@ import pytest
 
 from common.sentences import Lang
 from local_agent.cards import words
-from local_agent.cards.question import Question
 from local_agent.faces.window import words as window_words
 from local_agent.faces.window.page import (
     Page,
@@ -15,7 +14,7 @@ from local_agent.faces.window.page import (
     drawable,
     page_of,
 )
-from local_agent.views.question import Lines
+from local_agent.views.question import Lines, Question
 from tests import windows
 from tests.asked import read_question
 
