@@ -257,14 +257,20 @@ def _says_yes(group: Sequence[Toolchain], screen: Screen) -> bool:
 
 
 def _list(found: Sequence[Workspace], home: Home, screen: Screen, *, as_json: bool) -> None:
-    policies = {item.name: asdict(standing(home, item.name)) for item in found}
+    policies = {item.name: standing(home, item.name) for item in found}
     if as_json:
-        print_json([_to_dict(item) | {"policy": policies[item.name]} for item in found])
+        print_json([_to_dict(item) | {"policy": asdict(policies[item.name])} for item in found])
     elif not found:
         screen.tell(words.NO_WORKSPACES)
     else:
         screen.table(
-            [(*_row(item, screen), policy_told(policies[item.name], screen)) for item in found]
+            [
+                (
+                    *_row(item, screen),
+                    policy_told(policies[item.name], screen),
+                )
+                for item in found
+            ]
         )
     # Beside the list itself, which programs read.
     for line in strays_told(stray_policies(home, policies), screen):

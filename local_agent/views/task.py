@@ -125,6 +125,61 @@ class ModelContext:
     bytes: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownPiece:
+    """One piece of text that a model was shown.
+
+    Attributes:
+        first_line: From 1; 0 where the lines are none of a file.
+        cut: There is more of it, which was not shown; an older version did not tell.
+    """
+
+    kind: str
+    path: str
+    first_line: int
+    lines: int
+    bytes: int
+    why: str
+    cut: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOutFile:
+    """What a model was not shown, and why."""
+
+    path: str
+    why: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextLimits:
+    """How much a model is shown at most."""
+
+    max_files: int
+    max_file_bytes: int
+    max_total_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextView:
+    """What was collected for a model, and what was not; as `local_agent.context` accounts for it.
+
+    Attributes:
+        left_out: The first of what is not shown; ``left_out_more`` counts the others.
+        not_listed: How many files were not even looked at, by reason.
+    """
+
+    used: tuple[ShownPiece, ...]
+    left_out: tuple[LeftOutFile, ...]
+    left_out_more: int
+    not_listed: Mapping[str, int]
+    listing_truncated: bool
+    bytes: int
+    files: int
+    limits: ContextLimits
+
+
 # -- how it ended; what an older version did not keep is as if there were none -------------------
 
 

@@ -15,6 +15,9 @@ from local_agent.faces.control.wire import Arguments
 from local_agent.models.backend import Health
 from local_agent.store.journal import Journal
 from local_agent.store.runner import JournalThread
+from local_agent.store.turns import Used
+from local_agent.views.codec import to_json
+from local_agent.views.status import ModelAnswer, ModelFailure, ModelList, ModelUse, ModelView
 
 DAYS: Final = 30  # that are accounted for
 _DAY_MS: Final = 86_400_000
@@ -82,10 +85,8 @@ class Modelling:
         since = self._clock.now().wall_ms - DAYS * _DAY_MS
         configured = await asyncio.to_thread(self._models.configured)
         used, failed = await self._db.run(_account, self._db.journal, since)
-        return {
-            "days": DAYS,
-            "models": [_row(one, used.get(one.name), failed.get(one.name)) for one in configured],
-        }
+        models = (_view(one, used.get(one.name), failed.get(one.name)) for one in configured)
+        return to_json(ModelList(days=DAYS, models=tuple(models)))
 
     async def test(self, args: Arguments) -> Mapping[str, Any]:
         """Ask the smallest question of one.
@@ -96,35 +97,44 @@ class Modelling:
             ModelError: ``model.*``: it does not answer.
         """
         name, health = await self._models.check(args.text("name"))
-        return {"name": name, **asdict(health)}
+        return to_json(ModelAnswer(name=name, **asdict(health)))
 
 
-def _account(journal: Journal, since_ms: int) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    used = {row.model: asdict(row) for row in journal.turns.used_since(since_ms)}
-    failed = {row.model: asdict(row) for row in journal.turns.failed_since(since_ms)}
+def _account(
+    journal: Journal, since_ms: int
+) -> tuple[Mapping[str, Used], Mapping[str, ModelFailure]]:
+    used = {row.model: row for row in journal.turns.used_since(since_ms)}
+    failed = {
+        row.model: ModelFailure(at=row.at, code=row.outcome)
+        for row in journal.turns.failed_since(since_ms)
+    }
     return used, failed
 
 
-def _row(
-    one: Configured, used: Mapping[str, Any] | None, failed: Mapping[str, Any] | None
-) -> dict[str, Any]:
-    counted = dict(used or {"turns": 0, "failed": 0, "input_tokens": 0, "output_tokens": 0})
-    counted.pop("model", None)
-    return {
-        "name": one.name,
-        "kind": one.kind,
-        "model": one.provided,
-        "asked": one.is_asked,
-        "key": one.key,
-        "needs_key": one.needs_key,
-        "used": {**counted, "cost": _cost(one, counted), "currency": one.currency},
-        "last_failure": {"at": failed["at"], "code": failed["outcome"]} if failed else None,
-    }
+def _view(one: Configured, used: Used | None, failed: ModelFailure | None) -> ModelView:
+    counted = used or Used(one.name, 0, 0, 0, 0)
+    return ModelView(
+        name=one.name,
+        kind=one.kind,
+        model=one.provided,
+        asked=one.is_asked,
+        key=one.key,
+        needs_key=one.needs_key,
+        used=ModelUse(
+            turns=counted.turns,
+            failed=counted.failed,
+            input_tokens=counted.input_tokens,
+            output_tokens=counted.output_tokens,
+            cost=_cost(one, counted),
+            currency=one.currency,
+        ),
+        last_failure=failed,
+    )
 
 
-def _cost(one: Configured, counted: Mapping[str, int]) -> float | None:
+def _cost(one: Configured, used: Used) -> float | None:
     if one.price_input is None and one.price_output is None:
         return None
-    cost = counted["input_tokens"] * (one.price_input or 0)
-    cost += counted["output_tokens"] * (one.price_output or 0)
+    cost = used.input_tokens * (one.price_input or 0)
+    cost += used.output_tokens * (one.price_output or 0)
     return round(cost / 1_000_000, 4)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from dataclasses import fields
 from typing import Any, Final, Protocol, TypeVar
 
 from common.errors import StateError
@@ -25,6 +26,8 @@ from local_agent.flow.gate import Entrance, Gate
 from local_agent.store.journal import Journal
 from local_agent.store.runner import JournalThread
 from local_agent.store.tasks import Task
+from local_agent.views.codec import to_json
+from local_agent.views.status import AuditStanding, StatusView, Surroundings
 
 MAX_LISTED: Final = 200
 
@@ -83,7 +86,7 @@ class AgentOperations:
         tell: Tell,
         prefix: str,
         user: str,
-        surroundings: Callable[[], Mapping[str, Any]],
+        surroundings: Callable[[], Surroundings],
         blobs: Blobs,
         rotate: Callable[[], Coroutine[Any, Any, str]],
         receipt: Callable[[str], bytes],
@@ -155,7 +158,7 @@ class AgentOperations:
             return await answer(args)
         match op:
             case "status":
-                return await self._status()
+                return to_json(await self._status())
             case "context":
                 return await self._context(args)
             case "refresh":
@@ -178,28 +181,29 @@ class AgentOperations:
         await self._finish(self._forget_closed())
         return {}
 
-    async def _status(self) -> Mapping[str, Any]:
+    async def _status(self) -> StatusView:
         tasks = await self._db.run(self._journal.tasks.open_tasks)
         by_id = {task.task_id: task for task in tasks}
         waiting = [item for item in await self._gate.pending() if item.task_id in by_id]
-        return {
-            **await asyncio.to_thread(self._surroundings),
-            "model": self._modelling.asked(),
-            "audit": await self._db.run(self._audit),
-            "open_tasks": len(tasks),
-            "approvals": [
+        around = await asyncio.to_thread(self._surroundings)
+        return StatusView(
+            **{field.name: getattr(around, field.name) for field in fields(around)},
+            model=self._modelling.asked(),
+            audit=await self._db.run(self._audit),
+            open_tasks=len(tasks),
+            approvals=tuple(
                 waiting_task(by_id[item.task_id], expires_at=item.expires_at, risk=item.risk)
                 for item in waiting
-            ],
-        }
+            ),
+        )
 
-    def _audit(self) -> Mapping[str, Any]:
+    def _audit(self) -> AuditStanding:
         standing = self._journal.heads.standing()
-        return {
-            "entries": standing.head.seq,
-            "gateway_keeps": standing.gateway_keeps,
-            "forked_at": standing.forked_at,
-        }
+        return AuditStanding(
+            entries=standing.head.seq,
+            gateway_keeps=standing.gateway_keeps,
+            forked_at=standing.forked_at,
+        )
 
     async def _tasks(self, args: Arguments) -> Mapping[str, Any]:
         limit = args.integer("limit", 1, MAX_LISTED)

@@ -26,10 +26,29 @@ from local_agent.models.backend import Health
 from local_agent.safety.risk import Circumstances
 from local_agent.store.runner import JournalThread
 from local_agent.store.tasks import Task
+from local_agent.views.status import (
+    Connection,
+    OpenWorkspace,
+    PolicyStanding,
+    Surroundings,
+    WindowsStanding,
+)
 from local_agent.workspace.registry import Workspace
 from tests.sealed import AGENT, LINE, PYTEST, Step, Wish, a_peer, a_seal
 
 PATIENCE = 30.0
+SURROUNDINGS = Surroundings(
+    machine="build-1",
+    gateway=Connection(url=None, state="unpaired"),
+    key_storage=None,
+    workspaces=(
+        OpenWorkspace(name="shop", path="/home/zhang/项目", policy=PolicyStanding(state="none")),
+    ),
+    stray_policies=(),
+    sandbox="bubblewrap",
+    sandbox_reason="sandbox.ok",
+    windows=WindowsStanding(state="off", why="setting"),
+)
 
 
 class WatchedBus(Bus):
@@ -171,10 +190,7 @@ class Desk:
             tell=teller.tell,
             prefix="@dev",
             user="zhang",
-            surroundings=lambda: {
-                "machine": "build-1",
-                "workspaces": [{"name": "shop", "path": "/home/zhang/项目"}],
-            },
+            surroundings=lambda: SURROUNDINGS,
             blobs=self.shelf,
             rotate=self.rotate,
             receipt=self.receipt,
