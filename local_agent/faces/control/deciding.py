@@ -24,7 +24,7 @@ from local_agent.store.endings import read_ending
 from local_agent.store.journal import Journal
 from local_agent.store.runner import JournalThread
 from local_agent.store.tasks import Task
-from local_agent.views.question import ApprovalView
+from local_agent.views.question import ApprovalView, Shown
 
 PIECE: Final = 192 * 1024  # bytes of a log or a diff in one line of the answer
 MAX_KEPT: Final = 500  # as many files as a diff can have
@@ -77,7 +77,7 @@ class Deciding:
         self._tell = tell
         self._read_blob = read_blob
 
-    async def show(self, args: Arguments) -> Mapping[str, Any]:
+    async def show(self, args: Arguments) -> Shown:
         """Return a task and its newest approval as they stand.
 
         Raises:
@@ -86,7 +86,7 @@ class Deciding:
         task = await self._named(args)
         return await self._shown(task, await self._newest(task))
 
-    async def refresh(self, args: Arguments) -> Mapping[str, Any]:
+    async def refresh(self, args: Arguments) -> Shown:
         """Return the same, once it is asked anew where what waits would not be done any more.
 
         Raises:
@@ -98,7 +98,7 @@ class Deciding:
         )
         return await self._shown(await self._named(args), stored)
 
-    async def narrow(self, args: Arguments) -> Mapping[str, Any]:
+    async def narrow(self, args: Arguments) -> Shown:
         """Have some of the files asked for alone, and return that question.
 
         Raises:
@@ -113,7 +113,7 @@ class Deciding:
         )
         return await self._shown(await self._db.run(self._journal.tasks.get, older.task_id), stored)
 
-    async def check(self, args: Arguments) -> Mapping[str, Any]:
+    async def check(self, args: Arguments) -> Shown:
         """Begin to try a change out, and return the question whether that may run.
 
         Raises:
@@ -169,7 +169,7 @@ class Deciding:
             yield False, {"diff": piece}
         yield True, {"bytes": len(diff), "sha256": name, "ended": task.state in FINAL}
 
-    async def _shown(self, task: Task, stored: StoredApproval | None) -> Mapping[str, Any]:
+    async def _shown(self, task: Task, stored: StoredApproval | None) -> Shown:
         tasks = self._journal.tasks
         first = await self._db.run(tasks.find, task.retry_of) if task.retry_of else None
         approval = await self._tell(stored.approval_id) if stored else None
@@ -178,7 +178,7 @@ class Deciding:
         # A short ID that was given up may name another task by now.
         again = first.short_id if first and first.named else None
         told = shown_task(task, turns, retry_of_short_id=again, left_to_undo=left)
-        return {"task": told, "approval": approval}
+        return Shown(task=told, approval=approval)
 
     async def _named(self, args: Arguments) -> Task:
         return await self._db.run(self._journal.tasks.named, args.text("task"))

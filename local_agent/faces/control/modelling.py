@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from common.clock import Clock, SystemClock
 from local_agent.faces.control.wire import Arguments
@@ -16,7 +16,6 @@ from local_agent.models.backend import Health
 from local_agent.store.journal import Journal
 from local_agent.store.runner import JournalThread
 from local_agent.store.turns import Used
-from local_agent.views.codec import to_json
 from local_agent.views.status import ModelAnswer, ModelFailure, ModelList, ModelUse, ModelView
 
 DAYS: Final = 30  # that are accounted for
@@ -80,15 +79,15 @@ class Modelling:
         """Return the name of the model that is asked, None where none is configured."""
         return self._models.name() or None
 
-    async def told(self, _args: Arguments) -> Mapping[str, Any]:
+    async def told(self, _args: Arguments) -> ModelList:
         """Return each model with what it has used, and how it last failed."""
         since = self._clock.now().wall_ms - DAYS * _DAY_MS
         configured = await asyncio.to_thread(self._models.configured)
         used, failed = await self._db.run(_account, self._db.journal, since)
         models = (_view(one, used.get(one.name), failed.get(one.name)) for one in configured)
-        return to_json(ModelList(days=DAYS, models=tuple(models)))
+        return ModelList(days=DAYS, models=tuple(models))
 
-    async def test(self, args: Arguments) -> Mapping[str, Any]:
+    async def test(self, args: Arguments) -> ModelAnswer:
         """Ask the smallest question of one.
 
         Raises:
@@ -97,7 +96,7 @@ class Modelling:
             ModelError: ``model.*``: it does not answer.
         """
         name, health = await self._models.check(args.text("name"))
-        return to_json(ModelAnswer(name=name, **asdict(health)))
+        return ModelAnswer(name=name, **asdict(health))
 
 
 def _account(

@@ -20,14 +20,14 @@ from local_agent.faces.control.deciding import Deciding, Tell
 from local_agent.faces.control.modelling import Modelling, Models
 from local_agent.faces.control.tasks import listed_task, waiting_task
 from local_agent.faces.control.watching import Answer, Watching
-from local_agent.faces.control.wire import Arguments, Request
+from local_agent.faces.control.wire import Arguments, Content, Request
 from local_agent.flow.bus import Bus
 from local_agent.flow.gate import Entrance, Gate
 from local_agent.store.journal import Journal
 from local_agent.store.runner import JournalThread
 from local_agent.store.tasks import Task
-from local_agent.views.codec import to_json
 from local_agent.views.status import AuditStanding, StatusView, Surroundings
+from local_agent.views.task import TaskList
 
 MAX_LISTED: Final = 200
 
@@ -146,8 +146,8 @@ class AgentOperations:
         else:
             yield True, await self._one(request.op, args)
 
-    async def _one(self, op: str, args: Arguments) -> Mapping[str, Any]:
-        answers = {
+    async def _one(self, op: str, args: Arguments) -> Content:
+        answers: Mapping[str, Callable[[Arguments], Coroutine[Any, Any, Content]]] = {
             "tasks": self._tasks,
             "show": self._deciding.show,
             "models": self._modelling.told,
@@ -158,7 +158,7 @@ class AgentOperations:
             return await answer(args)
         match op:
             case "status":
-                return to_json(await self._status())
+                return await self._status()
             case "context":
                 return await self._context(args)
             case "refresh":
@@ -205,7 +205,7 @@ class AgentOperations:
             forked_at=standing.forked_at,
         )
 
-    async def _tasks(self, args: Arguments) -> Mapping[str, Any]:
+    async def _tasks(self, args: Arguments) -> TaskList:
         limit = args.integer("limit", 1, MAX_LISTED)
         tasks: Sequence[Task]
         # One more than is told shows whether there are more.
@@ -218,7 +218,7 @@ class AgentOperations:
         rows = await asyncio.to_thread(
             lambda: [listed_task(one, expires_at=until.get(one.task_id)) for one in tasks[:limit]]
         )
-        return {"tasks": rows, "more": len(tasks) > limit}
+        return TaskList(tasks=tuple(rows), more=len(tasks) > limit)
 
     async def _context(self, args: Arguments) -> Mapping[str, Any]:
         """Return the account of what was collected for a task, and whether a model was asked.

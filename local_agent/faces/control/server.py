@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import aclosing, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -48,7 +48,7 @@ class Log(Protocol):
 class Operations(Protocol):
     """What can be asked.  Yields events, and at last one answer marked by ``True``."""
 
-    def answer(self, request: wire.Request) -> AsyncIterator[tuple[bool, Mapping[str, Any]]]:
+    def answer(self, request: wire.Request) -> AsyncIterator[tuple[bool, wire.Content]]:
         """Carry out one request; yields ``(is_last, value)``."""
         ...
 

@@ -7,13 +7,15 @@ from typing import Any
 
 from common.model.state import FINAL, TaskState
 from local_agent.faces.control.tasks import whole_task
+from local_agent.faces.control.wire import Content
 from local_agent.flow.bus import Bus, Told
 from local_agent.flow.run import rests
 from local_agent.store.approvals import StoredApproval
 from local_agent.store.runner import JournalThread
 from local_agent.store.tasks import Task
+from local_agent.views.task import Watched
 
-Answer = tuple[bool, Mapping[str, Any]]
+Answer = tuple[bool, Content]
 
 
 class Watching:
@@ -54,7 +56,7 @@ class Watching:
             for told in events.queued():
                 yield False, _event(told, task)
         turns = await self._db.run(self._db.journal.turns.of_task, task_id)
-        yield True, {"task": whole_task(task, turns)}
+        yield True, Watched(task=whole_task(task, turns))
 
     async def standing(
         self, task_id: str, *, begin: Coroutine[Any, Any, None]

@@ -20,7 +20,7 @@ import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from common import strict_json
 from common.errors import (
@@ -35,6 +35,11 @@ from common.errors import (
 )
 from common.home import Home
 from local_agent.views.codec import to_json
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Content: TypeAlias = "Mapping[str, Any] | DataclassInstance"  # of a line: an object or a view
 
 REQUEST_BYTES: Final = 64 * 1024
 ANSWER_BYTES: Final = 2 * 1024 * 1024  # a sealed script of 20 kB (R26), escaped, with room
@@ -150,14 +155,14 @@ def decode_request(line: bytes) -> tuple[Request, int]:
     return Request(value["op"], value["args"]), size
 
 
-def encode_ok(value: Mapping[str, Any]) -> bytes:
+def encode_ok(value: Content) -> bytes:
     """Return the last line of an answer that worked."""
-    return _bounded({"ok": dict(value)})
+    return _bounded({"ok": _object(value)})
 
 
-def encode_event(value: Mapping[str, Any]) -> bytes:
+def encode_event(value: Content) -> bytes:
     """Return a line about something that happened on the way."""
-    return _bounded({"event": dict(value)})
+    return _bounded({"event": _object(value)})
 
 
 def encode_error(error: CodexBridgeError) -> bytes:
@@ -195,6 +200,10 @@ def peer_uid(connection: socket.socket) -> int:
     """Return the user id of the process at the other end, as the kernel tells it."""
     raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEERCRED.size)
     return int(_PEERCRED.unpack(raw)[1])
+
+
+def _object(value: Content) -> dict[str, Any]:
+    return dict(value) if isinstance(value, Mapping) else to_json(value)
 
 
 def _line(value: object) -> bytes:

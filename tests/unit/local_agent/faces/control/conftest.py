@@ -17,7 +17,7 @@ from common.model.events import TaskStateChanged
 from common.model.state import TaskState
 from local_agent.faces.control.modelling import Configured
 from local_agent.faces.control.operations import AgentOperations
-from local_agent.faces.control.wire import Request, decode_answer, encode_event
+from local_agent.faces.control.wire import Content, Request, decode_answer, encode_event
 from local_agent.faces.telling import Teller
 from local_agent.flow.bus import QUEUE_EVENTS, Bus, Reader, Told
 from local_agent.flow.gate import Gate
@@ -239,7 +239,7 @@ class Desk:
         return asked.digest
 
 
-def _travelled(value: Mapping[str, Any]) -> Mapping[str, Any]:
+def _travelled(value: Content) -> Mapping[str, Any]:
     """Return an answer as it comes out of the socket."""
     return decode_answer(encode_event(value))[1]
 

@@ -15,6 +15,7 @@ from local_agent.faces.control.wire import Arguments
 from local_agent.models.backend import Health
 from local_agent.models.models import Configured
 from local_agent.store.turns import StoredTurn
+from local_agent.views.codec import to_json
 from tests.unit.local_agent.faces.control.conftest import Desk
 
 NONE = Arguments({})
@@ -82,9 +83,8 @@ async def told(desk: Desk, clock: ManualClock, *turns: StoredTurn) -> Sequence[M
     for one in turns:
         await desk.db.run(desk.db.journal.turns.begin, one)
     answer = await Modelling(desk.db, Two(), clock).told(NONE)
-    assert answer["days"] == DAYS
-    models: Sequence[Mapping[str, Any]] = answer["models"]
-    return models
+    assert answer.days == DAYS
+    return to_json(answer)["models"]  # type: ignore[no-any-return]  # as a program reads it
 
 
 async def test_each_model_is_told_with_what_it_has_used_and_cost(
@@ -116,7 +116,7 @@ async def test_each_model_is_told_with_what_it_has_used_and_cost(
 
 async def test_a_test_tells_what_answered(desk: Desk) -> None:
     modelling = Modelling(desk.db, Two())
-    assert await modelling.test(Arguments({"name": ""})) == {
+    assert to_json(await modelling.test(Arguments({"name": ""}))) == {
         "name": "deepseek",
         "model": "deepseek-chat",
         "version": "chat",
