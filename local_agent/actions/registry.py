@@ -1,8 +1,7 @@
 """The actions: one row for each thing that a person can approve, by the seal's word for it.
 
-Reading and showing a seal needs no operation: the faces import this, and pay for no part that
-carries out.
-What does is imported by the row's ``make``, when the first task comes.
+Reading a seal and showing it needs no operation: the faces import this, and pay for no part that
+carries out.  What does is imported by the row's ``make``, when the first task comes.
 """
 
 from __future__ import annotations

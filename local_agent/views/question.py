@@ -190,7 +190,7 @@ class Question:
     seal: Seal
     digest: str
     told: ApprovalView
-    changes: tuple[SealedChange, ...] = ()
+    changes: tuple[SealedChange, ...]
     diff: DiffModel | None = None
     answer: str | None = None
 
