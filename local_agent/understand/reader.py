@@ -23,8 +23,8 @@ from local_agent.understand.folding import blot, fold, seen
 from local_agent.understand.reading import DEEDS, MEANS, THRESHOLD, Kind, Reading, Topic
 
 MODEL: Final = Path(__file__).with_name("model.bin")
-DEED: Final = 0.95  # how likely all deeds together must be before one is taken up
-PLANNED: Final = 0.4  # how likely a change must be before it is answered with a plan
+DEED: Final = 0.98  # how likely all deeds together must be before one is taken up
+PLANNED: Final = 0.56  # how likely a change must be before it is answered with a plan
 BARRED: Final = 0.1  # how likely the rest must be before a barred deed is read as something else
 _SUMMARY_BYTES: Final = 120
 _NAMED_CHARS: Final = 20_000  # R26: no command is longer
