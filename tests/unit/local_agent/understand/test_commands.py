@@ -80,6 +80,8 @@ def test_a_command_that_is_only_mentioned_is_not_run(text: str) -> None:
         ("run the tests with 'npm publish'", "npm publish"),
         ("pytest -k 登录 -x", "pytest -k 登录 -x"),
         ("run this:\n```\nrm -rf build\n```", "rm -rf build"),
+        ("run:\n```shell\nnpm test\n```", "npm test"),
+        ("run ```bash ./build.sh```", "bash ./build.sh"),
         ("运行：rm -rf " + "a/ " * 900 + "end", "rm -rf " + "a/ " * 900 + "end"),
     ],
 )
