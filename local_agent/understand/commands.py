@@ -66,9 +66,8 @@ _SAYS: Final = frozenset(
     """.split()
 )
 _BENT: Final = re.compile(r"[a-z]{2,}(?:ed|ing)")
-_MARKED: Final = re.compile(
-    "[，。；！？、：…—–]|[,?!]$|^[,;]"
-)  # in no word of a command that is typed
+# In no word of a command that is typed.
+_MARKED: Final = re.compile(r"[，。；！？、：（）…—–]|[,?!]$|^(?:[,;]|:?\(|\.{3}$)")
 # What no option has for a value that is not quoted: "git push --force 千万别", "… -f wait".
 _TAKES_BACK: Final = re.compile(
     r"(?:don't|dont|do|not|never|no|nope|wait|hold|cancel|please|but|and|then|just|kidding)[,.:;?!]*"
@@ -84,7 +83,7 @@ _CLOSING: Final = re.compile(
 # A verb that is followed by a command: "please run X", "帮我跑一下 X", "请执行：X".
 _RUNS: Final = re.compile(
     r"(?:re-?run|run|execute|launch|invoke)(?![\w-])(?:\s+(?:the\s+)?(?:following|command|this)\b)*"
-    r"|(?:重新?|试)?(?:运行|执行|跑)(?:一下|一遍|一次|下|个|遍|次)?(?:命令|这条|这个|下面(?:的|这条)?)*"
+    r"|(?:重新?|试)?(?:运行|执行|跑)(?:一下|一遍|一次|下(?!面)|个|遍|次)?(?:命令|这条|这个|下面(?:的|这条)?)*"
 )
 _COLON: Final = re.compile(r"\s*[:：]\s*")
 _ACTS: Final = re.compile(
@@ -115,6 +114,9 @@ _WHERE: Final = re.compile(
     r"\s*(?:(?:it|them|all|now|please|to|my|the|our|everything|code|changes|up|github|gitlab|origin"
     r"|remote|branch|with|代码|到|改动|一下|远端|远程|仓库|上去|吧|全部|分支)[\s,.!]*)+(?:and\b.*|然后.*)?",
     re.IGNORECASE | re.DOTALL,
+)
+_OBJECT: Final = re.compile(
+    r"(?:the|my|our|your|their|this|that|these|those|all|both)\s", re.IGNORECASE
 )
 _GIVES: Final = re.compile(
     r"(?:push|commit|sync|提交|推送|同步)\w{0,20}\s{0,4}[:：]|with (?:the )?message\b"
@@ -228,6 +230,8 @@ def _exact(line: str, begins: _Begins) -> str | None:
         return None
     words = _TOKEN.findall(line)
     # Each pair once: a long command says most of its words again and again.
+    if words[-1] in _NEXT - {";"}:
+        return None  # it does not end there
     if opening[0] != "echo" and any(starmap(_breaks_off, set(pairwise(words)))):
         return None
     return line
@@ -237,15 +241,13 @@ def _breaks_off(before: str, word: str) -> bool:
     """Tell whether a word that follows another belongs to no command."""
     if before in _NEXT or before.endswith(";"):
         return not _is_program(word.lstrip("(")) and _ASSIGNS.fullmatch(word) is None
-    if before[:1] == "-":  # its value, unless it takes the whole back
-        return _TAKES_BACK.fullmatch(fold(word)) is not None
-    return _is_said(word)
-
-
-def _is_said(word: str) -> bool:
     if word[:1] in "'\"" or word in _NEXT:
         return False
-    if _MARKED.search(word) or _HAN_ALONE.fullmatch(word):
+    if _MARKED.search(word):
+        return True
+    if before[:1] == "-":  # its value, unless it takes the whole back
+        return _TAKES_BACK.fullmatch(fold(word)) is not None
+    if _HAN_ALONE.fullmatch(word):
         return True
     bare = fold(word).rstrip(",.:;?!")
     return word not in _TARGETS and (bare in _SAYS or _BENT.fullmatch(bare) is not None)
@@ -262,7 +264,7 @@ def _behind_verb(program: str, arguments: list[str]) -> bool:
 
 
 def _any(program: str, _arguments: list[str]) -> bool:
-    return program.isascii() and program not in params.NOUNS
+    return program.isascii() and program not in params.NOUNS and program[0] != "`"
 
 
 def _is_command(quoted: str) -> bool:
@@ -336,6 +338,11 @@ def gives_message(text: str, *, quoted: bool = False) -> bool:
     return _GIVES.search(text[:_READ_CHARS]) is not None or (
         quoted and params.find_quoted(text) is not None
     )
+
+
+def names_object(rest: str) -> bool:
+    """Tell whether what follows "sync" is a sentence: "the config with what the docs say"."""
+    return _OBJECT.match(rest) is not None
 
 
 def _is_program(word: str) -> bool:

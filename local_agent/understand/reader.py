@@ -165,6 +165,8 @@ class Reader:
             whole = f"{verb}{said.args}"
             if self._is_talked_of(said, whole):
                 return self._of_text(whole)
+            if said.name == "sync" and commands.names_object(said.args):
+                return _unsure(guess(whole, self.threshold), whole)
         return _of_command(said)
 
     def _is_talked_of(self, said: dsl.Command, whole: str) -> bool:
@@ -176,7 +178,8 @@ class Reader:
         found = guess(said.args if said.name in ("plan", "patch") else whole)
         meant = MEANS[found.kind][0]
         if said.name == "sync" and meant is TaskKind.GIT_SYNC:
-            return found.sure and commands.names_where(said.args)
+            rest = said.args
+            return found.sure and (commands.names_where(rest) or commands.names_object(rest))
         if said.name == "plan":
             return found.sure and found.kind is Kind.HELP
         if said.name == "patch":
