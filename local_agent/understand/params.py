@@ -22,10 +22,25 @@ _ENDINGS: Final = (
     "|bash|zsh|fish|ps1|bat|cmd|mk|cmake|tf|hcl|svg|png|jpe?g|gif|ico|pdf|wxml|wxss|wxs|xlsx?|docx?|plist|storyboard"
     "|patch|diff|tpl|tmpl|j2|ejs|hbs|snap|service|bazel|bzl|asm|s|v|vhd|ino|unity|cginc|shader|prefab|gd|tscn|xib"
 )
+_HAN: Final = "\u3400-\u9fff"
+# Of Latin letters, as routers name them, or Chinese.
+_FOLDER: Final = (
+    rf"(?:@?[\w.-]{{1,80}}|\[{{1,2}}[\w.-]{{1,40}}\]{{1,2}}|\([\w-]{{1,40}}\)|[{_HAN}]{{1,40}})/"
+)
+_STEM: Final = rf"(?:(?:\.?[\w-]|\[[\w.-]{{1,40}}\])[\w.-]*|[{_HAN}]{{1,40}}(?:\.[\w-]+)*)"
+_HIDDEN: Final = r"\.(?:env(?:\.[\w-]+)?|[a-z]{2,20}(?:ignore|rc|config|attributes|modules))"
+# Chinese has no blanks: in "看看文档/说明.md" the name begins after the verb.
+_GLUED: Final = (
+    "请|麻烦|帮我?|在|把|将|对|给|看一?下|看看?|查看|检查|改一?下|修改|改|修复?|打开|读一?下|读"
+    "|解释一?下|解释|审查|更新|删除|删掉?|和|跟|与"
+)
 _FILE = re.compile(
-    rf"(?<![\w/.:@\\-])(?:[\w-]+/)+\.?[\w-][\w.-]*\.[A-Za-z][A-Za-z0-9]{{0,10}}(?![\w/(\\-])"
-    rf"|(?<![\w/.:@\\-])\.?[\w-][\w.-]*\.(?:{_ENDINGS})(?=\(\d+(?:,\d+)?\)|(?![\w/(\\-]|\.\w))"
-    r"|(?<![\w/.:@\\-])(?:[\w-]+/)*(?:Makefile|Dockerfile)(?![\w/(\\.-])",
+    rf"(?<![\w/.:@\\-])(?:(?<![{_HAN}])(?:{_GLUED}){{0,3}}|(?![{_HAN}]))(?:\./|@)?"
+    # What begins like a host is an address.
+    r"(?!(?:[\w-]{1,60}\.)+(?:com|org|net|io|cn|dev|ai|edu|gov)/|\d+(?:\.\d+){3}/)"
+    rf"(?P<name>(?:{_FOLDER}){{1,12}}{_STEM}\.[A-Za-z][A-Za-z0-9]{{0,10}}|{_STEM}\.(?:{_ENDINGS})"
+    rf"|(?:{_FOLDER}){{0,12}}(?:Makefile|Dockerfile(?:\.\w+)?|{_HIDDEN}))"
+    r"(?=\(\d+(?:,\d+)?\)|(?![\w/(\\-]|\.\w))",
     re.ASCII,
 )
 _QUOTED = re.compile(
@@ -87,8 +102,9 @@ def find_files(text: str) -> tuple[str, ...]:
         return ()  # no name of a file is without either
     found: dict[str, None] = {}
     for match in _FILE.finditer(text):
-        if ".." not in match[0]:  # out of the folder, or a range of commits
-            found.setdefault(match[0])
+        name = match["name"]
+        if ".." not in name.replace("[...", "["):  # out of the folder, or a range of commits
+            found.setdefault(name)
     return tuple(found)[:MAX_FILES]
 
 
