@@ -16,7 +16,7 @@ from typing import Final
 
 from common import dsl
 from local_agent.understand import params, wishes
-from local_agent.understand.folding import fold
+from local_agent.understand.folding import READ_CHARS, fold
 
 # Whoever writes one of these first, and then a target or an option, has typed a command.
 _PROGRAMS: Final = frozenset(
@@ -125,7 +125,6 @@ _GIVES: Final = re.compile(
 )
 
 
-_READ_CHARS: Final = 2000
 _APART: Final = re.compile(r"[\s，。；、：,;:'\"`“”「」]+")
 _AROUND_CHARS: Final = 100  # around a quoted command, beside which nothing else is wished
 _OPENING_CHARS: Final = 400
@@ -268,11 +267,7 @@ def _any(program: str, _arguments: list[str]) -> bool:
 
 
 def _is_command(quoted: str) -> bool:
-    return _exact(quoted, _quotable) is not None
-
-
-def _quotable(program: str, arguments: list[str]) -> bool:
-    return _is_program(program) or _runs(program, arguments)
+    return _exact(quoted, lambda program, _: _is_program(program)) is not None
 
 
 def _inside(match: re.Match[str]) -> str:
@@ -285,12 +280,8 @@ def _quoted(text: str, quotes: list[re.Match[str]]) -> Named:
     head = text[: match.start()]
     taken, left = wishes.split_wish(around)
     own = fold(around.removesuffix(left))
-    if (
-        len(quotes) > 1
-        or _SPOKEN_OF.search(own)
-        or not _ACTS.search(own)
-        or len(own) > _AROUND_CHARS
-    ):
+    alone = len(quotes) == 1 and len(own) <= _AROUND_CHARS
+    if not alone or _SPOKEN_OF.search(own) or not _ACTS.search(own):
         return Named("", plain=False)
     led = _verb(head)[0] is not None
     return Named(_inside(match), plain=led, led=led, taken=taken if left else "", left=left)
@@ -335,7 +326,7 @@ def gives_message(text: str, *, quoted: bool = False) -> bool:
         text: With the verb.
         quoted: What stands in quotation marks is one as well.
     """
-    return _GIVES.search(text[:_READ_CHARS]) is not None or (
+    return _GIVES.search(text[:READ_CHARS]) is not None or (
         quoted and params.find_quoted(text) is not None
     )
 

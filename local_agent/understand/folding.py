@@ -10,6 +10,7 @@ import re
 import unicodedata
 from typing import Final
 
+READ_CHARS: Final = 2000  # of a text in which files, places and other wishes are looked for
 PASTED: Final = "\x01"  # stands for each character of a log, a trace or a block of code
 QUOTED: Final = "\x02"  # for each character of a quoted piece: it names something, and says nothing
 
@@ -92,6 +93,11 @@ def fold(text: str) -> str:
     if text.isascii():  # much faster, and to the same effect
         return text.lower().replace("\t", " ").replace("\r", " ")
     return text.translate(_FOLDS)
+
+
+def plain(text: str) -> str:
+    """Return the beginning of a text, where targets are looked for, in ordinary letters."""
+    return unicodedata.normalize("NFKC", text[:READ_CHARS])
 
 
 def seen(text: str) -> str:

@@ -7,10 +7,8 @@ anything is read, and a command is shown as it stands before anything runs.
 from __future__ import annotations
 
 import re
-import shlex
 from typing import Final
 
-from common.errors import InputError
 from common.model.intent import MAX_FILES
 from common.text import has_cjk
 
@@ -100,24 +98,9 @@ def find_files(text: str) -> tuple[str, ...]:
     """Return up to ten relative paths named in the text, in order."""
     if "." not in text and "file" not in text:
         return ()  # no name of a file is without either
-    found: dict[str, None] = {}
-    for match in _FILE.finditer(text):
-        name = match["name"]
-        if ".." not in name.replace("[...", "["):  # out of the folder, or a range of commits
-            found.setdefault(name)
-    return tuple(found)[:MAX_FILES]
-
-
-def split_paths(text: str) -> tuple[str, ...]:
-    """Return paths that stand one after the other, quoted where they hold blanks.
-
-    Raises:
-        InputError: ``undo.paths``: a quote is not closed.
-    """
-    try:
-        return tuple(dict.fromkeys(shlex.split(text)))
-    except ValueError:
-        raise InputError("undo.paths") from None
+    names = dict.fromkeys(match["name"] for match in _FILE.finditer(text))
+    # With two dots it is out of the folder, or a range of commits.
+    return tuple(name for name in names if ".." not in name.replace("[...", "["))[:MAX_FILES]
 
 
 def mask_quoted(text: str) -> str:
@@ -133,12 +116,8 @@ def find_quoted(text: str) -> str | None:
 
 def find_identifiers(text: str) -> tuple[str, ...]:
     """Return up to ten names that look like code: parse_config, TaskRow, os.path, src/a."""
-    found: dict[str, None] = {}
-    for match in _IDENTIFIER.finditer(text):
-        name = match[0].removesuffix("()")
-        if _looks_like_code(match[0]):
-            found.setdefault(name)
-    return tuple(found)[:MAX_FILES]
+    found = filter(_looks_like_code, _IDENTIFIER.findall(text))
+    return tuple(dict.fromkeys(name.removesuffix("()") for name in found))[:MAX_FILES]
 
 
 def find_names(text: str) -> tuple[str, ...]:

@@ -115,11 +115,8 @@ def _acts(clause: str) -> bool:
     plain = without_polite(here)
     if _ACT.match(plain) or _ACT_ZH.match(plain):
         return True
-    if _OBJECT_FIRST.search(here) is None:
-        return False
-    until = _JOINT.search(here)
-    here = here[: until.start()] if until else here
-    return bool(_OBJECT_FIRST.search(here)) and _ACT_ZH.search(here) is not None
+    clause = _JOINT.split(here, maxsplit=1)[0]
+    return _OBJECT_FIRST.search(clause) is not None and _ACT_ZH.search(clause) is not None
 
 
 def _telling(token: re.Match[str]) -> tuple[int, int] | None:
