@@ -263,7 +263,7 @@ def _behind_verb(program: str, arguments: list[str]) -> bool:
 
 
 def _any(program: str, _arguments: list[str]) -> bool:
-    return program.isascii() and program not in params.NOUNS and program[0] != "`"
+    return program.isascii() and program not in params.NOUNS and not program.startswith("`")
 
 
 def _is_command(quoted: str) -> bool:

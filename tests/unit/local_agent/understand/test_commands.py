@@ -83,6 +83,7 @@ def test_a_command_that_is_only_mentioned_is_not_run(text: str) -> None:
         ("run:\n```shell\nnpm test\n```", "npm test"),
         ("run ```bash ./build.sh```", "bash ./build.sh"),
         ("执行下面的命令：ls -la", "ls -la"),
+        ("run: ( cd web && npm test )", "( cd web && npm test )"),
         ("run npm test && (cd web && npm test)", "npm test && (cd web && npm test)"),
         ("运行：rm -rf " + "a/ " * 900 + "end", "rm -rf " + "a/ " * 900 + "end"),
     ],
