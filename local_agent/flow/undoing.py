@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 
-from common.errors import StateError
+from common.errors import InputError, StateError
 from common.model.proposal import LocalApproval, Undo
 from common.model.state import Reason
 from common.sentences import say
@@ -19,7 +20,6 @@ from local_agent.safety.authority import execute_undo, left_to_undo
 from local_agent.store.endings import read_ending
 from local_agent.store.journal import Journal
 from local_agent.store.runner import JournalThread
-from local_agent.understand.params import split_paths
 from local_agent.workspace.registry import Workspace
 
 
@@ -74,7 +74,7 @@ class UndoProposer:
             unknown = say(replies.NO_SUCH_TASK, asked.lang, short_id=asked.about)
             return replace(answer(unknown), not_done=True)
         applied = await self._applied.find(asked.about, asked.workspace)
-        only = split_paths(asked.text) or None
+        only = _split_paths(asked.text) or None
         return Proposed(
             Undo(task=asked.about, paths=only),
             _told(asked, asked.workspace, only or applied.left)
@@ -116,3 +116,15 @@ def _rows(paths: tuple[str, ...], asked: Asked) -> list[str]:
     if (rest := len(paths) - CHAT_ROWS) > 0:
         rows.append(say(replies.MORE_FILES, asked.lang, count=rest))
     return rows
+
+
+def _split_paths(text: str) -> tuple[str, ...]:
+    """Return paths that stand one after the other, quoted where they hold blanks.
+
+    Raises:
+        InputError: ``undo.paths``: a quote is not closed.
+    """
+    try:
+        return tuple(dict.fromkeys(shlex.split(text)))
+    except ValueError:
+        raise InputError("undo.paths") from None

@@ -445,6 +445,20 @@ def test_after_the_command_word_stands_the_message_or_where_to(
     assert (reading.topic.value, reading.subject) == (topic, subject)
 
 
+@each(
+    "text",
+    [
+        "@dev sync the config with what the docs say",
+        "@dev sync our fork with upstream",
+        "@dev sync all the api types with the backend",
+    ],
+)
+def test_a_sentence_behind_the_command_word_is_no_message(text: str) -> None:
+    reading = READER.read(text)
+    assert reading.topic is not Topic.SYNC
+    assert reading.unsure or reading.intent.kind is TaskKind.GIT_SYNC
+
+
 @pytest.mark.parametrize(
     ("text", "left"),
     [
