@@ -13,10 +13,10 @@ from common.text import one_line
 from local_agent.actions.card import Card, channel_name, machine_name, plain, text
 from local_agent.actions.registry import ACTIONS
 from local_agent.cards import words
-from local_agent.replies import RISK, render_duration
-from local_agent.report_texts import counted, from_facts, verdict
 from local_agent.reports.report import Report
+from local_agent.reports.words import counted, from_facts, verdict
 from local_agent.safety.backups import KEPT_DAYS
+from local_agent.safety.risk_words import RISK
 from local_agent.views.question import (
     Check,
     FactKind,
@@ -26,6 +26,7 @@ from local_agent.views.question import (
     Tone,
     Verdict,
 )
+from local_agent.words import render_duration
 
 LABELS: Final[Mapping[FactKind, Sentence]] = {
     kind: label for row in ACTIONS.values() for kind, label in row.card.labels.items()

@@ -144,7 +144,7 @@ def _decide(
 
 
 def _blocked(why: str, lang: Lang) -> StateError:
-    from local_agent.replies import BLOCKED
+    from local_agent.flow.words import BLOCKED
 
     known = BLOCKED.get(why)
     return StateError("approval.blocked", why=say(known, lang) if known else why)

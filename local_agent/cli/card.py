@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Final
 from common.sentences import Sentence
 from common.terminal import table
 from common.text import ELLIPSIS, one_line, reveal
-from local_agent import proposal_replies, replies
 from local_agent.cli import proposal_words as words
 from local_agent.cli import words as common_words
 from local_agent.cli.flow import GUTTER, Flow, rows_of
 from local_agent.cli.screen import Screen
+from local_agent.proposers import words as proposal_words
+from local_agent.words import render_duration, render_size
 
 if TYPE_CHECKING:
     from local_agent.views.task import ProposedFile, Speech, TaskView, Turn
@@ -55,8 +56,8 @@ def model_lines(screen: Screen, task: TaskView, *, streamed: str = "") -> Iterat
         yield from (screen.ink("dim", screen.say(one, model=speech.model)) for one in heads)
     yield from _quoted(screen, left)
     for head, rows in (
-        (proposal_replies.NOT_TAKEN, speech.not_taken),
-        (proposal_replies.SUGGESTED, speech.commands),
+        (proposal_words.NOT_TAKEN, speech.not_taken),
+        (proposal_words.SUGGESTED, speech.commands),
     ):
         if rows:
             yield screen.ink("dim", screen.say(head, count=len(rows)))
@@ -123,14 +124,14 @@ def shown_line(screen: Screen, task: TaskView) -> str:
     shown = task.shown
     if not shown or not task.turns:
         return ""
-    size = replies.render_size(shown.bytes)
+    size = render_size(shown.bytes)
     return screen.say(words.SHOWN, count=shown.files, size=size, task=task.short_id)
 
 
 def _turn(screen: Screen, turn: Turn) -> str:
     if endless := _ENDLESS.get(turn.outcome):
         return screen.say(endless, model=turn.model)
-    duration = replies.render_duration(turn.duration_ms, screen.lang)
+    duration = render_duration(turn.duration_ms, screen.lang)
     facts = {"model": turn.model, "duration": duration}
     if turn.input_tokens or turn.output_tokens:
         read, written = f"{turn.input_tokens:,}", f"{turn.output_tokens:,}"
@@ -144,10 +145,10 @@ def _heads(speech: Speech, *, stands: bool) -> list[Sentence]:
     """Return our sentences before a model's words; ``stands`` where some stand there already."""
     if stands:
         return [words.NO_EDITS] if speech.no_edits else []
-    heads = [proposal_replies.NO_EDITS] if speech.no_edits else []
+    heads = [proposal_words.NO_EDITS] if speech.no_edits else []
     if not speech.text:
-        heads.append(proposal_replies.NOTHING_SAID)
-    return heads or [proposal_replies.MODEL_SAYS]
+        heads.append(proposal_words.NOTHING_SAID)
+    return heads or [proposal_words.MODEL_SAYS]
 
 
 def _left(said: list[str], streamed: str) -> list[str]:

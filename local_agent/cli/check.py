@@ -160,11 +160,12 @@ def _refused(error: CodexBridgeError) -> dict[str, Any]:
 
 
 def _print(verdict: Mapping[str, Any], error: CodexBridgeError | None, screen: Screen) -> None:
-    from local_agent.change_replies import ABOUT
+    from local_agent.actions.operation import ABOUT
     from local_agent.error_texts import ERRORS
-    from local_agent.replies import AND_ALSO, RISK
+    from local_agent.flow import words as flow_words
+    from local_agent.safety.risk_words import RISK
 
-    reasons = screen.say(AND_ALSO).join(
+    reasons = screen.say(flow_words.AND_ALSO).join(
         screen.say(RISK[code]) if code in RISK else code for code in verdict["reasons"]
     )
     if verdict["verdict"] == "refused":

@@ -12,7 +12,7 @@ from common.text import one_line
 from local_agent.cli import context_words, words
 from local_agent.cli.screen import Screen, print_json, screen_for
 from local_agent.faces.control.client import call
-from local_agent.replies import render_size
+from local_agent.words import render_size
 
 if TYPE_CHECKING:
     import argparse

@@ -68,7 +68,7 @@ def output_lines(screen: Screen, task: TaskView, *, most: int | None = None) -> 
     shown = lines if most is None else lines[-most:]
     left_out = sum(len(line.encode()) + 1 for line in lines[: len(lines) - len(shown)])
     if before := output.before + left_out:
-        from local_agent.replies import render_size
+        from local_agent.words import render_size
 
         kept = words.OUTPUT_BEFORE if output.log_sha256 else words.OUTPUT_NOT_KEPT
         size = render_size(before)
@@ -80,7 +80,7 @@ def _is_read(run: Run) -> bool:
     """Tell whether what a runner reported is in the words already."""
     if not run.report:
         return False
-    from local_agent.report_texts import from_facts, tells_why
+    from local_agent.reports.words import from_facts, tells_why
 
     return tells_why(from_facts(run.report))
 

@@ -10,11 +10,12 @@ from common.model.proposal import LocalApproval, Undo
 from common.model.state import Reason
 from common.sentences import say
 from common.text import reveal
-from local_agent import change_replies, replies
 from local_agent.actions.registry import ACTIONS
 from local_agent.actions.undo.action import Applied
+from local_agent.flow import words
 from local_agent.flow.ports import TaskStore
 from local_agent.flow.task import may_see
+from local_agent.proposers import words as proposal_words
 from local_agent.proposers.base import CHAT_ROWS, Asked, Proposed, answer, nothing
 from local_agent.safety.authority import execute_undo, left_to_undo
 from local_agent.store.endings import read_ending
@@ -67,11 +68,11 @@ class UndoProposer:
             InputError: ``undo.paths``.
         """
         if asked.workspace is None:
-            return nothing(replies.NO_WORKSPACE, asked)
+            return nothing(proposal_words.NO_WORKSPACE, asked)
         if asked.about is None:
-            return nothing(change_replies.UNDO_WHICH, asked)
+            return nothing(words.UNDO_WHICH, asked)
         if not await self._may_ask(asked, asked.about):
-            unknown = say(replies.NO_SUCH_TASK, asked.lang, short_id=asked.about)
+            unknown = say(words.NO_SUCH_TASK, asked.lang, short_id=asked.about)
             return replace(answer(unknown), not_done=True)
         applied = await self._applied.find(asked.about, asked.workspace)
         only = _split_paths(asked.text) or None
@@ -94,7 +95,7 @@ class UndoProposer:
 
 def _told(asked: Asked, workspace: Workspace, paths: tuple[str, ...]) -> str:
     head = say(
-        change_replies.WOULD_UNDO,
+        words.WOULD_UNDO,
         asked.lang,
         workspace=workspace.name,
         task=asked.about,
@@ -104,17 +105,17 @@ def _told(asked: Asked, workspace: Workspace, paths: tuple[str, ...]) -> str:
 
 
 def _told_rest(asked: Asked, workspace: Workspace, foreign: tuple[str, ...]) -> str:
-    head = say(change_replies.WOULD_RESTORE, asked.lang, workspace=workspace.name, task=asked.about)
+    head = say(words.WOULD_RESTORE, asked.lang, workspace=workspace.name, task=asked.about)
     if not foreign:
         return head
-    left = say(change_replies.LEFT_AS_THEY_ARE, asked.lang, count=len(foreign))
+    left = say(words.LEFT_AS_THEY_ARE, asked.lang, count=len(foreign))
     return "\n".join([head, left, *_rows(foreign, asked)])
 
 
 def _rows(paths: tuple[str, ...], asked: Asked) -> list[str]:
     rows = [reveal(path) for path in paths[:CHAT_ROWS]]
     if (rest := len(paths) - CHAT_ROWS) > 0:
-        rows.append(say(replies.MORE_FILES, asked.lang, count=rest))
+        rows.append(say(proposal_words.MORE_FILES, asked.lang, count=rest))
     return rows
 
 

@@ -29,8 +29,8 @@ class Check:
         state: ``waiting``, ``running``, ``passed``, ``failed``, or the reason why it did not run.
         exit_code: None where there is none.
         duration_ms: None where it did not run.
-        report: What its runner reported, as `report_texts.to_facts` writes it; None where no reader
-            fits.
+        report: What its runner reported, as `reports.words.to_facts` writes it; None where no
+            reader fits.
     """
 
     task: str

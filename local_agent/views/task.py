@@ -233,7 +233,7 @@ class Run:
     Attributes:
         command: On one line.
         sandbox: Level that it ran at; ``none`` means that it could change more than is listed.
-        report: What a test runner or linter reported, as `report_texts.to_facts` writes it.
+        report: What a test runner or linter reported, as `reports.words.to_facts` writes it.
         files: None where it ran on a copy.
     """
 

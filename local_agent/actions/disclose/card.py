@@ -8,8 +8,8 @@ from typing import Final
 from common.sentences import Sentence
 from common.text import one_line
 from local_agent.actions.card import Card, channel_name, machine_name, text, value
-from local_agent.replies import render_size
 from local_agent.views.question import Fact, Lines, Part, Question, Text, Value
+from local_agent.words import render_size
 
 TITLE: Final = Sentence(
     en="Send this answer from {machine} to the chat?",

@@ -9,9 +9,9 @@ from typing import Any, Final
 from common.sentences import Sentence
 from common.text import one_line
 from local_agent.actions.card import SAID_BY, Card, machine_name, model_name, text, value
-from local_agent.replies import render_size
 from local_agent.safety.shell_line import operators
 from local_agent.views.question import Fact, Lines, Part, Question, Text, Value
+from local_agent.words import render_size
 
 TITLE: Final = Sentence(en="Run this command on {machine}?", zh="要在 {machine} 上运行这条命令吗？")
 TITLE_CHECK: Final = Sentence(

@@ -15,9 +15,22 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from common.errors import CodexBridgeError
-from common.sentences import Lang, say
-from local_agent import disclosure_replies as words
+from common.sentences import Lang, Sentence, say
 from local_agent.sandbox.process import Limits, run_child
+
+NOTICE = Sentence(en="CodexBridge: read from afar", zh="CodexBridge：远程读取")
+NOTICE_ONE = Sentence(
+    en="{who} (not verified) asked about {workspace}; {count} {count:file|files}. "
+    "See: codexbridge show {task}",
+    zh="{who}（未经核实）查询了 {workspace}，涉及 {count} 个文件。查看：codexbridge show {task}",
+)
+NOTICE_MORE = Sentence(
+    en="{reads} more questions were answered meanwhile, the last one by {who} (not verified) about "
+    "{workspace}. See: codexbridge tasks --all",
+    zh="期间又有 {reads} 次查询，最近一次是 {who}（未经核实）查询 {workspace}。"
+    "查看：codexbridge tasks --all",
+)
+
 
 PAUSE_S: Final = 60.0
 MAX_NAME: Final = 32  # characters of a member's name
@@ -77,14 +90,14 @@ class ReadNotice:
         while self._untold:
             body = self._body()
             self._untold.clear()
-            await self._alerts.alert(say(words.NOTICE, self._lang), body)
+            await self._alerts.alert(say(NOTICE, self._lang), body)
             await self._rest()
 
     def _body(self) -> str:
         last = self._untold[-1]
         if len(self._untold) == 1:
             return say(
-                words.NOTICE_ONE,
+                NOTICE_ONE,
                 self._lang,
                 who=last.who,
                 workspace=last.workspace,
@@ -92,7 +105,7 @@ class ReadNotice:
                 task=last.task,
             )
         return say(
-            words.NOTICE_MORE,
+            NOTICE_MORE,
             self._lang,
             reads=len(self._untold),
             who=last.who,

@@ -20,9 +20,9 @@ from local_agent.cards import words
 from local_agent.faces.terminal import page as terminal
 from local_agent.faces.terminal import tty
 from local_agent.faces.terminal.layout import MAX_WIDTH, MIN_WIDTH
-from local_agent.replies import RISK
-from local_agent.report_texts import to_facts
 from local_agent.reports.report import Failure, Report
+from local_agent.reports.words import to_facts
+from local_agent.safety.risk_words import RISK
 from local_agent.views.question import Question
 from tests.asked import read_question
 from tests.each import each

@@ -10,9 +10,15 @@ from pathlib import Path
 import pytest
 
 from common.sentences import say
-from local_agent import disclosure_replies as words
 from local_agent.faces.window import alerts
-from local_agent.faces.window.alerts import MAX_NAME, Notifier, ReadNotice
+from local_agent.faces.window.alerts import (
+    MAX_NAME,
+    NOTICE,
+    NOTICE_MORE,
+    NOTICE_ONE,
+    Notifier,
+    ReadNotice,
+)
 
 
 @dataclass
@@ -24,7 +30,7 @@ class Desktop:
     may_go_on: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(0))
 
     async def alert(self, title: str, body: str) -> bool:
-        assert title == say(words.NOTICE, "en")
+        assert title == say(NOTICE, "en")
         self.shown.append(body)
         self.stirred.set()
         return False
@@ -51,7 +57,7 @@ def notice(desktop: Desktop) -> ReadNotice:
 
 def one(who: str, task: str = "T-7K3F") -> str:
     facts = {"workspace": "shop", "count": 3, "task": task}
-    return say(words.NOTICE_ONE, "en", who=who, **facts)
+    return say(NOTICE_ONE, "en", who=who, **facts)
 
 
 @pytest.mark.requirement("R53")
@@ -70,7 +76,7 @@ async def test_what_follows_soon_is_told_together_with_nobody_left_out(
         notice.tell(who=f"li{number}", workspace="shop", files=3, task="T-0001")
     desktop.may_go_on.release()
     await desktop.until(2)
-    more = say(words.NOTICE_MORE, "en", reads=40, who="li39", workspace="shop")
+    more = say(NOTICE_MORE, "en", reads=40, who="li39", workspace="shop")
     assert desktop.shown[1:] == [more]
     desktop.may_go_on.release()
     notice.tell(who="wu", workspace="shop", files=3, task="T-0002")

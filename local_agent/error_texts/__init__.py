@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from common.sentences import Sentence
-from local_agent import agent_texts, change_texts, disclosure_replies, sync_texts
+from local_agent.error_texts import agent, changes, sync
 from local_agent.models import texts as model_texts
 
 _SETTINGS: Final = {
@@ -479,6 +479,12 @@ _WORKSPACE: Final = {
         "commands; it is not allowed.",
         zh="位于 {path} 的工具链 {kind} 会让命令接触你的主目录或 CodexBridge 自己的文件，不允许。",
     ),
+    "workspace.daily-reads": Sentence(
+        en="--daily-reads is a number from 0 to {limit}.", zh="--daily-reads 应为 0 到 {limit}。"
+    ),
+    "workspace.daily-bytes": Sentence(
+        en="--daily-bytes is a number from 0 to {limit}.", zh="--daily-bytes 应为 0 到 {limit}。"
+    ),
 }
 
 ERRORS: Final[Mapping[str, Sentence]] = {
@@ -487,12 +493,11 @@ ERRORS: Final[Mapping[str, Sentence]] = {
     **_POLICY,
     **_UNDO,
     **_SETTINGS,
-    **agent_texts.ERRORS,
+    **agent.ERRORS,
     **_TASK,
     **_PAIR,
     **_WORKSPACE,
-    **disclosure_replies.ERRORS,
-    **sync_texts.WHY,
-    **change_texts.CHANGE_ERRORS,
+    **sync.ERRORS,
+    **changes.ERRORS,
     **model_texts.ERRORS,
 }

@@ -290,7 +290,7 @@ _UNDO: Final = {
     ),
 }
 
-CHANGE_ERRORS: Final[Mapping[str, Sentence]] = {
+ERRORS: Final[Mapping[str, Sentence]] = {
     **_DIFF,
     **{f"diff.refused/{why}": sentence for why, sentence in _DIFF_WHY.items()},
     **{f"diff.name/{why}": sentence for why, sentence in _NAME_WHY.items()},

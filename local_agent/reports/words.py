@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from common.sentences import Lang, Sentence, say
 from common.text import one_line, reveal
-from local_agent.replies import render_duration
 from local_agent.reports.report import MAX_FAILURES, Failure, Report
+from local_agent.words import render_duration
 
 CHAT_FAILURES: Final = 3
 HERE_FAILURES: Final = 10

@@ -1,4 +1,4 @@
-"""Every sentence about a commit and push: what is proposed, what came of it, and why not."""
+"""Why a commit or push is not done."""
 
 from __future__ import annotations
 
@@ -6,87 +6,7 @@ from typing import Final
 
 from common.sentences import Sentence
 
-# --- proposal -------------------------------------------------------------------------------
-
-WOULD_COMMIT = Sentence(
-    en="Proposed in workspace {workspace}: commit {files} {files:file|files} (+{added} −{deleted} "
-    "lines) on {branch} as “{message}”, then push to {remote}.",
-    zh="拟在工作区 {workspace} 提交 {files} 个文件（+{added} −{deleted} 行）到 {branch}，"
-    "说明为“{message}”，然后推送到 {remote}。",
-)
-WOULD_PUSH = Sentence(
-    en="Proposed in workspace {workspace}: nothing has changed since the last commit, so only push "
-    "{branch} to {remote} ({ahead} {ahead:commit|commits}).",
-    zh="工作区 {workspace} 自上次提交后没有改动，因此拟仅将 {branch} 推送到 {remote}"
-    "（{ahead} 个提交）。",
-)
-WITH_EARLIER = Sentence(
-    en="{ahead} earlier {ahead:commit is|commits are} pushed along with it.",
-    zh="此前未推送的 {ahead} 个提交会一并推送。",
-)
-CANNOT_BE_UNDONE = Sentence(
-    en="A push cannot be undone; it is never forced.", zh="推送后无法撤销；不会强制推送。"
-)
-
-# --- outcome --------------------------------------------------------------------------------
-
-BEGUN = Sentence(en="Approved; committing and pushing.", zh="已批准；正在提交并推送。")
-COMMITTED_AND_PUSHED = Sentence(
-    en="Committed as {commit} and pushed to {remote} ({branch}).",
-    zh="已提交为 {commit}，并推送到 {remote}（{branch}）。",
-)
-PUSHED = Sentence(en="Pushed {branch} to {remote}.", zh="已将 {branch} 推送到 {remote}。")
-COMMITTED_NOT_PUSHED = Sentence(
-    en="Committed locally as {commit}, NOT pushed. {why}",
-    zh="已在本机提交为 {commit}，但没有推送。{why}",
-)
-NOT_PUSHED = Sentence(en="NOT pushed. {why}", zh="没有推送。{why}")
-COMMITTED_PUSH_UNKNOWN = Sentence(
-    en="Committed locally as {commit}; whether it was pushed is unknown. {why}",
-    zh="已在本机提交为 {commit}；不确定是否已推送。{why}",
-)
-UNKNOWN = Sentence(
-    en="Whether it was committed or pushed is unknown. {why}", zh="不确定是否已提交或推送。{why}"
-)
-PUSH_UNKNOWN = Sentence(en="Whether it was pushed is unknown. {why}", zh="不确定是否已推送。{why}")
-NOTHING_DONE = Sentence(
-    en="Nothing was committed, nothing was pushed. {why}", zh="没有提交，也没有推送。{why}"
-)
-COMMIT_ALONE = Sentence(
-    en="A commit alone is not offered: `{prefix} sync` commits and pushes, once it is approved at "
-    "the machine.",
-    zh="不提供只提交的操作：`{prefix} 同步` 会提交并推送，须先在开发机上批准。",
-)
-NO_PULL = Sentence(
-    en="Nothing is fetched, merged or rebased from here; `{prefix} sync` commits and pushes, once "
-    "it is approved at the machine.",
-    zh="此处不拉取、不合并、不变基；`{prefix} 同步` 会提交并推送，须先在开发机上批准。",
-)
-ANSWER_OF_GIT = Sentence(en="git said:\n{tail}", zh="git 的输出：\n{tail}")
-
-DRIFTED = Sentence(
-    en="Changed since the approval: {what}. Nothing was committed or pushed; ask again to see the "
-    "new proposal.",
-    zh="批准之后有变化：{what}。没有提交或推送；请重新提出以查看新的方案。",
-)
-# What is not as approved, by the field of the payload.
-DRIFTED_FIELDS: Final[dict[str, Sentence]] = {
-    "base": (_FILES := Sentence(en="the files", zh="文件")),
-    "commit": _FILES,
-    "head": Sentence(en="the last commit", zh="最新的提交"),
-    "branch": Sentence(en="the branch", zh="分支"),
-    "remote": (_REMOTE := Sentence(en="where it is pushed to", zh="推送目标")),
-    "url": _REMOTE,
-    "ref": _REMOTE,
-    "remote_oid": (_KNOWN := Sentence(en="what is known of the remote", zh="已知的远端状态")),
-    "ahead": _KNOWN,
-    "behind": _KNOWN,
-    "steps": Sentence(en="the steps", zh="步骤"),
-}
-
-# --- why not, by code -----------------------------------------------------------------------
-
-WHY: Final[dict[str, Sentence]] = {
+ERRORS: Final[dict[str, Sentence]] = {
     "sync.nothing-to-do": Sentence(
         en="Nothing has changed since the last commit, and everything is pushed already.",
         zh="自上次提交后没有改动，且所有提交都已推送。",
@@ -278,20 +198,5 @@ WHY: Final[dict[str, Sentence]] = {
     ),
     "sync.not-begun": Sentence(
         en="It was interrupted before it had committed anything.", zh="操作在提交之前被中断。"
-    ),
-}
-# What cannot be shown whole is not committed.
-NOT_SHOWN: Final[dict[str, Sentence]] = {
-    "diff.too-large": Sentence(
-        en="The change is too large to be shown whole. Commit it by hand.",
-        zh="改动过大，无法完整显示。请手动提交。",
-    ),
-    "diff": Sentence(
-        en="The change cannot be shown whole. Commit it by hand.",
-        zh="无法完整显示此改动。请手动提交。",
-    ),
-    "diff.name": Sentence(
-        en="A file has a name that cannot be shown safely. Commit it by hand.",
-        zh="有文件的名称无法安全显示。请手动提交。",
     ),
 }

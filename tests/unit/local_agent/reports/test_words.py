@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from common.sentences import Lang
-from local_agent import report_texts
+from local_agent.reports import words as report_words
 from local_agent.reports.report import MAX_FAILURES, Failure, Report
 
 PAUSE = Failure(
@@ -18,8 +18,8 @@ RULE = Failure(name="E501", place="src/a.py:3", message="Line too long (120 > 10
 
 def told(report: Report, lang: Lang) -> list[str]:
     return [
-        report_texts.verdict(report, lang, duration_ms=2_100),
-        *report_texts.failure_lines(report, lang, most=report_texts.CHAT_FAILURES),
+        report_words.verdict(report, lang, duration_ms=2_100),
+        *report_words.failure_lines(report, lang, most=report_words.CHAT_FAILURES),
     ]
 
 
@@ -99,7 +99,7 @@ def test_a_report_is_told_verdict_first(report: Report, en: str, zh: str) -> Non
 def test_a_report_that_names_no_failure_leaves_the_last_lines_to_tell_why(
     report: Report, *, told: bool
 ) -> None:
-    assert report_texts.tells_why(report) is told
+    assert report_words.tells_why(report) is told
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_a_report_that_names_no_failure_leaves_the_last_lines_to_tell_why(
 def test_a_test_is_named_without_its_module_where_its_file_is_told(name: str, told: str) -> None:
     one = Failure(name=name, place="a.py:3")
     report = Report(tool="x", failed=1, failures=(one,))
-    assert report_texts.verdict(report, "en") == f"1 test failed: {told}"
+    assert report_words.verdict(report, "en") == f"1 test failed: {told}"
 
 
 @pytest.mark.requirement("R26")
@@ -122,16 +122,16 @@ def test_a_test_is_named_without_its_module_where_its_file_is_told(name: str, to
 def test_what_a_report_says_is_bounded_on_one_line_and_hides_nothing() -> None:
     long = Failure(name="n\u202e" * 500, place="p\n" * 500, message="m\x00" * 5_000)
     report = Report(tool="pytest", failed=99, failures=(long,) * 99, note="x" * 9_000)
-    clean = report_texts.cleaned(report, str.upper)
+    clean = report_words.cleaned(report, str.upper)
     assert len(clean.failures) == MAX_FAILURES
     said = "\n".join(told(clean, "en"))
     assert len(said.encode()) <= 1_500
     assert said.replace("\n", "").isprintable()
     assert "M⟨U+0000⟩" in said
-    assert report_texts.cleaned(Report(tool="x", failures=(Failure(name=" "),)), str).failures == (
+    assert report_words.cleaned(Report(tool="x", failures=(Failure(name=" "),)), str).failures == (
         Failure(name="?"),
     )
 
 
 def test_a_report_is_the_same_after_it_was_kept_as_facts() -> None:
-    assert report_texts.from_facts(report_texts.to_facts(ONE)) == ONE
+    assert report_words.from_facts(report_words.to_facts(ONE)) == ONE
