@@ -40,7 +40,7 @@ _ROWS: Final = 120_000  # about so many runs are kept: those that weigh most for
 _SHARPNESS: Final = [value / 4 for value in range(8, 29)]
 # Where every message is there to be mistaken for another, no likelihood could be what it says.
 _CONTRIVED: Final = frozenset(
-    "acts basics brief common habits negated pairs quoting told twins".split()
+    ["acts", "basics", "brief", "common", "habits", "negated", "pairs", "quoting", "told", "twins"]
 )
 
 Example = tuple[Labelled, set[int]]

@@ -16,7 +16,7 @@ from local_agent.cli import proposal_words as words
 from local_agent.cli import words as common_words
 from local_agent.cli.flow import GUTTER, Flow, rows_of
 from local_agent.cli.screen import Screen
-from local_agent.proposers import words as proposal_words
+from local_agent.proposers import words as propose_words
 from local_agent.words import render_duration, render_size
 
 if TYPE_CHECKING:
@@ -56,8 +56,8 @@ def model_lines(screen: Screen, task: TaskView, *, streamed: str = "") -> Iterat
         yield from (screen.ink("dim", screen.say(one, model=speech.model)) for one in heads)
     yield from _quoted(screen, left)
     for head, rows in (
-        (proposal_words.NOT_TAKEN, speech.not_taken),
-        (proposal_words.SUGGESTED, speech.commands),
+        (propose_words.NOT_TAKEN, speech.not_taken),
+        (propose_words.SUGGESTED, speech.commands),
     ):
         if rows:
             yield screen.ink("dim", screen.say(head, count=len(rows)))
@@ -145,10 +145,10 @@ def _heads(speech: Speech, *, stands: bool) -> list[Sentence]:
     """Return our sentences before a model's words; ``stands`` where some stand there already."""
     if stands:
         return [words.NO_EDITS] if speech.no_edits else []
-    heads = [proposal_words.NO_EDITS] if speech.no_edits else []
+    heads = [propose_words.NO_EDITS] if speech.no_edits else []
     if not speech.text:
-        heads.append(proposal_words.NOTHING_SAID)
-    return heads or [proposal_words.MODEL_SAYS]
+        heads.append(propose_words.NOTHING_SAID)
+    return heads or [propose_words.MODEL_SAYS]
 
 
 def _left(said: list[str], streamed: str) -> list[str]:

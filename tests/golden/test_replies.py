@@ -18,6 +18,7 @@ from common.sentences import LANGS, Lang, Sentence, Words
 from gateway.flow import alarms
 from gateway.flow import replies as gateway_replies
 from gateway.flow.replies import Speaker, as_list, with_words
+from local_agent import words as amounts
 from local_agent.actions import operation
 from local_agent.actions.changes import words as change_words
 from local_agent.actions.changes.outcome import ChangeOutcome, Mixture
@@ -29,6 +30,7 @@ from local_agent.actions.run_command import words as run_words
 from local_agent.actions.run_command.perform import Outcome, Progress
 from local_agent.error_texts import changes as change_errors
 from local_agent.error_texts import sync as sync_errors
+from local_agent.error_texts import workspace as workspace_errors
 from local_agent.errors import RefusedError
 from local_agent.faces.window import alerts
 from local_agent.flow import summaries
@@ -53,7 +55,7 @@ _ERRORS: tuple[Exception, ...] = (
 )
 _SENTENCES: tuple[ModuleType, ...] = (
     *(flow_words, proposal_words, operation, change_words, run_words, sync_words, disclose_words),
-    *(disclosure, alerts, inbox, change_errors, sync_errors, risk_words),
+    *(disclosure, alerts, inbox, change_errors, sync_errors, workspace_errors, risk_words, amounts),
 )
 
 

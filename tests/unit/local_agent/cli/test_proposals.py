@@ -29,7 +29,7 @@ SAID = (
     "Raised the retry to 5, because three were too few for the slow network of the test house.\n"
     "No test names it."
 )
-LABEL = say(proposal_words.MODEL_SAYS, "en", model="mock")
+LABEL = say(propose_words.MODEL_SAYS, "en", model="mock")
 FILES = [
     {"path": "login.py", "additions": 1, "deletions": 1},
     {"path": "src/一个文件.py", "additions": 12, "deletions": 0},
@@ -187,7 +187,7 @@ def test_what_is_not_done_of_a_request_stands_beside_the_answer(
 
 
 def test_a_model_that_made_no_edit_is_told_so_once(agent: AgentDouble, capsys: Captured) -> None:
-    head = say(proposal_words.NO_EDITS, "en", model="mock")
+    head = say(propose_words.NO_EDITS, "en", model="mock")
     task = an_answer(
         "Which login is meant?",
         state="REJECTED",
@@ -213,7 +213,7 @@ def test_a_model_that_said_nothing_is_told_so(
     rows = capsys.readouterr().out.splitlines()
     heads = [propose_words.NOTHING_SAID]
     if no_edits:
-        heads.insert(0, proposal_words.NO_EDITS)
+        heads.insert(0, propose_words.NO_EDITS)
     assert rows[: rows.index("")] == [say(head, "en", model="mock") for head in heads]
 
 
