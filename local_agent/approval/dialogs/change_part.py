@@ -8,7 +8,7 @@ from typing import Final
 
 from common.diff.model import DiffModel, FileDiff
 from common.diff.view import Mark, Row, RowKind, marks, rows
-from common.seal.records import SealedChange
+from common.seal import SealedChange
 from common.sentences import Lang, say
 from common.terminal import cells, exact, fold, pad, wrap
 from common.text import one_line

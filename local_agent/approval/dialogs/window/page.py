@@ -13,7 +13,7 @@ from typing import Final
 
 from common.diff.model import DiffModel
 from common.diff.view import Mark, marks
-from common.seal.records import Op
+from common.seal import Op
 from common.sentences import Lang, Sentence, say
 from common.terminal import Ink, exact
 from common.text import one_line, reveal
