@@ -74,6 +74,8 @@ def about_line(number: int, reading: Callable[[bytes], _T], value: bytes) -> _T:
         raise InputError(error.code, **error.facts | {"line": number}) from None
 
 
+# --- what else calls itself a diff ---
+
 _PREFIXES: Final[tuple[tuple[bytes, str], ...]] = (
     (b"diff --cc ", "combined"),
     (b"diff --combined ", "combined"),

@@ -84,6 +84,10 @@ def _body(hunk: Hunk) -> list[bytes]:
     return body
 
 
+# --- whether comparing would take long ---
+
+# libgit2 holds every other thread of the program up while it compares, and takes time by far more
+# than the number of lines where these are of a few kinds in no order.  This takes linear time.
 MAX_LINES: Final = 50_000  # of one side, between the first and the last line that differ
 _FEW: Final = 1000  # lines of the other side that are compared with any number soon
 

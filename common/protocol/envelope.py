@@ -291,6 +291,9 @@ def _check_header(record: Mapping[str, Any]) -> None:
         raise RemoteProtocolError("record.field", field="exp")
 
 
+# --- the next key ---
+
+
 def rekey_body(new: SigningKey, *, iss: str, aud: str, old_key_id: str) -> dict[str, Any]:
     """Return the body that announces a key.
 

@@ -104,6 +104,8 @@ class Pulse:
         return mono >= self.heard + self.deadlines.dead_s
 
 
+# --- how much one side may send ---
+
 FRAMES: Final = 4_000  # at once …
 FRAMES_PER_SECOND: Final = 200  # … and afterwards: each may cost a signature and a commit
 BYTES: Final = 32 * 1024 * 1024

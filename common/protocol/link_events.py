@@ -110,6 +110,8 @@ class Closed:
 LinkEvent = AgentKnocked | Ready | Received | Duplicate | Acked | Closed
 
 
+# --- how links end ---
+
 NORMAL: Final = 1000  # RFC 6455 section 7.4.1: the other side said why, we only agree
 UNSUPPORTED: Final = 1003  # anything but text
 

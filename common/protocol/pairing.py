@@ -275,6 +275,8 @@ def _nonce(raw: bytes) -> str:
     return encode_bytes(raw)
 
 
+# --- the words that stand for bytes ---
+
 _WORD_LIST: Final = """
     acorn album algebra alley almanac amber anchor angel apple apron asphalt atlas attic autumn
     badge bamboo banjo barrel basket beacon beaver bicycle birch bishop blossom boat bonfire

@@ -178,6 +178,8 @@ def _line_end(text: str, at: int) -> int:
     return text.find("\n", at) + 1 or len(text)
 
 
+# --- as text comes in ---
+
 LONG_LINE: Final = 8192  # characters of an unfinished line that are waited for
 MOST_HELD: Final = 65536  # characters; no private key is longer
 _LINES_AHEAD: Final = 4  # seen before a line goes out: a value may stand below its name

@@ -191,6 +191,8 @@ def without_hashes(text: str) -> str:
     return _HASHES.sub("[redacted:hash]", text)
 
 
+# --- numbers of people, by option only ---
+
 _IDENTITY: Final = re.compile(
     r"(?<![0-9A-Za-z])[1-9][0-9]{5}(?:18|19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])"
     r"[0-9]{3}[0-9Xx](?![0-9A-Za-z])"

@@ -22,6 +22,8 @@ from common.redact.values import (
     words_of,
 )
 
+# --- in a URL or a header ---
+
 _USERINFO: Final = re.compile(r"://([^\s/@?#\"'<>:&;\[]{0,256}+)(?::([^\s/?\"'<>]{0,256}))?@")
 _PARAMETER: Final = re.compile(r"([?&;])([A-Za-z][\w.-]{0,40}+)=([^&\s\"'<>#]{1,4096}+)")
 # In a URL, as opposed to source, these hold what opens something, however short.
@@ -123,6 +125,8 @@ def _harmless(value: str) -> bool:
     return value.startswith("[redacted") or is_stand_in(value.strip())
 
 
+# --- as an argument of a tool, or in its file ---
+
 _ARGS: Final = r"[^\r\n|;&]{0,200}?"
 _WORD: Final = r"([\"']?)([^\s\"'|;&<>]{1,512}+)"
 # What must stand in a text for the pattern to find anything, and the pattern.
@@ -179,6 +183,8 @@ def _argument(match: re.Match[str]) -> str:
 def _basic(match: re.Match[str]) -> str:
     return match[1] + "[redacted]" if looks_random(match[2], least=12) else match[0]
 
+
+# --- behind a name ---
 
 MARK: Final = "[redacted]"
 
