@@ -1,6 +1,6 @@
 """What a person or a program is told of a checked audit log; the same in both halves.
 
-Reads and writes the files of `common.audit_export`, each line bounded before it is looked at.
+Reads and writes the files of `common.audit_check`, each line bounded before it is looked at.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
 from common.audit import Entry, SignedHead, base_of, broken, continued, verify_head
-from common.audit_check import Checked
-from common.audit_export import (
+from common.audit_check import (
     MAX_LINE_BYTES,
+    Checked,
     entry_line,
     kept_line,
     last_line,

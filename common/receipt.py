@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from common.audit import Head, SignedHead, verify_head
-from common.audit_export import read_kept, read_signed
+from common.audit_check import read_kept, read_signed
 from common.errors import AuthError, RemoteProtocolError
 from common.heads import KeptHead, verify_kept
 from common.model.state import Reason, TaskState, final_of

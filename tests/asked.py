@@ -10,8 +10,7 @@ from typing import Any
 from common.clock import ManualClock
 from common.diff.model import FileDiff
 from common.diff.parse import parse_diff
-from common.seal import Seal, digest
-from common.seal.records import Mode, SealedChange, SealedCommit
+from common.seal import Mode, Seal, SealedChange, SealedCommit, digest
 from local_agent.actions.changes.payload import change_payload
 from local_agent.actions.git_sync.payload import SyncStep, sync_payload
 from local_agent.actions.registry import seal_bytes

@@ -19,8 +19,7 @@ from common.home import Home
 from common.ids import new_uuid
 from common.model.proposal import GitSync
 from common.model.state import FINAL, Reason, TaskState
-from common.seal import Seal
-from common.seal.records import Place, SealedChange, read_changes
+from common.seal import Place, Seal, SealedChange, read_changes
 from local_agent.actions.changes.payload import change_payload
 from local_agent.actions.changes.perform import ChangeOutcome, PreparedChange
 from local_agent.actions.git_sync.payload import SyncStep, sync_payload

@@ -17,8 +17,7 @@ from common.protocol.envelope import (
     gateway_name,
     seal_envelope,
 )
-from common.seal import Seal, Source, digest
-from common.seal.records import Place
+from common.seal import Place, Seal, Source, digest
 from common.sentences import Lang
 from common.signing import APPROVAL, SigningKey, VerifyKey
 from local_agent.actions.registry import seal_bytes

@@ -8,8 +8,7 @@ from typing import Any, Literal
 
 from common.clock import SystemClock
 from common.diff.parse import parse_diff
-from common.seal import Seal, Source, digest
-from common.seal.records import Place, ReadFile, SealedChange, SealedCommit
+from common.seal import Place, ReadFile, Seal, SealedChange, SealedCommit, Source, digest
 from common.sentences import Lang
 from local_agent.actions.changes.payload import change_payload
 from local_agent.actions.disclose.payload import disclose_payload

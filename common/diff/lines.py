@@ -1,7 +1,14 @@
-"""The lines of a diff and how far they were read; every refusal names its line."""
+"""The lines of a diff and how far they were read; every refusal names its line.
+
+What else calls itself a diff is told apart here, to say why it is refused.  Nothing of it is
+accepted: what no row knows is refused as ``junk``.  Text before, between and after the sections is
+among it (a mail header, ``Index:``, the signature of format-patch), because every program draws the
+line between such text and a section differently.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from operator import itemgetter
 from typing import Final, TypeVar
@@ -65,3 +72,45 @@ def about_line(number: int, reading: Callable[[bytes], _T], value: bytes) -> _T:
         return reading(value)
     except InputError as error:
         raise InputError(error.code, **error.facts | {"line": number}) from None
+
+
+# --- what else calls itself a diff ---
+
+_PREFIXES: Final[tuple[tuple[bytes, str], ...]] = (
+    (b"diff --cc ", "combined"),
+    (b"diff --combined ", "combined"),
+    (b"@@@", "combined"),
+    (b"@@", "no-names"),
+    (b"***", "context"),
+    (b"GIT binary patch", "binary"),
+    (b"Binary files ", "binary"),
+    (b"Submodule ", "submodule"),
+    (b"From ", "mail"),
+    (b"From: ", "mail"),
+    (b"Subject: ", "mail"),
+    (b"commit ", "mail"),
+    (b"Index: ", "index-line"),
+    (b"Only in ", "only-in"),
+    (b"diff ", "command-line"),
+    (b"\xef\xbb\xbf", "byte-order-mark"),
+)
+_NORMAL: Final = re.compile(rb"[0-9]++(?:,[0-9]++)?[acd][0-9]++(?:,[0-9]++)?")
+_ED: Final = re.compile(rb"[0-9]++(?:,[0-9]++)?[acdis]|[ad][0-9]++ [0-9]++")
+
+
+def why_foreign(line: bytes, *, after_hunk: bool) -> str | None:
+    """Return what a line that begins no section belongs to; None when that is not known.
+
+    Args:
+        line: Without its line feed.
+        after_hunk: Whether it stands behind a hunk.
+    """
+    if line == b"-- ":
+        return "signature"
+    if after_hunk and line[:1] in (b" ", b"+", b"-", b"\\"):
+        return "hunk-count"
+    if _NORMAL.fullmatch(line):
+        return "normal"
+    if _ED.fullmatch(line):
+        return "ed"
+    return next((why for prefix, why in _PREFIXES if line.startswith(prefix)), None)

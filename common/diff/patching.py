@@ -1,14 +1,15 @@
 """What a file becomes by its part of a diff: applied, moved to where its lines stand, taken back.
 
-A hunk fits where its old lines stand byte for byte, and nowhere else: no fuzz.  All of it is
-computed in memory, in time linear to the file and the diff.
+A hunk fits where its old lines stand byte for byte, and nowhere else: no fuzz; where there is a
+common reason why a part does not fit, `misfit` tells it.  All of it is computed in memory, in time
+linear to the file and the diff.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Literal
 
 from common.diff.model import MINUS, PLUS, SPACE, DiffModel, FileDiff, Hunk, Mode
 from common.errors import InputError
@@ -271,3 +272,45 @@ def _reversed_hunk(hunk: Hunk) -> Hunk:
         new_open=hunk.old_open,
         section=hunk.section,
     )
+
+
+# --- why one does not fit ---
+
+Misfit = Literal["applied", "line-ends"]
+_CR: Final = b"\r"
+
+
+def misfit(file: FileDiff, old: bytes) -> Misfit | None:
+    """Return why a modification does not fit.
+
+    Args:
+        file: One file of a diff, which `patched` and `relocated` refused.
+        old: What is there.
+
+    Returns:
+        ``applied``: the file is already as the diff would leave it; ``line-ends``: only CR LF
+        stands against LF; None for any other reason, and for what is no modification.
+    """
+    if file.op != "modify":
+        return None
+    if _can_apply(reverse(DiffModel((file,))).files[0], old):
+        return "applied"
+    if _can_apply(_with_plain_ends(file), old.replace(b"\r\n", b"\n")):
+        return "line-ends"
+    return None
+
+
+def _can_apply(file: FileDiff, old: bytes) -> bool:
+    try:
+        patched(relocated(file, old)[0], old)
+    except InputError:
+        return False
+    return True
+
+
+def _with_plain_ends(file: FileDiff) -> FileDiff:
+    return replace(file, hunks=tuple(map(_with_plain_lines, file.hunks)))
+
+
+def _with_plain_lines(hunk: Hunk) -> Hunk:
+    return hunk._replace(lines=tuple(line.removesuffix(_CR) for line in hunk.lines))

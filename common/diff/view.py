@@ -11,10 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from common.diff.confusables import has_confusable
 from common.diff.model import MINUS, PLUS, DiffModel, FileDiff, Hunk
 from common.redact import redact
-from common.text import has_hidden, reveal_all, strip_ansi
+from common.text import has_confusable, has_hidden, reveal_all, strip_ansi
 
 RowKind = Literal["hunk", "context", "removed", "added", "open"]
 MarkCode = Literal["hidden-characters", "confusable", "encoding", "long-line", "secret-looking"]

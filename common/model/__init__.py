@@ -1,4 +1,4 @@
 """The seed's data shapes (seed 002 §3, §6, §7): its field names outside, snake_case in Python.
 
-Pure.  Pydantic because they cross edges: wire, files, page.
+Pure.  Pydantic in `intent` and `proposal`, because they cross edges: wire, files, page.
 """

@@ -3,6 +3,11 @@
 An envelope lives longer than a connection.  It is signed when its number is assigned, waits in the
 store as the very bytes of its frame, and can be verified by whoever holds the public key.  Order
 and duplicates across envelopes are `link`'s matter.
+
+One kind hands the signer's next key over, on the line that its present key already vouches for.
+Two signatures make it good.  The present key signs the envelope: the key that is pinned says which
+one follows it.  The next key signs a proof over who speaks to whom, which key it follows and
+itself: whoever announces it holds it, and it cannot be announced in another's name or place.
 """
 
 from __future__ import annotations
@@ -33,6 +38,8 @@ from common.protocol.codec import (
     SEQ,
     Check,
     closed,
+    decode_bytes,
+    encode_bytes,
     framed,
     matching,
     one_of,
@@ -45,7 +52,7 @@ from common.protocol.frames import (
     decode_frame,
     encode_frame,
 )
-from common.signing import ENVELOPE, SigningKey, VerifyKey
+from common.signing import ENVELOPE, REKEY, SigningKey, VerifyKey
 
 __all__ = [
     "MAX_LIFE_S",
@@ -60,8 +67,10 @@ __all__ = [
     "TaskBody",
     "TombstoneBody",
     "agent_name",
+    "announced_key",
     "gateway_name",
     "open_envelope",
+    "rekey_body",
     "seal_envelope",
     "signer_of",
     "verify_envelope",
@@ -280,3 +289,45 @@ def _check_header(record: Mapping[str, Any]) -> None:
     life = cast("int", record["exp"]) - cast("int", record["iat"])
     if not 0 < life <= MAX_LIFE_S[record["typ"]]:
         raise RemoteProtocolError("record.field", field="exp")
+
+
+# --- the next key ---
+
+
+def rekey_body(new: SigningKey, *, iss: str, aud: str, old_key_id: str) -> dict[str, Any]:
+    """Return the body that announces a key.
+
+    Args:
+        new: The next key.
+        iss: ``iss`` of the envelope that will carry it.
+        aud: Its ``aud``.
+        old_key_id: Its ``kid``.
+    """
+    said = _rekey_said(new.public, iss=iss, aud=aud, old_key_id=old_key_id)
+    proof = encode_bytes(new.sign(REKEY, said))
+    return RekeyBody(public_key=encode_bytes(new.public.raw), proof=proof).to_dict()
+
+
+def announced_key(envelope: Envelope) -> VerifyKey:
+    """Return the key that a verified ``rekey`` envelope announces, once that key is proven too.
+
+    Raises:
+        AuthError: ``auth.rekey``: it came too late, announces the key that it replaces, or its
+            proof does not hold.
+    """
+    header, body = envelope.header, envelope.content
+    if not isinstance(body, RekeyBody) or envelope.expired:
+        raise AuthError("auth.rekey")
+    new = VerifyKey(decode_bytes(body.public_key))
+    if new.key_id == header.kid:
+        raise AuthError("auth.rekey")
+    said = _rekey_said(new, iss=header.iss, aud=header.aud, old_key_id=header.kid)
+    try:
+        new.verify(REKEY, said, decode_bytes(body.proof))
+    except AuthError:
+        raise AuthError("auth.rekey") from None
+    return new
+
+
+def _rekey_said(new: VerifyKey, *, iss: str, aud: str, old_key_id: str) -> bytes:
+    return framed(iss.encode(), aud.encode(), old_key_id.encode(), new.raw)

@@ -26,11 +26,13 @@ from typing import Final
 
 from common.clock import Instant
 from common.errors import AuthError, LocalProtocolError, RemoteProtocolError
-from common.protocol import closing, frames
+from common.protocol import frames
 from common.protocol.codec import framed
 from common.protocol.envelope import agent_name, gateway_name, verify_envelope
+from common.protocol.flow_control import DEADLINES, Deadlines, Meter, Order, Pulse
 from common.protocol.handshake import AgentHandshake, GatewayHandshake
 from common.protocol.link_events import (
+    NORMAL,
     Acked,
     AgentKnocked,
     Closed,
@@ -39,9 +41,8 @@ from common.protocol.link_events import (
     LinkState,
     Ready,
     Received,
+    websocket_code,
 )
-from common.protocol.order import DEADLINES, Deadlines, Order, Pulse
-from common.protocol.pace import Meter
 from common.signing import ACK, SigningKey, VerifyKey
 
 __all__ = [
@@ -99,7 +100,7 @@ class Link:
     ) -> None:
         self.state = LinkState.OPENING
         self.meter = Meter()
-        self.close_code = closing.NORMAL
+        self.close_code = NORMAL
         self._handshake: GatewayHandshake | AgentHandshake | None = handshake
         self._judging = False  # the peer knocked: it is the caller's turn, the peer must wait
         self._rekeyed = False  # the peer has announced another key
@@ -265,7 +266,7 @@ class Link:
             self._put(self._signed_ack(seq))
 
     def close(self, code: str) -> None:
-        """End the link and tell the peer why: one of `closing.ENDINGS`."""
+        """End the link and tell the peer why: one of `link_events.ENDINGS`."""
         if self.state is not LinkState.CLOSED:
             self._say_goodbye(code)
             self._end(Closed(code))
@@ -397,7 +398,7 @@ class Link:
         self._end(closed)
 
     def _say_goodbye(self, code: str) -> None:
-        self.close_code = closing.websocket_code(code)
+        self.close_code = websocket_code(code)
         self._put(frames.ErrorFrame(code))
 
     def _end(self, event: Closed) -> None:

@@ -15,8 +15,14 @@ from structlog.typing import FilteringBoundLogger
 
 from common.clock import Clock, Instant
 from common.errors import AuthError, CodexBridgeError, ProtocolError, StateError
-from common.protocol.envelope import Envelope, EventBody, HeadBody, RekeyBody, ResultBody
-from common.protocol.rekey import announced_key
+from common.protocol.envelope import (
+    Envelope,
+    EventBody,
+    HeadBody,
+    RekeyBody,
+    ResultBody,
+    announced_key,
+)
 from gateway.base.identity import Seal
 from gateway.flow.countersigning import Countersigner
 from gateway.flow.task_reports import TaskReports

@@ -14,9 +14,8 @@ from typing import Final, Protocol
 
 from common.clock import Instant
 from common.errors import StateError
-from common.protocol.envelope import MAX_LIFE_S, agent_name, gateway_name
+from common.protocol.envelope import MAX_LIFE_S, agent_name, gateway_name, rekey_body
 from common.protocol.handshake import MAX_GATEWAY_KEYS
-from common.protocol.rekey import rekey_body
 from common.signing import SigningKey
 from gateway.base.identity import sealer
 from gateway.flow import withdrawal

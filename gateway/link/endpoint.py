@@ -15,9 +15,9 @@ from aiohttp import WSMsgType, web
 
 from common.clock import Clock
 from common.logs import Log
-from common.protocol import closing
+from common.protocol.flow_control import DEADLINES, Deadlines
 from common.protocol.link import Link
-from common.protocol.order import DEADLINES, Deadlines
+from common.protocol.link_events import UNSUPPORTED
 from common.signing import SigningKey
 from gateway.base.addresses import FailureLimit, owner_of
 from gateway.link.hub import Hub
@@ -61,7 +61,7 @@ class SocketWire:
             return str(message.data)
         self.malformed = message.type in _NEVER_SAID or message.type is WSMsgType.ERROR
         if message.type in _NEVER_SAID:
-            await self.close(closing.UNSUPPORTED)
+            await self.close(UNSUPPORTED)
         return None
 
     async def send(self, text: str) -> None:

@@ -12,7 +12,7 @@ from common.clock import Clock
 from common.errors import StoreError
 from common.logs import Log
 from common.protocol.envelope import Envelope
-from common.protocol.pace import Meter
+from common.protocol.flow_control import Meter
 from common.signing import SigningKey
 from gateway.link.deadlines import DeadlineTimer
 from gateway.link.ports import Deliveries, Departure, Note

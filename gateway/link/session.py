@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from common.clock import Clock
 from common.errors import StoreError
 from common.logs import Log
+from common.protocol.flow_control import CONNECTION, Meter
 from common.protocol.link import (
     Acked,
     AgentKnocked,
@@ -26,7 +27,6 @@ from common.protocol.link import (
     Ready,
     Received,
 )
-from common.protocol.pace import CONNECTION, Meter
 from common.signing import VerifyKey
 from gateway.link.ports import Deliveries, Departure, Known, Note, Wire
 

@@ -19,8 +19,7 @@ from common.diff.model import DiffModel
 from common.errors import InputError
 from common.model.proposal import TaskResult
 from common.model.state import Reason
-from common.seal import Action, Seal, Undo
-from common.seal.records import Place
+from common.seal import Action, Place, Seal, Undo
 from common.sentences import Lang, Sentence, Words, say
 from common.text import one_line, reveal
 from local_agent.safety.grant import Grant

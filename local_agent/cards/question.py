@@ -16,7 +16,7 @@ from common import seal as sealing
 from common.diff.model import DiffModel
 from common.diff.parse import parse_diff
 from common.errors import AuthError, RemoteProtocolError
-from common.seal.records import SealedChange, read_changes
+from common.seal import SealedChange, read_changes
 from local_agent.actions.registry import read_seal
 from local_agent.views.question import ApprovalView, Question
 

@@ -56,7 +56,7 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
 
 
 def _check(home: Home, args: argparse.Namespace) -> partial[Checked]:
-    from common.audit_export import check_export
+    from common.audit_check import check_export
     from common.audit_report import given_key, read_lines
     from common.errors import InputError
     from local_agent.cli.own_keys import OwnKeys

@@ -15,8 +15,7 @@ from typing import Final, TypedDict
 
 from common.errors import StateError
 from common.model.state import Reason, TaskState
-from common.seal import Seal
-from common.seal.records import read_changes
+from common.seal import Seal, read_changes
 from common.text import clip_bytes, one_line, reveal
 from local_agent.actions.registry import read_seal
 from local_agent.flow.approvals import PendingApproval

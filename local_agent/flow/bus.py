@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from common.errors import UnavailableError
-from common.model.events import TaskEvent
+from common.model.proposal import TaskEvent
 from common.sentences import Lang
 
 QUEUE_EVENTS: Final = 256

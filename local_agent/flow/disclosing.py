@@ -16,6 +16,7 @@ from dataclasses import replace
 from datetime import datetime, time, timedelta
 from typing import Final, Protocol
 
+from common import seal as sealing
 from common.clock import Clock
 from common.model.intent import TaskIntent, TaskKind
 from common.model.proposal import (
@@ -28,7 +29,6 @@ from common.model.proposal import (
     SearchResults,
     Undo,
 )
-from common.seal import records
 from common.sentences import Lang, say
 from local_agent.flow import words
 from local_agent.proposers import words as proposal_words
@@ -255,7 +255,7 @@ def _reading(
     return Reading(
         task_id=task.task_id,
         level=workspace.disclosure,
-        files=[records.ReadFile(file.path, file.sha256) for file in files],
+        files=[sealing.ReadFile(file.path, file.sha256) for file in files],
         answer_sha256=None if told is None else hashlib.sha256(told).hexdigest(),
         bytes=len(told or b""),
     )

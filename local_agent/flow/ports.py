@@ -67,7 +67,7 @@ class Change:
     Attributes:
         expected: State the row must still have; another one raises and changes nothing.
         state: New state; equal to ``expected`` when only something is told (progress).
-        events: Seed events (`common.model.events`) as plain dicts, appended in order.
+        events: Seed events (`common.model.proposal`) as plain dicts, appended in order.
         ending_json: How it ended, for this machine alone (`local_agent.store.endings`).
         context_json: What a model was shown; names, sizes and reasons, no content.
         reports: ``(kind, body)`` for the gateway, kind ``event`` or ``result``; empty for local.

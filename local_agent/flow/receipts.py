@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from common.audit_export import record_of
+from common.audit_check import record_of
 from common.errors import StateError
 from common.model.state import Reason
 from common.protocol.codec import encode_bytes

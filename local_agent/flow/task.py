@@ -16,16 +16,16 @@ from typing import Any, Final
 from common.clock import Clock
 from common.errors import StoreError
 from common.ids import new_short_id
-from common.model.events import (
+from common.model.intent import TaskIntent
+from common.model.proposal import (
     TaskEnd,
     TaskEvent,
     TaskProposed,
+    TaskResult,
     TaskStart,
     TaskStateChanged,
     TaskStreamChunk,
 )
-from common.model.intent import TaskIntent
-from common.model.proposal import TaskResult
 from common.model.state import Reason, TaskState, final_of
 from common.protocol.bodies import EventBody, ResultBody
 from common.sentences import LANGS, Words, same

@@ -20,9 +20,8 @@ from weakref import WeakValueDictionary
 from pydantic import JsonValue
 
 from common.errors import InputError, StateError
-from common.model.intent import TaskIntent, TaskKind
+from common.model.intent import TaskIntent, TaskKind, UserRequest
 from common.model.proposal import Diff, TaskResult
-from common.model.request import UserRequest
 from common.model.state import TaskState
 from common.redact import redact
 from common.sentences import Lang, say

@@ -15,8 +15,7 @@ from typing import Final
 from common.diff.model import MAX_BYTES, DiffModel, FileDiff, Hunk, Mode
 from common.diff.parse import parse_diff
 from common.diff.patching import deletion, reverse
-from common.diff.render import render
-from common.diff.width import MAX_LINES, is_wide
+from common.diff.render import MAX_LINES, is_wide, render
 from common.errors import InputError
 
 CONTEXT_LINES: Final = 3

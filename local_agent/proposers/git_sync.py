@@ -11,7 +11,7 @@ from common.diff.model import DiffModel
 from common.errors import InputError
 from common.model.proposal import DiffFileSummary, GitSync, LocalApproval
 from common.redact import redact
-from common.seal.records import SealedChange
+from common.seal import SealedChange
 from common.sentences import Lang, explain, say
 from common.text import one_line
 from local_agent.error_texts import sync as sync_errors

@@ -18,9 +18,9 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketExce
 from common.clock import Clock
 from common.errors import CodexBridgeError, StoreError
 from common.protocol.codec import NONCE_BYTES
+from common.protocol.flow_control import DEADLINES, Deadlines
 from common.protocol.frames import FRAME_BYTES
 from common.protocol.link import Closed, Link
-from common.protocol.order import DEADLINES, Deadlines
 from common.signing import SigningKey, VerifyKey
 from local_agent.relay.condition import (
     Backoff,

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from common.protocol.closing import ENDINGS
 from common.protocol.link import Closed
+from common.protocol.link_events import ENDINGS
 
 State = Literal["unpaired", "connecting", "connected", "waiting", "refused", "clock"]
-# One of `TRANSPORT`, of `closing.ENDINGS`, or of `OWN`; "" while nothing is wrong.
+# One of `TRANSPORT`, of `link_events.ENDINGS`, or of `OWN`; "" while nothing is wrong.
 Why: TypeAlias = str
 
 # What keeps a link from even beginning, or cuts it off.

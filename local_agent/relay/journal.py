@@ -7,8 +7,7 @@ from typing import Any, Protocol
 
 from common.clock import Clock
 from common.protocol.codec import decode_bytes
-from common.protocol.envelope import Envelope, agent_name, gateway_name, seal_envelope
-from common.protocol.rekey import rekey_body
+from common.protocol.envelope import Envelope, agent_name, gateway_name, rekey_body, seal_envelope
 from local_agent.relay.keys import AgentKeys
 from local_agent.relay.pairing import Pairing
 from local_agent.store.inbox import Accepted

@@ -18,8 +18,8 @@ from websockets.exceptions import ConnectionClosed
 from common.clock import Clock, Instant
 from common.errors import RemoteProtocolError, UnavailableError
 from common.protocol.envelope import Envelope
+from common.protocol.flow_control import HONEST, Meter
 from common.protocol.link import Acked, Closed, Link, LinkState, Ready, Received
-from common.protocol.pace import HONEST, Meter
 
 BATCH: Final = 64  # reports read from the journal at a time
 SEND_SECONDS: Final = 10.0  # a gateway that reads nothing for so long is gone

@@ -14,8 +14,8 @@ from websockets.frames import Frame
 from websockets.http11 import Response
 from websockets.protocol import State
 
-from common.protocol import closing
-from common.protocol.pace import Meter
+from common.protocol.flow_control import Meter
+from common.protocol.link_events import code_of, websocket_code
 
 CLOSE_SECONDS: Final = 2.0
 MAX_UNREAD: Final = 1024 * 1024  # bytes written that the gateway has not read; four whole frames
@@ -45,7 +45,7 @@ class BoundedConnection(ClientConnection):
 
     def _fail(self, code: str) -> None:
         if self.protocol.state is State.OPEN:  # once, of the thousands that one read may bring
-            self.protocol.fail(closing.websocket_code(code))
+            self.protocol.fail(websocket_code(code))
             self.send_data()
             self.transport.close()  # reads no more from here on …
             self.loop.call_later(CLOSE_SECONDS, self.transport.abort)  # … and waits no longer
@@ -66,10 +66,10 @@ def end_of(error: ConnectionClosed) -> str:
     """Return the code of a connection that the WebSocket ended before the link did.
 
     Returns:
-        One of `closing.ENDINGS`, or ``lost``.
+        One of `link_events.ENDINGS`, or ``lost``.
     """
     for close in (error.rcvd, error.sent):
-        if close is not None and (code := closing.code_of(close.code)) is not None:
+        if close is not None and (code := code_of(close.code)) is not None:
             return code
     # The library's own verdicts: not text, not UTF-8, too large.
     if error.sent is not None and error.sent.code in (1002, 1003, 1007, 1009):

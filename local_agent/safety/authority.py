@@ -16,8 +16,7 @@ from typing import Any, Final
 
 from common.errors import AuthError, StateError
 from common.model.state import Reason, TaskState
-from common.seal import Seal, digest
-from common.seal.records import SealedChange, read_changes
+from common.seal import Seal, SealedChange, digest, read_changes
 from common.signing import VerifyKey
 from local_agent.safety.action_facts import Known, Reaches, read_known
 from local_agent.safety.decision import check_approved

@@ -12,12 +12,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from common.diff.confusables import has_confusable
 from common.diff.model import DiffModel
 from common.diff.names import checked_path
 from common.diff.view import marks
 from common.errors import InputError
-from common.seal.records import SealedChange, read_changes
+from common.seal import SealedChange, read_changes
+from common.text import has_confusable
 from local_agent.safety.risk import Circumstances, Finding, Row, Table, findings
 from local_agent.workspace.git_hooks import is_hook
 from local_agent.workspace.paths import is_denied, is_execution_surface

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fnmatch import translate
 from typing import Any, Final
 
-from common.seal.records import SealedChange, read_changes
+from common.seal import SealedChange, read_changes
 from local_agent.safety.action_facts import Known, Reaches
 from local_agent.safety.policy import Policy
 from local_agent.safety.risk import Circumstances, Finding, Row, Table, findings

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from common.errors import InputError
-from common.seal.records import read_changes
+from common.seal import read_changes
 from common.text import has_hidden
 from local_agent.safety.risk import Circumstances, Finding, Row, Table, findings
 from local_agent.safety.risk_changes import (

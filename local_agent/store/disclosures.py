@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from common.audit import MAX_VALUE_BYTES, Fact
-from common.seal.records import ReadFile
+from common.seal import ReadFile
 from common.strict_json import canonical
 from common.text import clip_bytes
 from local_agent.store.audit_log import AuditLog

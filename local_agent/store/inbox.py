@@ -22,8 +22,7 @@ from common.errors import (
 from common.ids import minted_by, parse_short_id
 from common.model.state import Reason, TaskState, final_of
 from common.protocol.bodies import CancelBody, HeadBody, RekeyBody, TaskBody
-from common.protocol.envelope import Envelope
-from common.protocol.rekey import announced_key
+from common.protocol.envelope import Envelope, announced_key
 from common.sentences import Lang, Sentence, say
 from local_agent.store.audit_log import AuditLog
 from local_agent.store.database import Database

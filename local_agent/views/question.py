@@ -12,8 +12,7 @@ from typing import Any, Literal
 
 from common.diff.model import DiffModel, FileDiff
 from common.diff.view import Mark
-from common.seal import Action, Seal, code_matches, short_code
-from common.seal.records import Op, SealedChange
+from common.seal import Action, Op, Seal, SealedChange, code_matches, short_code
 from common.sentences import Lang
 from local_agent.views.task import ShownTask
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from common.errors import InputError
-from common.seal.records import Mode, SealedChange
+from common.seal import Mode, SealedChange
 from local_agent.workspace import git_config, paths
 from local_agent.workspace.git import unfolds_too_far
 from local_agent.workspace.paths import Root

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from common.errors import StateError
-from common.seal.records import SealedCommit
+from common.seal import SealedCommit
 from local_agent.workspace.git import head_of, open_repository
 from local_agent.workspace.git_preflight import (
     SyncPlan,

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from common.diff.width import is_wide
+from common.diff.render import is_wide
 from common.errors import InputError
 from local_agent.workspace import paths
 from local_agent.workspace.git import head_of, open_repository

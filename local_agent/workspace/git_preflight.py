@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 from common.diff.model import DiffModel
 from common.diff.parse import parse_diff
 from common.errors import CodexBridgeError, InputError
-from common.seal.records import SealedCommit
+from common.seal import SealedCommit
 from common.text import has_hidden
 from local_agent.workspace import git_config, remote_url
 from local_agent.workspace.clean_repository import CleanRepository

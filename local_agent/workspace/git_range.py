@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Final, Literal
 
-from common.diff.width import is_wide
+from common.diff.render import is_wide
 from local_agent.workspace import paths
 from local_agent.workspace.git import (
     MAX_COUNTED_BYTES,

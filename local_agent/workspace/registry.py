@@ -15,7 +15,7 @@ from typing import Any, Final, Literal, get_args
 from common import strict_json
 from common.errors import ConfigError, InputError, RemoteProtocolError
 from common.home import Home, read_private, write_private
-from common.seal.records import Place
+from common.seal import Place
 from local_agent.sandbox import toolchains
 from local_agent.sandbox.toolchains import Toolchain
 from local_agent.workspace.paths import check_relative, is_denied

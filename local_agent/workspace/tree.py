@@ -21,7 +21,7 @@ from typing import Final
 from common.access_lists import access_list, without_list
 from common.diff.names import checked_path
 from common.errors import InputError
-from common.seal.records import Place
+from common.seal import Place
 from local_agent.workspace.paths import open_root
 
 MAX_FILE_BYTES: Final = 8 * 1024 * 1024  # what the blob store keeps of one file

@@ -26,11 +26,11 @@ from common.clock import SystemClock
 from common.home import private_dir
 from common.ids import new_uuid
 from common.protocol import frames
-from common.protocol.closing import code_of
 from common.protocol.codec import encode_bytes
 from common.protocol.envelope import MAX_LIFE_S, agent_name, gateway_name
+from common.protocol.flow_control import FRAMES
 from common.protocol.link import Link
-from common.protocol.pace import FRAMES
+from common.protocol.link_events import code_of
 from common.protocol.pairing import new_code
 from common.signing import AGENT_AUTH, AUDIT, GATEWAY_AUTH, SigningKey
 from gateway.base.identity import open_identity

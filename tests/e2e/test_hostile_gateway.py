@@ -23,10 +23,10 @@ import pytest
 from common.clock import SystemClock
 from common.home import Home
 from common.protocol import frames
-from common.protocol.closing import ENDINGS, code_of, websocket_code
 from common.protocol.codec import encode_bytes
 from common.protocol.envelope import MAX_LIFE_S, agent_name, gateway_name
 from common.protocol.link import Link
+from common.protocol.link_events import ENDINGS, code_of, websocket_code
 from common.signing import AGENT_AUTH, AUDIT, GATEWAY_AUTH, SigningKey
 from local_agent.cli import status_words
 from local_agent.flow.gate_checks import Limits

@@ -13,8 +13,7 @@ from dataclasses import replace
 from typing import Any, Final, Literal
 
 from common.clock import ManualClock
-from common.seal import Seal, Source
-from common.seal.records import Place, ReadFile, SealedChange, SealedCommit
+from common.seal import Place, ReadFile, Seal, SealedChange, SealedCommit, Source
 from common.sentences import Lang
 from local_agent.actions.changes.payload import change_payload
 from local_agent.actions.disclose.payload import disclose_payload

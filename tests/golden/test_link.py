@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from common.protocol import envelope, frames, pairing
-from common.protocol.rekey import rekey_body
+from common.protocol.envelope import rekey_body
 from common.signing import SigningKey
 from common.strict_json import canonical
 from tests.golden import golden

@@ -26,7 +26,7 @@ from common.clock import ManualClock, SystemClock
 from common.keystore import FileKeystore
 from common.logs import open_log
 from common.model.state import Reason, TaskState
-from common.protocol.order import Deadlines
+from common.protocol.flow_control import Deadlines
 from gateway.flow.access import Limits
 from gateway.link.endpoint import AgentEndpoint
 from gateway.link.hub import Hub

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from common.protocol.flow_control import DEADLINES
 from common.protocol.link import LinkState
-from common.protocol.order import DEADLINES
 from tests.unit.common.protocol.faulty import End, Fault, Half, Name, World
 
 SLACK_S = 0.01

@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from common.redact import redact, redact_lines
-from common.redact_stream import RedactedStream
+from common.redact import RedactedStream, redact, redact_lines
 from tests.secrets_set.halves import secrets
 from tests.secrets_set.making import Case
 

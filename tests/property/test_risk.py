@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from common.diff.model import DiffModel, FileDiff, Op
-from common.seal.records import SealedChange
+from common.seal import SealedChange
 from local_agent.actions.changes.payload import change_payload
 from local_agent.actions.git_sync.payload import SyncStep, sync_payload
 from local_agent.actions.registry import ACTIONS

@@ -60,7 +60,7 @@ COMMANDS: Final[Mapping[str, Command]] = {"audit": run}
 
 
 def _check(console: Console, args: argparse.Namespace) -> partial[Checked]:
-    from common.audit_export import check_export
+    from common.audit_check import check_export
     from common.audit_report import given_key, read_lines
     from common.errors import InputError
 

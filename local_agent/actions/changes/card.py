@@ -8,7 +8,7 @@ from typing import Final
 
 from common.diff.model import DiffModel, FileDiff
 from common.diff.view import Mark, marks
-from common.seal.records import SealedChange
+from common.seal import SealedChange
 from common.sentences import Sentence
 from common.text import one_line
 from local_agent.actions.card import text

@@ -11,12 +11,10 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from common.diff.misfit import misfit
 from common.diff.model import DiffModel, FileDiff, Mode
-from common.diff.patching import deletion, patched, relocated
+from common.diff.patching import deletion, misfit, patched, relocated
 from common.errors import InputError
-from common.seal import MAX_SEAL_BYTES
-from common.seal.records import SealedChange
+from common.seal import MAX_SEAL_BYTES, SealedChange
 from common.strict_json import canonical
 from local_agent.actions.changes.payload import change_payload
 from local_agent.safety.backups import Details

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from common.model.state import Reason
-from common.seal.records import SealedChange
+from common.seal import SealedChange
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from common.seal.records import CHANGE, SealedChange, stored_change
-from common.seal.shape import Shape, check_each, check_shape, is_filled_list, is_hash
+from common.seal import (
+    CHANGE,
+    SealedChange,
+    Shape,
+    check_each,
+    check_shape,
+    is_filled_list,
+    is_hash,
+    stored_change,
+)
 
 CHANGES: Final[Shape] = {"diff_sha256": is_hash, "changes": is_filled_list}
 

@@ -24,8 +24,7 @@ from common.diff.parse import parse_diff
 from common.diff.render import render
 from common.errors import CodexBridgeError, InputError, StateError, StoreError
 from common.model.state import Reason
-from common.seal import Seal
-from common.seal.records import Place, SealedChange
+from common.seal import Place, Seal, SealedChange
 from common.strict_json import canonical
 from local_agent.actions.changes.describe import PLAIN, Described, describe_change, mode_of
 from local_agent.actions.changes.outcome import ChangeOutcome as ChangeOutcome  # noqa: PLC0414  # gives

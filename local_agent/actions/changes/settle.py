@@ -18,8 +18,7 @@ from common.diff.parse import parse_diff
 from common.diff.patching import patched
 from common.errors import CodexBridgeError, InputError, StateError
 from common.model.state import Reason
-from common.seal import Seal
-from common.seal.records import Mode, SealedChange, read_changes
+from common.seal import Mode, Seal, SealedChange, read_changes
 from local_agent.actions.changes.describe import PLAIN, mode_of, sha256
 from local_agent.actions.changes.outcome import ChangeOutcome, Mixture
 from local_agent.safety.backups import Backups, Details

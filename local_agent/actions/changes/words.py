@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from common.model.state import Reason
-from common.seal.records import SealedChange
+from common.seal import SealedChange
 from common.sentences import Lang, Sentence, say
 from local_agent.actions.changes.outcome import ChangeOutcome, Mixture
 from local_agent.actions.operation import ABOUT, CHAT_FILES, render_drift, render_names

@@ -9,8 +9,7 @@ from typing import Final
 from common.errors import AuthError, ConfigError, StateError, StoreError
 from common.model.proposal import Release, TaskResult
 from common.model.state import Reason
-from common.seal import Seal
-from common.seal.records import ReadFile
+from common.seal import ReadFile, Seal
 from common.sentences import Sentence, Words, same, say
 from common.text import one_line, reveal
 from local_agent.actions.disclose.payload import disclose_payload

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
-from common.seal.records import ReadFile
-from common.seal.shape import (
+from common.seal import (
+    ReadFile,
     Shape,
     check_each,
     check_shape,

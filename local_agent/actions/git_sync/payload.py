@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
-from common.seal.records import CHANGE, SealedCommit, stored_change
-from common.seal.shape import (
+from common.seal import (
+    CHANGE,
+    SealedCommit,
     Shape,
     check_each,
     check_shape,
@@ -19,6 +20,7 @@ from common.seal.shape import (
     is_text,
     one_of,
     or_none,
+    stored_change,
 )
 
 StepName = Literal["check", "add", "commit", "push"]

@@ -24,8 +24,7 @@ from common.diff.model import DiffModel
 from common.errors import CodexBridgeError, InputError, StateError
 from common.model.proposal import GitSync
 from common.model.state import Reason
-from common.seal import Seal
-from common.seal.records import Place
+from common.seal import Place, Seal
 from common.strict_json import canonical
 from local_agent.actions.git_sync.payload import StepEffect, StepName, SyncStep, sync_payload
 from local_agent.actions.git_sync.push import Pushed, Pusher

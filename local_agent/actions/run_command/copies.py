@@ -17,8 +17,7 @@ from typing import Final
 from common.diff.parse import parse_diff
 from common.errors import InputError, StateError
 from common.home import Home, private_dir
-from common.seal import Seal
-from common.seal.records import read_changes
+from common.seal import Seal, read_changes
 from local_agent.actions.run_command.payload import SealedCopy
 from local_agent.actions.run_command.prepare import Copy, copies_folder, copy_folder
 from local_agent.store.blobs import Blobs

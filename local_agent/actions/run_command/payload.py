@@ -8,8 +8,9 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from common.errors import InputError
-from common.seal.records import PLACE, Place, stored_place
-from common.seal.shape import (
+from common.seal import (
+    PLACE,
+    Place,
     Shape,
     check_shape,
     is_count,
@@ -19,6 +20,7 @@ from common.seal.shape import (
     is_texts,
     one_of,
     or_none,
+    stored_place,
 )
 from common.strict_json import canonical
 

@@ -14,8 +14,7 @@ from typing import Any
 
 from common.errors import InputError, StateError
 from common.home import Home
-from common.seal import Seal
-from common.seal.records import Place
+from common.seal import Place, Seal
 from common.strict_json import canonical
 from local_agent.actions.run_command.command_line import SHELL, CommandLine
 from local_agent.actions.run_command.environment import build_environment, resolve_program

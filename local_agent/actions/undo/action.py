@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from common.errors import InputError, StateError
 from common.model.proposal import TaskResult, Undo
-from common.seal import Seal
-from common.seal.records import read_changes
+from common.seal import Seal, read_changes
 from local_agent.actions.changes.ending import ended_change, sealable_change
 from local_agent.actions.operation import Ended, Performing, Sealable, check_known
 from local_agent.actions.ports import Applier

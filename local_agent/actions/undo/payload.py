@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from common.seal.records import CHANGE, SealedChange
-from common.seal.shape import Shape, check_each, check_shape, is_mapping, is_text
+from common.seal import CHANGE, SealedChange, Shape, check_each, check_shape, is_mapping, is_text
 from local_agent.actions.changes.payload import CHANGES, change_payload
 
 _UNDONE: Final[Shape] = {"approval_id": is_text, "short_id": is_text}

@@ -15,8 +15,7 @@ from common.diff.parse import parse_diff
 from common.diff.patching import deletion, patched, reverse, select
 from common.diff.render import render
 from common.errors import InputError, StateError
-from common.seal import Seal
-from common.seal.records import SealedChange, read_changes
+from common.seal import Seal, SealedChange, read_changes
 from local_agent.actions.changes.describe import Described, mode_of, sha256
 from local_agent.safety.backups import Backups
 from local_agent.workspace.recovery import find_file

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from common.diff.view import Mark, marks
-from common.seal.records import Op
+from common.seal import Op
 from common.sentences import Lang, Sentence, say
 from common.text import one_line, reveal
 from local_agent.cards import words

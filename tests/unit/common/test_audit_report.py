@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from common.audit import Head, sign_head
-from common.audit_check import ENROLLED, Checked, LogCheck
-from common.audit_export import check_export, last_line
+from common.audit_check import ENROLLED, Checked, LogCheck, check_export, last_line
 from common.audit_report import export, export_lines, told
 from common.errors import AuthError
 from common.heads import KEPT, KeptHead, kept_head
@@ -17,7 +16,7 @@ from common.protocol.bodies import HeadBody
 from common.protocol.envelope import agent_name, gateway_name, seal_envelope
 from common.sentences import LANGS, Lang
 from common.signing import SigningKey
-from tests.unit.common.test_audit_export import KEYS, NOW, OTHER, OWN, Log, kept_of
+from tests.unit.common.test_audit_check import KEYS, NOW, OTHER, OWN, Log, kept_of
 
 
 def of_machine(agent_id: str, own: Head) -> KeptHead:

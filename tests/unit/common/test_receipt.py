@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from common.audit import GENESIS, Head, entry_body, entry_hash, sign_head
-from common.audit_export import record_of
+from common.audit_check import record_of
 from common.clock import ManualClock
 from common.errors import AuthError
 from common.heads import kept_head

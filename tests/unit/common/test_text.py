@@ -8,6 +8,7 @@ from common.text import (
     clip_bytes,
     clip_tail_bytes,
     has_cjk,
+    has_confusable,
     has_hidden,
     one_line,
     reveal,
@@ -167,3 +168,54 @@ def test_chinese_is_recognised_by_its_characters(text: str, *, found: bool) -> N
 def test_one_line_is_the_beginning_of_the_whole_text_revealed(text: str, limit: int) -> None:
     whole = reveal(" ".join(text.split()))
     assert one_line(text, limit) == clip_bytes(whole, limit)
+
+
+# --- confusables ---
+
+
+@pytest.mark.requirement("R26")
+@each(
+    "line",
+    [
+        "аdmin",  # Cyrillic a
+        "if pаss:",
+        "сору()",  # all of it Cyrillic
+        "а = 1",  # one letter, in a line that is not Russian
+        "νalue",  # Greek
+        "ａdmin",  # fullwidth a
+        "ｆｕｌｌ",
+        "𝐚𝐝𝐦𝐢𝐧",
+        "Ⅰd = 1",
+        "return x\u037e",
+        "a\u2215b",
+        "ɡit",
+        "Ꭺdmin",
+        "x = 1；rm(y)",
+        "return x；",
+        "a ｜ b",
+        "＄HOME",
+    ],
+)
+def test_what_passes_for_ascii_is_found(line: str) -> None:
+    assert has_confusable(line)
+
+
+@each(
+    "line",
+    [
+        "plain ascii",
+        "中文 with English",
+        "第Ⅱ类",
+        "# Это русский текст, и а тоже",
+        "Ελληνικά",
+        "Δt = 2 * π * λ",
+        "m² and x₁",
+        "naïve Straße kırmızı",
+        "日本語、한국어",
+        "# 先停止；再启动",
+        "# 使用 git；默认分支为 main",
+        "é",
+    ],
+)
+def test_prose_and_formulas_are_let_pass(line: str) -> None:
+    assert not has_confusable(line)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from common.diff.parse import parse_diff
-from common.diff.render import render
+from common.diff.render import MAX_LINES, is_wide, render
 from tests.each import each
 
 MOVED = "diff --git a/x b/y z\nold mode 100755\nnew mode 100644\nrename from x\nrename to y z\n"
@@ -53,3 +53,27 @@ def test_other_texts_of_the_same_diff_are_rendered_alike(text: str, canonical: s
     model = parse_diff(text.encode())
     assert render(model) == canonical.encode()
     assert parse_diff(canonical.encode()) == model
+
+
+MANY = b"a\n" * (2 * MAX_LINES)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "wide"),
+    [
+        (b"", b"", False),
+        (b"a\n" * 1000, b"b\n" * 1000, False),
+        (MANY, MANY.replace(b"a", b"b"), True),
+        (MANY, b"b\n" + MANY, False),
+        (MANY, MANY + b"b\n", False),
+        (MANY, MANY[: len(MANY) // 2] + b"b\n" + MANY[len(MANY) // 2 :], False),
+        (b"b\n" + MANY + b"b\n", b"c\n" + MANY + b"c\n", True),
+        (MANY, b"", False),
+        (b"", MANY, False),
+        (b"x" * 1_000_000, b"y" * 1_000_000, False),
+    ],
+)
+def test_a_text_is_wide_by_the_lines_between_the_first_and_the_last_that_differ(
+    old: bytes, new: bytes, wide: bool
+) -> None:
+    assert is_wide(old, new) is wide

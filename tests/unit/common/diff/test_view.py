@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from common.diff.confusables import has_confusable
 from common.diff.parse import parse_diff
 from common.diff.view import Counts, Row, counts, marks, rows, shown
 from tests.each import each
@@ -150,54 +149,3 @@ def test_each_code_is_told_once_in_each_file_by_its_first_line() -> None:
 def test_a_key_that_spans_lines_is_found() -> None:
     begin, end = "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----"
     assert _marks("a", begin, "MIIEvQIBADANBgkq", end) == [("secret-looking", 2)]
-
-
-# --- confusables ---
-
-
-@pytest.mark.requirement("R26")
-@each(
-    "line",
-    [
-        "аdmin",  # Cyrillic a
-        "if pаss:",
-        "сору()",  # all of it Cyrillic
-        "а = 1",  # one letter, in a line that is not Russian
-        "νalue",  # Greek
-        "ａdmin",  # fullwidth a
-        "ｆｕｌｌ",
-        "𝐚𝐝𝐦𝐢𝐧",
-        "Ⅰd = 1",
-        "return x\u037e",
-        "a\u2215b",
-        "ɡit",
-        "Ꭺdmin",
-        "x = 1；rm(y)",
-        "return x；",
-        "a ｜ b",
-        "＄HOME",
-    ],
-)
-def test_what_passes_for_ascii_is_found(line: str) -> None:
-    assert has_confusable(line)
-
-
-@each(
-    "line",
-    [
-        "plain ascii",
-        "中文 with English",
-        "第Ⅱ类",
-        "# Это русский текст, и а тоже",
-        "Ελληνικά",
-        "Δt = 2 * π * λ",
-        "m² and x₁",
-        "naïve Straße kırmızı",
-        "日本語、한국어",
-        "# 先停止；再启动",
-        "# 使用 git；默认分支为 main",
-        "é",
-    ],
-)
-def test_prose_and_formulas_are_let_pass(line: str) -> None:
-    assert not has_confusable(line)

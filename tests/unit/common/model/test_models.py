@@ -8,17 +8,20 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from common.model.events import (
+from common.model.intent import IntentParams, TaskIntent, TaskKind, UserRequest
+from common.model.proposal import (
+    CommandProposal,
+    LocalApproval,
+    NoRequirement,
+    Plan,
     TaskEnd,
     TaskProposed,
+    TaskResult,
     TaskStart,
     TaskStateChanged,
     TaskStreamChunk,
     parse_event,
 )
-from common.model.intent import IntentParams, TaskIntent, TaskKind
-from common.model.proposal import CommandProposal, LocalApproval, NoRequirement, Plan, TaskResult
-from common.model.request import UserRequest
 from common.model.state import Reason, TaskState
 from common.protocol.bodies import TASK_TEXT_BYTES
 from tests.each import each

@@ -9,8 +9,8 @@ import pytest
 from common.clock import ManualClock
 from common.errors import InputError, LocalProtocolError
 from common.protocol import frames
-from common.protocol.closing import websocket_code
 from common.protocol.envelope import agent_name, gateway_name
+from common.protocol.flow_control import BYTES, FRAMES, FRAMES_PER_SECOND
 from common.protocol.link import (
     Acked,
     AgentKnocked,
@@ -21,7 +21,7 @@ from common.protocol.link import (
     Ready,
     Received,
 )
-from common.protocol.pace import BYTES, FRAMES, FRAMES_PER_SECOND
+from common.protocol.link_events import websocket_code
 from common.signing import SigningKey
 from tests.each import each
 from tests.unit.common.protocol.wire import (

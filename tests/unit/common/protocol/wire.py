@@ -15,10 +15,10 @@ from common.protocol.envelope import (
     TaskBody,
     agent_name,
     gateway_name,
+    rekey_body,
     seal_envelope,
 )
 from common.protocol.link import Closed, Link, LinkEvent, LinkState
-from common.protocol.rekey import rekey_body
 from common.signing import ACK, SigningKey, VerifyKey
 
 GATEWAY_KEY = SigningKey(b"\x01" * 32)

@@ -9,8 +9,7 @@ import pytest
 
 from common.errors import StoreError
 from common.model.state import Reason, TaskState, final_of
-from common.protocol.envelope import Envelope, agent_name, gateway_name
-from common.protocol.rekey import rekey_body
+from common.protocol.envelope import Envelope, agent_name, gateway_name, rekey_body
 from common.sentences import say
 from common.signing import SigningKey, VerifyKey
 from common.text import CHAT_BYTES

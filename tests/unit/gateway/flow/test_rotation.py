@@ -14,12 +14,12 @@ from common.protocol.envelope import (
     Envelope,
     RekeyBody,
     agent_name,
+    announced_key,
     gateway_name,
     signer_of,
     verify_envelope,
 )
 from common.protocol.frames import Sealed, decode_frame, envelope_type
-from common.protocol.rekey import announced_key
 from common.signing import SigningKey
 from gateway.base.identity import KeyRing, open_identity
 from gateway.flow import rotation

@@ -13,9 +13,9 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from common.audit import Fact
 from common.clock import SystemClock
-from common.protocol import closing
 from common.protocol.envelope import agent_name, gateway_name, seal_envelope
 from common.protocol.link import Acked, Closed, Link, LinkEvent, Ready, Received
+from common.protocol.link_events import UNSUPPORTED
 from common.signing import SigningKey
 from gateway.faces.middleware import guarded_app
 from gateway.link import endpoint as agents_module
@@ -200,7 +200,7 @@ async def test_binary_is_not_spoken_here(gateway: Gateway) -> None:
     socket = await gateway.dial()
     await socket.receive_str()
     await socket.send_bytes(b"{}")
-    assert (await socket.receive()).data == closing.UNSUPPORTED
+    assert (await socket.receive()).data == UNSUPPORTED
     noted = await asyncio.wait_for(gateway.noted.get(), 30)
     assert noted == ("agent.malformed-frame", {"address": "127.0.0.1"})
 
@@ -210,7 +210,7 @@ async def test_a_ping_of_the_websocket_is_answered_by_the_end(gateway: Gateway) 
     socket = await gateway.dial()
     await socket.receive_str()
     await socket.ping()
-    assert (await socket.receive()).data == closing.UNSUPPORTED
+    assert (await socket.receive()).data == UNSUPPORTED
 
 
 async def test_compression_is_never_agreed_to(gateway: Gateway) -> None:

@@ -7,9 +7,9 @@ import asyncio
 import pytest
 
 from common.errors import StoreError
-from common.protocol.closing import websocket_code
+from common.protocol.flow_control import CONNECTION, FRAMES, FRAMES_PER_SECOND
 from common.protocol.link import Closed, Received
-from common.protocol.pace import CONNECTION, FRAMES, FRAMES_PER_SECOND
+from common.protocol.link_events import websocket_code
 from common.signing import SigningKey
 from gateway.link.hub import SWEEP_SECONDS, Hub
 from tests.unit.gateway.link.doubles import ADDRESS, AGENT_ID, Scene, silent_log

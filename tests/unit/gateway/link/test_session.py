@@ -9,9 +9,8 @@ import pytest
 
 from common import strict_json
 from common.errors import ProtocolError, StoreError
-from common.protocol.envelope import agent_name, gateway_name, seal_envelope
+from common.protocol.envelope import agent_name, gateway_name, rekey_body, seal_envelope
 from common.protocol.link import Acked, Closed, Duplicate, Received
-from common.protocol.rekey import rekey_body
 from common.signing import SigningKey
 from gateway.link import session as session_module
 from gateway.link.session import MAX_UNFLUSHED, WINDOW

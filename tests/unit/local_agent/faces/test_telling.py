@@ -16,7 +16,7 @@ from common.diff.render import render
 from common.errors import StateError
 from common.model.proposal import CommandProposal
 from common.model.state import Reason, TaskState, final_of
-from common.seal.records import read_changes
+from common.seal import read_changes
 from local_agent.actions.changes.payload import change_payload
 from local_agent.faces.telling import (
     MAX_LEFT_OUT,

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from common.errors import UnavailableError
-from common.model.events import TaskStateChanged
+from common.model.proposal import TaskStateChanged
 from common.model.state import TaskState
 from local_agent.flow.bus import Bus, Reader, Told
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from common.errors import InputError
-from common.model.events import TaskStreamChunk
+from common.model.proposal import TaskStreamChunk
 from common.model.state import Reason, TaskState
 from common.sentences import explain, say
 from local_agent.error_texts import ERRORS

@@ -6,7 +6,7 @@ import pytest
 
 from common.errors import CodexBridgeError, InputError
 from common.model.state import Reason
-from common.seal.records import SealedChange
+from common.seal import SealedChange
 from common.sentences import Lang
 from local_agent.actions.changes import words as change_words
 from local_agent.actions.changes.outcome import ChangeOutcome

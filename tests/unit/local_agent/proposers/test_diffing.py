@@ -9,7 +9,7 @@ import pytest
 
 from common.diff.parse import parse_diff
 from common.diff.patching import patched
-from common.diff.width import MAX_LINES
+from common.diff.render import MAX_LINES
 from common.errors import InputError
 from local_agent.proposers.diffing import Change, Side, make_diff, with_renames
 

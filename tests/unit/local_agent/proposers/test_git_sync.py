@@ -12,7 +12,7 @@ from common.diff.parse import parse_diff
 from common.errors import InputError
 from common.model.intent import TaskIntent, TaskKind
 from common.model.proposal import DiffFileSummary, GitSync, LocalApproval, NoRequirement
-from common.seal.records import Op, SealedChange, SealedCommit
+from common.seal import Op, SealedChange, SealedCommit
 from local_agent.proposers.base import CHAT_ROWS, Asked
 from local_agent.proposers.git_sync import GitSyncProposer, find_message
 from local_agent.workspace.git_changes import FileChange

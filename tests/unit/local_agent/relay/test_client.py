@@ -14,9 +14,9 @@ from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
 from common.clock import ManualClock
-from common.protocol import closing
 from common.protocol.envelope import Envelope
 from common.protocol.link import AgentKnocked, Link, LinkState
+from common.protocol.link_events import websocket_code
 from common.signing import SigningKey
 from local_agent.relay.client import GatewayClient
 from local_agent.relay.condition import Backoff, Condition
@@ -262,7 +262,7 @@ async def test_an_end_that_only_the_websocket_tells_is_understood() -> None:
         await dialled.becomes("connected")
         told = asyncio.create_task(dialled.becomes("refused", "revoked"))
         await asyncio.sleep(0)
-        await gateway.sockets[0].close(closing.websocket_code("revoked"))
+        await gateway.sockets[0].close(websocket_code("revoked"))
         assert (await told).retry_s >= 1
 
 

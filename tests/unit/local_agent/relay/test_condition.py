@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from common.protocol.closing import ENDINGS
 from common.protocol.link import Closed
+from common.protocol.link_events import ENDINGS
 from local_agent.cli import status_words
 from local_agent.relay.condition import (
     OWN,

@@ -13,8 +13,14 @@ import pytest
 from common.clock import ManualClock
 from common.errors import ConfigError, StateError, UnavailableError
 from common.keystore import FileKeystore
-from common.protocol.envelope import Envelope, agent_name, gateway_name, open_envelope
-from common.protocol.rekey import announced_key, rekey_body
+from common.protocol.envelope import (
+    Envelope,
+    agent_name,
+    announced_key,
+    gateway_name,
+    open_envelope,
+    rekey_body,
+)
 from common.signing import SigningKey
 from local_agent.relay.journal import JournalInbound, JournalOutbound, gateway_peer
 from local_agent.relay.keys import AgentKeys

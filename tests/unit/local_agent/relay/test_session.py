@@ -11,7 +11,7 @@ import pytest
 
 from common.clock import ManualClock
 from common.errors import RemoteProtocolError, StoreError, UnavailableError
-from common.protocol.envelope import Envelope, agent_name, gateway_name, seal_envelope
+from common.protocol.envelope import Envelope, agent_name, gateway_name, rekey_body, seal_envelope
 from common.protocol.link import (
     Acked,
     AgentKnocked,
@@ -22,7 +22,6 @@ from common.protocol.link import (
     Ready,
     Received,
 )
-from common.protocol.rekey import rekey_body
 from common.signing import SigningKey
 from local_agent.relay import session as session_module
 from local_agent.relay.session import Session

@@ -11,8 +11,8 @@ from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 from websockets.frames import Close
 
-from common.protocol.closing import ENDINGS, websocket_code
-from common.protocol.pace import FRAMES
+from common.protocol.flow_control import FRAMES
+from common.protocol.link_events import ENDINGS, websocket_code
 from local_agent.relay.socket import BoundedConnection, DirectConnect, end_of
 from tests.each import each
 from tests.hostile import PING, packet

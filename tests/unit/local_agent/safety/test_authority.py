@@ -13,8 +13,7 @@ import pytest
 from common.clock import ManualClock
 from common.errors import AuthError, StateError, StoreError
 from common.model.state import Reason, TaskState
-from common.seal import Seal, digest
-from common.seal.records import SealedChange
+from common.seal import Seal, SealedChange, digest
 from common.signing import APPROVAL, SigningKey
 from common.strict_json import canonical, loads
 from local_agent.actions.changes.payload import change_payload

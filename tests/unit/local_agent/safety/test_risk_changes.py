@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from common.diff.model import DiffModel, FileDiff, Hunk
-from common.seal.records import SealedChange
+from common.seal import SealedChange
 from local_agent.actions.changes.payload import change_payload
 from local_agent.actions.registry import ACTIONS
 from local_agent.actions.undo.payload import undo_payload

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from common.seal.records import ReadFile
+from common.seal import ReadFile
 from local_agent.actions.disclose.payload import disclose_payload
 from local_agent.actions.registry import ACTIONS
 from local_agent.safety.authority import classify_operation

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from common.diff.model import DiffModel, FileDiff
-from common.seal.records import SealedChange
+from common.seal import SealedChange
 from local_agent.actions.changes.payload import change_payload
 from local_agent.actions.git_sync.payload import SyncStep, sync_payload
 from local_agent.actions.registry import ACTIONS

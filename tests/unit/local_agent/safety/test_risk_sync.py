@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from common.diff.model import DiffModel, FileDiff
-from common.seal.records import SealedChange, SealedCommit
+from common.seal import SealedChange, SealedCommit
 from local_agent.actions.git_sync.payload import SyncStep, sync_payload
 from local_agent.actions.registry import ACTIONS
 from local_agent.safety.authority import classify_operation

@@ -12,7 +12,7 @@ import pytest
 
 from common.audit import MAX_ENTRY_BYTES
 from common.clock import ManualClock
-from common.seal.records import ReadFile
+from common.seal import ReadFile
 from common.strict_json import loads
 from local_agent.store.disclosures import FOR_ALL, MAX_LISTED, Disclosures, Reader, Reading
 from local_agent.store.journal import Journal

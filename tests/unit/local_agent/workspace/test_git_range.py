@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from common.diff.width import MAX_LINES
+from common.diff.render import MAX_LINES
 from local_agent.workspace.git_names import NotFound, Resolver
 from local_agent.workspace.git_range import (
     MAX_FILE_PATCH_BYTES,

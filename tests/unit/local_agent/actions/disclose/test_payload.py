@@ -10,7 +10,7 @@ import pytest
 
 from common.clock import ManualClock
 from common.errors import RemoteProtocolError
-from common.seal.records import ReadFile
+from common.seal import ReadFile
 from common.strict_json import canonical
 from local_agent.actions.disclose.payload import disclose_payload
 from local_agent.actions.registry import read_seal, seal_bytes

@@ -23,7 +23,7 @@ from common.diff.parse import parse_diff
 from common.errors import InputError, StateError
 from common.model.proposal import GitSync
 from common.model.state import Reason
-from common.seal.records import read_changes
+from common.seal import read_changes
 from local_agent.actions.changes.settle import tag_of
 from local_agent.actions.git_sync import perform as git_sync
 from local_agent.actions.git_sync import push

@@ -13,7 +13,7 @@ import pytest
 
 from common.clock import ManualClock
 from common.errors import InputError, StateError, StoreError
-from common.model.events import TaskStateChanged
+from common.model.proposal import TaskStateChanged
 from common.model.state import TaskState
 from local_agent.faces.control.modelling import Configured
 from local_agent.faces.control.operations import AgentOperations

@@ -8,8 +8,7 @@ import pytest
 
 from common.clock import ManualClock
 from common.errors import AuthError
-from common.seal import digest
-from common.seal.records import ReadFile
+from common.seal import ReadFile, digest
 from common.sentences import LANGS, Lang, say
 from common.terminal import Ink
 from local_agent.actions.disclose import card as disclose

@@ -18,8 +18,16 @@ from common.audit import (
     sign_head,
     verify_head,
 )
-from common.audit_check import RENEWED, STARTED, Checked, LogCheck
-from common.audit_export import check_export, entry_line, kept_line, last_line
+from common.audit_check import (
+    RENEWED,
+    STARTED,
+    Checked,
+    LogCheck,
+    check_export,
+    entry_line,
+    kept_line,
+    last_line,
+)
 from common.audit_report import export_lines
 from common.errors import AuthError
 from common.heads import KEPT, KeptHead, kept_head, verify_kept

@@ -1,4 +1,4 @@
-"""`closing`: every end that either side can give is in the table, and nothing else is."""
+"""How links end: every code that either side can give is in the table, and nothing else is."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from common.errors import AuthError, RemoteProtocolError
-from common.protocol import closing, link_events
-from common.protocol.closing import ENDINGS, code_of, websocket_code
+from common.protocol import link_events
 from common.protocol.frames import CODE_PATTERN
 from common.protocol.link import Closed
+from common.protocol.link_events import ENDINGS, NORMAL, code_of, websocket_code
 from tests.each import each
 
 ROOT = Path(__file__).parents[4]
@@ -70,4 +70,4 @@ def test_every_code_fits_into_a_frame_and_a_close_frame(code: str) -> None:
 
 def test_no_two_codes_look_alike_on_the_wire() -> None:
     assert {code_of(websocket_code(code)) for code in ENDINGS} == ENDINGS.keys()
-    assert code_of(closing.NORMAL) is None
+    assert code_of(NORMAL) is None

@@ -1,10 +1,10 @@
-"""What a value has to look like under a name, and what stands in for one."""
+"""What a name says about its value, and which values behind it are secrets."""
 
 from __future__ import annotations
 
 import pytest
 
-from common.redact_values import Named, Style, is_secret, is_stand_in, looks_random
+from common.redact.values import Named, Style, is_secret, is_stand_in, looks_random, named, words_of
 from tests.each import each
 
 RANDOM = "k3J9" + "xQ2m" * 3 + "Zp7w"
@@ -93,3 +93,48 @@ def test_the_more_a_name_says_the_less_a_value_has_to(
 def test_ids_words_and_numbers_are_not_random(value: str) -> None:
     assert not looks_random(value)
     assert looks_random(RANDOM)
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("password", Named.PASSWORD),
+        ("DB_PASSWORD", Named.PASSWORD),
+        ("dbPass", Named.PASSWORD),
+        ("userpassword", Named.PASSWORD),
+        ("password2", Named.PASSWORD),
+        ("seed phrase", Named.PASSWORD),
+        ("clientSecret", Named.SECRET),
+        ("corpsecret", Named.SECRET),
+        ("AWS_SECRET_ACCESS_KEY", Named.SECRET),
+        ("secret_key_base", Named.SECRET),
+        ("api-key", Named.SECRET),
+        ("encodingAESKey", Named.SECRET),
+        ("authToken", Named.TOKEN),
+        ("accesstoken", Named.TOKEN),
+        ("token", Named.HINT),
+        ("nextToken", Named.HINT),
+        ("key", Named.HINT),
+        ("session_id", Named.HINT),
+        ("secret_id", Named.HINT),
+        ("PHPSESSID", Named.HINT),
+        ("tokenOfThings", Named.HINT),
+        ("password_field", Named.NOTHING),
+        ("passwordHash", Named.NOTHING),
+        ("tokenType", Named.NOTHING),
+        ("max_tokens", Named.NOTHING),
+        ("sort_key", Named.NOTHING),
+        ("publicKey", Named.NOTHING),
+        ("cookie_policy", Named.NOTHING),
+        ("keyboard", Named.NOTHING),
+        ("catch phrase", Named.NOTHING),
+        ("", Named.NOTHING),
+    ],
+)
+def test_a_name_says_how_much_its_value_has_to(name: str, says: Named) -> None:
+    assert named(words_of(name)) is says
+
+
+def test_names_are_read_in_every_usual_spelling() -> None:
+    spellings = ("API_KEY", "api_key", "api-key", "apiKey", "ApiKey", "api.key", "api key")
+    assert {tuple(words_of(name)) for name in spellings} == {("api", "key")}

@@ -6,8 +6,7 @@ import random
 
 import pytest
 
-from common.redact import redact_lines
-from common.redact_stream import LONG_LINE, MOST_HELD, RedactedStream
+from common.redact import LONG_LINE, MOST_HELD, RedactedStream, redact_lines
 from tests.each import each
 from tests.secrets_set.making import filled
 

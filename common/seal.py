@@ -6,35 +6,211 @@
 
 The bytes are written once and never again; whoever shows or runs anything starts from them.  Pure:
 approval ids, nonces and times come in as arguments.  Who may decide is `local_agent.flow.gate`'s
-matter.  What an action seals is its own: whoever reads or writes seals hands in how the payload of
-each is checked (`local_agent.actions.registry`), and no seal has one that was not.
+matter.  What an action alone seals stands in its folder: whoever reads or writes seals hands in how
+the payload of each is checked (`local_agent.actions.registry`), and no seal has one that was not.
+Here are also the checks of closed shapes that both are written with, each field known, present and
+of its type (R2), and the records that seals of several actions hold.
 """
 
 from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 import unicodedata
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any, Final, Literal
 
+from common.errors import RemoteProtocolError
 from common.ids import CROCKFORD
-from common.seal.records import PLACE, Place, stored_place
-from common.seal.shape import (
-    Shape,
-    check_shape,
-    is_count,
-    is_hash,
-    is_mapping,
-    is_text,
-    is_texts,
-    one_of,
-    or_none,
-    require,
-)
 from common.signing import APPROVAL
 from common.strict_json import canonical, loads
+
+# --- closed shapes: each field of a stored record known, present and of its type ---
+
+_HEX64: Final = re.compile(r"[0-9a-f]{64}")
+_OID: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_DECIMAL: Final = re.compile(r"0|[1-9][0-9]{0,19}")
+
+Check = Callable[[Any], bool]
+Shape = Mapping[str, Check]
+
+
+def require(field: str, holds: bool) -> None:
+    """Return when it holds.
+
+    Raises:
+        RemoteProtocolError: ``seal.malformed`` with ``field``.
+    """
+    if not holds:
+        raise RemoteProtocolError("seal.malformed", field=field)
+
+
+def check_shape(name: str, value: Any, shape: Shape) -> None:
+    """Require exactly the named fields, each as its check wants it.
+
+    Raises:
+        RemoteProtocolError: ``seal.malformed`` with ``field``.
+    """
+    require(name, isinstance(value, dict) and value.keys() == shape.keys())
+    for field, check in shape.items():
+        require(f"{name}.{field}", check(value[field]))
+
+
+def check_each(name: str, values: list[Any], shape: Shape) -> None:
+    """Require that each of a list is of a shape; as `check_shape`."""
+    for value in values:
+        check_shape(name, value, shape)
+
+
+def is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def is_count(value: object) -> bool:
+    # A bool is an int to Python, and never to a seal.
+    return type(value) is int and value >= 0
+
+
+def is_decimal(value: object) -> bool:
+    return isinstance(value, str) and _DECIMAL.fullmatch(value) is not None
+
+
+def is_hash(value: object) -> bool:
+    return isinstance(value, str) and _HEX64.fullmatch(value) is not None
+
+
+def is_oid(value: object) -> bool:
+    return isinstance(value, str) and _OID.fullmatch(value) is not None
+
+
+def is_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def is_list(value: object) -> bool:
+    return isinstance(value, list)
+
+
+def is_filled_list(value: object) -> bool:
+    return isinstance(value, list) and bool(value)
+
+
+def is_mapping(value: object) -> bool:
+    return isinstance(value, dict)
+
+
+def one_of(*allowed: object) -> Check:
+    # Compared with the type, because True == 1.
+    return lambda value: any(type(value) is type(item) and value == item for item in allowed)
+
+
+def or_none(check: Check) -> Check:
+    return lambda value: value is None or check(value)
+
+
+# --- records that seals of several actions hold, and how they are stored ---
+
+Op = Literal["add", "modify", "delete", "rename", "copy"]
+Mode = Literal["100644", "100755"]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A file or folder by name and by identity, so that a swap shows."""
+
+    path: str
+    dev: int
+    ino: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SealedChange:
+    """What becomes of one file, by content.
+
+    Attributes:
+        path: Where the content is afterwards; for ``delete`` where it was.
+        old_path: Where the content comes from; None for ``add``.
+        old_sha256: Of the content there before; None for ``add``.
+        old_mode: As it was; None for ``add``.
+        new_sha256: Of the content afterwards; None for ``delete``.
+        new_mode: As it will be; None for ``delete``.
+        size: Bytes afterwards; 0 for ``delete``.
+    """
+
+    op: Op
+    path: str
+    old_path: str | None
+    old_sha256: str | None
+    old_mode: Mode | None
+    new_sha256: str | None
+    new_mode: Mode | None
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SealedCommit:
+    """The commit that a sync makes before it pushes.
+
+    Attributes:
+        tree: Id of the tree it will hold; the commit's own id depends on its time.
+        diff_sha256: Of the diff from the head to that tree, as shown.
+    """
+
+    message: str
+    tree: str
+    author: str
+    email: str
+    diff_sha256: str
+    changes: tuple[SealedChange, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFile:
+    """A file that an answer is based on.
+
+    Attributes:
+        sha256: Of what was shown of it, secrets taken out; None where only its name was used.
+    """
+
+    path: str
+    sha256: str | None = None
+
+
+def read_changes(payload: Mapping[str, Any]) -> tuple[SealedChange, ...]:
+    """Return the changes of a sealed change, undo, or commit."""
+    return tuple(SealedChange(**change) for change in payload["changes"])
+
+
+def stored_change(change: SealedChange) -> dict[str, Any]:
+    """Return a change as it is sealed."""
+    # `asdict` copies deeply, and takes longer for 500 changes than to read their files.
+    return {name: getattr(change, name) for name in _CHANGE_FIELDS}
+
+
+def stored_place(place: Place) -> dict[str, str]:
+    """Return name and identity as they are sealed."""
+    # 64-bit inode numbers do not fit a JSON integer, so they are decimal text.
+    return {"path": place.path, "dev": str(place.dev), "ino": str(place.ino)}
+
+
+PLACE: Final[Shape] = {"path": is_text, "dev": is_decimal, "ino": is_decimal}
+_MODES: Final = ("100644", "100755", None)
+CHANGE: Final[Shape] = {
+    "op": one_of("add", "modify", "delete", "rename", "copy"),
+    "path": is_text,
+    "old_path": or_none(is_text),
+    "old_sha256": or_none(is_hash),
+    "old_mode": one_of(*_MODES),
+    "new_sha256": or_none(is_hash),
+    "new_mode": one_of(*_MODES),
+    "size": is_count,
+}
+_CHANGE_FIELDS: Final = tuple(field.name for field in fields(SealedChange))
+
+
+# --- the seal ---
 
 Action = Literal["run_command", "apply_diff", "undo", "git_sync", "disclose"]
 Undo = Literal["yes", "no", "partly"]

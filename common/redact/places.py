@@ -1,8 +1,8 @@
-"""Secrets known by the name before them, in source, settings, shells, tables and prose (R54).
+"""Secrets known by their place: in a URL or header, as a tool's argument, behind a name (R54).
 
-A pattern finds a name and how a value is joined to it; `redact_names` and `redact_values` judge.
-Pure.  A value is looked at for a kilobyte at most, and what was taken out is not looked at again:
-linear in the text.
+A pattern finds the place, for a name in source, settings, shells, tables and prose also how a value
+is joined to it; `values` judges.  Pure.  A value is looked at for a kilobyte at most, and what was
+taken out is not looked at again: linear in the text.
 """
 
 from __future__ import annotations
@@ -11,8 +11,180 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from common.redact_names import named, words_of
-from common.redact_values import Named, Style, is_secret
+from common.redact.values import (
+    Named,
+    Style,
+    is_secret,
+    is_stand_in,
+    looks_random,
+    named,
+    word_set,
+    words_of,
+)
+
+# --- in a URL or a header ---
+
+_USERINFO: Final = re.compile(r"://([^\s/@?#\"'<>:&;\[]{0,256}+)(?::([^\s/?\"'<>]{0,256}))?@")
+_PARAMETER: Final = re.compile(r"([?&;])([A-Za-z][\w.-]{0,40}+)=([^&\s\"'<>#]{1,4096}+)")
+# In a URL, as opposed to source, these hold what opens something, however short.
+_ALWAYS: Final = word_set(
+    "token secret signature sig sign password passwd pwd code response_code ticket"
+)
+_CODE: Final = re.compile(r"[\s()\[\]{}]")
+_HEADER: Final = re.compile(
+    r"((?<![A-Za-z0-9])(?:proxy-)?authorization(?:\\?[\"'])?[ \t]{0,4}(?:[:=]|=>|,)[ \t]{0,4}"
+    r"(?:[bfru]{0,2}\\?[\"'`])?)"
+    r"((?:(?:Basic|Bearer|Digest|Token|Negotiate|NTLM|ApiKey|Api-Key|OAuth|HMAC|Signature|AWS4\S{0,20}"
+    r"|GenieKey|Key|Splunk|SSWS|Bot|JWT)[ \t]{1,4})?)([^\r\n\"'`\\]{1,8192}+)",
+    re.IGNORECASE,
+)
+_COOKIE: Final = re.compile(
+    r"((?<![A-Za-z0-9])(?:set-)?cookie[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?)"
+    r"([\w.!%-]{1,64}=[^\r\n\"']{1,8192}+)",
+    re.IGNORECASE,
+)
+_BEARER: Final = re.compile(
+    r"((?<![A-Za-z0-9])(?:bearer|basic)[ \t]{1,4})([A-Za-z0-9._~+/=-]{16,}+)", re.IGNORECASE
+)
+_API_HEADER: Final = re.compile(
+    r"((?<![A-Za-z0-9])(?:x-[a-z-]{0,24}(?:api-?key|token|secret|auth)|private-token|api-key"
+    r"|job-token|apikey)[\"']?[ \t]{0,4}:[ \t]{0,4}[\"']?)([^\r\n\"'`]{1,8192}+)",
+    re.IGNORECASE,
+)
+
+
+def without_logins(text: str) -> str:
+    """Return the text without what stands between ``://`` and ``@``; a bare user name may stay."""
+    return _USERINFO.sub(_login, text)
+
+
+def without_parameters(text: str) -> str:
+    """Return the text without the parameters of URLs and forms that open something."""
+    return _PARAMETER.sub(_parameter, text)
+
+
+def without_headers(text: str) -> str:
+    """Return the text without what authenticates in the headers of HTTP."""
+    small = text.lower()
+    if "authorization" in small:
+        text = _HEADER.sub(_authorization, text)
+    if "cookie" in small:
+        text = _COOKIE.sub(_cookie, text)
+    text = _API_HEADER.sub(_api_key, text)
+    if "bearer" in small or "basic" in small:
+        text = _BEARER.sub(_bearer, text)
+    return text
+
+
+def _login(match: re.Match[str]) -> str:
+    user, password = match[1], match[2]
+    secret = looks_random(user) if password is None else not is_stand_in(password)
+    return "://[redacted:login]@" if secret else match[0]
+
+
+def _parameter(match: re.Match[str]) -> str:
+    name, value = match[2], match[3]
+    says = Named.PASSWORD if name.lower() in _ALWAYS else named(words_of(name))
+    if value.startswith("[redacted"):
+        secret = says is not Named.NOTHING
+    elif says is Named.HINT:
+        secret = len(value) >= 8 and sum(map(str.isdigit, value)) >= 2
+    elif name.lower() in _ALWAYS and value.isdigit():
+        secret = len(value) > 3  # what a status has
+    else:
+        secret = says is not Named.NOTHING and not is_stand_in(value)
+    return f"{match[1]}{name}=[redacted]" if secret else match[0]
+
+
+def _authorization(match: re.Match[str]) -> str:
+    scheme, value = match[2], match[3]
+    if _harmless(value):
+        return match[0]
+    if not scheme and (_CODE.search(value.strip()) or not is_secret(value, Named.SECRET, "bare")):
+        return match[0]
+    return f"{match[1]}{scheme}[redacted]"
+
+
+def _cookie(match: re.Match[str]) -> str:
+    return match[0] if _harmless(match[2]) else match[1] + "[redacted]"
+
+
+def _api_key(match: re.Match[str]) -> str:
+    value = match[2].strip().rstrip(",;")
+    secret = not _CODE.search(value) and is_secret(value, Named.SECRET, "shell")
+    return match[1] + "[redacted]" if secret else match[0]
+
+
+def _bearer(match: re.Match[str]) -> str:
+    token = match[2]
+    letters = sum(map(str.isdigit, token)) == 0
+    return match[0] if letters or is_stand_in(token) else match[1] + "[redacted]"
+
+
+def _harmless(value: str) -> bool:
+    return value.startswith("[redacted") or is_stand_in(value.strip())
+
+
+# --- as an argument of a tool, or in its file ---
+
+_ARGS: Final = r"[^\r\n|;&]{0,200}?"
+_WORD: Final = r"([\"']?)([^\s\"'|;&<>]{1,512}+)"
+# What must stand in a text for the pattern to find anything, and the pattern.
+_PATTERNS: Final = (
+    ((" -p",), re.compile(rf"(\bmysql\w{{0,12}}\b{_ARGS}[ ]-p)(?![ ]){_WORD}")),
+    (
+        (" -p", " -P", " -a", " -w"),
+        re.compile(
+            rf"((?:\bsshpass{_ARGS}[ ]-p|\b(?:docker|podman|registry|oras|crane)[ ]{{1,4}}login"
+            rf"{_ARGS}[ ]-p|\bredis-cli{_ARGS}[ ]-a|\bldap\w{{3,12}}{_ARGS}[ ]-w"
+            rf"|\bmongo\w{{0,8}}{_ARGS}[ ]-p|\b(?:7z|unzip|zip){_ARGS}[ ]-P)[ =]?){_WORD}"
+        ),
+    ),
+    (
+        (" -u", " -U", "--user", "--proxy-user"),
+        re.compile(
+            rf"((?:[ ]-[uU]|--(?:proxy-)?user)[ =]?[\"']?[\w.%@+-]{{1,64}}:){_WORD}", re.ASCII
+        ),
+    ),
+    (("/user:",), re.compile(rf"(/user:[^\s]{{1,64}}[ ]){_WORD}")),
+    (
+        (" '", ' "'),
+        re.compile(r"(?i:(\b(?:identified[ ]by|password)[ ]))(['\"])([^'\"\r\n]{4,512}+)"),
+    ),
+    (  # .pgpass
+        (":*:", ":5", ":6"),
+        re.compile(
+            r"(?m)((?:^|(?<=[\s+>]))[^\s:/]{1,128}+:(?:\*|[56]\d{3}):[\w*-]{1,64}:[\w*-]{1,64}:)()"
+            r"(\S{1,512}+)",
+            re.ASCII,
+        ),
+    ),
+)
+_BASIC_AUTH: Final = re.compile(
+    r"([\"']?\b_?auth[\"']?[ ]?[:=][ ]?[\"']?)([A-Za-z0-9+/]{12,}+={0,2})"
+)
+
+
+def without_arguments(text: str) -> str:
+    """Return the text without passwords that are arguments, and without those of tools' files."""
+    for needles, pattern in _PATTERNS:
+        if any(needle in text for needle in needles):
+            text = pattern.sub(_argument, text)
+    return _BASIC_AUTH.sub(_basic, text)
+
+
+def _argument(match: re.Match[str]) -> str:
+    value = match[3]
+    if is_stand_in(value) or (value.isdigit() and len(value) < 6):
+        return match[0]
+    return f"{match[1]}{match[2]}[redacted]"
+
+
+def _basic(match: re.Match[str]) -> str:
+    return match[1] + "[redacted]" if looks_random(match[2], least=12) else match[0]
+
+
+# --- behind a name ---
 
 MARK: Final = "[redacted]"
 
