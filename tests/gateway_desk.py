@@ -42,8 +42,8 @@ from gateway.flow.intake import Intake
 from gateway.flow.results import Results
 from gateway.flow.rotation import Ring
 from gateway.flow.upkeep import Upkeep
+from gateway.link import Departure
 from gateway.link.mailbox import Mailbox
-from gateway.link.ports import Departure
 from gateway.store import agents, audit, members, tasks
 from gateway.store.outbox import Message
 from gateway.store.port import Connection, as_record

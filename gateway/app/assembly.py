@@ -54,11 +54,10 @@ from gateway.flow.intake import Intake
 from gateway.flow.outbox import Outbox
 from gateway.flow.results import Results
 from gateway.flow.upkeep import Upkeep
-from gateway.link.endpoint import AgentEndpoint
+from gateway.link.endpoint import AgentEndpoint, PreauthPool
 from gateway.link.hub import Hub
 from gateway.link.mailbox import Mailbox
 from gateway.link.pairing import PairingEndpoint
-from gateway.link.preauth import PreauthPool
 from gateway.store import members
 from gateway.store.port import Connection, Store
 from gateway.store.runner import SqliteRunner, open_store

@@ -20,7 +20,7 @@ from common.protocol.rekey import announced_key
 from gateway.base.identity import Seal
 from gateway.flow.countersigning import Countersigner
 from gateway.flow.task_reports import TaskReports
-from gateway.link.ports import Taken
+from gateway.link import Taken
 from gateway.store import agents, audit
 from gateway.store.port import Connection, Store
 
@@ -68,7 +68,7 @@ class Results:
         comes next, and its agent keeps it until it is there.
 
         Returns:
-            As `gateway.link.ports.Deliveries.received`.
+            As `gateway.link.Deliveries.received`.
 
         Raises:
             StoreError: nothing was changed.

@@ -23,7 +23,7 @@ from common.logs import Log
 from common.protocol.codec import NONCE_BYTES
 from common.protocol.pairing import SECRET_BYTES, check_request, gateway_answer
 from common.signing import SigningKey
-from gateway.link.ports import Note
+from gateway.link import Note
 from gateway.store import pairings
 from gateway.store.pairings import Pairing
 from gateway.store.port import Store

@@ -28,9 +28,8 @@ from common.logs import open_log
 from common.model.state import Reason, TaskState
 from common.protocol.order import Deadlines
 from gateway.flow.access import Limits
-from gateway.link.endpoint import AgentEndpoint
+from gateway.link.endpoint import AgentEndpoint, PreauthPool
 from gateway.link.hub import Hub
-from gateway.link.preauth import PreauthPool
 from gateway.store.port import Connection
 from gateway.store.runner import open_store
 from local_agent.relay.client import GatewayClient

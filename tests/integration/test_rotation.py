@@ -24,9 +24,8 @@ from common.protocol.envelope import CancelBody, EventBody
 from common.signing import SigningKey
 from gateway.base.identity import KeyRing, open_identity, sealer
 from gateway.flow import rotation as gateway_rotation
-from gateway.link.endpoint import AgentEndpoint
+from gateway.link.endpoint import AgentEndpoint, PreauthPool
 from gateway.link.hub import Hub
-from gateway.link.preauth import PreauthPool
 from gateway.store import agents, mailbox
 from gateway.store.agents import Agent
 from gateway.store.port import Store
