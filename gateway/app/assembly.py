@@ -58,8 +58,7 @@ from gateway.link.endpoint import AgentEndpoint, PreauthPool
 from gateway.link.hub import Hub
 from gateway.link.mailbox import Mailbox
 from gateway.link.pairing import PairingEndpoint
-from gateway.store import members
-from gateway.store.port import Connection, Store
+from gateway.store import Connection, Store, members
 from gateway.store.runner import SqliteRunner, open_store
 
 

@@ -21,10 +21,9 @@ from gateway.base.messages import InboundMessage
 from gateway.flow import access, notices, replies, withdrawal
 from gateway.flow.access import IntakePolicy
 from gateway.flow.replies import Speaker, as_list, with_words
-from gateway.store import agents, audit, mailbox, members, tasks
+from gateway.store import Connection, agents, audit, mailbox, members, tasks
 from gateway.store.agents import Agent
 from gateway.store.members import Requester
-from gateway.store.port import Connection
 from gateway.store.tasks import Task
 
 SHOWN_TASKS: Final = 10

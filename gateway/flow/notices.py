@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from common.clock import Instant
-from gateway.store import agents, members, outbox
-from gateway.store.port import Connection
+from gateway.store import Connection, agents, members, outbox
 from gateway.store.tasks import Task
 
 

@@ -15,9 +15,8 @@ from structlog.typing import FilteringBoundLogger
 from common.clock import Clock
 from common.errors import StoreError
 from gateway.base.messages import Conversation, Deliver, SendOutcome
-from gateway.store import outbox
+from gateway.store import Store, outbox
 from gateway.store.outbox import Claim, Message
-from gateway.store.port import Store
 
 AT_ONCE: Final = 8  # messages to different people in flight at one time
 POLL_SECONDS: Final = 5.0  # the slow poll behind the hints

@@ -21,8 +21,7 @@ from gateway.base.identity import Seal
 from gateway.flow.countersigning import Countersigner
 from gateway.flow.task_reports import TaskReports
 from gateway.link import Taken
-from gateway.store import agents, audit
-from gateway.store.port import Connection, Store
+from gateway.store import Connection, Store, agents, audit
 
 REFUSALS: Final = 50  # audited of one machine in ten minutes
 REKEYS: Final = 10  # of one machine in ten minutes; an honest one rotates once in that time

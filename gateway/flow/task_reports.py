@@ -17,8 +17,7 @@ from common.protocol.envelope import EventBody, ResultBody
 from gateway.base.identity import Seal
 from gateway.flow import notices, replies, withdrawal
 from gateway.flow.replies import Speaker
-from gateway.store import audit, members, outbox, tasks
-from gateway.store.port import Connection
+from gateway.store import Connection, audit, members, outbox, tasks
 from gateway.store.tasks import Change, Task
 
 APPROVALS: Final = 50  # told of one task; beyond it its machine is broken or hostile

@@ -26,8 +26,17 @@ from gateway.base.identity import Seal
 from gateway.flow import notices, rotation
 from gateway.flow.countersigning import Countersigner
 from gateway.flow.replies import Speaker
-from gateway.store import agents, audit, inbound, mailbox, outbox, pairings, tasks
-from gateway.store.port import Connection, Store
+from gateway.store import (
+    Connection,
+    Store,
+    agents,
+    audit,
+    inbound,
+    mailbox,
+    outbox,
+    pairings,
+    tasks,
+)
 from gateway.store.tasks import Change, Task
 
 ROUND_SECONDS: Final = 15.0

@@ -19,10 +19,9 @@ from common.model.state import Reason, final_of
 from common.sentences import Sentence, say
 from gateway.base.identity import Seal
 from gateway.flow import notices, replies
-from gateway.store import agents, audit, mailbox, members, tasks
+from gateway.store import Connection, agents, audit, mailbox, members, tasks
 from gateway.store.agents import Agent
 from gateway.store.mailbox import Undelivered
-from gateway.store.port import Connection
 from gateway.store.tasks import Change, Task
 
 MOST: Final = 1_000  # of one member at once; the rest is seen to when their machines connect

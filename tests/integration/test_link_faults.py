@@ -30,7 +30,7 @@ from common.protocol.order import Deadlines
 from gateway.flow.access import Limits
 from gateway.link.endpoint import AgentEndpoint, PreauthPool
 from gateway.link.hub import Hub
-from gateway.store.port import Connection
+from gateway.store import Connection
 from gateway.store.runner import open_store
 from local_agent.relay.client import GatewayClient
 from local_agent.relay.condition import Backoff, Ended

@@ -15,8 +15,8 @@ from gateway.faces.cli.console import Command, Console, add_json, described, now
 if TYPE_CHECKING:
     import argparse
 
+    from gateway.store import Connection
     from gateway.store.agents import Agent
-    from gateway.store.port import Connection
 
 
 def add_parsers(actions: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:

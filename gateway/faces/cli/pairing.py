@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from common.clock import Instant
     from gateway.base.identity import Seal
+    from gateway.store import Connection
     from gateway.store.pairings import Pairing
-    from gateway.store.port import Connection
 
 POLL_SECONDS: Final = 0.5
 
