@@ -44,8 +44,7 @@ from gateway.base.settings import (
     zone_of,
 )
 from gateway.channels import registry
-from gateway.faces import health
-from gateway.faces.middleware import guarded_app
+from gateway.faces.http import Ready, guarded_app, health_routes
 from gateway.flow import withdrawal
 from gateway.flow.access import IntakePolicy
 from gateway.flow.alarms import Admins, Alarms, DiskWatch
@@ -159,7 +158,7 @@ def build(
     )
     url = public_url(settings, port=port)
     app = guarded_app(log=log, clock=clock, trusted_proxies=settings.trusted_proxies)
-    app.add_routes([*channels.routes(intake), *health.routes(_readiness(store, outbox))])
+    app.add_routes([*channels.routes(intake), *health_routes(_readiness(store, outbox))])
     app.add_routes(_for_machines(url, store, ring, hub=hub, mailbox=mailbox, clock=clock, log=log))
     return Gateway(app, hub, outbox, upkeep, alarms, disk)
 
@@ -190,7 +189,7 @@ def _policy(settings: GatewaySettings) -> IntakePolicy:
     )
 
 
-def _readiness(store: SqliteRunner, outbox: Outbox) -> health.Ready:
+def _readiness(store: SqliteRunner, outbox: Outbox) -> Ready:
     async def ready() -> Mapping[str, bool]:
         # A writing transaction that writes nothing: it needs the writer and the lock, not the disk.
         await store.write(_nothing)

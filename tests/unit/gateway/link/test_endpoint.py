@@ -17,7 +17,7 @@ from common.protocol import closing
 from common.protocol.envelope import agent_name, gateway_name, seal_envelope
 from common.protocol.link import Acked, Closed, Link, LinkEvent, Ready, Received
 from common.signing import SigningKey
-from gateway.faces.middleware import guarded_app
+from gateway.faces.http import guarded_app
 from gateway.link import endpoint as agents_module
 from gateway.link.endpoint import (
     ENOUGH_SECONDS,

@@ -25,7 +25,7 @@ from common.protocol.pairing import (
     parse_code,
 )
 from common.signing import SigningKey
-from gateway.faces.middleware import guarded_app
+from gateway.faces.http import guarded_app
 from gateway.link import pairing as endpoint
 from gateway.link.pairing import MAX_BYTES, PAIR_PATH, PairingEndpoint
 from gateway.store import Connection, agents, audit, members, pairings
