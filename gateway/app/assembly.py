@@ -43,7 +43,7 @@ from gateway.base.settings import (
     state_dir,
     zone_of,
 )
-from gateway.channels import registry
+from gateway.channels import ADMINS, open_channels
 from gateway.faces.http import Ready, guarded_app, health_routes
 from gateway.flow import withdrawal
 from gateway.flow.access import IntakePolicy
@@ -117,7 +117,7 @@ def build(
         ConfigError: a part cannot be made from these settings.
     """
     zone, seal = zone_of(settings.time_zone), sealer(ring.signing)
-    channels = registry.open_channels(settings, session=session, clock=clock, log=log)
+    channels = open_channels(settings, session=session, clock=clock, log=log)
     outbox = Outbox(store, channels.deliver, clock=clock, log=log)
     admins = _admins(settings, wake=outbox.wake)
     alarms = Alarms(store, admins=admins, clock=clock, log=log)
@@ -176,7 +176,7 @@ def _for_machines(
 
 
 def _admins(settings: GatewaySettings, *, wake: Callable[[], None]) -> Admins:
-    conversations = (Conversation(registry.ADMINS, user) for user in settings.admins)
+    conversations = (Conversation(ADMINS, user) for user in settings.admins)
     return Admins(tuple(conversations), settings.language, wake=wake)
 
 

@@ -7,9 +7,8 @@ from aiohttp import web
 
 from common.clock import Clock
 from common.logs import Log
-from gateway.base.messages import Accept, Conversation, SendOutcome
+from gateway.base.messages import Accept, Channel, Conversation, SendOutcome
 from gateway.base.settings import GatewaySettings
-from gateway.channels import Channel
 from gateway.channels.wecom_app import callback
 from gateway.channels.wecom_app.messages import NAME
 from gateway.wecom.client import WeComClient
