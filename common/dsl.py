@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import takewhile
 from types import MappingProxyType
 from typing import Final, Literal
 
@@ -265,6 +266,7 @@ _ONLY_ONE: Final = frozenset(
     }
     | {"任务", "它", "这个", "那个", "吧", "最后一个", "上一个"}
 )
+_PLEASE: Final = frozenset({"please", "pls", "thanks", "now", "吧", "谢谢"})
 _ID_FIRST = re.compile(rf"[\s{_SEPARATORS}]+")
 # Letters, digits and dashes, full-width ones too: what a machine's name can be typed with.
 _MACHINE = re.compile(rf"[0-9A-Za-z\uff10-\uff19\uff21-\uff3a\uff41-\uff5a{_DASHES}]{{1,32}}")
@@ -380,7 +382,7 @@ def _read(spec: CommandSpec, rest: str) -> Command | None:
     if spec.takes in ("task-id", "task-id-and-files") and _means_the_only_one(rest):
         return Command(spec.name)
     if spec.takes == "task-id":
-        found = parse_id(rest)
+        found = parse_id(_without_please(rest))
         if found:
             return Command(spec.name, task_id=found)
         # One word in the place of an ID is a mistyped ID; a phrase is natural language.
@@ -401,14 +403,27 @@ def _read_id_and_more(spec: CommandSpec, rest: str) -> Command | None:
     words = spec.takes == "task-id-and-text"  # whether it is one of theirs is known elsewhere
     named = parse_id(first, words=words)
     if found := named or parse_id(rest, words=words):
-        return Command(spec.name, args=more[0] if named and more else "", task_id=found)
+        args = more[0] if named and more else ""
+        return Command(spec.name, args=args if words else _without_please(args), task_id=found)
     # One word in the place of an ID is a mistyped ID; a phrase is natural language.
     return Command(spec.name, args=rest) if not more else None
 
 
 def _means_the_only_one(rest: str) -> bool:
     words = [word.rstrip(_CLOSING) for word in rest.split()]
-    return all(word.lower() in _ONLY_ONE and not word.isupper() for word in words)
+    return all(word.lower() in _ONLY_ONE for word in words)
+
+
+def _without_please(text: str) -> str:
+    words = text.split()
+    said = sum(1 for _ in takewhile(_is_please, reversed(words)))
+    if not said:
+        return text
+    return "" if said == len(words) else text.rsplit(maxsplit=said)[0].rstrip(",，")
+
+
+def _is_please(word: str) -> bool:
+    return word.strip(_CLOSING).lower() in _PLEASE
 
 
 def parse_id(text: str, *, words: bool = False) -> str | None:

@@ -1,8 +1,8 @@
 """How sentences for people are written: once, in English and in Chinese, side by side.
 
-Each half keeps all of its sentences in its one ``replies`` module; this module holds the mechanism
-and the sentences that both halves share.  A missing translation cannot be built, and a test checks
-that both languages use the same facts (docs/adr/0003).
+Each part keeps the sentences that it says in a ``words`` module of its own; this module holds the
+mechanism and the sentences that both halves share.  A missing translation cannot be built, and a
+test checks that both languages use the same facts (docs/adr/0003).
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ class RefusedError(StateError):
     """Policy forbids it on this machine; no approval can change that.  Outcome ``refused``.
 
     Args:
-        reasons: Codes of `local_agent.safety.authority`, each with a sentence in `replies.RISK`.
+        reasons: Codes of `local_agent.safety.authority`, each with a sentence in `risk_words.RISK`.
         path: The file to blame, where the reason is one.
     """
 

@@ -21,12 +21,42 @@ from common.model.proposal import TaskResult
 from common.model.state import Reason
 from common.seal import Action, Seal, Undo
 from common.seal.records import Place
-from common.sentences import Lang, Words, say
+from common.sentences import Lang, Sentence, Words, say
 from common.text import one_line, reveal
-from local_agent import replies
 from local_agent.safety.grant import Grant
 from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace
+
+CANCELLED = Sentence(en="Nothing was done.", zh="没有执行任何操作。")
+DRIFTED = Sentence(
+    en="Changed since it was shown: {what}. Nothing was done; ask again for a new proposal.",
+    zh="展示之后内容已变：{what}。没有执行任何操作；请重新提出。",
+)
+DRIFTED_FIELDS: Final[dict[str, Sentence]] = {
+    "argv": (_COMMAND := Sentence(en="the command", zh="命令")),
+    "script": _COMMAND,
+    "shell": _COMMAND,
+    "executable": Sentence(en="the program", zh="程序"),
+    "cwd": Sentence(en="the folder", zh="目录"),
+    "env_names": (_ENVIRONMENT := Sentence(en="the environment", zh="环境变量")),
+    "env_sha256": _ENVIRONMENT,
+    "sandbox": Sentence(en="the sandbox", zh="沙箱"),
+    "network": Sentence(en="network access", zh="网络访问"),
+    "timeout": (_LIMITS := Sentence(en="the limits", zh="限制")),
+    "output_cap": _LIMITS,
+    "workspace": Sentence(en="the workspace's folder", zh="工作区所在的文件夹"),
+    "git_head": Sentence(en="the commit", zh="提交"),
+    "base": Sentence(en="files of the workspace", zh="工作区中的文件"),
+    "policy": Sentence(en="this machine's policy", zh="本机的策略"),
+    "changes": (_CHANGE := Sentence(en="the change", zh="改动内容")),
+    "diff_sha256": _CHANGE,
+    "undoes": _CHANGE,
+    "copy": _CHANGE,
+    "payload": Sentence(en="something that could not be looked at again", zh="无法再次核对的内容"),
+}
+AND = Sentence(en=", ", zh="、")
+ABOUT = Sentence(en="Files: {paths}", zh="文件：{paths}")
+
 
 MAX_NAMED: Final = 5  # unknown paths in an error
 CHAT_FILES: Final = 6
@@ -80,7 +110,7 @@ class Performing:
     Attributes:
         stop: Set once it is to stop, as soon as it can.
         tell: Tells how it goes on; with ``chat`` the chat hears of it, too.
-        block: Has no approval accepted meanwhile; takes a code of `local_agent.replies.BLOCKED`.
+        block: Has no approval accepted meanwhile; takes a code of `local_agent.flow.words.BLOCKED`.
     """
 
     stop: asyncio.Event
@@ -109,19 +139,19 @@ def check_known(keep: Collection[str], known: Collection[str]) -> None:
 
 def render_drift(fields: tuple[str, ...], lang: Lang) -> str:
     """Return what is no longer as it was approved; nothing was done."""
-    return say(replies.DRIFTED, lang, what=_render_fields(fields, lang))
+    return say(DRIFTED, lang, what=_render_fields(fields, lang))
 
 
 def render_names(paths: tuple[str, ...], lang: Lang, *, most: int = CHAT_FILES) -> str:
     """Return the first paths as people can read them, with a mark where there are more."""
     names = [reveal(one_line(path, _NAME_BYTES)) for path in paths[:most]]
-    return say(replies.AND, lang).join([*names, *(["…"] if len(paths) > most else [])])
+    return say(AND, lang).join([*names, *(["…"] if len(paths) > most else [])])
 
 
 def _render_fields(fields: tuple[str, ...], lang: Lang) -> str:
-    known = replies.DRIFTED_FIELDS
+    known = DRIFTED_FIELDS
     sentences = {known.get(name, known["payload"]): None for name in fields or ("payload",)}
-    return say(replies.AND, lang).join(say(sentence, lang) for sentence in sentences)
+    return say(AND, lang).join(say(sentence, lang) for sentence in sentences)
 
 
 class Operation(Protocol):

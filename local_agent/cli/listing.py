@@ -15,12 +15,12 @@ from typing import Final
 from common.sentences import LANGS, say
 from common.terminal import cells, fold, pad
 from local_agent.cli.screen import Screen
-from local_agent.replies import NOT_COUNTED
+from local_agent.proposers import words as proposal_words
 
 _HIT: Final = re.compile(r"(?P<path>[^\s:][^:]{0,1023}):(?P<line>\d{1,9}): (?P<text>.*)")
 _CHANGED: Final = re.compile(
     r"(?P<sign>[AMDR?·]) (?P<path>.{1,1100}) (?:\+(?P<added>\d{1,9}) −(?P<removed>\d{1,9})"
-    rf"|(?P<other>{'|'.join(re.escape(say(NOT_COUNTED, lang)) for lang in LANGS)}))"
+    rf"|(?P<other>{'|'.join(re.escape(say(proposal_words.NOT_COUNTED, lang)) for lang in LANGS)}))"
 )
 _STYLES: Final = {"A": "green", "D": "red", "?": "green"}
 _NARROWEST: Final = 20  # cells for a text, however narrow the terminal is

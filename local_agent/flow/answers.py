@@ -18,14 +18,16 @@ from common.model.state import FINAL, TaskState
 from common.redact import redact
 from common.sentences import Lang, say
 from common.text import one_line
-from local_agent import replies, unclear_replies
+from local_agent.flow import words
 from local_agent.flow.ports import TaskStore
 from local_agent.flow.run import rests
 from local_agent.flow.task import may_see
+from local_agent.proposers import words as proposal_words
 from local_agent.proposers.base import Asked, Proposed, answer
 from local_agent.store.tasks import Task
 from local_agent.understand.commands import mistyped
 from local_agent.understand.reading import Topic
+from local_agent.words import render_duration
 from local_agent.workspace.git import Changes
 from local_agent.workspace.registry import Workspace
 
@@ -62,7 +64,7 @@ class OpenTasks:
         ]
         lines = [await self.line(task, asked.lang) for task in seen[:ROWS]]
         if (rest := len(seen) - ROWS) > 0:
-            lines.append(say(replies.MORE_TASKS, asked.lang, count=rest))
+            lines.append(say(words.MORE_TASKS, asked.lang, count=rest))
         return lines
 
     async def one(self, asked: Asked, short_id: str) -> str:
@@ -73,7 +75,7 @@ class OpenTasks:
         except StateError:
             task = None
         if task is None or not may_see(asker, task):
-            return say(replies.NO_SUCH_TASK, asked.lang, short_id=short_id)
+            return say(words.NO_SUCH_TASK, asked.lang, short_id=short_id)
         return await self.line(task, asked.lang)
 
     async def line(self, task: Task, lang: Lang) -> str:
@@ -81,19 +83,19 @@ class OpenTasks:
         # Secrets first: the beginning of one is not recognised any more.
         what = one_line(redact(task.text), _WHAT_BYTES)
         state = await self._state(task, lang)
-        return say(replies.TASK_ROW, lang, short_id=task.short_id, state=state, what=what)
+        return say(words.TASK_ROW, lang, short_id=task.short_id, state=state, what=what)
 
     async def _state(self, task: Task, lang: Lang) -> str:
         if task.state in FINAL:
-            reason = say(replies.REASONS[task.reason or "unknown"], lang)
-            return say(replies.ENDED_AS, lang, reason=reason)
+            reason = say(words.REASONS[task.reason or "unknown"], lang)
+            return say(words.ENDED_AS, lang, reason=reason)
         if task.state is TaskState.WAITING_APPROVAL:
             approval = await self._store.newest_approval(task.task_id)
             if approval is not None and approval.state == "pending":
                 left_ms = max(approval.expires_at - self._clock.now().wall_ms, 0)
-                left = replies.render_duration(left_ms, lang)
-                return say(replies.WAITS_FOR, lang, left=left)
-        return say(replies.STATES[task.state], lang)
+                left = render_duration(left_ms, lang)
+                return say(words.WAITS_FOR, lang, left=left)
+        return say(words.STATES[task.state], lang)
 
 
 class HelpProposer:
@@ -115,33 +117,33 @@ class HelpProposer:
         if topic in (Topic.APPROVE, Topic.APPLY):
             return _declined("\n".join(await self._where_it_happens(asked, topic)))
         if topic is Topic.REJECT:
-            return _declined(say(replies.REJECT_THERE, asked.lang, prefix=asked.prefix))
+            return _declined(say(words.REJECT_THERE, asked.lang, prefix=asked.prefix))
         if topic is Topic.CANCEL:
-            return _declined(say(replies.CANCEL_HOW, asked.lang, prefix=asked.prefix))
+            return _declined(say(words.CANCEL_HOW, asked.lang, prefix=asked.prefix))
         if topic is Topic.CHATTER:
             return answer("\n".join(await self._here(asked)))
         if topic is Topic.MISTYPED:
             meant = mistyped(asked.text)
             word = one_line(asked.text, _WHAT_BYTES)
             facts = {"word": word, "meant": meant, "prefix": asked.prefix}
-            return _declined(say(unclear_replies.MISTYPED, asked.lang, **facts))
+            return _declined(say(words.MISTYPED, asked.lang, **facts))
         if topic is Topic.MACHINES:
-            return _declined(say(replies.MACHINES_THERE, asked.lang, prefix=asked.prefix))
+            return _declined(say(words.MACHINES_THERE, asked.lang, prefix=asked.prefix))
         if topic is Topic.FREE_TEXT_OFF:
-            return _declined(f"{say(replies.FREE_TEXT_OFF, asked.lang)}\n{help_text}")
+            return _declined(f"{say(words.FREE_TEXT_OFF, asked.lang)}\n{help_text}")
         return answer(help_text)
 
     async def _here(self, asked: Asked) -> list[str]:
         """Return a short answer to small talk; "ok" may have been said to what waits."""
         waiting = await self._open_tasks.lines(asked, only_waiting=True)
-        where = [say(replies.APPROVE_THERE, asked.lang), *waiting] if waiting else []
-        return where or [say(unclear_replies.HERE, asked.lang, prefix=asked.prefix)]
+        where = [say(words.APPROVE_THERE, asked.lang), *waiting] if waiting else []
+        return where or [say(words.HERE, asked.lang, prefix=asked.prefix)]
 
     async def _where_it_happens(self, asked: Asked, topic: Topic) -> list[str]:
         waiting = await self._open_tasks.lines(asked, only_waiting=True)
         if topic is Topic.APPLY and not waiting:
-            return [say(replies.NOTHING_TO_APPLY, asked.lang, prefix=asked.prefix)]
-        return [say(replies.APPROVE_THERE, asked.lang), *waiting]
+            return [say(words.NOTHING_TO_APPLY, asked.lang, prefix=asked.prefix)]
+        return [say(words.APPROVE_THERE, asked.lang), *waiting]
 
 
 class StatusProposer:
@@ -169,7 +171,7 @@ class StatusProposer:
         if asked.about is not None:
             return answer(await self._open_tasks.one(asked, asked.about))
         rows = await self._open_tasks.lines(asked)
-        heading = replies.OPEN_TASKS if rows else replies.NOTHING_OPEN
+        heading = words.OPEN_TASKS if rows else words.NOTHING_OPEN
         machine = await self._machine(asked.workspace, asked.lang)
         return answer("\n".join([say(heading, asked.lang), *rows, *machine]))
 
@@ -184,13 +186,13 @@ class StatusProposer:
             return ()  # the folder went away; whoever asks for something in it is told
         if found is None:
             return ()
-        name = one_line(found.branch or say(replies.NO_BRANCH, lang), _WHAT_BYTES)
-        return (say(replies.ON_BRANCH, lang, branch=name, changed=found.total),)
+        name = one_line(found.branch or say(proposal_words.NO_BRANCH, lang), _WHAT_BYTES)
+        return (say(proposal_words.ON_BRANCH, lang, branch=name, changed=found.total),)
 
     def _sandbox_line(self, lang: Lang) -> str:
         if self._sandbox == "none":
-            return say(replies.NOT_SANDBOXED, lang)
-        return say(replies.SANDBOXED, lang, level=self._sandbox)
+            return say(words.NOT_SANDBOXED, lang)
+        return say(words.SANDBOXED, lang, level=self._sandbox)
 
 
 def _declined(text: str) -> Proposed:
@@ -200,8 +202,8 @@ def _declined(text: str) -> Proposed:
 
 def _workspace_line(workspace: Workspace | None, lang: Lang) -> str:
     if workspace is None:
-        return say(replies.WORKSPACE_NONE, lang)
+        return say(words.WORKSPACE_NONE, lang)
     if workspace.test_command is None:
-        return say(replies.WORKSPACE_WITHOUT_TEST, lang, name=workspace.name)
+        return say(words.WORKSPACE_WITHOUT_TEST, lang, name=workspace.name)
     command = one_line(workspace.test_command, _WHAT_BYTES)
-    return say(replies.WORKSPACE_WITH_TEST, lang, name=workspace.name, command=command)
+    return say(words.WORKSPACE_WITH_TEST, lang, name=workspace.name, command=command)

@@ -15,13 +15,13 @@ from common.errors import StateError
 from common.model.proposal import Diff, LocalApproval, TaskResult
 from common.model.state import FINAL, Reason, TaskState
 from common.sentences import Lang, say
-from local_agent import proposal_replies as words
-from local_agent import replies
 from local_agent.actions.ports import Blobs
 from local_agent.errors import RefusedError
+from local_agent.flow import words
 from local_agent.flow.ports import TaskStore
 from local_agent.flow.run import rests
 from local_agent.flow.task import may_see
+from local_agent.proposers import words as proposal_words
 from local_agent.proposers.base import Asked, Proposed, Proposer, nothing
 from local_agent.proposers.diffs import diff_proposal, headline, told
 from local_agent.store.endings import read_ending
@@ -59,9 +59,9 @@ class ApplyProposer:
         try:
             task = await self._store.named(asked.about)
         except StateError:
-            return nothing(replies.NO_SUCH_TASK, asked, short_id=asked.about)
+            return nothing(words.NO_SUCH_TASK, asked, short_id=asked.about)
         if not may_see(asker, task):
-            return nothing(replies.NO_SUCH_TASK, asked, short_id=asked.about)
+            return nothing(words.NO_SUCH_TASK, asked, short_id=asked.about)
         result = _result(task)
         if task.state in FINAL:
             return await self._ended(asked, task, result)
@@ -79,7 +79,7 @@ class ApplyProposer:
         if task.reason is Reason.REJECTED:
             return nothing(words.REJECTED_ALREADY, asked, task=task.short_id)
         if asked.workspace is None:
-            return nothing(replies.NO_WORKSPACE, asked)
+            return nothing(proposal_words.NO_WORKSPACE, asked)
         diff = await asyncio.to_thread(self._blobs.get, result.proposal.diff_id)
         model = await asyncio.to_thread(parse_diff, diff)
         named = partial(_with_its_place, task, asked.lang)
@@ -126,7 +126,7 @@ class PatchProposer:
         if not self._allowed:
             raise RefusedError(("apply-off",))
         if asked.workspace is None:
-            return nothing(replies.NO_WORKSPACE, asked)
+            return nothing(proposal_words.NO_WORKSPACE, asked)
         diff = await asyncio.to_thread(self._blobs.get, asked.attachment or "")
         model = await asyncio.to_thread(parse_diff, diff)
         return Proposed(

@@ -38,7 +38,7 @@ class PendingApproval:
         seal: What will be done, parsed from the stored bytes whose digest is ``digest``.
         code: The fingerprint for people, such as ``7K3F-9Q2M``.
         both_groups: High risk: the whole code must be typed, not only its first group (R29).
-        reasons: Why the risk is what it is; each has a sentence in ``replies.RISK``.
+        reasons: Why the risk is what it is; each has a sentence in ``risk_words.RISK``.
         expires_at: Milliseconds since the epoch.
     """
 

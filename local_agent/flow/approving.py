@@ -22,7 +22,6 @@ from common.model.proposal import Diff, LocalApproval, TaskResult
 from common.model.state import Reason, TaskState
 from common.seal import Action, Seal
 from common.sentences import Lang, Sentence, Words, same, say
-from local_agent import change_replies, replies
 from local_agent.actions.disclose.action import render_stay
 from local_agent.actions.operation import (
     Ended,
@@ -31,7 +30,7 @@ from local_agent.actions.operation import (
     Sealable,
     render_drift,
 )
-from local_agent.flow import summaries
+from local_agent.flow import summaries, words
 from local_agent.flow.approvals import (
     Decision,
     PendingApproval,
@@ -127,8 +126,8 @@ class Approving:
         except InputError as error:
             if not _is_stale(task, error):
                 raise
-            words = partial(summaries.of_error, error)
-            return await self._ended_stale(task, Reason.REFUSED, words)
+            why = partial(summaries.of_error, error)
+            return await self._ended_stale(task, Reason.REFUSED, why)
 
     async def decide(self, task: Task, run: Run) -> Task:
         """WAITING_APPROVAL → EXECUTING → final, or final at once, or asked again.
@@ -152,7 +151,7 @@ class Approving:
         except _BusyError:
             await self._gate.withdraw(task.task_id)
             await unless_stopped(run, _free(turn))
-            return await self._ask_again(task, approval, replies.AGAIN_BUSY)
+            return await self._ask_again(task, approval, words.AGAIN_BUSY)
 
     async def interrupted(self, task: Task) -> Task:
         """Found in the middle of it after a restart: done, not done, or ``unknown`` (P3)."""
@@ -208,7 +207,7 @@ class Approving:
             await self._gate.withdraw(task.task_id)
             # What was decided meanwhile stands, whole, and nobody hears of a part.
             check_withdrawn(await self._store.approval(approval_id))
-            await self._log.narrowed(task, narrowed, partial(say, change_replies.NARROWED))
+            await self._log.narrowed(task, narrowed, partial(say, words.NARROWED))
 
     # --- asking ------------------------------------------------------------------------------
 
@@ -248,8 +247,8 @@ class Approving:
             # It could be done when it was proposed: the files have moved on since.
             return await self._ended_stale(task, Reason.DRIFTED, summaries.of_moving_on)
 
-    async def _ended_stale(self, task: Task, reason: Reason, words: Words) -> Task:
-        summary, here = _with_next_step(task, words, words, prefix=self._prefix)
+    async def _ended_stale(self, task: Task, reason: Reason, why: Words) -> Task:
+        summary, here = _with_next_step(task, why, why, prefix=self._prefix)
         return await self._log.ended(task, reason, summary, here=here)
 
     async def _is_as_sealed(self, task: Task, seal: Seal) -> bool:
@@ -266,7 +265,7 @@ class Approving:
                 summary = render_stay(decision.reason)
             return await self._log.ended(task, Reason.REJECTED, summary)
         if decision.outcome == "expired":
-            summary = partial(say, replies.APPROVAL_EXPIRED)
+            summary = partial(say, words.APPROVAL_EXPIRED)
             return await self._log.ended(task, Reason.EXPIRED, summary)
         # Superseded: `decide` looks again, and asks once more if nothing newer stands.
         return await self._store.get(task.task_id)
@@ -277,9 +276,9 @@ class Approving:
         self, task: Task, run: Run, approval: StoredApproval, workspace: Workspace
     ) -> Task:
         if not await self._policy_stands(approval, workspace):
-            words = partial(render_drift, ("policy",))
-            here = _with_ask_again(task, words)
-            return await self._log.ended(task, Reason.DRIFTED, words, here=here)
+            drifted = partial(render_drift, ("policy",))
+            here = _with_ask_again(task, drifted)
+            return await self._log.ended(task, Reason.DRIFTED, drifted, here=here)
         run.executing = True
         try:
             grant = await self._gate.take_grant(approval.approval_id, approval.digest)
@@ -289,8 +288,8 @@ class Approving:
                 raise StoppedError from None
             if error.code != "approval.not-approved":
                 raise
-            return await self._ask_again(task, approval, replies.AGAIN_INTERRUPTED)
-        task = await self._log.entered(task, TaskState.EXECUTING, partial(say, replies.BEGUN))
+            return await self._ask_again(task, approval, words.AGAIN_INTERRUPTED)
+        task = await self._log.entered(task, TaskState.EXECUTING, partial(say, words.BEGUN))
         return await self._run(task, run, grant, workspace)
 
     async def _run(self, task: Task, run: Run, grant: Grant, workspace: Workspace) -> Task:
@@ -309,8 +308,8 @@ class Approving:
             await self._refresh_others(workspace)
         return task
 
-    async def _tell(self, task: Task, words: Words, chat: bool) -> None:
-        await self._log.told(task, words, chat=chat)
+    async def _tell(self, task: Task, progress: Words, chat: bool) -> None:
+        await self._log.told(task, progress, chat=chat)
 
     async def _recorded(self, record: Callable[[], Awaitable[Task]]) -> Task:
         while True:
@@ -392,7 +391,7 @@ def _lapsed(approval: StoredApproval) -> bool:
 def _why_again(lapsed: StoredApproval | None) -> Sentence:
     """Return why it is asked once more: nobody approved what was taken back before a decision."""
     undecided = lapsed is not None and lapsed.decided_at is None
-    return replies.AGAIN_CHANGED if undecided else replies.AGAIN_INTERRUPTED
+    return words.AGAIN_CHANGED if undecided else words.AGAIN_INTERRUPTED
 
 
 def _version_after(older: StoredApproval | None) -> int:
@@ -403,15 +402,15 @@ def _asking(opening: Words, asked: PendingApproval, lang: Lang) -> str:
     if asked.risk != "high":
         return opening(lang)
     why = summaries.reasons(asked.reasons, lang)
-    return f"{opening(lang)}\n{say(replies.HIGH_RISK, lang, why=why)}"
+    return f"{opening(lang)}\n{say(words.HIGH_RISK, lang, why=why)}"
 
 
 def _asked_again(why: Sentence, lang: Lang) -> str:
-    return say(replies.ASKED_AGAIN, lang, why=say(why, lang))
+    return say(words.ASKED_AGAIN, lang, why=say(why, lang))
 
 
-def _stopped(words: Words, lang: Lang) -> str:
-    return f"{say(replies.AGENT_STOPPED, lang)} {words(lang)}"
+def _stopped(summary: Words, lang: Lang) -> str:
+    return f"{say(words.AGENT_STOPPED, lang)} {summary(lang)}"
 
 
 def _is_stale(task: Task, error: CodexBridgeError) -> bool:
@@ -430,17 +429,15 @@ def _with_next_step(task: Task, summary: Words, here: Words, *, prefix: str) -> 
     """
     if not _is_of_a_model(task):
         return summary, _with_ask_again(task, here)
-    at_machine = _followed_by(here, change_replies.TO_REVISE_HERE, task=task.short_id)
+    at_machine = _followed_by(here, words.TO_REVISE_HERE, task=task.short_id)
     if task.source != "wecom":
         return at_machine, at_machine
-    return _followed_by(
-        summary, change_replies.TO_REVISE, task=task.short_id, prefix=prefix
-    ), at_machine
+    return _followed_by(summary, words.TO_REVISE, task=task.short_id, prefix=prefix), at_machine
 
 
 def _with_ask_again(task: Task, here: Words) -> Words:
     """Return the words for this machine, with how the same is asked once more."""
-    return _followed_by(here, change_replies.TO_ASK_AGAIN, task=task.short_id)
+    return _followed_by(here, words.TO_ASK_AGAIN, task=task.short_id)
 
 
 def _is_of_a_model(task: Task) -> bool:
@@ -450,9 +447,9 @@ def _is_of_a_model(task: Task) -> bool:
     return isinstance(TaskResult.model_validate_json(task.proposal_json).proposal, Diff)
 
 
-def _followed_by(words: Words, more: Sentence, **facts: str) -> Words:
-    return partial(_joined, words, more, facts)
+def _followed_by(first: Words, more: Sentence, **facts: str) -> Words:
+    return partial(_joined, first, more, facts)
 
 
-def _joined(words: Words, more: Sentence, facts: dict[str, str], lang: Lang) -> str:
-    return f"{words(lang)}\n{say(more, lang, **facts)}"
+def _joined(first: Words, more: Sentence, facts: dict[str, str], lang: Lang) -> str:
+    return f"{first(lang)}\n{say(more, lang, **facts)}"

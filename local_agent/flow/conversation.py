@@ -12,9 +12,8 @@ from common.model.state import Reason
 from common.redact import redact
 from common.sentences import say
 from common.text import one_line
-from local_agent import proposal_replies as words
-from local_agent import replies
 from local_agent.actions.ports import Blobs
+from local_agent.flow import words
 from local_agent.flow.ports import TaskStore
 from local_agent.flow.task import may_see
 from local_agent.proposers.base import Asked, Earlier, Proposed, Proposer, Remembered, nothing
@@ -152,7 +151,7 @@ class ReviseProposer:
         try:
             revised = await self._conversation.revised(asked.task_id, asked.about)
         except StateError:
-            return nothing(replies.NO_SUCH_TASK, asked, short_id=asked.about)
+            return nothing(words.NO_SUCH_TASK, asked, short_id=asked.about)
         if revised is None:
             return nothing(words.REVISE_NOT, asked, task=asked.about)
         found = await self._coding.propose(replace(asked, earlier=revised.earlier))

@@ -30,14 +30,15 @@ from common.model.proposal import (
 )
 from common.seal import records
 from common.sentences import Lang, say
-from local_agent import disclosure_replies as words
-from local_agent import replies
+from local_agent.flow import words
+from local_agent.proposers import words as proposal_words
 from local_agent.proposers.base import Context, Proposed, answer
 from local_agent.safety.disclosure import bounded, releasable
 from local_agent.store.disclosures import FOR_ALL, Exhausted, Reader, Reading
 from local_agent.store.endings import CHAT_SUMMARY_BYTES
 from local_agent.store.runner import JournalThread
 from local_agent.store.tasks import Task
+from local_agent.words import render_size
 from local_agent.workspace.registry import Workspace
 
 MAX_SEALED_FILES: Final = 200  # that a seal names; the others are counted
@@ -48,7 +49,7 @@ _READS: Final = frozenset(
 
 
 class Notice(Protocol):
-    """Tells whoever sits at this machine (`local_agent.approval.read_notice`)."""
+    """Tells whoever sits at this machine (`local_agent.faces.window.alerts`)."""
 
     def tell(self, *, who: str, workspace: str, files: int, task: str) -> None:
         """Tell of a read; does not block."""
@@ -86,7 +87,7 @@ class Disclosure:
         if not _is_remote_read(task):
             return None
         if workspace is None:
-            nowhere = answer(say(replies.NO_WORKSPACE, task.lang))
+            nowhere = answer(say(proposal_words.NO_WORKSPACE, task.lang))
             return replace(nowhere, not_done=True) if asks else None
         reader, files = self._reader(task, workspace), _files(context)
         book = self._db.journal.disclosures
@@ -156,7 +157,7 @@ class Disclosure:
         many = FOR_ALL if over.endswith("of-all") else 1
         limit: object = many * workspace.daily_reads
         if over.startswith("bytes"):
-            limit = replies.render_size(many * workspace.daily_bytes)
+            limit = render_size(many * workspace.daily_bytes)
         tomorrow = datetime.combine(_local(self._clock).date() + timedelta(days=1), time())
         free = tomorrow.strftime("%Y-%m-%d %H:%M")
         said = say(words.OVER[over], task.lang, limit=limit, workspace=workspace.name, free=free)

@@ -186,7 +186,7 @@ class Gate(Protocol):
         ...
 
     def block(self, why: str) -> AbstractContextManager[None]:
-        """Accept no approval meanwhile; ``why`` is a code of `local_agent.replies.BLOCKED`."""
+        """Accept no approval meanwhile; ``why`` is a code of `local_agent.flow.words.BLOCKED`."""
         ...
 
     def listen(self, listener: Callable[[Notice], None]) -> None:

@@ -12,7 +12,7 @@ from common.clock import Clock
 from common.model.proposal import TaskResult
 from common.model.state import Reason, TaskState
 from common.sentences import say
-from local_agent import proposal_replies as words
+from local_agent.flow import words
 from local_agent.flow.task import TaskLog
 from local_agent.store.tasks import Task
 

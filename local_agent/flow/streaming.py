@@ -15,12 +15,12 @@ from typing import Final
 
 from common.clock import Clock
 from common.sentences import Lang, say
-from local_agent import proposal_replies as words
-from local_agent import replies
 from local_agent.actions.run_command.progress import is_for_chat
+from local_agent.flow import words
 from local_agent.flow.task import TaskLog
 from local_agent.models.backend import Emit, ModelEvent
 from local_agent.store.tasks import Task
+from local_agent.words import render_duration
 
 BATCH_S: Final = 0.05
 FIRST_S: Final = 10.0  # until it is told; doubled each time, up to …
@@ -115,5 +115,5 @@ class ModelStream:
 
 
 def _thinking(model: str, elapsed_ms: int, lang: Lang) -> str:
-    duration = replies.render_duration(elapsed_ms, lang)
+    duration = render_duration(elapsed_ms, lang)
     return say(words.THINKING, lang, model=model, duration=duration)

@@ -27,9 +27,9 @@ from common.model.state import TaskState
 from common.redact import redact
 from common.sentences import Lang, say
 from common.text import one_line
-from local_agent import proposal_replies, replies
 from local_agent.context.collector import Around, Collected, Collector
 from local_agent.errors import ModelError
+from local_agent.flow import words
 from local_agent.flow.conversation import Conversation, Revised
 from local_agent.flow.following import Following, as_meant
 from local_agent.flow.ports import Disclosure, Workspaces
@@ -304,12 +304,12 @@ def _rests(task: Task, reading: Reading, found: Proposed) -> bool:
 def _with_taken(summary: str, reading: Reading, lang: Lang) -> str:
     """Return the summary after what is and is not taken up, where a long list cannot hide it."""
     if meant := reading.intent.params.revises:
-        summary = f"{say(proposal_replies.REVISE_TAKEN, lang, task=meant)}\n{summary}".strip()
+        summary = f"{say(words.REVISE_TAKEN, lang, task=meant)}\n{summary}".strip()
     if not reading.left:
         return summary
     # Secrets first: the beginning of one is not recognised any more.
     taken, left = (one_line(redact(text), _QUOTED_BYTES) for text in (reading.taken, reading.left))
-    return f"{say(replies.LEFT_OVER, lang, taken=taken, left=left)}\n{summary}".strip()
+    return f"{say(words.LEFT_OVER, lang, taken=taken, left=left)}\n{summary}".strip()
 
 
 def _intent(task: Task) -> TaskIntent:

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 
-from common.errors import StateError
+from common.errors import InputError, StateError
 from common.model.proposal import LocalApproval, Undo
 from common.model.state import Reason
 from common.sentences import say
 from common.text import reveal
-from local_agent import change_replies, replies
 from local_agent.actions.registry import ACTIONS
 from local_agent.actions.undo.action import Applied
+from local_agent.flow import words
 from local_agent.flow.ports import TaskStore
 from local_agent.flow.task import may_see
+from local_agent.proposers import words as proposal_words
 from local_agent.proposers.base import CHAT_ROWS, Asked, Proposed, answer, nothing
 from local_agent.safety.authority import execute_undo, left_to_undo
 from local_agent.store.endings import read_ending
 from local_agent.store.journal import Journal
 from local_agent.store.runner import JournalThread
-from local_agent.understand.params import split_paths
 from local_agent.workspace.registry import Workspace
 
 
@@ -67,14 +68,14 @@ class UndoProposer:
             InputError: ``undo.paths``.
         """
         if asked.workspace is None:
-            return nothing(replies.NO_WORKSPACE, asked)
+            return nothing(proposal_words.NO_WORKSPACE, asked)
         if asked.about is None:
-            return nothing(change_replies.UNDO_WHICH, asked)
+            return nothing(words.UNDO_WHICH, asked)
         if not await self._may_ask(asked, asked.about):
-            unknown = say(replies.NO_SUCH_TASK, asked.lang, short_id=asked.about)
+            unknown = say(words.NO_SUCH_TASK, asked.lang, short_id=asked.about)
             return replace(answer(unknown), not_done=True)
         applied = await self._applied.find(asked.about, asked.workspace)
-        only = split_paths(asked.text) or None
+        only = _split_paths(asked.text) or None
         return Proposed(
             Undo(task=asked.about, paths=only),
             _told(asked, asked.workspace, only or applied.left)
@@ -94,7 +95,7 @@ class UndoProposer:
 
 def _told(asked: Asked, workspace: Workspace, paths: tuple[str, ...]) -> str:
     head = say(
-        change_replies.WOULD_UNDO,
+        words.WOULD_UNDO,
         asked.lang,
         workspace=workspace.name,
         task=asked.about,
@@ -104,15 +105,27 @@ def _told(asked: Asked, workspace: Workspace, paths: tuple[str, ...]) -> str:
 
 
 def _told_rest(asked: Asked, workspace: Workspace, foreign: tuple[str, ...]) -> str:
-    head = say(change_replies.WOULD_RESTORE, asked.lang, workspace=workspace.name, task=asked.about)
+    head = say(words.WOULD_RESTORE, asked.lang, workspace=workspace.name, task=asked.about)
     if not foreign:
         return head
-    left = say(change_replies.LEFT_AS_THEY_ARE, asked.lang, count=len(foreign))
+    left = say(words.LEFT_AS_THEY_ARE, asked.lang, count=len(foreign))
     return "\n".join([head, left, *_rows(foreign, asked)])
 
 
 def _rows(paths: tuple[str, ...], asked: Asked) -> list[str]:
     rows = [reveal(path) for path in paths[:CHAT_ROWS]]
     if (rest := len(paths) - CHAT_ROWS) > 0:
-        rows.append(say(replies.MORE_FILES, asked.lang, count=rest))
+        rows.append(say(proposal_words.MORE_FILES, asked.lang, count=rest))
     return rows
+
+
+def _split_paths(text: str) -> tuple[str, ...]:
+    """Return paths that stand one after the other, quoted where they hold blanks.
+
+    Raises:
+        InputError: ``undo.paths``: a quote is not closed.
+    """
+    try:
+        return tuple(dict.fromkeys(shlex.split(text)))
+    except ValueError:
+        raise InputError("undo.paths") from None

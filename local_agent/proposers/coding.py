@@ -19,11 +19,10 @@ from common.model.intent import TaskKind
 from common.model.proposal import Answer, LocalApproval, Plan, Speech
 from common.sentences import Lang, explain, say
 from common.text import clip_bytes, one_line, reveal
-from local_agent import proposal_replies as words
-from local_agent import replies
 from local_agent.error_texts import ERRORS
 from local_agent.errors import RefusedError
 from local_agent.models.backend import Chosen, Refusal, Reply, Scratch, Turn
+from local_agent.proposers import words
 from local_agent.proposers.base import Asked, Piece, Proposed, Proposer, nothing
 from local_agent.proposers.diffs import diff_proposal, headline, told
 from local_agent.proposers.prompt import Job, instructions, prompt
@@ -122,7 +121,7 @@ class CodingProposer:
             found = _in_words(asked, chosen, await self._answer(asked, chosen, job))
             return _unsure_change(asked, found) if _wished_change(asked) else found
         if asked.workspace is None:
-            return nothing(replies.NO_WORKSPACE, asked)
+            return nothing(words.NO_WORKSPACE, asked)
         if not self._allowed:
             raise RefusedError(("apply-off",))
         return await self._change(asked, chosen, job, asked.workspace)

@@ -8,7 +8,7 @@ from common.diff.model import DiffModel
 from common.model.proposal import Diff, DiffFileSummary
 from common.sentences import Lang, say
 from common.text import clip_bytes
-from local_agent import change_replies, replies
+from local_agent.proposers import words
 from local_agent.proposers.base import CHAT_ROWS
 
 # Of a diff, in a proposal; it stands in the journal twice for each task that proposes it.
@@ -31,7 +31,7 @@ def headline(model: DiffModel, workspace: str, lang: Lang) -> str:
     """Return what a diff would change in one line."""
     added, removed = sum(f.added for f in model.files), sum(f.removed for f in model.files)
     return say(
-        change_replies.WOULD_APPLY,
+        words.WOULD_APPLY,
         lang,
         workspace=workspace,
         count=len(model.files),
@@ -43,9 +43,9 @@ def headline(model: DiffModel, workspace: str, lang: Lang) -> str:
 def told(model: DiffModel, workspace: str, lang: Lang) -> str:
     """Return what a diff would change, for the chat: paths and counts, bounded."""
     rows = [
-        say(change_replies.FILE_ROW, lang, path=file.path, added=file.added, removed=file.removed)
+        say(words.FILE_ROW, lang, path=file.path, added=file.added, removed=file.removed)
         for file in model.files[:CHAT_ROWS]
     ]
     if (rest := len(model.files) - CHAT_ROWS) > 0:
-        rows.append(say(replies.MORE_FILES, lang, count=rest))
+        rows.append(say(words.MORE_FILES, lang, count=rest))
     return "\n".join([headline(model, workspace, lang), *rows])

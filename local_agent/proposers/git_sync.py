@@ -14,7 +14,8 @@ from common.redact import redact
 from common.seal.records import SealedChange
 from common.sentences import Lang, explain, say
 from common.text import one_line
-from local_agent import replies, sync_texts
+from local_agent.error_texts import sync as sync_errors
+from local_agent.proposers import words
 from local_agent.proposers.base import CHAT_ROWS, Asked, Proposed, answer
 from local_agent.workspace.git_preflight import SyncPlan
 from local_agent.workspace.registry import Workspace
@@ -30,7 +31,7 @@ _AFTER: Final = re.compile(
 )
 
 # What is no sync but half of one, or another deed of git (`local_agent.understand.reading.Topic`).
-_ALONE: Final = {"commit": sync_texts.COMMIT_ALONE, "pull": sync_texts.NO_PULL}
+_ALONE: Final = {"commit": words.COMMIT_ALONE, "pull": words.NO_PULL}
 
 Plan = Callable[[Workspace, str | None], Awaitable[SyncPlan]]
 
@@ -48,26 +49,26 @@ class GitSyncProposer:
     async def propose(self, asked: Asked) -> Proposed:
         """Return the commit and push with its requirement, or say truthfully why there is none."""
         if asked.workspace is None:
-            return _not_done(say(replies.NO_WORKSPACE, asked.lang))
+            return _not_done(say(words.NO_WORKSPACE, asked.lang))
         if alone := _ALONE.get(asked.topic):
             only = say(alone, asked.lang, prefix=asked.prefix)
-            return _not_done(say(sync_texts.NOTHING_DONE, asked.lang, why=only))
+            return _not_done(say(words.NOTHING_DONE, asked.lang, why=only))
         message = find_message(asked.text, is_message=asked.topic == "sync")
         try:
             plan = await self._plan(asked.workspace, message)
         except InputError as error:
             if error.code.partition(".")[0] not in ("sync", "diff"):
                 raise
-            table = {**sync_texts.WHY, **sync_texts.NOT_SHOWN}
+            table = {**sync_errors.ERRORS, **words.NOT_SHOWN}
             why = explain(error, table, asked.lang)
-            return _not_done(say(sync_texts.NOTHING_DONE, asked.lang, why=why))
+            return _not_done(say(words.NOTHING_DONE, asked.lang, why=why))
         files = _files(plan)
         changes = plan.commit.changes if plan.commit else ()
         rows = [_row(*pair, asked.lang) for pair in zip(changes, files, strict=True)]
         head = _head(plan, files, asked.workspace.name, asked.lang)
         more = len(rows) - CHAT_ROWS
-        cut = [say(replies.MORE_FILES, asked.lang, count=more)] if more > 0 else []
-        end = say(sync_texts.CANNOT_BE_UNDONE, asked.lang)
+        cut = [say(words.MORE_FILES, asked.lang, count=more)] if more > 0 else []
+        end = say(words.CANNOT_BE_UNDONE, asked.lang)
         return Proposed(
             GitSync(message=message, files=files),
             "\n".join([*head, *rows[:CHAT_ROWS], *cut, end]),
@@ -117,9 +118,9 @@ def _head(
         "ahead": plan.ahead,
     }
     if plan.commit is None:
-        return [say(sync_texts.WOULD_PUSH, lang, **facts)]
+        return [say(words.WOULD_PUSH, lang, **facts)]
     would = say(
-        sync_texts.WOULD_COMMIT,
+        words.WOULD_COMMIT,
         lang,
         **facts,
         files=len(files),
@@ -127,14 +128,14 @@ def _head(
         deleted=sum(file.deletions for file in files),
         message=one_line(redact(plan.commit.message), _SHOWN_BYTES),
     )
-    return [would, say(sync_texts.WITH_EARLIER, lang, **facts)] if plan.ahead else [would]
+    return [would, say(words.WITH_EARLIER, lang, **facts)] if plan.ahead else [would]
 
 
 def _row(change: SealedChange, file: DiffFileSummary, lang: Lang) -> str:
     known = file.additions or file.deletions or not change.size
-    amount = f"+{file.additions} −{file.deletions}" if known else say(replies.NOT_COUNTED, lang)
+    amount = f"+{file.additions} −{file.deletions}" if known else say(words.NOT_COUNTED, lang)
     sign = _SIGNS.get(change.op, "·")
-    return say(replies.CHANGES_ROW, lang, status=sign, path=one_line(change.path), amount=amount)
+    return say(words.CHANGES_ROW, lang, status=sign, path=one_line(change.path), amount=amount)
 
 
 def _not_done(text: str) -> Proposed:

@@ -6,8 +6,9 @@ from common.model.intent import TaskKind
 from common.model.proposal import Plan
 from common.sentences import Lang, say
 from common.text import one_line
-from local_agent import replies, unclear_replies
+from local_agent.proposers import words
 from local_agent.proposers.base import CHAT_ROWS, Asked, Context, Look, Proposed
+from local_agent.words import render_size
 
 
 class NoModel:
@@ -20,7 +21,7 @@ class NoModel:
             return Proposed(Plan(text=text), text, not_done=True)
         lines = [_opening(asked)]
         if asked.workspace is None:
-            lines.append(say(replies.NO_WORKSPACE, asked.lang))
+            lines.append(say(words.NO_WORKSPACE, asked.lang))
         elif asked.context is not None:
             lines += _looks(asked.context, asked.lang)
         text = "\n".join(lines)
@@ -28,16 +29,16 @@ class NoModel:
 
 
 def _opening(asked: Asked) -> str:
-    wished = asked.topic if asked.topic in replies.VERBS else asked.intent.kind
-    verb = say(replies.VERBS.get(wished, replies.VERBS[TaskKind.EXPLAIN]), asked.lang)
-    return say(replies.NO_MODEL, asked.lang, verb=verb)
+    wished = asked.topic if asked.topic in words.VERBS else asked.intent.kind
+    verb = say(words.VERBS.get(wished, words.VERBS[TaskKind.EXPLAIN]), asked.lang)
+    return say(words.NO_MODEL, asked.lang, verb=verb)
 
 
 def _question_back(asked: Asked) -> list[str]:
     """Return what may have been meant, each with what to send for it."""
-    known = [kind for kind in asked.likeliest if kind in unclear_replies.SAY_IT][:2] or ["help"]
-    rows = (say(unclear_replies.SAY_IT[kind], asked.lang, prefix=asked.prefix) for kind in known)
-    return [say(unclear_replies.UNSURE, asked.lang), *(f"· {row}" for row in rows)]
+    known = [kind for kind in asked.likeliest if kind in words.SAY_IT][:2] or ["help"]
+    rows = (say(words.SAY_IT[kind], asked.lang, prefix=asked.prefix) for kind in known)
+    return [say(words.UNSURE, asked.lang), *(f"· {row}" for row in rows)]
 
 
 def _looks(context: Context, lang: Lang) -> list[str]:
@@ -45,25 +46,25 @@ def _looks(context: Context, lang: Lang) -> list[str]:
         return []
     tests = ", ".join(one_line(path) for path in context.tests[:CHAT_ROWS])
     return [
-        say(replies.WOULD_LOOK_AT, lang),
+        say(words.WOULD_LOOK_AT, lang),
         *(_row(file, lang) for file in context.files[:CHAT_ROWS]),
-        *([say(replies.TESTS_FOUND, lang, paths=tests)] if tests else []),
+        *([say(words.TESTS_FOUND, lang, paths=tests)] if tests else []),
         *_branch(context, lang),
     ]
 
 
 def _row(file: Look, lang: Lang) -> str:
-    size = replies.render_size(file.size)
+    size = render_size(file.size)
     path = one_line(file.path)
     if file.granted >= file.size:
-        return say(replies.LOOK_ROW, lang, path=path, size=size)
-    granted = replies.render_size(file.granted)
-    return say(replies.LOOK_ROW_CUT, lang, path=path, size=size, granted=granted)
+        return say(words.LOOK_ROW, lang, path=path, size=size)
+    granted = render_size(file.granted)
+    return say(words.LOOK_ROW_CUT, lang, path=path, size=size, granted=granted)
 
 
 def _branch(context: Context, lang: Lang) -> list[str]:
     if context.branch is None:
         return []
     return [
-        say(replies.ON_BRANCH, lang, branch=one_line(context.branch, 100), changed=context.changed)
+        say(words.ON_BRANCH, lang, branch=one_line(context.branch, 100), changed=context.changed)
     ]

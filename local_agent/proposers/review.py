@@ -16,8 +16,7 @@ from common.model.proposal import Answer
 from common.redact import redact, redact_lines
 from common.sentences import Lang, say
 from common.text import clip_bytes, one_line, reveal
-from local_agent import proposal_replies as words
-from local_agent import replies
+from local_agent.proposers import words
 from local_agent.proposers.base import CHAT_ROWS, Asked, Piece, Proposed, answer, nothing
 from local_agent.proposers.prompt import sent_bytes
 from local_agent.workspace.git import ChangedFile, Changes
@@ -112,7 +111,7 @@ class ReviewProposer:
             InputError: ``path.missing``: the folder went away.
         """
         if asked.workspace is None:
-            return Looked(instead=answer(say(replies.NO_WORKSPACE, asked.lang)))
+            return Looked(instead=answer(say(words.NO_WORKSPACE, asked.lang)))
         wanted = self._ranges.find(asked.text) if self._ranges else Range()
         if self._ranges is None or wanted.kind == "local":
             changes = await self._local_changes(asked.workspace.path)
@@ -128,25 +127,25 @@ def summed_up(looked: Looked, lang: Lang) -> Proposed:
         return looked.instead
     rows = list(looked.rows[:CHAT_ROWS])
     if (rest := looked.total - len(rows)) > 0:
-        rows.append(say(replies.MORE_FILES, lang, count=rest))
+        rows.append(say(words.MORE_FILES, lang, count=rest))
     text = "\n".join([looked.head, *rows])
     every = list(looked.rows)
     if (rest := looked.total - len(every)) > 0:
-        every.append(say(replies.MORE_FILES, lang, count=rest))
+        every.append(say(words.MORE_FILES, lang, count=rest))
     details = "\n".join([looked.head, *looked.notes, *every])
     return Proposed(Answer(text=text), text, details=details)
 
 
 def _local(asked: Asked, name: str, changes: Changes | None) -> Looked:
     if changes is None:
-        told = say(replies.NOT_A_REPOSITORY, asked.lang, workspace=name)
+        told = say(words.NOT_A_REPOSITORY, asked.lang, workspace=name)
         return Looked(instead=answer(told))
-    branch = changes.branch or say(replies.NO_BRANCH, asked.lang)
+    branch = changes.branch or say(words.NO_BRANCH, asked.lang)
     where = {"workspace": name, "branch": one_line(branch, NAME_BYTES)}
     if not changes.total:
-        return Looked(instead=answer(say(replies.NO_CHANGES, asked.lang, **where)))
+        return Looked(instead=answer(say(words.NO_CHANGES, asked.lang, **where)))
     counted = {"files": changes.total, "added": changes.added, "deleted": changes.removed}
-    head = say(replies.CHANGES, asked.lang, **where, **counted)
+    head = say(words.CHANGES, asked.lang, **where, **counted)
     return Looked(head=head, rows=_rows(changes.files, asked.lang), total=changes.total)
 
 
@@ -154,7 +153,7 @@ def _of_range(
     asked: Asked, name: str, wanted: Range, found: RangeChanges | NotFound | None
 ) -> Looked:
     if found is None:
-        told = say(replies.NOT_A_REPOSITORY, asked.lang, workspace=name)
+        told = say(words.NOT_A_REPOSITORY, asked.lang, workspace=name)
         return Looked(instead=answer(told), of_range=True)
     if isinstance(found, NotFound):
         return Looked(instead=_not_found(asked, name, found), of_range=True)
@@ -205,11 +204,11 @@ def _rows(files: Iterable[ChangedFile], lang: Lang) -> tuple[str, ...]:
 
 def _row(file: ChangedFile, lang: Lang) -> str:
     if file.added is None or file.removed is None:
-        amount = say(replies.NOT_COUNTED, lang)
+        amount = say(words.NOT_COUNTED, lang)
     else:
         amount = f"+{file.added} −{file.removed}"
     sign = _SIGNS.get(file.status, "·")
-    return say(replies.CHANGES_ROW, lang, status=sign, path=one_line(file.path), amount=amount)
+    return say(words.CHANGES_ROW, lang, status=sign, path=one_line(file.path), amount=amount)
 
 
 def _commit(one: CommitLine) -> str:

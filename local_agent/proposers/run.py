@@ -11,9 +11,8 @@ from common.model.proposal import CommandProposal, LocalApproval
 from common.redact import redact
 from common.sentences import say
 from common.text import one_line
-from local_agent import proposal_replies as words
-from local_agent import replies
 from local_agent.errors import RefusedError
+from local_agent.proposers import words
 from local_agent.proposers.base import Asked, Proposed, nothing
 from local_agent.workspace.project.model import Goal, Inference, Recipe, Wish
 from local_agent.workspace.registry import Workspace
@@ -76,18 +75,18 @@ class RunProposer:
             raise RefusedError(("run-off",))
         if asked.not_understood is not None:
             given = _shortened(asked.not_understood, 80)
-            return nothing(replies.BAD_OPTION, asked, given=given)
+            return nothing(words.BAD_OPTION, asked, given=given)
         if asked.workspace is None:
-            return nothing(replies.NO_WORKSPACE, asked)
+            return nothing(words.NO_WORKSPACE, asked)
         if cmd := asked.intent.params.cmd:
-            return self._command(asked, asked.workspace, cmd, say(replies.REASON_ASKED, asked.lang))
+            return self._command(asked, asked.workspace, cmd, say(words.REASON_ASKED, asked.lang))
         if asked.wants_tests and (own := asked.workspace.test_command or self._default):
             return await self._own(asked, asked.workspace, own)
         wish = self._wish(asked)
         if wish is None:
-            return nothing(replies.WHICH_COMMAND, asked)
+            return nothing(words.WHICH_COMMAND, asked)
         if self._project is None:
-            return nothing(replies.NO_TEST_COMMAND, asked, workspace=asked.workspace.name)
+            return nothing(words.NO_TEST_COMMAND, asked, workspace=asked.workspace.name)
         found = await self._project.infer(asked.workspace, wish)
         return self._inferred(asked, asked.workspace, wish, found)
 
@@ -101,7 +100,7 @@ class RunProposer:
 
     async def _own(self, asked: Asked, workspace: Workspace, cmd: str) -> Proposed:
         """Return the command that the person set, narrowed where it can be."""
-        reason = say(replies.REASON_TEST_COMMAND, asked.lang)
+        reason = say(words.REASON_TEST_COMMAND, asked.lang)
         argv = self._read_line(cmd)
         if asked.beyond and argv and self._project:
             found = await self._project.infer(workspace, Wish("test", asked.beyond, argv))
@@ -142,11 +141,11 @@ class RunProposer:
     ) -> Proposed:
         argv = self._read_line(cmd)
         shown = _shortened(cmd, SHOWN_BYTES)
-        would = replies.WOULD_CHECK if asked.on_copy else replies.WOULD_RUN
+        would = words.WOULD_CHECK if asked.on_copy else words.WOULD_RUN
         said = [say(would, asked.lang, workspace=workspace.name, command=shown)]
         if asked.beyond:
             beyond = _shortened(asked.beyond, BEYOND_BYTES)
-            said.append(say(replies.NOT_NARROWED, asked.lang, beyond=beyond, prefix=asked.prefix))
+            said.append(say(words.NOT_NARROWED, asked.lang, beyond=beyond, prefix=asked.prefix))
         return Proposed(
             CommandProposal(
                 cmd=cmd,
@@ -166,7 +165,7 @@ def _which(asked: Asked, workspace: Workspace, goal: str, found: Inference) -> P
         command = _shown(found.recipes[0])
         told = nothing(words.SEVERAL_COMMANDS, asked, goal=goal, command=command)
     elif asked.wants_tests:
-        told = nothing(replies.NO_TEST_COMMAND, asked, workspace=workspace.name)
+        told = nothing(words.NO_TEST_COMMAND, asked, workspace=workspace.name)
     else:
         told = nothing(words.NO_COMMAND_FOUND, asked, goal=goal, workspace=workspace.name)
     rows = [

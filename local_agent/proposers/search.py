@@ -13,8 +13,7 @@ from common.model.proposal import SearchItem, SearchResults
 from common.redact import redact
 from common.sentences import say
 from common.text import one_line
-from local_agent import proposal_replies as words
-from local_agent import replies
+from local_agent.proposers import words
 from local_agent.proposers.base import CHAT_ROWS, Asked, Proposed, answer
 from local_agent.workspace.registry import Workspace
 from local_agent.workspace.searching import Hit, Query, Sighting
@@ -54,9 +53,9 @@ class SearchProposer:
         """
         text = asked.intent.params.query
         if asked.workspace is None:
-            return answer(say(replies.NO_WORKSPACE, asked.lang))
+            return answer(say(words.NO_WORKSPACE, asked.lang))
         if not text:
-            return answer(say(replies.SEARCH_WHAT, asked.lang, prefix=asked.prefix))
+            return answer(say(words.SEARCH_WHAT, asked.lang, prefix=asked.prefix))
         query = self._lookup.read(asked.text, text)
         return _proposed(asked, query, await self._lookup.search(asked.workspace, query))
 
@@ -66,7 +65,7 @@ def _proposed(asked: Asked, query: Query, found: Sighting) -> Proposed:
         SearchItem(path=hit.path, preview=f"{hit.line}: {hit.preview}") for hit in found.hits
     )
     head = _head(asked, query, found)
-    tail = [say(replies.SEARCH_CUT, asked.lang)] if found.truncated else []
+    tail = [say(words.SEARCH_CUT, asked.lang)] if found.truncated else []
     if query.paths_only:
         lines = list(_counted(asked, found.hits))
     else:
@@ -85,11 +84,11 @@ def _head(asked: Asked, query: Query, found: Sighting) -> list[str]:
     # Secrets first: the beginning of one is not recognised any more.
     shown = one_line(redact(query.phrase), _QUERY_BYTES)
     if not found.hits:
-        said = [say(replies.FOUND_NOTHING, asked.lang, query=shown)]
+        said = [say(words.FOUND_NOTHING, asked.lang, query=shown)]
     else:
         files = len({hit.path for hit in found.hits})
         facts = {"query": shown, "places": len(found.hits), "files": files}
-        said = [say(replies.FOUND, asked.lang, **facts)]
+        said = [say(words.FOUND, asked.lang, **facts)]
     if found.hits and found.found != "phrase":
         said.append(say(words.FOUND_APART[found.found], asked.lang))
     if found.scopes:
@@ -106,7 +105,7 @@ def _told(asked: Asked, query: Query, found: Sighting) -> list[str]:
         return _within(asked, found.hits)
     shown = rows[:CHAT_ROWS]
     if (rest := len(rows) - CHAT_ROWS) > 0:
-        shown.append(say(replies.MORE_FILES, asked.lang, count=rest))
+        shown.append(say(words.MORE_FILES, asked.lang, count=rest))
     return shown
 
 
@@ -114,7 +113,7 @@ def _counted(asked: Asked, hits: Iterable[Hit]) -> Iterable[str]:
     hits = list(hits)
     defining = {hit.path for hit in hits if hit.defines}
     for path, count in Counter(hit.path for hit in hits).items():
-        row = words.FOUND_ROW_DEFINED if path in defining else replies.FOUND_ROW
+        row = words.FOUND_ROW_DEFINED if path in defining else words.FOUND_ROW
         yield say(row, asked.lang, path=one_line(path), count=count)
 
 

@@ -15,11 +15,20 @@ from dataclasses import dataclass
 from typing import Final
 
 from common.redact import redact
-from common.sentences import Lang, say
+from common.sentences import Lang, Sentence, say
 from common.text import CHAT_BYTES, clip_bytes, reveal
-from local_agent import disclosure_replies as words
 from local_agent.safety.verbatim import Block, copied_blocks
 from local_agent.workspace.registry import DisclosureLevel
+
+WITHHELD = Sentence(
+    en="[… {count} lines withheld; see them at the machine]",
+    zh="[……已略去 {count} 行；请在开发机上查看]",
+)
+CUT = Sentence(
+    en="… (the whole answer is at the machine: codexbridge show)",
+    zh="……（完整回答在开发机上：codexbridge show）",
+)
+
 
 MAX_QUOTED_LINES: Final = 20  # in a row, of what stands in files (R53)
 READ_BYTES: Final = 65_536  # of an answer that are looked at; far more than is ever told
@@ -85,11 +94,11 @@ def releasable(answer: str, *, lang: Lang, limit: int = CHAT_BYTES) -> Released:
         text = clipped
         if text == before:
             return Released(text, cut=cut)
-    return Released(say(words.WITHHELD, lang, count=len(head.splitlines())), cut=True)
+    return Released(say(WITHHELD, lang, count=len(head.splitlines())), cut=True)
 
 
 def _end(lang: Lang, limit: int) -> str:
-    return clip_bytes("\n" + say(words.CUT, lang), limit // 2, marker="")
+    return clip_bytes("\n" + say(CUT, lang), limit // 2, marker="")
 
 
 def _unquoted(text: str, sources: Sequence[str], lang: Lang, *, scattered: bool) -> tuple[str, int]:
@@ -103,6 +112,6 @@ def _without(lines: Sequence[str], blocks: Sequence[Block], lang: Lang) -> list[
     at = 0
     for block in blocks:
         kept += lines[at : block.first]
-        kept.append(say(words.WITHHELD, lang, count=block.lines))
+        kept.append(say(WITHHELD, lang, count=block.lines))
         at = block.last + 1
     return [*kept, *lines[at:]]

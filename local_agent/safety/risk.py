@@ -22,7 +22,7 @@ class Risk:
     """What the facts of an action amount to.
 
     Attributes:
-        reasons: Codes, in the order of the tables; each has a sentence in ``replies.RISK``.
+        reasons: Codes, in the order of the tables; each has a sentence in ``risk_words.RISK``.
     """
 
     level: Level

@@ -15,9 +15,9 @@ from typing import Final
 
 from common.redact import redact, redact_known
 from common.text import clip_bytes, clip_tail_bytes, reveal, strip_ansi
-from local_agent.report_texts import cleaned
 from local_agent.reports.read import read_report
 from local_agent.reports.report import Report
+from local_agent.reports.words import cleaned
 from local_agent.sandbox.process import Kept
 
 TAIL_BYTES: Final = (

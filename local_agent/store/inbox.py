@@ -25,7 +25,6 @@ from common.protocol.bodies import CancelBody, HeadBody, RekeyBody, TaskBody
 from common.protocol.envelope import Envelope
 from common.protocol.rekey import announced_key
 from common.sentences import Lang, Sentence, say
-from local_agent import replies
 from local_agent.store.audit_log import AuditLog
 from local_agent.store.database import Database
 from local_agent.store.endings import write_ending
@@ -34,6 +33,22 @@ from local_agent.store.outbox import Outbox, Peer
 from local_agent.store.peers import Peers
 from local_agent.store.tasks import Tasks
 from local_agent.store.wishes import TaskSource
+
+SHORT_ID_REFUSED = Sentence(
+    en="The ID {short_id} already names another task on the machine. Nothing was done; send it "
+    "again.",
+    zh="编号 {short_id} 在开发机上已用于其他任务。没有执行任何操作；请重新发送。",
+)
+MACHINE_FULL = Sentence(
+    en="The machine has {limit} open tasks from the chat, the most it takes. Nothing was done; "
+    "send it again when some have ended.",
+    zh="开发机上来自聊天的未完成任务已达上限（{limit} 个）。没有执行任何操作；请稍后重新发送。",
+)
+EXPIRED_ON_ARRIVAL = Sentence(
+    en="It reached the machine too late, so nothing was done. Send it again.",
+    zh="任务送达开发机时已过期，没有执行任何操作。请重新发送。",
+)
+
 
 Accepted = Literal["new", "duplicate", "refused", "expired", "cancel", "noted", "forked"]
 
@@ -227,13 +242,13 @@ class Inbox:
         nameable = _is_gateways(body.short_id) and self._tasks.name_is_free(body.short_id, now)
         self._tasks.create(arrival, now, named=nameable)
         if not nameable:
-            self._end(arrival, now, Reason.REFUSED, replies.SHORT_ID_REFUSED)
+            self._end(arrival, now, Reason.REFUSED, SHORT_ID_REFUSED)
             return "refused"
         if envelope.expired:
-            self._end(arrival, now, Reason.EXPIRED, replies.EXPIRED_ON_ARRIVAL)
+            self._end(arrival, now, Reason.EXPIRED, EXPIRED_ON_ARRIVAL)
             return "expired"
         if not is_room:
-            self._end(arrival, now, Reason.REFUSED, replies.MACHINE_FULL)
+            self._end(arrival, now, Reason.REFUSED, MACHINE_FULL)
             return "refused"
         return "new"
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from common import strict_json
 from common.errors import InputError, RemoteProtocolError
-from common.model.intent import MAX_FILES, TaskKind
+from common.model.intent import TaskKind
 from local_agent.understand.reading import THRESHOLD, Reading
 
 MAX_ANSWER_BYTES: Final = 4096
@@ -66,23 +66,15 @@ def merged(read: Reading, classified: Classified, *, threshold: float = THRESHOL
     """
     if not read.unsure or classified.confidence < threshold:
         return read
-    old = read.intent
-    text = read.subject
-    files = old.params.files
+    old, text = read.intent, read.subject
     wanted = old.params.model_copy(
         update={
-            "files": files[:MAX_FILES] if files else None,
             "cmd": None,
             "question": text if classified.kind == "explain" else None,
             "change_request": text if classified.kind in _CHANGES else None,
             "query": text if classified.kind == "search" else None,
         }
     )
-    intent = old.model_copy(
-        update={
-            "kind": TaskKind(classified.kind),
-            "confidence": classified.confidence,
-            "params": wanted,
-        }
-    )
+    kind, confidence = TaskKind(classified.kind), classified.confidence
+    intent = old.model_copy(update={"kind": kind, "confidence": confidence, "params": wanted})
     return replace(read, intent=intent, unsure=False, rule="asked-a-model")

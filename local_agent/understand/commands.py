@@ -11,12 +11,12 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
-from itertools import dropwhile, islice, pairwise
+from itertools import chain, dropwhile, islice, pairwise, starmap
 from typing import Final
 
 from common import dsl
 from local_agent.understand import params, wishes
-from local_agent.understand.folding import fold
+from local_agent.understand.folding import READ_CHARS, fold
 
 # Whoever writes one of these first, and then a target or an option, has typed a command.
 _PROGRAMS: Final = frozenset(
@@ -49,22 +49,25 @@ _TARGETS: Final = frozenset(
 )
 _ARGUMENT: Final = re.compile(r"-.+|.*[./:=@*\d$'\"`].*|[a-z]+-[a-z-]+", re.DOTALL)
 # One word of a shell line: what is quoted in it belongs to it.
-_TOKEN: Final = re.compile(r"(?:[^\s'\"]|'[^'\n]*'|\"(?:[^\"\\\n]|\\.)*\")+")
-_LINE: Final = re.compile(rf"(?:{_TOKEN.pattern}+ *+)++")
+_TOKEN: Final = re.compile(r"(?:[^\s'\"]++|'[^'\n]*+'|\"(?:[^\"\\\n]|\\.)*+\")++")
+_LINE: Final = re.compile(rf"(?:{_TOKEN.pattern} *+)++")
 _ASSIGNS: Final = re.compile(r"[A-Za-z_]\w*=\S*", re.ASCII)
 _NEXT: Final = frozenset({"&&", "||", "|", ";"})
 # A word that people put behind a command and that no command has for an argument.
-_SAYS: Final = re.compile(
-    r"(?:is|are|was|were|isn't|doesn't|don't|does|did|do|has|have|had|won't|can't|cannot|not|no|why|how"
-    r"|what|when|where|which|who|if|unless|because|since|until|after|before|though|but|and|then|or|so"
-    r"|the|my|your|our|their|this|that|these|those|it|its|a|an|in|on|of|for|with|from|against|only"
-    r"|again|once|please|now|works?|takes?|gives?|shows?|says?|said|throws?|prints?|keeps?|stops?|gets?"
-    r"|fails?|hangs?|hung|dies|exits?|crashes|breaks|broken|broke|brought|slow|wait|produces|needs|opens"
-    r"|returns|errors?|just|still|never|always|[a-z]{2,}(?:ed|ing))[,.:;?!]*"
+_SAYS: Final = frozenset(
+    """
+    is are was were isn't doesn't don't does did do has have had won't can't cannot not no why how
+    what when where which who if unless because since until after before though but and then or so
+    the my your our their this that these those it its a an in on of for with from against only
+    again once please now work works take takes give gives show shows say says said throw throws
+    print prints keep keeps stop stops get gets fail fails hang hangs hung dies exit exits crashes
+    breaks broken broke brought slow wait produces needs opens returns error errors just still never
+    always
+    """.split()
 )
-_MARKED: Final = re.compile(
-    "[，。；！？、：…—–]|[,?!]$|^[,;]"
-)  # in no word of a command that is typed
+_BENT: Final = re.compile(r"[a-z]{2,}(?:ed|ing)")
+# In no word of a command that is typed.
+_MARKED: Final = re.compile(r"[，。；！？、：（）…—–]|[,?!]$|^(?:[,;]|:?\(|\.{3}$)")
 # What no option has for a value that is not quoted: "git push --force 千万别", "… -f wait".
 _TAKES_BACK: Final = re.compile(
     r"(?:don't|dont|do|not|never|no|nope|wait|hold|cancel|please|but|and|then|just|kidding)[,.:;?!]*"
@@ -80,7 +83,7 @@ _CLOSING: Final = re.compile(
 # A verb that is followed by a command: "please run X", "帮我跑一下 X", "请执行：X".
 _RUNS: Final = re.compile(
     r"(?:re-?run|run|execute|launch|invoke)(?![\w-])(?:\s+(?:the\s+)?(?:following|command|this)\b)*"
-    r"|(?:重新?|试)?(?:运行|执行|跑)(?:一下|一遍|一次|下|个|遍|次)?(?:命令|这条|这个|下面(?:的|这条)?)*"
+    r"|(?:重新?|试)?(?:运行|执行|跑)(?:一下|一遍|一次|下(?!面)|个|遍|次)?(?:命令|这条|这个|下面(?:的|这条)?)*"
 )
 _COLON: Final = re.compile(r"\s*[:：]\s*")
 _ACTS: Final = re.compile(
@@ -95,13 +98,12 @@ _SPOKEN_OF: Final = re.compile(
     r"|[别不没勿禁]|为什么|之前|之后|时候|如果|说|写|让我|叫我|提示|输出|结果|报|失败|什么|怎么|吗|谁|是"
 )
 _QUOTES: Final = re.compile(
-    r"```(?:sh|bash|zsh|shell|console)?[^\S\n]*\n?(?P<fence>[^`]+?)\s*```|`(?P<tick>[^`\n]+)`"
+    r"```(?:(?:sh|bash|zsh|shell|console)[^\S\n]*+\n)?(?P<fence>[^`]++)```|`(?P<tick>[^`\n]+)`"
     r"|“(?P<curly>[^“”\n]+)”|\"(?P<plain>[^\"\n]+)\"|「(?P<corner>[^「」\n]+)」"
     r"|(?<![A-Za-z0-9=])'(?P<single>[^'\n]{2,})'(?![A-Za-z0-9])"
 )
 _TESTS: Final = re.compile(
-    r"\b(?:tests?|testing|pytest|unittests?|specs?|test_\w+|\w+_test)\b|测试|测式|测一下|单测|用例",
-    re.IGNORECASE,
+    r"\b(?:tests?|testing|pytest|unittests?|specs?|test_\w+|\w+_test)\b|测试|测式|测一下|单测|用例"
 )
 _TALKED_OF: Final = re.compile(
     r"(?:and|or|is|was|are|vs|does|doesn't|fails?|failed|returns?|keeps|command|命令|和|跟|与|是)"
@@ -113,6 +115,9 @@ _WHERE: Final = re.compile(
     r"|remote|branch|with|代码|到|改动|一下|远端|远程|仓库|上去|吧|全部|分支)[\s,.!]*)+(?:and\b.*|然后.*)?",
     re.IGNORECASE | re.DOTALL,
 )
+_OBJECT: Final = re.compile(
+    r"(?:the|my|our|your|their|this|that|these|those|all|both)\s", re.IGNORECASE
+)
 _GIVES: Final = re.compile(
     r"(?:push|commit|sync|提交|推送|同步)\w{0,20}\s{0,4}[:：]|with (?:the )?message\b"
     r"|(?:说明|信息|备注|message)(?:是|为|写|用)?\s*[:：“\"]",
@@ -120,13 +125,15 @@ _GIVES: Final = re.compile(
 )
 
 
-_READ_CHARS: Final = 2000
 _APART: Final = re.compile(r"[\s，。；、：,;:'\"`“”「」]+")
 _AROUND_CHARS: Final = 100  # around a quoted command, beside which nothing else is wished
 _OPENING_CHARS: Final = 400
 _SPOKEN_CHARS: Final = 4000
 _QUOTES_READ: Final = 20
 _TAIL_CHARS: Final = 60  # in which words of thanks are looked for
+_HEAD_CHARS: Final = 1000  # a longer command is taken only where nothing else is wished
+_PROGRAM_CHARS: Final = 40
+_Begins = Callable[[str, list[str]], bool]  # tells whether a program and its arguments are one
 _PROGRAM: Final = re.compile(r"[a-z0-9_.~/-][\w.+/~-]*", re.ASCII)
 _VERBS: Final = [spec.name for spec in dsl.COMMANDS]
 
@@ -157,10 +164,9 @@ def find_named(text: str, *, is_run: bool = False) -> Named | None:
         text: The whole request.
         is_run: It is sure to ask for a run, so a program with any word after it is a command.
     """
-    for head, left in ((text, ""), *wishes.splits(text)):
-        if command := _only_command(head, any_word=is_run):
-            led = _RUNS.match(fold(head), wishes.polite_end(head)) is not None
-            return Named(command, led=led, taken=head if left else "", left=left)
+    text = text.strip()
+    if named := _leading(text, any_word=is_run):
+        return named
     quotes = [
         one for one in islice(_QUOTES.finditer(text), _QUOTES_READ) if _is_command(_inside(one))
     ]
@@ -169,24 +175,49 @@ def find_named(text: str, *, is_run: bool = False) -> Named | None:
     return Named("", plain=False) if _speaks_of_one(text) else None
 
 
-def _only_command(text: str, *, any_word: bool) -> str | None:
-    """Return the command of a text that is one, behind nothing but please and a verb."""
+def _leading(text: str, *, any_word: bool) -> Named | None:
+    """Return the command that opens a text, behind nothing but please and a verb."""
+    verb, start = _verb(text)
+    begins: _Begins = _bare_any if any_word else _runs
+    if verb is None and not _may_begin(text, start):
+        return None  # most texts end here
+    if verb is not None:
+        colon = _COLON.match(text, verb.end())
+        start = colon.end() if colon else verb.end()
+        after = text[start : start + 1]
+        if not colon and verb[0].isascii() and not after.isspace() and after not in "`\"'“「":
+            return None
+        begins = _any if colon else _behind_verb
+    for head, left in chain([(text, "")], wishes.splits(text, within=_HEAD_CHARS)):
+        if command := _only_command(head[start:].strip(), begins):
+            return Named(command, led=verb is not None, taken=head if left else "", left=left)
+    return None
+
+
+def _verb(text: str) -> tuple[re.Match[str] | None, int]:
+    """Return the verb that leads to a command, if there is one, and where please ends."""
     start = wishes.polite_end(text)
-    verb = _RUNS.match(fold(text[: start + _OPENING_CHARS]), start)
-    if verb is None:
-        return _exact(text[start:], _bare_any if any_word else _bare)
-    colon = _COLON.match(text, verb.end())
-    rest = text[colon.end() if colon else verb.end() :]
-    if not colon and verb[0].isascii() and not rest[:1].isspace() and rest[:1] not in "`\"'“「":
-        return None
-    if match := _QUOTES.match(rest := rest.strip()):
+    return _RUNS.match(fold(text[: start + _OPENING_CHARS]), start), start
+
+
+def _may_begin(text: str, start: int) -> bool:
+    """Tell whether a program stands there, or what may stand before one."""
+    word = _PROGRAM.match(fold(text[start : start + _PROGRAM_CHARS]))
+    if word is None:
+        return text.startswith("(", start)
+    return _is_program(word[0].rstrip(".")) or text.startswith("=", start + word.end())
+
+
+def _only_command(rest: str, begins: _Begins) -> str | None:
+    """Return the command that a text is, quoted or as it stands."""
+    if match := _QUOTES.match(rest):
         after = rest[match.end() :]
         if len(after) <= _TAIL_CHARS and not _CLOSING.sub("", f"x{after}").strip(" .。!！x"):
             return _inside(match) if _is_command(_inside(match)) else None
-    return _exact(rest, _any if colon else _behind_verb)
+    return _exact(rest, begins)
 
 
-def _exact(line: str, begins: Callable[[str, list[str]], bool]) -> str | None:
+def _exact(line: str, begins: _Begins) -> str | None:
     """Return a line that is a command to its last word, as written; None for all others."""
     line = line.strip()
     line = line[:-_TAIL_CHARS] + _CLOSING.sub("", line[-_TAIL_CHARS:])
@@ -197,7 +228,10 @@ def _exact(line: str, begins: Callable[[str, list[str]], bool]) -> str | None:
     if _LINE.fullmatch(line) is None:
         return None
     words = _TOKEN.findall(line)
-    if opening[0] != "echo" and any(map(_breaks_off, words, words[1:])):
+    # Each pair once: a long command says most of its words again and again.
+    if words[-1] in _NEXT - {";"}:
+        return None  # it does not end there
+    if opening[0] != "echo" and any(starmap(_breaks_off, set(pairwise(words)))):
         return None
     return line
 
@@ -206,21 +240,16 @@ def _breaks_off(before: str, word: str) -> bool:
     """Tell whether a word that follows another belongs to no command."""
     if before in _NEXT or before.endswith(";"):
         return not _is_program(word.lstrip("(")) and _ASSIGNS.fullmatch(word) is None
-    if before[:1] == "-":  # its value, unless it takes the whole back
-        return _TAKES_BACK.fullmatch(fold(word)) is not None
-    return _is_said(word)
-
-
-def _is_said(word: str) -> bool:
     if word[:1] in "'\"" or word in _NEXT:
         return False
-    if _MARKED.search(word) or _HAN_ALONE.fullmatch(word):
+    if _MARKED.search(word):
         return True
-    return word not in _TARGETS and _SAYS.fullmatch(fold(word)) is not None
-
-
-def _bare(program: str, arguments: list[str]) -> bool:
-    return _runs(program, arguments)
+    if before[:1] == "-":  # its value, unless it takes the whole back
+        return _TAKES_BACK.fullmatch(fold(word)) is not None
+    if _HAN_ALONE.fullmatch(word):
+        return True
+    bare = fold(word).rstrip(",.:;?!")
+    return word not in _TARGETS and (bare in _SAYS or _BENT.fullmatch(bare) is not None)
 
 
 def _bare_any(program: str, arguments: list[str]) -> bool:
@@ -234,15 +263,11 @@ def _behind_verb(program: str, arguments: list[str]) -> bool:
 
 
 def _any(program: str, _arguments: list[str]) -> bool:
-    return program.isascii() and program not in params.NOUNS
+    return program.isascii() and program not in params.NOUNS and not program.startswith("`")
 
 
 def _is_command(quoted: str) -> bool:
-    return _exact(quoted, _quotable) is not None
-
-
-def _quotable(program: str, arguments: list[str]) -> bool:
-    return _is_program(program) or _runs(program, arguments)
+    return _exact(quoted, lambda program, _: _is_program(program)) is not None
 
 
 def _inside(match: re.Match[str]) -> str:
@@ -255,15 +280,10 @@ def _quoted(text: str, quotes: list[re.Match[str]]) -> Named:
     head = text[: match.start()]
     taken, left = wishes.split_wish(around)
     own = fold(around.removesuffix(left))
-    if (
-        len(quotes) > 1
-        or _SPOKEN_OF.search(own)
-        or not _ACTS.search(own)
-        or len(own) > _AROUND_CHARS
-    ):
+    alone = len(quotes) == 1 and len(own) <= _AROUND_CHARS
+    if not alone or _SPOKEN_OF.search(own) or not _ACTS.search(own):
         return Named("", plain=False)
-    lead = _RUNS.match(fold(head), wishes.polite_end(head))
-    led = lead is not None
+    led = _verb(head)[0] is not None
     return Named(_inside(match), plain=led, led=led, taken=taken if left else "", left=left)
 
 
@@ -286,7 +306,7 @@ def mistyped(text: str) -> str | None:
 
 def wants_tests(text: str) -> bool:
     """Tell whether a wish to run something is about the tests, whose command we know."""
-    return _TESTS.search(text) is not None
+    return _TESTS.search(text.lower()) is not None
 
 
 def is_talked_of(rest: str) -> bool:
@@ -306,9 +326,14 @@ def gives_message(text: str, *, quoted: bool = False) -> bool:
         text: With the verb.
         quoted: What stands in quotation marks is one as well.
     """
-    return _GIVES.search(text[:_READ_CHARS]) is not None or (
+    return _GIVES.search(text[:READ_CHARS]) is not None or (
         quoted and params.find_quoted(text) is not None
     )
+
+
+def names_object(rest: str) -> bool:
+    """Tell whether what follows "sync" is a sentence: "the config with what the docs say"."""
+    return _OBJECT.match(rest) is not None
 
 
 def _is_program(word: str) -> bool:

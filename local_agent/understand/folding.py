@@ -10,6 +10,7 @@ import re
 import unicodedata
 from typing import Final
 
+READ_CHARS: Final = 2000  # of a text in which files, places and other wishes are looked for
 PASTED: Final = "\x01"  # stands for each character of a log, a trace or a block of code
 QUOTED: Final = "\x02"  # for each character of a quoted piece: it names something, and says nothing
 
@@ -70,7 +71,8 @@ _CODE: Final = re.compile(
 def _folds() -> dict[int, str]:
     dressed = (*range(0xC0, 0x250), *range(0x1E00, 0x1F00), *range(0x1D400, 0x1D800))
     plain = ((code, unicodedata.normalize("NFKD", chr(code))[0]) for code in dressed)
-    folds = {code: letter.lower() for code, letter in plain if letter.isascii()}
+    folds = {code: chr(code) for code in range(0x80)}  # found is faster than not found
+    folds |= {code: letter.lower() for code, letter in plain if letter.isascii()}
     folds |= {code: chr(code - 0xFEE0).lower() for code in range(0xFF01, 0xFF5F)}
     folds |= {code: chr(code + 32) for code in range(0x41, 0x5B)}
     folds |= {ord(old): new for old, new in zip(_HAN[::2], _HAN[1::2], strict=True)}
@@ -91,6 +93,11 @@ def fold(text: str) -> str:
     if text.isascii():  # much faster, and to the same effect
         return text.lower().replace("\t", " ").replace("\r", " ")
     return text.translate(_FOLDS)
+
+
+def plain(text: str) -> str:
+    """Return the beginning of a text, where targets are looked for, in ordinary letters."""
+    return unicodedata.normalize("NFKC", text[:READ_CHARS])
 
 
 def seen(text: str) -> str:

@@ -7,12 +7,11 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from typing import Final
 
+from local_agent.understand.folding import plain
 from local_agent.workspace.project.model import Goal
 
-_READ_CHARS: Final = 2000
 _WORDS: Final[tuple[tuple[Goal, str, str], ...]] = (
     (
         "format-check",
@@ -59,8 +58,8 @@ _NO_PLACES: Final = frozenset(
 
 def find_goal(text: str) -> Goal | None:
     """Return what is to be run; None where the text names nothing of the kind."""
-    plain = _plain(text)
-    found = [(match.start(), goal) for goal, words in _GOALS if (match := words.search(plain))]
+    here = plain(text)
+    found = [(match.start(), goal) for goal, words in _GOALS if (match := words.search(here))]
     # "Check that it still builds" is a build.  Where two begin at one place the more exact one
     # stands first in the table.
     exact = [pair for pair in found if pair[1] != "check"] or found
@@ -69,12 +68,8 @@ def find_goal(text: str) -> Goal | None:
 
 def find_place(text: str) -> str:
     """Return the folder or file that the text names beside the goal; empty where it names none."""
-    for match in _PLACE.finditer(_plain(text)):
+    for match in _PLACE.finditer(plain(text)):
         place = next(name for name in match.groups() if name).rstrip("./")
         if place and place.casefold() not in _NO_PLACES and find_goal(place) is None:
             return place
     return ""
-
-
-def _plain(text: str) -> str:
-    return unicodedata.normalize("NFKC", text[:_READ_CHARS])

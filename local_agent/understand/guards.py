@@ -227,9 +227,8 @@ def fitting(text: str) -> list[Guard]:
 
 
 def _read() -> Iterator[Guard]:
-    classes = {
-        name.strip(): words for name, _, words in map(_at_colon, _whole(CLASSES_LISTED, " " * 8))
-    }
+    rows = (line.strip().split(": ", 1) for line in _whole(CLASSES_LISTED, " " * 8))
+    classes = dict(rows)
 
     def filled(pattern: str) -> re.Pattern[str]:
         return re.compile(re.sub(r"\{([a-z_]+)\}", lambda named: classes[named[1]], pattern))
@@ -252,7 +251,3 @@ def _read() -> Iterator[Guard]:
 def _whole(listed: str, indent: str) -> list[str]:
     """Return the lines, each with those that go on with it."""
     return re.sub(rf"\n{indent}(?=\S)", "", listed.strip("\n")).split("\n")
-
-
-def _at_colon(line: str) -> tuple[str, str, str]:
-    return line.partition(": ")

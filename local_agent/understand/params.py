@@ -7,10 +7,8 @@ anything is read, and a command is shown as it stands before anything runs.
 from __future__ import annotations
 
 import re
-import shlex
 from typing import Final
 
-from common.errors import InputError
 from common.model.intent import MAX_FILES
 from common.text import has_cjk
 
@@ -22,10 +20,25 @@ _ENDINGS: Final = (
     "|bash|zsh|fish|ps1|bat|cmd|mk|cmake|tf|hcl|svg|png|jpe?g|gif|ico|pdf|wxml|wxss|wxs|xlsx?|docx?|plist|storyboard"
     "|patch|diff|tpl|tmpl|j2|ejs|hbs|snap|service|bazel|bzl|asm|s|v|vhd|ino|unity|cginc|shader|prefab|gd|tscn|xib"
 )
+_HAN: Final = "\u3400-\u9fff"
+# Of Latin letters, as routers name them, or Chinese.
+_FOLDER: Final = (
+    rf"(?:@?[\w.-]{{1,80}}|\[{{1,2}}[\w.-]{{1,40}}\]{{1,2}}|\([\w-]{{1,40}}\)|[{_HAN}]{{1,40}})/"
+)
+_STEM: Final = rf"(?:(?:\.?[\w-]|\[[\w.-]{{1,40}}\])[\w.-]*|[{_HAN}]{{1,40}}(?:\.[\w-]+)*)"
+_HIDDEN: Final = r"\.(?:env(?:\.[\w-]+)?|[a-z]{2,20}(?:ignore|rc|config|attributes|modules))"
+# Chinese has no blanks: in "看看文档/说明.md" the name begins after the verb.
+_GLUED: Final = (
+    "请|麻烦|帮我?|在|把|将|对|给|看一?下|看看?|查看|检查|改一?下|修改|改|修复?|打开|读一?下|读"
+    "|解释一?下|解释|审查|更新|删除|删掉?|和|跟|与"
+)
 _FILE = re.compile(
-    rf"(?<![\w/.:@\\-])(?:[\w-]+/)+\.?[\w-][\w.-]*\.[A-Za-z][A-Za-z0-9]{{0,10}}(?![\w/(\\-])"
-    rf"|(?<![\w/.:@\\-])\.?[\w-][\w.-]*\.(?:{_ENDINGS})(?=\(\d+(?:,\d+)?\)|(?![\w/(\\-]|\.\w))"
-    r"|(?<![\w/.:@\\-])(?:[\w-]+/)*(?:Makefile|Dockerfile)(?![\w/(\\.-])",
+    rf"(?<![\w/.:@\\-])(?:(?<![{_HAN}])(?:{_GLUED}){{0,3}}|(?![{_HAN}]))(?:\./|@)?"
+    # What begins like a host is an address.
+    r"(?!(?:[\w-]{1,60}\.)+(?:com|org|net|io|cn|dev|ai|edu|gov)/|\d+(?:\.\d+){3}/)"
+    rf"(?P<name>(?:{_FOLDER}){{1,12}}{_STEM}\.[A-Za-z][A-Za-z0-9]{{0,10}}|{_STEM}\.(?:{_ENDINGS})"
+    rf"|(?:{_FOLDER}){{0,12}}(?:Makefile|Dockerfile(?:\.\w+)?|{_HIDDEN}))"
+    r"(?=\(\d+(?:,\d+)?\)|(?![\w/(\\-]|\.\w))",
     re.ASCII,
 )
 _QUOTED = re.compile(
@@ -85,23 +98,9 @@ def find_files(text: str) -> tuple[str, ...]:
     """Return up to ten relative paths named in the text, in order."""
     if "." not in text and "file" not in text:
         return ()  # no name of a file is without either
-    found: dict[str, None] = {}
-    for match in _FILE.finditer(text):
-        if ".." not in match[0]:  # out of the folder, or a range of commits
-            found.setdefault(match[0])
-    return tuple(found)[:MAX_FILES]
-
-
-def split_paths(text: str) -> tuple[str, ...]:
-    """Return paths that stand one after the other, quoted where they hold blanks.
-
-    Raises:
-        InputError: ``undo.paths``: a quote is not closed.
-    """
-    try:
-        return tuple(dict.fromkeys(shlex.split(text)))
-    except ValueError:
-        raise InputError("undo.paths") from None
+    names = dict.fromkeys(match["name"] for match in _FILE.finditer(text))
+    # With two dots it is out of the folder, or a range of commits.
+    return tuple(name for name in names if ".." not in name.replace("[...", "["))[:MAX_FILES]
 
 
 def mask_quoted(text: str) -> str:
@@ -117,12 +116,8 @@ def find_quoted(text: str) -> str | None:
 
 def find_identifiers(text: str) -> tuple[str, ...]:
     """Return up to ten names that look like code: parse_config, TaskRow, os.path, src/a."""
-    found: dict[str, None] = {}
-    for match in _IDENTIFIER.finditer(text):
-        name = match[0].removesuffix("()")
-        if _looks_like_code(match[0]):
-            found.setdefault(name)
-    return tuple(found)[:MAX_FILES]
+    found = filter(_looks_like_code, _IDENTIFIER.findall(text))
+    return tuple(dict.fromkeys(name.removesuffix("()") for name in found))[:MAX_FILES]
 
 
 def find_names(text: str) -> tuple[str, ...]:

@@ -7,13 +7,13 @@ main", "staged".  Where nothing of the kind is named, the local changes are mean
 from __future__ import annotations
 
 import re
-import unicodedata
+from collections.abc import Callable
 from typing import Final
 
+from local_agent.understand.folding import plain
 from local_agent.workspace.git_range import Range
 
 MAX_COUNT: Final = 1000
-_READ_CHARS: Final = 2000
 _REV: Final = r"[A-Za-z0-9_@](?:[\w/@~^-]|\.(?![.\s]|$)){0,199}"
 _APART: Final = r"(?<![\w./~^@-])"
 _DOTS: Final = re.compile(
@@ -89,58 +89,44 @@ _NO_NAMES: Final = frozenset(
 
 def find_range(text: str) -> Range:
     """Return the range that a text names, the local changes where it names none."""
-    plain = unicodedata.normalize("NFKC", text[:_READ_CHARS])
-    for finder in (_dots, _against, _since, _after_last, _last, _commit, _staged, _branch):
-        if (found := finder(plain)) is not None:
-            return found
+    here = plain(text)
+    for words, named in _NAMED:
+        for match in words.finditer(here):
+            if (found := named(match)) is not None:
+                return found
     return Range()
 
 
-def _dots(text: str) -> Range | None:
-    for match in _DOTS.finditer(text):
-        base, tip = match["base"] or "", match["tip"] or ""
-        whole = match["dots"] == ".." or (base and tip)
-        sure = whole and any(name and _SURE.fullmatch(name) for name in (base, tip))
-        if (base or tip) and not base.endswith("/") and (sure or _is_plain_range(match)):
-            return Range(kind="between", base=base or "HEAD", tip=tip)
+def _dots(match: re.Match[str]) -> Range | None:
+    base, tip = match["base"] or "", match["tip"] or ""
+    two = match["dots"] == ".."
+    sure = (two or (base and tip)) and any(name and _SURE.fullmatch(name) for name in (base, tip))
+    if (base or tip) and not base.endswith("/") and (sure or (two and _name(base) and _name(tip))):
+        return Range(kind="between", base=base or "HEAD", tip=tip)
     return None
 
 
-def _is_plain_range(match: re.Match[str]) -> bool:
-    return bool(_name(match["base"]) and _name(match["tip"])) and match["dots"] == ".."
+def _against(match: re.Match[str]) -> Range | None:
+    base, tip = _name(match["base"]), _name(match["tip"])
+    if tip in _MAIN and base not in _MAIN:  # what the other has, and the main one has not
+        base, tip = tip, base
+    return Range(kind="between", base=base, tip=tip) if base else None
 
 
-def _against(text: str) -> Range | None:
-    for words in (_AGAINST_EN, _AGAINST_ZH):
-        for match in words.finditer(text):
-            base, tip = _name(match["base"]), _name(match["tip"])
-            if tip in _MAIN and base not in _MAIN:  # what the other has, and the main one has not
-                base, tip = tip, base
-            if base:
-                return Range(kind="between", base=base, tip=tip)
-    return None
+def _since(match: re.Match[str]) -> Range | None:
+    base = match["en"] or match["zh"]
+    # "since yesterday" and "from the gateway" name no commit.
+    return Range(kind="between", base=base) if _SURE.fullmatch(base) else None
 
 
-def _since(text: str) -> Range | None:
-    for match in _SINCE.finditer(text):
-        base = match["en"] or match["zh"]
-        if _SURE.fullmatch(base):  # "since yesterday" and "from the gateway" name no commit
-            return Range(kind="between", base=base)
-    return None
+def _last_en(match: re.Match[str]) -> Range:
+    return Range(kind="last", count=_count_en(match["count"] or "", many=bool(match["many"])))
 
 
-def _after_last(text: str) -> Range | None:
-    return Range() if _AFTER_LAST.search(text) else None
-
-
-def _last(text: str) -> Range | None:
-    if match := _LAST_EN.search(text):
-        return Range(kind="last", count=_count_en(match["count"] or "", many=bool(match["many"])))
-    if match := _LAST_ZH.search(text):
-        count = match["count"] or "1"
-        number = int(count) if count.isdecimal() else _NUMBERS_ZH[count]
-        return Range(kind="last", count=min(max(number, 1), MAX_COUNT))
-    return None
+def _last_zh(match: re.Match[str]) -> Range:
+    count = match["count"] or "1"
+    number = int(count) if count.isdecimal() else _NUMBERS_ZH[count]
+    return Range(kind="last", count=min(max(number, 1), MAX_COUNT))
 
 
 def _count_en(count: str, *, many: bool) -> int:
@@ -154,26 +140,32 @@ def _count_en(count: str, *, many: bool) -> int:
     return 3 if many or word else 1
 
 
-def _commit(text: str) -> Range | None:
-    if match := _COMMIT.search(text):
-        return Range(kind="commit", tip=match["named"] or match["bare"] or match["head"])
-    return None
+def _commit(match: re.Match[str]) -> Range:
+    return Range(kind="commit", tip=match["named"] or match["bare"] or match["head"])
 
 
-def _staged(text: str) -> Range | None:
-    return Range(kind="staged") if _STAGED.search(text) else None
-
-
-def _branch(text: str) -> Range | None:
-    for match in _BRANCH.finditer(text):
-        given = match["after"] or match["before"]
-        if given is None:
-            return Range(kind="between")
-        if name := _name(given):
-            return Range(kind="between", tip=name)
-    return None
+def _branch(match: re.Match[str]) -> Range | None:
+    given = match["after"] or match["before"]
+    if given is None:
+        return Range(kind="between")
+    return Range(kind="between", tip=name) if (name := _name(given)) else None
 
 
 def _name(given: str | None) -> str:
     bare = (given or "").rstrip("./")
     return "" if bare.casefold() in _NO_NAMES else bare
+
+
+# What is looked for, in this order, and what it names.
+_NAMED: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Range | None]], ...]] = (
+    (_DOTS, _dots),
+    (_AGAINST_EN, _against),
+    (_AGAINST_ZH, _against),
+    (_SINCE, _since),
+    (_AFTER_LAST, lambda _: Range()),
+    (_LAST_EN, _last_en),
+    (_LAST_ZH, _last_zh),
+    (_COMMIT, _commit),
+    (_STAGED, lambda _: Range(kind="staged")),
+    (_BRANCH, _branch),
+)

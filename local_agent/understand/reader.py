@@ -19,16 +19,15 @@ from common.text import has_cjk, one_line
 from local_agent.understand import commands, guards, params, wishes
 from local_agent.understand.classifier import Classifier, unpacked
 from local_agent.understand.features import features
-from local_agent.understand.folding import blot, fold, seen
+from local_agent.understand.folding import READ_CHARS, blot, fold, seen
 from local_agent.understand.reading import DEEDS, MEANS, THRESHOLD, Kind, Reading, Topic
 
 MODEL: Final = Path(__file__).with_name("model.bin")
-DEED: Final = 0.95  # how likely all deeds together must be before one is taken up
-PLANNED: Final = 0.4  # how likely a change must be before it is answered with a plan
+DEED: Final = 0.98  # how likely all deeds together must be before one is taken up
+PLANNED: Final = 0.56  # how likely a change must be before it is answered with a plan
 BARRED: Final = 0.1  # how likely the rest must be before a barred deed is read as something else
 _SUMMARY_BYTES: Final = 120
 _NAMED_CHARS: Final = 20_000  # R26: no command is longer
-_READ_CHARS: Final = 2000  # of the text in which files and other wishes are looked for
 _GUARDED_HEAD, _GUARDED_TAIL = 4000, 1000  # what lies between was pasted
 _VERB_ZH: Final = {
     "search": "搜索",
@@ -98,15 +97,16 @@ def guess(text: str, threshold: float = THRESHOLD) -> Guess:
     ranked = sorted(shares, key=lambda kind: -shares[kind])
     free = [kind for kind in ranked if kind not in barred]
     rest = sum(shares[kind] for kind in free)
+    likelihood = shares[free[0]] / rest
+    is_deed = free[0] in DEEDS
     if ranked[0] not in barred:
-        deeds = sum(shares[kind] for kind in DEEDS)
-        sure = shares[free[0]] >= threshold * rest and (free[0] not in DEEDS or deeds >= DEED)
-        return Guess(free[0], shares[free[0]] / rest, sure, tuple(free[:3]), "words", barred)
+        sure = likelihood >= threshold
+        sure = sure and (not is_deed or sum(shares[kind] for kind in DEEDS) >= DEED)
+        return Guess(free[0], likelihood, sure, tuple(free[:3]), "words", barred)
     name = next(row.name for row in rows if ranked[0] in row.bars)
     if rest < BARRED:  # nothing else is likely either: ask
         return Guess(ranked[0], shares[ranked[0]], False, tuple(ranked[:3]), name, barred)
-    likelihood = shares[free[0]] / rest
-    sure = likelihood >= threshold and free[0] not in DEEDS
+    sure = likelihood >= threshold and not is_deed
     return Guess(free[0], likelihood, sure, tuple(free[:3]), name, barred)
 
 
@@ -165,6 +165,8 @@ class Reader:
             whole = f"{verb}{said.args}"
             if self._is_talked_of(said, whole):
                 return self._of_text(whole)
+            if said.name == "sync" and commands.names_object(said.args):
+                return _unsure(guess(whole, self.threshold), whole)
         return _of_command(said)
 
     def _is_talked_of(self, said: dsl.Command, whole: str) -> bool:
@@ -176,7 +178,8 @@ class Reader:
         found = guess(said.args if said.name in ("plan", "patch") else whole)
         meant = MEANS[found.kind][0]
         if said.name == "sync" and meant is TaskKind.GIT_SYNC:
-            return found.sure and commands.names_where(said.args)
+            rest = said.args
+            return found.sure and (commands.names_where(rest) or commands.names_object(rest))
         if said.name == "plan":
             return found.sure and found.kind is Kind.HELP
         if said.name == "patch":
@@ -187,7 +190,7 @@ class Reader:
     def _of_text(self, text: str) -> Reading:
         if not text.strip():
             return _answer(TaskKind.HELP, Topic.EMPTY, text)
-        if commands.mistyped(text[:_READ_CHARS]):
+        if commands.mistyped(text[:READ_CHARS]):
             return _answer(TaskKind.HELP, Topic.MISTYPED, text)
         found = guess(text, self.threshold)
         if found.kind is Kind.APPROVE and (found.sure or not self.free_text):
@@ -218,13 +221,12 @@ class Reader:
             return Reading(_intent(kind, found, text), topic, task_id=task_id, rule=found.rule)
         if named is not None and found.kind is Kind.RUN:
             intent = _intent(kind, found, text, cmd=named.command)
-            read = Reading(intent, topic, subject=text, rule="names-it")
-            return replace(read, taken=named.taken, left=named.left)
+            taken, left = named.taken, named.left
+            return Reading(intent, topic, subject=text, taken=taken, left=left, rule="names-it")
         head, left = self._first_wish(found, text)
         intent = _intent(kind, found, head if left else text)
-        read = Reading(intent, topic, subject=text, rule=found.rule)
-        if left:
-            read = replace(read, taken=head, left=left)
+        taken = head if left else ""
+        read = Reading(intent, topic, subject=text, taken=taken, left=left, rule=found.rule)
         if found.kind is Kind.GIT_SYNC:
             return replace(read, topic=_half_a_sync(text))
         if found.kind is Kind.RUN and commands.wants_tests(head):
@@ -237,7 +239,7 @@ class Reader:
         """Return the first wish, and the words of another one if there is."""
         if found.kind is Kind.GIT_SYNC and commands.gives_message(text):
             return text, ""  # where it ends only its writer knows
-        for head, left in wishes.splits(text[:_READ_CHARS]):
+        for head, left in wishes.splits(text[:READ_CHARS]):
             other = guess(left).kind
             if found.kind is Kind.GIT_SYNC and other is Kind.GIT_SYNC:
                 continue  # "commit and push" is one
@@ -298,7 +300,7 @@ def _of_command(said: dsl.Command) -> Reading:
     if said.name == "revise" and said.task_id is None:
         return _answer(TaskKind.HELP, Topic.REVISE, said.args)
     wanted = IntentParams(
-        change_request=said.args or None, files=params.find_files(said.args[:_READ_CHARS]) or None
+        change_request=said.args or None, files=params.find_files(said.args[:READ_CHARS]) or None
     )
     summary = " ".join(filter(None, (said.name, said.task_id, said.args)))
     intent = _certain(TaskKind.CHANGE, summary, wanted)
@@ -306,11 +308,11 @@ def _of_command(said: dsl.Command) -> Reading:
 
 
 def _of_reading(said: dsl.Command) -> Reading:
-    head, left = wishes.split_wish(said.args[:_READ_CHARS])
+    head, left = wishes.split_wish(said.args[:READ_CHARS])
     is_search = said.name == "search"
     found = IntentParams(
         query=params.find_query(head) if is_search else None,
-        files=None if is_search else params.find_files(said.args[:_READ_CHARS]) or None,
+        files=None if is_search else params.find_files(said.args[:READ_CHARS]) or None,
     )
     return Reading(
         _certain(TaskKind(said.name), f"{said.name} {said.args}", found),
@@ -332,8 +334,8 @@ def _certain(kind: TaskKind, summary: str, found: IntentParams | None = None) ->
 def _intent(kind: TaskKind, found: Guess, text: str, cmd: str | None = None) -> TaskIntent:
     given: dict[str, Any] = {"cmd": cmd}
     if name := _ABOUT.get(kind):
-        given[name] = params.find_wanted(text[:_READ_CHARS]) if kind is TaskKind.SEARCH else text
-    given["files"] = params.find_files(text[:_READ_CHARS]) or None
+        given[name] = params.find_wanted(text[:READ_CHARS]) if kind is TaskKind.SEARCH else text
+    given["files"] = params.find_files(text[:READ_CHARS]) or None
     return TaskIntent(
         kind=kind,
         confidence=round(found.likelihood, 4),

@@ -56,24 +56,17 @@ class Topic(Enum):
     PULL = "pull"
 
 
-# What each kind is to the seed, and what is answered besides: to add a kind is to add a row.
+# Kinds that the seed has no word for, and what is answered besides.
+_OTHERWISE: Final = {
+    Kind.CANCEL: (TaskKind.HELP, Topic.CANCEL),
+    Kind.UNDO: (TaskKind.CHANGE, Topic.UNDO),
+    Kind.APPROVE: (TaskKind.HELP, Topic.APPROVE),
+    Kind.CHATTER: (TaskKind.HELP, Topic.CHATTER),
+    Kind.OUTPUT: (TaskKind.DIAGNOSE, Topic.PLAIN),
+}
+# What each kind is to the seed: the word itself, but for those.
 MEANS: Final[Mapping[Kind, tuple[TaskKind, Topic]]] = MappingProxyType(
-    {
-        Kind.HELP: (TaskKind.HELP, Topic.PLAIN),
-        Kind.STATUS: (TaskKind.STATUS, Topic.PLAIN),
-        Kind.EXPLAIN: (TaskKind.EXPLAIN, Topic.PLAIN),
-        Kind.CHANGE: (TaskKind.CHANGE, Topic.PLAIN),
-        Kind.RUN: (TaskKind.RUN, Topic.PLAIN),
-        Kind.DIAGNOSE: (TaskKind.DIAGNOSE, Topic.PLAIN),
-        Kind.SEARCH: (TaskKind.SEARCH, Topic.PLAIN),
-        Kind.REVIEW: (TaskKind.REVIEW, Topic.PLAIN),
-        Kind.GIT_SYNC: (TaskKind.GIT_SYNC, Topic.PLAIN),
-        Kind.CANCEL: (TaskKind.HELP, Topic.CANCEL),
-        Kind.UNDO: (TaskKind.CHANGE, Topic.UNDO),
-        Kind.APPROVE: (TaskKind.HELP, Topic.APPROVE),
-        Kind.CHATTER: (TaskKind.HELP, Topic.CHATTER),
-        Kind.OUTPUT: (TaskKind.DIAGNOSE, Topic.PLAIN),
-    }
+    {kind: _OTHERWISE.get(kind) or (TaskKind(kind.value), Topic.PLAIN) for kind in Kind}
 )
 DEEDS: Final = frozenset({Kind.CHANGE, Kind.RUN, Kind.GIT_SYNC, Kind.CANCEL, Kind.UNDO})
 

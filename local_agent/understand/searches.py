@@ -6,13 +6,12 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from typing import Final
 
+from local_agent.understand.folding import READ_CHARS, plain
 from local_agent.understand.params import find_quoted, mask_quoted
 from local_agent.workspace.searching import MAX_SCOPES, MAX_WORDS, Query, Scope
 
-_READ_CHARS: Final = 2000
 _PLACE: Final = r"[\w.*?][\w./*?-]{0,199}+"
 _SCOPE: Final = re.compile(
     # "in", but not "in which", and "outside of" with what belongs to them.
@@ -73,13 +72,12 @@ def find_search(text: str, query: str) -> Query:
         text: The whole request.
         query: The literal text that was found in it.
     """
-    plain = unicodedata.normalize("NFKC", text[:_READ_CHARS])
-    quoted = find_quoted(text[:_READ_CHARS]) == query
-    scopes = _scopes(mask_quoted(plain))
-    paths_only = _PATHS.search(mask_quoted(plain)) is not None
-    if quoted:
+    around = mask_quoted(plain(text))
+    scopes = _scopes(around)
+    paths_only = _PATHS.search(around) is not None
+    if find_quoted(text[:READ_CHARS]) == query:
         return Query(phrase=query, scopes=scopes, paths_only=paths_only)
-    phrase = _without_scopes(unicodedata.normalize("NFKC", query[:_READ_CHARS])) or query
+    phrase = _without_scopes(plain(query)) or query
     if mark := _MARKS.fullmatch(phrase):
         phrase = mark["mark"].upper()
     is_word = _WORD.fullmatch(phrase) is not None

@@ -14,13 +14,12 @@ from typing import Final
 from local_agent.understand.params import mask_quoted
 
 _JOINTS: Final = 20  # of one text; whoever strings together more is told of the first other wish
-# Never from the middle of a blank: a long one would take time by the square of its length.
-_JOINT: Final = re.compile(
-    r"(?<!\s)(?:\s*(?:[,;，；。！!\n]|\.(?=\s)|&&?"
+_JOIN: Final = (
+    r"(?:[,;，；。！!\n]|\.(?=\s)|&&?"
     r"|(?<![\w-])(?:and|then|also|plus|after(?:wards| that))(?![\w-])"
-    r"|(?<!合)并且?(?![发行列排])|而且|然后|接着|随后|之后|同时|顺便|再(?!次)))+\s*",
-    re.IGNORECASE,
+    r"|(?<!合)并且?(?![发行列排])|而且|然后|接着|随后|之后|同时|顺便|再(?!次))"
 )
+_JOINT: Final = re.compile(rf"{_JOIN}(?:\s*{_JOIN})*\s*", re.IGNORECASE)
 _ACT: Final = re.compile(
     r"(?:delete|remove|fix|implement|refactor|add|change|rename|update|create|write|replace|improve"
     r"|upgrade|bump|edit|migrate|move|explain|describe|find|locate|search|grep|run|re-?run|execute"
@@ -78,17 +77,16 @@ def split_wish(text: str) -> tuple[str, str]:
     return next(splits(text), (text, ""))
 
 
-def splits(text: str) -> Iterator[tuple[str, str]]:
-    """Yield every way to part a text before something that may be a wish of its own."""
+def splits(text: str, *, within: int | None = None) -> Iterator[tuple[str, str]]:
+    """Yield every way to part a text before something that may be a wish of its own.
+
+    Args:
+        within: So many characters may stand before it; any number when not given.
+    """
     masked = mask_quoted(text)
-    for joint in islice(_JOINT.finditer(masked), _JOINTS):
+    for joint in islice(_JOINT.finditer(masked, 0, within or len(masked)), _JOINTS):
         if _acts(masked[joint.end() :]):
             yield text[: joint.start()].strip(), text[joint.end() :].strip()
-
-
-def is_polite(text: str) -> bool:
-    """Tell whether a text says nothing but please."""
-    return not text.strip() or _POLITE.fullmatch(text) is not None
 
 
 def polite_end(text: str) -> int:
@@ -117,11 +115,8 @@ def _acts(clause: str) -> bool:
     plain = without_polite(here)
     if _ACT.match(plain) or _ACT_ZH.match(plain):
         return True
-    if _OBJECT_FIRST.search(here) is None:
-        return False
-    until = _JOINT.search(here)
-    here = here[: until.start()] if until else here
-    return bool(_OBJECT_FIRST.search(here)) and _ACT_ZH.search(here) is not None
+    clause = _JOINT.split(here, maxsplit=1)[0]
+    return _OBJECT_FIRST.search(clause) is not None and _ACT_ZH.search(clause) is not None
 
 
 def _telling(token: re.Match[str]) -> tuple[int, int] | None:

@@ -18,25 +18,26 @@ from common.sentences import LANGS, Lang, Sentence, Words
 from gateway.flow import alarms
 from gateway.flow import replies as gateway_replies
 from gateway.flow.replies import Speaker, as_list, with_words
-from local_agent import (
-    change_replies,
-    change_texts,
-    disclosure_replies,
-    proposal_replies,
-    replies,
-    risk_texts,
-    sync_texts,
-)
+from local_agent.actions import operation
 from local_agent.actions.changes import words as change_words
 from local_agent.actions.changes.outcome import ChangeOutcome, Mixture
+from local_agent.actions.disclose import action as disclose_words
+from local_agent.actions.git_sync import words as sync_words
 from local_agent.actions.git_sync.perform import SyncOutcome
 from local_agent.actions.git_sync.words import render_sync, sync_facts
 from local_agent.actions.run_command import words as run_words
 from local_agent.actions.run_command.perform import Outcome, Progress
+from local_agent.error_texts import changes as change_errors
+from local_agent.error_texts import sync as sync_errors
 from local_agent.errors import RefusedError
+from local_agent.faces.window import alerts
 from local_agent.flow import summaries
+from local_agent.flow import words as flow_words
 from local_agent.flow.approvals import Decision
-from local_agent.report_texts import from_facts
+from local_agent.proposers import words as proposal_words
+from local_agent.reports.words import from_facts
+from local_agent.safety import disclosure, risk_words
+from local_agent.store import inbox
 from local_agent.workspace.manifest import Differences
 from tests.golden import golden
 from tests.golden.seals import SEALS, sealed_changes
@@ -51,8 +52,8 @@ _ERRORS: tuple[Exception, ...] = (
     ValueError("secret"),
 )
 _SENTENCES: tuple[ModuleType, ...] = (
-    *(replies, change_replies, change_texts, disclosure_replies, proposal_replies),
-    *(risk_texts, sync_texts),
+    *(flow_words, proposal_words, operation, change_words, run_words, sync_words, disclose_words),
+    *(disclosure, alerts, inbox, change_errors, sync_errors, risk_words),
 )
 
 
@@ -126,7 +127,7 @@ def _early_ends(lang: Lang) -> Iterator[str]:
     yield summaries.of_unknown(lang)
     yield run_words.render_interruption(None, lang)
     yield run_words.render_interruption("make\ninstall", lang)
-    yield summaries.reasons(tuple(replies.RISK), lang)
+    yield summaries.reasons(tuple(risk_words.RISK), lang)
 
 
 def _gateway() -> Iterator[tuple[str, str]]:

@@ -77,6 +77,18 @@ def test_a_long_text_takes_time_by_its_length(shape: str) -> None:
     assert whole < max(half * 10, 0.1), "four times the text took more than ten times as long"
 
 
+@pytest.mark.parametrize(
+    ("begins", "goes_on", "ends"),
+    [("run ```", " ", "x"), ("run ", "abc ", "the" + ", fix x" * 20), ("npm ", "-a b ", ", x")],
+)
+def test_a_long_command_takes_time_by_its_length(begins: str, goes_on: str, ends: str) -> None:
+    half, whole = (
+        _fastest(begins + goes_on * (chars // len(goes_on)) + ends)
+        for chars in (5_000, LONG_CHARS - 200)
+    )
+    assert whole < max(half * 10, 0.1), "four times the text took more than ten times as long"
+
+
 @each("read", [find_files, find_query, find_named, split_wish, beyond_tests])
 @each("shape", ["在", "a", "a.b-", "a/", "“", "的测试", ", x"])
 def test_so_does_each_reader_of_it(read: object, shape: str) -> None:

@@ -11,9 +11,8 @@ from common.model.proposal import Release, TaskResult
 from common.model.state import Reason
 from common.seal import Seal
 from common.seal.records import ReadFile
-from common.sentences import Words, same, say
+from common.sentences import Sentence, Words, same, say
 from common.text import one_line, reveal
-from local_agent import disclosure_replies as words
 from local_agent.actions.disclose.payload import disclose_payload
 from local_agent.actions.operation import Ended, Performing, Sealable, refuse_to_narrow
 from local_agent.actions.ports import Blobs
@@ -21,6 +20,25 @@ from local_agent.safety.grant import Grant
 from local_agent.store.endings import CHAT_SUMMARY_BYTES, for_chat
 from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace, place_of
+
+STAYS_THERE = Sentence(
+    en="A person at the machine decided that the answer stays there.",
+    zh="开发机前的人决定不发出此回答；它留在开发机上。",
+)
+STAYS_THERE_WHY = Sentence(
+    en="A person at the machine decided that the answer stays there: {why}",
+    zh="开发机前的人决定不发出此回答，它留在开发机上。原因：{why}",
+)
+NOT_SENT = Sentence(
+    en="The answer was released and not sent: the agent was ended before. Nothing of it left the "
+    "machine.",
+    zh="已同意发出回答，但 Agent 在发出前中止。没有任何内容离开开发机。",
+)
+GONE = Sentence(
+    en="The answer is no longer kept as it was shown, so it was not sent.",
+    zh="保存的回答已与当时显示的不符，因此没有发出。",
+)
+
 
 DISCLOSES: Final = ("answer",)
 _WHY_BYTES: Final = 500
@@ -75,18 +93,18 @@ class Disclose:
         try:
             kept = await asyncio.to_thread(self._blobs.get, seal.payload["answer_sha256"])
         except (AuthError, ConfigError, StoreError):
-            return Ended(Reason.DRIFTED, partial(say, words.GONE))
+            return Ended(Reason.DRIFTED, partial(say, GONE))
         text = kept.decode()
         if for_chat(text, CHAT_SUMMARY_BYTES) != text:
             # It would leave otherwise than it was shown, as when secrets are found better since.
-            return Ended(Reason.DRIFTED, partial(say, words.GONE))
+            return Ended(Reason.DRIFTED, partial(say, GONE))
         details = _result(task).details
         return Ended(Reason.COMPLETED, same(text), here=same(details) if details else None)
 
     async def settle(self, seal: Seal, workspace: Workspace) -> Ended:
         """Say that nothing was told: an answer leaves with the end of its task, or not at all."""
         del seal, workspace
-        return Ended(Reason.FAILED, partial(say, words.NOT_SENT))
+        return Ended(Reason.FAILED, partial(say, NOT_SENT))
 
     async def narrowed(self, result: TaskResult, seal: Seal, keep: tuple[str, ...]) -> TaskResult:
         """Refuse: an answer is released as it was shown."""
@@ -97,8 +115,8 @@ class Disclose:
 def render_stay(reason: str | None) -> Words:
     """Return that a person let the answer stay at the machine, with what they said."""
     if not reason:
-        return partial(say, words.STAYS_THERE)
-    return partial(say, words.STAYS_THERE_WHY, why=reveal(one_line(reason, _WHY_BYTES)))
+        return partial(say, STAYS_THERE)
+    return partial(say, STAYS_THERE_WHY, why=reveal(one_line(reason, _WHY_BYTES)))
 
 
 def _result(task: Task) -> TaskResult:

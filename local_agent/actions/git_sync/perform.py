@@ -83,7 +83,7 @@ class SyncOutcome:
 
     Attributes:
         reason: ``completed``, ``failed``, ``cancelled``, ``drifted`` or ``unknown``.
-        code: Why, where it is not ``completed``; a ``sync.*`` of `local_agent.replies.SYNC_WHY`.
+        code: Why, where it is not ``completed``; a ``sync.*`` of `local_agent.error_texts.sync`.
         drift: Which fields of the payload were not as approved, or could not be looked at.
         committed: Id of the commit that was made; None when none was.
         pushed: Whether the remote has taken it; None where that is not known.

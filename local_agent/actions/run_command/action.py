@@ -35,7 +35,7 @@ from local_agent.store.approvals import StoredApproval
 from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace
 
-# Why nothing can be approved meanwhile; the words are `replies.BLOCKED`.
+# Why nothing can be approved meanwhile; the words are `flow.words.BLOCKED`.
 UNSANDBOXED_RUNS: Final = "unsandboxed-runs"
 SURVIVORS_LIVE: Final = "survivors-live"
 

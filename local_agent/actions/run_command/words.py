@@ -13,10 +13,80 @@ from common.model.state import Reason
 from common.redact import redact
 from common.sentences import Lang, Sentence, say
 from common.text import clip_bytes, one_line, reveal
-from local_agent import replies, report_texts
-from local_agent.actions.operation import render_drift, render_names
+from local_agent.actions.operation import CANCELLED, render_drift, render_names
 from local_agent.actions.run_command.perform import Outcome, Progress
+from local_agent.reports import words as report_words
+from local_agent.words import render_duration
 from local_agent.workspace.manifest import Differences
+
+CANCELLED_RUNNING = Sentence(
+    en="`{command}` was stopped after {duration}. What it had done by then stays.",
+    zh="`{command}` 运行 {duration}后已停止；此前完成的操作不会撤回。",
+)
+UNKNOWN = Sentence(
+    en="`{command}` was approved and may have run, wholly or in part. It is not run again by "
+    "itself: check at the machine first.",
+    zh="`{command}` 已获批准，可能已全部或部分运行。不会自动重新运行：请先在开发机上检查。",
+)
+RAN_OK = Sentence(en="`{command}` succeeded ({duration})", zh="`{command}` 成功（{duration}）")
+RAN_BADLY = Sentence(
+    en="`{command}` failed with exit code {exit_code} ({duration})",
+    zh="`{command}` 失败，退出码 {exit_code}（{duration}）",
+)
+KILLED = Sentence(
+    en="`{command}` was ended by {signal} after {duration}",
+    zh="`{command}` 运行 {duration}后因信号 {signal} 终止",
+)
+TIMED_OUT = Sentence(
+    en="`{command}` reached its time limit and was stopped after {duration}. Ask for a smaller "
+    "part of it, or run it at the machine.",
+    zh="`{command}` 超时，运行 {duration}后已停止。请缩小范围，或在开发机上运行。",
+)
+# Of what a command and all that it started took more than they may together.
+EXCEEDED: Final[dict[str, Sentence]] = {
+    "command.too-many-processes": Sentence(
+        en="`{command}` started too many processes and was stopped after {duration}. Run fewer at "
+        "once.",
+        zh="`{command}` 启动的进程过多，运行 {duration}后已停止。请减少并行数量。",
+    ),
+    "command.too-much-memory": Sentence(
+        en="`{command}` used too much memory and was stopped after {duration}. Run a smaller part "
+        "of it.",
+        zh="`{command}` 占用内存过多，运行 {duration}后已停止。请缩小运行范围。",
+    ),
+    "command.disk-full": Sentence(
+        en="`{command}` was stopped after {duration}, before the disk was full. Make room, then "
+        "ask again.",
+        zh="`{command}` 运行 {duration}后已停止，以免写满磁盘。请腾出空间后重新提出。",
+    ),
+}
+NOT_STARTED: Final[dict[str, Sentence]] = {
+    "command.cannot-start": Sentence(
+        en="`{command}` could not be started: the system refused its program. Check at the machine "
+        "that it can run there.",
+        zh="`{command}` 无法启动：系统拒绝运行该程序。请在开发机上确认它能够运行。",
+    ),
+    "command.sandbox-failed": Sentence(
+        en="The sandbox could not be set up, so `{command}` did not run. See at the machine: "
+        "codexbridge status",
+        zh="无法建立沙箱，`{command}` 没有运行。请在开发机上查看：codexbridge status",
+    ),
+}
+NO_OUTPUT = Sentence(en="It printed nothing.", zh="没有输出。")
+RUNNING = Sentence(
+    en="still running · {duration} · {lines} {lines:line|lines}",
+    zh="仍在运行 · {duration} · {lines} 行",
+)
+SURVIVORS = Sentence(
+    en="{count} {count:process|processes} it started could not be ended; look at the machine.",
+    zh="它启动的 {count} 个进程无法终止；请查看开发机。",
+)
+RIGHTS_TAKEN = Sentence(
+    en="It gave others rights to {count} {count:file|files} (access lists or capabilities); they "
+    "were taken back: {paths}",
+    zh="它给 {count} 个文件加了访问控制列表或特权，已收回：{paths}",
+)
+
 
 COMMAND_BYTES: Final = 200
 _RIGHTS_NAMED: Final = 3
@@ -31,36 +101,34 @@ def render_outcome(outcome: Outcome, command: str, lang: Lang) -> str:
     What a runner reported is told by its counts and first failures; the raw last lines only where
     no report tells why.
     """
-    lines = [*_verdict(outcome, command, lang, most=report_texts.CHAT_FAILURES)]
+    lines = [*_verdict(outcome, command, lang, most=report_words.CHAT_FAILURES)]
     if started(outcome) and not _is_told(outcome):
-        lines.append(outcome.brief or ("" if outcome.tail else say(replies.NO_OUTPUT, lang)))
+        lines.append(outcome.brief or ("" if outcome.tail else say(NO_OUTPUT, lang)))
     return "\n".join(filter(None, lines))
 
 
 def render_ending(outcome: Outcome, command: str, lang: Lang) -> str:
     """Return how a command ended and what it reported, without its output."""
-    return "\n".join(_verdict(outcome, command, lang, most=report_texts.HERE_FAILURES))
+    return "\n".join(_verdict(outcome, command, lang, most=report_words.HERE_FAILURES))
 
 
 def started(outcome: Outcome) -> bool:
     """Tell whether the command began, so that there may be output of it."""
     return not (
-        outcome.code in replies.NOT_STARTED
-        or outcome.reason is Reason.DRIFTED
-        or _never_began(outcome)
+        outcome.code in NOT_STARTED or outcome.reason is Reason.DRIFTED or _never_began(outcome)
     )
 
 
 def render_progress(progress: Progress, lang: Lang) -> str:
     """Return where a running command stands."""
-    duration = replies.render_duration(progress.elapsed_s * 1000, lang)
-    return say(replies.RUNNING, lang, duration=duration, lines=progress.lines)
+    duration = render_duration(progress.elapsed_s * 1000, lang)
+    return say(RUNNING, lang, duration=duration, lines=progress.lines)
 
 
 def render_interruption(command: str | None, lang: Lang) -> str:
     """Return that nobody knows how it ended."""
     shown = one_line(redact(command or "?"), COMMAND_BYTES)
-    return say(replies.UNKNOWN, lang, command=shown)
+    return say(UNKNOWN, lang, command=shown)
 
 
 def run_facts(outcome: Outcome, command: str, *, sandbox: str) -> dict[str, Any]:
@@ -81,7 +149,7 @@ def run_facts(outcome: Outcome, command: str, *, sandbox: str) -> dict[str, Any]
         "duration_ms": outcome.duration_ms,
         "survivors": outcome.survivors,
         "drift": list(outcome.drift),
-        "report": report_texts.to_facts(outcome.report) if outcome.report else None,
+        "report": report_words.to_facts(outcome.report) if outcome.report else None,
         "output": {
             "lines": outcome.lines,
             "tail": outcome.tail,
@@ -97,28 +165,28 @@ def _verdict(outcome: Outcome, command: str, lang: Lang, *, most: int) -> Iterat
     if outcome.reason is Reason.DRIFTED:
         yield render_drift(outcome.drift, lang)
     elif _never_began(outcome):
-        yield say(replies.CANCELLED, lang)
+        yield say(CANCELLED, lang)
     elif outcome.report is not None:
-        yield report_texts.verdict(outcome.report, lang, duration_ms=outcome.duration_ms)
-        yield from report_texts.failure_lines(outcome.report, lang, most=most)
+        yield report_words.verdict(outcome.report, lang, duration_ms=outcome.duration_ms)
+        yield from report_words.failure_lines(outcome.report, lang, most=most)
     else:
         yield say(
             _ending(outcome),
             lang,
             command=one_line(redact(command), COMMAND_BYTES),
-            duration=replies.render_duration(outcome.duration_ms, lang),
+            duration=render_duration(outcome.duration_ms, lang),
             exit_code=outcome.exit_code,
             signal=_signal(outcome.signal),
         )
     if outcome.survivors:
-        yield say(replies.SURVIVORS, lang, count=outcome.survivors)
+        yield say(SURVIVORS, lang, count=outcome.survivors)
     if outcome.differences and (paths := outcome.differences.rights):
         named = render_names(paths[:_RIGHTS_NAMED], lang)
-        yield say(replies.RIGHTS_TAKEN, lang, count=len(paths), paths=named)
+        yield say(RIGHTS_TAKEN, lang, count=len(paths), paths=named)
 
 
 def _is_told(outcome: Outcome) -> bool:
-    return outcome.report is not None and report_texts.tells_why(outcome.report)
+    return outcome.report is not None and report_words.tells_why(outcome.report)
 
 
 def _signal(number: int | None) -> str:
@@ -133,16 +201,16 @@ def _never_began(outcome: Outcome) -> bool:
 
 def _ending(outcome: Outcome) -> Sentence:
     if outcome.reason is Reason.CANCELLED:
-        return replies.CANCELLED_RUNNING
+        return CANCELLED_RUNNING
     if outcome.code == "command.timeout":
-        return replies.TIMED_OUT
-    if outcome.code in replies.NOT_STARTED:
-        return replies.NOT_STARTED[outcome.code]
-    if outcome.code in replies.EXCEEDED:
-        return replies.EXCEEDED[outcome.code]
+        return TIMED_OUT
+    if outcome.code in NOT_STARTED:
+        return NOT_STARTED[outcome.code]
+    if outcome.code in EXCEEDED:
+        return EXCEEDED[outcome.code]
     if outcome.signal:
-        return replies.KILLED
-    return replies.RAN_OK if outcome.exit_code == 0 else replies.RAN_BADLY
+        return KILLED
+    return RAN_OK if outcome.exit_code == 0 else RAN_BADLY
 
 
 def _file_facts(found: Differences) -> dict[str, Any]:

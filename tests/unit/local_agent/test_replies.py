@@ -10,19 +10,27 @@ from common.model.state import Reason, TaskState
 from common.redact import redact
 from common.sentences import Lang, Sentence
 from common.terminal import cells
-from local_agent import (
-    change_replies,
-    disclosure_replies,
-    proposal_replies,
-    replies,
-    report_texts,
-    sync_texts,
-)
+from local_agent.actions import operation
+from local_agent.actions.changes import words as change_words
+from local_agent.actions.disclose import action as disclose_words
+from local_agent.actions.git_sync import words as sync_words
+from local_agent.actions.run_command import words as command_words
 from local_agent.error_texts import ERRORS
+from local_agent.error_texts import sync as sync_errors
+from local_agent.faces.window import alerts
+from local_agent.flow import words as flow_words
+from local_agent.proposers import words as proposal_words
+from local_agent.reports import words as report_words
+from local_agent.safety import disclosure
+from local_agent.store import inbox
+from local_agent.words import render_duration, render_size
 from tests.each import each
 
 # What the chat is told is made of these.
-MODULES = (replies, change_replies, proposal_replies, disclosure_replies, report_texts, sync_texts)
+MODULES = (
+    *(flow_words, proposal_words, operation, change_words, command_words, sync_words),
+    *(disclose_words, disclosure, alerts, inbox, report_words, sync_errors),
+)
 
 
 def sentences() -> Iterator[tuple[str, Sentence]]:
@@ -58,12 +66,12 @@ def test_no_sentence_of_ours_is_taken_for_a_secret_on_its_way_to_the_chat() -> N
 
 
 def test_every_state_and_every_reason_has_its_words() -> None:
-    assert set(replies.STATES) == {state.value for state in TaskState}
-    assert set(replies.REASONS) == {reason.value for reason in Reason}
+    assert set(flow_words.STATES) == {state.value for state in TaskState}
+    assert set(flow_words.REASONS) == {reason.value for reason in Reason}
 
 
 def test_no_sentence_for_the_chat_tells_where_something_lies() -> None:
-    for sentence in replies.ENGINE_ERRORS.values():
+    for sentence in flow_words.ENGINE_ERRORS.values():
         assert not sentence.fields("en") & {"place", "workspace_path", "home"}
 
 
@@ -81,11 +89,11 @@ def test_no_sentence_for_the_chat_tells_where_something_lies() -> None:
     ],
 )
 def test_durations_read_as_people_say_them(milliseconds: int, lang: Lang, said: str) -> None:
-    assert replies.render_duration(milliseconds, lang) == said
+    assert render_duration(milliseconds, lang) == said
 
 
 @pytest.mark.parametrize(
     ("size", "said"), [(0, "0 B"), (999, "999 B"), (3_400, "3.4 kB"), (2_000_000, "2.0 MB")]
 )
 def test_sizes_read_as_people_say_them(size: int, said: str) -> None:
-    assert replies.render_size(size) == said
+    assert render_size(size) == said

@@ -13,8 +13,8 @@ from common.clock import SystemClock
 from common.errors import StateError
 from common.terminal import cells
 from local_agent.cli import words
-from local_agent.report_texts import to_facts
 from local_agent.reports.report import Report
+from local_agent.reports.words import to_facts
 from tests.unit.local_agent.cli.conftest import TASK, AgentDouble
 
 Captured = pytest.CaptureFixture[str]

@@ -11,10 +11,11 @@ import pytest
 
 import codexbridge
 from common.sentences import Lang, Sentence, say
-from local_agent import change_replies, proposal_replies
 from local_agent.cli import disclosure_words, proposal_words, status_words, words
+from local_agent.proposers import words as propose_words
+from local_agent.views.task import ShownTask
 from tests.asked import PATCH
-from tests.unit.local_agent.cli.conftest import TASK, AgentDouble
+from tests.unit.local_agent.cli.conftest import TASK, AgentDouble, filled
 from tests.unit.local_agent.cli.drawing import drawn
 from tests.unit.local_agent.cli.terminal import in_front, reads, reads_all
 from tests.unit.local_agent.cli.test_asking import a_status
@@ -28,7 +29,7 @@ SAID = (
     "Raised the retry to 5, because three were too few for the slow network of the test house.\n"
     "No test names it."
 )
-LABEL = say(proposal_replies.MODEL_SAYS, "en", model="mock")
+LABEL = say(proposal_words.MODEL_SAYS, "en", model="mock")
 FILES = [
     {"path": "login.py", "additions": 1, "deletions": 1},
     {"path": "src/一个文件.py", "additions": 12, "deletions": 0},
@@ -53,7 +54,7 @@ def a_speech(text: str = SAID, **changes: Any) -> dict[str, Any]:
 def a_task(**changes: Any) -> dict[str, Any]:
     rows = [
         say(
-            change_replies.FILE_ROW,
+            propose_words.FILE_ROW,
             "en",
             path=f["path"],
             added=f["additions"],
@@ -186,7 +187,7 @@ def test_what_is_not_done_of_a_request_stands_beside_the_answer(
 
 
 def test_a_model_that_made_no_edit_is_told_so_once(agent: AgentDouble, capsys: Captured) -> None:
-    head = say(proposal_replies.NO_EDITS, "en", model="mock")
+    head = say(proposal_words.NO_EDITS, "en", model="mock")
     task = an_answer(
         "Which login is meant?",
         state="REJECTED",
@@ -210,9 +211,9 @@ def test_a_model_that_said_nothing_is_told_so(
     agent.answers["ask"] = {"task": a_task(speech=a_speech("", no_edits=no_edits))}
     assert codexbridge.main(["ask", "mend login"]) == 0
     rows = capsys.readouterr().out.splitlines()
-    heads = [proposal_replies.NOTHING_SAID]
+    heads = [propose_words.NOTHING_SAID]
     if no_edits:
-        heads.insert(0, proposal_replies.NO_EDITS)
+        heads.insert(0, proposal_words.NO_EDITS)
     assert rows[: rows.index("")] == [say(head, "en", model="mock") for head in heads]
 
 
@@ -279,7 +280,7 @@ def test_what_is_said_besides_follows_what_was_streamed(agent: AgentDouble) -> N
         "│ No test names it.",
         "1 edit of the model was not taken:",
         "│ .git/config: it belongs to git",
-        proposal_replies.SUGGESTED.en,
+        propose_words.SUGGESTED.en,
         "│ rm -rf /",
     ]
 
@@ -400,7 +401,7 @@ def test_show_tells_model_tokens_version_and_what_to_do(
     assert "codexbridge apply T-7K3F" in out
     assert LABEL in out
     assert codexbridge.main(["show", "T-7K3F", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["task"] == task
+    assert json.loads(capsys.readouterr().out)["task"] == filled(ShownTask, task)
 
 
 def test_show_of_a_turn_that_failed_tells_what_it_used_and_was_shown(

@@ -35,7 +35,7 @@ def test_people_are_told_what_follows(home: Home, capsys: Captured) -> None:
 
 
 def test_what_is_not_sure_says_so(home: Home, capsys: Captured) -> None:
-    assert codexbridge.main(["route", "purple elephants sideways", "--json"]) == 0
+    assert codexbridge.main(["route", "the thing with the stuff", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["kind"], told["unsure"]) == ("explain", True)
 

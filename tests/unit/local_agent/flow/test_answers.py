@@ -196,6 +196,6 @@ async def test_a_mistyped_command_is_asked_about(desk: Desk) -> None:
 
 
 async def test_what_is_not_clear_is_asked_back_with_two_meanings(desk: Desk) -> None:
-    told = (await declined(desk, "@dev purple elephants sideways")).splitlines()
+    told = (await declined(desk, "@dev the thing with the stuff")).splitlines()
     assert len(told) == 3
     assert all("`@dev " in row for row in told[1:])

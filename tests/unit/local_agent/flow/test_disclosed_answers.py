@@ -12,10 +12,10 @@ import pytest
 
 from common.model.state import FINAL, Reason
 from common.sentences import say
-from local_agent import disclosure_replies as words
-from local_agent import proposal_replies as proposal_words
 from local_agent.errors import ModelError
+from local_agent.flow import words as flow_words
 from local_agent.models.backend import Chosen, Reply
+from local_agent.proposers import words as proposal_words
 from local_agent.workspace.registry import DisclosureLevel
 from tests.desk import Desk
 from tests.scripted_model import ScriptedModel, Step, writes
@@ -74,7 +74,7 @@ async def test_at_ask_the_chat_hears_nothing_until_a_person_has_released_it(desk
     task_id = await desk.ask(ASKED)
     asked = await desk.waiting(task_id)
     assert BRIEFLY not in await told(desk)
-    assert say(words.KEPT_THERE, "en") in await told(desk)
+    assert say(flow_words.KEPT_THERE, "en") in await told(desk)
     await desk.decide(asked)
     assert (await desk.until(task_id, *FINAL)).reason is Reason.COMPLETED
     label = say(proposal_words.MODEL_SAYS, "en", model="scripted")
@@ -137,4 +137,4 @@ async def test_at_ask_a_proposed_change_is_told_without_its_files(desk: Desk) ->
     asked = await desk.waiting(await desk.ask("@dev change cart.py to add nothing"))
     assert asked.seal.action == "apply_diff"
     assert "cart.py" not in await told(desk)
-    assert say(words.CHANGE_THERE, "en") in await told(desk)
+    assert say(flow_words.CHANGE_THERE, "en") in await told(desk)

@@ -29,20 +29,27 @@ from common.model.proposal import (
 )
 from common.model.state import FINAL, Reason, TaskState
 from common.sentences import say
-from local_agent import disclosure_replies as words
-from local_agent.actions.disclose.action import Disclose, render_stay
-from local_agent.approval.dialogs.question import read_question
-from local_agent.approval.telling import Teller
+from local_agent.actions.disclose.action import (
+    NOT_SENT,
+    STAYS_THERE,
+    STAYS_THERE_WHY,
+    Disclose,
+    render_stay,
+)
 from local_agent.context.budget import Share
 from local_agent.context.collected import Collected, Piece
+from local_agent.faces.telling import Teller
+from local_agent.flow import words as flow_words
 from local_agent.flow.disclosing import MAX_SEALED_FILES, Disclosure
 from local_agent.flow.journal_store import JournalStore
 from local_agent.flow.task import TaskLog
 from local_agent.proposers.base import Proposed, answer
+from local_agent.safety.disclosure import WITHHELD
 from local_agent.safety.policy import Policy
 from local_agent.store.endings import CHAT_SUMMARY_BYTES
 from local_agent.store.tasks import Task
 from local_agent.workspace.registry import DisclosureLevel, Workspace
+from tests.asked import read_question
 from tests.desk import Desk
 from tests.sealed import Wish
 
@@ -165,7 +172,7 @@ async def counter(tmp_path: Path) -> AsyncIterator[Counter]:
 @pytest.mark.requirement("R53")
 async def test_a_summary_leaves_without_what_was_copied(counter: Counter) -> None:
     leaving = await counter.release(await counter.routed(), QUOTED)
-    assert leaving.summary == f"{SAID}\n{say(words.WITHHELD, 'en', count=40)}"
+    assert leaving.summary == f"{SAID}\n{say(WITHHELD, 'en', count=40)}"
     assert (leaving.details, leaving.speech) == (QUOTED.details, QUOTED.speech)
     assert leaving.requires.mode == "none"
 
@@ -181,7 +188,7 @@ async def test_what_is_said_about_what_is_left_out_is_in_the_language_of_the_tas
     counter: Counter,
 ) -> None:
     leaving = await counter.release(await counter.routed(lang="zh"), QUOTED)
-    assert leaving.summary.endswith(say(words.WITHHELD, "zh", count=40))
+    assert leaving.summary.endswith(say(WITHHELD, "zh", count=40))
 
 
 @pytest.mark.parametrize("level", ["summary", "ask", "full"])
@@ -235,7 +242,7 @@ async def test_a_change_keeps_its_own_approval_and_is_bounded(counter: Counter) 
     counter.set("ask")
     held = await counter.release(await counter.routed(TaskKind.CHANGE), CHANGE)
     assert (held.requires, held.proposal) == (CHANGE.requires, CHANGE.proposal)
-    assert held.summary == say(words.CHANGE_THERE, "en")
+    assert held.summary == say(flow_words.CHANGE_THERE, "en")
     assert held.details == CHANGE.summary
 
 
@@ -252,7 +259,7 @@ async def test_at_ask_no_file_is_named_by_what_is_to_be_undone_or_pushed(
     counter.set("ask")
     held = await counter.release(await counter.routed(kind), found)
     assert (held.proposal, held.requires) == (proposal, found.requires)
-    assert held.summary == say(words.CHANGE_THERE, "en")
+    assert held.summary == say(flow_words.CHANGE_THERE, "en")
     assert held.details == found.summary
     assert await counter.release(await counter.routed(kind, **HERE), found) is found
 
@@ -402,7 +409,7 @@ async def test_what_was_cut_off_in_the_middle_was_not_told(counter: Counter) -> 
     asked = await desk.waiting(await counter.carried(await counter.routed()))
     ended = await Disclose(blobs=desk.blobs).settle(asked.seal, counter.workspace)
     assert ended.reason is Reason.FAILED
-    assert ended.summary("en") == say(words.NOT_SENT, "en")
+    assert ended.summary("en") == say(NOT_SENT, "en")
 
 
 @pytest.mark.requirement("P2")
@@ -470,6 +477,6 @@ async def test_a_seal_names_so_many_files_and_counts_the_others(counter: Counter
 
 def test_the_chat_hears_why_an_answer_stays_at_the_machine() -> None:
     assert render_stay("not\u202e for the chat")("en") == say(
-        words.STAYS_THERE_WHY, "en", why="not⟨U+202E⟩ for the chat"
+        STAYS_THERE_WHY, "en", why="not⟨U+202E⟩ for the chat"
     )
-    assert render_stay(None)("zh") == say(words.STAYS_THERE, "zh")
+    assert render_stay(None)("zh") == say(STAYS_THERE, "zh")

@@ -18,7 +18,7 @@ from common.sentences import say
 from local_agent.actions.apply_diff.action import ApplyDiff
 from local_agent.actions.changes.perform import ChangeOutcome, Mixture
 from local_agent.actions.git_sync.perform import SyncOutcome
-from local_agent.replies import AGAIN_CHANGED
+from local_agent.flow import words as flow_words
 from local_agent.safety.policy import Policy
 from local_agent.settings import AgentSettings
 from local_agent.store.endings import read_ending
@@ -268,7 +268,7 @@ async def test_a_question_about_other_files_is_asked_anew_before_a_person_looks(
     second = await desk.waiting(task_id, older=first.approval_id)
     assert (second.seal.version, second.seal.base) == (2, {".": "1" * 64})
     told = (await desk.reports())[-1]["message"]
-    assert say(AGAIN_CHANGED, "en") in told  # nobody had approved anything
+    assert say(flow_words.AGAIN_CHANGED, "en") in told  # nobody had approved anything
 
 
 async def test_a_change_whose_files_have_moved_on_ends_as_drifted(desk: Desk) -> None:

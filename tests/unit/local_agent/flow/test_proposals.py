@@ -14,9 +14,9 @@ from common.errors import InputError
 from common.model.events import TaskStreamChunk
 from common.model.state import Reason, TaskState
 from common.sentences import explain, say
-from local_agent import proposal_replies
 from local_agent.error_texts import ERRORS
 from local_agent.errors import ModelError
+from local_agent.flow import words as flow_words
 from local_agent.flow.approvals import Choice
 from local_agent.models.backend import Chosen, Reply, Usage
 from local_agent.store.endings import read_ending
@@ -496,7 +496,7 @@ async def test_the_only_proposal_is_meant_where_none_is_named(desk: Desk, words:
     await desk.waiting(second_id)
     found = result(await desk.task(second_id))
     assert (found["revises"], found["version"]) == (short_id, 2)
-    assert found["summary"].startswith(say(proposal_replies.REVISE_TAKEN, "en", task=short_id))
+    assert found["summary"].startswith(say(flow_words.REVISE_TAKEN, "en", task=short_id))
     assert "retry = 5" in model.turns[1].prompt
 
 
@@ -565,7 +565,7 @@ async def test_a_proposal_of_another_or_elsewhere_is_never_meant(
     first_id = await desk.ask(ASKED)
     await desk.waiting(first_id)
     told = await desk.done("@dev 修订 写明原因", **other)
-    assert told.summary == say(proposal_replies.REVISE_WHICH, "en", prefix="@dev")
+    assert told.summary == say(flow_words.REVISE_WHICH, "en", prefix="@dev")
     second_id = await desk.ask("@dev revise the retry in login.py to 5", **other)
     await desk.waiting(second_id)
     assert "revises" not in result(await desk.task(second_id))
@@ -585,7 +585,7 @@ async def test_what_was_applied_dropped_or_is_old_is_not_meant(desk: Desk) -> No
     await desk.waiting(waits)
     desk.clock.advance(3 * 3600)
     told = await desk.done("@dev 修订 写明原因")
-    assert told.summary == say(proposal_replies.REVISE_WHICH, "en", prefix="@dev")
+    assert told.summary == say(flow_words.REVISE_WHICH, "en", prefix="@dev")
 
 
 async def test_at_a_terminal_the_only_proposal_of_the_person_is_meant(desk: Desk) -> None:
@@ -615,7 +615,7 @@ async def test_the_newest_of_versions_is_meant(desk: Desk) -> None:
 @pytest.mark.parametrize("words", ["revise raise the delay", "revise find a better name"])
 async def test_a_word_is_no_id_of_an_unknown_task(desk: Desk, words: str) -> None:
     told = await desk.done(f"@dev {words}")
-    assert told.summary == say(proposal_replies.REVISE_WHICH, "en", prefix="@dev")
+    assert told.summary == say(flow_words.REVISE_WHICH, "en", prefix="@dev")
 
 
 async def test_a_word_that_is_the_id_of_a_task_names_that(desk: Desk) -> None:

@@ -12,8 +12,8 @@ from common import dsl
 from common.errors import InputError
 from common.model.state import Reason, TaskState
 from common.sentences import LANGS, say
-from local_agent import change_replies
 from local_agent.actions.changes.perform import ChangeOutcome
+from local_agent.flow import words as flow_words
 from local_agent.models.backend import Chosen, Reply
 from local_agent.store.endings import read_ending
 from local_agent.store.tasks import Task
@@ -44,7 +44,7 @@ def said_here(task: Task) -> dict[str, str]:
 
 
 def in_chat(task: Task) -> str:
-    return say(change_replies.TO_REVISE, task.lang, task=task.short_id, prefix="@dev")
+    return say(flow_words.TO_REVISE, task.lang, task=task.short_id, prefix="@dev")
 
 
 async def drifted(desk: Desk, how: str, **changes: Any) -> Task:
@@ -69,7 +69,7 @@ async def test_the_chat_and_the_machine_are_each_told_how_to_have_it_made_anew(
     assert task.reason is Reason.DRIFTED
     assert (task.summary or "").endswith(in_chat(task))
     for one in LANGS:
-        way = say(change_replies.TO_REVISE_HERE, one, task=task.short_id)
+        way = say(flow_words.TO_REVISE_HERE, one, task=task.short_id)
         assert said_here(task)[one].endswith(way)
 
 
@@ -80,16 +80,14 @@ async def test_what_rests_and_no_longer_fits_says_how_to_have_it_made_anew(desk:
     await desk.engine.apply(task_id)
     task = await desk.until(task_id, TaskState.REJECTED)
     assert task.reason is Reason.REFUSED
-    way = say(change_replies.TO_REVISE_HERE, task.lang, task=task.short_id)
+    way = say(flow_words.TO_REVISE_HERE, task.lang, task=task.short_id)
     assert (task.summary or "").endswith(way), "nobody in the chat has this task"
-    assert said_here(task)["zh"].endswith(
-        say(change_replies.TO_REVISE_HERE, "zh", task=task.short_id)
-    )
+    assert said_here(task)["zh"].endswith(say(flow_words.TO_REVISE_HERE, "zh", task=task.short_id))
 
 
 @pytest.mark.parametrize("lang", LANGS)
 def test_what_is_said_is_understood_as_it_stands(lang: str) -> None:
-    sentence = change_replies.TO_REVISE.zh if lang == "zh" else change_replies.TO_REVISE.en
+    sentence = flow_words.TO_REVISE.zh if lang == "zh" else flow_words.TO_REVISE.en
     order = sentence.format(task="T-7K3F", prefix="@dev")
     said = dsl.parse(order[order.index("@dev") :])
     assert isinstance(said, dsl.Command)
@@ -103,9 +101,7 @@ async def test_a_persons_own_patch_is_asked_once_more_and_not_revised(desk: Desk
     desk.applier.outcome = DRIFTED
     await desk.decide(waiting, "approve")
     task = await desk.until(task_id, TaskState.FAILED)
-    assert said_here(task)["en"].endswith(
-        say(change_replies.TO_ASK_AGAIN, "en", task=task.short_id)
-    )
+    assert said_here(task)["en"].endswith(say(flow_words.TO_ASK_AGAIN, "en", task=task.short_id))
     assert "revise" not in (task.summary or "")
 
 

@@ -10,11 +10,11 @@ from common.seal.records import SealedChange
 from common.sentences import Lang
 from local_agent.actions.changes import words as change_words
 from local_agent.actions.changes.outcome import ChangeOutcome
+from local_agent.actions.operation import DRIFTED_FIELDS
 from local_agent.actions.run_command import words as run_words
 from local_agent.actions.run_command.perform import Outcome
 from local_agent.flow import summaries
 from local_agent.flow.approvals import Decision
-from local_agent.replies import DRIFTED_FIELDS
 from local_agent.reports.report import Report
 from tests.each import each
 from tests.sealed import a_payload

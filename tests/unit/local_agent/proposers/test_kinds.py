@@ -15,10 +15,10 @@ import pytest
 from common.model.intent import IntentParams, TaskIntent, TaskKind
 from common.model.proposal import Answer, CommandProposal, LocalApproval, SearchResults
 from common.sentences import Lang, say
-from local_agent import proposal_replies as words
 from local_agent.context.collected import Piece
 from local_agent.context.collector import Collected
 from local_agent.models.backend import Chosen, Reply
+from local_agent.proposers import words as proposal_words
 from local_agent.proposers.base import Asked, Proposed
 from local_agent.proposers.coding import CodingProposer, Lent
 from local_agent.proposers.none import NoModel
@@ -335,7 +335,7 @@ async def test_a_model_is_shown_the_lines_without_secrets_and_its_findings_stand
     assert "use key⟨U+202E⟩" in turn.prompt
     head, label, finding = found.summary.splitlines()
     assert "commit" in head
-    assert label == say(words.MODEL_SAYS, "en", model="scripted")
+    assert label == say(proposal_words.MODEL_SAYS, "en", model="scripted")
     assert finding == "login.py:2 a key in the code"
     assert {piece.path for piece in found.shown} == {"login.py", "b.py", ""}
 

@@ -6,8 +6,7 @@ import pytest
 
 from common.sentences import Lang, say
 from common.text import CHAT_BYTES
-from local_agent import disclosure_replies as words
-from local_agent.safety.disclosure import READ_BYTES, Released, bounded, releasable
+from local_agent.safety.disclosure import CUT, READ_BYTES, WITHHELD, Released, bounded, releasable
 from local_agent.workspace.registry import LEVELS, DisclosureLevel
 from tests.each import each
 
@@ -25,7 +24,7 @@ def released(answer: str, level: DisclosureLevel = "summary", lang: Lang = "en")
 def test_a_long_copy_is_left_out_and_said_to_be(lang: Lang) -> None:
     copied = "\n".join(LINES[4:29])
     found = released(f"It adds prices up.\n```python\n{copied}\n```\nThat is all.", lang=lang)
-    marker = say(words.WITHHELD, lang, count=25)
+    marker = say(WITHHELD, lang, count=25)
     assert found == Released(f"It adds prices up.\n{marker}\nThat is all.", withheld_lines=25)
 
 
@@ -78,7 +77,7 @@ def test_it_is_one_message_long_and_says_when_it_was_cut(level: DisclosureLevel)
     assert len(found.text.encode()) <= CHAT_BYTES
     assert found.cut
     if level != "ask":
-        assert found.text.endswith(say(words.CUT, "en"))
+        assert found.text.endswith(say(CUT, "en"))
 
 
 def test_what_stands_behind_a_copy_is_told() -> None:
@@ -104,7 +103,7 @@ def test_nothing_hidden_leaves() -> None:
 def test_a_copy_within_one_line_takes_that_line_with_it() -> None:
     joined = " ".join(line.strip() for line in LINES[:22])
     found = released(f"Short.\nSee {joined} there.\nEnd.")
-    assert found.text == f"Short.\n{say(words.WITHHELD, 'en', count=22)}\nEnd."
+    assert found.text == f"Short.\n{say(WITHHELD, 'en', count=22)}\nEnd."
 
 
 def test_two_copies_on_one_line_leave_nothing_of_it() -> None:

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import pytest
 
-from local_agent import replies
 from local_agent.actions.registry import ACTIONS
 from local_agent.safety.authority import classify_operation
 from local_agent.safety.risk import Risk, Row, findings, summed
@@ -17,6 +16,7 @@ from local_agent.safety.risk_commands import COMMANDS
 from local_agent.safety.risk_disclosure import DISCLOSURE
 from local_agent.safety.risk_policy import POLICY
 from local_agent.safety.risk_sync import COMMITTED, SYNC
+from local_agent.safety.risk_words import RISK
 from tests.each import each
 
 PAGE: Final = Path(__file__).parents[4] / "docs" / "risk.md"
@@ -52,7 +52,7 @@ def test_what_refuses_stands_before_what_is_high(section: str) -> None:
 
 def test_every_reason_has_its_sentence_and_every_sentence_its_reason() -> None:
     codes = {row.code for table in SECTIONS.values() for row in table}
-    assert set(replies.RISK) == codes | {"unknown-action"}
+    assert set(RISK) == codes | {"unknown-action"}
     assert "`unknown-action`" in PAGE.read_text(encoding="utf-8")
 
 

@@ -106,13 +106,13 @@ def test_an_unsure_text_is_read_as_a_sure_model_says() -> None:
 
 
 def test_a_model_that_is_not_sure_either_changes_nothing() -> None:
-    unsure = READER.read("purple elephants sideways")
+    unsure = READER.read("the thing with the stuff")
     assert merged(unsure, said("change", 0.5)) is unsure
     assert merged(unsure, said("change", 0.5), threshold=0.4).unsure is False
 
 
 def test_no_command_survives_a_model() -> None:
-    unsure = READER.read("purple elephants sideways")
+    unsure = READER.read("the thing with the stuff")
     params = unsure.intent.params.model_copy(update={"cmd": "rm -rf /"})
     told = replace(unsure, intent=unsure.intent.model_copy(update={"params": params}))
     assert merged(told, said("explain", 0.9)).intent.params.cmd is None

@@ -80,6 +80,11 @@ def test_a_command_that_is_only_mentioned_is_not_run(text: str) -> None:
         ("run the tests with 'npm publish'", "npm publish"),
         ("pytest -k 登录 -x", "pytest -k 登录 -x"),
         ("run this:\n```\nrm -rf build\n```", "rm -rf build"),
+        ("run:\n```shell\nnpm test\n```", "npm test"),
+        ("run ```bash ./build.sh```", "bash ./build.sh"),
+        ("执行下面的命令：ls -la", "ls -la"),
+        ("run: ( cd web && npm test )", "( cd web && npm test )"),
+        ("run npm test && (cd web && npm test)", "npm test && (cd web && npm test)"),
         ("运行：rm -rf " + "a/ " * 900 + "end", "rm -rf " + "a/ " * 900 + "end"),
     ],
 )
@@ -114,6 +119,14 @@ def test_a_command_is_taken_whole(text: str, command: str) -> None:
         "rm -rf --force 不要执行",
         "git push -f wait",
         "run npm test --watch never",
+        "rm -rf build, dist",
+        "执行：rm -rf build；不要动 dist",
+        "运行：npm test（不要加 --watch）",
+        "run npm test (without --watch)",
+        "run npm test &&",
+        "运行：`npm ci` `npm test`",
+        "npm test ...",
+        "npm test :(",
     ],
 )
 def test_no_other_command_than_the_one_named_and_no_part_of_it(text: str) -> None:

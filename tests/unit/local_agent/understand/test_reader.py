@@ -127,7 +127,7 @@ def test_what_is_forbidden_is_not_wished(text: str, kind: str) -> None:
 
 
 @pytest.mark.requirement("NL-4.1c")
-@each("text", ["🦔", "purple elephants sideways", "冬瓜 螺丝 三月"])
+@each("text", ["🦔", "the thing with the stuff", "那个东西"])
 def test_the_unclear_is_a_question_and_nothing_more(text: str) -> None:
     reading = READER.read(text)
     assert (reading.intent.kind, reading.unsure) == (TaskKind.EXPLAIN, True)
@@ -443,6 +443,20 @@ def test_after_the_command_word_stands_the_message_or_where_to(
     reading = READER.read(text)
     assert reading.intent.kind is TaskKind.GIT_SYNC
     assert (reading.topic.value, reading.subject) == (topic, subject)
+
+
+@each(
+    "text",
+    [
+        "@dev sync the config with what the docs say",
+        "@dev sync our fork with upstream",
+        "@dev sync all the api types with the backend",
+    ],
+)
+def test_a_sentence_behind_the_command_word_is_no_message(text: str) -> None:
+    reading = READER.read(text)
+    assert reading.topic is not Topic.SYNC
+    assert reading.unsure or reading.intent.kind is TaskKind.GIT_SYNC
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,10 @@ import pytest
 
 from common.model.state import Reason
 from common.sentences import Lang
-from local_agent import sync_texts
+from local_agent.actions.git_sync import words as sync_words
 from local_agent.actions.git_sync.perform import SyncOutcome
 from local_agent.actions.git_sync.words import render_sync
+from local_agent.error_texts import sync as sync_errors
 
 OID = "abc1234def" + "0" * 30
 COMMIT: dict[str, Any] = {"branch": "main", "remote": "origin", "commit": {}}
@@ -33,7 +34,7 @@ def test_commit_and_push_are_told_apart(lang: Lang) -> None:
     assert len(set(texts)) == 5
     assert ["abc1234" in text for text in texts] == [True, True, True, False, False]
     assert OID not in "".join(texts)
-    why = getattr(sync_texts.WHY["sync.rejected"], lang)
+    why = getattr(sync_errors.ERRORS["sync.rejected"], lang)
     assert why in texts[1]
 
 
@@ -55,8 +56,8 @@ def test_what_drifted_is_named_once() -> None:
         reason=Reason.DRIFTED, code="sync.drifted", drift=("url", "ref", "commit", "base")
     )
     text = said(drifted)
-    assert text.count(sync_texts.DRIFTED_FIELDS["url"].en) == 1
-    assert text.count(sync_texts.DRIFTED_FIELDS["commit"].en) == 1
+    assert text.count(sync_words.DRIFTED_FIELDS["url"].en) == 1
+    assert text.count(sync_words.DRIFTED_FIELDS["commit"].en) == 1
 
 
 def test_what_git_said_follows_and_names_from_outside_are_made_visible() -> None:
