@@ -13,8 +13,7 @@ from common.model.state import TaskState
 from common.protocol.bodies import TaskBody
 from common.signing import SigningKey
 from gateway.base.identity import Seal, open_identity, sealer
-from gateway.store import agents, mailbox, members, tasks
-from gateway.store.port import Connection
+from gateway.store import Connection, agents, mailbox, members, tasks
 from gateway.store.runner import open_admin
 from gateway.store.tasks import Task
 

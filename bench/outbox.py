@@ -21,10 +21,9 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from bench.aims import Aim, judged
 from gateway.base.settings import STORE_FILE
-from gateway.store import outbox
-from gateway.store.port import Connection
+from gateway.store import Connection, outbox
 from gateway.store.runner import open_admin
-from gateway.store.upgrade import ensure_current
+from gateway.store.sqlite import ensure_current
 
 PEOPLE: Final = 900
 EACH: Final = 30

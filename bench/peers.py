@@ -19,9 +19,8 @@ from gateway.base.identity import sealer
 from gateway.base.messages import InboundMessage
 from gateway.flow.access import IntakePolicy
 from gateway.flow.intake import Intake
-from gateway.store import agents, members
+from gateway.store import Connection, Store, agents, members
 from gateway.store.lane import Job
-from gateway.store.port import Connection, Store
 from gateway.store.runner import commit_group, open_admin
 from gateway.store.sqlite import connect
 

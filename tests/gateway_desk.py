@@ -42,15 +42,13 @@ from gateway.flow.intake import Intake
 from gateway.flow.results import Results
 from gateway.flow.rotation import Ring
 from gateway.flow.upkeep import Upkeep
+from gateway.link import Departure
 from gateway.link.mailbox import Mailbox
-from gateway.link.ports import Departure
-from gateway.store import agents, audit, members, tasks
+from gateway.store import Connection, agents, as_record, audit, members, tasks
 from gateway.store.outbox import Message
-from gateway.store.port import Connection, as_record
 from gateway.store.runner import SqliteRunner, open_store
-from gateway.store.sqlite import SqliteConnection, connect
+from gateway.store.sqlite import SqliteConnection, connect, ensure_current
 from gateway.store.tasks import Task
-from gateway.store.upgrade import ensure_current
 
 ZONE = timezone(timedelta(hours=8))
 NOON_MS = 1_767_240_000_000  # 2026-01-01 12:00 at +08:00

@@ -15,7 +15,7 @@ PRODUCT = [ROOT / "codexbridge.py", *(ROOT / name for name in ("common", "gatewa
 STARTS_CHILDREN = {
     "local_agent/sandbox/process.py",
     "local_agent/sandbox/warden.py",  # runs alone in the process that process.py starts
-    "gateway/simulator/children.py",
+    "gateway/simulator/parts.py",
 }
 READS_THE_CLOCK = {"common/clock.py"}
 CHILD_CALLS = {

@@ -1,4 +1,4 @@
-"""``codexbridge gateway``: the assembly of the server, and how its process serves.
+"""``codexbridge gateway …``: the server in the foreground, and an admin's commands beside it.
 
 Nothing heavy is imported before it serves: ``--help`` and the commands need none of it.
 """
@@ -7,30 +7,42 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from gateway.faces import cli
-from gateway.faces.cli import add_parser
+from common.sentences import Lang, say
+from gateway.faces.cli import Command, Console, add_files, audit, devices, members, tasks
+from gateway.faces.cli import sentences as texts
 
 if TYPE_CHECKING:
     import argparse
 
-    from common.sentences import Lang
-    from gateway.base.settings import GatewaySettings
+_SUBJECTS: Final = (tasks, members, devices, audit)
+_COMMANDS: Final[Mapping[str, Command]] = {
+    name: command for subject in _SUBJECTS for name, command in subject.COMMANDS.items()
+}
 
-__all__ = ["add_parser", "run"]
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
+    """Declare the arguments."""
+    gateway = subparsers.add_parser("gateway", description=say(texts.GATEWAY, lang))
+    add_files(gateway, lang, inner=False)
+    gateway.add_argument("--port-file", type=Path, metavar="FILE", help=say(texts.PORT_FILE, lang))
+    actions = gateway.add_subparsers(dest="action", metavar="COMMAND")
+    for subject in _SUBJECTS:
+        subject.add_parsers(actions, lang)
 
 
 def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
-    """Do what was asked for.
+    """Do what was asked for: one of the commands, or else to serve.
 
     Raises:
         CodexBridgeError: told by the launcher.
     """
-    return cli.run(args, lang, environ, serve=_serve)
+    from gateway.base.settings import load_settings
 
-
-def _serve(settings: GatewaySettings, environ: Mapping[str, str], port_file: Path | None) -> int:
+    settings = load_settings(file=args.config, environ=environ, secrets_dir=args.secrets_dir)
+    if command := _COMMANDS.get(args.action):
+        return command(args, Console(lang, environ, settings, args.config))
     from gateway.app.assembly import run_gateway
 
-    return run_gateway(settings, environ, port_file=port_file)
+    return run_gateway(settings, environ, port_file=args.port_file)

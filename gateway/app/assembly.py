@@ -43,9 +43,8 @@ from gateway.base.settings import (
     state_dir,
     zone_of,
 )
-from gateway.channels import registry
-from gateway.faces import health
-from gateway.faces.middleware import guarded_app
+from gateway.channels import ADMINS, open_channels
+from gateway.faces.http import Ready, guarded_app, health_routes
 from gateway.flow import withdrawal
 from gateway.flow.access import IntakePolicy
 from gateway.flow.alarms import Admins, Alarms, DiskWatch
@@ -54,13 +53,11 @@ from gateway.flow.intake import Intake
 from gateway.flow.outbox import Outbox
 from gateway.flow.results import Results
 from gateway.flow.upkeep import Upkeep
-from gateway.link.endpoint import AgentEndpoint
+from gateway.link.endpoint import AgentEndpoint, PreauthPool
 from gateway.link.hub import Hub
 from gateway.link.mailbox import Mailbox
 from gateway.link.pairing import PairingEndpoint
-from gateway.link.preauth import PreauthPool
-from gateway.store import members
-from gateway.store.port import Connection, Store
+from gateway.store import Connection, Store, members
 from gateway.store.runner import SqliteRunner, open_store
 
 
@@ -120,7 +117,7 @@ def build(
         ConfigError: a part cannot be made from these settings.
     """
     zone, seal = zone_of(settings.time_zone), sealer(ring.signing)
-    channels = registry.open_channels(settings, session=session, clock=clock, log=log)
+    channels = open_channels(settings, session=session, clock=clock, log=log)
     outbox = Outbox(store, channels.deliver, clock=clock, log=log)
     admins = _admins(settings, wake=outbox.wake)
     alarms = Alarms(store, admins=admins, clock=clock, log=log)
@@ -161,7 +158,7 @@ def build(
     )
     url = public_url(settings, port=port)
     app = guarded_app(log=log, clock=clock, trusted_proxies=settings.trusted_proxies)
-    app.add_routes([*channels.routes(intake), *health.routes(_readiness(store, outbox))])
+    app.add_routes([*channels.routes(intake), *health_routes(_readiness(store, outbox))])
     app.add_routes(_for_machines(url, store, ring, hub=hub, mailbox=mailbox, clock=clock, log=log))
     return Gateway(app, hub, outbox, upkeep, alarms, disk)
 
@@ -179,7 +176,7 @@ def _for_machines(
 
 
 def _admins(settings: GatewaySettings, *, wake: Callable[[], None]) -> Admins:
-    conversations = (Conversation(registry.ADMINS, user) for user in settings.admins)
+    conversations = (Conversation(ADMINS, user) for user in settings.admins)
     return Admins(tuple(conversations), settings.language, wake=wake)
 
 
@@ -192,7 +189,7 @@ def _policy(settings: GatewaySettings) -> IntakePolicy:
     )
 
 
-def _readiness(store: SqliteRunner, outbox: Outbox) -> health.Ready:
+def _readiness(store: SqliteRunner, outbox: Outbox) -> Ready:
     async def ready() -> Mapping[str, bool]:
         # A writing transaction that writes nothing: it needs the writer and the lock, not the disk.
         await store.write(_nothing)

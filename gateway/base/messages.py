@@ -7,9 +7,12 @@ decides, and nothing else of what decides by channels.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    from aiohttp import web
 
 EVENT: Final = "event"
 
@@ -19,7 +22,7 @@ class Conversation:
     """Where a message came from, and where its answers go.
 
     Attributes:
-        channel: Name of the channel, as its row in the registry has it.
+        channel: Name of the channel, as its `Channel` has it.
         user: Member id exactly as the channel delivers it.
     """
 
@@ -97,3 +100,19 @@ class Deliver(Protocol):
             repeated: The same text may have been sent before: a copy shall be dropped.
         """
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """One channel, as ``open_channel`` of its folder returns it.
+
+    Attributes:
+        name: Kept with every task and every message on its way: it never changes.
+        deliver: Sends into conversations of this channel.
+        routes: Returns what it answers on the gateway's own listener, once it knows where to hand
+            messages to.
+    """
+
+    name: str
+    deliver: Deliver
+    routes: Callable[[Accept], Sequence[web.RouteDef]]

@@ -1,26 +1,47 @@
-"""Channels: one folder each, which makes a `Channel`, and one row each in `registry`."""
+"""Every channel of the gateway, one folder and one row each, behind one way in and one way out."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
+from typing import Final
 
+import aiohttp
 from aiohttp import web
 
-from gateway.base.messages import Accept, Deliver
+from common.clock import Clock
+from common.logs import Log
+from gateway.base.messages import Accept, Channel, Conversation, SendOutcome
+from gateway.base.settings import GatewaySettings
+from gateway.channels import wecom_app
+
+_OPENERS: Final = (wecom_app.open_channel,)
+ADMINS: Final = wecom_app.NAME  # where the admins of the settings are written to
 
 
-@dataclass(frozen=True, slots=True)
-class Channel:
-    """One channel, as ``open_channel`` of its folder returns it.
+class Channels:
+    """The open channels."""
 
-    Attributes:
-        name: Kept with every task and every message on its way: it never changes.
-        deliver: Sends into conversations of this channel.
-        routes: Returns what it answers on the gateway's own listener, once it knows where to hand
-            messages to.
+    def __init__(self, channels: Iterable[Channel]) -> None:
+        self._channels = {channel.name: channel for channel in channels}
+
+    def routes(self, accept: Accept) -> list[web.RouteDef]:
+        """Return what all of them answer; each message goes to ``accept``."""
+        return [route for channel in self._channels.values() for route in channel.routes(accept)]
+
+    async def deliver(self, to: Conversation, text: str, *, repeated: bool = False) -> SendOutcome:
+        """Send into a conversation of whichever channel; see `Deliver`."""
+        channel = self._channels.get(to.channel)
+        if channel is None:  # kept by a version that had it
+            return SendOutcome("permanent", None, to.channel, 0.0, "channel.unknown")
+        return await channel.deliver(to, text, repeated=repeated)
+
+
+def open_channels(
+    settings: GatewaySettings, *, session: aiohttp.ClientSession, clock: Clock, log: Log
+) -> Channels:
+    """Make every channel from its settings.
+
+    Raises:
+        ConfigError: a channel cannot be made from these.
     """
-
-    name: str
-    deliver: Deliver
-    routes: Callable[[Accept], Sequence[web.RouteDef]]
+    return Channels(one(settings, session=session, clock=clock, log=log) for one in _OPENERS)

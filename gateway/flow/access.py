@@ -12,10 +12,9 @@ from typing import Final, NoReturn
 
 from common.errors import AuthError, InputError
 from common.sentences import Lang
-from gateway.store import agents, members
+from gateway.store import Connection, agents, members
 from gateway.store.agents import Agent
 from gateway.store.members import Requester
-from gateway.store.port import Connection
 
 MINUTE_MS: Final = 60_000
 

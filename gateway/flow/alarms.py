@@ -18,8 +18,7 @@ from common.errors import StoreError
 from common.logs import Log
 from common.sentences import Lang, Sentence, say
 from gateway.base.messages import Conversation, Deliver
-from gateway.store import agents, audit, members, outbox
-from gateway.store.port import Connection, Store
+from gateway.store import Connection, Store, agents, audit, members, outbox
 from gateway.store.runner import SqliteRunner
 
 QUIET_SECONDS: Final = 600.0

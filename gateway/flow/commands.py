@@ -18,13 +18,13 @@ from common.model.state import TaskState
 from common.protocol.envelope import Envelope, TaskBody
 from gateway.base.identity import Seal
 from gateway.base.messages import InboundMessage
-from gateway.flow import access, notices, replies, withdrawal
+from gateway.flow import access, replies, withdrawal
 from gateway.flow.access import IntakePolicy
+from gateway.flow.outbox import machine_of
 from gateway.flow.replies import Speaker, as_list, with_words
-from gateway.store import agents, audit, mailbox, members, tasks
+from gateway.store import Connection, agents, audit, mailbox, members, tasks
 from gateway.store.agents import Agent
 from gateway.store.members import Requester
-from gateway.store.port import Connection
 from gateway.store.tasks import Task
 
 SHOWN_TASKS: Final = 10
@@ -187,7 +187,7 @@ def cancel(request: MemberRequest, command: Command) -> Answer:
 
 
 def _cancel(request: MemberRequest, task: Task) -> Answer:
-    facts = {"id": task.short_id, "machine": notices.machine_of(request.conn, task)}
+    facts = {"id": task.short_id, "machine": machine_of(request.conn, task)}
     if withdrawal.cancel_unsent(request.conn, request.seal, task, at=request.at):
         return Answer(request.speaker.say(replies.CANCELLED_UNSENT, **facts))
     tasks.ask_cancel(request.conn, task.task_id, at_ms=request.at.wall_ms)
@@ -277,7 +277,7 @@ def _machine_lines(request: MemberRequest) -> list[str]:
 def _line(request: MemberRequest, task: Task) -> str:
     stopping = task.reason is None and task.cancel_asked_at is not None
     plain = [agent.agent_id for agent in request.member.machines] == [task.agent_id]
-    machine = None if plain else notices.machine_of(request.conn, task)
+    machine = None if plain else machine_of(request.conn, task)
     return request.speaker.task_line(task, stopping=stopping, machine=machine)
 
 

@@ -19,8 +19,7 @@ from common.heads import FORKED, KEPT, contradicts, kept_head, next_body, own_ha
 from common.protocol.envelope import MAX_LIFE_S, Envelope, HeadBody
 from common.signing import SigningKey
 from gateway.base.identity import Seal
-from gateway.store import audit, heads, mailbox
-from gateway.store.port import Connection
+from gateway.store import Connection, audit, mailbox
 
 HEADS: Final = 60  # of one machine in ten minutes; each leaves an entry and a frame
 UNHEARD: Final = 120  # answers that may wait for one machine: it may hear none of them
@@ -74,14 +73,14 @@ class Countersigner:
             raise AuthError("head.too-often")
         if mailbox.unheard_heads(conn, agent_id) >= UNHEARD:
             raise AuthError("head.too-often")
-        before = heads.kept_of(conn, agent_id)
+        before = audit.kept_head(conn, agent_id)
         own_hash = own_hash_at(said.peer_seq, audit.hash_at(conn, said.peer_seq))
         kept = kept_head(agent_id, envelope, said, at_ms=at.wall_ms)
         if contradicts(said, kept=before, own_hash=own_hash):
             audit.append(conn, FORKED, at.wall_ms, **kept.facts())
             self._log.error(FORKED, agent=agent_id, seq=kept.seq, own_seq=kept.own_seq)
             return
-        heads.keep(conn, kept)
+        audit.keep_head(conn, kept)
         audit.append(conn, KEPT, at.wall_ms, **kept.facts())
         own = self._sign(conn, at)
         mailbox.enqueue(
@@ -96,11 +95,11 @@ class Countersigner:
         )
 
     def _sign(self, conn: Connection, at: Instant) -> Head:
-        return heads.sign(conn, self._key(), at_ms=at.wall_ms, is_ours=self._is_ours)
+        return audit.sign(conn, self._key(), at_ms=at.wall_ms, is_ours=self._is_ours)
 
     def _check_own(self, conn: Connection) -> None:
         """Compare our own log with what this process has signed of it."""
-        signed, floor = heads.signed_head(conn), self._floor
+        signed, floor = audit.signed_head(conn), self._floor
         if floor.seq and (signed is None or signed.seq < floor.seq):
             raise broken(floor.seq, "end")
         if floor.seq and audit.hash_at(conn, floor.seq) != floor.hash:

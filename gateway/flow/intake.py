@@ -16,8 +16,7 @@ from gateway.flow import access, commands
 from gateway.flow.access import IntakePolicy
 from gateway.flow.commands import Answer, MemberRequest
 from gateway.flow.replies import Speaker
-from gateway.store import inbound, outbox
-from gateway.store.port import Connection, Store
+from gateway.store import Connection, Store, inbound, outbox
 
 MAX_TEXT_BYTES: Final = 8192
 # What is said once in a while only, however often it is deserved; in seconds.

@@ -1,29 +1,85 @@
-"""Sends what is in the outbox: in order for each person, at least once, and truthful about failure.
+"""What a member is told of a task: put into the outbox, and sent from it.
 
-Rows are claimed in the store before they are sent and ended after it, so a crash in between sends
-again rather than not at all; the channel drops the copy.  How fast one
-person may be written to is the channel's knowledge.
+It is told in the conversation in which the task was asked for.  Messages go in order for each
+person, at least once, and truthful about failure: rows are claimed in the store before they are
+sent and ended after it, so a crash in between sends again rather than not at all; the channel drops
+the copy.  How fast one person may be written to is the channel's knowledge.
 """
 
 from __future__ import annotations
 
 import asyncio
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from structlog.typing import FilteringBoundLogger
-
-from common.clock import Clock
+from common.clock import Clock, Instant
 from common.errors import StoreError
 from gateway.base.messages import Conversation, Deliver, SendOutcome
-from gateway.store import outbox
+from gateway.store import Connection, Store, agents, members, outbox
 from gateway.store.outbox import Claim, Message
-from gateway.store.port import Store
+from gateway.store.tasks import Task
+
+if TYPE_CHECKING:  # an admin's commands come here without a log
+    from structlog.typing import FilteringBoundLogger
 
 AT_ONCE: Final = 8  # messages to different people in flight at one time
 POLL_SECONDS: Final = 5.0  # the slow poll behind the hints
 RECORD_SECONDS: Final = 2.0  # between two tries to note what came of a message
 LONGEST_WAIT_MS: Final = 300_000
 GIVE_UP_MS: Final = 24 * 3600 * 1000  # nobody wants yesterday's progress
+
+
+def tell(conn: Connection, task: Task, key: str, text: str, *, at: Instant) -> None:
+    """Queue what came of a task; whoever was removed from the members is told nothing more.
+
+    Args:
+        conn: A writing transaction.
+        task: Of what.
+        key: Idempotency key: the same occasion is told once.
+        text: Within the size of one message.
+        at: Now.
+    """
+    if members.look_up(conn, task.user_id) is not None:
+        outbox.put(
+            conn,
+            key,
+            text,
+            channel=task.channel,
+            user_id=task.user_id,
+            at_ms=at.wall_ms,
+            task_id=task.task_id,
+        )
+
+
+def tell_progress(
+    conn: Connection, task: Task, key: str, line: str, *, at: Instant, after_ms: int = 0
+) -> None:
+    """Queue a progress line, in the place of one that still waits.
+
+    Args:
+        conn: A writing transaction.
+        task: Of what.
+        key: Idempotency key.
+        line: The line.
+        at: Now.
+        after_ms: How long it waits for something truer.
+    """
+    if members.look_up(conn, task.user_id) is not None:
+        outbox.put_progress(
+            conn,
+            key,
+            line,
+            channel=task.channel,
+            user_id=task.user_id,
+            task_id=task.task_id,
+            at_ms=at.wall_ms,
+            after_ms=after_ms,
+        )
+
+
+def machine_of(conn: Connection, task: Task) -> str:
+    """Return the name of the machine that a task went to."""
+    agent = agents.find(conn, task.agent_id)
+    return agent.machine if agent else ""
 
 
 class Outbox:

@@ -19,9 +19,8 @@ from common.protocol.handshake import MAX_GATEWAY_KEYS
 from common.signing import SigningKey
 from gateway.base.identity import sealer
 from gateway.flow import withdrawal
-from gateway.store import agents, audit, heads, mailbox
+from gateway.store import Connection, agents, audit, mailbox
 from gateway.store.agents import Agent
-from gateway.store.port import Connection
 
 LIFE_S: Final = MAX_LIFE_S["rekey"]
 
@@ -115,7 +114,7 @@ def begin(conn: Connection, ring: Ring, at: Instant, *, at_once: bool) -> Rotati
         machines=len(told),
     )
     # By the new key: the old one may be gone before the server signs again.
-    heads.sign(conn, new, at_ms=at.wall_ms, is_ours=ring.holds)
+    audit.sign(conn, new, at_ms=at.wall_ms, is_ours=ring.holds)
     return Rotation(new.public.key_id, len(told))
 
 

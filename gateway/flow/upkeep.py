@@ -23,11 +23,21 @@ from common.errors import AuthError, StoreError
 from common.model.state import Reason, final_of
 from common.protocol.envelope import SKEW_S
 from gateway.base.identity import Seal
-from gateway.flow import notices, rotation
+from gateway.flow import rotation
 from gateway.flow.countersigning import Countersigner
+from gateway.flow.outbox import machine_of, tell
 from gateway.flow.replies import Speaker
-from gateway.store import agents, audit, inbound, mailbox, outbox, pairings, tasks
-from gateway.store.port import Connection, Store
+from gateway.store import (
+    Connection,
+    Store,
+    agents,
+    audit,
+    inbound,
+    mailbox,
+    outbox,
+    pairings,
+    tasks,
+)
 from gateway.store.tasks import Change, Task
 
 ROUND_SECONDS: Final = 15.0
@@ -182,12 +192,10 @@ class Upkeep:
         presumed = Change(final_of(reason)[0], reason, presumed=True)
         tasks.change(conn, task.task_id, presumed, at_ms=at.wall_ms)
         audit.append(conn, "task.presumed", at.wall_ms, task=task.task_id, reason=reason.value)
-        text = told(
-            Speaker(task.lang, self._zone, at.wall_ms), task, notices.machine_of(conn, task)
-        )
+        text = told(Speaker(task.lang, self._zone, at.wall_ms), task, machine_of(conn, task))
         # A task that turns out to be alive may fall silent again.
         key = f"presumed:{task.task_id}:{task.updated_at}"
-        notices.tell(conn, task, key, text, at=at)
+        tell(conn, task, key, text, at=at)
 
 
 def _purge(conn: Connection, at: Instant) -> None:

@@ -18,11 +18,11 @@ from common.clock import Instant
 from common.model.state import Reason, final_of
 from common.sentences import Sentence, say
 from gateway.base.identity import Seal
-from gateway.flow import notices, replies
-from gateway.store import agents, audit, mailbox, members, tasks
+from gateway.flow import replies
+from gateway.flow.outbox import machine_of, tell
+from gateway.store import Connection, agents, audit, mailbox, members, tasks
 from gateway.store.agents import Agent
 from gateway.store.mailbox import Undelivered
-from gateway.store.port import Connection
 from gateway.store.tasks import Change, Task
 
 MOST: Final = 1_000  # of one member at once; the rest is seen to when their machines connect
@@ -129,7 +129,7 @@ def _withdraw(conn: Connection, seal: Seal, task: Task, *, at: Instant) -> bool:
         send_cancel(conn, seal, task, at=at)
     if found is not None:
         _end(conn, task, Reason.REFUSED, found, at=at)
-    _tell(conn, task, _told(found), notices.machine_of(conn, task), at=at)
+    _tell(conn, task, _told(found), machine_of(conn, task), at=at)
     return found is not None
 
 
@@ -155,4 +155,4 @@ def _end(conn: Connection, task: Task, reason: Reason, found: Undelivered, *, at
 
 def _tell(conn: Connection, task: Task, sentence: Sentence, machine: str, *, at: Instant) -> None:
     text = say(sentence, task.lang, id=task.short_id, machine=machine)
-    notices.tell(conn, task, f"withdrawn:{task.task_id}", text, at=at)
+    tell(conn, task, f"withdrawn:{task.task_id}", text, at=at)

@@ -2,12 +2,18 @@
 
 Browsers have no business here: any ``Origin`` header is refused (R13).  Compression is off: it
 would cost seven times the memory per agent, and opens the door to compression bombs.
+
+The places for sockets that have not proved anything yet (R13) are few, and held by nobody alone.
+When a place is wanted and none is free, one is taken back: from the address that holds most of
+them, so that somebody with a few addresses cannot keep others out; between equals, from whoever has
+had time enough to prove itself.  An honest handshake takes two round trips.
 """
 
 from __future__ import annotations
 
 import asyncio
 import secrets
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -20,9 +26,8 @@ from common.protocol.link import Link
 from common.protocol.link_events import UNSUPPORTED
 from common.signing import SigningKey
 from gateway.base.addresses import FailureLimit, owner_of
+from gateway.link import Deliveries
 from gateway.link.hub import Hub
-from gateway.link.ports import Deliveries
-from gateway.link.preauth import PreauthPool
 from gateway.link.session import Session
 
 LINK_PATH: Final = "/agent/v1/link"
@@ -38,6 +43,9 @@ FAILED_PER_SECOND: Final = 10
 NONCE_BYTES: Final = 32
 SESSION_ID_BYTES: Final = 16
 _NEVER_SAID: Final = frozenset({WSMsgType.BINARY, WSMsgType.PING, WSMsgType.PONG})
+PREAUTH_SOCKETS: Final = 64  # R13
+PREAUTH_PER_ADDRESS: Final = 8  # R13
+ENOUGH_SECONDS: Final = 2.0  # for a handshake, while others wait for the place
 
 
 class SocketWire:
@@ -174,3 +182,84 @@ class AgentEndpoint:
             clock=self._clock,
             log=self._log,
         )
+
+
+class Slot:
+    """One place; called, it is given back, however often that is.
+
+    Kept as long as its connection, so it lets go of everything then.
+    """
+
+    __slots__ = ("_evict", "_pool", "address", "since")
+
+    def __init__(
+        self, pool: PreauthPool, address: str, *, since: float, evict: Callable[[], None]
+    ) -> None:
+        self.address = address
+        self.since = since
+        self._pool: PreauthPool | None = pool
+        self._evict: Callable[[], None] | None = evict
+
+    def __call__(self) -> None:
+        """Give it back."""
+        pool, self._pool, self._evict = self._pool, None, None
+        if pool is not None:
+            pool.forget(self)
+
+    def evict(self) -> None:
+        """Take it back, and close the socket that had it."""
+        evict = self._evict
+        self()
+        if evict is not None:
+            evict()
+
+
+class PreauthPool:
+    """Who waits, and from where.  All moments are of the monotonic clock."""
+
+    def __init__(
+        self, *, total: int = PREAUTH_SOCKETS, per_address: int = PREAUTH_PER_ADDRESS
+    ) -> None:
+        self._total = total
+        self._per_address = per_address
+        self._slots: dict[Slot, None] = {}  # the oldest first
+        self._of: Counter[str] = Counter()
+
+    def enter(self, address: str, *, mono: float, evict: Callable[[], None]) -> Slot | None:
+        """Take a place; None when there is none.
+
+        Args:
+            address: Whose socket it is.
+            mono: Now.
+            evict: Called at most once, when the place is taken back: the socket must close.
+        """
+        if not self._has_room(address):
+            if (victim := self._victim(address, mono)) is None:
+                return None
+            victim.evict()
+        place = Slot(self, address, since=mono, evict=evict)
+        self._slots[place] = None
+        self._of[address] += 1
+        return place
+
+    def forget(self, place: Slot) -> None:
+        """Free what `Slot` gives back."""
+        del self._slots[place]
+        self._of[place.address] -= 1
+        if not self._of[place.address]:
+            del self._of[place.address]
+
+    def _has_room(self, address: str) -> bool:
+        return len(self._slots) < self._total and self._of[address] < self._per_address
+
+    def _victim(self, address: str, mono: float) -> Slot | None:
+        own = self._of[address]
+        if own < self._per_address:
+            busiest, most = self._of.most_common(1)[0]
+            if most > own + 1:
+                return self._oldest(busiest)
+        oldest = self._oldest(address if own >= self._per_address else None)
+        return oldest if mono - oldest.since >= ENOUGH_SECONDS else None
+
+    def _oldest(self, address: str | None) -> Slot:
+        return next(place for place in self._slots if address in (None, place.address))

@@ -15,9 +15,8 @@ from common.protocol.envelope import (
 from common.protocol.frames import envelope_type
 from common.signing import VerifyKey
 from gateway.base.identity import Seal
-from gateway.link.ports import Connected, Deliveries, Departure, Known, Sweep, Taken
-from gateway.store import agents, audit, mailbox, tasks
-from gateway.store.port import Connection, Store
+from gateway.link import Connected, Deliveries, Departure, Known, Sweep, Taken
+from gateway.store import Connection, Store, agents, audit, mailbox, tasks
 
 CONNECTIONS: Final = 60  # audited of one machine in ten minutes
 

@@ -23,10 +23,9 @@ from common.logs import Log
 from common.protocol.codec import NONCE_BYTES
 from common.protocol.pairing import SECRET_BYTES, check_request, gateway_answer
 from common.signing import SigningKey
-from gateway.link.ports import Note
-from gateway.store import pairings
+from gateway.link import Note
+from gateway.store import Store, pairings
 from gateway.store.pairings import Pairing
-from gateway.store.port import Store
 
 PAIR_PATH: Final = "/agent/v1/pair"
 MAX_BYTES: Final = 4096  # a request has about 600

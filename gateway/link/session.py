@@ -28,7 +28,7 @@ from common.protocol.link import (
     Received,
 )
 from common.signing import VerifyKey
-from gateway.link.ports import Deliveries, Departure, Known, Note, Wire
+from gateway.link import Deliveries, Departure, Known, Note, Wire
 
 WINDOW = 32  # frames sent and not yet acknowledged
 REFILL = 8  # room in the window that makes another read worth it

@@ -53,7 +53,7 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
 
 def _init(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
     from common.home import find_home
-    from gateway.simulator.setup import write_installation
+    from gateway.simulator.config import write_installation
 
     made = write_installation(
         find_home(environ).config,

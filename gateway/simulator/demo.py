@@ -22,11 +22,11 @@ from typing import Any, Final
 from common.clock import SystemClock
 from common.errors import CodexBridgeError, ConfigError, InputError, UnavailableError
 from common.ids import parse_short_id
-from common.sentences import Lang
+from common.sentences import Lang, Sentence, say
+from common.terminal import Ink, cells, pad, wrap
+from common.text import reveal
 from gateway.simulator import sentences as S  # noqa: N812 - a table of constants
-from gateway.simulator.children import Children
-from gateway.simulator.parts import MEMBER, Parts
-from gateway.simulator.screen import DemoScreen
+from gateway.simulator.parts import MEMBER, Children, Parts
 
 FIRST_MESSAGE: Final = "@dev test"
 LOOK_SECONDS: Final = 0.2
@@ -37,6 +37,7 @@ _HERE: Final = frozenset(
     {"apply", "cancel", "check", "context", "diff", "receipt", "reject", "retry", "show"}
     | {"status", "tasks", "undo"}
 )
+FACT_COLUMN = 34
 
 
 def run_demo(
@@ -92,10 +93,11 @@ class Demo:
         self._offered: set[str] = set()
         self._terminal = sys.stdin.isatty() and sys.stdout.isatty()
         self._screen = DemoScreen(lang, terminal=self._terminal)
-        self._parts = Parts(lang, home, children, self._screen, browser=self._terminal)
+        self._parts = Parts(lang, home, children, self._screen.done, browser=self._terminal)
 
     def run(self) -> None:
         """Set up, then follow chat and keyboard until the person ends it."""
+        self._screen.title(S.DEMO_TITLE)
         self._parts.start()
         self._follow()
 
@@ -256,3 +258,50 @@ def _read_script(path: Path) -> list[str]:
         raise ConfigError(
             "config.no-file", file=path, why=getattr(error, "strerror", "not UTF-8")
         ) from None
+
+
+class DemoScreen:
+    """Writes lines as they come; a pipe gets the same without emphasis.
+
+    Args:
+        lang: Language of the person.
+        terminal: Whether a person sits there.
+    """
+
+    def __init__(self, lang: Lang, *, terminal: bool) -> None:
+        self._lang: Lang = lang
+        self._ink = Ink(on=terminal)
+
+    def title(self, sentence: Sentence) -> None:
+        """Write the headline."""
+        print(self._ink("bold", say(sentence, self._lang)) + "\n", flush=True)
+
+    def done(self, sentence: Sentence, fact: object) -> None:
+        """Tick off one part, with where it is."""
+        text = pad(say(sentence, self._lang), FACT_COLUMN)
+        print(f"  {self._ink('green', '✓')} {text} {fact}".rstrip(), flush=True)
+
+    def tell(self, sentence: Sentence, **facts: object) -> None:
+        """Write one remark."""
+        print("  " + say(sentence, self._lang, **facts), flush=True)
+
+    def call(self, sentence: Sentence, **facts: object) -> None:
+        """Write what the person is asked to do now."""
+        print("\n● " + self._ink("bold", say(sentence, self._lang, **facts)) + "\n", flush=True)
+
+    def bubble(self, bubble: dict[str, Any]) -> None:
+        """Write one chat message, folded beside its speaker."""
+        who = say(S.DEMO_ME if bubble["sender"] == "member" else S.DEMO_APP, self._lang)
+        width = max(shutil.get_terminal_size().columns - cells(who) - 6, 20)
+        lines = [
+            piece
+            for line in reveal(str(bubble["text"])).splitlines()
+            for piece in (wrap(line, width) or [""])
+        ]
+        for number, line in enumerate(lines):
+            head = self._ink("dim", who if number == 0 else " " * cells(who))
+            print(f"  {head} {self._ink('dim', '│')} {line}", flush=True)
+
+    def gap(self) -> None:
+        """Write an empty line."""
+        print(flush=True)

@@ -1,31 +1,40 @@
-"""Starts the parts of the demo and joins them, with the commands a person would use."""
+"""The parts of the demo: simulator, gateway, agent and a sample project with a real bug.
+
+They are started and joined with the commands that a person would use, each in a process group of
+its own.  Only the demo uses this.  Whatever a task runs is started by the agent's process module.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import re
+import signal
 import socket
+import subprocess
+import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from common.clock import SystemClock
 from common.errors import UnavailableError
 from common.home import find_home
-from common.sentences import Lang, say
+from common.sentences import Lang, Sentence, say
 from gateway.simulator import sentences as S  # noqa: N812 - a table of constants
-from gateway.simulator.children import Child, Children
 from gateway.simulator.client import SimulatorClient
-from gateway.simulator.sample import TEST_COMMAND, write_sample
-from gateway.simulator.screen import DemoScreen
-from gateway.simulator.setup import Installation, write_installation
+from gateway.simulator.config import Installation, write_installation
 
 MEMBER: Final = "zhangwei"
 MACHINE: Final = "demo-machine"
 READY_SECONDS: Final = 30.0
 _CODE: Final = re.compile(r"CB1-[A-Z2-7]{26}")
+COMMAND: Final = (sys.executable, "-I", "-m", "codexbridge")
+STOP_SECONDS: Final = 8.0
+CALL_SECONDS: Final = 60.0
+TEST_COMMAND: Final = "python3 -m unittest -v"
 
 
 class Parts:
@@ -35,19 +44,25 @@ class Parts:
         lang: Language of the person.
         home: ``CODEXBRIDGE_HOME`` of all of them.
         children: Starts and ends them.
-        screen: Told of each part that is there.
+        done: Told of each part that is there, with where it is.
         browser: Whether the chat page may be opened in one.
     """
 
     chat: SimulatorClient
 
     def __init__(
-        self, lang: Lang, home: Path, children: Children, screen: DemoScreen, *, browser: bool
+        self,
+        lang: Lang,
+        home: Path,
+        children: Children,
+        done: Callable[[Sentence, object], None],
+        *,
+        browser: bool,
     ) -> None:
         self._lang = lang
         self._home = home
         self._children = children
-        self._screen = screen
+        self._done = done
         self._browser = browser
 
     def start(self) -> None:
@@ -56,9 +71,8 @@ class Parts:
         Raises:
             UnavailableError: ``demo.step-failed`` or ``demo.part-ended``.
         """
-        self._screen.title(S.DEMO_TITLE)
         project = write_sample(self._home / "shop-api")
-        self._screen.done(S.DEMO_PROJECT, project)
+        self._done(S.DEMO_PROJECT, project)
         made = self._start_simulator()
         base = self._start_gateway(made)
         self._pair(made, base)
@@ -76,7 +90,7 @@ class Parts:
         self.chat = SimulatorClient(made.config.port)
         self._until(child, lambda: _answers(made.config.port))
         url = f"http://127.0.0.1:{made.config.port}/"
-        self._screen.done(S.DEMO_SIM, url)
+        self._done(S.DEMO_SIM, url)
         if self._browser and (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
             import webbrowser
 
@@ -89,7 +103,7 @@ class Parts:
         child = self._children.start("gateway", [*gateway, "--secrets-dir", str(made.secrets)])
         base = made.config.callback_url.rsplit("/wecom", 1)[0]
         self._until(child, lambda: _answers(int(base.rsplit(":", 1)[1])))
-        self._screen.done(S.DEMO_GATEWAY, base)
+        self._done(S.DEMO_GATEWAY, base)
         return base
 
     def _pair(self, made: Installation, base: str) -> None:
@@ -99,7 +113,7 @@ class Parts:
         if code is None:
             raise UnavailableError("demo.step-failed", step="gateway pair", why="no code")
         self._children.call(["pair", "--gateway", base], stdin=code[0] + "\n")
-        self._screen.done(S.DEMO_PAIRED, "")
+        self._done(S.DEMO_PAIRED, "")
 
     def _start_agent(self, project: Path) -> None:
         self._children.call(
@@ -109,7 +123,7 @@ class Parts:
         self._until(child, self._agent_is_there)
         level = str(self.status().get("sandbox", ""))
         boxed = S.DEMO_BOXED if level.startswith("bubblewrap") else S.DEMO_UNBOXED
-        self._screen.done(S.DEMO_AGENT, say(boxed, self._lang))
+        self._done(S.DEMO_AGENT, say(boxed, self._lang))
 
     def has_windows(self) -> bool:
         """Tell whether the agent opens windows for what waits."""
@@ -158,3 +172,181 @@ def _answers(port: int) -> bool:
     except OSError:
         return False
     return True
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """One running part of the demo and where its output goes."""
+
+    name: str
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    @property
+    def running(self) -> bool:
+        """Tell whether it still runs."""
+        return self.process.poll() is None
+
+    def last(self) -> str:
+        """Return the last line of its output: a message holds no more, and this one says why."""
+        text = self.log.read_text(encoding="utf-8", errors="replace").rstrip()
+        return text.rpartition("\n")[2]
+
+
+class Children:
+    """Starts the parts and ends all of them, last first.
+
+    Args:
+        environ: The environment for every child, in full.
+        logs: Folder for their output.
+    """
+
+    def __init__(self, environ: Mapping[str, str], logs: Path) -> None:
+        self._environ = dict(environ)
+        self._logs = logs
+        self._running: list[Child] = []
+
+    def start(self, name: str, arguments: Sequence[str]) -> Child:
+        """Start ``codexbridge`` with these arguments in a process group of its own."""
+        log = self._logs / f"{name}.log"
+        with log.open("wb") as output:
+            process = subprocess.Popen(
+                [*COMMAND, *arguments],
+                env=self._environ,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        child = Child(name, process, log)
+        self._running.append(child)
+        return child
+
+    def call(self, arguments: Sequence[str], *, stdin: str = "") -> str:
+        """Run ``codexbridge`` to its end and return what it printed.
+
+        Raises:
+            UnavailableError: ``demo.step-failed`` with what it said.
+        """
+        done = subprocess.run(
+            [*COMMAND, *arguments],
+            env=self._environ,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            timeout=CALL_SECONDS,
+            check=False,
+        )
+        if done.returncode != 0:
+            raise UnavailableError(
+                "demo.step-failed", step=" ".join(arguments[:2]), why=done.stderr.strip()
+            )
+        return done.stdout
+
+    def in_front(self, arguments: Sequence[str]) -> int:
+        """Run ``codexbridge`` on this very terminal and return its exit code.
+
+        Ctrl-C belongs to whoever is in front, so it is left to the child meanwhile.  A handler
+        that does nothing, for one that ignores would be inherited by the child.
+        """
+        before = signal.signal(signal.SIGINT, lambda _number, _frame: None)
+        try:
+            with subprocess.Popen([*COMMAND, *arguments], env=self._environ) as process:
+                return process.wait()
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+    def ended(self) -> Child | None:
+        """Return a part that ended by itself, if any did."""
+        return next((child for child in self._running if not child.running), None)
+
+    def stop(self) -> None:
+        """End all parts, last first: asked to, then made to."""
+        for child in reversed(self._running):
+            _signal_group(child.process, signal.SIGTERM)
+            try:
+                child.process.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                _signal_group(child.process, signal.SIGKILL)
+                child.process.wait()
+        self._running.clear()
+
+
+def _signal_group(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    try:
+        os.killpg(process.pid, number)
+    except ProcessLookupError:
+        pass
+
+
+# The sample project: a small repository with a real bug and a real failing test.
+FILES: Final[dict[str, str]] = {
+    ".gitignore": "__pycache__/\n",
+    "README.md": "# shop-api\n\nSign-in of a small shop. The retry does not back off yet.\n",
+    "login.py": '''"""Sign-in with retries."""
+
+from typing import Callable
+
+
+def delays(attempts: int, base: float = 0.5) -> list[float]:
+    """Return the pauses between attempts, in seconds: each twice as long as the one before."""
+    return [base for _ in range(attempts - 1)]
+
+
+def sign_in(call: Callable[[], int], attempts: int = 3) -> int:
+    """Call until the answer is below 500, and return the last answer."""
+    status = 0
+    for _ in range(attempts):
+        status = call()
+        if status < 500:
+            break
+    return status
+''',
+    "test_login.py": '''"""Tests of the sign-in."""
+
+import unittest
+
+import login
+
+
+class Retry(unittest.TestCase):
+    """What a retry must do."""
+
+    def test_a_server_error_is_tried_again(self):
+        answers = iter([503, 503, 200])
+        self.assertEqual(login.sign_in(lambda: next(answers)), 200)
+
+    def test_a_wrong_password_is_not_tried_again(self):
+        answers = iter([401, 200])
+        self.assertEqual(login.sign_in(lambda: next(answers)), 401)
+
+    def test_each_pause_is_twice_the_one_before(self):
+        self.assertEqual(login.delays(4), [0.5, 1.0, 2.0])
+
+
+if __name__ == "__main__":
+    unittest.main()
+''',
+}
+UNCOMMITTED: Final = ("README.md", "\nNext: exponential back-off for 5xx.\n")
+
+
+def write_sample(folder: Path) -> Path:
+    """Create the repository with one commit and one uncommitted line, and return its folder."""
+    import pygit2
+
+    folder.mkdir(mode=0o700, parents=True)
+    for name, text in FILES.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    repository = pygit2.init_repository(str(folder), initial_head="main")
+    repository.index.add_all()
+    repository.index.write()
+    author = pygit2.Signature("CodexBridge demo", "demo@localhost")
+    repository.create_commit(
+        "HEAD", author, author, "Sign-in with retries", repository.index.write_tree(), []
+    )
+    name, text = UNCOMMITTED
+    with (folder / name).open("a", encoding="utf-8") as file:
+        file.write(text)
+    return folder

@@ -11,7 +11,7 @@ from typing import Literal
 
 from common.errors import StateError, StoreError
 from common.signing import VerifyKey
-from gateway.store.port import Connection, Row, as_record
+from gateway.store import Connection, Row, as_record
 
 _FIND = "SELECT * FROM agents WHERE agent_id = :agent_id"
 _OF_MACHINE = "SELECT * FROM agents WHERE machine = :machine AND revoked_at IS NULL"

@@ -1,12 +1,34 @@
-"""Store functions of the audit log: one hash chain (R58), written in the caller's transaction."""
+"""Store functions of the audit log: one hash chain (R58), and the heads that are signed of it.
+
+An entry is written in the caller's transaction.  The head that this gateway signed last is one row,
+and each agent's newest head is one, with the signed frame as proof.  What heads mean is told in
+`common.heads`; who may have one replaced, in `gateway.flow.countersigning`.
+"""
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Final
 
-from common.audit import GENESIS, Fact, Head, base_of, entry_body, entry_hash, verify_chain
-from gateway.store.port import Connection
+from common.audit import (
+    GENESIS,
+    Fact,
+    Head,
+    SignedHead,
+    base_of,
+    broken,
+    entry_body,
+    entry_hash,
+    sign_head,
+    verify_chain,
+    verify_head,
+)
+from common.audit_check import RENEWED, STARTED
+from common.errors import AuthError
+from common.heads import KeptHead
+from common.signing import SigningKey
+from gateway.store import Connection, Row, as_record
 
 WINDOW_MS: Final = 600_000
 MAX_NAMES: Final = 10_000
@@ -16,6 +38,19 @@ _NEWEST = "SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1"
 _APPEND = "INSERT INTO audit (seq, prev, body, hash) VALUES (:seq, :prev, :body, :hash)"
 _HASH_AT = "SELECT hash FROM audit WHERE seq = :seq"
 _AFTER = "SELECT seq, prev, body, hash FROM audit WHERE seq > :after ORDER BY seq LIMIT :limit"
+_STARTED: Final = f'"event":"{STARTED}"'.encode()
+_OF_AGENT = "SELECT * FROM heads WHERE agent_id = :agent_id"
+_KEEP = """
+    INSERT INTO heads (agent_id, seq, hash, own_seq, own_hash, public_key, frame, at)
+    VALUES (:agent_id, :seq, :hash, :own_seq, :own_hash, :public_key, :frame, :at)
+    ON CONFLICT (agent_id) DO UPDATE SET seq = excluded.seq, hash = excluded.hash,
+    own_seq = excluded.own_seq, own_hash = excluded.own_hash, public_key = excluded.public_key,
+    frame = excluded.frame, at = excluded.at"""
+_SIGNED = "SELECT seq, hash, at, public_key, signature FROM signed_heads"
+_FORGET_SIGNED = "DELETE FROM signed_heads"
+_SIGN = """
+    INSERT INTO signed_heads (seq, hash, at, public_key, signature)
+    VALUES (:seq, :hash, :at, :public_key, :signature)"""
 
 
 def append(conn: Connection, event: str, at_ms: int, **facts: Fact) -> int:
@@ -93,3 +128,100 @@ class Allowance:
         if len(self._spent) > MAX_NAMES:
             self._spent.popitem(last=False)
         return self._entries - spent
+
+
+def kept_head(conn: Connection, agent_id: str) -> KeptHead | None:
+    """Return the newest head that an agent signed."""
+    row = conn.one(_OF_AGENT, agent_id=agent_id)
+    return _kept(row) if row else None
+
+
+def keep_head(conn: Connection, kept: KeptHead) -> None:
+    """Keep an agent's head in place of its last one."""
+    conn.run(
+        _KEEP,
+        agent_id=kept.peer,
+        seq=kept.seq,
+        hash=kept.hash,
+        own_seq=kept.own_seq,
+        own_hash=kept.own_hash,
+        public_key=kept.public_key,
+        frame=kept.frame,
+        at=kept.at,
+    )
+
+
+def signed_head(conn: Connection) -> SignedHead | None:
+    """Return the head that was signed last."""
+    row = conn.one(_SIGNED)
+    return as_record(SignedHead, row) if row else None
+
+
+def sign(
+    conn: Connection, key: SigningKey, *, at_ms: int, is_ours: Callable[[bytes], bool]
+) -> Head:
+    """Sign the end of the audit log, unless that is signed already; returns the end.
+
+    A log that ought to be signed and is not, or by a key that nobody knows, first gets an entry
+    that says so for ever: whoever can change the store but has no key may have cut it or written it
+    anew.
+
+    Raises:
+        AuthError: ``audit.broken``: the log no longer holds what was signed before.  Signing what
+            is left would hide it.
+    """
+    signed = signed_head(conn)
+    if signed is not None:
+        _check(conn, signed)
+    if not is_ours(signed.public_key) if signed else _was_served(conn):
+        append(conn, RENEWED, at_ms)
+    head = newest(conn)
+    if signed and (signed.seq, signed.public_key) == (head.seq, key.public.raw):
+        return head
+    _replace(conn, sign_head(key, head, at_ms))
+    return head
+
+
+def _check(conn: Connection, signed: SignedHead) -> None:
+    end = newest(conn).seq
+    try:
+        verify_head(signed)
+    except AuthError:
+        raise broken(end, "head") from None
+    if signed.seq and hash_at(conn, signed.seq) != signed.hash:
+        raise broken(signed.seq, "end" if signed.seq > end else "head")
+
+
+def _was_served(conn: Connection) -> bool:
+    # Asked while there is no signature alone: at the very first start, and never again.
+    after = 0
+    while found := entries(conn, after=after):
+        if any(_STARTED in body for _, _, body, _ in found):
+            return True
+        after = found[-1][0]
+    return False
+
+
+def _replace(conn: Connection, signed: SignedHead) -> None:
+    conn.run(_FORGET_SIGNED)
+    conn.run(
+        _SIGN,
+        seq=signed.seq,
+        hash=signed.hash,
+        at=signed.at,
+        public_key=signed.public_key,
+        signature=signed.signature,
+    )
+
+
+def _kept(row: Row) -> KeptHead:
+    return KeptHead(
+        row["agent_id"],
+        row["seq"],
+        row["hash"],
+        row["own_seq"],
+        row["own_hash"],
+        row["public_key"],
+        row["frame"],
+        row["at"],
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from gateway.store.port import Connection
+from gateway.store import Connection
 
 # A message that comes again has its own time again, and is found for as long as it is kept.  Should
 # WeCom date a redelivery anew, it is found for so long; redeliveries come within a minute.  One row

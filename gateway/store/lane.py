@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from common.errors import StoreError
-from gateway.store.port import Connection
+from gateway.store import Connection
 from gateway.store.sqlite import failed
 
 MAX_QUEUED: Final = 4096  # operations that may wait; beyond it the callback answers 503

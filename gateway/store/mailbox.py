@@ -23,9 +23,8 @@ from common.protocol.envelope import (
 )
 from common.protocol.frames import EnvelopeType
 from gateway.base.identity import Seal
-from gateway.store import agents
+from gateway.store import Connection, agents, as_record
 from gateway.store.agents import Agent
-from gateway.store.port import Connection, as_record
 
 TOMBSTONE_S: Final = MAX_LIFE_S["tombstone"]
 _AHEAD_MS: Final = 30_000  # half of what the agent lets our clock be ahead of its own

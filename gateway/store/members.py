@@ -12,9 +12,8 @@ from typing import Final
 
 from common.errors import InputError
 from common.sentences import Lang
-from gateway.store import audit, outbox
+from gateway.store import Connection, as_record, audit, outbox
 from gateway.store.agents import Agent
-from gateway.store.port import Connection, as_record
 
 USER_ID_BYTES: Final = 128
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from gateway.store.port import Connection, Row, as_record
+from gateway.store import Connection, Row, as_record
 
 Kind = Literal["reply", "progress"]
 

@@ -12,8 +12,7 @@ from typing import Final
 
 from common.errors import InputError, StateError
 from common.signing import VerifyKey
-from gateway.store import agents, audit, members
-from gateway.store.port import Connection, as_record
+from gateway.store import Connection, agents, as_record, audit, members
 
 LIFETIME_MS: Final = 10 * 60 * 1000
 MAX_WRONG_TRIES: Final = 10

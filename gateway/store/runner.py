@@ -20,18 +20,17 @@ from typing import Concatenate, Final, ParamSpec, TypeVar
 
 from common.audit_reader import AuditReader, one_view
 from common.errors import ConfigError, StoreError
-from gateway.store import audit
+from gateway.store import Connection, audit
 from gateway.store.lane import Fault, Job, Lane
-from gateway.store.port import Connection
 from gateway.store.sqlite import (
     ServerLock,
     SqliteConnection,
     check_whole,
     connect,
+    ensure_current,
     failed,
     is_full,
 )
-from gateway.store.upgrade import ensure_current
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -166,7 +165,7 @@ def _move(driver: sqlite3.Connection, mode: str) -> tuple[int, bool]:
 
 
 class SqliteRunner:
-    """The `gateway.store.port.Store` of one process on one file.
+    """The `gateway.store.Store` of one process on one file.
 
     Attributes:
         is_full: Whether the last change found no room on the disk.

@@ -11,7 +11,7 @@ from common.ids import new_short_id
 from common.model.state import Reason, TaskState
 from common.sentences import Lang
 from common.text import CHAT_BYTES, clip_bytes
-from gateway.store.port import Connection, Row, as_record
+from gateway.store import Connection, Row, as_record
 
 # With 32 letters and 4 places a conflict is rare; after three of them the space is getting full.
 SHORT_TRIES: Final = 3

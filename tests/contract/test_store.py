@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from common.errors import InputError, StoreError
-from gateway.store import agents, inbound, members
-from gateway.store.port import Connection, Store
+from gateway.store import Connection, Store, agents, inbound, members
 from gateway.store.runner import open_store
 from tests.gateway_desk import fresh_store
 

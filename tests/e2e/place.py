@@ -34,7 +34,7 @@ from wechatpy.enterprise.crypto import WeChatCrypto
 
 from common.errors import UnavailableError
 from common.home import find_home
-from gateway.simulator.setup import Installation, write_installation
+from gateway.simulator.config import Installation, write_installation
 from local_agent.faces.control.client import call
 from tests import forks
 from tests.forks import Fork, Zygote, shared_zygote

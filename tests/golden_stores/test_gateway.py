@@ -11,7 +11,7 @@ import pytest
 from common.clock import ManualClock
 from common.model.state import Reason, TaskState
 from gateway.store import agents, tasks
-from gateway.store.upgrade import HEAD, stored_revision
+from gateway.store.sqlite import HEAD, stored_revision
 from tests.gateway_desk import AGENT
 from tests.golden_stores.installation import (
     GATEWAY,

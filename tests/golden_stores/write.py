@@ -33,7 +33,7 @@ from common.model.state import FINAL, Reason, TaskState, final_of
 from common.protocol.envelope import HeadBody
 from gateway.flow import withdrawal
 from gateway.store import audit, outbox
-from gateway.store.upgrade import HEAD, ensure_current
+from gateway.store.sqlite import HEAD, ensure_current
 from local_agent.assembly import Agent
 from local_agent.faces.control.client import stream
 from local_agent.flow.approvals import PendingApproval

@@ -28,10 +28,9 @@ from common.logs import open_log
 from common.model.state import Reason, TaskState
 from common.protocol.flow_control import Deadlines
 from gateway.flow.access import Limits
-from gateway.link.endpoint import AgentEndpoint
+from gateway.link.endpoint import AgentEndpoint, PreauthPool
 from gateway.link.hub import Hub
-from gateway.link.preauth import PreauthPool
-from gateway.store.port import Connection
+from gateway.store import Connection
 from gateway.store.runner import open_store
 from local_agent.relay.client import GatewayClient
 from local_agent.relay.condition import Backoff, Ended

@@ -24,12 +24,10 @@ from common.protocol.envelope import CancelBody, EventBody
 from common.signing import SigningKey
 from gateway.base.identity import KeyRing, open_identity, sealer
 from gateway.flow import rotation as gateway_rotation
-from gateway.link.endpoint import AgentEndpoint
+from gateway.link.endpoint import AgentEndpoint, PreauthPool
 from gateway.link.hub import Hub
-from gateway.link.preauth import PreauthPool
-from gateway.store import agents, mailbox
+from gateway.store import Store, agents, mailbox
 from gateway.store.agents import Agent
-from gateway.store.port import Store
 from gateway.store.runner import open_store
 from local_agent.relay.client import GatewayClient
 from local_agent.relay.condition import Backoff, Ended

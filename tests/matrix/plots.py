@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from gateway.simulator.setup import write_installation
+from gateway.simulator.config import write_installation
 from tests import truth, written
 from tests.e2e.place import Place
 from tests.forks import Zygote

@@ -1,21 +1,52 @@
-"""The self-built app of WeCom: messages by callback, answers by the active API."""
+"""The self-built app of WeCom: messages by callback (page 90238), answers by the active API.
+
+A callback is a URL check by GET or a message by POST.  The order of its checks is the point of this
+module (R71): size, syntax of the parameters, envelope, signature, time, decryption; only then is
+anything parsed.  Until decryption succeeded every answer is a 4xx with an empty body; afterwards it
+is an empty 200, because any other status makes WeCom deliver again, except where the store failed
+and a new delivery is wanted: 503.  Replay and duplicates are the intake's: it writes the key in the
+transaction that makes the task.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
+import re
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import unquote
+
 import aiohttp
-from aiohttp import web
+from aiohttp import StreamReader, web
 
 from common.clock import Clock
+from common.errors import (
+    AuthError,
+    CodexBridgeError,
+    RemoteProtocolError,
+    StoreError,
+    UnavailableError,
+)
 from common.logs import Log
-from gateway.base.messages import Accept, Conversation, SendOutcome
+from gateway.base.messages import Accept, Channel, Conversation, SendOutcome
 from gateway.base.settings import GatewaySettings
-from gateway.channels import Channel
-from gateway.channels.wecom_app import callback
-from gateway.channels.wecom_app.messages import NAME
+from gateway.channels.wecom_app.messages import NAME, parse_message
 from gateway.wecom.client import WeComClient
 from gateway.wecom.crypto import CallbackCrypto
+from gateway.wecom.xml import parse_fields
 
-__all__ = ["NAME", "open_channel"]
+__all__ = ["NAME", "callback_routes", "open_channel"]
+
+MAX_BODY_BYTES: Final = 65_536
+MAX_QUERY_CHARS: Final = 4_096
+READ_S: Final = 5.0  # WeCom itself gives up after 5 s
+WINDOW_S: Final = 300
+
+_SIGNATURE: Final = re.compile(r"[0-9a-f]{40}", re.ASCII)
+_TIMESTAMP: Final = re.compile(r"[0-9]{1,12}", re.ASCII)
+_NONCE: Final = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
+_BASE64: Final = re.compile(r"[A-Za-z0-9+/]{1,4096}={0,2}", re.ASCII)
 
 
 def open_channel(
@@ -45,7 +76,7 @@ def open_channel(
         return await client.send_text(to.user, text, repeated=repeated)
 
     def routes(accept: Accept) -> list[web.RouteDef]:
-        return callback.routes(
+        return callback_routes(
             crypto,
             accept,
             clock=clock,
@@ -56,3 +87,205 @@ def open_channel(
         )
 
     return Channel(NAME, deliver, routes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Signed:
+    """The three parameters of every call, in their strict forms."""
+
+    signature: str
+    timestamp: str
+    nonce: str
+
+
+class _RefusedError(Exception):
+    """A request ends here.  ``code`` is for the log; the caller sees the status alone."""
+
+    def __init__(self, status: int, code: str, **facts: object) -> None:
+        super().__init__(code)
+        self.status = status
+        self.code = code
+        self.facts = facts
+
+
+def callback_routes(
+    crypto: CallbackCrypto,
+    accept: Accept,
+    *,
+    clock: Clock,
+    corp_id: str,
+    agent_id: int | str,
+    log: Log,
+    path: str = "/wecom/app",
+    window_s: int = WINDOW_S,
+) -> list[web.RouteDef]:
+    """Return the two routes of the callback.
+
+    Args:
+        crypto: Made with the corp id as its receive id.
+        accept: Gets each message, with the SHA-256 of its Encrypt value as the replay key.
+        clock: Tells how old a signature is.
+        corp_id: The corp whose messages are ours.
+        agent_id: The app whose messages are ours.
+        log: Gets one event for each request that ends early.
+        path: Where WeCom calls.
+        window_s: Greatest distance of a timestamp from our clock, in seconds (R71).
+    """
+    callback = _AppCallback(crypto, accept, clock, (corp_id, str(agent_id)), log, window_s)
+    return [
+        web.get(path, callback.verify_url, allow_head=False),
+        web.post(path, callback.receive),
+    ]
+
+
+class _AppCallback:
+    def __init__(
+        self,
+        crypto: CallbackCrypto,
+        accept: Accept,
+        clock: Clock,
+        ours: tuple[str, str],
+        log: Log,
+        window_s: int,
+    ) -> None:
+        self._crypto = crypto
+        self._accept = accept
+        self._clock = clock
+        self._ours = ours
+        self._log = log
+        self._window_s = window_s
+
+    async def verify_url(self, request: web.Request) -> web.Response:
+        """Answer the console's check with the decrypted echo and nothing around it."""
+        try:
+            query = _query_of(request)
+            signed = _signed_of(query)
+            echo = _echo_of(query)
+            plain = self._open(signed, echo)
+            _check_echo(plain)
+        except _RefusedError as refused:
+            return self._refuse(refused)
+        return web.Response(
+            body=plain, content_type="text/plain", headers={"X-Content-Type-Options": "nosniff"}
+        )
+
+    async def receive(self, request: web.Request) -> web.Response:
+        """Take one delivery: THE order of R71, one call a line."""
+        try:
+            body = await _read(request)
+            signed = _signed_of(_query_of(request))
+            encrypted = _encrypted_of(body)
+            plain = self._open(signed, encrypted)
+        except _RefusedError as refused:
+            return self._refuse(refused)
+        replay_key = hashlib.sha256(encrypted.encode()).digest()
+        return web.Response(status=await self._take(plain, replay_key))
+
+    def _open(self, signed: _Signed, sealed: str) -> bytes:
+        try:
+            self._crypto.verify(signed.signature, signed.timestamp, signed.nonce, sealed)
+            skew_s = int(signed.timestamp) - self._clock.now().wall_s
+            if abs(skew_s) > self._window_s:
+                # Told only about what verified: then it is this clock or a replay.
+                raise _RefusedError(403, "callback.outside-window", skew_s=skew_s)
+            return self._crypto.decrypt(sealed)
+        except AuthError as error:
+            raise _RefusedError(403, error.code) from None
+
+    async def _take(self, plain: bytes, replay_key: bytes) -> int:
+        try:
+            message = parse_message(plain)
+            if (message.corp, message.bot) != self._ours:
+                self._log.warning("callback.not-ours", bot=message.bot)
+                return 200
+            await self._accept(message, replay_key)
+        except (StoreError, UnavailableError) as error:
+            self._log.error("callback.not-stored", code=error.code)
+            return 503
+        except CodexBridgeError as error:
+            self._log.warning("callback.dropped", code=error.code)
+        return 200
+
+    def _refuse(self, refused: _RefusedError) -> web.Response:
+        self._log.info(
+            "callback.refused", status=refused.status, code=refused.code, **refused.facts
+        )
+        return web.Response(status=refused.status)
+
+
+async def _read(request: web.Request) -> bytes:
+    if (request.content_length or 0) > MAX_BODY_BYTES:
+        raise _RefusedError(413, "callback.too-large")
+    try:
+        # A small body comes with its head: then there is nothing to wait for, nor to time.
+        here = request.content.is_eof()
+        body = request.content.read_nowait() if here else await _read_slowly(request.content)
+    except TimeoutError:
+        raise _RefusedError(408, "callback.too-slow") from None
+    except web.RequestPayloadError:
+        raise _RefusedError(400, "callback.syntax") from None
+    # What was announced is not trusted: a chunked or inflated body has no length.
+    if len(body) > MAX_BODY_BYTES:
+        raise _RefusedError(413, "callback.too-large")
+    return body
+
+
+async def _read_slowly(content: StreamReader) -> bytes:
+    body = bytearray()
+    async with asyncio.timeout(READ_S):
+        async for piece in content.iter_any():
+            body += piece
+            if len(body) > MAX_BODY_BYTES:
+                break
+    return bytes(body)
+
+
+def _query_of(request: web.Request) -> dict[str, list[str]]:
+    # Read by hand: the usual decoding turns the raw "+" of Base64 into a blank, and tolerates
+    # what a signature must not leave open.
+    raw = request.rel_url.raw_query_string
+    if len(raw) > MAX_QUERY_CHARS:
+        raise _RefusedError(400, "callback.syntax")
+    query: dict[str, list[str]] = {}
+    for pair in raw.split("&"):
+        name, _, value = pair.partition("=")
+        query.setdefault(name, []).append(value)
+    return query
+
+
+def _signed_of(query: dict[str, list[str]]) -> _Signed:
+    return _Signed(
+        _once(query, "msg_signature", _SIGNATURE),
+        _once(query, "timestamp", _TIMESTAMP),
+        _once(query, "nonce", _NONCE),
+    )
+
+
+def _echo_of(query: dict[str, list[str]]) -> str:
+    # Base64 knows no blank: one can only be a "+" that something on the way decoded.
+    values = [unquote(value).replace(" ", "+") for value in query.get("echostr", ())]
+    return _once({"echostr": values}, "echostr", _BASE64)
+
+
+def _check_echo(plain: bytes) -> None:
+    # A message is signed in the same way: captured on its way, it must not be read out here.
+    if plain.lstrip().startswith(b"<"):
+        raise _RefusedError(403, "callback.not-an-echo")
+
+
+def _once(query: dict[str, list[str]], name: str, pattern: re.Pattern[str]) -> str:
+    values = query.get(name, ())
+    if len(values) != 1 or not pattern.fullmatch(values[0]):
+        raise _RefusedError(400, "callback.syntax", parameter=name)
+    return values[0]
+
+
+def _encrypted_of(body: bytes) -> str:
+    # The other fields of the envelope are signed by nobody: they are not even looked at.
+    try:
+        encrypted = parse_fields(body).get("Encrypt")
+    except RemoteProtocolError:
+        encrypted = None
+    if not encrypted:
+        raise _RefusedError(400, "callback.envelope")
+    return encrypted

@@ -1,53 +1,145 @@
-"""``codexbridge gateway …``: the server in the foreground, and an admin's commands beside it.
+"""An admin's commands beside the server: one module for each subject, and here what they share.
 
-Only arguments and print-outs are here, one module for each subject.  The server is handed in;
-what the commands change and read are store functions, which work on the same file whether or not a
-server runs on it.  Errors leave as they are: the launcher tells them in one line and chooses the
-exit code.
+Shared are where the store is, how a moment is told and how things are printed.  Only arguments and
+print-outs are in this package; what the commands change and read are store functions, which work on
+the same file whether or not a server runs on it.  Errors leave as they are: the launcher tells them
+in one line and chooses the exit code.
+
+Nothing heavy is imported before a command runs: ``--help`` needs none of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Protocol
 
-from common.sentences import Lang, say
-from gateway.faces.cli import audit, devices, keys, members, pairing, tasks
+from common.arguments import with_config
+from common.sentences import Lang, Sentence, say
 from gateway.faces.cli import sentences as texts
-from gateway.faces.cli.console import Command, Console, add_files
 
 if TYPE_CHECKING:
     import argparse
+    from contextlib import AbstractContextManager
 
+    from common.clock import Instant
+    from gateway.base.identity import Seal
     from gateway.base.settings import GatewaySettings
-
-Serve: TypeAlias = "Callable[[GatewaySettings, Mapping[str, str], Path | None], int]"
-_SUBJECTS: Final = (tasks, members, devices, pairing, keys, audit)
-_COMMANDS: Final[Mapping[str, Command]] = {
-    name: command for subject in _SUBJECTS for name, command in subject.COMMANDS.items()
-}
+    from gateway.store.runner import AdminStore
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
-    """Declare the arguments."""
-    gateway = subparsers.add_parser("gateway", description=say(texts.GATEWAY, lang))
-    add_files(gateway, lang, inner=False)
-    gateway.add_argument("--port-file", type=Path, metavar="FILE", help=say(texts.PORT_FILE, lang))
-    actions = gateway.add_subparsers(dest="action", metavar="COMMAND")
-    for subject in _SUBJECTS:
-        subject.add_parsers(actions, lang)
+class Command(Protocol):
+    """Carries out one command."""
+
+    def __call__(self, args: argparse.Namespace, console: Console) -> int:
+        """Return the exit code."""
+        ...
 
 
-def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str], *, serve: Serve) -> int:
-    """Do what was asked for: one of the commands, or else to serve.
+@dataclass(frozen=True, slots=True)
+class Console:
+    """The terminal of an admin, and the gateway that it belongs to."""
 
-    Raises:
-        CodexBridgeError: told by the launcher.
-    """
-    from gateway.base.settings import load_settings
+    lang: Lang
+    environ: Mapping[str, str]
+    settings: GatewaySettings
+    config: Path | None = None  # the settings file that the command line named
 
-    settings = load_settings(file=args.config, environ=environ, secrets_dir=args.secrets_dir)
-    if command := _COMMANDS.get(args.action):
-        return command(args, Console(lang, environ, settings, args.config))
-    return serve(settings, environ, args.port_file)
+    @property
+    def state(self) -> Path:
+        """The folder of this gateway's state."""
+        from gateway.base.settings import state_dir
+
+        return state_dir(self.settings, self.environ)
+
+    def open_store(self) -> AbstractContextManager[AdminStore]:
+        """Open the store beside whatever else uses it."""
+        from gateway.base.settings import STORE_FILE
+        from gateway.store.runner import open_admin
+
+        return open_admin(self.state / STORE_FILE)
+
+    def seal(self) -> Seal:
+        """Return what signs envelopes as the server does: with the keys beside the store."""
+        from gateway.base.identity import open_identity, sealer
+
+        return sealer(open_identity(self.state).signing)
+
+    def say(self, sentence: Sentence, **facts: object) -> str:
+        """Return a sentence in the language of this terminal."""
+        return with_config(say(sentence, self.lang, **facts), self.config)
+
+    def tell(self, sentence: Sentence, **facts: object) -> int:
+        """Print a sentence; returns exit code 0."""
+        print(self.say(sentence, **facts), flush=True)
+        return 0
+
+    def print_json(self, value: object) -> int:
+        """Print a document for programs; returns exit code 0."""
+        import json
+
+        print(json.dumps(value, ensure_ascii=False, indent=2))
+        return 0
+
+    def print_table(self, rows: Iterable[Sequence[str]]) -> int:
+        """Print aligned columns, each row on one line of the terminal; returns exit code 0."""
+        from shutil import get_terminal_size
+
+        from common.terminal import clip_cells, table
+        from common.text import one_line
+
+        width = get_terminal_size().columns
+        for line in table([[one_line(value) for value in row] for row in rows]):
+            print(clip_cells(line, width))
+        return 0
+
+    def moment(self, at_ms: int, form: str = "%Y-%m-%d %H:%M") -> str:
+        """Return a moment in the time zone of the gateway."""
+        from datetime import datetime
+
+        from gateway.base.settings import zone_of
+
+        zone = zone_of(self.settings.time_zone)
+        return datetime.fromtimestamp(at_ms / 1000, zone).strftime(form)
+
+
+def described(
+    to: argparse._SubParsersAction[argparse.ArgumentParser], name: str, what: Sentence, lang: Lang
+) -> argparse.ArgumentParser:
+    """Add a command with its description and the options that all of them take."""
+    parser = to.add_parser(name, help=say(what, lang), description=say(what, lang))
+    add_files(parser, lang)
+    return parser
+
+
+def add_files(parser: argparse.ArgumentParser, lang: Lang, *, inner: bool = True) -> None:
+    """Add the options that name the settings."""
+    import argparse
+
+    # The same options before and after the command: the later parser must not erase what the
+    # earlier one found, so only the outermost has a default.
+    default = argparse.SUPPRESS if inner else None
+    for name, metavar, text in (
+        ("--config", "FILE", texts.CONFIG),
+        ("--secrets-dir", "DIR", texts.SECRETS),
+    ):
+        help_text = say(text, lang)
+        parser.add_argument(name, type=Path, metavar=metavar, default=default, help=help_text)
+
+
+def add_json(parser: argparse.ArgumentParser, lang: Lang) -> None:
+    """Add ``--json``."""
+    parser.add_argument("--json", action="store_true", help=say(texts.JSON, lang))
+
+
+def now_ms() -> int:
+    """Return the moment in milliseconds since the epoch."""
+    return now().wall_ms
+
+
+def now() -> Instant:
+    """Return the moment."""
+    from common.clock import SystemClock
+
+    return SystemClock().now()

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from common.sentences import Lang, say
+from gateway.faces.cli import Command, Console, add_files, add_json, described, now_ms
 from gateway.faces.cli import sentences as texts
-from gateway.faces.cli.console import Command, Console, add_files, add_json, described, now_ms
 
 if TYPE_CHECKING:
     import argparse

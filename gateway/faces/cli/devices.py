@@ -1,22 +1,33 @@
-"""``codexbridge gateway devices``, ``revoke``, ``bind``, ``unbind``: machines and whom they serve.
+"""``codexbridge gateway`` ``devices``, ``pair``, ``revoke``, ``bind``, ``unbind``, ``rotate``.
 
-Several machines may work for one member, and one machine for several members.
+Machines: how they come in by a single-use code, whom they serve, how they are put out, and how they
+follow the gateway to another signing key without being paired again.  Several machines may work for
+one member, and one machine for several members.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from common.sentences import Lang, Sentence, say
+from gateway.faces.cli import Command, Console, add_json, described, now, now_ms
 from gateway.faces.cli import sentences as texts
-from gateway.faces.cli.console import Command, Console, add_json, described, now, now_ms
 
 if TYPE_CHECKING:
     import argparse
 
+    from common.clock import Instant
+    from gateway.base.identity import Seal
+    from gateway.store import Connection
     from gateway.store.agents import Agent
-    from gateway.store.port import Connection
+    from gateway.store.pairings import Pairing
+    from gateway.store.runner import AdminStore
+
+PAIR_POLL_SECONDS: Final = 0.5
+TAKE_SECONDS: Final = 10.0  # for connected machines to follow, before --now drops the old keys
+ROTATE_POLL_SECONDS: Final = 0.25
 
 
 def add_parsers(actions: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
@@ -29,6 +40,15 @@ def add_parsers(actions: argparse._SubParsersAction[argparse.ArgumentParser], la
         change.add_argument("machine", metavar="MACHINE", help=say(texts.MACHINE_NAME, lang))
         if name != "revoke":
             change.add_argument("user", metavar="USER", help=say(texts.MEMBER_USER, lang))
+    pair = described(actions, "pair", texts.PAIR, lang)
+    pair.add_argument(
+        "--machine", required=True, metavar="NAME", help=say(texts.PAIR_MACHINE, lang)
+    )
+    pair.add_argument("--member", required=True, metavar="USER", help=say(texts.PAIR_MEMBER, lang))
+    pair.add_argument("--replace", action="store_true", help=say(texts.PAIR_REPLACE, lang))
+    pair.add_argument("--wait", action="store_true", help=say(texts.PAIR_WAIT, lang))
+    rotate = described(actions, "rotate", texts.ROTATE, lang)
+    rotate.add_argument("--now", action="store_true", help=say(texts.ROTATE_NOW, lang))
 
 
 def run_list(args: argparse.Namespace, console: Console) -> int:
@@ -88,11 +108,71 @@ def run_unbind(args: argparse.Namespace, console: Console) -> int:
     return console.tell(texts.UNBOUND, **facts)
 
 
+def run_pair(args: argparse.Namespace, console: Console) -> int:
+    """Make a code and show it once.
+
+    Raises:
+        StateError: ``machine.claimed``.
+        InputError: ``machine.invalid-name`` or ``member.unknown``.
+        UnavailableError: ``pairing.over`` while waiting.
+    """
+    from common.protocol.pairing import new_code, pairing_id, parse_code
+    from gateway.base.settings import is_loopback, public_url
+
+    code = new_code()
+    secret = parse_code(code)
+    with console.open_store() as store:
+        until = store.write(
+            _open_code,
+            pairing_id(secret),
+            secret=secret,
+            machine=args.machine,
+            user_id=args.member,
+            revoke_with=console.seal() if args.replace else None,
+            at=now(),
+        )
+    settings = console.settings
+    at = console.moment(until)
+    console.tell(texts.CODE, machine=args.machine, user=args.member, until=at)
+    print(f"\n    {code}\n")
+    known = settings.public_url or (is_loopback(settings.listen.host) and settings.listen.port)
+    port = settings.listen.port
+    url = public_url(settings, port=port) if known else console.say(texts.URL_UNKNOWN)
+    console.tell(texts.CODE_NEXT, url=url)
+    return _await_machine(pairing_id(secret), console) if args.wait else 0
+
+
+def run_rotate(args: argparse.Namespace, console: Console) -> int:
+    """Make a new key and tell the machines of it; with ``--now``, drop the old ones too.
+
+    Raises:
+        StateError: ``rotation.too-many-keys``.
+    """
+    from gateway.base.identity import open_identity
+    from gateway.flow import rotation
+
+    ring = open_identity(console.state)
+    with console.open_store() as store:
+        begun = store.write(rotation.begin, ring, now(), at_once=args.now)
+        console.tell(texts.ROTATED, key=begun.key_id, count=begun.machines)
+        if not args.now:
+            return console.tell(texts.ROTATED_NEXT)
+        console.tell(texts.ROTATION_WAITS, seconds=round(TAKE_SECONDS))
+        _await_connected(store, begun.key_id)
+        given_up = store.write(rotation.abandon, ring, begun.key_id, at=now())
+    ring.drop(given_up.keys)
+    if not given_up.machines:
+        return console.tell(texts.OLD_KEYS_DROPPED)
+    return console.tell(texts.MACHINES_LOST, machines=", ".join(given_up.machines))
+
+
 COMMANDS: Final[Mapping[str, Command]] = {
     "devices": run_list,
     "revoke": run_revoke,
     "bind": run_bind,
     "unbind": run_unbind,
+    "pair": run_pair,
+    "rotate": run_rotate,
 }
 
 
@@ -161,3 +241,71 @@ def _standing(device: Mapping[str, Any]) -> tuple[Sentence, int | None]:
     if device["last_seen_at"] is None:
         return texts.NEVER_ONLINE, None
     return texts.OFFLINE_SINCE, device["last_seen_at"]
+
+
+def _open_code(
+    conn: Connection,
+    name: str,
+    *,
+    secret: bytes,
+    machine: str,
+    user_id: str,
+    revoke_with: Seal | None,
+    at: Instant,
+) -> int:
+    from gateway.flow import withdrawal
+    from gateway.store import pairings
+
+    if revoke_with is not None:
+        withdrawal.revoke(conn, revoke_with, machine, at=at)
+    return pairings.create(
+        conn, name, secret=secret, machine=machine, user_id=user_id, at_ms=at.wall_ms
+    )
+
+
+def _await_machine(name: str, console: Console) -> int:
+    from common.errors import UnavailableError
+    from common.protocol.pairing import check_words
+    from common.signing import VerifyKey
+    from gateway.base.identity import open_identity
+    from gateway.store import agents
+
+    print()
+    console.tell(texts.WAITING)
+    with console.open_store() as store:
+        used = _until_used(store.read, name)
+        agent = store.read(agents.find, used.agent_id) if used and used.agent_id else None
+    if used is None or agent is None:
+        raise UnavailableError("pairing.over")
+    pinned = open_identity(console.state).signing(agent.pinned_key_id)
+    words = check_words(VerifyKey(agent.public_key), pinned.public)
+    print()
+    return console.tell(texts.PAIRED, machine=used.machine, words="  ".join(words))
+
+
+def _until_used(read: Any, name: str) -> Pairing | None:
+    from gateway.store import pairings
+
+    while True:
+        found: Pairing | None = read(pairings.find, name)
+        if found is None or found.used_at is not None:
+            return found
+        if found.secret is None or found.expires_at <= now_ms():
+            return None
+        time.sleep(PAIR_POLL_SECONDS)
+
+
+def _await_connected(store: AdminStore, key_id: str) -> None:
+    """Wait for the machines that can follow: connected ones, and those that just were.
+
+    To follow is to disconnect and come back, so that who is away at this moment may be on its way.
+    """
+    from gateway.flow import rotation
+
+    began = now()
+    lately_ms = began.wall_ms - round(TAKE_SECONDS * 1000)
+    while now().mono < began.mono + TAKE_SECONDS:
+        behind = store.read(rotation.behind, key_id)
+        if not any(agent.online or (agent.last_seen_at or 0) > lately_ms for agent in behind):
+            return
+        time.sleep(ROTATE_POLL_SECONDS)

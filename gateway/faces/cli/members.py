@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from common.sentences import Lang, say
+from gateway.faces.cli import Command, Console, add_json, described, now, now_ms
 from gateway.faces.cli import sentences as texts
-from gateway.faces.cli.console import Command, Console, add_json, described, now, now_ms
 
 if TYPE_CHECKING:
     import argparse

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from common.sentences import Lang, say
+from gateway.faces.cli import Command, Console, add_json, described
 from gateway.faces.cli import sentences as texts
-from gateway.faces.cli.console import Command, Console, add_json, described
 
 if TYPE_CHECKING:
     import argparse

@@ -1,4 +1,4 @@
-"""Alembic's entry: runs the revisions on the connection that `gateway.store.upgrade` opened."""
+"""Alembic's entry: runs the revisions on the connection that `gateway.store.sqlite` opened."""
 
 from __future__ import annotations
 

@@ -18,8 +18,7 @@ from common.signing import SigningKey
 from gateway.base.messages import Conversation, SendOutcome
 from gateway.flow import alarms as module
 from gateway.flow.alarms import MAX_KEPT, MAX_NOTICES, QUIET_SECONDS, Admins, Alarms, DiskWatch
-from gateway.store import agents, audit, members
-from gateway.store.port import Connection
+from gateway.store import Connection, agents, audit, members
 from gateway.store.runner import SqliteRunner, open_store
 from tests.gateway_desk import fresh_store
 from tests.unit.gateway.link.doubles import silent_log

@@ -17,8 +17,7 @@ from common.heads import FORKED, KEPT, KeptHead, verify_kept
 from common.protocol.bodies import HeadBody
 from common.signing import SigningKey
 from gateway.flow.countersigning import HEADS, UNHEARD
-from gateway.store import audit, heads
-from gateway.store.port import Connection
+from gateway.store import Connection, audit
 from tests.gateway_desk import AGENT, Desk, open_desk
 
 pytestmark = pytest.mark.heavy
@@ -39,7 +38,7 @@ async def end(desk: Desk) -> Head:
 
 async def kept(desk: Desk) -> KeptHead | None:
     """Return what is kept of the machine."""
-    return await desk.store.read(heads.kept_of, AGENT)
+    return await desk.store.read(audit.kept_head, AGENT)
 
 
 async def say(desk: Desk, own: Head, *, seq: int = 3, found: str = "cd" * 32) -> None:
@@ -192,7 +191,7 @@ async def test_a_log_that_was_tampered_with_beside_the_server_is_not_signed(
         await desk.upkeep.round()
     assert caught.value.code == "audit.broken"
     await desk.upkeep.end()
-    assert await desk.store.read(heads.signed_head) is None, "not at the end either"
+    assert await desk.store.read(audit.signed_head) is None, "not at the end either"
 
 
 @pytest.mark.requirement("P6", "R58")

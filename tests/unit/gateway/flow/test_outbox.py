@@ -14,8 +14,7 @@ import pytest
 from common.errors import StoreError
 from gateway.base.messages import Conversation, SendOutcome
 from gateway.flow.outbox import GIVE_UP_MS, Outbox
-from gateway.store import outbox
-from gateway.store.port import Connection
+from gateway.store import Connection, outbox
 from tests.gateway_desk import NOON_MS, USER, Desk, logger, open_desk
 
 SENT = SendOutcome("sent", 0, "ok", 0.0, "wecom.sent")

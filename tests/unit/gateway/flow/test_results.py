@@ -14,8 +14,7 @@ from common.sentences import say
 from common.signing import SigningKey, VerifyKey
 from common.text import CHAT_BYTES
 from gateway.flow.replies import FINAL
-from gateway.flow.results import REFUSALS, REKEYS
-from gateway.flow.task_reports import APPROVALS
+from gateway.flow.results import APPROVALS, REFUSALS, REKEYS
 from gateway.store import agents, members
 from tests.gateway_desk import (
     AGENT,

@@ -23,7 +23,7 @@ from common.protocol.frames import Sealed, decode_frame, envelope_type
 from common.signing import SigningKey
 from gateway.base.identity import KeyRing, open_identity
 from gateway.flow import rotation
-from gateway.store import agents, heads, mailbox
+from gateway.store import agents, audit, mailbox
 from tests.gateway_desk import AGENT, MACHINE, Desk, open_desk
 
 
@@ -138,7 +138,7 @@ async def test_a_rotation_is_audited(desk: Desk, ring: KeyRing) -> None:
     begun = await begin(desk, ring)
     (entry,) = [entry for entry in await desk.audited() if "gateway.rekeyed" in entry]
     assert json.loads(entry)["facts"] == {"old": old, "new": begun.key_id, "machines": 1}
-    signed = await desk.store.read(heads.signed_head)
+    signed = await desk.store.read(audit.signed_head)
     assert signed is not None
     assert signed.public_key == ring.current.public.raw, "the old key may be gone tomorrow"
     assert signed.seq == len(await desk.audited())

@@ -11,8 +11,7 @@ import pytest
 from common.errors import StoreError
 from common.model.state import Reason, TaskState
 from gateway.flow.upkeep import LISTEN_S
-from gateway.store import agents, members, outbox, tasks
-from gateway.store.port import Connection
+from gateway.store import Connection, agents, members, outbox, tasks
 from gateway.store.tasks import Task
 from tests.gateway_desk import (
     AGENT,

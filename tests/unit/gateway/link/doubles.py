@@ -22,8 +22,8 @@ from common.protocol.envelope import (
 )
 from common.protocol.link import Closed, Link, LinkEvent, Ready
 from common.signing import SigningKey
+from gateway.link import Connected, Departure, Known, Sweep, Taken
 from gateway.link.hub import Hub
-from gateway.link.ports import Connected, Departure, Known, Sweep, Taken
 from gateway.link.session import Session
 
 URL = "http://127.0.0.1:8787"

@@ -10,8 +10,8 @@ import pytest
 
 from common.errors import StoreError
 from common.protocol.envelope import agent_name, gateway_name
+from gateway.link import Departure, Sweep
 from gateway.link.mailbox import CONNECTIONS
-from gateway.link.ports import Departure, Sweep
 from gateway.store import agents
 from tests.gateway_desk import AGENT, MACHINE, NOON_MS, Desk, open_desk
 

@@ -25,11 +25,10 @@ from common.protocol.pairing import (
     parse_code,
 )
 from common.signing import SigningKey
-from gateway.faces.middleware import guarded_app
+from gateway.faces.http import guarded_app
 from gateway.link import pairing as endpoint
 from gateway.link.pairing import MAX_BYTES, PAIR_PATH, PairingEndpoint
-from gateway.store import agents, audit, members, pairings
-from gateway.store.port import Connection
+from gateway.store import Connection, agents, audit, members, pairings
 from gateway.store.runner import SqliteRunner, open_store
 from tests.unit.gateway.link.doubles import silent_log
 

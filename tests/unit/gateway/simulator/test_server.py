@@ -12,10 +12,9 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from common.clock import ManualClock
 from common.errors import ConfigError
-from gateway.simulator.config import load, new_config, save
+from gateway.simulator.config import load, new_config, save, write_installation
 from gateway.simulator.engine import Simulator
 from gateway.simulator.server import make_app, read_page
-from gateway.simulator.setup import write_installation
 
 
 @pytest.fixture

@@ -17,9 +17,8 @@ from pathlib import Path
 import pytest
 
 from common.errors import AuthError, ConfigError, StoreError
-from gateway.store import audit, members
+from gateway.store import Connection, audit, members
 from gateway.store.lane import MAX_QUEUED, Job
-from gateway.store.port import Connection
 from gateway.store.runner import (
     SqliteRunner,
     checkpoint,

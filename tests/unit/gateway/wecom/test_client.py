@@ -24,9 +24,7 @@ from common.errors import ConfigError
 from common.text import CHAT_BYTES, split_bytes
 from gateway.base.messages import SendOutcome
 from gateway.wecom import client as module
-from gateway.wecom import outcome as judged
-from gateway.wecom.client import Pace, WeComClient
-from gateway.wecom.outcome import errcode_of
+from gateway.wecom.client import LINE_S, MAX_ERRMSG_BYTES, REFUSED_S, Pace, WeComClient, errcode_of
 from tests.canned import CannedAnswers
 
 Answer: TypeAlias = dict[str, Any] | Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -220,12 +218,12 @@ async def test_api_05_a_wrong_secret_is_not_tried_again_and_again(
     assert {outcome.code for outcome in outcomes} == {"wecom.bad-secret"}
     assert SECRET not in repr(outcomes)
     assert (len(wecom.token_queries), len(wecom.sends)) == (1, 0)
-    clock.advance(judged.REFUSED_S - 1)
+    clock.advance(REFUSED_S - 1)
     assert (await client.send_text("bob", "hello")).retry_after_s == pytest.approx(1)
     assert len(wecom.token_queries) == 1
     clock.advance(2)
     assert (await client.send_text("bob", "hello")).kind == "config"
-    clock.advance(judged.REFUSED_S + 1)
+    clock.advance(REFUSED_S + 1)
     assert (await client.send_text("bob", "hello")).kind == "sent"
 
 
@@ -432,7 +430,7 @@ async def test_api_22_a_slow_server_is_given_up_and_holds_nobody_for_long(
         over.set()
         assert {(found.kind, found.maybe_sent) for found in outcomes} == {("retry", False)}
         assert len(wecom.token_queries) == 1
-        clock.advance(judged.LINE_S + 1)
+        clock.advance(LINE_S + 1)
         assert (await client.send_text("bob", "hello")).kind == "sent"
 
 
@@ -530,7 +528,7 @@ async def test_words_of_wecom_are_bounded_and_on_one_line() -> None:
     errmsg = (await outcome_of(payload=refused(81013, "a\nb\u202e" + "x" * 5000))).errmsg
     assert "\n" not in errmsg
     assert "\u202e" not in errmsg
-    assert len(errmsg.encode()) <= judged.MAX_ERRMSG_BYTES
+    assert len(errmsg.encode()) <= MAX_ERRMSG_BYTES
 
 
 @pytest.mark.requirement("P8")

@@ -21,8 +21,7 @@ from common.signing import SigningKey
 from gateway import app
 from gateway.base.identity import KEYS, open_identity
 from gateway.base.settings import load_settings
-from gateway.faces.cli import audit
-from gateway.faces.cli.console import Console
+from gateway.faces.cli import Console, audit
 from gateway.store import audit as log_of
 from tests.gateway_desk import Desk as Server
 from tests.gateway_desk import open_desk

@@ -23,7 +23,7 @@ from common.signing import SigningKey
 from common.terminal import cells
 from gateway import app
 from gateway.base.identity import open_identity
-from gateway.faces.cli import pairing
+from gateway.faces.cli import devices
 from gateway.store import agents, audit, members, pairings, tasks
 from gateway.store.runner import open_admin
 
@@ -178,7 +178,7 @@ def test_a_paired_machine_gets_a_new_key_only_when_the_admin_says_so(desk: Desk)
 def test_waiting_shows_the_words_that_the_machine_shows(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pairing, "POLL_SECONDS", 0.01)
+    monkeypatch.setattr(devices, "PAIR_POLL_SECONDS", 0.01)
     desk.type("member", "add", "zhangwei")
     key, codes = SigningKey.generate(), []
 
@@ -186,14 +186,14 @@ def test_waiting_shows_the_words_that_the_machine_shows(
         codes.append(secret)
         desk.pair(secret, key)
 
-    made = pairing._open_code
+    made = devices._open_code
 
     def make_and_use(conn: object, name: str, **facts: object) -> int:
         until = made(conn, name, **facts)  # type: ignore[arg-type]  # passed on as they came
         threading.Timer(0.05, use, [facts["secret"]]).start()
         return until
 
-    monkeypatch.setattr(pairing, "_open_code", make_and_use)
+    monkeypatch.setattr(devices, "_open_code", make_and_use)
     said = desk.type("pair", "--machine", "dev-1", "--member", "zhangwei", "--wait")
     gateway = open_identity(desk.home / "state" / "gateway").current.public
     assert "  ".join(check_words(key.public, gateway)) in said
@@ -204,7 +204,7 @@ def test_waiting_for_a_code_that_was_voided_ends(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     desk.type("member", "add", "zhangwei")
-    made = pairing._open_code
+    made = devices._open_code
 
     def make_and_void(conn: object, name: str, **facts: object) -> int:
         until = made(conn, name, **facts)  # type: ignore[arg-type]  # passed on as they came
@@ -212,7 +212,7 @@ def test_waiting_for_a_code_that_was_voided_ends(
             pairings.count_wrong_try(conn, name, at_ms=1)  # type: ignore[arg-type]  # same
         return until
 
-    monkeypatch.setattr(pairing, "_open_code", make_and_void)
+    monkeypatch.setattr(devices, "_open_code", make_and_void)
     error = desk.refused("pair", "--machine", "dev-1", "--member", "zhangwei", "--wait")
     assert isinstance(error, UnavailableError)
     assert error.code == "pairing.over"

@@ -1,24 +1,35 @@
-"""What surrounds every request of the gateway, whatever its path.
+"""What surrounds every request of the gateway, whatever its path, and the two paths of health.
 
 An application from `guarded_app` bounds bodies, tells nobody what software it is, answers
 failures without a body, sees the client behind trusted proxies as ``request.remote``, and stops
-listening to an address that keeps failing.  What a path does is not here.
+listening to an address that keeps failing.  What another path does is not here.
+
+Health tells whoever operates the gateway whether it lives and may be sent traffic.  Its paths are
+open to whoever reaches the listener: they answer names and yes or no, nothing else.
 """
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Final, TypeAlias
 
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
 from common.clock import Clock
+from common.errors import CodexBridgeError
 from common.logs import Log
 from gateway.base.addresses import FailureLimit, client_address, is_within
 
 MAX_BODY_BYTES: Final = 65_536
+LIVE_PATH: Final = "/health/live"
+READY_PATH: Final = "/health/ready"
+READY_S: Final = 2.0
+_UNCACHED: Final = {"Cache-Control": "no-store"}
+
+Ready: TypeAlias = Callable[[], Awaitable[Mapping[str, bool]]]
 
 
 def guarded_app(*, log: Log, clock: Clock, trusted_proxies: Iterable[str] = ()) -> web.Application:
@@ -99,3 +110,29 @@ def limit_failures(limit: FailureLimit, *, clock: Clock) -> Middleware:
 
 async def _hide_software(_request: web.BaseRequest, response: web.StreamResponse) -> None:
     response.headers.popall("Server", None)
+
+
+def health_routes(ready: Ready) -> list[web.RouteDef]:
+    """Return the two routes of health.
+
+    Args:
+        ready: Returns each part that must work with whether it does; to raise, or to take more
+            than two seconds, means that none is known to.
+    """
+
+    async def answer_live(_request: web.Request) -> web.Response:
+        return web.json_response({"status": "live"}, headers=_UNCACHED)
+
+    async def answer_ready(_request: web.Request) -> web.Response:
+        try:
+            parts = dict(await asyncio.wait_for(ready(), READY_S))
+        except (CodexBridgeError, TimeoutError):
+            parts = {"gateway": False}
+        good = all(parts.values())
+        return web.json_response(
+            {"status": "ready" if good else "not ready", "parts": parts},
+            status=200 if good else 503,
+            headers=_UNCACHED,
+        )
+
+    return [web.get(LIVE_PATH, answer_live), web.get(READY_PATH, answer_ready)]

@@ -1,10 +1,11 @@
-"""The bounds around every request, through a real server."""
+"""The bounds around every request, through a real server; health says yes or no by name alone."""
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -13,9 +14,11 @@ from aiohttp import ClientPayloadError, web
 from aiohttp.test_utils import TestClient, TestServer
 
 from common.clock import ManualClock
+from common.errors import StoreError
 from common.logs import open_log
 from gateway.base.addresses import FAILURES, SECONDS_PER_FAILURE
-from gateway.faces.middleware import MAX_BODY_BYTES, guarded_app
+from gateway.faces import http
+from gateway.faces.http import MAX_BODY_BYTES, guarded_app
 
 Client = TestClient[web.Request, web.Application]
 
@@ -184,3 +187,61 @@ async def test_nobody_else_can_say_where_he_comes_from(served: Served) -> None:
         async with served.client(*trusted) as client:
             await status_of(client, "/ok", headers={"X-Forwarded-For": "203.0.113.9"})
     assert set(served.handled) == {"127.0.0.1"}
+
+
+async def ask(
+    ready: Callable[[], Awaitable[Mapping[str, bool]]], path: str
+) -> tuple[int, dict[str, Any], str]:
+    app = web.Application()
+    app.add_routes(http.health_routes(ready))
+    async with (
+        TestClient(TestServer(app, host="127.0.0.1")) as client,
+        client.get(path) as response,
+    ):
+        return response.status, await response.json(), response.headers["Cache-Control"]
+
+
+async def all_good() -> Mapping[str, bool]:
+    return {"store": True, "outbox": True}
+
+
+async def one_bad() -> Mapping[str, bool]:
+    return {"store": True, "outbox": False}
+
+
+async def failing() -> Mapping[str, bool]:
+    raise StoreError("store.closed", path="/private/place")
+
+
+async def stuck() -> Mapping[str, bool]:
+    await asyncio.Event().wait()
+    return {}
+
+
+async def test_a_gateway_that_works_is_ready() -> None:
+    status, body, cache = await ask(all_good, http.READY_PATH)
+    assert (status, body, cache) == (
+        200,
+        {"status": "ready", "parts": {"store": True, "outbox": True}},
+        "no-store",
+    )
+
+
+async def test_one_part_that_does_not_work_is_enough() -> None:
+    status, body, _ = await ask(one_bad, http.READY_PATH)
+    assert (status, body["status"], body["parts"]["outbox"]) == (503, "not ready", False)
+
+
+@pytest.mark.parametrize("ready", [failing, stuck])
+async def test_no_answer_from_within_is_no(
+    ready: Callable[[], Awaitable[Mapping[str, bool]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http, "READY_S", 0.05)
+    status, body, _ = await ask(ready, http.READY_PATH)
+    assert (status, body) == (503, {"status": "not ready", "parts": {"gateway": False}})
+
+
+@pytest.mark.parametrize("ready", [all_good, failing, stuck])
+async def test_living_needs_no_part(ready: Callable[[], Awaitable[Mapping[str, bool]]]) -> None:
+    status, body, _ = await ask(ready, http.LIVE_PATH)
+    assert (status, body) == (200, {"status": "live"})

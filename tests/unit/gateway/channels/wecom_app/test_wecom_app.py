@@ -21,7 +21,7 @@ from yarl import URL
 from common.clock import ManualClock
 from common.errors import CodexBridgeError, InputError, StoreError, UnavailableError
 from gateway.base.messages import InboundMessage
-from gateway.channels.wecom_app import callback as app_callback
+from gateway.channels import wecom_app
 from gateway.wecom.crypto import CallbackCrypto
 
 NOW = 1_760_000_000
@@ -93,7 +93,7 @@ async def door() -> AsyncIterator[Door]:
 
 def routes_of(door: Door) -> list[web.RouteDef]:
     log: FilteringBoundLogger = door.logger
-    return app_callback.routes(
+    return wecom_app.callback_routes(
         door.crypto,
         door.intake,
         clock=door.clock,
@@ -323,7 +323,7 @@ async def test_unsigned_fields_of_the_envelope_are_not_believed(door: Door) -> N
 
 @pytest.mark.requirement("R71")
 async def test_a_body_beyond_64_kib_is_not_read_to_its_end(door: Door) -> None:
-    limit = app_callback.MAX_BODY_BYTES
+    limit = wecom_app.MAX_BODY_BYTES
     assert await door.post(b"x" * (limit + 1), door.signed("x")) == (413, b"")
 
     async def chunks() -> AsyncIterator[bytes]:
@@ -338,8 +338,8 @@ async def test_a_body_beyond_64_kib_is_not_read_to_its_end(door: Door) -> None:
 async def test_a_body_at_the_limit_is_read(door: Door) -> None:
     encrypted = door.sealed(text_message(text="x" * 45_000))
     body = envelope(encrypted)
-    body = body.replace("</xml>", " " * (app_callback.MAX_BODY_BYTES - len(body)) + "</xml>")
-    assert len(body) == app_callback.MAX_BODY_BYTES
+    body = body.replace("</xml>", " " * (wecom_app.MAX_BODY_BYTES - len(body)) + "</xml>")
+    assert len(body) == wecom_app.MAX_BODY_BYTES
     assert await door.post(body, door.signed(encrypted)) == (200, b"")
     assert len(door.taken) == 1
 
@@ -347,7 +347,7 @@ async def test_a_body_at_the_limit_is_read(door: Door) -> None:
 async def test_an_inflated_body_is_bounded_too(door: Door) -> None:
     bomb = zlib.compress(b"x" * 10_000_000)
     headers = {"Content-Encoding": "deflate"}
-    assert len(bomb) < app_callback.MAX_BODY_BYTES
+    assert len(bomb) < wecom_app.MAX_BODY_BYTES
     status, body = await door.post(bomb, door.signed("x"), headers=headers)
     assert (status, body) == (413, b"")
 
@@ -362,7 +362,7 @@ async def test_a_body_that_is_no_deflate_stream_is_refused(door: Door) -> None:
 async def test_a_body_that_does_not_come_is_not_waited_for(
     door: Door, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(app_callback, "READ_S", 0.05)
+    monkeypatch.setattr(wecom_app, "READ_S", 0.05)
     over = asyncio.Event()
 
     async def slow() -> AsyncIterator[bytes]:
@@ -375,7 +375,7 @@ async def test_a_body_that_does_not_come_is_not_waited_for(
 
 
 async def test_a_long_query_is_refused(door: Door) -> None:
-    query = "x=" + "y" * app_callback.MAX_QUERY_CHARS
+    query = "x=" + "y" * wecom_app.MAX_QUERY_CHARS
     status, _ = await door.post("", query)
     assert status == 400
 

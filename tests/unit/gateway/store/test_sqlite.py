@@ -19,8 +19,7 @@ from common.errors import ConfigError
 from gateway.store import members, outbox
 from gateway.store.runner import open_admin
 from gateway.store.schema import metadata
-from gateway.store.sqlite import ServerLock
-from gateway.store.upgrade import HEAD, SCRIPTS, ensure_current, stored_revision
+from gateway.store.sqlite import HEAD, SCRIPTS, ServerLock, ensure_current, stored_revision
 from tests.gateway_desk import fresh_store
 
 ROOT = Path(__file__).parents[4]
