@@ -29,7 +29,7 @@ from common.sentences import Lang
 from local_agent.control import wire
 from local_agent.sandbox.self_test import self_test
 from local_agent.settings import AgentSettings
-from local_agent.store.health import look_through
+from local_agent.store.database import look_through
 from local_agent.store.lock import JOURNAL
 from local_agent.windows import run_windows
 
@@ -69,7 +69,7 @@ async def run_agent(
     ground = await _settle(settings, places, environ, log=log, lang=lang)
     from local_agent.assembly import build_agent
     from local_agent.relay.journal import gateway_peer
-    from local_agent.store.runner import JournalThread
+    from local_agent.store.journal import JournalThread
 
     async with AsyncExitStack() as closing:
         peer = None

@@ -56,8 +56,8 @@ from local_agent.sandbox.containment import Containment
 from local_agent.sandbox.self_test import SelfTest
 from local_agent.settings import AgentSettings
 from local_agent.store.blobs import Blobs
+from local_agent.store.journal import JournalThread
 from local_agent.store.retention import Retention
-from local_agent.store.runner import JournalThread
 from local_agent.workspace.registry import Registry
 
 

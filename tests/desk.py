@@ -44,7 +44,7 @@ from local_agent.safety.grant import Grant
 from local_agent.safety.policy import Policy
 from local_agent.settings import AgentSettings
 from local_agent.store.blobs import Blobs
-from local_agent.store.runner import JournalThread
+from local_agent.store.journal import JournalThread
 from local_agent.store.tasks import Task
 from local_agent.workspace.git_preflight import SyncPlan, Upstream
 from local_agent.workspace.registry import Workspace

@@ -23,7 +23,7 @@ from local_agent.flow.approvals import PendingApproval
 from local_agent.flow.gate import Gate
 from local_agent.store.approvals import StoredApproval
 from local_agent.store.endings import read_ending
-from local_agent.store.runner import JournalThread
+from local_agent.store.journal import JournalThread
 from local_agent.store.tasks import Task
 
 MAX_LEFT_OUT: Final = 10  # files that are told by name

@@ -13,8 +13,7 @@ from typing import Any, Final, Protocol
 from common.clock import Clock, SystemClock
 from local_agent.control.arguments import Arguments
 from local_agent.models.backend import Health
-from local_agent.store.journal import Journal
-from local_agent.store.runner import JournalThread
+from local_agent.store.journal import Journal, JournalThread
 
 DAYS: Final = 30  # that are accounted for
 _DAY_MS: Final = 86_400_000

@@ -23,8 +23,7 @@ from local_agent.control.watching import Answer, Watching
 from local_agent.control.wire import Request
 from local_agent.flow.bus import Bus
 from local_agent.flow.gate import Gate
-from local_agent.store.journal import Journal
-from local_agent.store.runner import JournalThread
+from local_agent.store.journal import Journal, JournalThread
 from local_agent.store.tasks import Task
 
 MAX_LISTED: Final = 200

@@ -10,7 +10,7 @@ from local_agent.control.tasks import whole_task
 from local_agent.flow.bus import Bus, Told
 from local_agent.flow.run import rests
 from local_agent.store.approvals import StoredApproval
-from local_agent.store.runner import JournalThread
+from local_agent.store.journal import JournalThread
 from local_agent.store.tasks import Task
 
 Answer = tuple[bool, Mapping[str, Any]]

@@ -17,8 +17,7 @@ from local_agent.flow.task import may_see
 from local_agent.proposers.base import CHAT_ROWS, Asked, Proposed, answer, nothing
 from local_agent.safety.authority import execute_undo, left_to_undo
 from local_agent.store.endings import read_ending
-from local_agent.store.journal import Journal
-from local_agent.store.runner import JournalThread
+from local_agent.store.journal import Journal, JournalThread
 from local_agent.understand.params import split_paths
 from local_agent.workspace.registry import Workspace
 

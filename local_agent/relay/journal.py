@@ -12,8 +12,8 @@ from common.protocol.rekey import rekey_body
 from local_agent.relay.keys import AgentKeys
 from local_agent.relay.pairing import Pairing
 from local_agent.store.inbox import Accepted
+from local_agent.store.journal import JournalThread
 from local_agent.store.outbox import Kind, Peer
-from local_agent.store.runner import JournalThread
 
 
 class Engine(Protocol):

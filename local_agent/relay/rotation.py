@@ -17,8 +17,8 @@ from common.errors import StateError, UnavailableError
 from common.protocol.codec import encode_bytes
 from common.signing import SIGNATURE_BYTES
 from local_agent.relay.keys import AgentKeys, LinkKeys
+from local_agent.store.journal import JournalThread
 from local_agent.store.peers import KeysInUse
-from local_agent.store.runner import JournalThread
 
 PAUSE_MS: Final = 600_000  # between two rotations
 

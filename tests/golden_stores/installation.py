@@ -36,7 +36,7 @@ from local_agent.relay.keys import AgentKeys
 from local_agent.relay.pairing import load_pairing, open_keys
 from local_agent.sandbox.self_test import SelfTest
 from local_agent.settings import AgentSettings
-from local_agent.store.runner import JournalThread
+from local_agent.store.journal import JournalThread
 from local_agent.workspace.registry import Registry, Workspace
 from local_agent.workspace.tree import Tree
 from tests.gateway_desk import Desk

@@ -39,7 +39,7 @@ from local_agent.relay.journal import JournalInbound, JournalOutbound, gateway_p
 from local_agent.relay.keys import AgentKeys
 from local_agent.relay.pairing import Pairing
 from local_agent.relay.rotation import Rotation
-from local_agent.store.runner import JournalThread
+from local_agent.store.journal import JournalThread
 from tests import truth
 from tests.carrier import Carrier
 from tests.faults import WAYS, FaultProxy, FrameFault, Way

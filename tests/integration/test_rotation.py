@@ -37,8 +37,8 @@ from local_agent.relay.journal import JournalInbound, JournalOutbound, gateway_p
 from local_agent.relay.keys import AgentKeys
 from local_agent.relay.pairing import Pairing, key_name
 from local_agent.relay.rotation import Rotation
+from local_agent.store.journal import JournalThread
 from local_agent.store.peers import KeysInUse
-from local_agent.store.runner import JournalThread
 from tests.gateway_desk import Desk, fresh_store, logger
 
 AGENT_ID = "agent-1"

@@ -28,7 +28,7 @@ from local_agent.approval.telling import (
 from local_agent.flow.approvals import PendingApproval
 from local_agent.flow.gate import Gate
 from local_agent.safety.risk import Circumstances
-from local_agent.store.runner import JournalThread
+from local_agent.store.journal import JournalThread
 from tests import windows
 from tests.sealed import PYTEST, Step, Wish, a_seal
 

@@ -17,7 +17,7 @@ from local_agent.relay.journal import JournalInbound, JournalOutbound, gateway_p
 from local_agent.relay.keys import AgentKeys
 from local_agent.relay.pairing import Pairing
 from local_agent.store.heads import EVERY
-from local_agent.store.runner import JournalThread
+from local_agent.store.journal import JournalThread
 from tests.sealed import AGENT, AGENT_ID, GATEWAY, from_gateway
 
 

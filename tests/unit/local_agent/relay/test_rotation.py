@@ -21,7 +21,7 @@ from local_agent.relay.keys import AgentKeys
 from local_agent.relay.pairing import Pairing
 from local_agent.relay.rotation import PAUSE_MS, Rotation
 from local_agent.store.inbox import MAX_REKEYS
-from local_agent.store.runner import JournalThread
+from local_agent.store.journal import JournalThread
 from tests.sealed import AGENT, AGENT_ID, GATEWAY, Wish, a_seal, as_stored, from_gateway
 
 pytestmark = pytest.mark.heavy

@@ -11,7 +11,7 @@ import pytest
 
 from common.clock import ManualClock
 from common.errors import ConfigError, StateError, StoreError
-from local_agent.store.runner import JournalThread
+from local_agent.store.journal import JournalThread
 from tests.sealed import AGENT
 
 
