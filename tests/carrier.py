@@ -28,7 +28,7 @@ _NEXT: Final = {
 
 
 class Carrier:
-    """`local_agent.relay.journal.Engine` for tests of the link.
+    """`local_agent.link.journal.Engine` for tests of the link.
 
     Attributes:
         released: Set when what is held may go on.

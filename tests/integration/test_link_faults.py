@@ -33,12 +33,12 @@ from gateway.link.hub import Hub
 from gateway.link.preauth import PreauthPool
 from gateway.store.port import Connection
 from gateway.store.runner import open_store
-from local_agent.relay.client import GatewayClient
-from local_agent.relay.condition import Backoff, Ended
-from local_agent.relay.journal import JournalInbound, JournalOutbound, gateway_peer
-from local_agent.relay.keys import AgentKeys
-from local_agent.relay.pairing import Pairing
-from local_agent.relay.rotation import Rotation
+from local_agent.link.client import GatewayClient
+from local_agent.link.condition import Backoff, Ended
+from local_agent.link.journal import JournalInbound, JournalOutbound, gateway_peer
+from local_agent.link.keys import AgentKeys
+from local_agent.link.pairing import Pairing
+from local_agent.link.rotation import Rotation
 from local_agent.store.journal import JournalThread
 from tests import truth
 from tests.carrier import Carrier

@@ -84,7 +84,7 @@ def watch(*, half: str, notes: str, tree: str, kill: Sequence[Any] | None, ahead
 
 def hasten() -> None:
     """Dial again at once: how long to wait between two tries is nothing a test must wait for."""
-    from local_agent.relay import condition
+    from local_agent.link import condition
 
     vars(condition).update(FIRST_DELAY_S=BACKOFF_S[0], LONGEST_DELAY_S=BACKOFF_S[1])
 

@@ -1,6 +1,6 @@
 """Dials the gateway, and dials again, for as long as the agent lives; shows its state.
 
-One connection is a `local_agent.relay.session.Session`.  What may be dialled at all (R15) was
+One connection is a `local_agent.link.session.Session`.  What may be dialled at all (R15) was
 decided when the machine was paired.
 """
 
@@ -22,7 +22,7 @@ from common.protocol.frames import FRAME_BYTES
 from common.protocol.link import Closed, Link
 from common.protocol.order import DEADLINES, Deadlines
 from common.signing import SigningKey, VerifyKey
-from local_agent.relay.condition import (
+from local_agent.link.condition import (
     Backoff,
     Condition,
     Ended,
@@ -30,10 +30,16 @@ from local_agent.relay.condition import (
     after_end,
     after_link_closed,
 )
-from local_agent.relay.keys import LinkKeys
-from local_agent.relay.pairing import Pairing
-from local_agent.relay.session import Inbound, Outbound, Session
-from local_agent.relay.socket import CLOSE_SECONDS, DirectConnect, end_of
+from local_agent.link.keys import LinkKeys
+from local_agent.link.pairing import Pairing
+from local_agent.link.session import (
+    CLOSE_SECONDS,
+    DirectConnect,
+    Inbound,
+    Outbound,
+    Session,
+    end_of,
+)
 
 _BUSY: Final = frozenset({429, 503})  # HTTP: the gateway is there, and has no room for now
 

@@ -1,4 +1,4 @@
-"""`relay.pairing`: which gateways may be dialled, what is kept, and the one exchange."""
+"""`link.pairing`: which gateways may be dialled, what is kept, and the one exchange."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from common.home import Home
 from common.keystore import FileKeystore
 from common.protocol import pairing as proofs
 from common.signing import SigningKey
-from local_agent.relay.pairing import (
+from local_agent.link.pairing import (
     PAIR_PATH,
     Pairing,
     exchange,

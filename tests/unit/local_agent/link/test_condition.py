@@ -1,4 +1,4 @@
-"""`relay.condition`: how long to wait, and what is said of it."""
+"""`link.condition`: how long to wait, and what is said of it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from common.protocol.closing import ENDINGS
 from common.protocol.link import Closed
 from local_agent.cli import status_words
-from local_agent.relay.condition import (
+from local_agent.link.condition import (
     OWN,
     TRANSPORT,
     Backoff,

@@ -16,10 +16,10 @@ from common.keystore import FileKeystore
 from common.protocol.envelope import Envelope, agent_name, gateway_name, open_envelope
 from common.protocol.rekey import announced_key, rekey_body
 from common.signing import SigningKey
-from local_agent.relay.journal import JournalInbound, JournalOutbound, gateway_peer
-from local_agent.relay.keys import AgentKeys
-from local_agent.relay.pairing import Pairing
-from local_agent.relay.rotation import PAUSE_MS, Rotation
+from local_agent.link.journal import JournalInbound, JournalOutbound, gateway_peer
+from local_agent.link.keys import AgentKeys
+from local_agent.link.pairing import Pairing
+from local_agent.link.rotation import PAUSE_MS, Rotation
 from local_agent.store.inbox import MAX_REKEYS
 from local_agent.store.journal import JournalThread
 from tests.sealed import AGENT, AGENT_ID, GATEWAY, Wish, a_seal, as_stored, from_gateway

@@ -1,4 +1,4 @@
-"""`relay.journal`: messages into the journal, reports out of it, over the real one."""
+"""`link.journal`: messages into the journal, reports out of it, over the real one."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from common.clock import ManualClock
 from common.errors import RemoteProtocolError
 from common.keystore import FileKeystore
 from common.protocol.envelope import agent_name, gateway_name, open_envelope
-from local_agent.relay.journal import JournalInbound, JournalOutbound, gateway_peer
-from local_agent.relay.keys import AgentKeys
-from local_agent.relay.pairing import Pairing
+from local_agent.link.journal import JournalInbound, JournalOutbound, gateway_peer
+from local_agent.link.keys import AgentKeys
+from local_agent.link.pairing import Pairing
 from local_agent.store.heads import EVERY
 from local_agent.store.journal import JournalThread
 from tests.sealed import AGENT, AGENT_ID, GATEWAY, from_gateway

@@ -1,4 +1,4 @@
-"""`relay.client`: dials, dials again, and says truthfully how it stands."""
+"""`link.client`: dials, dials again, and says truthfully how it stands."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from common.protocol import closing
 from common.protocol.envelope import Envelope
 from common.protocol.link import AgentKnocked, Link, LinkState
 from common.signing import SigningKey
-from local_agent.relay.client import GatewayClient
-from local_agent.relay.condition import Backoff, Condition
-from local_agent.relay.keys import LinkKeys
-from local_agent.relay.pairing import LINK_PATH, Pairing
+from local_agent.link.client import GatewayClient
+from local_agent.link.condition import Backoff, Condition
+from local_agent.link.keys import LinkKeys
+from local_agent.link.pairing import LINK_PATH, Pairing
 from tests.sealed import AGENT, AGENT_ID, GATEWAY
 
 PATIENCE = 30.0

@@ -14,7 +14,7 @@ from typing import Final
 from common.errors import ConfigError, LocalProtocolError
 from common.keystore import Keystore
 from common.signing import KEY_BYTES, SigningKey, VerifyKey
-from local_agent.relay.pairing import Pairing, key_name, load_key
+from local_agent.link.pairing import Pairing, key_name, load_key
 from local_agent.store.peers import KeysInUse
 
 LOCAL_KEY: Final = "agent-local"  # signs decisions while the machine is not paired

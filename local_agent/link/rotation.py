@@ -16,7 +16,7 @@ from common.clock import Clock
 from common.errors import StateError, UnavailableError
 from common.protocol.codec import encode_bytes
 from common.signing import SIGNATURE_BYTES
-from local_agent.relay.keys import AgentKeys, LinkKeys
+from local_agent.link.keys import AgentKeys, LinkKeys
 from local_agent.store.journal import JournalThread
 from local_agent.store.peers import KeysInUse
 

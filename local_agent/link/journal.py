@@ -9,8 +9,8 @@ from common.clock import Clock
 from common.protocol.codec import decode_bytes
 from common.protocol.envelope import Envelope, agent_name, gateway_name, seal_envelope
 from common.protocol.rekey import rekey_body
-from local_agent.relay.keys import AgentKeys
-from local_agent.relay.pairing import Pairing
+from local_agent.link.keys import AgentKeys
+from local_agent.link.pairing import Pairing
 from local_agent.store.inbox import Accepted
 from local_agent.store.journal import JournalThread
 from local_agent.store.outbox import Kind, Peer
