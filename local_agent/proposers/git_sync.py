@@ -16,7 +16,7 @@ from common.sentences import Lang, explain, say
 from common.text import one_line
 from local_agent import replies, sync_texts
 from local_agent.proposers.base import CHAT_ROWS, Asked, Proposed, answer
-from local_agent.workspace.git_preflight import SyncPlan
+from local_agent.workspace.git.preflight import SyncPlan
 from local_agent.workspace.registry import Workspace
 
 _SHOWN_BYTES: Final = 200

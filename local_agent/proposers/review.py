@@ -20,9 +20,8 @@ from local_agent import proposal_replies as words
 from local_agent import replies
 from local_agent.proposers.base import CHAT_ROWS, Asked, Piece, Proposed, answer, nothing
 from local_agent.proposers.prompt import sent_bytes
-from local_agent.workspace.git import ChangedFile, Changes
-from local_agent.workspace.git_names import NotFound
-from local_agent.workspace.git_range import CommitLine, FileLines, Range, RangeChanges
+from local_agent.workspace.git.ranges import CommitLine, FileLines, NotFound, Range, RangeChanges
+from local_agent.workspace.git.repository import ChangedFile, Changes
 from local_agent.workspace.registry import Workspace
 
 NAME_BYTES: Final = 100

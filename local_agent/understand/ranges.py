@@ -10,7 +10,7 @@ import re
 import unicodedata
 from typing import Final
 
-from local_agent.workspace.git_range import Range
+from local_agent.workspace.git.ranges import Range
 
 MAX_COUNT: Final = 1000
 _READ_CHARS: Final = 2000

@@ -170,7 +170,7 @@ def _watch_git(note: Notes) -> None:
     from local_agent.actions.git_sync import perform as git_sync
     from local_agent.actions.git_sync import push
     from local_agent.sandbox import process
-    from local_agent.workspace import git_commit
+    from local_agent.workspace.git import commit as git_commit
 
     def after(event: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         def watched(real: Callable[..., Any]) -> Callable[..., Any]:

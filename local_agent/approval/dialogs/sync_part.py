@@ -11,7 +11,7 @@ from local_agent.approval.dialogs import change_words
 from local_agent.approval.dialogs.change_part import diff_lines, file_list
 from local_agent.approval.dialogs.layout import INDENT, Layout, Styled
 from local_agent.approval.dialogs.question import Question
-from local_agent.workspace.remote_url import is_folder
+from local_agent.workspace.git.remote_url import is_folder
 
 _STYLES: Final = {"read-only": "dim", "local-write": "bold", "remote-write": "red"}
 

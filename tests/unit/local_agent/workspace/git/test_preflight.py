@@ -15,10 +15,11 @@ import pygit2
 import pytest
 
 from common.errors import InputError
-from local_agent.workspace import clean_repository as clean_module
-from local_agent.workspace import git, git_changes
-from local_agent.workspace.clean_repository import clean_repository
-from local_agent.workspace.git_preflight import SyncPlan, plan_sync
+from local_agent.workspace.git import changes as git_changes
+from local_agent.workspace.git import clean_repository as clean_module
+from local_agent.workspace.git import repository as git
+from local_agent.workspace.git.clean_repository import clean_repository
+from local_agent.workspace.git.preflight import SyncPlan, plan_sync
 from tests.syncing import Syncing, at_home
 
 pytestmark = pytest.mark.heavy

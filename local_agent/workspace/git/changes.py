@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Final
 
 from common.errors import InputError
 from common.seal.records import Mode, SealedChange
-from local_agent.workspace import git_config, paths
-from local_agent.workspace.git import unfolds_too_far
+from local_agent.workspace import paths
+from local_agent.workspace.git import config
+from local_agent.workspace.git.repository import unfolds_too_far
 from local_agent.workspace.paths import Root
 from local_agent.workspace.recovery import is_reserved
 from local_agent.workspace.registry import Workspace
@@ -224,7 +225,7 @@ def _present(
         content = file.read(MAX_FILE_BYTES + 1)
     if len(content) > MAX_FILE_BYTES:
         raise InputError("sync.too-large", path=path, limit=MAX_FILE_BYTES)
-    if not git_config.is_on(repository, "core.filemode", default=True):
+    if not config.is_on(repository, "core.filemode", default=True):
         return content, known
     return content, "100755" if status.st_mode & stat.S_IXUSR else "100644"
 
@@ -267,4 +268,4 @@ def _ends_lines(repository: pygit2.Repository, path: str) -> bool:
         return False  # `-text`, `binary`
     if any(value is not None for value in marks):
         return True
-    return git_config.text_of(repository, "core.autocrlf") not in ("", "false", "no", "off", "0")
+    return config.text_of(repository, "core.autocrlf") not in ("", "false", "no", "off", "0")

@@ -1,8 +1,13 @@
-"""A bare repository of ours that borrows the objects of a workspace's, and nothing else of it.
+"""A bare repository of ours that borrows the objects of a workspace's, and the push from it.
 
-In it trees are made and compared without writing into the workspace, and from it we push: its
-configuration is the text below, so that nothing in the workspace's ``.git/config``, attributes or
-hooks has a say.  0700, in a folder of ours, thrown away after use.  Blocking.
+In it trees are made and compared without writing into the workspace: its configuration is the text
+below, so that nothing in the workspace's ``.git/config``, attributes or hooks has a say.  0700, in
+a folder of ours, thrown away after use.
+
+The push is the one call of the ``git`` program (R39, R40); everything else goes through libgit2,
+which starts nothing.  It is left to git because that alone speaks every transport with the person's
+own credentials: the person's and the machine's configuration is read (credential helper, ssh
+command, proxy), the workspace's is not.  Blocking.
 """
 
 from __future__ import annotations
@@ -12,17 +17,18 @@ import re
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from common.errors import InputError
-from local_agent.workspace.remote_url import RemoteUrl
+from local_agent.workspace.git.remote_url import RemoteUrl
 
 if TYPE_CHECKING:
     import pygit2
+
 
 MAX_ENTRIES: Final = 500_000  # of a repository's own folder
 _MAX_SHALLOW: Final = 1024 * 1024
@@ -200,3 +206,72 @@ def _read(file: Path, limit: int) -> bytes:
     if len(content) > limit:
         raise InputError("sync.repository")
     return content
+
+
+# --- the push --------------------------------------------------------------------------------
+
+_PROGRAMS: Final = ("/usr/bin/git", "/usr/local/bin/git", "/bin/git")
+# What helpers, ssh and proxies need; nothing that names a program or a repository (GIT_*).
+_PASSED_ON: Final = (
+    "DBUS_SESSION_BUS_ADDRESS",
+    "LOGNAME",
+    "SSH_AUTH_SOCK",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
+    "USER",
+    "XDG_CONFIG_HOME",
+    "XDG_RUNTIME_DIR",
+    *("http_proxy", "https_proxy", "no_proxy", "all_proxy"),
+    *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY"),
+)
+_FIXED: Final = {
+    "PATH": "/usr/local/bin:/usr/bin:/bin",
+    "LC_ALL": "C",  # its answers are read
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_ASKPASS": "",  # set, so that no other one is looked for
+    "SSH_ASKPASS": "",
+    "SSH_ASKPASS_REQUIRE": "never",
+    "GCM_INTERACTIVE": "never",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+}
+# A repository on this machine is received by a second git, which would obey that one's
+# configuration: no hook, no program, and no file of a work tree is changed.
+_RECEIVE: Final = (
+    "{git} -c core.hooksPath=/dev/null -c core.alternateRefsCommand=/bin/true"
+    " -c core.fsmonitor=false -c receive.denyCurrentBranch=refuse -c receive.autogc=false"
+    " -c gc.auto=0 -c maintenance.auto=false receive-pack"
+)
+
+
+def find_git() -> str | None:
+    """Return git from the system's own directories, never by PATH (R40).  Blocking."""
+    return next((path for path in _PROGRAMS if os.access(path, os.X_OK)), None)
+
+
+def push_arguments(git: str, url: RemoteUrl, oid: str, ref: str) -> list[str]:
+    """Return the arguments of a push of one commit to one branch, which is never forced."""
+    options = "--porcelain --no-verify --no-signed --no-follow-tags --recurse-submodules=no"
+    receive = [f"--receive-pack={_RECEIVE.format(git=git)}"] if url.scheme == "file" else []
+    return [git, "push", *options.split(), *receive, "--", url.text, f"{oid}:{ref}"]
+
+
+def push_environment(
+    environ: Mapping[str, str], *, home: Path, repository: Path, url: RemoteUrl
+) -> dict[str, str]:
+    """Return the whole environment of a push.
+
+    Args:
+        environ: The agent's own, for what is passed on.
+        home: The person's, where git and ssh find their configuration and keys.
+        repository: The clean one.
+        url: Its transport is the only one allowed.
+    """
+    passed = {name: environ[name] for name in _PASSED_ON if name in environ}
+    return passed | {
+        **_FIXED,
+        "HOME": str(home),
+        "GIT_DIR": str(repository),
+        "GIT_ALLOW_PROTOCOL": url.scheme,
+    }

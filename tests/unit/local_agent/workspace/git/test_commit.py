@@ -11,10 +11,10 @@ import pygit2
 import pytest
 
 from common.errors import StateError
-from local_agent.workspace import git_commit
-from local_agent.workspace.clean_repository import clean_repository
-from local_agent.workspace.git_commit import Found, find_sealed, remember_pushed, write_commit
-from local_agent.workspace.git_preflight import SyncPlan, plan_sync
+from local_agent.workspace.git import commit as git_commit
+from local_agent.workspace.git.clean_repository import clean_repository
+from local_agent.workspace.git.commit import Found, find_sealed, remember_pushed, write_commit
+from local_agent.workspace.git.preflight import SyncPlan, plan_sync
 from tests.syncing import Syncing, at_home
 
 pytestmark = pytest.mark.heavy

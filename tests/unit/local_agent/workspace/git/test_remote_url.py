@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from common.errors import InputError
-from local_agent.workspace.remote_url import RemoteUrl, Rewrite, read_url, rewritten
+from local_agent.workspace.git.remote_url import RemoteUrl, Rewrite, read_url, rewritten
 
 
 @pytest.mark.parametrize(

@@ -21,13 +21,13 @@ from common.diff.parse import parse_diff
 from common.errors import CodexBridgeError, InputError
 from common.seal.records import SealedCommit
 from common.text import has_hidden
-from local_agent.workspace import git_config, remote_url
-from local_agent.workspace.clean_repository import CleanRepository
-from local_agent.workspace.git import head_of, open_repository
-from local_agent.workspace.git_changes import FileChange, read_changes, sha256
-from local_agent.workspace.git_waiting import may_hang_below
+from local_agent.workspace.git import config, remote_url
+from local_agent.workspace.git.changes import FileChange, read_changes, sha256
+from local_agent.workspace.git.clean_repository import CleanRepository
+from local_agent.workspace.git.opening import may_hang_below
+from local_agent.workspace.git.remote_url import RemoteUrl
+from local_agent.workspace.git.repository import head_of, open_repository
 from local_agent.workspace.registry import Workspace
-from local_agent.workspace.remote_url import RemoteUrl
 
 if TYPE_CHECKING:
     import pygit2
@@ -154,7 +154,7 @@ def _plan(workspace: Workspace, clean: CleanRepository, message: str | None) -> 
     plan = SyncPlan(branch=branch, head=head, upstream=upstream, ahead=ahead)
     if not changes:
         return plan
-    name, email = git_config.author(repository)
+    name, email = config.author(repository)
     tree, diff, model = _compared(borrowed, head, changes)
     commit = SealedCommit(
         message=_checked(message) if message is not None else _message(changes),
@@ -179,7 +179,7 @@ def _check_state(repository: pygit2.Repository) -> None:
     state = repository.state()
     if state != RepositoryState.NONE:
         raise InputError("sync.in-progress", what=state.name.lower())
-    if git_config.is_on(repository, "core.sparsecheckout", default=False):
+    if config.is_on(repository, "core.sparsecheckout", default=False):
         raise InputError("sync.sparse")
 
 
@@ -187,15 +187,15 @@ def _check_state(repository: pygit2.Repository) -> None:
 
 
 def _upstream(repository: pygit2.Repository, branch: str) -> Upstream:
-    remote = git_config.single(repository, f"branch.{branch}.remote")
-    ref = git_config.single(repository, f"branch.{branch}.merge")
+    remote = config.single(repository, f"branch.{branch}.remote")
+    ref = config.single(repository, f"branch.{branch}.merge")
     if remote in (None, ".") or ref is None:
         raise InputError("sync.no-upstream", branch=branch)
     _check_names(remote, ref, branch)
-    written = git_config.single(repository, f"remote.{remote}.url")
+    written = config.single(repository, f"remote.{remote}.url")
     if written is None:
         raise InputError("sync.no-upstream", branch=branch)
-    url = remote_url.read_url(remote_url.rewritten(written, git_config.rewrites(repository)))
+    url = remote_url.read_url(remote_url.rewritten(written, config.rewrites(repository)))
     tracking = _tracking(repository, remote, ref)
     known = repository.references.get(tracking) if tracking else None
     return Upstream(remote, url, ref, tracking, str(known.target) if known else None)

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from common.errors import StateError
 from common.seal.records import SealedCommit
-from local_agent.workspace.git import head_of, open_repository
-from local_agent.workspace.git_preflight import (
+from local_agent.workspace.git.preflight import (
     SyncPlan,
     Upstream,
     branch_of,
@@ -25,6 +24,7 @@ from local_agent.workspace.git_preflight import (
     open_for_sync,
     stage,
 )
+from local_agent.workspace.git.repository import head_of, open_repository
 
 if TYPE_CHECKING:
     import pygit2

@@ -12,13 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from common.diff.width import MAX_LINES
-from local_agent.workspace.git_names import NotFound, Resolver
-from local_agent.workspace.git_range import (
+from local_agent.workspace.git.ranges import (
     MAX_FILE_PATCH_BYTES,
     MAX_PATCH_BYTES,
     MAX_SUBJECTS,
+    NotFound,
     Range,
     RangeChanges,
+    Resolver,
     read_range,
 )
 from local_agent.workspace.registry import Workspace

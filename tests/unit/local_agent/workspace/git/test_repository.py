@@ -1,4 +1,4 @@
-"""The local changes, read without running anything of the repository."""
+"""The local changes and their lines, read without running anything of the repository."""
 
 from __future__ import annotations
 
@@ -10,11 +10,20 @@ from pathlib import Path
 import pygit2
 import pytest
 
-from local_agent.workspace import git, git_waiting
-from local_agent.workspace.git import ChangedFile, Changes, git_head, local_changes, open_repository
+from local_agent.workspace.git import opening
+from local_agent.workspace.git import repository as git
+from local_agent.workspace.git.repository import (
+    MAX_COMPARED_BYTES,
+    ChangedFile,
+    Changes,
+    FilePatch,
+    git_head,
+    local_changes,
+    open_repository,
+    read_patches,
+)
+from local_agent.workspace.registry import Workspace
 from tests.unit.local_agent.workspace.conftest import Repository
-
-pytestmark = pytest.mark.heavy
 
 
 def _changes(path: Path) -> Changes:
@@ -23,11 +32,13 @@ def _changes(path: Path) -> Changes:
     return found
 
 
+@pytest.mark.heavy
 def test_a_folder_without_a_repository_has_no_changes_and_no_head(tmp_path: Path) -> None:
     assert asyncio.run(local_changes(tmp_path)) is None
     assert git_head(tmp_path) is None
 
 
+@pytest.mark.heavy
 def test_a_clean_repository_says_where_it_stands(repository: Repository) -> None:
     head = repository.commit({"a": "1\n"})
     found = _changes(repository.path)
@@ -35,6 +46,7 @@ def test_a_clean_repository_says_where_it_stands(repository: Repository) -> None
     assert git_head(repository.path) == head
 
 
+@pytest.mark.heavy
 def test_a_commit_of_folders_named_over_and_over_is_not_unfolded(repository: Repository) -> None:
     repository.commit({"a": "1\n"})
     raw = repository.raw
@@ -49,6 +61,7 @@ def test_a_commit_of_folders_named_over_and_over_is_not_unfolded(repository: Rep
     assert asyncio.run(local_changes(repository.path)) is None
 
 
+@pytest.mark.heavy
 def test_a_commit_of_folders_without_end_is_not_unfolded(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -59,6 +72,7 @@ def test_a_commit_of_folders_without_end_is_not_unfolded(
     assert asyncio.run(local_changes(repository.path)) is not None
 
 
+@pytest.mark.heavy
 def test_before_the_first_commit_everything_is_new(repository: Repository) -> None:
     repository.write({"a": "1\n2\n", "sub/b": "3\n"})
     found = _changes(repository.path)
@@ -71,6 +85,7 @@ def test_before_the_first_commit_everything_is_new(repository: Repository) -> No
     assert git_head(repository.path) is None
 
 
+@pytest.mark.heavy
 def test_staged_and_unstaged_changes_are_seen_as_one(repository: Repository) -> None:
     repository.commit({"edited": "1\n2\n3\n", "staged": "1\n", "gone": "1\n2\n", "same": "1\n"})
     repository.write({"edited": "1\nTWO\n3\n4\n", "staged": "2\n", "new": "1\n"})
@@ -87,12 +102,14 @@ def test_staged_and_unstaged_changes_are_seen_as_one(repository: Repository) -> 
     assert (found.added, found.removed) == (4, 4)
 
 
+@pytest.mark.heavy
 def test_ignored_files_are_no_changes(repository: Repository) -> None:
     repository.commit({".gitignore": "build/\n"})
     repository.write({"build/out": "x\n"})
     assert _changes(repository.path).total == 0
 
 
+@pytest.mark.heavy
 def test_binary_and_very_large_files_are_listed_without_lines(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -105,6 +122,7 @@ def test_binary_and_very_large_files_are_listed_without_lines(
     ]
 
 
+@pytest.mark.heavy
 def test_lines_that_take_long_to_count_are_not_counted_for_ever(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -115,6 +133,7 @@ def test_lines_that_take_long_to_count_are_not_counted_for_ever(
     assert found.total == 2
 
 
+@pytest.mark.heavy
 def test_many_changes_are_counted_and_not_all_listed(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -124,6 +143,7 @@ def test_many_changes_are_counted_and_not_all_listed(
     assert (len(found.files), found.total, found.truncated) == (3, 5, True)
 
 
+@pytest.mark.heavy
 def test_ahead_and_behind_are_told_against_the_upstream(repository: Repository) -> None:
     first = repository.commit({"a": "1\n"})
     repository.raw.create_reference("refs/remotes/origin/main", first)
@@ -135,6 +155,7 @@ def test_ahead_and_behind_are_told_against_the_upstream(repository: Repository) 
     assert (found.ahead, found.behind) == (2, 0)
 
 
+@pytest.mark.heavy
 def test_a_detached_head_has_no_branch(repository: Repository) -> None:
     head = repository.commit({"a": "1\n"})
     repository.raw.set_head(pygit2.Oid(hex=head))
@@ -142,6 +163,7 @@ def test_a_detached_head_has_no_branch(repository: Repository) -> None:
     assert (found.branch, found.head) == (None, head)
 
 
+@pytest.mark.heavy
 @pytest.mark.requirement("R41")
 def test_a_repository_whose_files_are_elsewhere_counts_as_none(
     repository: Repository, tmp_path: Path
@@ -154,30 +176,35 @@ def test_a_repository_whose_files_are_elsewhere_counts_as_none(
     assert git_head(repository.path) is None
 
 
+@pytest.mark.heavy
 @pytest.mark.requirement("R41")
 def test_a_repository_further_up_is_not_the_workspaces(repository: Repository) -> None:
     repository.commit({"sub/a": "1\n"})
     assert open_repository(repository.path / "sub") is None
 
 
+@pytest.mark.heavy
 @pytest.mark.requirement("R41")
 def test_a_bare_repository_counts_as_none(tmp_path: Path) -> None:
     pygit2.init_repository(str(tmp_path / "bare"), bare=True)
     assert asyncio.run(local_changes(tmp_path / "bare")) is None
 
 
+@pytest.mark.heavy
 def test_a_broken_repository_counts_as_none(repository: Repository) -> None:
     repository.commit({"a": "1\n"})
     (repository.path / ".git/HEAD").write_text("nonsense", encoding="utf-8")
     assert asyncio.run(local_changes(repository.path)) is None
 
 
+@pytest.mark.heavy
 def test_a_repository_without_its_objects_counts_as_none(repository: Repository) -> None:
     repository.commit({"a": "1\n"})
     (repository.path / ".git/refs/heads/main").write_text("1" * 40 + "\n", encoding="utf-8")
     assert asyncio.run(local_changes(repository.path)) is None
 
 
+@pytest.mark.heavy
 def test_a_linked_worktree_is_a_repository_of_its_own(
     repository: Repository, tmp_path: Path
 ) -> None:
@@ -189,6 +216,7 @@ def test_a_linked_worktree_is_a_repository_of_its_own(
     assert (found.branch, found.head, found.total) == ("linked", head, 1)
 
 
+@pytest.mark.heavy
 @pytest.mark.requirement("P1")
 def test_nothing_that_the_repository_names_is_run(repository: Repository, tmp_path: Path) -> None:
     ran = tmp_path / "ran"
@@ -224,6 +252,7 @@ def test_nothing_that_the_repository_names_is_run(repository: Repository, tmp_pa
     assert not ran.exists()
 
 
+@pytest.mark.heavy
 @pytest.mark.requirement("R52")
 @pytest.mark.parametrize(
     "name",
@@ -242,6 +271,7 @@ async def test_what_would_never_open_is_not_opened(repository: Repository, name:
         assert await local_changes(repository.path) is None
 
 
+@pytest.mark.heavy
 def test_a_repository_behind_a_file_is_looked_at_as_well(repository: Repository) -> None:
     repository.commit({"a.txt": "a\n"})
     elsewhere = repository.path.parent / "elsewhere"
@@ -251,6 +281,7 @@ def test_a_repository_behind_a_file_is_looked_at_as_well(repository: Repository)
     assert open_repository(repository.path) is None
 
 
+@pytest.mark.heavy
 def test_a_borrowed_store_is_looked_at_as_well(repository: Repository) -> None:
     repository.commit({"a.txt": "a\n"})
     first, second = (repository.path.parent / name for name in ("first", "second"))
@@ -265,17 +296,19 @@ def test_a_borrowed_store_is_looked_at_as_well(repository: Repository) -> None:
     assert open_repository(repository.path) is None
 
 
+@pytest.mark.heavy
 def test_a_work_tree_without_end_is_not_compared(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     repository.commit({"a/b/c.txt": "c\n"})
     _changes(repository.path)
-    monkeypatch.setattr(git_waiting, "MAX_FOLDERS", 2)
+    monkeypatch.setattr(opening, "MAX_FOLDERS", 2)
     assert asyncio.run(local_changes(repository.path)) is None
-    monkeypatch.setattr(git_waiting, "MAX_ENTRIES", 2)
+    monkeypatch.setattr(opening, "MAX_ENTRIES", 2)
     assert open_repository(repository.path) is None
 
 
+@pytest.mark.heavy
 @pytest.mark.requirement("R52")
 @pytest.mark.parametrize(
     "setting",
@@ -307,6 +340,7 @@ async def test_what_the_configuration_names_is_not_waited_for(
         assert await local_changes(repository.path) is None
 
 
+@pytest.mark.heavy
 def test_a_configuration_that_names_ordinary_files_is_read(repository: Repository) -> None:
     repository.commit({"a.txt": "a\n"})
     (repository.path.parent / "more").write_text("[core]\n\tignorecase = false\n", encoding="utf-8")
@@ -315,6 +349,7 @@ def test_a_configuration_that_names_ordinary_files_is_read(repository: Repositor
     assert _changes(repository.path).total == 0
 
 
+@pytest.mark.heavy
 def test_a_configuration_that_includes_without_end_is_refused(repository: Repository) -> None:
     repository.commit({"a.txt": "a\n"})
     chain = [repository.path / ".git/config"]
@@ -325,6 +360,7 @@ def test_a_configuration_that_includes_without_end_is_refused(repository: Reposi
     assert open_repository(repository.path) is None
 
 
+@pytest.mark.heavy
 def test_a_large_file_of_another_size_is_not_hashed(repository: Repository) -> None:
     repository.commit({"large": "x\n", "a.txt": "1\n"})
     repository.write({"a.txt": "2\n"})
@@ -337,6 +373,78 @@ def test_a_large_file_of_another_size_is_not_hashed(repository: Repository) -> N
     ]
 
 
+@pytest.mark.heavy
 def test_a_fifo_in_the_place_of_the_repository_is_none(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / ".git")
     assert open_repository(tmp_path) is None
+
+
+# --- the lines -------------------------------------------------------------------------------
+
+
+def patches(
+    path: Path, *names: str, limit: int = 10_000, deny: tuple[str, ...] = ()
+) -> list[FilePatch]:
+    return read_patches(Workspace(name="w", path=path, deny=deny), names, limit=limit)
+
+
+def test_each_file_is_compared_with_the_last_commit(repository: Repository) -> None:
+    repository.commit({"a.txt": "one\ntwo\n", "gone.txt": "x\n"})
+    repository.write({"a.txt": "one\nTWO\n", "new.txt": "y\n"})
+    (repository.path / "gone.txt").unlink()
+    changed, gone, new = patches(repository.path, "a.txt", "gone.txt", "new.txt")
+    assert b"--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+TWO\n" in changed.patch
+    assert b"-x\n" in gone.patch
+    assert b"+y\n" in new.patch
+
+
+def test_before_the_first_commit_the_patch_is_all_new(repository: Repository) -> None:
+    repository.write({"a.txt": "one\n"})
+    (new,) = patches(repository.path, "a.txt")
+    assert b"+one\n" in new.patch
+
+
+def test_without_a_repository_there_is_nothing_to_compare(tmp_path: Path) -> None:
+    assert patches(tmp_path, "a.txt") == []
+
+
+@pytest.mark.requirement("R52")
+def test_what_may_not_be_read_is_not_compared(repository: Repository, tmp_path: Path) -> None:
+    repository.commit({"link.txt": "x\n", "own/a.txt": "x\n", "was.bin": b"a\0b", "long": "x"})
+    (tmp_path / "secret").write_text("topsecret\n", encoding="utf-8")
+    repository.write(
+        {
+            ".env": "topsecret\n",
+            "own/a.txt": "topsecret\n",
+            "blob": b"a\0b",
+            "was.bin": "text\n",
+            "long": "x" * (MAX_COMPARED_BYTES + 1),
+        }
+    )
+    (repository.path / "link.txt").unlink()
+    (repository.path / "link.txt").symlink_to(tmp_path / "secret")
+    os.mkfifo(repository.path / "fifo")
+    names = (".env", "own/a.txt", "blob", "was.bin", "long", "link.txt", "fifo", "../secret")
+    found = patches(repository.path, *names, deny=("own",))
+    assert [(one.path, one.reason, one.patch) for one in found] == [
+        (".env", "secret", b""),
+        ("own/a.txt", "secret", b""),
+        ("blob", "binary", b""),
+        ("was.bin", "binary", b""),
+        ("long", "too-large", b""),
+        ("link.txt", "unreadable", b""),
+        ("fifo", "unreadable", b""),
+        ("../secret", "unreadable", b""),
+    ]
+
+
+def test_a_large_file_of_the_commit_is_not_compared(repository: Repository) -> None:
+    repository.commit({"a": "x" * (MAX_COMPARED_BYTES + 1)})
+    repository.write({"a": "y\n"})
+    assert patches(repository.path, "a") == [FilePatch("a", reason="too-large")]
+
+
+def test_no_more_files_are_compared_than_are_wanted(repository: Repository) -> None:
+    repository.write({f"{number}.txt": "x\n" * 100 for number in range(9)})
+    found = patches(repository.path, *(f"{number}.txt" for number in range(9)), limit=500)
+    assert len(found) == 2

@@ -14,9 +14,10 @@ import pygit2
 import pytest
 
 from common.clock import Clock, ManualClock
-from local_agent.workspace import git, git_kept
-from local_agent.workspace.git import open_repository
-from local_agent.workspace.git_kept import MAX_KEPT, KeptOpen
+from local_agent.workspace.git import opening
+from local_agent.workspace.git import repository as git
+from local_agent.workspace.git.opening import MAX_KEPT, KeptOpen
+from local_agent.workspace.git.repository import open_repository
 from local_agent.workspace.remembered import MAX_AGE_S
 from tests.unit.local_agent.workspace.conftest import AUTHOR, Repository
 
@@ -168,7 +169,7 @@ def test_one_that_failed_is_not_lent_again(repository: Repository, opened: Opene
 def test_one_that_tracks_too_much_is_not_kept(
     repository: Repository, opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(git_kept, "MAX_FILES", 1)
+    monkeypatch.setattr(opening, "MAX_FILES", 1)
     repository.commit({"a": "1\n", "b": "1\n"})
     opened.look(repository.path)
     opened.look(repository.path)

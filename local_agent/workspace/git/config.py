@@ -1,22 +1,30 @@
-"""What the person's own git configuration says: name, mail address, and rewriting of URLs.
+"""What git is configured to do: name and mail address, rewriting of URLs, and where hooks are.
 
-Only the machine's and the person's files count (``/etc/gitconfig``, ``~/.gitconfig``,
-``~/.config/git/config`` and what those include, also by the place of the repository).  What the
-repository itself configures is read where it is named here, and nothing else of it.  Blocking.
+Of the person's own only the machine's and the person's files count (``/etc/gitconfig``,
+``~/.gitconfig``, ``~/.config/git/config`` and what those include, also by the place of the
+repository).  What the repository itself configures is read where it is named here, and nothing else
+of it.  Whoever writes a hook decides what the person's next `git commit` runs; so the places of the
+workspace that git takes hooks from are known, where these are not its own ``.git/hooks`` (R38).
+Blocking.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from common.errors import InputError
 from common.text import has_hidden
-from local_agent.workspace.remote_url import Rewrite
+from local_agent.workspace.git.remote_url import Rewrite
+from local_agent.workspace.git.repository import open_repository
 
 if TYPE_CHECKING:
     import pygit2
+
 
 MAX_NAME_BYTES: Final = 200
 
@@ -92,3 +100,60 @@ def _own(repository: pygit2.Repository) -> Iterator[tuple[str, str]]:
 def _is_plain(text: str) -> bool:
     fits = 0 < len(text.encode()) <= MAX_NAME_BYTES
     return fits and not has_hidden(text) and not set(text) & set("<>\n\t")
+
+
+# --- where hooks are -------------------------------------------------------------------------
+
+MAX_HOOKS: Final = 256  # entries of the repository's own folder that are looked at
+
+
+def hook_places(workspace: Path) -> tuple[str, ...]:
+    """Return the folders and files of the workspace that hold hooks, as relative paths, sorted.
+
+    These are what ``core.hooksPath`` names, wherever it is configured, and what links in
+    ``.git/hooks`` lead to; each by the name that is written and by its real path.  The workspace
+    itself is none: then nothing in it could be written.
+
+    Args:
+        workspace: Real path.
+    """
+    repository = open_repository(workspace)
+    if repository is None:
+        return ()
+    named = [*_configured(hooks_path(repository)), *_linked(Path(repository.path))]
+    places = {place for name in named for place in _within(workspace, workspace / name)}
+    return tuple(sorted(places))
+
+
+def is_hook(path: str, places: tuple[str, ...]) -> bool:
+    """Tell whether a relative path is one of these places, or lies in one."""
+    return any(path == place or path.startswith(f"{place}/") for place in places)
+
+
+def _configured(value: str) -> Iterator[Path]:
+    if value and "\0" not in value:
+        yield Path(os.path.expanduser(value))  # noqa: PTH111  # of an unknown user it makes nothing
+
+
+def _linked(git: Path) -> Iterator[Path]:
+    hooks = git / "hooks"
+    if hooks.is_symlink():
+        yield hooks.parent / hooks.readlink()
+    try:
+        with os.scandir(hooks) as entries:
+            links = [entry.name for entry in islice(entries, MAX_HOOKS) if entry.is_symlink()]
+    except OSError:
+        return
+    for name in links:
+        yield hooks / (hooks / name).readlink()
+
+
+def _within(workspace: Path, place: Path) -> Iterator[str]:
+    written = Path(os.path.normpath(place))
+    # Not by Path.resolve, which raises where links go round in a circle.
+    above, real = Path(os.path.realpath(written.parent)), Path(os.path.realpath(written))
+    for path in (above / written.name, real):
+        if path.is_relative_to(workspace):
+            parts = path.relative_to(workspace).parts
+            if parts and parts[0] != ".git":
+                yield "/".join(parts)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pygit2
 import pytest
 
-from local_agent.workspace.git_hooks import hook_places, is_hook
+from local_agent.workspace.git.config import hook_places, is_hook
 
 pytestmark = pytest.mark.requirement("R38", "R47")
 
