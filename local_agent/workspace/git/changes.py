@@ -24,8 +24,8 @@ from local_agent.workspace import paths
 from local_agent.workspace.git import config
 from local_agent.workspace.git.repository import unfolds_too_far
 from local_agent.workspace.paths import Root
-from local_agent.workspace.recovery import is_reserved
 from local_agent.workspace.registry import Workspace
+from local_agent.workspace.temporary_files import is_reserved
 
 if TYPE_CHECKING:
     import pygit2

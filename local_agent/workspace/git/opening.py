@@ -29,10 +29,10 @@ from local_agent.workspace.remembered import (
     Memory,
     Stamp,
     is_settled,
+    own_turn,
     stamp_at,
     stamp_of,
 )
-from local_agent.workspace.turns import own_turn
 
 if TYPE_CHECKING:
     import pygit2

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from local_agent.workspace import renames
-from local_agent.workspace.renames import Name, exchange, place
+from local_agent.workspace import temporary_files
+from local_agent.workspace.temporary_files import Name, exchange, place
 
 pytestmark = pytest.mark.requirement("R35")
 
@@ -24,7 +24,7 @@ def folder(
 ) -> Iterator[tuple[Path, int]]:
     """A folder with two files, and its handle, on each kind of file system."""
     if request.param != "by the kernel":
-        monkeypatch.setattr(renames, "_system_call", lambda: None)
+        monkeypatch.setattr(temporary_files, "_system_call", lambda: None)
     if request.param == "by looking first":
         monkeypatch.setattr(os, "link", _refused)
     (tmp_path / "one").write_bytes(b"1")
@@ -77,7 +77,7 @@ def test_a_kernel_that_refuses_for_another_reason_is_believed(
     def refuse(*_: object) -> None:
         raise OSError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(renames, "_renameat2", refuse)
+    monkeypatch.setattr(temporary_files, "_renameat2", refuse)
     for act in (exchange, place):
         with pytest.raises(PermissionError):
             act(Name(0, "one"), Name(0, "two"))
@@ -97,21 +97,21 @@ def test_an_old_c_library_is_passed_by(
 
     monkeypatch.setattr(ctypes, "CDLL", lambda *_, **__: Old())
     monkeypatch.setattr(platform, "machine", lambda: machine)
-    renames._system_call.cache_clear()
+    temporary_files._system_call.cache_clear()
     try:
         (tmp_path / "one").write_bytes(b"1")
         handle = os.open(tmp_path, os.O_RDONLY | os.O_DIRECTORY)
         place(Name(handle, "one"), Name(handle, "two"))
         os.close(handle)
     finally:
-        renames._system_call.cache_clear()
+        temporary_files._system_call.cache_clear()
     assert _content(tmp_path) == {"two": b"1"}
 
 
 def test_no_such_call_is_looked_for_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(platform, "system", lambda: "Darwin")
-    renames._system_call.cache_clear()
+    temporary_files._system_call.cache_clear()
     try:
-        assert renames._system_call() is None
+        assert temporary_files._system_call() is None
     finally:
-        renames._system_call.cache_clear()
+        temporary_files._system_call.cache_clear()
