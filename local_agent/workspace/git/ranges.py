@@ -156,10 +156,10 @@ def _ends(repository: pygit2.Repository, wanted: Range) -> _Ends | NotFound:
     if isinstance(tip, NotFound):
         return tip
     if wanted.kind == "commit":
-        return _Ends(_parent(tip), tip, (tip,))
+        return _Ends(_nth_parent(tip, 1), tip, (tip,))
     if wanted.kind == "last":
         line = list(islice(_first_parents(tip), max(wanted.count, 1)))
-        return _Ends(_parent(line[-1]), tip, line)
+        return _Ends(_nth_parent(line[-1], 1), tip, line)
     base = names.commit(wanted.base) if wanted.base else names.main_branch()
     if isinstance(base, NotFound):
         return base
@@ -176,15 +176,11 @@ def _since(repository: pygit2.Repository, base: pygit2.Commit, tip: pygit2.Commi
     return _Ends(repository[fork].peel(pygit2.Commit) if fork else base, tip, walk)
 
 
-def _parent(commit: pygit2.Commit) -> pygit2.Commit | None:
-    return commit.parents[0] if commit.parent_ids else None
-
-
 def _first_parents(commit: pygit2.Commit) -> Iterator[pygit2.Commit]:
     here: pygit2.Commit | None = commit
     while here is not None:
         yield here
-        here = _parent(here)
+        here = _nth_parent(here, 1)
 
 
 @dataclass(slots=True)
