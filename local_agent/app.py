@@ -26,7 +26,7 @@ from common.errors import CodexBridgeError, UnavailableError
 from common.home import Home, private_dir
 from common.logs import Log
 from common.sentences import Lang
-from local_agent.control import wire
+from local_agent.faces.control import wire
 from local_agent.sandbox.self_test import self_test
 from local_agent.settings import AgentSettings
 from local_agent.store.database import look_through

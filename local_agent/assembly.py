@@ -9,7 +9,7 @@ import asyncio
 import base64
 import os
 import pwd
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -26,13 +26,12 @@ from common.sentences import Lang
 from common.signing import SigningKey
 from local_agent.actions.ports import Executors
 from local_agent.actions.run_command.copies import Copies
-from local_agent.approval.availability import Windows
-from local_agent.approval.notify import Notifier
-from local_agent.approval.read_notice import ReadNotice
-from local_agent.approval.telling import Teller
-from local_agent.control import wire
-from local_agent.control.operations import AgentOperations
-from local_agent.control.server import ControlServer
+from local_agent.faces.control import wire
+from local_agent.faces.control.operations import AgentOperations
+from local_agent.faces.control.server import ControlServer
+from local_agent.faces.telling import Teller
+from local_agent.faces.window.alerts import Notifier, ReadNotice
+from local_agent.faces.window.surroundings import Windows
 from local_agent.flow.assembly import build_engine
 from local_agent.flow.bus import Bus
 from local_agent.flow.disclosing import Disclosure
@@ -58,7 +57,13 @@ from local_agent.settings import AgentSettings
 from local_agent.store.blobs import Blobs
 from local_agent.store.journal import JournalThread
 from local_agent.store.retention import Retention
-from local_agent.workspace.registry import Registry
+from local_agent.views.status import (
+    Connection,
+    OpenWorkspace,
+    Surroundings,
+    WindowsStanding,
+)
+from local_agent.workspace.registry import Registry, Workspace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,12 +139,13 @@ def build_agent(ground: Ground, db: JournalThread) -> Agent:
         db,
         gate,
         machine=ground.machine,
-        workspaces=lambda: {item["path"]: item["name"] for item in _workspaces(registry)},
+        workspaces=lambda: {str(item.path): item.name for item in _opened(registry)},
         can_check=lambda asked: engine.can_check(asked.seal),
     )
     operations = AgentOperations(
         db=db,
         gate=gate,
+        entrance=gate.entrance("terminal"),
         engine=engine,
         bus=bus,
         tell=teller.tell,
@@ -315,45 +321,45 @@ def _build_client(
 
 def _surroundings(
     ground: Ground, registry: Registry, client: GatewayClient | None, windows: Windows
-) -> Callable[[], Mapping[str, Any]]:
-    def look() -> Mapping[str, Any]:
+) -> Callable[[], Surroundings]:
+    def look() -> Surroundings:
         condition = client.condition if client else Condition("unpaired")
         url = ground.pairing.url if ground.pairing else None
-        return {
-            "machine": ground.machine,
-            "gateway": {"url": url, **asdict(condition)},
-            "key_storage": ground.keys.where if ground.pairing else None,
-            "public_key": encode_bytes(ground.keys.present().public.raw),
-            **_workspaces_told(ground.places, registry),
-            "sandbox": ground.sandbox.level,
-            "sandbox_reason": ground.sandbox.reason,
-            "windows": {"state": windows.state, "why": windows.why},
-        }
+        workspaces = _workspaces(ground.places, registry)
+        names = [one.name for one in workspaces]
+        return Surroundings(
+            machine=ground.machine,
+            gateway=Connection(url=url, **asdict(condition)),
+            key_storage=ground.keys.where if ground.pairing else None,
+            public_key=encode_bytes(ground.keys.present().public.raw),
+            workspaces=workspaces,
+            stray_policies=stray_policies(ground.places, names),
+            sandbox=ground.sandbox.level,
+            sandbox_reason=ground.sandbox.reason,
+            windows=WindowsStanding(state=windows.state, why=windows.why),
+        )
 
     return look
 
 
-def _workspaces_told(places: Home, registry: Registry) -> dict[str, Any]:
-    found = _workspaces(registry)
-    names = [item["name"] for item in found]
-    told = [one | {"policy": asdict(standing(places, one["name"]))} for one in found]
-    return {"workspaces": told, "stray_policies": list(stray_policies(places, names))}
+def _workspaces(places: Home, registry: Registry) -> tuple[OpenWorkspace, ...]:
+    return tuple(
+        OpenWorkspace(
+            name=item.name,
+            path=str(item.path),
+            default=item.default,
+            disclosure=item.disclosure,
+            policy=standing(places, item.name),
+        )
+        for item in _opened(registry)
+    )
 
 
-def _workspaces(registry: Registry) -> list[dict[str, Any]]:
+def _opened(registry: Registry) -> Sequence[Workspace]:
     try:
-        found = registry.load()
+        return registry.load()
     except CodexBridgeError:
-        return []  # `codexbridge workspace list` tells what is wrong with the file
-    return [
-        {
-            "name": item.name,
-            "path": str(item.path),
-            "default": item.default,
-            "disclosure": item.disclosure,
-        }
-        for item in found
-    ]
+        return ()  # `codexbridge workspace list` tells what is wrong with the file
 
 
 async def _forget_closed(registry: Registry, scratches: Scratches) -> None:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final
 from common.errors import CodexBridgeError
 
 if TYPE_CHECKING:
-    from local_agent.approval.desktop import DesktopApprover
-    from local_agent.approval.dialogs.window.program import WindowProgram
     from local_agent.assembly import Agent, Ground
+    from local_agent.faces.window.desktop import DesktopApprover
+    from local_agent.faces.window.program import WindowProgram
 
 AGAIN_S: Final = 30.0  # after the journal refused, as on a full disk
 
@@ -51,7 +51,7 @@ async def _find(agent: Agent, ground: Ground) -> WindowProgram | None:
     if "DISPLAY" not in ground.environ and sys.platform != "darwin":
         agent.windows.turn_off("no-screen")
         return None
-    from local_agent.approval.dialogs.window.program import WindowProgram
+    from local_agent.faces.window.program import WindowProgram
 
     program = WindowProgram(ground.environ)
     if await program.probe():
@@ -62,14 +62,15 @@ async def _find(agent: Agent, ground: Ground) -> WindowProgram | None:
 
 
 def _approver(agent: Agent, ground: Ground, program: WindowProgram) -> DesktopApprover:
-    from local_agent.approval.appearance import theme_of
-    from local_agent.approval.desktop import DesktopApprover
-    from local_agent.approval.notify import Notifier
+    from local_agent.faces.window.alerts import Notifier
+    from local_agent.faces.window.desktop import DesktopApprover
+    from local_agent.faces.window.surroundings import theme_of
 
     return DesktopApprover(
         agent.gate,
         agent.teller,
         program,
+        entrance=agent.gate.entrance("desktop"),
         desk=agent.engine,
         alerts=Notifier(ground.environ),
         read_diff=agent.blobs.get,

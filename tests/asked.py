@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +16,13 @@ from local_agent.actions.changes.payload import change_payload
 from local_agent.actions.git_sync.payload import SyncStep, sync_payload
 from local_agent.actions.registry import seal_bytes
 from local_agent.actions.undo.payload import undo_payload
+from local_agent.cards import question as questions
+from local_agent.faces.control import tasks
+from local_agent.faces.control.tasks import listed_task
+from local_agent.store.tasks import Task
+from local_agent.store.turns import StoredTurn
+from local_agent.views.codec import from_json, to_json
+from local_agent.views.question import ApprovalView, Question
 from tests.sealed import ZEROS, a_seal
 
 PATCH = """\
@@ -48,6 +56,14 @@ deleted file mode 100644
 -two
 """.encode()
 OID = "1a2b3c4d5e6f" + "0" * 28
+USUAL: dict[str, Any] = {
+    "approval_id": "approval-1",
+    "short_id": "T-7K3F",
+    "blocked": "",
+    "expires_at": 0,
+    "can_narrow": False,
+    "can_check": False,
+}
 
 
 def sealed_changes(patch: bytes) -> tuple[SealedChange, ...]:
@@ -110,6 +126,25 @@ def told(seal: Seal, **changes: Any) -> dict[str, Any]:
         "workspace": "shop",
     }
     return shown | changes
+
+
+def read_question(told: ApprovalView | Mapping[str, Any], *, diff: bytes | None = None) -> Question:
+    """Return the question of what the agent told; what every approval has stands in by default."""
+    if not isinstance(told, ApprovalView):
+        told = from_json(ApprovalView, USUAL | dict(told))
+    return questions.read_question(told, diff=diff)
+
+
+def task_row(task: Task) -> dict[str, Any]:
+    """Return a task as a program reads it in any list."""
+    row = to_json(listed_task(task, expires_at=None))
+    del row["expires_at"]
+    return row
+
+
+def whole_task(task: Task, turns: Sequence[StoredTurn]) -> dict[str, Any]:
+    """Return all of a task as a program reads it."""
+    return to_json(tasks.whole_task(task, turns))
 
 
 def _commit(patch: bytes) -> SealedCommit:

@@ -469,11 +469,10 @@ class Desk:
         self, asked: PendingApproval, decision: Choice = "approve", *, reason: str | None = None
     ) -> None:
         """Decide as a person at the terminal would."""
-        await self.gate.decide(
+        await self.gate.entrance("terminal").decide(
             asked.approval_id,
             asked.digest,
             decision=decision,
-            approver="terminal",
             typed=asked.code,
             reason=reason,
         )

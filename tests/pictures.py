@@ -12,8 +12,8 @@ from common.diff.parse import parse_diff
 from common.seal import Seal
 from common.sentences import Lang
 from local_agent.actions.registry import ACTIONS
-from local_agent.approval.dialogs.window.arming import QUIET_S
-from local_agent.approval.dialogs.window.wire import Theme, encode_order
+from local_agent.faces.window.arming import QUIET_S
+from local_agent.faces.window.wire import Theme, encode_order
 from local_agent.report_texts import to_facts
 from local_agent.reports.report import Failure, Report
 from local_agent.safety.authority import classify_operation

@@ -20,7 +20,7 @@ from typing import Final, TypeVar
 T = TypeVar("T")
 
 PARTS: Final = ("Xvfb", "openbox", "xdotool")
-CHILD: Final = (sys.executable, "-I", "-m", "local_agent.approval.dialogs.window.child")
+CHILD: Final = (sys.executable, "-I", "-m", "local_agent.faces.window.child")
 WITHIN_S: Final = 30.0
 SHOWN: Final = "Xvfb_screen0"  # where Xvfb keeps what it shows
 HEADER: Final = 100  # bytes before that

@@ -112,17 +112,28 @@ def test_no_setting_flag_or_variable_can_stand_in_for_a_confirmation() -> None:
 
 
 @pytest.mark.requirement("P1")
-def test_only_the_window_decides_as_the_window() -> None:
-    # There an armed click stands for the code (R29); nothing else may claim to be it.
-    claims = {
+def test_who_decides_is_said_where_the_agent_is_assembled_and_nowhere_else() -> None:
+    # In the window an armed click stands for the code (R29); nothing else may claim to be it.
+    entrances = {
+        (name, ast.unparse(argument))
+        for name, tree in _modules()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "entrance"
+        for argument in [*node.args, *(keyword.value for keyword in node.keywords)]
+    }
+    assert entrances == {
+        ("local_agent/assembly.py", "'terminal'"),
+        ("local_agent/windows.py", "'desktop'"),
+    }
+    made = {
         name
         for name, tree in _modules()
         for node in ast.walk(tree)
-        if isinstance(node, ast.keyword) and node.arg == "approver"
-        for value in ast.walk(node.value)
-        if isinstance(value, ast.Constant) and value.value == "desktop"
+        if isinstance(node, ast.Call) and _dotted(node.func).endswith("Entrance")
     }
-    assert claims == {"local_agent/approval/desktop.py"}
+    assert made == {"local_agent/flow/gate.py"}
 
 
 def test_modules_and_functions_stay_readable() -> None:

@@ -35,7 +35,7 @@ def _modules() -> Iterator[ModuleType]:
     for name in ("common", "gateway", "local_agent"):
         package = importlib.import_module(name)
         for found in pkgutil.walk_packages(package.__path__, f"{name}."):
-            needs_tk = ".dialogs.window." in found.name and find_spec("_tkinter") is None
+            needs_tk = ".faces.window." in found.name and find_spec("_tkinter") is None
             if "migrations" in found.name or found.name.endswith("warden") or needs_tk:
                 continue
             yield importlib.import_module(found.name)

@@ -16,7 +16,9 @@ from local_agent.actions.disclose.payload import disclose_payload
 from local_agent.actions.git_sync.payload import SyncStep, sync_payload
 from local_agent.actions.registry import seal_bytes
 from local_agent.actions.undo.payload import undo_payload
-from local_agent.approval.dialogs.window.wire import Order, Theme
+from local_agent.faces.window.wire import Order, Theme
+from local_agent.views.codec import from_json
+from local_agent.views.question import ApprovalView
 from tests.sealed import AGENT_ID, ZEROS, a_payload
 
 DIFF = """\
@@ -200,7 +202,8 @@ def an_order(
         "can_narrow": False,
         "can_check": False,
     }
-    return Order(shown=shown | told, nonce="5e" * 16, lang=lang, theme=theme, lasts_s=lasts_s)
+    view = from_json(ApprovalView, shown | told)
+    return Order(shown=view, nonce="5e" * 16, lang=lang, theme=theme, lasts_s=lasts_s)
 
 
 def sealed_changes(raw: bytes) -> tuple[SealedChange, ...]:

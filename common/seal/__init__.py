@@ -5,7 +5,7 @@
       └────── read_seal ─────┘
 
 The bytes are written once and never again; whoever shows or runs anything starts from them.  Pure:
-approval ids, nonces and times come in as arguments.  Who may decide is `local_agent.approval`'s
+approval ids, nonces and times come in as arguments.  Who may decide is `local_agent.flow.gate`'s
 matter.  What an action seals is its own: whoever reads or writes seals hands in how the payload of
 each is checked (`local_agent.actions.registry`), and no seal has one that was not.
 """

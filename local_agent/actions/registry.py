@@ -1,7 +1,7 @@
 """The actions: one row for each thing that a person can approve, by the seal's word for it.
 
-Reading a seal needs no operation: the faces import this, and pay for no part that carries out.
-What does is imported by the row's ``make``, when the first task comes.
+Reading a seal and showing it needs no operation: the faces import this, and pay for no part that
+carries out.  What does is imported by the row's ``make``, when the first task comes.
 """
 
 from __future__ import annotations
@@ -13,10 +13,16 @@ from typing import TYPE_CHECKING, Final
 
 from common import seal as sealing
 from common.seal import Seal
+from local_agent.actions.apply_diff import card as apply_diff
+from local_agent.actions.card import Card
 from local_agent.actions.changes.payload import check_change
+from local_agent.actions.disclose import card as disclose
 from local_agent.actions.disclose.payload import check_release
+from local_agent.actions.git_sync import card as git_sync
 from local_agent.actions.git_sync.payload import check_sync
+from local_agent.actions.run_command import card as run_command
 from local_agent.actions.run_command.payload import check_command
+from local_agent.actions.undo import card as undo
 from local_agent.actions.undo.payload import check_undo
 from local_agent.safety.action_facts import ActionFacts, read_known
 
@@ -30,9 +36,11 @@ class Row(ActionFacts):
     """An action.
 
     Attributes:
+        card: What an approver sees of it.
         make: Gives its operation.
     """
 
+    card: Card
     make: Callable[[Parts], Operation]
 
 
@@ -100,9 +108,21 @@ def _disclose(parts: Parts) -> Operation:
 
 
 ACTIONS: Final[Mapping[str, Row]] = {
-    "run_command": Row(check_payload=check_command, reaches="processes", make=_run_command),
-    "apply_diff": Row(check_payload=check_change, reaches="files", undoable=True, make=_apply_diff),
-    "undo": Row(check_payload=check_undo, reaches="files", undoable=True, make=_undo),
-    "git_sync": Row(check_payload=check_sync, reaches="remote", make=_git_sync),
-    "disclose": Row(check_payload=check_release, reaches="chat", make=_disclose),
+    "run_command": Row(
+        check_payload=check_command, card=run_command.CARD, reaches="processes", make=_run_command
+    ),
+    "apply_diff": Row(
+        check_payload=check_change,
+        card=apply_diff.CARD,
+        reaches="files",
+        undoable=True,
+        make=_apply_diff,
+    ),
+    "undo": Row(
+        check_payload=check_undo, card=undo.CARD, reaches="files", undoable=True, make=_undo
+    ),
+    "git_sync": Row(check_payload=check_sync, card=git_sync.CARD, reaches="remote", make=_git_sync),
+    "disclose": Row(
+        check_payload=check_release, card=disclose.CARD, reaches="chat", make=_disclose
+    ),
 }

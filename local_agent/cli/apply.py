@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from common.home import find_home
 from common.sentences import Lang, say
@@ -15,6 +15,8 @@ from local_agent.cli import change_words, words
 
 if TYPE_CHECKING:
     import argparse
+
+    from local_agent.views.codec import Json
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
@@ -32,9 +34,8 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
         InputError: ``diff.*``: the patch cannot be read; the agent was not asked.
     """
     from common.diff.parse import parse_diff
-    from local_agent.cli.diffs import read_patch, task_named
-    from local_agent.cli.here import workspace_here
-    from local_agent.control.client import stream
+    from local_agent.cli.diffs import read_patch, task_named, workspace_here
+    from local_agent.faces.control.client import stream
 
     home = find_home(environ)
     if (short_id := task_named(args.file)) is not None:
@@ -56,7 +57,7 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
 
 
 def _told(
-    steps: Iterator[tuple[str, dict[str, Any]]],
+    steps: Iterator[tuple[str, Json]],
     args: argparse.Namespace,
     lang: Lang,
     environ: Mapping[str, str],

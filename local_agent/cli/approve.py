@@ -8,26 +8,24 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from common.clock import SystemClock
 from common.errors import StateError
 from common.home import Home, find_home
 from common.sentences import Lang, say
-from local_agent.approval.dialogs.duration import time_left
-from local_agent.approval.dialogs.question import Question
-from local_agent.approval.dialogs.terminal import ask, present
-from local_agent.approval.dialogs.tty import Terminal, open_terminal
 from local_agent.cli import change_words, words
 from local_agent.cli.choose import pending_in, waiting_approval
-from local_agent.cli.diffs import read_asked
 from local_agent.cli.follow import EXIT_INTERRUPTED, follow
 from local_agent.cli.screen import screen_for
-from local_agent.control.client import call, stream
-from local_agent.replies import BLOCKED
+from local_agent.faces.control.client import call, stream
 
 if TYPE_CHECKING:
     import argparse
+
+    from local_agent.faces.terminal.tty import Terminal
+    from local_agent.views.codec import Json
+    from local_agent.views.question import ApprovalView, Question
 
 EXIT_NO_DECISION = 1
 
@@ -55,6 +53,8 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
             raises.
         StateError: nothing can be approved now, or the approval ended meanwhile.
     """
+    from local_agent.faces.terminal.tty import open_terminal
+
     home, screen = find_home(environ), screen_for(lang, environ)
     approval = waiting_approval(home, environ, screen, args.task, op="refresh")
     terminal = open_terminal(sys.stdin, environ)
@@ -71,26 +71,28 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
         if args.check:
             tried = pending_in(_checked(home, environ, approval), screen)
             code = _approved(home, environ, tried, terminal, lang)
-            if code or following(tried["short_id"]) == EXIT_INTERRUPTED:
+            if code or following(tried.short_id) == EXIT_INTERRUPTED:
                 return code or EXIT_INTERRUPTED
-            again = call(home, environ, "refresh", task=approval["short_id"])
+            again = call(home, environ, "refresh", task=approval.short_id)
             approval = pending_in(again, screen)
         if code := _approved(home, environ, approval, terminal, lang):
             return code
     finally:
         terminal.close()
-    return following(approval["short_id"])
+    return following(approval.short_id)
 
 
 def _approved(
     home: Home,
     environ: Mapping[str, str],
-    approval: Mapping[str, Any],
+    approval: ApprovalView,
     terminal: Terminal,
     lang: Lang,
 ) -> int:
     """Show an approval and ask for its code; 0 when it was approved, else the exit code."""
-    if why := approval["blocked"]:
+    from local_agent.cli.diffs import read_asked
+
+    if why := approval.blocked:
         raise _blocked(why, lang)
     question = read_asked(home, environ, approval)
     typed, code = _typed(question, terminal, lang)
@@ -101,22 +103,22 @@ def _approved(
     return 0
 
 
-def _checked(home: Home, environ: Mapping[str, str], approval: Mapping[str, Any]) -> dict[str, Any]:
+def _checked(home: Home, environ: Mapping[str, str], approval: ApprovalView) -> Json:
     """Have a change tried out on a copy: that has an approval of its own."""
-    named = {name: approval[name] for name in ("approval_id", "digest")}
+    named = {"approval_id": approval.approval_id, "digest": approval.digest}
     return call(home, environ, "check", **named)
 
 
 def _narrowed(
-    home: Home, environ: Mapping[str, str], approval: Mapping[str, Any], only: Sequence[str]
-) -> dict[str, Any]:
+    home: Home, environ: Mapping[str, str], approval: ApprovalView, only: Sequence[str]
+) -> Json:
     """Have some of the files asked for alone: it is sealed anew, and has another code."""
     return call(
         home,
         environ,
         "narrow",
-        approval_id=approval["approval_id"],
-        digest=approval["digest"],
+        approval_id=approval.approval_id,
+        digest=approval.digest,
         keep=list(only),
     )
 
@@ -142,11 +144,16 @@ def _decide(
 
 
 def _blocked(why: str, lang: Lang) -> StateError:
+    from local_agent.replies import BLOCKED
+
     known = BLOCKED.get(why)
     return StateError("approval.blocked", why=say(known, lang) if known else why)
 
 
 def _typed(question: Question, terminal: Terminal, lang: Lang) -> tuple[str | None, int]:
+    from local_agent.cards.words import time_left
+    from local_agent.faces.terminal.page import ask, present
+
     clock = SystemClock()
     try:
         read = present(question, terminal, lang=lang, now_ms=clock.now().wall_ms)

@@ -10,7 +10,7 @@ from common.ids import parse_short_id
 from common.sentences import Lang, say
 from local_agent.cli import words
 from local_agent.cli.screen import screen_for
-from local_agent.control.client import call
+from local_agent.faces.control.client import call
 
 if TYPE_CHECKING:
     import argparse

@@ -6,8 +6,8 @@ ours (R25).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final
 
 from common.sentences import Sentence
 from common.terminal import table
@@ -17,6 +17,9 @@ from local_agent.cli import proposal_words as words
 from local_agent.cli import words as common_words
 from local_agent.cli.flow import GUTTER, Flow, rows_of
 from local_agent.cli.screen import Screen
+
+if TYPE_CHECKING:
+    from local_agent.views.task import ProposedFile, Speech, TaskView, Turn
 
 INDENT: Final = "  "
 _PATH_BYTES: Final = 400
@@ -35,77 +38,74 @@ def flow_on(screen: Screen) -> Flow:
     return Flow(screen.ink("dim", GUTTER), _room(screen))
 
 
-def model_lines(screen: Screen, task: Mapping[str, Any], *, streamed: str = "") -> Iterator[str]:
+def model_lines(screen: Screen, task: TaskView, *, streamed: str = "") -> Iterator[str]:
     """Give what a model said, or what of it does not stand there yet.
 
     Args:
         screen: Where it will stand.
-        task: As the agent told it.
+        task: What was asked.
         streamed: What has been shown of it already.
     """
-    speech = task.get("speech")
+    speech = task.speech
     if not speech:
         return
-    said = reveal(speech["text"]).split("\n") if speech["text"] else []
+    said = reveal(speech.text).split("\n") if speech.text else []
     left = _left(said, reveal(streamed).strip())
     if heads := _heads(speech, stands=len(left) < len(said)):
-        yield from (screen.ink("dim", screen.say(one, model=speech["model"])) for one in heads)
+        yield from (screen.ink("dim", screen.say(one, model=speech.model)) for one in heads)
     yield from _quoted(screen, left)
     for head, rows in (
-        (proposal_replies.NOT_TAKEN, speech["not_taken"]),
-        (proposal_replies.SUGGESTED, speech["commands"]),
+        (proposal_replies.NOT_TAKEN, speech.not_taken),
+        (proposal_replies.SUGGESTED, speech.commands),
     ):
         if rows:
             yield screen.ink("dim", screen.say(head, count=len(rows)))
             yield from _quoted(screen, list(map(reveal, rows)))
 
 
-def has_words(task: Mapping[str, Any]) -> bool:
+def has_words(task: TaskView) -> bool:
     """Tell whether a model said something of this task."""
-    return bool(task.get("speech"))
+    return bool(task.speech)
 
 
-def tell_lineage(screen: Screen, task: Mapping[str, Any]) -> None:
+def tell_lineage(screen: Screen, task: TaskView) -> None:
     """Print which version a proposal is, and after which; nothing of a first one."""
-    if before := task.get("revises"):
-        facts = {"task": task["short_id"], "version": task["version"], "before": before}
+    if before := task.revises:
+        facts = {"task": task.short_id, "version": task.version, "before": before}
         screen.tell(words.LINEAGE, **facts)
 
 
-def own_lines(screen: Screen, task: Mapping[str, Any]) -> Iterator[str]:
+def own_lines(screen: Screen, task: TaskView) -> Iterator[str]:
     """Give what is proposed in our words, the files of a change with aligned counts."""
-    own = task.get("own")
-    text = task.get("proposed") if own is None else own
+    own = task.own
+    text = task.proposed if own is None else own
     for line in reveal(text).split("\n") if text else ():
         yield from screen.prose(line)
     if own is not None:  # else its rows stand in the text
         yield from file_lines(screen, task)
 
 
-def file_lines(screen: Screen, task: Mapping[str, Any]) -> Iterator[str]:
+def file_lines(screen: Screen, task: TaskView) -> Iterator[str]:
     """Give the files of a change; the counts stand first, where no long name pushes them away."""
-    counted = [
-        (f"+{file['additions']}", f"−{file['deletions']}", _path(file))
-        for file in task.get("files") or ()
-    ]
+    counted = [(f"+{file.additions}", f"−{file.deletions}", _path(file)) for file in task.files]
     added = max((len(row[0]) for row in counted), default=0)
     removed = max((len(row[1]) for row in counted), default=0)
     for plus, minus, path in counted:
         yield f"{INDENT}{plus.rjust(added)} {minus.rjust(removed)}  {path}"
-    if more := task.get("files_more"):
+    if more := task.files_more:
         yield INDENT + screen.say(common_words.FILES_MORE, count=more)
 
 
-def steps_lines(screen: Screen, task: Mapping[str, Any]) -> Iterator[str]:
+def steps_lines(screen: Screen, task: TaskView) -> Iterator[str]:
     """Give what can be done with a change that rests."""
     yield screen.say(words.NOTHING_YET)
-    named = {"task": task["short_id"]}
+    named = {"task": task.short_id}
     yield from table(
         [(INDENT + screen.say(what), screen.say(how, **named)) for what, how in _STEPS]
     )
 
 
-def fact_lines(screen: Screen, task: Mapping[str, Any]) -> Iterator[str]:
+def fact_lines(screen: Screen, task: TaskView) -> Iterator[str]:
     """Give which model worked on it, what that used, and what it was shown."""
     for turn in turn_lines(screen, task):
         yield screen.ink("dim", turn)
@@ -113,39 +113,39 @@ def fact_lines(screen: Screen, task: Mapping[str, Any]) -> Iterator[str]:
         yield screen.ink("dim", screen.say(words.WAS_SHOWN, shown=shown))
 
 
-def turn_lines(screen: Screen, task: Mapping[str, Any]) -> list[str]:
+def turn_lines(screen: Screen, task: TaskView) -> list[str]:
     """Return one line for each turn of a model."""
-    return [_turn(screen, turn) for turn in task.get("turns") or ()]
+    return [_turn(screen, turn) for turn in task.turns]
 
 
-def shown_line(screen: Screen, task: Mapping[str, Any]) -> str:
+def shown_line(screen: Screen, task: TaskView) -> str:
     """Return how much a model was shown; empty where none was asked."""
-    shown = task.get("shown")
-    if not shown or not task.get("turns"):
+    shown = task.shown
+    if not shown or not task.turns:
         return ""
-    size = replies.render_size(shown["bytes"])
-    return screen.say(words.SHOWN, count=shown["files"], size=size, task=task["short_id"])
+    size = replies.render_size(shown.bytes)
+    return screen.say(words.SHOWN, count=shown.files, size=size, task=task.short_id)
 
 
-def _turn(screen: Screen, turn: Mapping[str, Any]) -> str:
-    if endless := _ENDLESS.get(turn["outcome"]):
-        return screen.say(endless, model=turn["model"])
-    duration = replies.render_duration(turn["duration_ms"], screen.lang)
-    facts = {"model": turn["model"], "duration": duration}
-    if turn["input_tokens"] or turn["output_tokens"]:
-        read, written = f"{turn['input_tokens']:,}", f"{turn['output_tokens']:,}"
+def _turn(screen: Screen, turn: Turn) -> str:
+    if endless := _ENDLESS.get(turn.outcome):
+        return screen.say(endless, model=turn.model)
+    duration = replies.render_duration(turn.duration_ms, screen.lang)
+    facts = {"model": turn.model, "duration": duration}
+    if turn.input_tokens or turn.output_tokens:
+        read, written = f"{turn.input_tokens:,}", f"{turn.output_tokens:,}"
         used = screen.say(words.USED, read=read, written=written, **facts)
     else:
         used = screen.say(words.USED_UNKNOWN, **facts)
-    return used if turn["outcome"] == "ok" else screen.say(words.FAILED_TURN, used=used)
+    return used if turn.outcome == "ok" else screen.say(words.FAILED_TURN, used=used)
 
 
-def _heads(speech: Mapping[str, Any], *, stands: bool) -> list[Sentence]:
+def _heads(speech: Speech, *, stands: bool) -> list[Sentence]:
     """Return our sentences before a model's words; ``stands`` where some stand there already."""
     if stands:
-        return [words.NO_EDITS] if speech["no_edits"] else []
-    heads = [proposal_replies.NO_EDITS] if speech["no_edits"] else []
-    if not speech["text"]:
+        return [words.NO_EDITS] if speech.no_edits else []
+    heads = [proposal_replies.NO_EDITS] if speech.no_edits else []
+    if not speech.text:
         heads.append(proposal_replies.NOTHING_SAID)
     return heads or [proposal_replies.MODEL_SAYS]
 
@@ -171,8 +171,8 @@ def _quoted(screen: Screen, lines: Sequence[str]) -> Iterator[str]:
             yield screen.ink("dim", GUTTER) + row
 
 
-def _path(file: Mapping[str, Any]) -> str:
-    return reveal(one_line(str(file["path"]), _PATH_BYTES))
+def _path(file: ProposedFile) -> str:
+    return reveal(one_line(file.path, _PATH_BYTES))
 
 
 def _room(screen: Screen) -> int:

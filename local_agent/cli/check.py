@@ -74,20 +74,22 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
 def _of_task(home: Home, environ: Mapping[str, str], short_id: str) -> Workspace | None:
     """Return the workspace in which a task would change something; None where it names none."""
     from local_agent.actions.registry import read_seal
-    from local_agent.control.client import call
+    from local_agent.faces.control.client import call
+    from local_agent.views.codec import from_json
+    from local_agent.views.question import Shown
     from local_agent.workspace.registry import Registry
 
-    found = call(home, environ, "show", task=short_id)
+    found = from_json(Shown, call(home, environ, "show", task=short_id))
     registry = Registry(home, home=Path.home())
-    if approval := found["approval"]:
-        path = read_seal(str(approval["seal"]).encode("utf-8", "replace")).workspace.path
+    if found.approval is not None:
+        path = read_seal(found.approval.seal.encode("utf-8", "replace")).workspace.path
         return next((entry for entry in registry.load() if str(entry.path) == path), None)
-    name = found["task"]["workspace"]
+    name = found.task.workspace
     return registry.find(name) if name else None
 
 
 def _workspace(home: Home, args: argparse.Namespace, meant: Workspace | None) -> Workspace:
-    from local_agent.cli.here import workspace_here
+    from local_agent.cli.diffs import workspace_here
     from local_agent.workspace.registry import Registry, Workspace
 
     registry = Registry(home, home=Path.home())

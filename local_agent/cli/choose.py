@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from common.errors import InputError, StateError
 from common.home import Home
@@ -11,12 +11,16 @@ from common.ids import parse_short_id
 from local_agent.cli.ending import headline
 from local_agent.cli.screen import Screen
 from local_agent.cli.tasks import print_tasks
-from local_agent.control.client import call
+from local_agent.faces.control.client import call
+
+if TYPE_CHECKING:
+    from local_agent.views.codec import Json
+    from local_agent.views.question import ApprovalView
 
 
 def waiting_approval(
     home: Home, environ: Mapping[str, str], screen: Screen, named: str | None, *, op: str = "show"
-) -> dict[str, Any] | None:
+) -> ApprovalView | None:
     """Return the pending approval that is meant, as the agent shows it.
 
     Args:
@@ -33,31 +37,37 @@ def waiting_approval(
         InputError: ``approve.several`` (after listing them) or ``input.task-id``.
         StateError: ``approve.not-waiting``, ``approve.ended``.
     """
+    from local_agent.views.codec import from_json
+    from local_agent.views.task import TaskList
+
     if named is None:
-        waiting = call(home, environ, "tasks", all=False, limit=100)["tasks"]
-        waiting = [task for task in waiting if task["state"] == "WAITING_APPROVAL"]
+        told = from_json(TaskList, call(home, environ, "tasks", all=False, limit=100))
+        waiting = [task for task in told.tasks if task.state == "WAITING_APPROVAL"]
         if not waiting:
             return None
         if len(waiting) > 1:
             print_tasks(screen, waiting)
             raise InputError("approve.several", count=len(waiting))
-        short_id = str(waiting[0]["short_id"])
+        short_id = waiting[0].short_id
     else:
         short_id = parse_short_id(named)
     return pending_in(call(home, environ, op, task=short_id), screen)
 
 
-def pending_in(found: Mapping[str, Any], screen: Screen) -> dict[str, Any]:
+def pending_in(found: Json, screen: Screen) -> ApprovalView:
     """Return the approval that the agent told, when it waits for a decision.
 
     Raises:
         StateError: ``approve.not-waiting``; ``approve.ended`` with ``how``.
     """
-    approval: dict[str, Any] | None = found["approval"]
-    if approval is not None and approval["state"] == "pending":
+    from local_agent.views.codec import from_json
+    from local_agent.views.question import Shown
+
+    shown = from_json(Shown, found)
+    approval, task = shown.approval, shown.task
+    if approval is not None and approval.state == "pending":
         return approval
-    task = found["task"]
-    if task["reason"]:
+    if task.reason:
         how = next(iter(headline(screen, task)), "")  # the rest has `codexbridge show`
-        raise StateError("approve.ended", task=task["short_id"], how=how)
-    raise StateError("approve.not-waiting", task=task["short_id"])
+        raise StateError("approve.ended", task=task.short_id, how=how)
+    raise StateError("approve.not-waiting", task=task.short_id)

@@ -14,7 +14,7 @@ from local_agent.cli import change_words, words
 from local_agent.cli.card import tell_lineage
 from local_agent.cli.diffs import fetch_diff
 from local_agent.cli.screen import Screen, print_json, screen_for
-from local_agent.control.client import call
+from local_agent.faces.control.client import call
 
 if TYPE_CHECKING:
     import argparse
@@ -39,6 +39,8 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
         InputError: ``diff.to-terminal``: a terminal would obey what may stand in the bytes (R26).
     """
     from common.diff.parse import parse_diff
+    from local_agent.views.codec import from_json
+    from local_agent.views.question import Shown
 
     short_id = parse_short_id(args.task)
     if args.raw and sys.stdout.isatty():
@@ -54,7 +56,8 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
         print_json({"task": short_id, "files": files_of(model), "diff": text})
     else:
         screen = screen_for(lang, environ)
-        tell_lineage(screen, call(find_home(environ), environ, "show", task=short_id)["task"])
+        found = call(find_home(environ), environ, "show", task=short_id)
+        tell_lineage(screen, from_json(Shown, found).task)
         _print(model, screen)
     return 0
 
@@ -77,8 +80,8 @@ def _file(file: FileDiff) -> dict[str, Any]:
 
 
 def _print(model: DiffModel, screen: Screen) -> None:
-    from local_agent.approval.dialogs.change_part import file_lines
-    from local_agent.approval.dialogs.layout import Layout
+    from local_agent.faces.terminal.diff import file_lines
+    from local_agent.faces.terminal.layout import Layout
 
     layout = Layout(screen.lang, screen.width, screen.ink)
     for file in model.files:

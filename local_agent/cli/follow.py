@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Final
 
 from common.errors import CodexBridgeError
 from common.terminal import clip_cells
@@ -13,6 +13,10 @@ from local_agent.cli.ending import ending_lines
 from local_agent.cli.screen import Screen, print_json
 from local_agent.cli.tasks import state_of
 
+if TYPE_CHECKING:
+    from local_agent.views.codec import Json
+    from local_agent.views.task import TaskView
+
 EXIT_ENDED_OTHERWISE: Final = 1
 EXIT_INTERRUPTED: Final = 130
 _FINAL: Final = frozenset({"COMPLETED", "FAILED", "REJECTED"})
@@ -20,7 +24,7 @@ _ANEW: Final = "\r\x1b[K"
 _UP: Final = "\x1b[A"
 
 
-def follow(steps: Iterator[tuple[str, dict[str, Any]]], screen: Screen, *, task: str = "") -> int:
+def follow(steps: Iterator[tuple[str, Json]], screen: Screen, *, task: str = "") -> int:
     """Print what happens to a task and how it ended.
 
     Args:
@@ -40,7 +44,7 @@ def follow(steps: Iterator[tuple[str, dict[str, Any]]], screen: Screen, *, task:
         for kind, value in steps:
             if kind == "ok":
                 line.clear()
-                return _conclude(value["task"], screen, line)
+                return _conclude(_watched(value), screen, line)
             task = value.get("short_id") or task
             if value.get("type") == "task_stream_chunk":
                 line.stream(str(value.get("chunk")))
@@ -57,19 +61,26 @@ def follow(steps: Iterator[tuple[str, dict[str, Any]]], screen: Screen, *, task:
     return EXIT_ENDED_OTHERWISE
 
 
-def follow_as_json(steps: Iterable[tuple[str, dict[str, Any]]]) -> int:
+def follow_as_json(steps: Iterable[tuple[str, Json]]) -> int:
     """Print the task as it stands at the end; returns and raises what `follow` does."""
     *_, (_, last) = steps
     print_json(last["task"])
-    return _exit_code(last["task"])
+    return _exit_code(_watched(last))
 
 
-def _exit_code(task: Mapping[str, Any]) -> int:
-    good = task["state"] in ("WAITING_APPROVAL", "PROPOSAL_READY") or task["reason"] == "completed"
+def _watched(last: Json) -> TaskView:
+    from local_agent.views.codec import from_json
+    from local_agent.views.task import Watched
+
+    return from_json(Watched, last).task
+
+
+def _exit_code(task: TaskView) -> int:
+    good = task.state in ("WAITING_APPROVAL", "PROPOSAL_READY") or task.reason == "completed"
     return 0 if good else EXIT_ENDED_OTHERWISE
 
 
-def _told(event: Mapping[str, Any], screen: Screen) -> str:
+def _told(event: Json, screen: Screen) -> str:
     # How it ended is told with the task itself.
     if event.get("type") != "task_state" or event.get("state") in _FINAL:
         return ""
@@ -80,20 +91,20 @@ def _told(event: Mapping[str, Any], screen: Screen) -> str:
     return screen.say(state) if state else str(event.get("state"))
 
 
-def _conclude(task: Mapping[str, Any], screen: Screen, line: _Lines) -> int:
-    if task["state"] == "WAITING_APPROVAL":
+def _conclude(task: TaskView, screen: Screen, line: _Lines) -> int:
+    if task.state == "WAITING_APPROVAL":
         lines = list(card.own_lines(screen, task))
         # What stands there already is not repeated.
         _print(lines[1:] if lines[:1] == [line.stands] else lines)
-        screen.tell(words.WAITS, task=task["short_id"])
+        screen.tell(words.WAITS, task=task.short_id)
         return _exit_code(task)
     # What came of a change that was decided on is told; its proposal was read before.
-    spoken = card.has_words(task) and (task.get("proposal") != "diff" or not task["reason"])
+    spoken = card.has_words(task) and (task.proposal != "diff" or not task.reason)
     if spoken:
         _print(card.model_lines(screen, task, streamed=line.streamed))
         print()
-    head = screen.ink("bold", task["short_id"])
-    if task["state"] == "PROPOSAL_READY":
+    head = screen.ink("bold", task.short_id)
+    if task.state == "PROPOSAL_READY":
         print(f"{head}  {screen.ink('bold', state_of(screen, task))}")
         _print(card.own_lines(screen, task))
         _print(card.steps_lines(screen, task))

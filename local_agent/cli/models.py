@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from common.errors import CodexBridgeError, InputError
 from common.home import Home, find_home
@@ -18,10 +18,12 @@ from common.text import one_line
 from local_agent.cli import model_words, words
 from local_agent.cli.screen import Screen, at_keyboard, print_json, screen_for
 from local_agent.cli.tasks import date_and_time
-from local_agent.control.client import call, stream
+from local_agent.faces.control.client import call, stream
 
 if TYPE_CHECKING:
     import argparse
+
+    from local_agent.views.status import ModelFailure, ModelUse, ModelView
 
 _EXAMPLE_NAME: Final = "deepseek"
 _EXAMPLE: Final = (
@@ -75,18 +77,23 @@ def _list(home: Home, screen: Screen, environ: Mapping[str, str], *, as_json: bo
     told = call(home, environ, "models")
     if as_json:
         print_json(told)
-    elif not told["models"]:
+        return
+    from local_agent.views.codec import from_json
+    from local_agent.views.status import ModelList
+
+    found = from_json(ModelList, told, loose=True)
+    if not found.models:
         _tell_how(home, screen)
-    for model in () if as_json else told["models"]:
+    for model in found.models:
         print(_head(model, screen))
         rows = [
             (model_words.KEY_LABEL, _where(model, screen)),
-            (model_words.USED_LABEL, _used(model["used"], screen)),
+            (model_words.USED_LABEL, _used(model.used, screen)),
         ]
-        if failed := model["last_failure"]:
+        if failed := model.last_failure:
             rows.append((model_words.FAILED_LABEL, _failed(failed, screen)))
         for label, value in rows:
-            print(f"  {screen.ink('dim', screen.say(label, days=told['days']))}  {value}")
+            print(f"  {screen.ink('dim', screen.say(label, days=found.days))}  {value}")
 
 
 def _tell_how(home: Home, screen: Screen) -> None:
@@ -97,42 +104,42 @@ def _tell_how(home: Home, screen: Screen) -> None:
     screen.tell(model_words.NONE_NEXT, name=_EXAMPLE_NAME)
 
 
-def _head(model: Mapping[str, Any], screen: Screen) -> str:
-    parts = [screen.ink("bold", model["name"]), model["kind"], one_line(model["model"], 100)]
-    if model["kind"] == "acp":
+def _head(model: ModelView, screen: Screen) -> str:
+    parts = [screen.ink("bold", model.name), model.kind, one_line(model.model, 100)]
+    if model.kind == "acp":
         parts.append(screen.say(model_words.EXPERIMENTAL))
-    if model["asked"]:
+    if model.asked:
         parts.append(screen.ink("green", screen.say(model_words.ASKED)))
     return "  ".join(parts)
 
 
-def _where(model: Mapping[str, Any], screen: Screen) -> str:
-    name, key = model["name"], model["key"]
+def _where(model: ModelView, screen: Screen) -> str:
+    name, key = model.name, model.key
     if key is None:
-        none = model_words.NO_KEY if model["needs_key"] else model_words.NO_KEY_NEEDED
+        none = model_words.NO_KEY if model.needs_key else model_words.NO_KEY_NEEDED
         return screen.say(none, name=name)
     return screen.say(model_words.KEY_AT[key.partition(":")[0]], name=name)
 
 
-def _used(used: Mapping[str, Any], screen: Screen) -> str:
+def _used(used: ModelUse, screen: Screen) -> str:
     told = screen.say(
         model_words.USED,
-        turns=used["turns"],
-        failed=used["failed"],
-        read=used["input_tokens"],
-        written=used["output_tokens"],
+        turns=used.turns,
+        failed=used.failed,
+        read=used.input_tokens,
+        written=used.output_tokens,
     )
-    if used["cost"] is None:
+    if used.cost is None:
         return told
-    cost = screen.say(model_words.COST, cost=f"{used['cost']:.2f}", currency=used["currency"])
+    cost = screen.say(model_words.COST, cost=f"{used.cost:.2f}", currency=used.currency)
     return f"{told}  {cost}"
 
 
-def _failed(failed: Mapping[str, Any], screen: Screen) -> str:
+def _failed(failed: ModelFailure, screen: Screen) -> str:
     from local_agent.error_texts import ERRORS
 
-    why = explain(CodexBridgeError(failed["code"]), ERRORS, screen.lang)
-    return screen.say(model_words.FAILED, at=date_and_time(failed["at"]), why=why)
+    why = explain(CodexBridgeError(failed.code), ERRORS, screen.lang)
+    return screen.say(model_words.FAILED, at=date_and_time(failed.at), why=why)
 
 
 def _test(
@@ -141,17 +148,21 @@ def _test(
     if screen.live and not as_json and name:
         screen.tell(model_words.TESTING, name=name)
     # A program has to start and a model to think: as long as the agent itself gives them.
-    *_, (_, health) = stream(home, environ, "models_test", name=name)
+    *_, (_, told) = stream(home, environ, "models_test", name=name)
     if as_json:
-        print_json(health)
+        print_json(told)
         return
-    sentence = model_words.WORKS_VERSION if health["version"] else model_words.WORKS
+    from local_agent.views.codec import from_json
+    from local_agent.views.status import ModelAnswer
+
+    health = from_json(ModelAnswer, told, loose=True)
+    sentence = model_words.WORKS_VERSION if health.version else model_words.WORKS
     screen.tell(
         sentence,
-        name=health["name"],
-        model=one_line(health["model"], 100),
-        version=one_line(health["version"], 100),
-        latency=health["latency_ms"],
+        name=health.name,
+        model=one_line(health.model, 100),
+        version=one_line(health.version, 100),
+        latency=health.latency_ms,
     )
 
 

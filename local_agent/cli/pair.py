@@ -20,7 +20,7 @@ from common.sentences import Lang, Sentence, say
 from common.signing import SigningKey
 from local_agent.cli import words
 from local_agent.cli.screen import Screen, at_keyboard, read_answer, screen_for
-from local_agent.control.client import call
+from local_agent.faces.control.client import call
 from local_agent.link.pairing import (
     Pairing,
     exchange,

@@ -56,7 +56,7 @@ def _make(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> i
     from common.home import find_home
     from common.ids import parse_short_id
     from common.text import one_line
-    from local_agent.control.client import call
+    from local_agent.faces.control.client import call
 
     short_id = parse_short_id(args.what)
     if args.file or args.key or args.gateway_key:
@@ -72,7 +72,7 @@ def _make(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> i
 
 def _key(environ: Mapping[str, str]) -> int:
     from common.home import find_home
-    from local_agent.control.client import call
+    from local_agent.faces.control.client import call
 
     print(call(find_home(environ), environ, "status")["public_key"])
     return 0

@@ -10,7 +10,7 @@ from common.sentences import Lang, say
 from local_agent.cli import words
 from local_agent.cli.choose import waiting_approval
 from local_agent.cli.screen import screen_for
-from local_agent.control.client import call
+from local_agent.faces.control.client import call
 
 if TYPE_CHECKING:
     import argparse
@@ -34,11 +34,11 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
         home,
         environ,
         "decide",
-        approval_id=approval["approval_id"],
-        digest=approval["digest"],
+        approval_id=approval.approval_id,
+        digest=approval.digest,
         decision="reject",
         typed="",
         reason=args.reason,
     )
-    screen.tell(words.REJECTED, task=approval["short_id"])
+    screen.tell(words.REJECTED, task=approval.short_id)
     return 0

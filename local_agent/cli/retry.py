@@ -15,7 +15,7 @@ from common.sentences import Lang, say
 from local_agent.cli import words
 from local_agent.cli.follow import follow, follow_as_json
 from local_agent.cli.screen import Screen, at_keyboard, read_answer, screen_for
-from local_agent.control.client import call, stream
+from local_agent.faces.control.client import call, stream
 
 if TYPE_CHECKING:
     import argparse
@@ -35,10 +35,13 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
         StateError: ``retry.open``: the task has not ended.
         InputError: ``retry.unknown``: it may have taken effect, and nobody can be asked.
     """
+    from local_agent.views.codec import from_json
+    from local_agent.views.question import Shown
+
     home, screen = find_home(environ), screen_for(lang, environ)
     short_id = parse_short_id(args.task)
-    first = call(home, environ, "show", task=short_id)["task"]
-    may_have_run = first["reason"] == "unknown"
+    first = from_json(Shown, call(home, environ, "show", task=short_id)).task
+    may_have_run = first.reason == "unknown"
     if may_have_run and not _sure(screen, short_id, as_json=args.json):
         screen.tell(words.KEPT)
         return 1

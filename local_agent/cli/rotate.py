@@ -9,7 +9,7 @@ from common.home import find_home
 from common.sentences import Lang, say
 from local_agent.cli import words
 from local_agent.cli.screen import screen_for
-from local_agent.control.client import call
+from local_agent.faces.control.client import call
 
 if TYPE_CHECKING:
     import argparse

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from common.clock import SystemClock
 from common.home import Home, find_home
@@ -14,10 +14,14 @@ from local_agent.cli import change_words, disclosure_words, proposal_words, word
 from local_agent.cli.ending import file_lines, headline, output_lines
 from local_agent.cli.screen import Screen, print_json, screen_for
 from local_agent.cli.tasks import asker, date_and_time, state_of
-from local_agent.control.client import call, stream
+from local_agent.faces.control.client import call, stream
 
 if TYPE_CHECKING:
     import argparse
+
+    from local_agent.views.codec import Json
+    from local_agent.views.question import ApprovalView
+    from local_agent.views.task import ShownTask
 
 
 _ALL: Final = 1000  # more names than are ever kept
@@ -39,6 +43,8 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
         StateError: ``log.none``: no output is kept.
     """
     from common.ids import parse_short_id
+    from local_agent.views.codec import from_json
+    from local_agent.views.question import Shown
 
     home, short_id = find_home(environ), parse_short_id(args.task)
     if args.log:
@@ -48,19 +54,21 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
     screen = screen_for(lang, environ)
     if args.json:
         print_json(found)
-    elif (approval := found["approval"]) and approval["state"] == "pending":
-        _print_question(approval, screen, home, environ)
-        _print_facts(found["task"], screen)
+        return 0
+    shown = from_json(Shown, found)
+    if shown.approval is not None and shown.approval.state == "pending":
+        _print_question(shown.approval, screen, home, environ)
+        _print_facts(shown.task, screen)
     else:
-        _print_task(found, screen)
+        _print_task(shown.task, screen)
     return 0
 
 
 def _print_question(
-    approval: Mapping[str, Any], screen: Screen, home: Home, environ: Mapping[str, str]
+    approval: ApprovalView, screen: Screen, home: Home, environ: Mapping[str, str]
 ) -> None:
-    from local_agent.approval.dialogs.terminal import render
     from local_agent.cli.diffs import read_asked
+    from local_agent.faces.terminal.page import render
 
     question = read_asked(home, environ, approval)
     now_ms = SystemClock().now().wall_ms
@@ -69,7 +77,7 @@ def _print_question(
     screen.tell(words.WAITS, task=question.seal.short_id)
 
 
-def _print_facts(task: Mapping[str, Any], screen: Screen) -> None:
+def _print_facts(task: ShownTask, screen: Screen) -> None:
     """Print which version it is, which model worked on it, what that used and was shown."""
     from local_agent.cli.card import fact_lines, tell_lineage
 
@@ -78,20 +86,19 @@ def _print_facts(task: Mapping[str, Any], screen: Screen) -> None:
         print(line)
 
 
-def _print_task(found: Mapping[str, Any], screen: Screen) -> None:
-    from local_agent.cli.changed import changed_lines, mixed_lines
+def _print_task(task: ShownTask, screen: Screen) -> None:
+    from local_agent.cli.ending import changed_lines, mixed_lines
 
-    task = found["task"]
     rows = [
-        (words.TASK, [screen.ink("bold", task["short_id"])]),
+        (words.TASK, [screen.ink("bold", task.short_id)]),
         (words.STATE, [state_of(screen, task)]),
         (words.WHEN, [_when(screen, task)]),
-        (words.RETRY_OF, [task["retry_of_short_id"]] if task.get("retry_of_short_id") else []),
+        (words.RETRY_OF, [task.retry_of_short_id] if task.retry_of_short_id else []),
         (words.ASKED_BY, [asker(screen, task)]),
-        (words.REQUEST, screen.quote(task["text"], 12)),
+        (words.REQUEST, screen.quote(task.text, 12)),
     ]
-    if task["workspace"]:
-        rows.append((words.WORKSPACE_LABEL, screen.quote(task["workspace"], 12)))
+    if task.workspace:
+        rows.append((words.WORKSPACE_LABEL, screen.quote(task.workspace, 12)))
     rows += [
         *_proposal_rows(screen, task),
         (words.OUTPUT, list(output_lines(screen, task))),
@@ -100,13 +107,13 @@ def _print_task(found: Mapping[str, Any], screen: Screen) -> None:
         (words.FILES_LABEL, list(mixed_lines(screen, task))),
     ]
     screen.fields([row for row in rows if row[1]])
-    if task.get("rests"):
+    if task.rests:
         from local_agent.cli.card import steps_lines
 
         print("\n".join(steps_lines(screen, task)))
 
 
-def _proposal_rows(screen: Screen, task: Mapping[str, Any]) -> list[tuple[Sentence, list[str]]]:
+def _proposal_rows(screen: Screen, task: ShownTask) -> list[tuple[Sentence, list[str]]]:
     """Return what was proposed, by which model, and what came of it."""
     from local_agent.cli import card
 
@@ -121,12 +128,12 @@ def _proposal_rows(screen: Screen, task: Mapping[str, Any]) -> list[tuple[Senten
         kept = (disclosure_words.HERE_ALONE, _kept_here(screen, task))
         return [*asked, (words.SUMMARY, told), kept]
     # Nothing was left out for the chat, or there is none: the model's words are told once.
-    whole = task["source"] == "local_ui" or task["details"] == task["summary"]
+    whole = task.source == "local_ui" or task.details == task.summary
     return [
         (proposal_words.VERSION_LABEL, _lineage(screen, task)),
         *asked,
         (proposal_words.PROPOSED, list(card.own_lines(beside, task))),
-        (words.SUMMARY, [] if task.get("answered") and whole else told),
+        (words.SUMMARY, [] if task.answered and whole else told),
         (
             proposal_words.SAID if whole else disclosure_words.HERE_ALONE,
             list(card.model_lines(beside, task)),
@@ -134,29 +141,27 @@ def _proposal_rows(screen: Screen, task: Mapping[str, Any]) -> list[tuple[Senten
     ]
 
 
-def _lineage(screen: Screen, task: Mapping[str, Any]) -> list[str]:
-    if not task.get("revises"):
+def _lineage(screen: Screen, task: ShownTask) -> list[str]:
+    if not task.revises:
         return []
-    facts = {"version": task["version"], "task": task["revises"]}
+    facts = {"version": task.version, "task": task.revises}
     return [screen.say(proposal_words.VERSION, **facts)]
 
 
-def _kept_here(screen: Screen, task: Mapping[str, Any]) -> list[str]:
+def _kept_here(screen: Screen, task: ShownTask) -> list[str]:
     """Return all that an answer says, where the chat was told less of it or nothing."""
-    details = task.get("details") or ""
-    return [] if details in ("", task["summary"]) else reveal(details).split("\n")
+    details = task.details or ""
+    return [] if details in ("", task.summary) else reveal(details).split("\n")
 
 
-def _when(screen: Screen, task: Mapping[str, Any]) -> str:
-    asked = date_and_time(task["created_at"])
-    if not task["reason"]:
+def _when(screen: Screen, task: ShownTask) -> str:
+    asked = date_and_time(task.created_at)
+    if not task.reason:
         return asked
-    return screen.say(words.WHEN_ENDED, asked=asked, ended=date_and_time(task["updated_at"]))
+    return screen.say(words.WHEN_ENDED, asked=asked, ended=date_and_time(task.updated_at))
 
 
-def _print_log(
-    steps: Iterator[tuple[str, dict[str, Any]]], short_id: str, *, as_json: bool
-) -> None:
+def _print_log(steps: Iterator[tuple[str, Json]], short_id: str, *, as_json: bool) -> None:
     import base64
 
     pieces = [base64.b64decode(value["log"]) for kind, value in steps if kind == "event"]

@@ -6,7 +6,7 @@ The quickest command there is: nothing is imported here that the answer does not
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from common.clock import SystemClock
@@ -15,13 +15,25 @@ from common.home import find_home
 from common.sentences import Lang, explain, say
 from common.text import one_line
 from local_agent.cli import status_words, words
-from local_agent.cli.policies import disclosure_told, policy_told, strays_told
 from local_agent.cli.screen import Screen, print_json, screen_for
 from local_agent.cli.tasks import asker
-from local_agent.control.client import call
+from local_agent.faces.control.client import call
 
 if TYPE_CHECKING:
     import argparse
+
+    from local_agent.views.codec import Json
+    from local_agent.views.status import (
+        AuditStanding,
+        Connection,
+        OpenWorkspace,
+        PolicyStanding,
+        StatusView,
+        WindowsStanding,
+    )
+    from local_agent.views.task import WaitingTask
+
+from local_agent.cli import disclosure_words
 
 EXIT_NOT_RUNNING = 3  # as `systemctl status` of a unit that is not active
 
@@ -57,11 +69,15 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
     if args.json:
         print_json(_for_programs(found))
     else:
-        _print(found, screen_for(lang, environ))
+        from local_agent.views.codec import from_json
+        from local_agent.views.status import StatusView
+
+        # Of whichever version the agent is: after an upgrade the older one still runs.
+        _print(from_json(StatusView, found, loose=True), screen_for(lang, environ))
     return 0
 
 
-def _for_programs(found: Mapping[str, Any]) -> dict[str, Any]:
+def _for_programs(found: Json) -> dict[str, Any]:
     gateway = found["gateway"]
     return {
         "running": True,
@@ -72,29 +88,29 @@ def _for_programs(found: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _print(found: Mapping[str, Any], screen: Screen) -> None:
+def _print(found: StatusView, screen: Screen) -> None:
     rows = [
-        (words.MACHINE, [screen.ink("bold", one_line(found["machine"]))]),
-        (words.GATEWAY, gateway_lines(found["gateway"], screen)),
-        (status_words.KEY, [_key(found["key_storage"], screen)]),
-        (status_words.AUDIT_LABEL, _audit(found["audit"], screen)),
+        (words.MACHINE, [screen.ink("bold", one_line(found.machine))]),
+        (words.GATEWAY, gateway_lines(found.gateway, screen)),
+        (status_words.KEY, [_key(found.key_storage, screen)]),
+        (status_words.AUDIT_LABEL, _audit(found.audit, screen)),
         (status_words.WORKSPACES, _workspaces(found, screen)),
-        (status_words.MODEL, [_model(found, screen)]),
-        (status_words.SANDBOX, [_sandbox(found["sandbox"], screen)]),
-        (status_words.ASKS, [_asks(found["windows"], screen)]),
+        (status_words.MODEL, [_model(found.model, screen)]),
+        (status_words.SANDBOX, [_sandbox(found.sandbox, screen)]),
+        (status_words.ASKS, [_asks(found.windows, screen)]),
         (
             status_words.TASKS_LABEL,
-            [screen.say(status_words.OPEN_TASKS, count=found["open_tasks"])],
+            [screen.say(status_words.OPEN_TASKS, count=found.open_tasks)],
         ),
-        (status_words.APPROVALS, _approvals(found["approvals"], screen)),
+        (status_words.APPROVALS, _approvals(found.approvals, screen)),
     ]
     screen.fields([row for row in rows if row[1] != [""]])
 
 
-def gateway_lines(gateway: Mapping[str, Any], screen: Screen) -> list[str]:
+def gateway_lines(gateway: Connection, screen: Screen) -> list[str]:
     """Return how the connection to the gateway stands, and why when it does not."""
-    url = one_line(gateway.get("url") or "")
-    match gateway["state"]:
+    url = one_line(gateway.url or "")
+    match gateway.state:
         case "unpaired":
             return [screen.ink("dim", screen.say(status_words.UNPAIRED))]
         case "connected":
@@ -104,16 +120,16 @@ def gateway_lines(gateway: Mapping[str, Any], screen: Screen) -> list[str]:
     line = screen.say(
         status_words.NOT_CONNECTED,
         url=url,
-        since=clock_time(gateway["since_ms"]),
-        seconds=gateway["retry_s"],
+        since=clock_time(gateway.since_ms),
+        seconds=gateway.retry_s,
     )
     return [screen.ink("red", line), _why(gateway, screen)]
 
 
-def _why(gateway: Mapping[str, Any], screen: Screen) -> str:
-    if gateway["skew_s"]:
-        return screen.say(status_words.CLOCK_DIFFERS, seconds=abs(gateway["skew_s"]))
-    return screen.say(status_words.LINK_WHY.get(gateway["why"], status_words.LINK_WHY["protocol"]))
+def _why(gateway: Connection, screen: Screen) -> str:
+    if gateway.skew_s:
+        return screen.say(status_words.CLOCK_DIFFERS, seconds=abs(gateway.skew_s))
+    return screen.say(status_words.LINK_WHY.get(gateway.why, status_words.LINK_WHY["protocol"]))
 
 
 def clock_time(at_ms: int) -> str:
@@ -124,7 +140,7 @@ def clock_time(at_ms: int) -> str:
     return moment.strftime("%m-%d %H:%M")
 
 
-def _key(where: str, screen: Screen) -> str:
+def _key(where: str | None, screen: Screen) -> str:
     if not where:
         return ""
     if where == "file":
@@ -132,40 +148,37 @@ def _key(where: str, screen: Screen) -> str:
     return screen.say(words.IN_KEYRING)
 
 
-def _audit(audit: Mapping[str, Any], screen: Screen) -> list[str]:
-    count, own_seq = audit["entries"], audit["gateway_keeps"]
+def _audit(audit: AuditStanding, screen: Screen) -> list[str]:
+    count, own_seq = audit.entries, audit.gateway_keeps
     if own_seq:
         lines = [screen.say(status_words.AUDIT_STANDS, count=count, own_seq=own_seq)]
     else:
         lines = [screen.say(status_words.AUDIT_ALONE, count=count)]
-    if audit["forked_at"] is not None:
-        since = clock_time(audit["forked_at"])
+    if audit.forked_at is not None:
+        since = clock_time(audit.forked_at)
         lines.append(screen.ink("red", screen.say(status_words.AUDIT_FORKED, since=since)))
     return lines
 
 
-def _workspaces(found: Mapping[str, Any], screen: Screen) -> list[str]:
-    stray = strays_told(found["stray_policies"], screen)
-    if not found["workspaces"]:
+def _workspaces(found: StatusView, screen: Screen) -> list[str]:
+    stray = strays_told(found.stray_policies, screen)
+    if not found.workspaces:
         return [screen.say(words.NO_WORKSPACES), *stray]
-    return [*(_workspace(item, screen) for item in found["workspaces"]), *stray]
+    return [*(_workspace(item, screen) for item in found.workspaces), *stray]
 
 
-def _workspace(item: Mapping[str, Any], screen: Screen) -> str:
+def _workspace(item: OpenWorkspace, screen: Screen) -> str:
     told = [
-        one_line(item["name"]),
-        one_line(item["path"], 400),
-        disclosure_told(item["disclosure"], screen) if "disclosure" in item else "",
-        policy_told(item["policy"], screen),
+        one_line(item.name),
+        one_line(item.path, 400),
+        disclosure_told(item.disclosure, screen) if item.disclosure else "",
+        policy_told(item.policy, screen),
     ]
     return "  ".join(part for part in told if part)
 
 
-def _model(found: Mapping[str, Any], screen: Screen) -> str:
-    if "model" not in found:
-        return ""  # an older agent still runs
-    name = found["model"]
-    return one_line(name, 100) if name else screen.say(status_words.NO_MODEL)
+def _model(name: str | None, screen: Screen) -> str:
+    return screen.say(status_words.NO_MODEL) if name is None else one_line(name, 100)
 
 
 def _sandbox(level: str, screen: Screen) -> str:
@@ -174,16 +187,16 @@ def _sandbox(level: str, screen: Screen) -> str:
     return screen.say(words.SANDBOXED, level=level)
 
 
-def _asks(windows: Mapping[str, str], screen: Screen) -> str:
-    if windows["state"] != "off":
+def _asks(windows: WindowsStanding, screen: Screen) -> str:
+    if windows.state != "off":
         known = {"on": status_words.ASKS_BOTH, "looking": status_words.ASKS_LOOKING}
-        return screen.say(known[windows["state"]])
-    why = screen.say(status_words.NO_WINDOWS[windows["why"]])
+        return screen.say(known[windows.state])
+    why = screen.say(status_words.NO_WINDOWS[windows.why])
     return screen.say(status_words.ASKS_TERMINAL, why=why)
 
 
-def _approvals(found: list[dict[str, Any]], screen: Screen) -> list[str]:
-    from local_agent.approval.dialogs.duration import time_left
+def _approvals(found: Sequence[WaitingTask], screen: Screen) -> list[str]:
+    from local_agent.cards.words import time_left
 
     if not found:
         return [screen.say(status_words.NO_APPROVALS)]
@@ -191,11 +204,33 @@ def _approvals(found: list[dict[str, Any]], screen: Screen) -> list[str]:
     return [
         "  ".join(
             (
-                screen.ink("bold", item["short_id"]),
-                time_left(item["expires_at"], now_ms, screen.lang),
+                screen.ink("bold", item.short_id),
+                time_left(item.expires_at, now_ms, screen.lang),
                 asker(screen, item),
-                one_line(item["text"], 60),
+                one_line(item.text, 60),
             )
         )
         for item in found
     ]
+
+
+def policy_told(policy: PolicyStanding, screen: Screen) -> str:
+    """Return how the policy of a workspace stands; empty where it has none."""
+    if policy.state == "broken":
+        where = [one_line(part, 400) for part in (policy.file, policy.key) if part]
+        told = screen.say(status_words.POLICY_BROKEN, where=", ".join(where))
+        return screen.ink("red", told)
+    return screen.say(status_words.POLICY_IN_FORCE) if policy.state == "in-force" else ""
+
+
+def disclosure_told(level: str, screen: Screen) -> str:
+    """Return what the chat may be told of a workspace, in a few words."""
+    known = disclosure_words.LEVELS.get(level)
+    shown = screen.say(known) if known else one_line(level, 32)
+    told = screen.say(status_words.DISCLOSED, level=shown)
+    return screen.ink("red", told) if level == "full" else told
+
+
+def strays_told(files: Sequence[str], screen: Screen) -> list[str]:
+    """Return that these policy files belong to no workspace, so that nothing reads them."""
+    return [screen.say(status_words.POLICY_STRAY, file=one_line(file, 400)) for file in files]

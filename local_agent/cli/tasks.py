@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from common.clock import SystemClock
 from common.errors import InputError
@@ -11,14 +11,16 @@ from common.home import find_home
 from common.sentences import Lang, say
 from common.terminal import clip_cells, table
 from common.text import one_line
-from local_agent.approval.dialogs.duration import time_left
+from local_agent.cards.words import time_left
 from local_agent.cli import proposal_words, words
 from local_agent.cli.screen import Screen, print_json, screen_for
-from local_agent.control.client import call
+from local_agent.faces.control.client import call
 
 if TYPE_CHECKING:
     import argparse
     import datetime as dt
+
+    from local_agent.views.task import ListedTask, TaskRow
 
 LIMIT = 100  # unless another number is asked for
 MOST = 200  # what the agent lists at once
@@ -43,10 +45,13 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
     """
     if not 1 <= args.limit <= MOST:
         raise InputError("tasks.limit", most=MOST)
+    from local_agent.views.codec import from_json
+    from local_agent.views.task import TaskList
+
     told = call(find_home(environ), environ, "tasks", all=args.all, limit=args.limit)
-    found, screen = told["tasks"], screen_for(lang, environ)
+    screen, found = screen_for(lang, environ), from_json(TaskList, told).tasks
     if args.json:
-        print_json(found)
+        print_json(told["tasks"])
     elif found:
         print_tasks(screen, found)
         if told.get("more"):
@@ -56,16 +61,16 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
     return 0
 
 
-def print_tasks(screen: Screen, tasks: Sequence[Mapping[str, Any]]) -> None:
+def print_tasks(screen: Screen, tasks: Sequence[ListedTask]) -> None:
     """Print one line a task: ID, when, where it stands, who asked, what."""
     now_ms = SystemClock().now().wall_ms
     rows = [
         (
-            task["short_id"],
-            _moment(task["created_at"], now_ms),
+            task.short_id,
+            _moment(task.created_at, now_ms),
             _standing(screen, task, now_ms),
             clip_cells(asker(screen, task), _ASKER_CELLS),
-            one_line(task["text"], 400),
+            one_line(task.text, 400),
         )
         for task in tasks
     ]
@@ -96,26 +101,26 @@ def _local(at_ms: int) -> dt.datetime:
     return dt.datetime.fromtimestamp(at_ms / 1000, tz=dt.UTC).astimezone()
 
 
-def _standing(screen: Screen, task: Mapping[str, Any], now_ms: int) -> str:
-    until = task["expires_at"]
-    if task["state"] != "WAITING_APPROVAL" or not until:
+def _standing(screen: Screen, task: ListedTask, now_ms: int) -> str:
+    until = task.expires_at
+    if task.state != "WAITING_APPROVAL" or not until:
         return state_of(screen, task)
     return screen.say(words.WAITING, left=time_left(until, now_ms, screen.lang))
 
 
-def state_of(screen: Screen, task: Mapping[str, Any]) -> str:
+def state_of(screen: Screen, task: TaskRow) -> str:
     """Return in words where a task stands: its reason once it has ended."""
-    if task.get("rests"):
-        version = task.get("version")
+    if task.rests:
+        version = task.version
         resting = proposal_words.RESTS_VERSION if version else proposal_words.RESTS
         return screen.say(resting, version=version)
-    if newer := task.get("replaced_by"):
+    if newer := task.replaced_by:
         return screen.say(proposal_words.REPLACED, task=newer)
-    named = words.REASONS.get(task["reason"] or "") or words.STATES.get(task["state"])
-    return screen.say(named) if named else str(task["state"])
+    named = words.REASONS.get(task.reason or "") or words.STATES.get(task.state)
+    return screen.say(named) if named else task.state
 
 
-def asker(screen: Screen, task: Mapping[str, Any]) -> str:
+def asker(screen: Screen, task: TaskRow) -> str:
     """Return who is said to have asked."""
-    here = task["source"] == "local_ui"
-    return screen.say(words.HERE) if here else one_line(task["claimed_user"], 32)
+    here = task.source == "local_ui"
+    return screen.say(words.HERE) if here else one_line(task.claimed_user, 32)

@@ -11,7 +11,7 @@ from common.sentences import Lang, say
 from local_agent.cli import change_words, words
 from local_agent.cli.follow import follow, follow_as_json
 from local_agent.cli.screen import screen_for
-from local_agent.control.client import stream
+from local_agent.faces.control.client import stream
 
 if TYPE_CHECKING:
     import argparse

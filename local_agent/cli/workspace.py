@@ -16,10 +16,9 @@ from common.home import Home, find_home
 from common.sentences import Lang, say
 from common.text import one_line
 from local_agent.cli import context_words, disclosure_words, words
-from local_agent.cli.policies import disclosure_told, policy_told, strays_told
 from local_agent.cli.screen import Screen, at_keyboard, print_json, read_answer, screen_for
-from local_agent.cli.trial import check_start, starts
-from local_agent.control.client import call
+from local_agent.cli.status import disclosure_told, policy_told, strays_told
+from local_agent.faces.control.client import call
 from local_agent.replies import render_size
 from local_agent.safety.policies import standing, stray_policies
 from local_agent.sandbox.toolchains import Toolchain
@@ -27,6 +26,15 @@ from local_agent.workspace.registry import LEVELS, Registry, Workspace
 
 if TYPE_CHECKING:
     import argparse
+from typing import Final
+
+_SAID: Final = {
+    "command.not-found": "workspace.test-not-found",
+    "command.not-executable": "workspace.test-not-executable",
+    "command.outside": "workspace.test-hidden",
+    "command.not-visible": "workspace.test-hidden",
+    "command.program-too-large": "workspace.test-hidden",
+}
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
@@ -249,14 +257,20 @@ def _says_yes(group: Sequence[Toolchain], screen: Screen) -> bool:
 
 
 def _list(found: Sequence[Workspace], home: Home, screen: Screen, *, as_json: bool) -> None:
-    policies = {item.name: asdict(standing(home, item.name)) for item in found}
+    policies = {item.name: standing(home, item.name) for item in found}
     if as_json:
-        print_json([_to_dict(item) | {"policy": policies[item.name]} for item in found])
+        print_json([_to_dict(item) | {"policy": asdict(policies[item.name])} for item in found])
     elif not found:
         screen.tell(words.NO_WORKSPACES)
     else:
         screen.table(
-            [(*_row(item, screen), policy_told(policies[item.name], screen)) for item in found]
+            [
+                (
+                    *_row(item, screen),
+                    policy_told(policies[item.name], screen),
+                )
+                for item in found
+            ]
         )
     # Beside the list itself, which programs read.
     for line in strays_told(stray_policies(home, policies), screen):
@@ -287,3 +301,40 @@ def _to_dict(item: Workspace) -> dict[str, object]:
         "daily_reads": item.daily_reads,
         "daily_bytes": item.daily_bytes,
     }
+
+
+def check_start(command: str, folder: Path, toolchains: Sequence[Toolchain]) -> None:
+    """Refuse a command whose program cannot be found; what a shell line starts is not known.
+
+    Args:
+        command: As given with ``--test``.
+        folder: Real path of the workspace.
+        toolchains: What is allowed besides the system.
+
+    Raises:
+        InputError: ``workspace.test-not-found``, ``workspace.test-not-executable``,
+            ``workspace.test-hidden`` or ``workspace.test-unreadable``.
+    """
+    # Late, so that `workspace --help` does not load what only this needs.
+    from local_agent.actions.run_command.command_line import read_command_line
+    from local_agent.actions.run_command.environment import resolve_program
+    from local_agent.sandbox.bubblewrap import find_bubblewrap
+
+    entry = Workspace(name="trial", path=folder, toolchains=tuple(toolchains))
+    try:
+        line = read_command_line(command)
+        if line.argv is not None:
+            sandboxed = find_bubblewrap() is not None
+            resolve_program(line.argv[0], entry, cwd=folder, sandboxed=sandboxed)
+    except InputError as error:
+        code = _SAID.get(error.code, "workspace.test-unreadable")
+        raise InputError(code, **error.facts) from None
+
+
+def starts(command: str, folder: Path, toolchains: Sequence[Toolchain]) -> bool:
+    """Tell whether `check_start` would let it pass."""
+    try:
+        check_start(command, folder, toolchains)
+    except InputError:
+        return False
+    return True

@@ -48,7 +48,7 @@ _READS: Final = frozenset(
 
 
 class Notice(Protocol):
-    """Tells whoever sits at this machine (`local_agent.approval.read_notice`)."""
+    """Tells whoever sits at this machine (`local_agent.faces.window.alerts`)."""
 
     def tell(self, *, who: str, workspace: str, files: int, task: str) -> None:
         """Tell of a read; does not block."""

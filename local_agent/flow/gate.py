@@ -3,11 +3,12 @@
     request ─▶ pending ─▶ decide ─▶ approved ─▶ take_grant ─▶ Grant ─▶ execution
                   └────▶ rejected, expired, superseded
 
-- Only `Gate.decide` approves, and it asks for the digest that was shown and the typed code.
+- Only an `Entrance` approves, and it asks for the digest that was shown and the typed code.  It is
+  made for one approver; no caller says who decides.
 - Only `Gate.take_grant` mints a Grant: once, within a minute, after the intent is durable.
 - Whatever fails on the way, an exception ends it and nothing runs (R4).
 
-Showing, arming and typing are the approvers' matter (`dialogs`); what is risky is told by
+Showing, arming and typing are the approvers' matter (`faces`); what is risky is told by
 `local_agent.safety.authority`.
 """
 
@@ -63,6 +64,48 @@ from local_agent.store.journal import Journal, JournalThread
 MAX_WAIT_MS: Final = 72 * 3_600_000  # an approval waits at most 72 hours
 STAMP_MS: Final = 600_000  # how much a clock that goes back while no agent runs may win, at most
 REASON_BYTES: Final = 500
+
+
+class Entrance:
+    """Where the decisions of one approver enter; what is recorded names that one.
+
+    Made by `Gate.entrance` where the agent is assembled, for the face that verifies who decides,
+    and handed to that face alone.
+    """
+
+    def __init__(self, gate: Gate, approver: Approver) -> None:
+        self._gate = gate
+        self._approver = approver
+
+    async def decide(
+        self,
+        name: str,
+        digest: str,
+        *,
+        decision: Choice,
+        typed: str = "",
+        reason: str | None = None,
+    ) -> None:
+        """Take a person's decision.
+
+        Args:
+            name: An approval id, or the short ID of its task.
+            digest: The digest that was shown to the person (R23).
+            decision: ``approve`` or ``reject``.
+            typed: What the person typed: the first group of the code, both for high risk.  A
+                rejection needs none, nor does a click in the window on what is of normal risk.
+            reason: What the person says about it; goes to the chat.
+
+        Raises:
+            InputError: ``approval.decision``, ``approval.digest-mismatch``,
+                ``approval.code-mismatch``, ``approval.paused``; it still waits.
+            StateError: ``approval.unknown``, ``approval.not-pending``, ``approval.expired``,
+                ``approval.blocked``.
+            AuthError: ``approval.changed``.
+        """
+        await self._gate._decide(  # noqa: SLF001 - the one way in; it is private for all others
+            name, digest, decision=decision, approver=self._approver, typed=typed, reason=reason
+        )
 
 
 class Gate:
@@ -188,35 +231,28 @@ class Gate:
             decision_reason=stored.decision_reason,
         )
 
-    async def decide(
+    def entrance(self, approver: Approver) -> Entrance:
+        """Return where the decisions of an approver enter.
+
+        Raises:
+            InputError: ``approval.decision``: there is no such approver.
+        """
+        if approver not in APPROVERS:
+            raise InputError("approval.decision")
+        return Entrance(self, approver)
+
+    async def _decide(
         self,
         name: str,
         digest: str,
         *,
         decision: Choice,
         approver: Approver,
-        typed: str = "",
-        reason: str | None = None,
+        typed: str,
+        reason: str | None,
     ) -> None:
-        """Take a person's decision.
-
-        Args:
-            name: An approval id, or the short ID of its task.
-            digest: The digest that was shown to the person (R23).
-            decision: ``approve`` or ``reject``.
-            approver: Which approver asked.
-            typed: What the person typed: the first group of the code, both for high risk.  A
-                rejection needs none, nor does a click in the window on what is of normal risk.
-            reason: What the person says about it; goes to the chat.
-
-        Raises:
-            InputError: ``approval.decision``, ``approval.digest-mismatch``,
-                ``approval.code-mismatch``, ``approval.paused``; it still waits.
-            StateError: ``approval.unknown``, ``approval.not-pending``, ``approval.expired``,
-                ``approval.blocked``.
-            AuthError: ``approval.changed``.
-        """
-        if decision not in CHOICES or approver not in APPROVERS:
+        """Take a person's decision; as `Entrance.decide`."""
+        if decision not in CHOICES:
             raise InputError("approval.decision")
         stored = await self._db.run(find, self._journal, name)
         now = self._clock.now()

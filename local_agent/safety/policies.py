@@ -7,47 +7,30 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 from common.home import Home
 from local_agent.errors import PolicyError
 from local_agent.safety.policy import FOLDER, find_policy
+from local_agent.views.status import PolicyStanding
 
 MAX_STRAY: Final = 20  # files that are named
 _MAX_SEEN: Final = 1000  # entries of the folder that are looked at
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
-    """How the policy of one workspace stands.
-
-    Attributes:
-        state: Whether there is one; ``broken`` refuses everything in the workspace.
-        code: Why it is broken, one of ``policy.*``.
-        file: The broken file, from the config directory.
-        key: The key to blame, where there is one.
-    """
-
-    state: Literal["none", "in-force", "broken"]
-    code: str | None = None
-    file: str | None = None
-    key: str | None = None
-
-
-def standing(places: Home, workspace: str) -> Standing:
+def standing(places: Home, workspace: str) -> PolicyStanding:
     """Return how the policy of a workspace stands."""
     try:
         found = find_policy(places, workspace)
     except PolicyError as error:
         key = error.facts.get("key")
-        return Standing(
+        return PolicyStanding(
             state="broken",
             code=error.code,
             file=str(error.facts["file"]),
             key=None if key is None else str(key),
         )
-    return Standing(state="none" if found is None else "in-force")
+    return PolicyStanding(state="none" if found is None else "in-force")
 
 
 def stray_policies(places: Home, workspaces: Collection[str]) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ from wechatpy.enterprise.crypto import WeChatCrypto
 from common.errors import UnavailableError
 from common.home import find_home
 from gateway.simulator.setup import Installation, write_installation
-from local_agent.control.client import call
+from local_agent.faces.control.client import call
 from tests import forks
 from tests.forks import Fork, Zygote, shared_zygote
 
@@ -282,7 +282,7 @@ class Place:
         """Return all tasks of the agent."""
         return list(self._call("tasks", all=True, limit=200)["tasks"])
 
-    def _call(self, op: str, **args: object) -> dict[str, Any]:
+    def _call(self, op: str, **args: object) -> Mapping[str, Any]:
         return call(find_home(self.environ), self.environ, op, **args)
 
     def gateway_tasks(self) -> list[dict[str, Any]]:

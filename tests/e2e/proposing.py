@@ -172,7 +172,7 @@ class Shop:
         return self.in_state(text, "WAITING_APPROVAL")
 
     def answered(self, text: str) -> dict[str, Any]:
-        """Send a request and return its task once that has ended."""
+        """Send a request, whose words no other has, and return its task once that has ended."""
         self.say(text)
         return wait_until(lambda: task if (task := self.task(text)).get("reason") else {})
 

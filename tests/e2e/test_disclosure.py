@@ -63,7 +63,7 @@ def test_a_file_that_an_answer_tells_is_cut_for_the_chat_and_whole_at_the_machin
 def test_at_the_level_full_the_chat_is_told_all_of_it(shop: Shop) -> None:
     shop.join("reads-all")
     let(shop, disclosure="full")
-    task = shop.answered("@dev why does steps.py prepare so often?")
+    task = shop.answered("@dev why does steps.py prepare so often, row by row?")
     assert QUOTED in shop.ending(task["short_id"], user=shop.user)
 
 

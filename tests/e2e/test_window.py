@@ -18,13 +18,13 @@ from common.clock import SystemClock
 from common.logs import open_log
 from common.seal import digest, short_code
 from local_agent.actions.registry import seal_bytes
-from local_agent.approval.appearance import theme_of
-from local_agent.approval.desktop import DesktopApprover
-from local_agent.approval.dialogs.window.arming import QUIET_S
-from local_agent.approval.dialogs.window.program import PROBE, WindowProgram
-from local_agent.approval.dialogs.window.wire import encode_order
-from local_agent.approval.notify import Notifier
-from local_agent.approval.telling import Teller
+from local_agent.faces.telling import Teller
+from local_agent.faces.window.alerts import Notifier
+from local_agent.faces.window.arming import QUIET_S
+from local_agent.faces.window.desktop import DesktopApprover
+from local_agent.faces.window.program import PROBE, WindowProgram
+from local_agent.faces.window.surroundings import theme_of
+from local_agent.faces.window.wire import encode_order
 from local_agent.flow.approvals import PendingApproval
 from local_agent.flow.gate import Gate
 from local_agent.safety.risk import Circumstances
@@ -388,7 +388,7 @@ def test_what_other_programs_set_as_x_resources_hides_nothing(screen: Screen) ->
     script = """
 import sys, tkinter as tk
 from tkinter import ttk
-from local_agent.approval.dialogs.window.look import open_root
+from local_agent.faces.window.look import open_root
 root = open_root() if sys.argv[1] == "ours" else tk.Tk(className="Codexbridge")
 kinds = (tk.Label, tk.Frame, tk.Text, ttk.Button, ttk.Entry, ttk.Treeview, ttk.Scrollbar)
 for widget in (root, *(kind(root) for kind in kinds)):
@@ -581,6 +581,7 @@ async def an_approver(
         gate,
         Teller(db, gate, machine="dev-machine-1", workspaces=dict),
         WindowProgram(screen.environ),
+        entrance=gate.entrance("desktop"),
         desk=NoDesk(),
         alerts=Notifier({}),
         read_diff=lambda name: name.encode(),
@@ -618,8 +619,8 @@ async def test_two_questions_are_shown_in_turn_and_a_killed_window_decides_nothi
         await asyncio.to_thread(screen.do, "windowkill", window)
         await asyncio.to_thread(screen.window, "T-7K32")
         assert (await gate.show(first.approval_id)).state == "pending"
-        await gate.decide(
-            *(second.approval_id, second.digest), decision="reject", approver="terminal"
+        await gate.entrance("terminal").decide(
+            *(second.approval_id, second.digest), decision="reject"
         )
         await asyncio.to_thread(until, lambda: not screen.windows("CodexBridge"))
         approver.show(first.approval_id)

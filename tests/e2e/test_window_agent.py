@@ -158,7 +158,7 @@ def test_a_killed_window_decides_nothing_and_the_terminal_still_works(
     opened(screen, short_id)
     for process in psutil.Process(local.processes["agent"].pid).children(recursive=True):
         with contextlib.suppress(psutil.Error):
-            if "local_agent.approval.dialogs.window.child" in process.cmdline():
+            if "local_agent.faces.window.child" in process.cmdline():
                 os.kill(process.pid, signal.SIGKILL)
     until(lambda: not screen.windows("CodexBridge"))
     assert local.waiting()["short_id"] == short_id

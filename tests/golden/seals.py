@@ -21,8 +21,9 @@ from local_agent.actions.disclose.payload import disclose_payload
 from local_agent.actions.git_sync.payload import SyncStep, sync_payload
 from local_agent.actions.run_command.payload import Executable, SealedCopy
 from local_agent.actions.undo.payload import undo_payload
-from local_agent.approval.dialogs.question import Question, read_question
-from local_agent.approval.dialogs.window.wire import Order
+from local_agent.cards.question import read_question
+from local_agent.faces.window.wire import Order
+from local_agent.views.question import Question
 from tests import windows
 from tests.golden import golden
 from tests.sealed import a_payload, a_seal

@@ -17,9 +17,9 @@ from common.clock import Instant, SystemClock
 from common.home import find_home
 from common.model.state import Reason, TaskState
 from common.sentences import LANGS
-from local_agent.control.tasks import task_row, whole_task
 from local_agent.store.tasks import Task
 from local_agent.store.turns import StoredTurn
+from tests.asked import task_row, whole_task
 from tests.golden import golden
 from tests.golden.seals import DIFFS, NOW_MS, order
 from tests.unit.local_agent.cli.conftest import AgentDouble

@@ -9,10 +9,11 @@ import pytest
 
 from common.sentences import Lang
 from common.terminal import Ink
-from local_agent.approval.dialogs.terminal import ask, present, render
-from local_agent.approval.dialogs.tty import Terminal
-from local_agent.approval.dialogs.window.page import Lines, Page, Row, page_of
-from local_agent.approval.dialogs.window.wire import decode_order, encode_order
+from local_agent.faces.terminal.page import ask, present, render
+from local_agent.faces.terminal.tty import Terminal
+from local_agent.faces.window.page import Page, Row, page_of
+from local_agent.faces.window.wire import decode_order, encode_order
+from local_agent.views.question import Lines
 from tests.golden import golden
 from tests.golden.seals import DIFFS, NOW_MS, SEALS, Risk, order, question
 

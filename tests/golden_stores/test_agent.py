@@ -94,11 +94,10 @@ async def _expired(gate: Gate, approval_id: str) -> None:
 async def _approve(gate: Gate, then: dict[str, Any]) -> None:
     """Type the first group alone; where the risk is high, that is not enough."""
     decide = partial(
-        gate.decide,
+        gate.entrance("terminal").decide,
         then["approval_id"],
         then["digest"],
         decision="approve",
-        approver="terminal",
     )
     if then["both_groups"]:
         with pytest.raises(InputError) as caught:

@@ -35,7 +35,7 @@ from gateway.flow import withdrawal
 from gateway.store import audit, outbox
 from gateway.store.upgrade import HEAD, ensure_current
 from local_agent.assembly import Agent
-from local_agent.control.client import stream
+from local_agent.faces.control.client import stream
 from local_agent.flow.approvals import PendingApproval
 from local_agent.link.journal import JournalInbound
 from local_agent.link.pairing import Pairing, open_keys, save_pairing
@@ -141,8 +141,9 @@ class Person:
     async def decides(self, task_id: str, decision: Any = "approve", **facts: Any) -> Any:
         """Decide on what a task asks."""
         asked = await self.waiting(task_id)
-        how = {"decision": decision, "approver": "terminal", "typed": asked.code}
-        await self.agent.gate.decide(asked.approval_id, asked.digest, **how, **facts)
+        how = {"decision": decision, "typed": asked.code}
+        entrance = self.agent.gate.entrance("terminal")
+        await entrance.decide(asked.approval_id, asked.digest, **how, **facts)
         return asked
 
     async def does(self, task_id: str) -> Any:

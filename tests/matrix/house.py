@@ -20,7 +20,7 @@ import pygit2
 from common.errors import CodexBridgeError
 from common.home import find_home
 from common.model.state import TaskState
-from local_agent.control.client import call
+from local_agent.faces.control.client import call
 from local_agent.workspace.registry import Workspace
 from tests import truth, written
 from tests.e2e.place import CODE

@@ -19,7 +19,7 @@ from typing import Any, Final, TypeVar
 
 from common.errors import CodexBridgeError
 from common.home import find_home
-from local_agent.control.client import call
+from local_agent.faces.control.client import call
 from tests import truth
 from tests.e2e.place import Place, Terminal
 from tests.forks import Fork, Watch, Zygote

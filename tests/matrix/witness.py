@@ -251,7 +251,7 @@ def _watch_models(note: Notes) -> None:
 
 
 def _watch_control(note: Notes) -> None:
-    from local_agent.control import server
+    from local_agent.faces.control import server
 
     send = vars(server)["_send"]
 

@@ -5,7 +5,7 @@ a person approves.  `Applier.run` takes the Grant, computes the same again from 
 byte for byte, keeps what will be replaced, and writes all of it or nothing.  An undo is a change
 like any other: prepared from the backups, sealed, run the same way, and can itself be undone.
 
-Whether it may be made is not decided here (`local_agent.safety`, `local_agent.approval`).  One
+Whether it may be made is not decided here (`local_agent.safety`, `flow.gate`).  One
 change at a time in a workspace is the engine's matter.
 """
 

@@ -4,7 +4,7 @@
 person approves.  `Executor.run` takes the Grant, describes the same again from reality, compares
 byte for byte, and runs only what is equal: anything else ends as ``drifted``.
 
-Whether it may run is not decided here (`local_agent.safety`, `local_agent.approval`).
+Whether it may run is not decided here (`local_agent.safety`, `flow.gate`).
 """
 
 from __future__ import annotations

@@ -13,9 +13,9 @@ from common.clock import ManualClock
 from common.errors import StoreError
 from common.logs import open_log
 from local_agent import windows
-from local_agent.approval.availability import Windows
-from local_agent.approval.desktop import DesktopApprover
-from local_agent.approval.dialogs.window.program import WindowProgram
+from local_agent.faces.window.desktop import DesktopApprover
+from local_agent.faces.window.program import WindowProgram
+from local_agent.faces.window.surroundings import Windows
 from local_agent.settings import AgentSettings
 
 WITHIN_S = 30.0
@@ -27,9 +27,11 @@ class Parts:
     def __init__(self, environ: Mapping[str, str], **settings: Any) -> None:
         self.windows = Windows()
         self.wanted: list[Any] = []
+        self.entered: list[str] = []
+        gate = SimpleNamespace(listen=lambda _listener: None, entrance=self.entered.append)
         self.agent: Any = SimpleNamespace(
             windows=self.windows,
-            gate=SimpleNamespace(listen=lambda _listener: None),
+            gate=gate,
             engine=SimpleNamespace(on_checked=None, when_wanted=self.wanted.append),
             teller=None,
             blobs=SimpleNamespace(get=None),
@@ -104,3 +106,4 @@ async def test_on_a_screen_that_answers_they_are_opened_and_told_of_checks(
     assert parts.windows.state == "on"
     assert parts.agent.engine.on_checked == tries[0].show
     assert parts.wanted == [tries[0].remind]
+    assert parts.entered == ["desktop"]

@@ -10,11 +10,22 @@ from common.clock import ManualClock
 from common.errors import RemoteProtocolError
 from common.seal import Action, read_seal
 from local_agent.actions.registry import ACTIONS, seal_bytes
+from local_agent.views.question import FactKind
 from tests.sealed import a_seal
 
 
 def test_each_word_of_the_seal_has_its_row() -> None:
     assert tuple(ACTIONS) == get_args(Action)
+
+
+def test_each_fact_has_its_label_from_one_card() -> None:
+    labelled = [kind for row in ACTIONS.values() for kind in row.card.labels]
+    assert sorted(labelled) == sorted(get_args(FactKind))
+
+
+def test_each_card_says_whether_it_can_be_undone_in_its_own_words() -> None:
+    for word, row in ACTIONS.items():
+        assert set(row.card.undo) == {"yes" if row.undoable else "no"}, word
 
 
 @pytest.mark.requirement("P2")

@@ -6,14 +6,17 @@ import asyncio
 import tempfile
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from common.home import Home, find_home
-from local_agent.control import wire
-from local_agent.control.server import ControlServer
+from local_agent.faces.control import wire
+from local_agent.faces.control.server import ControlServer
+from local_agent.views.task import Ending, ListedTask, ShownTask, TaskRow, TaskView, WaitingTask
+from tests.asked import USUAL
 
 Answer = Mapping[str, Any] | Exception
 Script = Callable[[Mapping[str, Any]], list[Mapping[str, Any]]]
@@ -33,6 +36,9 @@ TASK: dict[str, Any] = {
     "updated_at": 1,
     "expires_at": None,
 }
+
+
+_LOOKS = ("show", "refresh", "narrow", "check")
 
 
 class _Silent:
@@ -73,7 +79,7 @@ class AgentDouble:
         answer = self.answers.get(request.op, self.answers.get(known, {}))
         if isinstance(answer, Exception):
             raise answer
-        yield True, answer
+        yield True, _whole(request.op, answer)
 
     def args_of(self, op: str) -> Mapping[str, Any]:
         """Return what the last request of that operation said."""
@@ -90,6 +96,32 @@ class AgentDouble:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(5)
         self._loop.close()
+
+
+def _whole(op: str, answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return an answer with all that an agent would tell, where a test leaves it out."""
+    whole = dict(answer)
+    if isinstance(approval := answer.get("approval"), dict):
+        whole["approval"] = USUAL | approval
+    if isinstance(task := answer.get("task"), dict):
+        whole["task"] = filled(ShownTask if op in _LOOKS else TaskView, task)
+        if op not in _LOOKS:
+            whole.pop("approval", None)
+    if "tasks" in answer:
+        whole["tasks"] = [filled(ListedTask, task) for task in answer["tasks"]]
+    if "approvals" in answer:
+        whole["approvals"] = [filled(WaitingTask, task) for task in answer["approvals"]]
+    return whole
+
+
+def filled(kind: type[TaskRow], task: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a task with the fields that such a view has, and no others."""
+    usual = {"rests": False, "answered": False, "files": [], "files_more": 0, "turns": []}
+    known = {**TASK, **usual, **task}
+    names = {field.name for field in fields(kind)}
+    if "ending" in names:  # told beside the others
+        names = names - {"ending"} | {field.name for field in fields(Ending)}
+    return {name: known.get(name) for name in names}
 
 
 @pytest.fixture

@@ -19,9 +19,10 @@ from common.seal import digest
 from common.sentences import Lang, Sentence, say
 from local_agent.actions.registry import seal_bytes
 from local_agent.cli import disclosure_words, status_words, words
+from local_agent.views.task import ListedTask
 from tests.each import each
 from tests.sealed import a_payload, a_seal
-from tests.unit.local_agent.cli.conftest import TASK, AgentDouble
+from tests.unit.local_agent.cli.conftest import TASK, AgentDouble, filled
 from tests.unit.local_agent.cli.terminal import in_front, reads
 
 pytestmark = pytest.mark.heavy
@@ -143,7 +144,7 @@ def test_json_holds_nothing_that_a_terminal_obeys(agent: AgentDouble, capsys: Ca
     out = capsys.readouterr().out
     assert all(line.isprintable() for line in out.splitlines())
     assert "测试 é" in out
-    assert json.loads(out) == [hostile]
+    assert json.loads(out) == [filled(ListedTask, hostile)]
 
 
 def test_show_prints_what_would_run_and_asks_nothing(agent: AgentDouble, capsys: Captured) -> None:

@@ -13,8 +13,9 @@ import codexbridge
 from common.sentences import Lang, Sentence, say
 from local_agent import change_replies, proposal_replies
 from local_agent.cli import disclosure_words, proposal_words, status_words, words
+from local_agent.views.task import ShownTask
 from tests.asked import PATCH
-from tests.unit.local_agent.cli.conftest import TASK, AgentDouble
+from tests.unit.local_agent.cli.conftest import TASK, AgentDouble, filled
 from tests.unit.local_agent.cli.drawing import drawn
 from tests.unit.local_agent.cli.terminal import in_front, reads, reads_all
 from tests.unit.local_agent.cli.test_asking import a_status
@@ -400,7 +401,7 @@ def test_show_tells_model_tokens_version_and_what_to_do(
     assert "codexbridge apply T-7K3F" in out
     assert LABEL in out
     assert codexbridge.main(["show", "T-7K3F", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["task"] == task
+    assert json.loads(capsys.readouterr().out)["task"] == filled(ShownTask, task)
 
 
 def test_show_of_a_turn_that_failed_tells_what_it_used_and_was_shown(

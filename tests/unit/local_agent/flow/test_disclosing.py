@@ -31,10 +31,9 @@ from common.model.state import FINAL, Reason, TaskState
 from common.sentences import say
 from local_agent import disclosure_replies as words
 from local_agent.actions.disclose.action import Disclose, render_stay
-from local_agent.approval.dialogs.question import read_question
-from local_agent.approval.telling import Teller
 from local_agent.context.budget import Share
 from local_agent.context.collected import Collected, Piece
+from local_agent.faces.telling import Teller
 from local_agent.flow.disclosing import MAX_SEALED_FILES, Disclosure
 from local_agent.flow.journal_store import JournalStore
 from local_agent.flow.task import TaskLog
@@ -43,6 +42,7 @@ from local_agent.safety.policy import Policy
 from local_agent.store.endings import CHAT_SUMMARY_BYTES
 from local_agent.store.tasks import Task
 from local_agent.workspace.registry import DisclosureLevel, Workspace
+from tests.asked import read_question
 from tests.desk import Desk
 from tests.sealed import Wish
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,7 +21,7 @@ from common.model.state import FINAL, Reason, TaskState
 from common.protocol.bodies import TASK_TEXT_BYTES
 from local_agent import app
 from local_agent.actions.run_command.perform import Outcome, Progress
-from local_agent.control.watching import Watching
+from local_agent.faces.control.watching import Watching
 from local_agent.flow import approving as approving_module
 from local_agent.flow import engine as engine_module
 from local_agent.flow.engine import Engine
@@ -210,7 +210,8 @@ async def _followed(
     steps = watching.task(new.task_id, until=until, begin=desk.engine.submit(new))
     *events, (last, _) = [step async for step in steps]
     assert last
-    return [(value["type"], value.get("state")) for _, value in events]
+    told = [value for _, value in events if isinstance(value, Mapping)]
+    return [(value["type"], value.get("state")) for value in told]
 
 
 @pytest.mark.requirement("NL-6")

@@ -57,22 +57,20 @@ async def asked(gate: Gate, clock: ManualClock, **changes: Any) -> PendingApprov
     return await gate.request(a_seal(clock, **changes), around=Circumstances(allowed=[PYTEST]))
 
 
-async def approve(gate: Gate, question: PendingApproval, **changes: Any) -> None:
+async def approve(
+    gate: Gate, question: PendingApproval, *, approver: Any = "terminal", **changes: Any
+) -> None:
     answer: dict[str, Any] = {
         "decision": "approve",
-        "approver": "terminal",
         "typed": question.code if question.both_groups else question.code[:4],
     }
-    await gate.decide(question.approval_id, question.digest, **answer | changes)
+    entrance = gate.entrance(approver)
+    await entrance.decide(question.approval_id, question.digest, **answer | changes)
 
 
 async def reject(gate: Gate, question: PendingApproval, reason: str | None = None) -> None:
-    await gate.decide(
-        question.approval_id,
-        question.digest,
-        decision="reject",
-        approver="terminal",
-        reason=reason,
+    await gate.entrance("terminal").decide(
+        question.approval_id, question.digest, decision="reject", reason=reason
     )
 
 
@@ -179,8 +177,8 @@ async def test_the_decision_is_signed_by_the_agents_key(
 
 async def test_a_task_is_decided_by_its_short_id_too(gate: Gate, clock: ManualClock) -> None:
     question = await asked(gate, clock)
-    await gate.decide(
-        "t—7k3f", question.digest, decision="approve", approver="terminal", typed=question.code
+    await gate.entrance("terminal").decide(
+        "t—7k3f", question.digest, decision="approve", typed=question.code
     )
     assert await state_of(gate, question) == "approved"
 

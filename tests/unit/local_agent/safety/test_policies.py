@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from common.home import Home
-from local_agent.safety.policies import MAX_STRAY, Standing, standing, stray_policies
+from local_agent.safety.policies import MAX_STRAY, standing, stray_policies
+from local_agent.views.status import PolicyStanding
 
 
 @pytest.fixture
@@ -24,17 +25,17 @@ def write(places: Home, name: str, text: str = "") -> None:
 
 
 def test_a_workspace_without_a_file_has_no_policy(places: Home) -> None:
-    assert standing(places, "shop") == Standing(state="none")
+    assert standing(places, "shop") == PolicyStanding(state="none")
 
 
 def test_even_an_empty_file_is_a_policy_in_force(places: Home) -> None:
     write(places, "shop.toml")
-    assert standing(places, "shop") == Standing(state="in-force")
+    assert standing(places, "shop") == PolicyStanding(state="in-force")
 
 
 def test_a_broken_policy_names_its_file_and_key(places: Home) -> None:
     write(places, "shop.toml", "max_files = 0\n")
-    assert standing(places, "shop") == Standing(
+    assert standing(places, "shop") == PolicyStanding(
         state="broken", code="policy.value", file="policies/shop.toml", key="max_files"
     )
 

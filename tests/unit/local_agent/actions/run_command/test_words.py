@@ -10,7 +10,7 @@ import pytest
 from common.model.state import Reason
 from local_agent.actions.run_command.perform import Outcome
 from local_agent.actions.run_command.words import run_facts
-from local_agent.control.wire import ANSWER_BYTES, encode_ok
+from local_agent.faces.control.wire import ANSWER_BYTES, encode_ok
 from local_agent.report_texts import cleaned, from_facts
 from local_agent.reports.report import Failure, Report
 from local_agent.workspace.manifest import Differences

@@ -1,1 +1,0 @@
-"""How a person is asked.  A dialog shows and asks; whether it counts is for the gate to say."""

@@ -1,0 +1,1 @@
+"""Where people meet the agent: terminal, window, and the control socket under both."""

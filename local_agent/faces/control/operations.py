@@ -1,0 +1,249 @@
+"""What can be asked over the control socket, one name each.
+
+Reads come straight from the journal; what changes something goes to the engine, or to the gate with
+the code that a person typed.  Nothing here decides.  What begins a task is in `asking`, what
+belongs to an approval in `deciding`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from dataclasses import fields
+from typing import Any, Final, Protocol, TypeVar
+
+from common.errors import StateError
+from local_agent.faces.control import asking, deciding
+from local_agent.faces.control.asking import Asking
+from local_agent.faces.control.deciding import Deciding, Tell
+from local_agent.faces.control.modelling import Modelling, Models
+from local_agent.faces.control.tasks import listed_task, waiting_task
+from local_agent.faces.control.watching import Answer, Watching
+from local_agent.faces.control.wire import Arguments, Content, Request
+from local_agent.flow.bus import Bus
+from local_agent.flow.gate import Entrance, Gate
+from local_agent.store.journal import Journal, JournalThread
+from local_agent.store.tasks import Task
+from local_agent.views.status import AuditStanding, StatusView, Surroundings
+from local_agent.views.task import TaskList
+
+MAX_LISTED: Final = 200
+
+_T = TypeVar("_T")
+
+
+class Engine(asking.Engine, deciding.Engine, Protocol):
+    """What the operations need of the engine."""
+
+    async def cancel(self, task_id: str) -> bool:
+        """Stop a task; False when it has ended."""
+        ...
+
+
+class Blobs(Protocol):
+    """Exact bytes under their SHA-256 (`local_agent.store.blobs`).  Blocking."""
+
+    def put(self, data: bytes) -> str:
+        """Store the bytes durably and return their name."""
+        ...
+
+    def get(self, name: str) -> bytes:
+        """Return the bytes."""
+        ...
+
+
+class AgentOperations:
+    """Answers requests.
+
+    Args:
+        db: The journal's thread.
+        gate: Where approvals wait.
+        entrance: Where decisions at a terminal enter.
+        engine: Begins, stops and re-asks tasks.
+        bus: Tells what happens to them.
+        tell: Tells an approval as dialogs read it (`local_agent.faces.telling`).
+        prefix: What addresses the bot; put before a request that leaves it out.
+        user: Who sits at this machine, for the record.
+        surroundings: Machine, gateway, key, workspaces and sandbox, for ``status``; may block.
+        blobs: Where the output of commands and the bytes of diffs are kept.
+        rotate: Gives this machine another key, and returns its name.
+        receipt: Gives the signed receipt of a task by its short ID; runs on the journal's thread.
+        models: What is configured.
+        workspaces: Finds the workspace in which a place is named; blocks.
+        forget_closed: Removes what is kept of workspaces that are no longer open.
+    """
+
+    def __init__(
+        self,
+        *,
+        db: JournalThread,
+        gate: Gate,
+        entrance: Entrance,
+        engine: Engine,
+        bus: Bus,
+        tell: Tell,
+        prefix: str,
+        user: str,
+        surroundings: Callable[[], Surroundings],
+        blobs: Blobs,
+        rotate: Callable[[], Coroutine[Any, Any, str]],
+        receipt: Callable[[str], bytes],
+        models: Models,
+        workspaces: asking.Workspaces,
+        forget_closed: Callable[[], Coroutine[Any, Any, None]],
+    ) -> None:
+        self._db = db
+        self._gate = gate
+        self._engine = engine
+        self._surroundings = surroundings
+        self._rotate_key = rotate
+        self._receipt = receipt
+        self._forget_closed = forget_closed
+        self._changing: set[asyncio.Task[Any]] = set()
+        self._modelling = Modelling(db, models)
+        watching = Watching(db, bus)
+        self._asking = Asking(
+            db=db,
+            engine=engine,
+            watching=watching,
+            keep=blobs.put,
+            workspaces=workspaces,
+            prefix=prefix,
+            user=user,
+            finish=self._finish,
+        )
+        self._deciding = Deciding(
+            db=db,
+            entrance=entrance,
+            engine=engine,
+            watching=watching,
+            tell=tell,
+            read_blob=blobs.get,
+        )
+
+    async def answer(self, request: Request) -> AsyncIterator[Answer]:
+        """Carry out one request; yields ``(is_last, value)``.
+
+        Raises:
+            CodexBridgeError: told to whoever asked, by its code.
+        """
+        args = Arguments(request.args)
+        streams = {
+            "ask": self._asking.ask,
+            "apply": self._asking.apply,
+            "want": self._asking.want,
+            "undo": self._asking.undo,
+            "retry": self._asking.retry,
+            "follow": self._asking.follow,
+            "log": self._deciding.log,
+            "diff": self._deciding.diff,
+        }
+        if begin := streams.get(request.op):
+            async for step in begin(args, request.body):
+                yield step
+        else:
+            yield True, await self._one(request.op, args)
+
+    async def _one(self, op: str, args: Arguments) -> Content:
+        answers: Mapping[str, Callable[[Arguments], Coroutine[Any, Any, Content]]] = {
+            "tasks": self._tasks,
+            "show": self._deciding.show,
+            "models": self._modelling.told,
+            "models_test": self._modelling.test,
+            "workspaces_changed": self._workspaces_changed,
+        }
+        if answer := answers.get(op):
+            return await answer(args)
+        match op:
+            case "status":
+                return await self._status()
+            case "context":
+                return await self._context(args)
+            case "refresh":
+                return await self._finish(self._deciding.refresh(args))
+            case "narrow":
+                return await self._finish(self._deciding.narrow(args))
+            case "check":
+                return await self._finish(self._deciding.check(args))
+            case "decide":
+                return await self._finish(self._deciding.decide(args))
+            case "cancel":
+                return await self._cancel(args)
+            case "receipt":
+                receipt = await self._db.run(self._receipt, args.text("task"))
+                return {"receipt": receipt.decode("ascii")}
+            case _:  # "rotate", the last of `wire.OPS`
+                return {"key_id": await self._finish(self._rotate_key())}
+
+    async def _workspaces_changed(self, _args: Arguments) -> Mapping[str, Any]:
+        await self._finish(self._forget_closed())
+        return {}
+
+    async def _status(self) -> StatusView:
+        tasks = await self._db.run(self._journal.tasks.open_tasks)
+        by_id = {task.task_id: task for task in tasks}
+        waiting = [item for item in await self._gate.pending() if item.task_id in by_id]
+        around = await asyncio.to_thread(self._surroundings)
+        return StatusView(
+            **{field.name: getattr(around, field.name) for field in fields(around)},
+            model=self._modelling.asked(),
+            audit=await self._db.run(self._audit),
+            open_tasks=len(tasks),
+            approvals=tuple(
+                waiting_task(by_id[item.task_id], expires_at=item.expires_at, risk=item.risk)
+                for item in waiting
+            ),
+        )
+
+    def _audit(self) -> AuditStanding:
+        standing = self._journal.heads.standing()
+        return AuditStanding(
+            entries=standing.head.seq,
+            gateway_keeps=standing.gateway_keeps,
+            forked_at=standing.forked_at,
+        )
+
+    async def _tasks(self, args: Arguments) -> TaskList:
+        limit = args.integer("limit", 1, MAX_LISTED)
+        tasks: Sequence[Task]
+        # One more than is told shows whether there are more.
+        if args.flag("all"):
+            tasks = await self._db.run(self._journal.tasks.recent, limit=limit + 1)
+        else:
+            tasks = [*reversed(await self._db.run(self._journal.tasks.open_tasks))]
+        until = {item.task_id: item.expires_at for item in await self._gate.pending()}
+        # Diffs are read for that, so not on the event loop.
+        rows = await asyncio.to_thread(
+            lambda: [listed_task(one, expires_at=until.get(one.task_id)) for one in tasks[:limit]]
+        )
+        return TaskList(tasks=tuple(rows), more=len(tasks) > limit)
+
+    async def _context(self, args: Arguments) -> Mapping[str, Any]:
+        """Return the account of what was collected for a task, and whether a model was asked.
+
+        Raises:
+            StateError: ``context.none``, ``task.unknown``.
+        """
+        task = await self._db.run(self._journal.tasks.named, args.text("task"))
+        if task.context_json is None:
+            raise StateError("context.none", task=task.short_id)
+        turns = await self._db.run(self._journal.turns.of_task, task.task_id)
+        return {"context": json.loads(task.context_json), "asked": bool(turns)}
+
+    async def _cancel(self, args: Arguments) -> Mapping[str, Any]:
+        task = await self._db.run(self._journal.tasks.named, args.text("task"))
+        if not await self._finish(self._engine.cancel(task.task_id)):
+            raise StateError("task.over", task=task.short_id)
+        return {}
+
+    async def _finish(self, change: Coroutine[Any, Any, _T]) -> _T:
+        # Whoever asked may hang up; what they asked for is carried out whole all the same.
+        task = asyncio.ensure_future(change)
+        self._changing.add(task)
+        task.add_done_callback(self._changing.discard)
+        return await asyncio.shield(task)
+
+    @property
+    def _journal(self) -> Journal:
+        return self._db.journal

@@ -1,0 +1,1 @@
+"""The pages of approvals on a terminal, and the typing of their codes."""

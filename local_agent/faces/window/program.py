@@ -1,0 +1,105 @@
+"""Starts the window as a program of its own, and takes in its one answer (R27).
+
+The window gets a clean environment: where the display is, and in which language the desktop speaks.
+What could put code into Tcl, Tk or Python is never passed on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from common.errors import CodexBridgeError, UnavailableError
+from common.strict_json import loads
+from local_agent.faces.window.wire import (
+    MAX_ANSWER,
+    MAX_DIFF,
+    MAX_TOLD,
+    Answer,
+    Order,
+    decode_answer,
+    encode_order,
+)
+from local_agent.sandbox.process import Exit, Limits, converse
+
+PASSED_ON: Final = (
+    "DISPLAY",
+    "XAUTHORITY",
+    "WAYLAND_DISPLAY",
+    "XDG_RUNTIME_DIR",
+    "HOME",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+)
+PROBE: Final = b"probe\n"
+OPENS_WITHIN_S: Final = 30.0
+
+_MODULE: Final = "local_agent.faces.window.child"
+_ROOT: Final = Path("/")
+
+
+class WindowProgram:
+    """Opens one window for each question.
+
+    Args:
+        environ: The agent's environment; of it only `PASSED_ON` reaches a window.
+    """
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._env = {name: environ[name] for name in PASSED_ON if name in environ}
+
+    async def probe(self) -> bool:
+        """Tell whether a window can be opened here, by opening a real one that nobody sees."""
+        if "DISPLAY" not in self._env and sys.platform != "darwin":
+            return False
+        try:
+            exit_ = await self._run(PROBE, seconds=OPENS_WITHIN_S)
+            return exit_.ok and loads(exit_.stdout.parts()[0], max_bytes=MAX_ANSWER) == {"tk": True}
+        except (CodexBridgeError, OSError):
+            return False
+
+    async def ask(self, order: Order, diff: bytes | None, *, cancel: asyncio.Event) -> Answer:
+        """Show one question until it is answered, its time is over, or ``cancel`` is set.
+
+        Args:
+            order: What is shown, and for how long.
+            diff: The exact bytes of the diff that the seal names.
+            cancel: Closes the window.
+
+        Raises:
+            UnavailableError: ``window.failed``: it ended in any other way than with an answer.
+            RemoteProtocolError: ``window.answer``.
+            AuthError: ``window.other``.
+        """
+        said = encode_order(order, diff)
+        if len(said) > MAX_TOLD + MAX_DIFF:
+            raise UnavailableError("window.failed", why="size")
+        try:
+            exit_ = await self._run(said, seconds=order.lasts_s + OPENS_WITHIN_S, cancel=cancel)
+        except OSError as error:
+            raise UnavailableError("window.failed", why=error.strerror or "") from error
+        if not exit_.ok or exit_.stdout.dropped:
+            raise UnavailableError("window.failed", why=_why(exit_))
+        return decode_answer(exit_.stdout.parts()[0], order)
+
+    async def _run(
+        self, said: bytes, *, seconds: float, cancel: asyncio.Event | None = None
+    ) -> Exit:
+        return await converse(
+            [sys.executable, "-I", "-m", _MODULE],
+            said,
+            cwd=_ROOT,
+            env=self._env,
+            limits=Limits(timeout_s=seconds, grace_s=0.5, output_cap_bytes=2 * MAX_ANSWER),
+            cancel=cancel,
+        )
+
+
+def _why(exit_: Exit) -> str:
+    if exit_.signal is not None:
+        return f"signal {exit_.signal}"
+    return "time" if exit_.timed_out else f"exit {exit_.code}"
