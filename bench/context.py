@@ -28,8 +28,9 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from bench.aims import Aim
 from local_agent.context.collector import Collector
-from local_agent.workspace import files, git
+from local_agent.workspace import files
 from local_agent.workspace.files import Finder, Listing, SearchResult
+from local_agent.workspace.git.repository import local_changes
 from local_agent.workspace.registry import Workspace
 
 FILES: Final = 5000
@@ -111,7 +112,7 @@ def collector() -> Collector:
         list_files=list_files,
         search=search,
         search_all=search_all,
-        local_changes=git.local_changes,
+        local_changes=local_changes,
     )
 
 

@@ -29,14 +29,14 @@ from common.sentences import Lang
 from local_agent.faces.control import wire
 from local_agent.sandbox.self_test import self_test
 from local_agent.settings import AgentSettings
-from local_agent.store.health import look_through
+from local_agent.store.database import look_through
 from local_agent.store.lock import JOURNAL
 from local_agent.windows import run_windows
 
 if TYPE_CHECKING:
     from local_agent.assembly import Agent, Ground
-    from local_agent.relay.keys import AgentKeys
-    from local_agent.relay.pairing import Pairing
+    from local_agent.link.keys import AgentKeys
+    from local_agent.link.pairing import Pairing
 
 
 async def run_agent(
@@ -68,8 +68,8 @@ async def run_agent(
     places = replace(places, run=wire.socket_path(places, environ).parent)
     ground = await _settle(settings, places, environ, log=log, lang=lang)
     from local_agent.assembly import build_agent
-    from local_agent.relay.journal import gateway_peer
-    from local_agent.store.runner import JournalThread
+    from local_agent.link.journal import gateway_peer
+    from local_agent.store.journal import JournalThread
 
     async with AsyncExitStack() as closing:
         peer = None
@@ -125,8 +125,8 @@ def _make_folders(places: Home) -> None:
 
 
 def _identity(places: Home) -> tuple[Pairing | None, AgentKeys]:
-    from local_agent.relay.keys import AgentKeys
-    from local_agent.relay.pairing import load_pairing, open_keys
+    from local_agent.link.keys import AgentKeys
+    from local_agent.link.pairing import load_pairing, open_keys
 
     pairing = load_pairing(places)
     keys = AgentKeys(open_keys(places), pairing)

@@ -1,6 +1,6 @@
 """Builds the parts of a running agent and joins them; decides nothing, and starts nothing.
 
-Read from top to bottom it is the picture of the agent: journal ─▶ gate ─▶ engine ─▶ control, relay.
+Read from top to bottom it is the picture of the agent: journal ─▶ gate ─▶ engine ─▶ control, link.
 """
 
 from __future__ import annotations
@@ -39,24 +39,24 @@ from local_agent.flow.engine import Engine
 from local_agent.flow.gate import Gate
 from local_agent.flow.ports import Mind, Site
 from local_agent.flow.receipts import receipt_facts
+from local_agent.link.client import GatewayClient
+from local_agent.link.condition import Condition
+from local_agent.link.journal import JournalInbound, JournalOutbound
+from local_agent.link.keys import AgentKeys
+from local_agent.link.pairing import Pairing, open_keys
+from local_agent.link.rotation import Rotation
 from local_agent.models.keys import ModelKeys
 from local_agent.models.models import Models
 from local_agent.models.preparing import Around
 from local_agent.proposers.scratch import Scratches
-from local_agent.relay.client import GatewayClient
-from local_agent.relay.condition import Condition
-from local_agent.relay.journal import JournalInbound, JournalOutbound
-from local_agent.relay.keys import AgentKeys
-from local_agent.relay.pairing import Pairing, open_keys
-from local_agent.relay.rotation import Rotation
 from local_agent.safety.policies import standing, stray_policies
 from local_agent.safety.policy import load_policy
-from local_agent.sandbox.containment import Containment
+from local_agent.sandbox.bubblewrap import Containment
 from local_agent.sandbox.self_test import SelfTest
 from local_agent.settings import AgentSettings
 from local_agent.store.blobs import Blobs
+from local_agent.store.journal import JournalThread
 from local_agent.store.retention import Retention
-from local_agent.store.runner import JournalThread
 from local_agent.views.status import (
     Connection,
     OpenWorkspace,

@@ -2,7 +2,7 @@
 
 Nothing here can approve anything or turn a guard off (P1, P8).  What is bound to one machine and
 must not come from a file that travels, such as the gateway's key, is in the pairing instead
-(`local_agent.relay.pairing`); workspaces are in `local_agent.workspace.registry`.
+(`local_agent.link.pairing`); workspaces are in `local_agent.workspace.registry`.
 """
 
 from __future__ import annotations

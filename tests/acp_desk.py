@@ -14,8 +14,7 @@ from common.home import Home
 from local_agent.models.acp.backend import AcpBackend
 from local_agent.models.acp.contained import AcpModel, Contain
 from local_agent.models.backend import Turn
-from local_agent.sandbox.bubblewrap import Level
-from local_agent.sandbox.containment import Containment
+from local_agent.sandbox.bubblewrap import Containment, Level
 from tests.codex_desk import FolderScratch
 
 KEY: Final = "key-of-the-agent-0123456789"

@@ -15,7 +15,7 @@ from common.sentences import same
 from local_agent.flow.bus import Bus
 from local_agent.flow.journal_store import JournalStore
 from local_agent.flow.task import TaskLog, Waiting
-from local_agent.store.runner import JournalThread
+from local_agent.store.journal import JournalThread
 from local_agent.store.tasks import Task
 
 PROGRESS: Final = 3  # lines of each task
@@ -28,7 +28,7 @@ _NEXT: Final = {
 
 
 class Carrier:
-    """`local_agent.relay.journal.Engine` for tests of the link.
+    """`local_agent.link.journal.Engine` for tests of the link.
 
     Attributes:
         released: Set when what is held may go on.

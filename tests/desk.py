@@ -43,11 +43,11 @@ from local_agent.safety.grant import Grant
 from local_agent.safety.policy import Policy
 from local_agent.settings import AgentSettings
 from local_agent.store.blobs import Blobs
-from local_agent.store.runner import JournalThread
+from local_agent.store.journal import JournalThread
 from local_agent.store.tasks import Task
-from local_agent.workspace.git_preflight import SyncPlan, Upstream
+from local_agent.workspace.git.preflight import SyncPlan, Upstream
+from local_agent.workspace.git.remote_url import read_url
 from local_agent.workspace.registry import Workspace
-from local_agent.workspace.remote_url import read_url
 from tests.sealed import AGENT, AGENT_ID, ZEROS, Wish, a_payload, a_peer
 
 WITHIN_S = 30.0

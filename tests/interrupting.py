@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from local_agent.workspace import renames
+from local_agent.workspace import temporary_files
 
 # What a change calls, by kind: one that only reads can fail as well.
 CALLS = (
@@ -59,8 +59,8 @@ def interrupted(interruption: Interruption) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name in CALLS:
             patch.setattr(os, name, _counted(interruption, name, getattr(os, name)))
-        renameat2 = _counted(interruption, "renameat2", renames._renameat2)
-        patch.setattr(renames, "_renameat2", renameat2)
+        renameat2 = _counted(interruption, "renameat2", temporary_files._renameat2)
+        patch.setattr(temporary_files, "_renameat2", renameat2)
         yield
 
 

@@ -26,7 +26,7 @@ from local_agent.safety.decision import Statement
 from local_agent.store.approvals import StoredApproval
 from local_agent.store.journal import Journal
 from local_agent.store.outbox import Kind, Peer
-from local_agent.store.wishes import TaskSource
+from local_agent.store.tasks import TaskSource
 
 AGENT = SigningKey(bytes([1]) * 32)
 GATEWAY = SigningKey(bytes([2]) * 32)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # only named here: what waits for a task does not load who ca
     from local_agent.safety.grant import Grant
     from local_agent.settings import AgentSettings
     from local_agent.store.approvals import StoredApproval
-    from local_agent.workspace.git_preflight import SyncPlan
+    from local_agent.workspace.git.preflight import SyncPlan
     from local_agent.workspace.registry import Workspace
 
 

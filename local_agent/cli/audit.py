@@ -73,7 +73,7 @@ def _check(home: Home, args: argparse.Namespace) -> partial[Checked]:
 
 def _check_journal(home: Home) -> Checked:
     from local_agent.cli.own_keys import OwnKeys
-    from local_agent.store.audit_reader import read_audit
+    from local_agent.store.audit_log import read_audit
     from local_agent.store.lock import JOURNAL
 
     with read_audit(home.state / JOURNAL) as log:
@@ -82,7 +82,7 @@ def _check_journal(home: Home) -> Checked:
 
 def _export(home: Home, output_file: Path | None, since: int | None, lang: Lang) -> int:
     from common.audit_report import export, export_lines
-    from local_agent.store.audit_reader import read_audit
+    from local_agent.store.audit_log import read_audit
     from local_agent.store.lock import JOURNAL
 
     with read_audit(home.state / JOURNAL) as log:

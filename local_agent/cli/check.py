@@ -114,8 +114,8 @@ def _judged(patch: bytes, workspace: Workspace, home: Home) -> dict[str, Any]:
     from local_agent.safety.policy import load_policy
     from local_agent.safety.risk import Circumstances
     from local_agent.safety.risk_policy import kept_path
-    from local_agent.workspace.git import open_repository
-    from local_agent.workspace.git_hooks import hook_places
+    from local_agent.workspace.git.config import hook_places
+    from local_agent.workspace.git.repository import open_repository
     from local_agent.workspace.tree import open_tree
 
     model = parse_diff(patch)

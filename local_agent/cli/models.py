@@ -167,8 +167,8 @@ def _test(
 
 
 def _key(name: str, home: Home, screen: Screen, *, delete: bool) -> None:
+    from local_agent.link.pairing import open_keys
     from local_agent.models.keys import ModelKeys, parse_key
-    from local_agent.relay.pairing import open_keys
 
     keys = ModelKeys(open_keys(home))
     if delete:

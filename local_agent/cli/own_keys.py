@@ -7,8 +7,8 @@ import hmac
 from common.home import Home
 from common.keystore import Keystore
 from common.signing import KEY_BYTES, SigningKey, VerifyKey
-from local_agent.relay.keys import LOCAL_KEY
-from local_agent.relay.pairing import KEYS, key_name, open_keys
+from local_agent.link.keys import LOCAL_KEY
+from local_agent.link.pairing import KEYS, key_name, open_keys
 
 
 class OwnKeys:

@@ -21,7 +21,7 @@ from common.signing import SigningKey
 from local_agent.cli import words
 from local_agent.cli.screen import Screen, at_keyboard, read_answer, screen_for
 from local_agent.faces.control.client import call
-from local_agent.relay.pairing import (
+from local_agent.link.pairing import (
     Pairing,
     exchange,
     gateway_origin,

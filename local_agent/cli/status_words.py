@@ -72,7 +72,7 @@ CLOCK_DIFFERS: Final = Sentence(
     "(timedatectl set-ntp true)",
     zh="两端时钟相差 {seconds} 秒，因此拒绝所有消息；请校准有误的一端（timedatectl set-ntp true）",
 )
-# What happened, what it means, what to do: by `relay.condition.Why`.
+# What happened, what it means, what to do: by `link.condition.Why`.
 LINK_WHY: Final = {
     "connect": Sentence(
         en="nothing answers there; check the network and whether the gateway runs",

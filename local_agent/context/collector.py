@@ -18,7 +18,7 @@ from local_agent.context.collected import Around as Around  # noqa: PLC0414  # w
 from local_agent.context.collected import Collected as Collected  # noqa: PLC0414  # what it gives
 from local_agent.context.composing import Gathered, draft, finish, read_reports
 from local_agent.workspace.files import Listing, Match, SearchResult
-from local_agent.workspace.git import Changes
+from local_agent.workspace.git.repository import Changes
 from local_agent.workspace.registry import Workspace
 
 MAX_NAMES: Final = 5  # identifiers that are searched for

@@ -24,8 +24,7 @@ from local_agent.context.naming import find_named
 from local_agent.context.reading import Extra, Read, read, show
 from local_agent.workspace import paths
 from local_agent.workspace.files import Listing, Match
-from local_agent.workspace.git import Changes
-from local_agent.workspace.git_diff import read_patches
+from local_agent.workspace.git.repository import Changes, read_patches
 from local_agent.workspace.registry import Workspace
 
 REVIEWED_BYTES: Final = 48_000  # of patches where they are what is asked about

@@ -8,7 +8,7 @@ from typing import Final
 
 from common.text import clip_bytes, reveal_all
 from local_agent.workspace import paths
-from local_agent.workspace.git import ChangedFile, Changes
+from local_agent.workspace.git.repository import ChangedFile, Changes
 
 MAX_NAMED: Final = 40  # changed files that are named
 _NAME_BYTES: Final = 200

@@ -28,7 +28,7 @@ from local_agent.store.tasks import Task
 from local_agent.understand.commands import mistyped
 from local_agent.understand.reading import Topic
 from local_agent.words import render_duration
-from local_agent.workspace.git import Changes
+from local_agent.workspace.git.repository import Changes
 from local_agent.workspace.registry import Workspace
 
 ROWS: Final = 10

@@ -48,7 +48,7 @@ from local_agent.safety.policy import Policy
 from local_agent.safety.risk import Circumstances
 from local_agent.store.approvals import StoredApproval
 from local_agent.store.tasks import Task
-from local_agent.workspace.git_hooks import hook_places
+from local_agent.workspace.git.config import hook_places
 from local_agent.workspace.registry import Workspace
 
 AGAIN_SECONDS: Final = 5.0  # after the journal refused to keep how an operation ended

@@ -16,7 +16,7 @@ from local_agent.flow.run import Resting
 from local_agent.flow.task import TaskLog
 from local_agent.safety.policy import Policy
 from local_agent.settings import AgentSettings
-from local_agent.store.runner import JournalThread
+from local_agent.store.journal import JournalThread
 from local_agent.workspace.registry import Workspace
 
 if TYPE_CHECKING:

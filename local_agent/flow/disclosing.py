@@ -36,7 +36,7 @@ from local_agent.proposers.base import Context, Proposed, answer
 from local_agent.safety.disclosure import bounded, releasable
 from local_agent.store.disclosures import FOR_ALL, Exhausted, Reader, Reading
 from local_agent.store.endings import CHAT_SUMMARY_BYTES
-from local_agent.store.runner import JournalThread
+from local_agent.store.journal import JournalThread
 from local_agent.store.tasks import Task
 from local_agent.words import render_size
 from local_agent.workspace.registry import Workspace

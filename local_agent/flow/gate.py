@@ -59,8 +59,7 @@ from local_agent.safety.decision import Statement
 from local_agent.safety.grant import Grant, _mint
 from local_agent.safety.risk import Circumstances
 from local_agent.store.approvals import START_WITHIN_MS, StoredApproval
-from local_agent.store.journal import Journal
-from local_agent.store.runner import JournalThread
+from local_agent.store.journal import Journal, JournalThread
 
 MAX_WAIT_MS: Final = 72 * 3_600_000  # an approval waits at most 72 hours
 STAMP_MS: Final = 600_000  # how much a clock that goes back while no agent runs may win, at most

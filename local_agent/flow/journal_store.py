@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from local_agent.flow.ports import Change, NewTask
 from local_agent.store.approvals import StoredApproval
-from local_agent.store.runner import JournalThread
+from local_agent.store.journal import JournalThread
 from local_agent.store.tasks import Task
 from local_agent.store.turns import StoredTurn
 

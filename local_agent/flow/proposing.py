@@ -32,9 +32,9 @@ from local_agent.proposers.run import Project, RunProposer
 from local_agent.proposers.search import Lookup, SearchProposer
 from local_agent.settings import AgentSettings
 from local_agent.understand import goals, ranges, reader, searches
-from local_agent.workspace import files, git
-from local_agent.workspace.git_names import NotFound
-from local_agent.workspace.git_range import Range, RangeChanges, read_range
+from local_agent.workspace import files
+from local_agent.workspace.git.ranges import NotFound, Range, RangeChanges, read_range
+from local_agent.workspace.git.repository import local_changes
 from local_agent.workspace.project.infer import infer
 from local_agent.workspace.registry import Workspace
 from local_agent.workspace.searching import search_for
@@ -89,7 +89,7 @@ class Proposing:
             of_kind={
                 TaskKind.HELP: help_proposer,
                 TaskKind.STATUS: StatusProposer(
-                    open_tasks, sandbox=self.sandbox, local_changes=git.local_changes
+                    open_tasks, sandbox=self.sandbox, local_changes=local_changes
                 ),
                 TaskKind.RUN: RunProposer(
                     read_argv,
@@ -130,7 +130,7 @@ class Proposing:
             lend=self.mind.lend,
             keep=self.blobs.put,
             allowed=self.settings.allow_apply_patch,
-            review=ReviewProposer(git.local_changes, ranges=_Ranges()),
+            review=ReviewProposer(local_changes, ranges=_Ranges()),
         )
 
     def _choose(self) -> Chosen | None:
@@ -156,7 +156,7 @@ class Proposing:
         return Collector(
             list_files=self._list_files,
             search=self._search,
-            local_changes=git.local_changes,
+            local_changes=local_changes,
             search_all=self._search_all,
             last_output=self._last_output,
         )

@@ -22,7 +22,7 @@ from local_agent.flow.understanding import Understanding
 from local_agent.flow.undoing import AppliedChanges
 from local_agent.safety.policy import Policy
 from local_agent.settings import AgentSettings
-from local_agent.store.runner import JournalThread
+from local_agent.store.journal import JournalThread
 from local_agent.workspace.registry import Workspace
 
 

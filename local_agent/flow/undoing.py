@@ -19,8 +19,7 @@ from local_agent.proposers import words as proposal_words
 from local_agent.proposers.base import CHAT_ROWS, Asked, Proposed, answer, nothing
 from local_agent.safety.authority import execute_undo, left_to_undo
 from local_agent.store.endings import read_ending
-from local_agent.store.journal import Journal
-from local_agent.store.runner import JournalThread
+from local_agent.store.journal import Journal, JournalThread
 from local_agent.workspace.registry import Workspace
 
 

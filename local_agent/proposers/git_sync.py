@@ -17,7 +17,7 @@ from common.text import one_line
 from local_agent.error_texts import sync as sync_errors
 from local_agent.proposers import words
 from local_agent.proposers.base import CHAT_ROWS, Asked, Proposed, answer
-from local_agent.workspace.git_preflight import SyncPlan
+from local_agent.workspace.git.preflight import SyncPlan
 from local_agent.workspace.registry import Workspace
 
 _SHOWN_BYTES: Final = 200

@@ -19,9 +19,8 @@ from common.text import clip_bytes, one_line, reveal
 from local_agent.proposers import words
 from local_agent.proposers.base import CHAT_ROWS, Asked, Piece, Proposed, answer, nothing
 from local_agent.proposers.prompt import sent_bytes
-from local_agent.workspace.git import ChangedFile, Changes
-from local_agent.workspace.git_names import NotFound
-from local_agent.workspace.git_range import CommitLine, FileLines, Range, RangeChanges
+from local_agent.workspace.git.ranges import CommitLine, FileLines, NotFound, Range, RangeChanges
+from local_agent.workspace.git.repository import ChangedFile, Changes
 from local_agent.workspace.registry import Workspace
 
 NAME_BYTES: Final = 100

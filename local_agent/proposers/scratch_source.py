@@ -17,7 +17,7 @@ from pathlib import Path
 from common import redact
 from common.errors import InputError
 from local_agent.workspace import paths
-from local_agent.workspace.git_waiting import opens_at_once
+from local_agent.workspace.git.opening import opens_at_once
 from local_agent.workspace.listing import Ignores
 from local_agent.workspace.registry import Workspace
 

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from local_agent.reports.page import Found, Page, counts, first, spans
-from local_agent.reports.report import Failure, Report
+from local_agent.reports.report import Failure, Found, Page, Report, counts, first, spans
 
 _AT: Final = re.compile(
     r"\s+(?:at|❯) (?:.{0,200} )?\(?(?P<path>[^\s():]+(?:/[^():]+)?):(?P<line>\d{1,7}):\d{1,6}\)?$"

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from local_agent.reports.page import Found, Page, first
-from local_agent.reports.report import Failure, Report
+from local_agent.reports.report import Failure, Found, Page, Report, first
 
 _PATH: Final = r"(?P<path>[^\s:()][^:()\n]{0,400})"
 _SPOT: Final = r"(?P<line>\d{1,7})(?::\d{1,6})?"

@@ -7,8 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from local_agent.reports.page import Found, Page, counts, first, spans
-from local_agent.reports.report import MAX_FAILURES, Failure, Report
+from local_agent.reports.report import (
+    MAX_FAILURES,
+    Failure,
+    Found,
+    Page,
+    Report,
+    counts,
+    first,
+    spans,
+)
 
 _SESSION: Final = re.compile(r"=+ test session starts =+$")
 _SUMMARY: Final = re.compile(

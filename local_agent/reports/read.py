@@ -10,13 +10,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from local_agent.reports.go_rust import read_cargo_test, read_go_test
+from local_agent.reports.compiled import read_cargo_test, read_go_test, read_gradle, read_maven
 from local_agent.reports.javascript import read_jest, read_mocha, read_vitest
-from local_agent.reports.jvm import read_gradle, read_maven
 from local_agent.reports.linters import FORMS, read_eslint, read_problems
-from local_agent.reports.page import Found, Reader, new_page
 from local_agent.reports.python import read_pytest, read_unittest
-from local_agent.reports.report import Report
+from local_agent.reports.report import Found, Reader, Report, new_page
 from local_agent.reports.tap import read_tap
 
 READERS: Final[tuple[Reader, ...]] = (

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from local_agent.reports.page import Found, Page, first
-from local_agent.reports.report import Failure, Report
+from local_agent.reports.report import Failure, Found, Page, Report, first
 
 _PLAN: Final = re.compile(r"1\.\.(?P<count>\d{1,7})(?: # (?P<reason>.*))?$")
 _RESULT: Final = re.compile(r"(?P<not>not )?ok(?: (?P<number>\d{1,7}))?(?: -)?(?: (?P<name>.*))?$")

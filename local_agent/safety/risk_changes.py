@@ -19,7 +19,7 @@ from common.errors import InputError
 from common.seal import SealedChange, read_changes
 from common.text import has_confusable
 from local_agent.safety.risk import Circumstances, Finding, Row, Table, findings
-from local_agent.workspace.git_hooks import is_hook
+from local_agent.workspace.git.config import is_hook
 from local_agent.workspace.paths import is_denied, is_execution_surface
 
 MAX_FILES: Final = 500

@@ -24,7 +24,7 @@ from local_agent.safety.risk_changes import (
     change_facts,
 )
 from local_agent.safety.risk_commands import has_control
-from local_agent.workspace.remote_url import read_url
+from local_agent.workspace.git.remote_url import read_url
 
 _BRANCH: Final = re.compile(r"refs/heads/(?![-.])[^\s~^:?*\[\\\x00-\x20\x7f]+")
 # In which order steps are taken, and what each is allowed to touch.

@@ -1,4 +1,4 @@
-"""The sandbox of commands: the bubblewrap profile of R47, its hash, and the test at start (R50).
+"""The sandbox: the bubblewrap profile of R47 and its hash, for commands and for coding agents.
 
 A profile is the exact list of bubblewrap options and the filter of system calls; its hash is over
 both, so what was approved is what starts.  Only what takes more away is added at the start: sockets
@@ -6,7 +6,13 @@ of others that lie in the workspace come and go without anybody being asked.  Th
 among the options (no ``--clearenv --setenv``): a command line can be read by every user of the
 machine, and `local_agent.sandbox.process` passes the environment in full.
 
-Which command runs is not known here; see `local_agent.actions.run_command.perform`.
+A coding agent edits a scratch copy and must reach its model.  Its profile has two differences: the
+network of this machine is shared, or no model could be asked, and one folder besides the scratch
+copy can be written, in which the agent keeps its login.  Of the person's files it reads nothing but
+the folder of its own program and those that were named for it.
+
+Which command runs is not known here; see `local_agent.actions.run_command.perform`.  The test at
+start (R50) is `local_agent.sandbox.self_test`.
 """
 
 from __future__ import annotations
@@ -15,16 +21,18 @@ import hashlib
 import os
 import stat
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from common.errors import InputError
+from common.errors import InputError, StateError
+from common.home import Home
 from common.strict_json import canonical
 from local_agent.sandbox import seccomp
 from local_agent.sandbox.process import SECCOMP_FD, STATUS_FD
-from local_agent.sandbox.toolchains import SYSTEM
+from local_agent.sandbox.toolchains import SYSTEM, Toolchain
+from local_agent.sandbox.toolchains import check as check_toolchain
 
 Level = Literal["bubblewrap", "none"]
 
@@ -281,3 +289,119 @@ def _refuse_links(workspace: Path, path: Path) -> None:
         place /= part
         if place.is_symlink():
             raise InputError("sandbox.link", path=place.relative_to(workspace))
+
+
+# --- coding agents ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Containment:
+    """Puts coding agents into the sandbox.
+
+    Attributes:
+        places: Our own directories; no agent may see them.
+        home: The person's home, empty inside.
+        level: What the sandbox's test at start proved (`local_agent.sandbox.self_test`).
+        workspaces: Gives the real paths of all workspaces, which no agent may see either.
+    """
+
+    places: Home
+    home: Path
+    level: Level
+    workspaces: Callable[[], Sequence[Path]]
+
+    def contain(
+        self,
+        argv: Sequence[str],
+        *,
+        scratch: Path,
+        own: Path,
+        read_only: Sequence[Path] = (),
+    ) -> tuple[list[str], bytes]:
+        """Return the argv that starts a program contained, and the filter of its system calls.
+
+        Blocks.
+
+        Args:
+            argv: Program, as an absolute path, and its arguments.
+            scratch: Real path that it works in and may write.
+            own: Real path of its own folder, written as well.
+            read_only: Folders to be read besides that of the program.
+
+        Raises:
+            StateError: ``sandbox.none``: nothing contains a program on this machine.
+            InputError: ``toolchain.too-wide``, ``toolchain.missing``: what it would have to read
+                holds the home or our own folders, or is not there; ``sandbox.*``.
+        """
+        bubblewrap = find_bubblewrap() if self.level == "bubblewrap" else None
+        if bubblewrap is None:
+            raise StateError("sandbox.none")
+        private = (self.places.config, self.places.state, self.places.run)
+        profile = bubblewrap_profile(
+            bubblewrap,
+            workspace=scratch,
+            home=self.home,
+            read_only=self._shown(Path(argv[0]), read_only, private),
+            private=(*private, *self.workspaces()),
+            network=True,
+            own=own,
+        )
+        return profile.wrap(list(argv), cwd=scratch), profile.seccomp
+
+    def _shown(
+        self, program: Path, read_only: Sequence[Path], private: tuple[Path, ...]
+    ) -> tuple[Path, ...]:
+        folders = {program.parent, program.resolve().parent, *read_only}
+        wanted = {path for path in folders if not any(map(path.is_relative_to, SYSTEM))}
+        shown = tuple(sorted(wanted))
+        kind = program.name
+        check_toolchain(
+            Toolchain(kind=kind, paths=shown, bin_dirs=()), home=self.home, private=private
+        )
+        return shown
+
+
+# --- sockets of other programs in the system's own folders -----------------------------------
+
+# Every sandbox shows these folders, and read-only says nothing about who may connect.  The kernel's
+# list names sockets by the path at which they were made, so that nobody has to look through
+# ``/usr`` and ``/opt``; what was made by a relative path, or in a container, is not in it.
+
+MAX_SOCKETS: Final = 64
+_SOCKETS: Final = Path("/proc/net/unix")
+_MAX_TABLE_BYTES: Final = 4 * 1024 * 1024
+_FIELDS: Final = 7  # fields before it
+
+
+def system_sockets(*, apart_from: tuple[Path, ...]) -> tuple[Path, ...] | None:
+    """Return the real paths of such sockets, in order; None where there may be more than these.
+
+    Args:
+        apart_from: Real paths of folders that a sandbox shows in another way, or not at all.
+    """
+    try:
+        with _SOCKETS.open("rb") as opened:
+            listed = opened.read(_MAX_TABLE_BYTES + 1)
+    except OSError:
+        return None
+    if len(listed) > _MAX_TABLE_BYTES:
+        return None
+    named = {
+        os.fsdecode(fields[_FIELDS])
+        for line in listed.split(b"\n")
+        if len(fields := line.split(None, _FIELDS)) > _FIELDS
+    }
+    found = {path for name in named if (path := _shown_socket(name, apart_from)) is not None}
+    return tuple(sorted(found)) if len(found) <= MAX_SOCKETS else None
+
+
+def _shown_socket(name: str, apart_from: tuple[Path, ...]) -> Path | None:
+    if not name.startswith("/"):
+        return None
+    try:
+        path = Path(name).resolve()
+        is_socket = stat.S_ISSOCK(path.lstat().st_mode)
+    except (OSError, RuntimeError):
+        return None  # gone, or not ours to reach
+    inside = any(map(path.is_relative_to, SYSTEM)) and not any(map(path.is_relative_to, apart_from))
+    return path if is_socket and inside else None

@@ -1,6 +1,10 @@
 """One SQLite file: opened private and alone, brought up to date, changed in transactions.
 
 What the tables mean is told in ``migrations/*.sql`` and in the modules beside this one.
+
+What is written on top of damage makes a repair harder, so the file is looked at before anything is
+written.  A large one takes longer than anybody wants to wait for a start: what is left after a
+moment is looked through beside the work.
 """
 
 from __future__ import annotations
@@ -8,16 +12,17 @@ from __future__ import annotations
 import errno
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+from urllib.parse import quote
 
-from common.errors import ConfigError, StoreError
+from common.clock import SystemClock
+from common.errors import CodexBridgeError, ConfigError, StoreError
 from common.home import private_dir
 from common.private_database import is_emptied, make_database
-from local_agent.store import health
 from local_agent.store.lock import take_lock
 
 _WAIT_S = 30.0  # for who copies the file meanwhile
@@ -44,7 +49,7 @@ class Database:
             SQLite refuses it.
 
     Attributes:
-        is_whole: Whether the look at its start saw all of the file; `health.look_through` the rest.
+        is_whole: Whether the look at its start saw all of the file; `look_through` the rest.
     """
 
     def __init__(self, path: Path) -> None:
@@ -159,9 +164,9 @@ class Database:
         try:
             for pragma in _PRAGMAS:
                 self._connection.execute(pragma)
-            return health.check_opened(self._connection, path)
+            return check_opened(self._connection, path)
         except sqlite3.Error as error:
-            raise health.not_opened(error, path) from error
+            raise not_opened(error, path) from error
 
     def _migrate(self, path: Path) -> None:
         current: int = self._connection.execute("PRAGMA user_version").fetchone()[0]
@@ -214,3 +219,96 @@ def _scripts() -> list[str]:
         key=lambda item: item.name,
     )
     return [item.read_text(encoding="utf-8") for item in found]
+
+
+# --- whether the file is whole, and what it means when SQLite refuses ------------------------
+
+START_SECONDS: Final = 0.15  # some 100 MB from memory, 5 MB from a slow disk
+
+_CHECK_STEPS: Final = 1000  # of SQLite between two looks at the clock: a fraction of a millisecond
+_OPENING: Final = {
+    "SQLITE_CORRUPT": "config.journal-damaged",
+    "SQLITE_NOTADB": "config.journal-damaged",
+    "SQLITE_FULL": "config.journal-full",
+    "SQLITE_IOERR_SHMSIZE": "config.journal-full",
+    "SQLITE_CANTOPEN": "config.journal-denied",
+    "SQLITE_PERM": "config.journal-denied",
+    "SQLITE_READONLY": "config.journal-denied",
+}
+_WORKING: Final = {
+    "SQLITE_CORRUPT": "store.damaged",
+    "SQLITE_NOTADB": "store.damaged",
+    "SQLITE_FULL": "store.full",
+    "SQLITE_IOERR_SHMSIZE": "store.full",
+}
+
+
+def check_opened(connection: sqlite3.Connection, path: Path) -> bool:
+    """Look through a file that was just opened, for `START_SECONDS` at most.
+
+    Returns:
+        Whether all of it was seen.
+
+    Raises:
+        ConfigError: ``config.journal-damaged``.
+    """
+    now = SystemClock().now
+    until = now().mono + START_SECONDS
+    return _check_whole(connection, path, lambda: now().mono > until)
+
+
+def look_through(path: Path, is_stopped: Callable[[], bool]) -> None:
+    """Look through the whole file beside whoever works with it; ends early when it is to stop.
+
+    Raises:
+        ConfigError: ``config.journal-damaged``.
+    """
+    address = f"file:{quote(str(path.absolute()))}?mode=ro"
+    try:
+        connection = sqlite3.connect(address, uri=True, isolation_level=None)
+        try:
+            _check_whole(connection, path, is_stopped)
+        finally:
+            connection.close()
+    except sqlite3.Error as error:
+        raise not_opened(error, path) from error
+
+
+def not_opened(error: sqlite3.Error, path: Path) -> CodexBridgeError:
+    """Return what to tell when a file cannot be opened."""
+    name = _error_name(error)
+    code = _first_code(_OPENING, name)
+    return ConfigError(code, path=path, why=name) if code else not_done(error)
+
+
+def not_done(error: sqlite3.Error) -> StoreError:
+    """Return what to tell when a change was refused; it was rolled back."""
+    name = _error_name(error)
+    return StoreError(_first_code(_WORKING, name) or "store.failed", why=name)
+
+
+def _check_whole(
+    connection: sqlite3.Connection, path: Path, is_stopped: Callable[[], bool]
+) -> bool:
+    connection.set_progress_handler(is_stopped, _CHECK_STEPS)
+    try:
+        found = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
+    except sqlite3.OperationalError as error:
+        if _error_name(error) != "SQLITE_INTERRUPT":
+            raise
+        return False
+    finally:
+        connection.set_progress_handler(None, 0)
+    if found != "ok":
+        # The first line names the database, the next the tree and its page.
+        raise ConfigError("config.journal-damaged", path=path, why=found.splitlines()[-1][:200])
+    return True
+
+
+def _first_code(table: dict[str, str], name: str) -> str | None:
+    # An extended code begins with its plain one: SQLITE_CORRUPT_INDEX.
+    return next((code for start, code in table.items() if name.startswith(start)), None)
+
+
+def _error_name(error: sqlite3.Error) -> str:
+    return str(getattr(error, "sqlite_errorname", type(error).__name__))

@@ -30,8 +30,7 @@ from local_agent.store.endings import write_ending
 from local_agent.store.heads import Heads
 from local_agent.store.outbox import Outbox, Peer
 from local_agent.store.peers import Peers
-from local_agent.store.tasks import Tasks
-from local_agent.store.wishes import TaskSource
+from local_agent.store.tasks import Tasks, TaskSource
 
 SHORT_ID_REFUSED = Sentence(
     en="The ID {short_id} already names another task on the machine. Nothing was done; send it "

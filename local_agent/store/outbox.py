@@ -1,7 +1,7 @@
 """Signed frames for the gateway, numbered without a gap and kept until they are acknowledged.
 
 A frame is signed inside the transaction that numbers it, so what is sent is what was stored.
-When to send is `local_agent.relay`'s matter.
+When to send is `local_agent.link`'s matter.
 
 It is bounded although nothing in it may be lost.  While the gateway is away a step that only says
 again where a task is takes the place of the one before it; so each task leaves a dozen reports at

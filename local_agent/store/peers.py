@@ -1,7 +1,7 @@
 """Which keys are in use with the paired gateway: those of the pairing, until one is rotated.
 
 A pairing keeps its name and its numbers for good; what changes of its keys stands here, in the same
-transaction as the message that changed it.  The keys themselves are `local_agent.relay.keys`'.
+transaction as the message that changed it.  The keys themselves are `local_agent.link.keys`'.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol
 from common.clock import Clock
 from common.errors import StoreError
 from local_agent.store.blobs import Blobs
-from local_agent.store.runner import JournalThread
+from local_agent.store.journal import JournalThread
 from local_agent.store.tasks import NAME_FREE_AFTER_MS
 
 KEPT_MS: Final = NAME_FREE_AFTER_MS  # as long as a short ID leads to its task: 90 days

@@ -1,14 +1,15 @@
 """Tasks and their events: the row is a projection, changed in the transaction that adds the events.
 
-The table of states is `common.model.state`; who decides a change is `local_agent.flow`.
+The table of states is `common.model.state`; who decides a change is `local_agent.flow`, whose
+classes (`flow.ports`) lie above and are Protocols here.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Final, cast
+from typing import Any, Final, Literal, Protocol, cast
 
 from common.errors import LocalProtocolError, StateError, StoreError
 from common.model.state import FINAL, Reason, TaskState, final_of, next_state
@@ -19,7 +20,81 @@ from local_agent.store.database import Database
 from local_agent.store.effects import Effects
 from local_agent.store.heads import Heads
 from local_agent.store.outbox import Kind, Outbox
-from local_agent.store.wishes import Change, NewTask, TaskSource
+
+TaskSource = Literal["wecom", "local_ui"]
+
+
+class NewTask(Protocol):
+    """What a task begins with."""
+
+    @property
+    def task_id(self) -> str: ...
+    @property
+    def short_id(self) -> str: ...
+    @property
+    def source(self) -> TaskSource: ...
+    @property
+    def channel(self) -> str: ...
+    @property
+    def claimed_user(self) -> str: ...
+    @property
+    def thread_id(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def lang(self) -> Lang: ...
+    @property
+    def workspace(self) -> str | None: ...
+    @property
+    def envelope_sha256(self) -> str | None: ...
+    @property
+    def gateway_key_id(self) -> str | None: ...
+    @property
+    def retry_of(self) -> str | None: ...
+    @property
+    def attachment(self) -> str | None: ...
+    @property
+    def checks(self) -> str | None: ...
+    @property
+    def around_json(self) -> str | None: ...
+
+
+class Change(Protocol):
+    """One step of one task: row, events and reports together.
+
+    ``expected`` is the state the row must still have; ``state`` equals it when something is only
+    told.  None leaves a column as it is.  ``reports`` are ``(kind, body)`` for the gateway.
+    ``synced`` says that somebody waits for it: it is on the disk at once, and its reports leave at
+    once; a step that a power cut may undo goes with the next one that is.
+    """
+
+    @property
+    def task_id(self) -> str: ...
+    @property
+    def expected(self) -> TaskState: ...
+    @property
+    def state(self) -> TaskState: ...
+    @property
+    def at_ms(self) -> int: ...
+    @property
+    def reason(self) -> Reason | None: ...
+    @property
+    def intent_json(self) -> str | None: ...
+    @property
+    def proposal_json(self) -> str | None: ...
+    @property
+    def summary(self) -> str | None: ...
+    @property
+    def ending_json(self) -> str | None: ...
+    @property
+    def context_json(self) -> str | None: ...
+    @property
+    def events(self) -> Sequence[Mapping[str, Any]]: ...
+    @property
+    def reports(self) -> Sequence[tuple[str, Mapping[str, Any]]]: ...
+    @property
+    def synced(self) -> bool: ...
+
 
 NAME_FREE_AFTER_MS: Final = 90 * 86_400_000  # a finished task keeps its short ID for 90 days
 
@@ -38,7 +113,7 @@ class Task:
         retry_of: The task that it asks for again; None for most.
         attachment: Name of the blob with the diff that came with it; None for most.
         checks: The approval whose change it tries out on a copy; None for most.
-        around_json: What the person had in front of them who asked it (`engine.ports.NewTask`).
+        around_json: What the person had in front of them who asked it (`flow.ports.NewTask`).
         context_json: What a model was shown: names, sizes and reasons; no content.
     """
 

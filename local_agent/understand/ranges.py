@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Final
 
 from local_agent.understand.folding import plain
-from local_agent.workspace.git_range import Range
+from local_agent.workspace.git.ranges import Range
 
 MAX_COUNT: Final = 1000
 _REV: Final = r"[A-Za-z0-9_@](?:[\w/@~^-]|\.(?![.\s]|$)){0,199}"

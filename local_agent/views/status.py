@@ -14,7 +14,7 @@ from local_agent.views.task import WaitingTask
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connection:
-    """How the connection to the gateway stands; as `local_agent.relay.condition`.
+    """How the connection to the gateway stands; as `local_agent.link.condition`.
 
     Attributes:
         url: None while this machine has no gateway.

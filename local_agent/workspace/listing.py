@@ -19,17 +19,17 @@ from typing import TYPE_CHECKING, Final
 
 from common.clock import Clock
 from local_agent.workspace import paths
-from local_agent.workspace.git import is_ignored, open_repository
-from local_agent.workspace.git_waiting import named_by
+from local_agent.workspace.git.opening import named_by
+from local_agent.workspace.git.repository import is_ignored, open_repository
 from local_agent.workspace.remembered import (
     Folder,
     Memory,
     Stamp,
     is_settled,
+    own_turn,
     stamp_at,
     stamp_of,
 )
-from local_agent.workspace.turns import own_turn
 
 if TYPE_CHECKING:
     import pygit2

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from local_agent.workspace.git_hooks import is_hook
+from local_agent.workspace.git.config import is_hook
 from local_agent.workspace.paths import is_execution_surface
 
 MAX_ENTRIES: Final = 100_000
@@ -153,7 +153,7 @@ def compare(
         before: The one.
         after: The other.
         rights: From `restore_rights`.
-        hooks: Where git takes hooks from (`local_agent.workspace.git_hooks`).
+        hooks: Where git takes hooks from (`local_agent.workspace.git.config`).
     """
     old, new = before.stamps, after.stamps
     incomplete = before.truncated or after.truncated

@@ -1,9 +1,12 @@
-"""What is remembered of a workspace's folders, so that the next listing reads only what changed.
+"""What is remembered of a workspace's folders, so that the next walk reads only what changed.
 
 A folder's own time moves whenever a name in it comes, goes or is exchanged, and names are all that
 is remembered: sizes are looked at again where they matter, and every read passes the path guard
 anew.  What is ignored hangs on more than the folder.  That is remembered beside it, and where it
 is no longer so, nothing counts.
+
+Walks take turns: two threads that make thousands of short system calls each only wait for one
+another's hold of the interpreter, and both end later than one after the other.
 """
 
 from __future__ import annotations
@@ -11,7 +14,8 @@ from __future__ import annotations
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Generic, TypeVar
@@ -117,3 +121,20 @@ def stamp_at(path: str | Path, folder: int | None = None) -> Stamp | None:
         return stamp_of(os.stat(path, dir_fd=folder))
     except (OSError, ValueError):
         return None
+
+
+# --- turns -----------------------------------------------------------------------------------
+
+_PATIENCE_S: Final = 0.1  # a walk that stands still, such as on a lost network, holds nobody up
+_WALKING: Final = threading.Lock()
+
+
+@contextmanager
+def own_turn() -> Iterator[None]:
+    """Wait for other walks to end, for a moment; then walk in any case.  Blocking."""
+    taken = _WALKING.acquire(timeout=_PATIENCE_S)
+    try:
+        yield
+    finally:
+        if taken:
+            _WALKING.release()

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from common.clock import Clock, SystemClock
-from local_agent.workspace.git_waiting import opens_at_once
+from local_agent.workspace.git.opening import opens_at_once
 from local_agent.workspace.listing import Ignores
 
 MAX_ENTRIES: Final = 200_000  # files and folders that are looked at, ignored ones included

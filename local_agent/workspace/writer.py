@@ -5,8 +5,9 @@
     was displaced is removed
 
 Nothing is ever overwritten: an editor that was faster finds its version back in its place.  Names
-of files beside come from the approval, so that after a crash `local_agent.workspace.recovery`
-knows them.  What is to be written was decided and checked before.  Blocking.
+of files beside come from the approval, so that after a crash they are found by them
+(`local_agent.workspace.temporary_files`).  What is to be written was decided and checked before.
+Blocking.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from typing import Final, TypeVar
 from common.durable import NewFile, sync_folders, write_files
 from common.errors import InputError, StateError
 from local_agent.workspace.layout import Layout
-from local_agent.workspace.renames import ASIDE, Name, exchange, place
+from local_agent.workspace.temporary_files import ASIDE, Name, beside_name, exchange, place
 from local_agent.workspace.tree import Found, Parts, Tree, read_file
 
 _T = TypeVar("_T")
@@ -98,11 +99,6 @@ def write(
     return _Transaction(
         tree, layout, plan, folder_modes or {}, keeping or contextlib.nullcontext()
     ).run()
-
-
-def beside_name(tag: str, number: int) -> str:
-    """Return the name beside which the file of a number is written."""
-    return f".codexbridge-{tag}-{number}.tmp"
 
 
 @dataclass(frozen=True, slots=True)

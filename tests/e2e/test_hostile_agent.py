@@ -37,7 +37,7 @@ from gateway.base.identity import open_identity
 from gateway.base.settings import STORE_FILE
 from gateway.store import agents, members
 from gateway.store.runner import open_admin
-from local_agent.relay.pairing import LINK_PATH, PAIR_PATH, Pairing
+from local_agent.link.pairing import LINK_PATH, PAIR_PATH, Pairing
 from tests.e2e.place import Place
 from tests.hostile import (
     BINARY,

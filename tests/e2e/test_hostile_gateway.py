@@ -30,7 +30,7 @@ from common.protocol.link_events import ENDINGS, code_of, websocket_code
 from common.signing import AGENT_AUTH, AUDIT, GATEWAY_AUTH, SigningKey
 from local_agent.cli import status_words
 from local_agent.flow.gate_checks import Limits
-from local_agent.relay.pairing import Pairing, open_keys, save_pairing
+from local_agent.link.pairing import Pairing, open_keys, save_pairing
 from tests.e2e.place import Place, free_ports, sample, wait_until
 from tests.hostile import (
     BINARY,
@@ -51,7 +51,7 @@ from tests.unit.common.protocol.wire import ack_text
 
 HASTY = (
     "import sys\n"
-    "from local_agent.relay import condition\n"
+    "from local_agent.link import condition\n"
     "condition.Backoff.next_delay = lambda self, ended: 0.02\n"
     "import codexbridge\n"
     "sys.exit(codexbridge.main(['agent']))\n"

@@ -28,7 +28,7 @@ from local_agent.faces.window.wire import encode_order
 from local_agent.flow.approvals import PendingApproval
 from local_agent.flow.gate import Gate
 from local_agent.safety.risk import Circumstances
-from local_agent.store.runner import JournalThread
+from local_agent.store.journal import JournalThread
 from tests import sent_events, windows
 from tests.e2e.place import Place
 from tests.screen import WITHIN_S, Screen, Shown, a_screen, soon, until

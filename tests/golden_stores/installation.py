@@ -31,12 +31,12 @@ from gateway.base.identity import open_identity
 from gateway.store import outbox
 from gateway.store.runner import open_store
 from local_agent.assembly import Agent, Ground, build_agent
-from local_agent.relay.journal import gateway_peer
-from local_agent.relay.keys import AgentKeys
-from local_agent.relay.pairing import load_pairing, open_keys
+from local_agent.link.journal import gateway_peer
+from local_agent.link.keys import AgentKeys
+from local_agent.link.pairing import load_pairing, open_keys
 from local_agent.sandbox.self_test import SelfTest
 from local_agent.settings import AgentSettings
-from local_agent.store.runner import JournalThread
+from local_agent.store.journal import JournalThread
 from local_agent.workspace.registry import Registry, Workspace
 from local_agent.workspace.tree import Tree
 from tests.gateway_desk import Desk

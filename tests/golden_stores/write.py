@@ -37,8 +37,8 @@ from gateway.store.sqlite import HEAD, ensure_current
 from local_agent.assembly import Agent
 from local_agent.faces.control.client import stream
 from local_agent.flow.approvals import PendingApproval
-from local_agent.relay.journal import JournalInbound
-from local_agent.relay.pairing import Pairing, open_keys, save_pairing
+from local_agent.link.journal import JournalInbound
+from local_agent.link.pairing import Pairing, open_keys, save_pairing
 from local_agent.store import database
 from local_agent.workspace.registry import Registry
 from tests.gateway_desk import AGENT as MACHINE_ID

@@ -16,7 +16,7 @@ import pytest
 from common.model.state import Reason
 from common.seal import Seal
 from local_agent.actions.changes.perform import ChangeOutcome
-from local_agent.workspace import renames
+from local_agent.workspace import temporary_files
 from tests.changing import Changing
 from tests.hostile_diffs.case import (
     EDITED,
@@ -127,7 +127,7 @@ def place(tmp_path: Path) -> Iterator[_Place]:
 def renaming(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """With the kernel's exchange of names, and without."""
     if request.param == "in steps":
-        monkeypatch.setattr(renames, "_system_call", lambda: None)
+        monkeypatch.setattr(temporary_files, "_system_call", lambda: None)
     return str(request.param)
 
 

@@ -16,8 +16,8 @@ import pytest
 
 from common.errors import InputError
 from common.model.state import Reason
-from local_agent.workspace import renames, writer
-from local_agent.workspace.renames import Name
+from local_agent.workspace import temporary_files, writer
+from local_agent.workspace.temporary_files import Name
 from tests.changing import Changing
 from tests.hostile_diffs.case import EDITED, SOURCE, Tree, delete, edit, git_add, lay, snapshot
 
@@ -132,7 +132,7 @@ def desk(
 ) -> Changing:
     """A tree, with the kernel's exchange of names and without."""
     if request.param == "in steps":
-        monkeypatch.setattr(renames, "_system_call", lambda: None)
+        monkeypatch.setattr(temporary_files, "_system_call", lambda: None)
     return Changing.at(lay(tmp_path, {**TREE, "old.txt": b"old\n"}), tmp_path / "state")
 
 

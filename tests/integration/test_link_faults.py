@@ -32,13 +32,13 @@ from gateway.link.endpoint import AgentEndpoint, PreauthPool
 from gateway.link.hub import Hub
 from gateway.store import Connection
 from gateway.store.runner import open_store
-from local_agent.relay.client import GatewayClient
-from local_agent.relay.condition import Backoff, Ended
-from local_agent.relay.journal import JournalInbound, JournalOutbound, gateway_peer
-from local_agent.relay.keys import AgentKeys
-from local_agent.relay.pairing import Pairing
-from local_agent.relay.rotation import Rotation
-from local_agent.store.runner import JournalThread
+from local_agent.link.client import GatewayClient
+from local_agent.link.condition import Backoff, Ended
+from local_agent.link.journal import JournalInbound, JournalOutbound, gateway_peer
+from local_agent.link.keys import AgentKeys
+from local_agent.link.pairing import Pairing
+from local_agent.link.rotation import Rotation
+from local_agent.store.journal import JournalThread
 from tests import truth
 from tests.carrier import Carrier
 from tests.faults import WAYS, FaultProxy, FrameFault, Way

@@ -29,14 +29,14 @@ from gateway.link.hub import Hub
 from gateway.store import Store, agents, mailbox
 from gateway.store.agents import Agent
 from gateway.store.runner import open_store
-from local_agent.relay.client import GatewayClient
-from local_agent.relay.condition import Backoff, Ended
-from local_agent.relay.journal import JournalInbound, JournalOutbound, gateway_peer
-from local_agent.relay.keys import AgentKeys
-from local_agent.relay.pairing import Pairing, key_name
-from local_agent.relay.rotation import Rotation
+from local_agent.link.client import GatewayClient
+from local_agent.link.condition import Backoff, Ended
+from local_agent.link.journal import JournalInbound, JournalOutbound, gateway_peer
+from local_agent.link.keys import AgentKeys
+from local_agent.link.pairing import Pairing, key_name
+from local_agent.link.rotation import Rotation
+from local_agent.store.journal import JournalThread
 from local_agent.store.peers import KeysInUse
-from local_agent.store.runner import JournalThread
 from tests.gateway_desk import Desk, fresh_store, logger
 
 AGENT_ID = "agent-1"

@@ -16,7 +16,7 @@ from common.model.state import Reason
 from common.seal import Seal
 from local_agent.actions.changes import describe as changes
 from local_agent.actions.changes.settle import tag_of
-from local_agent.workspace.writer import beside_name
+from local_agent.workspace.temporary_files import beside_name
 from tests.changing import Changing
 from tests.hostile_diffs.case import (
     EDITED,

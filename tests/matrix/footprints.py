@@ -28,14 +28,14 @@ def watch(note: Note, tree: Path) -> None:
         note: Takes the event and its phase.
         tree: The workspace.
     """
-    from local_agent.workspace import renames
+    from local_agent.workspace import temporary_files
 
     told = _Told(note, tree)
     for name in _BY_NAME:
         setattr(os, name, told.by_name(name, getattr(os, name)))
     vars(os)["fsync"] = told.flush(os.fsync)
     vars(os)["rename"] = told.rename(os.rename)
-    vars(renames)["_renameat2"] = told.renameat2(vars(renames)["_renameat2"])
+    vars(temporary_files)["_renameat2"] = told.renameat2(vars(temporary_files)["_renameat2"])
 
 
 class _Told:

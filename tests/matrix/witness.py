@@ -84,7 +84,7 @@ def watch(*, half: str, notes: str, tree: str, kill: Sequence[Any] | None, ahead
 
 def hasten() -> None:
     """Dial again at once: how long to wait between two tries is nothing a test must wait for."""
-    from local_agent.relay import condition
+    from local_agent.link import condition
 
     vars(condition).update(FIRST_DELAY_S=BACKOFF_S[0], LONGEST_DELAY_S=BACKOFF_S[1])
 
@@ -170,7 +170,7 @@ def _watch_git(note: Notes) -> None:
     from local_agent.actions.git_sync import perform as git_sync
     from local_agent.actions.git_sync import push
     from local_agent.sandbox import process
-    from local_agent.workspace import git_commit
+    from local_agent.workspace.git import commit as git_commit
 
     def after(event: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         def watched(real: Callable[..., Any]) -> Callable[..., Any]:

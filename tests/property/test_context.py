@@ -24,8 +24,8 @@ from local_agent.proposers.review import Looked, range_pieces, to_show
 from local_agent.proposers.revising import with_seeded
 from local_agent.workspace import files
 from local_agent.workspace.files import Listing, SearchResult
-from local_agent.workspace.git import ChangedFile, Changes
-from local_agent.workspace.git_range import FileLines, RangeChanges
+from local_agent.workspace.git.ranges import FileLines, RangeChanges
+from local_agent.workspace.git.repository import ChangedFile, Changes
 from local_agent.workspace.registry import Workspace
 
 KINDS: tuple[Kind, ...] = ("file", "selection", "tree", "git", "changes", "diagnostics")

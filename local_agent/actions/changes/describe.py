@@ -20,7 +20,7 @@ from local_agent.actions.changes.payload import change_payload
 from local_agent.safety.backups import Details
 from local_agent.workspace import paths
 from local_agent.workspace.layout import FreeNames, Layout, lay_out
-from local_agent.workspace.recovery import is_reserved
+from local_agent.workspace.temporary_files import is_reserved
 from local_agent.workspace.tree import MAX_FILE_BYTES, Found, Parts, Tree, parts_of
 from local_agent.workspace.writer import Content, Write
 

@@ -36,7 +36,7 @@ from local_agent.actions.undo.reverse import check_reversible, reverse_change
 from local_agent.safety.backups import KEPT_DAYS, Backups, Details
 from local_agent.safety.grant import Grant
 from local_agent.store.blobs import Blobs
-from local_agent.workspace.git import head_of, open_repository
+from local_agent.workspace.git.repository import head_of, open_repository
 from local_agent.workspace.registry import Workspace
 from local_agent.workspace.tree import Found, Tree, open_tree, parts_of
 from local_agent.workspace.writer import FOLDER_MODE, Content, write

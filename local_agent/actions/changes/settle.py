@@ -23,7 +23,7 @@ from local_agent.actions.changes.describe import PLAIN, mode_of, sha256
 from local_agent.actions.changes.outcome import ChangeOutcome, Mixture
 from local_agent.safety.backups import Backups, Details
 from local_agent.workspace.layout import lay_out
-from local_agent.workspace.recovery import Leftover, find_file, find_leftovers, sweep
+from local_agent.workspace.temporary_files import Leftover, find_file, find_leftovers, sweep
 from local_agent.workspace.tree import Found, Parts, Tree, parts_of
 from local_agent.workspace.writer import Content, Write, write
 

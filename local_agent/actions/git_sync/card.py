@@ -10,7 +10,7 @@ from common.text import one_line
 from local_agent.actions.card import Card, machine_name, text, value
 from local_agent.actions.changes.card import diff_of, files_of
 from local_agent.views.question import Fact, Part, Question, Step, Steps, Text
-from local_agent.workspace.remote_url import is_folder
+from local_agent.workspace.git.remote_url import is_folder
 
 TITLE: Final = Sentence(en="Push from {machine}?", zh="要从 {machine} 推送吗？")
 TITLE_COMMIT: Final = Sentence(

@@ -29,10 +29,9 @@ from common.strict_json import canonical
 from local_agent.actions.git_sync.payload import StepEffect, StepName, SyncStep, sync_payload
 from local_agent.actions.git_sync.push import Pushed, Pusher
 from local_agent.safety.grant import Grant
-from local_agent.workspace.clean_repository import CleanRepository, clean_repository
-from local_agent.workspace.git_commit import find_sealed, remember_pushed, write_commit
-from local_agent.workspace.git_preflight import SyncPlan, plan_sync
-from local_agent.workspace.git_program import find_git
+from local_agent.workspace.git.clean_repository import CleanRepository, clean_repository, find_git
+from local_agent.workspace.git.commit import find_sealed, remember_pushed, write_commit
+from local_agent.workspace.git.preflight import SyncPlan, plan_sync
 from local_agent.workspace.registry import Workspace, place_of
 
 TIMEOUT_S: Final = 120

@@ -15,9 +15,13 @@ from typing import Final
 
 from local_agent.sandbox.output import read_output
 from local_agent.sandbox.process import Exit, Limits, run_child
-from local_agent.workspace.clean_repository import CleanRepository
-from local_agent.workspace.git_program import find_git, push_arguments, push_environment
-from local_agent.workspace.remote_url import RemoteUrl
+from local_agent.workspace.git.clean_repository import (
+    CleanRepository,
+    find_git,
+    push_arguments,
+    push_environment,
+)
+from local_agent.workspace.git.remote_url import RemoteUrl
 
 OUTPUT_BYTES: Final = 64 * 1024
 _FILE_BYTES: Final = 1024**3

@@ -22,7 +22,7 @@ from local_agent.actions.run_command.payload import SealedCopy
 from local_agent.actions.run_command.prepare import Copy, copies_folder, copy_folder
 from local_agent.store.blobs import Blobs
 from local_agent.workspace.folders import copy_files, remove_folder
-from local_agent.workspace.git import open_repository
+from local_agent.workspace.git.repository import open_repository
 from local_agent.workspace.registry import Workspace
 from local_agent.workspace.survey import MAX_BYTES, MAX_FILE_BYTES, own_files
 from local_agent.workspace.tree import open_tree

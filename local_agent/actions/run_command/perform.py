@@ -34,7 +34,7 @@ from local_agent.safety.grant import Grant
 from local_agent.sandbox.output import Shown, full_log, read_output
 from local_agent.sandbox.process import KEPT_BYTES, Excess, Exit, Kept, Limits, Stream, run_child
 from local_agent.workspace import manifest
-from local_agent.workspace.git_hooks import hook_places
+from local_agent.workspace.git.config import hook_places
 from local_agent.workspace.manifest import Differences
 from local_agent.workspace.registry import Workspace
 

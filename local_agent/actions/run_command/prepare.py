@@ -25,11 +25,11 @@ from local_agent.sandbox.bubblewrap import (
     Profile,
     bubblewrap_profile,
     find_bubblewrap,
+    system_sockets,
 )
 from local_agent.sandbox.process import KEPT_BYTES
-from local_agent.sandbox.system_sockets import system_sockets
-from local_agent.workspace.git import git_head
-from local_agent.workspace.git_hooks import hook_places
+from local_agent.workspace.git.config import hook_places
+from local_agent.workspace.git.repository import git_head
 from local_agent.workspace.registry import Workspace, place_of
 from local_agent.workspace.survey import Survey, Surveyor
 

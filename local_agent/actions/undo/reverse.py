@@ -18,7 +18,7 @@ from common.errors import InputError, StateError
 from common.seal import Seal, SealedChange, read_changes
 from local_agent.actions.changes.describe import Described, mode_of, sha256
 from local_agent.safety.backups import Backups
-from local_agent.workspace.recovery import find_file
+from local_agent.workspace.temporary_files import find_file
 from local_agent.workspace.tree import Found, Tree, parts_of
 
 # An empty line needs two bytes for one; a short section of a plain diff is told again with modes.

@@ -21,8 +21,7 @@ from local_agent.faces.control.wire import Arguments
 from local_agent.flow.ports import NewTask
 from local_agent.flow.run import rests
 from local_agent.flow.task import submit_named
-from local_agent.store.journal import Journal
-from local_agent.store.runner import JournalThread
+from local_agent.store.journal import Journal, JournalThread
 from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace
 

@@ -21,8 +21,7 @@ from local_agent.flow.approvals import Choice, left_to_undo, question
 from local_agent.flow.gate import Entrance
 from local_agent.store.approvals import StoredApproval
 from local_agent.store.endings import read_ending
-from local_agent.store.journal import Journal
-from local_agent.store.runner import JournalThread
+from local_agent.store.journal import Journal, JournalThread
 from local_agent.store.tasks import Task
 from local_agent.views.question import ApprovalView, Shown
 

@@ -13,8 +13,7 @@ from typing import Final, Protocol
 from common.clock import Clock, SystemClock
 from local_agent.faces.control.wire import Arguments
 from local_agent.models.backend import Health
-from local_agent.store.journal import Journal
-from local_agent.store.runner import JournalThread
+from local_agent.store.journal import Journal, JournalThread
 from local_agent.store.turns import Used
 from local_agent.views.status import ModelAnswer, ModelFailure, ModelList, ModelUse, ModelView
 

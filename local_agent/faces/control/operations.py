@@ -23,8 +23,7 @@ from local_agent.faces.control.watching import Answer, Watching
 from local_agent.faces.control.wire import Arguments, Content, Request
 from local_agent.flow.bus import Bus
 from local_agent.flow.gate import Entrance, Gate
-from local_agent.store.journal import Journal
-from local_agent.store.runner import JournalThread
+from local_agent.store.journal import Journal, JournalThread
 from local_agent.store.tasks import Task
 from local_agent.views.status import AuditStanding, StatusView, Surroundings
 from local_agent.views.task import TaskList

@@ -11,7 +11,7 @@ from local_agent.faces.control.wire import Content
 from local_agent.flow.bus import Bus, Told
 from local_agent.flow.run import rests
 from local_agent.store.approvals import StoredApproval
-from local_agent.store.runner import JournalThread
+from local_agent.store.journal import JournalThread
 from local_agent.store.tasks import Task
 from local_agent.views.task import Watched
 

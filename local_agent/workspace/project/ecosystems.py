@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from local_agent.workspace.project.model import Folder, Goal, Narrowing, Recipe
-from local_agent.workspace.project.python import python
 from local_agent.workspace.project.runners import package_manager
 
 _MANY: Final = 10  # solutions of .NET; of more none is meant
@@ -94,7 +94,7 @@ _AFTER_PROGRAM: Final = {
 
 def usual(folder: Folder, goal: Goal) -> list[Recipe]:
     """Return what the tools of its languages would run, one for each that is set up."""
-    found = [*python(folder, goal), *_packages(folder, goal), *_dotnet(folder, goal)]
+    found = [*_python(folder, goal), *_packages(folder, goal), *_dotnet(folder, goal)]
     found += _cmake(folder, goal)
     for tool in _TOOLS:
         file = folder.has(*tool.files)
@@ -165,3 +165,99 @@ def _cmake(folder: Folder, goal: Goal) -> Iterator[Recipe]:
         yield Recipe(("ctest", "--test-dir", made), "CMakeLists.txt", "ctest")
     elif goal == "build":
         yield Recipe(("cmake", "--build", made), "CMakeLists.txt", "cmake")
+
+
+# --- Python, by what its files configure -----------------------------------------------------
+
+# Whoever keeps the lock file starts the tools, with what the lock file names.
+_PYTHON_LAUNCHERS: Final = (
+    ("uv.lock", ("uv", "run")),
+    ("poetry.lock", ("poetry", "run")),
+    ("pdm.lock", ("pdm", "run")),
+    ("Pipfile.lock", ("pipenv", "run")),
+)
+_PYTHON_SECTIONS: Final = ("setup.cfg", "tox.ini")
+_PYTHON_BUILDERS: Final = {
+    "uv": ("uv", "build"),
+    "poetry": ("poetry", "build"),
+    "pdm": ("pdm", "build"),
+}
+
+
+def _python(folder: Folder, goal: Goal) -> Iterator[Recipe]:
+    """Give what tests, checks or builds it; more than one only where several are set up alike."""
+    match goal:
+        case "test":
+            yield from _python_tests(folder)
+        case "lint":
+            yield from _python_tool(folder, "ruff", ("check", "."), "ruff.toml", ".ruff.toml")
+            yield from _python_tool(folder, "flake8", (), ".flake8")
+        case "format" | "format-check":
+            yield from _python_formats(folder, goal)
+        case "typecheck":
+            yield from _mypy(folder)
+            yield from _python_tool(folder, "pyright", (), "pyrightconfig.json")
+        case "build" if folder.table("pyproject.toml", "build-system"):
+            launch = _python_launch(folder)
+            argv = _PYTHON_BUILDERS.get(launch[0] if launch else "", ("python", "-m", "build"))
+            yield _python_recipe(folder, argv, "pyproject.toml", "[build-system]")
+
+
+def _python_tests(folder: Folder) -> Iterator[Recipe]:
+    launch = _python_launch(folder)
+    found = _python_configured(folder, "pytest", "pytest.ini", "conftest.py")
+    if not found:
+        for file, words in (
+            ("noxfile.py", "nox"),
+            ("tox.ini", "tox"),
+            ("manage.py", "python manage.py test"),
+        ):
+            if file in folder.names:
+                yield _python_recipe(folder, (*launch, *words.split()), file, words)
+                return
+        if not folder.tests:
+            return
+        found = (folder.has("tests", "test") or "test_*.py", "pytest")
+    file, what = found
+    argv = (*launch, "pytest") if launch else ("python", "-m", "pytest")
+    yield Recipe(argv, folder.at(file), what, "pytest", folder.path)
+
+
+def _python_formats(folder: Folder, goal: Goal) -> Iterator[Recipe]:
+    checks = goal == "format-check"
+    if _python_configured(folder, "black"):
+        yield from _python_tool(folder, "black", ("--check", ".") if checks else (".",))
+    else:
+        argv = ("format", "--check", ".") if checks else ("format", ".")
+        yield from _python_tool(folder, "ruff", argv, "ruff.toml", ".ruff.toml")
+
+
+def _mypy(folder: Folder) -> Iterator[Recipe]:
+    named = folder.table("pyproject.toml", "tool", "mypy").keys() & {"files", "packages", "modules"}
+    yield from _python_tool(folder, "mypy", () if named else (".",), "mypy.ini", ".mypy.ini")
+
+
+def _python_tool(folder: Folder, name: str, argv: tuple[str, ...], *files: str) -> Iterator[Recipe]:
+    if found := _python_configured(folder, name, *files):
+        yield _python_recipe(folder, (*_python_launch(folder), name, *argv), *found)
+
+
+def _python_recipe(folder: Folder, argv: tuple[str, ...], file: str, what: str) -> Recipe:
+    return Recipe(argv, folder.at(file), what, folder=folder.path)
+
+
+def _python_configured(folder: Folder, tool: str, *files: str) -> tuple[str, str] | None:
+    """Return the file that sets a tool up and what in it does; None where none does."""
+    if folder.table("pyproject.toml", "tool", tool):
+        return "pyproject.toml", f"[tool.{tool}]"
+    if name := folder.has(*files):
+        return name, tool
+    heading = re.compile(rf"^\[(?:tool:)?{tool}\]", re.MULTILINE)
+    for name in _PYTHON_SECTIONS:
+        if heading.search(folder.texts.get(name, "")):
+            return name, f"[{tool}]"
+    return None
+
+
+def _python_launch(folder: Folder) -> tuple[str, ...]:
+    return next((argv for lock, argv in _PYTHON_LAUNCHERS if lock in folder.names), ())

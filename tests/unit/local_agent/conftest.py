@@ -10,7 +10,7 @@ import pytest
 from common.clock import ManualClock
 from local_agent.flow.gate import Gate
 from local_agent.sandbox.bubblewrap import Level
-from local_agent.store.runner import JournalThread
+from local_agent.store.journal import JournalThread
 from tests.machine import Machine, build_machine
 from tests.sealed import AGENT, a_peer, to_waiting
 

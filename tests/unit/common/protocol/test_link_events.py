@@ -16,7 +16,7 @@ from tests.each import each
 
 ROOT = Path(__file__).parents[4]
 SAY_GOODBYE = {"close", "dismiss", "_say_goodbye"}
-SPEAKERS = ("common/protocol", "gateway/link", "local_agent/relay")
+SPEAKERS = ("common/protocol", "gateway/link", "local_agent/link")
 
 
 def _strings(node: ast.AST) -> Iterator[str]:

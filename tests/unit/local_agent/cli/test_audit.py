@@ -18,7 +18,7 @@ from common.home import find_home
 from common.sentences import Lang
 from common.signing import SigningKey
 from local_agent.cli import audit
-from local_agent.relay.pairing import KEYS, key_name, open_keys
+from local_agent.link.pairing import KEYS, key_name, open_keys
 from local_agent.store.journal import Journal
 from tests.sealed import AGENT, a_peer, answered, to_waiting
 from tests.tamper import TABLES, Tampered

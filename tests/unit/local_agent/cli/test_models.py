@@ -55,7 +55,7 @@ SETTINGS = '[models.deepseek]\nkind = "http"\nmodel = "m"\nbase_url = "https://a
 def keystore(monkeypatch: pytest.MonkeyPatch, home: Home) -> ModelKeys:
     """Keys in files: a desktop's keyring is none of a test's."""
     keystore = FileKeystore(home.state / "keys")
-    monkeypatch.setattr("local_agent.relay.pairing.open_keys", lambda _: keystore)
+    monkeypatch.setattr("local_agent.link.pairing.open_keys", lambda _: keystore)
     home.config.mkdir(parents=True, mode=0o700)
     (home.config / "agent.toml").write_text(SETTINGS, encoding="utf-8")
     return ModelKeys(keystore)

@@ -17,7 +17,7 @@ from common.keystore import FileKeystore
 from common.protocol.pairing import check_words, new_code
 from common.signing import SigningKey
 from local_agent.cli import pair, words
-from local_agent.relay.pairing import Pairing, load_key, load_pairing
+from local_agent.link.pairing import Pairing, load_key, load_pairing
 from local_agent.workspace.registry import Registry
 from tests.unit.local_agent.cli.conftest import AgentDouble
 

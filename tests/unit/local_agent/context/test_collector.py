@@ -18,9 +18,9 @@ from local_agent.context.budget import Budget
 from local_agent.context.collected import Around, Collected
 from local_agent.context.collector import Collector
 from local_agent.context.diagnostics import Diagnostic
-from local_agent.workspace import files, git
+from local_agent.workspace import files
 from local_agent.workspace.files import Listing, SearchResult
-from local_agent.workspace.git import Changes
+from local_agent.workspace.git.repository import Changes, local_changes
 from local_agent.workspace.registry import Workspace
 
 pytestmark = pytest.mark.heavy
@@ -77,7 +77,7 @@ def a_collector(**changed: Any) -> Collector:
     readers: dict[str, Any] = {
         "list_files": list_files,
         "search": search,
-        "local_changes": git.local_changes,
+        "local_changes": local_changes,
     }
     return Collector(**readers | changed)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from local_agent.context.repository import MAX_NAMED, describe
-from local_agent.workspace.git import ChangedFile, Changes
+from local_agent.workspace.git.repository import ChangedFile, Changes
 
 
 def changes(*files: ChangedFile, total: int | None = None, **facts: object) -> Changes:

@@ -27,7 +27,7 @@ from local_agent.faces.telling import (
 from local_agent.flow.approvals import PendingApproval
 from local_agent.flow.gate import Gate
 from local_agent.safety.risk import Circumstances
-from local_agent.store.runner import JournalThread
+from local_agent.store.journal import JournalThread
 from local_agent.views.codec import to_json
 from local_agent.views.question import CommandReason, LeftOut, Named
 from tests import windows

@@ -34,7 +34,7 @@ from local_agent.flow.gate_checks import Limits
 from local_agent.safety.decision import Statement
 from local_agent.safety.grant import Grant
 from local_agent.safety.risk import Circumstances
-from local_agent.store.runner import JournalThread
+from local_agent.store.journal import JournalThread
 from tests.sealed import AGENT, PYTEST, Wish, a_payload, a_seal, ending, to_waiting
 
 pytestmark = pytest.mark.heavy

@@ -15,10 +15,10 @@ from common.model.proposal import DiffFileSummary, GitSync, LocalApproval, NoReq
 from common.seal import Op, SealedChange, SealedCommit
 from local_agent.proposers.base import CHAT_ROWS, Asked
 from local_agent.proposers.git_sync import GitSyncProposer, find_message
-from local_agent.workspace.git_changes import FileChange
-from local_agent.workspace.git_preflight import SyncPlan, Upstream
+from local_agent.workspace.git.changes import FileChange
+from local_agent.workspace.git.preflight import SyncPlan, Upstream
+from local_agent.workspace.git.remote_url import read_url
 from local_agent.workspace.registry import Workspace
-from local_agent.workspace.remote_url import read_url
 
 SHOP = Workspace(name="shop", path=Path("/w/shop"))
 DIFF = b"--- a/a.py\n+++ b/a.py\n@@ -1 +1,2 @@\n-1\n+2\n+secret line\n"

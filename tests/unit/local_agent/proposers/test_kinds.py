@@ -26,9 +26,9 @@ from local_agent.proposers.review import MAX_SHOWN_BYTES, ReviewProposer
 from local_agent.proposers.run import Project, RunProposer
 from local_agent.proposers.search import LINES_BYTES, Lookup, SearchProposer
 from local_agent.understand import goals, ranges, searches
-from local_agent.workspace import git, searching
-from local_agent.workspace.git_names import NotFound
-from local_agent.workspace.git_range import Range, RangeChanges, read_range
+from local_agent.workspace import searching
+from local_agent.workspace.git.ranges import NotFound, Range, RangeChanges, read_range
+from local_agent.workspace.git.repository import local_changes
 from local_agent.workspace.project.infer import infer
 from local_agent.workspace.registry import Workspace
 from tests.scripted_model import ScriptedModel
@@ -273,7 +273,7 @@ def no_lending(*_: Any, **__: Any) -> AbstractAsyncContextManager[Lent]:
 async def reviewed(
     workspace: Workspace, text: str, model: ScriptedModel | None = None, **facts: Any
 ) -> Proposed:
-    review = ReviewProposer(git.local_changes, ranges=Ranges())
+    review = ReviewProposer(local_changes, ranges=Ranges())
     choose: Callable[[], Chosen | None] = lambda: Chosen(model) if model else None  # noqa: E731
     proposer = CodingProposer(
         choose, without=NoModel(), lend=no_lending, keep=str, allowed=True, review=review
@@ -403,5 +403,5 @@ async def test_a_review_needs_a_workspace_and_a_repository(tmp_path: Path) -> No
     plain = placed(tmp_path, {"a.py": ""})
     assert "git" in (await reviewed(plain, "review the last commit")).summary
     request = replace(asked(TaskKind.REVIEW, "review the last commit", plain), workspace=None)
-    nowhere = await ReviewProposer(git.local_changes, ranges=Ranges()).propose(request)
+    nowhere = await ReviewProposer(local_changes, ranges=Ranges()).propose(request)
     assert "workspace add" in nowhere.summary

@@ -20,7 +20,7 @@ from local_agent.proposers.none import NoModel
 from local_agent.proposers.review import ReviewProposer
 from local_agent.proposers.run import RunProposer
 from local_agent.proposers.search import Lookup, SearchProposer
-from local_agent.workspace.git import ChangedFile, Changes
+from local_agent.workspace.git.repository import ChangedFile, Changes
 from local_agent.workspace.registry import Workspace
 from local_agent.workspace.searching import Hit, Query, Sighting
 

@@ -12,9 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from local_agent.reports.page import MAX_MESSAGE_BYTES, MAX_NAME_BYTES, new_page
 from local_agent.reports.read import read_report
-from local_agent.reports.report import MAX_FAILURES, Report
+from local_agent.reports.report import (
+    MAX_FAILURES,
+    MAX_MESSAGE_BYTES,
+    MAX_NAME_BYTES,
+    Report,
+    new_page,
+)
 
 _SET = Path(__file__).parents[3] / "reports_set"
 _WORKSPACE = "/home/lin/shop"

@@ -10,27 +10,30 @@ import os
 import socket
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 import psutil
 import pytest
 
-from common.errors import InputError
+from common.errors import InputError, StateError
 from common.home import Home
+from local_agent.sandbox import bubblewrap as module
 from local_agent.sandbox import bubblewrap as sandbox
 from local_agent.sandbox.bubblewrap import (
     NOT_SANDBOXED,
     OBEYED,
     PROTECTED,
+    Containment,
     Profile,
     bubblewrap_profile,
     find_bubblewrap,
+    system_sockets,
 )
 from local_agent.sandbox.process import Exit, run_child
+from local_agent.sandbox.seccomp import build_filter
 from tests.machine import Machine
-
-pytestmark = pytest.mark.heavy
 
 BWRAP = "/usr/bin/bwrap"
 BASES = (Path(sys.base_prefix), Path(sys.base_prefix).resolve())
@@ -75,6 +78,7 @@ def _out(ended: Exit) -> str:
 # The description
 
 
+@pytest.mark.heavy
 @pytest.mark.requirement("R47")
 def test_the_profile_isolates_everything_and_has_no_network(sandboxed: Machine) -> None:
     options = _profile(sandboxed).options
@@ -86,6 +90,7 @@ def test_the_profile_isolates_everything_and_has_no_network(sandboxed: Machine) 
     assert ("--ro-bind", "/") not in _mounts(_profile(sandboxed))
 
 
+@pytest.mark.heavy
 @pytest.mark.requirement("R51")
 def test_the_network_is_shared_only_when_asked_for_and_the_hash_tells(sandboxed: Machine) -> None:
     without, with_network = _profile(sandboxed), _profile(sandboxed, network=True)
@@ -93,6 +98,7 @@ def test_the_network_is_shared_only_when_asked_for_and_the_hash_tells(sandboxed:
     assert without.sha256 != with_network.sha256
 
 
+@pytest.mark.heavy
 def test_the_hash_is_of_the_options_and_steady(sandboxed: Machine) -> None:
     assert _profile(sandboxed).sha256 == _profile(sandboxed).sha256
     (sandboxed.path / ".git").mkdir()
@@ -102,10 +108,12 @@ def test_the_hash_is_of_the_options_and_steady(sandboxed: Machine) -> None:
     assert NOT_SANDBOXED.sha256 != first.sha256
 
 
+@pytest.mark.heavy
 def test_no_sandbox_wraps_nothing() -> None:
     assert NOT_SANDBOXED.wrap(["/bin/true"], cwd=Path("/")) == ["/bin/true"]
 
 
+@pytest.mark.heavy
 def test_outer_mounts_come_before_inner_ones(sandboxed: Machine) -> None:
     for name in PROTECTED:
         (sandboxed.path / name).mkdir()
@@ -120,6 +128,7 @@ def test_outer_mounts_come_before_inner_ones(sandboxed: Machine) -> None:
     assert all(workspace < places.index(str(sandboxed.path / name)) for name in PROTECTED)
 
 
+@pytest.mark.heavy
 def test_what_the_system_shows_anyway_is_not_bound_twice(sandboxed: Machine) -> None:
     tools = sandboxed.root / "tools"
     (tools / "inner").mkdir(parents=True)
@@ -129,6 +138,7 @@ def test_what_the_system_shows_anyway_is_not_bound_twice(sandboxed: Machine) -> 
     assert ("--ro-bind", str(tools / "inner")) not in mounts
 
 
+@pytest.mark.heavy
 def test_our_own_directories_are_hidden_where_another_bind_would_show_them(
     sandboxed: Machine,
 ) -> None:
@@ -137,6 +147,7 @@ def test_our_own_directories_are_hidden_where_another_bind_would_show_them(
     assert ("--tmpfs", str(state)) in _mounts(_profile(sandboxed, state.parent))
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", PROTECTED)
 def test_a_protected_name_that_is_a_link_is_refused(sandboxed: Machine, name: str) -> None:
     (sandboxed.path / name).symlink_to("/etc")
@@ -145,6 +156,7 @@ def test_a_protected_name_that_is_a_link_is_refused(sandboxed: Machine, name: st
     assert caught.value.code == "sandbox.link"
 
 
+@pytest.mark.heavy
 def test_a_toolchain_of_the_workspace_that_was_turned_into_a_link_is_refused(
     sandboxed: Machine,
 ) -> None:
@@ -154,12 +166,14 @@ def test_a_toolchain_of_the_workspace_that_was_turned_into_a_link_is_refused(
     assert caught.value.code == "sandbox.link"
 
 
+@pytest.mark.heavy
 def test_a_home_that_cannot_be_hidden_is_refused(sandboxed: Machine) -> None:
     with pytest.raises(InputError) as caught:
         bubblewrap_profile(BWRAP, workspace=sandboxed.path, home=Path("/"))
     assert caught.value.code == "sandbox.home"
 
 
+@pytest.mark.heavy
 @pytest.mark.requirement("R40")
 def test_bubblewrap_is_not_looked_up_by_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -171,11 +185,13 @@ def test_bubblewrap_is_not_looked_up_by_path(
     assert find_bubblewrap() != str(fake)
 
 
+@pytest.mark.heavy
 def test_there_is_no_bubblewrap_but_on_linux(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
     assert find_bubblewrap() is None
 
 
+@pytest.mark.heavy
 def test_folders_that_are_no_links_into_usr_are_bound(
     sandboxed: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -185,6 +201,7 @@ def test_folders_that_are_no_links_into_usr_are_bound(
     assert ("--ro-bind", "/no/such/folder") not in mounts
 
 
+@pytest.mark.heavy
 def test_a_toolchain_that_went_away_is_not_bound(sandboxed: Machine) -> None:
     gone = sandboxed.root / "gone"
     assert ("--ro-bind", str(gone)) not in _mounts(_profile(sandboxed, gone))
@@ -193,6 +210,7 @@ def test_a_toolchain_that_went_away_is_not_bound(sandboxed: Machine) -> None:
 # The real one
 
 
+@pytest.mark.heavy
 @pytest.mark.needs("bubblewrap")
 @pytest.mark.requirement("R47")
 async def test_the_workspace_can_be_written_and_nothing_else_arrives(sandboxed: Machine) -> None:
@@ -215,6 +233,7 @@ async def test_the_workspace_can_be_written_and_nothing_else_arrives(sandboxed: 
     assert told.split() == ["project", "there"]
 
 
+@pytest.mark.heavy
 @pytest.mark.needs("bubblewrap")
 @pytest.mark.requirement("R47")
 async def test_what_runs_later_outside_stays_read_only(sandboxed: Machine) -> None:
@@ -229,6 +248,7 @@ async def test_what_runs_later_outside_stays_read_only(sandboxed: Machine) -> No
     assert (sandboxed.path / ".github").is_dir()
 
 
+@pytest.mark.heavy
 @pytest.mark.needs("bubblewrap")
 async def test_a_git_file_of_a_worktree_is_protected_too(sandboxed: Machine) -> None:
     (sandboxed.path / ".git").write_text("gitdir: /elsewhere\n", encoding="utf-8")
@@ -236,6 +256,7 @@ async def test_a_git_file_of_a_worktree_is_protected_too(sandboxed: Machine) -> 
     assert (sandboxed.path / ".git").read_text(encoding="utf-8") == "gitdir: /elsewhere\n"
 
 
+@pytest.mark.heavy
 @pytest.mark.needs("bubblewrap")
 async def test_a_missing_protected_name_leaves_nothing_on_the_host(sandboxed: Machine) -> None:
     _out(await _sh(sandboxed, "true"))
@@ -261,6 +282,7 @@ def doors(sandboxed: Machine) -> Iterator[tuple[int, str, str]]:
         yield tcp.getsockname()[1], path, abstract
 
 
+@pytest.mark.heavy
 @pytest.mark.needs("bubblewrap")
 @pytest.mark.requirement("R47")
 async def test_no_socket_of_the_host_can_be_reached(
@@ -286,6 +308,7 @@ for family, address in (
     assert told.split() == ["closed"] * 3
 
 
+@pytest.mark.heavy
 @pytest.mark.needs("bubblewrap")
 @pytest.mark.requirement("R51")
 async def test_with_the_network_loopback_is_the_hosts(
@@ -296,6 +319,7 @@ async def test_with_the_network_loopback_is_the_hosts(
     assert f":{doors[0]:04X} " not in _out(await _sh(sandboxed, script))
 
 
+@pytest.mark.heavy
 @pytest.mark.needs("bubblewrap")
 async def test_no_process_of_the_host_is_seen(sandboxed: Machine) -> None:
     told = _out(await _sh(sandboxed, "ls -d /proc/[0-9]* | wc -l; id -u"))
@@ -303,6 +327,7 @@ async def test_no_process_of_the_host_is_seen(sandboxed: Machine) -> None:
     assert told.split()[1] == str(os.getuid())
 
 
+@pytest.mark.heavy
 @pytest.mark.needs("bubblewrap")
 @pytest.mark.requirement("R47")
 async def test_no_setting_of_the_kernel_can_be_written_even_by_root(sandboxed: Machine) -> None:
@@ -310,6 +335,7 @@ async def test_no_setting_of_the_kernel_can_be_written_even_by_root(sandboxed: M
     assert _out(await _sh(sandboxed, script)) == "0\n"
 
 
+@pytest.mark.heavy
 @pytest.mark.needs("bubblewrap")
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="numbers of system calls")
 async def test_the_keys_of_the_persons_session_stay_outside(sandboxed: Machine) -> None:
@@ -325,17 +351,20 @@ async def test_the_keys_of_the_persons_session_stay_outside(sandboxed: Machine) 
         kernel.syscall(250, 3, number)  # KEYCTL_REVOKE
 
 
+@pytest.mark.heavy
 @pytest.mark.needs("bubblewrap")
 async def test_no_namespace_can_be_made_inside(sandboxed: Machine) -> None:
     ended = await _sh(sandboxed, "unshare --user true")
     assert not ended.ok
 
 
+@pytest.mark.heavy
 @pytest.mark.needs("bubblewrap")
 async def test_localhost_resolves_inside(sandboxed: Machine) -> None:
     assert "localhost" in _out(await _sh(sandboxed, "getent hosts localhost"))
 
 
+@pytest.mark.heavy
 @pytest.mark.needs("bubblewrap")
 @pytest.mark.requirement("R44")
 async def test_everything_inside_ends_with_the_command(sandboxed: Machine) -> None:
@@ -346,6 +375,7 @@ async def test_everything_inside_ends_with_the_command(sandboxed: Machine) -> No
     assert not [found for found in psutil.process_iter(["cmdline"]) if mark in str(found.info)]
 
 
+@pytest.mark.heavy
 @pytest.mark.needs("bubblewrap")
 async def test_a_toolchain_under_the_home_is_readable_and_read_only(sandboxed: Machine) -> None:
     tool = sandboxed.around.home / ".tools/bin/tool"
@@ -356,6 +386,7 @@ async def test_a_toolchain_under_the_home_is_readable_and_read_only(sandboxed: M
     assert _out(await _sh(sandboxed, script, tool.parents[1])) == "ran\nkept\n"
 
 
+@pytest.mark.heavy
 @pytest.mark.needs("bubblewrap")
 async def test_a_toolchain_named_through_a_link_is_found_by_both_names(
     sandboxed: Machine,
@@ -368,6 +399,7 @@ async def test_a_toolchain_named_through_a_link_is_found_by_both_names(
     assert _out(await _sh(sandboxed, script, tools / "v1", tools / "v1.2.3")) == "x\nx\n"
 
 
+@pytest.mark.heavy
 @pytest.mark.needs("bubblewrap")
 async def test_our_state_stays_hidden_inside_a_bound_folder(sandboxed: Machine) -> None:
     places: Home = sandboxed.around.places
@@ -381,6 +413,7 @@ async def test_our_state_stays_hidden_inside_a_bound_folder(sandboxed: Machine) 
     assert told == "tool\n"
 
 
+@pytest.mark.heavy
 @pytest.mark.needs("bubblewrap")
 @pytest.mark.requirement("R47")
 async def test_other_execution_surfaces_stay_read_only_and_a_link_among_them_is_passed_over(
@@ -397,6 +430,7 @@ async def test_other_execution_surfaces_stay_read_only_and_a_link_among_them_is_
     assert texts == {"as it was\n"}
 
 
+@pytest.mark.heavy
 @pytest.mark.needs("bubblewrap")
 @pytest.mark.requirement("R47")
 async def test_the_git_folder_of_a_repository_further_down_stays_read_only(
@@ -409,6 +443,7 @@ async def test_the_git_folder_of_a_repository_further_down_stays_read_only(
     assert (sandboxed.path / "vendor/y").exists()
 
 
+@pytest.mark.heavy
 def test_a_repository_that_is_gone_is_not_protected(sandboxed: Machine) -> None:
     (sandboxed.path / "file").touch()
     around = sandboxed.around
@@ -421,11 +456,13 @@ def test_a_repository_that_is_gone_is_not_protected(sandboxed: Machine) -> None:
     assert not [place for _, place in _mounts(profile) if place.endswith(".git")]
 
 
+@pytest.mark.heavy
 def test_the_hash_covers_the_filter_of_system_calls(sandboxed: Machine) -> None:
     profile = _profile(sandboxed)
     assert replace(profile, seccomp=b"").sha256 != profile.sha256
 
 
+@pytest.mark.heavy
 @pytest.mark.needs("bubblewrap")
 @pytest.mark.requirement("R47")
 async def test_only_the_standard_descriptors_get_inside(sandboxed: Machine) -> None:
@@ -439,6 +476,7 @@ async def test_only_the_standard_descriptors_get_inside(sandboxed: Machine) -> N
     assert told.strip() == "['0', '1', '2', '3']"  # the last is the listing's own
 
 
+@pytest.mark.heavy
 @pytest.mark.needs("bubblewrap")
 @pytest.mark.requirement("R47")
 async def test_no_device_of_the_machine_can_be_changed_and_all_of_them_work(
@@ -456,6 +494,7 @@ async def test_no_device_of_the_machine_can_be_changed_and_all_of_them_work(
     assert _out(await _sh(sandboxed, script)) == "2\n"
 
 
+@pytest.mark.heavy
 @pytest.mark.needs("bubblewrap")
 @pytest.mark.requirement("R45")
 async def test_a_crash_leaves_no_core_file_and_calls_no_core_program(sandboxed: Machine) -> None:
@@ -467,6 +506,7 @@ async def test_a_crash_leaves_no_core_file_and_calls_no_core_program(sandboxed: 
     assert _out(told) == "(1, 1)\n", "1 alone is obeyed by a core_pattern that names a program"
 
 
+@pytest.mark.heavy
 @pytest.mark.needs("bubblewrap")
 @pytest.mark.requirement("R47")
 async def test_python_processes_and_its_event_loop_work_inside(sandboxed: Machine) -> None:
@@ -492,6 +532,7 @@ if __name__ == "__main__":
     assert told.splitlines() == ["[1, 4]"] * 3 + ["b'hi' 0 True"]
 
 
+@pytest.mark.heavy
 @pytest.mark.needs("bubblewrap")
 @pytest.mark.needs("git")
 async def test_git_works_inside(sandboxed: Machine) -> None:
@@ -534,6 +575,7 @@ json.dump(found, sys.stdout)
 """
 
 
+@pytest.mark.heavy
 @pytest.mark.requirement("R47")
 async def test_no_call_leaves_a_program_that_runs_with_our_rights(sandboxed: Machine) -> None:
     workspace = sandboxed.path
@@ -547,3 +589,180 @@ async def test_no_call_leaves_a_program_that_runs_with_our_rights(sandboxed: Mac
     installed = await _sh(sandboxed, "install -m 4755 mine lent")
     assert not installed.ok
     assert b"not permitted" in installed.stderr.parts()[0], "the program itself is told"
+
+
+# --- coding agents ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def box(tmp_path: Path) -> Containment:
+    root = tmp_path.resolve()
+    home = root / "home"
+    for folder in ("tools/bin", "tools/lib", "state/scratch", "state/own", "config", "shop"):
+        (home / folder).mkdir(parents=True)
+    (home / "tools/bin/agent").touch()
+    places = Home(home / "config", home / "state", root / "run")
+    return Containment(places, home, "bubblewrap", lambda: (home / "shop",))
+
+
+def wrapped(box: Containment, program: Path, *read_only: Path) -> list[str]:
+    argv, _ = box.contain(
+        [str(program), "--acp"],
+        scratch=box.home / "state/scratch",
+        own=box.home / "state/own",
+        read_only=read_only,
+    )
+    return argv
+
+
+def binds(argv: list[str], kind: str) -> list[str]:
+    return [argv[at + 1] for at, word in enumerate(argv) if word == kind]
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.requirement("R62")
+def test_scratch_and_home_are_written_its_program_is_read(box: Containment) -> None:
+    tools = box.home / "tools"
+    argv = wrapped(box, tools / "bin/agent", tools / "lib")
+    assert binds(argv, "--bind") == [str(box.home / "state/scratch"), str(box.home / "state/own")]
+    assert binds(argv, "--ro-bind")[-2:] == [str(tools / "bin"), str(tools / "lib")]
+    assert str(box.home) in binds(argv, "--tmpfs")
+    assert argv[-3:] == ["--", str(tools / "bin/agent"), "--acp"]
+    assert "--unshare-net" not in argv
+
+
+@pytest.mark.needs("bubblewrap")
+def test_the_folder_behind_a_link_is_read_as_well(box: Containment) -> None:
+    (box.home / "bin").mkdir()
+    (box.home / "bin/agent").symlink_to(box.home / "tools/bin/agent")
+    argv = wrapped(box, box.home / "bin/agent")
+    assert {str(box.home / "bin"), str(box.home / "tools/bin")} <= set(binds(argv, "--ro-bind"))
+
+
+@pytest.mark.needs("bubblewrap")
+def test_programs_of_the_system_need_no_folder(box: Containment) -> None:
+    argv = wrapped(box, Path("/usr/bin/env"))
+    assert not [path for path in binds(argv, "--ro-bind") if path.startswith(str(box.home))]
+
+
+@pytest.mark.needs("bubblewrap")
+def test_a_workspace_within_what_is_read_is_hidden(box: Containment) -> None:
+    (box.home / "tools/lib/shop").mkdir()
+    inner = replace(box, workspaces=lambda: (box.home / "tools/lib/shop",))
+    argv = wrapped(inner, box.home / "tools/bin/agent", box.home / "tools/lib")
+    assert str(box.home / "tools/lib/shop") in binds(argv, "--tmpfs")
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.parametrize("folder", [".", "..", "state", "config", "state/own"])
+def test_nothing_of_ours_and_no_whole_home_is_read(box: Containment, folder: str) -> None:
+    with pytest.raises(InputError) as refused:
+        wrapped(box, box.home / "tools/bin/agent", box.home / folder)
+    assert refused.value.code == "toolchain.too-wide"
+
+
+@pytest.mark.needs("bubblewrap")
+def test_a_program_that_lies_in_the_home_itself_is_refused(box: Containment) -> None:
+    (box.home / "agent").touch()
+    with pytest.raises(InputError) as refused:
+        wrapped(box, box.home / "agent")
+    assert refused.value.code == "toolchain.too-wide"
+
+
+@pytest.mark.needs("bubblewrap")
+def test_a_folder_that_is_not_there_is_told(box: Containment) -> None:
+    with pytest.raises(InputError) as refused:
+        wrapped(box, box.home / "tools/bin/agent", box.home / "missing")
+    assert refused.value.code == "toolchain.missing"
+
+
+@pytest.mark.needs("bubblewrap")
+def test_without_a_sandbox_that_held_there_is_none(box: Containment) -> None:
+    with pytest.raises(StateError) as refused:
+        wrapped(replace(box, level="none"), box.home / "tools/bin/agent")
+    assert refused.value.code == "sandbox.none"
+
+
+@pytest.mark.needs("bubblewrap")
+def test_calls_are_filtered_as_for_a_command_with_the_network(box: Containment) -> None:
+    _, calls = box.contain(
+        ["/usr/bin/env"], scratch=box.home / "state/scratch", own=box.home / "state/own"
+    )
+    assert calls == build_filter(os.uname().machine, network=True)
+
+
+# --- sockets in the system's own folders -----------------------------------------------------
+
+
+@pytest.fixture
+def system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder of the system, with a socket that a program listens at."""
+    folder = tmp_path / "opt"
+    (folder / "db").mkdir(parents=True)
+    monkeypatch.setattr(module, "SYSTEM", (folder.resolve(),))
+    with ExitStack() as closing:
+        for name in ("db/a door", "door"):
+            door = closing.enter_context(socket.socket(socket.AF_UNIX))
+            door.bind(str(folder / name))
+        yield folder.resolve()
+
+
+@pytest.mark.requirement("R47")
+@pytest.mark.needs("bubblewrap")
+def test_sockets_of_the_system_are_found(system: Path) -> None:
+    assert system_sockets(apart_from=()) == (system / "db/a door", system / "door")
+    assert system_sockets(apart_from=(system / "db",)) == (system / "door",)
+
+
+@pytest.mark.requirement("R47")
+@pytest.mark.needs("bubblewrap")
+def test_what_is_gone_or_no_socket_any_more_is_not_told(system: Path) -> None:
+    (system / "door").unlink()
+    (system / "db/a door").unlink()
+    (system / "db/a door").write_bytes(b"")
+    assert system_sockets(apart_from=()) == ()
+
+
+@pytest.mark.requirement("R47")
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.parametrize("way", ["too many", "too long a list", "no list"])
+def test_where_there_may_be_more_it_says_so(
+    system: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    if way == "too many":
+        monkeypatch.setattr(module, "MAX_SOCKETS", 1)
+    elif way == "too long a list":
+        monkeypatch.setattr(module, "_MAX_TABLE_BYTES", 10)
+    else:
+        monkeypatch.setattr(module, "_SOCKETS", system / "missing")
+    assert system_sockets(apart_from=()) is None
+
+
+@pytest.mark.requirement("R47")
+@pytest.mark.needs("bubblewrap")
+async def test_a_command_finds_them_covered(system: Path, sandboxed: Machine) -> None:
+    prepared = await sandboxed.prepare("true")
+    at = prepared.argv.index(str(system / "door"))
+    assert prepared.argv[at - 2 : at] == ("--ro-bind", "/dev/null")
+
+
+@pytest.mark.requirement("R47")
+@pytest.mark.needs("bubblewrap")
+async def test_among_too_many_no_socket_can_be_made(
+    system: Path, sandboxed: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MAX_SOCKETS", 1)
+    prepared = await sandboxed.prepare("true")
+    assert str(system / "door") not in prepared.argv
+    assert prepared.seccomp == build_filter(os.uname().machine, network=True)
+
+
+@pytest.mark.requirement("R47")
+@pytest.mark.needs("bubblewrap")
+async def test_in_our_own_directories_they_are_hidden_with_these(
+    system: Path, sandboxed: Machine
+) -> None:
+    around = replace(sandboxed.around, places=replace(sandboxed.around.places, run=system / "db"))
+    prepared = await replace(sandboxed, around=around).prepare("true")
+    assert str(system / "db/a door") not in prepared.argv
+    assert str(system / "door") in prepared.argv

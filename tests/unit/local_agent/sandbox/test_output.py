@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from local_agent.reports import read
-from local_agent.reports.page import Page
+from local_agent.reports.report import Page
 from local_agent.sandbox.output import TAIL_BYTES, Tail, full_log, read_output
 from local_agent.sandbox.process import Kept
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from common.errors import ConfigError
-from local_agent.store import database, health
-from local_agent.store.database import Database
+from local_agent.store import database
+from local_agent.store.database import Database, look_through, not_done, not_opened
 
 
 @pytest.fixture
@@ -263,14 +263,14 @@ def test_a_large_file_is_seen_in_part_at_the_start_and_whole_beside_the_work(
         with db.transaction():
             for _ in range(500):
                 db.run("INSERT INTO large VALUES (randomblob(1000))")
-    monkeypatch.setattr(health, "START_SECONDS", -1.0)
+    monkeypatch.setattr(database, "START_SECONDS", -1.0)
     with closing(Database(path)) as db:
         assert not db.is_whole
-        health.look_through(path, lambda: False)
-        health.look_through(path, lambda: True)
+        look_through(path, lambda: False)
+        look_through(path, lambda: True)
     _overwrite(path, path.stat().st_size - 4096 * 4)
     with pytest.raises(ConfigError) as caught:
-        health.look_through(path, lambda: False)
+        look_through(path, lambda: False)
     assert caught.value.code == "config.journal-damaged"
 
 
@@ -279,7 +279,7 @@ def test_a_full_disk_is_said_to_be_one_and_nothing_is_half_done(db: Database) ->
     db.run(f"PRAGMA max_page_count = {pages}")  # as SQLite meets a disk without room
     with pytest.raises(sqlite3.OperationalError) as caught:
         insert(db, "first", "x" * 1_000_000)
-    assert health.not_done(caught.value).code == "store.full"
+    assert not_done(caught.value).code == "store.full"
     assert things(db) == []
     db.run(f"PRAGMA max_page_count = {pages + 1000}")
     insert(db, "after")
@@ -289,8 +289,8 @@ def test_a_full_disk_is_said_to_be_one_and_nothing_is_half_done(db: Database) ->
 def test_a_file_that_may_not_be_written_is_said_to_be_so(path: Path) -> None:
     error = sqlite3.OperationalError()
     error.sqlite_errorname = "SQLITE_READONLY_DIRECTORY"
-    assert health.not_opened(error, path).code == "config.journal-denied"
-    assert health.not_opened(sqlite3.OperationalError(), path).code == "store.failed"
+    assert not_opened(error, path).code == "config.journal-denied"
+    assert not_opened(sqlite3.OperationalError(), path).code == "store.failed"
 
 
 @pytest.mark.requirement("P3")

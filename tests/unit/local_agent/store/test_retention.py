@@ -17,8 +17,8 @@ from common.model.state import Reason, TaskState
 from local_agent.store import retention
 from local_agent.store.blobs import Blobs
 from local_agent.store.disclosures import Reader, Reading
+from local_agent.store.journal import JournalThread
 from local_agent.store.retention import KEPT_MS, Forgotten, Retention
-from local_agent.store.runner import JournalThread
 from local_agent.store.turns import StoredTurn
 from tests.sealed import (
     AGENT,

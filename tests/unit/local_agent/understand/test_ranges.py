@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from local_agent.understand.ranges import MAX_COUNT, find_range
-from local_agent.workspace.git_range import Range
+from local_agent.workspace.git.ranges import Range
 from tests.each import each
 
 LOCAL = Range()

@@ -13,7 +13,7 @@ import pytest
 from common.clock import ManualClock
 from common.errors import InputError
 from local_agent.workspace import listing
-from local_agent.workspace.git import open_repository
+from local_agent.workspace.git.repository import open_repository
 from local_agent.workspace.listing import Budget, Listing, ListingLimits, list_files
 from local_agent.workspace.remembered import Folder, Memory, Stamp, is_settled, stamp_at
 from tests.unit.local_agent.workspace.conftest import Repository

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 
+import pytest
+
+from local_agent.workspace import remembered
 from local_agent.workspace.remembered import (
     MAX_AGE_S,
     MAX_WORKSPACES,
     UNSETTLED_MS,
     Memory,
     is_settled,
+    own_turn,
     stamp_at,
     stamp_of,
 )
@@ -60,3 +65,43 @@ def test_a_stamp_that_could_be_given_again_is_not_settled(tmp_path: Path) -> Non
     now_ms = stamp[-1] // 1_000_000
     assert not is_settled(stamp, now_ms + UNSETTLED_MS)
     assert is_settled(stamp, now_ms + UNSETTLED_MS + 1)
+
+
+# --- walks take turns, and none waits long ---------------------------------------------------
+
+
+def test_walks_come_one_after_the_other() -> None:
+    walking, most = 0, 0
+    begin = threading.Barrier(4)
+
+    def walk() -> None:
+        nonlocal walking, most
+        begin.wait(5)
+        with own_turn():
+            walking += 1
+            most = max(most, walking)
+            walking -= 1
+
+    threads = [threading.Thread(target=walk) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(5)
+    assert most == 1
+
+
+def test_a_walk_that_stands_still_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remembered, "_PATIENCE_S", 0.01)
+    done = threading.Event()
+
+    def walk() -> None:
+        with own_turn():
+            done.set()
+
+    with own_turn():
+        other = threading.Thread(target=walk)
+        other.start()
+        assert done.wait(5)
+        other.join(5)
+    with own_turn():
+        pass

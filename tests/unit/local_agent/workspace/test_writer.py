@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from common.errors import InputError, StateError
-from local_agent.workspace import renames, writer
+from local_agent.workspace import temporary_files, writer
 from local_agent.workspace import tree as trees
 from local_agent.workspace.layout import lay_out
-from local_agent.workspace.renames import Name
+from local_agent.workspace.temporary_files import Name, beside_name
 from local_agent.workspace.tree import Tree, open_tree
-from local_agent.workspace.writer import Content, Write, beside_name, write
+from local_agent.workspace.writer import Content, Write, write
 from tests.hostile_diffs.case import lay, snapshot
 
 pytestmark = pytest.mark.requirement("R35", "R36")
@@ -85,7 +85,7 @@ def test_new_content_is_on_disk_before_it_gets_its_name_and_folders_after(
     tree: Tree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[str] = []
-    real_sync, real_exchange = os.fsync, renames.exchange
+    real_sync, real_exchange = os.fsync, temporary_files.exchange
 
     def sync(handle: int) -> None:
         kind = "folder" if stat.S_ISDIR(os.fstat(handle).st_mode) else "file"
@@ -107,7 +107,7 @@ def test_no_name_changes_before_what_is_replaced_was_kept(
     folder: Path, tree: Tree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[str] = []
-    real_exchange = renames.exchange
+    real_exchange = temporary_files.exchange
 
     @contextmanager
     def keeping() -> Iterator[None]:
@@ -251,7 +251,7 @@ def test_what_cannot_be_brought_back_is_named(
 def test_what_lies_aside_after_half_an_exchange_is_named(
     folder: Path, tree: Tree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = renames._place_in_steps
+    real = temporary_files._place_in_steps
     writes = planned(tree, sub__b=b"B\n")
 
     def place(source: Name, target: Name) -> None:
@@ -259,8 +259,8 @@ def test_what_lies_aside_after_half_an_exchange_is_named(
             raise OSError(5, "Input/output error")
         real(source, target)
 
-    monkeypatch.setattr(renames, "_system_call", lambda: None)
-    monkeypatch.setattr(renames, "_place_in_steps", place)
+    monkeypatch.setattr(temporary_files, "_system_call", lambda: None)
+    monkeypatch.setattr(temporary_files, "_place_in_steps", place)
     with pytest.raises(StateError) as caught:
         make(tree, writes)
     aside = f"sub/{beside_name(TAG, 0)}.old"

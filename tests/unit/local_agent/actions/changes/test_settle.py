@@ -13,7 +13,7 @@ from common.seal import Seal
 from local_agent.actions.changes.outcome import ChangeOutcome, Mixture
 from local_agent.actions.changes.settle import tag_of
 from local_agent.safety.backups import Backups, Details
-from local_agent.workspace.writer import beside_name
+from local_agent.workspace.temporary_files import beside_name
 from tests.changing import Changing
 from tests.hostile_diffs.case import (
     EDITED,

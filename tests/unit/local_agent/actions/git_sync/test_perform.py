@@ -29,8 +29,9 @@ from local_agent.actions.git_sync import perform as git_sync
 from local_agent.actions.git_sync import push
 from local_agent.actions.git_sync.perform import SyncOutcome
 from local_agent.actions.registry import seal_bytes
-from local_agent.workspace import git_commit, git_preflight
-from local_agent.workspace.writer import beside_name
+from local_agent.workspace.git import commit as git_commit
+from local_agent.workspace.git import preflight as git_preflight
+from local_agent.workspace.temporary_files import beside_name
 from tests.sealed import a_seal
 from tests.syncing import Syncing, at_home, mark
 

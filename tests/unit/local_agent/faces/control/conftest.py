@@ -24,7 +24,7 @@ from local_agent.flow.gate import Gate
 from local_agent.flow.ports import NewTask
 from local_agent.models.backend import Health
 from local_agent.safety.risk import Circumstances
-from local_agent.store.runner import JournalThread
+from local_agent.store.journal import JournalThread
 from local_agent.store.tasks import Task
 from local_agent.views.status import (
     Connection,

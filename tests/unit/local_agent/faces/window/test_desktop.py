@@ -23,7 +23,7 @@ from local_agent.flow.approvals import PendingApproval
 from local_agent.flow.gate import Gate
 from local_agent.flow.gate_checks import Limits
 from local_agent.safety.risk import Circumstances
-from local_agent.store.runner import JournalThread
+from local_agent.store.journal import JournalThread
 from tests import windows
 from tests.sealed import AGENT, PYTEST, Wish, a_payload, a_seal, to_waiting
 

@@ -1,0 +1,361 @@
+"""Reads the tests of compiled languages: go test, cargo test, maven (surefire) and gradle.  Pure.
+
+What maven and gradle do not compile is read with the linters.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
+from typing import Final
+
+from local_agent.reports.report import (
+    MAX_FAILURES,
+    Failure,
+    Found,
+    Page,
+    Report,
+    counts,
+    first,
+    spans,
+)
+
+_RESULT: Final = re.compile(
+    r"(?P<verdict>ok  |FAIL|\?   )\t(?P<package>\S+)(?:\t| )"
+    r"(?P<rest>\(cached\)|[\d.]+s|\[no test files\]|\[(?:build|setup) failed\])"
+)
+_CASE: Final = re.compile(r" *--- (?P<verdict>PASS|FAIL|SKIP): (?P<name>\S+) \([\d.]+s\)$")
+_NOW: Final = re.compile(r"=== (?:RUN|CONT|NAME) +(?P<name>\S+)$")
+_SAID: Final = re.compile(r"\s+(?P<path>[^\s:]+\.go):(?P<line>\d{1,7}): ?(?P<text>.*)$")
+_TESTIFY: Final = re.compile(r"\s+Error: +\t?(?P<text>\S.*)$")
+_PANIC: Final = re.compile(r"(?P<text>(?:panic|fatal error): .*)$")
+_TRACE: Final = re.compile(r"goroutine \d+ \[")
+_EXIT: Final = re.compile(r"exit status \d+$")
+_FRAME: Final = re.compile(r"\t(?P<path>/\S+\.go):(?P<line>\d{1,7})(?: \+0x[0-9a-f]+)?$")
+_HEADER: Final = re.compile(r"# (?P<package>\S+)(?: \[\S+\])?$")
+_COMPILE: Final = re.compile(
+    r"(?:vet: )?(?P<path>[^\s:]+\.go):(?P<line>\d{1,7})(?::\d{1,6})?: (?P<message>.*)$"
+)
+
+
+@dataclass(slots=True)
+class _Package:
+    """What stood above a package's result."""
+
+    verdicts: dict[str, str] = field(default_factory=dict)
+    said: dict[str, tuple[str | None, str]] = field(default_factory=dict)  # place and message
+    now: str = ""
+    panic: str = ""
+    maybe: str = ""
+    exit: str = ""
+    frame: str | None = None
+
+
+def read_go_test(page: Page) -> Found | None:
+    """Read the result of each package; what a package printed counts only if its result fits."""
+    page = _unjson(page)
+    results: dict[str, tuple[str, str, _Package]] = {}
+    compiled = _compiled(page)
+    current, start, end = _Package(), -1, -1
+    for i, line in enumerate(page.lines):
+        _follow(page, current, line)
+        if match := _RESULT.match(line):
+            results[match["package"]] = (match["verdict"].strip(), match["rest"], current)
+            current, end = _Package(), i
+            start = i if start < 0 else start
+    if not results:
+        return None
+    passed = failed = skipped = broken = 0
+    failures: list[Failure] = []
+    for package, (verdict, rest, printed) in results.items():
+        leaves = _leaves(printed.verdicts)
+        passed += sum(one == "PASS" for one in leaves.values())
+        skipped += sum(one == "SKIP" for one in leaves.values())
+        if verdict != "FAIL":
+            continue
+        wrong = [name for name, one in leaves.items() if one == "FAIL"]
+        failed += len(wrong)
+        if wrong:
+            failures += [_go_failure(page, name, printed) for name in wrong]
+        else:
+            broken += 1
+            failures.append(compiled.get(package) or _go_broken(page, package, rest, printed))
+    head = page.find(_NOW)  # only with -v
+    cached = any(rest == "(cached)" and not one.verdicts for _, rest, one in results.values())
+    report = Report(
+        tool="go test",
+        passed=passed if head is not None and not cached else None,
+        failed=failed,
+        skipped=skipped if head is not None and not cached else None,
+        broken=broken,
+        failures=first(failures),
+        note="no test files" if all(one[0] == "?" for one in results.values()) else None,
+    )
+    return Found(report, min(start, start if head is None else head), end + 1)
+
+
+def _follow(page: Page, current: _Package, line: str) -> None:
+    if match := _NOW.match(line):
+        current.now = match["name"]
+    elif match := _CASE.match(line):
+        current.now = match["name"]
+        current.verdicts[match["name"]] = match["verdict"]
+    elif match := _SAID.match(line):
+        current.said[current.now] = (page.place(match["path"], match["line"]), match["text"])
+    elif match := _TESTIFY.match(line):
+        place, text = current.said.get(current.now, (None, ""))
+        current.said[current.now] = (place, text or match["text"])
+    elif _EXIT.match(line):
+        current.exit = line
+    elif (match := _PANIC.match(line)) and not current.maybe:
+        current.maybe = match["text"].removesuffix(" [recovered]")
+    elif current.maybe and not current.panic and _TRACE.match(line):  # no mere words of a test
+        current.panic = current.maybe
+        if current.now and "test timed out" not in current.panic:
+            current.verdicts[current.now] = "FAIL"
+    elif (match := _FRAME.match(line)) and current.panic and page.own(match["path"]):
+        current.frame = current.frame or page.place(match["path"], match["line"])
+
+
+def _leaves(verdicts: dict[str, str]) -> dict[str, str]:
+    """Leave out the tests that hold others; of those that failed, unless none below failed."""
+    parents = {
+        parent
+        for name, verdict in verdicts.items()
+        for parent in accumulate(name.split("/")[:-1][:8], "{}/{}".format)
+        if verdict == "FAIL" or verdicts.get(parent) != "FAIL"
+    }
+    return {name: verdict for name, verdict in verdicts.items() if name not in parents}
+
+
+def _go_failure(page: Page, name: str, printed: _Package) -> Failure:
+    place, text = printed.said.get(name, (None, ""))
+    if printed.panic and name == printed.now:
+        place, text = printed.frame, printed.panic
+    return page.failure(name, place=place, message=text)
+
+
+def _go_broken(page: Page, package: str, rest: str, printed: _Package) -> Failure:
+    message = rest.strip("[]") if rest.startswith("[") else printed.exit
+    return page.failure(package, place=printed.frame, message=printed.panic or message)
+
+
+def _compiled(page: Page) -> dict[str, Failure]:
+    """Return the first error of each package that was not built."""
+    found: dict[str, Failure] = {}
+    package = ""
+    for line in page.lines:
+        if match := _HEADER.match(line):
+            package = match["package"]
+        elif package and (match := _COMPILE.match(line)):
+            found.setdefault(package, page.problem(match, package))
+        elif not line.startswith(("\t", " ")):
+            package = ""
+    return found
+
+
+def _unjson(page: Page) -> Page:
+    """Return the text of ``go test -json``, package by package."""
+    if not any(line.startswith('{"') for line in page.lines[:50]):
+        return page
+    texts: dict[str, list[str]] = {}
+    for line in page.lines:
+        try:
+            event = json.loads(line) if line.startswith('{"') else None
+        except (ValueError, RecursionError):
+            continue
+        if event is None:
+            texts.setdefault("", []).append(line + "\n")  # of the build
+        if isinstance(event, dict) and event.get("Action") == "output":
+            package, text = event.get("Package"), event.get("Output")
+            if isinstance(package, str) and isinstance(text, str):
+                texts.setdefault(package, []).append(text)
+    lines = "".join(text for one in texts.values() for text in one).split("\n")
+    return replace(page, lines=tuple(lines)) if texts else page
+
+
+_RUNNING: Final = re.compile(r"running (?P<count>\d{1,7}) tests?$")
+_TOTAL: Final = re.compile(
+    r"test result: (?P<verdict>ok|FAILED)\. (?P<counts>\d+ passed; \d+ failed; .*)$"
+)
+_STDOUT: Final = re.compile(r"---- (?P<name>\S.*?) stdout ----$")
+_PANICKED: Final = re.compile(
+    r"thread '.*?' (?:\(\d+\) )?panicked at (?:'(?P<old>.*)', )?"
+    r"(?P<path>[^\s:]+):(?P<line>\d{1,7}):\d{1,6}:?$"
+)
+_SIDE: Final = re.compile(r" *((?:left|right): .*)$")
+_ERROR: Final = re.compile(
+    r"(?:Error: (?P<text>.*)|note: (?P<note>test did not panic as expected).*)$"
+)
+_STOPPED: Final = re.compile(
+    r" *process didn't exit successfully: .*\((?P<how>signal: .*|exit status: .*)\)$"
+)
+_COUNTED: Final = ("passed", "failed", "ignored", "measured")
+
+
+def read_cargo_test(page: Page) -> Found | None:
+    """Add up the results of the binaries; each must count as many tests as it said it runs."""
+    running = [(i, int(match["count"])) for i, match in page.matches(_RUNNING)]
+    starts = [i for i, _ in running]
+    total: Counter[str] = Counter()
+    failures: list[Failure] = []
+    broken, note, end = 0, None, -1
+    for (start, wanted), (_, stop) in zip(running, spans(starts, len(page.lines)), strict=True):
+        closes = [one for one in page.matches(_TOTAL, start + 1, stop) if _fits(one[1], wanted)]
+        if closes:
+            end, result = closes[-1]
+            total.update(counts(result["counts"]))
+            failures += _cargo_failures(page, start, end) if result["verdict"] != "ok" else ()
+        elif stopped := next(page.matches(_STOPPED, start, stop), None):
+            broken, note = broken + 1, page.text(stopped[1]["how"])
+    if end < 0 and not broken:
+        return None
+    report = Report(
+        tool="cargo test",
+        passed=total["passed"],
+        failed=total["failed"],
+        skipped=total["ignored"],
+        broken=broken,
+        failures=first(failures),
+        note=note,
+    )
+    return Found(report, starts[0], max(end, starts[-1]) + 2)
+
+
+def _fits(result: re.Match[str], wanted: int) -> bool:
+    """Tell whether a result counts the tests that were announced, and agrees with itself."""
+    count = counts(result["counts"])
+    agrees = (result["verdict"] == "ok") == (count.get("failed") == 0)
+    return agrees and sum(count.get(word, 0) for word in _COUNTED) == wanted
+
+
+def _cargo_failures(page: Page, start: int, close: int) -> Iterator[Failure]:
+    """Give the names of the final list, with what stood in each one's section."""
+    lines = page.lines
+    sections = {match["name"]: i for i, match in page.matches(_STDOUT, start, close)}
+    listed = next((i for i in range(close - 1, start, -1) if lines[i] == "failures:"), start)
+    names = [line.strip() for line in lines[listed + 1 : close] if line.startswith("    ")]
+    for name in names[:MAX_FAILURES]:
+        begin = sections.get(name)
+        if begin is None:  # with --nocapture there are no sections
+            panics = (i - 1 for i in range(start, close) if f"thread '{name}' " in lines[i])
+            begin = next(panics, close)
+        body = lines[begin + 1 : min(close, begin + 300)]
+        ends = (i for i, line in enumerate(body) if _STDOUT.match(line) or line == "failures:")
+        yield _cargo_failure(page, name, body[: next(ends, len(body))])
+
+
+def _cargo_failure(page: Page, name: str, body: tuple[str, ...]) -> Failure:
+    for i, line in enumerate(body):
+        if match := _PANICKED.match(line):
+            place = page.place(match["path"], match["line"])
+            message = match["old"] or next(iter(body[i + 1 : i + 2]), "")
+            sides = [side[1] for after in body[i + 2 : i + 5] if (side := _SIDE.match(after))]
+            message += f" ({', '.join(sides)})" if sides else ""
+            return page.failure(name, place=place, message=message)
+    said = next((match for line in body if (match := _ERROR.match(line))), None)
+    return page.failure(name, message=(said["text"] or said["note"]) if said else "")
+
+
+# --- maven and gradle ------------------------------------------------------------------------
+
+_MAVEN_LEVEL: Final = r"(?:\[(?:INFO|WARNING|ERROR)\] )?"
+_MAVEN_TOTAL: Final = re.compile(
+    rf"{_MAVEN_LEVEL}Tests run: (?P<run>\d{{1,7}}), Failures: (?P<failures>\d{{1,7}}),"
+    rf" Errors: (?P<errors>\d{{1,7}}), Skipped: (?P<skipped>\d{{1,7}})$|{_MAVEN_LEVEL}Results ?:$"
+)
+_MAVEN_BUILD: Final = re.compile(r"\[(?:INFO|ERROR)\] BUILD (?:SUCCESS|FAILURE)$")
+_MAVEN_CASE: Final = re.compile(
+    r"\[ERROR\]   (?P<name>[\w$.]+(?:\[[^\]]{0,80}\])?)(?::(?P<line>\d{1,7}))?(?:->\S+)?"
+    r" (?:» )?(?P<message>\S.*)$"
+)
+_MAVEN_SAID: Final = re.compile(r"\[ERROR\] (?P<message>\S.*?)(?: -> \[Help.*)?$")
+_MAVEN_GOAL: Final = re.compile(
+    r"\[ERROR\] (?P<message>Failed to execute goal .*?)(?: -> \[Help.*)?$"
+)
+
+
+def read_maven(page: Page) -> Found | None:
+    """Add up the totals of the modules; without any, what maven says."""
+    totals: list[tuple[int, re.Match[str]]] = []
+    results = False
+    for i, match in page.matches(_MAVEN_TOTAL):
+        if match["run"] and (results or page.lines[i].startswith("[")):
+            totals.append((i, match))
+        results = not match["run"]
+    build = page.last(_MAVEN_BUILD)
+    if not totals:
+        at = (
+            next(page.matches(_MAVEN_SAID, build[0]), None)
+            if build and page.exit_code != 0
+            else None
+        )
+        note = page.text(at[1]["message"]) if at else None
+        return Found(Report(tool="maven", note=note), 0, at[0]) if at else None
+    run, failures, errors, skipped = (
+        sum(int(match[word]) for _, match in totals)
+        for word in ("run", "failures", "errors", "skipped")
+    )
+    goal = page.last(_MAVEN_GOAL)
+    report = Report(
+        tool="maven",
+        passed=max(run - failures - errors - skipped, 0),
+        failed=failures + errors,
+        skipped=skipped,
+        failures=first(_maven_cases(page, totals[-1][0])),
+        note=page.text(goal[1]["message"]) if goal and not failures + errors else None,
+    )
+    return Found(report, 0, build[0] if build else totals[-1][0])
+
+
+def _maven_cases(page: Page, end: int) -> Iterator[Failure]:
+    for _, match in page.matches(_MAVEN_CASE, end=end):
+        name = match["name"]
+        file = name.split(".")[-2] if "." in name else name
+        place = f"{file}.java:{match['line']}" if match["line"] else None
+        yield page.failure(name, place=place, message=match["message"])
+
+
+_GRADLE_TOTAL: Final = re.compile(
+    r"(?P<run>\d{1,7}) tests? completed, (?P<failed>\d{1,7}) failed"
+    r"(?:, (?P<skipped>\d{1,7}) skipped)?$"
+)
+_GRADLE_END: Final = re.compile(r"BUILD (?:FAILED|SUCCESSFUL)(?: in .*)?$")
+_GRADLE_CASE: Final = re.compile(r"(?P<name>\S.* > \S.*) FAILED$")
+_GRADLE_AT: Final = re.compile(r"    (?P<message>\S.*?)(?: at (?P<place>[\w$]+\.\w+:\d{1,7}))?$")
+_GRADLE_WHY: Final = re.compile(r"Execution failed for task .*$")
+
+
+def read_gradle(page: Page) -> Found | None:
+    """Add up the totals of the test tasks; gradle counts tests only where one failed."""
+    build = page.last(_GRADLE_END)
+    if build is None:
+        return None
+    end = build[0]
+    totals = [match for _, match in page.matches(_GRADLE_TOTAL, end=end)]
+    if not totals:
+        at = next((i for i, _ in page.matches(_GRADLE_WHY, end=end)), None)
+        note = page.text(page.lines[at]) if at is not None else None
+        return Found(Report(tool="gradle", note=note), at, at) if at is not None else None
+    run, failed, skipped = (
+        sum(int(match[word] or 0) for match in totals) for word in ("run", "failed", "skipped")
+    )
+    report = Report(
+        tool="gradle",
+        passed=max(run - failed - skipped, 0),
+        failed=failed,
+        skipped=skipped,
+        failures=first(_gradle_cases(page, end)),
+    )
+    return Found(report, 0, end)
+
+
+def _gradle_cases(page: Page, end: int) -> Iterator[Failure]:
+    for i, match in page.matches(_GRADLE_CASE, end=end):
+        more = _GRADLE_AT.match(page.lines[i + 1])
+        place, message = (more["place"], more["message"]) if more else (None, "")
+        yield page.failure(match["name"], place=place, message=message)
