@@ -30,7 +30,7 @@ _SUMMARY_BYTES: Final = 120
 _NAMED_CHARS: Final = 20_000  # R26: no command is longer
 _GUARDED_HEAD, _GUARDED_TAIL = 4000, 1000  # what lies between was pasted
 # So many before the first word say nothing, and each guard would go through all of them.
-_MARKS: Final = re.compile(r"[\s,.:;!?@/*#()>-]{100,}")
+_MARKS: Final = re.compile(r"[\x01\x02\s,.:;!?@/*#()>-]{100,}")
 _VERB_ZH: Final = {
     "search": "搜索",
     "review": "审查",
@@ -114,7 +114,7 @@ def guess(text: str, threshold: float = THRESHOLD) -> Guess:
 
 def _ends(folded: str) -> str:
     if marks := _MARKS.match(folded):
-        folded = folded[marks.end() - 1 :]
+        folded = folded[marks.end() - 100 :]
     if len(folded) <= _GUARDED_HEAD + _GUARDED_TAIL:
         return folded
     return f"{folded[:_GUARDED_HEAD]}\n{folded[-_GUARDED_TAIL:]}"

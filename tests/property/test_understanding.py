@@ -82,6 +82,7 @@ def test_a_long_text_takes_time_by_its_length(shape: str) -> None:
     [
         ("run ```", " ", "x"),
         ("", ".", " fix it"),
+        ("```", "a ", " fix it"),
         ("run ", "abc ", "the" + ", fix x" * 20),
         ("npm ", "-a b ", ", x"),
     ],
