@@ -29,6 +29,8 @@ BARRED: Final = 0.1  # how likely the rest must be before a barred deed is read 
 _SUMMARY_BYTES: Final = 120
 _NAMED_CHARS: Final = 20_000  # R26: no command is longer
 _GUARDED_HEAD, _GUARDED_TAIL = 4000, 1000  # what lies between was pasted
+# So many before the first word say nothing, and each guard would go through all of them.
+_MARKS: Final = re.compile(r"[\x01\x02\s,.:;!?@/*#()>-]{100,}")
 _VERB_ZH: Final = {
     "search": "搜索",
     "review": "审查",
@@ -111,6 +113,8 @@ def guess(text: str, threshold: float = THRESHOLD) -> Guess:
 
 
 def _ends(folded: str) -> str:
+    if marks := _MARKS.match(folded):
+        folded = folded[marks.end() - 100 :]
     if len(folded) <= _GUARDED_HEAD + _GUARDED_TAIL:
         return folded
     return f"{folded[:_GUARDED_HEAD]}\n{folded[-_GUARDED_TAIL:]}"

@@ -79,7 +79,13 @@ def test_a_long_text_takes_time_by_its_length(shape: str) -> None:
 
 @pytest.mark.parametrize(
     ("begins", "goes_on", "ends"),
-    [("run ```", " ", "x"), ("run ", "abc ", "the" + ", fix x" * 20), ("npm ", "-a b ", ", x")],
+    [
+        ("run ```", " ", "x"),
+        ("", ".", " fix it"),
+        ("```", "a ", " fix it"),
+        ("run ", "abc ", "the" + ", fix x" * 20),
+        ("npm ", "-a b ", ", x"),
+    ],
 )
 def test_a_long_command_takes_time_by_its_length(begins: str, goes_on: str, ends: str) -> None:
     half, whole = (

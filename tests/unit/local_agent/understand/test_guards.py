@@ -50,6 +50,7 @@ def test_what_one_fits_is_never_the_deed_that_it_bars(guard: Guard) -> None:
         "別推送上去",
         "do\u0335n\u0335't run anything",
         "@dev 请不要把它推到 main 上去",
+        "." * 6000 + "don't push",
     ],
 )
 def test_no_dress_hides_a_ban(text: str) -> None:
