@@ -31,8 +31,8 @@ from common.model.proposal import (
 )
 from common.sentences import Lang, say
 from local_agent.flow import words
-from local_agent.proposers import words as proposal_words
-from local_agent.proposers.base import Context, Proposed, answer
+from local_agent.propose import words as proposal_words
+from local_agent.propose.base import Context, Proposed, answer
 from local_agent.safety.disclosure import bounded, releasable
 from local_agent.store.disclosures import FOR_ALL, Exhausted, Reader, Reading
 from local_agent.store.endings import CHAT_SUMMARY_BYTES

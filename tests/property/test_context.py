@@ -13,15 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from local_agent.context.budget import Budget, Candidate, Kind
-from local_agent.context.collected import Around, Piece
-from local_agent.context.collector import Collector
-from local_agent.context.cutting import cut_lines, readable
-from local_agent.context.diagnostics import parse_diagnostics
-from local_agent.proposers.base import Piece as Shown
-from local_agent.proposers.prompt import prompt
-from local_agent.proposers.review import Looked, range_pieces, to_show
-from local_agent.proposers.revising import with_seeded
+from local_agent.propose.base import Piece as Shown
+from local_agent.propose.context.budget import Budget, Candidate, Kind
+from local_agent.propose.context.collected import Around, Piece
+from local_agent.propose.context.collector import Collector
+from local_agent.propose.context.cutting import cut_lines, readable
+from local_agent.propose.context.diagnostics import parse_diagnostics
+from local_agent.propose.prompt import prompt
+from local_agent.propose.review import Looked, range_pieces, to_show
+from local_agent.propose.revising import with_seeded
 from local_agent.workspace import files
 from local_agent.workspace.files import Listing, SearchResult
 from local_agent.workspace.git.ranges import FileLines, RangeChanges
