@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # only named here: what waits for a task does not load who ca
     from local_agent.models.backend import Chosen
     from local_agent.propose.base import Proposed
     from local_agent.propose.coding import Lend
-    from local_agent.propose.context.collector import Collected
+    from local_agent.propose.context.collected import Collected
     from local_agent.safety.grant import Grant
     from local_agent.safety.risk import Circumstances
     from local_agent.store.approvals import StoredApproval

@@ -36,7 +36,8 @@ from local_agent.flow.streaming import Streams
 from local_agent.flow.task import TaskLog
 from local_agent.models.backend import Chosen, ModelEvent, Turn
 from local_agent.propose.base import Asked, Proposed, Proposer
-from local_agent.propose.context.collector import Around, Collected, Collector
+from local_agent.propose.context.collected import Around, Collected
+from local_agent.propose.context.collector import Collector
 from local_agent.propose.prompt import classify_instructions, classify_prompt
 from local_agent.store.tasks import Task
 from local_agent.understand.asking_a_model import classification_schema, merged, read_classification

@@ -14,8 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from local_agent.propose.base import Piece as Shown
-from local_agent.propose.context.budget import Budget, Candidate, Kind
-from local_agent.propose.context.collected import Around, Piece
+from local_agent.propose.context.collected import Around, Budget, Candidate, Kind, Piece
 from local_agent.propose.context.collector import Collector
 from local_agent.propose.context.cutting import cut_lines, readable
 from local_agent.propose.context.diagnostics import parse_diagnostics

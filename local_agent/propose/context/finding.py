@@ -1,6 +1,7 @@
 """Which files could help with a request, and which of their lines, in the order of their worth.
 
-Pure: names, lines of search results and remarks of tools in, candidates out.  Nothing is read here.
+Pure: the words of the request, names, lines of search results and remarks of tools in, candidates
+out.  Nothing is read here.
 """
 
 from __future__ import annotations
@@ -11,17 +12,37 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from common.model.intent import MAX_FILES
 from local_agent.propose.context.collected import Around
 from local_agent.propose.context.diagnostics import Diagnostic
-from local_agent.propose.context.naming import Named, find_named, find_spoken
 from local_agent.workspace.definitions import defines, last_part
 from local_agent.workspace.files import Match
 
+MAX_IN_FOLDER = 50  # files of a named folder that are candidates
+MAX_ALIKE: Final = 3  # files of one name: a word that more of them bear names none
+_SPOKEN_IN: Final = 2000  # characters of a request
+_WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{2,40}")
 MAX_CANDIDATES: Final = 100  # files that are looked at
 MAX_TESTS: Final = 5
 MAX_LOOKED_UP: Final = 20  # names in remarks of tools that are no paths from the top
 _TEST_NAME: Final = re.compile(r"(?i:(?:^|[._-])(?:tests?|specs?)(?:[._-]|$))|Tests?\.")
 _TEST_FOLDERS: Final = frozenset({"test", "tests", "__tests__", "spec", "specs"})
+_CHANGES: Final = re.compile(
+    r"\b(?:my|our|these|those|the|local|recent|current|latest|uncommitted|unstaged|staged|pending|working)"
+    r"\s+(?:\w+\s+){0,2}(?:changes?|edits?|diffs?|modifications?|work)\b"
+    r"|\bwhat (?:have |did )?i (?:have )?(?:change|edit|touch|modif)"
+    r"|\bgit diff\b|\bworking tree\b|\bnot (?:yet )?committed\b"
+    r"|(?:我|本地|当前|这些|未提交|没提交|刚才|刚刚|最近)的?[^，。,.]{0,6}(?:改动|修改|变更|更改|改了)"
+    r"|未提交|没有?提交|工作区|暂存",
+    re.IGNORECASE,
+)
+_FAILURE: Final = re.compile(
+    r"\b(?:errors?|fail(?:s|ed|ing|ures?)?|exceptions?|traceback|stack ?trace|crash(?:es|ed|ing)?"
+    r"|warnings?|lint(?:er|ing)?|diagnostics?|broken|bugs?|type.?check|mypy|ruff|eslint|tsc)\b"
+    r"|报错|错误|失败|异常|崩溃|告警|警告|堆栈|诊断|不通过|没通过|跑不通|挂了",
+    re.IGNORECASE,
+)
+_LOOKED_AT: Final = 20_000  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +59,19 @@ class Wanted:
     why: str
     lines: tuple[int, ...] = ()
     selection: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What was found of one name.
+
+    Attributes:
+        files: Exact path first, then files that end so.
+        inside: Files of a folder of that name, the upper ones first.
+    """
+
+    files: tuple[str, ...] = ()
+    inside: tuple[str, ...] = ()
 
 
 def wanted(
@@ -108,6 +142,55 @@ def tests_of(paths: Sequence[str], known: Iterable[str]) -> tuple[str, ...]:
         for path in known
         if near.search(path) and _stem(path) in stems and is_test(path) and path not in taken
     )[:MAX_CANDIDATES]
+
+
+def find_named(name: str, known: Sequence[str]) -> Named:
+    """Return the files that a name may mean.
+
+    Args:
+        name: Relative path or bare name, of a file or a folder.
+        known: All files that may be read, sorted.
+    """
+    plain = name.strip().removeprefix("./").rstrip("/")
+    if not plain:
+        return Named()
+    tail = f"/{plain}"
+    # The one condition first that nearly none meets.
+    alike = [path for path in known if path.endswith(plain)]
+    ends = [path for path in alike if path == plain or path.endswith(tail)]
+    if ends:
+        return Named(files=tuple(sorted(ends, key=lambda path: (path != plain, path))[:MAX_FILES]))
+    inside = [path for path in known if path.startswith(f"{plain}/")]
+    if not inside and "/" not in plain:
+        inside = [path for path in known if f"/{plain}/" in path]
+    upper = sorted(inside, key=lambda path: (path.count("/"), path))
+    return Named(inside=tuple(upper[:MAX_IN_FOLDER]))
+
+
+def find_spoken(text: str, known: Sequence[str]) -> tuple[str, ...]:
+    """Return the files that a plain word of a request is the name of, such as "login" or "readme".
+
+    Args:
+        text: The request.
+        known: All files that may be meant, sorted.
+    """
+    words = dict.fromkeys(word.casefold() for word in _WORD.findall(text[:_SPOKEN_IN]))
+    alike: dict[str, list[str]] = {word: [] for word in words}
+    for path in known:
+        if (found := alike.get(path.rpartition("/")[2].partition(".")[0].casefold())) is not None:
+            found.append(path)
+    few = [path for paths in alike.values() if len(paths) <= MAX_ALIKE for path in paths]
+    return tuple(few[:MAX_FILES])
+
+
+def about_changes(text: str) -> bool:
+    """Tell whether a request is about what was changed and not committed."""
+    return _CHANGES.search(text, 0, _LOOKED_AT) is not None
+
+
+def about_failure(text: str) -> bool:
+    """Tell whether a request is about something that fails."""
+    return _FAILURE.search(text, 0, _LOOKED_AT) is not None
 
 
 def _named(files: Iterable[Named]) -> Iterator[Wanted]:

@@ -11,18 +11,20 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from common.errors import InputError
-from local_agent.propose.context.budget import (
+from local_agent.propose.context.collected import (
     Budget,
     Candidate,
     Grant,
     Kind,
     LeftOut,
+    Piece,
     Reason,
     Share,
+    Used,
     frame_bytes,
     number_bytes,
+    used,
 )
-from local_agent.propose.context.collected import Piece, Used, used
 from local_agent.propose.context.cutting import (
     Beside,
     Cutting,

@@ -42,8 +42,7 @@ from local_agent.flow.disclosing import MAX_SEALED_FILES, Disclosure
 from local_agent.flow.journal_store import JournalStore
 from local_agent.flow.task import TaskLog
 from local_agent.propose.base import Proposed, answer
-from local_agent.propose.context.budget import Share
-from local_agent.propose.context.collected import Collected, Piece
+from local_agent.propose.context.collected import Collected, Piece, Share
 from local_agent.safety.disclosure import WITHHELD
 from local_agent.safety.policy import Policy
 from local_agent.store.endings import CHAT_SUMMARY_BYTES

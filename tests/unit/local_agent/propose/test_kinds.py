@@ -19,8 +19,7 @@ from local_agent.models.backend import Chosen, Reply
 from local_agent.propose import words as proposal_words
 from local_agent.propose.base import Asked, Proposed
 from local_agent.propose.coding import CodingProposer, Lent
-from local_agent.propose.context.collected import Piece
-from local_agent.propose.context.collector import Collected
+from local_agent.propose.context.collected import Collected, Piece
 from local_agent.propose.none import NoModel
 from local_agent.propose.review import MAX_SHOWN_BYTES, ReviewProposer
 from local_agent.propose.run import Project, RunProposer

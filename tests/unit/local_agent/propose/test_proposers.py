@@ -14,8 +14,7 @@ from common.model.proposal import Answer, CommandProposal, LocalApproval, Plan, 
 from common.sentences import Lang
 from local_agent.errors import RefusedError
 from local_agent.propose.base import CHAT_ROWS, Asked
-from local_agent.propose.context.budget import Share
-from local_agent.propose.context.collector import Collected
+from local_agent.propose.context.collected import Collected, Share
 from local_agent.propose.none import NoModel
 from local_agent.propose.review import ReviewProposer
 from local_agent.propose.run import RunProposer

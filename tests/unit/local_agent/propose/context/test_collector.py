@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 
 from common.errors import InputError
-from local_agent.propose.context.budget import Budget
-from local_agent.propose.context.collected import Around, Collected
+from local_agent.propose.context.collected import Around, Budget, Collected
 from local_agent.propose.context.collector import Collector
 from local_agent.propose.context.diagnostics import Diagnostic
 from local_agent.workspace import files

@@ -9,9 +9,21 @@ import pytest
 from local_agent.propose.context import finding
 from local_agent.propose.context.collected import Around
 from local_agent.propose.context.diagnostics import Diagnostic
-from local_agent.propose.context.finding import Wanted, is_test, search_terms, wanted
-from local_agent.propose.context.naming import find_named
+from local_agent.propose.context.finding import (
+    MAX_ALIKE,
+    MAX_IN_FOLDER,
+    Named,
+    Wanted,
+    about_changes,
+    about_failure,
+    find_named,
+    find_spoken,
+    is_test,
+    search_terms,
+    wanted,
+)
 from local_agent.workspace.files import Match
+from tests.each import each
 
 KNOWN = (
     "README.md",
@@ -156,3 +168,100 @@ def test_tests_share_a_name_with_what_they_test() -> None:
 )
 def test_tests_are_known_by_custom(path: str, *, expected: bool) -> None:
     assert is_test(path) == expected
+
+
+SPOKEN_OF = (
+    "README.md",
+    "docs/auth/index.md",
+    "src/auth/deep/token.py",
+    "src/auth/login.py",
+    "src/login.py",
+    "web/login.ts",
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "files"),
+    [
+        ("src/login.py", ("src/login.py",)),
+        ("login.py", ("src/auth/login.py", "src/login.py")),
+        ("auth/login.py", ("src/auth/login.py",)),
+        ("./README.md", ("README.md",)),
+        ("ogin.py", ()),
+        ("", ()),
+        ("/", ()),
+    ],
+)
+def test_a_file_is_found_by_its_path_or_its_end(name: str, files: tuple[str, ...]) -> None:
+    assert find_named(name, SPOKEN_OF).files == files
+
+
+def test_the_exact_path_comes_first() -> None:
+    assert find_named("login.py", ("a/login.py", "login.py")).files == ("login.py", "a/login.py")
+
+
+def test_a_folder_gives_its_files_the_upper_ones_first() -> None:
+    assert find_named("src/auth", SPOKEN_OF) == Named(
+        inside=("src/auth/login.py", "src/auth/deep/token.py")
+    )
+    assert find_named("auth/", SPOKEN_OF).inside == (
+        "docs/auth/index.md",
+        "src/auth/login.py",
+        "src/auth/deep/token.py",
+    )
+
+
+def test_a_large_folder_is_bounded() -> None:
+    assert len(find_named("a", [f"a/{number}" for number in range(500)]).inside) == MAX_IN_FOLDER
+
+
+@pytest.mark.parametrize(
+    ("text", "files"),
+    [
+        ("update the Readme please", ("README.md",)),
+        ("login 为什么重试三次", ("src/auth/login.py", "src/login.py", "web/login.ts")),
+        ("why does the token of a login expire", ("src/auth/deep/token.py",)),
+        ("why do logins expire", ()),
+        ("", ()),
+    ],
+)
+def test_a_plain_word_may_be_the_name_of_a_file(text: str, files: tuple[str, ...]) -> None:
+    known = [path for path in SPOKEN_OF if "token" not in text or "login" not in path]
+    assert find_spoken(text, known) == files
+
+
+def test_a_word_that_many_files_bear_names_none() -> None:
+    assert find_spoken("the index", [f"{n}/index.ts" for n in range(MAX_ALIKE)])
+    assert find_spoken("the index", [f"{n}/index.ts" for n in range(MAX_ALIKE + 1)]) == ()
+
+
+@each(
+    "text",
+    [
+        "explain my changes",
+        "what did I change in the parser",
+        "summarise the uncommitted work",
+        "are these local edits right?",
+        "git diff please",
+        "看看我的改动",
+        "本地修改有没有问题",
+        "未提交的代码讲一下",
+    ],
+)
+def test_a_request_about_changes_is_known(text: str) -> None:
+    assert about_changes(text)
+
+
+@each("text", ["change the parser", "add a cache", "修改 login.py", "解释一下"])
+def test_a_request_to_change_something_is_not_about_changes(text: str) -> None:
+    assert not about_changes(text)
+
+
+@each("text", ["why does the test fail", "mypy complains", "构建报错", "测试失败了"])
+def test_a_request_about_a_failure_is_known(text: str) -> None:
+    assert about_failure(text)
+
+
+@pytest.mark.parametrize("text", ["explain login.py", "解释 login.py"])
+def test_another_request_is_not(text: str) -> None:
+    assert not about_failure(text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from local_agent.propose.context.budget import (
+from local_agent.propose.context.collected import (
     MAX_FILE_BYTES,
     MAX_TOTAL_BYTES,
     Budget,
