@@ -5,8 +5,8 @@
                             └──▶ diff                                compared with what was lent
 
 A copy is either empty, and files come into it as they are read, or a tree of all that may be read.
-The workspace is read and never written.  Its files, their limits and their names: `source`
-and `gate`; where copies lie and how they are used again: `pool`.
+The workspace is read and never written.  Its files, their limits and their names: `source`; where
+copies lie and how they are used again: `pool`.
 """
 
 from __future__ import annotations
@@ -23,11 +23,10 @@ from typing import Final
 from common.clock import Clock, SystemClock
 from common.errors import InputError, StateError
 from common.home import Home
-from local_agent.propose.scratch.comparing import ScratchDiff, compare
-from local_agent.propose.scratch.gate import check_name, relative
+from local_agent.propose.scratch.diffing import ScratchDiff, compare
 from local_agent.propose.scratch.pool import ScratchPool
 from local_agent.propose.scratch.slot import SETTLED_NS, Slot, bring
-from local_agent.propose.scratch.source import Source, open_source
+from local_agent.propose.scratch.source import Source, check_name, open_source, relative
 from local_agent.propose.scratch.tree import Parts, machine_refusals
 from local_agent.workspace.listing import ListingLimits
 from local_agent.workspace.paths import MAX_FILE_BYTES

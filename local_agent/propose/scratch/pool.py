@@ -22,7 +22,6 @@ from typing import Final
 from common.clock import Clock
 from common.errors import InputError, StateError
 from common.home import private_dir
-from local_agent.propose.scratch.gate import is_agent_config
 from local_agent.propose.scratch.slot import (
     SETTLED_NS,
     Slot,
@@ -31,7 +30,7 @@ from local_agent.propose.scratch.slot import (
     old_slot,
     refresh,
 )
-from local_agent.propose.scratch.source import Source
+from local_agent.propose.scratch.source import Source, is_agent_config
 from local_agent.propose.scratch.tree import machine_refusals
 from local_agent.workspace.folders import remove_folder
 from local_agent.workspace.listing import Budget, ListingLimits, list_files

@@ -14,7 +14,7 @@ from common.diff.parse import parse_diff
 from common.errors import InputError
 from local_agent.propose.scratch import slot as slots
 from local_agent.propose.scratch import tree as trees
-from local_agent.propose.scratch.comparing import MAX_REFUSED
+from local_agent.propose.scratch.diffing import MAX_REFUSED
 from tests.scratching import Lending, contents, snapshot, write_files
 
 pytestmark = pytest.mark.heavy

@@ -181,7 +181,7 @@ _CHILD = """
 import asyncio, os, signal, sys
 from pathlib import Path
 from common.home import Home
-from local_agent.propose.scratch import slot, table, tree
+from local_agent.propose.scratch import slot, tree
 from local_agent.propose.scratch import Scratches
 from local_agent.workspace.registry import Workspace
 
@@ -198,7 +198,7 @@ def killing(cls, name, count):
 
 def kill_from(method, count=0):
     killing({"write": tree.ScratchTree, "remove_whole": tree.ScratchTree,
-             "keep": table.Table, "put": table.Table}[method], method, count)
+             "keep": slot.Table, "put": slot.Table}[method], method, count)
 
 async def main():
     home = Home(top / "config", top / "state", top / "run")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from common.diff.parse import parse_diff
 from common.diff.patching import patched
 from common.errors import InputError
-from local_agent.propose.scratch.comparing import unredacted
+from local_agent.propose.scratch.diffing import unredacted
 from local_agent.propose.scratch.source import secret_rules, without_secrets
 from tests.scratching import Lending, contents, snapshot
 

@@ -12,10 +12,9 @@ import pytest
 
 from common.clock import SystemClock
 from common.errors import InputError, StateError
-from local_agent.propose.scratch import comparing
-from local_agent.propose.scratch.slot import Slot, folders_of, new_slot, old_slot, refresh
+from local_agent.propose.scratch import diffing
+from local_agent.propose.scratch.slot import Slot, Table, folders_of, new_slot, old_slot, refresh
 from local_agent.propose.scratch.source import open_source
-from local_agent.propose.scratch.table import Table
 from local_agent.workspace import listing
 from local_agent.workspace.registry import Workspace
 from tests.scratching import Lending, contents, write_files
@@ -173,7 +172,7 @@ def test_what_cannot_be_removed_now_is_tried_again(
 def test_the_sides_that_are_compared_are_bounded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(comparing, "MAX_COMPARED_BYTES", 10)
+    monkeypatch.setattr(diffing, "MAX_COMPARED_BYTES", 10)
     lending = Lending(tmp_path, {"a": "a" * 6, "b": "b"})
     with lending.lend() as copy:
         copy.write("a", b"c" * 6)

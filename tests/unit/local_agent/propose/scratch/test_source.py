@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from common.errors import InputError
-from local_agent.propose.scratch.gate import (
+from local_agent.propose.scratch.source import (
     AGENT_FILES,
     AGENT_FOLDERS,
     MAX_DEPTH,
