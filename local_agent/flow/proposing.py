@@ -23,10 +23,9 @@ from local_agent.flow.task import TaskLog
 from local_agent.flow.understanding import Looking, Proposers, SecondReading, Understanding
 from local_agent.flow.undoing import AppliedChanges, UndoProposer
 from local_agent.models.backend import Chosen
-from local_agent.propose.coding import CodingProposer
+from local_agent.propose.coding import CodingProposer, NoModel
 from local_agent.propose.context.collector import Collector
 from local_agent.propose.git_sync import GitSyncProposer
-from local_agent.propose.none import NoModel
 from local_agent.propose.review import ReviewProposer
 from local_agent.propose.run import Project, RunProposer
 from local_agent.propose.search import Lookup, SearchProposer

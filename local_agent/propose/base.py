@@ -1,14 +1,12 @@
 """What a proposer is given and what it gives back.  A proposer cannot execute, approve or write.
 
-The shapes of what it may look at are Protocols here, so that proposers stand beside the context
-collector and not on it.
+What it may look at was collected before (`context`); it collects nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from common.model.intent import TaskIntent
 from common.model.proposal import (
@@ -22,53 +20,10 @@ from common.sentences import Lang, Sentence, say
 from local_agent.models.backend import Emit, ModelEvent
 from local_agent.workspace.registry import Workspace
 
+if TYPE_CHECKING:
+    from local_agent.propose.context.collected import Collected, Piece
+
 CHAT_ROWS: Final = 15  # of files in one message
-
-
-class Look(Protocol):
-    """One file that may be looked at, and how much of it."""
-
-    @property
-    def path(self) -> str: ...
-    @property
-    def size(self) -> int: ...
-    @property
-    def granted(self) -> int: ...
-
-
-class Piece(Protocol):
-    """One piece of content that a model may be shown: redacted, bounded, and never trusted.
-
-    ``kind`` is ``file``, ``selection``, ``tree``, ``git``, ``changes`` or ``diagnostics``; ``path``
-    is empty where it is no file; ``first_line`` counts from 1; ``cut`` tells that more stands in
-    the file than in ``text``.
-    """
-
-    @property
-    def kind(self) -> str: ...
-    @property
-    def path(self) -> str: ...
-    @property
-    def text(self) -> str: ...
-    @property
-    def first_line(self) -> int: ...
-    @property
-    def cut(self) -> bool: ...
-
-
-class Context(Protocol):
-    """What was collected for a proposal."""
-
-    @property
-    def files(self) -> Sequence[Look]: ...
-    @property
-    def pieces(self) -> Sequence[Piece]: ...
-    @property
-    def tests(self) -> Sequence[str]: ...
-    @property
-    def branch(self) -> str | None: ...
-    @property
-    def changed(self) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +84,7 @@ class Asked:
     text: str
     lang: Lang
     workspace: Workspace | None
-    context: Context | None = None
+    context: Collected | None = None
     wants_tests: bool = False
     not_understood: str | None = None
     topic: str = "plain"

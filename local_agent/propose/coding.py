@@ -1,33 +1,45 @@
 """What a coding model makes of a request: an answer, a plan, findings, or a change of files.
 
-The model is given rules, fenced data and, for a change, a scratch copy.  What it changed there is
-found by comparing, the diff is made by us, and its own words decide nothing.
+The model is given rules, fenced data and, for a change, a scratch copy, with the change of an
+earlier version in it where that is made anew.  What it changed there is found by comparing, the
+diff is made by us, and its own words decide nothing.  While no model is configured, that is said,
+and what one would be shown is proposed as a plan.
 """
 
 from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from typing import Final, Protocol
 
+from common.diff.model import FileDiff
 from common.diff.parse import parse_diff
+from common.diff.patching import patched
 from common.errors import InputError
 from common.model.intent import TaskKind
 from common.model.proposal import Answer, LocalApproval, Plan, Speech
+from common.redact import redact_lines
 from common.sentences import Lang, explain, say
 from common.text import clip_bytes, one_line, reveal
 from local_agent.error_texts import ERRORS
 from local_agent.errors import RefusedError
 from local_agent.models.backend import Chosen, Refusal, Reply, Scratch, Turn
 from local_agent.propose import words
-from local_agent.propose.base import Asked, Piece, Proposed, Proposer, nothing
+from local_agent.propose.base import CHAT_ROWS, Asked, Earlier, Proposed, Proposer, nothing
+from local_agent.propose.context.collected import (
+    MAX_FILE_BYTES,
+    MAX_TOTAL_BYTES,
+    Collected,
+    Piece,
+    Share,
+)
 from local_agent.propose.diffs import diff_proposal, headline, told
-from local_agent.propose.prompt import Job, instructions, prompt
+from local_agent.propose.prompt import Job, instructions, prompt, sent_bytes
 from local_agent.propose.review import ReviewProposer, summed_up, to_show
-from local_agent.propose.revising import as_shown, seed, with_seeded
+from local_agent.words import render_size
 from local_agent.workspace.registry import Workspace
 
 _WORDS_ALONE: Final = frozenset({"plan", "patch"})  # these say nothing by themselves
@@ -39,6 +51,7 @@ _JOBS: Final[dict[TaskKind, Job]] = {
 }
 MAX_SAID_BYTES: Final = 65_536  # of a model's words, for people: far more than anybody reads
 _COMMAND_BYTES: Final = 300
+_LINES_BYTES: Final = 8  # that the number of the last line is longer than one digit
 
 
 class Made(Protocol):
@@ -157,7 +170,7 @@ class CodingProposer:
         before = asked.earlier.diff if asked.earlier else b""
         found = asked.context.pieces if asked.context else ()
         async with self._lent(workspace, chosen, found) as scratch:
-            seeded = await asyncio.to_thread(seed, scratch, before)
+            seeded = await asyncio.to_thread(_seed, scratch, before)
             pieces = with_seeded(found, seeded)
             turn = replace(_turn(asked, job, pieces), want="edits", scratch=scratch)
             reply = await chosen.backend.ask(turn, asked.emit)
@@ -167,7 +180,7 @@ class CodingProposer:
             proposed = _unchanged(asked, chosen, job, reply)
         else:
             proposed = await self._changed(asked, chosen, workspace, reply, made.diff)
-        return replace(proposed, shown=(*with_seeded((), seeded), *as_shown(asked.earlier)))
+        return replace(proposed, shown=(*with_seeded((), seeded), *_as_shown(asked.earlier)))
 
     @asynccontextmanager
     async def _lent(
@@ -318,3 +331,128 @@ def _said(reply: Reply, chosen: Chosen, lang: Lang) -> list[str]:
 def _refused(one: Refusal, lang: Lang) -> str:
     why = explain(InputError(one.code), ERRORS, lang)
     return say(words.NOT_TAKEN_ROW, lang, path=one_line(one.path), why=why)
+
+
+# --- an earlier version ---
+
+
+def _seed(scratch: Scratch, diff: bytes) -> Mapping[str, bytes]:
+    """Make an earlier change in the copy, and return the files that it leaves; blocks.
+
+    Where the workspace has moved on since, what no longer fits is left out: the model is shown the
+    earlier diff in any case, and makes the change on what stands now.
+    """
+    seeded: dict[str, bytes] = {}
+    for file in parse_diff(diff).files if diff else ():
+        try:
+            content = _make(scratch, file)
+        except InputError:
+            continue
+        if content is not None:
+            seeded[file.path] = content
+    return seeded
+
+
+def with_seeded(pieces: Sequence[Piece], seeded: Mapping[str, bytes]) -> tuple[Piece, ...]:
+    """Return the context with these files as they are seeded, within the limits."""
+    if not seeded:
+        return tuple(pieces)
+    shown: list[Piece] = [_seeded(path, content) for path, content in seeded.items()]
+    shown += [piece for piece in pieces if piece.path not in seeded]
+    kept: list[Piece] = []
+    left = MAX_TOTAL_BYTES
+    for piece in shown:
+        size = sent_bytes(piece, numbered=False)
+        if size <= left:
+            kept.append(piece)
+            left -= size
+    return tuple(kept)
+
+
+def _as_shown(earlier: Earlier | None) -> tuple[Piece, ...]:
+    """Return what a model saw in an earlier version: its diff holds lines of files, too."""
+    return () if earlier is None else (Piece(kind="changes", text=earlier.proposal),)
+
+
+def _make(scratch: Scratch, file: FileDiff) -> bytes | None:
+    old = scratch.read(file.old_path) if file.old_path else b""
+    if old is None:
+        raise InputError("diff.context", path=file.path)
+    if file.op == "delete":
+        scratch.delete(file.path)
+        return None
+    content = patched(file, old)
+    scratch.write(file.path, content)
+    if file.op == "rename" and file.old_path:
+        scratch.delete(file.old_path)
+    return content
+
+
+def _seeded(path: str, content: bytes) -> Piece:
+    text = redact_lines(content.decode("utf-8", "replace"))
+    empty = Piece(kind="file", text="", path=path, cut=True)
+    room = MAX_FILE_BYTES - sent_bytes(empty, numbered=False) - _LINES_BYTES
+    shown = clip_bytes(text, max(room, 0), marker="")
+    return Piece(kind="file", text=shown, path=path, cut=shown != text)
+
+
+# --- without a model ---
+
+
+class NoModel:
+    """Answers explain, change and diagnose while no model is configured."""
+
+    async def propose(self, asked: Asked) -> Proposed:
+        """Return the plan; it changes nothing and claims nothing was analysed."""
+        if asked.unsure:
+            text = "\n".join(_question_back(asked))
+            return Proposed(Plan(text=text), text, not_done=True)
+        lines = [_opening(asked)]
+        if asked.workspace is None:
+            lines.append(say(words.NO_WORKSPACE, asked.lang))
+        elif asked.context is not None:
+            lines += _looks(asked.context, asked.lang)
+        text = "\n".join(lines)
+        return Proposed(Plan(text=text), text, not_done=True)
+
+
+def _opening(asked: Asked) -> str:
+    wished = asked.topic if asked.topic in words.VERBS else asked.intent.kind
+    verb = say(words.VERBS.get(wished, words.VERBS[TaskKind.EXPLAIN]), asked.lang)
+    return say(words.NO_MODEL, asked.lang, verb=verb)
+
+
+def _question_back(asked: Asked) -> list[str]:
+    """Return what may have been meant, each with what to send for it."""
+    known = [kind for kind in asked.likeliest if kind in words.SAY_IT][:2] or ["help"]
+    rows = (say(words.SAY_IT[kind], asked.lang, prefix=asked.prefix) for kind in known)
+    return [say(words.UNSURE, asked.lang), *(f"· {row}" for row in rows)]
+
+
+def _looks(context: Collected, lang: Lang) -> list[str]:
+    if not context.files:
+        return []
+    tests = ", ".join(one_line(path) for path in context.tests[:CHAT_ROWS])
+    return [
+        say(words.WOULD_LOOK_AT, lang),
+        *(_row(file, lang) for file in context.files[:CHAT_ROWS]),
+        *([say(words.TESTS_FOUND, lang, paths=tests)] if tests else []),
+        *_branch(context, lang),
+    ]
+
+
+def _row(file: Share, lang: Lang) -> str:
+    size = render_size(file.size)
+    path = one_line(file.path)
+    if file.granted >= file.size:
+        return say(words.LOOK_ROW, lang, path=path, size=size)
+    granted = render_size(file.granted)
+    return say(words.LOOK_ROW_CUT, lang, path=path, size=size, granted=granted)
+
+
+def _branch(context: Collected, lang: Lang) -> list[str]:
+    if context.branch is None:
+        return []
+    return [
+        say(words.ON_BRANCH, lang, branch=one_line(context.branch, 100), changed=context.changed)
+    ]

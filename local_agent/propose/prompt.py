@@ -17,7 +17,8 @@ from typing import Final, Literal
 from common.redact import redact
 from common.sentences import Lang
 from common.text import clip_bytes, reveal
-from local_agent.propose.base import Earlier, Piece, Remembered
+from local_agent.propose.base import Earlier, Remembered
+from local_agent.propose.context.collected import Piece
 
 Job = Literal["explain", "plan", "change", "diagnose", "review"]
 

@@ -17,15 +17,14 @@ from common.redact import redact, redact_lines
 from common.sentences import Lang, say
 from common.text import clip_bytes, one_line, reveal
 from local_agent.propose import words
-from local_agent.propose.base import CHAT_ROWS, Asked, Piece, Proposed, answer, nothing
+from local_agent.propose.base import CHAT_ROWS, Asked, Proposed, answer, nothing
+from local_agent.propose.context.collected import MAX_FILE_BYTES, MAX_TOTAL_BYTES, Piece
 from local_agent.propose.prompt import sent_bytes
 from local_agent.workspace.git.ranges import CommitLine, FileLines, NotFound, Range, RangeChanges
 from local_agent.workspace.git.repository import ChangedFile, Changes
 from local_agent.workspace.registry import Workspace
 
 NAME_BYTES: Final = 100
-MAX_FILE_BYTES: Final = 12_000  # of one file of it, marks and all
-MAX_SHOWN_BYTES: Final = 60_000  # to a model, context and all (seed 002 §5.1)
 _LINE_BYTES: Final = 2000  # of one changed line that a model is shown
 _SUBJECT_BYTES: Final = 200
 _SIGNS: Final = {"added": "A", "deleted": "D", "modified": "M", "renamed": "R", "untracked": "?"}
@@ -45,17 +44,6 @@ class Ranges(Protocol):
             InputError: ``path.missing``: the folder went away.
         """
         ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """What a model is shown of a range: redacted, bounded, and never trusted (`Piece`)."""
-
-    kind: str
-    text: str
-    path: str = ""
-    first_line: int = 1
-    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,16 +209,16 @@ def range_pieces(found: RangeChanges) -> tuple[Piece, ...]:
     told += [f"{say(words.LINES_NOT_SHOWN[one.reason], 'en', path=one_line(one.path))}\n"
              for one in found.lines if one.reason]  # fmt: skip
     shown = [_lines(one) for one in found.lines if one.text]
-    overview = [Change(kind="git", text=redact_lines("".join(told)))] if told else []
+    overview = [Piece(kind="git", text=redact_lines("".join(told)))] if told else []
     return (*shown, *overview)
 
 
-def _lines(file: FileLines) -> Change:
+def _lines(file: FileLines) -> Piece:
     lines = file.text.decode("utf-8", "replace").removesuffix("\n").split("\n")
     # Secrets first: neither a mark nor the end of a line may stand in the middle of one.
     clean = redact_lines("\n".join(lines)).split("\n")
     text = "".join(f"{clip_bytes(reveal(line), _LINE_BYTES)}\n" for line in clean)
-    shown = Change(
+    shown = Piece(
         kind="changes", path=file.path, text=text, first_line=file.first_line, cut=file.cut
     )
     over = sent_bytes(shown, numbered=False) - MAX_FILE_BYTES
@@ -249,7 +237,7 @@ def to_show(looked: Looked, context: Sequence[Piece]) -> tuple[Piece, ...]:
         return tuple(context)
     others = [piece for piece in context if piece.kind not in ("changes", "git")]
     kept: list[Piece] = []
-    room = MAX_SHOWN_BYTES
+    room = MAX_TOTAL_BYTES
     for piece in (*looked.pieces, *others):
         room -= sent_bytes(piece, numbered=True)
         if room < 0:

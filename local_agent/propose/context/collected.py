@@ -167,7 +167,13 @@ class Around:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """One piece of content, redacted and bounded (`local_agent.propose.base.Piece`)."""
+    """One piece of content that a model may be shown: redacted, bounded, and never trusted.
+
+    Attributes:
+        path: Empty where it is no file.
+        first_line: From 1.
+        cut: More stands in the file than in ``text``.
+    """
 
     kind: Kind
     text: str

@@ -19,9 +19,8 @@ from local_agent.errors import ModelError, RefusedError
 from local_agent.models.backend import MAX_ANSWER_BYTES, Chosen, Refusal, Reply, Suggestion
 from local_agent.propose import words as proposal_words
 from local_agent.propose.base import Asked, Earlier, Proposed
-from local_agent.propose.coding import MAX_SAID_BYTES, CodingProposer, job_of
+from local_agent.propose.coding import MAX_SAID_BYTES, CodingProposer, NoModel, job_of
 from local_agent.propose.context.collected import Collected, Piece
-from local_agent.propose.none import NoModel
 from local_agent.propose.scratch import Scratches
 from local_agent.workspace.listing import ListingLimits
 from local_agent.workspace.registry import Workspace

@@ -18,10 +18,9 @@ from common.sentences import Lang, say
 from local_agent.models.backend import Chosen, Reply
 from local_agent.propose import words as proposal_words
 from local_agent.propose.base import Asked, Proposed
-from local_agent.propose.coding import CodingProposer, Lent
-from local_agent.propose.context.collected import Collected, Piece
-from local_agent.propose.none import NoModel
-from local_agent.propose.review import MAX_SHOWN_BYTES, ReviewProposer
+from local_agent.propose.coding import CodingProposer, Lent, NoModel
+from local_agent.propose.context.collected import MAX_TOTAL_BYTES, Collected, Piece
+from local_agent.propose.review import ReviewProposer
 from local_agent.propose.run import Project, RunProposer
 from local_agent.propose.search import LINES_BYTES, Lookup, SearchProposer
 from local_agent.understand import goals, ranges, searches
@@ -346,7 +345,7 @@ async def test_what_a_model_is_shown_of_a_range_stays_within_the_limit(tmp_path:
     context = Collected(pieces=(large, large))
     await reviewed(shop, "review the last commit", model, context=context)
     (turn,) = model.turns
-    assert len(turn.prompt.encode()) < MAX_SHOWN_BYTES + 16_000 + 4_000
+    assert len(turn.prompt.encode()) < MAX_TOTAL_BYTES + 16_000 + 4_000
 
 
 @pytest.mark.parametrize("lang", LANGS)

@@ -14,8 +14,8 @@ from common.model.proposal import Answer, CommandProposal, LocalApproval, Plan, 
 from common.sentences import Lang
 from local_agent.errors import RefusedError
 from local_agent.propose.base import CHAT_ROWS, Asked
+from local_agent.propose.coding import NoModel
 from local_agent.propose.context.collected import Collected, Share
-from local_agent.propose.none import NoModel
 from local_agent.propose.review import ReviewProposer
 from local_agent.propose.run import RunProposer
 from local_agent.propose.search import Lookup, SearchProposer
