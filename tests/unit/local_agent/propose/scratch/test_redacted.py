@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from common import redact
 from common.diff.parse import parse_diff
 from common.diff.patching import patched
 from common.errors import InputError
@@ -120,6 +121,23 @@ def test_a_tree_by_other_rules_is_made_anew(
     lending.restart()
     with lending.lend(redacted=True) as copy:
         assert b"[redacted:other]" in contents(copy.root)["app.py"]
+
+
+def test_a_change_in_any_part_of_the_rules_makes_them_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parts = sorted(Path(redact.__file__).parent.glob("*.py"))
+    assert len(parts) > 1
+    for part in parts:
+        (tmp_path / part.name).write_bytes(part.read_bytes())
+    monkeypatch.setattr("common.redact.__file__", str(tmp_path / "__init__.py"))
+    rules_of = secret_rules.__wrapped__
+    assert rules_of() == secret_rules()
+    for part in parts:
+        before = rules_of()
+        with (tmp_path / part.name).open("a", encoding="utf-8") as file:
+            file.write("# another rule\n")
+        assert rules_of() != before
 
 
 def test_a_text_whose_lines_do_not_stay_is_withheld(
