@@ -42,7 +42,7 @@ from local_agent.words import render_size
 from local_agent.workspace.registry import Workspace
 
 if TYPE_CHECKING:
-    from local_agent.propose.context.collected import Collected as Context
+    from local_agent.propose.context.collected import Collected
 
 MAX_SEALED_FILES: Final = 200  # that a seal names; the others are counted
 
@@ -74,7 +74,7 @@ class Disclosure:
         self._clock = clock
 
     async def admit(
-        self, task: Task, workspace: Workspace | None, context: Context, *, asks: bool
+        self, task: Task, workspace: Workspace | None, context: Collected, *, asks: bool
     ) -> Proposed | None:
         """Count a read before a model is asked; or return why it is not made today.
 
@@ -114,7 +114,7 @@ class Disclosure:
         return not await self._db.run(book.charge, self._reader(task, workspace), task.task_id)
 
     async def release(
-        self, task: Task, workspace: Workspace | None, found: Proposed, context: Context
+        self, task: Task, workspace: Workspace | None, found: Proposed, context: Collected
     ) -> Proposed:
         """Return a proposal as it may leave; one that was asked for at this machine, unchanged.
 
@@ -181,7 +181,7 @@ def _is_for_chat(task: Task, found: Proposed) -> bool:
     return _is_remote_read(task) or (task.source == "wecom" and isinstance(found.proposal, Diff))
 
 
-def _tells(found: Proposed, context: Context) -> bool:
+def _tells(found: Proposed, context: Collected) -> bool:
     """Tell whether it holds anything of the workspace: what only says why nothing is done has not.
 
     A model's words, findings and lists have details for this machine, our own short answers none.
@@ -196,7 +196,7 @@ def _leaving(
     found: Proposed,
     task: Task,
     workspace: Workspace,
-    context: Context,
+    context: Collected,
     files: Sequence[ReadFile],
 ) -> Proposed:
     level = workspace.disclosure
@@ -238,7 +238,7 @@ def _told(leaving: Proposed) -> bytes:
     return (held.text if isinstance(held, Release) else leaving.summary).encode()
 
 
-def _files(context: Context, found: Proposed | None = None) -> list[ReadFile]:
+def _files(context: Collected, found: Proposed | None = None) -> list[ReadFile]:
     """Return what was read: by the hash of what was shown of it, or by name alone."""
     read: dict[str, str | None] = {}
     for piece in (*context.pieces, *(found.shown if found is not None else ())):
