@@ -4,7 +4,8 @@ Standard library only, and little of it: ``--help`` must answer like a shell bui
 may be imported from a ``common/`` that is not beside this file (a workspace may well have one).
 What a subcommand does lives in the module that the table names; it is imported when it is chosen.
 
-Each of those modules offers ``add_parser(subparsers, lang)`` and ``run(args, lang, environ)``.
+Each of those modules offers ``add_parser(subparsers, lang)``, which declares its subcommands and
+sets ``run`` of each to the function that carries it out: ``run(args, lang, environ)``.
 
 Exit codes: 0 done · 1 failed · 2 wrong input or configuration · 3 the agent is not running (from
 ``status`` only) · 130 interrupted · 141 the reader of our output went away.
@@ -135,28 +136,28 @@ SECTIONS: tuple[tuple[Words, tuple[Command, ...]], ...] = (
             ),
             Command(
                 "approve",
-                "local_agent.cli.approve",
+                "local_agent.cli.decide",
                 Words(
                     "look at what would be done, then confirm it by typing its code",
                     "查看将要执行的内容，然后输入其确认码予以确认",
                 ),
             ),
             Command(
-                "reject", "local_agent.cli.reject", Words("refuse what waits", "拒绝等待中的请求")
+                "reject", "local_agent.cli.decide", Words("refuse what waits", "拒绝等待中的请求")
             ),
             Command(
                 "cancel",
-                "local_agent.cli.cancel",
+                "local_agent.cli.tasks",
                 Words("stop a task, waiting or running", "停止等待中或运行中的任务"),
             ),
             Command(
                 "undo",
-                "local_agent.cli.undo",
+                "local_agent.cli.ask",
                 Words("ask to take back what a task changed", "请求撤销任务的改动"),
             ),
             Command(
                 "retry",
-                "local_agent.cli.retry",
+                "local_agent.cli.ask",
                 Words("ask again for what has ended", "再次提出已结束的请求"),
             ),
             Command(
@@ -174,7 +175,7 @@ SECTIONS: tuple[tuple[Words, tuple[Command, ...]], ...] = (
             ),
             Command(
                 "check",
-                "local_agent.cli.check",
+                "local_agent.cli.apply",
                 Words("say whether a patch could be applied", "检查补丁能否应用"),
             ),
         ),
@@ -207,7 +208,7 @@ SECTIONS: tuple[tuple[Words, tuple[Command, ...]], ...] = (
             ),
             Command(
                 "rotate",
-                "local_agent.cli.rotate",
+                "local_agent.cli.agent",
                 Words("give this machine another key", "为本机更换密钥"),
             ),
             Command(
@@ -330,7 +331,7 @@ def _run(command: Command, arguments: list[str], lang: Lang) -> int:
         module.add_parser(parser.add_subparsers(dest="command", required=True), lang)
         args = parser.parse_args(arguments)
         config = getattr(args, "config", None)
-        return int(module.run(args, lang, os.environ))
+        return int(args.run(args, lang, os.environ))
     except SystemExit as stop:  # argparse, after --help or a usage error
         return stop.code if isinstance(stop.code, int) else EXIT_INPUT
     except CodexBridgeError as error:

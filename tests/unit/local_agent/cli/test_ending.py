@@ -12,7 +12,7 @@ import codexbridge
 from common.clock import SystemClock
 from common.errors import StateError
 from common.terminal import cells
-from local_agent.cli import words
+from local_agent.cli import ending
 from local_agent.reports.report import Report
 from local_agent.reports.words import to_facts
 from tests.unit.local_agent.cli.conftest import TASK, AgentDouble
@@ -116,8 +116,8 @@ def test_the_changed_files_are_counted_named_and_marked(
     out = shown(agent, capsys, an_end(files=files))
     assert "4 files in the workspace changed while it ran: 2 new, 1 changed, 1 deleted" in out
     rows = out.splitlines()[-4:]
-    assert words.FILE_SURFACE.en in rows[0]
-    assert words.FILE_LINK.en in rows[1]
+    assert ending.FILE_SURFACE.en in rows[0]
+    assert ending.FILE_LINK.en in rows[1]
     assert "a⟨U+000A⟩b" in rows[2]
     assert rows[3].split() == ["deleted", "old"]
 
@@ -132,18 +132,18 @@ def test_many_files_are_named_in_part_and_the_rest_counted(
     assert f"f{named - 1}\n" in out
     assert f"f{named}\n" not in out
     assert f"{500 - named} more" in out
-    assert words.FILES_INCOMPLETE.en in out
+    assert ending.FILES_INCOMPLETE.en in out
 
 
 def test_no_change_is_said_and_what_was_not_looked_at_too(
     agent: AgentDouble, capsys: Captured
 ) -> None:
-    assert words.FILES_NONE.en in shown(agent, capsys, an_end())
-    assert words.FILES_ELSEWHERE.en not in shown(agent, capsys, an_end())
-    assert words.FILES_ELSEWHERE.en in shown(agent, capsys, an_end(sandbox="none"))
+    assert ending.FILES_NONE.en in shown(agent, capsys, an_end())
+    assert ending.FILES_ELSEWHERE.en not in shown(agent, capsys, an_end())
+    assert ending.FILES_ELSEWHERE.en in shown(agent, capsys, an_end(sandbox="none"))
     nothing_ran = an_end(started=False, files=None)
     assert "5 passed" not in shown(agent, capsys, nothing_ran)
-    assert words.FILES_NONE.en not in shown(agent, capsys, nothing_ran)
+    assert ending.FILES_NONE.en not in shown(agent, capsys, nothing_ran)
 
 
 @pytest.mark.requirement("R46")
@@ -157,7 +157,7 @@ def test_output_that_was_cut_says_so_and_where_the_rest_is(
     assert "--log" not in out
     assert "could not be kept" in out
     silent = {"tail": "", "before": 0, "lines": 0, "log_sha256": None}
-    assert words.NO_OUTPUT.en in shown(agent, capsys, an_end(output=silent))
+    assert ending.NO_OUTPUT.en in shown(agent, capsys, an_end(output=silent))
 
 
 @pytest.mark.requirement("R26")

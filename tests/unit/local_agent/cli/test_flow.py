@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from common.terminal import cells
-from local_agent.cli.flow import GUTTER, Flow
+from local_agent.cli.proposal import GUTTER, Flow
 from tests.each import each
 from tests.unit.local_agent.cli.drawing import drawn
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from common.terminal import Ink, cells
-from local_agent.cli.listing import laid_out
+from local_agent.cli.ending import laid_out
 from local_agent.cli.screen import Screen
 from tests.each import each
 
