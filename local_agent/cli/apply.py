@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import argparse
 
     from local_agent.cli.screen import Screen
-    from local_agent.views.codec import Json
+    from local_agent.views import Json
     from local_agent.workspace.registry import Workspace
 
 APPLY: Final = Sentence(
@@ -172,7 +172,7 @@ def _of_task(home: Home, environ: Mapping[str, str], short_id: str) -> Workspace
     """Return the workspace in which a task would change something; None where it names none."""
     from local_agent.actions.registry import read_seal
     from local_agent.faces.control.client import call
-    from local_agent.views.codec import from_json
+    from local_agent.views import from_json
     from local_agent.views.question import Shown
     from local_agent.workspace.registry import Registry
 

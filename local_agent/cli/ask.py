@@ -25,7 +25,7 @@ from local_agent.faces.control.client import call, stream
 if TYPE_CHECKING:
     import argparse
 
-    from local_agent.views.codec import Json
+    from local_agent.views import Json
     from local_agent.views.task import TaskView
 
 ASK: Final = Sentence(
@@ -140,7 +140,7 @@ def retry(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> i
         StateError: ``retry.open``: the task has not ended.
         InputError: ``retry.unknown``: it may have taken effect, and nobody can be asked.
     """
-    from local_agent.views.codec import from_json
+    from local_agent.views import from_json
     from local_agent.views.question import Shown
 
     home, screen = find_home(environ), screen_for(lang, environ)
@@ -218,7 +218,7 @@ def follow_as_json(steps: Iterable[tuple[str, Json]]) -> int:
 
 
 def _watched(last: Json) -> TaskView:
-    from local_agent.views.codec import from_json
+    from local_agent.views import from_json
     from local_agent.views.task import Watched
 
     return from_json(Watched, last).task

@@ -106,7 +106,7 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
     if args.json:
         print_json(told["context"])
     else:
-        from local_agent.views.codec import from_json
+        from local_agent.views import from_json
         from local_agent.views.task import ContextView
 
         # As some version kept it.

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import argparse
 
     from local_agent.faces.terminal.tty import Terminal
-    from local_agent.views.codec import Json
+    from local_agent.views import Json
     from local_agent.views.question import ApprovalView, Question
 
 APPROVE: Final = Sentence(
@@ -250,7 +250,7 @@ def waiting_approval(
         InputError: ``approve.several`` (after listing them) or ``input.task-id``.
         StateError: ``approve.not-waiting``, ``approve.ended``.
     """
-    from local_agent.views.codec import from_json
+    from local_agent.views import from_json
     from local_agent.views.task import TaskList
 
     if named is None:
@@ -273,7 +273,7 @@ def pending_in(found: Json, screen: Screen) -> ApprovalView:
     Raises:
         StateError: ``approve.not-waiting``; ``approve.ended`` with ``how``.
     """
-    from local_agent.views.codec import from_json
+    from local_agent.views import from_json
     from local_agent.views.question import Shown
 
     shown = from_json(Shown, found)

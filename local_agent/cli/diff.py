@@ -59,7 +59,7 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
         InputError: ``diff.to-terminal``: a terminal would obey what may stand in the bytes (R26).
     """
     from common.diff.parse import parse_diff
-    from local_agent.views.codec import from_json
+    from local_agent.views import from_json
     from local_agent.views.question import Shown
 
     short_id = parse_short_id(args.task)

@@ -156,7 +156,7 @@ def _list(home: Home, screen: Screen, environ: Mapping[str, str], *, as_json: bo
     if as_json:
         print_json(told)
         return
-    from local_agent.views.codec import from_json
+    from local_agent.views import from_json
     from local_agent.views.status import ModelList
 
     found = from_json(ModelList, told, loose=True)
@@ -230,7 +230,7 @@ def _test(
     if as_json:
         print_json(told)
         return
-    from local_agent.views.codec import from_json
+    from local_agent.views import from_json
     from local_agent.views.status import ModelAnswer
 
     health = from_json(ModelAnswer, told, loose=True)

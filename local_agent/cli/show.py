@@ -19,7 +19,7 @@ from local_agent.faces.control.client import call, stream
 if TYPE_CHECKING:
     import argparse
 
-    from local_agent.views.codec import Json
+    from local_agent.views import Json
     from local_agent.views.question import ApprovalView
     from local_agent.views.task import ShownTask
 
@@ -69,7 +69,7 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
         StateError: ``log.none``: no output is kept.
     """
     from common.ids import parse_short_id
-    from local_agent.views.codec import from_json
+    from local_agent.views import from_json
     from local_agent.views.question import Shown
 
     home, short_id = find_home(environ), parse_short_id(args.task)

@@ -22,7 +22,7 @@ from local_agent.faces.control.client import call
 if TYPE_CHECKING:
     import argparse
 
-    from local_agent.views.codec import Json
+    from local_agent.views import Json
     from local_agent.views.status import (
         AuditStanding,
         Connection,
@@ -249,7 +249,7 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
     if args.json:
         print_json(_for_programs(found))
     else:
-        from local_agent.views.codec import from_json
+        from local_agent.views import from_json
         from local_agent.views.status import StatusView
 
         # Of whichever version the agent is: after an upgrade the older one still runs.

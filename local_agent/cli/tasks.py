@@ -76,7 +76,7 @@ def list_tasks(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str])
     """
     if not 1 <= args.limit <= MOST:
         raise InputError("tasks.limit", most=MOST)
-    from local_agent.views.codec import from_json
+    from local_agent.views import from_json
     from local_agent.views.task import TaskList
 
     told = call(find_home(environ), environ, "tasks", all=args.all, limit=args.limit)
