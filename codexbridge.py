@@ -22,6 +22,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    import argparse
+
     from common.sentences import Lang
 
 __version__ = "0.1.0"
@@ -216,6 +218,11 @@ SECTIONS: tuple[tuple[Words, tuple[Command, ...]], ...] = (
                 "local_agent.cli.help",
                 Words("how-to pages, and example settings", "使用说明与设置示例"),
             ),
+            Command(
+                "completion",
+                "local_agent.cli.completion",
+                Words("complete commands and options in your shell", "在 shell 中补全命令与选项"),
+            ),
         ),
     ),
 )
@@ -346,6 +353,16 @@ def _run(command: Command, arguments: list[str], lang: Lang) -> int:
         return _explain(wrapped, command, lang, config)
     except Exception as error:  # noqa: BLE001 - the top of the command line: one line, no traceback
         return _explain(CodexBridgeError(_where(error)), command, lang, config)
+
+
+def new_parsers(lang: Lang) -> dict[str, argparse.ArgumentParser]:
+    """Return the parser of every command; imports the modules of all."""
+    from common.arguments import new_parser
+
+    subparsers = new_parser("codexbridge", lang).add_subparsers(dest="command", required=True)
+    for module in dict.fromkeys(command.module for command in COMMANDS.values()):
+        importlib.import_module(module).add_parser(subparsers, lang)
+    return {name: subparsers.choices[name] for name in COMMANDS}
 
 
 def _explain(error: object, command: Command, lang: Lang, config: os.PathLike[str] | None) -> int:
