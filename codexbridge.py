@@ -392,7 +392,7 @@ def _help(lang: Lang) -> str:
     lines = [_fill(_HELP, lang)]
     for title, commands in SECTIONS:
         lines.append(f"{_fill(title, lang)}")
-        lines += [f"  {command.name:<11}{_fill(command.summary, lang)}" for command in commands]
+        lines += [f"  {command.name:<12}{_fill(command.summary, lang)}" for command in commands]
         lines.append("")
     return "\n".join([*lines, _fill(_HELP_END, lang), ""])
 

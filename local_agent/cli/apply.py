@@ -73,6 +73,11 @@ CHECK_HIGH: Final = Sentence(
 )
 REFUSED: Final = Sentence(en="Refused: {why}", zh="被拒绝：{why}")
 
+EXIT_REFUSED: Final = 1
+_JUDGED: Final = frozenset({"diff", "change", "policy"})
+_KEPT: Final = "policy-path"  # the reason that one file is to blame for
+_FACTS: Final = ("why", "line", "path", "hunk")
+
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
     """Declare the arguments."""
@@ -129,12 +134,6 @@ def _follow(
     from local_agent.cli.screen import screen_for
 
     return follow_as_json(steps) if args.json else follow(steps, screen_for(lang, environ))
-
-
-EXIT_REFUSED: Final = 1
-_JUDGED: Final = frozenset({"diff", "change", "policy"})
-_KEPT: Final = "policy-path"  # the reason that one file is to blame for
-_FACTS: Final = ("why", "line", "path", "hunk")
 
 
 def check(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:

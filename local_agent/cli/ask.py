@@ -76,7 +76,11 @@ DETACHED_UNNAMED: Final = Sentence(
     zh="已停止查看。所提的请求仍在继续：用 `codexbridge tasks` 查看。",
 )
 
-_PLACE = re.compile(r"(?P<file>.+?)(?::(?P<first>[0-9]{1,7})(?:-(?P<last>[0-9]{1,7}))?)?")
+_PLACE: Final = re.compile(r"(?P<file>.+?)(?::(?P<first>[0-9]{1,7})(?:-(?P<last>[0-9]{1,7}))?)?")
+EXIT_ENDED_OTHERWISE: Final = 1
+EXIT_INTERRUPTED: Final = 130
+_FINAL: Final = frozenset({"COMPLETED", "FAILED", "REJECTED"})
+_UP: Final = "\x1b[A"
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
@@ -165,12 +169,6 @@ def undo(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> in
     short_id = parse_short_id(args.task)
     steps = stream(find_home(environ), environ, "undo", task=short_id, only=args.only, lang=lang)
     return follow_as_json(steps) if args.json else follow(steps, screen_for(lang, environ))
-
-
-EXIT_ENDED_OTHERWISE: Final = 1
-EXIT_INTERRUPTED: Final = 130
-_FINAL: Final = frozenset({"COMPLETED", "FAILED", "REJECTED"})
-_UP: Final = "\x1b[A"
 
 
 def follow(steps: Iterator[tuple[str, Json]], screen: Screen, *, task: str = "") -> int:

@@ -90,6 +90,13 @@ TAKEN_BACK: Final = Sentence(
 
 FEW: Final = 20  # names after a run; `codexbridge show` has all that are kept
 LAST_LINES: Final = 6  # of the output after a run
+_HIT: Final = re.compile(r"(?P<path>[^\s:][^:]{0,1023}):(?P<line>\d{1,9}): (?P<text>.*)")
+_COUNTED: Final = re.compile(
+    r"(?P<sign>[AMDR?·]) (?P<path>.{1,1100}) (?:\+(?P<added>\d{1,9}) −(?P<removed>\d{1,9})"
+    rf"|(?P<other>{'|'.join(re.escape(say(propose_words.NOT_COUNTED, lang)) for lang in LANGS)}))"
+)
+_STYLES: Final = {"A": "green", "D": "red", "?": "green"}
+_NARROWEST: Final = 20  # cells for a text, however narrow the terminal is
 
 
 def ending_lines(screen: Screen, task: TaskView) -> Iterator[str]:
@@ -255,15 +262,6 @@ def _row(file: WrittenFile, screen: Screen) -> tuple[str, str]:
     if file.op in ("rename", "copy"):
         name += f"  {screen.say(FROM, path=on_one_line(file.old_path or ''))}"
     return screen.say(OPS[file.op]), name
-
-
-_HIT: Final = re.compile(r"(?P<path>[^\s:][^:]{0,1023}):(?P<line>\d{1,9}): (?P<text>.*)")
-_COUNTED: Final = re.compile(
-    r"(?P<sign>[AMDR?·]) (?P<path>.{1,1100}) (?:\+(?P<added>\d{1,9}) −(?P<removed>\d{1,9})"
-    rf"|(?P<other>{'|'.join(re.escape(say(propose_words.NOT_COUNTED, lang)) for lang in LANGS)}))"
-)
-_STYLES: Final = {"A": "green", "D": "red", "?": "green"}
-_NARROWEST: Final = 20  # cells for a text, however narrow the terminal is
 
 
 def laid_out(screen: Screen, lines: Iterable[str]) -> Iterator[str]:

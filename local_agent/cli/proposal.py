@@ -65,6 +65,12 @@ _STEPS: Final = (
 )
 # What a turn is called that has no end, or whose end nobody saw (`local_agent.store.turns`).
 _ENDLESS: Final = {"begun": AT_WORK, "cut-off": CUT_OFF}
+GUTTER: Final = "│ "
+TAB: Final = "    "
+# What these mean at the end of a piece is known once the next one is there: blanks that a row may
+# break at, half of a line end, what joins emoji.
+_UNSURE: Final = " \r\u200d\ufe0f"
+ANEW: Final = "\r\x1b[K"
 
 
 def flow_on(screen: Screen) -> Flow:
@@ -212,14 +218,6 @@ def _path(file: ProposedFile) -> str:
 def _room(screen: Screen) -> int:
     # One cell is left free: at the very edge some terminals break a line by themselves.
     return max(screen.width - len(GUTTER) - 1, 10)
-
-
-GUTTER: Final = "│ "
-TAB: Final = "    "
-# What these mean at the end of a piece is known once the next one is there: blanks that a row may
-# break at, half of a line end, what joins emoji.
-_UNSURE: Final = " \r\u200d\ufe0f"
-ANEW: Final = "\r\x1b[K"
 
 
 class Flow:
