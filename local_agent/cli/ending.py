@@ -21,7 +21,7 @@ from local_agent.cards.words import FROM, OPS
 from local_agent.cli import words
 from local_agent.cli.screen import Screen
 from local_agent.faces.shown import on_one_line
-from local_agent.proposers import words as propose_words
+from local_agent.propose import words as propose_words
 
 if TYPE_CHECKING:
     from local_agent.views.task import Run, TaskView, TouchedFile, TouchedFiles, WrittenFile

@@ -14,7 +14,7 @@ from common.terminal import table, wrap
 from common.text import ELLIPSIS, one_line, reveal
 from local_agent.cli import words
 from local_agent.cli.screen import Screen
-from local_agent.proposers import words as propose_words
+from local_agent.propose import words as propose_words
 from local_agent.words import render_duration, render_size
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from common.seal import SealedChange
 from common.sentences import Lang, Sentence, say
 from local_agent.actions.changes.outcome import ChangeOutcome, Mixture
 from local_agent.actions.operation import ABOUT, CHAT_FILES, render_drift, render_names
-from local_agent.proposers import words as proposal_words
+from local_agent.propose import words as proposal_words
 
 APPLIED = Sentence(
     en="Applied to {count} {count:file|files}. To take it back: {prefix} undo {task}",

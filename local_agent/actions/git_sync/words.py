@@ -13,7 +13,7 @@ from local_agent.actions.git_sync.perform import SyncOutcome
 from local_agent.actions.operation import AND
 from local_agent.actions.operation import DRIFTED_FIELDS as OF_ANY
 from local_agent.error_texts import sync as sync_errors
-from local_agent.proposers import words as proposal_words
+from local_agent.propose import words as proposal_words
 
 COMMITTED_AND_PUSHED = Sentence(
     en="Committed as {commit} and pushed to {remote} ({branch}).",

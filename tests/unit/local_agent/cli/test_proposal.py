@@ -14,7 +14,7 @@ from common.sentences import Lang, Sentence, say
 from common.terminal import cells
 from local_agent.cli import ask, proposal, show, status, tasks, words
 from local_agent.cli.proposal import GUTTER, Flow
-from local_agent.proposers import words as propose_words
+from local_agent.propose import words as propose_words
 from local_agent.views.task import ShownTask
 from tests.asked import PATCH
 from tests.each import each
