@@ -4,7 +4,8 @@ Standard library only, and little of it: ``--help`` must answer like a shell bui
 may be imported from a ``common/`` that is not beside this file (a workspace may well have one).
 What a subcommand does lives in the module that the table names; it is imported when it is chosen.
 
-Each of those modules offers ``add_parser(subparsers, lang)`` and ``run(args, lang, environ)``.
+Each of those modules offers ``add_parser(subparsers, lang)``, which declares its subcommands and
+sets ``run`` of each to the function that carries it out: ``run(args, lang, environ)``.
 
 Exit codes: 0 done · 1 failed · 2 wrong input or configuration · 3 the agent is not running (from
 ``status`` only) · 130 interrupted · 141 the reader of our output went away.
@@ -21,6 +22,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    import argparse
+
     from common.sentences import Lang
 
 __version__ = "0.1.0"
@@ -135,28 +138,28 @@ SECTIONS: tuple[tuple[Words, tuple[Command, ...]], ...] = (
             ),
             Command(
                 "approve",
-                "local_agent.cli.approve",
+                "local_agent.cli.decide",
                 Words(
                     "look at what would be done, then confirm it by typing its code",
                     "查看将要执行的内容，然后输入其确认码予以确认",
                 ),
             ),
             Command(
-                "reject", "local_agent.cli.reject", Words("refuse what waits", "拒绝等待中的请求")
+                "reject", "local_agent.cli.decide", Words("refuse what waits", "拒绝等待中的请求")
             ),
             Command(
                 "cancel",
-                "local_agent.cli.cancel",
+                "local_agent.cli.tasks",
                 Words("stop a task, waiting or running", "停止等待中或运行中的任务"),
             ),
             Command(
                 "undo",
-                "local_agent.cli.undo",
+                "local_agent.cli.ask",
                 Words("ask to take back what a task changed", "请求撤销任务的改动"),
             ),
             Command(
                 "retry",
-                "local_agent.cli.retry",
+                "local_agent.cli.ask",
                 Words("ask again for what has ended", "再次提出已结束的请求"),
             ),
             Command(
@@ -174,7 +177,7 @@ SECTIONS: tuple[tuple[Words, tuple[Command, ...]], ...] = (
             ),
             Command(
                 "check",
-                "local_agent.cli.check",
+                "local_agent.cli.apply",
                 Words("say whether a patch could be applied", "检查补丁能否应用"),
             ),
         ),
@@ -207,13 +210,18 @@ SECTIONS: tuple[tuple[Words, tuple[Command, ...]], ...] = (
             ),
             Command(
                 "rotate",
-                "local_agent.cli.rotate",
+                "local_agent.cli.agent",
                 Words("give this machine another key", "为本机更换密钥"),
             ),
             Command(
                 "help",
                 "local_agent.cli.help",
                 Words("how-to pages, and example settings", "使用说明与设置示例"),
+            ),
+            Command(
+                "completion",
+                "local_agent.cli.completion",
+                Words("complete commands and options in your shell", "在 shell 中补全命令与选项"),
             ),
         ),
     ),
@@ -330,7 +338,7 @@ def _run(command: Command, arguments: list[str], lang: Lang) -> int:
         module.add_parser(parser.add_subparsers(dest="command", required=True), lang)
         args = parser.parse_args(arguments)
         config = getattr(args, "config", None)
-        return int(module.run(args, lang, os.environ))
+        return int(args.run(args, lang, os.environ))
     except SystemExit as stop:  # argparse, after --help or a usage error
         return stop.code if isinstance(stop.code, int) else EXIT_INPUT
     except CodexBridgeError as error:
@@ -345,6 +353,16 @@ def _run(command: Command, arguments: list[str], lang: Lang) -> int:
         return _explain(wrapped, command, lang, config)
     except Exception as error:  # noqa: BLE001 - the top of the command line: one line, no traceback
         return _explain(CodexBridgeError(_where(error)), command, lang, config)
+
+
+def new_parsers(lang: Lang) -> dict[str, argparse.ArgumentParser]:
+    """Return the parser of every command; imports the modules of all."""
+    from common.arguments import new_parser
+
+    subparsers = new_parser("codexbridge", lang).add_subparsers(dest="command", required=True)
+    for module in dict.fromkeys(command.module for command in COMMANDS.values()):
+        importlib.import_module(module).add_parser(subparsers, lang)
+    return {name: subparsers.choices[name] for name in COMMANDS}
 
 
 def _explain(error: object, command: Command, lang: Lang, config: os.PathLike[str] | None) -> int:
@@ -374,7 +392,7 @@ def _help(lang: Lang) -> str:
     lines = [_fill(_HELP, lang)]
     for title, commands in SECTIONS:
         lines.append(f"{_fill(title, lang)}")
-        lines += [f"  {command.name:<11}{_fill(command.summary, lang)}" for command in commands]
+        lines += [f"  {command.name:<12}{_fill(command.summary, lang)}" for command in commands]
         lines.append("")
     return "\n".join([*lines, _fill(_HELP_END, lang), ""])
 

@@ -20,7 +20,7 @@ from local_agent.faces.control import tasks
 from local_agent.faces.control.tasks import listed_task
 from local_agent.store.tasks import Task
 from local_agent.store.turns import StoredTurn
-from local_agent.views.codec import from_json, to_json
+from local_agent.views import from_json, to_json
 from local_agent.views.question import ApprovalView, Question
 from tests.sealed import ZEROS, a_seal
 

@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -46,18 +45,15 @@ SECRET = Sentence(en="secret, never in the file", zh="机密，绝不写入文�
 def render(lang: Lang) -> str:
     """Return the whole page."""
     parts = [say(TITLE, lang), say(INTRO, lang), say(COMMANDS, lang)]
-    parts += [_command(name, lang) for name in codexbridge.COMMANDS]
+    parts += [_command(name, parser) for name, parser in codexbridge.new_parsers(lang).items()]
     for model in (GatewaySettings, AgentSettings):
         parts += [say(SETTINGS, lang, half=model.half), _settings(model, lang)]
     return "\n\n".join(parts) + "\n"
 
 
-def _command(name: str, lang: Lang) -> str:
-    parser = argparse.ArgumentParser(prog="codexbridge")
-    subparsers = parser.add_subparsers()
-    importlib.import_module(codexbridge.COMMANDS[name].module).add_parser(subparsers, lang)
+def _command(name: str, parser: argparse.ArgumentParser) -> str:
     lines = [f"### codexbridge {name}"]
-    for words, leaf, known in _leaves(name, subparsers.choices[name], frozenset()):
+    for words, leaf, known in _leaves(name, parser, frozenset()):
         lines += ["", f"`codexbridge {words}`", ""]
         lines += [leaf.description, ""] if leaf.description else []
         rows = [_row(action) for action in leaf._actions if not known & {*action.option_strings}]

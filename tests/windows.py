@@ -16,7 +16,7 @@ from local_agent.actions.git_sync.payload import SyncStep, sync_payload
 from local_agent.actions.registry import seal_bytes
 from local_agent.actions.undo.payload import undo_payload
 from local_agent.faces.window.wire import Order, Theme
-from local_agent.views.codec import from_json
+from local_agent.views import from_json
 from local_agent.views.question import ApprovalView
 from tests.sealed import AGENT_ID, ZEROS, a_payload
 

@@ -3,7 +3,7 @@
 `ENDINGS` is the one table of every code that either side can give, and what it stands for.  A code
 travels in the last frame (`frames.ErrorFrame`) and, for proxies and packet captures, as the close
 code of the WebSocket: those of RFC 6455 where one fits, else 4000 and the HTTP status that comes
-nearest.  The sentence that a person reads for it is `local_agent.cli.status_words.LINK_WHY`.
+nearest.  The sentence that a person reads for it is `local_agent.cli.status.LINK_WHY`.
 """
 
 from __future__ import annotations

@@ -25,6 +25,7 @@ _COMMANDS: Final[Mapping[str, Command]] = {
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
     """Declare the arguments."""
     gateway = subparsers.add_parser("gateway", description=say(texts.GATEWAY, lang))
+    gateway.set_defaults(run=run)
     add_files(gateway, lang, inner=False)
     gateway.add_argument("--port-file", type=Path, metavar="FILE", help=say(texts.PORT_FILE, lang))
     actions = gateway.add_subparsers(dest="action", metavar="COMMAND")

@@ -20,9 +20,11 @@ MEMBER = "zhangwei"
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
     """Add both subcommands."""
     demo = subparsers.add_parser("demo", description=say(S.DEMO_SUMMARY, lang))
+    demo.set_defaults(run=run)
     demo.add_argument("--script", type=Path, metavar="FILE", help=say(S.HELP_SCRIPT, lang))
     demo.add_argument("--keep", type=Path, metavar="DIR", help=say(S.HELP_KEEP, lang))
     sim = subparsers.add_parser("sim", description=say(S.SIM_SUMMARY, lang))
+    sim.set_defaults(run=run)
     sim.add_argument("--config", type=Path, metavar="FILE", help=say(S.HELP_CONFIG, lang))
     sim.add_argument("--port-file", type=Path, metavar="FILE", help=say(S.HELP_PORT_FILE, lang))
     actions = sim.add_subparsers(dest="action")

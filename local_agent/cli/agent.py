@@ -1,31 +1,68 @@
-"""``codexbridge agent``: the agent in the foreground."""
+"""``codexbridge agent`` and ``rotate``: the agent in the foreground, and another key for it."""
 
 from __future__ import annotations
 
-import asyncio
-import logging
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from common.home import find_home
-from common.sentences import Lang, say
+from common.sentences import Lang, Sentence, say
 from local_agent.cli import words
+from local_agent.cli.screen import screen_for
+from local_agent.faces.control.client import call
 
 if TYPE_CHECKING:
     import argparse
 
     from local_agent.assembly import Agent, Ground
 
+AGENT: Final = Sentence(
+    en="Run the agent of this machine in the foreground until SIGTERM or Ctrl-C.",
+    zh="在前台运行本机 Agent，直到收到 SIGTERM 或按下 Ctrl-C。",
+)
+READY: Final = Sentence(
+    en="CodexBridge agent ready on {machine}: {workspaces} {workspaces:workspace|workspaces}, "
+    "{sandbox}, {model}, {gateway}.",
+    zh="CodexBridge Agent 已就绪（{machine}）：{workspaces} 个工作区，{sandbox}，{model}，"
+    "{gateway}。",
+)
+READY_MODEL: Final = Sentence(en="asks the model {name}", zh="使用模型 {name}")
+READY_NO_MODEL: Final = Sentence(
+    en="no model configured (`codexbridge models`)", zh="未配置模型（`codexbridge models`）"
+)
+READY_PAIRED: Final = Sentence(en="gateway {url}", zh="网关 {url}")
+READY_UNPAIRED: Final = Sentence(
+    en="not paired, so it serves this terminal only (`codexbridge pair --gateway URL` joins one)",
+    zh="尚未配对，只服务本终端（用 `codexbridge pair --gateway URL` 接入网关）",
+)
+STOPPED: Final = Sentence(en="CodexBridge agent stopped.", zh="CodexBridge Agent 已停止。")
+ROTATE: Final = Sentence(
+    en="Give this machine another key. The agent must be running. The gateway takes the key over "
+    "by itself; pairing again is not needed.",
+    zh="为本机更换密钥。Agent 须正在运行。网关会自动接受新密钥，无需重新配对。",
+)
+ROTATED: Final = Sentence(
+    en="This machine signs with the new key {key} from now on. The old one is thrown away once the "
+    "gateway has the new one.",
+    zh="本机从现在起使用新密钥 {key} 签名。网关接受新密钥后，旧密钥即被删除。",
+)
+
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
     """Declare the arguments."""
-    parser = subparsers.add_parser("agent", description=say(words.AGENT, lang))
+    parser = subparsers.add_parser("agent", description=say(AGENT, lang))
+    parser.set_defaults(run=run_in_foreground)
     parser.add_argument("--config", type=Path, metavar="FILE", help=say(words.AGENT_CONFIG, lang))
+    parser = subparsers.add_parser("rotate", description=say(ROTATE, lang))
+    parser.set_defaults(run=rotate)
 
 
-def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
+def run_in_foreground(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
     """Run until SIGTERM or Ctrl-C."""
+    import asyncio
+    import logging
+
     from common.logs import adopt_libraries, open_log
     from local_agent.app import run_agent
     from local_agent.sandbox.process import harden_self
@@ -45,7 +82,7 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
 
     running = run_agent(settings, places, environ, log=log, lang=speaking, announce=announce)
     asyncio.run(running)
-    print(say(words.STOPPED, speaking), flush=True)
+    print(say(STOPPED, speaking), flush=True)
     return 0
 
 
@@ -55,20 +92,26 @@ def _ready_line(ground: Ground, lang: Lang) -> str:
     level = ground.sandbox.level
     sandbox = words.NOT_SANDBOXED if level == "none" else words.SANDBOXED
     pairing = ground.pairing
-    gateway = (
-        say(words.READY_PAIRED, lang, url=pairing.url)
-        if pairing
-        else say(words.READY_UNPAIRED, lang)
-    )
+    gateway = say(READY_PAIRED, lang, url=pairing.url) if pairing else say(READY_UNPAIRED, lang)
     asked = ground.settings.asked_model
     return say(
-        words.READY,
+        READY,
         lang,
         machine=ground.machine,
         workspaces=len(Registry(ground.places, home=ground.home).load()),
         sandbox=say(sandbox, lang, level=level),
-        model=say(words.READY_MODEL, lang, name=asked)
-        if asked
-        else say(words.READY_NO_MODEL, lang),
+        model=say(READY_MODEL, lang, name=asked) if asked else say(READY_NO_MODEL, lang),
         gateway=gateway,
     )
+
+
+def rotate(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
+    """Have the running agent do it.
+
+    Raises:
+        StateError: ``rotate.unpaired``, ``rotate.pending``, ``rotate.too-soon``.
+        UnavailableError: ``agent.not-running``.
+    """
+    made = call(find_home(environ), environ, "rotate")
+    screen_for(lang, environ).tell(ROTATED, key=made["key_id"])
+    return 0

@@ -9,31 +9,57 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from common.home import Home, find_home
-from common.sentences import Lang, say
-from local_agent.cli import proof_words, words
+from common.sentences import Lang, Sentence, say
+from local_agent.cli import words
 
 if TYPE_CHECKING:
     import argparse
 
     from common.audit_check import Checked
 
+AUDIT: Final = Sentence(
+    en="The audit log of this machine: what happened, chained and signed.",
+    zh="本机的审计日志：链式记录并签名。",
+)
+AUDIT_VERIFY: Final = Sentence(
+    en="Check every byte of the audit log: the chain, its signed end, and the head that the "
+    "gateway signed. Names the first broken entry; exit code 1. The agent may be running or not.",
+    zh="检查审计日志的每个字节：链、已签名的末端，以及网关签名的链头。"
+    "指出第一条损坏的记录；退出码 1。Agent 是否运行都可以。",
+)
+AUDIT_FILE: Final = Sentence(en="check this exported file instead", zh="改为检查此导出文件")
+AUDIT_KEY: Final = Sentence(
+    en="public key of the exported log's owner: base64, hex, or a file that holds it; without it "
+    "this machine's own",
+    zh="导出日志所有者的公钥：base64、十六进制，或存放它的文件；省略时为本机公钥",
+)
+AUDIT_EXPORT: Final = Sentence(
+    en="Print the audit log as JSON lines, with its signatures: the file verifies anywhere.",
+    zh="以 JSON 行输出审计日志及其签名；该文件可在任何地方验证。",
+)
+AUDIT_SINCE: Final = Sentence(
+    en="begin with this entry; it can then be checked only from there on",
+    zh="从此条记录开始；此后也只能从该处检查",
+)
+
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
     """Declare the arguments."""
-    audit = subparsers.add_parser("audit", description=say(proof_words.AUDIT, lang))
+    audit = subparsers.add_parser("audit", description=say(AUDIT, lang))
+    audit.set_defaults(run=run)
     actions = audit.add_subparsers(dest="action", required=True, metavar="COMMAND")
-    what = say(proof_words.AUDIT_VERIFY, lang)
+    what = say(AUDIT_VERIFY, lang)
     verify = actions.add_parser("verify", help=what, description=what)
-    verify.add_argument("--file", type=Path, metavar="FILE", help=say(proof_words.AUDIT_FILE, lang))
-    verify.add_argument("--key", metavar="PUB", help=say(proof_words.AUDIT_KEY, lang))
+    verify.add_argument("--file", type=Path, metavar="FILE", help=say(AUDIT_FILE, lang))
+    verify.add_argument("--key", metavar="PUB", help=say(AUDIT_KEY, lang))
     verify.add_argument("--json", action="store_true", help=say(words.JSON, lang))
-    what = say(proof_words.AUDIT_EXPORT, lang)
+    what = say(AUDIT_EXPORT, lang)
     export = actions.add_parser("export", help=what, description=what)
-    export.add_argument("--output", type=Path, metavar="FILE", help=say(proof_words.NEW_FILE, lang))
-    export.add_argument("--since", type=int, metavar="SEQ", help=say(proof_words.AUDIT_SINCE, lang))
+    export.add_argument("--output", type=Path, metavar="FILE", help=say(words.NEW_FILE, lang))
+    export.add_argument("--since", type=int, metavar="SEQ", help=say(AUDIT_SINCE, lang))
 
 
 def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
@@ -59,7 +85,7 @@ def _check(home: Home, args: argparse.Namespace) -> partial[Checked]:
     from common.audit_check import check_export
     from common.audit_report import given_key, read_lines
     from common.errors import InputError
-    from local_agent.cli.own_keys import OwnKeys
+    from local_agent.link.keys import OwnKeys
 
     if args.key and not args.file:
         raise InputError("audit.file-needed")
@@ -72,7 +98,7 @@ def _check(home: Home, args: argparse.Namespace) -> partial[Checked]:
 
 
 def _check_journal(home: Home) -> Checked:
-    from local_agent.cli.own_keys import OwnKeys
+    from local_agent.link.keys import OwnKeys
     from local_agent.store.audit_log import read_audit
     from local_agent.store.lock import JOURNAL
 

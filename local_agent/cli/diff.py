@@ -1,33 +1,53 @@
-"""``codexbridge diff``: what a task changes, line by line, or as the exact bytes."""
+"""``codexbridge diff``: what a task changes, line by line, or as the exact bytes.
+
+Also how diffs come from files and from the agent, for the other verbs about changes.
+"""
 
 from __future__ import annotations
 
+import base64
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 from common.errors import InputError
-from common.home import find_home
+from common.home import Home, find_home
 from common.ids import parse_short_id
-from common.sentences import Lang, say
-from local_agent.cli import change_words, words
-from local_agent.cli.card import tell_lineage
-from local_agent.cli.diffs import fetch_diff
+from common.sentences import Lang, Sentence, say
+from local_agent.actions.registry import read_seal
+from local_agent.cards.question import diff_name, read_question
+from local_agent.cli import words
+from local_agent.cli.proposal import tell_lineage
 from local_agent.cli.screen import Screen, print_json, screen_for
-from local_agent.faces.control.client import call
+from local_agent.faces.control.client import call, stream
+from local_agent.faces.control.wire import BODY_BYTES
+from local_agent.views.question import ApprovalView, Question
+from local_agent.workspace.registry import Registry, Workspace
 
 if TYPE_CHECKING:
     import argparse
 
     from common.diff.model import DiffModel, FileDiff
 
+DIFF: Final = Sentence(
+    en="Show the diff that a task proposes, or has applied: all of it, with what is hidden in it "
+    "made visible.",
+    zh="显示任务提出或已应用的全部改动，其中隐藏的字符都会标出。",
+)
+DIFF_RAW: Final = Sentence(
+    en="the exact bytes instead, as they were sealed; for a file or another program",
+    zh="改为输出获批的原始字节，供存盘或其他程序使用",
+)
+
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
     """Declare the arguments."""
-    parser = subparsers.add_parser("diff", description=say(change_words.DIFF, lang))
+    parser = subparsers.add_parser("diff", description=say(DIFF, lang))
+    parser.set_defaults(run=run)
     parser.add_argument("task", metavar="T-…", help=say(words.TASK_ID, lang))
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--raw", action="store_true", help=say(change_words.DIFF_RAW, lang))
+    form.add_argument("--raw", action="store_true", help=say(DIFF_RAW, lang))
     form.add_argument("--json", action="store_true", help=say(words.JSON, lang))
 
 
@@ -39,7 +59,7 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
         InputError: ``diff.to-terminal``: a terminal would obey what may stand in the bytes (R26).
     """
     from common.diff.parse import parse_diff
-    from local_agent.views.codec import from_json
+    from local_agent.views import from_json
     from local_agent.views.question import Shown
 
     short_id = parse_short_id(args.task)
@@ -87,3 +107,65 @@ def _print(model: DiffModel, screen: Screen) -> None:
     for file in model.files:
         for line in file_lines(file, layout):
             print(line)
+
+
+def read_patch(file: str) -> bytes:
+    """Return the bytes of a patch file; ``-`` is standard input.
+
+    Raises:
+        InputError: ``diff.too-large``.
+        OSError: the file cannot be read.
+    """
+    if file == "-":
+        data = sys.stdin.buffer.read(BODY_BYTES + 1)
+    else:
+        with Path(file).open("rb") as opened:
+            data = opened.read(BODY_BYTES + 1)
+    if len(data) > BODY_BYTES:
+        raise InputError("diff.too-large", what="bytes", limit=BODY_BYTES)
+    return data
+
+
+def task_named(given: str) -> str | None:
+    """Return the ID of a task that is meant, unless a file is called so."""
+    if Path(given).exists():
+        return None
+    try:
+        return parse_short_id(given)
+    except InputError:
+        return None
+
+
+def fetch_diff(home: Home, environ: Mapping[str, str], short_id: str) -> bytes:
+    """Return the exact diff of a task.
+
+    Raises:
+        StateError: ``diff.none``, ``task.unknown``.
+        UnavailableError: the agent does not run.
+    """
+    steps = stream(home, environ, "diff", task=short_id)
+    return b"".join(base64.b64decode(value["diff"]) for kind, value in steps if kind == "event")
+
+
+def read_asked(home: Home, environ: Mapping[str, str], approval: ApprovalView) -> Question:
+    """Return the question of an approval that the agent told, with the diff that belongs to it.
+
+    Raises:
+        AuthError: ``approval.digest-mismatch``.
+        RemoteProtocolError: it cannot be read.
+    """
+    seal = read_seal(approval.seal.encode("utf-8", "replace"))
+    diff = fetch_diff(home, environ, seal.short_id) if diff_name(seal) else None
+    return read_question(approval, diff=diff)
+
+
+def workspace_here(home: Home) -> Workspace | None:
+    """Return the workspace that the current folder lies in, or None."""
+    try:
+        folder = Path.cwd().resolve()
+    except FileNotFoundError:
+        return None  # somebody removed the folder that this terminal stands in
+    for workspace in Registry(home, home=Path.home()).load():
+        if folder.is_relative_to(workspace.path):
+            return workspace
+    return None

@@ -11,11 +11,44 @@ from typing import TYPE_CHECKING, Final
 
 import common
 from common.errors import InputError
-from common.sentences import Lang, say
-from local_agent.cli import words
+from common.sentences import Lang, Sentence, say
 
 if TYPE_CHECKING:
     import argparse
+
+HELP: Final = Sentence(
+    en="Show a how-to page, or an example of the settings.", zh="查看使用说明或设置示例。"
+)
+HELP_TOPIC: Final = Sentence(
+    en="which page, such as admin; left out, the pages are listed",
+    zh="要查看的说明，例如 admin；不填则列出全部",
+)
+HELP_PAGES: Final = Sentence(
+    en="`codexbridge help TOPIC` shows one of these:", zh="`codexbridge help TOPIC` 查看以下说明："
+)
+HELP_EXAMPLES: Final = Sentence(
+    en="Example settings of the gateway, the agent and a workspace's policy",
+    zh="网关、Agent 和工作区策略的设置示例",
+)
+HELP_COMMANDS: Final = Sentence(
+    en="`codexbridge --help` lists the commands.", zh="`codexbridge --help` 列出全部命令。"
+)
+HELP_CONFIG: Final = Sentence(
+    en="Example settings, each explained where it stands. Write one to a file and change it:\n\n"
+    "  codexbridge help gateway.toml > gateway.toml   the gateway; codexbridge gateway --config "
+    "gateway.toml\n"
+    "  codexbridge help agent.toml > agent.toml       the agent; codexbridge agent --config "
+    "agent.toml\n"
+    "  codexbridge help policy.toml > policy.toml     what may run in a workspace; see "
+    "codexbridge help policy",
+    zh="设置示例，每一项都有说明。写入文件后再修改：\n\n"
+    "  codexbridge help gateway.toml > gateway.toml   网关；codexbridge gateway --config "
+    "gateway.toml\n"
+    "  codexbridge help agent.toml > agent.toml       Agent；codexbridge agent --config "
+    "agent.toml\n"
+    "  codexbridge help policy.toml > policy.toml     工作区中允许运行的内容；见 "
+    "codexbridge help policy",
+)
 
 CONFIG: Final = "config"
 EXAMPLES: Final = ("gateway.toml", "agent.toml", "policy.toml")
@@ -24,8 +57,9 @@ _LINK: Final = re.compile(r"\[([^\]]+)\]\(([^)\s#]*)(?:#[^)\s]*)?\)")
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
     """Declare the arguments."""
-    parser = subparsers.add_parser("help", description=say(words.HELP, lang))
-    parser.add_argument("topic", nargs="?", metavar="TOPIC", help=say(words.HELP_TOPIC, lang))
+    parser = subparsers.add_parser("help", description=say(HELP, lang))
+    parser.set_defaults(run=run)
+    parser.add_argument("topic", nargs="?", metavar="TOPIC", help=say(HELP_TOPIC, lang))
 
 
 def run(args: argparse.Namespace, lang: Lang, _environ: Mapping[str, str]) -> int:
@@ -37,7 +71,7 @@ def run(args: argparse.Namespace, lang: Lang, _environ: Mapping[str, str]) -> in
     if args.topic is None:
         print(_list(lang))
     elif args.topic == CONFIG:
-        print(say(words.HELP_CONFIG, lang))
+        print(say(HELP_CONFIG, lang))
     elif args.topic in EXAMPLES:
         # As it is, to be written to a file.
         print(_example(args.topic), end="")
@@ -83,9 +117,9 @@ def _as_command(link: re.Match[str]) -> str:
 
 def _list(lang: Lang) -> str:
     titles = {topic: _read(topic, lang).partition("\n")[0].lstrip("# ") for topic in topics()}
-    titles[CONFIG] = say(words.HELP_EXAMPLES, lang)
+    titles[CONFIG] = say(HELP_EXAMPLES, lang)
     lines = (f"  {topic:<20}{title}" for topic, title in titles.items())
-    return "\n".join([say(words.HELP_PAGES, lang), *lines, "", say(words.HELP_COMMANDS, lang)])
+    return "\n".join([say(HELP_PAGES, lang), *lines, "", say(HELP_COMMANDS, lang)])
 
 
 def _read(topic: str, lang: Lang) -> str:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final
 
 from common.errors import CodexBridgeError, InputError
 from common.home import Home, find_home
-from common.sentences import Lang, explain, say
+from common.sentences import Lang, Sentence, explain, say
 from common.text import one_line
-from local_agent.cli import model_words, words
+from local_agent.cli import words
 from local_agent.cli.screen import Screen, at_keyboard, print_json, screen_for
 from local_agent.cli.tasks import date_and_time
 from local_agent.faces.control.client import call, stream
@@ -24,6 +24,85 @@ if TYPE_CHECKING:
     import argparse
 
     from local_agent.views.status import ModelFailure, ModelUse, ModelView
+
+MODELS: Final = Sentence(
+    en="The models that are configured on this machine, and their keys",
+    zh="本机配置的模型及其密钥",
+)
+LIST: Final = Sentence(
+    en="show each model: which one is asked, where its key lies, what it has used",
+    zh="显示各个模型：当前使用哪个、密钥存放位置、用量",
+)
+TEST: Final = Sentence(
+    en="ask the smallest question through the running agent, and say how it went",
+    zh="通过运行中的 Agent 提出一个最小的问题，并说明结果",
+)
+KEY: Final = Sentence(
+    en="store the key of a model; it is read from a hidden prompt, or from standard input",
+    zh="存入模型密钥；从隐藏的输入提示或标准输入读取",
+)
+NAME: Final = Sentence(en="name of a table [models.NAME]", zh="表 [models.NAME] 的名称")
+NAME_OR_ASKED: Final = Sentence(
+    en="name of a table [models.NAME]; without it, the model that is asked",
+    zh="表 [models.NAME] 的名称；省略时为当前使用的模型",
+)
+DELETE: Final = Sentence(en="remove the stored key", zh="删除已存的密钥")
+NONE: Final = Sentence(
+    en="No model is configured: what needs one is not done. To connect one, write it into\n"
+    "{file}, such as",
+    zh="没有配置模型：需要模型的请求不会进行。如需接入，请写入\n{file}，例如",
+)
+NONE_NEXT: Final = Sentence(
+    en="then store its key (codexbridge models key {name}), start the agent again and try it\n"
+    "(codexbridge models test). More: codexbridge help models",
+    zh="然后存入密钥（codexbridge models key {name}），重新启动 Agent 并测试\n"
+    "（codexbridge models test）。详见 codexbridge help models",
+)
+ASKED: Final = Sentence(en="asked", zh="使用中")
+EXPERIMENTAL: Final = Sentence(en="experimental", zh="实验性")
+KEY_LABEL: Final = Sentence(en="key", zh="密钥")
+USED_LABEL: Final = Sentence(en="last {days} days", zh="最近 {days} 天")
+FAILED_LABEL: Final = Sentence(en="last failure", zh="最近一次失败")
+NO_KEY: Final = Sentence(
+    en="none (store one: codexbridge models key {name})",
+    zh="无（存入：codexbridge models key {name}）",
+)
+NO_KEY_NEEDED: Final = Sentence(en="none, and it needs none", zh="无，也不需要")
+KEY_AT: Final = {
+    "file": Sentence(en="in a file that only you can read", zh="在仅本人可读的文件中"),
+    "keyring": Sentence(en="in the system keyring", zh="在系统密钥环中"),
+    "away": Sentence(
+        en="in the system keyring, which cannot be reached now",
+        zh="在系统密钥环中，目前无法访问",
+    ),
+    "broken": Sentence(
+        en="cannot be read; store it anew: codexbridge models key {name}",
+        zh="无法读取；请重新存入：codexbridge models key {name}",
+    ),
+}
+USED: Final = Sentence(
+    en="{turns} turns ({failed} failed), {read} tokens read, {written} written",
+    zh="{turns} 轮（失败 {failed}），读入 {read}、写出 {written} 个 token",
+)
+COST: Final = Sentence(en="about {cost} {currency}", zh="约 {cost} {currency}")
+FAILED: Final = Sentence(en="{at}: {why}", zh="{at}：{why}")
+KEY_PROMPT: Final = Sentence(
+    en="Key of the model {name} (not shown): ", zh="模型 {name} 的密钥（不显示）："
+)
+KEY_STORED: Final = Sentence(
+    en="The key of {name} is stored {where}. The agent uses it from the next question on. "
+    "To try it: codexbridge models test {name}",
+    zh="{name} 的密钥已存{where}。下一个问题起生效。试一试：codexbridge models test {name}",
+)
+KEY_DELETED: Final = Sentence(en="The key of {name} is removed.", zh="{name} 的密钥已删除。")
+TESTING: Final = Sentence(en="Asking {name} …", zh="正在询问 {name} …")
+WORKS: Final = Sentence(
+    en="{name} answers: {model}, {latency} ms", zh="{name} 可用：{model}，{latency} 毫秒"
+)
+WORKS_VERSION: Final = Sentence(
+    en="{name} answers: {model}, {version}, {latency} ms",
+    zh="{name} 可用：{model}，{version}，{latency} 毫秒",
+)
 
 _EXAMPLE_NAME: Final = "deepseek"
 _EXAMPLE: Final = (
@@ -37,19 +116,18 @@ _EXAMPLE: Final = (
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
     """Declare the arguments.  A key is none of them."""
-    parser = subparsers.add_parser("models", description=say(model_words.MODELS, lang))
+    parser = subparsers.add_parser("models", description=say(MODELS, lang))
+    parser.set_defaults(run=run)
     parser.set_defaults(action="list", json=False)
     actions = parser.add_subparsers(dest="action")
-    listing = actions.add_parser("list", help=say(model_words.LIST, lang))
+    listing = actions.add_parser("list", help=say(LIST, lang))
     listing.add_argument("--json", action="store_true", help=say(words.JSON, lang))
-    test = actions.add_parser("test", help=say(model_words.TEST, lang))
-    test.add_argument(
-        "name", nargs="?", default="", metavar="NAME", help=say(model_words.NAME_OR_ASKED, lang)
-    )
+    test = actions.add_parser("test", help=say(TEST, lang))
+    test.add_argument("name", nargs="?", default="", metavar="NAME", help=say(NAME_OR_ASKED, lang))
     test.add_argument("--json", action="store_true", help=say(words.JSON, lang))
-    key = actions.add_parser("key", help=say(model_words.KEY, lang))
-    key.add_argument("name", metavar="NAME", help=say(model_words.NAME, lang))
-    key.add_argument("--delete", action="store_true", help=say(model_words.DELETE, lang))
+    key = actions.add_parser("key", help=say(KEY, lang))
+    key.add_argument("name", metavar="NAME", help=say(NAME, lang))
+    key.add_argument("--delete", action="store_true", help=say(DELETE, lang))
     key.add_argument("--config", type=Path, metavar="FILE", help=say(words.AGENT_CONFIG, lang))
 
 
@@ -78,7 +156,7 @@ def _list(home: Home, screen: Screen, environ: Mapping[str, str], *, as_json: bo
     if as_json:
         print_json(told)
         return
-    from local_agent.views.codec import from_json
+    from local_agent.views import from_json
     from local_agent.views.status import ModelList
 
     found = from_json(ModelList, told, loose=True)
@@ -87,11 +165,11 @@ def _list(home: Home, screen: Screen, environ: Mapping[str, str], *, as_json: bo
     for model in found.models:
         print(_head(model, screen))
         rows = [
-            (model_words.KEY_LABEL, _where(model, screen)),
-            (model_words.USED_LABEL, _used(model.used, screen)),
+            (KEY_LABEL, _where(model, screen)),
+            (USED_LABEL, _used(model.used, screen)),
         ]
         if failed := model.last_failure:
-            rows.append((model_words.FAILED_LABEL, _failed(failed, screen)))
+            rows.append((FAILED_LABEL, _failed(failed, screen)))
         for label, value in rows:
             print(f"  {screen.ink('dim', screen.say(label, days=found.days))}  {value}")
 
@@ -99,31 +177,31 @@ def _list(home: Home, screen: Screen, environ: Mapping[str, str], *, as_json: bo
 def _tell_how(home: Home, screen: Screen) -> None:
     from local_agent.settings import SETTINGS_FILE
 
-    screen.tell(model_words.NONE, file=home.config / SETTINGS_FILE)
+    screen.tell(NONE, file=home.config / SETTINGS_FILE)
     print("\n".join(f"  {line}" for line in _EXAMPLE))
-    screen.tell(model_words.NONE_NEXT, name=_EXAMPLE_NAME)
+    screen.tell(NONE_NEXT, name=_EXAMPLE_NAME)
 
 
 def _head(model: ModelView, screen: Screen) -> str:
     parts = [screen.ink("bold", model.name), model.kind, one_line(model.model, 100)]
     if model.kind == "acp":
-        parts.append(screen.say(model_words.EXPERIMENTAL))
+        parts.append(screen.say(EXPERIMENTAL))
     if model.asked:
-        parts.append(screen.ink("green", screen.say(model_words.ASKED)))
+        parts.append(screen.ink("green", screen.say(ASKED)))
     return "  ".join(parts)
 
 
 def _where(model: ModelView, screen: Screen) -> str:
     name, key = model.name, model.key
     if key is None:
-        none = model_words.NO_KEY if model.needs_key else model_words.NO_KEY_NEEDED
+        none = NO_KEY if model.needs_key else NO_KEY_NEEDED
         return screen.say(none, name=name)
-    return screen.say(model_words.KEY_AT[key.partition(":")[0]], name=name)
+    return screen.say(KEY_AT[key.partition(":")[0]], name=name)
 
 
 def _used(used: ModelUse, screen: Screen) -> str:
     told = screen.say(
-        model_words.USED,
+        USED,
         turns=used.turns,
         failed=used.failed,
         read=used.input_tokens,
@@ -131,7 +209,7 @@ def _used(used: ModelUse, screen: Screen) -> str:
     )
     if used.cost is None:
         return told
-    cost = screen.say(model_words.COST, cost=f"{used.cost:.2f}", currency=used.currency)
+    cost = screen.say(COST, cost=f"{used.cost:.2f}", currency=used.currency)
     return f"{told}  {cost}"
 
 
@@ -139,24 +217,24 @@ def _failed(failed: ModelFailure, screen: Screen) -> str:
     from local_agent.error_texts import ERRORS
 
     why = explain(CodexBridgeError(failed.code), ERRORS, screen.lang)
-    return screen.say(model_words.FAILED, at=date_and_time(failed.at), why=why)
+    return screen.say(FAILED, at=date_and_time(failed.at), why=why)
 
 
 def _test(
     name: str, home: Home, screen: Screen, environ: Mapping[str, str], *, as_json: bool
 ) -> None:
     if screen.live and not as_json and name:
-        screen.tell(model_words.TESTING, name=name)
+        screen.tell(TESTING, name=name)
     # A program has to start and a model to think: as long as the agent itself gives them.
     *_, (_, told) = stream(home, environ, "models_test", name=name)
     if as_json:
         print_json(told)
         return
-    from local_agent.views.codec import from_json
+    from local_agent.views import from_json
     from local_agent.views.status import ModelAnswer
 
     health = from_json(ModelAnswer, told, loose=True)
-    sentence = model_words.WORKS_VERSION if health.version else model_words.WORKS
+    sentence = WORKS_VERSION if health.version else WORKS
     screen.tell(
         sentence,
         name=health.name,
@@ -173,11 +251,11 @@ def _key(name: str, home: Home, screen: Screen, *, delete: bool) -> None:
     keys = ModelKeys(open_keys(home))
     if delete:
         keys.delete(name)
-        screen.tell(model_words.KEY_DELETED, name=name)
+        screen.tell(KEY_DELETED, name=name)
         return
     where = keys.put(name, parse_key(_read_key(name, screen)))
-    told = screen.say(model_words.KEY_AT[where.partition(":")[0]], name=name)
-    screen.tell(model_words.KEY_STORED, name=name, where=told)
+    told = screen.say(KEY_AT[where.partition(":")[0]], name=name)
+    screen.tell(KEY_STORED, name=name, where=told)
 
 
 def _check_name(
@@ -196,5 +274,5 @@ def _read_key(name: str, screen: Screen) -> str:
     if at_keyboard():
         import getpass
 
-        return getpass.getpass(screen.say(model_words.KEY_PROMPT, name=name))[:MAX_INPUT_CHARS]
+        return getpass.getpass(screen.say(KEY_PROMPT, name=name))[:MAX_INPUT_CHARS]
     return sys.stdin.read(MAX_INPUT_CHARS) if sys.stdin else ""

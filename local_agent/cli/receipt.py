@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from common.sentences import Lang, Sentence, say
-from local_agent.cli import proof_words, words
+from local_agent.cli import words
 
 if TYPE_CHECKING:
     import argparse
@@ -18,19 +18,148 @@ if TYPE_CHECKING:
     from common.receipt import Receipt
     from local_agent.cli.screen import Screen
 
+RECEIPT: Final = Sentence(
+    en="Prove what came of a task: who is said to have asked, who approved what, how it ended. "
+    "`receipt T-7K3F` prints the signed receipt; `receipt verify FILE --key PUB` checks one, on "
+    "any machine and without a network; `receipt key` prints this machine's public key. Only "
+    "`verify` works without the running agent.",
+    zh="证明一个任务的经过：据称由谁提出、谁批准了什么、结果如何。"
+    "`receipt T-7K3F` 输出已签名的凭证；`receipt verify FILE --key PUB` 在任何机器上"
+    "离线验证；`receipt key` 显示本机公钥。除 `verify` 外，都需要 Agent 正在运行。",
+)
+RECEIPT_WHAT: Final = Sentence(
+    en="a task such as T-7K3F, or `verify`, or `key`",
+    zh="任务编号（如 T-7K3F），或 `verify`、`key`",
+)
+RECEIPT_FILE: Final = Sentence(en="the receipt to verify", zh="要验证的凭证文件")
+RECEIPT_KEY: Final = Sentence(
+    en="the machine's public key, obtained from somewhere other than the receipt: base64, hex, or "
+    "a file that holds it",
+    zh="开发机的公钥（须从凭证以外的途径取得）：base64、十六进制，或存放它的文件",
+)
+RECEIPT_GATEWAY_KEY: Final = Sentence(
+    en="the gateway's public key; without it its signature is not believed",
+    zh="网关的公钥；不提供则不采信其签名",
+)
+RECEIPT_HOLDS: Final = Sentence(
+    en="The receipt holds. The machine {machine} signed on {when}:",
+    zh="凭证有效。开发机 {machine} 于 {when} 签名：",
+)
+RECEIPT_BROKEN: Final = Sentence(en="The receipt does NOT hold: {why}.", zh="凭证无效：{why}。")
+RECEIPT_ASKED: Final = Sentence(
+    en="{who}, so it is said, through the {channel}, {when}",
+    zh="据称为 {who}，经由 {channel}，{when}",
+)
+CHANNELS: Final[Mapping[str, Sentence]] = {
+    "wecom_app": Sentence(en="WeCom app", zh="企业微信应用"),
+    "terminal": Sentence(en="terminal of the machine", zh="该开发机的终端"),
+}
+ACTIONS: Final[Mapping[str, Sentence]] = {
+    "run_command": Sentence(en="a command", zh="命令"),
+    "apply_diff": Sentence(en="a change of files", zh="文件改动"),
+    "undo": Sentence(en="an undo", zh="撤销改动"),
+    "git_sync": Sentence(en="a git push", zh="git 推送"),
+    "disclose": Sentence(en="an answer sent to the chat", zh="把回答发到聊天"),
+}
+RECEIPT_WRITTEN: Final = Sentence(
+    en="Wrote the receipt of {task} to {path}, for you alone to read.",
+    zh="{task} 的凭证已写入 {path}，仅你可读。",
+)
+RECEIPT_DECISION: Final = Sentence(en="Decision", zh="决定")
+RECEIPT_OUTCOME: Final = Sentence(en="Outcome", zh="结果")
+RECEIPT_NOTHING_ASKED: Final = Sentence(
+    en="no approval was asked for, and none given", zh="没有请求批准，也没有批准"
+)
+RECEIPT_UNDECIDED: Final = Sentence(
+    en="{code} was asked for; nobody decided", zh="曾请求批准 {code}；无人作出决定"
+)
+RECEIPT_APPROVED: Final = Sentence(
+    en="{code} approved by a person at the machine itself ({approver}), {when}",
+    zh="{code} 由该开发机前的人批准（{approver}），{when}",
+)
+RECEIPT_REJECTED: Final = Sentence(
+    en="{code} rejected by a person at the machine itself ({approver}), {when}",
+    zh="{code} 由该开发机前的人拒绝（{approver}），{when}",
+)
+RECEIPT_DIGEST: Final = Sentence(en="{action}, digest {digest}", zh="{action}，摘要 {digest}")
+RECEIPT_NOT_RUN: Final = Sentence(en="nothing was executed", zh="没有执行任何操作")
+RECEIPT_RAN: Final = Sentence(en="execution began {when}", zh="开始执行于 {when}")
+RECEIPT_USED: Final = Sentence(
+    en="the approval was used {when}; whether anything ran is not recorded",
+    zh="批准已于 {when} 使用；是否运行过没有记录",
+)
+RECEIPT_DONE: Final[Mapping[str, Sentence]] = {
+    "apply_diff": Sentence(
+        en="the change was made as approved, begun {when}", zh="改动已按批准内容应用，开始于 {when}"
+    ),
+    "undo": Sentence(
+        en="the change was taken back as approved, begun {when}",
+        zh="改动已按批准内容撤销，开始于 {when}",
+    ),
+    "git_sync": Sentence(
+        en="what was approved was pushed, begun {when}", zh="已按批准内容推送，开始于 {when}"
+    ),
+    "disclose": Sentence(
+        en="the answer was released to the chat as approved {when}",
+        zh="回答已按批准内容发到聊天，{when}",
+    ),
+}
+RECEIPT_NOT_WHOLE: Final[Mapping[str, Sentence]] = {
+    "apply_diff": Sentence(
+        en="begun {when} and not made; every file stayed as it was",
+        zh="开始于 {when}，但没有应用；所有文件保持原样",
+    ),
+    "undo": Sentence(
+        en="begun {when} and not taken back; every file stayed as it was",
+        zh="开始于 {when}，但没有撤销；所有文件保持原样",
+    ),
+    "git_sync": Sentence(
+        en="begun {when} and not pushed; it may be committed on the machine",
+        zh="开始于 {when}，但没有推送；可能已在本机提交",
+    ),
+}
+RECEIPT_INTERRUPTED: Final = Sentence(
+    en="begun {when}, then interrupted; how far it got is unknown",
+    zh="开始于 {when}，随后中断；进行到哪一步不明",
+)
+RECEIPT_WROTE: Final = Sentence(en="{count} {count:file|files} written", zh="写入 {count} 个文件")
+RECEIPT_EXIT: Final = Sentence(en="exit code {code}", zh="退出码 {code}")
+RECEIPT_SIGNAL: Final = Sentence(en="ended by signal {signal}", zh="被信号 {signal} 终止")
+RECEIPT_FILES: Final = Sentence(
+    en="{count} {count:file|files} changed meanwhile", zh="期间改动了 {count} 个文件"
+)
+RECEIPT_OUTPUT: Final = Sentence(en="output kept under {digest}", zh="输出保存为 {digest}")
+RECEIPT_NO_GATEWAY: Final = Sentence(
+    en="had signed nothing of the machine's log by then", zh="当时尚未对该开发机的日志签名"
+)
+RECEIPT_COVERED: Final = Sentence(
+    en="keeps the machine's log up to entry {seq}. That this task's entries are in it is the "
+    "machine's own word; its exported log shows them.",
+    zh="保存该开发机的日志至第 {seq} 条。本任务的记录在其中，是开发机自己的说法；"
+    "可用其导出的日志核对。",
+)
+RECEIPT_NOT_COVERED: Final = Sentence(
+    en="keeps the machine's log up to entry {seq}, not yet the end of this task.",
+    zh="保存该开发机的日志至第 {seq} 条，尚未包含本任务的结束。",
+)
+RECEIPT_CHECKED: Final = Sentence(
+    en="Its signature was checked with the key given.", zh="其签名已用给出的公钥验证。"
+)
+RECEIPT_UNCHECKED: Final = Sentence(
+    en="Whose signature that is was not checked: give --gateway-key.",
+    zh="未核对签名者身份：请用 --gateway-key 给出公钥。",
+)
+
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
     """Declare the arguments."""
-    parser = subparsers.add_parser("receipt", description=say(proof_words.RECEIPT, lang))
-    parser.add_argument("what", metavar="T-…|verify|key", help=say(proof_words.RECEIPT_WHAT, lang))
-    parser.add_argument(
-        "file", type=Path, nargs="?", metavar="FILE", help=say(proof_words.RECEIPT_FILE, lang)
-    )
-    parser.add_argument("--output", type=Path, metavar="FILE", help=say(proof_words.NEW_FILE, lang))
-    parser.add_argument("--key", metavar="PUB", help=say(proof_words.RECEIPT_KEY, lang))
-    parser.add_argument(
-        "--gateway-key", metavar="PUB", help=say(proof_words.RECEIPT_GATEWAY_KEY, lang)
-    )
+    parser = subparsers.add_parser("receipt", description=say(RECEIPT, lang))
+    parser.set_defaults(run=run)
+    parser.add_argument("what", metavar="T-…|verify|key", help=say(RECEIPT_WHAT, lang))
+    parser.add_argument("file", type=Path, nargs="?", metavar="FILE", help=say(RECEIPT_FILE, lang))
+    parser.add_argument("--output", type=Path, metavar="FILE", help=say(words.NEW_FILE, lang))
+    parser.add_argument("--key", metavar="PUB", help=say(RECEIPT_KEY, lang))
+    parser.add_argument("--gateway-key", metavar="PUB", help=say(RECEIPT_GATEWAY_KEY, lang))
     parser.add_argument("--json", action="store_true", help=say(words.JSON, lang))
 
 
@@ -66,7 +195,7 @@ def _make(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> i
         file.write(answer["receipt"].encode("ascii"))
     if args.output:
         path = one_line(str(args.output))
-        print(say(proof_words.RECEIPT_WRITTEN, lang, task=short_id, path=path))
+        print(say(RECEIPT_WRITTEN, lang, task=short_id, path=path))
     return 0
 
 
@@ -100,7 +229,7 @@ def _verify(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) ->
         if args.json:
             print_json({"ok": False, "broken": what})
         else:
-            print(say(proof_words.RECEIPT_BROKEN, lang, why=say(RECEIPT_FAULTS[what], lang)))
+            print(say(RECEIPT_BROKEN, lang, why=say(RECEIPT_FAULTS[what], lang)))
         return 1
     if args.json:
         print_json({"ok": True, "broken": None, **_record(receipt)})
@@ -125,20 +254,20 @@ def _print(receipt: Receipt, screen: Screen) -> None:
     facts, task = receipt.facts, receipt.facts["task"]
     machine = one_line(facts["machine"], 80)
     asked = screen.say(
-        proof_words.RECEIPT_ASKED,
+        RECEIPT_ASKED,
         who=one_line(task["claimed_user"], 80),
-        channel=_named(task["channel"], proof_words.CHANNELS, screen),
+        channel=_named(task["channel"], CHANNELS, screen),
         when=moment_anywhere(task["asked_at"]),
     )
     rows: list[tuple[Sentence, list[str]]] = [
         (words.TASK, [screen.ink("bold", f"{task['short_id']}  {task['task_id']}")]),
         (words.MACHINE, [machine]),
         (words.ASKED_BY, [asked]),
-        (proof_words.RECEIPT_DECISION, [*_decision(receipt, screen)]),
-        (proof_words.RECEIPT_OUTCOME, [*_outcome(receipt, screen)]),
+        (RECEIPT_DECISION, [*_decision(receipt, screen)]),
+        (RECEIPT_OUTCOME, [*_outcome(receipt, screen)]),
         (words.GATEWAY, [_gateway(receipt, screen)]),
     ]
-    screen.tell(proof_words.RECEIPT_HOLDS, machine=machine, when=moment_anywhere(facts["at"]))
+    screen.tell(RECEIPT_HOLDS, machine=machine, when=moment_anywhere(facts["at"]))
     screen.fields(rows)
 
 
@@ -155,16 +284,12 @@ def _decision(receipt: Receipt, screen: Screen) -> Iterator[str]:
 
     approval = receipt.facts["approval"]
     if approval is None:
-        yield screen.say(proof_words.RECEIPT_NOTHING_ASKED)
+        yield screen.say(RECEIPT_NOTHING_ASKED)
         return
     if receipt.decision is None:
-        yield screen.say(proof_words.RECEIPT_UNDECIDED, code=approval["code"])
+        yield screen.say(RECEIPT_UNDECIDED, code=approval["code"])
     else:
-        said = (
-            proof_words.RECEIPT_APPROVED
-            if receipt.decision == "approve"
-            else proof_words.RECEIPT_REJECTED
-        )
+        said = RECEIPT_APPROVED if receipt.decision == "approve" else RECEIPT_REJECTED
         yield screen.say(
             said,
             code=approval["code"],
@@ -174,8 +299,8 @@ def _decision(receipt: Receipt, screen: Screen) -> Iterator[str]:
         if receipt.reason:
             yield one_line(receipt.reason, 400)
     yield screen.say(
-        proof_words.RECEIPT_DIGEST,
-        action=_named(approval["action"], proof_words.ACTIONS, screen),
+        RECEIPT_DIGEST,
+        action=_named(approval["action"], ACTIONS, screen),
         digest=approval["digest"],
     )
 
@@ -189,19 +314,19 @@ def _outcome(receipt: Receipt, screen: Screen) -> Iterator[str]:
     yield f"{screen.say(reason)}  {moment_anywhere(receipt.facts['task']['ended_at'])}"
     # A grant is taken before what would run is looked at again: what had drifted never ran.
     if outcome["began_at"] is None or outcome["reason"] == Reason.DRIFTED:
-        yield screen.say(proof_words.RECEIPT_NOT_RUN)
+        yield screen.say(RECEIPT_NOT_RUN)
         return
     yield screen.say(_doing(receipt), when=moment_anywhere(outcome["began_at"]))
     if outcome["exit_code"] is not None:
-        yield screen.say(proof_words.RECEIPT_EXIT, code=outcome["exit_code"])
+        yield screen.say(RECEIPT_EXIT, code=outcome["exit_code"])
     if outcome["signal"] is not None:
-        yield screen.say(proof_words.RECEIPT_SIGNAL, signal=outcome["signal"])
+        yield screen.say(RECEIPT_SIGNAL, signal=outcome["signal"])
     if outcome["changed_files"] is not None:
         ran = receipt.facts["approval"]["action"] == "run_command"
-        said = proof_words.RECEIPT_FILES if ran else proof_words.RECEIPT_WROTE
+        said = RECEIPT_FILES if ran else RECEIPT_WROTE
         yield screen.say(said, count=outcome["changed_files"])
     if outcome["output_sha256"] is not None:
-        yield screen.say(proof_words.RECEIPT_OUTPUT, digest=outcome["output_sha256"])
+        yield screen.say(RECEIPT_OUTPUT, digest=outcome["output_sha256"])
 
 
 def _doing(receipt: Receipt) -> Sentence:
@@ -211,20 +336,18 @@ def _doing(receipt: Receipt) -> Sentence:
     outcome, action = receipt.facts["outcome"], receipt.facts["approval"]["action"]
     if action == "run_command":
         ran = outcome["exit_code"] is not None or outcome["signal"] is not None
-        return proof_words.RECEIPT_RAN if ran else proof_words.RECEIPT_USED
+        return RECEIPT_RAN if ran else RECEIPT_USED
     if outcome["reason"] == Reason.COMPLETED:
-        return proof_words.RECEIPT_DONE.get(action, proof_words.RECEIPT_USED)
+        return RECEIPT_DONE.get(action, RECEIPT_USED)
     if outcome["reason"] == Reason.UNKNOWN or outcome["closed_at"] is None:
-        return proof_words.RECEIPT_INTERRUPTED
-    return proof_words.RECEIPT_NOT_WHOLE.get(action, proof_words.RECEIPT_USED)
+        return RECEIPT_INTERRUPTED
+    return RECEIPT_NOT_WHOLE.get(action, RECEIPT_USED)
 
 
 def _gateway(receipt: Receipt, screen: Screen) -> str:
     if receipt.kept is None:
-        return screen.say(proof_words.RECEIPT_NO_GATEWAY)
-    kept = proof_words.RECEIPT_COVERED if receipt.covered else proof_words.RECEIPT_NOT_COVERED
-    whose = (
-        proof_words.RECEIPT_CHECKED if receipt.gateway_checked else proof_words.RECEIPT_UNCHECKED
-    )
+        return screen.say(RECEIPT_NO_GATEWAY)
+    kept = RECEIPT_COVERED if receipt.covered else RECEIPT_NOT_COVERED
+    whose = RECEIPT_CHECKED if receipt.gateway_checked else RECEIPT_UNCHECKED
     gap = "" if screen.lang == "zh" else " "
     return f"{screen.say(kept, seq=receipt.kept.own_seq)}{gap}{screen.say(whose)}"

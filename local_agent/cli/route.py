@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from common.home import find_home
 from common.sentences import Lang, Sentence, say
 from common.text import one_line
-from local_agent.cli import route_words, words
+from local_agent.cli import words
 from local_agent.cli.screen import Screen, print_json, screen_for
 from local_agent.settings import load_settings
 
@@ -20,13 +20,94 @@ if TYPE_CHECKING:
 
     from local_agent.understand.reading import Reading
 
+ROUTE: Final = Sentence(
+    en="Show how a request would be read, and by what. Nothing is asked, kept or run; "
+    "the agent need not be running.",
+    zh="显示一条请求会被如何理解、依据是什么。不会提出、保存或运行任何内容；Agent 无需运行。",
+)
+ROUTE_TEXT: Final = Sentence(
+    en="the request; `@dev` in front may be left out", zh="请求内容；开头的 `@dev` 可以省略"
+)
+KIND: Final = Sentence(en="kind", zh="类型")
+CONFIDENCE: Final = Sentence(en="confidence", zh="置信度")
+RULE: Final = Sentence(en="decided by", zh="依据")
+TOPIC: Final = Sentence(en="topic", zh="主题")
+TASK: Final = Sentence(en="task", zh="任务")
+LEFT: Final = Sentence(en="left over", zh="未处理的部分")
+UNSURE: Final = Sentence(
+    en="Not sure what is wanted: at most a plan or an answer follows.",
+    zh="没有把握：最多只会给出计划或回答。",
+)
+PARAMS: Final[Mapping[str, Sentence]] = {
+    "files": Sentence(en="files", zh="文件"),
+    "cmd": Sentence(en="command", zh="命令"),
+    "question": Sentence(en="question", zh="问题"),
+    "changeRequest": Sentence(en="change", zh="改动要求"),
+    "query": Sentence(en="search for", zh="查找"),
+}
+MEANINGS: Final[Mapping[str, Sentence]] = {
+    "help": Sentence(
+        en="Answered with help, or with where approval happens. Nothing is approved from a chat.",
+        zh="会用帮助信息或“在哪里批准”来回答。聊天中不能批准任何内容。",
+    ),
+    "status": Sentence(en="Answered with the state of tasks.", zh="会用任务的状态来回答。"),
+    "explain": Sentence(
+        en="Answered in words. Nothing is changed or run.", zh="用文字回答，不作改动，也不运行。"
+    ),
+    "change": Sentence(
+        en="A change is proposed; it is applied only once it is approved at the machine.",
+        zh="会提出一个改动；在开发机上批准之后才会应用。",
+    ),
+    "run": Sentence(
+        en="A command is proposed; it runs only once it is approved at the machine.",
+        zh="会提出一条命令；在开发机上批准之后才会运行。",
+    ),
+    "diagnose": Sentence(
+        en="A failure is looked into; a fix is proposed at most.",
+        zh="会排查故障；最多提出一个修复。",
+    ),
+    "search": Sentence(
+        en="The workspace is searched. Nothing is changed or run.",
+        zh="在工作区中查找，不作改动，也不运行。",
+    ),
+    "review": Sentence(
+        en="What has been changed is looked through. Nothing is changed or run.",
+        zh="审阅已有的改动，不作改动，也不运行。",
+    ),
+    "git_sync": Sentence(
+        en="A commit and push is proposed; it is done only once it is approved at the machine.",
+        zh="会提出提交并推送；在开发机上批准之后才会执行。",
+    ),
+}
+# Where a command says more than the kind of its task.
+OF_TOPICS: Final[Mapping[str, Sentence]] = {
+    "plan": Sentence(
+        en="It is said how it would be done. Nothing is changed or run.",
+        zh="只说明做法，不作改动，也不运行。",
+    ),
+    "apply": Sentence(
+        en="A proposed change is asked about once more, at the machine. Nothing is approved by it.",
+        zh="会在开发机上再次询问是否应用该改动；这本身不批准任何内容。",
+    ),
+    "undo": Sentence(
+        en="It is proposed to take a change back; it is done only once it is approved at the "
+        "machine.",
+        zh="会提出撤销改动；在开发机上批准之后才会执行。",
+    ),
+    "cancel": Sentence(en="The task is stopped.", zh="会停止该任务。"),
+    "machines": Sentence(
+        en="Answered by the gateway with the machines there are.", zh="由网关回答有哪些开发机。"
+    ),
+}
+
 _SHOWN_BYTES: Final = 400
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
     """Declare the arguments."""
-    parser = subparsers.add_parser("route", description=say(route_words.ROUTE, lang))
-    parser.add_argument("text", help=say(route_words.ROUTE_TEXT, lang))
+    parser = subparsers.add_parser("route", description=say(ROUTE, lang))
+    parser.set_defaults(run=run)
+    parser.add_argument("text", help=say(ROUTE_TEXT, lang))
     parser.add_argument("--json", action="store_true", help=say(words.JSON, lang))
 
 
@@ -73,23 +154,23 @@ def _params(reading: Reading) -> dict[str, Any]:
 def _print(reading: Reading, screen: Screen) -> None:
     intent = reading.intent
     rows: list[tuple[Sentence, list[str]]] = [
-        (route_words.KIND, [intent.kind.value]),
-        (route_words.CONFIDENCE, [f"{intent.confidence:.2f}"]),
-        (route_words.RULE, [reading.rule]),
+        (KIND, [intent.kind.value]),
+        (CONFIDENCE, [f"{intent.confidence:.2f}"]),
+        (RULE, [reading.rule]),
     ]
     if reading.topic.value != "plain":
-        rows.append((route_words.TOPIC, [reading.topic.value]))
+        rows.append((TOPIC, [reading.topic.value]))
     if reading.task_id:
-        rows.append((route_words.TASK, [reading.task_id]))
+        rows.append((TASK, [reading.task_id]))
     for name, value in _params(reading).items():
         given = value if isinstance(value, list) else [value]
-        rows.append((route_words.PARAMS[name], [one_line(one, _SHOWN_BYTES) for one in given]))
+        rows.append((PARAMS[name], [one_line(one, _SHOWN_BYTES) for one in given]))
     if reading.left:
-        rows.append((route_words.LEFT, [one_line(reading.left, _SHOWN_BYTES)]))
+        rows.append((LEFT, [one_line(reading.left, _SHOWN_BYTES)]))
     screen.fields(rows)
-    screen.tell(route_words.UNSURE if reading.unsure else _meaning(reading))
+    screen.tell(UNSURE if reading.unsure else _meaning(reading))
 
 
 def _meaning(reading: Reading) -> Sentence:
-    kind = route_words.MEANINGS[reading.intent.kind]
-    return route_words.OF_TOPICS.get(reading.topic.value, kind)
+    kind = MEANINGS[reading.intent.kind]
+    return OF_TOPICS.get(reading.topic.value, kind)

@@ -10,7 +10,7 @@ from common.clock import SystemClock
 from common.home import Home, find_home
 from common.sentences import Lang, Sentence, say
 from common.text import reveal
-from local_agent.cli import change_words, disclosure_words, proposal_words, words
+from local_agent.cli import words
 from local_agent.cli.ending import file_lines, headline, output_lines
 from local_agent.cli.screen import Screen, print_json, screen_for
 from local_agent.cli.tasks import asker, date_and_time, state_of
@@ -19,10 +19,35 @@ from local_agent.faces.control.client import call, stream
 if TYPE_CHECKING:
     import argparse
 
-    from local_agent.views.codec import Json
+    from local_agent.views import Json
     from local_agent.views.question import ApprovalView
     from local_agent.views.task import ShownTask
 
+SHOW: Final = Sentence(
+    en="Show a task: everything that would be done if it were approved; afterwards how it ended, "
+    "its last lines, the files it changed, and whether that can be undone.",
+    zh="显示任务：批准后将执行的全部内容；结束后则是结果、输出的最后几行、改动的文件，以及能否撤销。",
+)
+SHOW_LOG: Final = Sentence(
+    en="print the command's output, all that is kept of it", zh="显示命令的输出（保存下来的全部）"
+)
+STATE: Final = Sentence(en="State", zh="状态")
+REQUEST: Final = Sentence(en="Request", zh="请求原文")
+WORKSPACE_LABEL: Final = Sentence(en="Workspace", zh="工作区")
+WHEN: Final = Sentence(en="When", zh="时间")
+RETRY_OF: Final = Sentence(en="Retry of", zh="重试自")
+WHEN_ENDED: Final = Sentence(en="{asked}, ended {ended}", zh="{asked}，{ended} 结束")
+SUMMARY: Final = Sentence(en="Summary", zh="摘要")
+OUTPUT: Final = Sentence(en="Output", zh="输出")
+FILES_LABEL: Final = Sentence(en="Files", zh="文件")
+CHANGED: Final = Sentence(en="Changed", zh="改动")
+HERE_ALONE: Final = Sentence(en="Here alone", zh="仅本机")
+MODEL: Final = Sentence(en="Model", zh="模型")
+SHOWN_LABEL: Final = Sentence(en="Shown", zh="已展示")
+VERSION_LABEL: Final = Sentence(en="Version", zh="版本")
+VERSION: Final = Sentence(en="{version}, after {task}", zh="第 {version} 版，上一版为 {task}")
+SAID: Final = Sentence(en="Said", zh="说明")
+PROPOSED: Final = Sentence(en="Proposed", zh="提议")
 
 _ALL: Final = 1000  # more names than are ever kept
 _LABEL_CELLS: Final = 12
@@ -30,9 +55,10 @@ _LABEL_CELLS: Final = 12
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
     """Declare the arguments."""
-    parser = subparsers.add_parser("show", description=say(words.SHOW, lang))
+    parser = subparsers.add_parser("show", description=say(SHOW, lang))
+    parser.set_defaults(run=run)
     parser.add_argument("task", metavar="T-…", help=say(words.TASK_ID, lang))
-    parser.add_argument("--log", action="store_true", help=say(words.SHOW_LOG, lang))
+    parser.add_argument("--log", action="store_true", help=say(SHOW_LOG, lang))
     parser.add_argument("--json", action="store_true", help=say(words.JSON, lang))
 
 
@@ -43,7 +69,7 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
         StateError: ``log.none``: no output is kept.
     """
     from common.ids import parse_short_id
-    from local_agent.views.codec import from_json
+    from local_agent.views import from_json
     from local_agent.views.question import Shown
 
     home, short_id = find_home(environ), parse_short_id(args.task)
@@ -67,7 +93,7 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
 def _print_question(
     approval: ApprovalView, screen: Screen, home: Home, environ: Mapping[str, str]
 ) -> None:
-    from local_agent.cli.diffs import read_asked
+    from local_agent.cli.diff import read_asked
     from local_agent.faces.terminal.page import render
 
     question = read_asked(home, environ, approval)
@@ -79,7 +105,7 @@ def _print_question(
 
 def _print_facts(task: ShownTask, screen: Screen) -> None:
     """Print which version it is, which model worked on it, what that used and was shown."""
-    from local_agent.cli.card import fact_lines, tell_lineage
+    from local_agent.cli.proposal import fact_lines, tell_lineage
 
     tell_lineage(screen, task)
     for line in fact_lines(screen, task):
@@ -91,52 +117,52 @@ def _print_task(task: ShownTask, screen: Screen) -> None:
 
     rows = [
         (words.TASK, [screen.ink("bold", task.short_id)]),
-        (words.STATE, [state_of(screen, task)]),
-        (words.WHEN, [_when(screen, task)]),
-        (words.RETRY_OF, [task.retry_of_short_id] if task.retry_of_short_id else []),
+        (STATE, [state_of(screen, task)]),
+        (WHEN, [_when(screen, task)]),
+        (RETRY_OF, [task.retry_of_short_id] if task.retry_of_short_id else []),
         (words.ASKED_BY, [asker(screen, task)]),
-        (words.REQUEST, screen.quote(task.text, 12)),
+        (REQUEST, screen.quote(task.text, 12)),
     ]
     if task.workspace:
-        rows.append((words.WORKSPACE_LABEL, screen.quote(task.workspace, 12)))
+        rows.append((WORKSPACE_LABEL, screen.quote(task.workspace, 12)))
     rows += [
         *_proposal_rows(screen, task),
-        (words.OUTPUT, list(output_lines(screen, task))),
-        (words.FILES_LABEL, list(file_lines(screen, task, most=_ALL))),
-        (change_words.CHANGED, list(changed_lines(screen, task, most=_ALL))),
-        (words.FILES_LABEL, list(mixed_lines(screen, task))),
+        (OUTPUT, list(output_lines(screen, task))),
+        (FILES_LABEL, list(file_lines(screen, task, most=_ALL))),
+        (CHANGED, list(changed_lines(screen, task, most=_ALL))),
+        (FILES_LABEL, list(mixed_lines(screen, task))),
     ]
     screen.fields([row for row in rows if row[1]])
     if task.rests:
-        from local_agent.cli.card import steps_lines
+        from local_agent.cli.proposal import steps_lines
 
         print("\n".join(steps_lines(screen, task)))
 
 
 def _proposal_rows(screen: Screen, task: ShownTask) -> list[tuple[Sentence, list[str]]]:
     """Return what was proposed, by which model, and what came of it."""
-    from local_agent.cli import card
+    from local_agent.cli import proposal
 
     beside = replace(screen, width=screen.width - _LABEL_CELLS)
     told = [line for said in headline(screen, task) for line in beside.prose(said)]
-    shown = card.shown_line(screen, task)
+    shown = proposal.shown_line(screen, task)
     asked = [
-        (proposal_words.MODEL, card.turn_lines(screen, task)),
-        (proposal_words.SHOWN_LABEL, beside.prose(shown) if shown else []),
+        (MODEL, proposal.turn_lines(screen, task)),
+        (SHOWN_LABEL, beside.prose(shown) if shown else []),
     ]
-    if not card.has_words(task):
-        kept = (disclosure_words.HERE_ALONE, _kept_here(screen, task))
-        return [*asked, (words.SUMMARY, told), kept]
+    if not proposal.has_words(task):
+        kept = (HERE_ALONE, _kept_here(screen, task))
+        return [*asked, (SUMMARY, told), kept]
     # Nothing was left out for the chat, or there is none: the model's words are told once.
     whole = task.source == "local_ui" or task.details == task.summary
     return [
-        (proposal_words.VERSION_LABEL, _lineage(screen, task)),
+        (VERSION_LABEL, _lineage(screen, task)),
         *asked,
-        (proposal_words.PROPOSED, list(card.own_lines(beside, task))),
-        (words.SUMMARY, [] if task.answered and whole else told),
+        (PROPOSED, list(proposal.own_lines(beside, task))),
+        (SUMMARY, [] if task.answered and whole else told),
         (
-            proposal_words.SAID if whole else disclosure_words.HERE_ALONE,
-            list(card.model_lines(beside, task)),
+            SAID if whole else HERE_ALONE,
+            list(proposal.model_lines(beside, task)),
         ),
     ]
 
@@ -145,7 +171,7 @@ def _lineage(screen: Screen, task: ShownTask) -> list[str]:
     if not task.revises:
         return []
     facts = {"version": task.version, "task": task.revises}
-    return [screen.say(proposal_words.VERSION, **facts)]
+    return [screen.say(VERSION, **facts)]
 
 
 def _kept_here(screen: Screen, task: ShownTask) -> list[str]:
@@ -158,7 +184,7 @@ def _when(screen: Screen, task: ShownTask) -> str:
     asked = date_and_time(task.created_at)
     if not task.reason:
         return asked
-    return screen.say(words.WHEN_ENDED, asked=asked, ended=date_and_time(task.updated_at))
+    return screen.say(WHEN_ENDED, asked=asked, ended=date_and_time(task.updated_at))
 
 
 def _print_log(steps: Iterator[tuple[str, Json]], short_id: str, *, as_json: bool) -> None:

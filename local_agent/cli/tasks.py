@@ -1,18 +1,21 @@
-"""``codexbridge tasks``: the tasks of this machine."""
+"""``codexbridge tasks`` and ``cancel``: the tasks of this machine, and stopping one.
+
+Also how moments, states and askers are told, for whatever shows a task.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from common.clock import SystemClock
 from common.errors import InputError
 from common.home import find_home
-from common.sentences import Lang, say
+from common.sentences import Lang, Sentence, say
 from common.terminal import clip_cells, table
 from common.text import one_line
 from local_agent.cards.words import time_left
-from local_agent.cli import proposal_words, words
+from local_agent.cli import words
 from local_agent.cli.screen import Screen, print_json, screen_for
 from local_agent.faces.control.client import call
 
@@ -22,6 +25,30 @@ if TYPE_CHECKING:
 
     from local_agent.views.task import ListedTask, TaskRow
 
+TASKS: Final = Sentence(
+    en="List the tasks of this machine, newest first.", zh="列出本机任务，最新的在前。"
+)
+TASKS_ALL: Final = Sentence(en="finished ones too", zh="包括已结束的任务")
+TASKS_LIMIT: Final = Sentence(
+    en="how many at most, 1 to 200; 100 unless given", zh="最多列出多少个，1 到 200，默认 100"
+)
+CANCEL: Final = Sentence(
+    en="Stop a task: one that waits is dropped, a command that runs is ended.",
+    zh="停止任务：等待中的放弃，运行中的命令会被终止。",
+)
+NO_TASKS: Final = Sentence(en="No open tasks.", zh="没有未结束的任务。")
+NO_TASKS_AT_ALL: Final = Sentence(en="No tasks yet.", zh="还没有任务。")
+TASKS_MORE: Final = Sentence(
+    en="Only the newest {count}; --limit N shows more, at most {most}.",
+    zh="仅列出最新的 {count} 个；用 --limit N 查看更多，最多 {most} 个。",
+)
+WAITING: Final = Sentence(en="waiting, {left}", zh="等待批准，{left}")
+HERE: Final = Sentence(en="this machine", zh="本机")
+CANCELLED: Final = Sentence(en="{task} is being stopped.", zh="正在停止 {task}。")
+RESTS: Final = Sentence(en="proposed, not applied", zh="已提议，未应用")
+RESTS_VERSION: Final = Sentence(en="version {version}, not applied", zh="第 {version} 版，未应用")
+REPLACED: Final = Sentence(en="replaced by {task}", zh="已由 {task} 取代")
+
 LIMIT = 100  # unless another number is asked for
 MOST = 200  # what the agent lists at once
 _ASKER_CELLS = 16
@@ -29,15 +56,19 @@ _ASKER_CELLS = 16
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
     """Declare the arguments."""
-    parser = subparsers.add_parser("tasks", description=say(words.TASKS, lang))
-    parser.add_argument("--all", action="store_true", help=say(words.TASKS_ALL, lang))
+    parser = subparsers.add_parser("tasks", description=say(TASKS, lang))
+    parser.set_defaults(run=list_tasks)
+    parser.add_argument("--all", action="store_true", help=say(TASKS_ALL, lang))
     parser.add_argument(
-        "--limit", type=int, default=LIMIT, metavar="N", help=say(words.TASKS_LIMIT, lang)
+        "--limit", type=int, default=LIMIT, metavar="N", help=say(TASKS_LIMIT, lang)
     )
     parser.add_argument("--json", action="store_true", help=say(words.JSON, lang))
+    parser = subparsers.add_parser("cancel", description=say(CANCEL, lang))
+    parser.set_defaults(run=cancel)
+    parser.add_argument("task", metavar="T-…", help=say(words.TASK_ID, lang))
 
 
-def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
+def list_tasks(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
     """List the tasks.
 
     Raises:
@@ -45,7 +76,7 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
     """
     if not 1 <= args.limit <= MOST:
         raise InputError("tasks.limit", most=MOST)
-    from local_agent.views.codec import from_json
+    from local_agent.views import from_json
     from local_agent.views.task import TaskList
 
     told = call(find_home(environ), environ, "tasks", all=args.all, limit=args.limit)
@@ -55,9 +86,9 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
     elif found:
         print_tasks(screen, found)
         if told.get("more"):
-            screen.tell(words.TASKS_MORE, count=len(found), most=MOST)
+            screen.tell(TASKS_MORE, count=len(found), most=MOST)
     else:
-        screen.tell(words.NO_TASKS_AT_ALL if args.all else words.NO_TASKS)
+        screen.tell(NO_TASKS_AT_ALL if args.all else NO_TASKS)
     return 0
 
 
@@ -105,17 +136,17 @@ def _standing(screen: Screen, task: ListedTask, now_ms: int) -> str:
     until = task.expires_at
     if task.state != "WAITING_APPROVAL" or not until:
         return state_of(screen, task)
-    return screen.say(words.WAITING, left=time_left(until, now_ms, screen.lang))
+    return screen.say(WAITING, left=time_left(until, now_ms, screen.lang))
 
 
 def state_of(screen: Screen, task: TaskRow) -> str:
     """Return in words where a task stands: its reason once it has ended."""
     if task.rests:
         version = task.version
-        resting = proposal_words.RESTS_VERSION if version else proposal_words.RESTS
+        resting = RESTS_VERSION if version else RESTS
         return screen.say(resting, version=version)
     if newer := task.replaced_by:
-        return screen.say(proposal_words.REPLACED, task=newer)
+        return screen.say(REPLACED, task=newer)
     named = words.REASONS.get(task.reason or "") or words.STATES.get(task.state)
     return screen.say(named) if named else task.state
 
@@ -123,4 +154,14 @@ def state_of(screen: Screen, task: TaskRow) -> str:
 def asker(screen: Screen, task: TaskRow) -> str:
     """Return who is said to have asked."""
     here = task.source == "local_ui"
-    return screen.say(words.HERE) if here else one_line(task.claimed_user, 32)
+    return screen.say(HERE) if here else one_line(task.claimed_user, 32)
+
+
+def cancel(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
+    """Cancel it."""
+    from common.ids import parse_short_id
+
+    short_id = parse_short_id(args.task)
+    call(find_home(environ), environ, "cancel", task=short_id)
+    screen_for(lang, environ).tell(CANCELLED, task=short_id)
+    return 0

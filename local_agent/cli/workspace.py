@@ -9,13 +9,13 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from common.errors import CodexBridgeError, InputError, UnavailableError
 from common.home import Home, find_home
 from common.sentences import Lang, say
 from common.text import one_line
-from local_agent.cli import context_words, disclosure_words, words
+from local_agent.cli import words, workspace_words
 from local_agent.cli.screen import Screen, at_keyboard, print_json, read_answer, screen_for
 from local_agent.cli.status import disclosure_told, policy_told, strays_told
 from local_agent.faces.control.client import call
@@ -26,7 +26,6 @@ from local_agent.workspace.registry import LEVELS, Registry, Workspace
 
 if TYPE_CHECKING:
     import argparse
-from typing import Final
 
 _SAID: Final = {
     "command.not-found": "workspace.test-not-found",
@@ -39,38 +38,51 @@ _SAID: Final = {
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
     """Declare the arguments."""
-    parser = subparsers.add_parser("workspace", description=say(words.WORKSPACE, lang))
+    parser = subparsers.add_parser("workspace", description=say(workspace_words.WORKSPACE, lang))
+    parser.set_defaults(run=run)
     actions = parser.add_subparsers(dest="action", required=True)
-    add = actions.add_parser("add", help=say(words.WORKSPACE_ADD, lang))
-    add.add_argument("path", type=Path, metavar="PATH", help=say(words.WORKSPACE_PATH, lang))
-    add.add_argument("--name", metavar="NAME", help=say(words.WORKSPACE_NAME, lang))
-    add.add_argument("--test", metavar="CMD", help=say(words.WORKSPACE_TEST, lang))
-    add.add_argument("--default", action="store_true", help=say(words.WORKSPACE_DEFAULT, lang))
+    add = actions.add_parser("add", help=say(workspace_words.WORKSPACE_ADD, lang))
     add.add_argument(
-        "--toolchains", metavar="all|none|…", help=say(words.WORKSPACE_TOOLCHAINS, lang)
+        "path", type=Path, metavar="PATH", help=say(workspace_words.WORKSPACE_PATH, lang)
+    )
+    add.add_argument("--name", metavar="NAME", help=say(workspace_words.WORKSPACE_NAME, lang))
+    add.add_argument("--test", metavar="CMD", help=say(workspace_words.WORKSPACE_TEST, lang))
+    add.add_argument(
+        "--default", action="store_true", help=say(workspace_words.WORKSPACE_DEFAULT, lang)
     )
     add.add_argument(
-        "--deny", metavar="PATTERN", action="append", default=[], help=say(words.DENY, lang)
+        "--toolchains", metavar="all|none|…", help=say(workspace_words.WORKSPACE_TOOLCHAINS, lang)
     )
     add.add_argument(
-        "--pass-env", metavar="NAME", action="append", default=[], help=say(words.PASS_ENV, lang)
+        "--deny",
+        metavar="PATTERN",
+        action="append",
+        default=[],
+        help=say(workspace_words.DENY, lang),
     )
-    listing = actions.add_parser("list", help=say(words.WORKSPACE_LIST, lang))
+    add.add_argument(
+        "--pass-env",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help=say(workspace_words.PASS_ENV, lang),
+    )
+    listing = actions.add_parser("list", help=say(workspace_words.WORKSPACE_LIST, lang))
     listing.add_argument("--json", action="store_true", help=say(words.JSON, lang))
-    remove = actions.add_parser("remove", help=say(words.WORKSPACE_REMOVE, lang))
-    remove.add_argument("name", metavar="NAME", help=say(words.WORKSPACE_NAME, lang))
-    what = say(disclosure_words.SET, lang)
+    remove = actions.add_parser("remove", help=say(workspace_words.WORKSPACE_REMOVE, lang))
+    remove.add_argument("name", metavar="NAME", help=say(workspace_words.WORKSPACE_NAME, lang))
+    what = say(workspace_words.WORKSPACE_SET, lang)
     change = actions.add_parser("set", help=what, description=what)
-    change.add_argument("name", metavar="NAME", help=say(words.WORKSPACE_NAME, lang))
+    change.add_argument("name", metavar="NAME", help=say(workspace_words.WORKSPACE_NAME, lang))
     change.add_argument(
-        "--diagnostics", metavar="PATH", nargs="*", help=say(context_words.DIAGNOSTICS, lang)
+        "--diagnostics", metavar="PATH", nargs="*", help=say(workspace_words.DIAGNOSTICS, lang)
     )
-    change.add_argument("--disclosure", choices=LEVELS, help=say(disclosure_words.LEVEL, lang))
+    change.add_argument("--disclosure", choices=LEVELS, help=say(workspace_words.DISCLOSURE, lang))
     change.add_argument(
-        "--daily-reads", type=int, metavar="N", help=say(disclosure_words.DAILY_READS, lang)
+        "--daily-reads", type=int, metavar="N", help=say(workspace_words.DAILY_READS, lang)
     )
     change.add_argument(
-        "--daily-bytes", type=int, metavar="N", help=say(disclosure_words.DAILY_BYTES, lang)
+        "--daily-bytes", type=int, metavar="N", help=say(workspace_words.DAILY_BYTES, lang)
     )
 
 
@@ -84,7 +96,7 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
     elif args.action == "remove":
         registry.remove(args.name)
         _forget_closed(registry, home, environ)
-        screen.tell(words.REMOVED, name=args.name)
+        screen.tell(workspace_words.REMOVED, name=args.name)
     elif args.action == "set":
         _set(args, registry, screen)
     else:
@@ -107,7 +119,7 @@ def _add(
         confirmed = tuple(_confirmed(found, kept, args.toolchains, screen))
     except KeyboardInterrupt:
         print()
-        screen.tell(words.NOTHING_ADDED)
+        screen.tell(workspace_words.NOTHING_ADDED)
         raise
     if args.test is not None:
         check_start(args.test, folder, confirmed)
@@ -154,47 +166,52 @@ def _set(args: argparse.Namespace, registry: Registry, screen: Screen) -> None:
         daily_bytes=args.daily_bytes,
     )
     screen.tell(
-        disclosure_words.IS_SET,
+        workspace_words.IS_SET,
         name=screen.ink("bold", changed.name),
-        level=screen.say(disclosure_words.LEVELS[changed.disclosure]),
+        level=screen.say(words.DISCLOSURES[changed.disclosure]),
         reads=changed.daily_reads,
         size=render_size(changed.daily_bytes),
     )
     if changed.disclosure == "full":
-        print(screen.ink("red", screen.say(disclosure_words.FULL_MEANS)))
+        print(screen.ink("red", screen.say(workspace_words.FULL_MEANS)))
 
 
 def _set_diagnostics(args: argparse.Namespace, registry: Registry, screen: Screen) -> None:
     changed = registry.set_diagnostics(args.name, args.diagnostics)
     files = ", ".join(one_line(path, 400) for path in changed.diagnostics)
-    told = context_words.DIAGNOSTICS_SET if files else context_words.DIAGNOSTICS_NONE
+    told = workspace_words.DIAGNOSTICS_SET if files else workspace_words.DIAGNOSTICS_NONE
     screen.tell(told, name=screen.ink("bold", changed.name), files=files)
 
 
 def _tell_added(added: Workspace, older: Workspace | None, screen: Screen) -> None:
     screen.tell(
-        words.ADDED,
+        workspace_words.ADDED,
         name=screen.ink("bold", added.name),
         path=one_line(str(added.path), 4096),
         count=len(added.toolchains),
     )
     if older is not None:
-        changed = [part for part in words.PARTS if getattr(added, part) != getattr(older, part)]
-        kept = [part for part in words.PARTS if part not in changed and part != "path"]
+        changed = [
+            part for part in workspace_words.PARTS if getattr(added, part) != getattr(older, part)
+        ]
+        kept = [part for part in workspace_words.PARTS if part not in changed and part != "path"]
         screen.tell(
-            words.WAS_KNOWN,
+            workspace_words.WAS_KNOWN,
             changed=_parts(added, changed, screen),
             kept=_parts(added, [part for part in kept if getattr(added, part)], screen),
         )
     if added.test_command is None:
-        screen.tell(words.ADDED_NO_TEST)
+        screen.tell(workspace_words.ADDED_NO_TEST)
     elif not starts(added.test_command, added.path, added.toolchains):
-        screen.tell(words.TEST_LOST, command=one_line(added.test_command, 400))
+        screen.tell(workspace_words.TEST_LOST, command=one_line(added.test_command, 400))
 
 
 def _parts(entry: Workspace, parts: Sequence[str], screen: Screen) -> str:
-    told = [screen.say(words.PARTS[part], value=_value(getattr(entry, part))) for part in parts]
-    return screen.say(words.AND).join(told) or screen.say(words.NOTHING)
+    told = [
+        screen.say(workspace_words.PARTS[part], value=_value(getattr(entry, part)))
+        for part in parts
+    ]
+    return screen.say(workspace_words.AND).join(told) or screen.say(workspace_words.NOTHING)
 
 
 def _value(value: object) -> str:
@@ -214,9 +231,9 @@ def _confirmed(
         return kept
     if not at_keyboard():
         kinds = ", ".join(item.kind for item in new)
-        screen.tell(words.TOOLCHAINS_SKIPPED, count=len(new), kinds=kinds)
+        screen.tell(workspace_words.TOOLCHAINS_SKIPPED, count=len(new), kinds=kinds)
         return kept
-    screen.tell(words.TOOLCHAINS_FOUND)
+    screen.tell(workspace_words.TOOLCHAINS_FOUND)
     allowed = [item for group in _overlapping(new) if _says_yes(group, screen) for item in group]
     kinds_now = {item.kind for item in allowed}
     return [*allowed, *(item for item in kept if item.kind not in kinds_now)]
@@ -248,11 +265,11 @@ def _named(found: Sequence[Toolchain], chosen: str) -> Sequence[Toolchain]:
 def _says_yes(group: Sequence[Toolchain], screen: Screen) -> bool:
     paths = dict.fromkeys(one_line(str(path), 1024) for item in group for path in item.paths)
     kinds = ", ".join(item.kind for item in group)
-    question = screen.say(words.TOOLCHAIN_ASK, kind=kinds, path=", ".join(paths))
+    question = screen.say(workspace_words.TOOLCHAIN_ASK, kind=kinds, path=", ".join(paths))
     while (answer := read_answer(question)) not in ("", "n", "no", "否", "不"):
         if answer in ("y", "yes", "是"):
             return True
-        screen.tell(words.YES_OR_NO)
+        screen.tell(workspace_words.YES_OR_NO)
     return False
 
 
@@ -278,7 +295,7 @@ def _list(found: Sequence[Workspace], home: Home, screen: Screen, *, as_json: bo
 
 
 def _row(item: Workspace, screen: Screen) -> tuple[str, ...]:
-    mark = screen.say(words.IS_DEFAULT) if item.default else ""
+    mark = screen.say(workspace_words.IS_DEFAULT) if item.default else ""
     kinds = ",".join(toolchain.kind for toolchain in item.toolchains)
     command = one_line(item.test_command or "-", 400)
     level = disclosure_told(item.disclosure, screen)

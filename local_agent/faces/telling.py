@@ -24,7 +24,7 @@ from local_agent.store.approvals import StoredApproval
 from local_agent.store.endings import read_ending
 from local_agent.store.journal import JournalThread
 from local_agent.store.tasks import Task
-from local_agent.views.codec import Json
+from local_agent.views import Json
 from local_agent.views.question import (
     ApprovalView,
     Check,

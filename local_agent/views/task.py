@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from local_agent.views.codec import Kept
+from local_agent.views import Kept
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

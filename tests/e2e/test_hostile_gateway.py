@@ -28,7 +28,7 @@ from common.protocol.envelope import MAX_LIFE_S, agent_name, gateway_name
 from common.protocol.link import Link
 from common.protocol.link_events import ENDINGS, code_of, websocket_code
 from common.signing import AGENT_AUTH, AUDIT, GATEWAY_AUTH, SigningKey
-from local_agent.cli import status_words
+from local_agent.cli import status
 from local_agent.flow.gate_checks import Limits
 from local_agent.link.pairing import Pairing, open_keys, save_pairing
 from tests.e2e.place import Place, free_ports, sample, wait_until
@@ -747,4 +747,4 @@ async def test_the_person_is_told_why_and_what_to_do(hostile: Hostile) -> None:
             await turned_away(code)
         shown = " ".join((await asked).stdout.split())
         assert "not connected since" in shown
-        assert status_words.LINK_WHY[code].en in shown
+        assert status.LINK_WHY[code].en in shown

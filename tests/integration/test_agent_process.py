@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 import pytest
 
 from common.sentences import say
-from local_agent.cli import words
+from local_agent.cli import agent
 from tests import forks
 
 T = TypeVar("T")
@@ -253,13 +253,13 @@ def test_everything_it_keeps_is_private(machine: Machine) -> None:
 
 
 def test_the_line_that_says_ready_names_the_model_that_is_asked(machine: Machine) -> None:
-    eventually(lambda: words.READY_NO_MODEL.en in machine.log())
+    eventually(lambda: agent.READY_NO_MODEL.en in machine.log())
     machine.end(signal.SIGTERM)
     settings = machine.root / "cb" / "config" / "agent.toml"
     address = "http://127.0.0.1:9/v1"
     table = f'[models.near]\nkind = "http"\nmodel = "m"\nbase_url = "{address}"\n'
     settings.write_text(table, encoding="utf-8")
     machine.start()
-    ready = say(words.READY_MODEL, "en", name="near")
+    ready = say(agent.READY_MODEL, "en", name="near")
     eventually(lambda: ready in machine.log())
     assert machine.log().count(ready) == 1

@@ -14,7 +14,7 @@ from common.errors import AuthError, RemoteProtocolError, UnavailableError
 from common.home import Home
 from local_agent.faces.control import wire
 from local_agent.store.lock import JOURNAL, is_held
-from local_agent.views.codec import Json
+from local_agent.views import Json
 
 ANSWER_SECONDS = 15.0  # for a question; a stream may stay silent as long as its task does
 

@@ -12,7 +12,7 @@ from common.text import clip_bytes
 from local_agent.store.endings import read_ending
 from local_agent.store.tasks import Task
 from local_agent.store.turns import StoredTurn
-from local_agent.views.codec import Json, Kept
+from local_agent.views import Json, Kept
 from local_agent.views.task import (
     Ending,
     ListedTask,

@@ -34,7 +34,7 @@ from common.errors import (
     UnavailableError,
 )
 from common.home import Home
-from local_agent.views.codec import to_json
+from local_agent.views import to_json
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

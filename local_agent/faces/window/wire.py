@@ -16,7 +16,7 @@ from typing import Final, Literal
 from common.errors import AuthError, RemoteProtocolError
 from common.sentences import Lang
 from common.strict_json import canonical, loads
-from local_agent.views.codec import from_json
+from local_agent.views import from_json
 from local_agent.views.question import ApprovalView
 
 Theme = Literal["light", "dark"]

@@ -18,7 +18,7 @@ from common.model.state import Reason, final_of
 from common.seal import digest
 from common.sentences import Lang, Sentence, say
 from local_agent.actions.registry import seal_bytes
-from local_agent.cli import disclosure_words, status_words, words
+from local_agent.cli import decide, show, status, tasks, words
 from local_agent.views.task import ListedTask
 from tests.each import each
 from tests.sealed import a_payload, a_seal
@@ -114,7 +114,7 @@ def test_every_end_is_listed_with_its_reason(agent: AgentDouble, capsys: Capture
 def test_without_tasks_that_is_said(agent: AgentDouble, capsys: Captured) -> None:
     agent.answers["tasks"] = {"tasks": []}
     assert codexbridge.main(["tasks"]) == 0
-    assert capsys.readouterr().out == words.NO_TASKS.en + "\n"
+    assert capsys.readouterr().out == tasks.NO_TASKS.en + "\n"
     assert codexbridge.main(["tasks", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == []
 
@@ -177,12 +177,12 @@ def test_show_has_the_whole_of_an_answer_that_the_chat_was_told_in_part(
     agent.answers["show"] = {"task": task, "approval": None}
     assert codexbridge.main(["show", "T-7K3F"]) == 0
     out = capsys.readouterr().out
-    assert disclosure_words.HERE_ALONE.en in out
+    assert show.HERE_ALONE.en in out
     assert "It retries.⟨U+202E⟩\n" in out
     assert "    retry = 3" in out
     agent.answers["show"] = {"task": ENDED | {"details": ENDED["summary"]}, "approval": None}
     assert codexbridge.main(["show", "T-7K3F"]) == 0
-    assert disclosure_words.HERE_ALONE.en not in capsys.readouterr().out
+    assert show.HERE_ALONE.en not in capsys.readouterr().out
 
 
 def test_a_word_that_is_no_task_id_is_one_line_and_exit_code_2(
@@ -278,7 +278,7 @@ def test_without_an_id_the_only_waiting_one_is_meant(
 def test_nothing_to_reject_is_said(agent: AgentDouble, capsys: Captured) -> None:
     agent.answers["tasks"] = {"tasks": []}
     assert codexbridge.main(["reject"]) == 1
-    assert capsys.readouterr().out == words.NONE_WAITS.en + "\n"
+    assert capsys.readouterr().out == decide.NONE_WAITS.en + "\n"
 
 
 @pytest.mark.parametrize("command", ["approve", "reject"])
@@ -378,7 +378,7 @@ def test_status_tells_what_the_chat_may_be_told(
     shop = a_workspace("none") | {"disclosure": level}
     agent.answers["status"] = a_status(workspaces=[shop])
     assert codexbridge.main(["status"]) == 0
-    assert disclosure_words.LEVELS[level].en in capsys.readouterr().out
+    assert words.DISCLOSURES[level].en in capsys.readouterr().out
 
 
 @pytest.mark.requirement("MJ-8")
@@ -451,9 +451,9 @@ def test_a_proposal_that_was_told_on_the_way_is_not_told_twice(
 @pytest.mark.parametrize(
     ("state", "why", "sentence"),
     [
-        ("on", "", status_words.ASKS_BOTH),
-        ("looking", "", status_words.ASKS_LOOKING),
-        *(("off", why, sentence) for why, sentence in status_words.NO_WINDOWS.items()),
+        ("on", "", status.ASKS_BOTH),
+        ("looking", "", status.ASKS_LOOKING),
+        *(("off", why, sentence) for why, sentence in status.NO_WINDOWS.items()),
     ],
 )
 def test_status_tells_where_questions_are_asked(

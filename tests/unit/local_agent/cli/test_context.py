@@ -10,7 +10,7 @@ import pytest
 import codexbridge
 from common.errors import StateError
 from common.sentences import LANGS, Lang, Sentence
-from local_agent.cli import context_words
+from local_agent.cli import context
 from local_agent.propose.context.collected import Budget, Collected, LeftOut, Piece, used
 from tests.unit.local_agent.cli.conftest import AgentDouble
 
@@ -34,7 +34,7 @@ def an_account(**changed: Any) -> dict[str, Any]:
     return collected.explained() | changed
 
 
-HEADS = {True: context_words.SHOWN, False: context_words.COLLECTED}
+HEADS = {True: context.SHOWN, False: context.COLLECTED}
 
 
 def _beginning(sentence: Sentence, lang: Lang) -> str:
@@ -130,5 +130,5 @@ def test_every_reason_has_its_words() -> None:
 
     from local_agent.propose.context.collected import Kind, Reason
 
-    assert set(get_args(Reason)) <= set(context_words.REASONS)
-    assert set(get_args(Kind)) == set(context_words.KINDS)
+    assert set(get_args(Reason)) <= set(context.REASONS)
+    assert set(get_args(Kind)) == set(context.KINDS)

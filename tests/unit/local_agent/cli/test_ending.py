@@ -1,20 +1,26 @@
-"""How a task ended, on a terminal: its language, its last lines, the files that changed."""
+"""How a task ended, on a terminal: its language, its last lines, found lines, changed files."""
 
 from __future__ import annotations
 
 import base64
 import json
+import re
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import codexbridge
 from common.clock import SystemClock
 from common.errors import StateError
-from common.terminal import cells
-from local_agent.cli import words
+from common.terminal import Ink, cells
+from local_agent.cli import ending
+from local_agent.cli.ending import laid_out
+from local_agent.cli.screen import Screen
 from local_agent.reports.report import Report
 from local_agent.reports.words import to_facts
+from tests.each import each
 from tests.unit.local_agent.cli.conftest import TASK, AgentDouble
 
 Captured = pytest.CaptureFixture[str]
@@ -116,8 +122,8 @@ def test_the_changed_files_are_counted_named_and_marked(
     out = shown(agent, capsys, an_end(files=files))
     assert "4 files in the workspace changed while it ran: 2 new, 1 changed, 1 deleted" in out
     rows = out.splitlines()[-4:]
-    assert words.FILE_SURFACE.en in rows[0]
-    assert words.FILE_LINK.en in rows[1]
+    assert ending.FILE_SURFACE.en in rows[0]
+    assert ending.FILE_LINK.en in rows[1]
     assert "a⟨U+000A⟩b" in rows[2]
     assert rows[3].split() == ["deleted", "old"]
 
@@ -132,18 +138,18 @@ def test_many_files_are_named_in_part_and_the_rest_counted(
     assert f"f{named - 1}\n" in out
     assert f"f{named}\n" not in out
     assert f"{500 - named} more" in out
-    assert words.FILES_INCOMPLETE.en in out
+    assert ending.FILES_INCOMPLETE.en in out
 
 
 def test_no_change_is_said_and_what_was_not_looked_at_too(
     agent: AgentDouble, capsys: Captured
 ) -> None:
-    assert words.FILES_NONE.en in shown(agent, capsys, an_end())
-    assert words.FILES_ELSEWHERE.en not in shown(agent, capsys, an_end())
-    assert words.FILES_ELSEWHERE.en in shown(agent, capsys, an_end(sandbox="none"))
+    assert ending.FILES_NONE.en in shown(agent, capsys, an_end())
+    assert ending.FILES_ELSEWHERE.en not in shown(agent, capsys, an_end())
+    assert ending.FILES_ELSEWHERE.en in shown(agent, capsys, an_end(sandbox="none"))
     nothing_ran = an_end(started=False, files=None)
     assert "5 passed" not in shown(agent, capsys, nothing_ran)
-    assert words.FILES_NONE.en not in shown(agent, capsys, nothing_ran)
+    assert ending.FILES_NONE.en not in shown(agent, capsys, nothing_ran)
 
 
 @pytest.mark.requirement("R46")
@@ -157,7 +163,7 @@ def test_output_that_was_cut_says_so_and_where_the_rest_is(
     assert "--log" not in out
     assert "could not be kept" in out
     silent = {"tail": "", "before": 0, "lines": 0, "log_sha256": None}
-    assert words.NO_OUTPUT.en in shown(agent, capsys, an_end(output=silent))
+    assert ending.NO_OUTPUT.en in shown(agent, capsys, an_end(output=silent))
 
 
 @pytest.mark.requirement("R26")
@@ -204,3 +210,58 @@ def test_a_row_of_tasks_has_its_time_and_fits_80_columns(
     assert all("@dev test" in line for line in lines)
     assert ":" in lines[0].split()[1]
     assert lines[1].split()[1] in ("01-01", "12-31")
+
+
+HITS = ["2 places:", "src/登录.py:7: def login():", "src/登录.py:120: return login()", "b.py:3: x"]
+CHANGED = ["Local changes:", "M src/app.py +12 −3", "A 新.md +1 −0", "? b.bin (lines not counted)"]
+
+
+def screen(*, width: int = 80, live: bool = True, colours: bool = False) -> Screen:
+    return Screen("en", Ink(on=colours), width, live)
+
+
+def test_a_program_gets_the_lines_as_they_are() -> None:
+    assert list(laid_out(screen(live=False), [*HITS, *CHANGED])) == [*HITS, *CHANGED]
+
+
+def test_on_a_terminal_each_file_is_named_once_above_its_lines() -> None:
+    assert list(laid_out(screen(), HITS)) == [
+        "2 places:",
+        "src/登录.py",
+        "    7  def login():",
+        "  120  return login()",
+        "b.py",
+        "    3  x",
+    ]
+
+
+def test_counts_stand_below_one_another() -> None:
+    assert list(laid_out(screen(), CHANGED)) == [
+        "Local changes:",
+        "  M src/app.py +12 −3",
+        "  A 新.md       +1 −0",
+        "  ? b.bin      (lines not counted)",
+    ]
+
+
+def test_colours_are_emphasis_alone() -> None:
+    plain = list(laid_out(screen(), [*HITS, *CHANGED]))
+    coloured = list(laid_out(screen(colours=True), [*HITS, *CHANGED]))
+    assert coloured != plain
+    assert [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in coloured] == plain
+
+
+@each("width", [20, 30, 45])
+def test_a_narrow_terminal_loses_nothing(width: int) -> None:
+    lines = [f"a/very/long/folder/{'x' * 40}.py:12: {'找到 text ' * 12}".rstrip()]
+    shown = list(laid_out(screen(width=width), lines))
+    assert "".join(line.strip() for line in shown[1:]).replace(" ", "").endswith("text")
+    assert all(cells(line) <= max(width, 26) for line in shown[1:])
+
+
+@given(st.lists(st.text(alphabet="aM+−:19 ()/\n找", max_size=30), max_size=6), st.integers(1, 200))
+def test_no_line_raises_or_is_lost(lines: list[str], width: int) -> None:
+    plain = [line.replace("\n", "") for line in lines]
+    shown = "".join(laid_out(screen(width=width), plain)).replace(" ", "")
+    for line in plain:
+        assert line.replace(" ", "").rpartition(":")[2] in shown or "−" in line

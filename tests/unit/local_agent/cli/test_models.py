@@ -14,7 +14,7 @@ import codexbridge
 from common.home import Home
 from common.keystore import FileKeystore
 from common.sentences import LANGS, Lang, explain, say
-from local_agent.cli import model_words
+from local_agent.cli import models
 from local_agent.error_texts import ERRORS
 from local_agent.errors import ModelError
 from local_agent.models.keys import ModelKeys
@@ -75,9 +75,9 @@ def test_the_list_tells_which_is_asked_and_what_it_has_used(
     out = capsys.readouterr().out
     first, second = out.split("gemini", 1)
     assert all(told in first for told in ("deepseek", "deepseek-chat", "34000", "0.01 USD", "2023"))
-    assert model_words.ASKED.en in first
+    assert models.ASKED.en in first
     assert explain(ModelError("model.busy"), ERRORS, "en") in first
-    assert model_words.EXPERIMENTAL.en in second
+    assert models.EXPERIMENTAL.en in second
     assert "codexbridge models key gemini" in second
 
 
@@ -85,7 +85,7 @@ def test_the_list_tells_which_is_asked_and_what_it_has_used(
 def test_where_a_key_lies_is_said(agent: AgentDouble, capsys: Captured, where: str) -> None:
     agent.answers["models"] = {"days": 30, "models": [MODEL | {"key": where}]}
     assert codexbridge.main(["models"]) == 0
-    told = model_words.KEY_AT[where.partition(":")[0]].en.format(name="deepseek")
+    told = models.KEY_AT[where.partition(":")[0]].en.format(name="deepseek")
     assert told in capsys.readouterr().out
 
 
@@ -98,7 +98,7 @@ def test_a_model_that_needs_no_key_is_said_to_need_none(
     agent.answers["models"] = {"days": 30, "models": [local]}
     assert codexbridge.main(["models"]) == 0
     out = capsys.readouterr().out
-    assert say(model_words.NO_KEY_NEEDED, lang) in out
+    assert say(models.NO_KEY_NEEDED, lang) in out
     assert "codexbridge models key" not in out
 
 
@@ -152,7 +152,7 @@ def test_a_key_from_standard_input_is_stored_and_never_shown(
     assert keystore.get("deepseek") == KEY
     out, err = capsys.readouterr()
     assert KEY not in out + err
-    assert model_words.KEY_AT["file"].en in out
+    assert models.KEY_AT["file"].en in out
 
 
 def test_a_key_at_the_keyboard_is_read_without_showing_it(

@@ -16,7 +16,7 @@ from common.home import Home
 from common.keystore import FileKeystore
 from common.protocol.pairing import check_words, new_code
 from common.signing import SigningKey
-from local_agent.cli import pair, words
+from local_agent.cli import pair
 from local_agent.link.pairing import Pairing, load_key, load_pairing
 from local_agent.workspace.registry import Registry
 from tests.unit.local_agent.cli.conftest import AgentDouble
@@ -79,7 +79,7 @@ def test_pairing_keeps_key_and_gateway_and_shows_the_check_words(
     out = capsys.readouterr().out
     assert all(word in out for word in check_words(own, GATEWAY.public))
     assert CODE not in out
-    assert words.PAIRED_NEXT.en in out
+    assert pair.PAIRED_NEXT.en in out
     assert gateway.codes == [CODE]
 
 
@@ -185,8 +185,8 @@ def test_a_running_agent_is_to_be_started_again(
     types(CODE + "\n")
     assert codexbridge.main(["pair", "--gateway", URL]) == 0
     out = capsys.readouterr().out
-    assert words.PAIRED_RESTART.en in out
-    assert words.PAIRED_NEXT.en not in out
+    assert pair.PAIRED_RESTART.en in out
+    assert pair.PAIRED_NEXT.en not in out
 
 
 def test_who_has_a_workspace_is_not_told_to_add_one(
@@ -201,5 +201,5 @@ def test_who_has_a_workspace_is_not_told_to_add_one(
     types(CODE + "\n")
     assert codexbridge.main(["pair", "--gateway", URL]) == 0
     out = capsys.readouterr().out
-    assert words.PAIRED_START.en in out
-    assert words.PAIRED_NEXT.en not in out
+    assert pair.PAIRED_START.en in out
+    assert pair.PAIRED_NEXT.en not in out

@@ -9,7 +9,7 @@ import pytest
 import codexbridge
 from common.home import Home
 from common.model.intent import TaskKind
-from local_agent.cli import route_words
+from local_agent.cli import route
 from local_agent.understand.reading import Topic
 
 Captured = pytest.CaptureFixture[str]
@@ -59,10 +59,10 @@ def test_a_command_that_is_not_its_kind_is_told_as_what_it_is(
 ) -> None:
     assert codexbridge.main(["route", text, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert told["meaning"] == route_words.OF_TOPICS[told["topic"]].en
+    assert told["meaning"] == route.OF_TOPICS[told["topic"]].en
 
 
 def test_each_kind_has_its_meaning_in_both_languages() -> None:
-    assert set(route_words.OF_TOPICS) <= {topic.value for topic in Topic}
-    assert set(route_words.MEANINGS) == {kind.value for kind in TaskKind}
-    assert all(meaning.en and meaning.zh for meaning in route_words.MEANINGS.values())
+    assert set(route.OF_TOPICS) <= {topic.value for topic in Topic}
+    assert set(route.MEANINGS) == {kind.value for kind in TaskKind}
+    assert all(meaning.en and meaning.zh for meaning in route.MEANINGS.values())

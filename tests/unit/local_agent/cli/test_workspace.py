@@ -12,7 +12,7 @@ import pytest
 import codexbridge
 from common.errors import RemoteProtocolError
 from common.home import Home
-from local_agent.cli import disclosure_words, words
+from local_agent.cli import words, workspace_words
 from local_agent.error_texts import ERRORS
 from local_agent.propose.scratch import Scratches
 from local_agent.workspace.registry import Registry, Workspace
@@ -154,7 +154,7 @@ def test_ctrl_c_adds_nothing_and_says_so_on_its_own_line(
     monkeypatch.setattr("sys.stdin", Interrupted())
     assert codexbridge.main(["workspace", "add", str(project)]) == 130
     assert stored(home) == {}
-    assert capsys.readouterr().out.endswith(f"\n{words.NOTHING_ADDED.en}\n")
+    assert capsys.readouterr().out.endswith(f"\n{workspace_words.NOTHING_ADDED.en}\n")
 
 
 def test_toolchains_that_open_the_same_folder_are_one_question(
@@ -237,7 +237,7 @@ def test_adding_a_folder_again_keeps_what_is_not_given_and_says_so(
     assert "private/**" in changed
     for part in ("pytest -q", "venv", "CI_URL"):
         assert part in kept
-    assert words.ADDED_NO_TEST.en not in out
+    assert workspace_words.ADDED_NO_TEST.en not in out
     entry = Registry(home, home=Path.home()).find("shop")
     assert (entry.test_command, entry.deny, entry.pass_env) == (
         "pytest -q",
@@ -354,7 +354,7 @@ def test_what_the_chat_may_be_told_is_set_and_listed(
     told = (listed["disclosure"], listed["daily_reads"], listed["daily_bytes"])
     assert told == ("ask", 5, 2000)
     assert codexbridge.main(["workspace", "list"]) == 0
-    assert disclosure_words.LEVELS["ask"].en in capsys.readouterr().out
+    assert words.DISCLOSURES["ask"].en in capsys.readouterr().out
 
 
 def test_opening_everything_says_what_that_means(
@@ -364,9 +364,9 @@ def test_opening_everything_says_what_that_means(
     assert codexbridge.main(add) == 0
     capsys.readouterr()
     assert codexbridge.main(["workspace", "set", "shop", "--disclosure", "full"]) == 0
-    assert disclosure_words.FULL_MEANS.en in capsys.readouterr().out
+    assert workspace_words.FULL_MEANS.en in capsys.readouterr().out
     assert codexbridge.main(["workspace", "set", "shop", "--disclosure", "summary"]) == 0
-    assert disclosure_words.FULL_MEANS.en not in capsys.readouterr().out
+    assert workspace_words.FULL_MEANS.en not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from local_agent.flow.approvals import PendingApproval
 from local_agent.flow.gate import Gate
 from local_agent.safety.risk import Circumstances
 from local_agent.store.journal import JournalThread
-from local_agent.views.codec import to_json
+from local_agent.views import to_json
 from local_agent.views.question import CommandReason, LeftOut, Named
 from tests import windows
 from tests.asked import read_question

@@ -8,7 +8,7 @@ import pytest
 
 from common.protocol.link import Closed
 from common.protocol.link_events import ENDINGS
-from local_agent.cli import status_words
+from local_agent.cli import status
 from local_agent.link.condition import (
     OWN,
     TRANSPORT,
@@ -85,7 +85,7 @@ def test_a_connection_that_broke_is_only_lost() -> None:
 @pytest.mark.requirement("P7")
 def test_every_end_that_either_side_can_give_has_a_sentence_that_says_what_to_do() -> None:
     reached = {after_end(code).why for code in ENDINGS} | TRANSPORT | OWN
-    assert status_words.LINK_WHY.keys() == reached
+    assert status.LINK_WHY.keys() == reached
 
 
 def test_after_a_rotation_nobody_waits_but_only_once() -> None:

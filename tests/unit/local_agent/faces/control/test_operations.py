@@ -24,7 +24,7 @@ from local_agent.propose.context.collected import Collected
 from local_agent.store.endings import write_ending
 from local_agent.store.tasks import NAME_FREE_AFTER_MS
 from local_agent.store.turns import StoredTurn
-from local_agent.views.codec import from_json
+from local_agent.views import from_json
 from local_agent.views.task import Run, TouchedFiles
 from tests.asked import whole_task
 from tests.sealed import LINE, Step, Wish, ending

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pytest
 
 from common.errors import RemoteProtocolError
-from local_agent.views.codec import Kept, from_json, to_json
+from local_agent.views import Kept, from_json, to_json
 from tests.each import each
 
 

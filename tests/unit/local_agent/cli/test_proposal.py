@@ -11,10 +11,13 @@ import pytest
 
 import codexbridge
 from common.sentences import Lang, Sentence, say
-from local_agent.cli import disclosure_words, proposal_words, status_words, words
+from common.terminal import cells
+from local_agent.cli import ask, proposal, show, status, tasks, words
+from local_agent.cli.proposal import GUTTER, Flow
 from local_agent.propose import words as propose_words
 from local_agent.views.task import ShownTask
 from tests.asked import PATCH
+from tests.each import each
 from tests.unit.local_agent.cli.conftest import TASK, AgentDouble, filled
 from tests.unit.local_agent.cli.drawing import drawn
 from tests.unit.local_agent.cli.terminal import in_front, reads, reads_all
@@ -120,7 +123,7 @@ def test_a_change_that_rests_is_a_card_with_its_files_and_what_to_do(
     assert rows[: rows.index("")] == [LABEL, *(f"  {line}" for line in SAID.split("\n"))]
     card = rows[rows.index("") + 1 :]
     assert card[:4] == [
-        f"T-7K3F  {proposal_words.RESTS.en}",
+        f"T-7K3F  {tasks.RESTS.en}",
         HEAD,
         "   +1 −1  login.py",
         "  +12 −0  src/一个文件.py",
@@ -168,7 +171,7 @@ def test_what_a_turn_used_is_told_as_far_as_it_is_known(
     agent.answers["show"] = {"task": a_task(turns=turns), "approval": None}
     assert codexbridge.main(["show", "T-7K3F"]) == 0
     out = capsys.readouterr().out
-    assert (f"{say(proposal_words.SHOWN_LABEL, lang)}" in out) is True
+    assert (f"{say(show.SHOWN_LABEL, lang)}" in out) is True
     used = "5 tokens read" if lang == "en" else "读入 5"
     assert (used in out) is bool(tokens)
     nothing = "(gave nothing)" if lang == "en" else "（没有结果）"
@@ -231,7 +234,7 @@ def test_of_what_is_older_than_its_parts_nothing_is_lost(
 
 
 @pytest.mark.parametrize(
-    ("outcome", "told"), [("begun", proposal_words.AT_WORK), ("cut-off", proposal_words.CUT_OFF)]
+    ("outcome", "told"), [("begun", proposal.AT_WORK), ("cut-off", proposal.CUT_OFF)]
 )
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_a_turn_without_an_end_is_called_what_it_is(
@@ -264,7 +267,7 @@ def test_words_come_as_they_are_said_and_are_not_told_twice(agent: AgentDouble, 
     pieces = [chunk(SAID[at : at + size]) for at in range(0, len(SAID), size)]
     rows = streamed(agent, state("PROPOSING"), *pieces, task=an_answer())
     assert rows[:4] == [
-        proposal_words.MODEL_SAYS.en,
+        ask.MODEL_SAYS.en,
         "│ Raised the retry to 5, because three were too few for the slow network of the",
         "│ test house.",
         "│ No test names it.",
@@ -295,7 +298,7 @@ def test_a_very_long_answer_that_is_kept_in_part_is_not_told_twice(agent: AgentD
 def test_words_that_turn_out_otherwise_are_told_whole(agent: AgentDouble) -> None:
     rows = streamed(agent, chunk("Let me look."), task=an_answer("It is line 3."))
     assert rows[:4] == [
-        proposal_words.MODEL_SAYS.en,
+        ask.MODEL_SAYS.en,
         "│ Let me look.",
         LABEL,
         "│ It is line 3.",
@@ -315,7 +318,7 @@ def test_the_state_stands_below_the_words_and_goes_again(agent: AgentDouble) -> 
         chunk(" on."),
         task=an_answer(said),
     )
-    assert rows[:4] == [proposal_words.MODEL_SAYS.en, f"│ {said}", "", "T-7K3F  completed"]
+    assert rows[:4] == [ask.MODEL_SAYS.en, f"│ {said}", "", "T-7K3F  completed"]
 
 
 def test_while_nothing_is_said_yet_the_state_stands_alone(agent: AgentDouble) -> None:
@@ -323,7 +326,7 @@ def test_while_nothing_is_said_yet_the_state_stands_alone(agent: AgentDouble) ->
     agent.silent.add("ask")
     with in_front("ask", "why") as screen:
         assert drawn(reads(screen, "half a sent")) == [
-            proposal_words.MODEL_SAYS.en,
+            ask.MODEL_SAYS.en,
             "│ half a sent",
         ]
         os.write(screen, b"\x03")
@@ -394,8 +397,8 @@ def test_show_tells_model_tokens_version_and_what_to_do(
     agent.answers["show"] = {"task": task, "approval": None}
     assert codexbridge.main(["show", "T-7K3F"]) == 0
     out = capsys.readouterr().out
-    assert say(proposal_words.RESTS_VERSION, "en", version=2) in out
-    assert say(proposal_words.VERSION, "en", version=2, task="T-0001") in out
+    assert say(tasks.RESTS_VERSION, "en", version=2) in out
+    assert say(show.VERSION, "en", version=2, task="T-0001") in out
     assert "1,203 tokens read, 82 written" in out
     assert "codexbridge context T-7K3F" in out
     assert "codexbridge apply T-7K3F" in out
@@ -437,14 +440,14 @@ def test_show_of_an_answer_asked_here_tells_it_once(agent: AgentDouble, capsys: 
     assert codexbridge.main(["show", "T-7K3F"]) == 0
     out = capsys.readouterr().out
     assert out.count("No test names it.") == 1
-    assert disclosure_words.HERE_ALONE.en not in out
+    assert show.HERE_ALONE.en not in out
     asked_there = an_answer(source="wecom", summary="It is told less.")
     agent.answers["show"] = {"task": asked_there, "approval": None}
     assert codexbridge.main(["show", "T-7K3F"]) == 0
     out = capsys.readouterr().out
     assert "It is told less." in out
     assert "No test names it." in out
-    assert disclosure_words.HERE_ALONE.en in out
+    assert show.HERE_ALONE.en in out
 
 
 @pytest.mark.parametrize("revises", [None, "T-0001"])
@@ -455,7 +458,7 @@ def test_a_diff_says_which_version_it_is(
     task = a_task(version=2 if revises else None, revises=revises)
     agent.answers["show"] = {"task": task, "approval": None}
     assert codexbridge.main(["diff", "T-7K3F"]) == 0
-    lineage = say(proposal_words.LINEAGE, "en", task="T-7K3F", version=2, before="T-0001")
+    lineage = say(proposal.LINEAGE, "en", task="T-7K3F", version=2, before="T-0001")
     assert capsys.readouterr().out.startswith(lineage) is bool(revises)
 
 
@@ -467,7 +470,7 @@ def test_what_waits_is_shown_with_the_version_it_is(
     task = a_task(state="WAITING_APPROVAL", rests=False, version=2, revises=revises)
     agent.answers["show"] = {"task": task, "approval": an_approval()}
     assert codexbridge.main(["show", "T-7K3F"]) == 0
-    lineage = say(proposal_words.LINEAGE, "en", task="T-7K3F", version=2, before="T-0001")
+    lineage = say(proposal.LINEAGE, "en", task="T-7K3F", version=2, before="T-0001")
     assert (lineage in capsys.readouterr().out) is bool(revises)
 
 
@@ -479,8 +482,8 @@ def test_tasks_tells_what_rests_and_which_version_it_is(
     agent.answers["tasks"] = {"tasks": [a_task(version=3), a_task(short_id="T-0001")]}
     assert codexbridge.main(["tasks"]) == 0
     newest, older = capsys.readouterr().out.splitlines()
-    assert say(proposal_words.RESTS_VERSION, lang, version=3) in newest
-    assert say(proposal_words.RESTS, lang) in older
+    assert say(tasks.RESTS_VERSION, lang, version=3) in newest
+    assert say(tasks.RESTS, lang) in older
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
@@ -492,7 +495,7 @@ def test_a_version_that_a_newer_one_replaced_names_it(
     agent.answers["tasks"] = {"tasks": [a_task(**over, replaced_by="T-0002"), a_task(**over)]}
     assert codexbridge.main(["tasks", "--all"]) == 0
     replaced, cancelled = capsys.readouterr().out.splitlines()
-    told = say(proposal_words.REPLACED, lang, task="T-0002")
+    told = say(tasks.REPLACED, lang, task="T-0002")
     assert told in replaced
     assert say(words.REASONS["cancelled"], lang) not in replaced
     assert say(words.REASONS["cancelled"], lang) in cancelled
@@ -501,9 +504,7 @@ def test_a_version_that_a_newer_one_replaced_names_it(
     assert told in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("model", "told"), [("deepseek", "deepseek"), (None, status_words.NO_MODEL.en)]
-)
+@pytest.mark.parametrize(("model", "told"), [("deepseek", "deepseek"), (None, status.NO_MODEL.en)])
 def test_status_tells_which_model_is_asked(
     agent: AgentDouble, capsys: Captured, model: str | None, told: str
 ) -> None:
@@ -514,7 +515,73 @@ def test_status_tells_which_model_is_asked(
 
 
 def test_every_sentence_of_proposals_says_what_to_type_in_both_languages() -> None:
-    for sentence in (getattr(proposal_words, name) for name in dir(proposal_words)):
+    for sentence in vars(proposal).values():
         if isinstance(sentence, Sentence) and "codexbridge " in sentence.en:
             (typed,) = re.findall(r"codexbridge [a-z]+", sentence.en)
             assert typed in sentence.zh
+
+
+TEXT = (
+    "It retries three times because `retry = 3` stands in login.py:1, and no more.\r\n"
+    "\n\n"
+    "它会重试三次，因为 login.py:1 中写着，而且中途没有再检查。 end\n"
+    "    indented\tby a tab\n"
+    "🧑‍💻 works, \u202e does not\n"
+    "\n"
+)
+
+
+def pieces(size: int, *, width: int = 30) -> tuple[list[str], str]:
+    flow = Flow(GUTTER, width)
+    written = [flow.feed(TEXT[start : start + size]) for start in range(0, len(TEXT), size)]
+    whole = "".join(written) + flow.end()
+    return drawn(whole), whole
+
+
+@each("size", [1, 2, 3, 5, 7, 11, 50])
+def test_however_it_is_cut_the_same_rows_stand_there(size: int) -> None:
+    rows, _ = pieces(size)
+    assert rows == pieces(len(TEXT))[0]
+    assert all(row.startswith("│") for row in rows)
+    assert max(cells(row) for row in rows) <= cells(GUTTER) + 30
+
+
+def test_words_are_kept_whole_and_nothing_is_dropped() -> None:
+    rows, _ = pieces(4)
+    assert "│ It retries three times because" in rows
+    joined = "".join(row.removeprefix("│").replace(" ", "") for row in rows)
+    assert "它会重试三次，因为login.py:1中写着，而且中途没有再检查。end" in joined
+    assert "│     indented    by a tab" in rows
+
+
+@pytest.mark.requirement("R26")
+@each("size", [1, 3, 200])
+def test_nothing_in_it_is_obeyed_by_a_terminal(size: int) -> None:
+    flow = Flow(GUTTER, 100)
+    hostile = "a\x1b[2Jb\x07\rc\u202ed\u200be"
+    shown = "".join(flow.feed(hostile[at : at + size]) for at in range(0, len(hostile), size))
+    rows = drawn(shown + flow.end())
+    assert rows == ["│ a⟨U+001B⟩[2Jb⟨U+0007⟩⟨U+000D⟩c⟨U+202E⟩d⟨U+200B⟩e"]
+
+
+def test_empty_lines_stand_only_between_others() -> None:
+    flow = Flow(GUTTER, 30)
+    assert drawn(flow.feed("\n\n  \n") + flow.end()) == []
+    assert drawn(flow.feed("a\n\n\nb\n\n") + flow.end()) == ["│ a", "│", "│", "│ b"]
+
+
+def test_the_open_row_can_be_written_anew() -> None:
+    flow = Flow(GUTTER, 30)
+    assert not flow.is_open
+    written = flow.feed("one\ntwo thr")
+    assert flow.is_open
+    below = f"{written}\nthe status\r\x1b[K\x1b[A{flow.again()}{flow.feed('ee')}{flow.end()}"
+    assert drawn(below) == ["│ one", "│ two three"]
+    assert not flow.is_open
+
+
+def test_a_long_line_is_not_read_over_and_over() -> None:
+    flow = Flow(GUTTER, 30)
+    for _ in range(20_000):
+        flow.feed("word ")
+    assert len(flow.feed("end")) < 100
