@@ -49,8 +49,7 @@ from local_agent.models.keys import ModelKeys
 from local_agent.models.models import Models
 from local_agent.models.preparing import Around
 from local_agent.proposers.scratch import Scratches
-from local_agent.safety.policies import standing, stray_policies
-from local_agent.safety.policy import load_policy
+from local_agent.safety.policy import load_policy, standing, stray_policies
 from local_agent.sandbox.bubblewrap import Containment
 from local_agent.sandbox.self_test import SelfTest
 from local_agent.settings import AgentSettings

@@ -19,7 +19,7 @@ from local_agent.cli import context_words, disclosure_words, words
 from local_agent.cli.screen import Screen, at_keyboard, print_json, read_answer, screen_for
 from local_agent.cli.status import disclosure_told, policy_told, strays_told
 from local_agent.faces.control.client import call
-from local_agent.safety.policies import standing, stray_policies
+from local_agent.safety.policy import standing, stray_policies
 from local_agent.sandbox.toolchains import Toolchain
 from local_agent.words import render_size
 from local_agent.workspace.registry import LEVELS, Registry, Workspace
