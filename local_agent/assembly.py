@@ -24,7 +24,7 @@ from common.protocol.codec import encode_bytes
 from common.receipt import sign_receipt
 from common.sentences import Lang
 from common.signing import SigningKey
-from local_agent.actions.ports import Executors
+from local_agent.actions.operation import Executors
 from local_agent.actions.run_command.copies import Copies
 from local_agent.faces.control import wire
 from local_agent.faces.control.operations import AgentOperations

@@ -317,7 +317,7 @@ def check_start(command: str, folder: Path, toolchains: Sequence[Toolchain]) -> 
     """
     # Late, so that `workspace --help` does not load what only this needs.
     from local_agent.actions.run_command.command_line import read_command_line
-    from local_agent.actions.run_command.environment import resolve_program
+    from local_agent.actions.run_command.prepare import resolve_program
     from local_agent.sandbox.bubblewrap import find_bubblewrap
 
     entry = Workspace(name="trial", path=folder, toolchains=tuple(toolchains))
