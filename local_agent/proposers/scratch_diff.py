@@ -16,7 +16,7 @@ from common.diff.patching import patched
 from common.errors import InputError
 from common.text import one_line
 from local_agent.models.backend import Refusal
-from local_agent.models.marks import has_new_marks
+from local_agent.models.text_edits import has_new_marks
 from local_agent.proposers.diffing import Change, Side, hunks_of, make_diff, with_renames
 from local_agent.proposers.scratch_gate import check_name
 from local_agent.proposers.scratch_slot import Slot, folders_of
