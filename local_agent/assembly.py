@@ -31,7 +31,7 @@ from local_agent.faces.control.operations import AgentOperations
 from local_agent.faces.control.server import ControlServer
 from local_agent.faces.telling import Teller
 from local_agent.faces.window.alerts import Notifier, ReadNotice
-from local_agent.faces.window.surroundings import Windows
+from local_agent.faces.window.program import Windows
 from local_agent.flow.assembly import build_engine
 from local_agent.flow.bus import Bus
 from local_agent.flow.disclosing import Disclosure

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from common.terminal import table
+from common.terminal import on_one_line, table
 from common.text import reveal
 from local_agent.cards.words import FROM, OPS
 from local_agent.cli import change_words, words
 from local_agent.cli.listing import laid_out
 from local_agent.cli.screen import Screen
-from local_agent.faces.shown import on_one_line
 
 if TYPE_CHECKING:
     from local_agent.views.task import Run, TaskView, TouchedFile, TouchedFiles, WrittenFile

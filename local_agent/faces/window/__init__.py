@@ -2,5 +2,5 @@
 
 `wire` is what agent and window say to each other, `program` starts it, `child` is its beginning.
 What it says is in `page`; when a decision counts in `arming` and `hands`; how it looks in `look`,
-`frame` and the panes.  `wire`, `arming`, `page` and `program` need no Tk.
+`frame` and `panes`.  `wire`, `arming`, `page` and `program` need no Tk.
 """

@@ -11,13 +11,27 @@ from common.diff.model import DiffModel
 from common.sentences import Sentence, say
 from common.text import has_cjk
 from local_agent.cards import words
-from local_agent.faces.window import words as window_words
-from local_agent.faces.window.content_pane import Content
-from local_agent.faces.window.files_pane import Files
 from local_agent.faces.window.hands import DecisionButton, Hands
 from local_agent.faces.window.look import Look
-from local_agent.faces.window.page import Page, code_missing, page_of
-from local_agent.faces.window.panes import Facts, Pane
+from local_agent.faces.window.page import (
+    APPROVE,
+    ARMING,
+    CHECK,
+    CLOSES,
+    LATER,
+    NARROW,
+    NONE_TICKED,
+    NOT_WHOLE,
+    READ_FIRST,
+    READY,
+    REJECT,
+    UNTICKED,
+    WINDOW_TITLE,
+    Page,
+    code_missing,
+    page_of,
+)
+from local_agent.faces.window.panes import Content, Facts, Files, Pane
 from local_agent.faces.window.wire import MAX_TYPED, Answer, Choice, Order
 from local_agent.views.question import Question
 
@@ -74,7 +88,7 @@ class Frame:
 
     def _build(self, page: Page) -> None:
         root, look = self._root, self._look
-        root.title(self._say(window_words.WINDOW_TITLE, task=self._question.seal.short_id))
+        root.title(self._say(WINDOW_TITLE, task=self._question.seal.short_id))
         root.configure(background=look.palette.ground)
         outer = tk.Frame(root, background=look.palette.ground)
         outer.pack(fill="both", expand=True, padx=look.px(20), pady=(look.px(16), look.px(14)))
@@ -228,15 +242,15 @@ class Frame:
     def _buttons(self, parent: tk.Misc) -> tk.Frame:
         look = self._look
         frame = tk.Frame(parent, background=look.palette.ground)
-        self._reject = self._button(frame, window_words.REJECT, "reject")
-        self._after = self._button(frame, window_words.LATER, "none")
+        self._reject = self._button(frame, REJECT, "reject")
+        self._after = self._button(frame, LATER, "none")
         shown, plain = self._order.shown, [self._reject, self._after]
         self._check = self._narrow = None
         if shown.can_check:
-            self._check = self._button(frame, window_words.CHECK, "check")
+            self._check = self._button(frame, CHECK, "check")
         if shown.can_narrow:
-            self._narrow = self._button(frame, window_words.NARROW, "narrow")
-        approve = window_words.APPROVE[self._question.seal.action]
+            self._narrow = self._button(frame, NARROW, "narrow")
+        approve = APPROVE[self._question.seal.action]
         self._approve = self._button(frame, approve, "approve", accent=True)
         for button in plain:
             button.pack(side="left", padx=(0, look.px(8)), ipadx=look.px(10), ipady=look.px(3))
@@ -294,7 +308,7 @@ class Frame:
             return
         left = f"{left_s // 60}:{left_s % 60:02}"
         waits = words.time_left(self._question.seal.expires_at, now.wall_ms, self._order.lang)
-        self._set(self._left, self._say(window_words.CLOSES, left=left, waits=waits))
+        self._set(self._left, self._say(CLOSES, left=left, waits=waits))
         self._refresh()
         self._root.after(_TICK_MS, self._tick)
 
@@ -314,19 +328,19 @@ class Frame:
             self._narrow.enable(possible=still and bool(files.kept) and not files.all_kept)
 
     def _hint(self, still: bool) -> Sentence:
-        return window_words.READY if still else window_words.ARMING
+        return READY if still else ARMING
 
     def _missing(self) -> Sentence | None:
         """Return what must still be done before it can be approved."""
         files = self._files
         if not self._content.whole:
-            return window_words.NOT_WHOLE
+            return NOT_WHOLE
         if files is not None and not files.all_kept:
-            return window_words.UNTICKED if files.kept else window_words.NONE_TICKED
+            return UNTICKED if files.kept else NONE_TICKED
         if not self._question.high_risk:
             return None
         if not self._seen and not (files is not None and files.all_visited):
-            return window_words.READ_FIRST
+            return READ_FIRST
         return code_missing(self._question, self._typed.get())
 
     def _on_whole(self) -> None:

@@ -1,22 +1,67 @@
-"""The window is a program of its own: what it is given, and what is taken from it."""
+"""The window is a program of its own: what it is given, what it gives, and whether it is dark."""
 
 from __future__ import annotations
 
 import asyncio
 import sys
+from pathlib import Path
 
 import pytest
 
 from common.errors import CodexBridgeError
 from local_agent.faces.window import program
-from local_agent.faces.window.program import PASSED_ON, WindowProgram
+from local_agent.faces.window.program import PASSED_ON, WindowProgram, Windows, is_dark, theme_of
 from local_agent.faces.window.wire import Answer, encode_answer
 from local_agent.sandbox.process import Exit, converse
 from tests import windows
 
+BUS = {"DBUS_SESSION_BUS_ADDRESS": "unix:path=/nowhere"}
 pytestmark = pytest.mark.heavy
 
 DISPLAY = {"DISPLAY": ":0"}
+
+
+@pytest.mark.parametrize(
+    ("theme", "dark"),
+    [("Adwaita:dark", True), ("Yaru-dark", True), ("Adwaita", False), ("Darkness", False)],
+)
+async def test_the_theme_that_the_environment_names_counts(theme: str, dark: bool) -> None:
+    assert await is_dark({"GTK_THEME": theme, **BUS}) is dark
+
+
+async def test_what_the_person_set_counts_most() -> None:
+    dark = {"GTK_THEME": "Adwaita:dark"}
+    assert await theme_of("light", dark) == "light"
+    assert await theme_of("dark", {}) == "dark"
+    assert await theme_of("auto", dark) == "dark"
+    assert await theme_of("auto", {}) == "light"
+
+
+async def test_without_a_session_it_is_light() -> None:
+    assert not await is_dark({})
+
+
+@pytest.mark.parametrize(
+    ("said", "dark"), [("'prefer-dark'", True), ("'default'", False), (None, False)]
+)
+async def test_else_the_settings_of_the_desktop_are_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str | None, dark: bool
+) -> None:
+    asked = tmp_path / "gsettings"
+    if said is not None:
+        asked.write_text(f'#!/bin/sh\necho "{said}"\n', encoding="utf-8")
+        asked.chmod(0o755)
+    monkeypatch.setattr(program, "_SCHEME", (str(asked), "get", "a", "b"))
+    assert await is_dark(BUS) is dark
+
+
+def test_it_is_looked_for_then_on_or_off_with_the_reason() -> None:
+    windows = Windows()
+    assert (windows.state, windows.why) == ("looking", "")
+    windows.turn_off("no-window")
+    assert (windows.state, windows.why) == ("off", "no-window")
+    windows.turn_on()
+    assert (windows.state, windows.why) == ("on", "")
 
 
 def instead(monkeypatch: pytest.MonkeyPatch, script: str) -> None:
