@@ -25,8 +25,6 @@ from local_agent.settings import AgentSettings
 from tests.model_script import text
 from tests.model_server import ModelServer
 
-pytestmark = pytest.mark.heavy
-
 HTTP = {"kind": "http", "model": "m-1", "base_url": "https://api.example/v1"}
 CODEX = {"kind": "codex", "model": "gpt-5.5"}
 ACP = {"kind": "acp", "program": "/opt/agent/bin/agent"}
@@ -58,6 +56,7 @@ def desk(tmp_path: Path) -> Desk:
     return Desk(tmp_path)
 
 
+@pytest.mark.heavy
 async def test_without_models_nobody_is_asked(desk: Desk) -> None:
     models = desk.models()
     await models.start()
@@ -68,6 +67,7 @@ async def test_without_models_nobody_is_asked(desk: Desk) -> None:
     await models.aclose()
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("table", "kind", "whole", "redacted"),
     [
@@ -90,6 +90,7 @@ async def test_each_kind_has_its_backend_and_its_kind_of_copy(
     await models.aclose()
 
 
+@pytest.mark.heavy
 async def test_the_one_that_is_named_is_asked(desk: Desk) -> None:
     models = desk.models("two", one=HTTP, two=CODEX)
     chosen = models.choose()
@@ -97,6 +98,7 @@ async def test_the_one_that_is_named_is_asked(desk: Desk) -> None:
     assert (models.name(), chosen.backend.name) == ("two", "two")
 
 
+@pytest.mark.heavy
 @pytest.mark.requirement("R15")
 @pytest.mark.parametrize("table", [HTTP, CODEX])
 @pytest.mark.parametrize(
@@ -110,6 +112,7 @@ def test_an_address_that_may_not_be_dialled_is_found_at_the_start(
     assert refused.value.code == "models.base-url"
 
 
+@pytest.mark.heavy
 def test_all_are_told_the_one_that_is_asked_first(desk: Desk) -> None:
     desk.keys.put("zeta", KEY)
     (desk.folder / "keys" / "model-alpha.key").write_text("!!", encoding="utf-8")
@@ -125,6 +128,7 @@ def test_all_are_told_the_one_that_is_asked_first(desk: Desk) -> None:
     assert (told[0].price_input, told[0].price_output, told[0].currency) == (0.5, 2.0, "CNY")
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("table", "needs_key"),
     [
@@ -146,6 +150,7 @@ def test_whether_a_key_is_needed_is_known_from_the_settings(
     assert told.needs_key is needs_key
 
 
+@pytest.mark.heavy
 @pytest.mark.requirement("R54")
 async def test_keys_are_known_secrets_from_the_start(desk: Desk) -> None:
     await asyncio.to_thread(desk.keys.put, "one", KEY)
@@ -155,12 +160,14 @@ async def test_keys_are_known_secrets_from_the_start(desk: Desk) -> None:
     assert KEY in models.secrets()
 
 
+@pytest.mark.heavy
 async def test_a_name_that_no_table_has_is_not_asked(desk: Desk) -> None:
     with pytest.raises(InputError) as refused:
         await desk.models(one=HTTP).check("two")
     assert refused.value.facts == {"name": "two", "known": "one"}
 
 
+@pytest.mark.heavy
 async def test_a_check_asks_the_model_with_its_key(desk: Desk) -> None:
     await asyncio.to_thread(desk.keys.put, "one", KEY)
     async with ModelServer(text("ready")) as server:
@@ -171,6 +178,7 @@ async def test_a_check_asks_the_model_with_its_key(desk: Desk) -> None:
     assert (name, health.model, health.version) == ("one", "m-1", "chat")
 
 
+@pytest.mark.heavy
 async def test_an_agent_without_a_sandbox_is_told_of(desk: Desk, tmp_path: Path) -> None:
     program = tmp_path / "agent"
     program.write_text("#!/bin/sh\n", encoding="utf-8")

@@ -16,7 +16,6 @@ from local_agent.sandbox.process import Exit, converse
 from tests import windows
 
 BUS = {"DBUS_SESSION_BUS_ADDRESS": "unix:path=/nowhere"}
-pytestmark = pytest.mark.heavy
 
 DISPLAY = {"DISPLAY": ":0"}
 
@@ -80,6 +79,7 @@ async def asked(environ: dict[str, str] = DISPLAY) -> Answer:
     return await WindowProgram(environ).ask(order, diff, cancel=asyncio.Event())
 
 
+@pytest.mark.heavy
 @pytest.mark.requirement("R27")
 async def test_an_answer_to_what_was_shown_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     order = windows.an_order(windows.a_change()[0])
@@ -95,6 +95,7 @@ async def test_an_answer_to_what_was_shown_is_taken(monkeypatch: pytest.MonkeyPa
     assert await asked() == answer
 
 
+@pytest.mark.heavy
 @pytest.mark.requirement("R27")
 @pytest.mark.parametrize(
     "script",
@@ -115,6 +116,7 @@ async def test_everything_else_is_no_decision(monkeypatch: pytest.MonkeyPatch, s
     assert caught.value.code in ("window.failed", "window.answer", "json.malformed")
 
 
+@pytest.mark.heavy
 @pytest.mark.requirement("R27")
 async def test_a_window_that_outlives_its_time_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     instead(monkeypatch, "import signal; signal.pause()")
@@ -124,6 +126,7 @@ async def test_a_window_that_outlives_its_time_is_ended(monkeypatch: pytest.Monk
     assert caught.value.code == "window.failed"
 
 
+@pytest.mark.heavy
 @pytest.mark.requirement("R27")
 async def test_no_variable_that_could_bring_code_in_reaches_the_window(
     monkeypatch: pytest.MonkeyPatch,
@@ -145,10 +148,12 @@ async def test_no_variable_that_could_bring_code_in_reaches_the_window(
     assert seen == dict.fromkeys(PASSED_ON, "x")
 
 
+@pytest.mark.heavy
 async def test_without_a_display_there_is_no_window() -> None:
     assert not await WindowProgram({}).probe()
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("script", "found"),
     [("print('{\"tk\":true}')", True), ("print('{}')", False), ("raise SystemExit(1)", False)],
@@ -160,6 +165,7 @@ async def test_a_display_counts_when_a_window_was_really_opened(
     assert await WindowProgram(DISPLAY).probe() is found
 
 
+@pytest.mark.heavy
 async def test_more_than_a_window_takes_is_not_started(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(program, "MAX_DIFF", 0)
     monkeypatch.setattr(program, "MAX_TOLD", 10)
