@@ -32,7 +32,7 @@ from local_agent.models.backend import Turn
 from local_agent.models.codex.backend import CodexBackend
 from local_agent.models.codex.lockdown import CodexModel, environment, make_place, remove_place
 from local_agent.models.codex.program import Surroundings, find_program
-from local_agent.proposers.scratch import Scratches
+from local_agent.propose.scratch import Scratches
 from local_agent.workspace.registry import Workspace
 from tests.codex_program import PROGRAM, is_there
 from tests.model_script import apply_patch, text

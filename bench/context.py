@@ -27,7 +27,7 @@ from typing import Final
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from bench.aims import Aim
-from local_agent.context.collector import Collector
+from local_agent.propose.context.collector import Collector
 from local_agent.workspace import files
 from local_agent.workspace.files import Finder, Listing, SearchResult
 from local_agent.workspace.git.repository import local_changes

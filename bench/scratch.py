@@ -34,7 +34,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from bench.aims import Aim
 from common.home import Home
-from local_agent.proposers.scratch import Scratches
+from local_agent.propose.scratch import Scratches
 from local_agent.workspace.registry import Workspace
 
 WARM_SECONDS: Final = Aim(1)

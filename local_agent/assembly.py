@@ -47,7 +47,7 @@ from local_agent.link.pairing import Pairing, open_keys
 from local_agent.link.rotation import Rotation
 from local_agent.models.keys import ModelKeys
 from local_agent.models.registry import Around, Models
-from local_agent.proposers.scratch import Scratches
+from local_agent.propose.scratch import Scratches
 from local_agent.safety.policy import load_policy, standing, stray_policies
 from local_agent.sandbox.bubblewrap import Containment
 from local_agent.sandbox.self_test import SelfTest

@@ -38,7 +38,7 @@ from local_agent.flow.engine import Engine
 from local_agent.flow.gate import Gate
 from local_agent.flow.ports import Mind, Site
 from local_agent.models.backend import Chosen
-from local_agent.proposers.scratch import Scratches
+from local_agent.propose.scratch import Scratches
 from local_agent.safety.grant import Grant
 from local_agent.safety.policy import Policy
 from local_agent.settings import AgentSettings

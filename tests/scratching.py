@@ -11,8 +11,8 @@ from pathlib import Path
 
 from common.clock import Clock
 from common.home import Home
-from local_agent.proposers.scratch import ScratchCopy, Scratches
-from local_agent.proposers.scratch_diff import ScratchDiff
+from local_agent.propose.scratch import ScratchCopy, Scratches
+from local_agent.propose.scratch.diffing import ScratchDiff
 from local_agent.workspace.listing import ListingLimits
 from local_agent.workspace.registry import Workspace
 

@@ -164,8 +164,8 @@ def test_an_agent_that_waits_has_not_loaded_what_carries_a_task() -> None:
         ),
         *("local_agent.actions.run_command.perform", "local_agent.actions.changes.describe"),
         *("local_agent.actions.git_sync.perform", "local_agent.workspace.writer"),
-        *("local_agent.context", "local_agent.reports.read", "local_agent.understand"),
-        *("local_agent.proposers.coding", "local_agent.models.http", "aiohttp", "pygit2"),
+        *("local_agent.propose.context", "local_agent.reports.read", "local_agent.understand"),
+        *("local_agent.propose.coding", "local_agent.models.http", "aiohttp", "pygit2"),
         *("local_agent.models.codex", "local_agent.models.acp"),
     )
     asked = f"import local_agent.assembly, sys; print([m for m in {late} if m in sys.modules])"

@@ -16,7 +16,7 @@ from local_agent.cli import proposal_words as words
 from local_agent.cli import words as common_words
 from local_agent.cli.flow import GUTTER, Flow, rows_of
 from local_agent.cli.screen import Screen
-from local_agent.proposers import words as propose_words
+from local_agent.propose import words as propose_words
 from local_agent.words import render_duration, render_size
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import Final
 from common.sentences import LANGS, say
 from common.terminal import cells, fold, pad
 from local_agent.cli.screen import Screen
-from local_agent.proposers import words as proposal_words
+from local_agent.propose import words as proposal_words
 
 _HIT: Final = re.compile(r"(?P<path>[^\s:][^:]{0,1023}):(?P<line>\d{1,9}): (?P<text>.*)")
 _CHANGED: Final = re.compile(

@@ -134,7 +134,7 @@ def _forget_closed(registry: Registry, home: Home, environ: Mapping[str, str]) -
         if error.code == "agent.not-running":
             import asyncio
 
-            from local_agent.proposers.scratch import Scratches
+            from local_agent.propose.scratch import Scratches
 
             opened = [one.path for one in registry.load()]
             asyncio.run(Scratches(home).keep_only(opened))

@@ -22,8 +22,8 @@ from local_agent.flow import words
 from local_agent.flow.ports import TaskStore
 from local_agent.flow.run import rests
 from local_agent.flow.task import may_see
-from local_agent.proposers import words as proposal_words
-from local_agent.proposers.base import Asked, Proposed, answer
+from local_agent.propose import words as proposal_words
+from local_agent.propose.base import Asked, Proposed, answer
 from local_agent.store.tasks import Task
 from local_agent.understand.commands import mistyped
 from local_agent.understand.reading import Topic

@@ -21,9 +21,9 @@ from local_agent.flow import words
 from local_agent.flow.ports import TaskStore
 from local_agent.flow.run import rests
 from local_agent.flow.task import may_see
-from local_agent.proposers import words as proposal_words
-from local_agent.proposers.base import Asked, Proposed, Proposer, nothing
-from local_agent.proposers.diffs import diff_proposal, headline, told
+from local_agent.propose import words as proposal_words
+from local_agent.propose.base import Asked, Proposed, Proposer, nothing
+from local_agent.propose.diffs import diff_proposal, headline, told
 from local_agent.store.endings import read_ending
 from local_agent.store.tasks import Task
 

@@ -16,7 +16,7 @@ from local_agent.actions.operation import Blobs
 from local_agent.flow import words
 from local_agent.flow.ports import TaskStore
 from local_agent.flow.task import may_see
-from local_agent.proposers.base import Asked, Earlier, Proposed, Proposer, Remembered, nothing
+from local_agent.propose.base import Asked, Earlier, Proposed, Proposer, Remembered, nothing
 from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace
 

@@ -14,7 +14,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, time, timedelta
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from common import seal as sealing
 from common.clock import Clock
@@ -31,8 +31,8 @@ from common.model.proposal import (
 )
 from common.sentences import Lang, say
 from local_agent.flow import words
-from local_agent.proposers import words as proposal_words
-from local_agent.proposers.base import Context, Proposed, answer
+from local_agent.propose import words as proposal_words
+from local_agent.propose.base import Proposed, answer
 from local_agent.safety.disclosure import bounded, releasable
 from local_agent.store.disclosures import FOR_ALL, Exhausted, Reader, Reading
 from local_agent.store.endings import CHAT_SUMMARY_BYTES
@@ -40,6 +40,9 @@ from local_agent.store.journal import JournalThread
 from local_agent.store.tasks import Task
 from local_agent.words import render_size
 from local_agent.workspace.registry import Workspace
+
+if TYPE_CHECKING:
+    from local_agent.propose.context.collected import Collected as Context
 
 MAX_SEALED_FILES: Final = 200  # that a seal names; the others are counted
 

@@ -16,11 +16,11 @@ from common.sentences import Lang
 
 if TYPE_CHECKING:  # only named here: what waits for a task does not load who carries it out
     from common.seal import Seal
-    from local_agent.context.collector import Collected
     from local_agent.flow.approvals import Decision, Notice, PendingApproval
     from local_agent.models.backend import Chosen
-    from local_agent.proposers.base import Proposed
-    from local_agent.proposers.coding import Lend
+    from local_agent.propose.base import Proposed
+    from local_agent.propose.coding import Lend
+    from local_agent.propose.context.collected import Collected
     from local_agent.safety.grant import Grant
     from local_agent.safety.risk import Circumstances
     from local_agent.store.approvals import StoredApproval

@@ -12,7 +12,6 @@ from common.errors import AuthError, StoreError
 from common.model.intent import TaskKind
 from local_agent.actions.operation import Blobs, Syncer
 from local_agent.actions.run_command.command_line import read_argv
-from local_agent.context.collector import Collector
 from local_agent.flow.answers import HelpProposer, OpenTasks, StatusProposer
 from local_agent.flow.applying import ApplyProposer, PatchProposer
 from local_agent.flow.conversation import Conversation, ReviseProposer
@@ -24,12 +23,12 @@ from local_agent.flow.task import TaskLog
 from local_agent.flow.understanding import Looking, Proposers, SecondReading, Understanding
 from local_agent.flow.undoing import AppliedChanges, UndoProposer
 from local_agent.models.backend import Chosen
-from local_agent.proposers.coding import CodingProposer
-from local_agent.proposers.git_sync import GitSyncProposer
-from local_agent.proposers.none import NoModel
-from local_agent.proposers.review import ReviewProposer
-from local_agent.proposers.run import Project, RunProposer
-from local_agent.proposers.search import Lookup, SearchProposer
+from local_agent.propose.coding import CodingProposer, NoModel
+from local_agent.propose.context.collector import Collector
+from local_agent.propose.git_sync import GitSyncProposer
+from local_agent.propose.review import ReviewProposer
+from local_agent.propose.run import Project, RunProposer
+from local_agent.propose.search import Lookup, SearchProposer
 from local_agent.settings import AgentSettings
 from local_agent.understand import goals, ranges, reader, searches
 from local_agent.workspace import files

@@ -17,7 +17,7 @@ from local_agent.flow.task import TaskLog
 from local_agent.store.tasks import Task
 
 if TYPE_CHECKING:
-    from local_agent.context.collector import Collected
+    from local_agent.propose.context.collected import Collected
     from local_agent.understand.reading import Reading
     from local_agent.workspace.registry import Workspace
 

@@ -26,7 +26,6 @@ from common.model.state import TaskState
 from common.redact import redact
 from common.sentences import Lang, say
 from common.text import one_line
-from local_agent.context.collector import Around, Collected, Collector
 from local_agent.errors import ModelError
 from local_agent.flow import words
 from local_agent.flow.conversation import Conversation, Revised
@@ -36,8 +35,10 @@ from local_agent.flow.run import Run, unless_stopped
 from local_agent.flow.streaming import Streams
 from local_agent.flow.task import TaskLog
 from local_agent.models.backend import Chosen, ModelEvent, Turn
-from local_agent.proposers.base import Asked, Proposed, Proposer
-from local_agent.proposers.prompt import classify_instructions, classify_prompt
+from local_agent.propose.base import Asked, Proposed, Proposer
+from local_agent.propose.context.collected import Around, Collected
+from local_agent.propose.context.collector import Collector
+from local_agent.propose.prompt import classify_instructions, classify_prompt
 from local_agent.store.tasks import Task
 from local_agent.understand.asking_a_model import classification_schema, merged, read_classification
 from local_agent.understand.params import find_files, find_names

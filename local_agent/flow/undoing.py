@@ -15,8 +15,8 @@ from local_agent.actions.undo.action import Applied
 from local_agent.flow import words
 from local_agent.flow.ports import TaskStore
 from local_agent.flow.task import may_see
-from local_agent.proposers import words as proposal_words
-from local_agent.proposers.base import CHAT_ROWS, Asked, Proposed, answer, nothing
+from local_agent.propose import words as proposal_words
+from local_agent.propose.base import CHAT_ROWS, Asked, Proposed, answer, nothing
 from local_agent.safety.authority import execute_undo, left_to_undo
 from local_agent.store.endings import read_ending
 from local_agent.store.journal import Journal, JournalThread

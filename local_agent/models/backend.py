@@ -25,7 +25,7 @@ Want = Literal["text", "edits", "json"]
 
 
 class Scratch(Protocol):
-    """A copy of the files that one task may edit (`local_agent.proposers.scratch`)."""
+    """A copy of the files that one task may edit (`local_agent.propose.scratch`)."""
 
     @property
     def root(self) -> Path:

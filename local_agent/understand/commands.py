@@ -62,7 +62,7 @@ _SAYS: Final = frozenset(
     again once please now work works take takes give gives show shows say says said throw throws
     print prints keep keeps stop stops get gets fail fails hang hangs hung dies exit exits crashes
     breaks broken broke brought slow wait produces needs opens returns error errors just still never
-    always
+    always took went came gave got made ran left threw froze died blew kept lost
     """.split()
 )
 _BENT: Final = re.compile(r"[a-z]{2,}(?:ed|ing)")
@@ -70,7 +70,8 @@ _BENT: Final = re.compile(r"[a-z]{2,}(?:ed|ing)")
 _MARKED: Final = re.compile(r"[，。；！？、：（）…—–]|[,?!]$|^(?:[,;]|:?\(|\.{3}$)")
 # What no option has for a value that is not quoted: "git push --force 千万别", "… -f wait".
 _TAKES_BACK: Final = re.compile(
-    r"(?:don't|dont|do|not|never|no|nope|wait|hold|cancel|please|but|and|then|just|kidding)[,.:;?!]*"
+    r"(?:don't|dont|do|not|never|no|nope|wait|hold|cancel|please|but|and|then|just|kidding|pass(?:es|ed)"
+    r"|fail(?:s|ed)|works|worked|hangs|hung|took|crash(?:es|ed))[,.:;?!]*"
     r"|[^\x00-\x7f]*(?:[别不没勿禁停等慢]|先|算了|开玩笑)[^\x00-\x7f]*"
 )
 _HAN_ALONE: Final = re.compile("[^\x00-\x7f]+")

@@ -57,8 +57,17 @@ _OUTPUT: Final = re.compile(
     r"|hint: |remote: |(?:ba|z)?sh: \S+: |[\w./\\-]+\.\w{1,5}(?::\d+(?::\d+)?|\(\d+,\d+\)): "
     r"|#\d+ +0x|got \S+, want |\s*(?:got|want|expected|actual|received): +\S|unhandled "
     r"|uncaught |● |[✓✔✗✘✕×]|\s*\d+ (?:passing|failing|passed|failed)\b"
-    r"|> task :|build (?:failed|successful)|tests?: +\d"
+    r"|> task :|build (?:failed|successful)|tests?: +\d|(?:not )?ok \d+ |ran \d+ tests?"
+    r"|collected \d+ items|plan: \d+ to add|\d+ files? changed"
+    r"|(?:found|added) \d+ (?:error|warning|problem|package|vulnerabilit)"
+    r"|[\w./-]+: line \d+: |[\w./-]+:\d+:\d+ - "
+    r"|[a-f\d]{7,12} (?:feat|fix|chore|docs|refactor|merge|revert)\b"
+    r"|(?:modified|deleted|new file): |(?:[mad]{1,2}|\?\?) {1,2}[\w-]*[./][\w./-]*$"
+    r"|(?:alter|create|drop) table \S+ *(?:\(|[^\u3400-\u9fff]*;\s*$)"
 )
+# Of a single line without a colon, how output begins or ends.
+_BEGINS: Final = ("$", ">", "[", "error", "traceback", "alter ", "create ", "drop ")
+_ENDS: Final = ("error", "exception")
 _CODE: Final = re.compile(
     r" *+(?:(?:const|let|var|def|class|func|fn|public|private|static|import|from|return|async"
     r"|export|#include|select|insert into|for ?\(|if ?\(|while ?\(|@\w)"
@@ -110,7 +119,7 @@ def blot(folded: str) -> str:
     if "```" in folded:
         folded = _FENCE.sub(lambda match: PASTED * len(match[0]), folded)
     many = "\n" in folded.strip()
-    if many or ":" in folded or folded.startswith(("$", ">", "[", "error", "traceback")):
+    if many or ":" in folded or folded.startswith(_BEGINS) or folded.endswith(_ENDS):
         folded = "".join(_blot_line(line, many=many) for line in folded.splitlines(keepends=True))
     return _QUOTE.sub(lambda match: QUOTED * len(match[0]), folded)
 

@@ -23,7 +23,7 @@ from local_agent.understand.folding import READ_CHARS, blot, fold, seen
 from local_agent.understand.reading import DEEDS, MEANS, THRESHOLD, Kind, Reading, Topic
 
 MODEL: Final = Path(__file__).with_name("model.bin")
-DEED: Final = 0.98  # how likely all deeds together must be before one is taken up
+DEED: Final = 0.99  # how likely all deeds together must be before one is taken up
 PLANNED: Final = 0.56  # how likely a change must be before it is answered with a plan
 BARRED: Final = 0.1  # how likely the rest must be before a barred deed is read as something else
 _SUMMARY_BYTES: Final = 120

@@ -163,7 +163,7 @@ class ContextLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextView:
-    """What was collected for a model, and what was not; as `local_agent.context` accounts for it.
+    """What was collected for a model, and what was not; as `propose.context` accounts for it.
 
     Attributes:
         left_out: The first of what is not shown; ``left_out_more`` counts the others.

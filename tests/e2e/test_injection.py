@@ -14,7 +14,7 @@ from typing import Any, Final, get_args
 
 import pytest
 
-from local_agent.proposers.prompt import Job, classify_instructions, instructions
+from local_agent.propose.prompt import Job, classify_instructions, instructions
 from tests import model_script as script
 from tests.codex_desk import Scripted
 from tests.e2e.place import Place

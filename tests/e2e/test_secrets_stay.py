@@ -12,7 +12,7 @@ from typing import get_args
 
 import pytest
 
-from local_agent.proposers.prompt import Job, instructions
+from local_agent.propose.prompt import Job, instructions
 from tests import model_script as script
 from tests.e2e.place import Place
 from tests.e2e.proposing import Shop, http, repository, requests

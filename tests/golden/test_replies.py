@@ -36,7 +36,7 @@ from local_agent.faces.window import alerts
 from local_agent.flow import summaries
 from local_agent.flow import words as flow_words
 from local_agent.flow.approvals import Decision
-from local_agent.proposers import words as proposal_words
+from local_agent.propose import words as proposal_words
 from local_agent.reports.words import from_facts
 from local_agent.safety import disclosure, risk_words
 from local_agent.store import inbox

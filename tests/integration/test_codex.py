@@ -21,7 +21,7 @@ from local_agent.errors import ModelError
 from local_agent.models.backend import Reply
 from local_agent.models.codex import lockdown, session
 from local_agent.models.codex.backend import CodexBackend
-from local_agent.proposers.scratch import ScratchCopy, Scratches
+from local_agent.propose.scratch import ScratchCopy, Scratches
 from local_agent.workspace.registry import Workspace
 from tests import model_script as script
 from tests.codex_desk import KEY, Heard, new_backend, question

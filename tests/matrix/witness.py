@@ -212,7 +212,7 @@ def _watch_git(note: Notes) -> None:
 def _watch_models(note: Notes) -> None:
     from local_agent.models.codex.backend import CodexBackend
     from local_agent.models.http.backend import HttpBackend
-    from local_agent.proposers.scratch_pool import ScratchPool
+    from local_agent.propose.scratch.pool import ScratchPool
 
     def watched(ask: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
         async def asking(self: Any, turn: Any, emit: Callable[[Any], None]) -> Any:

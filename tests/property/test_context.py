@@ -13,15 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from local_agent.context.budget import Budget, Candidate, Kind
-from local_agent.context.collected import Around, Piece
-from local_agent.context.collector import Collector
-from local_agent.context.cutting import cut_lines, readable
-from local_agent.context.diagnostics import parse_diagnostics
-from local_agent.proposers.base import Piece as Shown
-from local_agent.proposers.prompt import prompt
-from local_agent.proposers.review import Looked, range_pieces, to_show
-from local_agent.proposers.revising import with_seeded
+from local_agent.propose.coding import with_seeded
+from local_agent.propose.context.collected import Around, Budget, Candidate, Kind, Piece
+from local_agent.propose.context.collector import Collector
+from local_agent.propose.context.cutting import cut_lines, readable
+from local_agent.propose.context.diagnostics import parse_diagnostics
+from local_agent.propose.prompt import prompt
+from local_agent.propose.review import Looked, range_pieces, to_show
 from local_agent.workspace import files
 from local_agent.workspace.files import Listing, SearchResult
 from local_agent.workspace.git.ranges import FileLines, RangeChanges
@@ -213,7 +211,7 @@ def test_a_review_and_a_revision_keep_the_limits_as_well() -> None:
     assert max(sizes.values()) <= 12_000
 
 
-def sent(pieces: Sequence[Shown], *, numbered: bool = True) -> Counter[str]:
+def sent(pieces: Sequence[Piece], *, numbered: bool = True) -> Counter[str]:
     """Return the bytes that a model is sent of each file, marks and line numbers and all."""
     sizes: Counter[str] = Counter()
     for piece in pieces:

@@ -13,7 +13,7 @@ from common.diff.parse import parse_diff
 from common.diff.patching import patched
 from common.errors import InputError
 from local_agent.models.http.edits import Edit, apply_edits
-from local_agent.proposers.diffing import Change, Side, make_diff
+from local_agent.propose.scratch.diffing import Change, Side, make_diff
 from tests.memory_scratch import MemoryScratch
 from tests.scratching import Lending, contents, snapshot, write_files
 

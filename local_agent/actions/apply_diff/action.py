@@ -14,7 +14,7 @@ from common.seal import Seal
 from local_agent.actions.changes.ending import ended_change, sealable_change
 from local_agent.actions.operation import Applier, Blobs, Ended, Performing, Sealable, check_known
 from local_agent.errors import RefusedError
-from local_agent.proposers.diffs import diff_proposal
+from local_agent.propose.diffs import diff_proposal
 from local_agent.safety.grant import Grant
 from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace

@@ -23,7 +23,7 @@ from local_agent.actions.operation import (
     render_drift,
     render_names,
 )
-from local_agent.proposers import words as proposal_words
+from local_agent.propose import words as proposal_words
 
 APPLIED = Sentence(
     en="Applied to {count} {count:file|files}. To take it back: {prefix} undo {task}",

@@ -19,7 +19,7 @@ from local_agent.actions.git_sync.perform import SyncOutcome
 from local_agent.actions.operation import AND, Ended, Performing, Sealable, Syncer, refuse_to_narrow
 from local_agent.actions.operation import DRIFTED_FIELDS as OF_ANY
 from local_agent.error_texts import sync as sync_errors
-from local_agent.proposers import words as proposal_words
+from local_agent.propose import words as proposal_words
 from local_agent.safety.grant import Grant
 from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace

@@ -19,7 +19,7 @@ from local_agent.error_texts import ERRORS
 from local_agent.error_texts import sync as sync_errors
 from local_agent.faces.window import alerts
 from local_agent.flow import words as flow_words
-from local_agent.proposers import words as proposal_words
+from local_agent.propose import words as proposal_words
 from local_agent.reports import words as report_words
 from local_agent.safety import disclosure
 from local_agent.store import inbox

@@ -11,8 +11,7 @@ import codexbridge
 from common.errors import StateError
 from common.sentences import LANGS, Lang, Sentence
 from local_agent.cli import context_words
-from local_agent.context.budget import Budget, LeftOut
-from local_agent.context.collected import Collected, Piece, used
+from local_agent.propose.context.collected import Budget, Collected, LeftOut, Piece, used
 from tests.unit.local_agent.cli.conftest import AgentDouble
 
 PIECES = (
@@ -129,7 +128,7 @@ def test_a_task_without_one_is_an_error(
 def test_every_reason_has_its_words() -> None:
     from typing import get_args
 
-    from local_agent.context.budget import Kind, Reason
+    from local_agent.propose.context.collected import Kind, Reason
 
     assert set(get_args(Reason)) <= set(context_words.REASONS)
     assert set(get_args(Kind)) == set(context_words.KINDS)

@@ -12,7 +12,7 @@ import pytest
 import codexbridge
 from common.sentences import Lang, Sentence, say
 from local_agent.cli import disclosure_words, proposal_words, status_words, words
-from local_agent.proposers import words as propose_words
+from local_agent.propose import words as propose_words
 from local_agent.views.task import ShownTask
 from tests.asked import PATCH
 from tests.unit.local_agent.cli.conftest import TASK, AgentDouble, filled

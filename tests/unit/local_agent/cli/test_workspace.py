@@ -14,7 +14,7 @@ from common.errors import RemoteProtocolError
 from common.home import Home
 from local_agent.cli import disclosure_words, words
 from local_agent.error_texts import ERRORS
-from local_agent.proposers.scratch import Scratches
+from local_agent.propose.scratch import Scratches
 from local_agent.workspace.registry import Registry, Workspace
 from tests.unit.local_agent.cli.conftest import AgentDouble
 

@@ -15,7 +15,7 @@ from common.sentences import say
 from local_agent.errors import ModelError
 from local_agent.flow import words as flow_words
 from local_agent.models.backend import Chosen, Reply
-from local_agent.proposers import words as proposal_words
+from local_agent.propose import words as proposal_words
 from local_agent.workspace.registry import DisclosureLevel
 from tests.desk import Desk
 from tests.scripted_model import ScriptedModel, Step, writes

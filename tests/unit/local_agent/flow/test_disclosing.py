@@ -36,14 +36,13 @@ from local_agent.actions.disclose.action import (
     Disclose,
     render_stay,
 )
-from local_agent.context.budget import Share
-from local_agent.context.collected import Collected, Piece
 from local_agent.faces.telling import Teller
 from local_agent.flow import words as flow_words
 from local_agent.flow.disclosing import MAX_SEALED_FILES, Disclosure
 from local_agent.flow.journal_store import JournalStore
 from local_agent.flow.task import TaskLog
-from local_agent.proposers.base import Proposed, answer
+from local_agent.propose.base import Proposed, answer
+from local_agent.propose.context.collected import Collected, Piece, Share
 from local_agent.safety.disclosure import WITHHELD
 from local_agent.safety.policy import Policy
 from local_agent.store.endings import CHAT_SUMMARY_BYTES

@@ -29,7 +29,7 @@ from local_agent.flow.ports import Change, NewTask
 from local_agent.flow.steps import Steps
 from local_agent.flow.understanding import request_of
 from local_agent.flow.words import BLOCKED
-from local_agent.proposers.base import Asked, Proposed
+from local_agent.propose.base import Asked, Proposed
 from local_agent.store.endings import read_ending
 from local_agent.store.tasks import Task
 from local_agent.understand.reader import Reader

@@ -16,7 +16,7 @@ import pytest
 
 from common.model.state import FINAL, Reason, TaskState
 from local_agent.models.backend import Chosen, Reply
-from local_agent.proposers.scratch import Scratches
+from local_agent.propose.scratch import Scratches
 from local_agent.store.tasks import Task
 from tests.desk import WITHIN_S, Desk
 from tests.scripted_model import ScriptedModel, Step, writes

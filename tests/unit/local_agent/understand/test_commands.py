@@ -126,6 +126,9 @@ def test_a_command_is_taken_whole(text: str, command: str) -> None:
         "run npm test &&",
         "运行：`npm ci` `npm test`",
         "npm test ...",
+        "npm install took forever",
+        "pytest -x passed here",
+        "run time went up",
         "npm test :(",
     ],
 )

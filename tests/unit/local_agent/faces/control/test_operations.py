@@ -16,11 +16,11 @@ from common.ids import minted_by
 from common.model.state import Reason, TaskState
 from common.seal import digest
 from common.sentences import same
-from local_agent.context.collected import Collected
 from local_agent.faces.control import wire
 from local_agent.faces.control.asking import MAX_TEXT_BYTES
 from local_agent.faces.control.operations import MAX_LISTED
 from local_agent.faces.control.wire import REQUEST_BYTES, encode_event
+from local_agent.propose.context.collected import Collected
 from local_agent.store.endings import write_ending
 from local_agent.store.tasks import NAME_FREE_AFTER_MS
 from local_agent.store.turns import StoredTurn

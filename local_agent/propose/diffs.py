@@ -1,0 +1,51 @@
+"""A diff as a proposal, and in the words of the chat: paths and counts, never lines."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from common.diff.model import DiffModel
+from common.model.proposal import Diff, DiffFileSummary
+from common.sentences import Lang, say
+from common.text import clip_bytes
+from local_agent.propose import words
+from local_agent.propose.base import CHAT_ROWS
+
+# Of a diff, in a proposal; it stands in the journal twice for each task that proposes it.
+MAX_SHOWN_BYTES: Final = 64_000
+
+
+def diff_proposal(name: str, diff: bytes, model: DiffModel) -> Diff:
+    """Return the proposal of a diff that is stored under ``name``."""
+    return Diff(
+        diff_id=name,
+        unified_diff=clip_bytes(diff.decode("utf-8", "replace"), MAX_SHOWN_BYTES),
+        files=tuple(
+            DiffFileSummary(path=file.path, additions=file.added, deletions=file.removed)
+            for file in model.files
+        ),
+    )
+
+
+def headline(model: DiffModel, workspace: str, lang: Lang) -> str:
+    """Return what a diff would change in one line."""
+    added, removed = sum(f.added for f in model.files), sum(f.removed for f in model.files)
+    return say(
+        words.WOULD_APPLY,
+        lang,
+        workspace=workspace,
+        count=len(model.files),
+        added=added,
+        removed=removed,
+    )
+
+
+def told(model: DiffModel, workspace: str, lang: Lang) -> str:
+    """Return what a diff would change, for the chat: paths and counts, bounded."""
+    rows = [
+        say(words.FILE_ROW, lang, path=file.path, added=file.added, removed=file.removed)
+        for file in model.files[:CHAT_ROWS]
+    ]
+    if (rest := len(model.files) - CHAT_ROWS) > 0:
+        rows.append(say(words.MORE_FILES, lang, count=rest))
+    return "\n".join([headline(model, workspace, lang), *rows])

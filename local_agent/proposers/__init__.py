@@ -1,1 +1,0 @@
-"""From an intent to a proposal.  Nothing here can touch the workspace or approve."""
