@@ -31,6 +31,9 @@ _SGR: Final = {
     "alarm": "1;7;31",
     "mark": "1;7",
 }
+ENDLESS: Final = 1 << 30  # cells: whoever asked breaks the line
+_TAB: Final = "⇥"
+_TAB_STOP: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +147,22 @@ def table(rows: Sequence[Sequence[str]], *, gap: int = 2) -> list[str]:
         + row[-1]
         for row in rows
     ]
+
+
+def on_one_line(text: str) -> str:
+    """Return the text with everything in it visible, its line ends marked and joined."""
+    return "".join(exact(text, width=ENDLESS))
+
+
+def tabs_shown(text: str) -> str:
+    """Return the text with each tab as an arrow that reaches to the next stop."""
+    first, *parts = text.split("\t")
+    shown, column = [first], cells(first)
+    for part in parts:
+        gap = _TAB_STOP - column % _TAB_STOP
+        shown += (_TAB, " " * (gap - 1), part)
+        column += gap + cells(part)
+    return "".join(shown)
 
 
 def _cell(char: str) -> int:

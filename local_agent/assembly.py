@@ -24,14 +24,14 @@ from common.protocol.codec import encode_bytes
 from common.receipt import sign_receipt
 from common.sentences import Lang
 from common.signing import SigningKey
-from local_agent.actions.ports import Executors
+from local_agent.actions.operation import Executors
 from local_agent.actions.run_command.copies import Copies
 from local_agent.faces.control import wire
 from local_agent.faces.control.operations import AgentOperations
 from local_agent.faces.control.server import ControlServer
 from local_agent.faces.telling import Teller
 from local_agent.faces.window.alerts import Notifier, ReadNotice
-from local_agent.faces.window.surroundings import Windows
+from local_agent.faces.window.program import Windows
 from local_agent.flow.assembly import build_engine
 from local_agent.flow.bus import Bus
 from local_agent.flow.disclosing import Disclosure
@@ -46,11 +46,9 @@ from local_agent.link.keys import AgentKeys
 from local_agent.link.pairing import Pairing, open_keys
 from local_agent.link.rotation import Rotation
 from local_agent.models.keys import ModelKeys
-from local_agent.models.models import Models
-from local_agent.models.preparing import Around
+from local_agent.models.registry import Around, Models
 from local_agent.propose.scratch import Scratches
-from local_agent.safety.policies import standing, stray_policies
-from local_agent.safety.policy import load_policy
+from local_agent.safety.policy import load_policy, standing, stray_policies
 from local_agent.sandbox.bubblewrap import Containment
 from local_agent.sandbox.self_test import SelfTest
 from local_agent.settings import AgentSettings

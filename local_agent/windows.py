@@ -64,7 +64,7 @@ async def _find(agent: Agent, ground: Ground) -> WindowProgram | None:
 def _approver(agent: Agent, ground: Ground, program: WindowProgram) -> DesktopApprover:
     from local_agent.faces.window.alerts import Notifier
     from local_agent.faces.window.desktop import DesktopApprover
-    from local_agent.faces.window.surroundings import theme_of
+    from local_agent.faces.window.program import theme_of
 
     return DesktopApprover(
         agent.gate,

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from common.home import Home
-from local_agent.models.acp.backend import AcpBackend
-from local_agent.models.acp.contained import AcpModel, Contain
+from local_agent.models.acp.backend import AcpBackend, AcpModel, Contain
 from local_agent.models.backend import Turn
 from local_agent.sandbox.bubblewrap import Containment, Level
 from tests.codex_desk import FolderScratch

@@ -11,10 +11,9 @@ from common.clock import ManualClock
 from common.diff.model import FileDiff
 from common.diff.parse import parse_diff
 from common.seal import Mode, Seal, SealedChange, SealedCommit, digest
-from local_agent.actions.changes.payload import change_payload
+from local_agent.actions.changes.payload import change_payload, undo_payload
 from local_agent.actions.git_sync.payload import SyncStep, sync_payload
 from local_agent.actions.registry import seal_bytes
-from local_agent.actions.undo.payload import undo_payload
 from local_agent.cards import question as questions
 from local_agent.faces.control import tasks
 from local_agent.faces.control.tasks import listed_task

@@ -9,7 +9,8 @@ from typing import Any
 from common.clock import ManualClock
 from common.ids import new_uuid
 from common.seal import Action, Seal
-from local_agent.actions.changes.perform import Applier, ChangeOutcome, PreparedChange
+from local_agent.actions.changes.perform import Applier, PreparedChange
+from local_agent.actions.changes.settle import ChangeOutcome
 from local_agent.actions.registry import ACTIONS, seal_bytes
 from local_agent.safety.grant import Grant, _mint
 from local_agent.store.blobs import Blobs

@@ -20,16 +20,16 @@ from common.ids import new_uuid
 from common.model.proposal import GitSync
 from common.model.state import FINAL, Reason, TaskState
 from common.seal import Place, Seal, SealedChange, read_changes
-from local_agent.actions.changes.payload import change_payload
-from local_agent.actions.changes.perform import ChangeOutcome, PreparedChange
+from local_agent.actions.changes.payload import change_payload, undo_payload
+from local_agent.actions.changes.perform import PreparedChange
+from local_agent.actions.changes.settle import ChangeOutcome
 from local_agent.actions.git_sync.payload import SyncStep, sync_payload
 from local_agent.actions.git_sync.perform import PreparedSync, SyncOutcome
-from local_agent.actions.ports import Executors
+from local_agent.actions.operation import Executors
 from local_agent.actions.run_command.command_line import read_argv
 from local_agent.actions.run_command.payload import SealedCopy
 from local_agent.actions.run_command.perform import Outcome, Progress
 from local_agent.actions.run_command.prepare import Copy, Prepared
-from local_agent.actions.undo.payload import undo_payload
 from local_agent.flow.approvals import Choice, PendingApproval
 from local_agent.flow.assembly import build_engine
 from local_agent.flow.bus import Bus

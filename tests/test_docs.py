@@ -22,8 +22,7 @@ from common.sentences import Lang, Sentence
 from gateway.base.settings import GatewaySettings
 from local_agent.cli import help as help_pages
 from local_agent.models.keys import ModelKeys
-from local_agent.models.models import Models
-from local_agent.models.preparing import Around
+from local_agent.models.registry import Around, Models
 from local_agent.settings import AgentSettings, ModelSettings
 from tests import reference
 

@@ -10,11 +10,10 @@ from common.clock import SystemClock
 from common.diff.parse import parse_diff
 from common.seal import Place, ReadFile, Seal, SealedChange, SealedCommit, Source, digest
 from common.sentences import Lang
-from local_agent.actions.changes.payload import change_payload
+from local_agent.actions.changes.payload import change_payload, undo_payload
 from local_agent.actions.disclose.payload import disclose_payload
 from local_agent.actions.git_sync.payload import SyncStep, sync_payload
 from local_agent.actions.registry import seal_bytes
-from local_agent.actions.undo.payload import undo_payload
 from local_agent.faces.window.wire import Order, Theme
 from local_agent.views import from_json
 from local_agent.views.question import ApprovalView

@@ -1,10 +1,11 @@
-"""What the flow needs to know of each kind of thing that a person approves.
+"""What the flow needs to know of each kind of thing that a person approves, and what those need.
 
     prepare ─▶ (sealed, shown, approved) ─▶ perform    settle: after a restart in the middle of it
 
-One class for each action, in a folder by the seal's word for it.  How they are asked for, decided
-and recorded is the same for all and stands once, in `local_agent.flow.approving`; what an operation
-needs while it performs is handed in.
+One `Operation` for each action, in a folder by the seal's word for it.  How they are asked for,
+decided and recorded is the same for all and stands once, in `local_agent.flow.approving`; what an
+operation needs while it performs is handed in.  What carries them out is named by Protocols: fakes
+in tests.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Final, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol
 
 from common.diff.model import DiffModel
 from common.errors import InputError
-from common.model.proposal import TaskResult
+from common.model.proposal import GitSync, TaskResult
 from common.model.state import Reason
 from common.seal import Action, Place, Seal, Undo
 from common.sentences import Lang, Sentence, Words, say
@@ -25,6 +26,18 @@ from common.text import one_line, reveal
 from local_agent.safety.grant import Grant
 from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace
+
+if TYPE_CHECKING:  # only named here: what waits for a task does not load who carries it out
+    from local_agent.actions.changes.perform import PreparedChange
+    from local_agent.actions.changes.settle import ChangeOutcome
+    from local_agent.actions.git_sync.perform import PreparedSync, SyncOutcome
+    from local_agent.actions.run_command.perform import Outcome, Progress
+    from local_agent.actions.run_command.prepare import Copy, Prepared
+    from local_agent.actions.undo.action import FindApplied
+    from local_agent.settings import AgentSettings
+    from local_agent.store.approvals import StoredApproval
+    from local_agent.workspace.git.preflight import SyncPlan
+
 
 CANCELLED = Sentence(en="Nothing was done.", zh="没有执行任何操作。")
 DRIFTED = Sentence(
@@ -181,3 +194,128 @@ class Operation(Protocol):
             InputError: ``approval.narrow``: it has no parts, or names none of them.
         """
         ...
+
+
+class Executor(Protocol):
+    """The executor of commands (`local_agent.actions.run_command.perform`)."""
+
+    async def prepare(
+        self, workspace: Workspace, text: str, *, copy: Copy | None = None
+    ) -> Prepared:
+        """Describe a command given as text, on the workspace or on a copy; nothing is run."""
+        ...
+
+    async def run(
+        self,
+        grant: Grant,
+        *,
+        workspace: Workspace,
+        on_progress: Callable[[Progress], None] | None = None,
+        cancel: asyncio.Event | None = None,
+    ) -> Outcome:
+        """Spend the grant: run exactly what was sealed, or nothing."""
+        ...
+
+
+class Copies(Protocol):
+    """Copies of workspaces with a change in them (`local_agent.actions.run_command.copies`)."""
+
+    async def make(self, task_id: str, workspace: Workspace, seal: Seal) -> Copy:
+        """Return a fresh copy for a task, with the change of a seal made in it."""
+        ...
+
+    async def remove(self, task_id: str) -> None:
+        """Remove the copy of a task."""
+        ...
+
+    async def clear(self, *, keep: Collection[str]) -> None:
+        """Remove all copies but those of these tasks."""
+        ...
+
+
+class Applier(Protocol):
+    """Changes files (`local_agent.actions.changes.perform`)."""
+
+    async def prepare(self, workspace: Workspace, diff: bytes) -> PreparedChange:
+        """Check a diff against the files; nothing is touched."""
+        ...
+
+    async def prepare_undo(
+        self,
+        workspace: Workspace,
+        seal: Seal,
+        *,
+        paths: tuple[str, ...] | None,
+        short_id: str,
+        whole: bool = True,
+    ) -> PreparedChange:
+        """Compute the reverse of an applied change; nothing is touched."""
+        ...
+
+    async def run(self, grant: Grant, *, workspace: Workspace) -> ChangeOutcome:
+        """Spend the grant: write exactly what was sealed, or nothing."""
+        ...
+
+    async def settle(self, seal: Seal, workspace: Workspace) -> ChangeOutcome:
+        """Find out, or bring about, how a write that was cut off ended."""
+        ...
+
+
+class Syncer(Protocol):
+    """Commits and pushes (`local_agent.actions.git_sync.perform`)."""
+
+    async def plan(self, workspace: Workspace, message: str | None) -> SyncPlan:
+        """Look up what would be committed and pushed; nothing is touched."""
+        ...
+
+    async def prepare(self, workspace: Workspace, proposal: GitSync) -> PreparedSync:
+        """Look at the repository; nothing is touched."""
+        ...
+
+    async def run(
+        self, grant: Grant, *, workspace: Workspace, cancel: asyncio.Event | None = None
+    ) -> SyncOutcome:
+        """Spend the grant: commit and push exactly what was sealed, or nothing."""
+        ...
+
+    async def settle(self, seal: Seal, workspace: Workspace) -> SyncOutcome:
+        """Say what can be proved of a sync that was cut off."""
+        ...
+
+
+class Blobs(Protocol):
+    """Exact bytes under their hash (`local_agent.store.blobs`).  Blocking."""
+
+    def put(self, data: bytes) -> str:
+        """Store the bytes and return their name."""
+        ...
+
+    def get(self, name: str) -> bytes:
+        """Return the bytes of that name."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Executors:
+    """What carries out what was approved, each for its kind of action."""
+
+    executor: Executor
+    applier: Applier
+    syncer: Syncer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What operations are made from.
+
+    Attributes:
+        find_approval: Gives an approval by its own id.
+        find_applied: Gives the seal of what a task applied.
+    """
+
+    executors: Executors
+    copies: Copies
+    blobs: Blobs
+    find_approval: Callable[[str], Awaitable[StoredApproval]]
+    find_applied: FindApplied
+    settings: AgentSettings

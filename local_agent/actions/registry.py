@@ -15,7 +15,7 @@ from common import seal as sealing
 from common.seal import Seal
 from local_agent.actions.apply_diff import card as apply_diff
 from local_agent.actions.card import Card
-from local_agent.actions.changes.payload import check_change
+from local_agent.actions.changes.payload import check_change, check_undo
 from local_agent.actions.disclose import card as disclose
 from local_agent.actions.disclose.payload import check_release
 from local_agent.actions.git_sync import card as git_sync
@@ -23,12 +23,10 @@ from local_agent.actions.git_sync.payload import check_sync
 from local_agent.actions.run_command import card as run_command
 from local_agent.actions.run_command.payload import check_command
 from local_agent.actions.undo import card as undo
-from local_agent.actions.undo.payload import check_undo
 from local_agent.safety.action_facts import ActionFacts, read_known
 
 if TYPE_CHECKING:
-    from local_agent.actions.operation import Operation
-    from local_agent.actions.ports import Parts
+    from local_agent.actions.operation import Operation, Parts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -100,8 +100,7 @@ def _file(file: FileDiff) -> dict[str, Any]:
 
 
 def _print(model: DiffModel, screen: Screen) -> None:
-    from local_agent.faces.terminal.diff import file_lines
-    from local_agent.faces.terminal.layout import Layout
+    from local_agent.faces.terminal.page import Layout, file_lines
 
     layout = Layout(screen.lang, screen.width, screen.ink)
     for file in model.files:

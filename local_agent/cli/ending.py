@@ -15,12 +15,11 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from common.sentences import LANGS, Sentence, say
-from common.terminal import cells, fold, pad, table
+from common.terminal import cells, fold, on_one_line, pad, table
 from common.text import reveal
 from local_agent.cards.words import FROM, OPS
 from local_agent.cli import words
 from local_agent.cli.screen import Screen
-from local_agent.faces.shown import on_one_line
 from local_agent.propose import words as propose_words
 
 if TYPE_CHECKING:

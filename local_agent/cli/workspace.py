@@ -19,7 +19,7 @@ from local_agent.cli import words, workspace_words
 from local_agent.cli.screen import Screen, at_keyboard, print_json, read_answer, screen_for
 from local_agent.cli.status import disclosure_told, policy_told, strays_told
 from local_agent.faces.control.client import call
-from local_agent.safety.policies import standing, stray_policies
+from local_agent.safety.policy import standing, stray_policies
 from local_agent.sandbox.toolchains import Toolchain
 from local_agent.words import render_size
 from local_agent.workspace.registry import LEVELS, Registry, Workspace
@@ -334,7 +334,7 @@ def check_start(command: str, folder: Path, toolchains: Sequence[Toolchain]) -> 
     """
     # Late, so that `workspace --help` does not load what only this needs.
     from local_agent.actions.run_command.command_line import read_command_line
-    from local_agent.actions.run_command.environment import resolve_program
+    from local_agent.actions.run_command.prepare import resolve_program
     from local_agent.sandbox.bubblewrap import find_bubblewrap
 
     entry = Workspace(name="trial", path=folder, toolchains=tuple(toolchains))

@@ -15,7 +15,7 @@ from common.errors import StateError
 from common.model.proposal import Diff, LocalApproval, TaskResult
 from common.model.state import FINAL, Reason, TaskState
 from common.sentences import Lang, say
-from local_agent.actions.ports import Blobs
+from local_agent.actions.operation import Blobs
 from local_agent.errors import RefusedError
 from local_agent.flow import words
 from local_agent.flow.ports import TaskStore

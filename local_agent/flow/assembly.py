@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from common.clock import Clock
-from local_agent.actions.ports import Blobs, Copies, Executors
+from local_agent.actions.operation import Blobs, Copies, Executors
 from local_agent.flow.bus import Bus
 from local_agent.flow.checking import Checking
 from local_agent.flow.engine import Engine, Log

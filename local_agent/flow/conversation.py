@@ -12,7 +12,7 @@ from common.model.state import Reason
 from common.redact import redact
 from common.sentences import say
 from common.text import one_line
-from local_agent.actions.ports import Blobs
+from local_agent.actions.operation import Blobs
 from local_agent.flow import words
 from local_agent.flow.ports import TaskStore
 from local_agent.flow.task import may_see

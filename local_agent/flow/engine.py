@@ -22,7 +22,7 @@ from common.model.proposal import LocalApproval, NoRequirement, TaskResult
 from common.model.state import FINAL, Reason, TaskState
 from common.seal import Seal
 from common.sentences import same
-from local_agent.actions.ports import Copies
+from local_agent.actions.operation import Copies
 from local_agent.flow import summaries
 from local_agent.flow.checking import Checking
 from local_agent.flow.ports import Gate, NewTask, TaskStore

@@ -10,7 +10,7 @@ from functools import partial
 from common.clock import Clock
 from common.errors import AuthError, StoreError
 from common.model.intent import TaskKind
-from local_agent.actions.ports import Blobs, Syncer
+from local_agent.actions.operation import Blobs, Syncer
 from local_agent.actions.run_command.command_line import read_argv
 from local_agent.flow.answers import HelpProposer, OpenTasks, StatusProposer
 from local_agent.flow.applying import ApplyProposer, PatchProposer

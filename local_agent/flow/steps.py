@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from common.clock import Clock
-from local_agent.actions.ports import Blobs, Copies, Executors, Parts
+from local_agent.actions.operation import Blobs, Copies, Executors, Parts
 from local_agent.actions.registry import make_operations
 from local_agent.flow.approving import Approving
 from local_agent.flow.ports import Disclosure, Gate, Mind, Site, TaskStore, Workspaces

@@ -15,7 +15,7 @@ from typing import Final
 
 from common.clock import Clock
 from common.sentences import Lang, say
-from local_agent.actions.run_command.progress import is_for_chat
+from local_agent.actions.run_command.action import is_for_chat
 from local_agent.flow import words
 from local_agent.flow.task import TaskLog
 from local_agent.models.backend import Emit, ModelEvent

@@ -23,9 +23,8 @@ from local_agent.safety.decision import check_approved
 from local_agent.safety.risk import Circumstances, Finding, Risk, summed
 from local_agent.safety.risk_changes import judge_change
 from local_agent.safety.risk_commands import judge_command
-from local_agent.safety.risk_disclosure import judge_disclosure
+from local_agent.safety.risk_outgoing import judge_disclosure, judge_sync
 from local_agent.safety.risk_policy import judge_policy
-from local_agent.safety.risk_sync import judge_sync
 from local_agent.store.journal import Journal
 
 _JUDGES: Final[Mapping[Reaches, Callable[[Mapping[str, Any], Circumstances], list[Finding]]]] = {

@@ -2,7 +2,8 @@
 
 Read from the config directory alone (R3).  It only narrows: every word of it refuses something or
 asks for more care, and there is none that allows anything.  What cannot be read whole refuses
-everything (R4), so a typing error never opens what was meant to be closed.  Blocking.
+everything (R4), so a typing error never opens what was meant to be closed.  How the policies stand,
+and which files belong to no workspace, is told for a person to look at.  Blocking.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import hashlib
 import os
 import stat
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, get_args
@@ -22,6 +23,7 @@ from common.seal import Action
 from common.strict_json import canonical
 from common.text import one_line
 from local_agent.errors import PolicyError
+from local_agent.views.status import PolicyStanding
 
 FOLDER: Final = "policies"
 MAX_BYTES: Final = 64 * 1024
@@ -29,6 +31,8 @@ MAX_ITEMS: Final = 200
 MAX_ITEM_CHARS: Final = 255
 KEY_BYTES: Final = 64  # of an unknown key, in an error
 MAX_FILES: Final = 500  # as many as a diff may have at all
+MAX_STRAY: Final = 20  # files that are named
+_MAX_SEEN: Final = 1000  # entries of the folder that are looked at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,3 +186,33 @@ _CHECKS: Final[Mapping[str, Callable[[object], bool]]] = {
     "max_files": _is_count,
     "require_typed": _is_flag,
 }
+
+
+def standing(places: Home, workspace: str) -> PolicyStanding:
+    """Return how the policy of a workspace stands."""
+    try:
+        found = find_policy(places, workspace)
+    except PolicyError as error:
+        key = error.facts.get("key")
+        return PolicyStanding(
+            state="broken",
+            code=error.code,
+            file=str(error.facts["file"]),
+            key=None if key is None else str(key),
+        )
+    return PolicyStanding(state="none" if found is None else "in-force")
+
+
+def stray_policies(places: Home, workspaces: Collection[str]) -> tuple[str, ...]:
+    """Return the files among the policies that no workspace has the name of: nothing reads them.
+
+    Hidden ones, as editors leave them, are passed over; at most `MAX_STRAY` are named.
+    """
+    read = {f"{name}.toml" for name in workspaces}
+    try:
+        with os.scandir(places.config / FOLDER) as entries:
+            seen = [entry.name for entry, _ in zip(entries, range(_MAX_SEEN), strict=False)]
+    except OSError:
+        return ()  # none there; one that cannot be read makes every workspace's policy broken
+    stray = sorted(name for name in seen if name not in read and not name.startswith("."))
+    return tuple(f"{FOLDER}/{name}" for name in stray[:MAX_STRAY])

@@ -1,7 +1,7 @@
 """What a judgement is, and what it is made from: rows of facts, each with its level and its code.
 
-The rows stand in `risk_commands`, `risk_changes`, `risk_sync` and `risk_policy`, the same in words
-in ``docs/risk.md``, and a test compares the two.  Pure.
+The rows stand in `risk_commands`, `risk_changes`, `risk_outgoing` and `risk_policy`, the same in
+words in ``docs/risk.md``, and a test compares the two.  Pure.
 """
 
 from __future__ import annotations

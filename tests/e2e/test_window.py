@@ -22,8 +22,7 @@ from local_agent.faces.telling import Teller
 from local_agent.faces.window.alerts import Notifier
 from local_agent.faces.window.arming import QUIET_S
 from local_agent.faces.window.desktop import DesktopApprover
-from local_agent.faces.window.program import PROBE, WindowProgram
-from local_agent.faces.window.surroundings import theme_of
+from local_agent.faces.window.program import PROBE, WindowProgram, theme_of
 from local_agent.faces.window.wire import encode_order
 from local_agent.flow.approvals import PendingApproval
 from local_agent.flow.gate import Gate

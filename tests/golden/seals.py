@@ -15,11 +15,10 @@ from typing import Any, Final, Literal
 from common.clock import ManualClock
 from common.seal import Place, ReadFile, Seal, SealedChange, SealedCommit, Source
 from common.sentences import Lang
-from local_agent.actions.changes.payload import change_payload
+from local_agent.actions.changes.payload import change_payload, undo_payload
 from local_agent.actions.disclose.payload import disclose_payload
 from local_agent.actions.git_sync.payload import SyncStep, sync_payload
 from local_agent.actions.run_command.payload import Executable, SealedCopy
-from local_agent.actions.undo.payload import undo_payload
 from local_agent.cards.question import read_question
 from local_agent.faces.window.wire import Order
 from local_agent.views.question import Question

@@ -20,12 +20,12 @@ from gateway.flow import replies as gateway_replies
 from gateway.flow.replies import Speaker, as_list, with_words
 from local_agent import words as amounts
 from local_agent.actions import operation
-from local_agent.actions.changes import words as change_words
-from local_agent.actions.changes.outcome import ChangeOutcome, Mixture
+from local_agent.actions.changes import ending as change_words
+from local_agent.actions.changes.settle import ChangeOutcome, Mixture
 from local_agent.actions.disclose import action as disclose_words
-from local_agent.actions.git_sync import words as sync_words
+from local_agent.actions.git_sync import action as sync_words
+from local_agent.actions.git_sync.action import render_sync, sync_facts
 from local_agent.actions.git_sync.perform import SyncOutcome
-from local_agent.actions.git_sync.words import render_sync, sync_facts
 from local_agent.actions.run_command import words as run_words
 from local_agent.actions.run_command.perform import Outcome, Progress
 from local_agent.error_texts import changes as change_errors

@@ -15,7 +15,7 @@ import pytest
 
 from common.model.state import Reason
 from common.seal import Seal
-from local_agent.actions.changes.perform import ChangeOutcome
+from local_agent.actions.changes.settle import ChangeOutcome
 from local_agent.workspace import temporary_files
 from tests.changing import Changing
 from tests.hostile_diffs.case import (

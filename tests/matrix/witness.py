@@ -141,8 +141,8 @@ def frame_name(text: str) -> str:
 
 
 def _watch_commands(note: Notes) -> None:
+    from local_agent.actions.run_command import action
     from local_agent.actions.run_command import perform as command
-    from local_agent.actions.run_command import progress
 
     run_child = vars(command)["run_child"]
 
@@ -162,7 +162,7 @@ def _watch_commands(note: Notes) -> None:
 
     vars(command)["run_child"] = watching
     # A line of progress after a moment, where a person would wait for ten seconds.
-    vars(progress)["FIRST_S"] = vars(progress)["CHAT_S"] = 1
+    vars(action)["FIRST_S"] = vars(action)["CHAT_S"] = 1
     command.Executor.__init__.__kwdefaults__["progress_s"] = 0.3  # type: ignore[index]  # it has some
 
 

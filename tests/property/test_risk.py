@@ -11,14 +11,13 @@ from hypothesis import strategies as st
 
 from common.diff.model import DiffModel, FileDiff, Op
 from common.seal import SealedChange
-from local_agent.actions.changes.payload import change_payload
+from local_agent.actions.changes.payload import change_payload, undo_payload
 from local_agent.actions.git_sync.payload import SyncStep, sync_payload
 from local_agent.actions.registry import ACTIONS
-from local_agent.actions.undo.payload import undo_payload
+from local_agent.actions.run_command.card import operators
 from local_agent.safety.authority import classify_operation
 from local_agent.safety.policy import Policy
 from local_agent.safety.risk import Circumstances
-from local_agent.safety.shell_line import operators
 from tests.sealed import PYTEST, ZEROS, a_payload
 
 ORDER: Final = ("normal", "high", "refused")

@@ -12,8 +12,7 @@ from common.errors import InputError, StateError
 from common.model.proposal import Diff, TaskResult
 from common.seal import Seal
 from local_agent.actions.changes.ending import ended_change, sealable_change
-from local_agent.actions.operation import Ended, Performing, Sealable, check_known
-from local_agent.actions.ports import Applier, Blobs
+from local_agent.actions.operation import Applier, Blobs, Ended, Performing, Sealable, check_known
 from local_agent.errors import RefusedError
 from local_agent.propose.diffs import diff_proposal
 from local_agent.safety.grant import Grant

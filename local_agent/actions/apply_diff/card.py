@@ -6,8 +6,16 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from common.sentences import Sentence
-from local_agent.actions.card import SAID_BY, Card, machine_name, model_name, text, value
-from local_agent.actions.changes.card import diff_of, files_of
+from local_agent.actions.card import (
+    SAID_BY,
+    Card,
+    diff_of,
+    files_of,
+    machine_name,
+    model_name,
+    text,
+    value,
+)
 from local_agent.views.question import Fact, Part, Question, Text
 
 TITLE: Final = Sentence(

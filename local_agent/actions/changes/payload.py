@@ -1,6 +1,6 @@
-"""What is sealed of a change of files: the hash of its diff, and each file by content (P2).  Pure.
+"""What is sealed of a change of files, and of an undo: each file by content (P2, P5).  Pure.
 
-An undo seals the same and what it takes back.
+A change seals the hash of its diff and its files; an undo seals the same and what it takes back.
 """
 
 from __future__ import annotations
@@ -16,10 +16,13 @@ from common.seal import (
     check_shape,
     is_filled_list,
     is_hash,
+    is_mapping,
+    is_text,
     stored_change,
 )
 
 CHANGES: Final[Shape] = {"diff_sha256": is_hash, "changes": is_filled_list}
+_UNDONE: Final[Shape] = {"approval_id": is_text, "short_id": is_text}
 
 
 def change_payload(diff_sha256: str, changes: Sequence[SealedChange]) -> dict[str, Any]:
@@ -39,4 +42,30 @@ def check_change(payload: Mapping[str, Any]) -> None:
         RemoteProtocolError: ``seal.malformed`` with ``field``.
     """
     check_shape("payload", payload, CHANGES)
+    check_each("changes", payload["changes"], CHANGE)
+
+
+def undo_payload(
+    diff_sha256: str, changes: Sequence[SealedChange], *, approval_id: str, short_id: str
+) -> dict[str, Any]:
+    """Return the sealed form of an undo.
+
+    Args:
+        diff_sha256: Of the reverse diff.
+        changes: Of the reverse diff.
+        approval_id: The approval whose effect is undone.
+        short_id: The task it belonged to.
+    """
+    undoes = {"approval_id": approval_id, "short_id": short_id}
+    return change_payload(diff_sha256, changes) | {"undoes": undoes}
+
+
+def check_undo(payload: Mapping[str, Any]) -> None:
+    """Return when a payload is an undo's.
+
+    Raises:
+        RemoteProtocolError: ``seal.malformed`` with ``field``.
+    """
+    check_shape("payload", payload, {**CHANGES, "undoes": is_mapping})
+    check_shape("undoes", payload["undoes"], _UNDONE)
     check_each("changes", payload["changes"], CHANGE)

@@ -27,11 +27,8 @@ from common.model.state import Reason
 from common.seal import Place, Seal, SealedChange
 from common.strict_json import canonical
 from local_agent.actions.changes.describe import PLAIN, Described, describe_change, mode_of
-from local_agent.actions.changes.outcome import ChangeOutcome as ChangeOutcome  # noqa: PLC0414  # gives
-from local_agent.actions.changes.outcome import Mixture as Mixture  # noqa: PLC0414  # gives
-from local_agent.actions.changes.payload import change_payload
-from local_agent.actions.changes.settle import settle_change, tag_of
-from local_agent.actions.undo.payload import undo_payload
+from local_agent.actions.changes.payload import change_payload, undo_payload
+from local_agent.actions.changes.settle import ChangeOutcome, settle_change, tag_of
 from local_agent.actions.undo.reverse import check_reversible, reverse_change
 from local_agent.safety.backups import KEPT_DAYS, Backups, Details
 from local_agent.safety.grant import Grant

@@ -1,5 +1,6 @@
-"""A change that a crash cut off, settled by what lies there: made, not made, or brought back (R36).
+"""What came of an approved change, also of one that a crash cut off (R36).
 
+A change that was cut off is settled by what lies there: made, not made, or brought back.
 Everything is compared by content with what was sealed.  What is neither as before nor as after,
 and a file beside whose content nobody else has, is left for the person: then no file is touched,
 and it is told which of them are new, old and foreign.  Only a file that the crash left nowhere but
@@ -20,7 +21,6 @@ from common.errors import CodexBridgeError, InputError, StateError
 from common.model.state import Reason
 from common.seal import Mode, Seal, SealedChange, read_changes
 from local_agent.actions.changes.describe import PLAIN, mode_of, sha256
-from local_agent.actions.changes.outcome import ChangeOutcome, Mixture
 from local_agent.safety.backups import Backups, Details
 from local_agent.workspace.layout import lay_out
 from local_agent.workspace.temporary_files import Leftover, find_file, find_leftovers, sweep
@@ -38,6 +38,47 @@ _STANDING: Final[Mapping[_Stand, str]] = {
     "gone": "other",
     "other": "other",
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mixture:
+    """What lies there of a change of which nobody can say that it was made, or was not.
+
+    Attributes:
+        new: Paths that are as the change was to leave them.
+        old: Paths that are as they were before it.
+        foreign: Paths that are neither: somebody else wrote them.
+        beside: Temporary files of ours that were left, because nobody else has what they hold.
+    """
+
+    new: tuple[str, ...] = ()
+    old: tuple[str, ...] = ()
+    foreign: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeOutcome:
+    """What came of an approved change.
+
+    Attributes:
+        reason: ``completed``; ``drifted`` and ``failed``: every file is as it was before;
+            ``unknown``: that cannot be said of ``paths``.
+        code: Why: ``change.*``, ``diff.*`` or ``blob.*``.  With ``completed`` only
+            ``change.leftover``: files beside could not be removed.
+        drift: Which parts of what was approved are not so any more: ``workspace``, ``git_head``,
+            ``base``, ``changes``, ``diff_sha256``.
+        files: What was changed; empty unless completed.
+        paths: Relative paths that the outcome is about; local only.
+        mixture: With ``unknown``, what each of its files is; None where that was not looked at.
+    """
+
+    reason: Reason
+    code: str | None = None
+    drift: tuple[str, ...] = ()
+    files: tuple[SealedChange, ...] = ()
+    paths: tuple[str, ...] = ()
+    mixture: Mixture | None = None
 
 
 def tag_of(approval_id: str, *, restoring: bool = False) -> str:

@@ -7,8 +7,7 @@ from typing import Any, Final
 
 from common.sentences import Sentence
 from common.text import one_line
-from local_agent.actions.card import Card, machine_name, text, value
-from local_agent.actions.changes.card import diff_of, files_of
+from local_agent.actions.card import Card, diff_of, files_of, machine_name, text, value
 from local_agent.views.question import Fact, Part, Question, Step, Steps, Text
 from local_agent.workspace.git.remote_url import is_folder
 

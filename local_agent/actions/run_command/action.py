@@ -1,4 +1,9 @@
-"""Commands as an operation: described, run once in the sandbox, and reported."""
+"""Commands as an operation: described, run once in the sandbox, and reported.
+
+Of a long one a truthful line is told, ever more rarely.  The executor tells every ten seconds.
+Passed on are about 10, 20, 40, 80 seconds and so on, at least every five minutes.  The chat hears
+of it from the first minute on: most commands have ended by then, and what came of them says more.
+"""
 
 from __future__ import annotations
 
@@ -13,16 +18,16 @@ from common.model.proposal import CommandProposal, TaskResult
 from common.model.state import Reason
 from common.seal import Seal
 from local_agent.actions.operation import (
+    Copies,
     Ended,
+    Executor,
     Performing,
     Sealable,
     refuse_to_narrow,
     render_drift,
 )
-from local_agent.actions.ports import Copies, Executor
 from local_agent.actions.run_command.perform import Outcome, Progress
 from local_agent.actions.run_command.prepare import Copy
-from local_agent.actions.run_command.progress import ProgressTeller, is_for_chat
 from local_agent.actions.run_command.words import (
     render_ending,
     render_interruption,
@@ -35,6 +40,11 @@ from local_agent.store.approvals import StoredApproval
 from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace
 
+FIRST_S: Final = 10
+LONGEST_S: Final = 300
+CHAT_S: Final = 60
+
+Tell = Callable[[Progress], Awaitable[None]]
 # Why nothing can be approved meanwhile; the words are `flow.words.BLOCKED`.
 UNSANDBOXED_RUNS: Final = "unsandboxed-runs"
 SURVIVORS_LIVE: Final = "survivors-live"
@@ -42,6 +52,37 @@ SURVIVORS_LIVE: Final = "survivors-live"
 DISCLOSES: Final = ("outcome", "output-tail")
 
 ReadLine = Callable[[str], tuple[str, ...] | None]
+
+
+def is_for_chat(elapsed_s: float) -> bool:
+    """Tell whether something goes on for so long that the chat is told."""
+    return elapsed_s >= CHAT_S
+
+
+class ProgressTeller:
+    """Takes what the executor says, and passes some of it on."""
+
+    def __init__(self) -> None:
+        self._latest: Progress | None = None
+        self._fresh = asyncio.Event()
+        self._next_s = FIRST_S
+
+    def note(self, progress: Progress) -> None:
+        """Take where the command stands; does not wait."""
+        if progress.elapsed_s < self._next_s:
+            return
+        elapsed = progress.elapsed_s
+        self._next_s = elapsed + min(max(elapsed, FIRST_S), LONGEST_S)
+        self._latest = progress
+        self._fresh.set()
+
+    async def pass_on(self, tell: Tell) -> None:
+        """Tell what is due, for ever; what is overtaken while telling is left out."""
+        while True:
+            await self._fresh.wait()
+            self._fresh.clear()
+            if self._latest is not None:
+                await tell(self._latest)
 
 
 class RunCommand:

@@ -1,7 +1,13 @@
-"""The card of a command: every argument of it, and what surrounds the run (R25)."""
+"""The card of a command: every argument of it, and what surrounds the run (R25).
+
+Of a shell line the operators are named (R42).  That is advice and decides nothing, since a shell
+line is high risk whatever it holds: where shells differ, or where quotes stop telling what is
+quoted, too much is named rather than too little.
+"""
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -9,7 +15,6 @@ from typing import Any, Final
 from common.sentences import Sentence
 from common.text import one_line
 from local_agent.actions.card import SAID_BY, Card, machine_name, model_name, text, value
-from local_agent.safety.shell_line import operators
 from local_agent.views.question import Fact, Lines, Part, Question, Text, Value
 from local_agent.words import render_size
 
@@ -91,6 +96,34 @@ CANNOT_BE_UNDONE: Final = Sentence(
 _DOUBLE_QUOTE_SPECIALS: Final = frozenset('"$`\\!')
 _NAME_BYTES: Final = 200
 _REASON_BYTES: Final = 1_000
+
+# What does nothing: an escaped character, a quoted word in which nothing is expanded, plain text.
+_QUIET: Final = re.compile(
+    r"""\\.|'[^']*'|"(?:[^"\\`$]|\\.)*"|[^\\'"|&;<>($`*?\[{~!#\n]+""", re.DOTALL
+)
+# In double quotes nothing but variables: the quotes still hold.
+_WITH_VARIABLES: Final = re.compile(
+    r'"(?:[^"\\`$]|\\.|\$(?:[A-Za-z0-9_?#@*!$-]|\{[A-Za-z0-9_]*\}|(?=["\s])))*"', re.DOTALL
+)
+_OPERATOR: Final = re.compile(
+    r"&&|&>>?|&|\|\||\|&|\||;;&?|;&|;|<<<|<<-?|<\(|<&|<>|<|>\(|>>|>&|>\||>"
+    r"|\$\(\(|\$\(|\$'|\$|`|\(|\*|\?|\[|\{|~|!|\n"
+)
+_NAMES: Final = {
+    "$(": "$(…)",
+    "$((": "$((…))",
+    "$'": "$'…'",
+    "`": "`…`",
+    "<(": "<(…)",
+    ">(": ">(…)",
+    "(": "(…)",
+    "[": "[…]",
+    "{": "{…}",
+    "<<-": "<<",
+    "\n": "↵",
+}
+# Behind these, quotes begin anew, or are text, or mean something else in another shell.
+_UNSETTLING: Final = frozenset({"$(", "`", "<(", ">(", "<<", "<<-", "$'"})
 
 
 def title(question: Question) -> Text:
@@ -204,3 +237,39 @@ CARD: Final = Card(
     undo={"no": CANNOT_BE_UNDONE},
     discloses={"outcome": OUTCOME_OF_COMMAND},
 )
+
+
+def operators(script: str) -> tuple[str, ...]:
+    """Return the operators of a shell line, each once, in the order of their first appearance.
+
+    Such as ``&&``, ``|``, ``;``, ``>``, ``$(…)``, `````, ``*``; ``↵`` stands for a further line.
+    """
+    found: dict[str, None] = {}
+    at = 0
+    while at < len(script):
+        if quiet := _QUIET.match(script, at):
+            at = quiet.end()
+        elif _starts_comment(script, at):
+            found["#"] = None
+            end = script.find("\n", at)
+            at = len(script) if end < 0 else end
+        elif variables := _WITH_VARIABLES.match(script, at):
+            found["$"] = None
+            at = variables.end()
+        elif (token := _OPERATOR.match(script, at)) and token[0] not in _UNSETTLING:
+            found[_name(token[0])] = None
+            at = token.end()
+        elif token or script[at] != "#":
+            found |= dict.fromkeys(map(_name, _OPERATOR.findall(script, at)))
+            break
+        else:
+            at += 1  # a "#" within a word
+    return tuple(found)
+
+
+def _starts_comment(script: str, at: int) -> bool:
+    return script[at] == "#" and (at == 0 or script[at - 1] in " \t\n;&|()<>`")
+
+
+def _name(token: str) -> str:
+    return _NAMES.get(token, token)

@@ -9,8 +9,7 @@ from common.errors import InputError, StateError
 from common.model.proposal import TaskResult, Undo
 from common.seal import Seal, read_changes
 from local_agent.actions.changes.ending import ended_change, sealable_change
-from local_agent.actions.operation import Ended, Performing, Sealable, check_known
-from local_agent.actions.ports import Applier
+from local_agent.actions.operation import Applier, Ended, Performing, Sealable, check_known
 from local_agent.safety.grant import Grant
 from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from common.sentences import Sentence
-from local_agent.actions.card import Card, machine_name, text, value
-from local_agent.actions.changes.card import diff_of, files_of
+from local_agent.actions.card import Card, diff_of, files_of, machine_name, text, value
 from local_agent.views.question import Fact, Part, Question, Text
 
 TITLE: Final = Sentence(

@@ -1,11 +1,15 @@
-"""Beginning tasks at this machine: a request, a patch from a file, an undo, a request once more."""
+"""Beginning tasks at this machine: a request, a patch from a file, an undo, a request once more.
+
+A request may name what a person has in front of them: a file of the workspace, and lines of it.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import shlex
 from collections.abc import AsyncIterator, Callable, Coroutine
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol, TypeVar
 
 from common import dsl
@@ -15,14 +19,14 @@ from common.ids import new_short_id, new_uuid
 from common.model.state import FINAL, Reason, TaskState
 from common.sentences import Lang
 from common.text import one_line
-from local_agent.faces.control.around import Around, check_there, read_around
-from local_agent.faces.control.watching import Answer, Watching
+from local_agent.faces.control.tasks import Answer, Watching
 from local_agent.faces.control.wire import Arguments
 from local_agent.flow.ports import NewTask
 from local_agent.flow.run import rests
 from local_agent.flow.task import submit_named
 from local_agent.store.journal import Journal, JournalThread
 from local_agent.store.tasks import Task
+from local_agent.workspace import paths
 from local_agent.workspace.registry import Workspace
 
 MAX_TEXT_BYTES: Final = 20_000  # security limits table, command text
@@ -230,3 +234,66 @@ class Asking:
 
 def _lang(args: Arguments) -> Lang:
     return "zh" if args.text("lang") == "zh" else "en"
+
+
+MAX_LINE: Final = 10_000_000  # of a file that lines are named of
+_MISSING: Final = "missing"
+_WHYS: Final = {
+    "path.missing": _MISSING,
+    "path.not-regular": _MISSING,
+    "path.denied": "denied",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """A file, by its path from the top of the workspace.
+
+    Attributes:
+        lines: First and last, from 1; None for all of it.
+    """
+
+    file: str
+    lines: tuple[int, int] | None
+
+    def stored(self) -> str:
+        """Return it as it is kept with the task."""
+        told: dict[str, object] = {"file": self.file}
+        if self.lines is not None:
+            told["lines"] = list(self.lines)
+        return json.dumps(told, ensure_ascii=False)
+
+
+def read_around(args: Arguments) -> Around | None:
+    """Return what was named; None where nothing was.
+
+    Raises:
+        InputError: ``ask.at`` (place): no file of a workspace can have that name.
+    """
+    if not args.has("file") or not (file := args.text("file")):
+        return None
+    try:
+        paths.check_relative(file)
+    except InputError:
+        raise InputError("ask.at", place=file) from None
+    first, last = args.integer("first", 0, MAX_LINE), args.integer("last", 0, MAX_LINE)
+    return Around(file, (first, max(first, last)) if first else None)
+
+
+def check_there(around: Around, workspace: Workspace) -> None:
+    """Return when the file can be read and has these lines; blocks.
+
+    Raises:
+        InputError: ``ask.nowhere`` (file, workspace, why: ``missing``, ``denied``, ``unreadable``,
+            or ``beyond`` with lines and last).
+    """
+    facts = {"file": around.file, "workspace": workspace.name}
+    try:
+        with paths.open_root(workspace.path, deny=workspace.deny) as root:
+            content = paths.read_bytes(root, paths.check_relative(around.file))
+    except InputError as error:
+        why = _WHYS.get(error.code, "unreadable")
+        raise InputError("ask.nowhere", **facts, why=why) from None
+    lines = content.count(b"\n") + (1 if content and not content.endswith(b"\n") else 0)
+    if around.lines is not None and (last := around.lines[1]) > lines:
+        raise InputError("ask.nowhere", **facts, why="beyond", lines=lines, last=last)

@@ -14,8 +14,7 @@ from typing import Any, Final, Protocol, cast
 from common.errors import StateError
 from common.model.state import FINAL, Reason
 from local_agent.cards.question import diff_name
-from local_agent.faces.control.tasks import shown_task
-from local_agent.faces.control.watching import Answer, Watching
+from local_agent.faces.control.tasks import Answer, Watching, shown_task
 from local_agent.faces.control.wire import Arguments
 from local_agent.flow.approvals import Choice, left_to_undo, question
 from local_agent.flow.gate import Entrance

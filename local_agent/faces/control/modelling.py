@@ -22,7 +22,7 @@ _DAY_MS: Final = 86_400_000
 
 
 class Configured(Protocol):
-    """One model, for people (`local_agent.models.models`)."""
+    """One model, for people (`local_agent.models.registry`)."""
 
     @property
     def name(self) -> str: ...
@@ -45,7 +45,7 @@ class Configured(Protocol):
 
 
 class Models(Protocol):
-    """The models that are configured (`local_agent.models.models`)."""
+    """The models that are configured (`local_agent.models.registry`)."""
 
     def name(self) -> str:
         """Return the name of the one that is asked; empty where none is configured."""

@@ -18,8 +18,7 @@ from local_agent.faces.control import asking, deciding
 from local_agent.faces.control.asking import Asking
 from local_agent.faces.control.deciding import Deciding, Tell
 from local_agent.faces.control.modelling import Modelling, Models
-from local_agent.faces.control.tasks import listed_task, waiting_task
-from local_agent.faces.control.watching import Answer, Watching
+from local_agent.faces.control.tasks import Answer, Watching, listed_task, waiting_task
 from local_agent.faces.control.wire import Arguments, Content, Request
 from local_agent.flow.bus import Bus
 from local_agent.flow.gate import Entrance, Gate

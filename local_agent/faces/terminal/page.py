@@ -1,5 +1,8 @@
 """The terminal approver: everything that will be done, on one page, and a code to type.
 
+`Layout` sets a page: labels on the left, values on the right, numbered lines, nothing cut off.  Of
+a change the files are told with our own counts, then every line of it (R25).
+
 `render` is pure and is also what ``codexbridge show`` prints.  `present` and `ask` talk to the
 terminal they are given and decide nothing by themselves: `ask` returns what was typed when it is
 the right code, or None.  No flag, variable or pipe can stand in for the typing (P1).
@@ -10,14 +13,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from common.diff.model import FileDiff
+from common.diff.view import Mark, Row, RowKind, rows
 from common.sentences import Lang, Sentence, say
-from common.terminal import Ink, cells, clip_cells, pad, wrap
+from common.terminal import (
+    ENDLESS,
+    Ink,
+    cells,
+    clip_cells,
+    exact,
+    fold,
+    on_one_line,
+    pad,
+    tabs_shown,
+    wrap,
+)
 from local_agent.cards import words
-from local_agent.cards.view import view_of
-from local_agent.faces.terminal.diff import diff_lines, file_list
-from local_agent.faces.terminal.layout import INDENT, Layout, Toned
+from local_agent.cards.view import LABELS, view_of
 from local_agent.faces.terminal.tty import Terminal
 from local_agent.views.question import (
+    ChangedFile,
     Diff,
     Effect,
     Fact,
@@ -30,6 +45,47 @@ from local_agent.views.question import (
     Tone,
 )
 
+MIN_WIDTH: Final = 50
+MAX_WIDTH: Final = 100
+INDENT: Final = "  "
+
+_LABEL_CELLS: Final = 13
+_BAR: Final = "│ "
+_LABELS: Final = (
+    *LABELS.values(),
+    words.MACHINE,
+    words.WORKSPACE,
+    words.ASKED_BY,
+    words.REQUEST,
+    words.CHECKED,
+    words.AFTERWARDS,
+    words.UNDO,
+    words.WHY,
+    words.CODE,
+    words.CHANGES,
+    words.DIFF,
+    words.STEPS,
+)
+_STYLES: Final[Mapping[Tone, str]] = {
+    "plain": "",
+    "strong": "bold",
+    "quiet": "dim",
+    "good": "green",
+    "danger": "red",
+    "alarm": "alarm",
+    "quoted": "",  # words that are not ours stand behind a bar, and have no colour
+}
+
+Toned = tuple[Tone, str]
+_ROW_STYLES: Final[Mapping[RowKind, str]] = {
+    "added": "green",
+    "removed": "red",
+    "context": "",
+    "hunk": "dim",
+    "open": "dim",
+}
+_SIGNS: Final[Mapping[RowKind, str]] = {"added": "+", "removed": "−"}
+_MARK: Final = "        ! "
 PAGED_OVER: Final = 2  # screens; up to so many are scrolled back to more quickly than paged
 
 _EFFECTS: Final[Mapping[Effect, str]] = {
@@ -43,6 +99,151 @@ _PAGE: Final = Sentence(
     en="lines {first}–{last} of {total} · Enter: next · a: all the rest · q: decide nothing › ",
     zh="第 {first}–{last} 行，共 {total} 行 · 回车：下一页 · a：显示其余全部 · q：不作决定 › ",
 )
+
+
+class Layout:
+    """One page's language, width and emphasis.
+
+    Args:
+        lang: Language of the page.
+        width: Cells of the terminal; held between 50 and 100.
+        ink: Whether emphasis may be used.
+    """
+
+    def __init__(self, lang: Lang, width: int, ink: Ink) -> None:
+        self.lang = lang
+        self.width = max(MIN_WIDTH, min(width, MAX_WIDTH))
+        self.ink = ink
+        self._labels = max(_LABEL_CELLS, *(cells(say(label, lang)) + 2 for label in _LABELS))
+        self._room = self.width - len(INDENT) - self._labels
+
+    def say(self, sentence: Sentence, **facts: object) -> str:
+        """Return the sentence in the page's language."""
+        return say(sentence, self.lang, **facts)
+
+    def label(self, label: Sentence) -> str:
+        """Return a label, filled up to where the values begin."""
+        return INDENT + pad(self.say(label), self._labels)
+
+    def fact(self, fact: Fact) -> Iterator[str]:
+        """Give a fact under its label."""
+        values = [(value.tone, value.text.to(self.lang)) for value in fact.values]
+        return self.row(LABELS[fact.kind], values, exactly=fact.exact)
+
+    def row(
+        self, label: Sentence, values: Sequence[Toned], *, exactly: bool = False
+    ) -> Iterator[str]:
+        """Give labelled values.
+
+        Args:
+            label: What they are.
+            values: One or more, each beginning on a line of its own; what is quoted stands behind
+                a bar, all of it.
+            exactly: They are kept to the character, not broken at blanks.
+        """
+        head = self.label(label)
+        for tone, value in values:
+            bar = _BAR if tone == "quoted" else ""
+            room = self._room - cells(bar)
+            marked = "\n".join(exact(value, width=ENDLESS))
+            lines = exact(value, width=room) if exactly else wrap(marked, room)
+            for line in lines:
+                yield self.ink("dim", head + bar) + self.ink(_STYLES[tone], line)
+                head = " " * cells(head)
+
+    def numbered(self, lines: Lines) -> Iterator[str]:
+        """Give lines of text to the character, each under its number."""
+        digits = len(str(lines.first + len(lines.parts) - 1))
+        gutter = len(INDENT) * 2 + digits + 3
+        for number, part in enumerate(lines.parts, start=lines.first):
+            head = f"{INDENT * 2}{number:>{digits}} │ "
+            for line in exact(part, width=self.width - gutter):
+                yield self.ink("dim", head) + self.ink("bold", line)
+                head = f"{INDENT * 2}{' ' * digits} ┆ "
+
+
+def file_list(change: Files, layout: Layout) -> Iterator[str]:
+    """Give one line for each file, and below it what in it deserves a second look."""
+    notes: list[Toned] = [("strong", change.count.to(layout.lang))]
+    if change.only is not None:
+        notes.append(("quiet", change.only.to(layout.lang)))
+    if change.left_out is not None:
+        notes.append(("strong", change.left_out.to(layout.lang)))
+    yield from layout.row(words.CHANGES, notes)
+    widths = (
+        max(cells(layout.say(words.OPS[file.op])) for file in change.files),
+        max(cells(_counts(file.diff)) for file in change.files),
+    )
+    for file in change.files:
+        yield from _changed(file, layout, widths)
+        yield from _marks(file.marks, layout)
+
+
+def diff_lines(diff: Diff, layout: Layout) -> Iterator[str]:
+    """Give every line of the diff, file by file."""
+    said = layout.say(words.DIFF_WHOLE if diff.whole else words.DIFF_TEXT)
+    yield from layout.row(words.DIFF, [("quiet", said)])
+    for file in diff.model.files:
+        yield ""
+        yield from file_lines(file, layout)
+
+
+def file_lines(file: FileDiff, layout: Layout) -> Iterator[str]:
+    """Give every line of one file's diff, with its numbers on both sides."""
+    op = layout.say(words.OPS[file.op])
+    title = f"{op}  {on_one_line(file.path)}"
+    if file.op in ("rename", "copy"):
+        title += f"  {_come_from(file.old_path or '', layout)}"
+    for line in fold(title, layout.width - len(INDENT)):
+        yield INDENT + layout.ink("bold", line)
+    shown = list(rows(file))
+    most = max((max(row.old_no or 0, row.new_no or 0) for row in shown), default=0)
+    for row in shown:
+        yield from _row(row, len(str(most)), layout)
+
+
+def _row(row: Row, digits: int, layout: Layout) -> Iterator[str]:
+    blank = " " * (2 * digits + 1)
+    if row.kind == "hunk":
+        begin = f"{INDENT}{'─' * len(blank)}─┼─ "
+        section = fold(row.text, layout.width - cells(begin))[0]  # it decides nothing
+        yield layout.ink("dim", (begin + section).rstrip())
+        return
+    text = layout.say(words.OPEN_END) if row.kind == "open" else tabs_shown(row.text)
+    sign = _SIGNS.get(row.kind, " ")
+    head = f"{INDENT}{row.old_no or '':>{digits}} {row.new_no or '':>{digits}} │{sign}"
+    for line in fold(text, layout.width - cells(head)):
+        yield layout.ink("dim", head) + layout.ink(_ROW_STYLES[row.kind], line)
+        head = f"{INDENT}{blank} ┆{sign}"
+
+
+def _changed(file: ChangedFile, layout: Layout, widths: tuple[int, int]) -> Iterator[str]:
+    head = INDENT * 2 + pad(layout.say(words.OPS[file.op]), widths[0]) + INDENT
+    counts = pad(_counts(file.diff), widths[1]) + INDENT
+    come_from = [_come_from(file.old_path, layout)] if file.old_path is not None else []
+    told = [*come_from, *(note.to(layout.lang) for note in file.notes)]
+    notes = "".join(f"{INDENT}({note})" for note in told)
+    style = "red" if file.op == "delete" else ""
+    gutter = cells(head) + cells(counts)
+    for piece in fold(on_one_line(file.path) + notes, layout.width - gutter):
+        yield head + layout.ink("dim", counts) + layout.ink(style, piece)
+        head, counts = " " * gutter, ""
+
+
+def _come_from(path: str, layout: Layout) -> str:
+    return layout.say(words.FROM, path=on_one_line(path))
+
+
+def _counts(file: FileDiff | None) -> str:
+    return f"+{file.added} −{file.removed}" if file else ""
+
+
+def _marks(found: Sequence[Mark], layout: Layout) -> Iterator[str]:
+    for mark in found:
+        what = layout.say(words.MARKS[mark.code])
+        said = layout.say(words.MARK_AT, line=mark.line, what=what)
+        for line in wrap(said, layout.width - len(_MARK)):
+            yield layout.ink("red", _MARK + line)
 
 
 def render(question: Question, *, lang: Lang, width: int, ink: Ink, now_ms: int) -> list[str]:

@@ -19,12 +19,27 @@ from common.logs import Log
 from common.sentences import Lang, Sentence, say
 from local_agent.cards.question import diff_name
 from local_agent.faces.telling import Teller
-from local_agent.faces.window import words
 from local_agent.faces.window.alerts import Alerts
 from local_agent.faces.window.wire import Answer, Order, Theme
 from local_agent.flow.approvals import Notice, PendingApproval
 from local_agent.flow.gate import Entrance, Gate
 from local_agent.views.question import ApprovalView
+
+ALERT: Final = Sentence(en="CodexBridge: {task} waits for you", zh="CodexBridge：{task} 等待你确认")
+ALERT_HOW: Final = Sentence(
+    en="Too many windows were opened for one gateway. Look at it in a terminal: "
+    "codexbridge approve {task}",
+    zh="同一网关弹出的窗口过多。请在终端中查看：codexbridge approve {task}",
+)
+NOT_TAKEN: Final = Sentence(
+    en="CodexBridge: your answer to {task} was not taken",
+    zh="CodexBridge：你对 {task} 的答复未被接受",
+)
+NOT_TAKEN_WHY: Final = Sentence(
+    en="It ended, changed, or cannot be approved right now. Nothing was done; see: "
+    "codexbridge show {task}",
+    zh="它已结束、已变化，或目前无法批准。没有执行任何操作；请查看：codexbridge show {task}",
+)
 
 OPEN_S: Final = 600  # a window lives ten minutes
 WINDOWS_HOURLY: Final = 10  # through one gateway; what comes after waits for the terminal
@@ -214,7 +229,7 @@ class DesktopApprover:
         if asked.approval_id not in self._alerted:  # once, however often it is asked for
             self._alerted.add(asked.approval_id)
             self._log.warning("window.too-many", approval=asked.approval_id, limit=WINDOWS_HOURLY)
-            await self._alert(words.ALERT, words.ALERT_HOW, task=asked.short_id)
+            await self._alert(ALERT, ALERT_HOW, task=asked.short_id)
         return False
 
     def _within_limit(self, asked: PendingApproval) -> bool:
@@ -256,7 +271,7 @@ class DesktopApprover:
             self._log.warning("window.not-taken", approval=answer.approval_id, code=error.code)
             if error.code == "approval.blocked" or answer.decision == "check":
                 self._aside.discard(answer.approval_id)  # shown again, once it can be approved
-            await self._alert(words.NOT_TAKEN, words.NOT_TAKEN_WHY, task=order.shown.short_id)
+            await self._alert(NOT_TAKEN, NOT_TAKEN_WHY, task=order.shown.short_id)
 
     async def _act(self, answer: Answer) -> None:
         """Hand on what the person did."""

@@ -1,8 +1,14 @@
-"""Colours, fonts and the first moments of the window: Tk without its back doors."""
+"""Colours, fonts and the first moments of the window: Tk without its back doors.
+
+The window manager is asked not to give a new window the focus: the person may be typing elsewhere.
+``_NET_WM_USER_TIME`` of 0 says so (Extended Window Manager Hints); Tk has no call for it.  It is a
+request: where it is not heard, keys still do nothing until the window has stood still for a while.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import tkinter as tk
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,7 +18,6 @@ from typing import Any, Final
 
 import sv_ttk
 
-from local_agent.faces.window.quiet import ask_for_no_focus
 from local_agent.faces.window.wire import Theme
 
 SIZE: Final = (1060, 700)  # pixels at 96 dots per inch
@@ -54,12 +59,16 @@ _ITEM: Final[list[tuple[str, Any]]] = [  # a line of a list without the arrow of
 ]
 _MOST: Final = 100  # the highest priority; Tk gives resources 60
 _NAME, _DEFAULT, _FIELDS = 1, 3, 5  # of what Tk tells of an option; a synonym has fewer fields
-# Tk does not take its own default back; `files_pane` gives it.
+# Tk does not take its own default back; `panes` gives it.
 _GIVEN: Final = frozenset({"-displaycolumns"})
 _KINDS: Final[tuple[Callable[[tk.Misc], tk.Widget], ...]] = (
     *(tk.Frame, tk.Label, tk.Text),
     *(ttk.Button, ttk.Entry, ttk.Scrollbar, ttk.Treeview),
 )
+_XLIB: Final = "libX11.so.6"
+_CARDINAL: Final = 6  # XA_CARDINAL, X11/Xatom.h
+_REPLACE: Final = 0  # PropModeReplace
+_BITS: Final = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -255,3 +264,54 @@ def _options(widget: tk.Misc) -> list[tuple[Any, ...]]:
     told = widget.tk.call(str(widget), "configure")
     split = (widget.tk.splitlist(option) for option in told)
     return [option for option in split if len(option) == _FIELDS and str(option[0]) not in _GIVEN]
+
+
+def ask_for_no_focus(window: int) -> bool:
+    """Ask it for the toplevel that holds ``window``; False where this is no X display.
+
+    Args:
+        window: X id of Tk's own window; its parent is what the window manager sees.
+    """
+    try:
+        x11 = _declare(ctypes.CDLL(_XLIB))
+    except OSError:
+        return False
+    display = x11.XOpenDisplay(None)
+    if not display:
+        return False
+    try:
+        atom = x11.XInternAtom(display, b"_NET_WM_USER_TIME", 0)
+        zero = ctypes.c_long(0)
+        holder = _parent(x11, display, window)
+        x11.XChangeProperty(
+            *(display, holder, atom, _CARDINAL, _BITS, _REPLACE), ctypes.byref(zero), 1
+        )
+        return True
+    finally:
+        x11.XCloseDisplay(display)  # sends what was asked
+
+
+def _declare(x11: Any) -> Any:
+    x11.XOpenDisplay.restype = ctypes.c_void_p
+    x11.XInternAtom.restype = ctypes.c_ulong
+    pointer, number = ctypes.c_void_p, ctypes.c_ulong
+    x11.XInternAtom.argtypes = [pointer, ctypes.c_char_p, ctypes.c_int]
+    x11.XChangeProperty.argtypes = [
+        *(pointer, number, number, number, ctypes.c_int, ctypes.c_int, pointer, ctypes.c_int)
+    ]
+    x11.XQueryTree.argtypes = [pointer, number, *([pointer] * 4)]
+    x11.XFree.argtypes = [pointer]
+    x11.XCloseDisplay.argtypes = [pointer]
+    return x11
+
+
+def _parent(x11: Any, display: int, window: int) -> int:
+    root, parent, count = ctypes.c_ulong(), ctypes.c_ulong(), ctypes.c_uint()
+    children = ctypes.c_void_p()
+    found = map(ctypes.byref, (root, parent, children, count))
+    if not x11.XQueryTree(display, window, *found):
+        return window
+    if children:
+        x11.XFree(children)
+    # Straight below the root there is no holder: the window is the toplevel itself.
+    return window if parent.value in (0, root.value) else parent.value

@@ -1,4 +1,7 @@
-"""What the window says, without how: the view of a question, arranged for its panes.  Pure."""
+"""What the window says, without how: the view of a question, arranged for its panes.  Pure.
+
+Its own sentences stand here; the rest it shares with the terminal (`local_agent.cards.words`).
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,10 @@ from typing import Final
 from common.diff.view import Mark, marks
 from common.seal import Op
 from common.sentences import Lang, Sentence, say
+from common.terminal import on_one_line
 from common.text import one_line, reveal
 from local_agent.cards import words
 from local_agent.cards.view import LABELS, view_of
-from local_agent.faces.shown import on_one_line
-from local_agent.faces.window import words as window_words
 from local_agent.views.question import (
     Diff,
     Effect,
@@ -28,6 +30,60 @@ from local_agent.views.question import (
     Steps,
     Text,
     Tone,
+)
+
+WINDOW_TITLE: Final = Sentence(en="{task} · CodexBridge", zh="{task} · CodexBridge")
+
+REJECT: Final = Sentence(en="Reject", zh="拒绝")
+LATER: Final = Sentence(en="Later", zh="稍后")
+CHECK: Final = Sentence(en="Run the check first", zh="先运行检查")
+NARROW: Final = Sentence(en="Only the ticked files", zh="仅所选文件")
+APPROVE: Final = {
+    "run_command": Sentence(en="Approve and run", zh="批准并运行"),
+    "apply_diff": Sentence(en="Approve and apply", zh="批准并应用"),
+    "undo": Sentence(en="Approve and take back", zh="批准并撤销"),
+    "git_sync": Sentence(en="Approve and push", zh="批准并推送"),
+    "disclose": Sentence(en="Approve and send", zh="批准并发出"),
+}
+
+ASKED_HERE: Final = Sentence(en="Asked at this machine", zh="在本机提出")
+ASKED_AFAR: Final = Sentence(en="Asked from afar, not verified", zh="远程请求，身份未经核实")
+FLAGS: Final = Sentence(en="Look closely", zh="请留意")
+FLAG_AT: Final = Sentence(en="{path}, line {line}: {what}", zh="{path} 第 {line} 行：{what}")
+FLAG_MORE: Final = Sentence(
+    en="… and {count} more, marked in the diff", zh="……另有 {count} 处，已在改动中标出"
+)
+
+CLOSES: Final = Sentence(
+    en="closes undecided in {left}  ·  {waits} to decide",
+    zh="{left} 后关闭且不作决定  ·  请求{waits}",
+)
+ARMING: Final = Sentence(
+    en="The buttons work once the window has stood still for a moment.",
+    zh="窗口静止片刻后按钮才可使用。",
+)
+NOT_WHOLE: Final = Sentence(
+    en="Not all of the change is here yet: it is still being put in.",
+    zh="改动尚未全部显示，正在载入，请稍候。",
+)
+READ_FIRST: Final = Sentence(
+    en="High risk: read to the end, or look at each file, first.",
+    zh="高风险：请先看到末尾，或逐个查看文件。",
+)
+TYPE_CODE: Final = Sentence(
+    en="High risk: type the whole code to approve exactly this.",
+    zh="高风险：请输入完整确认码，即批准以上内容。",
+)
+UNTICKED: Final = Sentence(
+    en="Some files are unticked: you are asked again for the ticked ones alone.",
+    zh="有文件未选中：将仅就所选文件重新请你批准。",
+)
+NONE_TICKED: Final = Sentence(
+    en="No file is ticked: tick some, or reject.", zh="没有选中任何文件：请选择文件，或拒绝。"
+)
+READY: Final = Sentence(
+    en="Enter never approves; closing the window decides nothing.",
+    zh="回车键不会批准；关闭窗口不作任何决定。",
 )
 
 MAX_MARKS: Final = 6  # flags named at the side; the others stand in the diff, set off
@@ -117,7 +173,7 @@ def page_of(question: Question, lang: Lang) -> Page:
         )
         if verdict
         else None,
-        source=say(window_words.ASKED_AFAR if view.afar else window_words.ASKED_HERE, lang),
+        source=say(ASKED_AFAR if view.afar else ASKED_HERE, lang),
         afar=view.afar,
         asked_by=drawable(view.asked_by.to(lang)),
         request=_request(view, lang),
@@ -133,7 +189,7 @@ def code_missing(question: Question, typed: str) -> Sentence | None:
     if question.accepts(typed):
         return None
     typed_whole = _signs(typed) >= _signs(question.code)
-    return words.WRONG if typed_whole else window_words.TYPE_CODE
+    return words.WRONG if typed_whole else TYPE_CODE
 
 
 def drawable(text: str) -> str:
@@ -239,13 +295,13 @@ def _flags(diff: Diff, lang: Lang) -> Iterator[Row]:
         return
     values = [("red", f"• {_flag(mark, lang)}") for mark in found[:MAX_MARKS]]
     if len(found) > MAX_MARKS:
-        more = say(window_words.FLAG_MORE, lang, count=len(found) - MAX_MARKS)
+        more = say(FLAG_MORE, lang, count=len(found) - MAX_MARKS)
         values.append(("red", more))
-    yield Row(say(window_words.FLAGS, lang), tuple(values))
+    yield Row(say(FLAGS, lang), tuple(values))
 
 
 def _flag(mark: Mark, lang: Lang) -> str:
     sentence = words.MARKS.get(mark.code)
     what = say(sentence, lang) if sentence else mark.code
     path = drawable(one_line(mark.path, 400))
-    return say(window_words.FLAG_AT, lang, path=path, line=mark.line, what=what)
+    return say(FLAG_AT, lang, path=path, line=mark.line, what=what)

@@ -4,6 +4,6 @@ The protocol is no boundary: some agents ask before they write or run something,
 holds is the sandbox that the program runs in (`local_agent.sandbox.bubblewrap`, handed in), the
 scratch copy, and that the change is found by comparing.  The gate here judges what is asked.
 
-`contained` says which program and starts it, `gate` judges what it asks for, `listening` follows
-one turn, `session` holds it and `backend` is the whole in one screen.
+`gate` judges what it asks for, `session` holds one turn and follows it, and `backend` says which
+program is a model, starts it, and is the main flow of a turn.
 """

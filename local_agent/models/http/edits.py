@@ -1,6 +1,6 @@
 """Edits asked for as JSON: their form, read strictly and made in a scratch copy, all or none.
 
-What is searched for must stand in the file exactly once (`replacing`); nothing is guessed.  Pure
+What is searched for must stand in the file exactly once (`text_edits`); nothing is guessed.  Pure
 but for the scratch copy that it is given.
 """
 
@@ -24,8 +24,7 @@ from local_agent.models.backend import (
     bare_json,
 )
 from local_agent.models.http.dialects import Message
-from local_agent.models.http.replacing import replaced_once
-from local_agent.models.marks import has_new_marks, with_hidden
+from local_agent.models.text_edits import has_new_marks, replaced_once, with_hidden
 from local_agent.models.texts import ERRORS
 
 Action = Literal["edit", "create", "delete", "rename"]

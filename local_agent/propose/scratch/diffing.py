@@ -32,7 +32,7 @@ from common.diff.render import MAX_LINES, is_wide, render
 from common.errors import InputError
 from common.text import one_line
 from local_agent.models.backend import Refusal
-from local_agent.models.marks import has_new_marks
+from local_agent.models.text_edits import has_new_marks
 from local_agent.propose.scratch.slot import Lent, Slot, Stamp, folders_of
 from local_agent.propose.scratch.source import Source, check_name
 from local_agent.propose.scratch.tree import Parts, Seen

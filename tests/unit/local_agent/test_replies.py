@@ -11,9 +11,9 @@ from common.redact import redact
 from common.sentences import Lang, Sentence
 from common.terminal import cells
 from local_agent.actions import operation
-from local_agent.actions.changes import words as change_words
+from local_agent.actions.changes import ending as change_words
 from local_agent.actions.disclose import action as disclose_words
-from local_agent.actions.git_sync import words as sync_words
+from local_agent.actions.git_sync import action as sync_words
 from local_agent.actions.run_command import words as command_words
 from local_agent.error_texts import ERRORS
 from local_agent.error_texts import sync as sync_errors

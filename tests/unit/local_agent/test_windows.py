@@ -14,8 +14,7 @@ from common.errors import StoreError
 from common.logs import open_log
 from local_agent import windows
 from local_agent.faces.window.desktop import DesktopApprover
-from local_agent.faces.window.program import WindowProgram
-from local_agent.faces.window.surroundings import Windows
+from local_agent.faces.window.program import WindowProgram, Windows
 from local_agent.settings import AgentSettings
 
 WITHIN_S = 30.0

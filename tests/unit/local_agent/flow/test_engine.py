@@ -21,7 +21,7 @@ from common.model.state import FINAL, Reason, TaskState
 from common.protocol.bodies import TASK_TEXT_BYTES
 from local_agent import app
 from local_agent.actions.run_command.perform import Outcome, Progress
-from local_agent.faces.control.watching import Watching
+from local_agent.faces.control.tasks import Watching
 from local_agent.flow import approving as approving_module
 from local_agent.flow import engine as engine_module
 from local_agent.flow.engine import Engine

@@ -16,7 +16,7 @@ from common.model.state import FINAL, Reason, TaskState
 from common.seal import Seal
 from common.sentences import say
 from local_agent.actions.apply_diff.action import ApplyDiff
-from local_agent.actions.changes.perform import ChangeOutcome, Mixture
+from local_agent.actions.changes.settle import ChangeOutcome, Mixture
 from local_agent.actions.git_sync.perform import SyncOutcome
 from local_agent.flow import words as flow_words
 from local_agent.safety.policy import Policy

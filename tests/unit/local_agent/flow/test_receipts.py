@@ -14,7 +14,7 @@ from common.errors import AuthError, StateError
 from common.model.state import Reason, TaskState
 from common.receipt import Receipt, sign_receipt, verify_receipt
 from common.signing import SigningKey
-from local_agent.actions.changes.perform import ChangeOutcome
+from local_agent.actions.changes.settle import ChangeOutcome
 from local_agent.flow.receipts import receipt_facts
 from tests.desk import Desk, a_change
 from tests.sealed import AGENT, AGENT_ID, GATEWAY, answered

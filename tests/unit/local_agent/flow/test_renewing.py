@@ -12,7 +12,7 @@ from common import dsl
 from common.errors import InputError
 from common.model.state import Reason, TaskState
 from common.sentences import LANGS, say
-from local_agent.actions.changes.perform import ChangeOutcome
+from local_agent.actions.changes.settle import ChangeOutcome
 from local_agent.flow import words as flow_words
 from local_agent.models.backend import Chosen, Reply
 from local_agent.store.endings import read_ending

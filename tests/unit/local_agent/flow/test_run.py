@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import pytest
 
+from local_agent.actions.run_command.action import ProgressTeller
 from local_agent.actions.run_command.perform import Progress
-from local_agent.actions.run_command.progress import ProgressTeller
 from local_agent.flow.run import Run, StoppedError, unless_stopped
 
 

@@ -8,8 +8,8 @@ from common.errors import CodexBridgeError, InputError
 from common.model.state import Reason
 from common.seal import SealedChange
 from common.sentences import Lang
-from local_agent.actions.changes import words as change_words
-from local_agent.actions.changes.outcome import ChangeOutcome
+from local_agent.actions.changes import ending as change_words
+from local_agent.actions.changes.settle import ChangeOutcome
 from local_agent.actions.operation import DRIFTED_FIELDS
 from local_agent.actions.run_command import words as run_words
 from local_agent.actions.run_command.perform import Outcome

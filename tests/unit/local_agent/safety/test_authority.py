@@ -16,9 +16,8 @@ from common.model.state import Reason, TaskState
 from common.seal import Seal, SealedChange, digest
 from common.signing import APPROVAL, SigningKey
 from common.strict_json import canonical, loads
-from local_agent.actions.changes.payload import change_payload
+from local_agent.actions.changes.payload import change_payload, undo_payload
 from local_agent.actions.registry import ACTIONS, seal_bytes
-from local_agent.actions.undo.payload import undo_payload
 from local_agent.safety.authority import (
     before_operation,
     execute_undo,

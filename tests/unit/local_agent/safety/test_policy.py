@@ -1,4 +1,4 @@
-"""The policy file: read from the config directory alone, whole or not at all."""
+"""The policy file: read from the config directory alone, whole or not at all; and how it stands."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from common.sentences import explain
 from local_agent.error_texts import ERRORS
 from local_agent.errors import PolicyError
 from local_agent.safety import policy
-from local_agent.safety.policy import Policy, load_policy
+from local_agent.safety.policy import MAX_STRAY, Policy, load_policy, standing, stray_policies
+from local_agent.views.status import PolicyStanding
 
 EXAMPLE = Path(__file__).parents[4] / "config" / "policy.example.toml"
 
@@ -171,3 +172,48 @@ def test_its_hash_tells_policies_apart_and_not_their_spelling(places: Home) -> N
     write(places, "refuse_network = true\n")
     assert load_policy(places, "shop").sha256 != first
     assert len(first) == 64
+
+
+def add_file(places: Home, name: str, text: str = "") -> None:
+    file = places.config / "policies" / name
+    file.write_text(text, encoding="utf-8")
+    file.chmod(0o600)
+
+
+def test_a_workspace_without_a_file_has_no_policy(places: Home) -> None:
+    assert standing(places, "shop") == PolicyStanding(state="none")
+
+
+def test_even_an_empty_file_is_a_policy_in_force(places: Home) -> None:
+    add_file(places, "shop.toml")
+    assert standing(places, "shop") == PolicyStanding(state="in-force")
+
+
+def test_a_broken_policy_names_its_file_and_key(places: Home) -> None:
+    add_file(places, "shop.toml", "max_files = 0\n")
+    assert standing(places, "shop") == PolicyStanding(
+        state="broken", code="policy.value", file="policies/shop.toml", key="max_files"
+    )
+
+
+def test_a_policy_that_is_no_toml_has_no_key_to_blame(places: Home) -> None:
+    add_file(places, "shop.toml", "max_files\n")
+    found = standing(places, "shop")
+    assert (found.code, found.key) == ("policy.syntax", None)
+
+
+def test_what_no_workspace_has_the_name_of_is_named(places: Home) -> None:
+    for name in ("shop.toml", "nosuch.toml", "shop.TOML", ".shop.toml.swp"):
+        add_file(places, name)
+    assert stray_policies(places, ["shop"]) == ("policies/nosuch.toml", "policies/shop.TOML")
+
+
+def test_no_folder_of_policies_has_no_strays(places: Home) -> None:
+    (places.config / "policies").rmdir()
+    assert stray_policies(places, ["shop"]) == ()
+
+
+def test_no_more_strays_are_named_than_fit_a_screen(places: Home) -> None:
+    for number in range(MAX_STRAY + 1):
+        add_file(places, f"{number}.toml")
+    assert len(stray_policies(places, [])) == MAX_STRAY

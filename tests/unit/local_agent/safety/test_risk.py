@@ -13,9 +13,8 @@ from local_agent.safety.authority import classify_operation
 from local_agent.safety.risk import Risk, Row, findings, summed
 from local_agent.safety.risk_changes import CHANGES
 from local_agent.safety.risk_commands import COMMANDS
-from local_agent.safety.risk_disclosure import DISCLOSURE
+from local_agent.safety.risk_outgoing import COMMITTED, DISCLOSURE, SYNC
 from local_agent.safety.risk_policy import POLICY
-from local_agent.safety.risk_sync import COMMITTED, SYNC
 from local_agent.safety.risk_words import RISK
 from tests.each import each
 

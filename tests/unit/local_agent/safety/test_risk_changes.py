@@ -9,9 +9,8 @@ import pytest
 
 from common.diff.model import DiffModel, FileDiff, Hunk
 from common.seal import SealedChange
-from local_agent.actions.changes.payload import change_payload
+from local_agent.actions.changes.payload import change_payload, undo_payload
 from local_agent.actions.registry import ACTIONS
-from local_agent.actions.undo.payload import undo_payload
 from local_agent.safety.authority import classify_operation
 from local_agent.safety.risk import Circumstances, Risk
 from tests.each import each

@@ -10,8 +10,7 @@ import pytest
 
 from common.model.state import Reason
 from common.seal import Seal
-from local_agent.actions.changes.outcome import ChangeOutcome, Mixture
-from local_agent.actions.changes.settle import tag_of
+from local_agent.actions.changes.settle import ChangeOutcome, Mixture, tag_of
 from local_agent.safety.backups import Backups, Details
 from local_agent.workspace.temporary_files import beside_name
 from tests.changing import Changing

@@ -17,8 +17,8 @@ from common.errors import InputError, StateError
 from common.ids import new_uuid
 from common.model.state import Reason, TaskState
 from common.seal import Seal
+from local_agent.actions.changes.payload import undo_payload
 from local_agent.actions.run_command.payload import SealedCopy
-from local_agent.actions.undo.payload import undo_payload
 from local_agent.faces.control.deciding import PIECE
 from local_agent.flow.ports import NewTask
 from local_agent.safety.risk import Circumstances

@@ -13,7 +13,7 @@ from local_agent.errors import ModelError
 from local_agent.faces.control.modelling import DAYS, Modelling
 from local_agent.faces.control.wire import Arguments
 from local_agent.models.backend import Health
-from local_agent.models.models import Configured
+from local_agent.models.registry import Configured
 from local_agent.store.turns import StoredTurn
 from local_agent.views import to_json
 from tests.unit.local_agent.faces.control.conftest import Desk

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from common.seal import Seal, Undo
 from common.sentences import Lang
 from common.terminal import Ink, cells
-from local_agent.faces.terminal.layout import MAX_WIDTH
-from local_agent.faces.terminal.page import render
+from local_agent.faces.terminal.page import MAX_WIDTH, render
 from tests.asked import PATCH, a_change, an_undo, read_question, told
 
 

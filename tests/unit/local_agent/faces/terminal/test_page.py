@@ -19,7 +19,7 @@ from local_agent.actions.run_command.payload import Executable, SealedCopy
 from local_agent.cards import words
 from local_agent.faces.terminal import page as terminal
 from local_agent.faces.terminal import tty
-from local_agent.faces.terminal.layout import MAX_WIDTH, MIN_WIDTH
+from local_agent.faces.terminal.page import MAX_WIDTH, MIN_WIDTH
 from local_agent.reports.report import Failure, Report
 from local_agent.reports.words import to_facts
 from local_agent.safety.risk_words import RISK

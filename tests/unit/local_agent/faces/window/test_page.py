@@ -6,8 +6,8 @@ import pytest
 
 from common.sentences import Lang
 from local_agent.cards import words
-from local_agent.faces.window import words as window_words
 from local_agent.faces.window.page import (
+    TYPE_CODE,
     Page,
     Row,
     code_missing,
@@ -83,7 +83,7 @@ def test_a_whole_code_that_is_wrong_is_called_wrong() -> None:
     seal, diff = windows.a_command(script="make")
     question = a_question(seal, diff, risk="high", reasons=("shell",))
     wrong = question.code[:-1] + ("0" if question.code[-1] != "0" else "1")
-    assert code_missing(question, question.code[:-1]) is window_words.TYPE_CODE
+    assert code_missing(question, question.code[:-1]) is TYPE_CODE
     assert code_missing(question, wrong) is words.WRONG
     assert code_missing(question, wrong.replace("-", "").lower()) is words.WRONG
     assert code_missing(question, question.code) is None

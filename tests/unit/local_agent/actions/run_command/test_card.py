@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from local_agent.safety.shell_line import operators
+from local_agent.actions.run_command.card import operators
 from tests.each import each
 
 

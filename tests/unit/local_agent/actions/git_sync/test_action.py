@@ -8,9 +8,8 @@ import pytest
 
 from common.model.state import Reason
 from common.sentences import Lang
-from local_agent.actions.git_sync import words as sync_words
+from local_agent.actions.git_sync.action import DRIFTED_FIELDS, render_sync
 from local_agent.actions.git_sync.perform import SyncOutcome
-from local_agent.actions.git_sync.words import render_sync
 from local_agent.error_texts import sync as sync_errors
 
 OID = "abc1234def" + "0" * 30
@@ -56,8 +55,8 @@ def test_what_drifted_is_named_once() -> None:
         reason=Reason.DRIFTED, code="sync.drifted", drift=("url", "ref", "commit", "base")
     )
     text = said(drifted)
-    assert text.count(sync_words.DRIFTED_FIELDS["url"].en) == 1
-    assert text.count(sync_words.DRIFTED_FIELDS["commit"].en) == 1
+    assert text.count(DRIFTED_FIELDS["url"].en) == 1
+    assert text.count(DRIFTED_FIELDS["commit"].en) == 1
 
 
 def test_what_git_said_follows_and_names_from_outside_are_made_visible() -> None:

@@ -1,6 +1,8 @@
-"""The table of syncs: a commit and push is always high risk, and some are refused.
+"""The tables of what leaves this machine: a commit and push, and an answer to the chat.
 
-A push sends what cannot be called back, so nothing about it is ever normal.
+Neither can be called back.  A push is always high risk, and some are refused.  Releasing an answer
+changes nothing on the machine and is of ordinary risk; its dialog says that what was told is told
+for ever.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from typing import Any, Final
 
 from common.errors import InputError
 from common.seal import read_changes
-from common.text import has_hidden
+from common.text import CHAT_BYTES, has_hidden
 from local_agent.safety.risk import Circumstances, Finding, Row, Table, findings
 from local_agent.safety.risk_changes import (
     CONTENT,
@@ -22,6 +24,7 @@ from local_agent.safety.risk_changes import (
     UNSAFE_NAME,
     ChangeFacts,
     change_facts,
+    is_secret_file,
 )
 from local_agent.safety.risk_commands import has_control
 from local_agent.workspace.git.remote_url import read_url
@@ -125,4 +128,19 @@ COMMITTED: Final[Table[ChangeFacts]] = (
     Row("high", "unsafe-name", UNSAFE_NAME.holds),
     Row("high", "unread-content", _is_unread),
     *CONTENT,
+)
+
+
+def judge_disclosure(payload: Mapping[str, Any], _around: Circumstances) -> list[Finding]:
+    """Return what the table says of a sealed release."""
+    return findings(DISCLOSURE, payload)
+
+
+def _rests_on_secret(payload: Mapping[str, Any]) -> bool:
+    return any(is_secret_file(file["path"]) for file in payload["files"])
+
+
+DISCLOSURE: Final[Table[Mapping[str, Any]]] = (
+    Row("refused", "answer-too-large", lambda payload: payload["bytes"] > CHAT_BYTES),
+    Row("high", "secret-file", _rests_on_secret),
 )
