@@ -95,7 +95,9 @@ def audit_events() -> dict[Item, str]:
     for package, half in _OF_HALF.items():
         for path in sorted((ROOT / package).rglob("*.py")):
             module = _Module(path, ast.parse(path.read_text(encoding="utf-8")))
-            for function in filter(_appends, module.functions()):
+            for function in module.functions():
+                if not _appends(function, module):
+                    continue
                 where = f"{module.name}:{function.name}"
                 names = {
                     *_events(function, module),
@@ -140,13 +142,21 @@ def _is_final(state: TaskState) -> bool:
     return any(final_of(reason)[0] is state for reason in Reason)
 
 
-def _appends(function: Function) -> bool:
+def _appends(function: Function, module: _Module) -> bool:
+    is_log = module.path.stem in _LOGS
     return any(
-        isinstance(node, ast.Attribute)
-        and node.attr.startswith("append")
-        and _last_name(node.value) in _LOGS
+        (
+            isinstance(node, ast.Attribute)
+            and node.attr.startswith("append")
+            and _last_name(node.value) in _LOGS
+        )
+        or (is_log and isinstance(node, ast.Call) and _called(node) == "append")
         for node in ast.walk(function)
     )
+
+
+def _called(call: ast.Call) -> str:
+    return call.func.id if isinstance(call.func, ast.Name) else ""
 
 
 def _last_name(node: ast.AST) -> str:
