@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # only named here: what waits for a task does not load who ca
     from local_agent.safety.grant import Grant
     from local_agent.safety.risk import Circumstances
     from local_agent.store.approvals import StoredApproval
+    from local_agent.store.effects import Effect
     from local_agent.store.tasks import Task
     from local_agent.store.turns import StoredTurn
     from local_agent.workspace.registry import Workspace
@@ -165,6 +166,14 @@ class TaskStore(Protocol):
         """Return the tasks that have an effect without an outcome."""
         ...
 
+    async def begun(self, approval_id: str) -> Sequence[Effect]:
+        """Return the parts of an approval that were begun, in their order."""
+        ...
+
+    async def end_part(self, effect: Effect, reason: Reason) -> None:
+        """Record how a part ended that was cut off, where others follow that are not begun."""
+        ...
+
 
 class Gate(Protocol):
     """The approval gate (`local_agent.flow.gate`), without the method that decides."""
@@ -181,8 +190,12 @@ class Gate(Protocol):
         """Take back what a task asks or was granted and has not used."""
         ...
 
-    async def take_grant(self, approval_id: str, digest: str) -> Grant:
-        """Use an approval up; the intent is on disk when this returns."""
+    async def take_grant(self, approval_id: str, digest: str, *, part: int = 0) -> Grant:
+        """Use an approval up, or begin its next part; the intent is on disk when this returns."""
+        ...
+
+    async def end_part(self, grant: Grant) -> None:
+        """Record that a part completed; the one after it may be begun within a minute."""
         ...
 
     def block(self, why: str) -> AbstractContextManager[None]:

@@ -1,5 +1,8 @@
 """Writes the stores of this release: ``python -m tests.golden_stores.write``.
 
+``python -m tests.golden_stores.write add`` leaves what is there, and adds the agent's newest
+schema: the same rows, as this release takes them up.
+
 They are made by the real code: messages come in signed, commands run in the sandbox, changes are
 written and pushed, people decide at the gate.  A task is kept from leaving a state as by a full
 disk: the journal refuses the step.  Of each earlier schema there is a dump too, made by its own
@@ -16,6 +19,7 @@ import json
 import lzma
 import shutil
 import sqlite3
+import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
@@ -428,11 +432,22 @@ async def _open(desk: Desk, state: TaskState) -> Any:
     return task
 
 
+def add_agent(root: Path) -> None:
+    """Add a dump of the newest schema to those of the agent."""
+    known = dict(golden.stores("agent"))
+    home = golden.restore("agent", max(known), root / "taken-up")
+    database.Database(home / golden.JOURNAL).close()
+    _keep_stores("agent", {f"v{database.newest_version()}": _dump(home / golden.JOURNAL)} | known)
+
+
 def main() -> None:
-    """Write the stores of both halves."""
+    """Write the stores of both halves, or add one."""
     root = golden.SHOP.parent
     shutil.rmtree(root, ignore_errors=True)
     root.mkdir()
+    if sys.argv[1:] == ["add"]:
+        add_agent(root)
+        return
     with at_home(root / "home"):
         asyncio.run(write_agent(root))
     asyncio.run(write_gateway(root))

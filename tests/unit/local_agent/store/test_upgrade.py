@@ -101,6 +101,22 @@ def _new_task(journal: Journal) -> Wish:
     return Wish(task_id=made.task_id, short_id=made.short_id, around_json=made.around_json)
 
 
+def test_what_was_begun_before_there_were_parts_is_the_first_part(
+    path: Path, tmp_path: Path, clock: ManualClock
+) -> None:
+    with closing(sqlite3.connect(path)) as old, old:
+        old.execute(
+            "INSERT INTO effects SELECT approval_id, task_id, digest, 7, 'completed', 8"
+            " FROM approvals ORDER BY rowid LIMIT 1"
+        )
+    with closing(a_journal(tmp_path, clock)) as journal:
+        ((approval_id,),) = journal._db.all("SELECT approval_id FROM effects")
+        [effect] = journal.effects.of_approval(approval_id)
+        assert (effect.part, effect.outcome, effect.opened_at) == (0, "completed", 7)
+        with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+            journal._db.run("DELETE FROM effects")
+
+
 @pytest.mark.requirement("P3")
 def test_an_upgrade_that_is_cut_off_begins_anew(
     path: Path, tmp_path: Path, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
