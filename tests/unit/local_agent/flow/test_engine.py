@@ -22,8 +22,8 @@ from common.protocol.bodies import TASK_TEXT_BYTES
 from local_agent import app
 from local_agent.actions.run_command.perform import Outcome, Progress
 from local_agent.faces.control.watching import Watching
-from local_agent.flow import approving as approving_module
 from local_agent.flow import engine as engine_module
+from local_agent.flow import parts as parts_module
 from local_agent.flow.engine import Engine
 from local_agent.flow.ports import Change, NewTask
 from local_agent.flow.steps import Steps
@@ -853,7 +853,7 @@ async def test_what_was_asked_just_before_a_crash_waits_on_under_its_seal(
 async def test_how_a_command_ended_is_kept_until_the_journal_takes_it(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(approving_module, "AGAIN_SECONDS", 0.01)
+    monkeypatch.setattr(parts_module, "AGAIN_SECONDS", 0.01)
     desk.executor.may_end.clear()
     task_id = await desk.ask("@dev test")
     await desk.decide(await desk.waiting(task_id))
