@@ -71,6 +71,7 @@ class Change:
         events: Seed events (`common.model.proposal`) as plain dicts, appended in order.
         ending_json: How it ended, for this machine alone (`local_agent.store.endings`).
         context_json: What a model was shown; names, sizes and reasons, no content.
+        reading_json: How the words were read (`local_agent.understand.reading.write_reading`).
         reports: ``(kind, body)`` for the gateway, kind ``event`` or ``result``; empty for local.
         synced: Somebody waits for it: it is on the disk at once, and its reports leave at once.
     """
@@ -85,6 +86,7 @@ class Change:
     summary: str | None = None
     ending_json: str | None = None
     context_json: str | None = None
+    reading_json: str | None = None
     events: Sequence[Mapping[str, Any]] = ()
     reports: Sequence[tuple[str, Mapping[str, Any]]] = ()
     synced: bool = True

@@ -66,6 +66,7 @@ def test_what_waits_and_what_has_ended_is_as_it_was(
         (waiting,) = journal.tasks.open_tasks()
         assert waiting.state is TaskState.WAITING_APPROVAL
         assert (waiting.context_json, waiting.around_json) == (None, None)
+        assert waiting.reading_json is None, "it is read anew"
         assert [asked.task_id for asked in journal.approvals.pending()] == [waiting.task_id]
         verify_chain(journal.audit.entries())
     assert old_rows(path) == before
