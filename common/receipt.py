@@ -42,6 +42,7 @@ from common.strict_json import canonical, loads
 VERSION: Final = 1
 MAX_RECEIPT_BYTES: Final = 256 * 1024
 MAX_ENTRIES: Final = 200  # audit entries of one task
+MAX_PARTS: Final = 500  # operations under one approval
 
 # Which part of a receipt does not hold; each has its words in `common.sentences`.
 Fault = Literal[
@@ -135,6 +136,12 @@ _OUTCOME: Final[Mapping[str, Check]] = {
     "signal": _optional(_INTEGER),
     "output_sha256": _optional(SHA256_HEX),
     "changed_files": _optional(integer(0, 2**53)),
+}
+_PART: Final[Mapping[str, Check]] = {  # one of several operations under one approval
+    "index": integer(0, MAX_PARTS),
+    "reason": _optional(one_of(Reason)),
+    "began_at": _optional(MILLISECONDS),
+    "closed_at": _optional(MILLISECONDS),
 }
 _AUDIT: Final[Mapping[str, Check]] = {
     "entries": lambda value: type(value) is list and len(value) <= MAX_ENTRIES,
@@ -277,7 +284,9 @@ def _check_statement(approval: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _check_outcome(outcome: dict[str, Any], approval: Mapping[str, Any] | None) -> None:
-    closed(outcome, _OUTCOME)
+    parts = outcome.get("parts")
+    closed(outcome, _OUTCOME if parts is None else {**_OUTCOME, "parts": _several})
+    _check_parts(outcome, parts or [])
     if final_of(Reason(outcome["reason"]))[0] != outcome["state"]:
         raise broken("outcome")
     # Nothing runs without an approval that was used up for it (P1).
@@ -286,6 +295,26 @@ def _check_outcome(outcome: dict[str, Any], approval: Mapping[str, Any] | None) 
         raise broken("outcome")
     ran = ("closed_at", "exit_code", "signal", "output_sha256", "changed_files")
     if not began and any(outcome[name] is not None for name in ran):
+        raise broken("outcome")
+
+
+def _several(value: object) -> bool:
+    return type(value) is list and 1 < len(value) <= MAX_PARTS
+
+
+def _check_parts(outcome: Mapping[str, Any], parts: list[Any]) -> None:
+    """Require that they were begun in order, each after the one before had completed."""
+    may_begin = True
+    for index, part in enumerate(parts):
+        if type(part) is not dict:
+            raise broken("form")
+        closed(part, _PART)
+        told = [part[name] is not None for name in ("began_at", "closed_at", "reason")]
+        began = told[0]
+        if part["index"] != index or len(set(told)) > 1 or (began and not may_begin):
+            raise broken("outcome")
+        may_begin = began and part["reason"] == Reason.COMPLETED
+    if parts and may_begin != (outcome["reason"] == Reason.COMPLETED):
         raise broken("outcome")
 
 

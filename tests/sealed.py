@@ -70,6 +70,7 @@ class Step:
     summary: str | None = None
     ending_json: str | None = None
     context_json: str | None = None
+    reading_json: str | None = None
     events: tuple[Mapping[str, Any], ...] = ()
     reports: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     synced: bool = True

@@ -23,7 +23,7 @@ from local_agent.actions.git_sync.payload import check_sync
 from local_agent.actions.run_command import card as run_command
 from local_agent.actions.run_command.payload import check_command
 from local_agent.actions.undo import card as undo
-from local_agent.safety.action_facts import ActionFacts, read_known
+from local_agent.safety.action_facts import ActionFacts, parts_of, read_known
 
 if TYPE_CHECKING:
     from local_agent.actions.operation import Operation, Parts
@@ -49,7 +49,9 @@ def read_seal(raw: bytes) -> Seal:
 
 def seal_bytes(seal: Seal) -> bytes:
     """Return the stored form of a seal of any of the actions; as `common.seal.seal_bytes`."""
-    return sealing.seal_bytes(seal, {word: row.check_payload for word, row in ACTIONS.items()})
+    raw = sealing.seal_bytes(seal, {word: row.check_payload for word, row in ACTIONS.items()})
+    parts_of(seal, ACTIONS)
+    return raw
 
 
 def make_operations(parts: Parts) -> Mapping[str, Operation]:

@@ -290,6 +290,10 @@ _UNDO: Final = {
         en="This task changed nothing, so there is nothing to undo.",
         zh="该任务没有任何改动，无可撤销。",
     ),
+    "undo.part": Sentence(
+        en="This task made {count} changes, one after the other. Say which one to take back.",
+        zh="该任务依次做了 {count} 处改动。请指明要撤销哪一处。",
+    ),
     "undo.command": Sentence(
         en="This task ran a command, pushed, or had an answer told; that cannot be undone.",
         zh="该任务运行了命令、推送了提交或发出了回答，无法撤销。",

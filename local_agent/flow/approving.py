@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Final
 
-from common.errors import CodexBridgeError, InputError, StateError, StoreError
+from common.errors import CodexBridgeError, InputError, StateError
 from common.model.proposal import Diff, LocalApproval, TaskResult
 from common.model.state import Reason, TaskState
 from common.seal import Action, Seal
@@ -39,6 +39,7 @@ from local_agent.flow.approvals import (
     question,
 )
 from local_agent.flow.following import made_in
+from local_agent.flow.parts import UNKNOWN, Performer, recorded
 from local_agent.flow.ports import Gate, TaskStore, Workspaces
 from local_agent.flow.run import Run, StoppedError, unless_stopped
 from local_agent.flow.sealing import Sealer
@@ -51,13 +52,10 @@ from local_agent.store.tasks import Task
 from local_agent.workspace.git.config import hook_places
 from local_agent.workspace.registry import Workspace
 
-AGAIN_SECONDS: Final = 5.0  # after the journal refused to keep how an operation ended
 TURN_SECONDS: Final = 45.0  # of the 60 from approval to start (R22); the rest is for the start
 # What preparing again says when the files are no longer those that were proposed for.
 _MOVED_ON: Final = frozenset({"diff", "change", "undo", "sync"})
 
-
-_UNKNOWN: Final = Ended(Reason.UNKNOWN, summaries.of_unknown)
 _STALE: Final = frozenset({"diff", "change"})  # families of what a diff that no longer fits says
 
 
@@ -99,6 +97,7 @@ class Approving:
         self._workspaces = workspaces
         self._sealer = sealer
         self._operations = operations
+        self._performer = Performer(gate, store, operations)
         self._policy_of = policy_of
         self._machine = machine
         self._prefix = prefix
@@ -293,15 +292,14 @@ class Approving:
         return await self._run(task, run, grant, workspace)
 
     async def _run(self, task: Task, run: Run, grant: Grant, workspace: Workspace) -> Task:
-        operation = self._operations[grant.seal.action]
         around = Performing(run.stop, partial(self._tell, task), self._gate.block)
-        ended = await operation.perform(task, grant, workspace, around)
+        ended = await self._performer.perform(task, grant, workspace, around)
         summary, here = ended.summary, ended.here or ended.summary
         if ended.reason is Reason.DRIFTED:
             summary, here = _with_next_step(task, summary, here, prefix=self._prefix)
         if run.closing:
             summary, here = partial(_stopped, summary), partial(_stopped, here)
-        task = await self._recorded(
+        task = await recorded(
             partial(self._log.ended, task, ended.reason, summary, here=here, did=ended.did)
         )
         if not run.closing:
@@ -310,14 +308,6 @@ class Approving:
 
     async def _tell(self, task: Task, progress: Words, chat: bool) -> None:
         await self._log.told(task, progress, chat=chat)
-
-    async def _recorded(self, record: Callable[[], Awaitable[Task]]) -> Task:
-        while True:
-            try:
-                return await record()
-            except StoreError:
-                # Nobody could find it out again: forgotten, it would have to be called unknown.
-                await asyncio.sleep(AGAIN_SECONDS)
 
     async def _refresh_others(self, workspace: Workspace) -> None:
         """Ask anew what was described before this was done, and is not so any more."""
@@ -337,13 +327,8 @@ class Approving:
     async def _settled(self, task: Task) -> Ended:
         approval = await self._store.newest_approval(task.task_id)
         if approval is None:
-            return _UNKNOWN
-        try:
-            seal = question(approval).seal
-            workspace = await self._workspace(task)
-            return await self._operations[seal.action].settle(seal, workspace)
-        except (CodexBridgeError, OSError):
-            return _UNKNOWN
+            return UNKNOWN
+        return await self._performer.settle(approval, partial(self._workspace, task))
 
     @asynccontextmanager
     async def _holding(self, turn: asyncio.Lock, run: Run) -> AsyncIterator[None]:

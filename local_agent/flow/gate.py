@@ -5,7 +5,8 @@
 
 - Only an `Entrance` approves, and it asks for the digest that was shown and the typed code.  It is
   made for one approver; no caller says who decides.
-- Only `Gate.take_grant` mints a Grant: once, within a minute, after the intent is durable.
+- Only `Gate.take_grant` mints a Grant: once, within a minute, after the intent is durable.  Of
+  several operations under one question it mints one for each, in their order.
 - Whatever fails on the way, an exception ends it and nothing runs (R4).
 
 Showing, arming and typing are the approvers' matter (`faces`); what is risky is told by
@@ -28,6 +29,7 @@ from common.errors import (
     RemoteProtocolError,
     StateError,
 )
+from common.model.state import Reason
 from common.seal import Seal
 from common.signing import APPROVAL, SigningKey, VerifyKey
 from common.text import clip_bytes
@@ -136,7 +138,10 @@ class Gate:
         self._deadlines = Deadlines(clock)
         self._checks = Checks(self._deadlines, self._limits)
         self._ended: dict[str, asyncio.Event] = {}
-        self._signed_by: dict[str, VerifyKey] = {}  # what was approved and not begun: a minute
+        self._between = Deadlines(clock)  # of what was begun and has further parts
+        self._signed_by: dict[
+            str, VerifyKey
+        ] = {}  # what was approved and not begun to its last part
         self._recording: set[asyncio.Future[None]] = set()
         self._stamped_ms = clock.now().wall_ms
 
@@ -295,31 +300,56 @@ class Gate:
             self._tell(Notice("superseded", approval_id, task_id))
         await self.tick()
 
-    async def take_grant(self, approval_id: str, digest: str) -> Grant:
-        """Use an approval up and return the one Grant for it.
+    async def take_grant(self, approval_id: str, digest: str, *, part: int = 0) -> Grant:
+        """Use an approval up and return the one Grant for it, or for a part of it.
 
         The intent is on disk when this returns (R59).  After a crash it stays without an outcome,
         and is reported as unknown, never begun again (P3).
+
+        Args:
+            approval_id: Which approval.
+            digest: The digest that was decided on.
+            part: Which of the operations that it covers, from 0; each after the first within a
+                minute of `end_part` for the one before it, in this very process.
 
         Raises:
             StateError: ``approval.not-approved``, ``approval.task-over``.
             AuthError: ``approval.changed``, ``approval.unsigned``.
             StoreError: nothing was written; nothing may run.
         """
-        if self._deadlines.is_late(approval_id, self._clock.now()):
+        deadlines = self._between if part else self._deadlines
+        if deadlines.is_late(approval_id, self._clock.now()):
             await self.tick()
             raise StateError("approval.not-approved", approval_id=approval_id)
         # The key may have been rotated since; what another process decided is by none of ours.
         by = self._signed_by.get(approval_id) or self._key().public
         try:
-            raw = await self._db.run(self._consume, approval_id, digest, by)
+            raw = await self._db.run(self._consume, approval_id, digest, by, part)
         except StateError:
             await self.tick()
             raise
         self._end(approval_id)
-        grant = _mint(raw, ACTIONS)
-        self._tell(Notice("consumed", approval_id, grant.task_id))
+        self._between.forget(approval_id)
+        grant = _mint(raw, ACTIONS, part)
+        if not grant.is_last:
+            self._signed_by[approval_id] = by
+        if not part:
+            self._tell(Notice("consumed", approval_id, grant.task_id))
         return grant
+
+    async def end_part(self, grant: Grant) -> None:
+        """Record that a part completed; the one after it may be begun within a minute.
+
+        How the last one ended, or one that did not complete, is recorded with the end of its task.
+
+        Raises:
+            StateError: ``effect.not-open``: its end is known.
+            StoreError: nothing was written.
+        """
+        close = self._journal.effects.close_effect
+        await self._db.run(close, grant.approval_id, Reason.COMPLETED.value, part=grant.part)
+        now = self._clock.now()
+        self._between.begin(grant.approval_id, now.wall_ms + START_WITHIN_MS, now)
 
     def block(self, why: str) -> AbstractContextManager[None]:
         """Accept no approval meanwhile: an unsandboxed command could press the keys itself."""
@@ -338,12 +368,18 @@ class Gate:
     def _journal(self) -> Journal:
         return self._db.journal
 
-    def _consume(self, approval_id: str, shown: str, by: VerifyKey) -> bytes:
+    def _consume(self, approval_id: str, shown: str, by: VerifyKey, part: int) -> bytes:
         # The time is read here, on the journal's thread, where it is spent.
         at_ms = self._clock.now().wall_ms
         try:
             return before_operation(
-                self._journal, approval_id, shown=shown, at_ms=at_ms, by=by, known=ACTIONS
+                self._journal,
+                approval_id,
+                shown=shown,
+                at_ms=at_ms,
+                by=by,
+                known=ACTIONS,
+                part=part,
             )
         except StateError as error:
             if error.code == "approval.not-approved":

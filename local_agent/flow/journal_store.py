@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from common.model.state import Reason
 from local_agent.flow.ports import Change, NewTask
 from local_agent.store.approvals import StoredApproval
+from local_agent.store.effects import Effect
 from local_agent.store.journal import JournalThread
 from local_agent.store.tasks import Task
 from local_agent.store.turns import StoredTurn
@@ -99,3 +101,12 @@ class JournalStore:
         """Return the tasks that have an effect without an outcome."""
         effects = await self._db.run(self._db.journal.effects.unfinished_effects)
         return [effect.task_id for effect in effects]
+
+    async def begun(self, approval_id: str) -> Sequence[Effect]:
+        """Return the parts of an approval that were begun, in their order."""
+        return await self._db.run(self._db.journal.effects.of_approval, approval_id)
+
+    async def end_part(self, effect: Effect, reason: Reason) -> None:
+        """Record how a part ended that was cut off, where others follow that are not begun."""
+        close = self._db.journal.effects.close_effect
+        await self._db.run(close, effect.approval_id, reason.value, part=effect.part)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # only named here: what waits for a task does not load who ca
     from local_agent.safety.grant import Grant
     from local_agent.safety.risk import Circumstances
     from local_agent.store.approvals import StoredApproval
+    from local_agent.store.effects import Effect
     from local_agent.store.tasks import Task
     from local_agent.store.turns import StoredTurn
     from local_agent.workspace.registry import Workspace
@@ -70,6 +71,7 @@ class Change:
         events: Seed events (`common.model.proposal`) as plain dicts, appended in order.
         ending_json: How it ended, for this machine alone (`local_agent.store.endings`).
         context_json: What a model was shown; names, sizes and reasons, no content.
+        reading_json: How the words were read (`local_agent.understand.reading.write_reading`).
         reports: ``(kind, body)`` for the gateway, kind ``event`` or ``result``; empty for local.
         synced: Somebody waits for it: it is on the disk at once, and its reports leave at once.
     """
@@ -84,6 +86,7 @@ class Change:
     summary: str | None = None
     ending_json: str | None = None
     context_json: str | None = None
+    reading_json: str | None = None
     events: Sequence[Mapping[str, Any]] = ()
     reports: Sequence[tuple[str, Mapping[str, Any]]] = ()
     synced: bool = True
@@ -165,6 +168,14 @@ class TaskStore(Protocol):
         """Return the tasks that have an effect without an outcome."""
         ...
 
+    async def begun(self, approval_id: str) -> Sequence[Effect]:
+        """Return the parts of an approval that were begun, in their order."""
+        ...
+
+    async def end_part(self, effect: Effect, reason: Reason) -> None:
+        """Record how a part ended that was cut off, where others follow that are not begun."""
+        ...
+
 
 class Gate(Protocol):
     """The approval gate (`local_agent.flow.gate`), without the method that decides."""
@@ -181,8 +192,12 @@ class Gate(Protocol):
         """Take back what a task asks or was granted and has not used."""
         ...
 
-    async def take_grant(self, approval_id: str, digest: str) -> Grant:
-        """Use an approval up; the intent is on disk when this returns."""
+    async def take_grant(self, approval_id: str, digest: str, *, part: int = 0) -> Grant:
+        """Use an approval up, or begin its next part; the intent is on disk when this returns."""
+        ...
+
+    async def end_part(self, grant: Grant) -> None:
+        """Record that a part completed; the one after it may be begun within a minute."""
         ...
 
     def block(self, why: str) -> AbstractContextManager[None]:

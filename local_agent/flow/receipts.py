@@ -7,6 +7,7 @@ what it proves, is `common.receipt`'s matter.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from typing import Any
 
 from common.audit_check import record_of
@@ -17,6 +18,7 @@ from common.receipt import MAX_ENTRIES
 from common.seal import short_code
 from common.strict_json import loads
 from local_agent.actions.registry import ACTIONS
+from local_agent.safety.action_facts import parts_of
 from local_agent.safety.authority import open_seal
 from local_agent.store.approvals import StoredApproval
 from local_agent.store.audit_log import AuditLog
@@ -47,8 +49,7 @@ def receipt_facts(
         if task.reason is None:
             raise StateError("receipt.open", task=short_id)
         effects = journal.effects.of_task(task.task_id)
-        effect = effects[-1] if effects else None
-        approval = _approval_of(journal, task, effect)
+        approval = _approval_of(journal, task, effects)
         kept = journal.heads.kept()
         return {
             "at": at_ms,
@@ -56,16 +57,16 @@ def receipt_facts(
             "agent_id": agent_id,
             "task": _task(task),
             "approval": _approval(approval, journal) if approval else None,
-            "outcome": _outcome(task, task.reason, effect),
+            "outcome": _outcome(task, task.reason, effects) | _parts(approval, effects),
             "audit": _audit(journal.audit, task, approval),
             "gateway": record_of(kept) if kept else None,
         }
 
 
-def _approval_of(journal: Journal, task: Task, effect: Effect | None) -> StoredApproval | None:
+def _approval_of(journal: Journal, task: Task, effects: Sequence[Effect]) -> StoredApproval | None:
     # What was executed matters more than what was asked again afterwards.
-    if effect is not None:
-        return journal.approvals.get(effect.approval_id)
+    if effects:
+        return journal.approvals.get(effects[-1].approval_id)
     return journal.approvals.newest_of(task.task_id)
 
 
@@ -106,8 +107,28 @@ def _approval(stored: StoredApproval, journal: Journal) -> dict[str, Any]:
     }
 
 
-def _outcome(task: Task, reason: Reason, effect: Effect | None) -> dict[str, Any]:
-    did = read_ending(task.ending_json) if effect else {}
+def _parts(approval: StoredApproval | None, effects: Sequence[Effect]) -> dict[str, Any]:
+    """Return what came of each of several operations; nothing of a single one."""
+    if approval is None or not effects:
+        return {}
+    count = len(parts_of(open_seal(approval.seal, approval.digest, ACTIONS), ACTIONS))
+    if count == 1:
+        return {}
+    begun = {effect.part: effect for effect in effects}
+    return {"parts": [_part(index, begun.get(index)) for index in range(count)]}
+
+
+def _part(index: int, effect: Effect | None) -> dict[str, Any]:
+    return {
+        "index": index,
+        "reason": effect.outcome if effect else None,
+        "began_at": effect.opened_at if effect else None,
+        "closed_at": effect.closed_at if effect else None,
+    }
+
+
+def _outcome(task: Task, reason: Reason, effects: Sequence[Effect]) -> dict[str, Any]:
+    did = read_ending(task.ending_json) if effects else {}
     run = did.get("run")
     files = run["files"] if run else None
     changed = files["new"] + files["changed"] + files["deleted"] if files else None
@@ -116,8 +137,8 @@ def _outcome(task: Task, reason: Reason, effect: Effect | None) -> dict[str, Any
     return {
         "state": task.state,
         "reason": reason,
-        "began_at": effect.opened_at if effect else None,
-        "closed_at": effect.closed_at if effect else None,
+        "began_at": effects[0].opened_at if effects else None,
+        "closed_at": effects[-1].closed_at if effects else None,
         "exit_code": run["exit_code"] if run else None,
         "signal": run["signal"] if run else None,
         "output_sha256": run["output"]["log_sha256"] if run else None,

@@ -18,7 +18,6 @@ from local_agent.store.tasks import Task
 
 if TYPE_CHECKING:
     from local_agent.propose.context.collected import Collected
-    from local_agent.understand.reading import Reading
     from local_agent.workspace.registry import Workspace
 
 _T = TypeVar("_T")
@@ -37,7 +36,6 @@ class Run:
         stop: Set once, when the task is to end: a person cancelled it.
         executing: A grant is being used: from here on only the executor stops it.
         closing: It is stopped because the agent itself is to end.
-        reading: How the words were read, until there is a proposal; read again after a restart.
         context: What was collected, until there is a proposal; collected again after a restart.
         place: The workspace where that was collected; None without one.
         checks: The approval whose change it tries out; None for most.
@@ -49,7 +47,6 @@ class Run:
     stop: asyncio.Event = field(default_factory=asyncio.Event)
     executing: bool = False
     closing: bool = False
-    reading: Reading | None = None
     context: Collected | None = None
     place: Workspace | None = None
     checks: str | None = None

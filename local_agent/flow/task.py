@@ -94,11 +94,20 @@ class TaskLog:
         """The task is begun, or begun anew: for this machine's faces; the journal has its row."""
         self._bus.publish(Told(_state_changed(task, TaskState.RECEIVED, "")))
 
-    async def routed(self, task: Task, intent: TaskIntent) -> Task:
-        """The task was understood: ROUTED, with the seed's ``task_start``."""
+    async def routed(self, task: Task, intent: TaskIntent, *, reading: str) -> Task:
+        """The task was understood: ROUTED, with the seed's ``task_start``.
+
+        Args:
+            intent: What was understood, as it is shown.
+            reading: The rest of it, for the steps that follow.
+        """
         start = TaskStart(thread_id=task.thread_id, task_id=task.task_id, intent=intent)
         return await self._enter(
-            task, TaskState.ROUTED, events=[start], intent_json=intent.to_json()
+            task,
+            TaskState.ROUTED,
+            events=[start],
+            intent_json=intent.to_json(),
+            reading_json=reading,
         )
 
     async def entered(self, task: Task, state: TaskState, message: Words = _SILENT) -> Task:
@@ -206,6 +215,7 @@ class TaskLog:
         intent_json: str | None = None,
         proposal_json: str | None = None,
         context_json: str | None = None,
+        reading_json: str | None = None,
         chat: bool = True,
     ) -> Task:
         said = for_chat(message(task.lang), CHAT_SUMMARY_BYTES)
@@ -227,6 +237,7 @@ class TaskLog:
             intent_json=intent_json,
             proposal_json=proposal_json,
             context_json=context_json,
+            reading_json=reading_json,
             events=[event.to_dict() for event in (*events, changed)],
             reports=[("event", body.to_dict())] if chat else [],
             synced=state not in _ON_ITS_WAY or (state is TaskState.PROPOSAL_READY and bool(said)),

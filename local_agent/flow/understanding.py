@@ -13,7 +13,7 @@ import json
 import secrets
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 from weakref import WeakValueDictionary
 
@@ -43,7 +43,7 @@ from local_agent.store.tasks import Task
 from local_agent.understand.asking_a_model import classification_schema, merged, read_classification
 from local_agent.understand.params import find_files, find_names
 from local_agent.understand.reader import Reader
-from local_agent.understand.reading import Reading, Topic
+from local_agent.understand.reading import Reading, Topic, read_kept, write_reading
 from local_agent.workspace.registry import Workspace
 
 _ASKS_A_MODEL: Final = frozenset(
@@ -144,8 +144,8 @@ class Understanding:
         reading = await self._following.meant(task, self._read(task))
         if self._second_reading.is_wanted(reading):
             reading = await unless_stopped(run, self._read_again(task, reading))
-        run.reading = reading
-        return await self._log.routed(task, reading.intent)
+        reading = self._as_sure(reading, reading.intent)
+        return await self._log.routed(task, reading.intent, reading=write_reading(reading))
 
     async def collect(self, task: Task, run: Run) -> Task:
         """ROUTED → CONTEXT_COLLECTED.
@@ -153,8 +153,9 @@ class Understanding:
         Raises:
             StoppedError: the task was cancelled.
         """
-        run.place = await self._following.place(task, self._reading(task, run))
-        run.context = await self._collected(task, run, run.place)
+        reading = self._reading(task)
+        run.place = await self._following.place(task, reading)
+        run.context = await self._collected(task, run, reading, run.place)
         return await self._log.collected(task, run.context.explained())
 
     async def begin_proposing(self, task: Task) -> Task:
@@ -169,7 +170,7 @@ class Understanding:
             RefusedError: policy forbids it.
             ModelError: the model gave nothing that can be used.
         """
-        reading = self._reading(task, run)
+        reading = self._reading(task)
         context, workspace = await self._looked_at(task, run, reading)
         asks = _intent(task).kind in _ASKS_A_MODEL and reading.topic in _OF_A_MODEL
         found = await self._disclosure.admit(task, workspace, context, asks=asks)
@@ -179,7 +180,7 @@ class Understanding:
             workspace = await self._as_set_now(task, workspace)
             found = await self._disclosure.release(task, workspace, found, context)
         task = await self._log.proposed(task, _result(task, reading, found, workspace))
-        run.reading = run.context = None  # it may be days until a person decides
+        run.context = None  # it may be days until a person decides
         return task
 
     async def _proposed(
@@ -204,7 +205,7 @@ class Understanding:
                     about=reading.task_id,
                     attachment=task.attachment,
                     on_copy=task.checks is not None,
-                    unsure=self._is_unsure(task, reading),
+                    unsure=reading.unsure,
                     likeliest=tuple(kind.value for kind in reading.likeliest),
                     beyond=reading.beyond,
                     prefix=self._reader.prefix,
@@ -243,36 +244,37 @@ class Understanding:
         if run.context is not None:
             return run.context, await self._as_set_now(task, run.place)
         place = await self._following.place(task, reading)
-        context = await self._collected(task, run, place)
+        context = await self._collected(task, run, reading, place)
         await self._log.collected_again(task, context.explained())
         return context, place
 
-    async def _collected(self, task: Task, run: Run, workspace: Workspace | None) -> Collected:
+    async def _collected(
+        self, task: Task, run: Run, reading: Reading, workspace: Workspace | None
+    ) -> Collected:
         if workspace is None or task.attachment is not None:
             return Collected()
-        reading = self._reading(task, run)
         return await unless_stopped(
             run, self._looking.into(workspace, task, reading, _intent(task))
         )
 
-    def _reading(self, task: Task, run: Run) -> Reading:
-        # It follows from the text and the intent, so a restart loses nothing: it is never stored.
-        if run.reading is None:
-            run.reading = self._read(task)
-        return run.reading
+    def _reading(self, task: Task) -> Reading:
+        """Return how the words were read; read anew where another release did not keep that."""
+        intent = _intent(task)
+        kept = read_kept(task.reading_json, intent) if task.reading_json is not None else None
+        return kept or self._as_sure(as_meant(self._read(task), intent), intent)
 
     def _read(self, task: Task) -> Reading:
         request = request_of(task)
         if task.attachment is None:
-            reading = self._reader.read(request.text)
-            return as_meant(reading, _intent(task)) if task.intent_json else reading
+            return self._reader.read(request.text)
         summary = one_line(request.text, _QUOTED_BYTES)
         # A person at the machine brought a diff: there is nothing to guess about.
         return Reading(TaskIntent(kind=TaskKind.CHANGE, confidence=1.0, summary=summary))
 
-    def _is_unsure(self, task: Task, reading: Reading) -> bool:
+    def _as_sure(self, reading: Reading, intent: TaskIntent) -> Reading:
         # A second reading may have been sure.
-        return reading.unsure and _intent(task).confidence < self._reader.threshold
+        unsure = reading.unsure and intent.confidence < self._reader.threshold
+        return replace(reading, unsure=unsure)
 
 
 def _result(

@@ -10,7 +10,9 @@ pass without an approval (R42).
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,13 +20,14 @@ from common.errors import AuthError, StateError
 from common.model.state import Reason, TaskState
 from common.seal import Seal, SealedChange, digest, read_changes
 from common.signing import VerifyKey
-from local_agent.safety.action_facts import Known, Reaches, read_known
+from local_agent.safety.action_facts import Known, Reaches, SealedPart, parts_of, read_known
 from local_agent.safety.decision import check_approved
 from local_agent.safety.risk import Circumstances, Finding, Risk, summed
 from local_agent.safety.risk_changes import judge_change
 from local_agent.safety.risk_commands import judge_command
 from local_agent.safety.risk_outgoing import judge_disclosure, judge_sync
 from local_agent.safety.risk_policy import judge_policy
+from local_agent.store.approvals import START_WITHIN_MS
 from local_agent.store.journal import Journal
 
 _JUDGES: Final[Mapping[Reaches, Callable[[Mapping[str, Any], Circumstances], list[Finding]]]] = {
@@ -32,6 +35,7 @@ _JUDGES: Final[Mapping[Reaches, Callable[[Mapping[str, Any], Circumstances], lis
     "files": judge_change,
     "remote": judge_sync,
     "chat": judge_disclosure,
+    "parts": lambda _payload, _around: [],  # each is judged by itself
 }
 
 
@@ -52,23 +56,36 @@ def classify_operation(
 
     Returns:
         ``refused`` when any fact forbids it, ``high`` when any asks for a second act (R29), else
-        ``normal``.  No limit makes a check milder (R6), and no policy does.
+        ``normal``.  No limit makes a check milder (R6), and no policy does.  Several operations
+        are of the strictest class that one of them is of.
     """
     facts = known.get(action)
     if facts is None:
         return Risk("refused", ("unknown-action",))
     there = around or Circumstances()
     found = _JUDGES[facts.reaches](payload, there)
+    if facts.parts is not None:
+        found = _judge_parts(facts.parts(payload), there, known)
     return summed([*found, *judge_policy(action, facts.reaches, payload, there)])
 
 
 def before_operation(
-    journal: Journal, approval_id: str, *, shown: str, at_ms: int, by: VerifyKey, known: Known
+    journal: Journal,
+    approval_id: str,
+    *,
+    shown: str,
+    at_ms: int,
+    by: VerifyKey,
+    known: Known,
+    part: int = 0,
 ) -> bytes:
     """Consume an approval and write the intent and its audit entry: one transaction (R22, R59).
 
     Runs on the journal's thread.  When it returns, the intent is durable and the approval can
     never be used again; when it raises, nothing was changed, and what did not verify is audited.
+
+    Of several operations the first consumes the approval, within a minute of the decision; each
+    further one is begun once, after the one before has completed, and within a minute of its end.
 
     Args:
         journal: Where the approval lies.
@@ -77,19 +94,29 @@ def before_operation(
         at_ms: Now, in milliseconds since the epoch.
         by: The key of this machine that signed the decision.
         known: What the actions state of themselves.
+        part: Which of the operations that it covers, from 0.
 
     Returns:
         The stored seal bytes, whose digest is ``shown``.
 
     Raises:
         StateError: ``approval.not-approved``: it is not approved, was used, is too old, or is of
-            another digest; ``approval.task-over``: its task has ended or is to be cancelled.
+            another digest, or has no such part that comes next; ``approval.task-over``:
+            its task has ended or is to be cancelled.
         AuthError: ``approval.changed``: the stored bytes are not those that were approved;
             ``approval.unsigned``: the stored decision is not what this machine signed.
     """
     try:
         with journal.transaction():
-            return _begin(journal, approval_id, shown=shown, at_ms=at_ms, by=by, known=known)
+            if part == 0:
+                ready = journal.approvals.consume(approval_id, shown, at_ms)
+            else:
+                ready = journal.effects.is_next(
+                    approval_id, part, since_ms=at_ms - START_WITHIN_MS, at_ms=at_ms
+                )
+            if not ready:
+                raise StateError("approval.not-approved", approval_id=approval_id)
+            return _begin(journal, approval_id, shown=shown, by=by, known=known, part=part)
     except AuthError as error:
         journal.audit.append(
             "approval.tampered", approval_id=approval_id, digest=shown, code=error.code
@@ -97,7 +124,9 @@ def before_operation(
         raise
 
 
-def execute_undo(journal: Journal, task_id: str, *, workspace: Path, known: Known) -> Seal:
+def execute_undo(
+    journal: Journal, task_id: str, *, workspace: Path, known: Known, part: int | None = None
+) -> Seal:
     """Return the seal of the change that a task applied, for its reverse to be prepared (P5).
 
     Of a change that was cut off, some files may have been written: those can be taken back.
@@ -110,9 +139,11 @@ def execute_undo(journal: Journal, task_id: str, *, workspace: Path, known: Know
         task_id: Whose change is to be taken back.
         workspace: Real path of the folder that is meant.
         known: What the actions state of themselves.
+        part: Which of several operations is meant, from 0; None where there was one.
 
     Raises:
-        StateError: ``undo.nothing``: the task has changed nothing; ``undo.command``: it ran a
+        StateError: ``undo.nothing``: the task has changed nothing; ``undo.part``: it did several
+            things, and which is meant is not said; ``undo.command``: it ran a
             command, pushed, or had an answer told, which nothing takes back; ``undo.not-applied``:
             its change was not applied; ``undo.other-workspace``; ``undo.already``: nothing
             is left of it.
@@ -121,11 +152,17 @@ def execute_undo(journal: Journal, task_id: str, *, workspace: Path, known: Know
     effects = journal.effects.of_task(task_id)
     if not effects:
         raise StateError("undo.nothing")
-    seal = _stored_seal(journal, effects[-1].approval_id, known)
+    parts = parts_of(_stored_seal(journal, effects[-1].approval_id, known), known)
+    if part is None and len(parts) > 1:
+        raise StateError("undo.part", count=len(parts))
+    effect = next((one for one in effects if one.part == (part or 0)), None)
+    if effect is None:
+        raise StateError("undo.nothing")
+    seal = parts[effect.part]
     if not known[seal.action].undoable:
         raise StateError("undo.command")
-    if effects[-1].outcome not in (Reason.COMPLETED, Reason.UNKNOWN):
-        raise StateError("undo.not-applied", outcome=effects[-1].outcome)
+    if effect.outcome not in (Reason.COMPLETED, Reason.UNKNOWN):
+        raise StateError("undo.not-applied", outcome=effect.outcome)
     if seal.workspace.path != str(workspace):
         raise StateError("undo.other-workspace")
     if not left_to_undo(journal, seal, known):
@@ -153,20 +190,31 @@ def open_seal(raw: bytes, shown: str, known: Known) -> Seal:
     return read_known(raw, known)
 
 
+def _judge_parts(parts: Sequence[SealedPart], around: Circumstances, known: Known) -> list[Finding]:
+    found: list[Finding] = []
+    for part, there in zip_longest(parts, around.parts[: len(parts)]):
+        own = replace(there or Circumstances(), policy=around.policy, hooks=around.hooks)
+        risk = classify_operation(part.action, part.payload, own, known=known)
+        if risk.level != "normal":
+            found += [(risk.level, code) for code in risk.reasons]
+    return found
+
+
 def _begin(
-    journal: Journal, approval_id: str, *, shown: str, at_ms: int, by: VerifyKey, known: Known
+    journal: Journal, approval_id: str, *, shown: str, by: VerifyKey, known: Known, part: int
 ) -> bytes:
-    if not journal.approvals.consume(approval_id, shown, at_ms):
-        raise StateError("approval.not-approved", approval_id=approval_id)
     stored = journal.approvals.get(approval_id)
     check_approved(stored, by=by)
     seal = open_seal(stored.seal, shown, known)
-    if seal.approval_id != approval_id:
+    if seal.approval_id != approval_id or stored.digest != shown:
         raise AuthError("approval.changed", approval_id=approval_id)
+    if part >= len(parts_of(seal, known)):
+        raise StateError("approval.not-approved", approval_id=approval_id)
     task = journal.tasks.get(seal.task_id)
-    if task.state is not TaskState.WAITING_APPROVAL or task.cancel_requested:
+    wanted = TaskState.EXECUTING if part else TaskState.WAITING_APPROVAL
+    if task.state is not wanted or task.cancel_requested:
         raise StateError("approval.task-over", task_id=seal.task_id)
-    journal.effects.open_effect(approval_id, seal.task_id, shown)
+    journal.effects.open_effect(approval_id, seal.task_id, shown, part=part)
     return stored.seal
 
 

@@ -40,6 +40,8 @@ class Circumstances:
         moved: How many of its blocks stand elsewhere in the files than their author said.
         policy: The person's own, for this workspace.
         hooks: Where git takes hooks from, relative to the workspace.
+        parts: Of several operations, what is known around each, in their order; policy and hooks
+            are those of the whole.
     """
 
     allowed: Collection[Sequence[str]] = ()
@@ -47,6 +49,7 @@ class Circumstances:
     moved: int = 0
     policy: Policy = field(default_factory=Policy)
     hooks: tuple[str, ...] = ()
+    parts: tuple[Circumstances, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

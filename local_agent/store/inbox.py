@@ -97,6 +97,7 @@ class _Ending:
     proposal_json: str | None = None
     ending_json: str | None = None
     context_json: str | None = None
+    reading_json: str | None = None
     synced: bool = True
 
 

@@ -81,6 +81,8 @@ class Change(Protocol):
     @property
     def intent_json(self) -> str | None: ...
     @property
+    def reading_json(self) -> str | None: ...
+    @property
     def proposal_json(self) -> str | None: ...
     @property
     def summary(self) -> str | None: ...
@@ -115,6 +117,8 @@ class Task:
         checks: The approval whose change it tries out on a copy; None for most.
         around_json: What the person had in front of them who asked it (`flow.ports.NewTask`).
         context_json: What a model was shown: names, sizes and reasons; no content.
+        reading_json: How its words were read, beside the intent; None until then, and for tasks of
+            before that was kept.
     """
 
     task_id: str
@@ -143,6 +147,7 @@ class Task:
     checks: str | None
     around_json: str | None
     context_json: str | None
+    reading_json: str | None
 
 
 _COLUMNS: Final = tuple(field.name for field in fields(Task))
@@ -154,10 +159,11 @@ _INSERT: Final = (
 _UPDATE: Final = """UPDATE tasks SET state = :state, reason = :reason, updated_at = :at,
   intent_json = COALESCE(:intent, intent_json), proposal_json = COALESCE(:proposal, proposal_json),
   summary = COALESCE(:summary, summary), ending_json = COALESCE(:ending, ending_json),
-  context_json = COALESCE(:context, context_json)
+  context_json = COALESCE(:context, context_json), reading_json = COALESCE(:reading, reading_json)
   WHERE task_id = :task_id"""
 _STRIP: Final = """UPDATE tasks SET named = 0, text = '', intent_json = NULL, proposal_json = NULL,
-  summary = NULL, ending_json = NULL, around_json = NULL, context_json = NULL
+  summary = NULL, ending_json = NULL, around_json = NULL, context_json = NULL,
+  reading_json = NULL
   WHERE task_id = :task_id"""
 _OF_WORDS: Final = ("events", "turns", "disclosures")  # what goes with the words of a task
 _DROP: Final = """DELETE FROM tasks WHERE task_id = :task_id
@@ -382,6 +388,7 @@ class Tasks:
                 summary=change.summary,
                 ending=change.ending_json,
                 context=change.context_json,
+                reading=change.reading_json,
                 task_id=change.task_id,
             )
             self._add_events(change)

@@ -1,12 +1,18 @@
-"""What reading a request gives.  How it is read is in `reader`."""
+"""What reading a request gives, and how it is kept with its task.  How it is read is in `reader`.
+
+It is read once: a later step, or one after a restart with other weights, goes on with what was
+understood and shown first.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import Enum
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from common.model.intent import TaskIntent, TaskKind
 
@@ -77,7 +83,7 @@ class Reading:
 
     Attributes:
         intent: The classification, as it is stored and shown.
-        topic: See `Topic`; it follows from the text alone, so it is never stored.
+        topic: See `Topic`.
         unsure: The likelihood was under the threshold; nothing but a plan or an answer may follow.
         subject: The text without prefix and command word.
         task_id: The short ID that was named, in its stored form.
@@ -98,3 +104,42 @@ class Reading:
     beyond: str = ""
     likeliest: tuple[Kind, ...] = ()
     rule: str = "command"
+
+
+class _Kept(BaseModel):
+    """A reading as it is kept, beside its intent."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, hide_input_in_errors=True)
+
+    v: Literal[1] = 1
+    topic: Topic
+    unsure: bool
+    subject: str
+    task_id: str | None
+    taken: str
+    left: str
+    beyond: str
+    likeliest: tuple[Kind, ...]
+    rule: str
+
+
+_KEPT: Final = tuple(field.name for field in fields(Reading) if field.name != "intent")
+
+
+def write_reading(reading: Reading) -> str:
+    """Return a reading as it is kept; its intent is kept by itself."""
+    return _Kept(**{name: getattr(reading, name) for name in _KEPT}).model_dump_json()
+
+
+def read_kept(text: str, intent: TaskIntent) -> Reading | None:
+    """Return a reading that was kept; None where it is of another release, and to be read anew.
+
+    Args:
+        text: As `write_reading` gives it.
+        intent: As it was kept with it.
+    """
+    try:
+        kept = _Kept.model_validate_json(text)
+    except ValidationError:
+        return None
+    return Reading(intent, **{name: getattr(kept, name) for name in _KEPT})

@@ -76,6 +76,11 @@ def stores(half: str) -> Mapping[str, str]:
     return found
 
 
+def number_of(schema: str) -> int:
+    """Return the number of a schema of the agent, such as ``v5``."""
+    return int(schema[1:])
+
+
 def restore(half: str, name: str, home: Path) -> Path:
     """Make an installation as it was: its files, private again, and the database of a dump."""
     shutil.copytree(DATA / half / "home", home)

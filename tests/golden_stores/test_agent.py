@@ -15,11 +15,13 @@ from common.model.state import Reason, TaskState
 from common.seal import Action
 from local_agent.flow.approvals import PendingApproval
 from local_agent.flow.gate import Gate
+from local_agent.store.database import newest_version
 from tests.golden_stores.installation import (
     WRITTEN,
     as_then,
     asked,
     expected,
+    number_of,
     opened,
     restore,
     settled,
@@ -30,6 +32,8 @@ from tests.golden_stores.installation import (
 
 THEN: Final[dict[str, Any]] = expected("agent")
 NEWEST: Final = "v5"  # of the release that wrote them
+SCHEMAS: Final = sorted(stores("agent"), key=number_of)
+ALL_THERE: Final = SCHEMAS[SCHEMAS.index(NEWEST) :]  # with all columns that it had
 
 
 @pytest.fixture
@@ -38,10 +42,11 @@ def clock() -> ManualClock:
 
 
 @pytest.mark.requirement("P3")
+@pytest.mark.parametrize("version", ALL_THERE)
 async def test_tasks_of_every_state_and_end_are_listed_and_shown_as_before(
-    tmp_path: Path, clock: ManualClock
+    version: str, tmp_path: Path, clock: ManualClock
 ) -> None:
-    home = restore("agent", NEWEST, tmp_path / "home")
+    home = restore("agent", version, tmp_path / "home")
     async with opened(home, clock):
         told = await told_of_tasks(home)
     assert as_then(told, THEN) == {key: THEN[key] for key in told}
@@ -51,7 +56,7 @@ async def test_tasks_of_every_state_and_end_are_listed_and_shown_as_before(
 
 @pytest.mark.requirement("P6")
 def test_the_audit_log_holds_as_before(tmp_path: Path) -> None:
-    home = restore("agent", NEWEST, tmp_path / "home")
+    home = restore("agent", ALL_THERE[-1], tmp_path / "home")
     told = asked(home, "audit", "verify")
     assert as_then(told, THEN["audit"]) == THEN["audit"]
     assert told["ok"]
@@ -59,7 +64,7 @@ def test_the_audit_log_holds_as_before(tmp_path: Path) -> None:
 
 @pytest.mark.requirement("P2")
 @pytest.mark.requirement("P3")
-@pytest.mark.parametrize("version", sorted(stores("agent")))
+@pytest.mark.parametrize("version", SCHEMAS)
 async def test_what_waits_is_approved_with_the_code_that_was_shown_before(
     version: str, tmp_path: Path, clock: ManualClock
 ) -> None:
@@ -80,6 +85,10 @@ async def test_what_waits_is_approved_with_the_code_that_was_shown_before(
 def _told(asked_for: PendingApproval) -> dict[str, Any]:
     named = {key: getattr(asked_for, key) for key in ("approval_id", "digest", "code")}
     return named | {"action": asked_for.seal.action, "both_groups": asked_for.both_groups}
+
+
+def test_there_is_a_store_of_each_schema() -> None:
+    assert [f"v{one + 1}" for one in range(newest_version())] == SCHEMAS
 
 
 async def _expired(gate: Gate, approval_id: str) -> None:
@@ -107,11 +116,12 @@ async def _approve(gate: Gate, then: dict[str, Any]) -> None:
 
 
 @pytest.mark.requirement("P3")
+@pytest.mark.parametrize("version", ALL_THERE)
 @pytest.mark.parametrize("number", range(len(WRITTEN)))
 async def test_what_was_cut_off_is_settled_and_what_had_begun_goes_on_as_before(
-    number: int, tmp_path: Path, clock: ManualClock
+    number: int, version: str, tmp_path: Path, clock: ManualClock
 ) -> None:
-    home = restore("agent", NEWEST, tmp_path / "home")
+    home = restore("agent", version, tmp_path / "home")
     place = shop_with(tmp_path / "shop", WRITTEN[number])
     async with opened(home, clock) as agent:
         assert await settled(agent, THEN["cut_off"], place) == THEN["ends"][number]

@@ -1,5 +1,8 @@
 """Writes the stores of this release: ``python -m tests.golden_stores.write``.
 
+``python -m tests.golden_stores.write add`` leaves what is there, and adds the agent's newest
+schema: the same rows, as this release takes them up.
+
 They are made by the real code: messages come in signed, commands run in the sandbox, changes are
 written and pushed, people decide at the gate.  A task is kept from leaving a state as by a full
 disk: the journal refuses the step.  Of each earlier schema there is a dump too, made by its own
@@ -16,6 +19,7 @@ import json
 import lzma
 import shutil
 import sqlite3
+import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
@@ -40,6 +44,8 @@ from local_agent.flow.approvals import PendingApproval
 from local_agent.link.journal import JournalInbound
 from local_agent.link.pairing import Pairing, open_keys, save_pairing
 from local_agent.store import database
+from local_agent.understand.reader import Reader
+from local_agent.understand.reading import write_reading
 from local_agent.workspace.registry import Registry
 from tests.gateway_desk import AGENT as MACHINE_ID
 from tests.gateway_desk import NOON_MS, WAITING, Desk
@@ -351,6 +357,16 @@ def _dump(database: Path) -> str:
         return "\n".join([*found.iterdump(), f"PRAGMA user_version = {version};"])
 
 
+def _fill_in(journal: Path) -> None:
+    """Fill the columns that this release writes with every task, where they are empty."""
+    with closing(sqlite3.connect(journal)) as store, store:
+        empty = "intent_json IS NOT NULL AND reading_json IS NULL AND attachment IS NULL"
+        found = store.execute(f"SELECT task_id, text FROM tasks WHERE {empty}").fetchall()  # noqa: S608  # a literal
+        for task_id, text in found:
+            row = write_reading(Reader().read(text)), task_id
+            store.execute("UPDATE tasks SET reading_json = ? WHERE task_id = ?", row)
+
+
 def _keep_stores(half: str, stores: Mapping[str, str]) -> None:
     """Write dumps by their names; together, as they are nearly the same."""
     text = json.dumps(stores, ensure_ascii=True)
@@ -428,11 +444,23 @@ async def _open(desk: Desk, state: TaskState) -> Any:
     return task
 
 
+def add_agent(root: Path) -> None:
+    """Add a dump of the newest schema to those of the agent."""
+    known = dict(golden.stores("agent"))
+    home = golden.restore("agent", max(known, key=golden.number_of), root / "taken-up")
+    database.Database(home / golden.JOURNAL).close()
+    _fill_in(home / golden.JOURNAL)
+    _keep_stores("agent", {f"v{database.newest_version()}": _dump(home / golden.JOURNAL)} | known)
+
+
 def main() -> None:
-    """Write the stores of both halves."""
+    """Write the stores of both halves, or add one."""
     root = golden.SHOP.parent
     shutil.rmtree(root, ignore_errors=True)
     root.mkdir()
+    if sys.argv[1:] == ["add"]:
+        add_agent(root)
+        return
     with at_home(root / "home"):
         asyncio.run(write_agent(root))
     asyncio.run(write_gateway(root))

@@ -356,3 +356,39 @@ def test_a_head_of_before_the_end_of_the_task_does_not_cover_it() -> None:
 
 def test_every_fault_has_its_words() -> None:
     assert broken("form").facts["what"] in RECEIPT_FAULTS
+
+
+def part(index: int, reason: str | None = "completed", **changes: Any) -> dict[str, Any]:
+    began, closed = (NOW + 1, NOW + 4) if reason else (None, None)
+    return {"index": index, "reason": reason, "began_at": began, "closed_at": closed} | changes
+
+
+def test_what_came_of_each_of_several_operations_stands_under_its_index() -> None:
+    whole = facts(outcome__parts=[part(0), part(1), part(2)])
+    receipt = verify_receipt(sign_receipt(AGENT, whole), key=AGENT.public)
+    assert [one["index"] for one in receipt.facts["outcome"]["parts"]] == [0, 1, 2]
+    failed = {"outcome__state": "FAILED", "outcome__reason": "failed"}
+    cut_off = facts(outcome__parts=[part(0), part(1, "failed"), part(2, None)], **failed)
+    assert sign_receipt(AGENT, cut_off)
+    between = facts(outcome__parts=[part(0), part(1, None)], **failed)
+    assert sign_receipt(AGENT, between)
+
+
+@pytest.mark.parametrize(
+    ("parts", "what"),
+    [
+        ([], "form"),
+        ([part(0)], "form"),
+        ([part(0), 3], "form"),
+        ([part(0), {**part(1), "more": 1}], "form"),
+        ([part(0), part(2)], "outcome"),
+        ([part(0), part(1, None)], "outcome"),
+        ([part(0), part(1, "failed")], "outcome"),
+        ([part(0, "failed"), part(1)], "outcome"),
+        ([part(0, None), part(1)], "outcome"),
+        ([part(0), part(1, closed_at=None)], "outcome"),
+        ([part(0), part(1, began_at=None)], "outcome"),
+    ],
+)
+def test_operations_that_could_not_have_come_so_are_no_receipt(parts: Any, what: str) -> None:
+    assert fault(forged(facts(outcome__parts=parts))) == what

@@ -47,6 +47,7 @@ from local_agent.safety.disclosure import WITHHELD
 from local_agent.safety.policy import Policy
 from local_agent.store.endings import CHAT_SUMMARY_BYTES
 from local_agent.store.tasks import Task
+from local_agent.understand.reading import Reading, write_reading
 from local_agent.workspace.registry import DisclosureLevel, Workspace
 from tests.asked import read_question
 from tests.desk import Desk
@@ -116,7 +117,8 @@ class Counter:
         tasks = self.desk.db.journal.tasks
         now = self.desk.clock.now().wall_ms
         task = await self.desk.db.run(tasks.create, replace(wish, **changes), now)
-        return await self.log.routed(task, TaskIntent(kind=kind, confidence=1.0, summary="x"))
+        reading = Reading(TaskIntent(kind=kind, confidence=1.0, summary="x"))
+        return await self.log.routed(task, reading.intent, reading=write_reading(reading))
 
     @property
     def log(self) -> TaskLog:

@@ -22,8 +22,8 @@ from common.protocol.bodies import TASK_TEXT_BYTES
 from local_agent import app
 from local_agent.actions.run_command.perform import Outcome, Progress
 from local_agent.faces.control.tasks import Watching
-from local_agent.flow import approving as approving_module
 from local_agent.flow import engine as engine_module
+from local_agent.flow import parts as parts_module
 from local_agent.flow.engine import Engine
 from local_agent.flow.ports import Change, NewTask
 from local_agent.flow.steps import Steps
@@ -514,7 +514,7 @@ async def test_an_approval_older_than_a_minute_is_asked_again(desk: Desk) -> Non
             desk.clock.advance(61)
         return await take(approval_id, digest)
 
-    desk.gate.take_grant = late  # type: ignore[method-assign]  # a machine that was suspended
+    desk.gate.take_grant = late  # type: ignore[assignment, method-assign]  # a machine that was suspended
     task_id = await desk.ask("@dev test")
     older = await desk.waiting(task_id)
     await desk.decide(older)
@@ -744,7 +744,7 @@ async def test_a_cancel_just_before_the_start_runs_nothing(desk: Desk) -> None:
         await desk.db.run(desk.db.journal.tasks.request_cancel, task_id)
         return await take(approval_id, digest)
 
-    desk.gate.take_grant = overtaken  # type: ignore[method-assign]  # a cancel in between
+    desk.gate.take_grant = overtaken  # type: ignore[assignment, method-assign]  # a cancel in between
     task_id = await desk.ask("@dev test")
     await desk.decide(await desk.waiting(task_id))
     task = await desk.until(task_id, *FINAL)
@@ -756,7 +756,7 @@ async def test_a_tampered_approval_runs_nothing_and_fails_loudly(desk: Desk) -> 
     async def changed(approval_id: str, digest: str) -> Any:
         raise StateError("approval.changed")
 
-    desk.gate.take_grant = changed  # type: ignore[method-assign]  # what the gate would find
+    desk.gate.take_grant = changed  # type: ignore[assignment, method-assign]  # what the gate would find
     task_id = await desk.ask("@dev test")
     await desk.decide(await desk.waiting(task_id))
     task = await desk.until(task_id, *FINAL)
@@ -853,7 +853,7 @@ async def test_what_was_asked_just_before_a_crash_waits_on_under_its_seal(
 async def test_how_a_command_ended_is_kept_until_the_journal_takes_it(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(approving_module, "AGAIN_SECONDS", 0.01)
+    monkeypatch.setattr(parts_module, "AGAIN_SECONDS", 0.01)
     desk.executor.may_end.clear()
     task_id = await desk.ask("@dev test")
     await desk.decide(await desk.waiting(task_id))

@@ -35,7 +35,8 @@ from local_agent.safety.decision import Statement
 from local_agent.safety.grant import Grant
 from local_agent.safety.risk import Circumstances
 from local_agent.store.journal import JournalThread
-from tests.sealed import AGENT, PYTEST, Wish, a_payload, a_seal, ending, to_waiting
+from tests.sealed import AGENT, PYTEST, Wish, a_payload, a_seal, ending, to_waiting, walk
+from tests.three import COUNT, a_seal_of_three, register
 
 pytestmark = pytest.mark.heavy
 Look = Callable[[Gate, PendingApproval], Awaitable[None]]
@@ -876,3 +877,97 @@ def test_nothing_of_the_gate_takes_a_frame() -> None:
         for parameter in inspect.signature(method).parameters.values()
     ]
     assert not [hint for hint in hints if "Envelope" in hint or "Body" in hint]
+
+
+# --- several operations under one question --------------------------------------------------
+
+
+@pytest.fixture
+async def three(gate: Gate, clock: ManualClock, monkeypatch: pytest.MonkeyPatch) -> PendingApproval:
+    """The question for three commands, approved."""
+    register(monkeypatch)
+    question = await gate.request(a_seal_of_three(clock), around=Circumstances())
+    await approve(gate, question)
+    return question
+
+
+async def begin(gate: Gate, db: JournalThread, question: PendingApproval, part: int) -> Grant:
+    grant = await gate.take_grant(question.approval_id, question.digest, part=part)
+    if part == 0:
+        await db.run(walk, db.journal, "task-1", TaskState.EXECUTING)
+    return grant
+
+
+async def no_grant(gate: Gate, question: PendingApproval, part: int) -> str:
+    with pytest.raises(StateError) as caught:
+        await gate.take_grant(question.approval_id, question.digest, part=part)
+    return caught.value.code
+
+
+@pytest.mark.requirement("P1")
+@pytest.mark.requirement("P3")
+async def test_of_several_operations_each_has_a_grant_of_its_own_in_order(
+    gate: Gate, db: JournalThread, three: PendingApproval
+) -> None:
+    heard: list[Notice] = []
+    gate.listen(heard.append)
+    assert await no_grant(gate, three, 1) == "approval.not-approved", "the first one is first"
+    for part, argv in enumerate(("first", "second", "third")):
+        grant = await begin(gate, db, three, part)
+        assert grant.spend().payload["argv"] == [argv]
+        for other in range(COUNT + 1):
+            assert await no_grant(gate, three, other) == "approval.not-approved"
+        if not grant.is_last:
+            await gate.end_part(grant)
+    assert [notice.kind for notice in heard] == ["consumed"]
+    assert gate._signed_by == {}
+
+
+@pytest.mark.requirement("R22")
+@pytest.mark.parametrize("jump", ["advance", "jump_wall"])
+async def test_a_part_has_a_minute_from_the_end_of_the_one_before_by_either_clock(
+    gate: Gate, db: JournalThread, clock: ManualClock, three: PendingApproval, jump: str
+) -> None:
+    first = await begin(gate, db, three, 0)
+    clock.advance(3600)
+    await gate.end_part(first)
+    clock.advance(59)
+    await gate.tick()
+    second = await begin(gate, db, three, 1)
+    await gate.end_part(second)
+    getattr(clock, jump)(61)
+    assert await no_grant(gate, three, 2) == "approval.not-approved"
+
+
+@pytest.mark.requirement("R68")
+@pytest.mark.requirement("P3")
+async def test_after_a_restart_no_further_part_is_begun(
+    gate: Gate, db: JournalThread, clock: ManualClock, three: PendingApproval
+) -> None:
+    await gate.end_part(await begin(gate, db, three, 0))
+    again = await restarted(db, clock)
+    assert await no_grant(again, three, 1) == "approval.not-approved"
+
+
+async def test_a_part_ends_once(gate: Gate, db: JournalThread, three: PendingApproval) -> None:
+    first = await begin(gate, db, three, 0)
+    await gate.end_part(first)
+    with pytest.raises(StateError) as caught:
+        await gate.end_part(first)
+    assert caught.value.code == "effect.not-open"
+
+
+async def test_a_key_that_was_rotated_between_two_parts_does_not_stop_them(
+    db: JournalThread, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    register(monkeypatch)
+    keys = [AGENT]
+    gate = Gate(db, clock=clock, key=lambda: keys[-1])
+    await gate.start()
+    question = await gate.request(a_seal_of_three(clock), around=Circumstances())
+    await approve(gate, question)
+    for part in range(COUNT):
+        grant = await begin(gate, db, question, part)
+        keys.append(SigningKey(bytes([7 + part]) * 32))
+        if not grant.is_last:
+            await gate.end_part(grant)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import pytest
 
 from common.model.state import FINAL, Reason, TaskState
 from local_agent.flow.engine import settle_interrupted
+from local_agent.understand.reader import Guess, Reader
+from local_agent.understand.reading import THRESHOLD, Kind, Reading
 from tests.desk import WITHIN_S, Desk
-from tests.sealed import to_waiting, walk
+from tests.sealed import PYTEST, to_waiting, walk
 
 pytestmark = pytest.mark.heavy
 
@@ -178,6 +181,87 @@ async def test_a_grant_taken_before_the_kill_is_never_used_after_it(desk: Desk) 
     assert (await desk.task(task_id)).reason is Reason.UNKNOWN
     assert desk.executor.ran == []
     assert await desk.approval_states(task_id) == ["consumed"]
+
+
+# --- what was understood ---------------------------------------------------------------------
+
+RUN: Final = "please run the tests"  # no command: what it wants is learnt
+
+
+@dataclass
+class OtherWeights:
+    """Takes every free text for small talk, as another model.bin might; counts what it reads."""
+
+    read: list[str] = field(default_factory=list)
+
+    def guess(self, text: str, threshold: float = THRESHOLD) -> Guess:
+        """Return small talk."""
+        del threshold
+        self.read.append(text)
+        kind = Kind.CHATTER
+        return Guess(kind, 1.0, sure=True, likeliest=(kind,), rule="words", barred=frozenset())
+
+
+@pytest.mark.requirement("P3")
+@pytest.mark.requirement("P7")
+@pytest.mark.parametrize("after", range(BEFORE_APPROVAL))
+async def test_after_a_kill_it_goes_on_with_what_was_understood_and_shown_first(
+    desk: Desk, after: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    boundary = Boundary(after)
+    store: Any = desk.engine._tasks._store
+    store.change = boundary.around(store.change)
+    task_id = await desk.ask(RUN)
+    await boundary.wait()
+    shown = (await desk.task(task_id)).intent_json
+    weights = OtherWeights()
+    monkeypatch.setattr("local_agent.understand.reader.guess", weights.guess)
+    await desk.restart()
+    asked = await desk.waiting(task_id)
+    assert (asked.seal.action, asked.seal.payload["argv"]) == ("run_command", list(PYTEST))
+    assert (await desk.task(task_id)).intent_json == shown
+    assert RUN not in weights.read
+
+
+async def test_each_step_goes_on_with_one_reading(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, real = [], Reader.read
+
+    def counting(reader: Reader, text: str) -> Reading:
+        read.append(text)
+        return real(reader, text)
+
+    monkeypatch.setattr(Reader, "read", counting)
+    await desk.waiting(await desk.ask(RUN))
+    assert read == [RUN]
+
+
+@pytest.mark.parametrize("kept", [None, "{}", '{"v":2}', "newer"])
+async def test_what_another_release_kept_otherwise_is_read_anew(
+    desk: Desk, kept: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    boundary = Boundary()
+    store: Any = desk.engine._tasks._store
+    store.change = boundary.around(store.change)
+    task_id = await desk.ask(RUN)
+    await boundary.wait()
+    if kept == "newer":
+        written = (await desk.task(task_id)).reading_json or ""
+        kept = written.replace('"v":1', '"v":1,"mood":"calm"')
+    tasks: Any = desk.db.journal.tasks
+    change = "UPDATE tasks SET reading_json = ? WHERE task_id = ?"
+    await desk.db.run(tasks._db.run, change, kept, task_id)
+    read, real = [], Reader.read
+
+    def counting(reader: Reader, text: str) -> Reading:
+        read.append(text)
+        return real(reader, text)
+
+    monkeypatch.setattr(Reader, "read", counting)
+    await desk.restart()
+    assert (await desk.waiting(task_id)).seal.action == "run_command"
+    assert set(read) == {RUN}
 
 
 async def test_a_cancel_noted_before_the_kill_is_carried_out_after_it(desk: Desk) -> None:

@@ -20,11 +20,14 @@ from local_agent.actions.changes.payload import change_payload, undo_payload
 from local_agent.actions.registry import ACTIONS, seal_bytes
 from local_agent.safety.authority import (
     before_operation,
+    classify_operation,
     execute_undo,
     left_to_undo,
     open_seal,
 )
 from local_agent.safety.decision import Statement
+from local_agent.safety.policy import Policy
+from local_agent.safety.risk import Circumstances
 from local_agent.store.approvals import START_WITHIN_MS, StoredApproval
 from local_agent.store.journal import Journal
 from tests.sealed import (
@@ -40,6 +43,7 @@ from tests.sealed import (
     to_waiting,
     walk,
 )
+from tests.three import COUNT, WORD, a_seal_of_three, change, command, register
 
 pytestmark = pytest.mark.heavy
 
@@ -379,9 +383,11 @@ def done(
     return seal
 
 
-def undo_code(journal: Journal, task_id: str, workspace: Path = SHOP) -> str:
+def undo_code(
+    journal: Journal, task_id: str, workspace: Path = SHOP, *, part: int | None = None
+) -> str:
     with pytest.raises(StateError) as caught:
-        execute_undo(journal, task_id, workspace=workspace, known=ACTIONS)
+        execute_undo(journal, task_id, workspace=workspace, known=ACTIONS, part=part)
     return caught.value.code
 
 
@@ -501,3 +507,154 @@ def test_a_seal_changed_in_the_file_is_not_taken_back(
     with pytest.raises(AuthError) as caught:
         execute_undo(journal, "task-1", workspace=SHOP, known=ACTIONS)
     assert caught.value.code == "approval.changed"
+
+
+# --- several operations under one approval ---------------------------------------------------
+
+
+def begin(journal: Journal, clock: ManualClock, shown: str, part: int) -> bytes:
+    return before_operation(
+        journal,
+        "approval-1",
+        shown=shown,
+        at_ms=clock.now().wall_ms,
+        by=AGENT.public,
+        known=ACTIONS,
+        part=part,
+    )
+
+
+@pytest.fixture
+def three(journal: Journal, clock: ManualClock, monkeypatch: pytest.MonkeyPatch) -> StoredApproval:
+    """An approval of three commands, the first of which has completed."""
+    register(monkeypatch)
+    to_waiting(journal)
+    stored = approved(journal, clock, a_seal_of_three(clock, approval_id="approval-1"))
+    begin(journal, clock, stored.digest, 0)
+    walk(journal, "task-1", TaskState.EXECUTING)
+    journal.effects.close_effect("approval-1", "completed")
+    return stored
+
+
+def not_begun(journal: Journal, clock: ManualClock, shown: str, part: int) -> str:
+    before = list(journal.effects.of_task("task-1"))
+    with pytest.raises((StateError, AuthError)) as caught:
+        begin(journal, clock, shown, part)
+    assert list(journal.effects.of_task("task-1")) == before
+    return caught.value.code
+
+
+@pytest.mark.requirement("P3")
+def test_parts_are_begun_in_order_each_after_the_one_before(
+    journal: Journal, clock: ManualClock, three: StoredApproval
+) -> None:
+    shown = three.digest
+    for part in (0, 2, 3, -1):
+        assert not_begun(journal, clock, shown, part) == "approval.not-approved"
+    assert begin(journal, clock, shown, 1) == three.seal
+    assert not_begun(journal, clock, shown, 1) == "approval.not-approved"
+    assert not_begun(journal, clock, shown, 2) == "approval.not-approved"
+    journal.effects.close_effect("approval-1", "completed", part=1)
+    begin(journal, clock, shown, 2)
+    journal.effects.close_effect("approval-1", "completed", part=2)
+    assert not_begun(journal, clock, shown, COUNT) == "approval.not-approved"
+
+
+@pytest.mark.parametrize("outcome", ["failed", "unknown", "cancelled", "drifted"])
+def test_after_a_part_that_did_not_end_well_none_is_begun(
+    journal: Journal, clock: ManualClock, three: StoredApproval, outcome: str
+) -> None:
+    begin(journal, clock, three.digest, 1)
+    journal.effects.close_effect("approval-1", outcome, part=1)
+    assert not_begun(journal, clock, three.digest, 2) == "approval.not-approved"
+
+
+@pytest.mark.requirement("R22")
+@pytest.mark.parametrize("seconds", [60.001, -0.001])
+def test_a_part_is_too_late_a_minute_after_the_one_before_and_when_the_clock_went_back(
+    journal: Journal, clock: ManualClock, three: StoredApproval, seconds: float
+) -> None:
+    clock.jump_wall(seconds)
+    assert not_begun(journal, clock, three.digest, 1) == "approval.not-approved"
+
+
+def test_the_minute_of_a_part_begins_at_the_end_of_the_one_before(
+    journal: Journal, clock: ManualClock, three: StoredApproval
+) -> None:
+    begin(journal, clock, three.digest, 1)
+    clock.advance(3600)
+    journal.effects.close_effect("approval-1", "completed", part=1)
+    clock.jump_wall(START_WITHIN_MS / 1000)
+    assert begin(journal, clock, three.digest, 2)
+
+
+@pytest.mark.requirement("R23")
+def test_another_digest_begins_no_part(
+    journal: Journal, clock: ManualClock, three: StoredApproval
+) -> None:
+    assert not_begun(journal, clock, ZEROS, 1) == "approval.changed"
+
+
+def test_no_part_of_a_task_that_is_to_be_cancelled_is_begun(
+    journal: Journal, clock: ManualClock, three: StoredApproval
+) -> None:
+    journal.tasks.request_cancel("task-1")
+    assert not_begun(journal, clock, three.digest, 1) == "approval.task-over"
+
+
+@pytest.mark.requirement("R24")
+def test_bytes_swapped_between_two_parts_are_never_used(
+    journal: Journal, clock: ManualClock, three: StoredApproval, tmp_path: Path
+) -> None:
+    evil = seal_bytes(a_seal(clock, approval_id="approval-1", payload=a_payload(argv=["evil"])))
+    with closing(sqlite3.connect(tmp_path / "state" / "journal.db")) as raw, raw:
+        raw.execute("DROP TRIGGER seals_stay")
+        raw.execute("UPDATE approvals SET seal = ?, digest = ?", (evil, digest(evil)))
+    assert not_begun(journal, clock, three.digest, 1) == "approval.unsigned"
+    assert not_begun(journal, clock, digest(evil), 1) == "approval.unsigned"
+
+
+@pytest.mark.requirement("P5")
+def test_each_part_is_taken_back_by_its_index(
+    journal: Journal, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    register(monkeypatch)
+    steps = [command("first"), change(a_change("a.py")), change(a_change("b.py"))]
+    done(journal, clock, 1, action=WORD, payload={"steps": steps}, outcome="completed")
+    walk(journal, "task-1", TaskState.EXECUTING)
+    begin(journal, clock, journal.approvals.get("approval-1").digest, 1)
+    assert undo_code(journal, "task-1") == "undo.part"
+    assert undo_code(journal, "task-1", part=0) == "undo.command"
+    assert undo_code(journal, "task-1", part=1) == "undo.not-applied"
+    assert undo_code(journal, "task-1", part=2) == "undo.nothing"
+    journal.effects.close_effect("approval-1", "completed", part=1)
+    begin(journal, clock, journal.approvals.get("approval-1").digest, 2)
+    journal.effects.close_effect("approval-1", "completed", part=2)
+    second, third = (
+        execute_undo(journal, "task-1", workspace=SHOP, known=ACTIONS, part=part) for part in (1, 2)
+    )
+    assert left_to_undo(journal, third, ACTIONS) == ("b.py",)
+    done(journal, clock, 2, a_change("a.py"), undoes=second.approval_id)
+    assert undo_code(journal, "task-1", part=1) == "undo.already"
+    assert left_to_undo(journal, third, ACTIONS) == ("b.py",)
+
+
+@pytest.mark.requirement("R29")
+def test_several_operations_are_of_the_strictest_class_of_one_of_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    register(monkeypatch)
+    steps = [command("pytest"), command("make")]
+    known = Circumstances(allowed=[["pytest"], ["make"]])
+
+    def level(*around: Circumstances, **whole: Any) -> str:
+        there = Circumstances(parts=around, **whole)
+        return classify_operation(WORD, {"steps": steps}, there, known=ACTIONS).level
+
+    assert level(known, known) == "normal"
+    assert level(known) == level() == "high", "nothing is known around one of them"
+    assert level(known, Circumstances(allowed=[["pytest"]])) == "high"
+    assert level(known, known, policy=Policy(refuse_programs=("make",))) == "refused"
+    assert level(known, known, policy=Policy(refuse_actions=(WORD,))) == "refused"
+    steps.append(change(a_change("a.py")))
+    assert level(known, known, known) == "refused", "nobody read its diff"

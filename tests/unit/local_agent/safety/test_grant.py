@@ -18,6 +18,7 @@ from local_agent.actions.registry import ACTIONS, seal_bytes
 from local_agent.safety.grant import Grant, _mint
 from tests.each import each
 from tests.sealed import a_seal
+from tests.three import COUNT, a_seal_of_three, register
 
 pytestmark = pytest.mark.heavy
 
@@ -86,6 +87,21 @@ def test_of_many_threads_one_spends_it() -> None:
 
     with ThreadPoolExecutor(8) as pool:
         assert sum(pool.map(tries, range(64))) == 1
+
+
+@pytest.mark.requirement("P2")
+def test_a_grant_of_a_part_covers_that_part_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    register(monkeypatch)
+    raw = seal_bytes(a_seal_of_three(ManualClock(), approval_id="approval-1"))
+    grants = [_mint(raw, ACTIONS, part) for part in range(COUNT)]
+    assert [grant.spend().payload["argv"] for grant in grants] == [["first"], ["second"], ["third"]]
+    assert [(grant.part, grant.is_last) for grant in grants] == [(0, False), (1, False), (2, True)]
+    assert {(grant.approval_id, grant.digest) for grant in grants} == {("approval-1", digest(raw))}
+
+
+def test_a_grant_of_a_single_operation_is_the_last() -> None:
+    grant = a_grant()
+    assert (grant.part, grant.parts, grant.is_last) == (0, 1, True)
 
 
 ROOT = Path(__file__).parents[4]

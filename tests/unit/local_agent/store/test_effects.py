@@ -76,3 +76,51 @@ def test_a_known_outcome_cannot_be_rewritten(
     raw = sqlite3.connect(tmp_path / "state" / "journal.db")
     with closing(raw), pytest.raises(sqlite3.IntegrityError):
         raw.execute(statement)
+
+
+# --- several operations under one approval
+
+
+@pytest.mark.requirement("P3")
+@pytest.mark.parametrize("outcome", [None, "failed", "unknown", "drifted"])
+def test_a_part_is_not_begun_before_the_one_before_it_has_completed(
+    journal: Journal, outcome: str | None
+) -> None:
+    if outcome:
+        journal.effects.close_effect("approval-1", outcome)
+    with pytest.raises(sqlite3.IntegrityError):
+        journal.effects.open_effect("approval-1", "task-1", "digest", part=1)
+
+
+@pytest.mark.requirement("P3")
+def test_parts_are_begun_in_order_each_once(journal: Journal) -> None:
+    effects = journal.effects
+    effects.close_effect("approval-1", "completed")
+    with pytest.raises(sqlite3.IntegrityError):
+        effects.open_effect("approval-1", "task-1", "digest", part=2)
+    effects.open_effect("approval-1", "task-1", "digest", part=1)
+    effects.close_effect("approval-1", "completed", part=1)
+    with pytest.raises(sqlite3.IntegrityError):
+        effects.open_effect("approval-1", "task-1", "digest", part=1)
+    effects.open_effect("approval-1", "task-1", "digest", part=2)
+    assert [(one.part, one.outcome) for one in effects.of_approval("approval-1")] == [
+        (0, "completed"),
+        (1, "completed"),
+        (2, None),
+    ]
+
+
+def test_the_end_of_a_task_closes_the_part_that_is_open(journal: Journal) -> None:
+    journal.effects.close_effect("approval-1", "completed")
+    journal.effects.open_effect("approval-1", "task-1", "digest", part=1)
+    assert journal.effects.close_of_task("task-1", "failed")
+    assert [one.outcome for one in journal.effects.of_task("task-1")] == ["completed", "failed"]
+
+
+@pytest.mark.requirement("R59")
+def test_entries_name_the_part_and_say_nothing_of_the_first(journal: Journal) -> None:
+    journal.effects.close_effect("approval-1", "completed")
+    journal.effects.open_effect("approval-1", "task-1", "digest", part=1)
+    journal.effects.close_effect("approval-1", "completed", part=1)
+    said = [b'"part":1' in entry[2] for entry in journal.audit.entries()][-4:]
+    assert said == [False, False, True, True]

@@ -178,7 +178,8 @@ async def test_what_a_model_was_shown_and_used_and_who_was_told_go_with_the_word
         to_waiting(journal, Wish(around_json='{"file":"login.py"}'))
         journal.approvals.add(stored)
         waiting = TaskState.WAITING_APPROVAL
-        journal.tasks.change(Step(expected=waiting, state=waiting, context_json=context))
+        shown = Step(expected=waiting, state=waiting, context_json=context, reading_json="{}")
+        journal.tasks.change(shown)
         told = ({"type": "task_end", "taskId": "task-1"},)
         over = ending(Reason.CANCELLED, waiting, TaskState.REJECTED, events=told)
         journal.tasks.change(replace(over, at_ms=shelf.clock.now().wall_ms))
@@ -198,7 +199,7 @@ async def test_what_a_model_was_shown_and_used_and_who_was_told_go_with_the_word
     shelf.clock.advance(1)
     assert (await shelf.retention.round()).tasks == 1
     task = await shelf.db.run(journal.tasks.get, "task-1")
-    assert (task.context_json, task.around_json) == (None, None)
+    assert (task.context_json, task.around_json, task.reading_json) == (None, None, None)
     assert await shelf.db.run(kept) == (["task-9"], ["task-9"]), "those of others stay"
 
 

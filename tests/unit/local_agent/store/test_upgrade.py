@@ -66,6 +66,7 @@ def test_what_waits_and_what_has_ended_is_as_it_was(
         (waiting,) = journal.tasks.open_tasks()
         assert waiting.state is TaskState.WAITING_APPROVAL
         assert (waiting.context_json, waiting.around_json) == (None, None)
+        assert waiting.reading_json is None, "it is read anew"
         assert [asked.task_id for asked in journal.approvals.pending()] == [waiting.task_id]
         verify_chain(journal.audit.entries())
     assert old_rows(path) == before
@@ -99,6 +100,22 @@ def _new_task(journal: Journal) -> Wish:
     wish = Wish(task_id="task-3", short_id="T-7K3H", around_json='{"file":"login.py"}')
     made = journal.tasks.create(wish, 1_760_000_000_000)
     return Wish(task_id=made.task_id, short_id=made.short_id, around_json=made.around_json)
+
+
+def test_what_was_begun_before_there_were_parts_is_the_first_part(
+    path: Path, tmp_path: Path, clock: ManualClock
+) -> None:
+    with closing(sqlite3.connect(path)) as old, old:
+        old.execute(
+            "INSERT INTO effects SELECT approval_id, task_id, digest, 7, 'completed', 8"
+            " FROM approvals ORDER BY rowid LIMIT 1"
+        )
+    with closing(a_journal(tmp_path, clock)) as journal:
+        ((approval_id,),) = journal._db.all("SELECT approval_id FROM effects")
+        [effect] = journal.effects.of_approval(approval_id)
+        assert (effect.part, effect.outcome, effect.opened_at) == (0, "completed", 7)
+        with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+            journal._db.run("DELETE FROM effects")
 
 
 @pytest.mark.requirement("P3")

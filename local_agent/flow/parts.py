@@ -1,0 +1,149 @@
+"""What was approved, done part by part: each under a grant of its own, in order.
+
+Most approvals cover one operation, which is its first part and its last.  Of several each is begun
+once the one before has completed.  After a restart the one that was cut off is settled, and no
+later one is begun (P3).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Final, TypeVar
+
+from common.errors import CodexBridgeError, StateError, StoreError
+from common.model.state import Reason
+from common.seal import Seal
+from common.sentences import Lang, Sentence, Words, say
+from local_agent.actions.operation import Ended, Operation, Performing
+from local_agent.actions.registry import ACTIONS
+from local_agent.flow import summaries
+from local_agent.flow.approvals import question
+from local_agent.flow.ports import Gate, TaskStore
+from local_agent.safety.action_facts import parts_of
+from local_agent.safety.grant import Grant
+from local_agent.store.approvals import StoredApproval
+from local_agent.store.effects import Effect
+from local_agent.store.tasks import Task
+from local_agent.workspace.registry import Workspace
+
+AGAIN_SECONDS: Final = 5.0  # after the journal refused to keep how an operation ended
+BETWEEN: Final = Sentence(en="It was interrupted between two steps.", zh="在两个步骤之间中断。")
+CUT_SHORT: Final = Sentence(
+    en="{done} of {count} steps were carried out; the others were not begun.",
+    zh="{count} 个步骤中完成了 {done} 个，其余未开始。",
+)
+UNKNOWN: Final = Ended(Reason.UNKNOWN, summaries.of_unknown)
+
+_T = TypeVar("_T")
+
+
+class Performer:
+    """Carries out what was approved, and settles what a crash cut off.
+
+    Args:
+        gate: Gives the grants.
+        store: Tells what was begun.
+        operations: One for each action.
+    """
+
+    def __init__(self, gate: Gate, store: TaskStore, operations: Mapping[str, Operation]) -> None:
+        self._gate = gate
+        self._store = store
+        self._operations = operations
+
+    async def perform(
+        self, task: Task, grant: Grant, workspace: Workspace, around: Performing
+    ) -> Ended:
+        """Do what a grant covers, and the parts after it as long as each completes."""
+        while True:
+            operation = self._operations[grant.seal.action]
+            ended = await operation.perform(task, grant, workspace, around)
+            if ended.reason is not Reason.COMPLETED:
+                return _cut_short(ended, done=grant.part, count=grant.parts)
+            if grant.is_last:
+                return ended
+            await recorded(partial(self._gate.end_part, grant))
+            following = await self._next(grant, around.stop)
+            if following is None:
+                reason = Reason.CANCELLED if around.stop.is_set() else Reason.FAILED
+                left = replace(ended, reason=reason)
+                return _cut_short(left, done=grant.part + 1, count=grant.parts)
+            grant = following
+
+    async def settle(
+        self, approval: StoredApproval, find_workspace: Callable[[], Awaitable[Workspace]]
+    ) -> Ended:
+        """Say what came of an approval that was being used when the agent ended."""
+        try:
+            parts = parts_of(question(approval).seal, ACTIONS)
+        except CodexBridgeError:
+            return UNKNOWN
+        if len(parts) == 1:
+            return await self._settled(parts[0], find_workspace)
+        begun = await self._store.begun(approval.approval_id)
+        return await self._settled_last(parts, begun, find_workspace)
+
+    async def _next(self, grant: Grant, stop: asyncio.Event) -> Grant | None:
+        """Return the grant for the next part; None where it is not to be begun any more."""
+        if stop.is_set():
+            return None
+        try:
+            return await self._gate.take_grant(grant.approval_id, grant.digest, part=grant.part + 1)
+        except StateError:
+            return None
+
+    async def _settled_last(
+        self,
+        parts: Sequence[Seal],
+        begun: Sequence[Effect],
+        find_workspace: Callable[[], Awaitable[Workspace]],
+    ) -> Ended:
+        if not begun:
+            return UNKNOWN
+        last = begun[-1]
+        ended = Ended(Reason.FAILED, partial(say, BETWEEN))
+        if last.outcome is None:
+            ended = await self._settled(parts[last.part], find_workspace)
+            if ended.reason is not Reason.COMPLETED:
+                return _cut_short(ended, done=last.part, count=len(parts))
+            if last.part + 1 == len(parts):
+                return ended
+            await self._store.end_part(last, ended.reason)
+        failed = replace(ended, reason=Reason.FAILED)
+        return _cut_short(failed, done=len(begun), count=len(parts))
+
+    async def _settled(
+        self, seal: Seal, find_workspace: Callable[[], Awaitable[Workspace]]
+    ) -> Ended:
+        try:
+            return await self._operations[seal.action].settle(seal, await find_workspace())
+        except (CodexBridgeError, OSError):
+            return UNKNOWN
+
+
+async def recorded(record: Callable[[], Awaitable[_T]]) -> _T:
+    """Write how something ended, however often the journal refuses.
+
+    Nobody could find it out again: forgotten, it would have to be called unknown.
+    """
+    while True:
+        try:
+            return await record()
+        except StoreError:
+            await asyncio.sleep(AGAIN_SECONDS)
+
+
+def _cut_short(ended: Ended, *, done: int, count: int) -> Ended:
+    """Return how it ended, with how many of several parts were done."""
+    if count == 1:
+        return ended
+    summary = partial(_joined, ended.summary, done, count)
+    here = partial(_joined, ended.here, done, count) if ended.here else None
+    return replace(ended, summary=summary, here=here)
+
+
+def _joined(first: Words, done: int, count: int, lang: Lang) -> str:
+    return f"{first(lang)}\n{say(CUT_SHORT, lang, done=done, count=count)}"
