@@ -39,6 +39,7 @@ class CommandSpec:
         usage: How to type it, without the prefix.
         summary: What it does, for the help text.
         needs_model: It can do nothing on a machine where no model is configured.
+        for_gateway: The gateway alone answers it; a machine can only say so.
     """
 
     name: str
@@ -47,6 +48,7 @@ class CommandSpec:
     usage: Sentence
     summary: Sentence
     needs_model: bool = False
+    for_gateway: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +194,7 @@ COMMANDS: Final[tuple[CommandSpec, ...]] = (
         takes="nothing",
         usage=Sentence(en="machines", zh="开发机"),
         summary=Sentence(en="your machines", zh="你有哪些开发机"),
+        for_gateway=True,
     ),
     CommandSpec(
         name="use",
@@ -199,6 +202,7 @@ COMMANDS: Final[tuple[CommandSpec, ...]] = (
         takes="machine",
         usage=Sentence(en="use NAME", zh="使用 名称"),
         summary=Sentence(en="ask that one from now on", zh="以后都发给它"),
+        for_gateway=True,
     ),
     CommandSpec(
         name="on",
@@ -206,6 +210,7 @@ COMMANDS: Final[tuple[CommandSpec, ...]] = (
         takes="machine-and-text",
         usage=Sentence(en="on NAME …", zh="在 名称 …"),
         summary=Sentence(en="ask that one just once", zh="只这一条发给它"),
+        for_gateway=True,
     ),
 )
 
@@ -225,6 +230,7 @@ _ROW = Sentence(en="{usage}: {summary}", zh="{usage}：{summary}")
 _STAR: Final = " *"
 _NEEDS_MODEL = Sentence(en="* needs a model on the machine", zh="* 需要开发机上已配置模型")
 
+FOR_GATEWAY: Final = frozenset(spec.name for spec in COMMANDS if spec.for_gateway)
 _BY_WORD: Final = {word: spec for spec in COMMANDS for word in (spec.name, *spec.aliases)}
 _ON: Final = _BY_WORD["on"]
 _GLUED: Final = tuple(

@@ -64,18 +64,26 @@ class Card:
     """What an approver sees of an action.
 
     Attributes:
+        approve: On the button that approves it.
+        named: What it is, in a receipt.
         title: Gives what is asked, in one line.
         parts: Gives what would be done, section by section.
         labels: Of the facts in them.
         undo: Whether and how it can be taken back, where it says that in words of its own.
         discloses: What goes to the chat, where it says that in words of its own.
+        done: In a receipt, that it was done as approved; None where its exit code tells.
+        not_done: In a receipt, that it was begun and not done; None as before.
     """
 
+    approve: Sentence
+    named: Sentence
     title: Callable[[Question], Text]
     parts: Callable[[Question], Iterator[Sequence[Part]]]
     labels: Mapping[FactKind, Sentence]
     undo: Mapping[Undo, Sentence]
     discloses: Mapping[str, Sentence] = field(default_factory=dict)
+    done: Sentence | None = None
+    not_done: Sentence | None = None
 
 
 def text(sentence: Sentence, /, **facts: object) -> Text:

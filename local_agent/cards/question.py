@@ -27,6 +27,15 @@ def diff_name(seal: sealing.Seal) -> str | None:
     return str(holder["diff_sha256"]) if holder else None
 
 
+def names_diff(told: ApprovalView) -> bool:
+    """Tell whether a diff belongs to what is asked, and is to be fetched before it is read.
+
+    Raises:
+        RemoteProtocolError: the seal cannot be read.
+    """
+    return diff_name(read_seal(told.seal.encode("utf-8", "replace"))) is not None
+
+
 def read_question(told: ApprovalView, *, diff: bytes | None = None) -> Question:
     """Build the question from what the agent tells, and believe of it what was sealed.
 

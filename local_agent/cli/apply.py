@@ -145,8 +145,9 @@ def check(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> i
         UnavailableError: a task is named, and the agent does not run.
         OSError: the file cannot be read.
     """
-    from local_agent.cli.diff import fetch_diff, read_patch, task_named
+    from local_agent.cli.diff import read_patch, task_named
     from local_agent.cli.screen import print_json, screen_for
+    from local_agent.faces.control.client import fetch_diff
 
     home = find_home(environ)
     short_id = task_named(args.file)

@@ -131,7 +131,7 @@ def _approved(
     lang: Lang,
 ) -> int:
     """Show an approval and ask for its code; 0 when it was approved, else the exit code."""
-    from local_agent.cli.diff import read_asked
+    from local_agent.faces.control.client import read_asked
 
     if why := approval.blocked:
         raise _blocked(why, lang)

@@ -5,7 +5,6 @@ Also how diffs come from files and from the agent, for the other verbs about cha
 
 from __future__ import annotations
 
-import base64
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,14 +14,11 @@ from common.errors import InputError
 from common.home import Home, find_home
 from common.ids import parse_short_id
 from common.sentences import Lang, Sentence, say
-from local_agent.actions.registry import read_seal
-from local_agent.cards.question import diff_name, read_question
 from local_agent.cli import words
 from local_agent.cli.proposal import tell_lineage
 from local_agent.cli.screen import Screen, print_json, screen_for
-from local_agent.faces.control.client import call, stream
+from local_agent.faces.control.client import call, fetch_diff
 from local_agent.faces.control.wire import BODY_BYTES
-from local_agent.views.question import ApprovalView, Question
 from local_agent.workspace.registry import Registry, Workspace
 
 if TYPE_CHECKING:
@@ -133,29 +129,6 @@ def task_named(given: str) -> str | None:
         return parse_short_id(given)
     except InputError:
         return None
-
-
-def fetch_diff(home: Home, environ: Mapping[str, str], short_id: str) -> bytes:
-    """Return the exact diff of a task.
-
-    Raises:
-        StateError: ``diff.none``, ``task.unknown``.
-        UnavailableError: the agent does not run.
-    """
-    steps = stream(home, environ, "diff", task=short_id)
-    return b"".join(base64.b64decode(value["diff"]) for kind, value in steps if kind == "event")
-
-
-def read_asked(home: Home, environ: Mapping[str, str], approval: ApprovalView) -> Question:
-    """Return the question of an approval that the agent told, with the diff that belongs to it.
-
-    Raises:
-        AuthError: ``approval.digest-mismatch``.
-        RemoteProtocolError: it cannot be read.
-    """
-    seal = read_seal(approval.seal.encode("utf-8", "replace"))
-    diff = fetch_diff(home, environ, seal.short_id) if diff_name(seal) else None
-    return read_question(approval, diff=diff)
 
 
 def workspace_here(home: Home) -> Workspace | None:

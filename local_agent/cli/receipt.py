@@ -54,13 +54,6 @@ CHANNELS: Final[Mapping[str, Sentence]] = {
     "wecom_app": Sentence(en="WeCom app", zh="企业微信应用"),
     "terminal": Sentence(en="terminal of the machine", zh="该开发机的终端"),
 }
-ACTIONS: Final[Mapping[str, Sentence]] = {
-    "run_command": Sentence(en="a command", zh="命令"),
-    "apply_diff": Sentence(en="a change of files", zh="文件改动"),
-    "undo": Sentence(en="an undo", zh="撤销改动"),
-    "git_sync": Sentence(en="a git push", zh="git 推送"),
-    "disclose": Sentence(en="an answer sent to the chat", zh="把回答发到聊天"),
-}
 RECEIPT_WRITTEN: Final = Sentence(
     en="Wrote the receipt of {task} to {path}, for you alone to read.",
     zh="{task} 的凭证已写入 {path}，仅你可读。",
@@ -88,36 +81,6 @@ RECEIPT_USED: Final = Sentence(
     en="the approval was used {when}; whether anything ran is not recorded",
     zh="批准已于 {when} 使用；是否运行过没有记录",
 )
-RECEIPT_DONE: Final[Mapping[str, Sentence]] = {
-    "apply_diff": Sentence(
-        en="the change was made as approved, begun {when}", zh="改动已按批准内容应用，开始于 {when}"
-    ),
-    "undo": Sentence(
-        en="the change was taken back as approved, begun {when}",
-        zh="改动已按批准内容撤销，开始于 {when}",
-    ),
-    "git_sync": Sentence(
-        en="what was approved was pushed, begun {when}", zh="已按批准内容推送，开始于 {when}"
-    ),
-    "disclose": Sentence(
-        en="the answer was released to the chat as approved {when}",
-        zh="回答已按批准内容发到聊天，{when}",
-    ),
-}
-RECEIPT_NOT_WHOLE: Final[Mapping[str, Sentence]] = {
-    "apply_diff": Sentence(
-        en="begun {when} and not made; every file stayed as it was",
-        zh="开始于 {when}，但没有应用；所有文件保持原样",
-    ),
-    "undo": Sentence(
-        en="begun {when} and not taken back; every file stayed as it was",
-        zh="开始于 {when}，但没有撤销；所有文件保持原样",
-    ),
-    "git_sync": Sentence(
-        en="begun {when} and not pushed; it may be committed on the machine",
-        zh="开始于 {when}，但没有推送；可能已在本机提交",
-    ),
-}
 RECEIPT_INTERRUPTED: Final = Sentence(
     en="begun {when}, then interrupted; how far it got is unknown",
     zh="开始于 {when}，随后中断；进行到哪一步不明",
@@ -280,6 +243,7 @@ def _named(code: str, names: Mapping[str, Sentence], screen: Screen) -> str:
 
 def _decision(receipt: Receipt, screen: Screen) -> Iterator[str]:
     from common.text import one_line
+    from local_agent.actions.registry import ACTIONS
     from local_agent.cli.tasks import moment_anywhere
 
     approval = receipt.facts["approval"]
@@ -300,7 +264,9 @@ def _decision(receipt: Receipt, screen: Screen) -> Iterator[str]:
             yield one_line(receipt.reason, 400)
     yield screen.say(
         RECEIPT_DIGEST,
-        action=_named(approval["action"], ACTIONS, screen),
+        action=_named(
+            approval["action"], {word: row.card.named for word, row in ACTIONS.items()}, screen
+        ),
         digest=approval["digest"],
     )
 
@@ -332,16 +298,18 @@ def _outcome(receipt: Receipt, screen: Screen) -> Iterator[str]:
 def _doing(receipt: Receipt) -> Sentence:
     """Return what was done of what was approved, as far as the machine has recorded it."""
     from common.model.state import Reason
+    from local_agent.actions.registry import ACTIONS
 
     outcome, action = receipt.facts["outcome"], receipt.facts["approval"]["action"]
+    row = ACTIONS.get(action)
     if action == "run_command":
         ran = outcome["exit_code"] is not None or outcome["signal"] is not None
         return RECEIPT_RAN if ran else RECEIPT_USED
     if outcome["reason"] == Reason.COMPLETED:
-        return RECEIPT_DONE.get(action, RECEIPT_USED)
+        return (row.card.done if row else None) or RECEIPT_USED
     if outcome["reason"] == Reason.UNKNOWN or outcome["closed_at"] is None:
         return RECEIPT_INTERRUPTED
-    return RECEIPT_NOT_WHOLE.get(action, RECEIPT_USED)
+    return (row.card.not_done if row else None) or RECEIPT_USED
 
 
 def _gateway(receipt: Receipt, screen: Screen) -> str:

@@ -93,7 +93,7 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
 def _print_question(
     approval: ApprovalView, screen: Screen, home: Home, environ: Mapping[str, str]
 ) -> None:
-    from local_agent.cli.diff import read_asked
+    from local_agent.faces.control.client import read_asked
     from local_agent.faces.terminal.page import render
 
     question = read_asked(home, environ, approval)

@@ -284,7 +284,7 @@ def _of_command(said: dsl.Command) -> Reading:
     if said.name in ("help", "status"):
         kind = TaskKind(said.name)
         return Reading(_certain(kind, said.name), subject=said.args, task_id=said.task_id)
-    if said.name in ("machines", "use", "on"):
+    if said.name in dsl.FOR_GATEWAY:
         return _answer(TaskKind.HELP, Topic.MACHINES, said.args)
     if said.name in ("apply", "cancel"):
         found = _answer(TaskKind.HELP, Topic(said.name), said.args)

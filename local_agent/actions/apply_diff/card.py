@@ -54,6 +54,15 @@ def parts(question: Question) -> Iterator[Sequence[Part]]:
 
 
 CARD: Final = Card(
+    approve=Sentence(en="Approve and apply", zh="批准并应用"),
+    named=Sentence(en="a change of files", zh="文件改动"),
+    done=Sentence(
+        en="the change was made as approved, begun {when}", zh="改动已按批准内容应用，开始于 {when}"
+    ),
+    not_done=Sentence(
+        en="begun {when} and not made; every file stayed as it was",
+        zh="开始于 {when}，但没有应用；所有文件保持原样",
+    ),
     title=title,
     parts=parts,
     labels={"said": SAID},

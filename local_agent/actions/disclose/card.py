@@ -75,6 +75,12 @@ def _files(question: Question) -> Sequence[Value]:
 
 
 CARD: Final = Card(
+    approve=Sentence(en="Approve and send", zh="批准并发出"),
+    named=Sentence(en="an answer sent to the chat", zh="把回答发到聊天"),
+    done=Sentence(
+        en="the answer was released to the chat as approved {when}",
+        zh="回答已按批准内容发到聊天，{when}",
+    ),
     title=title,
     parts=parts,
     labels={"recipient": RECIPIENT, "based-on": BASED_ON, "answer": ANSWER},

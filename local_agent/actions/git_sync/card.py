@@ -115,6 +115,15 @@ def _git(payload: Mapping[str, Any]) -> Fact:
 
 
 CARD: Final = Card(
+    approve=Sentence(en="Approve and push", zh="批准并推送"),
+    named=Sentence(en="a git push", zh="git 推送"),
+    done=Sentence(
+        en="what was approved was pushed, begun {when}", zh="已按批准内容推送，开始于 {when}"
+    ),
+    not_done=Sentence(
+        en="begun {when} and not pushed; it may be committed on the machine",
+        zh="开始于 {when}，但没有推送；可能已在本机提交",
+    ),
     title=title,
     parts=parts,
     labels={"branch": BRANCH, "remote": REMOTE, "standing": STANDING, "commit": COMMIT, "git": GIT},

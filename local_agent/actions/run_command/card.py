@@ -220,6 +220,8 @@ def _quoted(argument: str) -> str:
 
 
 CARD: Final = Card(
+    approve=Sentence(en="Approve and run", zh="批准并运行"),
+    named=Sentence(en="a command", zh="命令"),
     title=title,
     parts=parts,
     labels={

@@ -41,6 +41,16 @@ def parts(question: Question) -> Iterator[Sequence[Part]]:
 
 
 CARD: Final = Card(
+    approve=Sentence(en="Approve and take back", zh="批准并撤销"),
+    named=Sentence(en="an undo", zh="撤销改动"),
+    done=Sentence(
+        en="the change was taken back as approved, begun {when}",
+        zh="改动已按批准内容撤销，开始于 {when}",
+    ),
+    not_done=Sentence(
+        en="begun {when} and not taken back; every file stayed as it was",
+        zh="开始于 {when}，但没有撤销；所有文件保持原样",
+    ),
     title=title,
     parts=parts,
     labels={"takes-back": TAKES_BACK},

@@ -1,20 +1,24 @@
-"""The command line's end of the control socket: ask, then read the answer line by line.
+"""The faces' end of the control socket: ask, then read the answer line by line.
 
 Standard library only, blocking: there is nothing else to do while the agent answers.
 """
 
 from __future__ import annotations
 
+import base64
 import os
 import socket
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from common.errors import AuthError, RemoteProtocolError, UnavailableError
 from common.home import Home
 from local_agent.faces.control import wire
 from local_agent.store.lock import JOURNAL, is_held
 from local_agent.views import Json
+
+if TYPE_CHECKING:
+    from local_agent.views.question import ApprovalView, Question
 
 ANSWER_SECONDS = 15.0  # for a question; a stream may stay silent as long as its task does
 
@@ -54,6 +58,30 @@ def stream(
         if kind == "ok":
             return
     raise UnavailableError("agent.no-answer")
+
+
+def fetch_diff(home: Home, environ: Mapping[str, str], short_id: str) -> bytes:
+    """Return the exact diff of a task.
+
+    Raises:
+        StateError: ``diff.none``, ``task.unknown``.
+        UnavailableError: the agent does not run.
+    """
+    steps = stream(home, environ, "diff", task=short_id)
+    return b"".join(base64.b64decode(value["diff"]) for kind, value in steps if kind == "event")
+
+
+def read_asked(home: Home, environ: Mapping[str, str], approval: ApprovalView) -> Question:
+    """Return the question of an approval that the agent told, with the diff that belongs to it.
+
+    Raises:
+        AuthError: ``approval.digest-mismatch``.
+        RemoteProtocolError: it cannot be read.
+    """
+    from local_agent.cards.question import names_diff, read_question
+
+    diff = fetch_diff(home, environ, approval.short_id) if names_diff(approval) else None
+    return read_question(approval, diff=diff)
 
 
 def _lines(

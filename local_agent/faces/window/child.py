@@ -18,12 +18,12 @@ from common.errors import CodexBridgeError
 from common.sentences import Sentence, say
 from common.strict_json import canonical
 from common.text import has_cjk
+from local_agent.actions.registry import ACTIONS
 from local_agent.cards import words
 from local_agent.cards.question import read_question
 from local_agent.faces.window.hands import DecisionButton, Hands
 from local_agent.faces.window.look import Look, bring_up, open_root
 from local_agent.faces.window.page import (
-    APPROVE,
     ARMING,
     CHECK,
     CLOSES,
@@ -270,7 +270,7 @@ class Frame:
             self._check = self._button(frame, CHECK, "check")
         if shown.can_narrow:
             self._narrow = self._button(frame, NARROW, "narrow")
-        approve = APPROVE[self._question.seal.action]
+        approve = ACTIONS[self._question.seal.action].card.approve
         self._approve = self._button(frame, approve, "approve", accent=True)
         for button in plain:
             button.pack(side="left", padx=(0, look.px(8)), ipadx=look.px(10), ipady=look.px(3))

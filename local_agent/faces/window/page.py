@@ -38,13 +38,6 @@ REJECT: Final = Sentence(en="Reject", zh="拒绝")
 LATER: Final = Sentence(en="Later", zh="稍后")
 CHECK: Final = Sentence(en="Run the check first", zh="先运行检查")
 NARROW: Final = Sentence(en="Only the ticked files", zh="仅所选文件")
-APPROVE: Final = {
-    "run_command": Sentence(en="Approve and run", zh="批准并运行"),
-    "apply_diff": Sentence(en="Approve and apply", zh="批准并应用"),
-    "undo": Sentence(en="Approve and take back", zh="批准并撤销"),
-    "git_sync": Sentence(en="Approve and push", zh="批准并推送"),
-    "disclose": Sentence(en="Approve and send", zh="批准并发出"),
-}
 
 ASKED_HERE: Final = Sentence(en="Asked at this machine", zh="在本机提出")
 ASKED_AFAR: Final = Sentence(en="Asked from afar, not verified", zh="远程请求，身份未经核实")
