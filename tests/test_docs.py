@@ -27,6 +27,7 @@ from local_agent.settings import AgentSettings, ModelSettings
 from tests import reference
 
 ROOT = Path(__file__).parent.parent
+CODE = ("bench", "common", "gateway", "local_agent", "tests")
 DOCS = [ROOT / "README.md", *(ROOT / "docs" / "how-to").glob("*.md")]
 
 
@@ -152,6 +153,44 @@ def test_links_between_documents_lead_somewhere() -> None:
         if "://" not in target and not (path.parent / target).exists()
     ]
     assert broken == []
+
+
+def test_every_path_of_the_code_that_a_document_names_is_there() -> None:
+    """From the top, with or without `.py`; or shortened (`http/edits.py`), then with it."""
+    documents = [
+        *ROOT.glob("*.md"),
+        *(ROOT / "docs").glob("*.md"),
+        *(ROOT / "docs" / "adr").glob("*"),
+        ROOT / "bench" / "README.md",
+    ]
+    missing = [
+        (document.name, path)
+        for document in documents
+        if document.name != "CHANGELOG.md"  # which tells what was
+        for named in re.findall(
+            r"`([\w.{*][\w./{},*-]*/[\w./{},*-]*)`", document.read_text(encoding="utf-8")
+        )
+        for path in _spread(named)
+        if not _is_there(path.rstrip("/"))
+    ]
+    assert missing == []
+
+
+def _spread(path: str) -> list[str]:
+    """Return the paths that one with braces stands for."""
+    before, brace, rest = path.partition("{")
+    inside, _, after = rest.partition("}")
+    return (
+        [before + one + end for one in inside.split(",") for end in _spread(after)]
+        if brace
+        else [path]
+    )
+
+
+def _is_there(path: str) -> bool:
+    if path.partition("/")[0] in CODE:
+        return any(ROOT.glob(path)) or any(ROOT.glob(f"{path}.py"))
+    return not path.endswith(".py") or any(next((ROOT / top).rglob(path), None) for top in CODE)
 
 
 def test_the_two_commands_are_in_the_readme_and_in_the_makefile() -> None:
