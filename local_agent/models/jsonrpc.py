@@ -196,12 +196,13 @@ class Client:
             raise self._lost
         number = self._number
         self._number += 1
-        answer = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[Mapping[str, Any]] = asyncio.get_running_loop().create_future()
         self._waiting[number] = answer
         try:
-            await self._say({"id": number, "method": method, "params": params})
-            result: Mapping[str, Any] = await answer
-            return result
+            # Together: who listens no more and is lost meanwhile would never let it be said.
+            saying = self._say({"id": number, "method": method, "params": params})
+            await asyncio.gather(saying, answer)
+            return await answer
         finally:
             self._waiting.pop(number, None)
 

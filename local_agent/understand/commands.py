@@ -277,15 +277,19 @@ def _inside(match: re.Match[str]) -> str:
 
 def _quoted(text: str, quotes: list[re.Match[str]]) -> Named:
     """Return the one command that is quoted beside a wish to run it, if it can be no other."""
-    match, around = quotes[0], _QUOTES.sub(" ", text)
-    head = text[: match.start()]
-    taken, left = wishes.split_wish(around)
-    own = fold(around.removesuffix(left))
-    alone = len(quotes) == 1 and len(own) <= _AROUND_CHARS
-    if not alone or _SPOKEN_OF.search(own) or not _ACTS.search(own):
+    match, around = quotes[0], _QUOTES.sub(lambda quote: " " * len(quote[0]), text)
+    # Where each further wish begins: the wish that holds the quote is to be the first one, and what
+    # stands before it may forbid it, or say when it is meant.
+    parted = [(len(text) - len(left), head, left) for head, left in wishes.splits(text)]
+    start = max((at for at, *_ in parted if at <= match.start()), default=0)
+    after = ((at, head, left) for at, head, left in parted if at >= match.end())
+    end, taken, left = next(after, (len(text), "", ""))
+    before, own = fold(around[:start]), fold(around[start:end])
+    alone = len(quotes) == 1 and len(own) <= _AROUND_CHARS and not _ACTS.search(before)
+    if not alone or _SPOKEN_OF.search(before + own) or not _ACTS.search(own):
         return Named("", plain=False)
-    led = _verb(head)[0] is not None
-    return Named(_inside(match), plain=led, led=led, taken=taken if left else "", left=left)
+    led = _verb(text[: match.start()])[0] is not None
+    return Named(_inside(match), plain=led, led=led, taken=taken, left=left)
 
 
 def _speaks_of_one(text: str) -> bool:

@@ -145,14 +145,15 @@ def decode_request(line: bytes) -> tuple[Request, int]:
     value = strict_json.loads(line, max_bytes=REQUEST_BYTES)
     if not isinstance(value, dict) or not {"op", "args"} <= set(value) <= {"op", "args", "body"}:
         raise RemoteProtocolError("control.malformed")
-    if value["op"] not in OPS or not isinstance(value["args"], dict):
-        raise RemoteProtocolError("control.unknown-operation", op=str(value["op"])[:40])
+    op = value["op"]
+    if not isinstance(op, str) or op not in OPS or not isinstance(value["args"], dict):
+        raise RemoteProtocolError("control.unknown-operation", op=str(op)[:40])
     size = value.get("body", 0)
     # A bool is an int to Python, and never a size.
     fits = type(size) is int and 0 <= size <= BODY_BYTES
-    if not fits or ("body" in value) != (value["op"] in BODY_OPS):
+    if not fits or ("body" in value) != (op in BODY_OPS):
         raise RemoteProtocolError("control.malformed")
-    return Request(value["op"], value["args"]), size
+    return Request(op, value["args"]), size
 
 
 def encode_ok(value: Content) -> bytes:

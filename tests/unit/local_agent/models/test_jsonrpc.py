@@ -231,3 +231,24 @@ async def test_what_cannot_be_read_or_is_too_much_ends_the_conversation(
         await client.request("x", {})
     assert lost.value.code == code
     await client.end()
+
+
+class Deaf(Program):
+    """Takes nothing in, so that its pipe is full."""
+
+    async def write_line(self, line: bytes) -> None:
+        del line
+        await asyncio.Event().wait()
+
+
+@pytest.mark.requirement("R62")
+async def test_nobody_waits_to_be_heard_by_a_program_that_was_lost_meanwhile() -> None:
+    program = Deaf()
+    client = speaking(program)
+    asking = asyncio.create_task(client.request("x", {}))
+    await asyncio.sleep(0)
+    program.say("not json")
+    with pytest.raises(ModelError) as lost:
+        await asyncio.wait_for(asking, 5)
+    assert lost.value.code == "model.program"
+    await client.end()

@@ -128,6 +128,13 @@ def test_a_command_is_taken_whole(text: str, command: str) -> None:
         "npm test ...",
         "npm install took forever",
         "pytest -x passed here",
+        "run the tests and then explain what `rm -rf build` does",
+        "run the tests and then run `rm -rf build`",
+        "run the linter and then delete `rm -rf x`",
+        "if it fails, run `rm -rf build`",
+        "不是现在，明天再跑 `npm publish`",
+        "run the build, then remove `npm run deploy` from the README",
+        "跑一下测试，再解释一下 `git push --force`",
         "run time went up",
         "npm test :(",
     ],
@@ -176,3 +183,11 @@ def test_a_mistyped_verb_is_known(text: str, meant: str | None) -> None:
 def test_a_mistyped_verb_is_asked_about() -> None:
     assert READER.read("@dev aply").topic is Topic.MISTYPED
     assert READER.read("@dev aply T-7K3F").topic is Topic.MISTYPED
+
+
+@pytest.mark.requirement("P7")
+def test_the_wish_that_is_taken_up_is_told_with_its_command() -> None:
+    reading = READER.read("please run the tests with `npm test`, then fix what fails")
+    assert reading.intent.params.cmd == "npm test"
+    assert reading.taken == "please run the tests with `npm test`"
+    assert reading.left == "fix what fails"

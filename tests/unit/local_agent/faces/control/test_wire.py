@@ -65,6 +65,8 @@ def test_the_largest_diff_that_is_read_can_be_sent_and_no_larger_one() -> None:
         b'{"op":"status","args":[]}\n',
         b'{"op":"status","args":{},"more":1}\n',
         b'{"op":"approve","args":{}}\n',
+        b'{"op":[],"args":{}}\n',
+        b'{"op":{},"args":{}}\n',
         b'{"op":"status","op":"status","args":{}}\n',
         b'{"op":"status","args":{"x":1.5}}\n',
         b"[" * 100_000,
