@@ -81,6 +81,8 @@ _CLOSING: Final = re.compile(
     r"|(?<=[a-z\d\u3400-\u9fff][a-z\d\u3400-\u9fff])[.。!！]\s*$|(?<=[a-z])(?:吧|呗|一下)$",
     re.IGNORECASE,
 )
+# Options that want a value: what looked like thanks behind one may be it.
+_WANTS: Final = frozenset({"-m", "-am", "--message", "-k", "-b", "-B", "-c"})
 # A verb that is followed by a command: "please run X", "帮我跑一下 X", "请执行：X".
 _RUNS: Final = re.compile(
     r"(?:re-?run|run|execute|launch|invoke)(?![\w-])(?:\s+(?:the\s+)?(?:following|command|this)\b)*"
@@ -220,7 +222,7 @@ def _only_command(rest: str, begins: _Begins) -> str | None:
 
 def _exact(line: str, begins: _Begins) -> str | None:
     """Return a line that is a command to its last word, as written; None for all others."""
-    line = line.strip()
+    line = whole = line.strip()
     line = line[:-_TAIL_CHARS] + _CLOSING.sub("", line[-_TAIL_CHARS:])
     opening = [token.lstrip("(") for token in _TOKEN.findall(line[:_OPENING_CHARS])]
     opening = [*dropwhile(_ASSIGNS.fullmatch, opening)]
@@ -230,7 +232,7 @@ def _exact(line: str, begins: _Begins) -> str | None:
         return None
     words = _TOKEN.findall(line)
     # Each pair once: a long command says most of its words again and again.
-    if words[-1] in _NEXT - {";"}:
+    if words[-1] in _NEXT - {";"} or (line != whole and words[-1] in _WANTS):
         return None  # it does not end there
     if opening[0] != "echo" and any(starmap(_breaks_off, set(pairwise(words)))):
         return None

@@ -127,6 +127,8 @@ def test_a_command_is_taken_whole(text: str, command: str) -> None:
         "运行：`npm ci` `npm test`",
         "npm test ...",
         "npm install took forever",
+        "git commit -m thanks",
+        "git checkout -b please",
         "pytest -x passed here",
         "run the tests and then explain what `rm -rf build` does",
         "run the tests and then run `rm -rf build`",
