@@ -84,6 +84,15 @@ def test_what_is_sure_is_right_nineteen_times_in_twenty() -> None:
     assert sum(sure) / len(sure) >= 0.94  # less what some corrected labels may cost
 
 
+def test_a_likelihood_is_how_often_it_is_right() -> None:
+    guesses = [(one, guess(one.text)) for name in HELD_OUT for one in labelled(name)]
+    for least, most in ((0.55, 0.7), (0.7, 0.85), (0.85, 0.95), (0.95, 0.99), (0.99, 1.01)):
+        told = [(one, found) for one, found in guesses if least <= found.likelihood < most]
+        said = sum(found.likelihood for _, found in told) / len(told)
+        right = sum(one.accepts(found.kind) for one, found in told) / len(told)
+        assert abs(said - right) <= 0.1, (least, most, said, right)
+
+
 def test_what_asks_for_nothing_is_hardly_ever_taken_for_a_deed() -> None:
     unseen = [one.forbids(kind) and sure for name in HELD_OUT for one, kind, sure in read()[name]]
     assert sum(unseen) / len(unseen) <= 0.005
