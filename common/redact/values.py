@@ -81,7 +81,6 @@ _LETTERS: Final = re.compile(r"[A-Za-z_.-]+")
 _NOUNS: Final = frozenset(("password", "token", "secret", "key", "credential"))
 _SPECIAL: Final = re.compile(r"[0-9+/=!@#$%^&*~]|[A-Za-z0-9]-[A-Za-z0-9]")
 _UUID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-_HEX: Final = re.compile(r"(?:0x)?[0-9a-fA-F]+")
 
 _LEAST: Final = {Named.PASSWORD: 6, Named.SECRET: 8, Named.TOKEN: 8, Named.HINT: 10}
 _JUDGED: Final = 256

@@ -139,9 +139,8 @@ class Gate:
         self._checks = Checks(self._deadlines, self._limits)
         self._ended: dict[str, asyncio.Event] = {}
         self._between = Deadlines(clock)  # of what was begun and has further parts
-        self._signed_by: dict[
-            str, VerifyKey
-        ] = {}  # what was approved and not begun to its last part
+        # Of what was approved and not begun to its last part.
+        self._signed_by: dict[str, VerifyKey] = {}
         self._recording: set[asyncio.Future[None]] = set()
         self._stamped_ms = clock.now().wall_ms
 

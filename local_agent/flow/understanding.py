@@ -144,7 +144,6 @@ class Understanding:
         reading = await self._following.meant(task, self._read(task))
         if self._second_reading.is_wanted(reading):
             reading = await unless_stopped(run, self._read_again(task, reading))
-        reading = self._as_sure(reading, reading.intent)
         return await self._log.routed(task, reading.intent, reading=write_reading(reading))
 
     async def collect(self, task: Task, run: Run) -> Task:
@@ -261,7 +260,14 @@ class Understanding:
         """Return how the words were read; read anew where another release did not keep that."""
         intent = _intent(task)
         kept = read_kept(task.reading_json, intent) if task.reading_json is not None else None
-        return kept or self._as_sure(as_meant(self._read(task), intent), intent)
+        return kept or self._read_anew(task, intent)
+
+    def _read_anew(self, task: Task, intent: TaskIntent) -> Reading:
+        read = self._read(task)
+        # Where the kept kind is another one, somebody or a model was sure of it.
+        return replace(
+            as_meant(read, intent), unsure=read.unsure and intent.kind is read.intent.kind
+        )
 
     def _read(self, task: Task) -> Reading:
         request = request_of(task)
@@ -270,11 +276,6 @@ class Understanding:
         summary = one_line(request.text, _QUOTED_BYTES)
         # A person at the machine brought a diff: there is nothing to guess about.
         return Reading(TaskIntent(kind=TaskKind.CHANGE, confidence=1.0, summary=summary))
-
-    def _as_sure(self, reading: Reading, intent: TaskIntent) -> Reading:
-        # A second reading may have been sure.
-        unsure = reading.unsure and intent.confidence < self._reader.threshold
-        return replace(reading, unsure=unsure)
 
 
 def _result(

@@ -73,4 +73,4 @@ def change_by_a_program(house: House) -> None:
 def _again(wish: Callable[[str, str], None], mark: str, text: str) -> Callable[[], None]:
     """Return how to ask for it, in other words each time."""
     numbers = count(1)
-    return lambda: wish(mark, f"{text} ({next(numbers)})")
+    return lambda: wish(mark, f"{text}; {next(numbers)}")

@@ -195,7 +195,8 @@ async def test_a_mistyped_command_is_asked_about(desk: Desk) -> None:
     assert "`@dev apply`" in await declined(desk, "@dev aply")
 
 
-async def test_what_is_not_clear_is_asked_back_with_two_meanings(desk: Desk) -> None:
-    told = (await declined(desk, "@dev the thing with the stuff")).splitlines()
+@pytest.mark.parametrize("text", ["the thing with the stuff", "run it maybe", "push maybe"])
+async def test_what_is_not_clear_is_asked_back_with_two_meanings(desk: Desk, text: str) -> None:
+    told = (await declined(desk, f"@dev {text}")).splitlines()
     assert len(told) == 3
     assert all("`@dev " in row for row in told[1:])

@@ -404,9 +404,10 @@ async def test_cancelling_interrupts_the_model(
     start: Starting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(session, "STOP_S", 30.0)  # a busy machine is not a deaf program
-    backend, scripted = start([HANG], [text("done")])
-    asking = asyncio.ensure_future(backend.ask(question(), Heard()))
-    await until(lambda: bool(scripted.sent("turn/start")))
+    backend, scripted = start([text("half"), HANG], [text("done")])
+    heard = Heard()
+    asking = asyncio.ensure_future(backend.ask(question(), heard))
+    await until(lambda: bool(heard.text))  # by then it is known which turn to interrupt
     asking.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asking
