@@ -215,7 +215,7 @@ def check_health(shop: Shop, kind: str, diff: str) -> None:
     """Check that the agent answers, proposes, and leaves nothing behind when it ends."""
     shop.join(f"{kind}-after")
     assert shop.place.status()["connected"]
-    short_id = shop.ask(f"@dev fix the login retry, as nothing is wrong now ({kind})")
+    short_id = shop.ask(f"@dev fix the login retry ({kind})")
     assert diff in shop.raw_diff(short_id)
     shop.place.run("reject", short_id)
     running = shop.children()
