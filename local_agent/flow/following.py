@@ -12,9 +12,9 @@ import unicodedata
 from dataclasses import replace
 from typing import Final
 
-from common import dsl
 from common.errors import InputError, StateError
 from common.model.intent import IntentParams, TaskIntent, TaskKind
+from common.verbs import COMMANDS
 from local_agent.flow.conversation import Conversation, result_of
 from local_agent.flow.ports import TaskStore, Workspaces
 from local_agent.flow.task import may_see
@@ -24,7 +24,7 @@ from local_agent.understand.reading import Reading, Topic
 from local_agent.workspace.registry import Workspace
 
 _GOES_ON: Final = frozenset({Topic.REVISE, Topic.APPLY, Topic.UNDO})
-_REVISE: Final = next(spec for spec in dsl.COMMANDS if spec.name == "revise")
+_REVISE: Final = next(spec for spec in COMMANDS if spec.name == "revise")
 _WORD: Final = "(?:{})".format("|".join(sorted((_REVISE.name, *_REVISE.aliases), reverse=True)))
 _SPACED: Final = re.compile(
     rf"\s*{_WORD}[:,;.：，；、。]?\s+(?!nothing\b|none\b)(\S.*)", re.DOTALL | re.IGNORECASE
