@@ -87,7 +87,6 @@ _ROW = Sentence(en="{usage}: {summary}", zh="{usage}：{summary}")
 _STAR: Final = " *"
 _NEEDS_MODEL = Sentence(en="* needs a model on the machine", zh="* 需要开发机上已配置模型")
 
-FOR_GATEWAY: Final = frozenset(spec.name for spec in COMMANDS if spec.for_gateway)
 _BY_WORD: Final = {word: spec for spec in COMMANDS for word in (spec.name, *spec.aliases)}
 _ON: Final = _BY_WORD["on"]
 _GLUED: Final = tuple(

@@ -18,6 +18,7 @@ from common.model.state import FINAL, TaskState
 from common.redact import redact
 from common.sentences import Lang, say
 from common.text import one_line
+from common.verbs import Topic
 from local_agent.flow import words
 from local_agent.flow.ports import TaskStore
 from local_agent.flow.run import rests
@@ -26,7 +27,6 @@ from local_agent.propose import words as proposal_words
 from local_agent.propose.base import Asked, Proposed, answer
 from local_agent.store.tasks import Task
 from local_agent.understand.commands import mistyped
-from local_agent.understand.reading import Topic
 from local_agent.words import render_duration
 from local_agent.workspace.git.repository import Changes
 from local_agent.workspace.registry import Workspace

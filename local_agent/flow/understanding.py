@@ -26,6 +26,7 @@ from common.model.state import TaskState
 from common.redact import redact
 from common.sentences import Lang, say
 from common.text import one_line
+from common.verbs import COMMANDS, Topic
 from local_agent.errors import ModelError
 from local_agent.flow import words
 from local_agent.flow.conversation import Conversation, Revised
@@ -43,13 +44,15 @@ from local_agent.store.tasks import Task
 from local_agent.understand.asking_a_model import classification_schema, merged, read_classification
 from local_agent.understand.params import find_files, find_names
 from local_agent.understand.reader import Reader
-from local_agent.understand.reading import Reading, Topic, read_kept, write_reading
+from local_agent.understand.reading import Reading, read_kept, write_reading
 from local_agent.workspace.registry import Workspace
 
 _ASKS_A_MODEL: Final = frozenset(
     {TaskKind.EXPLAIN, TaskKind.CHANGE, TaskKind.DIAGNOSE, TaskKind.REVIEW}
 )
-_OF_A_MODEL: Final = frozenset({Topic.PLAIN, Topic.PLAN, Topic.PATCH, Topic.REVISE})
+_OF_A_MODEL: Final = frozenset(
+    {Topic.PLAIN, *(spec.topic for spec in COMMANDS if spec.needs_model)}
+)
 _QUOTED_BYTES: Final = 120  # of the asker's own words
 AT_ONCE: Final = 4  # tasks of the chat, and as many of this machine
 OF_ONE: Final = 2  # of one member; the others are for the other members

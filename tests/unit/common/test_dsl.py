@@ -8,7 +8,7 @@ from common import dsl
 from common.dsl import Command, Directed, FreeText, NotAddressed
 from common.sentences import Lang
 from common.terminal import cells
-from common.verbs import COMMANDS, CommandSpec
+from common.verbs import COMMANDS, CommandSpec, Topic
 from tests.each import each
 
 
@@ -46,6 +46,12 @@ def test_another_prefix_can_be_set() -> None:
 def test_every_name_and_alias_is_its_command(spec: CommandSpec) -> None:
     for word in (spec.name, *spec.aliases):
         assert dsl.parse(f"@dev {word}") == Command(spec.name)
+
+
+def test_a_command_that_needs_its_own_answer_is_answered_by_its_name() -> None:
+    others = {spec.name: spec.topic for spec in COMMANDS if spec.topic != spec.name}
+    plain = dict.fromkeys(("help", "status", "search", "review"), Topic.PLAIN)
+    assert others == plain | dict.fromkeys(("use", "on"), Topic.MACHINES)
 
 
 def test_no_word_names_two_commands() -> None:

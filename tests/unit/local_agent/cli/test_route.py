@@ -9,8 +9,8 @@ import pytest
 import codexbridge
 from common.home import Home
 from common.model.intent import TaskKind
+from common.verbs import Topic
 from local_agent.cli import route
-from local_agent.understand.reading import Topic
 
 Captured = pytest.CaptureFixture[str]
 

@@ -7,9 +7,8 @@ import time
 import pytest
 
 from common.model.intent import MAX_FILES, TaskKind
-from common.verbs import COMMANDS
+from common.verbs import COMMANDS, Topic
 from local_agent.understand.reader import Reader
-from local_agent.understand.reading import Topic
 from tests.each import each
 
 READER = Reader()
