@@ -73,14 +73,14 @@ class Proposers:
     """
 
     of_kind: Mapping[TaskKind, Proposer]
-    of_topic: Mapping[str, Proposer]
+    of_topic: Mapping[Topic, Proposer]
     patches: Proposer
 
     def for_task(self, task: Task, topic: Topic, kind: TaskKind) -> Proposer:
         """Return the one that answers a task."""
         if task.attachment is not None:
             return self.patches
-        found = self.of_topic.get(topic.value) or self.of_kind.get(kind)
+        found = self.of_topic.get(topic) or self.of_kind.get(kind)
         return found or self.of_kind[TaskKind.EXPLAIN]
 
 
@@ -201,9 +201,7 @@ class Understanding:
                     lang=task.lang,
                     workspace=workspace,
                     context=context,
-                    wants_tests=reading.topic is Topic.TEST,
-                    not_understood=reading.subject if reading.topic is Topic.BAD_OPTION else None,
-                    topic=reading.topic.value,
+                    topic=reading.topic,
                     about=reading.task_id,
                     attachment=task.attachment,
                     on_copy=task.checks is not None,
