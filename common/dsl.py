@@ -1,7 +1,7 @@
 """The ``@dev`` grammar: a few shortcuts, anything else is natural language (seed 002 §9).
 
-One table drives the parser and the help text, so they cannot disagree.  Pure: text in, value out;
-no text makes `parse` raise.  What a command *does* is decided elsewhere, on either half.
+The table in `verbs` drives the parser and the help text, so they cannot disagree.  Pure: text in,
+value out; no text makes `parse` raise.  What a command *does* is decided elsewhere, on either half.
 """
 
 from __future__ import annotations
@@ -12,43 +12,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import takewhile
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Final
 
 from common.errors import InputError
 from common.ids import parse_short_id
 from common.sentences import Lang, Sentence, say
 from common.text import CHAT_BYTES, clip_bytes, has_cjk
+from common.verbs import COMMANDS, CommandSpec
 
 PREFIX: Final = "@dev"
-
-Takes = Literal[
-    "nothing", "task-id", "task-id-and-files", "task-id-and-text", "text", "options", "machine",
-    "machine-and-text",
-]  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class CommandSpec:
-    """One shortcut of the grammar.
-
-    Attributes:
-        name: The word itself, and the name in `Command`.
-        aliases: Other words for it, already folded.
-        takes: What may follow.  Anything else makes the whole text natural language, so that
-            "help me find the bug" is a question and not a call for help.
-        usage: How to type it, without the prefix.
-        summary: What it does, for the help text.
-        needs_model: It can do nothing on a machine where no model is configured.
-        for_gateway: The gateway alone answers it; a machine can only say so.
-    """
-
-    name: str
-    aliases: tuple[str, ...]
-    takes: Takes
-    usage: Sentence
-    summary: Sentence
-    needs_model: bool = False
-    for_gateway: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,121 +71,6 @@ class NotAddressed:
     """The text does not start with the prefix: it is not for us."""
 
 
-COMMANDS: Final[tuple[CommandSpec, ...]] = (
-    CommandSpec(
-        name="help",
-        aliases=("帮助", "?", "使用帮助"),
-        takes="nothing",
-        usage=Sentence(en="help", zh="帮助"),
-        summary=Sentence(en="this text", zh="本说明"),
-    ),
-    CommandSpec(
-        name="status",
-        aliases=("状态", "进度"),
-        takes="task-id",
-        usage=Sentence(en="status [ID]", zh="状态 [编号]"),
-        summary=Sentence(en="your open tasks", zh="你的未完成任务"),
-    ),
-    CommandSpec(
-        name="test",
-        aliases=("测试", "跑测试", "运行测试"),
-        takes="options",
-        usage=Sentence(en='test [--cmd="…"]', zh='测试 [--cmd="…"]'),
-        summary=Sentence(en="run the tests", zh="运行测试"),
-    ),
-    CommandSpec(
-        name="search",
-        aliases=("查找", "搜索"),
-        takes="text",
-        usage=Sentence(en="search TEXT", zh="查找 文字"),
-        summary=Sentence(en="where it occurs", zh="出现在哪些文件"),
-    ),
-    CommandSpec(
-        name="review",
-        aliases=("审查", "评审"),
-        takes="text",
-        usage=Sentence(en="review", zh="审查"),
-        summary=Sentence(en="your local changes", zh="看看本地改动"),
-    ),
-    CommandSpec(
-        name="sync",
-        aliases=("同步", "推送"),
-        takes="text",
-        usage=Sentence(en="sync [MESSAGE]", zh="同步 [说明]"),
-        summary=Sentence(en="commit and push", zh="提交并推送"),
-    ),
-    CommandSpec(
-        name="plan",
-        aliases=("计划", "规划"),
-        takes="text",
-        usage=Sentence(en="plan TEXT", zh="计划 内容"),
-        summary=Sentence(en="how it would be done", zh="说明做法，不改动"),
-        needs_model=True,
-    ),
-    CommandSpec(
-        name="patch",
-        aliases=("补丁", "修改"),
-        takes="text",
-        usage=Sentence(en="patch TEXT", zh="补丁 内容"),
-        summary=Sentence(en="propose a change", zh="提出改动方案"),
-        needs_model=True,
-    ),
-    CommandSpec(
-        name="revise",
-        aliases=("修订", "修改提案"),
-        takes="task-id-and-text",
-        usage=Sentence(en="revise [ID] TEXT", zh="修订 [编号] 意见"),
-        summary=Sentence(en="its next version", zh="按意见修改方案"),
-        needs_model=True,
-    ),
-    CommandSpec(
-        name="apply",
-        aliases=("应用",),
-        takes="task-id",
-        usage=Sentence(en="apply [ID]", zh="应用 [编号]"),
-        summary=Sentence(en="ask there again", zh="在开发机上再次询问"),
-        needs_model=True,
-    ),
-    CommandSpec(
-        name="undo",
-        aliases=("撤销", "还原"),
-        takes="task-id-and-files",
-        usage=Sentence(en="undo ID", zh="撤销 编号"),
-        summary=Sentence(en="take a change back", zh="撤销已应用的改动"),
-    ),
-    CommandSpec(
-        name="cancel",
-        aliases=("取消", "撤回"),
-        takes="task-id",
-        usage=Sentence(en="cancel [ID]", zh="取消 [编号]"),
-        summary=Sentence(en="stop a task", zh="停止任务"),
-    ),
-    CommandSpec(
-        name="machines",
-        aliases=("开发机", "电脑", "机器", "我的电脑"),
-        takes="nothing",
-        usage=Sentence(en="machines", zh="开发机"),
-        summary=Sentence(en="your machines", zh="你有哪些开发机"),
-        for_gateway=True,
-    ),
-    CommandSpec(
-        name="use",
-        aliases=("使用", "切换到"),
-        takes="machine",
-        usage=Sentence(en="use NAME", zh="使用 名称"),
-        summary=Sentence(en="ask that one from now on", zh="以后都发给它"),
-        for_gateway=True,
-    ),
-    CommandSpec(
-        name="on",
-        aliases=("在",),
-        takes="machine-and-text",
-        usage=Sentence(en="on NAME …", zh="在 名称 …"),
-        summary=Sentence(en="ask that one just once", zh="只这一条发给它"),
-        for_gateway=True,
-    ),
-)
-
 _HEAD = Sentence(
     en="Ask your own dev machine. Nothing runs or changes before it is approved there.\n"
     "Begin with {prefix}, such as “{prefix} test” or “{prefix} why does login fail?”:",
@@ -230,7 +87,6 @@ _ROW = Sentence(en="{usage}: {summary}", zh="{usage}：{summary}")
 _STAR: Final = " *"
 _NEEDS_MODEL = Sentence(en="* needs a model on the machine", zh="* 需要开发机上已配置模型")
 
-FOR_GATEWAY: Final = frozenset(spec.name for spec in COMMANDS if spec.for_gateway)
 _BY_WORD: Final = {word: spec for spec in COMMANDS for word in (spec.name, *spec.aliases)}
 _ON: Final = _BY_WORD["on"]
 _GLUED: Final = tuple(

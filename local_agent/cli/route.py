@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from common.home import find_home
 from common.sentences import Lang, Sentence, say
 from common.text import one_line
+from common.verbs import Topic
 from local_agent.cli import words
 from local_agent.cli.screen import Screen, print_json, screen_for
 from local_agent.settings import load_settings
@@ -80,22 +81,22 @@ MEANINGS: Final[Mapping[str, Sentence]] = {
     ),
 }
 # Where a command says more than the kind of its task.
-OF_TOPICS: Final[Mapping[str, Sentence]] = {
-    "plan": Sentence(
+OF_TOPICS: Final[Mapping[Topic, Sentence]] = {
+    Topic.PLAN: Sentence(
         en="It is said how it would be done. Nothing is changed or run.",
         zh="只说明做法，不作改动，也不运行。",
     ),
-    "apply": Sentence(
+    Topic.APPLY: Sentence(
         en="A proposed change is asked about once more, at the machine. Nothing is approved by it.",
         zh="会在开发机上再次询问是否应用该改动；这本身不批准任何内容。",
     ),
-    "undo": Sentence(
+    Topic.UNDO: Sentence(
         en="It is proposed to take a change back; it is done only once it is approved at the "
         "machine.",
         zh="会提出撤销改动；在开发机上批准之后才会执行。",
     ),
-    "cancel": Sentence(en="The task is stopped.", zh="会停止该任务。"),
-    "machines": Sentence(
+    Topic.CANCEL: Sentence(en="The task is stopped.", zh="会停止该任务。"),
+    Topic.MACHINES: Sentence(
         en="Answered by the gateway with the machines there are.", zh="由网关回答有哪些开发机。"
     ),
 }
@@ -158,7 +159,7 @@ def _print(reading: Reading, screen: Screen) -> None:
         (CONFIDENCE, [f"{intent.confidence:.2f}"]),
         (RULE, [reading.rule]),
     ]
-    if reading.topic.value != "plain":
+    if reading.topic is not Topic.PLAIN:
         rows.append((TOPIC, [reading.topic.value]))
     if reading.task_id:
         rows.append((TASK, [reading.task_id]))
@@ -172,5 +173,4 @@ def _print(reading: Reading, screen: Screen) -> None:
 
 
 def _meaning(reading: Reading) -> Sentence:
-    kind = MEANINGS[reading.intent.kind]
-    return OF_TOPICS.get(reading.topic.value, kind)
+    return OF_TOPICS.get(reading.topic, MEANINGS[reading.intent.kind])

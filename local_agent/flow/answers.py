@@ -18,6 +18,7 @@ from common.model.state import FINAL, TaskState
 from common.redact import redact
 from common.sentences import Lang, say
 from common.text import one_line
+from common.verbs import Topic
 from local_agent.flow import words
 from local_agent.flow.ports import TaskStore
 from local_agent.flow.run import rests
@@ -26,13 +27,17 @@ from local_agent.propose import words as proposal_words
 from local_agent.propose.base import Asked, Proposed, answer
 from local_agent.store.tasks import Task
 from local_agent.understand.commands import mistyped
-from local_agent.understand.reading import Topic
 from local_agent.words import render_duration
 from local_agent.workspace.git.repository import Changes
 from local_agent.workspace.registry import Workspace
 
 ROWS: Final = 10
 _WHAT_BYTES: Final = 60
+_DONE_ELSEWHERE: Final = {
+    Topic.REJECT: words.REJECT_THERE,
+    Topic.CANCEL: words.CANCEL_HOW,
+    Topic.MACHINES: words.MACHINES_THERE,
+}
 
 
 class OpenTasks:
@@ -112,14 +117,12 @@ class HelpProposer:
 
     async def propose(self, asked: Asked) -> Proposed:
         """Return the answer; whatever was asked, nothing is approved, applied or cancelled."""
-        topic = Topic(asked.topic)
+        topic = asked.topic
         help_text = dsl.help_text(asked.lang, prefix=asked.prefix, free_text=self._free_text)
         if topic in (Topic.APPROVE, Topic.APPLY):
             return _declined("\n".join(await self._where_it_happens(asked, topic)))
-        if topic is Topic.REJECT:
-            return _declined(say(words.REJECT_THERE, asked.lang, prefix=asked.prefix))
-        if topic is Topic.CANCEL:
-            return _declined(say(words.CANCEL_HOW, asked.lang, prefix=asked.prefix))
+        if told := _DONE_ELSEWHERE.get(topic):
+            return _declined(say(told, asked.lang, prefix=asked.prefix))
         if topic is Topic.CHATTER:
             return answer("\n".join(await self._here(asked)))
         if topic is Topic.MISTYPED:
@@ -127,8 +130,6 @@ class HelpProposer:
             word = one_line(asked.text, _WHAT_BYTES)
             facts = {"word": word, "meant": meant, "prefix": asked.prefix}
             return _declined(say(words.MISTYPED, asked.lang, **facts))
-        if topic is Topic.MACHINES:
-            return _declined(say(words.MACHINES_THERE, asked.lang, prefix=asked.prefix))
         if topic is Topic.FREE_TEXT_OFF:
             return _declined(f"{say(words.FREE_TEXT_OFF, asked.lang)}\n{help_text}")
         return answer(help_text)

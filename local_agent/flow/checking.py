@@ -13,6 +13,7 @@ from typing import Any, Final
 from common.errors import ConfigError, InputError, StateError
 from common.ids import new_short_id, new_uuid
 from common.seal import Seal
+from common.verbs import Topic
 from local_agent.flow.approvals import check_standing, question
 from local_agent.flow.ports import NewTask, TaskStore, Workspaces
 from local_agent.flow.task import submit_named
@@ -20,7 +21,6 @@ from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace
 
 CHANNEL: Final = "check"
-_TEST: Final = "test"  # the word of the grammar (`common.dsl`)
 
 Submit = Callable[[NewTask], Coroutine[Any, Any, Task]]
 
@@ -93,7 +93,7 @@ class Checking:
             channel=CHANNEL,
             claimed_user=self._user,
             thread_id=task_id,
-            text=f"{self._prefix} {_TEST}",
+            text=f"{self._prefix} {Topic.TEST}",
             lang=changed.lang,
             workspace=workspace.name,
             checks=approval_id,

@@ -12,19 +12,19 @@ import unicodedata
 from dataclasses import replace
 from typing import Final
 
-from common import dsl
 from common.errors import InputError, StateError
 from common.model.intent import IntentParams, TaskIntent, TaskKind
+from common.verbs import BY_NAME, Topic
 from local_agent.flow.conversation import Conversation, result_of
 from local_agent.flow.ports import TaskStore, Workspaces
 from local_agent.flow.task import may_see
 from local_agent.store.tasks import Task
 from local_agent.understand.folding import fold, seen
-from local_agent.understand.reading import Reading, Topic
+from local_agent.understand.reading import Reading
 from local_agent.workspace.registry import Workspace
 
 _GOES_ON: Final = frozenset({Topic.REVISE, Topic.APPLY, Topic.UNDO})
-_REVISE: Final = next(spec for spec in dsl.COMMANDS if spec.name == "revise")
+_REVISE: Final = BY_NAME["revise"]
 _WORD: Final = "(?:{})".format("|".join(sorted((_REVISE.name, *_REVISE.aliases), reverse=True)))
 _SPACED: Final = re.compile(
     rf"\s*{_WORD}[:,;.：，；、。]?\s+(?!nothing\b|none\b)(\S.*)", re.DOTALL | re.IGNORECASE

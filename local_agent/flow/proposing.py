@@ -10,6 +10,7 @@ from functools import partial
 from common.clock import Clock
 from common.errors import AuthError, StoreError
 from common.model.intent import TaskKind
+from common.verbs import Topic
 from local_agent.actions.operation import Blobs, Syncer
 from local_agent.actions.run_command.command_line import read_argv
 from local_agent.flow.answers import HelpProposer, OpenTasks, StatusProposer
@@ -110,14 +111,14 @@ class Proposing:
                 TaskKind.DIAGNOSE: coding,
             },
             of_topic={
-                "apply": ApplyProposer(
+                Topic.APPLY: ApplyProposer(
                     self.store,
                     self.blobs,
                     show_again=self.show_again,
                     without_id=help_proposer,
                 ),
-                "undo": UndoProposer(self.store, self.applied),
-                "revise": ReviseProposer(conversation, coding),
+                Topic.UNDO: UndoProposer(self.store, self.applied),
+                Topic.REVISE: ReviseProposer(conversation, coding),
             },
             patches=PatchProposer(self.blobs, allowed=self.settings.allow_apply_patch),
         )

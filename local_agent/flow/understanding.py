@@ -26,6 +26,7 @@ from common.model.state import TaskState
 from common.redact import redact
 from common.sentences import Lang, say
 from common.text import one_line
+from common.verbs import COMMANDS, Topic
 from local_agent.errors import ModelError
 from local_agent.flow import words
 from local_agent.flow.conversation import Conversation, Revised
@@ -43,13 +44,15 @@ from local_agent.store.tasks import Task
 from local_agent.understand.asking_a_model import classification_schema, merged, read_classification
 from local_agent.understand.params import find_files, find_names
 from local_agent.understand.reader import Reader
-from local_agent.understand.reading import Reading, Topic, read_kept, write_reading
+from local_agent.understand.reading import Reading, read_kept, write_reading
 from local_agent.workspace.registry import Workspace
 
 _ASKS_A_MODEL: Final = frozenset(
     {TaskKind.EXPLAIN, TaskKind.CHANGE, TaskKind.DIAGNOSE, TaskKind.REVIEW}
 )
-_OF_A_MODEL: Final = frozenset({Topic.PLAIN, Topic.PLAN, Topic.PATCH, Topic.REVISE})
+_OF_A_MODEL: Final = frozenset(
+    {Topic.PLAIN, *(spec.topic for spec in COMMANDS if spec.needs_model)}
+)
 _QUOTED_BYTES: Final = 120  # of the asker's own words
 AT_ONCE: Final = 4  # tasks of the chat, and as many of this machine
 OF_ONE: Final = 2  # of one member; the others are for the other members
@@ -70,14 +73,14 @@ class Proposers:
     """
 
     of_kind: Mapping[TaskKind, Proposer]
-    of_topic: Mapping[str, Proposer]
+    of_topic: Mapping[Topic, Proposer]
     patches: Proposer
 
     def for_task(self, task: Task, topic: Topic, kind: TaskKind) -> Proposer:
         """Return the one that answers a task."""
         if task.attachment is not None:
             return self.patches
-        found = self.of_topic.get(topic.value) or self.of_kind.get(kind)
+        found = self.of_topic.get(topic) or self.of_kind.get(kind)
         return found or self.of_kind[TaskKind.EXPLAIN]
 
 
@@ -198,9 +201,7 @@ class Understanding:
                     lang=task.lang,
                     workspace=workspace,
                     context=context,
-                    wants_tests=reading.topic is Topic.TEST,
-                    not_understood=reading.subject if reading.topic is Topic.BAD_OPTION else None,
-                    topic=reading.topic.value,
+                    topic=reading.topic,
                     about=reading.task_id,
                     attachment=task.attachment,
                     on_copy=task.checks is not None,

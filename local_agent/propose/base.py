@@ -17,6 +17,7 @@ from common.model.proposal import (
     Speech,
 )
 from common.sentences import Lang, Sentence, say
+from common.verbs import Topic
 from local_agent.models.backend import Emit, ModelEvent
 from local_agent.workspace.registry import Workspace
 
@@ -63,9 +64,7 @@ class Asked:
         text: The request without prefix and command word.
         workspace: Where it is about; None when none has been added.
         context: None for the kinds that need none.
-        wants_tests: A run of the workspace's own test command is meant.
-        not_understood: An option that could not be read; nothing may run then.
-        topic: What the words are about, for the answers of the engine.
+        topic: What it is answered by besides its kind.
         about: The short ID that was named, in its stored form.
         attachment: Name of the blob with the diff that came with the request.
         on_copy: It is about a copy of the workspace with a proposed change in it.
@@ -85,9 +84,7 @@ class Asked:
     lang: Lang
     workspace: Workspace | None
     context: Collected | None = None
-    wants_tests: bool = False
-    not_understood: str | None = None
-    topic: str = "plain"
+    topic: Topic = Topic.PLAIN
     about: str | None = None
     attachment: str | None = None
     on_copy: bool = False

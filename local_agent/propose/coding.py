@@ -24,6 +24,7 @@ from common.model.proposal import Answer, LocalApproval, Plan, Speech
 from common.redact import redact_lines
 from common.sentences import Lang, explain, say
 from common.text import clip_bytes, one_line, reveal
+from common.verbs import Topic
 from local_agent.error_texts import ERRORS
 from local_agent.errors import RefusedError
 from local_agent.models.backend import Chosen, Refusal, Reply, Scratch, Turn
@@ -42,7 +43,7 @@ from local_agent.propose.review import ReviewProposer, summed_up, to_show
 from local_agent.words import render_size
 from local_agent.workspace.registry import Workspace
 
-_WORDS_ALONE: Final = frozenset({"plan", "patch"})  # these say nothing by themselves
+_WORDS_ALONE: Final = frozenset({Topic.PLAN, Topic.PATCH})  # these say nothing by themselves
 _EDITING: Final[frozenset[Job]] = frozenset({"change", "diagnose"})
 _JOBS: Final[dict[TaskKind, Job]] = {
     TaskKind.CHANGE: "change",
@@ -218,7 +219,7 @@ class CodingProposer:
 
 def job_of(asked: Asked) -> Job:
     """Return what a model is to do: nothing but words where the request is unclear."""
-    if asked.topic == "plan":
+    if asked.topic is Topic.PLAN:
         return "plan"
     if asked.unsure:
         return "explain"
@@ -270,7 +271,7 @@ def _in_words(asked: Asked, chosen: Chosen, reply: Reply) -> Proposed:
     if not text:
         return nothing(words.NOTHING_SAID, asked, model=chosen.backend.name)
     details = "\n".join(_said(reply, chosen, asked.lang))
-    kind = Plan if asked.topic == "plan" else Answer
+    kind = Plan if asked.topic is Topic.PLAN else Answer
     # Else it could speak as we do: "T-7K3F was approved" (R25).
     head = say(words.MODEL_SAYS, asked.lang, model=chosen.backend.name)
     speech = _speech(reply, chosen, asked.lang)

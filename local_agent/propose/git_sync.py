@@ -14,6 +14,7 @@ from common.redact import redact
 from common.seal import SealedChange
 from common.sentences import Lang, explain, say
 from common.text import one_line
+from common.verbs import Topic
 from local_agent.error_texts import sync as sync_errors
 from local_agent.propose import words
 from local_agent.propose.base import CHAT_ROWS, Asked, Proposed, answer
@@ -30,8 +31,8 @@ _AFTER: Final = re.compile(
     r"(?:[:：](?!//)|\bwith (?:the )?message\b)\s*(.+)\Z", re.DOTALL | re.IGNORECASE
 )
 
-# What is no sync but half of one, or another deed of git (`local_agent.understand.reading.Topic`).
-_ALONE: Final = {"commit": words.COMMIT_ALONE, "pull": words.NO_PULL}
+# What is no sync but half of one, or another deed of git.
+_ALONE: Final = {Topic.COMMIT: words.COMMIT_ALONE, Topic.PULL: words.NO_PULL}
 
 Plan = Callable[[Workspace, str | None], Awaitable[SyncPlan]]
 
@@ -53,7 +54,7 @@ class GitSyncProposer:
         if alone := _ALONE.get(asked.topic):
             only = say(alone, asked.lang, prefix=asked.prefix)
             return _not_done(say(words.NOTHING_DONE, asked.lang, why=only))
-        message = find_message(asked.text, is_message=asked.topic == "sync")
+        message = find_message(asked.text, is_message=asked.topic is Topic.SYNC)
         try:
             plan = await self._plan(asked.workspace, message)
         except InputError as error:

@@ -11,6 +11,7 @@ from common.model.proposal import CommandProposal, LocalApproval
 from common.redact import redact
 from common.sentences import say
 from common.text import one_line
+from common.verbs import Topic
 from local_agent.errors import RefusedError
 from local_agent.propose import words
 from local_agent.propose.base import Asked, Proposed, nothing
@@ -73,14 +74,14 @@ class RunProposer:
         """
         if not self._allowed:
             raise RefusedError(("run-off",))
-        if asked.not_understood is not None:
-            given = _shortened(asked.not_understood, 80)
+        if asked.topic is Topic.BAD_OPTION:
+            given = _shortened(asked.text, 80)
             return nothing(words.BAD_OPTION, asked, given=given)
         if asked.workspace is None:
             return nothing(words.NO_WORKSPACE, asked)
         if cmd := asked.intent.params.cmd:
             return self._command(asked, asked.workspace, cmd, say(words.REASON_ASKED, asked.lang))
-        if asked.wants_tests and (own := asked.workspace.test_command or self._default):
+        if asked.topic is Topic.TEST and (own := asked.workspace.test_command or self._default):
             return await self._own(asked, asked.workspace, own)
         wish = self._wish(asked)
         if wish is None:
@@ -91,7 +92,7 @@ class RunProposer:
         return self._inferred(asked, asked.workspace, wish, found)
 
     def _wish(self, asked: Asked) -> Wish | None:
-        if asked.wants_tests:
+        if asked.topic is Topic.TEST:
             return Wish("test", asked.beyond)
         goal = self._project.find_goal(asked.text) if self._project else None
         if goal is None or self._project is None:
@@ -164,7 +165,7 @@ def _which(asked: Asked, workspace: Workspace, goal: str, found: Inference) -> P
     if found.recipes:
         command = _shown(found.recipes[0])
         told = nothing(words.SEVERAL_COMMANDS, asked, goal=goal, command=command)
-    elif asked.wants_tests:
+    elif asked.topic is Topic.TEST:
         told = nothing(words.NO_TEST_COMMAND, asked, workspace=workspace.name)
     else:
         told = nothing(words.NO_COMMAND_FOUND, asked, goal=goal, workspace=workspace.name)

@@ -15,6 +15,7 @@ from itertools import chain, dropwhile, islice, pairwise, starmap
 from typing import Final
 
 from common import dsl
+from common.verbs import COMMANDS
 from local_agent.understand import params, wishes
 from local_agent.understand.folding import READ_CHARS, fold
 
@@ -138,7 +139,7 @@ _HEAD_CHARS: Final = 1000  # a longer command is taken only where nothing else i
 _PROGRAM_CHARS: Final = 40
 _Begins = Callable[[str, list[str]], bool]  # tells whether a program and its arguments are one
 _PROGRAM: Final = re.compile(r"[a-z0-9_.~/-][\w.+/~-]*", re.ASCII)
-_VERBS: Final = [spec.name for spec in dsl.COMMANDS]
+_VERBS: Final = [spec.name for spec in COMMANDS]
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,12 @@ from typing import Any, Final, NamedTuple
 from common import dsl
 from common.model.intent import IntentParams, TaskIntent, TaskKind
 from common.text import has_cjk, one_line
+from common.verbs import BY_NAME, Topic
 from local_agent.understand import commands, guards, params, wishes
 from local_agent.understand.classifier import Classifier, unpacked
 from local_agent.understand.features import features
 from local_agent.understand.folding import READ_CHARS, blot, fold, seen
-from local_agent.understand.reading import DEEDS, MEANS, THRESHOLD, Kind, Reading, Topic
+from local_agent.understand.reading import DEEDS, MEANS, THRESHOLD, Kind, Reading
 
 MODEL: Final = Path(__file__).with_name("model.bin")
 DEED: Final = 0.99  # how likely all deeds together must be before one is taken up
@@ -64,7 +65,11 @@ _ABOUT: Final = {
 }
 # Whoever can explain, change and diagnose takes all of it up at once.
 _IN_WORDS: Final = frozenset({Kind.EXPLAIN, Kind.CHANGE, Kind.DIAGNOSE, Kind.OUTPUT})
-
+# Where these are surely meant by what follows it, the word that opens a text is its subject.
+_SPEAKS_OF: Final = {
+    "plan": frozenset({Kind.HELP}),
+    "patch": frozenset({Kind.HELP, Kind.EXPLAIN}),
+}
 # A command beside these is spoken of: "run `npm test` fails with EPERM".
 _TELLS: Final = frozenset({Kind.DIAGNOSE, Kind.OUTPUT, Kind.EXPLAIN, Kind.HELP, Kind.APPROVE})
 
@@ -179,16 +184,15 @@ class Reader:
             return False
         if commands.is_talked_of(said.args):
             return True
-        found = guess(said.args if said.name in ("plan", "patch") else whole)
+        if kinds := _SPEAKS_OF.get(said.name):
+            found = guess(said.args)
+            return found.sure and found.kind in kinds
+        found = guess(whole)
         meant = MEANS[found.kind][0]
         if said.name == "sync" and meant is TaskKind.GIT_SYNC:
             rest = said.args
             return found.sure and (commands.names_where(rest) or commands.names_object(rest))
-        if said.name == "plan":
-            return found.sure and found.kind is Kind.HELP
-        if said.name == "patch":
-            return found.sure and found.kind in (Kind.HELP, Kind.EXPLAIN)
-        own = TaskKind.GIT_SYNC if said.name == "sync" else TaskKind(said.name)
+        own = BY_NAME[said.name].kind
         return found.sure and meant is not own and found.kind not in DEEDS
 
     def _of_text(self, text: str) -> Reading:
@@ -281,47 +285,38 @@ def _half_a_sync(text: str) -> Topic:
 
 
 def _of_command(said: dsl.Command) -> Reading:
-    if said.name in ("help", "status"):
-        kind = TaskKind(said.name)
-        return Reading(_certain(kind, said.name), subject=said.args, task_id=said.task_id)
-    if said.name in dsl.FOR_GATEWAY:
-        return _answer(TaskKind.HELP, Topic.MACHINES, said.args)
-    if said.name in ("apply", "cancel"):
-        found = _answer(TaskKind.HELP, Topic(said.name), said.args)
-        return replace(found, task_id=said.task_id)
-    if said.name == "undo":
-        undo = _certain(TaskKind.CHANGE, f"undo {said.task_id or said.args}")
-        return Reading(undo, Topic.UNDO, subject=said.args, task_id=said.task_id)
-    if said.name == "sync":
-        sync = _certain(TaskKind.GIT_SYNC, f"sync {said.args}")
-        return Reading(sync, Topic.SYNC, subject=said.args)
-    if said.name == "test":
-        topic = Topic.BAD_OPTION if said.args else Topic.TEST
-        found_cmd = IntentParams(cmd=said.options.get("cmd"))
-        return Reading(_certain(TaskKind.RUN, "test", found_cmd), topic, subject=said.args)
-    if said.name in ("search", "review"):
-        return _of_reading(said)
-    if said.name == "revise" and said.task_id is None:
-        return _answer(TaskKind.HELP, Topic.REVISE, said.args)
-    wanted = IntentParams(
-        change_request=said.args or None, files=params.find_files(said.args[:READ_CHARS]) or None
-    )
+    spec = BY_NAME[said.name]
+    kind, topic = spec.kind, spec.topic
+    if topic is Topic.TEST and said.args:
+        topic = Topic.BAD_OPTION
+    if topic is Topic.REVISE and said.task_id is None:
+        kind = TaskKind.HELP  # which one is meant is asked, and no model for that
+    if kind is TaskKind.HELP and topic is not Topic.PLAIN:
+        return replace(_answer(kind, topic, said.args), task_id=said.task_id)
+    if "text" in spec.takes:
+        return _of_its_text(said, kind, topic)
+    about = said.task_id or said.args if topic is Topic.UNDO else ""
+    found = IntentParams(cmd=said.options.get("cmd"))
+    intent = _certain(kind, f"{said.name} {about}", found)
+    return Reading(intent, topic, subject=said.args, task_id=said.task_id)
+
+
+def _of_its_text(said: dsl.Command, kind: TaskKind, topic: Topic) -> Reading:
+    text, left = said.args[:READ_CHARS], ""
+    given: dict[str, Any] = {}
+    if kind in (TaskKind.SEARCH, TaskKind.REVIEW):
+        text, left = wishes.split_wish(text)
+    if name := _ABOUT.get(kind):
+        given[name] = params.find_query(text) if kind is TaskKind.SEARCH else said.args or None
+    if kind not in (TaskKind.SEARCH, TaskKind.GIT_SYNC):
+        given["files"] = params.find_files(said.args[:READ_CHARS]) or None
     summary = " ".join(filter(None, (said.name, said.task_id, said.args)))
-    intent = _certain(TaskKind.CHANGE, summary, wanted)
-    return Reading(intent, Topic(said.name), subject=said.args, task_id=said.task_id)
-
-
-def _of_reading(said: dsl.Command) -> Reading:
-    head, left = wishes.split_wish(said.args[:READ_CHARS])
-    is_search = said.name == "search"
-    found = IntentParams(
-        query=params.find_query(head) if is_search else None,
-        files=None if is_search else params.find_files(said.args[:READ_CHARS]) or None,
-    )
     return Reading(
-        _certain(TaskKind(said.name), f"{said.name} {said.args}", found),
+        _certain(kind, summary, IntentParams(**given)),
+        topic,
         subject=said.args,
-        taken=f"{said.name} {head}".strip() if left else "",
+        task_id=said.task_id,
+        taken=f"{said.name} {text}".strip() if left else "",
         left=left,
     )
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import Enum
-from types import MappingProxyType
 from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from common.model.intent import TaskIntent, TaskKind
+from common.verbs import BY_NAME, Topic
 
 THRESHOLD: Final = 0.55  # seed 002 §13
 
@@ -38,42 +38,22 @@ class Kind(Enum):
     OUTPUT = "output"
 
 
-class Topic(Enum):
-    """What is answered besides the kind: words that need their own truthful answer."""
-
-    PLAIN = "plain"
-    PLAN = "plan"
-    APPLY = "apply"
-    UNDO = "undo"
-    CANCEL = "cancel"
-    TEST = "test"
-    BAD_OPTION = "bad-option"
-    APPROVE = "approve"
-    REJECT = "reject"
-    CHATTER = "chatter"
-    SYNC = "sync"
-    MISTYPED = "mistyped"
-    MACHINES = "machines"
-    EMPTY = "empty"
-    FREE_TEXT_OFF = "free-text-off"
-    PATCH = "patch"
-    REVISE = "revise"
-    COMMIT = "commit"
-    PULL = "pull"
-
-
-# Kinds that the seed has no word for, and what is answered besides.
+# Kinds that neither a command nor the seed has a word for, and what is answered besides.
 _OTHERWISE: Final = {
-    Kind.CANCEL: (TaskKind.HELP, Topic.CANCEL),
-    Kind.UNDO: (TaskKind.CHANGE, Topic.UNDO),
     Kind.APPROVE: (TaskKind.HELP, Topic.APPROVE),
     Kind.CHATTER: (TaskKind.HELP, Topic.CHATTER),
     Kind.OUTPUT: (TaskKind.DIAGNOSE, Topic.PLAIN),
 }
-# What each kind is to the seed: the word itself, but for those.
-MEANS: Final[Mapping[Kind, tuple[TaskKind, Topic]]] = MappingProxyType(
-    {kind: _OTHERWISE.get(kind) or (TaskKind(kind.value), Topic.PLAIN) for kind in Kind}
-)
+
+
+def _meant(kind: Kind) -> tuple[TaskKind, Topic]:
+    if command := BY_NAME.get(kind.value):
+        return command.kind, command.topic
+    return _OTHERWISE.get(kind) or (TaskKind(kind.value), Topic.PLAIN)
+
+
+# What each kind is to the seed: what the command of that name is, else the word itself.
+MEANS: Final[Mapping[Kind, tuple[TaskKind, Topic]]] = {kind: _meant(kind) for kind in Kind}
 DEEDS: Final = frozenset({Kind.CHANGE, Kind.RUN, Kind.GIT_SYNC, Kind.CANCEL, Kind.UNDO})
 
 
@@ -83,7 +63,7 @@ class Reading:
 
     Attributes:
         intent: The classification, as it is stored and shown.
-        topic: See `Topic`.
+        topic: See `common.verbs.Topic`.
         unsure: The likelihood was under the threshold; nothing but a plan or an answer may follow.
         subject: The text without prefix and command word.
         task_id: The short ID that was named, in its stored form.

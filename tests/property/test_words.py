@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 
 from common import dsl
 from common.model.intent import TaskKind
+from common.verbs import COMMANDS
 from local_agent.understand import commands, params
 from local_agent.understand.reader import Reader
 
-WORDS = [word for spec in dsl.COMMANDS for word in (spec.name, *spec.aliases)]
+WORDS = [word for spec in COMMANDS for word in (spec.name, *spec.aliases)]
 MARKS = ["@dev", "＠dev", " ", "\u3000", "--cmd=", "——cmd＝", '"', "“", "”", "'", "\\", "\n", "`"]
 OTHERS = ["T-7K3F", "run", "不要", "find", "为什么", "fix", "don't", "a.py", "../"]
 OTHERS += [" and ", "并", "然后", "，", "delete", "删掉", "tests", "tests/unit", "把", "的"]
@@ -23,7 +24,7 @@ TEXTS = st.one_of(st.text(max_size=200), st.lists(PIECES, max_size=30).map("".jo
 def test_the_grammar_reads_any_text(text: str) -> None:
     for said in (dsl.parse(text), dsl.parse("@dev " + text)):
         if isinstance(said, dsl.Command):
-            assert said.name in {spec.name for spec in dsl.COMMANDS}
+            assert said.name in {spec.name for spec in COMMANDS}
             assert set(said.options) <= {"cmd"}
             for value in said.options.values():
                 assert value

@@ -19,6 +19,7 @@ from common.ids import new_short_id, new_uuid
 from common.model.state import FINAL, Reason, TaskState
 from common.sentences import Lang
 from common.text import one_line
+from common.verbs import Topic
 from local_agent.faces.control.tasks import Answer, Watching
 from local_agent.faces.control.wire import Arguments
 from local_agent.flow.ports import NewTask
@@ -33,9 +34,6 @@ MAX_TEXT_BYTES: Final = 20_000  # security limits table, command text
 MAX_PATHS: Final = 500  # as many files as a diff can have
 
 _FILE_NAME_BYTES: Final = 200
-_PATCH: Final = "patch"  # the words of the grammar (`common.dsl`)
-_UNDO: Final = "undo"
-_APPLY: Final = "apply"
 
 _T = TypeVar("_T")
 Finish = Callable[[Coroutine[Any, Any, _T]], Coroutine[Any, Any, _T]]
@@ -130,7 +128,7 @@ class Asking:
             ):
                 yield step
             return
-        text = f"{self._prefix} {_APPLY} {task.short_id}"
+        text = f"{self._prefix} {Topic.APPLY} {task.short_id}"
         async for step in self._begin(
             self._new_task(text, lang=_lang(args), workspace=task.workspace)
         ):
@@ -145,7 +143,7 @@ class Asking:
         await asyncio.to_thread(parse_diff, body)
         name = one_line(args.text("name"), _FILE_NAME_BYTES)
         new = self._new_task(
-            f"{self._prefix} {_PATCH} {name}",
+            f"{self._prefix} {Topic.PATCH} {name}",
             lang=_lang(args),
             workspace=args.text("workspace") or None,
         )
@@ -162,7 +160,7 @@ class Asking:
         first = await self._db.run(self._journal.tasks.named, args.text("task"))
         paths = args.texts("only", MAX_PATHS)
         new = self._new_task(
-            " ".join([self._prefix, _UNDO, first.short_id, *map(shlex.quote, paths)]),
+            " ".join([self._prefix, Topic.UNDO, first.short_id, *map(shlex.quote, paths)]),
             lang=_lang(args),
             workspace=first.workspace,
         )

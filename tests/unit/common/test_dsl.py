@@ -8,6 +8,7 @@ from common import dsl
 from common.dsl import Command, Directed, FreeText, NotAddressed
 from common.sentences import Lang
 from common.terminal import cells
+from common.verbs import COMMANDS, CommandSpec, Topic
 from tests.each import each
 
 
@@ -41,14 +42,20 @@ def test_another_prefix_can_be_set() -> None:
 
 
 @pytest.mark.requirement("NL-9")
-@each("spec", dsl.COMMANDS)
-def test_every_name_and_alias_is_its_command(spec: dsl.CommandSpec) -> None:
+@each("spec", COMMANDS)
+def test_every_name_and_alias_is_its_command(spec: CommandSpec) -> None:
     for word in (spec.name, *spec.aliases):
         assert dsl.parse(f"@dev {word}") == Command(spec.name)
 
 
+def test_a_command_that_needs_its_own_answer_is_answered_by_its_name() -> None:
+    others = {spec.name: spec.topic for spec in COMMANDS if spec.topic != spec.name}
+    plain = dict.fromkeys(("help", "status", "search", "review"), Topic.PLAIN)
+    assert others == plain | dict.fromkeys(("use", "on"), Topic.MACHINES)
+
+
 def test_no_word_names_two_commands() -> None:
-    words = [word for spec in dsl.COMMANDS for word in (spec.name, *spec.aliases)]
+    words = [word for spec in COMMANDS for word in (spec.name, *spec.aliases)]
     assert len(words) == len(set(words))
 
 
@@ -141,7 +148,7 @@ def test_an_option_that_cannot_be_read_is_kept_and_gives_no_command(typed: str) 
 def test_the_help_fits_a_message_and_names_every_command(lang: Lang) -> None:
     text = dsl.help_text(lang)
     assert len(text.encode()) <= 2048
-    assert all((spec.usage.zh if lang == "zh" else spec.usage.en) in text for spec in dsl.COMMANDS)
+    assert all((spec.usage.zh if lang == "zh" else spec.usage.en) in text for spec in COMMANDS)
     assert max(cells(row) for row in text.splitlines()[2:]) <= 38, "one line of a phone each"
 
 

@@ -10,7 +10,6 @@ import codexbridge
 from common.home import Home
 from common.model.intent import TaskKind
 from local_agent.cli import route
-from local_agent.understand.reading import Topic
 
 Captured = pytest.CaptureFixture[str]
 
@@ -63,6 +62,5 @@ def test_a_command_that_is_not_its_kind_is_told_as_what_it_is(
 
 
 def test_each_kind_has_its_meaning_in_both_languages() -> None:
-    assert set(route.OF_TOPICS) <= {topic.value for topic in Topic}
     assert set(route.MEANINGS) == {kind.value for kind in TaskKind}
     assert all(meaning.en and meaning.zh for meaning in route.MEANINGS.values())

@@ -15,6 +15,7 @@ from common.home import Home
 from common.model.intent import TaskIntent, TaskKind
 from common.model.proposal import Answer, Diff, LocalApproval, NoRequirement, Plan, Speech
 from common.sentences import Lang, say
+from common.verbs import Topic
 from local_agent.errors import ModelError, RefusedError
 from local_agent.models.backend import MAX_ANSWER_BYTES, Chosen, Refusal, Reply, Suggestion
 from local_agent.propose import words as proposal_words
@@ -155,7 +156,7 @@ async def test_a_cause_without_a_mend_is_an_answer(bench: Bench) -> None:
     [
         (TaskKind.EXPLAIN, {}, "explain", "text"),
         (TaskKind.REVIEW, {}, "review", "text"),
-        (TaskKind.CHANGE, {"topic": "plan"}, "plan", "text"),
+        (TaskKind.CHANGE, {"topic": Topic.PLAN}, "plan", "text"),
         (TaskKind.CHANGE, {"unsure": True}, "explain", "text"),
         (TaskKind.DIAGNOSE, {"unsure": True}, "explain", "text"),
         (TaskKind.CHANGE, {}, "change", "edits"),
@@ -326,8 +327,8 @@ async def test_an_earlier_version_that_fits_no_more_is_left_out(bench: Bench) ->
     assert "-moved = on\n+moved = 5\n" in bench.diff_of(found)
 
 
-@pytest.mark.parametrize("topic", ["plan", "patch"])
-async def test_a_word_alone_asks_what_is_wanted_and_no_model(bench: Bench, topic: str) -> None:
+@pytest.mark.parametrize("topic", [Topic.PLAN, Topic.PATCH])
+async def test_a_word_alone_asks_what_is_wanted_and_no_model(bench: Bench, topic: Topic) -> None:
     found = await bench.ask(TaskKind.CHANGE, [Reply("ok")], text=" ", topic=topic)
     assert found.not_done
     assert bench.model is not None

@@ -15,6 +15,7 @@ import pytest
 from common.model.intent import IntentParams, TaskIntent, TaskKind
 from common.model.proposal import Answer, CommandProposal, LocalApproval, SearchResults
 from common.sentences import Lang, say
+from common.verbs import Topic
 from local_agent.models.backend import Chosen, Reply
 from local_agent.propose import words as proposal_words
 from local_agent.propose.base import Asked, Proposed
@@ -80,7 +81,7 @@ async def test_a_command_that_nobody_named_says_where_it_is_from(
 ) -> None:
     shop = placed(tmp_path, {"Makefile": "test:\n\ttrue\n"})
     found = await RUN.propose(
-        asked(TaskKind.RUN, "run the tests", shop, wants_tests=True, lang=lang)
+        asked(TaskKind.RUN, "run the tests", shop, topic=Topic.TEST, lang=lang)
     )
     assert command_of(found) == "make test"
     assert "Makefile" in found.summary
@@ -102,7 +103,7 @@ async def test_other_goals_than_tests_are_found_as_well(
 
 async def test_the_persons_own_test_command_comes_first(tmp_path: Path) -> None:
     shop = placed(tmp_path, {"Makefile": "test:\n"}, test_command="pytest -q")
-    own = await RUN.propose(asked(TaskKind.RUN, "run the tests", shop, wants_tests=True))
+    own = await RUN.propose(asked(TaskKind.RUN, "run the tests", shop, topic=Topic.TEST))
     assert command_of(own) == "pytest -q"
     assert "Makefile" not in own.summary
     assert isinstance(own.proposal, CommandProposal)
@@ -118,7 +119,7 @@ async def test_a_part_of_the_tests_is_run_alone_where_that_is_known(
 ) -> None:
     content = {"pytest.ini": "[pytest]\n", "tests/api/test_a.py": ""}
     shop = placed(tmp_path, content, test_command=test_command)
-    request = asked(TaskKind.RUN, "run tests/api", shop, wants_tests=True, beyond="tests/api")
+    request = asked(TaskKind.RUN, "run tests/api", shop, topic=Topic.TEST, beyond="tests/api")
     found = await RUN.propose(request)
     assert command_of(found) == command
     assert "--cmd=" not in found.summary
@@ -130,7 +131,7 @@ async def test_a_part_that_is_not_known_is_said_not_to_be_taken_up(
     tmp_path: Path, lang: Lang, test_command: str | None
 ) -> None:
     shop = placed(tmp_path, {"pytest.ini": "[pytest]\n"}, test_command=test_command)
-    request = asked(TaskKind.RUN, "t", shop, wants_tests=True, beyond="billing", lang=lang)
+    request = asked(TaskKind.RUN, "t", shop, topic=Topic.TEST, beyond="billing", lang=lang)
     found = await RUN.propose(request)
     assert command_of(found) == (test_command or "python -m pytest")
     assert "“billing”" in found.summary
@@ -148,7 +149,7 @@ async def test_a_place_that_a_build_cannot_take_is_said(tmp_path: Path, lang: La
 @pytest.mark.parametrize("lang", LANGS)
 async def test_of_several_a_person_says_which(tmp_path: Path, lang: Lang) -> None:
     shop = placed(tmp_path, {"Makefile": "test:\n", "Cargo.toml": "", "justfile": "test:\n"})
-    found = await RUN.propose(asked(TaskKind.RUN, "test", shop, wants_tests=True, lang=lang))
+    found = await RUN.propose(asked(TaskKind.RUN, "test", shop, topic=Topic.TEST, lang=lang))
     assert found.not_done
     assert "`make test` " in found.summary or "`make test`（" in found.summary
     assert "just test" in found.summary
@@ -161,8 +162,8 @@ async def test_where_nothing_is_known_nothing_is_made_up(
     tmp_path: Path, lang: Lang, text: str
 ) -> None:
     shop = placed(tmp_path, {"README.md": "hi"})
-    tests = "tests" in text
-    found = await RUN.propose(asked(TaskKind.RUN, text, shop, wants_tests=tests, lang=lang))
+    topic = Topic.TEST if "tests" in text else Topic.PLAIN
+    found = await RUN.propose(asked(TaskKind.RUN, text, shop, topic=topic, lang=lang))
     assert isinstance(found.proposal, Answer)
     assert found.not_done
 
@@ -170,14 +171,14 @@ async def test_where_nothing_is_known_nothing_is_made_up(
 @pytest.mark.parametrize("lang", LANGS)
 async def test_a_project_file_that_was_not_looked_at_is_named(tmp_path: Path, lang: Lang) -> None:
     shop = placed(tmp_path, {"package.json": "no json", "Makefile": "test:\n"})
-    found = await RUN.propose(asked(TaskKind.RUN, "test", shop, wants_tests=True, lang=lang))
+    found = await RUN.propose(asked(TaskKind.RUN, "test", shop, topic=Topic.TEST, lang=lang))
     assert command_of(found) == "make test"
     assert "package.json" in found.summary
 
 
 async def test_a_named_command_is_never_replaced(tmp_path: Path) -> None:
     shop = placed(tmp_path, {"Makefile": "test:\n"})
-    found = await RUN.propose(asked(TaskKind.RUN, "run x", shop, cmd="npm run x", wants_tests=True))
+    found = await RUN.propose(asked(TaskKind.RUN, "run x", shop, cmd="npm run x", topic=Topic.TEST))
     assert command_of(found) == "npm run x"
 
 

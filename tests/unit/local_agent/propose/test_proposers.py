@@ -12,6 +12,7 @@ from common.errors import InputError
 from common.model.intent import IntentParams, TaskIntent, TaskKind
 from common.model.proposal import Answer, CommandProposal, LocalApproval, Plan, SearchResults
 from common.sentences import Lang
+from common.verbs import Topic
 from local_agent.errors import RefusedError
 from local_agent.propose.base import CHAT_ROWS, Asked
 from local_agent.propose.coding import NoModel
@@ -44,7 +45,7 @@ def split(line: str) -> tuple[str, ...] | None:
 
 
 async def test_a_bare_test_proposes_the_command_of_the_workspace() -> None:
-    proposed = await RunProposer(split).propose(asked(TaskKind.RUN, wants_tests=True))
+    proposed = await RunProposer(split).propose(asked(TaskKind.RUN, topic=Topic.TEST))
     assert isinstance(proposed.proposal, CommandProposal)
     assert (proposed.proposal.cmd, proposed.proposal.argv) == ("pytest -q", ("pytest", "-q"))
     assert proposed.requires == LocalApproval(action="run_command")
@@ -53,7 +54,7 @@ async def test_a_bare_test_proposes_the_command_of_the_workspace() -> None:
 
 async def test_a_named_command_comes_before_the_test_command() -> None:
     proposed = await RunProposer(split).propose(
-        asked(TaskKind.RUN, wants_tests=True, cmd="make | tee log")
+        asked(TaskKind.RUN, topic=Topic.TEST, cmd="make | tee log")
     )
     assert isinstance(proposed.proposal, CommandProposal)
     assert (proposed.proposal.cmd, proposed.proposal.argv) == ("make | tee log", None)
@@ -62,7 +63,7 @@ async def test_a_named_command_comes_before_the_test_command() -> None:
 async def test_the_persons_own_default_is_used_where_the_workspace_names_none() -> None:
     bare = replace(SHOP, test_command=None)
     proposer = RunProposer(split, default_test_command="tox")
-    proposed = await proposer.propose(asked(TaskKind.RUN, wants_tests=True, workspace=bare))
+    proposed = await proposer.propose(asked(TaskKind.RUN, topic=Topic.TEST, workspace=bare))
     assert isinstance(proposed.proposal, CommandProposal)
     assert proposed.proposal.cmd == "tox"
 
@@ -71,10 +72,10 @@ async def test_the_persons_own_default_is_used_where_the_workspace_names_none() 
 @pytest.mark.parametrize(
     "changes",
     [
-        {"wants_tests": True, "workspace": replace(SHOP, test_command=None)},
-        {"wants_tests": False},
-        {"wants_tests": True, "workspace": None},
-        {"wants_tests": True, "not_understood": "--cmd=“"},
+        {"topic": Topic.TEST, "workspace": replace(SHOP, test_command=None)},
+        {},
+        {"topic": Topic.TEST, "workspace": None},
+        {"topic": Topic.BAD_OPTION, "text": "--cmd=“"},
     ],
     ids=["no-test-command", "no-command", "no-workspace", "bad-option"],
 )
@@ -92,7 +93,7 @@ async def test_where_there_is_no_command_nothing_is_proposed(
 @pytest.mark.parametrize("lang", LANGS)
 async def test_a_part_of_the_tests_is_not_narrowed_and_that_is_said(lang: Lang) -> None:
     proposed = await RunProposer(split).propose(
-        asked(TaskKind.RUN, wants_tests=True, beyond="tests/unit", lang=lang)
+        asked(TaskKind.RUN, topic=Topic.TEST, beyond="tests/unit", lang=lang)
     )
     assert isinstance(proposed.proposal, CommandProposal)
     assert proposed.proposal.cmd == "pytest -q"
@@ -102,7 +103,7 @@ async def test_a_part_of_the_tests_is_not_narrowed_and_that_is_said(lang: Lang) 
 
 async def test_commands_that_are_switched_off_are_refused() -> None:
     with pytest.raises(RefusedError) as caught:
-        await RunProposer(split, allowed=False).propose(asked(TaskKind.RUN, wants_tests=True))
+        await RunProposer(split, allowed=False).propose(asked(TaskKind.RUN, topic=Topic.TEST))
     assert caught.value.reasons == ("run-off",)
 
 
@@ -232,7 +233,7 @@ async def test_without_a_model_it_says_so_and_plans_what_it_would_look_at(
 
 @pytest.mark.parametrize("lang", LANGS)
 async def test_a_plan_without_a_model_is_no_plan(lang: Lang) -> None:
-    proposed = await NoModel().propose(asked(TaskKind.CHANGE, lang=lang, topic="plan"))
+    proposed = await NoModel().propose(asked(TaskKind.CHANGE, lang=lang, topic=Topic.PLAN))
     assert proposed.not_done
     assert ("nothing was planned" if lang == "en" else "没有规划") in proposed.summary
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from common.model.intent import TaskKind
+from common.verbs import Topic
 from local_agent.understand.commands import find_named, mistyped
 from local_agent.understand.reader import Reader
-from local_agent.understand.reading import Topic
 from tests.each import each
 
 READER = Reader()

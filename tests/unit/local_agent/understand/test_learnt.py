@@ -7,6 +7,7 @@ from zlib import crc32
 
 import pytest
 
+from common.model.intent import TaskKind
 from local_agent.understand.classifier import unpacked
 from local_agent.understand.features import HEAD, features, tokens
 from local_agent.understand.folding import blot, fold
@@ -17,6 +18,7 @@ from tests.each import each
 
 def test_the_file_holds_every_kind_and_is_small() -> None:
     assert learnt().kinds == tuple(Kind) == tuple(MEANS)
+    assert {kind.value for kind in Kind} >= set(TaskKind)
     assert MODEL.stat().st_size < 2_500_000
     assert list(learnt().keys) == sorted(set(learnt().keys))
 

@@ -6,10 +6,9 @@ import time
 
 import pytest
 
-from common import dsl
 from common.model.intent import MAX_FILES, TaskKind
+from common.verbs import COMMANDS, Topic
 from local_agent.understand.reader import Reader
-from local_agent.understand.reading import Topic
 from tests.each import each
 
 READER = Reader()
@@ -127,7 +126,7 @@ def test_what_is_forbidden_is_not_wished(text: str, kind: str) -> None:
     assert READER.read(text).intent.kind == kind
 
 
-@each("word", [word for spec in dsl.COMMANDS for word in (spec.name, *spec.aliases)])
+@each("word", [word for spec in COMMANDS for word in (spec.name, *spec.aliases)])
 def test_every_verb_of_the_grammar_is_read_alone_and_with_more(word: str) -> None:
     for text in (word, f"@dev {word}", f"@dev {word} it", f"@dev {word} T-7K3F"):
         assert READER.read(text).topic in Topic

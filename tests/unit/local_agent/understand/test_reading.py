@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from common.model.intent import TaskIntent, TaskKind
+from common.verbs import Topic
 from local_agent.understand.reader import Reader
-from local_agent.understand.reading import Kind, Reading, Topic, read_kept, write_reading
+from local_agent.understand.reading import Kind, Reading, read_kept, write_reading
 
 INTENT = TaskIntent(kind=TaskKind.RUN, confidence=0.9, summary="run the tests")
 WHOLE = Reading(

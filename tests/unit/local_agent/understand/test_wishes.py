@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from common.model.intent import TaskKind
+from common.verbs import Topic
 from local_agent.understand.reader import Reader
-from local_agent.understand.reading import Topic
 from local_agent.understand.wishes import beyond_tests, split_wish
 from tests.each import each
 
