@@ -11,7 +11,7 @@ it is for: in a table, or in the annotations of the dataclass that it becomes.
 
     CancelBody(**closed(record, fields_of(CancelBody)))
 
-Pure.
+Pure.  What a person or a provider writes is pydantic's matter (docs/adr/0032).
 """
 
 from __future__ import annotations
