@@ -19,7 +19,6 @@ out as bytes, whoever reads or writes the file bounds it.
 
 from __future__ import annotations
 
-import base64
 import hmac
 import json
 from collections.abc import Container, Iterable, Mapping
@@ -41,18 +40,23 @@ from common.audit import (
 )
 from common.errors import AuthError, RemoteProtocolError
 from common.heads import KEPT, KeptHead, verify_kept
-from common.protocol.codec import (
+from common.protocol.envelope import gateway_name
+from common.records import (
+    COUNT,
     MILLISECONDS,
-    SEEN,
+    RECORD,
     SEQ,
     SHA256_HEX,
-    Check,
+    Fields,
     closed,
+    decode_bytes,
+    encode_bytes,
     integer,
+    or_none,
     raw_bytes,
+    read_object,
     utf8,
 )
-from common.protocol.envelope import gateway_name
 from common.signing import KEY_BYTES, SIGNATURE_BYTES
 
 STARTED: Final = "gateway.started"  # from here on a chain that is signed now and then has a head
@@ -238,24 +242,24 @@ class LogCheck:
 VERSION: Final = 1
 MAX_LINE_BYTES: Final = 64 * 1024  # a body of 16 KiB in which each byte is escaped, with room
 
-_ENTRY: Final[Mapping[str, Check]] = {
+_ENTRY: Final[Fields] = {
     "seq": SEQ,
     "prev": SHA256_HEX,
     "hash": SHA256_HEX,
     "body": utf8(MAX_ENTRY_BYTES),
 }
-_SIGNED: Final[Mapping[str, Check]] = {
-    "seq": SEEN,
+_SIGNED: Final[Fields] = {
+    "seq": COUNT,
     "hash": SHA256_HEX,
     "at": MILLISECONDS,
     "public_key": raw_bytes(KEY_BYTES),
     "signature": raw_bytes(SIGNATURE_BYTES),
 }
-_KEPT: Final[Mapping[str, Check]] = {
+_KEPT: Final[Fields] = {
     "peer": utf8(256, min_bytes=1),
-    "seq": SEEN,
+    "seq": COUNT,
     "hash": SHA256_HEX,
-    "own_seq": SEEN,
+    "own_seq": COUNT,
     "own_hash": SHA256_HEX,
     "public_key": raw_bytes(KEY_BYTES),
     "frame": utf8(16 * 1024, min_bytes=2),
@@ -296,7 +300,7 @@ def record_of(head: KeptHead | SignedHead) -> dict[str, Any]:
     for name in _HASHES & record.keys():
         record[name] = record[name].hex()
     for name in _RAW & record.keys():
-        record[name] = base64.b64encode(record[name]).decode("ascii")
+        record[name] = encode_bytes(record[name])
     if "frame" in record:
         record["frame"] = record["frame"].decode("ascii")
     return record
@@ -352,7 +356,7 @@ class _Export:
                 return self._entry(closed(record, _ENTRY))
             if "kept" in record:
                 self._enter(_HEADS)
-                closed(record, {"kept": _record_or_none})
+                closed(record, {"kept": or_none(RECORD)})
                 return self._started().kept(read_kept(record["kept"]))
             return self._last(record)
         except RemoteProtocolError:
@@ -374,7 +378,7 @@ class _Export:
 
     def _last(self, record: Mapping[str, Any]) -> None:
         self._enter(_END)
-        closed(record, {"v": integer(VERSION, VERSION), "signed": _record_or_none})
+        closed(record, {"v": integer(VERSION, VERSION), "signed": or_none(RECORD)})
         if record["signed"] is not None:
             self._started().signed(read_signed(record["signed"]))
 
@@ -393,27 +397,21 @@ class _Export:
         return LogCheck(keys=self._keys, to_the_end=True, after=after)
 
 
-def _record_or_none(value: object) -> bool:
-    return value is None or type(value) is dict
-
-
-def _values(record: object, checks: Mapping[str, Check]) -> dict[str, Any]:
-    if type(record) is not dict:
-        raise RemoteProtocolError("record.fields")
-    values = dict(closed(record, checks))
+def _values(record: object, fields: Fields) -> dict[str, Any]:
+    values = dict(closed(record, fields))
     for name in _HASHES & values.keys():
         values[name] = bytes.fromhex(values[name])
     for name in _RAW & values.keys():
-        values[name] = base64.b64decode(values[name])
+        values[name] = decode_bytes(values[name])
     if "frame" in values:
         values["frame"] = values["frame"].encode()
     return values
 
 
 def _read(line: bytes) -> dict[str, Any]:
-    record = strict_json.loads(line.removesuffix(b"\n"), max_bytes=MAX_LINE_BYTES)
+    record = read_object(line.removesuffix(b"\n"), max_bytes=MAX_LINE_BYTES)
     # One form only: else a byte could change and mean the same.
-    if type(record) is not dict or _line(record) != line:
+    if _line(record) != line:
         raise RemoteProtocolError("json.malformed")
     return record
 

@@ -16,9 +16,10 @@ from typing import Final
 from common.audit import GENESIS, HASH_BYTES, Fact, Head
 from common.clock import Instant
 from common.errors import AuthError, RemoteProtocolError
-from common.protocol.codec import framed, read_object
+from common.protocol.codec import framed
 from common.protocol.envelope import Envelope, HeadBody, verify_envelope
 from common.protocol.frames import FRAME_BYTES, Sealed, decode_frame, encode_frame
+from common.records import read_object
 from common.signing import ENVELOPE, VerifyKey
 
 KEPT: Final = "head.kept"  # the audit event that notes a kept head

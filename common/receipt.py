@@ -10,7 +10,6 @@ the machine's signature vouches for its own.  Pure: no journal, no link, no cloc
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
@@ -20,21 +19,31 @@ from common.audit_check import read_kept, read_signed
 from common.errors import AuthError, RemoteProtocolError
 from common.heads import KeptHead, verify_kept
 from common.model.state import Reason, TaskState, final_of
-from common.protocol.codec import (
+from common.protocol.envelope import agent_name
+from common.records import (
+    COUNT,
     KEY_ID,
     MILLISECONDS,
     NAME,
+    RECORD,
+    SEAL_CODE,
     SEQ,
     SHA256_HEX,
+    SHORT_ID,
     Check,
+    Fields,
     closed,
+    decode_bytes,
+    encode_bytes,
     integer,
-    matching,
+    list_of,
     one_of,
+    or_none,
     raw_bytes,
+    read_object,
+    record_of,
     utf8,
 )
-from common.protocol.envelope import agent_name
 from common.seal import short_code
 from common.signing import APPROVAL, KEY_BYTES, RECEIPT, SIGNATURE_BYTES, SigningKey, VerifyKey
 from common.strict_json import canonical, loads
@@ -55,41 +64,16 @@ _DECIDED: Final = {
 }
 
 
-def _optional(check: Check) -> Check:
-    return lambda value: value is None or check(value)
-
-
 def _or_empty(check: Check) -> Check:
     return lambda value: value == "" or check(value)
-
-
-def _record(value: object) -> bool:
-    return type(value) is dict
 
 
 _KEY: Final = raw_bytes(KEY_BYTES)
 _SIGNATURE: Final = raw_bytes(SIGNATURE_BYTES)
 _INTEGER: Final = integer(-(2**31), 2**31)
-_FILE: Final[Mapping[str, Check]] = {
-    "v": integer(VERSION, VERSION),
-    "receipt": _record,
-    "signature": _SIGNATURE,
-}
-_RECEIPT: Final[Mapping[str, Check]] = {
-    "v": integer(VERSION, VERSION),
-    "at": MILLISECONDS,
-    "machine": utf8(256, min_bytes=1),
-    "agent_id": _or_empty(NAME),
-    "public_key": _KEY,
-    "task": _record,
-    "approval": _optional(_record),
-    "outcome": _record,
-    "audit": _record,
-    "gateway": _optional(_record),
-}
-_TASK: Final[Mapping[str, Check]] = {
+_TASK: Final[Fields] = {
     "task_id": NAME,
-    "short_id": matching(r"T-[0-9A-Z]{4,5}"),
+    "short_id": SHORT_ID,
     "source": one_of(("wecom", "local_ui")),
     "channel": utf8(64),
     "claimed_user": utf8(256),
@@ -99,55 +83,76 @@ _TASK: Final[Mapping[str, Check]] = {
     "asked_at": MILLISECONDS,
     "ended_at": MILLISECONDS,
 }
-_APPROVAL: Final[Mapping[str, Check]] = {
+_APPROVAL: Final[Fields] = {
     "approval_id": NAME,
     "digest": SHA256_HEX,
-    "code": matching(r"[0-9A-Z]{4}-[0-9A-Z]{4}"),
+    "code": SEAL_CODE,
     "action": NAME,
     "risk": one_of(("normal", "high")),
     "state": one_of(("approved", "rejected", "expired", "superseded", "consumed")),
     "asked_at": MILLISECONDS,
-    "decided_at": _optional(MILLISECONDS),
-    "approver": _optional(NAME),
-    "statement": _optional(utf8(8 * 1024)),
-    "signature": _optional(_SIGNATURE),
-    "public_key": _optional(_KEY),
+    "decided_at": or_none(MILLISECONDS),
+    "approver": or_none(NAME),
+    "statement": or_none(utf8(8 * 1024)),
+    "signature": or_none(_SIGNATURE),
+    "public_key": or_none(_KEY),
 }
-_OLDER_STATEMENT: Final[Mapping[str, Check]] = {  # of before the risk was signed as well
+_OLDER_STATEMENT: Final[Fields] = {  # of before the risk was signed as well
     "v": integer(1, 1),
     "approval_id": NAME,
     "digest": SHA256_HEX,
     "decision": one_of(_DECIDED),
     "approver": NAME,
-    "reason": _optional(utf8(4 * 1024)),
+    "reason": or_none(utf8(4 * 1024)),
     "at": MILLISECONDS,
 }
-_STATEMENT: Final[Mapping[str, Check]] = {
+_STATEMENT: Final[Fields] = {
     **_OLDER_STATEMENT,
     "v": integer(2, 2),
     "risk": one_of(("normal", "high")),
 }
-_OUTCOME: Final[Mapping[str, Check]] = {
+_OUTCOME: Final[Fields] = {
     "state": one_of(TaskState),
     "reason": one_of(Reason),
-    "began_at": _optional(MILLISECONDS),
-    "closed_at": _optional(MILLISECONDS),
-    "exit_code": _optional(_INTEGER),
-    "signal": _optional(_INTEGER),
-    "output_sha256": _optional(SHA256_HEX),
-    "changed_files": _optional(integer(0, 2**53)),
+    "began_at": or_none(MILLISECONDS),
+    "closed_at": or_none(MILLISECONDS),
+    "exit_code": or_none(_INTEGER),
+    "signal": or_none(_INTEGER),
+    "output_sha256": or_none(SHA256_HEX),
+    "changed_files": or_none(COUNT),
 }
-_PART: Final[Mapping[str, Check]] = {  # one of several operations under one approval
+_PART: Final[Fields] = {  # one of several operations under one approval
     "index": integer(0, MAX_PARTS),
-    "reason": _optional(one_of(Reason)),
-    "began_at": _optional(MILLISECONDS),
-    "closed_at": _optional(MILLISECONDS),
+    "reason": or_none(one_of(Reason)),
+    "began_at": or_none(MILLISECONDS),
+    "closed_at": or_none(MILLISECONDS),
 }
-_AUDIT: Final[Mapping[str, Check]] = {
-    "entries": lambda value: type(value) is list and len(value) <= MAX_ENTRIES,
-    "head": _record,
+_OUTCOME_OF_PARTS: Final[Fields] = {
+    **_OUTCOME,
+    "parts": list_of(record_of(_PART), least=2, most=MAX_PARTS),
 }
-_ENTRY: Final[Mapping[str, Check]] = {"seq": SEQ, "event": utf8(128), "hash": SHA256_HEX}
+_ENTRY: Final[Fields] = {"seq": SEQ, "event": utf8(128), "hash": SHA256_HEX}
+_AUDIT: Final[Fields] = {
+    "entries": list_of(record_of(_ENTRY), most=MAX_ENTRIES),
+    "head": RECORD,
+}
+_RECEIPT: Final[Fields] = {
+    "v": integer(VERSION, VERSION),
+    "at": MILLISECONDS,
+    "machine": utf8(256, min_bytes=1),
+    "agent_id": _or_empty(NAME),
+    "public_key": _KEY,
+    "task": record_of(_TASK),
+    "approval": or_none(record_of(_APPROVAL)),
+    "outcome": RECORD,
+    "audit": record_of(_AUDIT),
+    "gateway": or_none(RECORD),
+}
+_FILE: Final[Fields] = {
+    "v": integer(VERSION, VERSION),
+    "receipt": RECORD,
+    "signature": _SIGNATURE,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,11 +184,12 @@ def sign_receipt(key: SigningKey, facts: Mapping[str, Any]) -> bytes:
     Raises:
         AuthError: ``receipt.broken`` with ``what``.
     """
-    receipt = {**facts, "v": VERSION, "public_key": _text(key.public.raw)}
+    receipt = {**facts, "v": VERSION, "public_key": encode_bytes(key.public.raw)}
     signature = key.sign(RECEIPT, canonical(receipt))
-    whole = canonical({"v": VERSION, "receipt": receipt, "signature": _text(signature)}) + b"\n"
-    verify_receipt(whole, key=key.public)
-    return whole
+    whole = {"v": VERSION, "receipt": receipt, "signature": encode_bytes(signature)}
+    data = canonical(whole) + b"\n"
+    verify_receipt(data, key=key.public)
+    return data
 
 
 def verify_receipt(data: bytes, *, key: VerifyKey, gateway_key: VerifyKey | None = None) -> Receipt:
@@ -210,9 +216,7 @@ def broken(what: Fault) -> AuthError:
 
 
 def _open(data: bytes, key: VerifyKey) -> dict[str, Any]:
-    whole = loads(data, max_bytes=MAX_RECEIPT_BYTES)
-    if type(whole) is not dict:
-        raise broken("form")
+    whole = read_object(data, max_bytes=MAX_RECEIPT_BYTES)
     version = whole.get("v")
     if type(version) is int and version > VERSION:
         raise broken("newer")
@@ -222,18 +226,17 @@ def _open(data: bytes, key: VerifyKey) -> dict[str, Any]:
         raise broken("form")
     facts: dict[str, Any] = whole["receipt"]
     try:
-        key.verify(RECEIPT, canonical(facts), _raw(whole["signature"]))
+        key.verify(RECEIPT, canonical(facts), decode_bytes(whole["signature"]))
     except AuthError:
         named = facts.get("public_key")
-        raise broken("signature" if named == _text(key.raw) else "key") from None
+        raise broken("signature" if named == encode_bytes(key.raw) else "key") from None
     closed(facts, _RECEIPT)
-    if facts["public_key"] != _text(key.raw):
+    if facts["public_key"] != encode_bytes(key.raw):
         raise broken("key")
     return facts
 
 
 def _checked(facts: dict[str, Any], gateway_key: VerifyKey | None) -> Receipt:
-    closed(facts["task"], _TASK)
     statement = None if facts["approval"] is None else _check_approval(facts["approval"])
     _check_outcome(facts["outcome"], facts["approval"])
     head = _check_audit(facts["audit"])
@@ -250,7 +253,6 @@ def _checked(facts: dict[str, Any], gateway_key: VerifyKey | None) -> Receipt:
 
 
 def _check_approval(approval: dict[str, Any]) -> Mapping[str, Any] | None:
-    closed(approval, _APPROVAL)
     if approval["code"] != short_code(approval["digest"]):
         raise broken("decision")
     signed = [approval[name] for name in ("statement", "signature", "public_key", "decided_at")]
@@ -266,8 +268,9 @@ def _check_approval(approval: dict[str, Any]) -> Mapping[str, Any] | None:
 
 def _check_statement(approval: Mapping[str, Any]) -> Mapping[str, Any]:
     raw = approval["statement"].encode()
+    key, signature = decode_bytes(approval["public_key"]), decode_bytes(approval["signature"])
     try:
-        VerifyKey(_raw(approval["public_key"])).verify(APPROVAL, raw, _raw(approval["signature"]))
+        VerifyKey(key).verify(APPROVAL, raw, signature)
     except AuthError:
         raise broken("decision") from None
     said = loads(raw, max_bytes=MAX_RECEIPT_BYTES)
@@ -284,9 +287,8 @@ def _check_statement(approval: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _check_outcome(outcome: dict[str, Any], approval: Mapping[str, Any] | None) -> None:
-    parts = outcome.get("parts")
-    closed(outcome, _OUTCOME if parts is None else {**_OUTCOME, "parts": _several})
-    _check_parts(outcome, parts or [])
+    closed(outcome, _OUTCOME_OF_PARTS if "parts" in outcome else _OUTCOME)
+    _check_parts(outcome, outcome.get("parts", []))
     if final_of(Reason(outcome["reason"]))[0] != outcome["state"]:
         raise broken("outcome")
     # Nothing runs without an approval that was used up for it (P1).
@@ -298,17 +300,10 @@ def _check_outcome(outcome: dict[str, Any], approval: Mapping[str, Any] | None) 
         raise broken("outcome")
 
 
-def _several(value: object) -> bool:
-    return type(value) is list and 1 < len(value) <= MAX_PARTS
-
-
 def _check_parts(outcome: Mapping[str, Any], parts: list[Any]) -> None:
     """Require that they were begun in order, each after the one before had completed."""
     may_begin = True
     for index, part in enumerate(parts):
-        if type(part) is not dict:
-            raise broken("form")
-        closed(part, _PART)
         told = [part[name] is not None for name in ("began_at", "closed_at", "reason")]
         began = told[0]
         if part["index"] != index or len(set(told)) > 1 or (began and not may_begin):
@@ -319,7 +314,6 @@ def _check_parts(outcome: Mapping[str, Any], parts: list[Any]) -> None:
 
 
 def _check_audit(audit: dict[str, Any]) -> SignedHead:
-    closed(audit, _AUDIT)
     head = read_signed(audit["head"])
     try:
         verify_head(head)
@@ -327,9 +321,6 @@ def _check_audit(audit: dict[str, Any]) -> SignedHead:
         raise broken("audit") from None
     last = 0
     for entry in audit["entries"]:
-        if type(entry) is not dict:
-            raise broken("form")
-        closed(entry, _ENTRY)
         if not last < entry["seq"] <= head.seq:
             raise broken("audit")
         last = entry["seq"]
@@ -362,11 +353,3 @@ def _check_gateway(
 def _same_at(entry: Mapping[str, Any], head: Head, what: Fault) -> None:
     if entry["seq"] == head.seq and entry["hash"] != head.hash.hex():
         raise broken(what)
-
-
-def _text(raw: bytes) -> str:
-    return base64.b64encode(raw).decode("ascii")
-
-
-def _raw(checked: str) -> bytes:
-    return base64.b64decode(checked)

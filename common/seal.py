@@ -8,33 +8,41 @@ The bytes are written once and never again; whoever shows or runs anything start
 approval ids, nonces and times come in as arguments.  Who may decide is `local_agent.flow.gate`'s
 matter.  What an action alone seals stands in its folder: whoever reads or writes seals hands in how
 the payload of each is checked (`local_agent.actions.registry`), and no seal has one that was not.
-Here are also the checks of closed shapes that both are written with, each field known, present and
-of its type (R2), and the records that seals of several actions hold.
+Here are also the records that seals of several actions hold; all are closed (`common.records`).
 """
 
 from __future__ import annotations
 
 import hashlib
 import hmac
-import re
 import unicodedata
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import Any, Final, Literal
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any, Final, Literal, get_args
 
 from common.errors import RemoteProtocolError
 from common.ids import CROCKFORD
+from common.records import (
+    COUNT,
+    LIST,
+    OID,
+    RECORD,
+    SHA256_HEX,
+    TEXT,
+    TEXTS,
+    Fields,
+    fields_of,
+    filled,
+    first_fault,
+    integer,
+    matching,
+    one_of,
+    or_none,
+)
 from common.signing import APPROVAL
 from common.strict_json import canonical, loads
 
-# --- closed shapes: each field of a stored record known, present and of its type ---
-
-_HEX64: Final = re.compile(r"[0-9a-f]{64}")
-_OID: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-_DECIMAL: Final = re.compile(r"0|[1-9][0-9]{0,19}")
-
-Check = Callable[[Any], bool]
-Shape = Mapping[str, Check]
+# --- what is wrong with a seal has one code ---
 
 
 def require(field: str, holds: bool) -> None:
@@ -47,73 +55,27 @@ def require(field: str, holds: bool) -> None:
         raise RemoteProtocolError("seal.malformed", field=field)
 
 
-def check_shape(name: str, value: Any, shape: Shape) -> None:
-    """Require exactly the named fields, each as its check wants it.
+def check_record(name: str, value: object, fields: Fields) -> None:
+    """Require exactly these fields, each as its check wants it.
 
     Raises:
         RemoteProtocolError: ``seal.malformed`` with ``field``.
     """
-    require(name, isinstance(value, dict) and value.keys() == shape.keys())
-    for field, check in shape.items():
-        require(f"{name}.{field}", check(value[field]))
+    fault = first_fault(value, fields)
+    require(f"{name}.{fault}" if fault else name, fault is None)
 
 
-def check_each(name: str, values: list[Any], shape: Shape) -> None:
-    """Require that each of a list is of a shape; as `check_shape`."""
+def check_each(name: str, values: list[Any], fields: Fields) -> None:
+    """Require that each of a list has these fields; as `check_record`."""
     for value in values:
-        check_shape(name, value, shape)
-
-
-def is_text(value: object) -> bool:
-    return isinstance(value, str)
-
-
-def is_count(value: object) -> bool:
-    # A bool is an int to Python, and never to a seal.
-    return type(value) is int and value >= 0
-
-
-def is_decimal(value: object) -> bool:
-    return isinstance(value, str) and _DECIMAL.fullmatch(value) is not None
-
-
-def is_hash(value: object) -> bool:
-    return isinstance(value, str) and _HEX64.fullmatch(value) is not None
-
-
-def is_oid(value: object) -> bool:
-    return isinstance(value, str) and _OID.fullmatch(value) is not None
-
-
-def is_texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)
-
-
-def is_list(value: object) -> bool:
-    return isinstance(value, list)
-
-
-def is_filled_list(value: object) -> bool:
-    return isinstance(value, list) and bool(value)
-
-
-def is_mapping(value: object) -> bool:
-    return isinstance(value, dict)
-
-
-def one_of(*allowed: object) -> Check:
-    # Compared with the type, because True == 1.
-    return lambda value: any(type(value) is type(item) and value == item for item in allowed)
-
-
-def or_none(check: Check) -> Check:
-    return lambda value: value is None or check(value)
+        check_record(name, value, fields)
 
 
 # --- records that seals of several actions hold, and how they are stored ---
 
 Op = Literal["add", "modify", "delete", "rename", "copy"]
 Mode = Literal["100644", "100755"]
+_MODE: Final = or_none(one_of(get_args(Mode)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,14 +101,14 @@ class SealedChange:
         size: Bytes afterwards; 0 for ``delete``.
     """
 
-    op: Op
-    path: str
-    old_path: str | None
-    old_sha256: str | None
-    old_mode: Mode | None
-    new_sha256: str | None
-    new_mode: Mode | None
-    size: int
+    op: Annotated[Op, one_of(get_args(Op))]
+    path: Annotated[str, TEXT]
+    old_path: Annotated[str | None, or_none(TEXT)]
+    old_sha256: Annotated[str | None, or_none(SHA256_HEX)]
+    old_mode: Annotated[Mode | None, _MODE]
+    new_sha256: Annotated[str | None, or_none(SHA256_HEX)]
+    new_mode: Annotated[Mode | None, _MODE]
+    size: Annotated[int, COUNT]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,12 +120,12 @@ class SealedCommit:
         diff_sha256: Of the diff from the head to that tree, as shown.
     """
 
-    message: str
-    tree: str
-    author: str
-    email: str
-    diff_sha256: str
-    changes: tuple[SealedChange, ...]
+    message: Annotated[str, TEXT]
+    tree: Annotated[str, OID]
+    author: Annotated[str, TEXT]
+    email: Annotated[str, TEXT]
+    diff_sha256: Annotated[str, SHA256_HEX]
+    changes: Annotated[tuple[SealedChange, ...], filled(LIST)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +136,8 @@ class ReadFile:
         sha256: Of what was shown of it, secrets taken out; None where only its name was used.
     """
 
-    path: str
-    sha256: str | None = None
+    path: Annotated[str, TEXT]
+    sha256: Annotated[str | None, or_none(SHA256_HEX)] = None
 
 
 def read_changes(payload: Mapping[str, Any]) -> tuple[SealedChange, ...]:
@@ -186,7 +148,7 @@ def read_changes(payload: Mapping[str, Any]) -> tuple[SealedChange, ...]:
 def stored_change(change: SealedChange) -> dict[str, Any]:
     """Return a change as it is sealed."""
     # `asdict` copies deeply, and takes longer for 500 changes than to read their files.
-    return {name: getattr(change, name) for name in _CHANGE_FIELDS}
+    return {name: getattr(change, name) for name in CHANGE}
 
 
 def stored_place(place: Place) -> dict[str, str]:
@@ -195,19 +157,9 @@ def stored_place(place: Place) -> dict[str, str]:
     return {"path": place.path, "dev": str(place.dev), "ino": str(place.ino)}
 
 
-PLACE: Final[Shape] = {"path": is_text, "dev": is_decimal, "ino": is_decimal}
-_MODES: Final = ("100644", "100755", None)
-CHANGE: Final[Shape] = {
-    "op": one_of("add", "modify", "delete", "rename", "copy"),
-    "path": is_text,
-    "old_path": or_none(is_text),
-    "old_sha256": or_none(is_hash),
-    "old_mode": one_of(*_MODES),
-    "new_sha256": or_none(is_hash),
-    "new_mode": one_of(*_MODES),
-    "size": is_count,
-}
-_CHANGE_FIELDS: Final = tuple(field.name for field in fields(SealedChange))
+CHANGE: Final = fields_of(SealedChange)
+_DECIMAL: Final = matching(r"0|[1-9][0-9]{0,19}")
+PLACE: Final[Fields] = {"path": TEXT, "dev": _DECIMAL, "ino": _DECIMAL}
 
 
 # --- the seal ---
@@ -219,6 +171,7 @@ Undo = Literal["yes", "no", "partly"]
 Payloads = Mapping[str, Callable[[Mapping[str, Any]], None]]
 
 MAX_SEAL_BYTES: Final = 1024 * 1024  # 500 changes with long names
+BASE: Final = matching(r"[0-9a-f]{64}|absent")  # what an action starts from
 GROUP: Final = 4  # characters in each of the two groups of the short code
 
 _CODE_BYTES: Final = 5  # 8 Crockford characters of 5 bits
@@ -235,10 +188,10 @@ class Source:
         envelope_sha256: Hash of the signed message; empty when asked on this machine.
     """
 
-    channel: str
-    claimed_user: str
-    gateway_key_id: str
-    envelope_sha256: str
+    channel: Annotated[str, TEXT]
+    claimed_user: Annotated[str, TEXT]
+    gateway_key_id: Annotated[str, TEXT]
+    envelope_sha256: Annotated[str, TEXT]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,24 +211,24 @@ class Seal:
         nonce: Random; makes the digest unguessable before it is shown.
     """
 
-    approval_id: str
-    task_id: str
-    short_id: str
-    version: int
-    agent_id: str
-    workspace: Place
-    git_head: str | None
-    source: Source
-    policy_sha256: str
-    action: Action
-    payload: Mapping[str, Any]
-    base: Mapping[str, str]
-    undo: Undo
-    discloses: tuple[str, ...]
-    created_at: int
-    expires_at: int
-    nonce: str
-    v: int = 1
+    v: Annotated[int, integer(1, 1)] = 1
+    approval_id: Annotated[str, TEXT]
+    task_id: Annotated[str, TEXT]
+    short_id: Annotated[str, TEXT]
+    version: Annotated[int, COUNT]
+    agent_id: Annotated[str, TEXT]
+    workspace: Annotated[Place, RECORD]
+    git_head: Annotated[str | None, or_none(TEXT)]
+    source: Annotated[Source, RECORD]
+    policy_sha256: Annotated[str, SHA256_HEX]
+    action: Annotated[Action, TEXT]  # and one that has a payload
+    payload: Annotated[Mapping[str, Any], RECORD]
+    base: Annotated[Mapping[str, str], RECORD]
+    undo: Annotated[Undo, one_of(get_args(Undo))]
+    discloses: Annotated[tuple[str, ...], TEXTS]
+    created_at: Annotated[int, COUNT]
+    expires_at: Annotated[int, COUNT]
+    nonce: Annotated[str, TEXT]
 
 
 def seal_bytes(seal: Seal, payloads: Payloads) -> bytes:
@@ -296,12 +249,11 @@ def read_seal(raw: bytes, payloads: Payloads) -> Seal:
         RemoteProtocolError: ``seal.malformed`` with ``field``, or a ``json.*`` code.
     """
     value = loads(raw, max_bytes=MAX_SEAL_BYTES)
-    check_shape("seal", value, {**_SEAL, "action": one_of(*payloads)})
-    check_shape("workspace", value["workspace"], PLACE)
-    check_shape("source", value["source"], _SOURCE)
+    check_record("seal", value, {**fields_of(Seal), "action": one_of(payloads)})
+    check_record("workspace", value["workspace"], PLACE)
+    check_record("source", value["source"], fields_of(Source))
     payloads[value["action"]](value["payload"])
-    for found in value["base"].values():
-        require("base", is_hash(found) or found == "absent")
+    require("base", all(map(BASE, value["base"].values())))
     place = value["workspace"]
     return Seal(
         **value
@@ -339,28 +291,3 @@ def code_matches(typed: str, digest_hex: str, *, both_groups: bool) -> bool:
     code = short_code(digest_hex).replace("-", "")
     wanted = code if both_groups or len(folded) > GROUP else code[:GROUP]
     return hmac.compare_digest(folded.encode("utf-8", "replace"), wanted.encode())
-
-
-_SOURCE: Final[Shape] = dict.fromkeys(
-    ("channel", "claimed_user", "gateway_key_id", "envelope_sha256"), is_text
-)
-_SEAL: Final[Shape] = {
-    "v": one_of(1),
-    "approval_id": is_text,
-    "task_id": is_text,
-    "short_id": is_text,
-    "version": is_count,
-    "agent_id": is_text,
-    "workspace": is_mapping,
-    "git_head": or_none(is_text),
-    "source": is_mapping,
-    "policy_sha256": is_hash,
-    "action": is_text,  # and one that has a payload
-    "payload": is_mapping,
-    "base": is_mapping,
-    "undo": one_of("yes", "no", "partly"),
-    "discloses": is_texts,
-    "created_at": is_count,
-    "expires_at": is_count,
-    "nonce": is_text,
-}

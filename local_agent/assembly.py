@@ -20,8 +20,8 @@ from common.errors import CodexBridgeError, StateError
 from common.heads import FORKED
 from common.home import Home
 from common.logs import Log
-from common.protocol.codec import encode_bytes
 from common.receipt import sign_receipt
+from common.records import encode_bytes
 from common.sentences import Lang
 from common.signing import SigningKey
 from local_agent.actions.operation import Executors

@@ -8,7 +8,8 @@ from typing import Any, Final
 import pytest
 
 from common.clock import ManualClock
-from common.seal import Seal, SealedChange, check_shape, is_filled_list
+from common.records import LIST, filled
+from common.seal import Seal, SealedChange, check_record
 from local_agent.actions.changes.payload import change_payload
 from local_agent.actions.operation import Operation, Parts
 from local_agent.actions.registry import ACTIONS, Row
@@ -57,7 +58,7 @@ def register(patch: pytest.MonkeyPatch, make: Any = None) -> None:
 
 
 def _check(payload: Mapping[str, Any]) -> None:
-    check_shape("payload", payload, {"steps": is_filled_list})
+    check_record("payload", payload, {"steps": filled(LIST)})
 
 
 def _parts(payload: Mapping[str, Any]) -> Sequence[SealedPart]:

@@ -9,21 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, Self
+from typing import Annotated, Any, Final, Self
 
 from common.errors import RemoteProtocolError
 from common.model.state import Reason, TaskState, final_of
-from common.protocol.codec import (
+from common.records import (
+    COUNT,
     MACHINE,
     MILLISECONDS,
     NAME,
-    SEEN,
+    SEAL_CODE,
     SHA256_HEX,
-    Check,
+    SHORT_ID,
     closed,
+    fields_of,
     matching,
     one_of,
+    or_none,
     raw_bytes,
+    record_of,
     utf8,
 )
 from common.signing import KEY_BYTES, SIGNATURE_BYTES
@@ -32,17 +36,16 @@ TASK_TEXT_BYTES: Final = 30 * 1024
 SUMMARY_BYTES: Final = 30 * 1024
 MESSAGE_BYTES: Final = 8 * 1024
 
-_SHORT_ID: Final = matching(r"T-[0-9A-Z]{4,5}")
-_SEAL_CODE: Final = matching(r"[0-9A-Z]{4}-[0-9A-Z]{4}")
 _USER: Final = utf8(128, min_bytes=1)
 _STATE: Final = one_of(TaskState)
+_WAITING: Final = record_of(
+    {"seal_code": SEAL_CODE, "expires_at": MILLISECONDS, "machine": MACHINE}
+)
 
 
 @dataclass(frozen=True, slots=True)
 class _Body:
     """Reads itself from a closed record and writes itself back."""
-
-    CHECKS: ClassVar[Mapping[str, Check]]
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Self:
@@ -51,11 +54,11 @@ class _Body:
         Raises:
             RemoteProtocolError: ``record.fields`` or ``record.field``.
         """
-        return cls(**closed(record, cls.CHECKS))
+        return cls(**closed(record, fields_of(cls)))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record."""
-        return {name: getattr(self, name) for name in self.CHECKS}
+        return {name: getattr(self, name) for name in fields_of(type(self))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,35 +69,22 @@ class TaskBody(_Body):
         received_at: When the gateway took it in, in milliseconds since the epoch.
     """
 
-    task_id: str
-    short_id: str
-    thread_id: str
-    channel: str
-    claimed_user: str
-    text: str
-    lang: str
-    received_at: int
-
-    CHECKS: ClassVar[Mapping[str, Check]] = {
-        "task_id": NAME,
-        "short_id": _SHORT_ID,
-        "thread_id": utf8(256, min_bytes=1),
-        "channel": matching(r"[a-z][a-z0-9_]{0,31}"),
-        "claimed_user": _USER,
-        "text": utf8(TASK_TEXT_BYTES),
-        "lang": one_of(("en", "zh")),
-        "received_at": MILLISECONDS,
-    }
+    task_id: Annotated[str, NAME]
+    short_id: Annotated[str, SHORT_ID]
+    thread_id: Annotated[str, utf8(256, min_bytes=1)]
+    channel: Annotated[str, matching(r"[a-z][a-z0-9_]{0,31}")]
+    claimed_user: Annotated[str, _USER]
+    text: Annotated[str, utf8(TASK_TEXT_BYTES)]
+    lang: Annotated[str, one_of(("en", "zh"))]
+    received_at: Annotated[int, MILLISECONDS]
 
 
 @dataclass(frozen=True, slots=True)
 class CancelBody(_Body):
     """A member takes a task back."""
 
-    task_id: str
-    claimed_user: str
-
-    CHECKS: ClassVar[Mapping[str, Check]] = {"task_id": NAME, "claimed_user": _USER}
+    task_id: Annotated[str, NAME]
+    claimed_user: Annotated[str, _USER]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,28 +95,7 @@ class TombstoneBody(_Body):
         task_id: What it was about; empty when it was about no task.
     """
 
-    task_id: str
-
-    CHECKS: ClassVar[Mapping[str, Check]] = {"task_id": matching(r"[A-Za-z0-9_-]{0,64}")}
-
-
-def _waiting(value: object) -> bool:
-    if value is None:
-        return True
-    if type(value) is not dict:
-        return False
-    try:
-        closed(value, _WAITING)
-    except RemoteProtocolError:
-        return False
-    return True
-
-
-_WAITING: Final[Mapping[str, Check]] = {
-    "seal_code": _SEAL_CODE,
-    "expires_at": MILLISECONDS,
-    "machine": MACHINE,
-}
+    task_id: Annotated[str, matching(r"[A-Za-z0-9_-]{0,64}")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,19 +107,11 @@ class EventBody(_Body):
         at: When it happened, in milliseconds since the epoch, by the agent's clock.
     """
 
-    task_id: str
-    state: str
-    message: str
-    waiting: dict[str, Any] | None
-    at: int
-
-    CHECKS: ClassVar[Mapping[str, Check]] = {
-        "task_id": NAME,
-        "state": _STATE,
-        "message": utf8(MESSAGE_BYTES),
-        "waiting": _waiting,
-        "at": MILLISECONDS,
-    }
+    task_id: Annotated[str, NAME]
+    state: Annotated[str, _STATE]
+    message: Annotated[str, utf8(MESSAGE_BYTES)]
+    waiting: Annotated[dict[str, Any] | None, or_none(_WAITING)]
+    at: Annotated[int, MILLISECONDS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,21 +122,12 @@ class ResultBody(_Body):
         task_sha256: `Envelope.sha256` of the task.
     """
 
-    task_id: str
-    task_sha256: str
-    state: str
-    reason: str
-    summary: str
-    at: int
-
-    CHECKS: ClassVar[Mapping[str, Check]] = {
-        "task_id": NAME,
-        "task_sha256": SHA256_HEX,
-        "state": _STATE,
-        "reason": one_of(Reason),
-        "summary": utf8(SUMMARY_BYTES),
-        "at": MILLISECONDS,
-    }
+    task_id: Annotated[str, NAME]
+    task_sha256: Annotated[str, SHA256_HEX]
+    state: Annotated[str, _STATE]
+    reason: Annotated[str, one_of(Reason)]
+    summary: Annotated[str, utf8(SUMMARY_BYTES)]
+    at: Annotated[int, MILLISECONDS]
 
     def __post_init__(self) -> None:
         """Refuse a final state that its reason does not lead to."""
@@ -198,19 +150,11 @@ class HeadBody(_Body):
         at: When, in milliseconds since the epoch, by the signer's clock.
     """
 
-    seq: int
-    hash: str
-    peer_seq: int
-    peer_hash: str
-    at: int
-
-    CHECKS: ClassVar[Mapping[str, Check]] = {
-        "seq": SEEN,
-        "hash": SHA256_HEX,
-        "peer_seq": SEEN,
-        "peer_hash": SHA256_HEX,
-        "at": MILLISECONDS,
-    }
+    seq: Annotated[int, COUNT]
+    hash: Annotated[str, SHA256_HEX]
+    peer_seq: Annotated[int, COUNT]
+    peer_hash: Annotated[str, SHA256_HEX]
+    at: Annotated[int, MILLISECONDS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,13 +166,8 @@ class RekeyBody(_Body):
         proof: The new key's signature under `signing.REKEY`, in base64.
     """
 
-    public_key: str
-    proof: str
-
-    CHECKS: ClassVar[Mapping[str, Check]] = {
-        "public_key": raw_bytes(KEY_BYTES),
-        "proof": raw_bytes(SIGNATURE_BYTES),
-    }
+    public_key: Annotated[str, raw_bytes(KEY_BYTES)]
+    proof: Annotated[str, raw_bytes(SIGNATURE_BYTES)]
 
 
 Body = TaskBody | CancelBody | TombstoneBody | EventBody | ResultBody | HeadBody | RekeyBody

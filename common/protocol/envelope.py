@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, cast
+from typing import Annotated, Any, Final
 
 from common import strict_json
 from common.clock import Instant
@@ -31,26 +31,26 @@ from common.protocol.bodies import (
     TaskBody,
     TombstoneBody,
 )
-from common.protocol.codec import (
-    KEY_ID,
-    NAME,
-    SECONDS,
-    SEQ,
-    Check,
-    closed,
-    decode_bytes,
-    encode_bytes,
-    framed,
-    matching,
-    one_of,
-    read_object,
-)
+from common.protocol.codec import framed
 from common.protocol.frames import (
     FRAME_BYTES,
     EnvelopeType,
     Sealed,
     decode_frame,
     encode_frame,
+)
+from common.records import (
+    KEY_ID,
+    NAME,
+    SECONDS,
+    SEQ,
+    closed,
+    decode_bytes,
+    encode_bytes,
+    fields_of,
+    matching,
+    one_of,
+    read_object,
 )
 from common.signing import ENVELOPE, REKEY, SigningKey, VerifyKey
 
@@ -89,16 +89,6 @@ MAX_LIFE_S: Final[Mapping[str, int]] = {  # longer than R17 says: a task may que
 }
 _HEADER_BYTES: Final = 1024
 _PARTY: Final = matching(r"(?:gateway:[0-9a-f]{16}|agent:[A-Za-z0-9_-]{1,64})")
-_CHECKS: Final[Mapping[str, Check]] = {
-    "typ": one_of(BODIES),
-    "kid": KEY_ID,
-    "iss": _PARTY,
-    "aud": _PARTY,
-    "jti": NAME,
-    "seq": SEQ,
-    "iat": SECONDS,
-    "exp": SECONDS,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,14 +106,14 @@ class Header:
         exp: From when on it must not be acted upon, in seconds since the epoch.
     """
 
-    typ: EnvelopeType
-    kid: str
-    iss: str
-    aud: str
-    jti: str
-    seq: int
-    iat: int
-    exp: int
+    typ: Annotated[EnvelopeType, one_of(BODIES)]
+    kid: Annotated[str, KEY_ID]
+    iss: Annotated[str, _PARTY]
+    aud: Annotated[str, _PARTY]
+    jti: Annotated[str, NAME]
+    seq: Annotated[int, SEQ]
+    iat: Annotated[int, SECONDS]
+    exp: Annotated[int, SECONDS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,9 +275,8 @@ def signer_of(frame: bytes) -> str:
 
 
 def _check_header(record: Mapping[str, Any]) -> None:
-    closed(record, _CHECKS)
-    life = cast("int", record["exp"]) - cast("int", record["iat"])
-    if not 0 < life <= MAX_LIFE_S[record["typ"]]:
+    closed(record, fields_of(Header))
+    if not 0 < record["exp"] - record["iat"] <= MAX_LIFE_S[record["typ"]]:
         raise RemoteProtocolError("record.field", field="exp")
 
 

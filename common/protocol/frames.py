@@ -6,20 +6,20 @@ told by `handshake` and `envelope`, after their signature held.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Annotated, Final, Literal, get_args
 
 from common import strict_json
 from common.errors import RemoteProtocolError
-from common.protocol.codec import (
+from common.records import (
     SEQ,
-    Check,
     closed,
     decode_bytes,
     encode_bytes,
+    fields_of,
     integer,
     matching,
+    one_of,
     raw_bytes,
     read_object,
     utf8,
@@ -32,38 +32,42 @@ CODE_PATTERN: Final = r"[a-z][a-z0-9-]{0,31}"
 
 EnvelopeType = Literal["task", "cancel", "tombstone", "event", "result", "head", "rekey"]
 
+_JSON: Final = utf8(FRAME_BYTES, min_bytes=2)
+_SIG: Final = raw_bytes(SIGNATURE_BYTES)
+_N: Final = integer(0, 2**32 - 1)
+
 
 @dataclass(frozen=True, slots=True)
 class Challenge:
     """Gateway to agent, first of all.  ``body`` is JSON text: `handshake.ChallengeBody`."""
 
-    body: str
+    body: Annotated[str, _JSON]
 
 
 @dataclass(frozen=True, slots=True)
 class Hello:
     """Agent to gateway.  ``body`` is JSON text: `handshake.HelloBody`."""
 
-    body: str
-    sig: bytes
+    body: Annotated[str, _JSON]
+    sig: Annotated[bytes, _SIG]
 
 
 @dataclass(frozen=True, slots=True)
 class Ready:
     """Gateway to agent, last of the handshake.  ``body`` is JSON text: `handshake.ReadyBody`."""
 
-    body: str
-    sig: bytes
+    body: Annotated[str, _JSON]
+    sig: Annotated[bytes, _SIG]
 
 
 @dataclass(frozen=True, slots=True)
 class Sealed:
     """A signed envelope, not yet verified.  Only `envelope` looks inside."""
 
-    t: EnvelopeType
-    header: str
-    body: str
-    sig: bytes
+    t: Annotated[EnvelopeType, one_of(get_args(EnvelopeType))]
+    header: Annotated[str, _JSON]
+    body: Annotated[str, _JSON]
+    sig: Annotated[bytes, _SIG]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,64 +77,44 @@ class Ack:
     Whoever hears it forgets what it sent, so it must not be for anybody in between to say.
     """
 
-    seq: int
-    sig: bytes
+    seq: Annotated[int, SEQ]
+    sig: Annotated[bytes, _SIG]
 
 
 @dataclass(frozen=True, slots=True)
 class Ping:
     """Asks for the `Pong` of the same number."""
 
-    n: int
+    n: Annotated[int, _N]
 
 
 @dataclass(frozen=True, slots=True)
 class Pong:
     """Answers the `Ping` of the same number."""
 
-    n: int
+    n: Annotated[int, _N]
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorFrame:
     """The last frame of whoever closes, and why."""
 
-    code: str
+    code: Annotated[str, matching(CODE_PATTERN)]
 
 
 Frame = Challenge | Hello | Ready | Sealed | Ack | Ping | Pong | ErrorFrame
 
-_JSON: Final = utf8(FRAME_BYTES, min_bytes=2)
-_SIG: Final = raw_bytes(SIGNATURE_BYTES)
-_N: Final = integer(0, 2**32 - 1)
-_SEALED: Final[dict[str, Check]] = {"header": _JSON, "body": _JSON, "sig": _SIG}
-
-_FIELDS: Final[dict[str, Mapping[str, Check]]] = {
-    "challenge": {"body": _JSON},
-    "hello": {"body": _JSON, "sig": _SIG},
-    "ready": {"body": _JSON, "sig": _SIG},
-    "task": _SEALED,
-    "cancel": _SEALED,
-    "tombstone": _SEALED,
-    "event": _SEALED,
-    "result": _SEALED,
-    "head": _SEALED,
-    "rekey": _SEALED,
-    "ack": {"seq": SEQ, "sig": _SIG},
-    "ping": {"n": _N},
-    "pong": {"n": _N},
-    "error": {"code": matching(CODE_PATTERN)},
-}
-_BUILD: Final[dict[str, Callable[..., Frame]]] = {
+_KINDS: Final[dict[str, type[Frame]]] = {
     "challenge": Challenge,
     "hello": Hello,
     "ready": Ready,
+    **dict.fromkeys(get_args(EnvelopeType), Sealed),
     "ack": Ack,
     "ping": Ping,
     "pong": Pong,
     "error": ErrorFrame,
 }
-_NAMES: Final = {kind: name for name, kind in _BUILD.items()}
+_NAMES: Final = {kind: name for name, kind in _KINDS.items()}
 
 
 def decode_frame(data: str | bytes, *, max_bytes: int = FRAME_BYTES) -> Frame:
@@ -142,15 +126,16 @@ def decode_frame(data: str | bytes, *, max_bytes: int = FRAME_BYTES) -> Frame:
     if len(data) > max_bytes:  # characters never outnumber bytes: refuse before encoding them
         raise RemoteProtocolError("json.too-large", limit=max_bytes)
     record = read_object(data, max_bytes=max_bytes)
-    name = record.pop("t", None)
-    checks = _FIELDS.get(name) if type(name) is str else None
-    if checks is None:
+    name = record.get("t")
+    kind = _KINDS.get(name) if type(name) is str else None
+    if kind is None:
         raise RemoteProtocolError("frame.unknown")
-    fields: dict[str, Any] = dict(closed(record, checks))
-    if "sig" in fields:
-        fields["sig"] = decode_bytes(fields["sig"])
-    build = _BUILD.get(name)
-    return build(**fields) if build else Sealed(t=name, **fields)
+    if kind is not Sealed:
+        del record["t"]
+    values = closed(record, fields_of(kind))
+    if "sig" in values:
+        values["sig"] = decode_bytes(values["sig"])
+    return kind(**values)
 
 
 def envelope_type(frame: bytes) -> str:

@@ -20,52 +20,43 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from common import strict_json
 from common.clock import Instant
 from common.errors import AuthError, LocalProtocolError, RemoteProtocolError
-from common.protocol.codec import (
-    KEY_ID,
-    NAME,
-    NONCE,
-    NONCE_BYTES,
-    SECONDS,
-    SEEN,
-    URL,
-    Check,
-    closed,
-    encode_bytes,
-    integer,
-    origin_of,
-    read_object,
-)
+from common.protocol.codec import NONCE, NONCE_BYTES, URL, origin_of
 from common.protocol.envelope import SKEW_S
 from common.protocol.frames import OPENING_BYTES, Challenge, Hello, Ready
+from common.records import (
+    COUNT,
+    KEY_ID,
+    NAME,
+    SECONDS,
+    Fields,
+    closed,
+    encode_bytes,
+    fields_of,
+    integer,
+    list_of,
+    read_object,
+)
 from common.signing import AGENT_AUTH, GATEWAY_AUTH, SigningKey, VerifyKey
 
 SUPPORTED: Final = (1, 1)  # oldest and newest version of the link that this side speaks
 MAX_GATEWAY_KEYS: Final = 4
 
 
-def _key_ids(value: object) -> bool:
-    return (
-        type(value) is list
-        and 1 <= len(value) <= MAX_GATEWAY_KEYS
-        and all(KEY_ID(key_id) for key_id in value)
-        and len(set(value)) == len(value)
-    )
-
-
+_KEY_IDS: Final = list_of(KEY_ID, least=1, most=MAX_GATEWAY_KEYS)
 _VERSION: Final = integer(1, 255)
-_CHALLENGE: Final[Mapping[str, Check]] = {
+_CHALLENGE: Final[Fields] = {
     "v_min": _VERSION,
     "v_max": _VERSION,
-    "gw_key_ids": _key_ids,
+    "gw_key_ids": lambda value: _KEY_IDS(value) and len(set(value)) == len(value),
     "nonce_g": NONCE,
     "ts": SECONDS,
 }
-_HELLO: Final[Mapping[str, Check]] = {
+_HELLO: Final[Fields] = {
     "agent_id": NAME,
     "v_min": _VERSION,
     "v_max": _VERSION,
@@ -74,9 +65,8 @@ _HELLO: Final[Mapping[str, Check]] = {
     "nonce_a": NONCE,
     "url": URL,
     "ts": SECONDS,
-    "last_seq": SEEN,
+    "last_seq": COUNT,
 }
-_READY: Final[Mapping[str, Check]] = {"session_id": NAME, "last_seq": SEEN}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +86,11 @@ class Admission:
         last_seq: The last number it holds durably from this agent.
     """
 
-    session_id: str
-    last_seq: int
+    session_id: Annotated[str, NAME]
+    last_seq: Annotated[int, COUNT]
+
+
+_READY: Final = fields_of(Admission)
 
 
 class GatewayHandshake:
@@ -279,8 +272,7 @@ class AgentHandshake:
             raise RemoteProtocolError("frame.unexpected")
         proof = hashlib.sha256(self._said + ready.body.encode()).digest()
         self.gateway_key.verify(GATEWAY_AUTH, proof, ready.sig)
-        record = _read(ready.body, _READY)
-        return Admission(record["session_id"], record["last_seq"])
+        return Admission(**_read(ready.body, _READY))
 
 
 def highest_common(theirs: Mapping[str, Any]) -> int:
@@ -300,13 +292,13 @@ def highest_common(theirs: Mapping[str, Any]) -> int:
     return int(min(newest, most))
 
 
-def _read(body: str, checks: Mapping[str, Check]) -> Mapping[str, Any]:
-    return closed(read_object(body, max_bytes=OPENING_BYTES), checks)
+def _read(body: str, fields: Fields) -> dict[str, Any]:
+    return closed(read_object(body, max_bytes=OPENING_BYTES), fields)
 
 
-def _written(checks: Mapping[str, Check], **record: object) -> str:
+def _written(fields: Fields, **record: object) -> str:
     try:
-        return strict_json.canonical(dict(closed(record, checks))).decode("ascii")
+        return strict_json.canonical(closed(record, fields)).decode("ascii")
     except RemoteProtocolError as error:
         raise LocalProtocolError("link.invalid", **error.facts) from None
 

@@ -27,21 +27,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from common.errors import AuthError, InputError, LocalProtocolError, RemoteProtocolError
-from common.protocol.codec import (
+from common.errors import AuthError, InputError, LocalProtocolError
+from common.protocol.codec import NONCE, NONCE_BYTES, URL, framed, origin_of
+from common.records import (
     MACHINE,
     NAME,
-    NONCE,
-    NONCE_BYTES,
-    URL,
-    Check,
-    closed,
+    Fields,
     decode_bytes,
     encode_bytes,
-    framed,
+    first_fault,
     integer,
     matching,
-    origin_of,
     raw_bytes,
 )
 from common.signing import KEY_BYTES, PAIR, SIGNATURE_BYTES, SigningKey, VerifyKey
@@ -61,7 +57,7 @@ _WORDS_LABEL: Final = b"words"
 _KEY: Final = raw_bytes(KEY_BYTES)
 _MAC: Final = raw_bytes(hashlib.sha256().digest_size)
 _SIG: Final = raw_bytes(SIGNATURE_BYTES)
-_REQUEST: Final[Mapping[str, Check]] = {
+_REQUEST: Final[Fields] = {
     "v": integer(VERSION, VERSION),
     "pairing": matching(r"[0-9a-f]{16}"),
     "url": URL,
@@ -70,7 +66,7 @@ _REQUEST: Final[Mapping[str, Check]] = {
     "mac": _MAC,
     "sig": _SIG,
 }
-_ANSWER: Final[Mapping[str, Check]] = {
+_ANSWER: Final[Fields] = {
     "v": integer(VERSION, VERSION),
     "key": _KEY,
     "nonce": NONCE,
@@ -157,7 +153,7 @@ def check_request(secret: bytes, request: Mapping[str, Any], *, url: str) -> Ver
     Raises:
         AuthError: ``auth.pairing``, whatever is wrong with it.
     """
-    _closed(request, _REQUEST)
+    _require(request, _REQUEST)
     said = _request_said(request)
     key = _prove(secret, _REQUEST_LABEL, said, request)
     if request["url"] != origin_of(url) or request["pairing"] != pairing_id(secret):
@@ -208,7 +204,7 @@ def check_answer(secret: bytes, request: Mapping[str, Any], answer: Mapping[str,
     Raises:
         AuthError: ``auth.pairing``, whatever is wrong with it.
     """
-    _closed(answer, _ANSWER)
+    _require(answer, _ANSWER)
     said = _answer_said(request, answer)
     key = _prove(secret, _ANSWER_LABEL, said, answer)
     return Paired(answer["agent_id"], answer["machine"], key)
@@ -262,11 +258,9 @@ def _mac(secret: bytes, label: bytes, said: bytes) -> bytes:
     return hmac.digest(secret, PAIR + framed(label, said), "sha256")
 
 
-def _closed(record: Mapping[str, Any], checks: Mapping[str, Check]) -> None:
-    try:
-        closed(record, checks)
-    except RemoteProtocolError:
-        raise AuthError("auth.pairing") from None
+def _require(record: Mapping[str, Any], fields: Fields) -> None:
+    if first_fault(record, fields) is not None:
+        raise AuthError("auth.pairing")
 
 
 def _nonce(raw: bytes) -> str:

@@ -15,13 +15,13 @@ from typing import Any, Final
 
 from aiohttp import web
 
-from common import strict_json
 from common.clock import Clock
 from common.errors import AuthError, InputError, RemoteProtocolError, StateError, StoreError
 from common.ids import new_uuid
 from common.logs import Log
 from common.protocol.codec import NONCE_BYTES
 from common.protocol.pairing import SECRET_BYTES, check_request, gateway_answer
+from common.records import read_object
 from common.signing import SigningKey
 from gateway.link import Note
 from gateway.store import Store, pairings
@@ -138,10 +138,7 @@ async def _record(request: web.Request) -> dict[str, Any]:
             raw = await _body(request)
     except (TimeoutError, web.RequestPayloadError):
         raise RemoteProtocolError("json.malformed") from None
-    record = strict_json.loads(raw, max_bytes=MAX_BYTES)
-    if not isinstance(record, dict):
-        raise RemoteProtocolError("json.malformed")
-    return record
+    return read_object(raw, max_bytes=MAX_BYTES)
 
 
 async def _body(request: web.Request) -> bytes:

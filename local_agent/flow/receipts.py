@@ -13,8 +13,8 @@ from typing import Any
 from common.audit_check import record_of
 from common.errors import StateError
 from common.model.state import Reason
-from common.protocol.codec import encode_bytes
 from common.receipt import MAX_ENTRIES
+from common.records import encode_bytes
 from common.seal import short_code
 from common.strict_json import loads
 from local_agent.actions.registry import ACTIONS

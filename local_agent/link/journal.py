@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from common.clock import Clock
-from common.protocol.codec import decode_bytes
 from common.protocol.envelope import Envelope, agent_name, gateway_name, rekey_body, seal_envelope
+from common.records import decode_bytes
 from local_agent.link.keys import AgentKeys
 from local_agent.link.pairing import Pairing
 from local_agent.store.inbox import Accepted

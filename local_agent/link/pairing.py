@@ -27,17 +27,16 @@ from common.errors import (
 from common.home import Home, read_private, write_private
 from common.keystore import Keystore, open_keystore
 from common.protocol import pairing as proofs
-from common.protocol.codec import (
+from common.protocol.codec import NONCE_BYTES, URL, origin_of
+from common.records import (
     KEY_ID,
     MACHINE,
     MILLISECONDS,
     NAME,
-    NONCE_BYTES,
-    URL,
+    Fields,
     closed,
     integer,
     matching,
-    origin_of,
     read_object,
 )
 from common.signing import KEY_BYTES, SigningKey, VerifyKey
@@ -51,7 +50,7 @@ ANSWER_BYTES: Final = 8 * 1024
 EXCHANGE_SECONDS: Final = 20.0
 
 _VERSION: Final = 1
-_RECORD: Final = {
+_RECORD: Final[Fields] = {
     "v": integer(_VERSION, _VERSION),
     "url": URL,
     "agent_id": NAME,

@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol
 
 from common.clock import Clock
 from common.errors import StateError, UnavailableError
-from common.protocol.codec import encode_bytes
+from common.records import encode_bytes
 from common.signing import SIGNATURE_BYTES
 from local_agent.link.keys import AgentKeys, LinkKeys
 from local_agent.store.journal import JournalThread

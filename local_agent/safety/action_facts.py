@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from common.seal import Action, Seal, is_hash, read_seal, require
+from common.seal import BASE, Action, Seal, read_seal, require
 
 # What an action acts on; each has a table of risks (`local_agent.safety.authority`).
 Reaches = Literal["processes", "files", "remote", "chat", "parts"]
@@ -76,7 +76,7 @@ def parts_of(seal: Seal, known: Known) -> tuple[Seal, ...]:
         facts = known.get(part.action)
         require("parts.action", facts is not None and facts.parts is None)
         known[part.action].check_payload(part.payload)
-        require("parts.base", all(is_hash(one) or one == "absent" for one in part.base.values()))
+        require("parts.base", all(map(BASE, part.base.values())))
     return tuple(
         replace(
             seal,

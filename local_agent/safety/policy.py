@@ -12,13 +12,14 @@ import hashlib
 import os
 import stat
 import tomllib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final, get_args
+from typing import Annotated, Any, Final, get_args
 
 from common.errors import ConfigError
 from common.home import Home, read_private
+from common.records import FLAG, Check, fields_of, integer, list_of, one_of
 from common.seal import Action
 from common.strict_json import canonical
 from common.text import one_line
@@ -33,6 +34,26 @@ KEY_BYTES: Final = 64  # of an unknown key, in an error
 MAX_FILES: Final = 500  # as many as a diff may have at all
 MAX_STRAY: Final = 20  # files that are named
 _MAX_SEEN: Final = 1000  # entries of the folder that are looked at
+
+
+def _items(check: Check) -> Check:
+    return list_of(lambda item: _is_item(item) and check(item), most=MAX_ITEMS)
+
+
+def _is_item(item: object) -> bool:
+    return (
+        isinstance(item, str)
+        and 0 < len(item) <= MAX_ITEM_CHARS
+        and item.isprintable()
+        and item == item.strip()
+    )
+
+
+_ACTIONS: Final = _items(one_of(get_args(Action)))
+# A path of the workspace has no slash in front; such a pattern would never match.
+_PATTERNS: Final = _items(lambda item: not item.startswith("/"))
+# Programs are compared by their bare names; one with a slash would never match.
+_PROGRAMS: Final = _items(lambda item: "/" not in item)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,15 +72,15 @@ class Policy:
         require_typed: Everything is high risk, so that the whole code is typed.
     """
 
-    refuse_actions: tuple[str, ...] = ()
-    refuse_paths: tuple[str, ...] = ()
-    refuse_programs: tuple[str, ...] = ()
-    refuse_unsandboxed: bool = False
-    refuse_network: bool = False
-    refuse_shell: bool = False
-    ask_high_paths: tuple[str, ...] = ()
-    max_files: int | None = None
-    require_typed: bool = False
+    refuse_actions: Annotated[tuple[str, ...], _ACTIONS] = ()
+    refuse_paths: Annotated[tuple[str, ...], _PATTERNS] = ()
+    refuse_programs: Annotated[tuple[str, ...], _PROGRAMS] = ()
+    refuse_unsandboxed: Annotated[bool, FLAG] = False
+    refuse_network: Annotated[bool, FLAG] = False
+    refuse_shell: Annotated[bool, FLAG] = False
+    ask_high_paths: Annotated[tuple[str, ...], _PATTERNS] = ()
+    max_files: Annotated[int | None, integer(1, MAX_FILES)] = None
+    require_typed: Annotated[bool, FLAG] = False
 
     @property
     def sha256(self) -> str:
@@ -124,68 +145,17 @@ def _parse(data: bytes, name: str) -> Policy:
     except (ValueError, RecursionError):
         # Its own message may quote the file, and is in English only.
         raise PolicyError("policy.syntax", file=name) from None
+    checks = fields_of(Policy)
     for key, value in found.items():
-        if key not in _CHECKS:
+        if key not in checks:
             raise PolicyError("policy.unknown-key", file=name, key=one_line(key, KEY_BYTES))
-        if not _CHECKS[key](value):
+        if not checks[key](value):
             raise PolicyError("policy.value", file=name, key=key)
     return Policy(**{key: _frozen(value) for key, value in found.items()})
 
 
 def _frozen(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
-
-
-def _is_flag(value: object) -> bool:
-    return isinstance(value, bool)
-
-
-def _is_count(value: object) -> bool:
-    # A bool is an int to Python, and never to a policy.
-    return type(value) is int and 1 <= value <= MAX_FILES
-
-
-def _is_list(value: object) -> bool:
-    return (
-        isinstance(value, list)
-        and len(value) <= MAX_ITEMS
-        and all(isinstance(item, str) and _is_item(item) for item in value)
-    )
-
-
-def _is_item(item: str) -> bool:
-    return 0 < len(item) <= MAX_ITEM_CHARS and item.isprintable() and item == item.strip()
-
-
-def _are_actions(value: object) -> bool:
-    return _is_list(value) and set(_items(value)) <= set(get_args(Action))
-
-
-def _are_patterns(value: object) -> bool:
-    # A path of the workspace has no slash in front; such a pattern would never match.
-    return _is_list(value) and not any(item.startswith("/") for item in _items(value))
-
-
-def _are_programs(value: object) -> bool:
-    # Programs are compared by their bare names; one with a slash would never match.
-    return _is_list(value) and not any("/" in item for item in _items(value))
-
-
-def _items(value: Any) -> list[str]:
-    return list(value)
-
-
-_CHECKS: Final[Mapping[str, Callable[[object], bool]]] = {
-    "refuse_actions": _are_actions,
-    "refuse_paths": _are_patterns,
-    "refuse_programs": _are_programs,
-    "refuse_unsandboxed": _is_flag,
-    "refuse_network": _is_flag,
-    "refuse_shell": _is_flag,
-    "ask_high_paths": _are_patterns,
-    "max_files": _is_count,
-    "require_typed": _is_flag,
-}
 
 
 def standing(places: Home, workspace: str) -> PolicyStanding:

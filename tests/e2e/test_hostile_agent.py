@@ -26,12 +26,12 @@ from common.clock import SystemClock
 from common.home import private_dir
 from common.ids import new_uuid
 from common.protocol import frames
-from common.protocol.codec import encode_bytes
 from common.protocol.envelope import MAX_LIFE_S, agent_name, gateway_name
 from common.protocol.flow_control import FRAMES
 from common.protocol.link import Link
 from common.protocol.link_events import code_of
 from common.protocol.pairing import new_code
+from common.records import encode_bytes
 from common.signing import AGENT_AUTH, AUDIT, GATEWAY_AUTH, SigningKey
 from gateway.base.identity import open_identity
 from gateway.base.settings import STORE_FILE
@@ -381,7 +381,7 @@ async def ends_with(line: Line) -> str | None:
 
 
 def test_every_type_of_frame_is_attacked() -> None:
-    assert SHAPES.keys() == frames._FIELDS.keys()  # a new one must fail here
+    assert SHAPES.keys() == frames._KINDS.keys()  # a new one must fail here
     assert BODIES.keys() == {name for name, shape in SHAPES.items() if "header" in shape}
 
 

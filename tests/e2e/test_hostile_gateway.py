@@ -23,10 +23,10 @@ import pytest
 from common.clock import SystemClock
 from common.home import Home
 from common.protocol import frames
-from common.protocol.codec import encode_bytes
 from common.protocol.envelope import MAX_LIFE_S, agent_name, gateway_name
 from common.protocol.link import Link
 from common.protocol.link_events import ENDINGS, code_of, websocket_code
+from common.records import encode_bytes
 from common.signing import AGENT_AUTH, AUDIT, GATEWAY_AUTH, SigningKey
 from local_agent.cli import status
 from local_agent.flow.gate_checks import Limits
@@ -359,7 +359,7 @@ async def ends_with(line: Line) -> str | None:
 
 
 def test_every_type_of_frame_is_attacked() -> None:
-    assert SHAPES.keys() == frames._FIELDS.keys()  # a new one must fail here
+    assert SHAPES.keys() == frames._KINDS.keys()  # a new one must fail here
     assert set(TAKEN) | {"event", "result"} == BODIES.keys()
     assert BODIES.keys() == {name for name, shape in SHAPES.items() if "header" in shape}
 

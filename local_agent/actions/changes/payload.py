@@ -8,21 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from common.seal import (
-    CHANGE,
-    SealedChange,
-    Shape,
-    check_each,
-    check_shape,
-    is_filled_list,
-    is_hash,
-    is_mapping,
-    is_text,
-    stored_change,
-)
+from common.records import LIST, RECORD, SHA256_HEX, TEXT, Fields, filled
+from common.seal import CHANGE, SealedChange, check_each, check_record, stored_change
 
-CHANGES: Final[Shape] = {"diff_sha256": is_hash, "changes": is_filled_list}
-_UNDONE: Final[Shape] = {"approval_id": is_text, "short_id": is_text}
+_CHANGE: Final[Fields] = {"diff_sha256": SHA256_HEX, "changes": filled(LIST)}
+_UNDO: Final[Fields] = {**_CHANGE, "undoes": RECORD}
+_UNDONE: Final[Fields] = {"approval_id": TEXT, "short_id": TEXT}
 
 
 def change_payload(diff_sha256: str, changes: Sequence[SealedChange]) -> dict[str, Any]:
@@ -41,7 +32,7 @@ def check_change(payload: Mapping[str, Any]) -> None:
     Raises:
         RemoteProtocolError: ``seal.malformed`` with ``field``.
     """
-    check_shape("payload", payload, CHANGES)
+    check_record("payload", payload, _CHANGE)
     check_each("changes", payload["changes"], CHANGE)
 
 
@@ -66,6 +57,6 @@ def check_undo(payload: Mapping[str, Any]) -> None:
     Raises:
         RemoteProtocolError: ``seal.malformed`` with ``field``.
     """
-    check_shape("payload", payload, {**CHANGES, "undoes": is_mapping})
-    check_shape("undoes", payload["undoes"], _UNDONE)
+    check_record("payload", payload, _UNDO)
+    check_record("undoes", payload["undoes"], _UNDONE)
     check_each("changes", payload["changes"], CHANGE)

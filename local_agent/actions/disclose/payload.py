@@ -7,28 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
-from common.seal import (
-    ReadFile,
-    Shape,
-    check_each,
-    check_shape,
-    is_count,
-    is_hash,
-    is_list,
-    is_mapping,
-    is_text,
-    or_none,
-)
+from common.records import COUNT, LIST, RECORD, SHA256_HEX, TEXT, Fields, fields_of
+from common.seal import ReadFile, check_each, check_record
 
-_DISCLOSE: Final[Shape] = {
-    "answer_sha256": is_hash,
-    "bytes": is_count,
-    "files": is_list,
-    "more": is_count,
-    "to": is_mapping,
+_DISCLOSE: Final[Fields] = {
+    "answer_sha256": SHA256_HEX,
+    "bytes": COUNT,
+    "files": LIST,
+    "more": COUNT,
+    "to": RECORD,
 }
-_READ_FILE: Final[Shape] = {"path": is_text, "sha256": or_none(is_hash)}
-_RECIPIENT: Final[Shape] = {"channel": is_text, "claimed_user": is_text}
+_RECIPIENT: Final[Fields] = {"channel": TEXT, "claimed_user": TEXT}
 
 
 def disclose_payload(
@@ -63,6 +52,6 @@ def check_release(payload: Mapping[str, Any]) -> None:
     Raises:
         RemoteProtocolError: ``seal.malformed`` with ``field``.
     """
-    check_shape("payload", payload, _DISCLOSE)
-    check_each("files", payload["files"], _READ_FILE)
-    check_shape("to", payload["to"], _RECIPIENT)
+    check_record("payload", payload, _DISCLOSE)
+    check_each("files", payload["files"], fields_of(ReadFile))
+    check_record("to", payload["to"], _RECIPIENT)

@@ -4,52 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, get_args
 
-from common.seal import (
-    CHANGE,
-    SealedCommit,
-    Shape,
-    check_each,
-    check_shape,
-    is_count,
-    is_filled_list,
-    is_hash,
-    is_mapping,
-    is_oid,
-    is_text,
+from common.records import (
+    COUNT,
+    LIST,
+    OID,
+    RECORD,
+    TEXT,
+    Fields,
+    fields_of,
+    filled,
     one_of,
     or_none,
-    stored_change,
 )
+from common.seal import CHANGE, SealedCommit, check_each, check_record, stored_change
 
 StepName = Literal["check", "add", "commit", "push"]
 StepEffect = Literal["read-only", "local-write", "remote-write"]
 
-_SYNC: Final[Shape] = {
-    "branch": is_text,
-    "remote": is_text,
-    "url": is_text,
-    "ref": is_text,
-    "remote_oid": or_none(is_oid),
-    "head": or_none(is_oid),
-    "ahead": is_count,
-    "behind": is_count,
-    "commit": or_none(is_mapping),
-    "steps": is_filled_list,
-    "timeout": is_count,
-}
-_COMMIT: Final[Shape] = {
-    "message": is_text,
-    "tree": is_oid,
-    "author": is_text,
-    "email": is_text,
-    "diff_sha256": is_hash,
-    "changes": is_filled_list,
-}
-_STEP: Final[Shape] = {
-    "name": one_of("check", "add", "commit", "push"),
-    "effect": one_of("read-only", "local-write", "remote-write"),
+_SYNC: Final[Fields] = {
+    "branch": TEXT,
+    "remote": TEXT,
+    "url": TEXT,
+    "ref": TEXT,
+    "remote_oid": or_none(OID),
+    "head": or_none(OID),
+    "ahead": COUNT,
+    "behind": COUNT,
+    "commit": or_none(RECORD),
+    "steps": filled(LIST),
+    "timeout": COUNT,
 }
 
 
@@ -57,8 +42,8 @@ _STEP: Final[Shape] = {
 class SyncStep:
     """One planned step and what it touches."""
 
-    name: StepName
-    effect: StepEffect
+    name: Annotated[StepName, one_of(get_args(StepName))]
+    effect: Annotated[StepEffect, one_of(get_args(StepEffect))]
 
 
 def sync_payload(
@@ -111,10 +96,10 @@ def check_sync(payload: Mapping[str, Any]) -> None:
     Raises:
         RemoteProtocolError: ``seal.malformed`` with ``field``.
     """
-    check_shape("payload", payload, _SYNC)
-    check_each("steps", payload["steps"], _STEP)
+    check_record("payload", payload, _SYNC)
+    check_each("steps", payload["steps"], fields_of(SyncStep))
     if payload["commit"] is not None:
-        check_shape("commit", payload["commit"], _COMMIT)
+        check_record("commit", payload["commit"], fields_of(SealedCommit))
         check_each("changes", payload["commit"]["changes"], CHANGE)
 
 

@@ -5,40 +5,38 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from common.errors import InputError
-from common.seal import (
-    PLACE,
-    Place,
-    Shape,
-    check_shape,
-    is_count,
-    is_hash,
-    is_mapping,
-    is_text,
-    is_texts,
-    one_of,
+from common.records import (
+    COUNT,
+    FLAG,
+    RECORD,
+    SHA256_HEX,
+    TEXT,
+    TEXTS,
+    Fields,
+    fields_of,
+    filled,
     or_none,
-    stored_place,
 )
+from common.seal import PLACE, Place, check_record, stored_place
 from common.strict_json import canonical
 
-_COMMAND: Final[Shape] = {
-    "cwd": is_text,
-    "env_names": is_texts,
-    "env_sha256": is_hash,
-    "executable": is_mapping,
-    "sandbox": is_mapping,
-    "network": one_of(True, False),
-    "timeout": is_count,
-    "output_cap": is_count,
+_COMMAND: Final[Fields] = {
+    "cwd": TEXT,
+    "env_names": TEXTS,
+    "env_sha256": SHA256_HEX,
+    "executable": RECORD,
+    "sandbox": RECORD,
+    "network": FLAG,
+    "timeout": COUNT,
+    "output_cap": COUNT,
 }
-_ARGV: Final[Shape] = {"argv": lambda value: is_texts(value) and bool(value)}
-_SHELL: Final[Shape] = {"shell": is_text, "script": is_text}
-_EXECUTABLE: Final[Shape] = {**PLACE, "sha256": or_none(is_hash)}
-_SANDBOX: Final[Shape] = {"level": is_text, "profile_sha256": is_hash}
-_COPY: Final[Shape] = {"approval_id": is_text, "short_id": is_text, "diff_sha256": is_hash}
+_ARGV: Final[Fields] = {"argv": filled(TEXTS)}
+_SHELL: Final[Fields] = {"shell": TEXT, "script": TEXT}
+_EXECUTABLE: Final[Fields] = {**PLACE, "sha256": or_none(SHA256_HEX)}
+_SANDBOX: Final[Fields] = {"level": TEXT, "profile_sha256": SHA256_HEX}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +63,9 @@ class SealedCopy:
         diff_sha256: Of the change's diff.
     """
 
-    approval_id: str
-    short_id: str
-    diff_sha256: str
+    approval_id: Annotated[str, TEXT]
+    short_id: Annotated[str, TEXT]
+    diff_sha256: Annotated[str, SHA256_HEX]
 
 
 def command_payload(
@@ -132,9 +130,9 @@ def check_command(payload: Mapping[str, Any]) -> None:
     """
     form = _ARGV if "argv" in payload else _SHELL
     # Only a check of a proposed change has it; a command on the workspace itself has none.
-    copied: Shape = {"copy": is_mapping} if "copy" in payload else {}
-    check_shape("payload", payload, {**_COMMAND, **form, **copied})
+    copied: Fields = {"copy": RECORD} if "copy" in payload else {}
+    check_record("payload", payload, {**_COMMAND, **form, **copied})
     if copied:
-        check_shape("copy", payload["copy"], _COPY)
-    check_shape("executable", payload["executable"], _EXECUTABLE)
-    check_shape("sandbox", payload["sandbox"], _SANDBOX)
+        check_record("copy", payload["copy"], fields_of(SealedCopy))
+    check_record("executable", payload["executable"], _EXECUTABLE)
+    check_record("sandbox", payload["sandbox"], _SANDBOX)

@@ -34,6 +34,7 @@ from common.errors import (
     UnavailableError,
 )
 from common.home import Home
+from common.records import FLAG, TEXT, Check, integer, list_of
 from local_agent.views import to_json
 
 if TYPE_CHECKING:
@@ -149,9 +150,7 @@ def decode_request(line: bytes) -> tuple[Request, int]:
     if not isinstance(op, str) or op not in OPS or not isinstance(value["args"], dict):
         raise RemoteProtocolError("control.unknown-operation", op=str(op)[:40])
     size = value.get("body", 0)
-    # A bool is an int to Python, and never a size.
-    fits = type(size) is int and 0 <= size <= BODY_BYTES
-    if not fits or ("body" in value) != (op in BODY_OPS):
+    if not integer(0, BODY_BYTES)(size) or ("body" in value) != (op in BODY_OPS):
         raise RemoteProtocolError("control.malformed")
     return Request(op, value["args"]), size
 
@@ -241,30 +240,22 @@ class Arguments:
 
     def text(self, name: str) -> str:
         """Return a text."""
-        value = self._given.get(name)
-        if not isinstance(value, str):
-            raise RemoteProtocolError("control.malformed", field=name)
-        return value
+        return str(self._checked(name, TEXT))
 
     def texts(self, name: str, most: int) -> list[str]:
         """Return a list of at most ``most`` texts."""
-        value = self._given.get(name)
-        if not isinstance(value, list) or len(value) > most:
-            raise RemoteProtocolError("control.malformed", field=name)
-        if not all(isinstance(item, str) for item in value):
-            raise RemoteProtocolError("control.malformed", field=name)
-        return value
+        return list(self._checked(name, list_of(TEXT, most=most)))
 
     def flag(self, name: str) -> bool:
         """Return a yes or no."""
-        value = self._given.get(name)
-        if not isinstance(value, bool):
-            raise RemoteProtocolError("control.malformed", field=name)
-        return value
+        return bool(self._checked(name, FLAG))
 
     def integer(self, name: str, low: int, high: int) -> int:
         """Return a whole number from ``low`` to ``high``."""
+        return int(self._checked(name, integer(low, high)))
+
+    def _checked(self, name: str, check: Check) -> Any:
         value = self._given.get(name)
-        if type(value) is not int or not low <= value <= high:
+        if not check(value):
             raise RemoteProtocolError("control.malformed", field=name)
         return value

@@ -10,7 +10,7 @@ from common import strict_json
 from common.clock import Instant, ManualClock
 from common.errors import AuthError, CodexBridgeError, LocalProtocolError, RemoteProtocolError
 from common.protocol import envelope, frames
-from common.protocol.codec import encode_bytes, framed
+from common.protocol.codec import framed
 from common.protocol.envelope import (
     Envelope,
     agent_name,
@@ -19,6 +19,7 @@ from common.protocol.envelope import (
     rekey_body,
     seal_envelope,
 )
+from common.records import encode_bytes
 from common.signing import AGENT_AUTH, APPROVAL, ENVELOPE, REKEY, SigningKey
 from tests.each import each
 from tests.unit.common.protocol.wire import (

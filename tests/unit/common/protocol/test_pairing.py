@@ -7,8 +7,8 @@ import pytest
 
 from common.errors import AuthError, InputError, LocalProtocolError
 from common.protocol import pairing
-from common.protocol.codec import encode_bytes
 from common.protocol.pairing import WORDS, words_for
+from common.records import encode_bytes
 from common.signing import VerifyKey
 from tests.each import each
 from tests.unit.common.protocol.wire import AGENT_ID, AGENT_KEY, GATEWAY_KEY, STRANGER_KEY, URL

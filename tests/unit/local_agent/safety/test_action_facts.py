@@ -83,7 +83,7 @@ def test_a_seal_with_a_part_that_was_not_checked_is_neither_written_nor_read(
 
 
 def test_a_seal_of_several_operations_has_some(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tests.three.is_filled_list", lambda _value: True)
+    monkeypatch.setattr("tests.three.filled", lambda check: check)
     with pytest.raises(RemoteProtocolError) as caught:
         seal_bytes(of())
     assert caught.value.facts["field"] == "parts"
