@@ -50,7 +50,7 @@ class Kept(Generic[_View]):
         """What this version can read of it.
 
         Raises:
-            RemoteProtocolError: ``control.malformed``: a field that is known is of another type.
+            RemoteProtocolError: ``control.malformed``: what must be there is of another type.
         """
         return from_json(self.kind, self.stored, loose=True)
 
@@ -80,7 +80,8 @@ def from_json(kind: type[_View], raw: object, *, loose: bool = False) -> _View:
     Args:
         kind: What it holds.
         raw: As it was read.
-        loose: It was kept by this or another version: what is not known is passed over.
+        loose: It was kept by this or another version: what is not known is passed over, and so is
+            what may be missing and cannot be read.
 
     Raises:
         RemoteProtocolError: ``control.malformed`` (field): something is missing, of another type,
@@ -93,7 +94,13 @@ def from_json(kind: type[_View], raw: object, *, loose: bool = False) -> _View:
     unknown = set() if loose or kept else others.keys()
     for name in (needed - raw.keys()) | unknown:
         raise RemoteProtocolError("control.malformed", field=str(name)[:40])
-    found = {name: _value(known[name], raw[name], name, loose) for name in known if name in raw}
+    found: dict[str, Any] = {}
+    for name in known.keys() & raw.keys():
+        try:
+            found[name] = _value(known[name], raw[name], name, loose)
+        except RemoteProtocolError:
+            if not loose or name in needed:
+                raise  # else another version wrote it, and the rest is told without it
     return kind(**found, **{name: Kept(inner, others) for name, inner in kept.items()})
 
 
