@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import ExitStack, nullcontext
+from dataclasses import asdict
 from functools import partial
 from typing import Any, Final
 
@@ -122,7 +123,14 @@ class RunCommand:
             StateError: ``approval.not-pending``: the change to be checked was decided on.
         """
         copy = None if task.checks is None else await self._copy(task, task.checks, workspace)
-        prepared = await self._executor.prepare(workspace, _command(task).cmd, copy=copy)
+        asked = _command(task)
+        prepared = await self._executor.prepare(
+            workspace,
+            asked.cmd if asked.argv is None else asked.argv,
+            cwd=asked.cwd,
+            timeout_s=asked.timeout_s,
+            copy=copy,
+        )
         return Sealable(
             action="run_command",
             payload=prepared.payload,
@@ -153,7 +161,11 @@ class RunCommand:
         try:
             with around.block(UNSANDBOXED_RUNS) if unsandboxed else nullcontext():
                 outcome = await self._executor.run(
-                    grant, workspace=workspace, on_progress=teller.note, cancel=around.stop
+                    grant,
+                    workspace=workspace,
+                    on_progress=teller.note,
+                    cancel=around.stop,
+                    streams=around.streams,
                 )
                 if unsandboxed and outcome.survivors:
                     # What could not be ended may press keys for as long as this agent lives.
@@ -190,11 +202,14 @@ class RunCommand:
 
 
 def _ended(outcome: Outcome, command: str, level: str) -> Ended:
+    did = {"run": run_facts(outcome, command, sandbox=level)}
+    if outcome.streams is not None:
+        did["streams"] = {name: asdict(kept) for name, kept in outcome.streams.items()}
     return Ended(
         outcome.reason,
         partial(render_outcome, outcome, command),
         here=partial(render_ending, outcome, command),
-        did={"run": run_facts(outcome, command, sandbox=level)},
+        did=did,
     )
 
 
