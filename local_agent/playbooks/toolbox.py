@@ -147,6 +147,8 @@ class Toolbox:
     ) -> Result:
         """Return the result of a tool that has performed what it proposed.
 
+        The exit code is None where a signal or a bound ended the command.
+
         Args:
             tool: Its name.
             arguments: As they were proposed.
@@ -170,7 +172,9 @@ class Toolbox:
                     name: await asyncio.to_thread(self._stream, streams.get(name))
                     for name in ("stdout", "stderr")
                 }
-                return {"exit_code": did["run"]["exit_code"], **texts}
+                run = did["run"]
+                # What was ended may have caught that, and said that all was well.
+                return {"exit_code": run["exit_code"] if run["code"] is None else None, **texts}
         raise InputError("playbook.tool", tool=tool)
 
     async def _propose_change(self, workspace: Workspace, request: str) -> Result:
@@ -287,9 +291,12 @@ def _written(path: str, data: bytes) -> Result:
 
 
 def _touched(diff: bytes) -> list[JsonValue]:
-    named = {file.path for file in parse_diff(diff).files}
-    moved = {file.old_path for file in parse_diff(diff).files if file.op == "rename"}
-    return [*sorted(named | {path for path in moved if path is not None})]
+    touched: set[str] = set()
+    for file in parse_diff(diff).files:
+        touched.add(file.path)
+        if file.op == "rename" and file.old_path is not None:
+            touched.add(file.old_path)
+    return [*sorted(touched)]
 
 
 def _command(workspace: Workspace, given: Mapping[str, Any]) -> CommandProposal:

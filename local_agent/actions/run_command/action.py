@@ -155,7 +155,11 @@ class RunCommand:
             words = partial(render_progress, progress)
             await around.tell(words, is_for_chat(progress.elapsed_s))
 
-        level: str = grant.seal.payload["sandbox"]["level"]
+        payload = grant.seal.payload
+        proposal = _result(task).proposal
+        # Of several operations under one question this is one: its words are those of its seal.
+        shown = proposal.cmd if isinstance(proposal, CommandProposal) else _shown(payload)
+        level: str = payload["sandbox"]["level"]
         unsandboxed = level == "none"
         telling = asyncio.create_task(teller.pass_on(tell))
         try:
@@ -173,7 +177,7 @@ class RunCommand:
         finally:
             telling.cancel()
             await asyncio.gather(telling, return_exceptions=True)
-        return _ended(outcome, _command(task).cmd, level)
+        return _ended(outcome, shown, level)
 
     async def settle(self, seal: Seal, workspace: Workspace) -> Ended:
         """Say that nobody knows: a command leaves no proof of how far it came."""
@@ -213,8 +217,12 @@ def _ended(outcome: Outcome, command: str, level: str) -> Ended:
     )
 
 
+def _result(task: Task) -> TaskResult:
+    return TaskResult.model_validate_json(task.proposal_json or "")
+
+
 def _command(task: Task) -> CommandProposal:
-    proposal = TaskResult.model_validate_json(task.proposal_json or "").proposal
+    proposal = _result(task).proposal
     if not isinstance(proposal, CommandProposal):
         raise StateError("task.illegal-transition", current=task.state, wanted="run")
     return proposal

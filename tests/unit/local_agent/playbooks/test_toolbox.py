@@ -21,6 +21,8 @@ from local_agent.playbooks.toolbox import MAX_READ_BYTES, Toolbox
 from local_agent.workspace.files import SearchLimits
 from local_agent.workspace.registry import Workspace
 from tests.changing import Changing
+from tests.machine import Machine
+from tests.running import command_task, run
 
 pytestmark = pytest.mark.heavy
 
@@ -405,7 +407,7 @@ def kept(bench: Bench, data: bytes, dropped: int = 0) -> dict[str, Any]:
 async def test_the_result_of_a_command_has_its_streams_as_text(bench: Bench) -> None:
     out = await asyncio.to_thread(kept, bench, b"ok \xff\r\n")
     err = await asyncio.to_thread(kept, bench, b"headtail", 12)
-    did = {"run": {"exit_code": 3}, "streams": {"stdout": out, "stderr": err}}
+    did = {"run": {"exit_code": 3, "code": None}, "streams": {"stdout": out, "stderr": err}}
     result = await bench.tools.result("run_command", {"argv": ["x"]}, did)
     assert result == {
         "exit_code": 3,
@@ -414,12 +416,39 @@ async def test_the_result_of_a_command_has_its_streams_as_text(bench: Bench) -> 
     }
 
 
+async def test_a_command_that_ran_out_of_time_has_no_exit_code(bench: Bench) -> None:
+    out = await asyncio.to_thread(kept, bench, b"")
+    run = {"exit_code": 0, "code": "command.timeout"}
+    did = {"run": run, "streams": {"stdout": out, "stderr": out}}
+    result = await bench.tools.result("run_command", {"argv": ["x"]}, did)
+    assert result == {"exit_code": None, "stdout": "", "stderr": ""}
+
+
 @pytest.mark.parametrize("streams", [None, {"stdout": {"sha256": None, "dropped": 0}}])
 async def test_output_that_was_not_kept_is_no_empty_output(bench: Bench, streams: Any) -> None:
-    did = {"run": {"exit_code": 0}, "streams": streams}
+    did = {"run": {"exit_code": 0, "code": None}, "streams": streams}
     with pytest.raises(InputError) as caught:
         await bench.tools.result("run_command", {"argv": ["x"]}, did)
     assert told(caught.value) == "playbook.output-lost"
+
+
+@pytest.mark.needs("bubblewrap")
+async def test_a_command_runs_as_proposed_and_its_result_is_exact(sandboxed: Machine) -> None:
+    (sandboxed.path / "sub").mkdir()
+    tools = Toolbox(keep=sandboxed.blobs.put, fetch=sandboxed.blobs.get)
+    script = 'printf "%s|" "$@"; pwd; printf "\\377" >&2; exit 4'
+    arguments: dict[str, Any] = {
+        "argv": ["sh", "-c", script, "sh", "$HOME", "a b", "*"], "cwd": "sub", "timeout_s": 20
+    }  # fmt: skip
+    wanted = await tools.propose("run_command", arguments, sandboxed.workspace)
+    assert isinstance(wanted.proposal, CommandProposal)
+    ended = await run(sandboxed, command_task(**dict(wanted.proposal)))
+    assert ended.reason is Reason.FAILED
+    assert await tools.result("run_command", arguments, ended.did) == {
+        "exit_code": 4,
+        "stdout": f"$HOME|a b|*|{sandboxed.path}/sub\n",
+        "stderr": "\ufffd",
+    }
 
 
 # --- propose_change ---

@@ -3,88 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import fields
 from typing import Any
 
 import pytest
 
 from common.errors import InputError
-from common.model.intent import TaskIntent, TaskKind
-from common.model.proposal import CommandProposal, LocalApproval, TaskResult
 from common.model.state import Reason
-from common.seal import Seal
-from common.sentences import Words
-from local_agent.actions.operation import Ended, Performing
+from local_agent.actions.operation import Ended
 from local_agent.actions.run_command import perform as performing
-from local_agent.actions.run_command.action import RunCommand
-from local_agent.actions.run_command.command_line import read_argv
-from local_agent.store.approvals import StoredApproval
-from local_agent.store.tasks import Task
 from tests.machine import Machine
+from tests.running import command_task, operation, other_task, run
 
 pytestmark = pytest.mark.heavy
-
-
-class NoCopies:
-    """Nothing is checked here."""
-
-    async def make(self, task_id: str, workspace: Any, seal: Seal) -> Any:
-        raise NotImplementedError
-
-    async def remove(self, task_id: str) -> None:
-        raise NotImplementedError
-
-    async def clear(self, *, keep: Any) -> None:
-        raise NotImplementedError
-
-
-async def no_approval(approval_id: str) -> StoredApproval:
-    raise NotImplementedError(approval_id)
-
-
-def no_seal(raw: bytes, digest: str) -> Seal:
-    raise NotImplementedError(raw, digest)
-
-
-def operation(machine: Machine) -> RunCommand:
-    return RunCommand(
-        find_approval=no_approval,
-        open_seal=no_seal,
-        executor=machine.executor(),
-        copies=NoCopies(),
-        read_line=read_argv,
-    )
-
-
-def a_task(**command: Any) -> Task:
-    result = TaskResult(
-        task_id="task-1",
-        intent=TaskIntent(kind=TaskKind.RUN, confidence=1.0, summary=""),
-        proposal=CommandProposal(**command),
-        requires=LocalApproval(action="run_command"),
-        summary="",
-    )
-    facts: dict[str, Any] = dict.fromkeys(field.name for field in fields(Task))
-    return Task(**facts | {"task_id": "task-1", "proposal_json": result.to_json()})
-
-
-def around(*, streams: bool) -> Performing:
-    async def tell(words: Words, chat: bool) -> None:
-        del words, chat
-
-    def block(code: str) -> AbstractContextManager[None]:
-        del code
-        return nullcontext()
-
-    return Performing(asyncio.Event(), tell, block, streams=streams)
-
-
-async def done(machine: Machine, task: Task, *, streams: bool = True) -> Ended:
-    prepared = await machine.executor().prepare(machine.workspace, "true")
-    described = await operation(machine).prepare(task, machine.workspace)
-    grant = machine.grant(prepared, payload=described.payload, base=described.base)
-    return await operation(machine).perform(task, grant, machine.workspace, around(streams=streams))
 
 
 async def told(machine: Machine, ended: Ended, stream: str) -> bytes:
@@ -99,19 +29,19 @@ async def test_argv_folder_and_time_of_a_proposal_are_sealed_as_they_stand(
 ) -> None:
     (machine.path / "sub").mkdir()
     argv = ("printf", "%s|", "$HOME", "*", "a b", "; touch ran")
-    task = a_task(cmd="something else", argv=argv, cwd="sub", timeout_s=7)
+    task = command_task(cmd="something else", argv=argv, cwd="sub", timeout_s=7)
     payload = (await operation(machine).prepare(task, machine.workspace)).payload
     assert payload["argv"] == list(argv)
     assert (payload["cwd"], payload["timeout"]) == ("sub", 7)
-    ended = await done(machine, task)
+    ended = await run(machine, task)
     assert ended.reason is Reason.COMPLETED
     assert await told(machine, ended, "stdout") == b"$HOME|*|a b|; touch ran|"
     assert not list(machine.path.rglob("ran"))
 
 
 async def test_without_them_a_command_is_sealed_as_ever(machine: Machine) -> None:
-    plain = a_task(cmd="echo 'a b'", argv=("echo", "a b"))
-    line = a_task(cmd="echo a | cat")
+    plain = command_task(cmd="echo 'a b'", argv=("echo", "a b"))
+    line = command_task(cmd="echo a | cat")
     for task, text in ((plain, "echo 'a b'"), (line, "echo a | cat")):
         described = await operation(machine).prepare(task, machine.workspace)
         assert described.payload == (await machine.prepare(text)).payload
@@ -132,19 +62,21 @@ async def test_what_cannot_run_is_refused_before_it_is_asked(
     machine: Machine, command: dict[str, Any], code: str
 ) -> None:
     with pytest.raises(InputError) as caught:
-        await operation(machine).prepare(a_task(cmd="true", **command), machine.workspace)
+        await operation(machine).prepare(command_task(cmd="true", **command), machine.workspace)
     assert caught.value.code == code
 
 
 async def test_streams_are_kept_apart_where_they_are_wanted(machine: Machine) -> None:
-    task = a_task(cmd="x", argv=("sh", "-c", "echo out; echo err >&2; printf '\\377'; exit 3"))
-    ended = await done(machine, task)
+    task = command_task(
+        cmd="x", argv=("sh", "-c", "echo out; echo err >&2; printf '\\377'; exit 3")
+    )
+    ended = await run(machine, task)
     assert ended.reason is Reason.FAILED
     assert await told(machine, ended, "stdout") == b"out\n\xff"
     assert await told(machine, ended, "stderr") == b"err\n"
     assert ended.did is not None
     assert ended.did["run"]["exit_code"] == 3
-    plain = await done(machine, task, streams=False)
+    plain = await run(machine, task, streams=False)
     assert plain.did is not None
     assert plain.did.keys() == {"run"}
 
@@ -153,7 +85,9 @@ async def test_of_a_long_stream_head_and_tail_are_kept_and_the_rest_is_counted(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(performing, "STREAM_BYTES", 20)
-    ended = await done(machine, a_task(cmd="x", argv=("printf", "0123456789abcdefghijklmnopqrstu")))
+    ended = await run(
+        machine, command_task(cmd="x", argv=("printf", "0123456789abcdefghijklmnopqrstu"))
+    )
     assert ended.did is not None
     assert ended.did["streams"]["stdout"]["dropped"] == 11
     assert await told(machine, ended, "stdout") == b"0123456789lmnopqrstu"
@@ -166,9 +100,16 @@ async def test_in_the_sandbox_both_streams_come_whole_up_to_their_bound(
 ) -> None:
     size = performing.STREAM_BYTES
     script = f"head -c {size} /dev/zero; head -c {size + 1000} /dev/zero >&2; echo end >&2"
-    ended = await done(sandboxed, a_task(cmd="x", argv=("sh", "-c", script)))
+    ended = await run(sandboxed, command_task(cmd="x", argv=("sh", "-c", script)))
     assert ended.did is not None
     assert await told(sandboxed, ended, "stdout") == bytes(size)
     assert ended.did["streams"]["stdout"]["dropped"] == 0
     err = await told(sandboxed, ended, "stderr")
     assert (len(err), err[-4:], ended.did["streams"]["stderr"]["dropped"]) == (size, b"end\n", 1004)
+
+
+async def test_a_part_of_something_else_is_told_by_what_was_sealed(machine: Machine) -> None:
+    ended = await run(machine, command_task(cmd="x", argv=("true", "a")), of=other_task())
+    assert ended.did is not None
+    assert ended.did["run"]["command"] == "true a"
+    assert ended.reason is Reason.COMPLETED
