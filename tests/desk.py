@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
@@ -26,7 +26,7 @@ from local_agent.actions.changes.settle import ChangeOutcome
 from local_agent.actions.git_sync.payload import SyncStep, sync_payload
 from local_agent.actions.git_sync.perform import PreparedSync, SyncOutcome
 from local_agent.actions.operation import Executors
-from local_agent.actions.run_command.command_line import read_argv
+from local_agent.actions.run_command.command_line import of_argv, read_command_line
 from local_agent.actions.run_command.payload import SealedCopy
 from local_agent.actions.run_command.perform import Outcome, Progress
 from local_agent.actions.run_command.prepare import Copy, Prepared
@@ -77,14 +77,23 @@ class ScriptedExecutor:
         self.most_at_once = 0
 
     async def prepare(
-        self, workspace: Workspace, text: str, *, copy: Copy | None = None
+        self,
+        workspace: Workspace,
+        command: str | Sequence[str],
+        *,
+        cwd: str | None = None,
+        timeout_s: int | None = None,
+        copy: Copy | None = None,
     ) -> Prepared:
         """Return what would run."""
         if self.refusal is not None:
             raise self.refusal
-        argv = read_argv(text)
+        line = read_command_line(command) if isinstance(command, str) else of_argv(command)
+        argv, text = line.argv, line.display
         what: dict[str, Any] = {"sandbox_level": self.level, "copy": copy.of if copy else None}
         what |= {"argv": argv} if argv else {"script": text}
+        what |= {"cwd": cwd} if cwd else {}
+        what |= {"timeout_s": timeout_s} if timeout_s else {}
         return Prepared(
             payload=a_payload(**what),
             workspace=Place(str(workspace.path), 2049, 7),
@@ -103,6 +112,7 @@ class ScriptedExecutor:
         workspace: Workspace,
         on_progress: Callable[[Progress], None] | None = None,
         cancel: asyncio.Event | None = None,
+        streams: bool = False,
     ) -> Outcome:
         """Spend the grant and wait to be let go or cancelled."""
         grant.spend()

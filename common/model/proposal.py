@@ -49,6 +49,7 @@ class CommandProposal(SeedModel):
         cmd: The display form.
         argv: What runs, one item per argument; absent when ``cmd`` is a line for a shell.
         cwd: Directory relative to the workspace; absent for its root.
+        timeout_s: Seconds until it is ended; absent for the usual ones.  Our addition.
         reason: Why it is proposed.
         named_by: The project file that names it, where no person did.  Our addition.
         named_as: What in that file names it.  Our addition.
@@ -58,6 +59,7 @@ class CommandProposal(SeedModel):
     cmd: str
     argv: tuple[str, ...] | None = None
     cwd: str | None = None
+    timeout_s: int | None = Field(default=None, ge=1)
     reason: str | None = None
     named_by: str | None = None
     named_as: str | None = None

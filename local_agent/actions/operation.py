@@ -123,11 +123,13 @@ class Performing:
         stop: Set once it is to stop, as soon as it can.
         tell: Tells how it goes on; with ``chat`` the chat hears of it, too.
         block: Has no approval accepted meanwhile; takes a code of `local_agent.flow.words.BLOCKED`.
+        streams: The two streams of a command are wanted apart, for what comes after it.
     """
 
     stop: asyncio.Event
     tell: Callable[[Words, bool], Awaitable[object]]
     block: Callable[[str], AbstractContextManager[None]]
+    streams: bool = False
 
 
 def refuse_to_narrow(result: TaskResult, keep: tuple[str, ...]) -> NoReturn:
@@ -200,9 +202,15 @@ class Executor(Protocol):
     """The executor of commands (`local_agent.actions.run_command.perform`)."""
 
     async def prepare(
-        self, workspace: Workspace, text: str, *, copy: Copy | None = None
+        self,
+        workspace: Workspace,
+        command: str | Sequence[str],
+        *,
+        cwd: str | None = None,
+        timeout_s: int | None = None,
+        copy: Copy | None = None,
     ) -> Prepared:
-        """Describe a command given as text, on the workspace or on a copy; nothing is run."""
+        """Describe a command, on the workspace or on a copy; nothing is run."""
         ...
 
     async def run(
@@ -212,6 +220,7 @@ class Executor(Protocol):
         workspace: Workspace,
         on_progress: Callable[[Progress], None] | None = None,
         cancel: asyncio.Event | None = None,
+        streams: bool = False,
     ) -> Outcome:
         """Spend the grant: run exactly what was sealed, or nothing."""
         ...

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import ExitStack, nullcontext
+from dataclasses import asdict
 from functools import partial
 from typing import Any, Final
 
@@ -122,7 +123,14 @@ class RunCommand:
             StateError: ``approval.not-pending``: the change to be checked was decided on.
         """
         copy = None if task.checks is None else await self._copy(task, task.checks, workspace)
-        prepared = await self._executor.prepare(workspace, _command(task).cmd, copy=copy)
+        asked = _command(task)
+        prepared = await self._executor.prepare(
+            workspace,
+            asked.cmd if asked.argv is None else asked.argv,
+            cwd=asked.cwd,
+            timeout_s=asked.timeout_s,
+            copy=copy,
+        )
         return Sealable(
             action="run_command",
             payload=prepared.payload,
@@ -147,13 +155,21 @@ class RunCommand:
             words = partial(render_progress, progress)
             await around.tell(words, is_for_chat(progress.elapsed_s))
 
-        level: str = grant.seal.payload["sandbox"]["level"]
+        payload = grant.seal.payload
+        proposal = _result(task).proposal
+        # Of several operations under one question this is one: its words are those of its seal.
+        shown = proposal.cmd if isinstance(proposal, CommandProposal) else _shown(payload)
+        level: str = payload["sandbox"]["level"]
         unsandboxed = level == "none"
         telling = asyncio.create_task(teller.pass_on(tell))
         try:
             with around.block(UNSANDBOXED_RUNS) if unsandboxed else nullcontext():
                 outcome = await self._executor.run(
-                    grant, workspace=workspace, on_progress=teller.note, cancel=around.stop
+                    grant,
+                    workspace=workspace,
+                    on_progress=teller.note,
+                    cancel=around.stop,
+                    streams=around.streams,
                 )
                 if unsandboxed and outcome.survivors:
                     # What could not be ended may press keys for as long as this agent lives.
@@ -161,7 +177,7 @@ class RunCommand:
         finally:
             telling.cancel()
             await asyncio.gather(telling, return_exceptions=True)
-        return _ended(outcome, _command(task).cmd, level)
+        return _ended(outcome, shown, level)
 
     async def settle(self, seal: Seal, workspace: Workspace) -> Ended:
         """Say that nobody knows: a command leaves no proof of how far it came."""
@@ -190,16 +206,23 @@ class RunCommand:
 
 
 def _ended(outcome: Outcome, command: str, level: str) -> Ended:
+    did = {"run": run_facts(outcome, command, sandbox=level)}
+    if outcome.streams is not None:
+        did["streams"] = {name: asdict(kept) for name, kept in outcome.streams.items()}
     return Ended(
         outcome.reason,
         partial(render_outcome, outcome, command),
         here=partial(render_ending, outcome, command),
-        did={"run": run_facts(outcome, command, sandbox=level)},
+        did=did,
     )
 
 
+def _result(task: Task) -> TaskResult:
+    return TaskResult.model_validate_json(task.proposal_json or "")
+
+
 def _command(task: Task) -> CommandProposal:
-    proposal = TaskResult.model_validate_json(task.proposal_json or "").proposal
+    proposal = _result(task).proposal
     if not isinstance(proposal, CommandProposal):
         raise StateError("task.illegal-transition", current=task.state, wanted="run")
     return proposal

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import shlex
 import unicodedata
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -49,12 +50,8 @@ def read_command_line(text: str) -> CommandLine:
         InputError: ``command.empty``, ``command.too-long``, ``command.control-character`` or
             ``command.quotes`` (a quote or an escape that does not end).
     """
-    if len(text.encode("utf-8", "replace")) > MAX_BYTES:
-        raise InputError("command.too-long", limit=MAX_BYTES)
     line = text.strip(" \t\n")
-    if any(char not in "\t\n" and unicodedata.category(char) in ("Cc", "Cs") for char in line):
-        # Refused, never stripped: what is shown is what runs (R7).
-        raise InputError("command.control-character")
+    _check_readable([text], line)
     try:
         words = shlex.split(line)
     except ValueError:
@@ -64,6 +61,26 @@ def read_command_line(text: str) -> CommandLine:
     if _needs_shell(line) or words[0] in _WORDS_OF_SHELL:
         return CommandLine(script=line)
     return CommandLine(argv=tuple(words))
+
+
+def of_argv(argv: Sequence[str]) -> CommandLine:
+    """Return what an argv list asks to run: it is never read as text, so nothing in it is special.
+
+    Raises:
+        InputError: ``command.empty``, ``command.too-long`` or ``command.control-character``.
+    """
+    _check_readable(argv, "".join(argv))
+    if not argv or not argv[0]:
+        raise InputError("command.empty")
+    return CommandLine(argv=tuple(argv))
+
+
+def _check_readable(words: Iterable[str], shown: Iterable[str]) -> None:
+    if sum(len(word.encode("utf-8", "replace")) for word in words) > MAX_BYTES:
+        raise InputError("command.too-long", limit=MAX_BYTES)
+    if any(char not in "\t\n" and unicodedata.category(char) in ("Cc", "Cs") for char in shown):
+        # Refused, never stripped: what is shown is what runs (R7).
+        raise InputError("command.control-character")
 
 
 def read_argv(line: str) -> tuple[str, ...] | None:

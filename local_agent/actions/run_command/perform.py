@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Protocol
@@ -20,7 +20,7 @@ from common.clock import Clock
 from common.errors import CodexBridgeError, InputError, StateError
 from common.model.state import Reason
 from common.seal import Seal
-from local_agent.actions.run_command.command_line import read_command_line
+from local_agent.actions.run_command.command_line import of_argv, read_command_line
 from local_agent.actions.run_command.prepare import (
     Copy,
     Prepared,
@@ -41,6 +41,7 @@ from local_agent.workspace.registry import Workspace
 TIMEOUT_S: Final = 600  # security limits table: default and most
 MAX_TIMEOUT_S: Final = 3600
 PROGRESS_S: Final = 10.0
+STREAM_BYTES: Final = 8 * 1024 * 1024  # of each stream, where both are kept apart; one blob
 # Generous: Node, Java and sanitizers reserve far more address space than they use, and a build
 # writes tens of gigabytes.
 LIMITS: Final = Limits(
@@ -74,6 +75,20 @@ class Progress:
     lines: int
 
 
+@dataclass(frozen=True, slots=True)
+class KeptStream:
+    """What is kept of one stream alone.
+
+    Attributes:
+        sha256: Its blob: the first half and the last where something was let go; None where it
+            could not be stored.
+        dropped: Bytes between the halves that were let go.
+    """
+
+    sha256: str | None
+    dropped: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """What came of an approved command.
@@ -93,6 +108,7 @@ class Outcome:
         log_sha256: Blob of the kept output, whole and unredacted; local only.
         differences: What changed in the workspace (R46); local only.  None where it ran on a copy.
         survivors: Processes that could not be ended.
+        streams: Both streams apart, where they were asked for; local only.
     """
 
     reason: Reason
@@ -110,6 +126,7 @@ class Outcome:
     drift: tuple[str, ...] = ()
     differences: Differences | None = None
     survivors: int = 0
+    streams: Mapping[Stream, KeptStream] | None = None
 
 
 @dataclass(slots=True)
@@ -164,20 +181,21 @@ class Executor:
     async def prepare(
         self,
         workspace: Workspace,
-        text: str,
+        command: str | Sequence[str],
         *,
-        cwd: str = ".",
-        timeout_s: int = TIMEOUT_S,
+        cwd: str | None = None,
+        timeout_s: int | None = None,
         network: bool = False,
         copy: Copy | None = None,
     ) -> Prepared:
-        """Describe a command given as text; nothing is run.
+        """Describe a command given as text or as an argv list; nothing is run.
 
         Args:
             workspace: Where it would run.
-            text: As a person wrote it; a shell is used only where one is needed.
-            cwd: Relative to the workspace.
-            timeout_s: Seconds, at most 3,600.
+            command: As a person wrote it, and a shell is used only where one is needed; or its
+                arguments, which are never read as text.
+            cwd: Relative to the workspace; None for its top.
+            timeout_s: Seconds, at most 3,600; None for the usual 600.
             network: Whether it is to reach the network (R51).
             copy: What it would run on in place of the workspace's own files.
 
@@ -185,13 +203,14 @@ class Executor:
             InputError: ``command.*`` or ``sandbox.*``: it cannot run as written.
             StateError: ``check.not-sandboxed``: there is no sandbox to put the copy in its place.
         """
+        timeout_s = TIMEOUT_S if timeout_s is None else timeout_s
         if not 0 < timeout_s <= MAX_TIMEOUT_S:
             raise InputError("command.timeout-range", limit=MAX_TIMEOUT_S)
-        line = read_command_line(text)
+        line = read_command_line(command) if isinstance(command, str) else of_argv(command)
         return await asyncio.to_thread(
             describe,
             *(self._around, workspace, line),
-            cwd=cwd,
+            cwd=cwd or ".",
             timeout_s=timeout_s,
             network=network,
             copy=copy,
@@ -215,6 +234,7 @@ class Executor:
         workspace: Workspace,
         on_progress: Callable[[Progress], None] | None = None,
         cancel: asyncio.Event | None = None,
+        streams: bool = False,
     ) -> Outcome:
         """Spend the grant: run exactly what was sealed, or nothing.
 
@@ -223,6 +243,7 @@ class Executor:
             workspace: The workspace of the task, as the registry holds it now.
             on_progress: Told every ten seconds while it runs.
             cancel: Ends it, with everything that it started.
+            streams: Keep its streams apart, too.
 
         Raises:
             StateError: ``grant.spent``; ``command.action``: the grant is for something else.
@@ -242,7 +263,7 @@ class Executor:
                 return Outcome(reason=Reason.DRIFTED, code=code, drift=(_unreadable(code),))
             if drift := find_drift(seal, now):
                 return Outcome(reason=Reason.DRIFTED, code="command.drifted", drift=drift)
-            return await self._execute(now, workspace, on_progress, cancel)
+            return await self._execute(now, workspace, on_progress, cancel, streams=streams)
 
     async def _execute(
         self,
@@ -250,6 +271,8 @@ class Executor:
         workspace: Workspace,
         on_progress: Callable[[Progress], None] | None,
         cancel: asyncio.Event | None,
+        *,
+        streams: bool,
     ) -> Outcome:
         contained = now.payload["sandbox"]["level"] != "none"
         # A command on a copy cannot change the workspace, and the copy goes away.
@@ -257,13 +280,16 @@ class Executor:
         compare = await asyncio.to_thread(_watch, place) if place else None
         listener = _Listener()
         ticker = asyncio.create_task(self._tell(listener, on_progress))
+        limits = _for_time(self._limits, now.payload["timeout"])
+        if streams:
+            limits = replace(limits, output_cap_bytes=STREAM_BYTES)
         self._unsandboxed += not contained
         try:
             ended = await run_child(
                 now.argv,
                 cwd=now.cwd,
                 env=now.env,
-                limits=_for_time(self._limits, now.payload["timeout"]),
+                limits=limits,
                 on_output=listener,
                 cancel=cancel,
                 contained=contained,
@@ -292,7 +318,14 @@ class Executor:
             log_sha256=log,
             differences=differences,
             survivors=ended.survivors,
+            streams=await asyncio.to_thread(self._keep_apart, ended) if streams else None,
         )
+
+    def _keep_apart(self, ended: Exit) -> Mapping[Stream, KeptStream]:
+        return {
+            "stdout": KeptStream(self._put(b"".join(ended.stdout.parts())), ended.stdout.dropped),
+            "stderr": KeptStream(self._put(b"".join(ended.stderr.parts())), ended.stderr.dropped),
+        }
 
     def _keep(self, log: Kept, ended: Exit, workspace: Workspace) -> tuple[Shown, str | None]:
         whole = _code(ended) is None and not ended.cancelled
@@ -302,10 +335,13 @@ class Executor:
             workspace=str(workspace.path),
             secrets=self._secrets(),
         )
+        return shown, self._put(full_log(log)) if log.total else None
+
+    def _put(self, data: bytes) -> str | None:
         try:
-            return shown, self._blobs.put(full_log(log)) if log.total else None
+            return self._blobs.put(data)
         except (CodexBridgeError, OSError):
-            return shown, None  # a full disk must not turn what happened into "unknown"
+            return None  # a full disk must not turn what happened into "unknown"
 
     async def _tell(
         self, listener: _Listener, on_progress: Callable[[Progress], None] | None

@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -171,6 +172,43 @@ def _files_below(tree: pygit2.Tree, known: dict[pygit2.Oid, int], depth: int) ->
 
 
 _KEPT: Final = KeptOpen(open_repository)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a work tree stands.
+
+    Attributes:
+        branch: Short name; None on a detached head.
+        paths: What is not as in the last commit, sorted, at most as many as were asked for.
+        total: How many there are.
+    """
+
+    branch: str | None
+    paths: tuple[str, ...]
+    total: int
+
+
+def read_standing(workspace: Path, *, most: int) -> Standing | None:
+    """Return branch and changed paths, no line of them; None where there is no repository.
+
+    Blocking.
+    """
+    import pygit2
+
+    try:
+        with _KEPT.lend(workspace) as repository:
+            if repository is None:
+                return None
+            tree = _head_tree(repository) or empty_tree(repository)
+            if unfolds_too_far(tree):
+                return None
+            diff = _compared(tree, repository.index)
+            sides = (delta.new_file.raw_path or delta.old_file.raw_path for delta in diff.deltas)
+            named = (path.decode("utf-8", "replace") for path in islice(sides, most))
+            return Standing(_branch(repository), tuple(sorted(named)), len(diff))
+    except (pygit2.GitError, KeyError, ValueError, OSError):
+        return None
 
 
 def _read_changes(workspace: Path) -> Changes | None:

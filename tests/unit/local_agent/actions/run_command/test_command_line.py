@@ -5,7 +5,12 @@ from __future__ import annotations
 import pytest
 
 from common.errors import InputError
-from local_agent.actions.run_command.command_line import MAX_BYTES, CommandLine, read_command_line
+from local_agent.actions.run_command.command_line import (
+    MAX_BYTES,
+    CommandLine,
+    of_argv,
+    read_command_line,
+)
 from tests.each import each
 
 
@@ -109,3 +114,27 @@ def test_the_display_form_reads_back_as_the_same_words() -> None:
     line = read_command_line("pytest -k 'a and b' \"it's\"")
     assert read_command_line(line.display) == line
     assert read_command_line("a | b").display == "a | b"
+
+
+@pytest.mark.requirement("R42")
+def test_an_argv_list_stays_as_it_is_whatever_a_shell_would_read_in_it() -> None:
+    argv = ["cd", "$HOME", "*", "a b", "'", "", "; rm -rf /", "two\nlines", "\\"]
+    assert of_argv(argv) == CommandLine(argv=tuple(argv))
+
+
+@pytest.mark.requirement("R7")
+@each(
+    "argv, code",
+    [
+        ([], "command.empty"),
+        (["", "x"], "command.empty"),
+        (["echo", "a\x1b[2J"], "command.control-character"),
+        (["echo", "a\0b"], "command.control-character"),
+        (["echo", "\udc80"], "command.control-character"),
+        (["echo", "x" * MAX_BYTES], "command.too-long"),
+    ],
+)
+def test_an_argv_list_that_cannot_be_shown_is_refused(argv: list[str], code: str) -> None:
+    with pytest.raises(InputError) as caught:
+        of_argv(argv)
+    assert caught.value.code == code

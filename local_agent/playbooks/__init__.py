@@ -1,0 +1,1 @@
+"""Playbooks: written steps that always run the same way."""
