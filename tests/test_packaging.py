@@ -54,6 +54,7 @@ def test_every_runtime_dependency_is_imported_somewhere() -> None:
     modules = {
         "pycryptodome": "Crypto",
         "sv-ttk": "sv_ttk",
+        "pyyaml": "yaml",
     }
     text = "\n".join(
         path.read_text(encoding="utf-8")

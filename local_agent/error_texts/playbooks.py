@@ -1,103 +1,272 @@
-"""What is wrong with a playbook, or with what one of its steps asks of a tool."""
+"""Why a playbook cannot be taken, and what may go wrong with the values that its steps hand on."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from common.sentences import Sentence
 
-ERRORS: Final = {
-    "playbook.no-model": Sentence(
-        en="No model is set up here, so no change can be proposed. To set one up: "
-        "codexbridge models",
-        zh="此处没有配置模型，无法提出改动。配置方法：codexbridge models",
+# The beginning is one word for word in every language: other programs look for it.
+_FAILED: Final = "TaskParseError: Failed to parse {path}: "
+
+# Each names its line where it has one, and its key as `steps › build › args › path`.
+REASONS: Final[Mapping[str, Sentence]] = {
+    "too-large": Sentence(en="it has more than {limit} bytes", zh="文件超过 {limit} 字节"),
+    "not-utf-8": Sentence(
+        en="line {line}: it is not UTF-8 text; save it as UTF-8",
+        zh="第 {line} 行：不是 UTF-8 文本，请以 UTF-8 保存",
     ),
-    "playbook.file": Sentence(en="{path} cannot be read ({why}).", zh="无法读取 {path}（{why}）。"),
-    "playbook.file/name": Sentence(
-        en="{path} is not a path that a step may name: it must be relative to the top of the "
-        "workspace, without “..” and without .git.",
-        zh="步骤不能使用路径 {path}：须相对于工作区顶层，且不含“..”和 .git。",
+    "empty-file": Sentence(en="the file is empty", zh="文件是空的"),
+    "no-front-matter": Sentence(
+        en="line 1 must be --- and begin the front matter; a second --- ends it",
+        zh="第 1 行必须是 ---，表示 front matter 开始；再写一行 --- 表示结束",
     ),
-    "playbook.file/denied": Sentence(
-        en="{path} may never be read: its name is that of a secret, or your rules deny it.",
-        zh="{path} 绝不读取：名称属于密钥类文件，或被你的规则禁止。",
+    "open-front-matter": Sentence(
+        en="the front matter has no end: a second line --- is missing",
+        zh="front matter 没有结束：缺少第二行 ---",
     ),
-    "playbook.file/missing": Sentence(
-        en="There is no {path} in the workspace; folders that are links are not entered.",
-        zh="工作区中没有 {path}；不会进入作为链接的文件夹。",
+    "empty-front-matter": Sentence(
+        en="there is nothing between the two lines ---; name and steps are needed",
+        zh="两行 --- 之间没有内容；至少要有 name 和 steps",
     ),
-    "playbook.file/link": Sentence(
-        en="{path} is a link or cannot be opened; name the file itself.",
-        zh="{path} 是链接或无法打开；请直接指定文件本身。",
+    "not-a-mapping": Sentence(
+        en="the front matter must consist of keys with values, such as name: weekly-report",
+        zh="front matter 必须由键和值组成，例如 name: weekly-report",
     ),
-    "playbook.file/not-regular": Sentence(
-        en="{path} is not an ordinary file.", zh="{path} 不是普通文件。"
+    "character": Sentence(
+        en="line {line}: the character {given} is not allowed; remove it, or write it as an escape "
+        "in double quotes",
+        zh="第 {line} 行：不允许出现字符 {given}；请删除，或在双引号中用转义写出",
     ),
-    "playbook.file/not-a-folder": Sentence(
-        en="{path} is not a folder of this workspace that a command may start in.",
-        zh="{path} 不是此工作区中可供命令启动的文件夹。",
+    "yaml": Sentence(
+        en="line {line}: this is not valid YAML ({problem})",
+        zh="第 {line} 行：不是有效的 YAML（{problem}）",
     ),
-    "playbook.file/not-text": Sentence(
-        en="{path} is not text in UTF-8, so a step cannot read it.",
-        zh="{path} 不是 UTF-8 文本，步骤无法读取。",
+    "documents": Sentence(
+        en="line {line}: only one YAML document is allowed, without directives",
+        zh="第 {line} 行：只允许一个 YAML 文档，且不能有指令",
     ),
-    "playbook.file/binary": Sentence(
-        en="{path} holds, or would hold, bytes that are no text, so no diff can show the change. "
-        "Nothing was written.",
-        zh="{path} 含有（或将含有）非文本字节，无法用 diff 展示该改动。没有写入任何内容。",
+    "tag": Sentence(
+        en="line {line}: YAML tags such as {given} are not allowed; a text that begins with ! "
+        "needs quotes",
+        zh="第 {line} 行：不允许 YAML 标签（{given}）；以 ! 开头的文本要加引号",
     ),
-    "playbook.file/too-large": Sentence(
-        en="{path} has more than {limit} bytes, which is the most that a step reads.",
-        zh="{path} 超过 {limit} 字节，步骤无法读取。",
+    "reference": Sentence(
+        en="line {line}: YAML anchors and aliases such as {given} are not allowed; a text that "
+        "begins with & or * needs quotes",
+        zh="第 {line} 行：不允许 YAML 锚点和别名（{given}）；以 & 或 * 开头的文本要加引号",
     ),
-    "playbook.not-unicode": Sentence(
-        en="The argument {argument} of {tool} holds half of a character, which no file can.",
-        zh="{tool} 的参数 {argument} 含有不完整的字符，无法写入文件。",
+    "key": Sentence(
+        en="line {line}: a key must be plain text", zh="第 {line} 行：键必须是普通文本"
     ),
-    "playbook.glob": Sentence(
-        en="“{glob}” is not a pattern for files: it must be relative, such as src/**/*.py.",
-        zh="“{glob}”不是有效的文件模式：须为相对路径，例如 src/**/*.py。",
+    "repeated-key": Sentence(
+        en="line {line}: the key “{key}” is there already; each may be there once",
+        zh="第 {line} 行：键“{key}”重复，只能出现一次",
     ),
-    "playbook.too-many-files": Sentence(
-        en="The workspace has more files than can be listed ({limit}), or folders too deep or too "
-        "slow to read. Nothing was left out silently: the step ends here.",
-        zh="工作区的文件超出可列出的数量（{limit}），或文件夹过深、读取过慢。为避免遗漏，步骤到此结束。",
+    "too-deep": Sentence(
+        en="line {line}: nested more than {limit} deep",
+        zh="第 {line} 行：嵌套超过 {limit} 层",
     ),
-    "playbook.query": Sentence(
-        en="Such a text cannot be searched for: one line, 1 to {limit} bytes.",
-        zh="无法搜索这样的文本：须为一行，1 到 {limit} 字节。",
+    "too-many-nodes": Sentence(
+        en="line {line}: there are more than {limit} keys and values",
+        zh="第 {line} 行：键和值超过 {limit} 个",
     ),
-    "playbook.search-cut": Sentence(
-        en="The search found more than {limit} lines or took over {seconds} s. Narrow it, such as "
-        "with a glob.",
-        zh="搜索结果超过 {limit} 行，或用时超过 {seconds} 秒。请缩小范围，例如加上 glob。",
+    "number": Sentence(
+        en="line {line}: the number {given} is too large; if it is meant as text, quote it",
+        zh="第 {line} 行：数字 {given} 过大；如果是文本，请加引号",
     ),
-    "playbook.no-repository": Sentence(
-        en="The workspace is not a git repository that can be read.",
-        zh="此工作区不是可读取的 git 仓库。",
+    "unknown-key": Sentence(
+        en="line {line}: unknown key “{key}”; known there: {known}",
+        zh="第 {line} 行：未知的键“{key}”；此处可用：{known}",
     ),
-    "playbook.revision": Sentence(
-        en="There is no single commit “{name}” here, and it is no date. Alike: {near}",
-        zh="此处没有唯一的提交“{name}”，它也不是日期。相近的有：{near}",
+    "missing-key": Sentence(
+        en="line {line}: the key “{key}” is missing", zh="第 {line} 行：缺少键“{key}”"
     ),
-    "playbook.history": Sentence(
-        en="The history of the repository cannot be read: objects are missing or damaged.",
-        zh="无法读取仓库的历史：对象缺失或已损坏。",
+    "not-for-type": Sentence(
+        en="line {line}: “{key}”: a step of type {type} cannot have this key",
+        zh="第 {line} 行：“{key}”：{type} 类型的步骤不能有这个键",
     ),
-    "playbook.limit": Sentence(
-        en="{argument} must be a number from 1 to {most}.",
-        zh="{argument} 应为 1 到 {most} 的数字。",
+    "type-text": Sentence(
+        en="line {line}: “{key}” must be text, not {given}; quote it",
+        zh="第 {line} 行：“{key}”必须是文本，而不是 {given}；请加引号",
     ),
-    "playbook.too-much": Sentence(
-        en="It is more than a step reads: at most {limit} {what}. Name a smaller range.",
-        zh="超出步骤可读取的范围：最多 {limit} {what}。请缩小范围。",
+    "type-list": Sentence(
+        en="line {line}: “{key}” must be a list, each item on a line of its own behind “- ”",
+        zh="第 {line} 行：“{key}”必须是列表，每项单独一行，以“- ”开头",
     ),
-    "playbook.output-lost": Sentence(
-        en="The command ended, but its output could not be kept (is the disk full?), so the steps "
-        "after it cannot have it.",
-        zh="命令已结束，但无法保存其输出（磁盘是否已满？），后续步骤无法使用。",
+    "type-mapping": Sentence(
+        en="line {line}: “{key}” must consist of keys with values",
+        zh="第 {line} 行：“{key}”必须由键和值组成",
     ),
-    "playbook.tool": Sentence(
-        en="The tool {tool} does not do this.", zh="工具 {tool} 不支持此用法。"
+    "type-paths": Sentence(
+        en="line {line}: “{key}” must be a path, such as build.result, or a path for each argument",
+        zh="第 {line} 行：“{key}”必须是路径（例如 build.result），或为每个参数写一个路径",
+    ),
+    "empty": Sentence(
+        en="line {line}: “{key}” must not be empty", zh="第 {line} 行：“{key}”不能为空"
+    ),
+    "too-long": Sentence(
+        en="line {line}: “{key}” is too long: at most {limit} characters",
+        zh="第 {line} 行：“{key}”过长，最多 {limit} 个字符",
+    ),
+    "too-many": Sentence(
+        en="line {line}: “{key}” has too many items: at most {limit}",
+        zh="第 {line} 行：“{key}”的条目过多，最多 {limit} 个",
+    ),
+    "label": Sentence(
+        en="line {line}: “{key}” must be one line without blanks at its ends or hidden characters, "
+        "not “{given}”",
+        zh="第 {line} 行：“{key}”必须是一行文本，首尾没有空格，也没有隐藏字符，而不是“{given}”",
+    ),
+    "identifier": Sentence(
+        en="line {line}: “{key}” can have letters, digits, _, . and - alone, not “{given}”",
+        zh="第 {line} 行：“{key}”只能用英文字母、数字、_、. 和 -，而不是“{given}”",
+    ),
+    "choice": Sentence(
+        en="line {line}: “{key}” cannot be “{given}”; it can be {known}",
+        zh="第 {line} 行：“{key}”不能是“{given}”，可选：{known}",
+    ),
+    "repeated-step": Sentence(
+        en="line {line}: there is a step “{step}” already; each needs a name of its own",
+        zh="第 {line} 行：已有步骤“{step}”，每个步骤的名称不能重复",
+    ),
+    "no-prompt": Sentence(
+        en="line {line}: “{key}”: an agent step needs a message_template or a description",
+        zh="第 {line} 行：“{key}”：agent 步骤需要 message_template 或 description",
+    ),
+    "condition": Sentence(
+        en="line {line}: “{key}” is “{given}”; it must be PATH, PATH == VALUE or PATH != VALUE, "
+        "such as test.result.exit_code == 0",
+        zh="第 {line} 行：“{key}”是“{given}”；只能写成“路径”、“路径 == 值”或“路径 != 值”，"
+        "例如 test.result.exit_code == 0",
+    ),
+    "path": Sentence(
+        en="line {line}: “{key}” is “{given}”; a path looks like build.result.files.0",
+        zh="第 {line} 行：“{key}”是“{given}”；路径形如 build.result.files.0",
+    ),
+    "unknown-step": Sentence(
+        en="line {line}: “{key}” is {given}, but there is no step “{step}”",
+        zh="第 {line} 行：“{key}”是 {given}，但没有步骤“{step}”",
+    ),
+    "own-step": Sentence(
+        en="line {line}: “{key}” is {given}, the result of this step itself; name an earlier step",
+        zh="第 {line} 行：“{key}”是 {given}，即本步骤自己的结果；只能引用更早的步骤",
+    ),
+    "later-step": Sentence(
+        en="line {line}: “{key}” is {given}, but the step “{step}” comes later",
+        zh="第 {line} 行：“{key}”是 {given}，但步骤“{step}”在后面",
+    ),
+    "argument-unknown": Sentence(
+        en="line {line}: “{key}”: {tool} has no such argument; it has {known}",
+        zh="第 {line} 行：“{key}”：{tool} 没有这个参数；可用：{known}",
+    ),
+    "argument-missing": Sentence(
+        en="line {line}: “{key}” is missing: {tool} needs it, in args or args_from",
+        zh="第 {line} 行：缺少“{key}”：{tool} 需要它，请写在 args 或 args_from 中",
+    ),
+    "argument-text": Sentence(
+        en="line {line}: “{key}”: {tool} needs text there; quote numbers, true, false and null",
+        zh="第 {line} 行：“{key}”：{tool} 需要文本；数字、true、false 和 null 要加引号",
+    ),
+    "argument-integer": Sentence(
+        en="line {line}: “{key}”: {tool} needs a whole number there",
+        zh="第 {line} 行：“{key}”：{tool} 需要整数",
+    ),
+    "argument-number": Sentence(
+        en="line {line}: “{key}”: {tool} needs a number there",
+        zh="第 {line} 行：“{key}”：{tool} 需要数字",
+    ),
+    "argument-texts": Sentence(
+        en='line {line}: “{key}”: {tool} needs a list of text there, such as ["make", "test"]',
+        zh='第 {line} 行：“{key}”：{tool} 需要文本列表，例如 ["make", "test"]',
+    ),
+    "no-hook": Sentence(
+        en="line {line}: “{key}”: there is no file hooks/{name}.md beside the playbook",
+        zh="第 {line} 行：“{key}”：剧本旁边没有文件 hooks/{name}.md",
+    ),
+    "hook-has-hooks": Sentence(
+        en="line {line}: a hook cannot have hooks of its own",
+        zh="第 {line} 行：钩子不能再有自己的钩子",
+    ),
+    "hook-step": Sentence(
+        en="line {line}: step “{step}” is of type {type}; a hook can have tool steps alone",
+        zh="第 {line} 行：步骤“{step}”的类型是 {type}；钩子只能有 tool 步骤",
+    ),
+    "other-name": Sentence(
+        en="its name is “{given}”, but the file is called {name}.md; make them the same",
+        zh="它的 name 是“{given}”，而文件名是 {name}.md；两者必须一致",
+    ),
+}
+ERRORS: Final[Mapping[str, Sentence]] = {
+    **{
+        f"playbook.parse/{why}": Sentence(en=_FAILED + reason.en, zh=_FAILED + reason.zh)
+        for why, reason in REASONS.items()
+    },
+    "playbook.parse": Sentence(en=_FAILED + "it cannot be read", zh=_FAILED + "无法读取"),
+    "playbook.argument": Sentence(
+        en="{tool} was not called: its argument “{argument}” is not right.",
+        zh="没有调用 {tool}：参数“{argument}”不正确。",
+    ),
+    "playbook.argument/unknown": Sentence(
+        en="{tool} was not called: it has no argument “{argument}”.",
+        zh="没有调用 {tool}：它没有参数“{argument}”。",
+    ),
+    "playbook.argument/missing": Sentence(
+        en="{tool} was not called: its argument “{argument}” is missing.",
+        zh="没有调用 {tool}：缺少参数“{argument}”。",
+    ),
+    "playbook.argument/text": Sentence(
+        en="{tool} was not called: its argument “{argument}” must be text.",
+        zh="没有调用 {tool}：参数“{argument}”必须是文本。",
+    ),
+    "playbook.argument/integer": Sentence(
+        en="{tool} was not called: its argument “{argument}” must be a whole number.",
+        zh="没有调用 {tool}：参数“{argument}”必须是整数。",
+    ),
+    "playbook.argument/number": Sentence(
+        en="{tool} was not called: its argument “{argument}” must be a number.",
+        zh="没有调用 {tool}：参数“{argument}”必须是数字。",
+    ),
+    "playbook.argument/texts": Sentence(
+        en="{tool} was not called: its argument “{argument}” must be a list of text.",
+        zh="没有调用 {tool}：参数“{argument}”必须是文本列表。",
+    ),
+    "playbook.path": Sentence(
+        en="“{given}” is not a path; one looks like build.result.files.0",
+        zh="“{given}”不是路径；路径形如 build.result.files.0",
+    ),
+    "playbook.condition": Sentence(
+        en="“{given}” is not a condition; one looks like test.result.exit_code == 0",
+        zh="“{given}”不是条件；条件形如 test.result.exit_code == 0",
+    ),
+    "playbook.missing-value": Sentence(
+        en="There is no value under {path}: the step was skipped, or its result has no such part. "
+        "The tool was not called.",
+        zh="{path} 没有值：该步骤已跳过，或结果中没有这一部分。没有调用工具。",
+    ),
+    "playbook.not-an-object": Sentence(
+        en="{path} is no object whose keys could be arguments. The tool was not called.",
+        zh="{path} 不是对象，无法作为参数使用。没有调用工具。",
+    ),
+    "playbook.name": Sentence(
+        en="“{given}” is not a name of a playbook: letters, digits, _, . and -, at most 64.",
+        zh="“{given}”不能作为剧本名称：只能用英文字母、数字、_、. 和 -，最多 64 个字符。",
+    ),
+    "playbook.unknown": Sentence(
+        en="There is no playbook {name}. `codexbridge playbook list` lists them.",
+        zh="没有剧本 {name}。用 `codexbridge playbook list` 可以列出。",
+    ),
+    "playbook.not-a-file": Sentence(
+        en="{path} is not an ordinary file, so it is not read.",
+        zh="{path} 不是普通文件，因此不会读取。",
+    ),
+    "playbook.not-private": Sentence(
+        en="Others can change {path}, or it is not yours, so it is not read. Run: "
+        "chmod go-w {path}",
+        zh="其他人可以修改 {path}，或它不属于你，因此不会读取。请运行：chmod go-w {path}",
+    ),
+    "playbook.unreadable": Sentence(
+        en="{path} cannot be read ({why}).", zh="无法读取 {path}（{why}）。"
     ),
 }

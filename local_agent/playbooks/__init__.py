@@ -1,1 +1,1 @@
-"""Playbooks: written steps that always run the same way."""
+"""Playbooks: steps that a person wrote down, read strictly, and run always in the same way."""

@@ -1,8 +1,12 @@
-"""The tools that a step may name: their arguments, and which of them change something.  Pure."""
+"""The tools that a step may name: what each is given, and whether it changes anything.  Pure.
+
+What they do stands elsewhere; which of them ask is decided by `ToolSpec.action` alone.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -10,12 +14,12 @@ from common.errors import InputError
 from common.seal import Action
 from common.sentences import Sentence
 
-Kind = Literal["text", "integer", "number", "texts"]
+Kind = Literal["text", "integer", "number", "texts"]  # texts: a list of text, not empty
 
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One argument of a tool."""
+    """What a tool is given under one name."""
 
     kind: Kind
     required: bool = True
@@ -23,9 +27,11 @@ class Argument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolSpec:
-    """A tool.
+    """One tool.
 
     Attributes:
+        name: As a playbook writes it.
+        arguments: What it is given, by name.
         action: What a person approves before it acts; None where it only reads.
         summary: What it does, for people.
     """
@@ -36,82 +42,93 @@ class ToolSpec:
     summary: Sentence
 
 
-def _spec(
-    name: str, summary: Sentence, action: Action | None = None, **arguments: Argument
-) -> tuple[str, ToolSpec]:
-    return name, ToolSpec(name=name, arguments=arguments, action=action, summary=summary)
+def check_arguments(
+    spec: ToolSpec, given: Mapping[str, object], *, to_come: Collection[str] = ()
+) -> None:
+    """Require that a tool can be called with these arguments.
 
-
-_TEXT: Final = Argument("text")
-_PERHAPS: Final = Argument("text", required=False)
-_COUNT: Final = Argument("integer", required=False)
-
-TOOLS: Final[Mapping[str, ToolSpec]] = dict(
-    (
-        _spec("read_file", Sentence(en="reads a file", zh="读取文件"), path=_TEXT),
-        _spec("list_files", Sentence(en="lists files", zh="列出文件"), glob=_TEXT),
-        _spec("search", Sentence(en="searches files", zh="搜索文件"), query=_TEXT, glob=_PERHAPS),
-        _spec("git_status", Sentence(en="reads the git status", zh="读取 git 状态")),
-        _spec(
-            "git_log",
-            Sentence(en="reads the git log", zh="读取 git 日志"),
-            since=_PERHAPS,
-            limit=_COUNT,
-        ),
-        _spec(
-            "git_diff",
-            Sentence(en="compares commits", zh="比较提交"),
-            base=_TEXT,
-            head=_PERHAPS,
-        ),
-        _spec(
-            "propose_change",
-            Sentence(en="has the model propose a change", zh="让模型提出改动"),
-            request=_TEXT,
-        ),
-        _spec(
-            "write_file",
-            Sentence(en="writes a file", zh="写入文件"),
-            "apply_diff",
-            path=_TEXT,
-            content=_TEXT,
-        ),
-        _spec(
-            "apply_diff", Sentence(en="applies a diff", zh="应用 diff"), "apply_diff", diff=_TEXT
-        ),
-        _spec(
-            "run_command",
-            Sentence(en="runs a command", zh="运行命令"),
-            "run_command",
-            argv=Argument("texts"),
-            cwd=_PERHAPS,
-            timeout_s=_COUNT,
-        ),
-    )
-)
-
-
-def check_arguments(spec: ToolSpec, given: Mapping[str, object]) -> None:
-    """Return when a tool can be given these arguments.
+    Args:
+        spec: The tool.
+        given: Its arguments by name.
+        to_come: Names that will be given later, so that none of them is missing.
 
     Raises:
-        InputError: ``playbook.argument`` with ``tool``, ``argument`` and ``why``: ``missing``,
-            ``unknown`` or ``type``.
+        InputError: ``playbook.argument`` (tool, argument, why: ``unknown``, ``missing``, or of a
+            wrong type ``text``, ``integer``, ``number``, ``texts``).
     """
-    for name, argument in spec.arguments.items():
-        if argument.required and name not in given:
-            raise InputError("playbook.argument", tool=spec.name, argument=name, why="missing")
-    for name, value in given.items():
+    for name in (*given, *to_come):
         if name not in spec.arguments:
             raise InputError("playbook.argument", tool=spec.name, argument=name, why="unknown")
-        if not _is_of(spec.arguments[name].kind, value):
-            raise InputError("playbook.argument", tool=spec.name, argument=name, why="type")
+    for name, argument in spec.arguments.items():
+        if name in given and not _FITS[argument.kind](given[name]):
+            raise InputError("playbook.argument", tool=spec.name, argument=name, why=argument.kind)
+        if argument.required and name not in given and name not in to_come:
+            raise InputError("playbook.argument", tool=spec.name, argument=name, why="missing")
 
 
-def _is_of(kind: Kind, value: object) -> bool:
-    if kind == "text":
-        return isinstance(value, str)
-    if kind == "texts":
-        return isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    return whole or (kind == "number" and isinstance(value, float))
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_integer(value: object) -> bool:
+    return type(value) is int  # a bool is an int to Python, and never to a playbook
+
+
+def _is_number(value: object) -> bool:
+    return _is_integer(value) or (isinstance(value, float) and math.isfinite(value))
+
+
+def _is_texts(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(map(_is_text, value))
+
+
+_FITS: Final[Mapping[Kind, Callable[[object], bool]]] = {
+    "text": _is_text,
+    "integer": _is_integer,
+    "number": _is_number,
+    "texts": _is_texts,
+}
+_TEXT: Final = Argument("text")
+_MAY_TEXT: Final = Argument("text", required=False)
+
+
+def _tool(
+    name: str, en: str, zh: str, action: Action | None = None, /, **arguments: Argument
+) -> ToolSpec:
+    return ToolSpec(name=name, arguments=arguments, action=action, summary=Sentence(en=en, zh=zh))
+
+
+TOOLS: Final[Mapping[str, ToolSpec]] = {
+    tool.name: tool
+    for tool in (
+        _tool("read_file", "reads a file", "读取文件", path=_TEXT),
+        _tool("list_files", "lists files by a pattern", "按模式列出文件", glob=_TEXT),
+        _tool("search", "looks for text in files", "在文件中查找文本", query=_TEXT, glob=_MAY_TEXT),
+        _tool("git_status", "tells the branch and what was changed", "查看分支和改动的文件"),
+        _tool(
+            "git_log",
+            "lists commits",
+            "列出提交",
+            since=_MAY_TEXT,
+            limit=Argument("integer", required=False),
+        ),
+        _tool("git_diff", "compares two revisions", "比较两个版本", base=_TEXT, head=_MAY_TEXT),
+        _tool(
+            "propose_change",
+            "has the model propose a change, and changes nothing",
+            "由模型提出改动方案，不作任何改动",
+            request=_TEXT,
+        ),
+        _tool("write_file", "writes a file", "写入文件", "apply_diff", path=_TEXT, content=_TEXT),
+        _tool("apply_diff", "applies a diff", "应用 diff", "apply_diff", diff=_TEXT),
+        _tool(
+            "run_command",
+            "runs a command",
+            "运行命令",
+            "run_command",
+            argv=Argument("texts"),
+            cwd=_MAY_TEXT,
+            timeout_s=Argument("number", required=False),
+        ),
+    )
+}
