@@ -193,6 +193,16 @@ def resolve_arguments(
     return arguments
 
 
+def steps_read(step: StepDefinition, steps: Collection[str]) -> frozenset[str]:
+    """Return the names of the steps whose results a step needs: for its condition or arguments."""
+    sources = step.args_from or {}
+    texts = [sources] if isinstance(sources, str) else [*sources.values()]
+    found = {parse_path(text, steps).step for text in texts}
+    if step.condition is not None:
+        found.add(parse_condition(step.condition, steps).path.step)
+    return frozenset(found)
+
+
 def _divide(text: str, steps: Collection[str]) -> tuple[str, str]:
     """Return the name of the step, and what follows ``.result``."""
     places = list(_RESULT.finditer(text))

@@ -163,7 +163,7 @@ async def test_nothing_is_read_that_is_outside_denied_or_no_text(bench: Bench) -
 
 async def test_arguments_are_checked_before_anything_is_done(bench: Bench) -> None:
     assert await bench.refused("read_file") == "playbook.argument/missing"
-    assert await bench.refused("read_file", path=1) == "playbook.argument/type"
+    assert await bench.refused("read_file", path=1) == "playbook.argument/text"
     assert await bench.refused("git_status", more="x") == "playbook.argument/unknown"
     assert await bench.refused("write_file", path="a", content="x") == "playbook.tool"
     assert await bench.not_proposed("read_file", path="a") == "playbook.tool"
@@ -393,9 +393,9 @@ async def test_a_command_starts_in_a_folder_of_the_workspace_itself(bench: Bench
 
 async def test_a_command_has_arguments_and_at_most_an_hour(bench: Bench) -> None:
     ask = bench.not_proposed
-    assert await ask("run_command", argv=[]) == "command.empty"
+    assert await ask("run_command", argv=[]) == "playbook.argument/texts"
     assert await ask("run_command", argv=["a\x07"]) == "command.control-character"
-    assert await ask("run_command", argv="make") == "playbook.argument/type"
+    assert await ask("run_command", argv="make") == "playbook.argument/texts"
     for seconds in (0, -1, 3601):
         assert await ask("run_command", argv=["a"], timeout_s=seconds) == "playbook.limit"
 
