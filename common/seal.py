@@ -212,7 +212,7 @@ _CHANGE_FIELDS: Final = tuple(field.name for field in fields(SealedChange))
 
 # --- the seal ---
 
-Action = Literal["run_command", "apply_diff", "undo", "git_sync", "disclose"]
+Action = Literal["run_command", "apply_diff", "undo", "git_sync", "disclose", "steps"]
 Undo = Literal["yes", "no", "partly"]
 # Of each action that may be sealed: what returns when a payload is of its closed shape, and else
 # raises ``seal.malformed`` with ``field``.

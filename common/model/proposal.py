@@ -91,11 +91,13 @@ class Undo(SeedModel):
     Attributes:
         task: Short ID of the task whose change it takes back.
         paths: The files to take back; absent for all of them.
+        part: Which of the several operations of that task, from 0; absent where it was one.
     """
 
     type: Literal["undo"] = "undo"
     task: str
     paths: tuple[str, ...] | None = None
+    part: int | None = Field(default=None, ge=0)
 
 
 class GitSync(SeedModel):
@@ -136,8 +138,60 @@ class Release(SeedModel):
     more: int = Field(default=0, ge=0)
 
 
+class StepPart(SeedModel):
+    """One step of several that are asked for together.
+
+    Attributes:
+        index: Which step of the playbook it is, from 0.
+        name: What the playbook calls it.
+    """
+
+    index: int = Field(ge=0)
+    name: str
+    action: Literal["run_command", "apply_diff", "undo"]
+    proposal: Annotated[CommandProposal | Diff | Undo, Field(discriminator="type")]
+
+
+class Steps(SeedModel):
+    """Steps of a playbook that one approval covers, to be carried out in this order.
+
+    Attributes:
+        run: Id of the run they belong to.
+        definition_sha256: Of the playbook's file, as the run has it.
+        playbook: Its name.
+        total: How many steps it has.
+        message: Of its gate; empty where none asks.
+        in_workspace: Its file lies in a workspace.
+    """
+
+    type: Literal["steps"] = "steps"
+    run: str
+    definition_sha256: str
+    playbook: str
+    total: int = Field(ge=1)
+    message: str = ""
+    in_workspace: Literal[True] | None = None
+    parts: tuple[StepPart, ...] = Field(min_length=1)
+
+
+class RunStep(SeedModel):
+    """Which step of a playbook a proposal is; as `Steps` tells of several.
+
+    Attributes:
+        index: From 0.
+        name: What the playbook calls it.
+    """
+
+    playbook: str
+    index: int = Field(ge=0)
+    name: str
+    total: int = Field(ge=1)
+    message: str = ""
+    in_workspace: Literal[True] | None = None
+
+
 Proposal = Annotated[
-    Plan | Answer | SearchResults | CommandProposal | Diff | Undo | GitSync | Release,
+    Plan | Answer | SearchResults | CommandProposal | Diff | Undo | GitSync | Release | Steps,
     Field(discriminator="type"),
 ]
 
@@ -192,6 +246,7 @@ class TaskResult(SeedModel):
         version: Its number among those versions; absent for the first.  Our addition.
         rests: It was asked for at this machine, and waits there for *Apply*.  Our addition.
         workspace: Path of the workspace that it is about; absent without one.  Our addition.
+        run: Which step of a playbook it is; absent where it is none.  Our addition.
     """
 
     task_id: str
@@ -207,6 +262,7 @@ class TaskResult(SeedModel):
     version: int | None = Field(default=None, ge=2)
     rests: Literal[True] | None = None
     workspace: str | None = None
+    run: RunStep | None = None
 
 
 class _OfTask(SeedModel):

@@ -85,6 +85,7 @@ class Sealable:
         allowed: Commands that the person configured for this workspace, as argv lists.
         diff: What the payload's diff says, for judging the risk.
         moved: How many of its blocks stand elsewhere in the files than their author said.
+        parts: The operations that it covers, in their order; none where it is one itself.
     """
 
     action: Action
@@ -97,6 +98,7 @@ class Sealable:
     allowed: Collection[Sequence[str]] = ()
     diff: DiffModel | None = None
     moved: int = 0
+    parts: tuple[Sealable, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,15 @@ class Ended:
     did: Mapping[str, Any] | None = None
 
 
+async def begin_at_once(_part: int) -> bool:
+    """Begin the next part: nothing is to be done before it."""
+    return True
+
+
+async def keep_to_oneself(_part: int, _ended: Ended) -> None:
+    """Tell nobody how a part ended."""
+
+
 @dataclass(frozen=True, slots=True)
 class Performing:
     """What an operation is handed while it performs.
@@ -123,11 +134,16 @@ class Performing:
         stop: Set once it is to stop, as soon as it can.
         tell: Tells how it goes on; with ``chat`` the chat hears of it, too.
         block: Has no approval accepted meanwhile; takes a code of `local_agent.flow.words.BLOCKED`.
+        before_part: Of several parts waited for before one after the first is begun, which must be
+            within a minute of the end of the one before.  False: neither it nor any later one is.
+        ended_part: Told how each part ended, once that is recorded; also where there is only one.
     """
 
     stop: asyncio.Event
     tell: Callable[[Words, bool], Awaitable[object]]
     block: Callable[[str], AbstractContextManager[None]]
+    before_part: Callable[[int], Awaitable[bool]] = begin_at_once
+    ended_part: Callable[[int, Ended], Awaitable[None]] = keep_to_oneself
 
 
 def refuse_to_narrow(result: TaskResult, keep: tuple[str, ...]) -> NoReturn:

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import hashlib
 import json
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol, cast
 
 from common.errors import StateError
 from common.model.state import FINAL, Reason
-from local_agent.cards.question import diff_name
+from local_agent.cards.question import diff_names, joined
 from local_agent.faces.control.tasks import Answer, Watching, shown_task
 from local_agent.faces.control.wire import Arguments
 from local_agent.flow.approvals import Choice, left_to_undo, question
@@ -151,7 +152,7 @@ class Deciding:
         yield True, {"bytes": len(log)}
 
     async def diff(self, args: Arguments, _body: bytes) -> AsyncIterator[Answer]:
-        """Give the exact diff that a task proposes or has applied, in pieces.
+        """Give the exact diff that a task proposes or has applied, in pieces; several as one.
 
         Raises:
             StateError: ``diff.none``, ``task.unknown``.
@@ -159,13 +160,14 @@ class Deciding:
         """
         task = await self._named(args)
         stored = await self._newest(task)
-        name = diff_name(question(stored).seal) if stored else _proposed_diff(task)
-        if name is None:
+        names = diff_names(question(stored).seal) if stored else _proposed_diffs(task)
+        if not names:
             raise StateError("diff.none", task=task.short_id)
-        diff = await asyncio.to_thread(self._read_blob, name)
+        diff = joined([await asyncio.to_thread(self._read_blob, name) for name in names])
         for piece in _pieces(diff):
             yield False, {"diff": piece}
-        yield True, {"bytes": len(diff), "sha256": name, "ended": task.state in FINAL}
+        sha256 = hashlib.sha256(diff).hexdigest()
+        yield True, {"bytes": len(diff), "sha256": sha256, "ended": task.state in FINAL}
 
     async def _shown(self, task: Task, stored: StoredApproval | None) -> Shown:
         tasks = self._journal.tasks
@@ -198,10 +200,10 @@ def _left_to_undo(
     return left_to_undo(journal, question(stored).seal)
 
 
-def _proposed_diff(task: Task) -> str | None:
+def _proposed_diffs(task: Task) -> Sequence[str]:
     proposal = json.loads(task.proposal_json)["proposal"] if task.proposal_json else {}
-    name: str | None = proposal.get("diffId")
-    return name
+    several = [one["proposal"] for one in proposal.get("parts", ())]
+    return [one["diffId"] for one in (proposal, *several) if "diffId" in one]
 
 
 def _pieces(data: bytes) -> Iterator[str]:

@@ -22,7 +22,7 @@ from common.text import has_cjk
 from local_agent.cards import words
 from local_agent.faces.window.look import Look
 from local_agent.faces.window.page import QUOTED, Entry, Row, drawable, without_astral
-from local_agent.views.question import Lines
+from local_agent.views.question import Diff, Lines
 
 Piece = tuple[str, str | tuple[str, ...]]  # a text and its tags
 
@@ -121,6 +121,11 @@ class Pane(tk.Frame):
 
     def put_facts(self, facts: Sequence[Row | Lines]) -> None:
         """Append labelled facts."""
+        self.fact_tags()
+        self.put(piece for fact in facts for piece in _pieces(fact))
+
+    def fact_tags(self) -> None:
+        """Say what labelled facts look like."""
         look, palette, tag = self.look, self.look.palette, self.text.tag_configure
         side = look.px(12) if self.text.cget("wrap") == "none" else 0
         tag("fact", wrap="word", font=look.font(13), lmargin1=side, lmargin2=side)
@@ -137,7 +142,6 @@ class Pane(tk.Frame):
         tag("alarm", font=bold, background=palette.alarm, foreground=palette.alarm_text)
         tag("hidden", background=palette.mark, foreground=palette.mark_text)
         tag("chinese", wrap="char")  # Tk breaks words at blanks alone
-        self.put(piece for fact in facts for piece in _pieces(fact))
 
 
 class Facts(Pane):
@@ -176,6 +180,8 @@ def _pieces(fact: Row | Lines) -> Iterator[Piece]:
 class Content(Pane):
     """The command or the steps; then the diff, one file after the other, both sides numbered.
 
+    Of several steps of a playbook one comes after the other, the diff of each in its place.
+
     A long diff is put in a part at a time, so that the window is there at once and listens.
 
     Args:
@@ -191,7 +197,7 @@ class Content(Pane):
         parent: tk.Misc,
         look: Look,
         *,
-        body: Sequence[Row | Lines],
+        body: Sequence[Row | Lines | Diff],
         diff: DiffModel,
         lang: Lang,
     ) -> None:
@@ -202,11 +208,9 @@ class Content(Pane):
         self.whole = False
         self.on_shown: Callable[[str], None] = lambda _path: None
         self.on_whole: Callable[[], None] = lambda: None
-        self.put_facts(body)
+        self.fact_tags()
         self._tags()
-        if body and diff.files:
-            self.put([("\n", "")])
-        self._parts = self._parts_of(diff)
+        self._parts = self._parts_of(body, diff)
         self._go_on()
 
     def show(self, path: str) -> None:
@@ -232,8 +236,20 @@ class Content(Pane):
             count += len(part)
         self.after(1, self._go_on)
 
-    def _parts_of(self, diff: DiffModel) -> Iterator[list[Piece]]:
-        """Give the diff in parts; each is to be put in before the next is asked for."""
+    def _parts_of(
+        self, body: Sequence[Row | Lines | Diff], diff: DiffModel
+    ) -> Iterator[list[Piece]]:
+        """Give all of it in parts; each is to be put in before the next is asked for."""
+        for fact in body:
+            if isinstance(fact, Diff):
+                yield from self._files_of(fact.model)
+            else:
+                yield list(_pieces(fact))
+        if body and diff.files:
+            yield [("\n", "")]
+        yield from self._files_of(diff)
+
+    def _files_of(self, diff: DiffModel) -> Iterator[list[Piece]]:
         for file in diff.files:
             self._starts[file.path] = self.text.index("end-1c")
             pieces = self._file(file)

@@ -13,7 +13,7 @@ from common.diff.model import DiffModel
 from common.errors import AuthError, InputError, RemoteProtocolError
 from common.seal import Seal, digest, short_code
 from local_agent.actions.registry import seal_bytes
-from local_agent.cards.question import diff_name
+from local_agent.cards.question import diff_names
 from local_agent.cards.words import time_left
 from tests import asked
 from tests.asked import read_question
@@ -108,7 +108,7 @@ def test_the_time_left_is_told_in_words(seconds: int, en: str) -> None:
 @each("seal", [asked.a_change(), asked.an_undo(), asked.a_sync()])
 def test_a_change_is_shown_with_the_diff_that_was_sealed(seal: Seal) -> None:
     question = read_question(asked.told(seal), diff=asked.PATCH)
-    assert diff_name(seal) == hashlib.sha256(asked.PATCH).hexdigest()
+    assert diff_names(seal) == (hashlib.sha256(asked.PATCH).hexdigest(),)
     assert question.diff is not None
     assert [file.path for file in question.diff.files] == [one.path for one in question.changes]
 
@@ -116,7 +116,7 @@ def test_a_change_is_shown_with_the_diff_that_was_sealed(seal: Seal) -> None:
 def test_a_command_and_a_push_alone_have_no_diff() -> None:
     for seal in (a_seal(ManualClock()), asked.a_sync(None)):
         question = read_question(asked.told(seal))
-        assert (diff_name(seal), question.diff, question.changes) == (None, None, ())
+        assert (diff_names(seal), question.diff, question.changes) == ((), None, ())
 
 
 @pytest.mark.requirement("P2")

@@ -30,7 +30,7 @@ def said(page: Page) -> str:
     for fact in (*page.facts, *page.body):
         if isinstance(fact, Row):
             parts += [fact.label, *(value for _, value in fact.values)]
-        else:
+        elif isinstance(fact, Lines):
             parts += fact.parts
     return "\n".join(parts)
 

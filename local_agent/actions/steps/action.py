@@ -1,0 +1,136 @@
+"""Several steps as one operation: described together; each is then done by its own operation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final, NoReturn
+
+from common.errors import InputError, StateError
+from common.model.proposal import LocalApproval, Steps, TaskResult
+from common.seal import MAX_SEAL_BYTES, Seal
+from common.seal import Undo as Undoable
+from common.strict_json import canonical
+from local_agent.actions.operation import (
+    Ended,
+    Operation,
+    Performing,
+    Sealable,
+    refuse_to_narrow,
+)
+from local_agent.actions.steps.payload import MAX_PARTS, find_conflict, steps_payload
+from local_agent.safety.action_facts import SealedPart
+from local_agent.safety.grant import Grant
+from local_agent.store.tasks import Task
+from local_agent.workspace.registry import Workspace
+
+_MAX_SEALED: Final = MAX_SEAL_BYTES - 64 * 1024  # of the payload and of the base of the whole
+
+
+class RunSteps:
+    """Describes steps; what carries them out is the operation of each (`flow.parts`).
+
+    Args:
+        operations: Gives the operation of an action.
+    """
+
+    def __init__(self, operations: Callable[[str], Operation]) -> None:
+        self._operations = operations
+
+    async def prepare(self, task: Task, workspace: Workspace) -> Sealable:
+        """Describe each step as it would be done now, and all of them as one.
+
+        Raises:
+            InputError: ``steps.overlap``, ``steps.command``: two of them are not to be sealed
+                together; ``steps.too-many``; what the operation of a step raises.
+        """
+        steps = steps_of(task)
+        if len(steps.parts) > MAX_PARTS:
+            raise InputError("steps.too-many", limit=MAX_PARTS)
+        found = [
+            await self._operations(part.action).prepare(part_task(task, number), workspace)
+            for number, part in enumerate(steps.parts)
+        ]
+        parts = [SealedPart(one.action, one.payload, one.base) for one in found]
+        _check_together(steps, parts)
+        payload = steps_payload(
+            run=steps.run,
+            definition_sha256=steps.definition_sha256,
+            indexes=[part.index for part in steps.parts],
+            parts=parts,
+        )
+        base = {path: sha256 for one in found for path, sha256 in one.base.items()}
+        if len(canonical(payload)) + len(canonical(base)) > _MAX_SEALED:
+            raise InputError("steps.too-many", limit=len(parts) - 1)
+        return Sealable(
+            action="steps",
+            payload=payload,
+            workspace=found[0].workspace,
+            git_head=found[0].git_head,
+            base=base,
+            undo=_undo(found),
+            discloses=tuple(dict.fromkeys(name for one in found for name in one.discloses)),
+            parts=tuple(found),
+        )
+
+    async def perform(
+        self, task: Task, grant: Grant, workspace: Workspace, around: Performing
+    ) -> Ended:
+        """Refuse: a Grant is for one of the steps."""
+        del task, workspace, around
+        _refuse(grant.seal)
+
+    async def settle(self, seal: Seal, workspace: Workspace) -> Ended:
+        """Refuse: what was cut off is one of the steps."""
+        del workspace
+        _refuse(seal)
+
+    async def narrowed(self, result: TaskResult, seal: Seal, keep: tuple[str, ...]) -> TaskResult:
+        """Refuse: the steps belong together."""
+        del seal
+        refuse_to_narrow(result, keep)
+
+
+def steps_of(task: Task) -> Steps:
+    """Return the steps that a task proposes.
+
+    Raises:
+        StateError: ``task.illegal-transition``: it proposes something else.
+    """
+    proposal = _result(task).proposal
+    if not isinstance(proposal, Steps):
+        raise StateError("task.illegal-transition", current="proposal", wanted="steps")
+    return proposal
+
+
+def part_task(task: Task, number: int) -> Task:
+    """Return a task as the operation of one of its steps reads it; another kind as it is."""
+    result = _result(task)
+    if not isinstance(result.proposal, Steps):
+        return task
+    part = result.proposal.parts[number]
+    own = {"proposal": part.proposal, "requires": LocalApproval(action=part.action)}
+    return replace(task, proposal_json=result.model_copy(update=own).to_json())
+
+
+def _check_together(steps: Steps, parts: Sequence[SealedPart]) -> None:
+    found = find_conflict(parts)
+    if found is None:
+        return
+    step, earlier = steps.parts[found.part].name, steps.parts[found.earlier].name
+    if found.why == "command":
+        raise InputError("steps.command", step=step, earlier=earlier)
+    raise InputError("steps.overlap", step=step, earlier=earlier, path=found.path)
+
+
+def _undo(parts: Sequence[Sealable]) -> Undoable:
+    kinds: Mapping[Undoable, None] = dict.fromkeys(one.undo for one in parts)
+    return next(iter(kinds)) if len(kinds) == 1 else "partly"
+
+
+def _refuse(seal: Seal) -> NoReturn:
+    raise StateError("task.illegal-transition", current=seal.action, wanted="steps")
+
+
+def _result(task: Task) -> TaskResult:
+    return TaskResult.model_validate_json(task.proposal_json or "")
