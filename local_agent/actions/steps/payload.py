@@ -81,7 +81,6 @@ def check_steps(payload: Mapping[str, Any]) -> None:
     for step in steps:
         PARTS[step["action"]](step["payload"])
         require("steps.copy", "copy" not in step["payload"])
-        require("steps.base", all(map(is_text, step["base"].values())))
     require("steps.index", _are_in_order(steps))
     require("steps.together", find_conflict(sealed_parts(payload)) is None)
 

@@ -1,0 +1,213 @@
+"""Several steps of a playbook under one question, with files that change and commands that run."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from common.model.state import FINAL, Reason, TaskState
+from local_agent.actions.operation import Ended
+from local_agent.actions.registry import read_seal, seal_bytes
+from local_agent.flow.approvals import PendingApproval
+from local_agent.safety.grant import Grant
+from local_agent.store.tasks import Task
+from tests.desk import WITHIN_S
+from tests.stepping import SteppingDesk, added, outcomes, stepping
+
+pytestmark = pytest.mark.heavy
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[SteppingDesk]:
+    async with stepping(tmp_path) as opened:
+        yield opened
+
+
+async def three(desk: SteppingDesk) -> str:
+    """Propose a command and two changes."""
+    return await desk.propose({1: "true", 3: added("a.txt", "one"), 4: added("b.txt", "two")})
+
+
+async def ended(desk: SteppingDesk, task_id: str) -> list[tuple[int, str | None]]:
+    return outcomes(await desk.db.run(desk.db.journal.effects.of_task, task_id))
+
+
+@pytest.mark.requirement("P2")
+async def test_a_command_and_changes_are_carried_out_in_order(desk: SteppingDesk) -> None:
+    told: list[tuple[int, Reason]] = []
+    before: list[int] = []
+
+    async def tell(_task: Task, part: int, found: Ended) -> None:
+        told.append((part, found.reason))
+
+    async def wait(_task: Task, part: int) -> bool:
+        before.append(part)
+        assert [one for one, _ in told] == list(range(part))
+        return True
+
+    approving = (await desk.engine.load()).approving
+    approving.ended_part, approving.before_part = tell, wait
+    task_id = await three(desk)
+    asked = await desk.waiting(task_id)
+    assert (asked.seal.action, asked.seal.undo) == ("steps", "partly")
+    assert [step["index"] for step in asked.seal.payload["steps"]] == [1, 3, 4]
+    await desk.decide(asked)
+    task = await desk.until(task_id, *FINAL)
+    assert (task.reason, await desk.files()) == (
+        Reason.COMPLETED,
+        {"a.txt": "one\n", "b.txt": "two\n"},
+    )
+    assert "All 3 steps were carried out" in (task.summary or "")
+    assert await ended(desk, task_id) == [(part, "completed") for part in range(3)]
+    did = json.loads(task.ending_json or "")
+    assert [file["path"] for file in did["change"]["files"]] == ["a.txt", "b.txt"]
+    assert did["run"]["exit_code"] == 0
+    assert (before, told) == ([1, 2], [(part, Reason.COMPLETED) for part in range(3)])
+
+
+@pytest.mark.requirement("P7")
+async def test_the_caller_may_end_it_between_two_steps(desk: SteppingDesk) -> None:
+    told: list[int] = []
+
+    async def tell(_task: Task, part: int, _ended: Ended) -> None:
+        told.append(part)
+
+    async def refuse(_task: Task, part: int) -> bool:
+        return part < 2
+
+    approving = (await desk.engine.load()).approving
+    approving.ended_part, approving.before_part = tell, refuse
+    task_id = await three(desk)
+    await desk.approve(task_id)
+    task = await desk.until(task_id, *FINAL)
+    assert (task.reason, list(await desk.files()), told) == (Reason.FAILED, ["a.txt"], [0, 1])
+    assert "2 of 3 steps were carried out" in (task.summary or "")
+
+
+@pytest.mark.requirement("P7")
+async def test_a_command_that_fails_begins_no_later_step(desk: SteppingDesk) -> None:
+    told: list[tuple[int, Reason]] = []
+
+    async def tell(_task: Task, part: int, found: Ended) -> None:
+        told.append((part, found.reason))
+
+    (await desk.engine.load()).approving.ended_part = tell
+    task_id = await desk.propose({0: "false", 1: added("a.txt", "one")})
+    await desk.approve(task_id)
+    task = await desk.until(task_id, *FINAL)
+    assert (task.reason, await desk.files(), told) == (Reason.FAILED, {}, [(0, Reason.FAILED)])
+
+
+@pytest.mark.requirement("P2", "R24")
+async def test_a_step_that_drifts_is_not_done_and_none_after_it(desk: SteppingDesk) -> None:
+    async def meddle(_task: Task, part: int) -> bool:
+        if part == 1:
+            await asyncio.to_thread(desk.write, "a.txt", "mine\n")
+        return True
+
+    (await desk.engine.load()).approving.before_part = meddle
+    task_id = await three(desk)
+    await desk.approve(task_id)
+    task = await desk.until(task_id, *FINAL)
+    assert (task.reason, await desk.files()) == (Reason.DRIFTED, {"a.txt": "mine\n"})
+    assert await ended(desk, task_id) == [(0, "completed"), (1, "drifted")]
+
+
+async def cut_at(desk: SteppingDesk, part: int, *, before: bool) -> str:
+    """Kill the agent when a part was just begun, or just done and not recorded."""
+    reached = asyncio.Event()
+    take, run = desk.gate.take_grant, desk.applier.run
+
+    async def taken(approval_id: str, digest: str, *, part: int = 0) -> Grant:
+        grant = await take(approval_id, digest, part=part)
+        if before and part == wanted:
+            reached.set()
+            await asyncio.Event().wait()
+        return grant
+
+    async def ran(grant: Grant, **facts: object) -> object:
+        outcome = await run(grant, **facts)
+        if grant.part == wanted:
+            reached.set()
+            await asyncio.Event().wait()
+        return outcome
+
+    wanted = part
+    desk.gate.take_grant = taken  # type: ignore[method-assign]  # it never returns
+    desk.applier.run = ran
+    task_id = await three(desk)
+    await desk.approve(task_id)
+    async with asyncio.timeout(WITHIN_S):
+        await reached.wait()
+    await desk.restart()
+    return task_id
+
+
+@pytest.mark.requirement("P3")
+@pytest.mark.parametrize(
+    ("part", "before", "reason", "files"),
+    [
+        (0, True, Reason.UNKNOWN, []),
+        (1, True, Reason.FAILED, []),
+        (1, False, Reason.FAILED, ["a.txt"]),
+        (2, True, Reason.FAILED, ["a.txt"]),
+        (2, False, Reason.COMPLETED, ["a.txt", "b.txt"]),
+    ],
+)
+async def test_what_a_kill_cut_off_is_settled_and_no_later_step_begun(
+    desk: SteppingDesk, part: int, before: bool, reason: Reason, files: list[str]
+) -> None:
+    task_id = await cut_at(desk, part, before=before)
+    task = await desk.until(task_id, *FINAL)
+    assert (task.reason, list(await desk.files())) == (reason, files)
+    effects = await ended(desk, task.task_id)
+    assert len(effects) == part + 1
+    assert effects[:-1] == [(one, "completed") for one in range(part)]
+
+
+@pytest.mark.requirement("P2")
+@pytest.mark.parametrize(
+    ("code", "first", "second"),
+    [
+        ("steps.overlap", added("a.txt", "one"), added("a.txt", "two")),
+        ("steps.overlap", added("a.txt", "one"), added("A.TXT", "two")),
+        ("steps.overlap", added("new/a.txt", "one"), added("new/b.txt", "two")),
+        ("steps.overlap", added("new", "one"), added("new/b.txt", "two")),
+        ("steps.overlap", added("new/b.txt", "one"), added("new", "two")),
+        ("steps.command", added("a.txt", "one"), "true"),
+    ],
+    ids=["path", "twin", "new folder", "file as folder", "folder as file", "command"],
+)
+async def test_steps_that_depend_on_one_another_are_not_asked_together(
+    desk: SteppingDesk, code: str, first: bytes, second: bytes | str
+) -> None:
+    task_id = await desk.propose({0: first, 1: second})
+    task = await desk.until(task_id, *FINAL)
+    assert (task.state, await desk.approval_states(task_id)) == (TaskState.FAILED, [])
+    words = {"steps.overlap": "both touch", "steps.command": "runs on files"}
+    assert words[code] in (task.summary or "")
+
+
+async def test_files_in_a_folder_that_is_there_are_asked_together(desk: SteppingDesk) -> None:
+    await asyncio.to_thread(desk.write, "old/x.txt", "x\n")
+    steps = {0: added("old/a.txt", "one"), 1: added("old/b.txt", "two")}
+    task_id = await desk.propose(steps)
+    await desk.approve(task_id)
+    assert (await desk.until(task_id, *FINAL)).reason is Reason.COMPLETED
+
+
+@pytest.mark.requirement("R42")
+async def test_the_risk_is_that_of_the_strictest_step(desk: SteppingDesk) -> None:
+    asked = await desk.waiting(await three(desk))
+    assert (asked.risk, "not-sandboxed" in asked.reasons) == ("high", True)
+    quiet = await desk.waiting(await desk.propose({0: added("a.txt", "one")}))
+    assert (quiet.risk, quiet.reasons) == ("normal", ())
+
+
+async def test_a_seal_of_steps_is_read_as_it_was_written(desk: SteppingDesk) -> None:
+    asked: PendingApproval = await desk.waiting(await three(desk))
+    assert read_seal(seal_bytes(asked.seal)) == asked.seal
