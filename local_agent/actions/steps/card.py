@@ -46,7 +46,7 @@ AUTHOR: Final = Sentence(
 NUMBERED: Final = Sentence(
     en="{number} of {total}: {name}", zh="第 {number} 步，共 {total} 步：{name}"
 )
-NUMBER: Final = Sentence(en="number {number}: {name}", zh="第 {number} 步：{name}")
+NUMBER: Final = Sentence(en="{number}: {name}", zh="第 {number} 步：{name}")
 CAN_BE_UNDONE: Final = Sentence(
     en="can be undone for {days} days, where nobody has changed the lines since: "
     "codexbridge undo {task}",
@@ -122,6 +122,8 @@ def _place(question: Question, run: RunStep) -> Iterator[Value]:
         first, last = min(indexes), max(indexes)
         facts = {"total": run.total, "before": first, "after": max(run.total - 1 - last, 0)}
         yield value(text(SEVERAL_OF, count=len(indexes), **facts))
+        for step in run.steps:
+            yield value(text(NUMBER, number=step.index + 1, name=one_line(step.name, _NAME_BYTES)))
         yield value(text(ONE_BY_ONE))
         return
     step = run.steps[0]

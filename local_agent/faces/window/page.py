@@ -81,6 +81,7 @@ READY: Final = Sentence(
 
 MAX_MARKS: Final = 6  # flags named at the side; the others stand in the diff, set off
 QUOTED: Final = "quoted"  # the style of words that are not ours
+HEADING: Final = "heading"  # that of the name of a step
 
 # What is decided on stands in the middle; what surrounds it at the side.
 _MIDDLE: Final[frozenset[FactKind]] = frozenset({"command", "answer", "remote", "commit"})
@@ -237,6 +238,11 @@ def _middle(parts: Iterable[Part], lang: Lang) -> Iterator[Row | Lines | Diff]:
     for part in parts:
         if isinstance(part, Diff):
             yield part
+        elif isinstance(part, Fact) and part.kind == "step":
+            [row] = _arranged([part], lang)
+            assert isinstance(row, Row)  # noqa: S101 - a fact is a row
+            (_, name), *rest = row.values
+            yield Row(row.label, ((HEADING, name), *rest))
         else:
             yield from _arranged([part], lang)
 

@@ -21,7 +21,7 @@ from common.terminal import clip_cells, tabs_shown
 from common.text import has_cjk
 from local_agent.cards import words
 from local_agent.faces.window.look import Look
-from local_agent.faces.window.page import QUOTED, Entry, Row, drawable, without_astral
+from local_agent.faces.window.page import HEADING, QUOTED, Entry, Row, drawable, without_astral
 from local_agent.views.question import Diff, Lines
 
 Piece = tuple[str, str | tuple[str, ...]]  # a text and its tags
@@ -134,6 +134,14 @@ class Pane(tk.Frame):
         tag("exact", font=look.font(14, mono=True), lmargin2=look.px(48), spacing1=look.px(3))
         edge = look.px(12)
         tag(QUOTED, lmargin1=side + edge, lmargin2=side + edge, background=palette.hunk)
+        space = look.px(6)
+        tag(
+            HEADING,
+            font=look.font(14, bold=True),
+            background=palette.heading,
+            spacing1=space,
+            spacing3=space,
+        )
         tag("bold", font=look.font(13, bold=True))
         tag("dim", foreground=palette.dim)
         tag("red", foreground=palette.red)
@@ -168,7 +176,7 @@ def _pieces(fact: Row | Lines) -> Iterator[Piece]:
         for style, value in fact.values:
             tags = ("fact", style, "chinese") if has_cjk(value) else ("fact", style)
             yield from marked(value, *tags)
-            yield "\n", tags if style == QUOTED else "fact"
+            yield "\n", tags if style in (QUOTED, HEADING) else "fact"
         return
     digits = len(str(fact.first + len(fact.parts) - 1))
     for number, part in enumerate(fact.parts, start=fact.first):
