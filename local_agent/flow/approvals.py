@@ -11,6 +11,7 @@ from common.seal import Seal, short_code
 from common.strict_json import canonical
 from local_agent.actions.registry import ACTIONS
 from local_agent.safety import authority
+from local_agent.safety.action_facts import parts_of
 from local_agent.store.approvals import State, StoredApproval
 from local_agent.store.journal import Journal
 
@@ -126,9 +127,11 @@ def question(stored: StoredApproval) -> PendingApproval:
 
 def left_to_undo(journal: Journal, seal: Seal) -> tuple[str, ...] | None:
     """Return what no undo has taken back of what was applied; None where nothing could."""
-    if not ACTIONS[seal.action].undoable:
+    parts = [part for part in parts_of(seal, ACTIONS) if ACTIONS[part.action].undoable]
+    if not parts:
         return None
-    return authority.left_to_undo(journal, seal, ACTIONS)
+    left = (authority.left_to_undo(journal, part, ACTIONS) for part in parts)
+    return tuple(path for paths in left for path in paths)
 
 
 def decision_of(stored: StoredApproval) -> Decision | None:

@@ -211,3 +211,72 @@ async def test_the_risk_is_that_of_the_strictest_step(desk: SteppingDesk) -> Non
 async def test_a_seal_of_steps_is_read_as_it_was_written(desk: SteppingDesk) -> None:
     asked: PendingApproval = await desk.waiting(await three(desk))
     assert read_seal(seal_bytes(asked.seal)) == asked.seal
+
+
+# --- taking them back --------------------------------------------------------------------------
+
+
+async def undo(desk: SteppingDesk, short_id: str, *paths: str) -> Task:
+    """Ask to take something back, approve that, and return its task when it has ended."""
+    task_id = await desk.ask(f"@dev undo {short_id} {' '.join(paths)}")
+    await desk.approve(task_id)
+    return await desk.until(task_id, *FINAL)
+
+
+@pytest.mark.requirement("P5")
+async def test_all_changes_of_several_steps_are_taken_back_last_first(desk: SteppingDesk) -> None:
+    task_id = await three(desk)
+    await desk.approve(task_id)
+    done = await desk.until(task_id, *FINAL)
+    asked = await desk.waiting(await desk.ask(f"@dev undo {done.short_id}"))
+    steps = asked.seal.payload["steps"]
+    assert [(step["index"], step["action"]) for step in steps] == [(4, "undo"), (3, "undo")]
+    names = [step["payload"]["undoes"]["approval_id"].partition("/")[2] for step in steps]
+    assert (names, asked.seal.undo) == (["2", "1"], "yes")
+    await desk.decide(asked)
+    undone = await desk.until(asked.task_id, *FINAL)
+    assert (undone.reason, await desk.files()) == (Reason.COMPLETED, {})
+    again = await desk.done(f"@dev undo {done.short_id}")
+    assert "undone already" in (again.summary or "")
+    back = await undo(desk, undone.short_id)
+    assert (back.reason, await desk.files()) == (
+        Reason.COMPLETED,
+        {"a.txt": "one\n", "b.txt": "two\n"},
+    )
+
+
+@pytest.mark.requirement("P5")
+async def test_a_file_of_one_step_is_taken_back_alone(desk: SteppingDesk) -> None:
+    task_id = await three(desk)
+    await desk.approve(task_id)
+    done = await desk.until(task_id, *FINAL)
+    first = await undo(desk, done.short_id, "a.txt")
+    assert (first.reason, list(await desk.files())) == (Reason.COMPLETED, ["b.txt"])
+    unknown = await desk.done(f"@dev undo {done.short_id} c.txt")
+    assert "does not touch c.txt" in (unknown.summary or "")
+    rest = await undo(desk, done.short_id)
+    assert (rest.reason, await desk.files()) == (Reason.COMPLETED, {})
+
+
+@pytest.mark.requirement("P5")
+async def test_what_was_done_before_a_step_failed_is_taken_back(desk: SteppingDesk) -> None:
+    async def refuse(_task: Task, part: int) -> bool:
+        return part < 2
+
+    (await desk.engine.load()).approving.before_part = refuse
+    task_id = await three(desk)
+    await desk.approve(task_id)
+    done = await desk.until(task_id, *FINAL)
+    assert (done.reason, list(await desk.files())) == (Reason.FAILED, ["a.txt"])
+    assert (await undo(desk, done.short_id)).reason is Reason.COMPLETED
+    assert await desk.files() == {}
+
+
+@pytest.mark.requirement("P5")
+async def test_commands_alone_are_not_taken_back(desk: SteppingDesk) -> None:
+    task_id = await desk.propose({0: "true", 1: "true"})
+    await desk.approve(task_id)
+    done = await desk.until(task_id, *FINAL)
+    assert done.reason is Reason.COMPLETED
+    task = await desk.done(f"@dev undo {done.short_id}")
+    assert "cannot be undone" in (task.summary or "")
