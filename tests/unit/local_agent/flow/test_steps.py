@@ -9,13 +9,22 @@ from pathlib import Path
 
 import pytest
 
+from common.model.proposal import CommandProposal, LocalApproval
+from common.model.proposal import RunStep as Step
 from common.model.state import FINAL, Reason, TaskState
+from common.receipt import sign_receipt, verify_receipt
 from local_agent.actions.operation import Ended
 from local_agent.actions.registry import read_seal, seal_bytes
+from local_agent.cards.question import read_question
+from local_agent.faces.telling import Teller
 from local_agent.flow.approvals import PendingApproval
+from local_agent.flow.receipts import receipt_facts
 from local_agent.safety.grant import Grant
 from local_agent.store.tasks import Task
+from local_agent.views import from_json, to_json
+from local_agent.views.question import ApprovalView, NamedStep, RunStep
 from tests.desk import WITHIN_S
+from tests.sealed import AGENT, AGENT_ID
 from tests.stepping import SteppingDesk, added, outcomes, stepping
 
 pytestmark = pytest.mark.heavy
@@ -211,6 +220,64 @@ async def test_the_risk_is_that_of_the_strictest_step(desk: SteppingDesk) -> Non
 async def test_a_seal_of_steps_is_read_as_it_was_written(desk: SteppingDesk) -> None:
     asked: PendingApproval = await desk.waiting(await three(desk))
     assert read_seal(seal_bytes(asked.seal)) == asked.seal
+
+
+# --- what is told -------------------------------------------------------------------------------
+
+
+async def told(desk: SteppingDesk, task_id: str) -> ApprovalView:
+    asked = await desk.waiting(task_id)
+    teller = Teller(desk.db, desk.gate, machine="dev-1", workspaces=dict)
+    return await teller.tell(asked.approval_id)
+
+
+async def test_a_dialog_is_told_which_steps_they_are(desk: SteppingDesk) -> None:
+    view = await told(desk, await three(desk))
+    assert view.run == RunStep(
+        playbook="fix-login",
+        total=9,
+        steps=tuple(NamedStep(index, f"step {index}") for index in (1, 3, 4)),
+        message="Write both?",
+    )
+    assert (view.can_narrow, view.can_check) == (False, False)
+    diff = added("a.txt", "one") + added("b.txt", "two")
+    question = read_question(from_json(ApprovalView, to_json(view)), diff=diff)
+    assert [part.seal.action for part in question.parts] == ["run_command", *["apply_diff"] * 2]
+
+
+async def test_a_step_that_is_asked_about_alone_is_an_ordinary_action(desk: SteppingDesk) -> None:
+    step = Step(playbook="fix-login", index=2, name="check", total=9, in_workspace=True)
+    task_id = await desk.propose_result(
+        proposal=CommandProposal(cmd="true"),
+        requires=LocalApproval(action="run_command"),
+        summary="Run true.",
+        run=step,
+    )
+    view = await told(desk, task_id)
+    assert view.run == RunStep("fix-login", 9, (NamedStep(2, "check"),), in_workspace=True)
+
+
+@pytest.mark.requirement("P6")
+async def test_a_receipt_tells_what_came_of_each(desk: SteppingDesk) -> None:
+    task_id = await three(desk)
+    await desk.approve(task_id)
+    task = await desk.until(task_id, *FINAL)
+
+    def make() -> bytes:
+        facts = receipt_facts(
+            desk.db.journal,
+            task.short_id,
+            machine="dev-1",
+            agent_id=AGENT_ID,
+            at_ms=desk.clock.now().wall_ms,
+        )
+        return sign_receipt(AGENT, facts)
+
+    facts = verify_receipt(await desk.db.run(make), key=AGENT.public).facts
+    outcome = facts["outcome"]
+    assert facts["approval"]["action"] == "steps"
+    assert [part["reason"] for part in outcome["parts"]] == ["completed"] * 3
+    assert (outcome["exit_code"], outcome["changed_files"]) == (0, 2)
 
 
 # --- taking them back --------------------------------------------------------------------------
