@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
@@ -75,6 +75,12 @@ class ScriptedExecutor:
         self.on_progress: Callable[[Progress], None] | None = None
         self.at_once = 0
         self.most_at_once = 0
+
+    async def base_after(
+        self, workspace: Workspace, changes: Sequence[SealedChange]
+    ) -> Mapping[str, str]:
+        """Return the same base as ever."""
+        return self.base
 
     async def prepare(
         self, workspace: Workspace, text: str, *, copy: Copy | None = None

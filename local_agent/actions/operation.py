@@ -20,7 +20,7 @@ from common.diff.model import DiffModel
 from common.errors import InputError
 from common.model.proposal import GitSync, TaskResult
 from common.model.state import Reason
-from common.seal import Action, Place, Seal, Undo
+from common.seal import Action, Place, Seal, SealedChange, Undo
 from common.sentences import Lang, Sentence, Words, say
 from common.text import one_line, reveal
 from local_agent.safety.grant import Grant
@@ -219,6 +219,12 @@ class Executor(Protocol):
         self, workspace: Workspace, text: str, *, copy: Copy | None = None
     ) -> Prepared:
         """Describe a command given as text, on the workspace or on a copy; nothing is run."""
+        ...
+
+    async def base_after(
+        self, workspace: Workspace, changes: Sequence[SealedChange]
+    ) -> Mapping[str, str]:
+        """Return what a command would start from once these changes were made and nothing else."""
         ...
 
     async def run(

@@ -106,7 +106,8 @@ def _git_sync(parts: Parts) -> Operation:
 def _steps(parts: Parts) -> Operation:
     from local_agent.actions.steps.action import RunSteps
 
-    return RunSteps(cache(lambda action: ACTIONS[action].make(parts)))
+    operations = cache(lambda action: ACTIONS[action].make(parts))
+    return RunSteps(operations, parts.executors.executor)
 
 
 def _disclose(parts: Parts) -> Operation:

@@ -319,9 +319,9 @@ _STEPS: Final = {
         "请让后一步单独请求批准。",
     ),
     "steps.command": Sentence(
-        en="The command of step “{step}” runs on files that step “{earlier}” changes, so one "
+        en="Step “{earlier}” changes {path}, on which the command of step “{step}” depends, so one "
         "approval cannot cover both. Let the command be asked about by itself.",
-        zh="步骤“{step}”的命令要在步骤“{earlier}”改动过的文件上运行，不能由一次批准同时涵盖。"
+        zh="步骤“{earlier}”会改动 {path}，而步骤“{step}”的命令依赖它，不能由一次批准同时涵盖。"
         "请让该命令单独请求批准。",
     ),
     "steps.too-many": Sentence(

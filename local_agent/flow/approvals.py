@@ -95,8 +95,9 @@ class Notice:
 
 
 def subject_of(seal: Seal) -> bytes:
-    """Return what stays equal when the same wish is asked again."""
-    return canonical([seal.workspace.path, seal.action, dict(seal.payload)])
+    """Return what stays equal when the same wish is asked again, by whichever run of a playbook."""
+    what = {name: value for name, value in seal.payload.items() if name != "run"}
+    return canonical([seal.workspace.path, seal.action, what])
 
 
 def question(stored: StoredApproval) -> PendingApproval:

@@ -8,17 +8,19 @@ from typing import Final, NoReturn
 
 from common.errors import InputError, StateError
 from common.model.proposal import LocalApproval, Steps, TaskResult
-from common.seal import MAX_SEAL_BYTES, Seal
+from common.seal import MAX_SEAL_BYTES, Seal, read_changes
 from common.seal import Undo as Undoable
 from common.strict_json import canonical
 from local_agent.actions.operation import (
     Ended,
+    Executor,
     Operation,
     Performing,
     Sealable,
     refuse_to_narrow,
 )
 from local_agent.actions.steps.payload import MAX_PARTS, find_conflict, steps_payload
+from local_agent.errors import RefusedError
 from local_agent.safety.action_facts import SealedPart
 from local_agent.safety.grant import Grant
 from local_agent.store.tasks import Task
@@ -32,10 +34,12 @@ class RunSteps:
 
     Args:
         operations: Gives the operation of an action.
+        executor: Tells what a command starts from.
     """
 
-    def __init__(self, operations: Callable[[str], Operation]) -> None:
+    def __init__(self, operations: Callable[[str], Operation], executor: Executor) -> None:
         self._operations = operations
+        self._executor = executor
 
     async def prepare(self, task: Task, workspace: Workspace) -> Sealable:
         """Describe each step as it would be done now, and all of them as one.
@@ -47,31 +51,45 @@ class RunSteps:
         steps = steps_of(task)
         if len(steps.parts) > MAX_PARTS:
             raise InputError("steps.too-many", limit=MAX_PARTS)
-        found = [
-            await self._operations(part.action).prepare(part_task(task, number), workspace)
-            for number, part in enumerate(steps.parts)
+        found: list[Sealable] = []
+        for number in range(len(steps.parts)):
+            found.append(await self._described(task, workspace, number, found))
+            _check_together(steps, found)
+        return _whole(steps, found)
+
+    async def fitting(self, task: Task, workspace: Workspace) -> int:
+        """Return how many of the first steps can be asked about together as things are now.
+
+        Raises:
+            CodexBridgeError: the first cannot even be asked about alone.
+        """
+        steps = steps_of(task)
+        found: list[Sealable] = []
+        for number in range(min(len(steps.parts), MAX_PARTS)):
+            try:
+                found.append(await self._described(task, workspace, number, found))
+                _check_together(steps, found)
+                _whole(steps, found)
+            except (InputError, RefusedError, StateError):
+                if not number:
+                    raise
+                return number
+        return len(found)
+
+    async def _described(
+        self, task: Task, workspace: Workspace, number: int, before: Sequence[Sealable]
+    ) -> Sealable:
+        own = part_task(task, number)
+        found = await self._operations(_action(own)).prepare(own, workspace)
+        changes = [
+            change
+            for one in before
+            if one.action != "run_command"
+            for change in read_changes(one.payload)
         ]
-        parts = [SealedPart(one.action, one.payload, one.base) for one in found]
-        _check_together(steps, parts)
-        payload = steps_payload(
-            run=steps.run,
-            definition_sha256=steps.definition_sha256,
-            indexes=[part.index for part in steps.parts],
-            parts=parts,
-        )
-        base = {path: sha256 for one in found for path, sha256 in one.base.items()}
-        if len(canonical(payload)) + len(canonical(base)) > _MAX_SEALED:
-            raise InputError("steps.too-many", limit=len(parts) - 1)
-        return Sealable(
-            action="steps",
-            payload=payload,
-            workspace=found[0].workspace,
-            git_head=found[0].git_head,
-            base=base,
-            undo=_undo(found),
-            discloses=tuple(dict.fromkeys(name for one in found for name in one.discloses)),
-            parts=tuple(found),
-        )
+        if found.action != "run_command" or not changes:
+            return found
+        return replace(found, base=await self._executor.base_after(workspace, changes))
 
     async def perform(
         self, task: Task, grant: Grant, workspace: Workspace, around: Performing
@@ -113,14 +131,44 @@ def part_task(task: Task, number: int) -> Task:
     return replace(task, proposal_json=result.model_copy(update=own).to_json())
 
 
-def _check_together(steps: Steps, parts: Sequence[SealedPart]) -> None:
-    found = find_conflict(parts)
-    if found is None:
+def _check_together(steps: Steps, found: Sequence[Sealable]) -> None:
+    conflict = find_conflict(_sealed(found))
+    if conflict is None:
         return
-    step, earlier = steps.parts[found.part].name, steps.parts[found.earlier].name
-    if found.why == "command":
-        raise InputError("steps.command", step=step, earlier=earlier)
-    raise InputError("steps.overlap", step=step, earlier=earlier, path=found.path)
+    step, earlier = steps.parts[conflict.part].name, steps.parts[conflict.earlier].name
+    code = "steps.command" if conflict.why == "command" else "steps.overlap"
+    raise InputError(code, step=step, earlier=earlier, path=conflict.path)
+
+
+def _whole(steps: Steps, found: Sequence[Sealable]) -> Sealable:
+    """Return all that was found as one.
+
+    Raises:
+        InputError: ``steps.too-many``: no seal could hold it.
+    """
+    payload = steps_payload(
+        run=steps.run,
+        definition_sha256=steps.definition_sha256,
+        indexes=[part.index for part in steps.parts[: len(found)]],
+        parts=_sealed(found),
+    )
+    base = {path: sha256 for one in reversed(found) for path, sha256 in one.base.items()}
+    if len(canonical(payload)) + len(canonical(base)) > _MAX_SEALED:
+        raise InputError("steps.too-many", limit=len(found) - 1)
+    return Sealable(
+        action="steps",
+        payload=payload,
+        workspace=found[0].workspace,
+        git_head=found[0].git_head,
+        base=base,
+        undo=_undo(found),
+        discloses=tuple(dict.fromkeys(name for one in found for name in one.discloses)),
+        parts=tuple(found),
+    )
+
+
+def _sealed(found: Sequence[Sealable]) -> Sequence[SealedPart]:
+    return [SealedPart(one.action, one.payload, one.base) for one in found]
 
 
 def _undo(parts: Sequence[Sealable]) -> Undoable:
@@ -130,6 +178,11 @@ def _undo(parts: Sequence[Sealable]) -> Undoable:
 
 def _refuse(seal: Seal) -> NoReturn:
     raise StateError("task.illegal-transition", current=seal.action, wanted="steps")
+
+
+def _action(task: Task) -> str:
+    needs = _result(task).requires
+    return needs.action if isinstance(needs, LocalApproval) else ""
 
 
 def _result(task: Task) -> TaskResult:

@@ -1,8 +1,9 @@
 """What is sealed of several steps: each as the action that it is seals it, in their order.  Pure.
 
-Each step must do what it says whatever the earlier ones did.  So no file is in two steps, none
-stands in a folder that an earlier one makes or may empty, and no command, which is sealed with the
-files of the workspace as they are, comes after a step that changes some.
+What each step starts from is known before any of them is done.  So no file is in two steps, and
+none stands in a folder that an earlier one makes or may empty.  A command is sealed with the files
+of the workspace as the earlier changes leave them; none of these is its program, or a file by which
+git ignores others.
 """
 
 from __future__ import annotations
@@ -96,14 +97,15 @@ class Conflict:
 
     Attributes:
         why: ``path``: what it changes is changed by the earlier one, or stands in a folder that
-            that one makes or may empty; ``command``: it runs on what the earlier one changes.
-        path: Which; empty for a command.
+            that one makes or may empty; ``command``: the earlier one changes its program, or what
+            git ignores.
+        path: Which.
     """
 
     why: Literal["path", "command"]
     part: int
     earlier: int
-    path: str = ""
+    path: str
 
 
 @dataclass(slots=True)
@@ -130,6 +132,14 @@ class _Touched:
                     return self.emptied[above], change.path
         return None
 
+    def under(self, command: Mapping[str, Any]) -> tuple[int, str] | None:
+        """Return which earlier part changes what a command depends on unseen, and the path."""
+        program = twin_key(command["executable"]["path"])
+        for path, number in self.paths.items():
+            if path.rpartition("/")[2] == ".gitignore" or program.endswith(f"/{path}"):
+                return number, path
+        return None
+
     def add(self, number: int, part: SealedPart) -> None:
         """Take note of what a part changes."""
         there = {twin_key(name[:-1]) for name in part.base if name.endswith("/")}
@@ -144,17 +154,16 @@ class _Touched:
 
 def find_conflict(parts: Sequence[SealedPart]) -> Conflict | None:
     """Return the first part that cannot be sealed together with an earlier one."""
-    touched, last = _Touched(), None
+    touched = _Touched()
     for number, part in enumerate(parts):
         if part.action == "run_command":
-            if last is not None:
-                return Conflict("command", number, last)
+            if command := touched.under(part.payload):
+                return Conflict("command", number, *command)
             continue
         for change in read_changes(part.payload):
             if found := touched.by(change):
                 return Conflict("path", number, *found)
         touched.add(number, part)
-        last = number
     return None
 
 

@@ -5,19 +5,22 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from common.model.proposal import CommandProposal, LocalApproval
+from common.errors import InputError
+from common.model.proposal import CommandProposal, LocalApproval, Undo
 from common.model.proposal import RunStep as Step
 from common.model.state import FINAL, Reason, TaskState
 from common.receipt import sign_receipt, verify_receipt
 from local_agent.actions.operation import Ended
 from local_agent.actions.registry import read_seal, seal_bytes
+from local_agent.actions.steps.action import RunSteps
 from local_agent.cards.question import read_question
 from local_agent.faces.telling import Teller
-from local_agent.flow.approvals import PendingApproval
+from local_agent.flow.approvals import PendingApproval, subject_of
 from local_agent.flow.receipts import receipt_facts
 from local_agent.safety.grant import Grant
 from local_agent.store.tasks import Task
@@ -187,9 +190,18 @@ async def test_what_a_kill_cut_off_is_settled_and_no_later_step_begun(
         ("steps.overlap", added("new/a.txt", "one"), added("new/b.txt", "two")),
         ("steps.overlap", added("new", "one"), added("new/b.txt", "two")),
         ("steps.overlap", added("new/b.txt", "one"), added("new", "two")),
-        ("steps.command", added("a.txt", "one"), "true"),
+        ("steps.command", added(".gitignore", "*.txt"), "true"),
+        ("steps.command", added("sub/.gitignore", "*.txt"), "true"),
     ],
-    ids=["path", "twin", "new folder", "file as folder", "folder as file", "command"],
+    ids=[
+        "path",
+        "twin",
+        "new folder",
+        "file as folder",
+        "folder as file",
+        "ignores",
+        "ignores below",
+    ],
 )
 async def test_steps_that_depend_on_one_another_are_not_asked_together(
     desk: SteppingDesk, code: str, first: bytes, second: bytes | str
@@ -197,8 +209,60 @@ async def test_steps_that_depend_on_one_another_are_not_asked_together(
     task_id = await desk.propose({0: first, 1: second})
     task = await desk.until(task_id, *FINAL)
     assert (task.state, await desk.approval_states(task_id)) == (TaskState.FAILED, [])
-    words = {"steps.overlap": "both touch", "steps.command": "runs on files"}
+    words = {"steps.overlap": "both touch", "steps.command": "of step “step 1” depends"}
     assert words[code] in (task.summary or "")
+
+
+@pytest.mark.requirement("P2", "R24b")
+async def test_a_command_runs_on_what_earlier_steps_have_changed(desk: SteppingDesk) -> None:
+    await asyncio.to_thread(desk.write, "sub/old.txt", "old\n")
+    task_id = await desk.propose(
+        {
+            0: added("z.txt", "one"),
+            1: added("sub/deep/a.txt", "two"),
+            2: "cat z.txt sub/deep/a.txt",
+            3: added("b.txt", "three"),
+            4: "cat b.txt",
+        }
+    )
+    await desk.approve(task_id)
+    task = await desk.until(task_id, *FINAL)
+    assert (task.reason, await ended(desk, task_id)) == (
+        Reason.COMPLETED,
+        [(part, "completed") for part in range(5)],
+    )
+
+
+@pytest.mark.requirement("P2", "R24b")
+async def test_a_command_does_not_run_on_what_nobody_approved(desk: SteppingDesk) -> None:
+    async def meddle(_task: Task, _part: int) -> bool:
+        await asyncio.to_thread(desk.write, "other.txt", "mine\n")
+        return True
+
+    (await desk.engine.load()).approving.before_part = meddle
+    task_id = await desk.propose({0: added("a.txt", "one"), 1: "cat a.txt"})
+    await desk.approve(task_id)
+    task = await desk.until(task_id, *FINAL)
+    assert (task.reason, list(await desk.files())) == (Reason.DRIFTED, ["a.txt", "other.txt"])
+
+
+async def test_as_many_of_the_first_are_found_as_fit_together(desk: SteppingDesk) -> None:
+    await asyncio.to_thread(desk.write, "a.txt", "there\n")
+    operation = (await desk.engine.load()).approving._operations["steps"]
+    assert isinstance(operation, RunSteps)
+    same, other = added("new.txt", "one"), added("b.txt", "two")
+    cases: list[tuple[dict[int, str | bytes | Undo], int]] = [
+        ({0: "true", 1: same, 2: other}, 3),
+        ({0: same, 1: other, 2: same, 3: "true"}, 2),
+        ({0: same, 1: "no-such-program", 2: other}, 1),
+        ({0: same, 1: added("a.txt", "two")}, 1),
+    ]
+    for steps, fit in cases:
+        task = await desk.until(await desk.propose(steps), *FINAL, TaskState.WAITING_APPROVAL)
+        assert await operation.fitting(task, desk.shelf.find()) == fit
+    none = await desk.until(await desk.propose({0: added("a.txt", "two")}), *FINAL)
+    with pytest.raises(InputError):
+        await operation.fitting(none, desk.shelf.find())
 
 
 async def test_files_in_a_folder_that_is_there_are_asked_together(desk: SteppingDesk) -> None:
@@ -207,6 +271,13 @@ async def test_files_in_a_folder_that_is_there_are_asked_together(desk: Stepping
     task_id = await desk.propose(steps)
     await desk.approve(task_id)
     assert (await desk.until(task_id, *FINAL)).reason is Reason.COMPLETED
+
+
+async def test_the_same_steps_in_another_run_are_the_same_wish(desk: SteppingDesk) -> None:
+    asked = await desk.waiting(await three(desk))
+    other = replace(asked.seal, payload={**asked.seal.payload, "run": "run-2"})
+    changed = replace(asked.seal, payload={**asked.seal.payload, "definition_sha256": "0" * 64})
+    assert subject_of(other) == subject_of(asked.seal) != subject_of(changed)
 
 
 @pytest.mark.requirement("R42")

@@ -125,7 +125,8 @@ def test_too_many_steps_are_refused() -> None:
         (change(one("n", op="add")), change(one("n/b", op="add"))),
         (change(one("n/b", op="add")), change(one("n", op="add"))),
         (change(one("d/a", op="delete"), folders=["d"]), change(one("d/b", op="add"))),
-        (change(one("a")), COMMAND),
+        (change(one("usr/bin/pytest")), COMMAND),
+        (change(one("d/.gitignore", op="add"), folders=["d"]), COMMAND),
     ],
 )
 def test_what_depends_on_an_earlier_step_is_not_sealed_with_it(
@@ -139,6 +140,8 @@ def test_what_depends_on_an_earlier_step_is_not_sealed_with_it(
     [
         (change(one("a")), change(one("b"))),
         (COMMAND, COMMAND),
+        (change(one("a")), COMMAND),
+        (change(one("pytest.ini")), COMMAND),
         (COMMAND, change(one("a"))),
         (change(one("d/a", op="add"), folders=["d"]), change(one("d/b", op="add"), folders=["d"])),
         (change(one("d/a", op="delete"), folders=["d"]), change(one("d/b"), folders=["d"])),
