@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from common.errors import AuthError, InputError, StateError
+from common.model.state import Reason
 from common.seal import Seal, short_code
 from common.strict_json import canonical
 from local_agent.actions.registry import ACTIONS
@@ -127,8 +128,14 @@ def question(stored: StoredApproval) -> PendingApproval:
 
 
 def left_to_undo(journal: Journal, seal: Seal) -> tuple[str, ...] | None:
-    """Return what no undo has taken back of what was applied; None where nothing could."""
-    parts = [part for part in parts_of(seal, ACTIONS) if ACTIONS[part.action].undoable]
+    """Return what no undo has taken back of what was applied; None where nothing was."""
+    effects = journal.effects.of_approval(seal.approval_id)
+    done = {effect.part for effect in effects if effect.outcome == Reason.COMPLETED}
+    parts = [
+        part
+        for number, part in enumerate(parts_of(seal, ACTIONS))
+        if number in done and ACTIONS[part.action].undoable
+    ]
     if not parts:
         return None
     left = (authority.left_to_undo(journal, part, ACTIONS) for part in parts)

@@ -86,7 +86,7 @@ class Performer:
         while True:
             operation = self._operations[grant.seal.action]
             own = await operation.perform(part_task(task, grant.part), grant, workspace, around)
-            did = _did_both(did, own.did or {})
+            did = _did_both(did, own)
             ended = replace(own, did=did or None)
             if ended.reason is not Reason.COMPLETED:
                 cut = _cut_short(ended, done=grant.part, count=grant.parts)
@@ -167,12 +167,13 @@ async def recorded(record: Callable[[], Awaitable[_T]]) -> _T:
             await asyncio.sleep(AGAIN_SECONDS)
 
 
-def _did_both(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+def _did_both(before: Mapping[str, Any], ended: Ended) -> dict[str, Any]:
     """Return what two parts did as what one did: the files of both, and the later one's rest."""
-    both = {**before, **now}
+    now = ended.did or {}
     if (first := before.get("change")) and (last := now.get("change")):
-        both["change"] = {**last, "files": [*first["files"], *last["files"]]}
-    return both
+        more = last["files"] if ended.reason is Reason.COMPLETED else []
+        now = {**now, "change": {**last, "files": [*first["files"], *more]}}
+    return {**before, **now}
 
 
 def _all_done(ended: Ended, count: int) -> Ended:

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mappin
 from typing import Any, Final, Protocol, cast
 
 from common.errors import StateError
-from common.model.state import FINAL, Reason
+from common.model.state import FINAL
 from local_agent.cards.question import diff_names, joined
 from local_agent.faces.control.tasks import Answer, Watching, shown_task
 from local_agent.faces.control.wire import Arguments
@@ -173,7 +173,7 @@ class Deciding:
         tasks = self._journal.tasks
         first = await self._db.run(tasks.find, task.retry_of) if task.retry_of else None
         approval = await self._tell(stored.approval_id) if stored else None
-        left = await self._db.run(_left_to_undo, self._journal, task, stored)
+        left = await self._db.run(_left_to_undo, self._journal, stored)
         turns = await self._db.run(self._journal.turns.of_task, task.task_id)
         # A short ID that was given up may name another task by now.
         again = first.short_id if first and first.named else None
@@ -191,13 +191,9 @@ class Deciding:
         return self._db.journal
 
 
-def _left_to_undo(
-    journal: Journal, task: Task, stored: StoredApproval | None
-) -> tuple[str, ...] | None:
+def _left_to_undo(journal: Journal, stored: StoredApproval | None) -> tuple[str, ...] | None:
     """Return what no undo has taken back of a change that was applied; None where none was."""
-    if stored is None or task.reason is not Reason.COMPLETED:
-        return None
-    return left_to_undo(journal, question(stored).seal)
+    return left_to_undo(journal, question(stored).seal) if stored else None
 
 
 def _proposed_diffs(task: Task) -> Sequence[str]:

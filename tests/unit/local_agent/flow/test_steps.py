@@ -20,7 +20,7 @@ from local_agent.actions.registry import read_seal, seal_bytes
 from local_agent.actions.steps.action import RunSteps
 from local_agent.cards.question import read_question
 from local_agent.faces.telling import Teller
-from local_agent.flow.approvals import PendingApproval, subject_of
+from local_agent.flow.approvals import PendingApproval, left_to_undo, subject_of
 from local_agent.flow.receipts import receipt_facts
 from local_agent.safety.grant import Grant
 from local_agent.store.tasks import Task
@@ -406,6 +406,10 @@ async def test_what_was_done_before_a_step_failed_is_taken_back(desk: SteppingDe
     await desk.approve(task_id)
     done = await desk.until(task_id, *FINAL)
     assert (done.reason, list(await desk.files())) == (Reason.FAILED, ["a.txt"])
+    asked = await desk.gate.show(done.short_id)
+    left = await desk.db.run(left_to_undo, desk.db.journal, asked.approval.seal)
+    assert left == ("a.txt",)
+    assert json.loads(done.ending_json or "")["change"]["files"][0]["path"] == "a.txt"
     assert (await undo(desk, done.short_id)).reason is Reason.COMPLETED
     assert await desk.files() == {}
 
