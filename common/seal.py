@@ -164,7 +164,7 @@ PLACE: Final[Fields] = {"path": TEXT, "dev": _DECIMAL, "ino": _DECIMAL}
 
 # --- the seal ---
 
-Action = Literal["run_command", "apply_diff", "undo", "git_sync", "disclose"]
+Action = Literal["run_command", "apply_diff", "undo", "git_sync", "disclose", "steps"]
 Undo = Literal["yes", "no", "partly"]
 # Of each action that may be sealed: what returns when a payload is of its closed shape, and else
 # raises ``seal.malformed`` with ``field``.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
@@ -75,6 +75,12 @@ class ScriptedExecutor:
         self.on_progress: Callable[[Progress], None] | None = None
         self.at_once = 0
         self.most_at_once = 0
+
+    async def base_after(
+        self, workspace: Workspace, changes: Sequence[SealedChange]
+    ) -> Mapping[str, str]:
+        """Return the same base as ever."""
+        return self.base
 
     async def prepare(
         self,
@@ -407,7 +413,12 @@ class Desk:
             settings=self.settings,
             clock=self.clock,
             log=self.failures,
-            site=Site(machine="dev-machine-1", agent_id=AGENT_ID, sandbox=self.executor.level),
+            site=Site(
+                machine="dev-machine-1",
+                agent_id=AGENT_ID,
+                sandbox=self.executor.level,
+                places=self.places,
+            ),
         )
         self.wrap(self.engine)
         await self.gate.start()

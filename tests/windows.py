@@ -14,7 +14,10 @@ from local_agent.actions.changes.payload import change_payload, undo_payload
 from local_agent.actions.disclose.payload import disclose_payload
 from local_agent.actions.git_sync.payload import SyncStep, sync_payload
 from local_agent.actions.registry import seal_bytes
+from local_agent.actions.steps.payload import steps_payload
+from local_agent.cards.question import joined
 from local_agent.faces.window.wire import Order, Theme
+from local_agent.safety.action_facts import SealedPart
 from local_agent.views import from_json
 from local_agent.views.question import ApprovalView
 from tests.sealed import AGENT_ID, ZEROS, a_payload
@@ -157,6 +160,49 @@ def a_sync() -> tuple[Seal, bytes]:
         timeout_s=120,
     )
     return replace(_seal(action="git_sync", payload=payload), undo="no"), raw
+
+
+OTHER = """\
+diff --git a/docs/登录.md b/docs/登录.md
+--- a/docs/登录.md
++++ b/docs/登录.md
+@@ -1,2 +1,3 @@
+ # 登录
+\x20
++失败时最多重试四次。
+"""
+RUN: dict[str, Any] = {
+    "playbook": "fix-login",
+    "total": 7,
+    "steps": [
+        {"index": 2, "name": "check the style"},
+        {"index": 4, "name": "write the fix"},
+        {"index": 5, "name": "更新文档"},
+    ],
+    "message": "确认后将检查格式并写入文件。\nThe tests are run afterwards.",
+    "in_workspace": True,
+}
+
+
+def steps() -> tuple[Seal, bytes]:
+    """Return the seal of three steps of a playbook, and their diffs."""
+    diffs = [DIFF.encode(), OTHER.encode()]
+    changes = [
+        change_payload(hashlib.sha256(raw).hexdigest(), sealed_changes(raw)) for raw in diffs
+    ]
+    payload = steps_payload(
+        run="run-1",
+        definition_sha256=ZEROS,
+        indexes=[2, 4, 5],
+        parts=[
+            SealedPart("run_command", a_payload(argv=["ruff", "check", "."]), {}),
+            *(SealedPart("apply_diff", change, {"shop/auth/": ZEROS}) for change in changes),
+        ],
+    )
+    seal = _seal(action="steps", payload=payload)
+    return replace(seal, undo="partly", discloses=("outcome", "output-tail", "file-list")), joined(
+        diffs
+    )
 
 
 def a_release(answer: str) -> Seal:

@@ -1,4 +1,4 @@
-"""What is proposed and what it would need (seed 002 §3.3), and the five events that tell it (§7).
+"""What is proposed and what it would need (seed 002 §3.3), and the events that tell it (§7).
 
 Every face reads the events.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, TypeAdapter
+from pydantic import Field, JsonValue, TypeAdapter
 
 from common.model.intent import SeedModel, TaskIntent
 from common.model.state import Reason, Status, TaskState
@@ -93,11 +93,13 @@ class Undo(SeedModel):
     Attributes:
         task: Short ID of the task whose change it takes back.
         paths: The files to take back; absent for all of them.
+        part: Which of the several operations of that task, from 0; absent where it was one.
     """
 
     type: Literal["undo"] = "undo"
     task: str
     paths: tuple[str, ...] | None = None
+    part: int | None = Field(default=None, ge=0)
 
 
 class GitSync(SeedModel):
@@ -138,8 +140,60 @@ class Release(SeedModel):
     more: int = Field(default=0, ge=0)
 
 
+class StepPart(SeedModel):
+    """One step of several that are asked for together.
+
+    Attributes:
+        index: Which step of the playbook it is, from 0.
+        name: What the playbook calls it.
+    """
+
+    index: int = Field(ge=0)
+    name: str
+    action: Literal["run_command", "apply_diff", "undo"]
+    proposal: Annotated[CommandProposal | Diff | Undo, Field(discriminator="type")]
+
+
+class Steps(SeedModel):
+    """Steps of a playbook that one approval covers, to be carried out in this order; or none.
+
+    Attributes:
+        run: Id of the run they belong to.
+        definition_sha256: Of the playbook's file, as the run has it.
+        playbook: Its name.
+        total: How many steps it has.
+        message: Of its gate; empty where none asks.
+        in_workspace: Its file lies in a workspace.
+    """
+
+    type: Literal["steps"] = "steps"
+    run: str
+    definition_sha256: str
+    playbook: str
+    total: int = Field(ge=1)
+    message: str = ""
+    in_workspace: Literal[True] | None = None
+    parts: tuple[StepPart, ...] = ()
+
+
+class RunStep(SeedModel):
+    """Which step of a playbook a proposal is; as `Steps` tells of several.
+
+    Attributes:
+        index: From 0.
+        name: What the playbook calls it.
+    """
+
+    playbook: str
+    index: int = Field(ge=0)
+    name: str
+    total: int = Field(ge=1)
+    message: str = ""
+    in_workspace: Literal[True] | None = None
+
+
 Proposal = Annotated[
-    Plan | Answer | SearchResults | CommandProposal | Diff | Undo | GitSync | Release,
+    Plan | Answer | SearchResults | CommandProposal | Diff | Undo | GitSync | Release | Steps,
     Field(discriminator="type"),
 ]
 
@@ -194,6 +248,7 @@ class TaskResult(SeedModel):
         version: Its number among those versions; absent for the first.  Our addition.
         rests: It was asked for at this machine, and waits there for *Apply*.  Our addition.
         workspace: Path of the workspace that it is about; absent without one.  Our addition.
+        run: Which step of a playbook it is; absent where it is none.  Our addition.
     """
 
     task_id: str
@@ -209,6 +264,7 @@ class TaskResult(SeedModel):
     version: int | None = Field(default=None, ge=2)
     rests: Literal[True] | None = None
     workspace: str | None = None
+    run: RunStep | None = None
 
 
 class _OfTask(SeedModel):
@@ -254,8 +310,15 @@ class TaskEnd(_OfTask):
     reason: Reason | None = None
 
 
+class PlaybookEvent(_OfTask):
+    """What a run tells, step by step, as seed 003 has it (`local_agent.playbooks.executor`)."""
+
+    type: Literal["playbook_event"] = "playbook_event"
+    event: dict[str, JsonValue]
+
+
 TaskEvent = Annotated[
-    TaskStart | TaskStateChanged | TaskStreamChunk | TaskProposed | TaskEnd,
+    TaskStart | TaskStateChanged | TaskStreamChunk | TaskProposed | TaskEnd | PlaybookEvent,
     Field(discriminator="type"),
 ]
 
@@ -266,6 +329,6 @@ def parse_event(text: str | bytes) -> TaskEvent:
     """Read one event from its JSON text.
 
     Raises:
-        pydantic.ValidationError: it is none of the five, or has unknown fields.
+        pydantic.ValidationError: it is none of them, or has unknown fields.
     """
     return _EVENT.validate_json(text)

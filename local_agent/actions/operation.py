@@ -14,13 +14,14 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol
 
 from common.diff.model import DiffModel
 from common.errors import InputError
 from common.model.proposal import GitSync, TaskResult
 from common.model.state import Reason
-from common.seal import Action, Place, Seal, Undo
+from common.seal import Action, Place, Seal, SealedChange, Undo
 from common.sentences import Lang, Sentence, Words, say
 from common.text import one_line, reveal
 from local_agent.safety.grant import Grant
@@ -85,6 +86,7 @@ class Sealable:
         allowed: Commands that the person configured for this workspace, as argv lists.
         diff: What the payload's diff says, for judging the risk.
         moved: How many of its blocks stand elsewhere in the files than their author said.
+        parts: The operations that it covers, in their order; none where it is one itself.
     """
 
     action: Action
@@ -97,6 +99,7 @@ class Sealable:
     allowed: Collection[Sequence[str]] = ()
     diff: DiffModel | None = None
     moved: int = 0
+    parts: tuple[Sealable, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +118,15 @@ class Ended:
     did: Mapping[str, Any] | None = None
 
 
+async def begin_at_once(_part: int) -> bool:
+    """Begin the next part: nothing is to be done before it."""
+    return True
+
+
+async def keep_to_oneself(_part: int, _ended: Ended) -> None:
+    """Tell nobody how a part ended."""
+
+
 @dataclass(frozen=True, slots=True)
 class Performing:
     """What an operation is handed while it performs.
@@ -124,12 +136,17 @@ class Performing:
         tell: Tells how it goes on; with ``chat`` the chat hears of it, too.
         block: Has no approval accepted meanwhile; takes a code of `local_agent.flow.words.BLOCKED`.
         streams: The two streams of a command are wanted apart, for what comes after it.
+        before_part: Of several parts waited for before one after the first is begun, which must be
+            within a minute of the end of the one before.  False: neither it nor any later one is.
+        ended_part: Told how each part ended, once that is recorded; also where there is only one.
     """
 
     stop: asyncio.Event
     tell: Callable[[Words, bool], Awaitable[object]]
     block: Callable[[str], AbstractContextManager[None]]
     streams: bool = False
+    before_part: Callable[[int], Awaitable[bool]] = begin_at_once
+    ended_part: Callable[[int, Ended], Awaitable[None]] = keep_to_oneself
 
 
 def refuse_to_narrow(result: TaskResult, keep: tuple[str, ...]) -> NoReturn:
@@ -211,6 +228,12 @@ class Executor(Protocol):
         copy: Copy | None = None,
     ) -> Prepared:
         """Describe a command, on the workspace or on a copy; nothing is run."""
+        ...
+
+    async def base_after(
+        self, workspace: Workspace, changes: Sequence[SealedChange]
+    ) -> Mapping[str, str]:
+        """Return what a command would start from once these changes were made and nothing else."""
         ...
 
     async def run(
@@ -301,6 +324,10 @@ class Blobs(Protocol):
 
     def get(self, name: str) -> bytes:
         """Return the bytes of that name."""
+        ...
+
+    def link(self, name: str, folder: Path) -> None:
+        """Give the bytes a second name in a folder."""
         ...
 
 

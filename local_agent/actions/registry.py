@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Final
 
 from common import seal as sealing
@@ -22,6 +22,8 @@ from local_agent.actions.git_sync import card as git_sync
 from local_agent.actions.git_sync.payload import check_sync
 from local_agent.actions.run_command import card as run_command
 from local_agent.actions.run_command.payload import check_command
+from local_agent.actions.steps import card as steps
+from local_agent.actions.steps.payload import check_steps, sealed_parts
 from local_agent.actions.undo import card as undo
 from local_agent.safety.action_facts import ActionFacts, parts_of, read_known
 
@@ -101,6 +103,13 @@ def _git_sync(parts: Parts) -> Operation:
     return SyncGit(syncer=parts.executors.syncer)
 
 
+def _steps(parts: Parts) -> Operation:
+    from local_agent.actions.steps.action import RunSteps
+
+    operations = cache(lambda action: ACTIONS[action].make(parts))
+    return RunSteps(operations, parts.executors.executor)
+
+
 def _disclose(parts: Parts) -> Operation:
     from local_agent.actions.disclose.action import Disclose
 
@@ -124,5 +133,12 @@ ACTIONS: Final[Mapping[str, Row]] = {
     "git_sync": Row(check_payload=check_sync, card=git_sync.CARD, reaches="remote", make=_git_sync),
     "disclose": Row(
         check_payload=check_release, card=disclose.CARD, reaches="chat", make=_disclose
+    ),
+    "steps": Row(
+        check_payload=check_steps,
+        card=steps.CARD,
+        reaches="parts",
+        parts=sealed_parts,
+        make=_steps,
     ),
 }

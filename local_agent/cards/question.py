@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from common import seal as sealing
@@ -17,14 +17,15 @@ from common.diff.model import DiffModel
 from common.diff.parse import parse_diff
 from common.errors import AuthError, RemoteProtocolError
 from common.seal import SealedChange, read_changes
-from local_agent.actions.registry import read_seal
+from local_agent.actions.registry import ACTIONS, read_seal
+from local_agent.safety.action_facts import parts_of
 from local_agent.views.question import ApprovalView, Question
 
 
-def diff_name(seal: sealing.Seal) -> str | None:
-    """Return the SHA-256 of the diff that belongs to a seal, or None where none does."""
-    holder = _diff_holder(seal)
-    return str(holder["diff_sha256"]) if holder else None
+def diff_names(seal: sealing.Seal) -> tuple[str, ...]:
+    """Return the SHA-256 of each diff that belongs to a seal, in the order of its parts."""
+    names = map(_diff_name, parts_of(seal, ACTIONS))
+    return tuple(name for name in names if name is not None)
 
 
 def names_diff(told: ApprovalView) -> bool:
@@ -33,7 +34,13 @@ def names_diff(told: ApprovalView) -> bool:
     Raises:
         RemoteProtocolError: the seal cannot be read.
     """
-    return diff_name(read_seal(told.seal.encode("utf-8", "replace"))) is not None
+    return bool(diff_names(read_seal(told.seal.encode("utf-8", "replace"))))
+
+
+def joined(diffs: Sequence[bytes]) -> bytes:
+    """Return diffs as one, each from the beginning of a line on."""
+    *before, last = diffs
+    return b"".join(one if one.endswith(b"\n") else one + b"\n" for one in before) + last
 
 
 def read_question(told: ApprovalView, *, diff: bytes | None = None) -> Question:
@@ -41,7 +48,8 @@ def read_question(told: ApprovalView, *, diff: bytes | None = None) -> Question:
 
     Args:
         told: As `local_agent.faces.telling` tells an approval.
-        diff: The exact bytes of the diff that the seal names; None where it names none.
+        diff: The exact bytes of the diff that the seal names, of several as `joined`; None where
+            it names none.
 
     Raises:
         AuthError: ``approval.digest-mismatch``: what was told, the sealed bytes, and the diff or
@@ -56,6 +64,8 @@ def read_question(told: ApprovalView, *, diff: bytes | None = None) -> Question:
     if not hmac.compare_digest(digest.encode(), told.digest.encode("utf-8", "replace")):
         raise AuthError("approval.digest-mismatch")
     seal = read_seal(sealed)
+    if seal.action == "steps":
+        return Question(seal, digest, told, changes=(), parts=_parts(seal, digest, told, diff))
     return Question(
         seal=seal,
         digest=digest,
@@ -66,9 +76,48 @@ def read_question(told: ApprovalView, *, diff: bytes | None = None) -> Question:
     )
 
 
+def _parts(
+    seal: sealing.Seal, digest: str, told: ApprovalView, diff: bytes | None
+) -> tuple[Question, ...]:
+    """Return what each step asks; what else is told is told of all of them together."""
+    seals, rest, found = parts_of(seal, ACTIONS), diff, []
+    for part in seals:
+        own = None
+        if (name := _diff_name(part)) is not None:
+            own, rest = _taken(rest or b"", name)
+        found.append(Question(part, digest, told, _changes(part), _sealed_diff(part, own)))
+    if rest:
+        raise AuthError("approval.digest-mismatch")
+    return tuple(found)
+
+
+def _taken(diffs: bytes, name: str) -> tuple[bytes, bytes]:
+    """Return the diff of this SHA-256 from the beginning of several, and what comes after it."""
+    found, end = hashlib.sha256(), 0
+    for line in diffs.splitlines(keepends=True):
+        body = line.removesuffix(b"\n")
+        end += len(line)
+        found.update(body)
+        if _is_named(found, name) and body != line:
+            return diffs[: end - 1], diffs[end:]
+        found.update(line[len(body) :])
+        if _is_named(found, name):
+            return diffs[:end], diffs[end:]
+    raise AuthError("approval.digest-mismatch")
+
+
+def _is_named(found: hashlib._Hash, name: str) -> bool:
+    return hmac.compare_digest(found.copy().hexdigest().encode(), name.encode())
+
+
+def _diff_name(seal: sealing.Seal) -> str | None:
+    holder = _diff_holder(seal)
+    return str(holder["diff_sha256"]) if holder else None
+
+
 def _sealed_diff(seal: sealing.Seal, diff: bytes | None) -> DiffModel | None:
     """Return the diff when its bytes are those that were sealed, and it tells of those files."""
-    name = diff_name(seal)
+    name = _diff_name(seal)
     if name is None and diff is None:
         return None
     found = hashlib.sha256(diff).hexdigest() if diff is not None else ""

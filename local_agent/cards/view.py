@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from common.seal import Undo
 from common.sentences import LANGS, Lang, Sentence
 from common.text import one_line
-from local_agent.actions.card import Card, channel_name, machine_name, plain, text
+from local_agent.actions.card import Card, channel_name, machine_name, plain, text, value
 from local_agent.actions.registry import ACTIONS
+from local_agent.actions.steps.card import run_facts, step_fact
 from local_agent.cards import words
 from local_agent.reports.report import Report
 from local_agent.reports.words import counted, from_facts, verdict
@@ -20,6 +21,7 @@ from local_agent.safety.risk_words import RISK
 from local_agent.views.question import (
     Check,
     FactKind,
+    Part,
     Question,
     QuestionView,
     Text,
@@ -61,13 +63,25 @@ def view_of(question: Question) -> QuestionView:
         asked_by=_asked_by(question, copies=copies),
         request=told.text,
         revision=told.revision,
-        parts=tuple(map(tuple, card.parts(question))),
+        parts=tuple(map(tuple, _sections(question, card))),
         check=_checked(told.check) if told.check is not None else None,
         afterwards=_afterwards(question, card),
         undo=_undo(question, card, copies=copies),
         lasts=seal.undo == "no" and not copies,
         reasons=tuple(_risk(code) for code in told.reasons),
     )
+
+
+def _sections(question: Question, card: Card) -> Iterator[Sequence[Part]]:
+    """Give what would be done; of several steps each with its heading and its own card."""
+    if run := list(run_facts(question)):
+        yield run
+    yield from card.parts(question)
+    for number, part in enumerate(question.parts):
+        row = ACTIONS[part.seal.action]
+        undo = value(text(words.UNDO_YES)) if row.undoable else value(text(words.UNDO_NO), "strong")
+        yield [step_fact(question, number, undo)]
+        yield from row.card.parts(part)
 
 
 def _asked_by(question: Question, *, copies: bool) -> Text:

@@ -207,7 +207,9 @@ def _marks(screen: Screen, file: TouchedFile) -> str:
 
 
 def changed_lines(screen: Screen, task: TaskView, *, most: int) -> Iterator[str]:
-    """Give each file of a change or undo that was carried out, and how it is taken back.
+    """Give each file of what was changed or taken back, and how that is taken back.
+
+    Of several steps some may have been carried out before one failed.
 
     Args:
         screen: Where they will stand.
@@ -215,7 +217,7 @@ def changed_lines(screen: Screen, task: TaskView, *, most: int) -> Iterator[str]
         most: How many files are named; the others are counted.
     """
     change = task.ended.change
-    if not change or task.reason != "completed":
+    if not change or not (task.reason == "completed" or _is_left(task)):
         return
     files = change.files
     for line in table([_row(file, screen) for file in files[:most]]):
@@ -254,6 +256,13 @@ def _how_to_undo(screen: Screen, task: TaskView, count: int) -> str:
     if left < count:
         return screen.say(CAN_UNDO_REST, left=left, count=count, **facts)
     return screen.say(CAN_UNDO, **facts)
+
+
+def _is_left(task: TaskView) -> bool:
+    """Tell whether something was carried out, though not all of it."""
+    from local_agent.views.task import ShownTask
+
+    return isinstance(task, ShownTask) and task.left_to_undo is not None
 
 
 def _row(file: WrittenFile, screen: Screen) -> tuple[str, str]:

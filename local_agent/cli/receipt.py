@@ -92,6 +92,11 @@ RECEIPT_FILES: Final = Sentence(
     en="{count} {count:file|files} changed meanwhile", zh="期间改动了 {count} 个文件"
 )
 RECEIPT_OUTPUT: Final = Sentence(en="output kept under {digest}", zh="输出保存为 {digest}")
+RECEIPT_PART: Final = Sentence(
+    en="part {number} of {count}: {how}", zh="第 {number} 部分，共 {count} 部分：{how}"
+)
+RECEIPT_NOT_BEGUN: Final = Sentence(en="not begun", zh="没有开始")
+RECEIPT_NO_END: Final = Sentence(en="begun; its end is not recorded", zh="已开始，结果没有记录")
 RECEIPT_NO_GATEWAY: Final = Sentence(
     en="had signed nothing of the machine's log by then", zh="当时尚未对该开发机的日志签名"
 )
@@ -279,7 +284,9 @@ def _outcome(receipt: Receipt, screen: Screen) -> Iterator[str]:
     reason = words.REASONS[outcome["reason"]]
     yield f"{screen.say(reason)}  {moment_anywhere(receipt.facts['task']['ended_at'])}"
     # A grant is taken before what would run is looked at again: what had drifted never ran.
-    if outcome["began_at"] is None or outcome["reason"] == Reason.DRIFTED:
+    parts = outcome.get("parts", ())
+    drifted = outcome["reason"] == Reason.DRIFTED
+    if outcome["began_at"] is None or (drifted and not any(map(_is_done, parts))):
         yield screen.say(RECEIPT_NOT_RUN)
         return
     yield screen.say(_doing(receipt), when=moment_anywhere(outcome["began_at"]))
@@ -293,6 +300,21 @@ def _outcome(receipt: Receipt, screen: Screen) -> Iterator[str]:
         yield screen.say(said, count=outcome["changed_files"])
     if outcome["output_sha256"] is not None:
         yield screen.say(RECEIPT_OUTPUT, digest=outcome["output_sha256"])
+    for part in parts:
+        number = part["index"] + 1
+        yield screen.say(RECEIPT_PART, number=number, count=len(parts), how=_ended(part, screen))
+
+
+def _is_done(part: Mapping[str, Any]) -> bool:
+    return bool(part["reason"] == "completed")
+
+
+def _ended(part: Mapping[str, Any], screen: Screen) -> str:
+    """Return how one of several operations ended."""
+    if part["began_at"] is None:
+        return screen.say(RECEIPT_NOT_BEGUN)
+    reason = words.REASONS.get(part["reason"])
+    return screen.say(reason or RECEIPT_NO_END)
 
 
 def _doing(receipt: Receipt) -> Sentence:

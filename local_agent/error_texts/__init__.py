@@ -311,6 +311,25 @@ _UNDO: Final = {
         en="The change of this task was undone already.", zh="该任务的改动已经撤销。"
     ),
 }
+_STEPS: Final = {
+    "steps.overlap": Sentence(
+        en="The steps “{earlier}” and “{step}” both touch {path} or its folder, so one approval "
+        "cannot cover both. Let the second be asked about by itself.",
+        zh="步骤“{earlier}”和“{step}”都涉及 {path} 或其所在目录，不能由一次批准同时涵盖。"
+        "请让后一步单独请求批准。",
+    ),
+    "steps.command": Sentence(
+        en="Step “{earlier}” changes {path}, on which the command of step “{step}” depends, so one "
+        "approval cannot cover both. Let the command be asked about by itself.",
+        zh="步骤“{earlier}”会改动 {path}，而步骤“{step}”的命令依赖它，不能由一次批准同时涵盖。"
+        "请让该命令单独请求批准。",
+    ),
+    "steps.too-many": Sentence(
+        en="One approval cannot cover so many steps, or steps so large; at most {limit} of these. "
+        "Ask about fewer at a time.",
+        zh="一次批准无法涵盖这么多或这么大的步骤；这里最多 {limit} 个。请分几次请求批准。",
+    ),
+}
 _PAIR: Final = {
     "input.help-topic": Sentence(
         en="There is no page “{given}”; closest: {did_you_mean}. `codexbridge help` lists them; "
@@ -386,6 +405,7 @@ ERRORS: Final[Mapping[str, Sentence]] = {
     **_CHECK,
     **_POLICY,
     **_UNDO,
+    **_STEPS,
     **_SETTINGS,
     **agent.ERRORS,
     **_TASK,

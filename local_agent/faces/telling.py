@@ -31,7 +31,9 @@ from local_agent.views.question import (
     CommandReason,
     LeftOut,
     Named,
+    NamedStep,
     Revision,
+    RunStep,
     Said,
 )
 
@@ -116,6 +118,7 @@ class Teller:
             check=_told(check) if check else None,
             left_out=_left_out(shown.approval.seal, rows.first),
             revision=_revision(rows.versions),
+            run=_run(_result(task)),
             **_explained(shown.approval.seal, rows),
         )
 
@@ -191,6 +194,22 @@ def _revision(versions: Sequence[Task]) -> Revision | None:
         task=oldest.short_id,
         wish=wish or "",
         first=clip_bytes(oldest.text, MAX_SAID_BYTES),
+    )
+
+
+def _run(result: Json) -> RunStep | None:
+    """Return which steps of a playbook are proposed; None where they are none."""
+    proposal = result.get("proposal") or {}
+    several = proposal.get("type") == "steps"
+    of = proposal if several else result.get("run")
+    if not of:
+        return None
+    return RunStep(
+        playbook=of["playbook"],
+        total=of["total"],
+        steps=tuple(NamedStep(one["index"], one["name"]) for one in of.get("parts", [of])),
+        message=clip_bytes(reveal(of.get("message", "")), MAX_SAID_BYTES),
+        in_workspace=of.get("inWorkspace", False),
     )
 
 

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from common.errors import AuthError, InputError, StateError
+from common.model.state import Reason
 from common.seal import Seal, short_code
 from common.strict_json import canonical
 from local_agent.actions.registry import ACTIONS
 from local_agent.safety import authority
+from local_agent.safety.action_facts import parts_of
 from local_agent.store.approvals import State, StoredApproval
 from local_agent.store.journal import Journal
 
@@ -94,8 +96,9 @@ class Notice:
 
 
 def subject_of(seal: Seal) -> bytes:
-    """Return what stays equal when the same wish is asked again."""
-    return canonical([seal.workspace.path, seal.action, dict(seal.payload)])
+    """Return what stays equal when the same wish is asked again, by whichever run of a playbook."""
+    what = {name: value for name, value in seal.payload.items() if name != "run"}
+    return canonical([seal.workspace.path, seal.action, what])
 
 
 def question(stored: StoredApproval) -> PendingApproval:
@@ -125,10 +128,18 @@ def question(stored: StoredApproval) -> PendingApproval:
 
 
 def left_to_undo(journal: Journal, seal: Seal) -> tuple[str, ...] | None:
-    """Return what no undo has taken back of what was applied; None where nothing could."""
-    if not ACTIONS[seal.action].undoable:
+    """Return what no undo has taken back of what was applied; None where nothing was."""
+    effects = journal.effects.of_approval(seal.approval_id)
+    done = {effect.part for effect in effects if effect.outcome == Reason.COMPLETED}
+    parts = [
+        part
+        for number, part in enumerate(parts_of(seal, ACTIONS))
+        if number in done and ACTIONS[part.action].undoable
+    ]
+    if not parts:
         return None
-    return authority.left_to_undo(journal, seal, ACTIONS)
+    left = (authority.left_to_undo(journal, part, ACTIONS) for part in parts)
+    return tuple(path for paths in left for path in paths)
 
 
 def decision_of(stored: StoredApproval) -> Decision | None:

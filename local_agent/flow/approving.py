@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from common.errors import CodexBridgeError, InputError, StateError
 from common.model.proposal import Diff, LocalApproval, TaskResult
@@ -75,6 +76,10 @@ class Approving:
 
     Attributes:
         on_wanted: Told which question is to come before the person once more.
+        before_part: Waited for before each part of what a task asked is begun; False ends it there.
+            It must return within a minute, and soon where the task is to stop.
+        ended_part: Told how each part of what a task asked ended, once that is recorded; one that
+            a restart cut off is not told.
     """
 
     def __init__(
@@ -103,6 +108,8 @@ class Approving:
         self._prefix = prefix
         self._turn_seconds = turn_seconds
         self.on_wanted: Callable[[str], None] = lambda _approval_id: None
+        self.before_part: Callable[[Task, int], Coroutine[Any, Any, bool]] = _begin_at_once
+        self.ended_part: Callable[[Task, int, Ended], Awaitable[None]] = _keep_to_oneself
         self._narrowing = asyncio.Lock()
         self._turns: defaultdict[Path, asyncio.Lock] = defaultdict(asyncio.Lock)
 
@@ -142,6 +149,8 @@ class Approving:
         decision = await unless_stopped(run, self._gate.wait(approval.approval_id))
         if decision.outcome != "approved":
             return await self._not_approved(task, decision)
+        if not await unless_stopped(run, self.before_part(task, 0)):
+            raise StoppedError
         workspace = await self._workspace(task)
         turn = self._turns[workspace.path]
         try:
@@ -214,13 +223,8 @@ class Approving:
         workspace = await self._workspace(task)
         sealable, policy = await self._prepared(task, workspace)
         seal = self._sealer.seal(task, sealable, policy=policy, version=version)
-        around = Circumstances(
-            allowed=sealable.allowed,
-            diff=sealable.diff,
-            moved=sealable.moved,
-            policy=policy,
-            hooks=await asyncio.to_thread(hook_places, workspace.path),
-        )
+        hooks = await asyncio.to_thread(hook_places, workspace.path)
+        around = replace(_around(sealable), policy=policy, hooks=hooks)
         asked = await self._gate.request(seal, around=around)
         return await self._wait_for(task, opening, asked)
 
@@ -292,8 +296,16 @@ class Approving:
         return await self._run(task, run, grant, workspace)
 
     async def _run(self, task: Task, run: Run, grant: Grant, workspace: Workspace) -> Task:
-        around = Performing(run.stop, partial(self._tell, task), self._gate.block)
-        ended = await self._performer.perform(task, grant, workspace, around)
+        around = Performing(
+            run.stop,
+            partial(self._tell, task),
+            self._gate.block,
+            streams=task.step is not None,
+            before_part=partial(self.before_part, task),
+            ended_part=partial(self.ended_part, task),
+        )
+        performed = await self._performer.perform(task, grant, workspace, around)
+        ended = performed.ended
         summary, here = ended.summary, ended.here or ended.summary
         if ended.reason is Reason.DRIFTED:
             summary, here = _with_next_step(task, summary, here, prefix=self._prefix)
@@ -302,6 +314,8 @@ class Approving:
         task = await recorded(
             partial(self._log.ended, task, ended.reason, summary, here=here, did=ended.did)
         )
+        if performed.is_untold:
+            await around.ended_part(performed.last, performed.own)
         if not run.closing:
             await self._refresh_others(workspace)
         return task
@@ -354,6 +368,24 @@ async def _acquire(turn: asyncio.Lock, seconds: float) -> bool:
 async def _free(turn: asyncio.Lock) -> None:
     async with turn:
         return
+
+
+async def _begin_at_once(_task: Task, _part: int) -> bool:
+    return True
+
+
+async def _keep_to_oneself(_task: Task, _part: int, _ended: Ended) -> None:
+    return
+
+
+def _around(what: Sealable) -> Circumstances:
+    """Return what is known of an operation beside its payload; policy and hooks are added."""
+    return Circumstances(
+        allowed=what.allowed,
+        diff=what.diff,
+        moved=what.moved,
+        parts=tuple(map(_around, what.parts)),
+    )
 
 
 def _result(task: Task) -> TaskResult:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from common.errors import CodexBridgeError, StateError, StoreError
 from common.model.state import Reason
@@ -19,6 +19,7 @@ from common.seal import Seal
 from common.sentences import Lang, Sentence, Words, say
 from local_agent.actions.operation import Ended, Operation, Performing
 from local_agent.actions.registry import ACTIONS
+from local_agent.actions.steps.action import part_task
 from local_agent.flow import summaries
 from local_agent.flow.approvals import question
 from local_agent.flow.ports import Gate, TaskStore
@@ -35,9 +36,29 @@ CUT_SHORT: Final = Sentence(
     en="{done} of {count} steps were carried out; the others were not begun.",
     zh="{count} 个步骤中完成了 {done} 个，其余未开始。",
 )
+ALL_DONE: Final = Sentence(
+    en="All {count} steps were carried out.", zh="{count} 个步骤已全部完成。"
+)
 UNKNOWN: Final = Ended(Reason.UNKNOWN, summaries.of_unknown)
 
 _T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Performed:
+    """What came of what was approved.
+
+    Attributes:
+        ended: How all of it ended.
+        last: The part that was begun last.
+        own: How that part ended.
+        is_untold: That is to be recorded with the end of the task, and nobody was told of it.
+    """
+
+    ended: Ended
+    last: int
+    own: Ended
+    is_untold: bool = True
 
 
 class Performer:
@@ -56,21 +77,30 @@ class Performer:
 
     async def perform(
         self, task: Task, grant: Grant, workspace: Workspace, around: Performing
-    ) -> Ended:
-        """Do what a grant covers, and the parts after it as long as each completes."""
+    ) -> Performed:
+        """Do what a grant covers, and the parts after it as long as each completes.
+
+        How the last one ended is for the caller to record, and to tell after that.
+        """
+        did: dict[str, Any] = {}
         while True:
             operation = self._operations[grant.seal.action]
-            ended = await operation.perform(task, grant, workspace, around)
+            own = await operation.perform(part_task(task, grant.part), grant, workspace, around)
+            did = _did_both(did, own)
+            ended = replace(own, did=did or None)
             if ended.reason is not Reason.COMPLETED:
-                return _cut_short(ended, done=grant.part, count=grant.parts)
+                cut = _cut_short(ended, done=grant.part, count=grant.parts)
+                return Performed(cut, grant.part, own)
             if grant.is_last:
-                return ended
+                return Performed(_all_done(ended, grant.parts), grant.part, own)
             await recorded(partial(self._gate.end_part, grant))
-            following = await self._next(grant, around.stop)
+            await around.ended_part(grant.part, own)
+            following = await self._next(grant, around)
             if following is None:
                 reason = Reason.CANCELLED if around.stop.is_set() else Reason.FAILED
                 left = replace(ended, reason=reason)
-                return _cut_short(left, done=grant.part + 1, count=grant.parts)
+                cut = _cut_short(left, done=grant.part + 1, count=grant.parts)
+                return Performed(cut, grant.part, own, is_untold=False)
             grant = following
 
     async def settle(
@@ -86,12 +116,13 @@ class Performer:
         begun = await self._store.begun(approval.approval_id)
         return await self._settled_last(parts, begun, find_workspace)
 
-    async def _next(self, grant: Grant, stop: asyncio.Event) -> Grant | None:
+    async def _next(self, grant: Grant, around: Performing) -> Grant | None:
         """Return the grant for the next part; None where it is not to be begun any more."""
-        if stop.is_set():
+        part = grant.part + 1
+        if around.stop.is_set() or not await around.before_part(part) or around.stop.is_set():
             return None
         try:
-            return await self._gate.take_grant(grant.approval_id, grant.digest, part=grant.part + 1)
+            return await self._gate.take_grant(grant.approval_id, grant.digest, part=part)
         except StateError:
             return None
 
@@ -136,14 +167,30 @@ async def recorded(record: Callable[[], Awaitable[_T]]) -> _T:
             await asyncio.sleep(AGAIN_SECONDS)
 
 
+def _did_both(before: Mapping[str, Any], ended: Ended) -> dict[str, Any]:
+    """Return what two parts did as what one did: the files of both, and the later one's rest."""
+    now = ended.did or {}
+    if (first := before.get("change")) and (last := now.get("change")):
+        more = last["files"] if ended.reason is Reason.COMPLETED else []
+        now = {**now, "change": {**last, "files": [*first["files"], *more]}}
+    return {**before, **now}
+
+
+def _all_done(ended: Ended, count: int) -> Ended:
+    return ended if count == 1 else _with_line(ended, partial(say, ALL_DONE, count=count))
+
+
 def _cut_short(ended: Ended, *, done: int, count: int) -> Ended:
     """Return how it ended, with how many of several parts were done."""
     if count == 1:
         return ended
-    summary = partial(_joined, ended.summary, done, count)
-    here = partial(_joined, ended.here, done, count) if ended.here else None
-    return replace(ended, summary=summary, here=here)
+    return _with_line(ended, partial(say, CUT_SHORT, done=done, count=count))
 
 
-def _joined(first: Words, done: int, count: int, lang: Lang) -> str:
-    return f"{first(lang)}\n{say(CUT_SHORT, lang, done=done, count=count)}"
+def _with_line(ended: Ended, line: Words) -> Ended:
+    here = partial(_joined, ended.here, line) if ended.here else None
+    return replace(ended, summary=partial(_joined, ended.summary, line), here=here)
+
+
+def _joined(first: Words, line: Words, lang: Lang) -> str:
+    return f"{first(lang)}\n{line(lang)}"

@@ -132,7 +132,9 @@ def _outcome(task: Task, reason: Reason, effects: Sequence[Effect]) -> dict[str,
     run = did.get("run")
     files = run["files"] if run else None
     changed = files["new"] + files["changed"] + files["deleted"] if files else None
-    if (change := did.get("change")) and reason is Reason.COMPLETED:
+    # Of several operations some may have been carried out.
+    done = any(effect.outcome == Reason.COMPLETED for effect in effects)
+    if (change := did.get("change")) and done:
         changed = len(change["files"])
     return {
         "state": task.state,

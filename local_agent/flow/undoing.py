@@ -11,13 +11,14 @@ from common.model.state import Reason
 from common.sentences import say
 from common.text import reveal
 from local_agent.actions.registry import ACTIONS
+from local_agent.actions.steps.action import steps_of
 from local_agent.actions.undo.action import Applied
 from local_agent.flow import words
 from local_agent.flow.ports import TaskStore
 from local_agent.flow.task import may_see
 from local_agent.propose import words as proposal_words
 from local_agent.propose.base import CHAT_ROWS, Asked, Proposed, answer, nothing
-from local_agent.safety.authority import execute_undo, left_to_undo
+from local_agent.safety.authority import execute_undo, left_to_undo, parts_to_undo
 from local_agent.store.endings import read_ending
 from local_agent.store.journal import Journal, JournalThread
 from local_agent.workspace.registry import Workspace
@@ -29,24 +30,42 @@ class AppliedChanges:
     def __init__(self, db: JournalThread) -> None:
         self._db = db
 
-    async def find(self, short_id: str, workspace: Workspace) -> Applied:
+    async def find(self, short_id: str, workspace: Workspace, part: int | None = None) -> Applied:
         """Return the change that a task applied to this workspace.
+
+        Args:
+            short_id: The task.
+            workspace: The one that is meant.
+            part: Which of several operations of that task is meant, from 0.
 
         Raises:
             StateError: ``task.unknown``, ``undo.*``: there is nothing to take back.
         """
-        return await self._db.run(_find, self._db.journal, short_id, workspace)
+        return await self._db.run(_find, self._db.journal, short_id, workspace, part)
+
+    async def parts(self, short_id: str) -> tuple[int, ...] | None:
+        """Return which of several operations of a task can be taken back; None of a single one.
+
+        Raises:
+            StateError: ``task.unknown``, ``undo.*``: there is nothing to take back.
+        """
+        return await self._db.run(_parts, self._db.journal, short_id)
 
 
-def _find(journal: Journal, short_id: str, workspace: Workspace) -> Applied:
+def _find(journal: Journal, short_id: str, workspace: Workspace, part: int | None) -> Applied:
     task = journal.tasks.named(short_id)
-    seal = execute_undo(journal, task.task_id, workspace=workspace.path, known=ACTIONS)
+    seal = execute_undo(journal, task.task_id, workspace=workspace.path, known=ACTIONS, part=part)
     left = left_to_undo(journal, seal, ACTIONS)
-    if task.reason is Reason.COMPLETED:
+    ended = {one.part: one.outcome for one in journal.effects.of_task(task.task_id)}
+    if ended[part or 0] == Reason.COMPLETED:
         return Applied(seal, left)
     change = read_ending(task.ending_json)["change"] or {}
     mixture = change.get("mixture") or {}
     return Applied(seal, left, whole=False, foreign=tuple(mixture.get("foreign", ())))
+
+
+def _parts(journal: Journal, short_id: str) -> tuple[int, ...] | None:
+    return parts_to_undo(journal, journal.tasks.named(short_id).task_id, known=ACTIONS)
 
 
 class UndoProposer:
@@ -64,7 +83,7 @@ class UndoProposer:
 
         Raises:
             StateError: ``undo.*``: that task has nothing to take back.
-            InputError: ``undo.paths``.
+            InputError: ``undo.paths``; ``diff.unknown-path``.
         """
         if asked.workspace is None:
             return nothing(proposal_words.NO_WORKSPACE, asked)
@@ -73,8 +92,10 @@ class UndoProposer:
         if not await self._may_ask(asked, asked.about):
             unknown = say(words.NO_SUCH_TASK, asked.lang, short_id=asked.about)
             return replace(answer(unknown), not_done=True)
-        applied = await self._applied.find(asked.about, asked.workspace)
         only = _split_paths(asked.text) or None
+        if parts := await self._applied.parts(asked.about):
+            return await self._of_parts(asked, asked.about, asked.workspace, parts, only)
+        applied = await self._applied.find(asked.about, asked.workspace)
         return Proposed(
             Undo(task=asked.about, paths=only),
             _told(asked, asked.workspace, only or applied.left)
@@ -83,6 +104,40 @@ class UndoProposer:
             LocalApproval(action="undo"),
         )
 
+    async def _of_parts(
+        self,
+        asked: Asked,
+        about: str,
+        workspace: Workspace,
+        parts: tuple[int, ...],
+        only: tuple[str, ...] | None,
+    ) -> Proposed:
+        """Return the undo of several operations, the last one first; of one where one is left."""
+        left = {
+            part: (await self._applied.find(about, workspace, part)).left
+            for part in reversed(parts)
+        }
+        wanted = {part: _among(paths, only) for part, paths in left.items()}
+        told = tuple(path for paths in wanted.values() for path in paths)
+        if unknown := sorted(set(only or ()).difference(told)):
+            raise InputError("diff.unknown-path", path=unknown[0])
+        undos = {
+            part: Undo(task=about, part=part, paths=paths if only else None)
+            for part, paths in wanted.items()
+            if paths
+        }
+        summary = _told(asked, workspace, told)
+        if len(undos) == 1:
+            [undo] = undos.values()
+            return Proposed(undo, summary, LocalApproval(action="undo"))
+        first = steps_of(await self._store.named(about))
+        steps = tuple(
+            first.parts[part].model_copy(update={"action": "undo", "proposal": undo})
+            for part, undo in undos.items()
+        )
+        again = first.model_copy(update={"parts": steps, "message": ""})
+        return Proposed(again, summary, LocalApproval(action="steps"))
+
     async def _may_ask(self, asked: Asked, short_id: str) -> bool:
         asker = await self._store.get(asked.task_id)
         try:
@@ -90,6 +145,10 @@ class UndoProposer:
         except StateError:
             return False
         return may_see(asker, task)
+
+
+def _among(paths: tuple[str, ...], only: tuple[str, ...] | None) -> tuple[str, ...]:
+    return paths if only is None else tuple(path for path in paths if path in only)
 
 
 def _told(asked: Asked, workspace: Workspace, paths: tuple[str, ...]) -> str:

@@ -10,7 +10,7 @@ pass without an approval (R42).
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
@@ -179,6 +179,33 @@ def left_to_undo(journal: Journal, seal: Seal, known: Known) -> tuple[str, ...]:
     return tuple(one.path for one in read_changes(seal.payload) if _names(one) not in gone)
 
 
+def parts_to_undo(journal: Journal, task_id: str, *, known: Known) -> tuple[int, ...] | None:
+    """Return which of several operations of a task changed files that can be taken back.
+
+    None where the task did one thing, or nothing.
+
+    Raises:
+        StateError: ``undo.command``, ``undo.not-applied``, ``undo.already``: none did.
+        AuthError: ``approval.changed``.
+    """
+    effects = journal.effects.of_task(task_id)
+    if not effects:
+        return None
+    parts = parts_of(_stored_seal(journal, effects[-1].approval_id, known), known)
+    if len(parts) == 1:
+        return None
+    undoable = [number for number, part in enumerate(parts) if known[part.action].undoable]
+    if not undoable:
+        raise StateError("undo.command")
+    applied = {one.part for one in effects if one.outcome in (Reason.COMPLETED, Reason.UNKNOWN)}
+    if applied.isdisjoint(undoable):
+        raise StateError("undo.not-applied", outcome=effects[-1].outcome)
+    left = [one for one in undoable if one in applied and left_to_undo(journal, parts[one], known)]
+    if not left:
+        raise StateError("undo.already")
+    return tuple(left)
+
+
 def open_seal(raw: bytes, shown: str, known: Known) -> Seal:
     """Return the seal that the stored bytes hold, when they are those of digest ``shown``.
 
@@ -226,12 +253,21 @@ def _stored_seal(journal: Journal, approval_id: str, known: Known) -> Seal:
 def _undone(journal: Journal, seal: Seal, known: Known) -> set[frozenset[str]]:
     """Return the changes of a seal that were taken back and not brought back, by their names."""
     gone: set[frozenset[str]] = set()
-    for stored in journal.approvals.completed_undos(seal.approval_id):
-        undo = open_seal(stored.seal, stored.digest, known)
+    for undo in _completed_undos(journal, seal.approval_id, known):
         if undo.payload["undoes"]["approval_id"] == seal.approval_id:
             taken = {_names(one) for one in read_changes(undo.payload)}
             gone |= taken - _undone(journal, undo, known)
     return gone
+
+
+def _completed_undos(journal: Journal, approval_id: str, known: Known) -> Iterator[Seal]:
+    """Give undos that were carried out, among them all that name this approval."""
+    for stored in journal.approvals.completed_undos(approval_id):
+        effects = journal.effects.of_approval(stored.approval_id)
+        done = {effect.part for effect in effects if effect.outcome == Reason.COMPLETED}
+        parts = parts_of(open_seal(stored.seal, stored.digest, known), known)
+        undos = (part for number, part in enumerate(parts) if number in done)
+        yield from (part for part in undos if "undoes" in part.payload)
 
 
 def _names(change: SealedChange) -> frozenset[str]:

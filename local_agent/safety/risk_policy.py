@@ -74,6 +74,10 @@ def kept_path(
     action: str, payload: Mapping[str, Any], policy: Policy, *, known: Known
 ) -> str | None:
     """Return the first file of a sealed action that the policy keeps as it is, if any."""
+    parts = known[action].parts
+    if parts is not None:
+        found = (kept_path(one.action, one.payload, policy, known=known) for one in parts(payload))
+        return next(filter(None, found), None)
     reaches = known[action].reaches
     facts = PolicyFacts(action, reaches, policy, None, _changes(reaches, payload))
     return facts.first_of(policy.refuse_paths)

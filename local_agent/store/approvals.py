@@ -118,17 +118,21 @@ class Approvals:
         return _approval(row) if row else None
 
     def completed_undos(self, approval_id: str) -> Sequence[StoredApproval]:
-        """Return the undos that were carried out whole and name this approval, oldest first.
+        """Return what took something back and names this approval, oldest first.
 
-        A coarse sieve over the stored bytes; whoever asks reads the seals.
+        A coarse sieve over the stored bytes; whoever asks reads the seals, and of several
+        operations which of them completed.
         """
-        begins = canonical({"action": "undo"})[:-1]  # the first of the sorted keys
-        rows = self._db.all(
-            f"{_SELECT} WHERE substr(seal, 1, ?) = ? AND instr(seal, ?) > 0 AND approval_id IN"  # noqa: S608  # our own column names
+        undo, steps = (canonical({"action": word})[:-1] for word in ("undo", "steps"))
+        rows = self._db.all(  # the action is the first of the sorted keys
+            f"{_SELECT} WHERE (substr(seal, 1, ?) = ? OR substr(seal, 1, ?) = ?)"  # noqa: S608  # our own column names
+            " AND instr(seal, ?) > 0 AND approval_id IN"
             " (SELECT approval_id FROM effects WHERE outcome = 'completed')"
             " ORDER BY created_at, rowid",
-            len(begins),
-            begins,
+            len(undo),
+            undo,
+            len(steps),
+            steps,
             canonical({"approval_id": approval_id})[1:-1],
         )
         return [_approval(row) for row in rows]

@@ -110,6 +110,36 @@ class CommandReason:
     model: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class NamedStep:
+    """A step of a playbook.
+
+    Attributes:
+        index: From 0.
+    """
+
+    index: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunStep:
+    """Which steps of which playbook are asked about; the agent's word, for orientation.
+
+    Attributes:
+        total: How many steps the playbook has.
+        steps: Those that are asked about, in order.
+        message: Of its gate, in the words of its author; empty where none asks.
+        in_workspace: Its file lies in a workspace, so that its text is not to be trusted.
+    """
+
+    playbook: str
+    total: int
+    steps: tuple[NamedStep, ...]
+    message: str = ""
+    in_workspace: bool = False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalView:
     """Everything that the agent tells of one approval; terminal and window are told the same.
@@ -133,6 +163,7 @@ class ApprovalView:
         said: What the model said of its change; None where none did.
         named: Where the command came from; None where a person named or set it.
         reason: Why the command is proposed; None where nobody says.
+        run: Which steps of a playbook it is; None where it is none.
     """
 
     approval_id: str
@@ -156,6 +187,7 @@ class ApprovalView:
     said: Said | None = None
     named: Named | None = None
     reason: CommandReason | None = None
+    run: RunStep | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,6 +216,8 @@ class Question:
         changes: The files that change, as sealed; none for a command and for a push alone.
         diff: What changes, line by line; None where no file's content is decided on.
         answer: What would be told the chat; None where nothing is released.
+        parts: Of several operations each as a question of its own, in their order; their seals are
+            parts of this one, and are decided on with it alone.
     """
 
     seal: Seal
@@ -192,6 +226,7 @@ class Question:
     changes: tuple[SealedChange, ...]
     diff: DiffModel | None = None
     answer: str | None = None
+    parts: tuple[Question, ...] = ()
 
     @property
     def high_risk(self) -> bool:
@@ -234,6 +269,9 @@ FactKind = Literal[
     "standing",
     "commit",
     "git",
+    "run",
+    "message",
+    "step",
 ]
 Effect = Literal["read-only", "local-write", "remote-write"]
 

@@ -13,12 +13,13 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from common.clock import Clock, SystemClock
+from common.seal import SealedChange
 from local_agent.workspace.git.opening import opens_at_once
 from local_agent.workspace.listing import Ignores
 
@@ -87,15 +88,20 @@ class Surveyor:
         self._clock = clock or SystemClock()
         self._known: dict[Path, dict[_Stamp, str]] = {}
 
-    def survey(self, workspace: Path, *, whole: bool = False) -> Survey:
-        """Return the state of a workspace now.
+    def survey(
+        self, workspace: Path, *, whole: bool = False, after: Sequence[SealedChange] = ()
+    ) -> Survey:
+        """Return the state of a workspace now, or as it will be.
 
         Args:
             workspace: Real path.
             whole: All of its files are its own, as in a copy that we made; nothing is remembered.
+            after: Changes that are to be made before; none of the rules what git ignores.
         """
         found = _Found()
-        _walk(workspace, _Nothing() if whole else Ignores(workspace), found)
+        ignores = _Nothing() if whole else Ignores(workspace)
+        _walk(workspace, ignores, found)
+        coming = _foresee(found, after, ignores)
         known = self._known.get(workspace, {})
         settled = self._clock.now().wall_ms * 1_000_000 - _SETTLED_NS
         fresh: dict[_Stamp, str] = {}
@@ -106,15 +112,17 @@ class Surveyor:
             stamp = _stamp(status)
             sha256 = None
             if room >= 0 and status.st_size <= MAX_FILE_BYTES:
-                sha256 = known.get(stamp) or _read(workspace / path, status)
+                sha256 = coming.get(path) or known.get(stamp) or _read(workspace / path, status)
             if sha256 is None:
                 unread += 1
                 stamps.update(_line(path, status, repr(stamp)))
                 continue
             content.update(_line(path, status, sha256))
+            if path in coming:
+                continue
             if status.st_ctime_ns < settled and len(fresh) < MAX_KNOWN:
                 fresh[stamp] = sha256
-        if not whole:
+        if not (whole or after):
             self._known[workspace] = fresh
         base = {CONTENT: content.hexdigest()}
         if unread or found.cut:
@@ -181,6 +189,45 @@ def _walk(workspace: Path, ignores: Ignores | _Nothing, found: _Found) -> None:
             else:
                 _note_socket(entry, path, found)
         folders += reversed(below)
+
+
+def _foresee(
+    found: _Found, after: Sequence[SealedChange], ignores: Ignores | _Nothing
+) -> dict[str, str]:
+    """Put files in as changes will leave them; return the hashes of those that will be written."""
+    if not after:
+        return {}
+    files = dict(found.files)
+    coming: dict[str, str] = {}
+    for change in after:
+        if change.op in ("delete", "rename"):
+            files.pop(change.old_path or change.path, None)
+            coming.pop(change.old_path or change.path, None)
+        if change.new_sha256 is None or not _is_own(change.path, files, ignores):
+            continue
+        mode = stat.S_IFREG | (0o755 if change.new_mode == "100755" else 0o644)
+        files[change.path] = os.stat_result((mode, 0, 0, 1, 0, 0, change.size, 0, 0, 0))
+        coming[change.path] = change.new_sha256
+    found.files = sorted(files.items(), key=_place)
+    return coming
+
+
+def _is_own(path: str, files: Mapping[str, object], ignores: Ignores | _Nothing) -> bool:
+    """Tell whether a file that will be there is one of the workspace's own."""
+    if path in files:
+        return True
+    names = path.split("/")
+    above = ("/".join(names[:end]) for end in range(1, len(names)))
+    return not (
+        any(ignores.ignored(one, is_folder=True) for one in above)
+        or ignores.ignored(path, is_folder=False)
+    )
+
+
+def _place(file: tuple[str, object]) -> list[tuple[bool, str]]:
+    """Return where the walk comes across a file: in each folder its files, then its folders."""
+    *folders, name = file[0].split("/")
+    return [*((True, one) for one in folders), (False, name)]
 
 
 def _entries(folder: Path) -> Iterator[os.DirEntry[str]]:

@@ -461,6 +461,28 @@ def test_high_risk_is_read_to_its_end_and_its_whole_code_is_typed(screen: Screen
     assert (answer["decision"], answer["typed"]) == ("approve", code)
 
 
+@pytest.mark.requirement("R25", "R29")
+def test_several_steps_are_read_to_their_end(screen: Screen) -> None:
+    seal, diffs = windows.steps()
+    code = short_code(digest(seal_bytes(seal)))
+    seen = put_up(screen, seal, diffs, risk="high", reasons=("shell",), run=windows.RUN)
+    seen.focus()
+    until(lambda: time.monotonic() > seen.focused_at + QUIET_S + 0.2 and seen.armed())
+    entry = ENTRY, seen.height - 85
+    screen.do("mousemove", "--window", seen.window, *map(str, entry), "click", "1")
+    screen.do("type", "--", code)
+    for row in range(2):  # of the list of files; their diffs stand in the midst
+        screen.do("mousemove", "--window", seen.window, "100", str(212 + 28 * row), "click", "1")
+    assert not seen.awake()
+    screen.do("mousemove", "--window", seen.window, "700", "400")
+    for _ in range(60):
+        screen.do("click", "5")
+    until(seen.awake)
+    seen.click("approve")
+    answer = seen.answer()
+    assert (answer["decision"], answer["typed"]) == ("approve", code)
+
+
 @pytest.mark.requirement("R29")
 def test_the_code_is_typed_and_cannot_be_pasted(screen: Screen) -> None:
     seal, diff = windows.a_command(script="make release")

@@ -19,8 +19,10 @@ from local_agent.actions.changes.payload import change_payload, undo_payload
 from local_agent.actions.disclose.payload import disclose_payload
 from local_agent.actions.git_sync.payload import SyncStep, sync_payload
 from local_agent.actions.run_command.payload import Executable, SealedCopy
+from local_agent.actions.steps.payload import steps_payload
 from local_agent.cards.question import read_question
 from local_agent.faces.window.wire import Order
+from local_agent.safety.action_facts import SealedPart
 from local_agent.views.question import Question
 from tests import windows
 from tests.golden import golden
@@ -38,6 +40,7 @@ DIFFS: Final = {
     "undo": ONE_CHANGE,
     "sync-commit": ONE_CHANGE,
     "sync-first-commit": ONE_CHANGE,
+    "steps": ONE_CHANGE,
 }
 ANSWER: Final = "登录失败时会重试。\n\n`backoff` doubles the delay:\n\tmin(base * 2**n, cap)"
 _TOLD: Final = json.loads(golden.stored("input/told.json"))
@@ -147,6 +150,15 @@ _ALL: Final = change_payload(_sha256(ALL_OPERATIONS), sealed_changes(ALL_OPERATI
 _CHANGE: Final = (_sha256(ONE_CHANGE), sealed_changes(ONE_CHANGE))
 _PUSH: Final[dict[str, Any]] = {"remote_oid": None, "ahead": 3, "steps": [_STEPS[0], _STEPS[3]]}
 _FILES: Final = (ReadFile("shop/login.py", _sha256("shown")), ReadFile("shop/名.py"))
+_STEPS_OF_A_PLAYBOOK: Final = steps_payload(
+    run="0199c0de-0000-7000-8000-000000000100",
+    definition_sha256=_sha256("playbook"),
+    indexes=[2, 4],
+    parts=[
+        SealedPart("run_command", a_payload(argv=["ruff", "check", "."]), {".": _sha256("all")}),
+        SealedPart("apply_diff", change_payload(*_CHANGE), {"shop/": _sha256("shop")}),
+    ],
+)
 _BARE: Final[dict[str, Any]] = {"git_head": None, "base": {}}
 _ASKED: Final[Mapping[str, Seal]] = {
     "command-argv": _seal("run_command", a_payload(argv=["pytest", "-q", "tests/a b.py", "$HOME"])),
@@ -170,6 +182,7 @@ _ASKED: Final[Mapping[str, Seal]] = {
         **_BARE,
         discloses=("answer",),
     ),
+    "steps": _seal("steps", _STEPS_OF_A_PLAYBOOK, undo="partly"),
 }
 SEALS: Final = {
     name: replace(seal, approval_id=f"0199c0de-0000-7000-8000-{number:012}")

@@ -13,7 +13,7 @@ from local_agent.faces.terminal.page import ask, present, render
 from local_agent.faces.terminal.tty import Terminal
 from local_agent.faces.window.page import Page, Row, page_of
 from local_agent.faces.window.wire import decode_order, encode_order
-from local_agent.views.question import Lines
+from local_agent.views.question import Diff, Lines
 from tests.golden import golden
 from tests.golden.seals import DIFFS, NOW_MS, SEALS, Risk, order, question
 
@@ -74,7 +74,10 @@ def _page_lines(page: Page) -> Iterator[str]:
         yield f"file: {file.op} {file.path} +{file.added} −{file.removed}"
 
 
-def _part_lines(part: Row | Lines) -> Iterator[str]:
+def _part_lines(part: Row | Lines | Diff) -> Iterator[str]:
+    if isinstance(part, Diff):
+        yield from (f"  diff: {file.path}" for file in part.model.files)
+        return
     if isinstance(part, Lines):
         yield from (f"    {number} │ {line}" for number, line in enumerate(part.parts, part.first))
         return

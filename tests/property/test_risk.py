@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 import pytest
@@ -15,6 +16,8 @@ from local_agent.actions.changes.payload import change_payload, undo_payload
 from local_agent.actions.git_sync.payload import SyncStep, sync_payload
 from local_agent.actions.registry import ACTIONS
 from local_agent.actions.run_command.card import operators
+from local_agent.actions.steps.payload import sealed_parts, steps_payload
+from local_agent.safety.action_facts import SealedPart
 from local_agent.safety.authority import classify_operation
 from local_agent.safety.policy import Policy
 from local_agent.safety.risk import Circumstances
@@ -99,23 +102,35 @@ def syncs(draw: st.DrawFn) -> tuple[str, Mapping[str, Any], Circumstances]:
     return "git_sync", payload, Circumstances()
 
 
+@st.composite
+def steps(draw: st.DrawFn) -> tuple[str, Mapping[str, Any], Circumstances]:
+    found = draw(st.lists(commands() | changes(), min_size=1, max_size=3))
+    parts = [SealedPart(action, payload, {}) for action, payload, _ in found]  # type: ignore[arg-type]  # a word of the seal
+    payload = steps_payload(
+        run="run-1", definition_sha256=ZEROS, indexes=range(len(parts)), parts=parts
+    )
+    return "steps", payload, Circumstances(parts=tuple(around for _, _, around in found))
+
+
+ASKED = commands() | changes() | syncs() | steps()
+
+
 @pytest.mark.requirement("R3")
 @pytest.mark.requirement("R6")
-@given(commands() | changes() | syncs(), POLICIES)
+@given(ASKED, POLICIES)
 def test_no_policy_makes_anything_milder(
     asked: tuple[str, Mapping[str, Any], Circumstances], policy: Policy
 ) -> None:
     action, payload, around = asked
     without = classify_operation(action, payload, around, known=ACTIONS)
-    given_policy = Circumstances(allowed=around.allowed, diff=around.diff, policy=policy)
-    under = classify_operation(action, payload, given_policy, known=ACTIONS)
+    under = classify_operation(action, payload, replace(around, policy=policy), known=ACTIONS)
     assert ORDER.index(under.level) >= ORDER.index(without.level)
     if under.level == without.level:
         assert set(under.reasons) >= set(without.reasons)
 
 
 @pytest.mark.requirement("R4")
-@given(commands() | changes() | syncs())
+@given(ASKED)
 def test_knowing_less_makes_nothing_milder(
     asked: tuple[str, Mapping[str, Any], Circumstances],
 ) -> None:
@@ -131,7 +146,21 @@ def test_any_other_action_is_refused(action: str) -> None:
     assert classify_operation(action, {}, known=ACTIONS).level == "refused"
 
 
-@given(commands() | changes() | syncs())
+@pytest.mark.requirement("R4")
+@given(steps())
+def test_steps_are_of_the_level_of_their_strictest(
+    asked: tuple[str, Mapping[str, Any], Circumstances],
+) -> None:
+    action, payload, around = asked
+    parts = zip(sealed_parts(payload), around.parts, strict=True)
+    each = [classify_operation(one.action, one.payload, own, known=ACTIONS) for one, own in parts]
+    whole = classify_operation(action, payload, around, known=ACTIONS)
+    assert whole.level == max((one.level for one in each), key=ORDER.index)
+    strictest = [one.reasons for one in each if one.level == whole.level]
+    assert set(whole.reasons) == {code for reasons in strictest for code in reasons}
+
+
+@given(ASKED)
 def test_a_level_above_normal_has_its_reasons(
     asked: tuple[str, Mapping[str, Any], Circumstances],
 ) -> None:

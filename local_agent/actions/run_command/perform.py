@@ -19,7 +19,7 @@ from typing import Final, Protocol
 from common.clock import Clock
 from common.errors import CodexBridgeError, InputError, StateError
 from common.model.state import Reason
-from common.seal import Seal
+from common.seal import Seal, SealedChange
 from local_agent.actions.run_command.command_line import of_argv, read_command_line
 from local_agent.actions.run_command.prepare import (
     Copy,
@@ -215,6 +215,13 @@ class Executor:
             network=network,
             copy=copy,
         )
+
+    async def base_after(
+        self, workspace: Workspace, changes: Sequence[SealedChange]
+    ) -> Mapping[str, str]:
+        """Return what a command would start from once these changes were made and nothing else."""
+        surveyor = self._around.surveyor
+        return (await asyncio.to_thread(surveyor.survey, workspace.path, after=changes)).base
 
     async def drift(self, seal: Seal, *, workspace: Workspace) -> tuple[str, ...]:
         """Return what of a sealed command is no longer as it was sealed; nothing is run.

@@ -31,8 +31,9 @@ class Applied:
     foreign: tuple[str, ...] = ()
 
 
-# Short ID of a task → what it applied, when that may be taken back.
-FindApplied = Callable[[str, Workspace], Awaitable[Applied]]
+# Short ID of a task, and which of its several operations → what it applied, when that may be taken
+# back.
+FindApplied = Callable[[str, Workspace, int | None], Awaitable[Applied]]
 
 
 class UndoChange:
@@ -55,7 +56,7 @@ class UndoChange:
             StateError: ``undo.*``: there is nothing to take back, or files changed since.
         """
         wanted = _undo(_result(task))
-        applied = await self._find_applied(wanted.task, workspace)
+        applied = await self._find_applied(wanted.task, workspace, wanted.part)
         prepared = await self._applier.prepare_undo(
             workspace,
             applied.seal,

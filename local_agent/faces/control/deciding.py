@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import hashlib
 import json
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol, cast
 
 from common.errors import StateError
-from common.model.state import FINAL, Reason
-from local_agent.cards.question import diff_name
+from common.model.state import FINAL
+from local_agent.cards.question import diff_names, joined
 from local_agent.faces.control.tasks import Answer, Watching, shown_task
 from local_agent.faces.control.wire import Arguments
 from local_agent.flow.approvals import Choice, left_to_undo, question
@@ -151,7 +152,7 @@ class Deciding:
         yield True, {"bytes": len(log)}
 
     async def diff(self, args: Arguments, _body: bytes) -> AsyncIterator[Answer]:
-        """Give the exact diff that a task proposes or has applied, in pieces.
+        """Give the exact diff that a task proposes or has applied, in pieces; several as one.
 
         Raises:
             StateError: ``diff.none``, ``task.unknown``.
@@ -159,19 +160,20 @@ class Deciding:
         """
         task = await self._named(args)
         stored = await self._newest(task)
-        name = diff_name(question(stored).seal) if stored else _proposed_diff(task)
-        if name is None:
+        names = diff_names(question(stored).seal) if stored else _proposed_diffs(task)
+        if not names:
             raise StateError("diff.none", task=task.short_id)
-        diff = await asyncio.to_thread(self._read_blob, name)
+        diff = joined([await asyncio.to_thread(self._read_blob, name) for name in names])
         for piece in _pieces(diff):
             yield False, {"diff": piece}
-        yield True, {"bytes": len(diff), "sha256": name, "ended": task.state in FINAL}
+        sha256 = hashlib.sha256(diff).hexdigest()
+        yield True, {"bytes": len(diff), "sha256": sha256, "ended": task.state in FINAL}
 
     async def _shown(self, task: Task, stored: StoredApproval | None) -> Shown:
         tasks = self._journal.tasks
         first = await self._db.run(tasks.find, task.retry_of) if task.retry_of else None
         approval = await self._tell(stored.approval_id) if stored else None
-        left = await self._db.run(_left_to_undo, self._journal, task, stored)
+        left = await self._db.run(_left_to_undo, self._journal, stored)
         turns = await self._db.run(self._journal.turns.of_task, task.task_id)
         # A short ID that was given up may name another task by now.
         again = first.short_id if first and first.named else None
@@ -189,19 +191,15 @@ class Deciding:
         return self._db.journal
 
 
-def _left_to_undo(
-    journal: Journal, task: Task, stored: StoredApproval | None
-) -> tuple[str, ...] | None:
+def _left_to_undo(journal: Journal, stored: StoredApproval | None) -> tuple[str, ...] | None:
     """Return what no undo has taken back of a change that was applied; None where none was."""
-    if stored is None or task.reason is not Reason.COMPLETED:
-        return None
-    return left_to_undo(journal, question(stored).seal)
+    return left_to_undo(journal, question(stored).seal) if stored else None
 
 
-def _proposed_diff(task: Task) -> str | None:
+def _proposed_diffs(task: Task) -> Sequence[str]:
     proposal = json.loads(task.proposal_json)["proposal"] if task.proposal_json else {}
-    name: str | None = proposal.get("diffId")
-    return name
+    several = [one["proposal"] for one in proposal.get("parts", ())]
+    return [one["diffId"] for one in (proposal, *several) if "diffId" in one]
 
 
 def _pieces(data: bytes) -> Iterator[str]:

@@ -359,7 +359,9 @@ class Frame:
             return UNTICKED if files.kept else NONE_TICKED
         if not self._question.high_risk:
             return None
-        if not self._seen and not (files is not None and files.all_visited):
+        # The files of several steps are not all of them: commands stand between.
+        visited = files is not None and files.all_visited and not self._question.parts
+        if not self._seen and not visited:
             return READ_FIRST
         return code_missing(self._question, self._typed.get())
 

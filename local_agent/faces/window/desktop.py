@@ -17,7 +17,7 @@ from common.clock import Clock
 from common.errors import CodexBridgeError, StateError
 from common.logs import Log
 from common.sentences import Lang, Sentence, say
-from local_agent.cards.question import diff_name
+from local_agent.cards.question import diff_names, joined
 from local_agent.faces.telling import Teller
 from local_agent.faces.window.alerts import Alerts
 from local_agent.faces.window.wire import Answer, Order, Theme
@@ -191,8 +191,9 @@ class DesktopApprover:
             told = await self._teller.tell(name)
             if not await self._may_open(asked, told):
                 return False
-            sealed = diff_name(asked.seal)
-            diff = await asyncio.to_thread(self._read_diff, sealed) if sealed else None
+            names = diff_names(asked.seal)
+            diffs = [await asyncio.to_thread(self._read_diff, name) for name in names]
+            diff = joined(diffs) if diffs else None
             self._wanted = [other for other in self._wanted if other != name]
             self._aside.add(name)  # whatever comes of it, it does not pop up again by itself
             await self._ask(self._order(told, await self._theme()), diff, cancel)

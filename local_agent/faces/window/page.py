@@ -81,6 +81,7 @@ READY: Final = Sentence(
 
 MAX_MARKS: Final = 6  # flags named at the side; the others stand in the diff, set off
 QUOTED: Final = "quoted"  # the style of words that are not ours
+HEADING: Final = "heading"  # that of the name of a step
 
 # What is decided on stands in the middle; what surrounds it at the side.
 _MIDDLE: Final[frozenset[FactKind]] = frozenset({"command", "answer", "remote", "commit"})
@@ -137,7 +138,8 @@ class Page:
         asked_by: The claim, with what was not verified.
         place: Task, workspace and commit, in one line.
         facts: For the side: why it is risky, what surrounds it, what follows.
-        body: For the middle: the command, or the steps; empty for a change.
+        body: For the middle: the command, or what a sync does; empty for a change.  Of several
+            steps of a playbook all of it, their diffs included, one step after the other.
         files: What changes.
     """
 
@@ -149,7 +151,7 @@ class Page:
     request: str
     place: str
     facts: tuple[Row | Lines, ...]
-    body: tuple[Row | Lines, ...]
+    body: tuple[Row | Lines | Diff, ...]
     files: tuple[Entry, ...]
 
 
@@ -157,6 +159,7 @@ def page_of(question: Question, lang: Lang) -> Page:
     """Return what the window says."""
     view = view_of(question)
     parts = [part for section in view.parts for part in section]
+    whole, steps = _divided(parts)
     verdict = view.check
     return Page(
         title=view.title.to(lang),
@@ -171,8 +174,8 @@ def page_of(question: Question, lang: Lang) -> Page:
         asked_by=drawable(view.asked_by.to(lang)),
         request=_request(view, lang),
         place=_place(view, lang),
-        facts=tuple(_side(view, parts, lang)),
-        body=tuple(_arranged((part for part in parts if _is_middle(part)), lang)),
+        facts=tuple(_side(view, whole, [part for part in parts if isinstance(part, Diff)], lang)),
+        body=tuple(_middle([*filter(_is_middle, whole), *steps], lang)),
         files=tuple(_entries(parts)),
     )
 
@@ -201,25 +204,47 @@ def _signs(code: str) -> int:
     return sum(map(str.isalnum, code))
 
 
+def _divided(parts: Sequence[Part]) -> tuple[Sequence[Part], Sequence[Part]]:
+    """Return what is said of the whole, and what is said step by step."""
+    headings = (isinstance(part, Fact) and part.kind == "step" for part in parts)
+    first = next((at for at, is_heading in enumerate(headings) if is_heading), len(parts))
+    return parts[:first], parts[first:]
+
+
 def _is_middle(part: Part) -> bool:
     return isinstance(part, Lines | Steps) or (isinstance(part, Fact) and part.kind in _MIDDLE)
 
 
-def _side(view: QuestionView, parts: Sequence[Part], lang: Lang) -> Iterator[Row | Lines]:
+def _side(
+    view: QuestionView, parts: Sequence[Part], diffs: Sequence[Diff], lang: Lang
+) -> Iterator[Row | Lines]:
     """Give what weighs most first: the side may be longer than the screen."""
     if view.reasons:
         style = "red" if view.high_risk else ""
         reasons = tuple((style, drawable(f"• {reason.to(lang)}")) for reason in view.reasons)
         yield Row(say(words.WHY, lang), reasons)
-    for part in parts:
-        if isinstance(part, Diff):
-            yield from _flags(part, lang)
+    for diff in diffs:
+        yield from _flags(diff, lang)
     yield _row(words.UNDO, [("bold" if view.lasts else "", view.undo)], lang)
     around = [part for part in parts if not _is_middle(part)]
     # Beside the files their whole comes before what a model says of it.
     around.sort(key=lambda part: isinstance(part, Fact) and part.kind == "said")
     yield from _arranged(around, lang)
     yield _row(words.AFTERWARDS, [("", view.afterwards)], lang)
+
+
+def _middle(parts: Iterable[Part], lang: Lang) -> Iterator[Row | Lines | Diff]:
+    """Give what is decided on, with the diffs in their places."""
+    for part in parts:
+        if isinstance(part, Diff):
+            yield part
+        elif isinstance(part, Fact) and part.kind == "step":
+            [row] = _arranged([part], lang)
+            assert isinstance(row, Row)  # noqa: S101 - a fact is a row
+            (_, name), *rest = row.values
+            yield Row(row.label, ((HEADING, name), *rest))
+        else:
+            yield from _arranged([part], lang)
 
 
 def _arranged(parts: Iterable[Part], lang: Lang) -> Iterator[Row | Lines]:

@@ -21,8 +21,8 @@ from common.terminal import clip_cells, tabs_shown
 from common.text import has_cjk
 from local_agent.cards import words
 from local_agent.faces.window.look import Look
-from local_agent.faces.window.page import QUOTED, Entry, Row, drawable, without_astral
-from local_agent.views.question import Lines
+from local_agent.faces.window.page import HEADING, QUOTED, Entry, Row, drawable, without_astral
+from local_agent.views.question import Diff, Lines
 
 Piece = tuple[str, str | tuple[str, ...]]  # a text and its tags
 
@@ -121,6 +121,11 @@ class Pane(tk.Frame):
 
     def put_facts(self, facts: Sequence[Row | Lines]) -> None:
         """Append labelled facts."""
+        self.fact_tags()
+        self.put(piece for fact in facts for piece in _pieces(fact))
+
+    def fact_tags(self) -> None:
+        """Say what labelled facts look like."""
         look, palette, tag = self.look, self.look.palette, self.text.tag_configure
         side = look.px(12) if self.text.cget("wrap") == "none" else 0
         tag("fact", wrap="word", font=look.font(13), lmargin1=side, lmargin2=side)
@@ -129,6 +134,14 @@ class Pane(tk.Frame):
         tag("exact", font=look.font(14, mono=True), lmargin2=look.px(48), spacing1=look.px(3))
         edge = look.px(12)
         tag(QUOTED, lmargin1=side + edge, lmargin2=side + edge, background=palette.hunk)
+        space = look.px(6)
+        tag(
+            HEADING,
+            font=look.font(14, bold=True),
+            background=palette.heading,
+            spacing1=space,
+            spacing3=space,
+        )
         tag("bold", font=look.font(13, bold=True))
         tag("dim", foreground=palette.dim)
         tag("red", foreground=palette.red)
@@ -137,7 +150,6 @@ class Pane(tk.Frame):
         tag("alarm", font=bold, background=palette.alarm, foreground=palette.alarm_text)
         tag("hidden", background=palette.mark, foreground=palette.mark_text)
         tag("chinese", wrap="char")  # Tk breaks words at blanks alone
-        self.put(piece for fact in facts for piece in _pieces(fact))
 
 
 class Facts(Pane):
@@ -164,7 +176,7 @@ def _pieces(fact: Row | Lines) -> Iterator[Piece]:
         for style, value in fact.values:
             tags = ("fact", style, "chinese") if has_cjk(value) else ("fact", style)
             yield from marked(value, *tags)
-            yield "\n", tags if style == QUOTED else "fact"
+            yield "\n", tags if style in (QUOTED, HEADING) else "fact"
         return
     digits = len(str(fact.first + len(fact.parts) - 1))
     for number, part in enumerate(fact.parts, start=fact.first):
@@ -175,6 +187,8 @@ def _pieces(fact: Row | Lines) -> Iterator[Piece]:
 
 class Content(Pane):
     """The command or the steps; then the diff, one file after the other, both sides numbered.
+
+    Of several steps of a playbook one comes after the other, the diff of each in its place.
 
     A long diff is put in a part at a time, so that the window is there at once and listens.
 
@@ -191,7 +205,7 @@ class Content(Pane):
         parent: tk.Misc,
         look: Look,
         *,
-        body: Sequence[Row | Lines],
+        body: Sequence[Row | Lines | Diff],
         diff: DiffModel,
         lang: Lang,
     ) -> None:
@@ -202,11 +216,9 @@ class Content(Pane):
         self.whole = False
         self.on_shown: Callable[[str], None] = lambda _path: None
         self.on_whole: Callable[[], None] = lambda: None
-        self.put_facts(body)
+        self.fact_tags()
         self._tags()
-        if body and diff.files:
-            self.put([("\n", "")])
-        self._parts = self._parts_of(diff)
+        self._parts = self._parts_of(body, diff)
         self._go_on()
 
     def show(self, path: str) -> None:
@@ -232,8 +244,20 @@ class Content(Pane):
             count += len(part)
         self.after(1, self._go_on)
 
-    def _parts_of(self, diff: DiffModel) -> Iterator[list[Piece]]:
-        """Give the diff in parts; each is to be put in before the next is asked for."""
+    def _parts_of(
+        self, body: Sequence[Row | Lines | Diff], diff: DiffModel
+    ) -> Iterator[list[Piece]]:
+        """Give all of it in parts; each is to be put in before the next is asked for."""
+        for fact in body:
+            if isinstance(fact, Diff):
+                yield from self._files_of(fact.model)
+            else:
+                yield list(_pieces(fact))
+        if body and diff.files:
+            yield [("\n", "")]
+        yield from self._files_of(diff)
+
+    def _files_of(self, diff: DiffModel) -> Iterator[list[Piece]]:
         for file in diff.files:
             self._starts[file.path] = self.text.index("end-1c")
             pieces = self._file(file)

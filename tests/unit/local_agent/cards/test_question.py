@@ -10,12 +10,13 @@ import pytest
 
 from common.clock import ManualClock
 from common.diff.model import DiffModel
+from common.diff.parse import parse_diff
 from common.errors import AuthError, InputError, RemoteProtocolError
 from common.seal import Seal, digest, short_code
 from local_agent.actions.registry import seal_bytes
-from local_agent.cards.question import diff_name
+from local_agent.cards.question import _taken, diff_names, joined
 from local_agent.cards.words import time_left
-from tests import asked
+from tests import asked, windows
 from tests.asked import read_question
 from tests.each import each
 from tests.sealed import a_payload, a_seal
@@ -108,7 +109,7 @@ def test_the_time_left_is_told_in_words(seconds: int, en: str) -> None:
 @each("seal", [asked.a_change(), asked.an_undo(), asked.a_sync()])
 def test_a_change_is_shown_with_the_diff_that_was_sealed(seal: Seal) -> None:
     question = read_question(asked.told(seal), diff=asked.PATCH)
-    assert diff_name(seal) == hashlib.sha256(asked.PATCH).hexdigest()
+    assert diff_names(seal) == (hashlib.sha256(asked.PATCH).hexdigest(),)
     assert question.diff is not None
     assert [file.path for file in question.diff.files] == [one.path for one in question.changes]
 
@@ -116,7 +117,7 @@ def test_a_change_is_shown_with_the_diff_that_was_sealed(seal: Seal) -> None:
 def test_a_command_and_a_push_alone_have_no_diff() -> None:
     for seal in (a_seal(ManualClock()), asked.a_sync(None)):
         question = read_question(asked.told(seal))
-        assert (diff_name(seal), question.diff, question.changes) == (None, None, ())
+        assert (diff_names(seal), question.diff, question.changes) == ((), None, ())
 
 
 @pytest.mark.requirement("P2")
@@ -178,3 +179,40 @@ def test_a_sealed_diff_that_cannot_be_read_is_not_shown() -> None:
         read_question(
             asked.told(replace(seal, payload={**seal.payload, "diff_sha256": name})), diff=junk
         )
+
+
+@pytest.mark.requirement("P2", "R25")
+def test_each_of_several_steps_is_shown_with_its_own_diff() -> None:
+    seal, diffs = windows.steps()
+    question = read_question(windows.an_order(seal).shown, diff=diffs)
+    assert [part.seal.action for part in question.parts] == ["run_command", *["apply_diff"] * 2]
+    shown = [part.diff and [file.path for file in part.diff.files] for part in question.parts]
+    assert shown == [None, [file.path for file in parse_diff(windows.DIFF.encode()).files],
+                     ["docs/登录.md"]]  # fmt: skip
+    assert all(part.digest == question.digest for part in question.parts)
+
+
+@pytest.mark.requirement("P2", "R23")
+@pytest.mark.parametrize(
+    "diffs",
+    [
+        None,
+        b"",
+        windows.DIFF.encode(),
+        (windows.OTHER + windows.DIFF).encode(),
+        (windows.DIFF + windows.OTHER + "\n").encode(),
+        (windows.DIFF + windows.OTHER).replace("四次", "九次").encode(),
+    ],
+)
+def test_steps_with_other_diffs_than_were_sealed_are_not_shown(diffs: bytes | None) -> None:
+    seal, _ = windows.steps()
+    with pytest.raises(AuthError) as refused:
+        read_question(windows.an_order(seal).shown, diff=diffs)
+    assert refused.value.code == "approval.digest-mismatch"
+
+
+def test_diffs_without_a_last_line_end_are_told_apart() -> None:
+    first, second = b"diff --git a/a b/a\n-x", b"diff --git a/b b/b\n+y"
+    names = [hashlib.sha256(one).hexdigest() for one in (first, second)]
+    found, rest = _taken(joined([first, second]), names[0])
+    assert (found, _taken(rest, names[1])) == (first, (second, b""))

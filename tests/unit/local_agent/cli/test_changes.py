@@ -292,6 +292,18 @@ def test_what_was_not_carried_out_whole_is_not_offered_for_undo(
     assert "codexbridge undo" not in capsys.readouterr().out
 
 
+@pytest.mark.requirement("P5", "P7")
+def test_what_some_of_several_steps_changed_is_told_though_a_later_one_failed(
+    agent: AgentDouble, capsys: Captured
+) -> None:
+    ended = DONE | {"state": "FAILED", "reason": "failed", "left_to_undo": ["login.py"]}
+    agent.answers["show"] = {"task": ended, "approval": an_approval(state="consumed")}
+    assert codexbridge.main(["show", "T-7K3F"]) == 0
+    out = capsys.readouterr().out
+    assert "login.py" in out
+    assert "codexbridge undo T-7K3F" in out
+
+
 def test_of_many_changed_files_the_rest_is_counted(agent: AgentDouble, capsys: Captured) -> None:
     files = [{"op": "add", "path": f"f{n}", "old_path": None} for n in range(25)]
     agent.events["follow"] = []

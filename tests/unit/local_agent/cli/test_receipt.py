@@ -224,3 +224,28 @@ def test_arguments_that_cannot_be_used_end_with_2(
 ) -> None:
     assert run(*words) == 2
     assert capsys.readouterr().err
+
+
+@pytest.mark.requirement("P6", "P7")
+def test_what_came_of_each_step_of_several_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    began = facts()["outcome"]["began_at"]
+    parts = [
+        {"index": 0, "reason": "completed", "began_at": began, "closed_at": began},
+        {"index": 1, "reason": "drifted", "began_at": began, "closed_at": began},
+        {"index": 2, "reason": None, "began_at": None, "closed_at": None},
+    ]
+    told = facts(
+        approval__action="steps",
+        outcome__parts=parts,
+        outcome__state="FAILED",
+        outcome__reason="drifted",
+    )
+    path = tmp_path / "steps.json"
+    path.write_bytes(sign_receipt(AGENT, told))
+    assert run("verify", str(path), "--key", KEY) == 0
+    said = capsys.readouterr().out
+    assert "nothing was executed" not in said
+    for words in ("part 1 of 3: completed", "part 2 of 3: ", "part 3 of 3: not begun"):
+        assert words in said

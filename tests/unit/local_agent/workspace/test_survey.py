@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import socket
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pygit2
 import pytest
 
 from common.clock import ManualClock
+from common.seal import Mode, Op, SealedChange
 from local_agent.workspace import survey as module
 from local_agent.workspace.survey import CONTENT, STAMPS, Survey, Surveyor
+from tests.sealed import ZEROS
 
 pytestmark = pytest.mark.heavy
 
@@ -306,3 +310,80 @@ def test_a_file_that_turned_into_something_else_is_not_read(tree: Path) -> None:
     assert module._read(tree / "pipe", status) is None
     assert module._read(tree / "link", status) is None
     assert module._read(tree / "notes.txt", (tree / "link").lstat()) is None
+
+
+# --- what will be there ------------------------------------------------------------------------
+
+
+def a_change(op: Op, path: str, text: str = "", *, old: str = "", mode: Mode = "100644") -> Any:
+    deleted = op == "delete"
+    return SealedChange(
+        op=op,
+        path=path,
+        old_path=None if op == "add" else old or path,
+        old_sha256=None if op == "add" else ZEROS,
+        old_mode=None if op == "add" else "100644",
+        new_sha256=None if deleted else hashlib.sha256(text.encode()).hexdigest(),
+        new_mode=None if deleted else mode,
+        size=0 if deleted else len(text),
+    )
+
+
+def make(workspace: Path, change: SealedChange, text: str = "") -> None:
+    if change.op in ("delete", "rename"):
+        (workspace / (change.old_path or "")).unlink()
+    if change.op != "delete":
+        target = workspace / change.path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, "utf-8")
+        target.chmod(0o755 if change.new_mode == "100755" else 0o640)
+
+
+@pytest.mark.requirement("P2", "R24b")
+@pytest.mark.parametrize("repository", [True, False])
+@pytest.mark.parametrize(
+    "change",
+    [
+        a_change("modify", "b/two.txt", "new"),
+        a_change("modify", "one.txt", "new", mode="100755"),
+        a_change("add", "0.txt", "new"),
+        a_change("add", "zz", "new"),
+        a_change("add", "b/c/d/e.txt", "new", mode="100755"),
+        a_change("add", "a/名.txt", "new"),
+        a_change("add", "build/made.txt", "new"),
+        a_change("add", "b/kept.log", "new"),
+        a_change("add", "b!/x", "new"),
+        a_change("add", "b.txt", "new"),
+        a_change("delete", "one.txt"),
+        a_change("delete", "b/two.txt"),
+        a_change("rename", "c/there.txt", "new", old="one.txt"),
+        a_change("copy", "c/there.txt", "new", old="one.txt"),
+    ],
+)
+def test_the_state_after_a_change_is_foreseen(
+    tmp_path: Path, change: SealedChange, repository: bool
+) -> None:
+    if repository:
+        pygit2.init_repository(str(tmp_path))
+        (tmp_path / ".gitignore").write_text("build/\n*.log\n", "utf-8")
+    for path in ("one.txt", "b/two.txt", "b/c/three.txt", "b-/four.txt", "build/out.txt"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(path, "utf-8")
+    surveyor = Surveyor()
+    foreseen = surveyor.survey(tmp_path, after=[change])
+    make(tmp_path, change, "new")
+    assert surveyor.survey(tmp_path).base == foreseen.base
+    assert Surveyor().survey(tmp_path).base == foreseen.base
+
+
+def test_several_changes_are_foreseen_in_their_order(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("a", "utf-8")
+    changes = [
+        a_change("rename", "b", "new", old="a"),
+        a_change("add", "a", "new"),
+        a_change("delete", "b"),
+    ]
+    foreseen = Surveyor().survey(tmp_path, after=changes)
+    for change in changes:
+        make(tmp_path, change, "new")
+    assert Surveyor().survey(tmp_path).base == foreseen.base

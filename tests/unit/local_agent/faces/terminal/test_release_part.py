@@ -52,7 +52,10 @@ def page(question: Question, lang: Lang = "en", width: int = 100) -> str:
 def said(shown: Page) -> str:
     parts = [shown.title]
     for fact in (*shown.facts, *shown.body):
-        parts += [value for _, value in fact.values] if isinstance(fact, Row) else fact.parts
+        if isinstance(fact, Row):
+            parts += [value for _, value in fact.values]
+        elif isinstance(fact, Lines):
+            parts += fact.parts
     return "\n".join(parts)
 
 

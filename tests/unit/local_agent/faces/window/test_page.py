@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from common.sentences import Lang
 from local_agent.cards import words
 from local_agent.faces.window.page import (
+    HEADING,
     TYPE_CODE,
     Page,
     Row,
@@ -14,7 +17,7 @@ from local_agent.faces.window.page import (
     drawable,
     page_of,
 )
-from local_agent.views.question import Lines, Question
+from local_agent.views.question import Diff, Lines, Question
 from tests import windows
 from tests.asked import read_question
 
@@ -30,7 +33,7 @@ def said(page: Page) -> str:
     for fact in (*page.facts, *page.body):
         if isinstance(fact, Row):
             parts += [fact.label, *(value for _, value in fact.values)]
-        else:
+        elif isinstance(fact, Lines):
             parts += fact.parts
     return "\n".join(parts)
 
@@ -183,3 +186,40 @@ def test_the_heading_of_a_later_version_names_it_and_what_it_began_with() -> Non
     assert page.request == "T-1111, version 2: make it five\nFirst request: retry logins"
     unknown = page_of(a_question(*windows.a_change(), revision=told | {"wish": ""}), "en")
     assert unknown.request.startswith(windows.REQUEST)
+
+
+@pytest.mark.requirement("R25")
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_several_steps_stand_one_after_the_other_each_with_all_of_it(lang: Lang) -> None:
+    seal, diff = windows.steps()
+    page = page_of(a_question(seal, diff, run=windows.RUN), lang)
+    kinds = [type(part) for part in page.body]
+    assert (kinds.count(Diff), kinds.count(Lines)) == (2, 1)
+    headings = [
+        at
+        for at, part in enumerate(page.body)
+        if isinstance(part, Row) and part.values[0][0] == HEADING
+    ]
+    names = [page.body[at].values[0][1] for at in headings]  # type: ignore[union-attr]  # rows
+    steps = windows.RUN["steps"]
+    assert all(name.endswith(step["name"]) for name, step in zip(names, steps, strict=True))
+    assert [file.path for file in page.files][-1] == "docs/登录.md"
+    first, second, third = headings
+    assert Diff not in kinds[first:second]
+    assert kinds[second:third].count(Diff) == kinds[third:].count(Diff) == 1
+    side = said(replace(page, body=()))
+    assert "确认后将检查格式并写入文件。" in side
+    assert "fix-login" in page.title
+
+
+@pytest.mark.requirement("R25")
+def test_a_step_that_is_asked_about_alone_says_of_which_playbook_it_is() -> None:
+    seal, diff = windows.a_change()
+    run = windows.RUN | {"steps": windows.RUN["steps"][:1]}
+    shown = said(page_of(a_question(seal, diff, run=run), "en"))
+    for words_ in ("fix-login", "step 3 of 7; 2 come before, 4 after", "check the style"):
+        assert words_ in shown
+    assert "Its file lies in a workspace" in shown
+    assert "Its file lies in" not in said(
+        page_of(a_question(seal, diff, run=run | {"in_workspace": False}), "en")
+    )

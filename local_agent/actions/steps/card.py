@@ -1,0 +1,160 @@
+"""The card of several steps: which of a playbook they are; each step has the card of its action."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from common.sentences import Sentence
+from common.text import one_line
+from local_agent.actions.card import Card, machine_name, text, value
+from local_agent.views.question import Fact, Part, Question, RunStep, Text, Value
+
+TITLE: Final = Sentence(
+    en="Run {count} {count:step|steps} of playbook {playbook} on {machine}?",
+    zh="要在 {machine} 上执行剧本 {playbook} 的 {count} 个步骤吗？",
+)
+TITLE_ALONE: Final = Sentence(
+    en="Run {count} {count:step|steps} of a playbook on {machine}?",
+    zh="要在 {machine} 上执行一个剧本的 {count} 个步骤吗？",
+)
+PLAYBOOK: Final = Sentence(en="Playbook", zh="剧本")
+MESSAGE: Final = Sentence(en="Says", zh="说明")
+STEP: Final = Sentence(en="Step", zh="步骤")
+ONE_OF: Final = Sentence(
+    en="step {number} of {total}; {before} {before:comes|come} before, {after} after",
+    zh="第 {number} 步，共 {total} 步；之前 {before} 步，之后 {after} 步",
+)
+SEVERAL_OF: Final = Sentence(
+    en="{count} of its {total} steps, in this order; {before} {before:comes|come} before, "
+    "{after} after",
+    zh="共 {total} 步中的 {count} 步，按此顺序执行；之前 {before} 步，之后 {after} 步",
+)
+ONE_BY_ONE: Final = Sentence(
+    en="Each is begun once the one before has completed; after one that does not, none is begun.",
+    zh="前一步完成后才开始下一步；某一步未完成，则不再开始后面的步骤。",
+)
+IN_WORKSPACE: Final = Sentence(
+    en="Its file lies in a workspace: whoever can change that wrote its text. Go by what would be "
+    "done.",
+    zh="其文件位于工作区内：能改动工作区的人都能写其中的文字。请以将要执行的内容为准。",
+)
+AUTHOR: Final = Sentence(
+    en="in the words of the playbook's author: not checked, and no part of what you approve",
+    zh="剧本作者的原话：未经核实，不属于批准内容",
+)
+NUMBERED: Final = Sentence(
+    en="{number} of {total}: {name}", zh="第 {number} 步，共 {total} 步：{name}"
+)
+NUMBER: Final = Sentence(en="{number}: {name}", zh="第 {number} 步：{name}")
+CAN_BE_UNDONE: Final = Sentence(
+    en="can be undone for {days} days, where nobody has changed the lines since: "
+    "codexbridge undo {task}",
+    zh="{days} 天内可以撤销（前提是相关内容此后未被改动）：codexbridge undo {task}",
+)
+IN_PART: Final = Sentence(
+    en="What the commands do CANNOT BE UNDONE; the files that the other steps change can, for "
+    "{days} days: codexbridge undo {task}",
+    zh="命令运行后的结果无法撤销；其他步骤改动的文件在 {days} 天内可以撤销："
+    "codexbridge undo {task}",
+)
+CANNOT_BE_UNDONE: Final = Sentence(
+    en="What the commands do CANNOT BE UNDONE.", zh="命令运行后的结果无法撤销。"
+)
+
+_NAME_BYTES: Final = 200
+_MESSAGE_LINES: Final = 40
+
+
+def title(question: Question) -> Text:
+    """Return what is asked, in one line."""
+    run = question.told.run
+    facts = {"count": len(question.parts), "machine": machine_name(question)}
+    if run is None:
+        return text(TITLE_ALONE, **facts)
+    return text(TITLE, playbook=one_line(run.playbook, _NAME_BYTES), **facts)
+
+
+def parts(question: Question) -> Iterator[Sequence[Part]]:
+    """Give nothing: what would be done is told step by step, by the card of each."""
+    del question
+    return iter(())
+
+
+def run_facts(question: Question) -> Iterator[Part]:
+    """Give which steps of which playbook are asked about, whatever the action.
+
+    All of it is the agent's word but for the numbers of several steps, which are sealed.
+    """
+    run = question.told.run
+    if run is None or not run.steps:
+        return
+    name = value(one_line(run.playbook, _NAME_BYTES), "strong")
+    yield Fact("run", (name, *_place(question, run), *_origin(run)))
+    if run.message:
+        lines = run.message.split("\n")[:_MESSAGE_LINES]
+        yield Fact(
+            "message", (value(text(AUTHOR), "quiet"), *(value(one, "quoted") for one in lines))
+        )
+
+
+def step_fact(question: Question, number: int, undo: Value) -> Fact:
+    """Return the heading of a step: its number and its name, and whether it can be taken back.
+
+    Args:
+        question: The whole.
+        number: Which of the steps that are asked about, from 0.
+        undo: Whether it can.
+    """
+    run, index = question.told.run, _indexes(question)[number]
+    names = {one.index: one.name for one in run.steps} if run else {}
+    facts: dict[str, Any] = {
+        "number": index + 1,
+        "name": one_line(names.get(index, "–"), _NAME_BYTES),
+    }
+    heading = text(NUMBERED, total=run.total, **facts) if run else text(NUMBER, **facts)
+    return Fact("step", (value(heading, "strong"), undo))
+
+
+def _place(question: Question, run: RunStep) -> Iterator[Value]:
+    if question.parts:
+        indexes = _indexes(question)
+        first, last = min(indexes), max(indexes)
+        facts = {"total": run.total, "before": first, "after": max(run.total - 1 - last, 0)}
+        yield value(text(SEVERAL_OF, count=len(indexes), **facts))
+        for step in run.steps:
+            yield value(text(NUMBER, number=step.index + 1, name=one_line(step.name, _NAME_BYTES)))
+        yield value(text(ONE_BY_ONE))
+        return
+    step = run.steps[0]
+    after = max(run.total - 1 - step.index, 0)
+    facts = {"number": step.index + 1, "total": run.total, "before": step.index, "after": after}
+    yield value(text(ONE_OF, **facts))
+    yield value(one_line(step.name, _NAME_BYTES))
+
+
+def _origin(run: RunStep) -> Iterator[Value]:
+    if run.in_workspace:
+        yield value(text(IN_WORKSPACE), "danger")
+
+
+def _indexes(question: Question) -> list[int]:
+    return [step["index"] for step in question.seal.payload["steps"]]
+
+
+CARD: Final = Card(
+    approve=Sentence(en="Approve and run", zh="批准并执行"),
+    named=Sentence(en="steps of a playbook", zh="剧本的步骤"),
+    done=Sentence(
+        en="every step was carried out as approved, begun {when}",
+        zh="各步骤均已按批准内容执行，开始于 {when}",
+    ),
+    not_done=Sentence(
+        en="begun {when} and not carried out to the end; each step is told below",
+        zh="开始于 {when}，但没有全部执行；各步骤的结果见下",
+    ),
+    title=title,
+    parts=parts,
+    labels={"run": PLAYBOOK, "message": MESSAGE, "step": STEP},
+    undo={"yes": CAN_BE_UNDONE, "partly": IN_PART, "no": CANNOT_BE_UNDONE},
+)
