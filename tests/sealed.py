@@ -54,6 +54,8 @@ class Wish:
     attachment: str | None = None
     checks: str | None = None
     around_json: str | None = None
+    run: str | None = None
+    step: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

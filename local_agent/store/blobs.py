@@ -104,6 +104,13 @@ class Blobs:
         except FileNotFoundError:
             return None
 
+    def link(self, name: str, folder: Path) -> None:
+        """Give a blob a second name in a folder of the same file system; both are one file."""
+        with contextlib.suppress(FileExistsError):
+            os.link(self._path(name), folder / name, follow_symlinks=False)
+        if not self._path(name).samefile(folder / name):
+            raise FileExistsError(folder / name)
+
     def prune(self, *, before_s: float) -> int:
         """Remove what nobody has kept since a moment, and return how many that were.
 

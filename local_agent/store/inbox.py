@@ -78,6 +78,8 @@ class _Arrival:
     retry_of: str | None = None
     attachment: str | None = None
     checks: str | None = None
+    run: str | None = None
+    step: str | None = None
     around_json: str | None = None
 
 

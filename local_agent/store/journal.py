@@ -27,6 +27,7 @@ from local_agent.store.heads import Heads
 from local_agent.store.inbox import Inbox
 from local_agent.store.outbox import News, Outbox, Peer
 from local_agent.store.peers import Peers
+from local_agent.store.runs import Runs
 from local_agent.store.tasks import Tasks
 from local_agent.store.turns import Turns
 
@@ -67,6 +68,7 @@ class Journal:
             self.approvals = Approvals(self._db, self.audit)
             self.disclosures = Disclosures(self._db, self.audit)
             self.turns = Turns(self._db)
+            self.runs = Runs(self._db)
             self.tasks = Tasks(
                 self._db,
                 outbox=self.outbox,

@@ -57,6 +57,10 @@ class NewTask(Protocol):
     def checks(self) -> str | None: ...
     @property
     def around_json(self) -> str | None: ...
+    @property
+    def run(self) -> str | None: ...
+    @property
+    def step(self) -> str | None: ...
 
 
 class Change(Protocol):
@@ -119,6 +123,8 @@ class Task:
         context_json: What a model was shown: names, sizes and reasons; no content.
         reading_json: How its words were read, beside the intent; None until then, and for tasks of
             before that was kept.
+        run: The run of a playbook that it carries, or for which it asks; None for most.
+        step: The step of it for which it asks, or ``rollback``; None where it carries the run.
     """
 
     task_id: str
@@ -148,6 +154,8 @@ class Task:
     around_json: str | None
     context_json: str | None
     reading_json: str | None
+    run: str | None
+    step: str | None
 
 
 _COLUMNS: Final = tuple(field.name for field in fields(Task))
@@ -224,6 +232,7 @@ class Tasks:
                 retry_of=new.retry_of,
                 attachment=new.attachment,
                 checks=new.checks,
+                **({"run": new.run, "step": new.step} if new.run else {}),
             )
             return self.get(new.task_id)
 
@@ -272,15 +281,24 @@ class Tasks:
         )
         return _task(row) if row else None
 
+    def of_run(self, run_id: str) -> Sequence[Task]:
+        """Return the tasks that ask for a run, oldest first."""
+        rows = self._db.all(f"{_SELECT} WHERE run = ? ORDER BY created_at, rowid", run_id)
+        return [_task(row) for row in rows]
+
     def count_open_remote(self) -> int:
         """Count the tasks that the gateway brought and that have not ended."""
-        row = self._db.one("SELECT count(*) FROM tasks WHERE reason IS NULL AND source = 'wecom'")
+        row = self._db.one(
+            "SELECT count(*) FROM tasks WHERE reason IS NULL AND source = 'wecom' AND step IS NULL"
+        )
         return int(row[0]) if row else 0
 
     def count_chars_since(self, at_ms: int) -> int:
         """Count the characters of what the gateway brought since then, in milliseconds."""
         row = self._db.one(
-            "SELECT sum(length(text)) FROM tasks WHERE source = 'wecom' AND created_at > ?", at_ms
+            "SELECT sum(length(text)) FROM tasks"
+            " WHERE source = 'wecom' AND step IS NULL AND created_at > ?",
+            at_ms,
         )
         return int(row[0] or 0) if row else 0
 
@@ -394,7 +412,7 @@ class Tasks:
             self._add_events(change)
             if change.reason is not None:
                 self._end(change.task_id, change.reason)
-            if task.source == "wecom":
+            if task.source == "wecom" and task.step is None:  # of a run its own task tells
                 for kind, body in change.reports:
                     self._outbox.put(cast("Kind", kind), change.task_id, body, urgent=change.synced)
             return self.get(change.task_id)

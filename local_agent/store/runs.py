@@ -1,0 +1,194 @@
+"""Runs of playbooks, and how each of their steps ended: a row a run, a row a step.
+
+What was asked and done stands with the step's own task (`tasks.run`), approval and effect.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Final
+
+from common.errors import InputError, StateError
+from local_agent.store.database import Database
+
+LISTED: Final = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredRun:
+    """A run.
+
+    Attributes:
+        task_id: The task that carries it, or carried it last.
+        definition: Blob of the playbook and its hooks, as they were when it began.
+        client: Under whose name it is recorded.
+        workspace: Path of the workspace.
+        folder: Where its tools act; another than the workspace in a dry run.
+        message: The words of whoever began it.
+        gate_ms: How long each question waits.
+        answers: Of a dry run: how questions are answered, as JSON; None where a person is asked.
+        started_at: Milliseconds since the epoch.
+        status: ``pending``, ``running``, ``completed``, ``failed`` or ``rolled_back``.
+        current_step: Index of the step that runs, or at which it ended.
+        resumes: How often it was resumed.
+    """
+
+    run_id: str
+    task_id: str
+    name: str
+    definition: str
+    client: str
+    workspace: str
+    folder: str
+    message: str
+    gate_ms: int
+    answers: str | None
+    started_at: int
+    status: str = "pending"
+    current_step: int = 0
+    resumes: int = 0
+
+    @property
+    def is_dry(self) -> bool:
+        """Whether it acts on a copy of the workspace."""
+        return self.folder != self.workspace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredStep:
+    """How a step ended.
+
+    Attributes:
+        place: Where it stands (`local_agent.playbooks.runs.Place`).
+        result: As JSON; None where there is none, or where it lies in a file.
+        stored: SHA-256 of the file with its result; None where it is here.
+        started_at: Milliseconds since the epoch, as ``completed_at``.
+    """
+
+    place: str
+    step_name: str
+    type: str
+    status: str
+    result: str | None
+    stored: str | None
+    error: str | None
+    started_at: int
+    completed_at: int
+
+
+_RUN: Final = tuple(field.name for field in fields(StoredRun))
+_STEP: Final = tuple(field.name for field in fields(StoredStep))
+_SELECT: Final = f"SELECT {', '.join(_RUN)} FROM runs"  # noqa: S608  # our own column names
+
+
+class Runs:
+    """The runs and their steps."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def add(self, run: StoredRun) -> None:
+        """Write a run that has not begun; the task that carries it may be there already."""
+        names = ", ".join(_RUN)
+        slots = ", ".join(f":{name}" for name in _RUN)
+        values = {name: getattr(run, name) for name in _RUN}
+        with self._db.transaction():
+            self._db.run(f"INSERT INTO runs ({names}) VALUES ({slots})", **values)  # noqa: S608
+            self._db.run("UPDATE tasks SET run = ? WHERE task_id = ?", run.run_id, run.task_id)
+
+    def get(self, run_id: str) -> StoredRun:
+        """Return a run.
+
+        Raises:
+            StateError: ``run.unknown``.
+        """
+        row = self._db.one(f"{_SELECT} WHERE run_id = ?", run_id)
+        if row is None:
+            raise StateError("run.unknown", name=run_id)
+        return _run(row)
+
+    def of_task(self, task_id: str) -> StoredRun | None:
+        """Return the run that a task carries, or None."""
+        row = self._db.one(f"{_SELECT} WHERE task_id = ?", task_id)
+        return _run(row) if row else None
+
+    def recent(self, *, limit: int = LISTED) -> Sequence[StoredRun]:
+        """Return the newest runs, newest first."""
+        rows = self._db.all(f"{_SELECT} ORDER BY started_at DESC, rowid DESC LIMIT ?", limit)
+        return [_run(row) for row in rows]
+
+    def enter(self, run_id: str, status: str, *, current_step: int | None = None) -> None:
+        """Record where a run stands."""
+        self._db.run(
+            "UPDATE runs SET status = ?, current_step = COALESCE(?, current_step) WHERE run_id = ?",
+            status,
+            current_step,
+            run_id,
+        )
+
+    def carry(self, run_id: str, task_id: str, gate_ms: int | None) -> StoredRun:
+        """Record that another task carries a run on, and return it.
+
+        Args:
+            gate_ms: None for as before.
+
+        Raises:
+            StateError: ``run.unknown``; ``run.not-resumable`` (run, status).
+        """
+        with self._db.transaction():
+            run = self.get(run_id)
+            if run.status != "failed":
+                raise StateError("run.not-resumable", run=run.name, status=run.status)
+            self._db.run(
+                "UPDATE runs SET task_id = ?, gate_ms = COALESCE(?, gate_ms), status = 'pending',"
+                " resumes = resumes + 1 WHERE run_id = ?",
+                task_id,
+                gate_ms,
+                run_id,
+            )
+            return self.get(run_id)
+
+    def end_step(self, run_id: str, step: StoredStep, *, current_step: int | None) -> None:
+        """Record how a step ended; what it was before, such as denied, is gone."""
+        with self._db.transaction():
+            self._db.run("DELETE FROM run_steps WHERE run_id = ? AND place = ?", run_id, step.place)
+            names = ", ".join(_STEP)
+            slots = ", ".join(f":{name}" for name in _STEP)
+            values = {name: getattr(step, name) for name in _STEP}
+            self._db.run(
+                f"INSERT INTO run_steps (run_id, seq, {names}) VALUES (:run_id,"  # noqa: S608  # ours
+                f" (SELECT COALESCE(max(seq), 0) + 1 FROM run_steps WHERE run_id = :run_id),"
+                f" {slots})",
+                run_id=run_id,
+                **values,
+            )
+            if current_step is not None:
+                self.enter(run_id, "running", current_step=current_step)
+
+    def steps(self, run_id: str) -> Sequence[StoredStep]:
+        """Return how the steps of a run ended, in the order in which they did."""
+        rows = self._db.all(
+            f"SELECT {', '.join(_STEP)} FROM run_steps WHERE run_id = ? ORDER BY seq",  # noqa: S608  # ours
+            run_id,
+        )
+        return [StoredStep(**dict(zip(_STEP, row, strict=True))) for row in rows]
+
+
+def read_result(step: StoredStep) -> dict[str, Any] | None:
+    """Return a result that is kept in the journal itself.
+
+    Raises:
+        InputError: ``run.damaged``: it is none.
+    """
+    if step.result is None:
+        return None
+    found = json.loads(step.result)
+    if not isinstance(found, dict):
+        raise InputError("run.damaged", step=step.step_name)
+    return found
+
+
+def _run(row: tuple[Any, ...]) -> StoredRun:
+    return StoredRun(**dict(zip(_RUN, row, strict=True)))
