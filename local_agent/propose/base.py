@@ -14,6 +14,7 @@ from common.model.proposal import (
     ExecutionRequirement,
     NoRequirement,
     Proposal,
+    RunStep,
     Speech,
 )
 from common.sentences import Lang, Sentence, say
@@ -110,6 +111,7 @@ class Proposed:
         revises: Short ID of the task whose proposal it makes anew.
         version: Its number among those versions, from 1.
         shown: What a model was shown besides the context, for whoever decides what may leave.
+        run: Which step of a playbook it is; None where it is none.
     """
 
     proposal: Proposal
@@ -122,6 +124,7 @@ class Proposed:
     revises: str | None = None
     version: int = 1
     shown: tuple[Piece, ...] = ()
+    run: RunStep | None = None
 
 
 class Proposer(Protocol):

@@ -20,7 +20,7 @@ from common.text import clip_bytes, reveal
 from local_agent.propose.base import Earlier, Remembered
 from local_agent.propose.context.collected import Piece
 
-Job = Literal["explain", "plan", "change", "diagnose", "review"]
+Job = Literal["explain", "plan", "change", "diagnose", "review", "step"]
 
 _ANY_NONCE: Final = "0" * 16
 
@@ -63,6 +63,10 @@ to find out more, one step after the other.""",
 Your task: review the CHANGES. List only findings that matter, most severe first, each as one \
 paragraph: path:line, what is wrong, what follows from it, how to mend it. Then, in one line, say \
 what you did not look at. If nothing is wrong, say so in one line. Praise nothing.""",
+    "step": """\
+Your task: one step of a playbook. The request says what to write; the parts RESULT are what \
+earlier steps found. Answer with that text alone: no greeting, no remark about it, no question. \
+Take facts from those parts alone; where something is missing, leave it out.""",
 }
 _CLASSIFY: Final = """\
 You sort messages of developers by what they want. The part REQUEST, between <<<{nonce} REQUEST> \

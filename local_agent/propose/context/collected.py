@@ -22,7 +22,7 @@ MAX_TOTAL_BYTES: Final = 60_000
 MAX_TOLD: Final = 200  # of what was left out, in the account
 _MARKS_BYTES: Final = 96  # of the marks around a part of the prompt, with its kind and its lines
 
-Kind = Literal["file", "selection", "tree", "git", "changes", "diagnostics"]
+Kind = Literal["file", "selection", "tree", "git", "changes", "diagnostics", "result"]
 Reason = Literal[
     "over-files",  # the tenth file was granted before it
     "over-bytes",  # nothing was left, in all or of its file's share

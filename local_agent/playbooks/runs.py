@@ -1,0 +1,154 @@
+"""What is known of a run: the seed's models, and the state file that is rendered from the journal.
+
+The journal is the truth; whoever loses or damages a state file gets it written again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from common.home import write_private
+from local_agent.playbooks.definition import StepDefinition
+
+Status = Literal["pending", "running", "completed", "failed", "rolled_back"]
+StepStatus = Literal["completed", "failed", "denied", "timeout", "skipped"]
+Phase = Literal["pre", "main", "post"]
+Result = Mapping[str, Any]
+
+CLIENTS: Final = "clients"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in a run a step stands: among the steps of the playbook, or of a hook.
+
+    Attributes:
+        index: From 0; of hooks through all those of one phase.
+    """
+
+    phase: Phase
+    index: int
+
+    def __str__(self) -> str:
+        """Return it as the journal has it, such as ``main:3``."""
+        return f"{self.phase}:{self.index}"
+
+    @classmethod
+    def parse(cls, text: str) -> Place:
+        """Return the place that `__str__` wrote."""
+        phase, _, index = text.partition(":")
+        found: dict[str, Phase] = {"pre": "pre", "main": "main", "post": "post"}
+        return cls(found[phase], int(index))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunStepResult:
+    """How one step ended (seed 003, AC 4).
+
+    Attributes:
+        started_at: Milliseconds since the epoch, as `completed_at`.
+    """
+
+    step_name: str
+    type: str
+    status: StepStatus
+    result: Result | None
+    error: str | None
+    started_at: int
+    completed_at: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeEntry:
+    """One file that a step changed, or one command that it ran (AC 5).
+
+    Attributes:
+        action: The tool.
+        resource_id: Path in the workspace, or the command.
+        backup_path: What was there before; None where nothing was, and for a command.
+        timestamp: Milliseconds since the epoch.
+    """
+
+    action: str
+    resource_type: Literal["file", "command"]
+    resource_id: str
+    backup_path: str | None
+    timestamp: int
+
+
+@dataclass(slots=True, kw_only=True)
+class TaskRunState:
+    """A run as its state file has it (AC 3).
+
+    Attributes:
+        task_id: The run's own id, a UUID.
+        started_at: Milliseconds since the epoch.
+        current_step: Index of the step that runs, or at which it ended; the number of steps once
+            all are done.
+    """
+
+    task_id: str
+    task_name: str
+    status: Status
+    started_at: int
+    steps_completed: list[RunStepResult] = field(default_factory=list)
+    current_step: int = 0
+    change_log: list[ChangeEntry] = field(default_factory=list)
+
+
+def state_path(state: Path, client: str, run_id: str) -> Path:
+    """Return where the state file of a run lies (AC 18)."""
+    return state / CLIENTS / client / "task-runs" / f"{run_id}.json"
+
+
+def result_path(state: Path, client: str, run_id: str, place: Place) -> Path:
+    """Return where a result lies that is too large for one line."""
+    name = f"{place.phase}-{place.index}.json"
+    return state / CLIENTS / client / "task-runs" / run_id / name
+
+
+def write_state(path: Path, run: TaskRunState) -> None:
+    """Write the state file, whole or not at all.  Blocking."""
+    write_private(path, render_state(run).encode())
+
+
+def render_state(run: TaskRunState) -> str:
+    """Return the state file's text; times as ISO 8601 with a zone."""
+    found = asdict(run)
+    found["started_at"] = iso(run.started_at)
+    for step in found["steps_completed"]:
+        step |= {name: iso(step[name]) for name in ("started_at", "completed_at")}
+    for change in found["change_log"]:
+        change["timestamp"] = iso(change["timestamp"])
+    return json.dumps(found, ensure_ascii=False, indent=1) + "\n"
+
+
+def iso(at_ms: int) -> str:
+    """Return a moment as ISO 8601, in UTC."""
+    return datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="milliseconds")
+
+
+def finished(
+    step: StepDefinition,
+    status: StepStatus,
+    *,
+    result: Result | None = None,
+    error: str | None = None,
+    started_at: int,
+    completed_at: int,
+) -> RunStepResult:
+    """Return how a step ended."""
+    return RunStepResult(
+        step_name=step.name,
+        type=step.type,
+        status=status,
+        result=result,
+        error=error,
+        started_at=started_at,
+        completed_at=completed_at,
+    )
