@@ -163,6 +163,16 @@ SECTIONS: tuple[tuple[Words, tuple[Command, ...]], ...] = (
                 Words("ask again for what has ended", "再次提出已结束的请求"),
             ),
             Command(
+                "playbook",
+                "local_agent.cli.playbook",
+                Words("run steps that always go the same way", "执行固定顺序的步骤（剧本）"),
+            ),
+            Command(
+                "runs",
+                "local_agent.cli.playbook",
+                Words("list the runs of playbooks", "列出剧本的执行记录"),
+            ),
+            Command(
                 "context",
                 "local_agent.cli.context",
                 Words("show what a model was shown for a task", "查看为任务向模型展示的内容"),

@@ -183,6 +183,14 @@ COMMANDS: Final[tuple[CommandSpec, ...]] = (
         summary=Sentence(en="stop a task", zh="停止任务"),
     ),
     CommandSpec(
+        name="playbook",
+        aliases=("剧本",),
+        kind=TaskKind.PLAYBOOK,
+        takes="text",
+        usage=Sentence(en="playbook [NAME]", zh="剧本 [名称]"),
+        summary=Sentence(en="run one, or list them", zh="执行剧本，或列出剧本"),
+    ),
+    CommandSpec(
         name="machines",
         aliases=("开发机", "电脑", "机器", "我的电脑"),
         kind=TaskKind.HELP,

@@ -152,6 +152,7 @@ def build_agent(ground: Ground, db: JournalThread) -> Agent:
         surroundings=_surroundings(ground, registry, client, windows),
         blobs=blobs,
         models=models,
+        places=ground.places,
         workspaces=registry,
         forget_closed=forget_closed,
         rotate=_rotate(rotation, client),
@@ -222,6 +223,7 @@ def _build_engine(
             machine=ground.machine,
             agent_id=ground.pairing.agent_id if ground.pairing else "",
             sandbox=ground.sandbox.level,
+            places=ground.places,
             user=_user_name(),
         ),
     )

@@ -57,7 +57,7 @@ MAX_FILES = 10  # seed 002 §4.2 and §5.1
 
 
 class TaskKind(StrEnum):
-    """The eight kinds of the seed, and ``git_sync``."""
+    """The eight kinds of the seed, ``git_sync`` and ``playbook``."""
 
     HELP = "help"
     STATUS = "status"
@@ -68,6 +68,7 @@ class TaskKind(StrEnum):
     SEARCH = "search"
     REVIEW = "review"
     GIT_SYNC = "git_sync"
+    PLAYBOOK = "playbook"
 
 
 class IntentParams(SeedModel):

@@ -123,6 +123,25 @@ def approve(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) ->
     return following(approval.short_id)
 
 
+def decide_here(home: Home, environ: Mapping[str, str], short_id: str, lang: Lang) -> None:
+    """Show what one task asks, and ask for its code on this terminal.
+
+    Raises:
+        InputError: ``approve.no-terminal``.
+        StateError: nothing can be approved now, or the approval ended meanwhile.
+    """
+    from local_agent.faces.terminal.tty import open_terminal
+
+    screen = screen_for(lang, environ)
+    approval = waiting_approval(home, environ, screen, short_id, op="refresh")
+    terminal = open_terminal(sys.stdin, environ)
+    try:
+        if approval is not None:
+            _approved(home, environ, approval, terminal, lang)
+    finally:
+        terminal.close()
+
+
 def _approved(
     home: Home,
     environ: Mapping[str, str],

@@ -97,6 +97,14 @@ def print_json(value: Any) -> None:
     print(_HIDDEN.sub(lambda found: _escaped(found[0]), document))
 
 
+def print_json_line(value: Any) -> None:
+    """Print one JSON document on one line, at once, in UTF-8 whatever the terminal's encoding."""
+    document = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    line = _HIDDEN.sub(lambda found: _escaped(found[0]), document)
+    sys.stdout.buffer.write(line.encode("utf-8", "replace") + b"\n")
+    sys.stdout.buffer.flush()
+
+
 def _escaped(run: str) -> str:
     return run if run.isprintable() else "".join(map(_escaped_char, run))
 

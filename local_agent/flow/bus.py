@@ -83,6 +83,13 @@ class Reader:
         """Return itself."""
         return self
 
+    async def wait(self) -> None:
+        """Wait for something to be told, or the end, and forget it; for whoever looks elsewhere."""
+        while not (self._queue or self._too_slow or self._ended):
+            self._filled.clear()
+            await self._filled.wait()
+        self._queue.clear()
+
     def queued(self) -> Sequence[Told]:
         """Return what was told and not read yet, without waiting."""
         found = tuple(self._queue)

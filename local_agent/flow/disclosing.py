@@ -48,6 +48,7 @@ MAX_SEALED_FILES: Final = 200  # that a seal names; the others are counted
 
 _READS: Final = frozenset(
     {TaskKind.EXPLAIN, TaskKind.SEARCH, TaskKind.REVIEW, TaskKind.CHANGE, TaskKind.DIAGNOSE}
+    | {TaskKind.PLAYBOOK}
 )
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from common.clock import Clock
@@ -27,13 +28,16 @@ from local_agent.flow import summaries
 from local_agent.flow.checking import Checking
 from local_agent.flow.ports import Gate, NewTask, TaskStore
 from local_agent.flow.run import Resting, Run, StoppedError, rests
-from local_agent.flow.task import TaskLog, may_see
+from local_agent.flow.run_questions import Questions
+from local_agent.flow.task import TaskLog, may_see, submit_named
 from local_agent.store.tasks import Task
 
 if TYPE_CHECKING:
     from local_agent.flow.approvals import Notice
     from local_agent.flow.approving import Approving
+    from local_agent.flow.playing import RunWish
     from local_agent.flow.steps import Steps
+    from local_agent.store.runs import StoredRun
 CLOSE_SECONDS: Final = 10.0  # for what runs to be ended and recorded
 AGAIN_SECONDS: Final = 5.0  # after the journal refused, as on a full disk; doubled up to …
 LONGEST_SECONDS: Final = 300.0
@@ -52,6 +56,7 @@ class Engine:
 
     Attributes:
         on_checked: Told when a check has ended, with the approval whose change it tried out.
+        questions: What runs of playbooks ask.
     """
 
     def __init__(
@@ -63,6 +68,7 @@ class Engine:
         gate: Gate,
         checking: Checking,
         resting: Resting,
+        questions: Questions,
         copies: Copies,
         clock: Clock,
         log: Log,
@@ -76,6 +82,7 @@ class Engine:
         self._gate = gate
         self._checking = checking
         self._resting = resting
+        self.questions = questions
         self._copies = copies
         self._clock = clock
         self._log = log
@@ -84,6 +91,7 @@ class Engine:
         self._carried: dict[Run, asyncio.Task[None]] = {}
         self._closing = False
         gate.listen(self._hear)
+        gate.listen(questions.hear)
 
     # --- the main flow -----------------------------------------------------------------------
 
@@ -135,6 +143,9 @@ class Engine:
         if tasks:  # not one of them is to end because our own files are damaged
             await settle_interrupted(self._store, (await self.load()).approving)
             tasks = await self._store.open_tasks()
+        for task in tasks:
+            if task.step is not None:  # no run goes on by itself, and what it asked is taken back
+                await self._store.request_cancel(task.task_id)
         await self._copies.clear(keep=[task.task_id for task in tasks if task.checks])
         for task in tasks:
             self.begin(task.task_id)
@@ -186,6 +197,29 @@ class Engine:
         self.begin(task_id)
         if run := self._runs.get(task_id):
             run.stop.set()
+
+    async def play(self, wish: RunWish, new: NewTask) -> StoredRun:
+        """Write a run of a playbook and the task that carries it, and begin it.
+
+        Raises:
+            InputError: ``workspace.unknown``, ``workspace.none``.
+            StoreError: as `submit`.
+        """
+        run = await (await self.load()).playing.begin(wish, new)
+        await submit_named(self.submit, replace(new, run=run.run_id))
+        return run
+
+    async def resume(self, run_id: str, new: NewTask, *, gate_timeout_s: float | None) -> StoredRun:
+        """Carry a run on from where it stands, by a new task.
+
+        Raises:
+            StateError: ``run.unknown``, ``run.not-resumable``.
+            StoreError: as `submit`.
+        """
+        playing = (await self.load()).playing
+        run = await playing.resume(run_id, new, gate_timeout_s=gate_timeout_s)
+        await submit_named(self.submit, replace(new, run=run.run_id))
+        return run
 
     async def apply(self, task_id: str) -> None:
         """Ask for a change that rests: somebody at this machine wants it applied.
@@ -304,6 +338,7 @@ class Engine:
             if run.checks is not None:
                 await self._copies.remove(run.task_id)
                 self.on_checked(run.checks)
+            await self.questions.ended(await self._store.get(run.task_id))
         finally:
             self._runs.pop(run.task_id, None)
             self._carried.pop(run, None)

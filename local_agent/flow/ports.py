@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from common.home import Home
 from common.model.state import Reason, TaskState
 from common.sentences import Lang
 
@@ -42,6 +43,8 @@ class NewTask:
         attachment: Name of the blob with the diff that a person at this machine brought.
         checks: The approval whose change is to be tried out on a copy of the workspace.
         around_json: What the person has in front of them: ``{"file", "lines": [first, last]}``.
+        run: The run of a playbook that it carries, or for which it asks (`flow.playing`).
+        step: The step of it for which it asks, or ``rollback``; None where it carries the run.
     """
 
     task_id: str
@@ -59,6 +62,8 @@ class NewTask:
     attachment: str | None = None
     checks: str | None = None
     around_json: str | None = None
+    run: str | None = None
+    step: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,6 +257,7 @@ class Site:
     Attributes:
         machine: The name people know this machine by.
         agent_id: Its id at its gateway; empty while it is not paired.
+        places: Our own folders.
         sandbox: Level that the self-test at start proved: ``bubblewrap`` or ``none``.
         user: Who sits at this machine, for the record of what is begun in a window.
     """
@@ -259,4 +265,5 @@ class Site:
     machine: str
     agent_id: str
     sandbox: str
+    places: Home
     user: str = ""

@@ -9,7 +9,7 @@ from functools import partial
 
 from common.clock import Clock
 from common.errors import AuthError, StoreError
-from common.model.intent import TaskKind
+from common.model.intent import TaskIntent, TaskKind
 from common.verbs import Topic
 from local_agent.actions.operation import Blobs, Syncer
 from local_agent.actions.run_command.command_line import read_argv
@@ -24,6 +24,7 @@ from local_agent.flow.task import TaskLog
 from local_agent.flow.understanding import Looking, Proposers, SecondReading, Understanding
 from local_agent.flow.undoing import AppliedChanges, UndoProposer
 from local_agent.models.backend import Chosen
+from local_agent.propose.base import Asked, Proposed, Proposer
 from local_agent.propose.coding import CodingProposer, NoModel
 from local_agent.propose.context.collector import Collector
 from local_agent.propose.git_sync import GitSyncProposer
@@ -31,7 +32,9 @@ from local_agent.propose.review import ReviewProposer
 from local_agent.propose.run import Project, RunProposer
 from local_agent.propose.search import Lookup, SearchProposer
 from local_agent.settings import AgentSettings
+from local_agent.store.tasks import Task
 from local_agent.understand import goals, ranges, reader, searches
+from local_agent.understand.reading import Reading
 from local_agent.workspace import files
 from local_agent.workspace.git.ranges import NotFound, Range, RangeChanges, read_range
 from local_agent.workspace.git.repository import local_changes
@@ -61,27 +64,44 @@ class Proposing:
     sandbox: str
     show_again: Callable[[str], Awaitable[None]]
 
-    def understanding(self, disclosure: Disclosure, workspaces: Workspaces) -> Understanding:
-        """Return the safe half of the engine."""
+    def understanding(
+        self,
+        disclosure: Disclosure,
+        workspaces: Workspaces,
+        *,
+        playing: Proposer,
+        questions: Proposer,
+    ) -> Understanding:
+        """Return the safe half of the engine.
+
+        Args:
+            playing: Carries runs of playbooks.
+            questions: Proposes what they ask.
+        """
         conversation = Conversation(self.store, self.blobs)
         return Understanding(
             log=self.tasks,
             reader=self._reader(),
             following=Following(self.store, conversation, workspaces),
             second_reading=SecondReading(
-                self._choose,
+                self.choose,
                 enabled=self.settings.nl.use_model_router,
                 threshold=self.settings.nl.confidence_threshold,
             ),
             looking=Looking(self._collector(), conversation),
-            proposers=self._proposers(conversation),
+            proposers=self._proposers(conversation, playing, questions),
             conversation=conversation,
             disclosure=disclosure,
             streams=Streams(self.tasks, model=self._model, clock=self.clock),
             workspaces=workspaces,
         )
 
-    def _proposers(self, conversation: Conversation) -> Proposers:
+    def _proposers(
+        self,
+        conversation: Conversation,
+        playing: Proposer,
+        questions: Proposer,
+    ) -> Proposers:
         open_tasks = OpenTasks(self.store, self.clock)
         help_proposer = HelpProposer(open_tasks, free_text=self.settings.nl.enable)
         coding = self._coding()
@@ -109,6 +129,7 @@ class Proposing:
                 TaskKind.EXPLAIN: coding,
                 TaskKind.CHANGE: coding,
                 TaskKind.DIAGNOSE: coding,
+                TaskKind.PLAYBOOK: playing,
             },
             of_topic={
                 Topic.APPLY: ApplyProposer(
@@ -121,11 +142,25 @@ class Proposing:
                 Topic.REVISE: ReviseProposer(conversation, coding),
             },
             patches=PatchProposer(self.blobs, allowed=self.settings.allow_apply_patch),
+            questions=questions,
         )
+
+    async def change(self, task: Task, asked: Asked, workspace: Workspace) -> Proposed:
+        """Return the change that a step of a run has the model propose; it changes nothing.
+
+        Raises:
+            CodexBridgeError: as of any proposal.
+        """
+        intent = TaskIntent(kind=TaskKind.CHANGE, confidence=1.0, summary="")
+        reading = Reading(intent, Topic.PATCH, subject=asked.text)
+        looking = Looking(self._collector(), Conversation(self.store, self.blobs))
+        context = await looking.into(workspace, task, reading, intent)
+        wanted = replace(asked, intent=intent, topic=Topic.PATCH, context=context)
+        return await self._coding().propose(wanted)
 
     def _coding(self) -> CodingProposer:
         return CodingProposer(
-            self._choose,
+            self.choose,
             without=NoModel(),
             lend=self.mind.lend,
             keep=self.blobs.put,
@@ -133,7 +168,8 @@ class Proposing:
             review=ReviewProposer(local_changes, ranges=_Ranges()),
         )
 
-    def _choose(self) -> Chosen | None:
+    def choose(self) -> Chosen | None:
+        """Return the model that is asked, each turn of it accounted for; None without one."""
         chosen = self.mind.choose()
         if chosen is None:
             return None

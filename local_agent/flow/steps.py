@@ -6,16 +6,27 @@ this module beside the event loop (`local_agent.flow.engine.Engine.load`).
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from common.clock import Clock
 from local_agent.actions.operation import Blobs, Copies, Executors, Parts
 from local_agent.actions.registry import make_operations
+from local_agent.actions.steps.action import RunSteps
 from local_agent.flow.approving import Approving
-from local_agent.flow.ports import Disclosure, Gate, Mind, Site, TaskStore, Workspaces
+from local_agent.flow.playing import Playing, StepQuestions
+from local_agent.flow.ports import (
+    Disclosure,
+    Gate,
+    Mind,
+    NewTask,
+    Site,
+    TaskStore,
+    Workspaces,
+)
 from local_agent.flow.proposing import Proposing
+from local_agent.flow.run_questions import Questions
 from local_agent.flow.sealing import Sealer
 from local_agent.flow.task import TaskLog
 from local_agent.flow.understanding import Understanding
@@ -23,15 +34,21 @@ from local_agent.flow.undoing import AppliedChanges
 from local_agent.safety.policy import Policy
 from local_agent.settings import AgentSettings
 from local_agent.store.journal import JournalThread
+from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace
 
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """From the words to a proposal, and from there to the end."""
+    """From the words to a proposal, and from there to the end.
+
+    Attributes:
+        playing: Carries runs of playbooks.
+    """
 
     understanding: Understanding
     approving: Approving
+    playing: Playing
 
 
 def build_steps(
@@ -51,11 +68,17 @@ def build_steps(
     clock: Clock,
     site: Site,
     show_again: Callable[[str], Awaitable[None]],
+    questions: Questions,
+    submit: Callable[[NewTask], Coroutine[Any, Any, Task]],
+    cancel: Callable[[str], Awaitable[object]],
 ) -> Steps:
-    """Return both halves; nothing is begun.
+    """Return all of them; nothing is begun.
 
     Args:
         show_again: Brings the question of a task before the person once more.
+        questions: What runs of playbooks ask.
+        submit: Writes a task and begins it.
+        cancel: Ends a task.
     """
     applied = AppliedChanges(db)
     proposing = Proposing(
@@ -70,27 +93,50 @@ def build_steps(
         sandbox=site.sandbox,
         show_again=show_again,
     )
+    operations = make_operations(
+        Parts(
+            executors=executors,
+            copies=copies,
+            blobs=blobs,
+            find_approval=store.approval,
+            find_applied=applied.find,
+            settings=settings,
+        )
+    )
     approving = Approving(
         log=tasks,
         store=store,
         gate=gate,
         workspaces=workspaces,
         sealer=_sealer(settings, clock, agent_id=site.agent_id, sandbox=site.sandbox),
-        operations=make_operations(
-            Parts(
-                executors=executors,
-                copies=copies,
-                blobs=blobs,
-                find_approval=store.approval,
-                find_applied=applied.find,
-                settings=settings,
-            )
-        ),
+        operations=operations,
         policy_of=policy_of,
         machine=site.machine,
         prefix=settings.prefix,
     )
-    return Steps(proposing.understanding(disclosure, workspaces), approving)
+    approving.before_part = questions.before_part
+    approving.ended_part = questions.ended_part
+    steps = operations["steps"]
+    assert isinstance(steps, RunSteps)  # noqa: S101  # by its row
+    playing = Playing(
+        db=db,
+        blobs=blobs,
+        places=site.places,
+        clock=clock,
+        choose=proposing.choose,
+        change=proposing.change,
+        questions=questions,
+        submit=submit,
+        cancel=cancel,
+        log=tasks,
+        workspaces=workspaces,
+        fitting=steps.fitting,
+        machine=site.machine,
+    )
+    understanding = proposing.understanding(
+        disclosure, workspaces, playing=playing, questions=StepQuestions(questions)
+    )
+    return Steps(understanding, approving, playing)
 
 
 def _sealer(settings: AgentSettings, clock: Clock, *, agent_id: str, sandbox: str) -> Sealer:

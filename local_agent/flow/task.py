@@ -18,6 +18,7 @@ from common.errors import StoreError
 from common.ids import new_short_id
 from common.model.intent import TaskIntent
 from common.model.proposal import (
+    PlaybookEvent,
     TaskEnd,
     TaskEvent,
     TaskProposed,
@@ -139,6 +140,12 @@ class TaskLog:
             thread_id=task.thread_id, task_id=task.task_id, message_id=message_id, chunk=chunk
         )
         self._bus.publish(Told(event))
+
+    def played(self, task: Task, event: Mapping[str, Any]) -> None:
+        """A run of a playbook told something: for this machine's own faces, and in no journal."""
+        told = {key: value for key, value in event.items() if not key.startswith("_")}
+        said = PlaybookEvent(thread_id=task.thread_id, task_id=task.task_id, event=told)
+        self._bus.publish(Told(said))
 
     async def narrowed(self, task: Task, result: TaskResult, message: Words) -> Task:
         """A person wants a part of the proposal alone; the state is as it was."""

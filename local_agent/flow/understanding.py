@@ -70,14 +70,18 @@ class Proposers:
             EXPLAIN.
         of_topic: For words that need their own answer, whatever their kind.
         patches: For a diff that a person brought.
+        questions: For what a run of a playbook asks.
     """
 
     of_kind: Mapping[TaskKind, Proposer]
     of_topic: Mapping[Topic, Proposer]
     patches: Proposer
+    questions: Proposer
 
     def for_task(self, task: Task, topic: Topic, kind: TaskKind) -> Proposer:
         """Return the one that answers a task."""
+        if task.step is not None:
+            return self.questions
         if task.attachment is not None:
             return self.patches
         found = self.of_topic.get(topic) or self.of_kind.get(kind)
@@ -137,6 +141,8 @@ class Understanding:
         self._workspaces = workspaces
         self._readers = Slots()
         self._turns = Slots()
+        self._runs = Slots()
+        self._questions = Slots()
 
     async def route(self, task: Task, run: Run) -> Task:
         """RECEIVED → ROUTED.
@@ -174,13 +180,20 @@ class Understanding:
         """
         reading = self._reading(task)
         context, workspace = await self._looked_at(task, run, reading)
-        asks = _intent(task).kind in _ASKS_A_MODEL and reading.topic in _OF_A_MODEL
-        found = await self._disclosure.admit(task, workspace, context, asks=asks)
+        kind = _intent(task).kind
+        asks = kind in _ASKS_A_MODEL and reading.topic in _OF_A_MODEL
+        asks = asks or kind is TaskKind.PLAYBOOK  # one of its steps may
+        # What a run asks is shown here alone; its own task has been admitted, and tells the chat.
+        is_told = task.step is None
+        found = None
+        if is_told:
+            found = await self._disclosure.admit(task, workspace, context, asks=asks)
         if found is None:
             made = self._proposed(task, reading, workspace, context)
             found = await unless_stopped(run, made)
             workspace = await self._as_set_now(task, workspace)
-            found = await self._disclosure.release(task, workspace, found, context)
+            if is_told:
+                found = await self._disclosure.release(task, workspace, found, context)
         task = await self._log.proposed(task, _result(task, reading, found, workspace))
         run.context = None  # it may be days until a person decides
         return task
@@ -192,6 +205,8 @@ class Understanding:
         proposer = self._proposers.for_task(task, reading.topic, kind)
         # Whoever asks for the status does not wait for the models of others.
         turn = self._turns if kind in _ASKS_A_MODEL else self._readers
+        if kind is TaskKind.PLAYBOOK:  # it may wait for a person, and others not for it
+            turn = self._questions if task.step is not None else self._runs
         async with turn.taken(task), self._streams.flowing(task) as emit:
             return await proposer.propose(
                 Asked(
@@ -272,9 +287,12 @@ class Understanding:
 
     def _read(self, task: Task) -> Reading:
         request = request_of(task)
+        summary = one_line(request.text, _QUOTED_BYTES)
+        if task.step is not None:
+            kind = TaskKind.PLAYBOOK
+            return Reading(TaskIntent(kind=kind, confidence=1.0, summary=summary))
         if task.attachment is None:
             return self._reader.read(request.text)
-        summary = one_line(request.text, _QUOTED_BYTES)
         # A person at the machine brought a diff: there is nothing to guess about.
         return Reading(TaskIntent(kind=TaskKind.CHANGE, confidence=1.0, summary=summary))
 
@@ -294,6 +312,7 @@ def _result(
         not_done=found.not_done or None,
         revises=found.revises,
         version=found.version if found.revises else None,
+        run=found.run,
         rests=_rests(task, reading, found) or None,
         workspace=str(workspace.path) if workspace else None,
     )
@@ -301,7 +320,7 @@ def _result(
 
 def _rests(task: Task, reading: Reading, found: Proposed) -> bool:
     """Tell whether a change waits for *Apply*: whoever brings a diff or its ID has said that."""
-    asked_here = task.source == "local_ui" and task.attachment is None
+    asked_here = task.source == "local_ui" and task.attachment is None and task.step is None
     return asked_here and reading.topic is not Topic.APPLY and isinstance(found.proposal, Diff)
 
 

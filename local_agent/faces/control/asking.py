@@ -210,24 +210,33 @@ class Asking:
             raise InputError("ask.empty")
         if isinstance(dsl.parse(text, prefix=self._prefix), dsl.NotAddressed):
             text = f"{self._prefix} {text}"
-        if len(text.encode("utf-8", "replace")) > MAX_TEXT_BYTES:
-            raise InputError("ask.too-long", limit=MAX_TEXT_BYTES)
-        task_id = new_uuid()
-        return NewTask(
-            task_id=task_id,
-            short_id=new_short_id("agent"),
-            source="local_ui",
-            channel="terminal",
-            claimed_user=self._user,
-            thread_id=task_id,
-            text=text,
-            lang=lang,
-            workspace=workspace,
-        )
+        return new_task(text, lang=lang, workspace=workspace, user=self._user)
 
     @property
     def _journal(self) -> Journal:
         return self._db.journal
+
+
+def new_task(text: str, *, lang: Lang, workspace: str | None, user: str) -> NewTask:
+    """Return a task that is asked at a terminal of this machine.
+
+    Raises:
+        InputError: ``ask.too-long``.
+    """
+    if len(text.encode("utf-8", "replace")) > MAX_TEXT_BYTES:
+        raise InputError("ask.too-long", limit=MAX_TEXT_BYTES)
+    task_id = new_uuid()
+    return NewTask(
+        task_id=task_id,
+        short_id=new_short_id("agent"),
+        source="local_ui",
+        channel="terminal",
+        claimed_user=user,
+        thread_id=task_id,
+        text=text,
+        lang=lang,
+        workspace=workspace,
+    )
 
 
 def _lang(args: Arguments) -> Lang:

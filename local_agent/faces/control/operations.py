@@ -14,10 +14,12 @@ from dataclasses import fields
 from typing import Any, Final, Protocol, TypeVar
 
 from common.errors import StateError
-from local_agent.faces.control import asking, deciding
+from common.home import Home
+from local_agent.faces.control import asking, deciding, playing
 from local_agent.faces.control.asking import Asking
 from local_agent.faces.control.deciding import Deciding, Tell
 from local_agent.faces.control.modelling import Modelling, Models
+from local_agent.faces.control.playing import RunOperations
 from local_agent.faces.control.tasks import Answer, Watching, listed_task, waiting_task
 from local_agent.faces.control.wire import Arguments, Content, Request
 from local_agent.flow.bus import Bus
@@ -32,7 +34,7 @@ MAX_LISTED: Final = 200
 _T = TypeVar("_T")
 
 
-class Engine(asking.Engine, deciding.Engine, Protocol):
+class Engine(asking.Engine, deciding.Engine, playing.Engine, Protocol):
     """What the operations need of the engine."""
 
     async def cancel(self, task_id: str) -> bool:
@@ -69,6 +71,7 @@ class AgentOperations:
         rotate: Gives this machine another key, and returns its name.
         receipt: Gives the signed receipt of a task by its short ID; runs on the journal's thread.
         models: What is configured.
+        places: Our own folders, with the person's playbooks.
         workspaces: Finds the workspace in which a place is named; blocks.
         forget_closed: Removes what is kept of workspaces that are no longer open.
     """
@@ -89,6 +92,7 @@ class AgentOperations:
         rotate: Callable[[], Coroutine[Any, Any, str]],
         receipt: Callable[[str], bytes],
         models: Models,
+        places: Home,
         workspaces: asking.Workspaces,
         forget_closed: Callable[[], Coroutine[Any, Any, None]],
     ) -> None:
@@ -108,6 +112,15 @@ class AgentOperations:
             watching=watching,
             keep=blobs.put,
             workspaces=workspaces,
+            prefix=prefix,
+            user=user,
+            finish=self._finish,
+        )
+        self._playing = RunOperations(
+            db=db,
+            bus=bus,
+            engine=engine,
+            places=places,
             prefix=prefix,
             user=user,
             finish=self._finish,
@@ -137,6 +150,8 @@ class AgentOperations:
             "follow": self._asking.follow,
             "log": self._deciding.log,
             "diff": self._deciding.diff,
+            "play": self._playing.play,
+            "resume": self._playing.resume,
         }
         if begin := streams.get(request.op):
             async for step in begin(args, request.body):
@@ -150,6 +165,7 @@ class AgentOperations:
             "show": self._deciding.show,
             "models": self._modelling.told,
             "models_test": self._modelling.test,
+            "runs": self._playing.runs,
             "workspaces_changed": self._workspaces_changed,
         }
         if answer := answers.get(op):

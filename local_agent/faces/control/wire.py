@@ -69,6 +69,9 @@ OPS: Final = frozenset(
         "models",
         "models_test",
         "workspaces_changed",
+        "play",
+        "resume",
+        "runs",
     }
 )
 BODY_OPS: Final = frozenset({"apply"})

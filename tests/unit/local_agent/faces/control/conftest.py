@@ -13,6 +13,7 @@ import pytest
 
 from common.clock import ManualClock
 from common.errors import InputError, StateError, StoreError
+from common.home import find_home
 from common.model.proposal import TaskStateChanged
 from common.model.state import TaskState
 from local_agent.faces.control.modelling import Configured
@@ -21,10 +22,12 @@ from local_agent.faces.control.wire import Content, Request, decode_answer, enco
 from local_agent.faces.telling import Teller
 from local_agent.flow.bus import QUEUE_EVENTS, Bus, Reader, Told
 from local_agent.flow.gate import Gate
+from local_agent.flow.playing import RunWish
 from local_agent.flow.ports import NewTask
 from local_agent.models.backend import Health
 from local_agent.safety.risk import Circumstances
 from local_agent.store.journal import JournalThread
+from local_agent.store.runs import StoredRun
 from local_agent.store.tasks import Task
 from local_agent.views.status import (
     Connection,
@@ -116,6 +119,12 @@ class ScriptedEngine:
         assert self.checks is not None
         return await self.submit(self.checks)
 
+    async def play(self, wish: RunWish, new: NewTask) -> StoredRun:
+        raise AssertionError("tests of runs have a real engine")
+
+    async def resume(self, run_id: str, new: NewTask, *, gate_timeout_s: float | None) -> StoredRun:
+        raise AssertionError("tests of runs have a real engine")
+
 
 async def _as_it_is(task_id: str) -> None:
     """Ask nothing anew."""
@@ -195,6 +204,7 @@ class Desk:
             rotate=self.rotate,
             receipt=self.receipt,
             models=NoModels(),
+            places=find_home({"CODEXBRIDGE_HOME": str(folder / "home")}),
             workspaces=self.workspaces,
             forget_closed=self.forget_closed,
         )

@@ -1,0 +1,419 @@
+"""``codexbridge playbook`` and ``runs``: steps that always run the same way.
+
+`check`, `new`, `list` and `show` need no agent; a run is begun and carried by it, and goes on when
+nobody watches.  What it asks is asked on this terminal where a person sits at it, and else waits.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from common.errors import InputError, StateError
+from common.home import Home, find_home, private_dir
+from common.sentences import Lang, Sentence, explain, language_of, say
+from common.text import one_line, reveal
+from local_agent.cli import words
+from local_agent.cli.screen import Screen, at_keyboard, print_json, print_json_line, screen_for
+from local_agent.faces.control.client import call, stream
+
+if TYPE_CHECKING:
+    import argparse
+
+    from local_agent.views import Json
+
+PLAYBOOK: Final = Sentence(
+    en="Run steps that always go the same way: tools, the model where something must be "
+    "understood, and questions to you. Every change asks on this machine.",
+    zh="执行固定顺序的步骤：工具、需要理解时调用模型，以及向你提出的问题。每个改动都须在本机确认。",
+)
+LIST: Final = Sentence(en="the playbooks of this machine", zh="列出本机的剧本")
+SHOW: Final = Sentence(en="what a playbook does", zh="显示剧本的内容")
+NEW: Final = Sentence(en="write a commented playbook to start from", zh="生成一个带注释的剧本")
+CHECK: Final = Sentence(en="say whether a file can be run", zh="检查剧本文件能否执行")
+RUN: Final = Sentence(en="run a playbook, by its name or from a file", zh="按名称或文件执行剧本")
+RESUME: Final = Sentence(en="carry a run on from where it stands", zh="从停下的位置继续执行")
+RUNS: Final = Sentence(
+    en="List the runs of playbooks, newest first.", zh="列出剧本的执行记录，最新的在前。"
+)
+NAME: Final = Sentence(en="its name", zh="剧本名称")
+WHAT: Final = Sentence(en="its name, or a file", zh="剧本名称或文件")
+FILE: Final = Sentence(en="the file", zh="文件")
+RUN_ID: Final = Sentence(en="the run's ID, or its T-…", zh="执行编号，或它的 T-…")
+WORKSPACE: Final = Sentence(en="name of the workspace", zh="工作区名称")
+MESSAGE: Final = Sentence(en="what the playbook is told", zh="告诉剧本的话")
+CLIENT: Final = Sentence(en="under whose name it is recorded", zh="以哪个名称记录")
+TIMEOUT: Final = Sentence(
+    en="seconds that each question waits, over 0 and at most 300",
+    zh="每个问题等待的秒数，大于 0，最多 300",
+)
+JSON_LINES: Final = Sentence(
+    en="print each event as one JSON object a line", zh="每行输出一个 JSON 事件"
+)
+IS_FINE: Final = Sentence(
+    en="{path}: {name}, {count} {count:step|steps}.", zh="{path}：{name}，{count} 个步骤。"
+)
+WRITTEN: Final = Sentence(
+    en="Written: {path}\nTry it: codexbridge playbook run {name}",
+    zh="已生成：{path}\n试一试：codexbridge playbook run {name}",
+)
+NO_RUNS: Final = Sentence(en="No playbook was run.", zh="还没有执行过剧本。")
+WAITS: Final = Sentence(
+    en="waits for you: codexbridge approve {task}", zh="等待你确认：codexbridge approve {task}"
+)
+SKIPPED: Final = Sentence(en="skipped: {reason}", zh="已跳过：{reason}")
+RETRIES: Final = Sentence(en="asked again: {error}", zh="再次询问：{error}")
+DETACHED: Final = Sentence(
+    en="Stopped watching; the run goes on. Stop it: codexbridge cancel {task}",
+    zh="已停止查看；剧本仍在执行。停止它：codexbridge cancel {task}",
+)
+ENDINGS: Final[Mapping[str, Sentence]] = {
+    "completed": Sentence(en="completed", zh="已完成"),
+    "failed": Sentence(en="failed", zh="失败"),
+    "aborted": Sentence(en="aborted", zh="已中止"),
+    "denied": Sentence(en="denied", zh="被拒绝"),
+    "timeout": Sentence(en="nobody answered in time", zh="超时未答复"),
+    "running": Sentence(en="running", zh="执行中"),
+    "pending": Sentence(en="about to begin", zh="即将开始"),
+    "rolled_back": Sentence(en="rolled back", zh="已回滚"),
+}
+
+EXIT_FAILED: Final = 1
+EXIT_REFUSED: Final = 2
+EXIT_ABORTED: Final = 3
+EXIT_INTERRUPTED: Final = 130
+_EXITS: Final = {"completed": 0, "failed": EXIT_FAILED, "aborted": EXIT_ABORTED}
+_CLIENT: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
+MAX_TIMEOUT_S: Final = 300.0
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
+    """Declare the arguments."""
+    parser = subparsers.add_parser("playbook", description=say(PLAYBOOK, lang))
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+    for name, about, run in (
+        ("list", LIST, list_all),
+        ("show", SHOW, show),
+        ("new", NEW, new),
+        ("check", CHECK, check),
+        ("run", RUN, run_one),
+        ("resume", RESUME, resume),
+    ):
+        verb = verbs.add_parser(name, description=say(about, lang), help=say(about, lang))
+        verb.set_defaults(run=run)
+        if name in ("show", "new"):
+            verb.add_argument("name", metavar="NAME", help=say(NAME, lang))
+        if name == "check":
+            verb.add_argument("file", metavar="FILE", help=say(FILE, lang))
+        if name == "run":
+            verb.add_argument("what", metavar="NAME|FILE", help=say(WHAT, lang))
+            verb.add_argument("--workspace", metavar="NAME", help=say(WORKSPACE, lang))
+            verb.add_argument("--message", metavar="TEXT", default="", help=say(MESSAGE, lang))
+            verb.add_argument("--client", metavar="NAME", default="default", help=say(CLIENT, lang))
+        if name == "resume":
+            verb.add_argument("id", metavar="ID", help=say(RUN_ID, lang))
+        if name in ("run", "resume"):
+            verb.add_argument("--gate-timeout", metavar="SECONDS", help=say(TIMEOUT, lang))
+            verb.add_argument("--json", action="store_true", help=say(JSON_LINES, lang))
+        if name in ("list", "show"):
+            verb.add_argument("--json", action="store_true", help=say(words.JSON, lang))
+    parser = subparsers.add_parser("runs", description=say(RUNS, lang))
+    parser.set_defaults(run=runs)
+    parser.add_argument("--json", action="store_true", help=say(words.JSON, lang))
+
+
+# --- without an agent ------------------------------------------------------------------------
+
+
+def check(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
+    """Read a file as a run would; nothing is run."""
+    found = _read_file(Path(args.file))
+    definition = found.definition
+    screen_for(lang, environ).tell(
+        IS_FINE, path=args.file, name=definition.name, count=len(definition.steps)
+    )
+    return 0
+
+
+def new(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
+    """Write a commented playbook into the folder of this person's own.
+
+    Raises:
+        InputError: ``playbook.name``, ``playbook.exists``.
+    """
+    from local_agent.playbooks.definition import NAME as ALLOWED
+    from local_agent.playbooks.library import FOLDER
+    from local_agent.playbooks.template import new_playbook
+
+    if not ALLOWED.fullmatch(args.name):
+        raise InputError("playbook.name", given=args.name)
+    path = private_dir(find_home(environ).config / FOLDER) / f"{args.name}.md"
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    except FileExistsError:
+        raise InputError("playbook.exists", path=path) from None
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(new_playbook(args.name, lang))
+    screen_for(lang, environ).tell(WRITTEN, path=path, name=args.name)
+    return 0
+
+
+def list_all(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
+    """List the playbooks by name; a broken one with its reason."""
+    from local_agent.error_texts import ERRORS
+    from local_agent.playbooks.library import list_playbooks
+
+    rows = []
+    for one in list_playbooks(find_home(environ)):
+        about = one.found.definition.description if one.found else ""
+        row: dict[str, Any] = {
+            "name": one.name,
+            "origin": one.origin,
+            "about": about.partition("\n")[0].lstrip("# "),
+            "steps": len(one.found.definition.steps) if one.found else None,
+            "triggers": list(one.found.definition.trigger_keywords) if one.found else [],
+            "error": None if one.error is None else explain(one.error, ERRORS, lang),
+        }
+        rows.append(row)
+    if args.json:
+        print_json({"playbooks": rows})
+        return 0
+    screen = screen_for(lang, environ)
+    screen.table([(row["name"], one_line(row["error"] or row["about"], 100)) for row in rows])
+    return 0
+
+
+def show(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
+    """Show what a playbook does, step by step."""
+    from local_agent.playbooks.library import find_playbook
+    from local_agent.playbooks.tools import TOOLS
+
+    found = find_playbook(find_home(environ), args.name)
+    definition = found.definition
+    if args.json:
+        steps = [
+            {"name": step.name, "type": step.type, "tool": step.tool, "condition": step.condition}
+            for step in definition.steps
+        ]
+        print_json({"name": definition.name, "path": str(found.path), "steps": steps})
+        return 0
+    screen = screen_for(lang, environ)
+    print(screen.ink("bold", definition.name))
+    print(reveal(definition.description))
+    print()
+    for number, step in enumerate(definition.steps, 1):
+        tool = TOOLS.get(step.tool or "")
+        does = screen.say(tool.summary) if tool else step.description or step.type
+        print(f"{number:>3}  {step.name}: {one_line(does, 90)}")
+    return 0
+
+
+# --- runs ------------------------------------------------------------------------------------
+
+
+def run_one(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
+    """Begin a run, and follow it to its end.
+
+    Raises:
+        TaskParseError: the playbook cannot be taken; nothing was begun.
+        InputError: ``playbook.*``, ``workspace.*``: nothing was begun.
+    """
+    home = find_home(environ)
+    is_file = "/" in args.what or args.what.endswith(".md")
+    if is_file:
+        _read_file(Path(args.what))  # what is wrong with it is told whether or not an agent runs
+    if not _CLIENT.fullmatch(args.client):
+        raise InputError("playbook.client", given=args.client)
+    steps = stream(
+        home,
+        environ,
+        "play",
+        path=str(Path(args.what).absolute()) if is_file else "",
+        name="" if is_file else args.what,
+        message=args.message,
+        client=args.client,
+        gate_ms=_timeout_ms(args.gate_timeout) or round(MAX_TIMEOUT_S * 1000),
+        workspace=args.workspace or "",
+        lang=language_of(args.message, lang) if args.message else lang,
+    )
+    return _follow(steps, args, home, lang, environ)
+
+
+def resume(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
+    """Carry a run on, and follow it to its end.
+
+    Raises:
+        StateError: ``run.unknown``, ``run.not-resumable``.
+    """
+    home = find_home(environ)
+    gate_ms = _timeout_ms(args.gate_timeout)
+    steps = stream(home, environ, "resume", run=args.id, gate_ms=gate_ms, lang=lang)
+    return _follow(steps, args, home, lang, environ)
+
+
+def runs(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
+    """List the runs of all clients, newest first."""
+    from local_agent.playbooks.runs import iso
+
+    found = call(find_home(environ), environ, "runs")["runs"]
+    rows = [{**row, "started_at": iso(row["started_at"])} for row in found]
+    if args.json:
+        print_json({"runs": rows})
+        return 0
+    screen = screen_for(lang, environ)
+    if not rows:
+        screen.tell(NO_RUNS)
+    screen.table(
+        [
+            (
+                row["short_id"],
+                row["task_name"],
+                row["started_at"][:16],
+                screen.say(ENDINGS[row["status"]]),
+            )
+            for row in rows
+        ]
+    )
+    return 0
+
+
+def _timeout_ms(given: str | None) -> int:
+    """Return milliseconds; 0 where nothing was given.
+
+    Raises:
+        InputError: ``playbook.timeout`` (given, limit).
+    """
+    if given is None:
+        return 0
+    try:
+        seconds = float(given)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds <= MAX_TIMEOUT_S:
+        raise InputError("playbook.timeout", given=given, limit=round(MAX_TIMEOUT_S))
+    return max(round(seconds * 1000), 1)
+
+
+def _read_file(path: Path) -> Any:
+    from local_agent.playbooks.library import read_playbook
+
+    try:
+        return read_playbook(path)
+    except OSError as error:
+        raise InputError("playbook.no-file", path=path, why=error.strerror) from None
+
+
+def _follow(
+    steps: Iterator[tuple[str, Json]],
+    args: argparse.Namespace,
+    home: Home,
+    lang: Lang,
+    environ: Mapping[str, str],
+) -> int:
+    face: _Json | _Terminal
+    face = _Json() if args.json else _Terminal(screen_for(lang, environ), home, environ, lang)
+    code = EXIT_REFUSED
+    task = ""
+    try:
+        for kind, value in steps:
+            if kind == "event":
+                task = value.get("short_id", task) if value["type"] == "task_start" else task
+                face.show(value)
+                code = _EXITS[value["status"]] if _ends(value) else code
+    except KeyboardInterrupt:
+        face.close()
+        print(say(DETACHED, lang, task=task), file=sys.stderr)
+        return EXIT_INTERRUPTED
+    face.close()
+    return code
+
+
+def _ends(event: Json) -> bool:
+    return bool(event["type"] == "task_complete")
+
+
+class _Json:
+    """Each event as one line of UTF-8, whatever the terminal's encoding."""
+
+    def show(self, event: Json) -> None:
+        print_json_line(event)
+
+    def close(self) -> None:
+        return
+
+
+class _Terminal:
+    """The steps as a list that grows, with questions on the same terminal."""
+
+    def __init__(self, screen: Screen, home: Home, environ: Mapping[str, str], lang: Lang) -> None:
+        self._screen = screen
+        self._home = home
+        self._environ = environ
+        self._lang = lang
+        self._total = 0
+        self._streaming = False
+
+    def show(self, event: Json) -> None:
+        if self._streaming and event["type"] != "stream":
+            print()
+            self._streaming = False
+        match event["type"]:
+            case "task_start":
+                self._total = event["total_steps"]
+                head = f"{event['short_id']}  {event['task_name']}"
+                print(self._screen.ink("bold", head), flush=True)
+            case "step_start":
+                self._step(event, event["step"])
+            case "step_skipped":
+                note = self._screen.say(SKIPPED, reason=one_line(event["reason"], 80))
+                self._step(event, f"{event['step']}  {self._screen.ink('dim', note)}")
+            case "stream":
+                self._streaming = True
+                print(reveal(event["chunk"]), end="", flush=True)
+            case "confirmation_required":
+                self._ask(event)
+            case _:
+                self._show_ending(event)
+
+    def _show_ending(self, event: Json) -> None:
+        match event["type"]:
+            case "step_retry":
+                self._note(self._screen.say(RETRIES, error=one_line(event["error"], 200)), "dim")
+            case "step_error":
+                self._note(one_line(event["error"], 400), "red")
+            case "step_complete" if event["status"] != "completed":
+                self._note(self._screen.say(ENDINGS[event["status"]]), "red")
+            case "hook_result" if not event["success"]:
+                self._note(f"{event['hook']}: {one_line(event['error'], 300)}", "red")
+            case "task_complete":
+                colour = "green" if event["status"] == "completed" else "red"
+                print(self._screen.ink(colour, self._screen.say(ENDINGS[event["status"]])))
+
+    def close(self) -> None:
+        if self._streaming:
+            print()
+
+    def _step(self, event: Json, text: str) -> None:
+        print(f"{event['step_index'] + 1:>3}/{self._total}  {text}", flush=True)
+
+    def _note(self, text: str, colour: str) -> None:
+        print(f"        {self._screen.ink(colour, text)}", flush=True)
+
+    def _ask(self, event: Json) -> None:
+        """Ask on this terminal where a person sits at it; else say how to decide."""
+        from local_agent.cli.decide import decide_here
+
+        self._note(one_line(event["message"], 300), "bold")
+        if not (at_keyboard() and sys.stdout.isatty()):
+            self._note(self._screen.say(WAITS, task=event["short_id"]), "dim")
+            return
+        try:
+            decide_here(self._home, self._environ, event["short_id"], self._lang)
+        except (InputError, StateError) as error:
+            from local_agent.error_texts import ERRORS
+
+            self._note(explain(error, ERRORS, self._lang), "red")

@@ -1,0 +1,207 @@
+"""Runs of playbooks over the control socket: begin one, carry one on, list them.
+
+What a run tells is read from its file of events, so that nothing is lost on whoever reads slowly;
+the bus only wakes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Coroutine, Mapping
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from common.errors import InputError, StateError
+from common.home import Home
+from common.ids import parse_short_id
+from common.model.state import FINAL
+from local_agent.faces.control.asking import new_task
+from local_agent.faces.control.tasks import Answer, whole_task
+from local_agent.faces.control.wire import Arguments
+from local_agent.flow.bus import Bus
+from local_agent.flow.playing import RunWish
+from local_agent.flow.ports import NewTask
+from local_agent.flow.run_log import events_path
+from local_agent.playbooks.library import Found, find_playbook, read_playbook
+from local_agent.store.journal import Journal, JournalThread
+from local_agent.store.runs import LISTED, StoredRun
+from local_agent.views.task import Watched
+
+READ_BYTES: Final = 1024 * 1024  # of a file of events at a time
+MAX_WOKEN: Final = 100_000  # events since the last look; they are read from the file
+MAX_TIMEOUT_MS: Final = 300_000
+_FINAL_EVENT: Final = "task_complete"
+
+
+class Engine(Protocol):
+    """What runs need of the engine."""
+
+    async def play(self, wish: RunWish, new: NewTask) -> StoredRun:
+        """Write a run and the task that carries it, and begin it."""
+        ...
+
+    async def resume(self, name: str, new: NewTask, *, gate_timeout_s: float | None) -> StoredRun:
+        """Carry a run on by a new task."""
+        ...
+
+
+class RunOperations:
+    """Begins runs, and tells what comes of them.
+
+    Args:
+        places: This installation.
+        finish: Carries a change out whole, whoever hangs up meanwhile.
+    """
+
+    def __init__(
+        self,
+        *,
+        db: JournalThread,
+        bus: Bus,
+        engine: Engine,
+        places: Home,
+        prefix: str,
+        user: str,
+        finish: Any,
+    ) -> None:
+        self._db = db
+        self._bus = bus
+        self._engine = engine
+        self._places = places
+        self._prefix = prefix
+        self._user = user
+        self._finish = finish
+
+    async def play(self, args: Arguments, _body: bytes) -> AsyncIterator[Answer]:
+        """Begin a run and tell its events to the end.
+
+        Raises:
+            TaskParseError: the playbook cannot be taken; nothing was begun.
+            InputError: ``playbook.*``: there is none of that name; ``workspace.*``.
+        """
+        found = await asyncio.to_thread(_found, self._places, args)
+        wish = RunWish(
+            found=found,
+            message=args.text("message"),
+            client=args.text("client"),
+            gate_timeout_s=args.integer("gate_ms", 1, MAX_TIMEOUT_MS) / 1000,
+        )
+        words = f"playbook {found.definition.name} {wish.message}".rstrip()
+        new = self._task(words, args, workspace=args.text("workspace") or None)
+        async for step in self._followed(new, self._engine.play(wish, new)):
+            yield step
+
+    async def resume(self, args: Arguments, _body: bytes) -> AsyncIterator[Answer]:
+        """Carry a run on and tell its events to the end.
+
+        Raises:
+            StateError: ``run.unknown``, ``run.not-resumable``.
+        """
+        name, gate_ms = args.text("run"), args.integer("gate_ms", 0, MAX_TIMEOUT_MS)  # 0: as before
+        run = await self._db.run(_named, self._journal, name)
+        first = await self._db.run(self._journal.tasks.get, run.task_id)
+        new = self._task(f"playbook resume {first.short_id}", args, workspace=first.workspace)
+        begin = self._engine.resume(
+            run.run_id, new, gate_timeout_s=gate_ms / 1000 if gate_ms else None
+        )
+        async for step in self._followed(new, begin):
+            yield step
+
+    async def runs(self, _args: Arguments) -> Mapping[str, Any]:
+        """Return the newest runs, newest first."""
+        found = await self._db.run(_listed, self._journal)
+        return {"runs": [_row(run, short_id) for run, short_id in found]}
+
+    async def _followed(
+        self, new: NewTask, begin: Coroutine[Any, Any, StoredRun]
+    ) -> AsyncIterator[Answer]:
+        with self._bus.read(task_id=new.task_id, size=MAX_WOKEN) as woken:
+            run = await self._finish(begin)
+            path, at, told_end = events_path(self._places.state, run), 0, False
+            if run.resumes:
+                at = await asyncio.to_thread(_size, path)
+            while True:
+                task = await self._db.run(self._journal.tasks.get, new.task_id)
+                lines, at = await asyncio.to_thread(_read_on, path, at)
+                for line in lines:
+                    told_end = told_end or line.get("type") == _FINAL_EVENT
+                    yield False, line
+                if lines:
+                    continue
+                if task.state in FINAL:
+                    break
+                await woken.wait()
+        turns = await self._db.run(self._journal.turns.of_task, task.task_id)
+        yield True, Watched(task=whole_task(task, turns))
+
+    def _task(self, words: str, args: Arguments, *, workspace: str | None) -> NewTask:
+        return new_task(
+            f"{self._prefix} {words}",
+            lang="zh" if args.text("lang") == "zh" else "en",
+            workspace=workspace,
+            user=self._user,
+        )
+
+    @property
+    def _journal(self) -> Journal:
+        return self._db.journal
+
+
+def _found(places: Home, args: Arguments) -> Found:
+    if path := args.text("path"):
+        try:
+            return read_playbook(Path(path))
+        except OSError as error:
+            raise InputError("playbook.no-file", path=path, why=error.strerror) from None
+    return find_playbook(places, args.text("name"))
+
+
+def _named(journal: Journal, name: str) -> StoredRun:
+    """Return a run by its own id, or by the T-id of a task that carries or carried it.
+
+    Raises:
+        StateError: ``run.unknown``.
+    """
+    try:
+        task = journal.tasks.named(parse_short_id(name))
+    except (InputError, StateError):
+        return journal.runs.get(name)
+    if task.run is None:
+        raise StateError("run.unknown", name=name)
+    return journal.runs.get(task.run)
+
+
+def _listed(journal: Journal) -> list[tuple[StoredRun, str]]:
+    found = journal.runs.recent(limit=LISTED)
+    return [
+        (run, task.short_id if (task := journal.tasks.find(run.task_id)) else "") for run in found
+    ]
+
+
+def _row(run: StoredRun, short_id: str) -> dict[str, Any]:
+    return {
+        "task_id": run.run_id,
+        "short_id": short_id,
+        "task_name": run.name,
+        "status": run.status,
+        "client": run.client,
+        "started_at": run.started_at,
+        "current_step": run.current_step,
+    }
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
+
+
+def _read_on(path: Path, at: int) -> tuple[list[dict[str, Any]], int]:
+    """Return the events from a place in the file on, and the place after them."""
+    try:
+        with path.open("rb") as file:
+            file.seek(at)
+            raw = file.read(READ_BYTES)
+    except FileNotFoundError:
+        return [], at
+    whole = raw[: raw.rfind(b"\n") + 1]
+    return [json.loads(line) for line in whole.splitlines()], at + len(whole)

@@ -1,0 +1,214 @@
+"""The record of one run: the journal first, then what is rendered from it for people and programs.
+
+    step ended ─▶ journal (one transaction) ─▶ state file (AC 18–20)
+    event ─▶ events file, from which whoever follows reads on ─▶ bus
+
+The state file and the events are renderings: what is lost of them is written again, or not missed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from common.clock import Clock
+from common.errors import AuthError, StoreError
+from common.home import private_dir, read_private, write_private
+from local_agent.playbooks.runs import (
+    ChangeEntry,
+    Place,
+    Result,
+    RunStepResult,
+    TaskRunState,
+    result_path,
+    state_path,
+    write_state,
+)
+from local_agent.store.journal import JournalThread
+from local_agent.store.runs import StoredRun, StoredStep, read_result
+
+LINE_BYTES: Final = 65_536  # of one event (contract)
+KEPT_INLINE: Final = 32_768  # of a result in the journal; a larger one lies in a file
+SHOWN_CHARS: Final = 2_000  # of each text in a result that is shortened
+SHOWN_ITEMS: Final = 50
+MAX_RESULT_BYTES: Final = 64 * 1024 * 1024
+_STATUS: Final = {"completed": "completed", "failed": "failed", "aborted": "failed"}
+
+
+class RunRecord:
+    """Records one run (`local_agent.playbooks.executor.RunLog`).
+
+    Args:
+        state: The state folder of this installation.
+        changes: Gives what the run has changed by now, from the journal.
+        publish: Tells of an event those who follow.
+    """
+
+    def __init__(
+        self,
+        db: JournalThread,
+        run: StoredRun,
+        *,
+        state: Path,
+        clock: Clock,
+        steps: Sequence[RunStepResult],
+        changes: Callable[[], list[ChangeEntry]],
+        publish: Callable[[Mapping[str, Any]], None],
+    ) -> None:
+        self._db = db
+        self._run = run
+        self._state = state
+        self._clock = clock
+        self._changes = changes
+        self._publish = publish
+        self._rendered = TaskRunState(
+            task_id=run.run_id,
+            task_name=run.name,
+            status="running",
+            started_at=run.started_at,
+            steps_completed=list(steps),
+            current_step=run.current_step,
+        )
+
+    async def begun(self) -> None:
+        """The run is begun, or begun anew."""
+        await self._db.run(self._runs.enter, self._run.run_id, "running")
+        await self._render()
+
+    async def at(self, place: Place) -> None:
+        """A step that may change something begins."""
+        if place.phase == "main":
+            self._rendered.current_step = place.index
+
+    async def step_ended(self, place: Place, result: RunStepResult) -> Result | None:
+        """A step ended; its result is returned as an event may carry it."""
+        # ASCII: what is no valid text, such as half a surrogate pair, comes back as it was.
+        text = None if result.result is None else _json(result.result, ascii_only=True)
+        shown, stored = result.result, None
+        if text is not None and len(text) > KEPT_INLINE:
+            path = result_path(self._state, self._run.client, self._run.run_id, place)
+            raw = text.encode()
+            await asyncio.to_thread(write_private, path, raw)
+            stored, shown = hashlib.sha256(raw).hexdigest(), shortened(result.result or {}, path)
+            text = None
+        over = result.status in ("completed", "skipped")
+        step = StoredStep(
+            place=str(place),
+            step_name=result.step_name,
+            type=result.type,
+            status=result.status,
+            result=text,
+            stored=stored,
+            error=result.error,
+            started_at=result.started_at,
+            completed_at=result.completed_at,
+        )
+        at = place.index + over if place.phase == "main" else None
+        await self._db.run(self._runs.end_step, self._run.run_id, step, current_step=at)
+        if at is not None:
+            self._rendered.current_step = at
+        self._rendered.steps_completed.append(replace(result, result=shown))
+        await self._render()
+        return shown
+
+    async def ended(self, status: str, current_step: int) -> None:
+        """The run ended."""
+        await self._db.run(
+            self._runs.enter, self._run.run_id, _STATUS[status], current_step=current_step
+        )
+        self._rendered.current_step = current_step
+        self._rendered.status = "completed" if status == "completed" else "failed"
+        await self._render()
+
+    async def tell(self, event: Mapping[str, Any]) -> None:
+        """Write an event where whoever follows finds it, and wake them."""
+        line = _json({key: item for key, item in event.items() if not key.startswith("_")})
+        await asyncio.to_thread(_append, self.events, line.encode("utf-8", "replace") + b"\n")
+        self._publish(event)
+
+    @property
+    def events(self) -> Path:
+        """The file of events."""
+        return events_path(self._state, self._run)
+
+    async def _render(self) -> None:
+        self._rendered.change_log = self._changes()
+        path = state_path(self._state, self._run.client, self._run.run_id)
+        await asyncio.to_thread(write_state, path, self._rendered)
+
+    @property
+    def _runs(self) -> Any:
+        return self._db.journal.runs
+
+
+def events_path(state: Path, run: StoredRun) -> Path:
+    """Return where the events of a run lie, one a line."""
+    path = state_path(state, run.client, run.run_id)
+    return path.with_name(f"{run.run_id}.events.jsonl")
+
+
+def read_step(state: Path, run: StoredRun, step: StoredStep) -> RunStepResult:
+    """Return how a step ended, with its whole result.  Blocking.
+
+    Raises:
+        StoreError: ``run.result-gone``: its file is not there, or not what was written.
+    """
+    result = read_result(step)
+    if step.stored is not None:
+        path = result_path(state, run.client, run.run_id, Place.parse(step.place))
+        result = _stored(path, step)
+    return RunStepResult(
+        step_name=step.step_name,
+        type=step.type,
+        status=step.status,  # type: ignore[arg-type]  # as `step_ended` wrote it
+        result=result,
+        error=step.error,
+        started_at=step.started_at,
+        completed_at=step.completed_at,
+    )
+
+
+def shortened(result: Result, path: Path) -> Result:
+    """Return a result of which every text and list is cut, and where the whole lies."""
+    return {
+        **{key: _short(value) for key, value in result.items()},
+        "truncated": True,
+        "result_path": str(path),
+    }
+
+
+def _short(value: Any) -> Any:
+    if isinstance(value, str):
+        return value[:SHOWN_CHARS]
+    if isinstance(value, list):
+        few = value[:SHOWN_ITEMS] if len(_json(value)) <= SHOWN_CHARS * 4 else value[:10]
+        return [one[:200] if isinstance(one, str) else one for one in few]
+    return value
+
+
+def _stored(path: Path, step: StoredStep) -> dict[str, Any]:
+    try:
+        raw = read_private(path, max_bytes=MAX_RESULT_BYTES)
+    except OSError:
+        raise StoreError("run.result-gone", step=step.step_name) from None
+    if hashlib.sha256(raw).hexdigest() != step.stored:
+        raise AuthError("run.result-gone", step=step.step_name)
+    found: dict[str, Any] = json.loads(raw)
+    return found
+
+
+def _append(path: Path, line: bytes) -> None:
+    private_dir(path.parent)
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(line)
+
+
+def _json(value: Any, *, ascii_only: bool = False) -> str:
+    return json.dumps(value, ensure_ascii=ascii_only, separators=(",", ":"))
