@@ -42,6 +42,8 @@ METADATA = frozenset(
         "reason",
         "requester",
         "retry_of",
+        "run",
+        "step",
         "risk",
         "risk_reasons",
         "seq",

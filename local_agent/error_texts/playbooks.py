@@ -270,9 +270,9 @@ ERRORS: Final[Mapping[str, Sentence]] = {
         en="{path} cannot be read ({why}).", zh="无法读取 {path}（{why}）。"
     ),
     "playbook.no-model": Sentence(
-        en="No model is set up here, so no change can be proposed. To set one up: "
+        en="No model is set up here, so this step cannot be done. To set one up: "
         "codexbridge models",
-        zh="此处没有配置模型，无法提出改动。配置方法：codexbridge models",
+        zh="此处没有配置模型，无法执行此步骤。配置方法：codexbridge models",
     ),
     "playbook.file": Sentence(en="{path} cannot be read ({why}).", zh="无法读取 {path}（{why}）。"),
     "playbook.file/name": Sentence(
@@ -395,9 +395,9 @@ ERRORS: Final[Mapping[str, Sentence]] = {
         "codexbridge playbook resume {task}",
     ),
     "run.failed": Sentence(
-        en="Playbook {playbook} failed: {why}\nOnce that is mended: "
+        en="Playbook {playbook} failed: {why} Once that is mended: "
         "codexbridge playbook resume {task}",
-        zh="剧本 {playbook} 失败：{why}\n解决后可继续：codexbridge playbook resume {task}",
+        zh="剧本 {playbook} 失败：{why} 解决后可继续：codexbridge playbook resume {task}",
     ),
     "run.aborted": Sentence(
         en="Playbook {playbook} ended, as a question was not approved ({why}). Nothing more was "

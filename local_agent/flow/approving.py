@@ -43,6 +43,7 @@ from local_agent.flow.following import made_in
 from local_agent.flow.parts import UNKNOWN, Performer, recorded
 from local_agent.flow.ports import Gate, TaskStore, Workspaces
 from local_agent.flow.run import Run, StoppedError, unless_stopped
+from local_agent.flow.run_questions import Questions
 from local_agent.flow.sealing import Sealer
 from local_agent.flow.task import TaskLog, Waiting
 from local_agent.safety.grant import Grant
@@ -72,6 +73,7 @@ class Approving:
         policy_of: Gives the person's policy for a workspace; blocks.
         machine: The name people know this machine by.
         prefix: The word that addresses the bot, for what can be done next.
+        questions: What runs of playbooks ask.
         turn_seconds: How long an approved operation may wait for another one in its workspace.
 
     Attributes:
@@ -94,6 +96,7 @@ class Approving:
         policy_of: Callable[[Workspace], Policy],
         machine: str,
         prefix: str,
+        questions: Questions,
         turn_seconds: float = TURN_SECONDS,
     ) -> None:
         self._log = log
@@ -108,8 +111,8 @@ class Approving:
         self._prefix = prefix
         self._turn_seconds = turn_seconds
         self.on_wanted: Callable[[str], None] = lambda _approval_id: None
-        self.before_part: Callable[[Task, int], Coroutine[Any, Any, bool]] = _begin_at_once
-        self.ended_part: Callable[[Task, int, Ended], Awaitable[None]] = _keep_to_oneself
+        self.before_part: Callable[[Task, int], Coroutine[Any, Any, bool]] = questions.before_part
+        self.ended_part: Callable[[Task, int, Ended], Awaitable[None]] = questions.ended_part
         self._narrowing = asyncio.Lock()
         self._turns: defaultdict[Path, asyncio.Lock] = defaultdict(asyncio.Lock)
 
@@ -368,14 +371,6 @@ async def _acquire(turn: asyncio.Lock, seconds: float) -> bool:
 async def _free(turn: asyncio.Lock) -> None:
     async with turn:
         return
-
-
-async def _begin_at_once(_task: Task, _part: int) -> bool:
-    return True
-
-
-async def _keep_to_oneself(_task: Task, _part: int, _ended: Ended) -> None:
-    return
 
 
 def _around(what: Sealable) -> Circumstances:

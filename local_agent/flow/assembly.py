@@ -13,7 +13,6 @@ from local_agent.flow.engine import Engine, Log
 from local_agent.flow.journal_store import JournalStore
 from local_agent.flow.ports import Disclosure, Gate, Mind, Site, TaskStore, Workspaces
 from local_agent.flow.run import Resting
-from local_agent.flow.run_questions import Questions
 from local_agent.flow.task import TaskLog
 from local_agent.safety.policy import Policy
 from local_agent.settings import AgentSettings
@@ -49,7 +48,6 @@ def build_engine(
     """
     store = JournalStore(db)
     tasks = TaskLog(store, bus, clock)
-    questions = Questions()
 
     def make_steps() -> Steps:
         from local_agent.flow.steps import build_steps
@@ -69,10 +67,7 @@ def build_engine(
             settings=settings,
             clock=clock,
             site=site,
-            show_again=engine.show_again,
-            questions=questions,
-            submit=engine.submit,
-            cancel=engine.cancel,
+            engine=engine,
         )
 
     engine = Engine(
@@ -82,7 +77,6 @@ def build_engine(
         gate=gate,
         checking=_checking(store, workspaces, settings, user=site.user, sandbox=site.sandbox),
         resting=Resting(tasks, clock, hours=settings.approval_hours),
-        questions=questions,
         copies=copies,
         clock=clock,
         log=log,

@@ -26,7 +26,7 @@ from common.sentences import same
 from local_agent.actions.operation import Copies
 from local_agent.flow import summaries
 from local_agent.flow.checking import Checking
-from local_agent.flow.ports import Gate, NewTask, TaskStore
+from local_agent.flow.ports import Gate, NewTask, RunWish, TaskStore
 from local_agent.flow.run import Resting, Run, StoppedError, rests
 from local_agent.flow.run_questions import Questions
 from local_agent.flow.task import TaskLog, may_see, submit_named
@@ -35,7 +35,6 @@ from local_agent.store.tasks import Task
 if TYPE_CHECKING:
     from local_agent.flow.approvals import Notice
     from local_agent.flow.approving import Approving
-    from local_agent.flow.playing import RunWish
     from local_agent.flow.steps import Steps
     from local_agent.store.runs import StoredRun
 CLOSE_SECONDS: Final = 10.0  # for what runs to be ended and recorded
@@ -68,7 +67,6 @@ class Engine:
         gate: Gate,
         checking: Checking,
         resting: Resting,
-        questions: Questions,
         copies: Copies,
         clock: Clock,
         log: Log,
@@ -82,7 +80,7 @@ class Engine:
         self._gate = gate
         self._checking = checking
         self._resting = resting
-        self.questions = questions
+        self.questions = Questions()
         self._copies = copies
         self._clock = clock
         self._log = log
@@ -91,7 +89,7 @@ class Engine:
         self._carried: dict[Run, asyncio.Task[None]] = {}
         self._closing = False
         gate.listen(self._hear)
-        gate.listen(questions.hear)
+        gate.listen(self.questions.hear)
 
     # --- the main flow -----------------------------------------------------------------------
 

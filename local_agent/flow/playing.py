@@ -12,44 +12,36 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from common.clock import Clock
-from common.errors import CodexBridgeError, InputError, StateError
-from common.home import Home
-from common.ids import new_short_id, new_uuid
-from common.model.intent import TaskIntent, TaskKind
-from common.model.proposal import Diff, LocalApproval, RunStep, StepPart, Steps, TaskResult
-from common.model.state import Reason
+from common.errors import InputError, StateError
+from common.ids import new_uuid
+from common.model.proposal import Diff
 from common.sentences import Lang, Sentence, say
 from common.text import one_line
 from local_agent.actions.operation import Blobs
-from local_agent.errors import ModelError
-from local_agent.flow.ports import NewTask, Workspaces
+from local_agent.flow.ports import NewTask, RunWish, Site, Workspaces
+from local_agent.flow.run_asking import Asker, Fitting, ModelStream, ReadingTools
 from local_agent.flow.run_changes import Changes
 from local_agent.flow.run_log import RunRecord, read_step
-from local_agent.flow.run_questions import PREVIEW_CHARS, OpenQuestion, Questions, about
-from local_agent.flow.task import TaskLog, submit_named
-from local_agent.models.backend import Chosen, ModelEvent, Turn
+from local_agent.flow.run_questions import Questions
+from local_agent.flow.task import TaskLog
+from local_agent.models.backend import Chosen
 from local_agent.playbooks.definition import TaskDefinition, parse_hook, parse_playbook
-from local_agent.playbooks.executor import (
-    GATE_TIMEOUT_S,
-    Arguments,
-    Changing,
-    Question,
-    SessionContext,
-    TaskExecutor,
-)
+from local_agent.playbooks.executor import TaskExecutor
 from local_agent.playbooks.library import Found, find_playbook, list_playbooks
-from local_agent.playbooks.prompts import Messages
-from local_agent.playbooks.runs import Place, Result, RunStepResult
-from local_agent.playbooks.toolbox import Toolbox, Wanted
-from local_agent.playbooks.tools import TOOLS
+from local_agent.playbooks.runs import Place, RunStepResult
+from local_agent.playbooks.session import (
+    GATE_TIMEOUT_S,
+    SessionContext,
+)
+from local_agent.playbooks.toolbox import Toolbox
 from local_agent.propose import words as proposal_words
 from local_agent.propose.base import Asked, Proposed, answer, nothing
 from local_agent.store.journal import JournalThread
@@ -59,11 +51,7 @@ from local_agent.workspace.registry import Workspace
 
 DEFAULT_CLIENT: Final = "default"
 
-Fitting = Callable[[Task, Workspace], Awaitable[int]]
 
-ASKS_ONE = Sentence(
-    en="Step “{step}” would use {tool}: {what}", zh="步骤“{step}”将使用 {tool}：{what}"
-)
 WAITING = Sentence(
     en="Playbook {playbook} waits at {machine} for a decision on step “{step}” ({task}).",
     zh="剧本 {playbook} 在 {machine} 上等待确认步骤“{step}”（{task}）。",
@@ -75,267 +63,42 @@ COMPLETED = Sentence(
 LISTED = Sentence(en="Playbooks on this machine:", zh="本机上的剧本：")
 
 
-class Asker:
-    """Asks for one run (`local_agent.playbooks.executor.Authority`).
-
-    Args:
-        task: The task that carries the run.
-        submit: Writes a task and begins it.
-        cancel: Ends one that waits.
-        fitting: Tells how many of several steps can be sealed together as things are now.
-    """
-
-    def __init__(
-        self,
-        *,
-        run: StoredRun,
-        task: Task,
-        definition: TaskDefinition,
-        workspace: Workspace,
-        tools: Toolbox,
-        questions: Questions,
-        submit: Callable[[NewTask], Coroutine[Any, Any, Task]],
-        cancel: Callable[[str], Awaitable[object]],
-        changes: Changes,
-        fitting: Fitting,
-        clock: Clock,
-        in_workspace: bool,
-    ) -> None:
-        self._fitting = fitting
-        self._run = run
-        self._task = task
-        self._definition = definition
-        self._workspace = workspace
-        self._tools = tools
-        self._questions = questions
-        self._submit = submit
-        self._cancel = cancel
-        self._changes = changes
-        self._clock = clock
-        self._in_workspace = True if in_workspace else None
-
-    async def ask(
-        self, step: Place, message: str | None, parts: Sequence[Changing], *, is_gate: bool
-    ) -> Question | Result:
-        """Ask about these steps, or as many of them as can be sealed together.
-
-        Raises:
-            CodexBridgeError: it cannot be done, or is refused; nobody was asked.
-        """
-        if is_gate:
-            sealed = await self._sealable(parts)
-        else:
-            (changing,) = parts
-            wanted = await self._wanted(changing)
-            if wanted.result is not None:
-                return wanted.result
-            sealed = [(changing, wanted)]
-        question = self._question(step, message, sealed, is_gate=is_gate)
-        self._questions.add(question)
-        begun = await submit_named(self._submit, question.task)
-        question.task = replace(question.task, short_id=begun.short_id)
-        await question.asked.wait()
-        if (ended := question.ended_task) is not None and ended.reason is not Reason.REJECTED:
-            raise StateError("run.not-done", why=ended.summary or "")
-        return question
-
-    async def _wanted(self, changing: Changing) -> Wanted:
-        tool = changing.step.tool or ""
-        return await self._tools.propose(tool, changing.arguments, self._workspace)
-
-    async def _sealable(self, parts: Sequence[Changing]) -> list[tuple[Changing, Wanted]]:
-        """Return the first steps that can be sealed together (`actions.steps.payload`).
-
-        Each of the others asks for itself when its turn comes.
-        """
-        found: list[tuple[Changing, Wanted]] = []
-        for changing in parts:
-            try:
-                wanted = await self._wanted(changing)
-            except CodexBridgeError:
-                break  # its turn comes, and it says why
-            if wanted.result is None:
-                found.append((changing, wanted))
-        if not found:
-            return found
-        try:
-            whole = _as_task(self._task, self._of_gate("", found))
-            return found[: await self._fitting(whole, self._workspace)]
-        except CodexBridgeError:
-            return []
-
-    def _question(
-        self,
-        step: Place,
-        message: str | None,
-        parts: Sequence[tuple[Changing, Wanted]],
-        *,
-        is_gate: bool,
-    ) -> OpenQuestion:
-        told = message if message is not None else self._about(parts[0][0])
-        task = self._task
-        new = NewTask(
-            task_id=new_uuid(),
-            short_id=new_short_id("agent"),
-            source=task.source,
-            channel=task.channel,
-            claimed_user=task.claimed_user,
-            thread_id=task.thread_id,
-            text=task.text,
-            lang=task.lang,
-            workspace=self._workspace.name,
-            envelope_sha256=task.envelope_sha256,
-            gateway_key_id=task.gateway_key_id,
-            run=self._run.run_id,
-            step=str(step),
-        )
-        proposed = self._of_gate(told, parts) if is_gate else self._of_step(told, *parts[0])
-        return OpenQuestion(
-            task=new,
-            message=told,
-            parts=parts,
-            proposed=proposed,
-            tools=self._tools,
-            workspace=self._workspace,
-            now=lambda: self._clock.now().mono,
-            cancel=self._cancel,
-            changes=self._changes,
-        )
-
-    def _of_gate(self, message: str, parts: Sequence[tuple[Changing, Wanted]]) -> Proposed:
-        whole = Steps(
-            run=self._run.run_id,
-            definition_sha256=self._run.definition,
-            playbook=self._definition.name,
-            total=len(self._definition.steps),
-            message=message,
-            in_workspace=self._in_workspace,
-            parts=tuple(
-                StepPart(
-                    index=changing.place.index,
-                    name=changing.step.name,
-                    action=TOOLS[changing.step.tool or ""].action,
-                    proposal=wanted.proposal,
-                )
-                for changing, wanted in parts
-            ),
-        )
-        return Proposed(whole, message, LocalApproval(action="steps"))
-
-    def _of_step(self, message: str, changing: Changing, wanted: Wanted) -> Proposed:
-        action = TOOLS[changing.step.tool or ""].action
-        assert action is not None and wanted.proposal is not None  # noqa: S101, PT018  # it changes
-        of = RunStep(
-            playbook=self._definition.name,
-            index=changing.place.index,
-            name=changing.step.name,
-            total=len(self._definition.steps),
-            in_workspace=self._in_workspace,
-        )
-        return Proposed(wanted.proposal, message, LocalApproval(action=action), run=of)
-
-    def _about(self, changing: Changing) -> str:
-        facts = {"step": changing.step.name, "tool": changing.step.tool}
-        return say(ASKS_ONE, self._task.lang, **facts, what=about(changing, PREVIEW_CHARS))
-
-
-class ReadingTools:
-    """The tools that only read, in one workspace (`local_agent.playbooks.executor.Toolbox`)."""
-
-    def __init__(self, tools: Toolbox, workspace: Workspace) -> None:
-        self._tools = tools
-        self._workspace = workspace
-
-    async def read(self, tool: str, arguments: Arguments) -> Result:
-        """Return the result of a tool.
-
-        Raises:
-            CodexBridgeError: it cannot be had.
-        """
-        return await self._tools.read(tool, arguments, self._workspace)
-
-
-class StepQuestions:
-    """Proposes what the task of a question asks: it is known before its task begins."""
-
-    def __init__(self, questions: Questions) -> None:
-        self._questions = questions
-
-    async def propose(self, asked: Asked) -> Proposed:
-        """Return it.
-
-        Raises:
-            StateError: ``run.stands-still``: the run that asked is not carried any more.
-        """
-        question = self._questions.of(asked.task_id)
-        if question is None:
-            raise StateError("run.stands-still")
-        return question.proposed
-
-
-class ModelStream:
-    """The configured model as a stream of text (`local_agent.playbooks.executor.AiEngine`)."""
-
-    def __init__(self, choose: Callable[[], Chosen | None], task_id: str) -> None:
-        self._choose = choose
-        self._task_id = task_id
-
-    async def chat_completion(self, messages: Messages) -> AsyncIterator[str]:
-        """Give the answer in pieces.
-
-        Raises:
-            ModelError: ``model.none``, or what the model failed with.
-        """
-        chosen = self._choose()
-        if chosen is None:
-            raise ModelError("model.none")
-        pieces: asyncio.Queue[str | None] = asyncio.Queue()
-
-        def hear(event: ModelEvent) -> None:
-            if event.kind == "text" and event.text:
-                pieces.put_nowait(event.text)
-
-        system, user = (one["content"] for one in messages)
-        turn = Turn(task_id=self._task_id, instructions=system, prompt=user)
-        asking = asyncio.ensure_future(chosen.backend.ask(turn, hear))
-        asking.add_done_callback(lambda _: pieces.put_nowait(None))
-        said = False
-        try:
-            while (piece := await pieces.get()) is not None:
-                said = True
-                yield piece
-            reply = await asking
-            if not said:
-                yield reply.text
-        finally:
-            asking.cancel()
-            await asyncio.gather(asking, return_exceptions=True)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunWish:
-    """What somebody asks to run.
+class Carrier(Protocol):
+    """What carries tasks (`local_agent.flow.engine`).
 
     Attributes:
-        gate_timeout_s: How long each question waits; over 0, at most 300.
+        questions: What runs ask.
     """
 
-    found: Found
-    message: str
-    client: str
-    gate_timeout_s: float
+    @property
+    def questions(self) -> Questions: ...
+
+    async def submit(self, new: NewTask) -> Task:
+        """Write a task and begin it."""
+        ...
+
+    async def cancel(self, task_id: str) -> bool:
+        """End a task."""
+        ...
+
+
+class Models(Protocol):
+    """What has models work (`local_agent.flow.proposing`)."""
+
+    def choose(self) -> Chosen | None:
+        """Return the model of agent steps; None without one."""
+        ...
+
+    async def change(self, task: Task, asked: Asked, workspace: Workspace) -> Proposed:
+        """Return the change that a model proposes, made in a scratch copy."""
+        ...
 
 
 class Playing:
     """Carries runs, each within the proposing of its task.
 
     Args:
-        places: This installation.
-        choose: Gives the model of agent steps.
-        change: Has the model propose a change, in a scratch copy.
-        submit: Writes a task and begins it.
-        cancel: Ends a task.
-        publish: Tells those who follow a task of an event.
+        fitting: Tells how many of several steps can be sealed together as things are now.
     """
 
     def __init__(
@@ -343,31 +106,24 @@ class Playing:
         *,
         db: JournalThread,
         blobs: Blobs,
-        places: Home,
         clock: Clock,
-        choose: Callable[[], Chosen | None],
-        change: Callable[[Task, Asked, Workspace], Awaitable[Proposed]],
-        questions: Questions,
-        submit: Callable[[NewTask], Coroutine[Any, Any, Task]],
-        cancel: Callable[[str], Awaitable[object]],
+        proposing: Models,
+        engine: Carrier,
         log: TaskLog,
         workspaces: Workspaces,
         fitting: Fitting,
-        machine: str,
+        site: Site,
     ) -> None:
-        self._fitting = fitting
         self._db = db
         self._blobs = blobs
-        self._places = places
         self._clock = clock
-        self._choose = choose
-        self._change = change
-        self._questions = questions
-        self._submit = submit
-        self._cancel = cancel
+        self._proposing = proposing
+        self._engine = engine
         self._log = log
         self._workspaces = workspaces
-        self._machine = machine
+        self._fitting = fitting
+        self._places = site.places
+        self._machine = site.machine
 
     # --- the main flow -----------------------------------------------------------------------
 
@@ -467,9 +223,9 @@ class Playing:
                 definition=definition,
                 workspace=asked.workspace,
                 tools=tools,
-                questions=self._questions,
-                submit=self._submit,
-                cancel=self._cancel,
+                questions=self._engine.questions,
+                submit=self._engine.submit,
+                cancel=self._engine.cancel,
                 changes=changes,
                 fitting=self._fitting,
                 clock=self._clock,
@@ -480,7 +236,7 @@ class Playing:
             resumed=run.resumes > 0,
             gate_timeout_s=run.gate_ms / 1000,
         )
-        executor = TaskExecutor(ModelStream(self._choose, task.task_id), self._clock)
+        executor = TaskExecutor(ModelStream(self._proposing.choose, task.task_id), self._clock)
         last: Mapping[str, Any] = {}
         async with aclosing(
             executor.execute(definition, run.message, context, run.client)
@@ -511,9 +267,9 @@ class Playing:
             InputError: ``playbook.no-model``.
             CodexBridgeError: as of any proposal.
         """
-        if self._choose() is None:
+        if self._proposing.choose() is None:
             raise InputError("playbook.no-model")
-        made = await self._change(task, replace(asked, text=request), workspace)
+        made = await self._proposing.change(task, replace(asked, text=request), workspace)
         if not isinstance(made.proposal, Diff):
             return b"", made.summary
         return await asyncio.to_thread(self._blobs.get, made.proposal.diff_id), made.summary
@@ -577,18 +333,6 @@ def _tools_of(definition: TaskDefinition, hooks: Mapping[str, TaskDefinition]) -
         steps = [step for name in definition.hooks.get(phase, ()) for step in hooks[name].steps]
         found |= {Place(phase, index): step.tool or "" for index, step in enumerate(steps)}
     return found
-
-
-def _as_task(task: Task, proposed: Proposed) -> Task:
-    """Return a task that proposes something, to see whether it could be sealed."""
-    result = TaskResult(
-        task_id=task.task_id,
-        intent=TaskIntent(kind=TaskKind.PLAYBOOK, confidence=1.0, summary=""),
-        proposal=proposed.proposal,
-        requires=proposed.requires,
-        summary="",
-    )
-    return replace(task, proposal_json=result.to_json())
 
 
 def _is_inside(path: str, workspaces: Workspaces) -> bool:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # only named here: what waits for a task does not load who ca
     from common.seal import Seal
     from local_agent.flow.approvals import Decision, Notice, PendingApproval
     from local_agent.models.backend import Chosen
+    from local_agent.playbooks.library import Found
     from local_agent.propose.base import Proposed
     from local_agent.propose.coding import Lend
     from local_agent.propose.context.collected import Collected
@@ -64,6 +65,20 @@ class NewTask:
     around_json: str | None = None
     run: str | None = None
     step: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunWish:
+    """What somebody asks to run.
+
+    Attributes:
+        gate_timeout_s: How long each question waits; over 0, at most 300.
+    """
+
+    found: Found
+    message: str
+    client: str
+    gate_timeout_s: float
 
 
 @dataclass(frozen=True, slots=True)

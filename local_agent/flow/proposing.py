@@ -19,6 +19,8 @@ from local_agent.flow.conversation import Conversation, ReviseProposer
 from local_agent.flow.counting import CountedBackend
 from local_agent.flow.following import Following
 from local_agent.flow.ports import Disclosure, Mind, TaskStore, Workspaces
+from local_agent.flow.run_asking import StepQuestions
+from local_agent.flow.run_questions import Questions
 from local_agent.flow.streaming import Streams
 from local_agent.flow.task import TaskLog
 from local_agent.flow.understanding import Looking, Proposers, SecondReading, Understanding
@@ -68,15 +70,14 @@ class Proposing:
         self,
         disclosure: Disclosure,
         workspaces: Workspaces,
-        *,
         playing: Proposer,
-        questions: Proposer,
+        questions: Questions,
     ) -> Understanding:
         """Return the safe half of the engine.
 
         Args:
             playing: Carries runs of playbooks.
-            questions: Proposes what they ask.
+            questions: What they ask.
         """
         conversation = Conversation(self.store, self.blobs)
         return Understanding(
@@ -100,7 +101,7 @@ class Proposing:
         self,
         conversation: Conversation,
         playing: Proposer,
-        questions: Proposer,
+        questions: Questions,
     ) -> Proposers:
         open_tasks = OpenTasks(self.store, self.clock)
         help_proposer = HelpProposer(open_tasks, free_text=self.settings.nl.enable)
@@ -142,7 +143,7 @@ class Proposing:
                 Topic.REVISE: ReviseProposer(conversation, coding),
             },
             patches=PatchProposer(self.blobs, allowed=self.settings.allow_apply_patch),
-            questions=questions,
+            questions=StepQuestions(questions),
         )
 
     async def change(self, task: Task, asked: Asked, workspace: Workspace) -> Proposed:

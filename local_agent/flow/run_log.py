@@ -42,7 +42,7 @@ _STATUS: Final = {"completed": "completed", "failed": "failed", "aborted": "fail
 
 
 class RunRecord:
-    """Records one run (`local_agent.playbooks.executor.RunLog`).
+    """Records one run (`local_agent.playbooks.session.RunLog`).
 
     Args:
         state: The state folder of this installation.

@@ -21,8 +21,8 @@ if TYPE_CHECKING:  # only named here: what waits for a task does not load who ca
     from local_agent.flow.approvals import Notice
     from local_agent.flow.ports import NewTask
     from local_agent.flow.run_changes import Changes
-    from local_agent.playbooks.executor import Changing, Decision
     from local_agent.playbooks.runs import Result
+    from local_agent.playbooks.session import Changing, Decision
     from local_agent.playbooks.toolbox import Toolbox, Wanted
     from local_agent.propose.base import Proposed
     from local_agent.store.tasks import Task
@@ -34,7 +34,7 @@ BETWEEN_S: Final = 50.0  # after which what was approved is asked anew; the gate
 
 @dataclass(eq=False)
 class OpenQuestion:
-    """A question of a run, while its task lives (`local_agent.playbooks.executor.Question`).
+    """A question of a run, while its task lives (`local_agent.playbooks.session.Question`).
 
     What is performed is what was sealed: each part waits here until the run has come to its step.
     """

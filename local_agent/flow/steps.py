@@ -6,27 +6,27 @@ this module beside the event loop (`local_agent.flow.engine.Engine.load`).
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from common.clock import Clock
-from local_agent.actions.operation import Blobs, Copies, Executors, Parts
+from local_agent.actions.operation import Blobs, Copies, Executors, Operation, Parts
 from local_agent.actions.registry import make_operations
 from local_agent.actions.steps.action import RunSteps
+from local_agent.flow import playing
 from local_agent.flow.approving import Approving
-from local_agent.flow.playing import Playing, StepQuestions
+from local_agent.flow.playing import Playing
 from local_agent.flow.ports import (
     Disclosure,
     Gate,
     Mind,
-    NewTask,
     Site,
     TaskStore,
     Workspaces,
 )
 from local_agent.flow.proposing import Proposing
-from local_agent.flow.run_questions import Questions
+from local_agent.flow.run_asking import Fitting
 from local_agent.flow.sealing import Sealer
 from local_agent.flow.task import TaskLog
 from local_agent.flow.understanding import Understanding
@@ -34,7 +34,6 @@ from local_agent.flow.undoing import AppliedChanges
 from local_agent.safety.policy import Policy
 from local_agent.settings import AgentSettings
 from local_agent.store.journal import JournalThread
-from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace
 
 
@@ -49,6 +48,14 @@ class Steps:
     understanding: Understanding
     approving: Approving
     playing: Playing
+
+
+class Carrier(playing.Carrier, Protocol):
+    """What carries tasks (`local_agent.flow.engine`)."""
+
+    async def show_again(self, task_id: str) -> None:
+        """Bring the question of a task before the person once more."""
+        ...
 
 
 def build_steps(
@@ -67,19 +74,9 @@ def build_steps(
     settings: AgentSettings,
     clock: Clock,
     site: Site,
-    show_again: Callable[[str], Awaitable[None]],
-    questions: Questions,
-    submit: Callable[[NewTask], Coroutine[Any, Any, Task]],
-    cancel: Callable[[str], Awaitable[object]],
+    engine: Carrier,
 ) -> Steps:
-    """Return all of them; nothing is begun.
-
-    Args:
-        show_again: Brings the question of a task before the person once more.
-        questions: What runs of playbooks ask.
-        submit: Writes a task and begins it.
-        cancel: Ends a task.
-    """
+    """Return all of them; nothing is begun."""
     applied = AppliedChanges(db)
     proposing = Proposing(
         store=store,
@@ -91,9 +88,45 @@ def build_steps(
         settings=settings,
         clock=clock,
         sandbox=site.sandbox,
-        show_again=show_again,
+        show_again=engine.show_again,
     )
-    operations = make_operations(
+    operations = _operations(executors, copies, blobs, store, applied, settings)
+    approving = Approving(
+        log=tasks,
+        store=store,
+        gate=gate,
+        workspaces=workspaces,
+        sealer=_sealer(settings, clock, site),
+        operations=operations,
+        policy_of=policy_of,
+        machine=site.machine,
+        prefix=settings.prefix,
+        questions=engine.questions,
+    )
+    runs = Playing(
+        db=db,
+        blobs=blobs,
+        clock=clock,
+        proposing=proposing,
+        engine=engine,
+        log=tasks,
+        workspaces=workspaces,
+        fitting=_fitting(operations),
+        site=site,
+    )
+    understanding = proposing.understanding(disclosure, workspaces, runs, engine.questions)
+    return Steps(understanding, approving, runs)
+
+
+def _operations(
+    executors: Executors,
+    copies: Copies,
+    blobs: Blobs,
+    store: TaskStore,
+    applied: AppliedChanges,
+    settings: AgentSettings,
+) -> Mapping[str, Operation]:
+    return make_operations(
         Parts(
             executors=executors,
             copies=copies,
@@ -103,48 +136,20 @@ def build_steps(
             settings=settings,
         )
     )
-    approving = Approving(
-        log=tasks,
-        store=store,
-        gate=gate,
-        workspaces=workspaces,
-        sealer=_sealer(settings, clock, agent_id=site.agent_id, sandbox=site.sandbox),
-        operations=operations,
-        policy_of=policy_of,
-        machine=site.machine,
-        prefix=settings.prefix,
-    )
-    approving.before_part = questions.before_part
-    approving.ended_part = questions.ended_part
-    steps = operations["steps"]
-    assert isinstance(steps, RunSteps)  # noqa: S101  # by its row
-    playing = Playing(
-        db=db,
-        blobs=blobs,
-        places=site.places,
-        clock=clock,
-        choose=proposing.choose,
-        change=proposing.change,
-        questions=questions,
-        submit=submit,
-        cancel=cancel,
-        log=tasks,
-        workspaces=workspaces,
-        fitting=steps.fitting,
-        machine=site.machine,
-    )
-    understanding = proposing.understanding(
-        disclosure, workspaces, playing=playing, questions=StepQuestions(questions)
-    )
-    return Steps(understanding, approving, playing)
 
 
-def _sealer(settings: AgentSettings, clock: Clock, *, agent_id: str, sandbox: str) -> Sealer:
+def _fitting(operations: Mapping[str, Operation]) -> Fitting:
+    several = operations["steps"]
+    assert isinstance(several, RunSteps)  # noqa: S101  # by its row
+    return several.fitting
+
+
+def _sealer(settings: AgentSettings, clock: Clock, site: Site) -> Sealer:
     return Sealer(
         clock=clock,
-        agent_id=agent_id,
+        agent_id=site.agent_id,
         approval_hours=settings.approval_hours,
-        settings=_rules(settings, sandbox),
+        settings=_rules(settings, site.sandbox),
     )
 
 

@@ -11,170 +11,33 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal
 
 from common.clock import Clock
 from common.errors import CodexBridgeError
-from common.sentences import Lang
 from local_agent.errors import ModelError
 from local_agent.playbooks import values
 from local_agent.playbooks.definition import StepDefinition, TaskDefinition
-from local_agent.playbooks.prompts import Messages, messages
+from local_agent.playbooks.prompts import messages
 from local_agent.playbooks.runs import Phase, Place, Result, RunStepResult, StepStatus, finished
+from local_agent.playbooks.session import (
+    AiEngine,
+    Changing,
+    Decision,
+    Ending,
+    Event,
+    Question,
+    SessionContext,
+)
 from local_agent.playbooks.tools import TOOLS
 
-Event = dict[str, Any]
-Arguments = Mapping[str, Any]
-Decision = Literal["approved", "denied", "timeout"]
-Ending = Literal["completed", "failed", "aborted"]
-
-GATE_TIMEOUT_S: Final = 300.0  # AC 11: the default, and the most
 ATTEMPTS: Final = 2  # of an agent step (AC 35)
 CHUNK_CHARS: Final = 8_000  # of a model's answer in one event
 MAX_ERROR_CHARS: Final = 2_000
 _ONE_AT_A_TIME: Final = ("high", "critical")
-
-
-@dataclass(frozen=True, slots=True)
-class Changing:
-    """A step that would change something, with its arguments as they were resolved."""
-
-    place: Place
-    step: StepDefinition
-    arguments: Arguments
-
-
-class Question(Protocol):
-    """A question of a run that a person is asked at this machine.
-
-    Attributes:
-        request_id: Names it in events.
-        short_id: By which a person shows, approves or rejects it.
-        message: What is asked, in words.
-        covers: The changing steps that are sealed with it, for people.
-        decided: Set once there is a decision; it says that, and nothing else.
-    """
-
-    @property
-    def request_id(self) -> str: ...
-    @property
-    def short_id(self) -> str: ...
-    @property
-    def message(self) -> str: ...
-    @property
-    def covers(self) -> Sequence[Mapping[str, Any]]: ...
-    @property
-    def decided(self) -> asyncio.Event: ...
-
-    async def outcome(self) -> Decision:
-        """Return what was decided, from the approval itself."""
-        ...
-
-    async def is_sealed(self, changing: Changing) -> bool:
-        """Tell whether exactly this is approved with it and comes next."""
-        ...
-
-    async def perform(self, changing: Changing) -> Result:
-        """Do what was sealed of a step, and return its result.
-
-        Raises:
-            CodexBridgeError: it was not done, or failed.
-        """
-        ...
-
-    async def close(self) -> None:
-        """Take back what was not decided or not begun."""
-        ...
-
-
-class Authority(Protocol):
-    """Asks a person, and performs what was approved."""
-
-    async def ask(
-        self, step: Place, message: str | None, parts: Sequence[Changing], *, is_gate: bool
-    ) -> Question | Result:
-        """Ask about these steps, or as many of them as can be sealed together.
-
-        Returns:
-            The question; of a single step that would change nothing, its result.
-
-        Raises:
-            CodexBridgeError: it cannot be done as it is, or is refused.
-        """
-        ...
-
-
-class Toolbox(Protocol):
-    """What the tools do that only read."""
-
-    async def read(self, tool: str, arguments: Arguments) -> Result:
-        """Return the result.
-
-        Raises:
-            CodexBridgeError: it cannot be had.
-        """
-        ...
-
-
-class AiEngine(Protocol):
-    """The configured model."""
-
-    def chat_completion(self, messages: Messages) -> AsyncIterator[str]:
-        """Give the answer in pieces.
-
-        Raises:
-            ModelError: there is none.
-        """
-        ...
-
-
-class RunLog(Protocol):
-    """Where a run is recorded; each call returns once it is on the disk."""
-
-    async def begun(self) -> None:
-        """The run is begun, or begun anew."""
-        ...
-
-    async def at(self, place: Place) -> None:
-        """A step that may change something begins."""
-        ...
-
-    async def step_ended(self, place: Place, result: RunStepResult) -> Result | None:
-        """A step ended; its result is returned as an event may carry it."""
-        ...
-
-    async def ended(self, status: Ending, current_step: int) -> None:
-        """The run ended."""
-        ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionContext:
-    """What one run is handed.
-
-    Attributes:
-        run_id: The run's own id.
-        short_id: Of the task that carries it.
-        workdir: Where the tools act.
-        hooks: The playbooks that `TaskDefinition.hooks` names.
-        done: How steps ended before this, where a run is resumed.
-        gate_timeout_s: How long each question waits.
-    """
-
-    run_id: str
-    short_id: str
-    workdir: str
-    lang: Lang
-    hooks: Mapping[str, TaskDefinition]
-    tools: Toolbox
-    authority: Authority
-    log: RunLog
-    done: Mapping[Place, RunStepResult] = field(default_factory=dict)
-    resumed: bool = False
-    gate_timeout_s: float = GATE_TIMEOUT_S
 
 
 @dataclass(slots=True)
@@ -346,6 +209,10 @@ class TaskExecutor:
                     return
                 told = {"step": step.name, "attempt": attempt + 1, "error": _said(error)}
                 yield {"type": "step_retry", **told}
+            except CodexBridgeError as error:  # asking again would be no use
+                async for event in self._failed(steps, index, step, error, began):
+                    yield event
+                return
         await self._end(steps, index, step, "completed", began=began, result={"text": text})
         steps.last = text
         yield _step_complete(step, "completed")
@@ -555,10 +422,10 @@ def _checked(text: str) -> str:
     """Return a model's answer; an empty one is none.
 
     Raises:
-        ModelError: ``model.empty``.
+        ModelError: ``model.answer``.
     """
     if not text.strip():
-        raise ModelError("model.empty")
+        raise ModelError("model.answer")
     return text
 
 

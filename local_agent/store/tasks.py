@@ -232,7 +232,8 @@ class Tasks:
                 retry_of=new.retry_of,
                 attachment=new.attachment,
                 checks=new.checks,
-                **({"run": new.run, "step": new.step} if new.run else {}),
+                run=new.run,
+                step=new.step,
             )
             return self.get(new.task_id)
 

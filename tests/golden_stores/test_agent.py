@@ -32,6 +32,7 @@ from tests.golden_stores.installation import (
 
 THEN: Final[dict[str, Any]] = expected("agent")
 NEWEST: Final = "v5"  # of the release that wrote them
+LATER: Final = {"steps"}  # actions that it did not know
 SCHEMAS: Final = sorted(stores("agent"), key=number_of)
 ALL_THERE: Final = SCHEMAS[SCHEMAS.index(NEWEST) :]  # with all columns that it had
 
@@ -78,7 +79,7 @@ async def test_what_waits_is_approved_with_the_code_that_was_shown_before(
             assert grant.digest == then["digest"]
             assert grant.spend() == pending[then["approval_id"]].seal
         await _expired(agent.gate, THEN["approved"])
-    assert {then["action"] for then in THEN["waiting"]} == set(get_args(Action))
+    assert {then["action"] for then in THEN["waiting"]} == set(get_args(Action)) - LATER
     assert (await asyncio.to_thread(asked, home, "audit", "verify"))["ok"]
 
 

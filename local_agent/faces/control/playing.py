@@ -10,7 +10,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Coroutine, Mapping
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from common.errors import InputError, StateError
 from common.home import Home
@@ -20,13 +20,13 @@ from local_agent.faces.control.asking import new_task
 from local_agent.faces.control.tasks import Answer, whole_task
 from local_agent.faces.control.wire import Arguments
 from local_agent.flow.bus import Bus
-from local_agent.flow.playing import RunWish
-from local_agent.flow.ports import NewTask
-from local_agent.flow.run_log import events_path
-from local_agent.playbooks.library import Found, find_playbook, read_playbook
+from local_agent.flow.ports import NewTask, RunWish
 from local_agent.store.journal import Journal, JournalThread
 from local_agent.store.runs import LISTED, StoredRun
 from local_agent.views.task import Watched
+
+if TYPE_CHECKING:  # what waits for a task does not load what carries a run
+    from local_agent.playbooks.library import Found
 
 READ_BYTES: Final = 1024 * 1024  # of a file of events at a time
 MAX_WOKEN: Final = 100_000  # events since the last look; they are read from the file
@@ -116,6 +116,8 @@ class RunOperations:
     async def _followed(
         self, new: NewTask, begin: Coroutine[Any, Any, StoredRun]
     ) -> AsyncIterator[Answer]:
+        from local_agent.flow.run_log import events_path
+
         with self._bus.read(task_id=new.task_id, size=MAX_WOKEN) as woken:
             run = await self._finish(begin)
             path, at, told_end = events_path(self._places.state, run), 0, False
@@ -149,6 +151,8 @@ class RunOperations:
 
 
 def _found(places: Home, args: Arguments) -> Found:
+    from local_agent.playbooks.library import find_playbook, read_playbook
+
     if path := args.text("path"):
         try:
             return read_playbook(Path(path))

@@ -82,8 +82,7 @@ def test_a_seal_with_a_part_that_was_not_checked_is_neither_written_nor_read(
         read_seal(raw)
 
 
-def test_a_seal_of_several_operations_has_some(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_seal_that_covers_no_operation_is_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.three.filled", lambda check: check)
-    with pytest.raises(RemoteProtocolError) as caught:
-        seal_bytes(of())
-    assert caught.value.facts["field"] == "parts"
+    seal = of()
+    assert parts_of(seal, ACTIONS) == (seal,)

@@ -22,8 +22,7 @@ from local_agent.faces.control.wire import Content, Request, decode_answer, enco
 from local_agent.faces.telling import Teller
 from local_agent.flow.bus import QUEUE_EVENTS, Bus, Reader, Told
 from local_agent.flow.gate import Gate
-from local_agent.flow.playing import RunWish
-from local_agent.flow.ports import NewTask
+from local_agent.flow.ports import NewTask, RunWish
 from local_agent.models.backend import Health
 from local_agent.safety.risk import Circumstances
 from local_agent.store.journal import JournalThread
