@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from common.errors import InputError, StateError
+from common.errors import CodexBridgeError, InputError, StateError
 from common.home import Home, find_home, private_dir
 from common.sentences import Lang, Sentence, explain, language_of, say
 from common.text import one_line, reveal
@@ -37,6 +37,10 @@ NEW: Final = Sentence(en="write a commented playbook to start from", zh="生成�
 CHECK: Final = Sentence(en="say whether a file can be run", zh="检查剧本文件能否执行")
 RUN: Final = Sentence(en="run a playbook, by its name or from a file", zh="按名称或文件执行剧本")
 RESUME: Final = Sentence(en="carry a run on from where it stands", zh="从停下的位置继续执行")
+ROLLBACK: Final = Sentence(
+    en="take back what a run changed; commands are named, and stay",
+    zh="撤销一次执行所作的改动；命令只列出，无法撤销",
+)
 RUNS: Final = Sentence(
     en="List the runs of playbooks, newest first.", zh="列出剧本的执行记录，最新的在前。"
 )
@@ -86,7 +90,12 @@ EXIT_FAILED: Final = 1
 EXIT_REFUSED: Final = 2
 EXIT_ABORTED: Final = 3
 EXIT_INTERRUPTED: Final = 130
-_EXITS: Final = {"completed": 0, "failed": EXIT_FAILED, "aborted": EXIT_ABORTED}
+_EXITS: Final = {
+    "completed": 0,
+    "rolled_back": 0,
+    "failed": EXIT_FAILED,
+    "aborted": EXIT_ABORTED,
+}
 _CLIENT: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
 MAX_TIMEOUT_S: Final = 300.0
 
@@ -102,6 +111,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
         ("check", CHECK, check),
         ("run", RUN, run_one),
         ("resume", RESUME, resume),
+        ("rollback", ROLLBACK, roll_back),
     ):
         verb = verbs.add_parser(name, description=say(about, lang), help=say(about, lang))
         verb.set_defaults(run=run)
@@ -114,10 +124,13 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
             verb.add_argument("--workspace", metavar="NAME", help=say(WORKSPACE, lang))
             verb.add_argument("--message", metavar="TEXT", default="", help=say(MESSAGE, lang))
             verb.add_argument("--client", metavar="NAME", default="default", help=say(CLIENT, lang))
-        if name == "resume":
+        if name in ("resume", "rollback"):
             verb.add_argument("id", metavar="ID", help=say(RUN_ID, lang))
+        if name == "rollback":
+            verb.add_argument("--client", metavar="NAME", default="", help=say(CLIENT, lang))
         if name in ("run", "resume"):
             verb.add_argument("--gate-timeout", metavar="SECONDS", help=say(TIMEOUT, lang))
+        if name in ("run", "resume", "rollback"):
             verb.add_argument("--json", action="store_true", help=say(JSON_LINES, lang))
         if name in ("list", "show"):
             verb.add_argument("--json", action="store_true", help=say(words.JSON, lang))
@@ -255,6 +268,17 @@ def resume(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> 
     return _follow(steps, args, home, lang, environ)
 
 
+def roll_back(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
+    """Take a run back, and follow it to its end.
+
+    Raises:
+        StateError: ``run.unknown``, ``run.other-client``, ``run.not-reversible``.
+    """
+    home = find_home(environ)
+    steps = stream(home, environ, "roll_back", run=args.id, client=args.client, lang=lang)
+    return _follow(steps, args, home, lang, environ)
+
+
 def runs(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
     """List the runs of all clients, newest first."""
     from local_agent.playbooks.runs import iso
@@ -321,9 +345,14 @@ def _follow(
     try:
         for kind, value in steps:
             if kind == "event":
-                task = value.get("short_id", task) if value["type"] == "task_start" else task
+                task = task or value.get("short_id", "–")
                 face.show(value)
                 code = _EXITS[value["status"]] if _ends(value) else code
+    except CodexBridgeError as error:
+        face.close()
+        if task:
+            raise
+        raise InputError(error.code, **error.facts) from error  # nothing ran: exit code 2
     except KeyboardInterrupt:
         face.close()
         print(say(DETACHED, lang, task=task), file=sys.stderr)
@@ -333,7 +362,7 @@ def _follow(
 
 
 def _ends(event: Json) -> bool:
-    return bool(event["type"] == "task_complete")
+    return event["type"] in ("task_complete", "rollback_result")
 
 
 class _Json:
@@ -389,9 +418,19 @@ class _Terminal:
                 self._note(self._screen.say(ENDINGS[event["status"]]), "red")
             case "hook_result" if not event["success"]:
                 self._note(f"{event['hook']}: {one_line(event['error'], 300)}", "red")
+            case "rollback_result":
+                self._show_rollback(event)
             case "task_complete":
                 colour = "green" if event["status"] == "completed" else "red"
                 print(self._screen.ink(colour, self._screen.say(ENDINGS[event["status"]])))
+
+    def _show_rollback(self, event: Json) -> None:
+        for one in event["rollback_results"]:
+            mark, colour = ("✓", "green") if one["success"] else ("–", "dim")
+            why = f"  {one_line(one.get('error', ''), 200)}".rstrip()
+            print(f"  {self._screen.ink(colour, mark)} {reveal(one['resource_id'])}{why}")
+        colour = "green" if event["status"] == "rolled_back" else "red"
+        print(self._screen.ink(colour, self._screen.say(ENDINGS[event["status"]])))
 
     def close(self) -> None:
         if self._streaming:

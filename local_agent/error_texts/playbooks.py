@@ -388,6 +388,30 @@ ERRORS: Final[Mapping[str, Sentence]] = {
         en="This run of {run} cannot be carried on: it is {status}.",
         zh="剧本 {run} 的这次执行无法继续：状态为 {status}。",
     ),
+    "run.not-reversible": Sentence(
+        en="This run of {run} cannot be taken back: it is {status}.",
+        zh="剧本 {run} 的这次执行无法回滚：状态为 {status}。",
+    ),
+    "run.not-rolled-back": Sentence(
+        en="The run of {playbook} was not taken back: {why}",
+        zh="剧本 {playbook} 的这次执行没有回滚：{why}",
+    ),
+    "run.changed-since": Sentence(
+        en="{path} was changed after the run. Nothing was taken back; look at it first.",
+        zh="{path} 在执行之后又被改动。没有回滚任何内容，请先查看该文件。",
+    ),
+    "run.no-backup": Sentence(
+        en="The backup of {path} is gone or was altered. Nothing was taken back.",
+        zh="{path} 的备份已不存在或被改动。没有回滚任何内容。",
+    ),
+    "run.other-workspace": Sentence(
+        en="This run of {run} belongs to the workspace at {path}.",
+        zh="剧本 {run} 的这次执行属于 {path} 处的工作区。",
+    ),
+    "run.other-client": Sentence(
+        en="There is no run {name} of client {client}. `codexbridge runs` lists them.",
+        zh="client {client} 没有执行记录 {name}。用 `codexbridge runs` 可以列出。",
+    ),
     "run.stands-still": Sentence(
         en="The agent stopped in the middle of this run, which stands still. What was done stays. "
         "Carry it on: codexbridge playbook resume {task}",

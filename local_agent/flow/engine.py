@@ -219,6 +219,17 @@ class Engine:
         await submit_named(self.submit, replace(new, run=run.run_id))
         return run
 
+    async def roll_back(self, run_id: str, new: NewTask) -> StoredRun:
+        """Take a run back, by a new task.
+
+        Raises:
+            StateError: ``run.unknown``, ``run.not-reversible``.
+            StoreError: as `submit`.
+        """
+        run = await (await self.load()).playing.roll_back(run_id, new)
+        await submit_named(self.submit, replace(new, run=run.run_id))
+        return run
+
     async def apply(self, task_id: str) -> None:
         """Ask for a change that rests: somebody at this machine wants it applied.
 

@@ -12,33 +12,41 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 from common.clock import Clock
-from common.errors import InputError, StateError
+from common.errors import CodexBridgeError, InputError, StateError
 from common.ids import new_uuid
 from common.model.proposal import Diff
 from common.sentences import Lang, Sentence, say
 from common.text import one_line
 from local_agent.actions.operation import Blobs
+from local_agent.flow import summaries
 from local_agent.flow.ports import NewTask, RunWish, Site, Workspaces
+from local_agent.flow.rolling_back import RollBack
 from local_agent.flow.run_asking import Asker, Fitting, ModelStream, ReadingTools
 from local_agent.flow.run_changes import Changes
 from local_agent.flow.run_log import RunRecord, read_step
 from local_agent.flow.run_questions import Questions
 from local_agent.flow.task import TaskLog
 from local_agent.models.backend import Chosen
-from local_agent.playbooks.definition import TaskDefinition, parse_hook, parse_playbook
+from local_agent.playbooks.definition import (
+    StepDefinition,
+    TaskDefinition,
+    parse_hook,
+    parse_playbook,
+)
 from local_agent.playbooks.executor import TaskExecutor
 from local_agent.playbooks.library import Found, find_playbook, list_playbooks
 from local_agent.playbooks.runs import Place, RunStepResult
 from local_agent.playbooks.session import (
     GATE_TIMEOUT_S,
+    Event,
     SessionContext,
 )
 from local_agent.playbooks.toolbox import Toolbox
@@ -59,6 +67,10 @@ WAITING = Sentence(
 COMPLETED = Sentence(
     en="Playbook {playbook} completed: {count} {count:step|steps}.",
     zh="剧本 {playbook} 已完成，共 {count} 个步骤。",
+)
+ROLLED_BACK = Sentence(
+    en="What playbook {playbook} had changed is taken back: {count} {count:file|files}.",
+    zh="剧本 {playbook} 所作的改动已撤销：{count} 个文件。",
 )
 LISTED = Sentence(en="Playbooks on this machine:", zh="本机上的剧本：")
 
@@ -92,6 +104,25 @@ class Models(Protocol):
     async def change(self, task: Task, asked: Asked, workspace: Workspace) -> Proposed:
         """Return the change that a model proposes, made in a scratch copy."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """A run as it stands, with what carries it on."""
+
+    definition: TaskDefinition
+    hooks: Mapping[str, TaskDefinition]
+    steps: Mapping[Place, RunStepResult]
+    changes: Changes
+    tools: Toolbox
+    record: RunRecord
+    asker: Asker
+    workspace: Workspace
+    asked: Asked
+
+    def explain(self, error: CodexBridgeError) -> str:
+        """Return an error in words."""
+        return summaries.of_error(error, self.asked.lang)
 
 
 class Playing:
@@ -148,10 +179,38 @@ class Playing:
                 found=found, message=message, client=DEFAULT_CLIENT, gate_timeout_s=GATE_TIMEOUT_S
             )
             run = await self._begun(wish, task.task_id, asked.workspace)
-        if run.status != "pending":
-            await self._db.run(self._runs.enter, run.run_id, "failed")
+        if run.workspace != str(asked.workspace.path):
+            raise StateError("run.other-workspace", run=run.name, path=run.workspace)
+        await self._take(task, run)
+        return await self._carry(task, run, await self._opened(task, run, asked), asked)
+
+    async def _take(self, task: Task, run: StoredRun) -> None:
+        """Take up what a run is to do, once: after a restart it stands still.
+
+        Raises:
+            StateError: ``run.stands-still``.
+        """
+        if run.carrying == "nothing":
+            if run.status == "running":
+                await self._db.run(self._runs.enter, run.run_id, "failed")
             raise StateError("run.stands-still", task=task.short_id)
-        return await self._carried(task, run, asked)
+        await self._db.run(self._runs.take, run.run_id)
+
+    async def _carry(self, task: Task, run: StoredRun, opened: _Opened, asked: Asked) -> Proposed:
+        events = self._rolled_back(run, opened) if run.carrying == "rollback" else None
+        last: Mapping[str, Any] = {}
+        try:
+            async with aclosing(events or self._executed(task, run, opened)) as told:
+                async for event in told:
+                    await opened.record.tell(event)
+                    if event["type"] == "confirmation_required":
+                        await self._tell_waiting(task, opened.definition, event)
+                    last = event
+        except BaseException as error:
+            cancelled = isinstance(error, asyncio.CancelledError)
+            await opened.record.cut_off("aborted" if cancelled else "failed")
+            raise
+        return _ended(task, opened.definition, last, asked.lang)
 
     async def begin(self, wish: RunWish, new: NewTask) -> StoredRun:
         """Write a run that a task will carry; what it is to do is fixed from here on.
@@ -188,14 +247,27 @@ class Playing:
         gate_ms = None if gate_timeout_s is None else round(gate_timeout_s * 1000)
         return await self._db.run(self._runs.carry, run_id, new.task_id, gate_ms)
 
-    async def _carried(self, task: Task, run: StoredRun, asked: Asked) -> Proposed:
-        assert asked.workspace is not None  # noqa: S101  # `propose` has looked
+    async def roll_back(self, run_id: str, new: NewTask) -> StoredRun:
+        """Have another task take a run back.
+
+        Raises:
+            StateError: ``run.unknown``, ``run.not-reversible`` (status).
+        """
+        return await self._db.run(self._runs.carry_back, run_id, new.task_id)
+
+    async def _opened(self, task: Task, run: StoredRun, asked: Asked) -> _Opened:
+        """Return a run as it stands, with what carries it on."""
+        workspace = asked.workspace
+        assert workspace is not None  # noqa: S101  # `propose` has looked
         bundle = await asyncio.to_thread(self._blobs.get, run.definition)
         definition, hooks, path = _unbundled(bundle)
+        changes = Changes(self._db, self._blobs, self._places, run, _steps_of(definition, hooks))
+        tools = Toolbox(
+            keep=self._blobs.put,
+            fetch=self._blobs.get,
+            propose_change=partial(self._proposed_change, task, asked),
+        )
         steps = await self._steps(run)
-        tools_of = _tools_of(definition, hooks)
-        changes = Changes(self._db, self._blobs, self._places, run, tools_of)
-        await changes.look()
         record = RunRecord(
             self._db,
             run,
@@ -205,58 +277,58 @@ class Playing:
             changes=changes,
             publish=partial(self._log.played, task),
         )
-        tools = Toolbox(
-            keep=self._blobs.put,
-            fetch=self._blobs.get,
-            propose_change=partial(self._proposed_change, task, asked),
+        for place, proved in await changes.proved(steps, tools):
+            await record.step_ended(place, proved)
+            steps[place] = proved
+        asker = Asker(
+            run=run,
+            task=task,
+            definition=definition,
+            workspace=workspace,
+            tools=tools,
+            questions=self._engine.questions,
+            submit=self._engine.submit,
+            cancel=self._engine.cancel,
+            changes=changes,
+            fitting=self._fitting,
+            clock=self._clock,
+            in_workspace=await asyncio.to_thread(_is_inside, path, self._workspaces),
         )
+        return _Opened(definition, hooks, steps, changes, tools, record, asker, workspace, asked)
+
+    def _executed(self, task: Task, run: StoredRun, opened: _Opened) -> AsyncGenerator[Event]:
         context = SessionContext(
             run_id=run.run_id,
             short_id=task.short_id,
             workdir=run.folder,
-            lang=asked.lang,
-            hooks=hooks,
-            tools=ReadingTools(tools, asked.workspace),
-            authority=Asker(
-                run=run,
-                task=task,
-                definition=definition,
-                workspace=asked.workspace,
-                tools=tools,
-                questions=self._engine.questions,
-                submit=self._engine.submit,
-                cancel=self._engine.cancel,
-                changes=changes,
-                fitting=self._fitting,
-                clock=self._clock,
-                in_workspace=await asyncio.to_thread(_is_inside, path, self._workspaces),
-            ),
-            log=record,
-            done=steps,
+            lang=opened.asked.lang,
+            explain=opened.explain,
+            hooks=opened.hooks,
+            tools=ReadingTools(opened.tools, opened.workspace),
+            authority=opened.asker,
+            log=opened.record,
+            done=opened.steps,
             resumed=run.resumes > 0,
             gate_timeout_s=run.gate_ms / 1000,
         )
         executor = TaskExecutor(ModelStream(self._proposing.choose, task.task_id), self._clock)
-        last: Mapping[str, Any] = {}
-        async with aclosing(
-            executor.execute(definition, run.message, context, run.client)
-        ) as events:
-            async for event in events:
-                await record.tell(event)
-                if event["type"] == "confirmation_required":
-                    await self._tell_waiting(task, definition, event)
-                last = event
-        return self._ended(task, definition, last, asked.lang)
+        return executor.execute(opened.definition, run.message, context, run.client)
 
-    def _ended(
-        self, task: Task, definition: TaskDefinition, last: Mapping[str, Any], lang: Lang
-    ) -> Proposed:
-        if last["status"] != "completed":
-            facts = {"playbook": definition.name, "why": last["summary"], "task": task.short_id}
-            raise StateError(f"run.{last['status']}", **facts)
-        head = say(COMPLETED, lang, playbook=definition.name, count=len(definition.steps))
-        said = str(last["summary"] or "").strip()
-        return answer(f"{head}\n\n{said}" if said else head)
+    async def _rolled_back(self, run: StoredRun, opened: _Opened) -> AsyncGenerator[Event]:
+        rolling = RollBack(
+            run,
+            workspace=opened.workspace,
+            changes=opened.changes,
+            asker=opened.asker,
+            explain=opened.explain,
+            lang=opened.asked.lang,
+            timeout_s=run.gate_ms / 1000,
+        )
+        async with aclosing(rolling.events()) as events:
+            async for event in events:
+                if event.get("status") == "rolled_back":
+                    await opened.record.rolled_back()
+                yield event
 
     async def _proposed_change(
         self, task: Task, asked: Asked, request: str, workspace: Workspace
@@ -276,9 +348,10 @@ class Playing:
 
     async def _steps(self, run: StoredRun) -> dict[Place, RunStepResult]:
         stored = await self._db.run(self._runs.steps, run.run_id)
+        ended = [one for one in stored if one.status in ("completed", "skipped")]
         return await asyncio.to_thread(
             lambda: {
-                Place.parse(one.place): read_step(self._places.state, run, one) for one in stored
+                Place.parse(one.place): read_step(self._places.state, run, one) for one in ended
             }
         )
 
@@ -327,12 +400,34 @@ def _unbundled(raw: bytes) -> tuple[TaskDefinition, dict[str, TaskDefinition], s
     return parse_playbook(bundle["playbook"].encode(), path), hooks, of_file
 
 
-def _tools_of(definition: TaskDefinition, hooks: Mapping[str, TaskDefinition]) -> dict[Place, str]:
-    found = {Place("main", index): step.tool or "" for index, step in enumerate(definition.steps)}
+def _steps_of(
+    definition: TaskDefinition, hooks: Mapping[str, TaskDefinition]
+) -> dict[Place, StepDefinition]:
+    found = {Place("main", index): step for index, step in enumerate(definition.steps)}
     for phase in ("pre", "post"):
         steps = [step for name in definition.hooks.get(phase, ()) for step in hooks[name].steps]
-        found |= {Place(phase, index): step.tool or "" for index, step in enumerate(steps)}
+        found |= {Place(phase, index): step for index, step in enumerate(steps)}
     return found
+
+
+def _ended(task: Task, definition: TaskDefinition, last: Mapping[str, Any], lang: Lang) -> Proposed:
+    """Return what came of it.
+
+    Raises:
+        StateError: ``run.failed``, ``run.aborted``, ``run.not-rolled-back``.
+    """
+    facts = {"playbook": definition.name, "task": task.short_id}
+    if last["type"] == "rollback_result":
+        if last["status"] != "rolled_back":
+            failed = [one["error"] for one in last["rollback_results"] if not one["success"]]
+            raise StateError("run.not-rolled-back", **facts, why=failed[-1] if failed else "")
+        count = sum(one["success"] for one in last["rollback_results"])
+        return answer(say(ROLLED_BACK, lang, playbook=definition.name, count=count))
+    if last["status"] != "completed":
+        raise StateError(f"run.{last['status']}", **facts, why=last["summary"])
+    head = say(COMPLETED, lang, playbook=definition.name, count=len(definition.steps))
+    said = str(last["summary"] or "").strip()
+    return answer(f"{head}\n\n{said}" if said else head)
 
 
 def _is_inside(path: str, workspaces: Workspaces) -> bool:

@@ -6,7 +6,7 @@ Beside it what else a run is handed: the tools that only read, and the model as 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -99,14 +99,53 @@ class Asker:
             if wanted.result is not None:
                 return wanted.result
             sealed = [(changing, wanted)]
-        question = self._question(step, message, sealed, is_gate=is_gate)
+        told = message if message is not None else self._about(parts[0])
+        proposed = self._of_gate(told, sealed) if is_gate else self._of_step(told, *sealed[0])
+        return await self.put(str(step), proposed, sealed)
+
+    async def put(
+        self, step: str, proposed: Proposed, parts: Sequence[tuple[Changing, Wanted]] = ()
+    ) -> OpenQuestion:
+        """Put a question, as a task of its own, and return once it waits for a person.
+
+        Args:
+            step: For which step of the run it is put.
+            proposed: What is asked; its summary in words.
+            parts: Of a run the steps that it covers, each of which waits for its turn.
+
+        Raises:
+            StateError: ``run.not-done``: it cannot be done, or is refused; nobody was asked.
+        """
+        question = OpenQuestion(
+            task=self._new_task(step),
+            message=proposed.summary,
+            parts=parts,
+            proposed=proposed,
+            tools=self._tools,
+            workspace=self._workspace,
+            now=lambda: self._clock.now().mono,
+            cancel=self._cancel,
+            changes=self._changes,
+        )
         self._questions.add(question)
-        begun = await submit_named(self._submit, question.task)
-        question.task = replace(question.task, short_id=begun.short_id)
-        await question.asked.wait()
+        try:
+            begun = await submit_named(self._submit, question.task)
+            question.task = replace(question.task, short_id=begun.short_id)
+            await question.asked.wait()
+        except asyncio.CancelledError:
+            await question.close()
+            raise
         if (ended := question.ended_task) is not None and ended.reason is not Reason.REJECTED:
             raise StateError("run.not-done", why=ended.summary or "")
         return question
+
+    async def fit(self, proposed: Proposed) -> int:
+        """Return how many of the first of several steps can be asked about together now.
+
+        Raises:
+            CodexBridgeError: the first cannot even be asked about alone.
+        """
+        return await self._fitting(_as_task(self._task, proposed), self._workspace)
 
     async def _wanted(self, changing: Changing) -> Wanted:
         tool = changing.step.tool or ""
@@ -128,22 +167,13 @@ class Asker:
         if not found:
             return found
         try:
-            whole = _as_task(self._task, self._of_gate("", found))
-            return found[: await self._fitting(whole, self._workspace)]
+            return found[: await self.fit(self._of_gate("", found))]
         except CodexBridgeError:
             return []
 
-    def _question(
-        self,
-        step: Place,
-        message: str | None,
-        parts: Sequence[tuple[Changing, Wanted]],
-        *,
-        is_gate: bool,
-    ) -> OpenQuestion:
-        told = message if message is not None else self._about(parts[0][0])
+    def _new_task(self, step: str) -> NewTask:
         task = self._task
-        new = NewTask(
+        return NewTask(
             task_id=new_uuid(),
             short_id=new_short_id("agent"),
             source=task.source,
@@ -156,22 +186,11 @@ class Asker:
             envelope_sha256=task.envelope_sha256,
             gateway_key_id=task.gateway_key_id,
             run=self._run.run_id,
-            step=str(step),
-        )
-        proposed = self._of_gate(told, parts) if is_gate else self._of_step(told, *parts[0])
-        return OpenQuestion(
-            task=new,
-            message=told,
-            parts=parts,
-            proposed=proposed,
-            tools=self._tools,
-            workspace=self._workspace,
-            now=lambda: self._clock.now().mono,
-            cancel=self._cancel,
-            changes=self._changes,
+            step=step,
         )
 
-    def _of_gate(self, message: str, parts: Sequence[tuple[Changing, Wanted]]) -> Proposed:
+    def steps(self, message: str, parts: Iterable[StepPart]) -> Proposed:
+        """Return the proposal of several steps under one question."""
         whole = Steps(
             run=self._run.run_id,
             definition_sha256=self._run.definition,
@@ -179,7 +198,14 @@ class Asker:
             total=len(self._definition.steps),
             message=message,
             in_workspace=self._in_workspace,
-            parts=tuple(
+            parts=tuple(parts),
+        )
+        return Proposed(whole, message, LocalApproval(action="steps"))
+
+    def _of_gate(self, message: str, parts: Sequence[tuple[Changing, Wanted]]) -> Proposed:
+        return self.steps(
+            message,
+            (
                 StepPart(
                     index=changing.place.index,
                     name=changing.step.name,
@@ -189,7 +215,6 @@ class Asker:
                 for changing, wanted in parts
             ),
         )
-        return Proposed(whole, message, LocalApproval(action="steps"))
 
     def _of_step(self, message: str, changing: Changing, wanted: Wanted) -> Proposed:
         action = TOOLS[changing.step.tool or ""].action

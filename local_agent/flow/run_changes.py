@@ -7,19 +7,31 @@ there before anything is written, or nothing is.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from common.errors import CodexBridgeError, StoreError
-from common.home import Home, private_dir
+from common.errors import CodexBridgeError, ConfigError, StateError, StoreError
+from common.home import Home, private_dir, read_private
 from common.seal import Seal, SealedChange, read_changes
 from local_agent.actions.operation import Blobs
 from local_agent.actions.registry import ACTIONS
-from local_agent.flow.approvals import question
-from local_agent.playbooks.runs import CLIENTS, ChangeEntry, Place
+from local_agent.flow.approvals import left_to_undo, question
+from local_agent.playbooks.definition import StepDefinition
+from local_agent.playbooks.runs import (
+    CLIENTS,
+    ChangeEntry,
+    Place,
+    Result,
+    RunStepResult,
+    finished,
+)
+from local_agent.playbooks.toolbox import Toolbox
 from local_agent.safety.action_facts import parts_of
+from local_agent.store.blobs import MAX_BLOB_BYTES
+from local_agent.store.endings import read_ending
 from local_agent.store.journal import Journal, JournalThread
 from local_agent.store.runs import StoredRun
 from local_agent.store.tasks import Task
@@ -33,11 +45,13 @@ class Done:
     """A part of a question that was carried out.
 
     Attributes:
+        part: Which of the operations of its task, from 0; None where it had one.
         place: The step that it belongs to.
         at: When it was begun, in milliseconds since the epoch.
     """
 
     task: Task
+    part: int | None
     place: Place
     seal: Seal
     at: int
@@ -47,7 +61,7 @@ class Changes:
     """The changes of one run.
 
     Args:
-        tools: The tool of each step, by its place.
+        steps: The steps of the playbook and of its hooks, by their places.
     """
 
     def __init__(
@@ -56,23 +70,87 @@ class Changes:
         blobs: Blobs,
         places: Home,
         run: StoredRun,
-        tools: dict[Place, str],
+        steps: Mapping[Place, StepDefinition],
     ) -> None:
         self._db = db
         self._blobs = blobs
         self._folder = places.state / CLIENTS / run.client / BACKUPS
         self._run = run
-        self._tools = tools
+        self._steps = steps
         self._entries: list[ChangeEntry] = []
 
     def __call__(self) -> list[ChangeEntry]:
         """Return the entries as of the last look."""
         return list(self._entries)
 
-    async def look(self) -> None:
-        """Look again what has been carried out."""
+    async def look(self) -> Sequence[Done]:
+        """Look again what has been carried out, and return it."""
         found = await self._db.run(done_of, self._db.journal, self._run.run_id)
-        self._entries = [entry for done in found for entry in self._entries_of(done)]
+        self._entries = [entry for done in found for entry in self.entries_of(done)]
+        return found
+
+    async def proved(
+        self, known: Mapping[Place, RunStepResult], tools: Toolbox
+    ) -> list[tuple[Place, RunStepResult]]:
+        """Return the steps that were carried out and whose end was not recorded any more.
+
+        What came of a command stands with the end of its task alone; where it does not, the step
+        is in doubt, and asks once more.
+        """
+        found: list[tuple[Place, RunStepResult]] = []
+        for done in await self.look():
+            step = self._steps.get(done.place)
+            if step is None or done.place in known:
+                continue
+            result = await self._result(done, step, tools)
+            if result is not None:
+                ended = finished(
+                    step, "completed", result=result, started_at=done.at, completed_at=done.at
+                )
+                found.append((done.place, ended))
+        return found
+
+    async def _result(self, done: Done, step: StepDefinition, tools: Toolbox) -> Result | None:
+        if not ACTIONS[done.seal.action].undoable:
+            did = read_ending(done.task.ending_json)
+            if done.part is not None or not did.get("streams"):
+                return None
+            return await tools.result(step.tool or "", {}, did)
+        changes = read_changes(done.seal.payload)
+        if step.tool == "write_file":
+            one = changes[0]
+            return {"path": one.path, "size": one.size, "sha256": one.new_sha256}
+        names = {name for one in changes for name in (one.path, one.old_path) if name}
+        return {"files": sorted(names)}
+
+    async def left(self, done: Done) -> tuple[str, ...]:
+        """Return what of a part no undo has taken back."""
+        return await self._db.run(left_to_undo, self._db.journal, done.seal) or ()
+
+    def tool(self, done: Done) -> str:
+        """Return the tool of the step that a part belongs to."""
+        step = self._steps.get(done.place)
+        return (step.tool if step else None) or done.seal.action
+
+    def step_name(self, done: Done) -> str:
+        """Return the name of the step that a part belongs to."""
+        step = self._steps.get(done.place)
+        return step.name if step else str(done.place)
+
+    def check_backup(self, change: SealedChange) -> None:
+        """Require the backup of what a change replaced.  Blocking.
+
+        Raises:
+            StateError: ``run.no-backup`` (path): it is gone, or not what it was.
+        """
+        if change.old_sha256 is None:
+            return
+        try:
+            kept = read_private(self._folder / change.old_sha256, max_bytes=MAX_BLOB_BYTES)
+        except (OSError, ConfigError):
+            kept = b""
+        if hashlib.sha256(kept).hexdigest() != change.old_sha256:
+            raise StateError("run.no-backup", path=change.path)
 
     async def back_up(self, task_id: str, part: int) -> None:
         """Keep what a part is about to replace.
@@ -97,14 +175,16 @@ class Changes:
             except (CodexBridgeError, OSError):
                 raise StoreError("run.backup", path=change.old_path) from None
 
-    def _entries_of(self, done: Done) -> Iterator[ChangeEntry]:
-        tool = self._tools.get(done.place, done.seal.action)
+    def entries_of(self, done: Done) -> list[ChangeEntry]:
+        """Return the entries of the change log for a part."""
+        tool = self.tool(done)
         if not ACTIONS[done.seal.action].undoable:
             argv = done.seal.payload.get("argv") or [done.seal.action]
-            yield self._entry(tool, "command", " ".join(argv), None, done.at)
-            return
-        for change in read_changes(done.seal.payload):
-            yield self._entry(tool, "file", change.path, self._backup(change), done.at)
+            return [self._entry(tool, "command", " ".join(argv), None, done.at)]
+        return [
+            self._entry(tool, "file", change.path, self._backup(change), done.at)
+            for change in read_changes(done.seal.payload)
+        ]
 
     def _backup(self, change: SealedChange) -> str | None:
         return None if change.old_sha256 is None else str(self._folder / change.old_sha256)
@@ -125,17 +205,18 @@ def done_of(journal: Journal, run_id: str) -> Sequence[Done]:
     found: list[Done] = []
     for task in journal.tasks.of_run(run_id):
         approval = journal.approvals.newest_of(task.task_id)
-        if approval is None or approval.state != "consumed" or task.step is None:
+        if approval is None or approval.state != "consumed" or task.step in (None, "rollback"):
             continue
         seal = question(approval).seal
         parts = parts_of(seal, ACTIONS)
         for effect in journal.effects.of_approval(approval.approval_id):
             if effect.outcome != "completed" or effect.part >= len(parts):
                 continue
-            place = Place.parse(task.step)
+            place = Place.parse(task.step or "")
             if seal.action == "steps" and seal.payload["steps"]:
                 place = Place(place.phase, seal.payload["steps"][effect.part]["index"])
-            found.append(Done(task, place, parts[effect.part], effect.opened_at))
+            part = effect.part if len(parts) > 1 else None
+            found.append(Done(task, part, place, parts[effect.part], effect.opened_at))
     return found
 
 

@@ -15,7 +15,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from common.clock import Clock
 from common.errors import AuthError, StoreError
@@ -26,6 +26,7 @@ from local_agent.playbooks.runs import (
     Result,
     RunStepResult,
     TaskRunState,
+    as_status,
     result_path,
     state_path,
     write_state,
@@ -70,7 +71,7 @@ class RunRecord:
         self._rendered = TaskRunState(
             task_id=run.run_id,
             task_name=run.name,
-            status="running",
+            status=as_status(run.status) if run.carrying == "rollback" else "running",
             started_at=run.started_at,
             steps_completed=list(steps),
             current_step=run.current_step,
@@ -125,6 +126,20 @@ class RunRecord:
         self._rendered.current_step = current_step
         self._rendered.status = "completed" if status == "completed" else "failed"
         await self._render()
+
+    async def rolled_back(self) -> None:
+        """What the run had changed is taken back."""
+        await self._db.run(self._runs.enter, self._run.run_id, "rolled_back")
+        self._rendered.status = "rolled_back"
+        await self._render()
+
+    async def cut_off(self, status: Literal["aborted", "failed"]) -> None:
+        """It was cancelled, or an unforeseen error ended it; a rollback leaves a run as it was."""
+        if self._run.carrying != "run":
+            return
+        await self.ended(status, self._rendered.current_step)
+        ended = {"task_name": self._run.name, "status": status, "summary": "cancelled"}
+        await self.tell({"type": "task_complete", **ended})
 
     async def tell(self, event: Mapping[str, Any]) -> None:
         """Write an event where whoever follows finds it, and wake them."""

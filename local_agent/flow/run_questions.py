@@ -125,7 +125,7 @@ class OpenQuestion:
         self.done, self.since = number + 1, self.now()
         await self.changes.look()
         if ended is None or ended.reason is not Reason.COMPLETED:
-            raise StateError("run.not-done", why=self._why(ended))
+            raise StateError("run.not-done", why=self.why(ended))
         return await self.tools.result(changing.step.tool or "", changing.arguments, ended.did)
 
     async def close(self) -> None:
@@ -173,7 +173,8 @@ class OpenQuestion:
         async with self._turn:
             self._turn.notify_all()
 
-    def _why(self, ended: Ended | None) -> str:
+    def why(self, ended: Ended | None = None) -> str:
+        """Return why a part, or all of it, was not done."""
         lang: Lang = self.task.lang
         if ended is not None:
             return (ended.here or ended.summary)(lang)

@@ -62,6 +62,9 @@ class _Steps:
     def place(self, index: int) -> Place:
         return Place(self.phase, self.first + index)
 
+    def said(self, error: CodexBridgeError) -> str:
+        return self.context.explain(error)[:MAX_ERROR_CHARS]
+
 
 class TaskExecutor:
     """Carries out playbooks, any number at a time.
@@ -207,7 +210,11 @@ class TaskExecutor:
                     async for event in self._failed(steps, index, step, error, began):
                         yield event
                     return
-                told = {"step": step.name, "attempt": attempt + 1, "error": _said(error)}
+                told = {
+                    "step": step.name,
+                    "attempt": attempt + 1,
+                    "error": steps.said(error),
+                }
                 yield {"type": "step_retry", **told}
             except CodexBridgeError as error:  # asking again would be no use
                 async for event in self._failed(steps, index, step, error, began):
@@ -330,7 +337,7 @@ class TaskExecutor:
     async def _failed(
         self, steps: _Steps, index: int, step: StepDefinition, error: CodexBridgeError, began: int
     ) -> AsyncGenerator[Event]:
-        said = _said(error)
+        said = steps.said(error)
         steps.ending, steps.error = "failed", said
         await self._end(steps, index, step, "failed", began=began, error=said)
         if step.type == "tool":
@@ -427,10 +434,6 @@ def _checked(text: str) -> str:
     if not text.strip():
         raise ModelError("model.answer")
     return text
-
-
-def _said(error: CodexBridgeError) -> str:
-    return str(error)[:MAX_ERROR_CHARS] or error.code
 
 
 def _task_start(definition: TaskDefinition, context: SessionContext, client: str) -> Event:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 from common.home import write_private
 from local_agent.playbooks.definition import StepDefinition
@@ -99,6 +99,12 @@ class TaskRunState:
     steps_completed: list[RunStepResult] = field(default_factory=list)
     current_step: int = 0
     change_log: list[ChangeEntry] = field(default_factory=list)
+
+
+def as_status(text: str) -> Status:
+    """Return a status as the journal has it."""
+    known: dict[str, Status] = {one: one for one in get_args(Status)}
+    return known[text]
 
 
 def state_path(state: Path, client: str, run_id: str) -> Path:

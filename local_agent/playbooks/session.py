@@ -6,10 +6,11 @@ Protocols, of which `local_agent.flow` has the real ones; and the events' own wo
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Protocol
 
+from common.errors import CodexBridgeError
 from common.sentences import Lang
 from local_agent.playbooks.definition import StepDefinition, TaskDefinition
 from local_agent.playbooks.prompts import Messages
@@ -145,6 +146,7 @@ class SessionContext:
         run_id: The run's own id.
         short_id: Of the task that carries it.
         workdir: Where the tools act.
+        explain: Gives an error in words.
         hooks: The playbooks that `TaskDefinition.hooks` names.
         done: How steps ended before this, where a run is resumed.
         gate_timeout_s: How long each question waits.
@@ -154,6 +156,7 @@ class SessionContext:
     short_id: str
     workdir: str
     lang: Lang
+    explain: Callable[[CodexBridgeError], str]
     hooks: Mapping[str, TaskDefinition]
     tools: Toolbox
     authority: Authority

@@ -33,6 +33,7 @@ class StoredRun:
         status: ``pending``, ``running``, ``completed``, ``failed`` or ``rolled_back``.
         current_step: Index of the step that runs, or at which it ended.
         resumes: How often it was resumed.
+        carrying: What its task is to do: ``run``, ``rollback``, or ``nothing`` once it has begun.
     """
 
     run_id: str
@@ -49,6 +50,7 @@ class StoredRun:
     status: str = "pending"
     current_step: int = 0
     resumes: int = 0
+    carrying: str = "run"
 
     @property
     def is_dry(self) -> bool:
@@ -143,12 +145,33 @@ class Runs:
                 raise StateError("run.not-resumable", run=run.name, status=run.status)
             self._db.run(
                 "UPDATE runs SET task_id = ?, gate_ms = COALESCE(?, gate_ms), status = 'pending',"
-                " resumes = resumes + 1 WHERE run_id = ?",
+                " carrying = 'run', resumes = resumes + 1 WHERE run_id = ?",
                 task_id,
                 gate_ms,
                 run_id,
             )
             return self.get(run_id)
+
+    def carry_back(self, run_id: str, task_id: str) -> StoredRun:
+        """Record that another task takes a run back, and return it.
+
+        Raises:
+            StateError: ``run.unknown``; ``run.not-reversible`` (run, status).
+        """
+        with self._db.transaction():
+            run = self.get(run_id)
+            if run.status not in ("completed", "failed"):
+                raise StateError("run.not-reversible", run=run.name, status=run.status)
+            self._db.run(
+                "UPDATE runs SET task_id = ?, carrying = 'rollback' WHERE run_id = ?",
+                task_id,
+                run_id,
+            )
+            return self.get(run_id)
+
+    def take(self, run_id: str) -> None:
+        """Record that what a run is to do was begun: after a restart nothing does it again."""
+        self._db.run("UPDATE runs SET carrying = 'nothing' WHERE run_id = ?", run_id)
 
     def end_step(self, run_id: str, step: StoredStep, *, current_step: int | None) -> None:
         """Record how a step ended; what it was before, such as denied, is gone."""

@@ -152,6 +152,7 @@ class AgentOperations:
             "diff": self._deciding.diff,
             "play": self._playing.play,
             "resume": self._playing.resume,
+            "roll_back": self._playing.roll_back,
         }
         if begin := streams.get(request.op):
             async for step in begin(args, request.body):

@@ -31,7 +31,6 @@ if TYPE_CHECKING:  # what waits for a task does not load what carries a run
 READ_BYTES: Final = 1024 * 1024  # of a file of events at a time
 MAX_WOKEN: Final = 100_000  # events since the last look; they are read from the file
 MAX_TIMEOUT_MS: Final = 300_000
-_FINAL_EVENT: Final = "task_complete"
 
 
 class Engine(Protocol):
@@ -41,8 +40,12 @@ class Engine(Protocol):
         """Write a run and the task that carries it, and begin it."""
         ...
 
-    async def resume(self, name: str, new: NewTask, *, gate_timeout_s: float | None) -> StoredRun:
+    async def resume(self, run_id: str, new: NewTask, *, gate_timeout_s: float | None) -> StoredRun:
         """Carry a run on by a new task."""
+        ...
+
+    async def roll_back(self, run_id: str, new: NewTask) -> StoredRun:
+        """Take a run back by a new task."""
         ...
 
 
@@ -108,6 +111,22 @@ class RunOperations:
         async for step in self._followed(new, begin):
             yield step
 
+    async def roll_back(self, args: Arguments, _body: bytes) -> AsyncIterator[Answer]:
+        """Take a run back and tell what is asked and what came of it.
+
+        Raises:
+            StateError: ``run.unknown``, ``run.other-client``, ``run.not-reversible``.
+        """
+        name, client = args.text("run"), args.text("client")
+        run = await self._db.run(_named, self._journal, name)
+        if client and run.client != client:
+            raise StateError("run.other-client", name=name, client=client)
+        first = await self._db.run(self._journal.tasks.get, run.task_id)
+        words = f"playbook rollback {first.short_id}"
+        new = self._task(words, args, workspace=first.workspace)
+        async for step in self._followed(new, self._engine.roll_back(run.run_id, new)):
+            yield step
+
     async def runs(self, _args: Arguments) -> Mapping[str, Any]:
         """Return the newest runs, newest first."""
         found = await self._db.run(_listed, self._journal)
@@ -120,14 +139,13 @@ class RunOperations:
 
         with self._bus.read(task_id=new.task_id, size=MAX_WOKEN) as woken:
             run = await self._finish(begin)
-            path, at, told_end = events_path(self._places.state, run), 0, False
-            if run.resumes:
+            path, at = events_path(self._places.state, run), 0
+            if run.resumes or run.carrying == "rollback":
                 at = await asyncio.to_thread(_size, path)
             while True:
                 task = await self._db.run(self._journal.tasks.get, new.task_id)
                 lines, at = await asyncio.to_thread(_read_on, path, at)
                 for line in lines:
-                    told_end = told_end or line.get("type") == _FINAL_EVENT
                     yield False, line
                 if lines:
                     continue

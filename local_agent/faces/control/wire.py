@@ -71,6 +71,7 @@ OPS: Final = frozenset(
         "workspaces_changed",
         "play",
         "resume",
+        "roll_back",
         "runs",
     }
 )

@@ -17,7 +17,8 @@ CREATE TABLE runs (
   status        TEXT NOT NULL CHECK (status IN
                   ('pending', 'running', 'completed', 'failed', 'rolled_back')),
   current_step  INTEGER NOT NULL DEFAULT 0,
-  resumes       INTEGER NOT NULL DEFAULT 0
+  resumes       INTEGER NOT NULL DEFAULT 0,
+  carrying      TEXT NOT NULL DEFAULT 'run' CHECK (carrying IN ('run', 'rollback', 'nothing'))
 ) STRICT;
 CREATE INDEX runs_by_age ON runs (started_at);
 CREATE TABLE run_steps (
