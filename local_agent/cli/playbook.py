@@ -34,6 +34,10 @@ PLAYBOOK: Final = Sentence(
 LIST: Final = Sentence(en="the playbooks of this machine", zh="列出本机的剧本")
 SHOW: Final = Sentence(en="what a playbook does", zh="显示剧本的内容")
 NEW: Final = Sentence(en="write a commented playbook to start from", zh="生成一个带注释的剧本")
+SCHEMA: Final = Sentence(
+    en="print the JSON Schema of a playbook's front matter, for editors",
+    zh="输出剧本文件头的 JSON Schema，供编辑器使用",
+)
 CHECK: Final = Sentence(en="say whether a file can be run", zh="检查剧本文件能否执行")
 RUN: Final = Sentence(en="run a playbook, by its name or from a file", zh="按名称或文件执行剧本")
 RESUME: Final = Sentence(en="carry a run on from where it stands", zh="从停下的位置继续执行")
@@ -109,6 +113,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
         ("show", SHOW, show),
         ("new", NEW, new),
         ("check", CHECK, check),
+        ("schema", SCHEMA, schema),
         ("run", RUN, run_one),
         ("resume", RESUME, resume),
         ("rollback", ROLLBACK, roll_back),
@@ -149,6 +154,14 @@ def check(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> i
     screen_for(lang, environ).tell(
         IS_FINE, path=args.file, name=definition.name, count=len(definition.steps)
     )
+    return 0
+
+
+def schema(_args: argparse.Namespace, _lang: Lang, _environ: Mapping[str, str]) -> int:
+    """Print what an editor checks a front matter by."""
+    from local_agent.playbooks.schema import schema as front_matter
+
+    print_json(front_matter())
     return 0
 
 

@@ -39,6 +39,7 @@ KEPT_INLINE: Final = 32_768  # of a result in the journal; a larger one lies in 
 SHOWN_CHARS: Final = 2_000  # of each text in a result that is shortened
 SHOWN_ITEMS: Final = 50
 MAX_RESULT_BYTES: Final = 64 * 1024 * 1024
+_SHORTER: Final = (16_000, 4_000, 1_000, 200, 40)  # characters of each text in too long an event
 _STATUS: Final = {"completed": "completed", "failed": "failed", "aborted": "failed"}
 
 
@@ -143,8 +144,7 @@ class RunRecord:
 
     async def tell(self, event: Mapping[str, Any]) -> None:
         """Write an event where whoever follows finds it, and wake them."""
-        line = _json({key: item for key, item in event.items() if not key.startswith("_")})
-        await asyncio.to_thread(_append, self.events, line.encode("utf-8", "replace") + b"\n")
+        await asyncio.to_thread(_append, self.events, as_line(event))
         self._publish(event)
 
     @property
@@ -160,6 +160,17 @@ class RunRecord:
     @property
     def _runs(self) -> Any:
         return self._db.journal.runs
+
+
+def as_line(event: Mapping[str, Any]) -> bytes:
+    """Return an event as its line: at most `LINE_BYTES`, its texts cut where it would be longer."""
+    told = {key: item for key, item in event.items() if not key.startswith("_")}
+    line = _json(told).encode("utf-8", "replace")
+    for most in _SHORTER:
+        if len(line) < LINE_BYTES:
+            break
+        line = _json({**_clipped(told, most), "truncated": True}).encode("utf-8", "replace")
+    return line + b"\n"
 
 
 def events_path(state: Path, run: StoredRun) -> Path:
@@ -196,6 +207,14 @@ def shortened(result: Result, path: Path) -> Result:
         "truncated": True,
         "result_path": str(path),
     }
+
+
+def _clipped(value: Any, most: int) -> Any:
+    if isinstance(value, str):
+        return value if len(value) <= most else value[:most] + "…"
+    if isinstance(value, Mapping):
+        return {key: _clipped(item, most) for key, item in value.items()}
+    return [_clipped(item, most) for item in value] if isinstance(value, list) else value
 
 
 def _short(value: Any) -> Any:

@@ -37,6 +37,7 @@ from local_agent.playbooks.tools import TOOLS
 ATTEMPTS: Final = 2  # of an agent step (AC 35)
 CHUNK_CHARS: Final = 8_000  # of a model's answer in one event
 MAX_ERROR_CHARS: Final = 2_000
+MESSAGE_CHARS: Final = 4_000  # of a question, which a person is to read
 _ONE_AT_A_TIME: Final = ("high", "critical")
 
 
@@ -229,7 +230,8 @@ class TaskExecutor:
     ) -> AsyncGenerator[Event]:
         await _close(steps)
         template = step.message_template or step.name
-        message = values.render(template, steps.message, steps.results, steps.names)
+        said = values.render(template, steps.message, steps.results, steps.names)
+        message = said if len(said) <= MESSAGE_CHARS else said[:MESSAGE_CHARS] + "…"
         try:
             await steps.context.log.at(steps.place(index))
             question = await steps.context.authority.ask(
