@@ -109,6 +109,7 @@ class Approving:
         self._policy_of = policy_of
         self._machine = machine
         self._prefix = prefix
+        self._questions = questions
         self._turn_seconds = turn_seconds
         self.on_wanted: Callable[[str], None] = lambda _approval_id: None
         self.before_part: Callable[[Task, int], Coroutine[Any, Any, bool]] = questions.before_part
@@ -225,7 +226,13 @@ class Approving:
     async def _ask(self, task: Task, opening: Words, *, version: int) -> Task:
         workspace = await self._workspace(task)
         sealable, policy = await self._prepared(task, workspace)
-        seal = self._sealer.seal(task, sealable, policy=policy, version=version)
+        seal = self._sealer.seal(
+            task,
+            sealable,
+            policy=policy,
+            version=version,
+            waits_ms=self._questions.waits_ms(task),
+        )
         hooks = await asyncio.to_thread(hook_places, workspace.path)
         around = replace(_around(sealable), policy=policy, hooks=hooks)
         asked = await self._gate.request(seal, around=around)

@@ -126,6 +126,7 @@ class Asker:
             now=lambda: self._clock.now().mono,
             cancel=self._cancel,
             changes=self._changes,
+            waits_ms=self._run.gate_ms,
         )
         self._questions.add(question)
         try:

@@ -48,6 +48,7 @@ class OpenQuestion:
     now: Callable[[], float]
     cancel: Callable[[str], Awaitable[object]]
     changes: Changes
+    waits_ms: int
     decided: asyncio.Event = field(default_factory=asyncio.Event)
     asked: asyncio.Event = field(default_factory=asyncio.Event)
     over: asyncio.Event = field(default_factory=asyncio.Event)
@@ -207,6 +208,11 @@ class Questions:
         """Pass on what happened to an approval."""
         if question := self._open.get(notice.task_id):
             question.hear(notice)
+
+    def waits_ms(self, task: Task) -> int | None:
+        """Return how long the question of a task waits; None for other tasks."""
+        question = self._open.get(task.task_id)
+        return None if question is None else question.waits_ms
 
     async def before_part(self, task: Task, number: int) -> bool:
         """Wait until the run has come to a part of what a task asked; False where it will not."""

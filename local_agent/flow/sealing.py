@@ -35,14 +35,25 @@ class Sealer:
     approval_hours: int
     settings: Mapping[str, Any]
 
-    def seal(self, task: Task, what: Sealable, *, policy: Policy, version: int) -> Seal:
+    def seal(
+        self,
+        task: Task,
+        what: Sealable,
+        *,
+        policy: Policy,
+        version: int,
+        waits_ms: int | None = None,
+    ) -> Seal:
         """Return the seal of one operation, valid from now on.
 
         Args:
             policy: The person's policy for the workspace.
             version: Number of this proposal within its task, from 1.
+            waits_ms: How long it waits, where that is less than as set for this machine.
         """
         now = self.clock.now().wall_ms
+        longest = self.approval_hours * 3_600_000
+        tells = task.source == "wecom" and task.step is None  # of a run its own task tells
         return Seal(
             approval_id=new_uuid(),
             task_id=task.task_id,
@@ -62,9 +73,9 @@ class Sealer:
             payload=what.payload,
             base=what.base,
             undo=what.undo,
-            discloses=what.discloses if task.source == "wecom" else (),
+            discloses=what.discloses if tells else (),
             created_at=now,
-            expires_at=now + self.approval_hours * 3_600_000,
+            expires_at=now + min(waits_ms or longest, longest),
             nonce=secrets.token_hex(_NONCE_BYTES),
         )
 
