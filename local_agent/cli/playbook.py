@@ -363,6 +363,8 @@ def _follow(
                 code = _EXITS[value["status"]] if _ends(value) else code
     except CodexBridgeError as error:
         face.close()
+        if task and error.code in ("agent.stopped", "agent.no-answer"):
+            raise StateError("run.stands-still", task=task) from error
         if task:
             raise
         raise InputError(error.code, **error.facts) from error  # nothing ran: exit code 2

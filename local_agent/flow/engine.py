@@ -347,8 +347,10 @@ class Engine:
             if run.checks is not None:
                 await self._copies.remove(run.task_id)
                 self.on_checked(run.checks)
-            await self.questions.ended(await self._store.get(run.task_id))
+            if self.questions.of(run.task_id) is not None:
+                self.questions.ended(run.task_id, await self._store.get(run.task_id))
         finally:
+            self.questions.ended(run.task_id)
             self._runs.pop(run.task_id, None)
             self._carried.pop(run, None)
 

@@ -136,6 +136,8 @@ class Asker:
         except asyncio.CancelledError:
             await question.close()
             raise
+        if question.over.is_set() and question.ended_task is None:
+            raise StateError("run.stands-still", task=self._task.short_id)  # the agent stops
         if (ended := question.ended_task) is not None and ended.reason is not Reason.REJECTED:
             raise StateError("run.not-done", why=ended.summary or "")
         return question

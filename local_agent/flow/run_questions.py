@@ -58,7 +58,7 @@ class OpenQuestion:
     begun: int = 0  # parts that may be begun
     done: int = 0  # parts that ended
     since: float = 0.0  # when it was approved, or a part ended
-    _turn: asyncio.Condition = field(default_factory=asyncio.Condition)
+    _changed: asyncio.Event = field(default_factory=asyncio.Event)
     _ends: dict[int, Ended] = field(default_factory=dict)
 
     @property
@@ -115,13 +115,10 @@ class OpenQuestion:
         number = self.done
         is_last = number + 1 == len(self.parts)
         await self.changes.back_up(self.task.task_id, number)
-        async with self._turn:
-            self.begun = number + 1
-            self._turn.notify_all()
-            # The effect of the last part is on record once its task has ended.
-            await self._turn.wait_for(
-                lambda: self.over.is_set() or (number in self._ends and not is_last)
-            )
+        self.begun = number + 1
+        self._tell()
+        # The effect of the last part is on record once its task has ended.
+        await self._until(lambda: self.over.is_set() or (number in self._ends and not is_last))
         ended = self._ends.get(number)
         self.done, self.since = number + 1, self.now()
         await self.changes.look()
@@ -132,8 +129,7 @@ class OpenQuestion:
     async def close(self) -> None:
         """Take back what was not decided or not begun."""
         self.closed = True
-        async with self._turn:
-            self._turn.notify_all()
+        self._tell()
         if not self.over.is_set():
             if not self.decided.is_set() or self.done < len(self.parts):
                 await self.cancel(self.task.task_id)
@@ -145,15 +141,13 @@ class OpenQuestion:
         """Wait until the run has come to a part; False where it will not."""
         if not self.parts:
             return True
-        async with self._turn:
-            await self._turn.wait_for(lambda: self.begun > number or self.closed)
-            return self.begun > number
+        await self._until(lambda: self.begun > number or self.closed)
+        return self.begun > number
 
-    async def ended_part(self, number: int, ended: Ended) -> None:
+    def ended_part(self, number: int, ended: Ended) -> None:
         """Take how a part ended."""
-        async with self._turn:
-            self._ends[number] = ended
-            self._turn.notify_all()
+        self._ends[number] = ended
+        self._tell()
 
     def hear(self, notice: Notice) -> None:
         """Take what happened to its approval; it may be asked anew and decided later."""
@@ -163,16 +157,25 @@ class OpenQuestion:
             self.decision, self.since = _DECIDED[notice.kind], self.now()
             self.decided.set()
 
-    async def end(self, task: Task) -> None:
-        """Take that its task is over."""
+    def end(self, task: Task | None) -> None:
+        """Take that its task is over, or that nobody carries it any more: the agent stops."""
         self.ended_task = task
         self.over.set()
         self.asked.set()
         if not self.decided.is_set():
-            self.decision = "denied" if task.reason is Reason.REJECTED else "timeout"
+            rejected = task is not None and task.reason is Reason.REJECTED
+            self.decision = "denied" if rejected else "timeout"
             self.decided.set()
-        async with self._turn:
-            self._turn.notify_all()
+        self._tell()
+
+    def _tell(self) -> None:
+        """Let whoever waits look again."""
+        changed, self._changed = self._changed, asyncio.Event()
+        changed.set()
+
+    async def _until(self, holds: Callable[[], bool]) -> None:
+        while not holds():
+            await self._changed.wait()
 
     def why(self, ended: Ended | None = None) -> str:
         """Return why a part, or all of it, was not done."""
@@ -222,12 +225,12 @@ class Questions:
     async def ended_part(self, task: Task, number: int, ended: Ended) -> None:
         """Take how a part of what a task asked ended."""
         if question := self._open.get(task.task_id):
-            await question.ended_part(number, ended)
+            question.ended_part(number, ended)
 
-    async def ended(self, task: Task) -> None:
-        """Take that a task is over, and forget its question."""
-        if question := self._open.pop(task.task_id, None):
-            await question.end(task)
+    def ended(self, task_id: str, task: Task | None = None) -> None:
+        """Forget the question of a task that is over, or that nobody carries any more."""
+        if question := self._open.pop(task_id, None):
+            question.end(task)
 
 
 def about(changing: Changing, most: int) -> str:
