@@ -64,7 +64,9 @@ def _text(result: Any) -> str:
     """Return a result as a model reads it best: texts line by line, all else as JSON."""
     if not isinstance(result, Mapping):
         return json.dumps(_redacted(result), ensure_ascii=False)
-    return "\n".join(f"{key}: {_line(value)}" for key, value in result.items())
+    lines = [f"{key}: {_line(value)}" for key, value in result.items()]
+    # What is long comes last: it alone is cut where there is no room.
+    return "\n".join(sorted(lines, key=lambda line: "\n" in line))
 
 
 def _line(value: Any) -> str:
