@@ -365,6 +365,17 @@ def test_the_weekly_report_asks_nothing_and_is_in_the_language_of_the_message(
         assert known in asked
 
 
+def test_the_weekly_report_is_answered_in_the_chat(
+    place: Place, history: Path, service: Started
+) -> None:
+    configure(place, {"local": http(service, "responses")}, asked="local")
+    place.start_all(history, "true")
+    place.callback("@dev playbook weekly-report 只写本周")
+    assert "report-of-the-week" in place.hears("report-of-the-week")
+    (task,) = place.tasks()
+    assert task["reason"] == "completed"
+
+
 def test_dependencies_are_listed_and_advice_follows(desk: Desk) -> None:
     root = desk.workspace("deps")
     for name, content in DECLARED.items():
