@@ -23,6 +23,9 @@ from gateway.base.settings import GatewaySettings
 from local_agent.cli import help as help_pages
 from local_agent.models.keys import ModelKeys
 from local_agent.models.registry import Around, Models
+from local_agent.playbooks.definition import parse_playbook
+from local_agent.playbooks.library import SHIPPED
+from local_agent.playbooks.tools import TOOLS
 from local_agent.settings import AgentSettings, ModelSettings
 from tests import reference
 
@@ -139,6 +142,20 @@ def test_the_models_of_the_how_to_can_be_configured_as_they_stand(
     keys = ModelKeys(FileKeystore(tmp_path))
     around = Around(places=Home(*[tmp_path] * 3), environ={}, workspaces=tuple, contain=_contain)
     Models(settings, keys=keys, around=around)
+
+
+@pytest.mark.parametrize("name", ["playbooks.md", "playbooks.zh-CN.md"])
+def test_the_playbook_of_the_how_to_can_be_run_as_it_stands(name: str) -> None:
+    text = (ROOT / "docs" / "how-to" / name).read_text(encoding="utf-8")
+    (written,) = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+    assert parse_playbook(written.encode(), name).name == "todos"
+
+
+@pytest.mark.parametrize("name", ["playbooks.md", "playbooks.zh-CN.md"])
+def test_every_shipped_playbook_and_every_tool_is_in_the_how_to(name: str) -> None:
+    text = (ROOT / "docs" / "how-to" / name).read_text(encoding="utf-8")
+    known = [*TOOLS, *(file.stem for file in SHIPPED.glob("*.md"))]
+    assert [one for one in known if f"| `{one}` |" not in text] == []
 
 
 def _contain(*_: object, **_facts: object) -> tuple[list[str], bytes]:
