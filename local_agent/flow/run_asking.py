@@ -294,7 +294,7 @@ class ModelStream:
                 pieces.put_nowait(event.text)
 
         system, user = (one["content"] for one in messages)
-        turn = Turn(task_id=self._task_id, instructions=system, prompt=user)
+        turn = Turn(task_id=self._task_id, instructions=system, prompt=user, once=True)
         asking = asyncio.ensure_future(chosen.backend.ask(turn, hear))
         asking.add_done_callback(lambda _: pieces.put_nowait(None))
         said = False

@@ -76,6 +76,7 @@ class Turn:
             for words that follow ``schema``.
         schema: A strict JSON schema, for ``json`` alone.
         scratch: What may be edited, for ``edits`` alone.
+        once: Whoever asks asks again by themselves: one request, whatever becomes of it.
     """
 
     task_id: str
@@ -84,6 +85,7 @@ class Turn:
     want: Want = "text"
     schema: Mapping[str, Any] | None = None
     scratch: Scratch | None = None
+    once: bool = False
 
 
 @dataclass(frozen=True, slots=True)

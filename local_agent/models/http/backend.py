@@ -80,7 +80,8 @@ class HttpBackend:
 
     async def ask(self, turn: Turn, emit: Emit) -> Reply:
         """Put one question; see `Backend.ask`."""
-        question = Question(turn.instructions, (Message("user", turn.prompt),))
+        prompt = (Message("user", turn.prompt),)
+        question = Question(turn.instructions, prompt, once=turn.once)
         async with _deadline(self._model.deadline_s) as until:
             if turn.want == "edits":
                 return await self._edited(turn, question, emit, until)

@@ -123,7 +123,7 @@ class Client:
             except NotBegunError as none:
                 fault = none.fault
                 pause = pause_s(tries, none.after_s, self._random)
-            if pause is None or asyncio.get_running_loop().time() + pause >= until:
+            if question.once or pause is None or asyncio.get_running_loop().time() + pause >= until:
                 raise fault
             await self._wait(pause)
 

@@ -43,11 +43,13 @@ class Question:
 
     Attributes:
         schema: Of the JSON that is wanted; None for words.
+        once: It is not asked again where no answer came.
     """
 
     instructions: str
     messages: tuple[Message, ...]
     schema: Mapping[str, Any] | None = None
+    once: bool = False
 
 
 class Chat:

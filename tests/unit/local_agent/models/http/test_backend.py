@@ -250,6 +250,18 @@ async def test_a_request_that_got_no_answer_is_made_again(api: Api, first: scrip
 
 
 @every_api
+@pytest.mark.parametrize("first", [script.status(429), script.status(503), script.drop()])
+async def test_a_question_that_is_to_be_asked_once_is_asked_once(
+    api: Api, first: script.Step
+) -> None:
+    async with scripted(api, first, script.text("late")) as (asked, server):
+        with pytest.raises(ModelError):
+            await asked.ask(once=True)
+    assert asked.waits == []
+    assert len(server.requests) == 1
+
+
+@every_api
 async def test_the_provider_says_how_long_to_wait(api: Api) -> None:
     async with scripted(
         api, script.status(429, retry_after="3"), script.text("yes"), deadline_s=9
