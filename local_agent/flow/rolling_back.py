@@ -13,6 +13,7 @@ import hashlib
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any, Final
 
 from common.errors import CodexBridgeError, StateError
@@ -98,7 +99,8 @@ class RollBack:
             return
         while steps:
             try:
-                batch = steps[: await self._asker.fit(self._proposed(steps[:MAX_PARTS]))]
+                batch = _of_one_phase(steps)[:MAX_PARTS]
+                batch = batch[: await self._asker.fit(self._proposed(batch))]
                 question = await self._asker.put(STEP, self._proposed(batch))
             except CodexBridgeError as error:
                 yield self._result(entries, failed=self._explain(error))
@@ -217,6 +219,12 @@ class RollBack:
             "status": "rolled_back" if failed is None else "failed",
             "rollback_results": [entry.told() for entry in entries],
         }
+
+
+def _of_one_phase(steps: Sequence[_Step]) -> list[_Step]:
+    """Return the first ones: steps of hooks and of the playbook are numbered apart."""
+    phase = steps[0].done.place.phase
+    return [*takewhile(lambda one: one.done.place.phase == phase, steps)]
 
 
 def _left(step: _Step) -> Iterator[SealedChange]:
