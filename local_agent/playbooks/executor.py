@@ -428,14 +428,14 @@ async def _close(steps: _Steps) -> None:
 
 
 def _checked(text: str) -> str:
-    """Return a model's answer without the blanks around it; an empty one is none.
+    """Return a model's answer; an empty one is none.
 
     Raises:
         ModelError: ``model.answer``.
     """
-    if not (answer := text.strip()):
+    if not text.strip():
         raise ModelError("model.answer")
-    return answer
+    return text
 
 
 def _task_start(definition: TaskDefinition, context: SessionContext, client: str) -> Event:
