@@ -94,7 +94,7 @@ def diff(workspace: Workspace, base: str, head: str | None) -> dict[str, JsonVal
         InputError: as `log`; ``playbook.too-much``.
     """
     with paths.open_root(workspace.path, deny=workspace.deny) as root, _opened(workspace) as opened:
-        trees = [_tree(opened, name) for name in (base, head or "HEAD")]
+        trees = [_tree(opened, name.strip()) for name in (base, head or "HEAD")]
         told = _Comparing(opened, root.deny).told(*trees)
     text = b"".join(told[path] for path in sorted(told))
     return {"diff": text.decode("utf-8", "replace"), "files": [*sorted(told)]}
@@ -116,6 +116,7 @@ def _opened(workspace: Workspace) -> Iterator[pygit2.Repository]:
 def _commits(repository: pygit2.Repository, since: str | None) -> Iterator[pygit2.Commit]:
     from pygit2.enums import SortMode
 
+    since = since.strip() if since else None  # a model's answer may end with a newline
     start = None if since is None else Resolver(repository).commit(since)
     after = _moment(since or "", start) if isinstance(start, NotFound) else None
     head = head_of(repository)
