@@ -100,14 +100,14 @@ def playbook(*steps: Mapping[str, Any], name: str = "case", body: str = "", **fr
     return f"---\n{dumped}---\n{body}"
 
 
-def few(cases: Iterable[str], each: int) -> list[Any]:
+def few(cases: Iterable[object], each: int) -> list[Any]:
     """Return cases of which every so many belong to all runs of the tests, the others to thorough.
 
     They show one mechanism each in the same place; that it is there is shown by a few.
     """
     thorough = pytest.mark.thorough
     return [
-        pytest.param(case, id=case, marks=() if not at % each else thorough)
+        pytest.param(case, id=str(case), marks=() if not at % each else thorough)
         for at, case in enumerate(cases)
     ]
 

@@ -66,6 +66,7 @@ def test_a_step_may_have_any_name(stage: Stage, name: str) -> None:
     ["", "two\nlines", "\x1b[31mred", "\udcff", "{look.result.path}", "中" * 20_000, "w " * 60_000],
     ids=["empty", "lines", "escape", "no-utf-8", "braces", "Chinese", "long"],
 )
+@pytest.mark.thorough
 def test_any_message_runs_or_is_refused_in_words(stage: Stage, message: str) -> None:
     path = stage.file(playbook(reading("look"), agent("say", "{message}")))
     done = stage.program("playbook", "run", str(path), f"--message={message}", "--json")
@@ -106,6 +107,7 @@ def test_a_write_of_half_a_pair_fails_its_step(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("name", ["odd name.md", "ö.md", "中文.md", "-x.md", "UP.MD"])
+@pytest.mark.thorough
 def test_a_file_may_have_any_name(stage: Stage, name: str) -> None:
     path = stage.file(playbook(reading("look")), name)
     assert stage.cli("playbook", "check", str(path)).returncode == 0
@@ -136,7 +138,7 @@ def test_a_file_that_is_changed_while_it_runs_changes_nothing(stage: Stage) -> N
     assert stage.read("b.txt") == "before\n"
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("number", few([signal.SIGINT, signal.SIGTERM, signal.SIGKILL], 3))
 def test_a_run_goes_on_when_nobody_watches(stage: Stage, number: signal.Signals) -> None:
     from tests import forks
 
@@ -218,7 +220,7 @@ SHAPES: Mapping[str, Sequence[Mapping[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("case", SHAPES)
+@pytest.mark.parametrize("case", few(SHAPES, 3))
 def test_a_run_of_any_shape_ends(stage: Stage, case: str) -> None:
     ran = stage.run(*SHAPES[case], decide="approve").ended("completed")
     assert ran.types[0] == "task_start"

@@ -228,7 +228,7 @@ COMMANDS: Mapping[str, tuple[Sequence[str], Mapping[str, Any]]] = {
 
 
 @pytest.mark.requirement("EX-34")
-@pytest.mark.parametrize("covered", [True, False], ids=["gate", "dynamic"])
+@pytest.mark.parametrize("covered", few([True, False], 2))
 @pytest.mark.parametrize("case", few(COMMANDS, 2))
 def test_a_command_that_fails_fails_its_step(stage: Stage, case: str, covered: bool) -> None:
     argv, more = COMMANDS[case]

@@ -16,6 +16,7 @@ from tests.e2e.playbooks.stage import (
     Stage,
     agent,
     command,
+    few,
     gate,
     playbook,
     reading,
@@ -177,7 +178,7 @@ REFUSED: Mapping[str, Sequence[str]] = {
 }
 
 
-@pytest.mark.parametrize("case", REFUSED)
+@pytest.mark.parametrize("case", few(REFUSED, 3))
 def test_what_is_no_run_is_refused(stage: Stage, case: str) -> None:
     done = stage.cli("playbook", "resume", *REFUSED[case], "--json")
     assert (done.returncode, done.stdout) == (2, "")

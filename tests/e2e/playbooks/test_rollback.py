@@ -181,6 +181,7 @@ def test_a_run_that_changed_nothing_is_taken_back_without_a_question(stage: Stag
     assert not ran.all("confirmation_required")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "given",
     ["T-ZZZZ", "00000000-0000-0000-0000-000000000000", "../x", "", "no id"],

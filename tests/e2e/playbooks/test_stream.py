@@ -376,7 +376,7 @@ LONG: Mapping[str, tuple[Sequence[dict[str, Any]], Mapping[str, str]]] = {
 }
 
 
-@pytest.mark.parametrize("kind", LONG)
+@pytest.mark.parametrize("kind", few(LONG, 2))
 def test_no_line_is_too_long_for(stage: Stage, kind: str) -> None:
     steps, files = LONG[kind]
     for name, content in files.items():
@@ -386,7 +386,7 @@ def test_no_line_is_too_long_for(stage: Stage, kind: str) -> None:
     assert max(map(len, ran.raw)) < MAX_LINE_BYTES
 
 
-@pytest.mark.parametrize("answer", ["word " * 30_000, "中" * 50_000], ids=["ascii", "Chinese"])
+@pytest.mark.parametrize("answer", ["中" * 50_000], ids=["Chinese"])
 def test_no_line_is_too_long_for_a_long_answer(stage: Stage, answer: str) -> None:
     stage.model.say(text(answer, pieces=20))
     ran = stage.run(agent("say")).ended("completed")
