@@ -11,7 +11,7 @@ in tests.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -324,6 +324,10 @@ class Blobs(Protocol):
 
     def get(self, name: str) -> bytes:
         """Return the bytes of that name."""
+        ...
+
+    def putting(self, contents: Iterable[bytes]) -> AbstractContextManager[None]:
+        """Store many: there when the block begins, and durable when it ends."""
         ...
 
     def link(self, name: str, folder: Path) -> None:

@@ -24,6 +24,7 @@ from local_agent.faces.control.client import call, stream
 if TYPE_CHECKING:
     import argparse
 
+    from local_agent.playbooks.library import Found
     from local_agent.views import Json
 
 PLAYBOOK: Final = Sentence(
@@ -149,7 +150,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
 
 def check(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
     """Read a file as a run would; nothing is run."""
-    found = _read_file(Path(args.file))
+    if (found := _read_file(Path(args.file), lang)) is None:
+        return EXIT_REFUSED
     definition = found.definition
     screen_for(lang, environ).tell(
         IS_FINE, path=args.file, name=definition.name, count=len(definition.steps)
@@ -250,8 +252,9 @@ def run_one(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) ->
     """
     home = find_home(environ)
     is_file = "/" in args.what or args.what.endswith(".md")
-    if is_file:
-        _read_file(Path(args.what))  # what is wrong with it is told whether or not an agent runs
+    # What is wrong with it is told whether or not an agent runs.
+    if is_file and _read_file(Path(args.what), lang) is None:
+        return EXIT_REFUSED
     if not _CLIENT.fullmatch(args.client):
         raise InputError("playbook.client", given=args.client)
     steps = stream(
@@ -335,13 +338,29 @@ def _timeout_ms(given: str | None) -> int:
     return max(round(seconds * 1000), 1)
 
 
-def _read_file(path: Path) -> Any:
+def _read_file(path: Path, lang: Lang) -> Found | None:
+    """Return the playbook in a file; where it cannot be taken, say why and return None.
+
+    Raises:
+        InputError: ``playbook.no-file``, ``playbook.not-a-file``.
+    """
+    from local_agent.playbooks.definition import TaskParseError
     from local_agent.playbooks.library import read_playbook
 
     try:
         return read_playbook(path)
+    except TaskParseError as error:
+        _tell_parse_error(error, lang)
+        return None
     except OSError as error:
         raise InputError("playbook.no-file", path=path, why=error.strerror) from None
+
+
+def _tell_parse_error(error: CodexBridgeError, lang: Lang) -> None:
+    """Say it with the name of the error first, which other programs look for."""
+    from local_agent.error_texts import ERRORS
+
+    print(explain(error, ERRORS, lang), file=sys.stderr)
 
 
 def _follow(
@@ -363,6 +382,9 @@ def _follow(
                 code = _EXITS[value["status"]] if _ends(value) else code
     except CodexBridgeError as error:
         face.close()
+        if error.code == "playbook.parse":
+            _tell_parse_error(error, lang)
+            return EXIT_REFUSED
         if task and error.code in ("agent.stopped", "agent.no-answer"):
             raise StateError("run.stands-still", task=task) from error
         if task:

@@ -171,7 +171,9 @@ class Changes:
                 with paths.open_root(Path(seal.workspace.path)) as root:
                     parts = paths.check_relative(change.old_path)
                     content = paths.read_bytes(root, parts, max_bytes=paths.MAX_FILE_BYTES)
-                if self._blobs.put(content) == change.old_sha256:  # else it drifted, and is told so
+                with self._blobs.putting([content]):  # a blob that was altered is made anew
+                    name = hashlib.sha256(content).hexdigest()
+                if name == change.old_sha256:  # else it drifted, and is told so
                     self._blobs.link(change.old_sha256, private_dir(self._folder))
             except (CodexBridgeError, OSError):
                 raise StoreError("run.backup", path=change.old_path) from None

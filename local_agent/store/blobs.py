@@ -105,11 +105,14 @@ class Blobs:
             return None
 
     def link(self, name: str, folder: Path) -> None:
-        """Give a blob a second name in a folder of the same file system; both are one file."""
-        with contextlib.suppress(FileExistsError):
-            os.link(self._path(name), folder / name, follow_symlinks=False)
-        if not self._path(name).samefile(folder / name):
-            raise FileExistsError(folder / name)
+        """Give a blob a second name in a folder of the same file system; both are one file.
+
+        What bears that name there already, and is another file, gives way.
+        """
+        beside = folder / f".{name}.{secrets.token_hex(8)}.tmp"
+        os.link(self._path(name), beside, follow_symlinks=False)
+        beside.replace(folder / name)
+        beside.unlink(missing_ok=True)  # a rename onto another name of the same file leaves both
 
     def prune(self, *, before_s: float) -> int:
         """Remove what nobody has kept since a moment, and return how many that were.
