@@ -50,6 +50,8 @@ class _Steps:
     first: int
     message: str
     context: SessionContext
+    done: Mapping[Place, RunStepResult]
+    has_gone_on: bool = False  # a step was begun that was not done before
     results: dict[str, Any] = field(default_factory=dict)
     gate: Question | None = None
     ending: Ending = "completed"
@@ -62,6 +64,16 @@ class _Steps:
 
     def place(self, index: int) -> Place:
         return Place(self.phase, self.first + index)
+
+    def known(self, index: int) -> RunStepResult | None:
+        """Return how a step ended before, where it is not to be carried out any more."""
+        known = self.done.get(self.place(index))
+        return known if known and known.status in ("completed", "skipped") else None
+
+    @property
+    def are_done(self) -> bool:
+        """Whether all of them were carried out before."""
+        return all(self.known(index) for index in range(len(self.definition.steps)))
 
     def said(self, error: CodexBridgeError) -> str:
         return self.context.explain(error)[:MAX_ERROR_CHARS]
@@ -96,11 +108,12 @@ class TaskExecutor:
             client_name: Under whose name the run is recorded.
         """
         context = session_context
-        steps = _Steps(task_def, "main", 0, user_message, context)
+        steps = _Steps(task_def, "main", 0, user_message, context, context.done)
         await context.log.begun()
         yield _task_start(task_def, context, client_name)
-        async for event in self._hooks(steps, "pre"):
-            yield event
+        async with aclosing(self._hooks(steps, "pre")) as events:
+            async for event in events:
+                yield event
         index = 0
         if steps.ending == "completed":
             async with aclosing(self._all(steps)) as events:
@@ -108,8 +121,9 @@ class TaskExecutor:
                     index = event.get("step_index", index)
                     yield event
         ending, error, last = steps.ending, steps.error, steps.last
-        async for event in self._hooks(steps, "post"):
-            yield event
+        async with aclosing(self._hooks(steps, "post")) as events:
+            async for event in events:
+                yield event
         done = len(task_def.steps) if ending == "completed" else index
         await context.log.ended(ending, done)
         yield {
@@ -122,10 +136,10 @@ class TaskExecutor:
     async def _all(self, steps: _Steps) -> AsyncGenerator[Event]:
         try:
             for index, step in enumerate(steps.definition.steps):
-                known = steps.context.done.get(steps.place(index))
-                if known is not None and known.status in ("completed", "skipped"):
+                if (known := steps.known(index)) is not None:
                     _remember(steps, step, known)
                     continue
+                steps.has_gone_on = True
                 async with aclosing(self._step(steps, index, step)) as events:
                     async for event in events:
                         yield event
@@ -315,14 +329,18 @@ class TaskExecutor:
         """Carry out hooks; a pre hook that fails ends the run, a post hook is a warning (AC 14–17).
 
         Of their steps only what was asked and what came of it is told (contract, section 3).
+        Post hooks are carried out however the steps ended; once more where a resumed run went on.
         """
         first = 0
+        done = {} if steps.has_gone_on else steps.done
         for name in steps.definition.hooks.get(phase, ()):
             hook = steps.context.hooks[name]
+            inner = _Steps(hook, phase, first, steps.message, steps.context, done)
+            first += len(hook.steps)
+            if inner.are_done:
+                continue
             told = {"hook": name, "phase": phase}
             yield {"type": "hook_start", **told}
-            inner = _Steps(hook, phase, first, steps.message, steps.context)
-            first += len(hook.steps)
             async with aclosing(self._all(inner)) as events:
                 async for event in events:
                     if event["type"] in _OF_HOOKS:
