@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
@@ -42,7 +42,7 @@ class ScriptedModel:
         self.answers = list(answers)
         self.asked: list[Messages] = []
 
-    async def chat_completion(self, messages: Messages) -> AsyncIterator[str]:
+    async def chat_completion(self, messages: Messages) -> AsyncGenerator[str]:
         """Give the next answer; without one, fail."""
         self.asked.append(messages)
         for piece in self.answers.pop(0) if self.answers else [ModelError("model.cut")]:

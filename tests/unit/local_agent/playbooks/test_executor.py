@@ -247,7 +247,7 @@ async def test_a_change_that_fails_ends_the_run_and_takes_back_the_rest(
     assert run.authority.performed == []
 
 
-@pytest.mark.parametrize("step, name", [(gate(), "gate main:0"), (write("a"), "a")])
+@pytest.mark.parametrize(("step", "name"), [(gate(), "gate main:0"), (write("a"), "a")])
 async def test_what_cannot_even_be_asked_fails_the_step(step: StepDefinition, name: str) -> None:
     run = Scripted()
     run.authority.refusals[name] = refusal("forbidden")
@@ -366,7 +366,7 @@ def covered(run: Scripted) -> list[list[str]]:
 
 @pytest.mark.requirement("P2")
 @pytest.mark.parametrize(
-    "steps, expected",
+    ("steps", "expected"),
     [
         ((gate(), write("a"), write("b")), [["a", "b"]]),
         ((gate(), write("a"), tool("read"), write("b")), [["a", "b"]]),
@@ -523,7 +523,7 @@ async def test_a_post_hook_that_fails_is_a_warning() -> None:
     assert run.log.calls[-1] == ("over", "completed", 1)
 
 
-@pytest.mark.parametrize("decision, status", [("approved", "failed"), ("denied", "aborted")])
+@pytest.mark.parametrize(("decision", "status"), [("approved", "failed"), ("denied", "aborted")])
 async def test_post_hooks_are_carried_out_however_the_run_ended(
     decision: Decision, status: str
 ) -> None:
@@ -680,55 +680,65 @@ async def test_cancelling_who_waits_for_a_decision_takes_the_question_back() -> 
 
 # --- any playbook ----------------------------------------------------------------------------
 
-Decisions = st.sampled_from(["approved", "approved", "approved", "denied", "timeout", None])
+ANSWERS: list[Decision | None] = ["approved", "approved", "approved", "denied", "timeout", None]
+OPERATORS = ["", ".confirmed", ".text != x", ".asked.path == a.txt"]
+
+
+def rarely(draw: st.DrawFn) -> bool:
+    return draw(st.integers(0, 6)) == 0
+
+
+def any_step(draw: st.DrawFn, run: Scripted, kind: str, name: str, known: str) -> StepDefinition:
+    """Give a step of a kind that may go wrong in its own way."""
+    fields: dict[str, Any] = {}
+    if rarely(draw):
+        fields["condition"] = known + draw(st.sampled_from(OPERATORS))
+    match kind:
+        case "gate":
+            return gate(name, **fields)
+        case "agent":
+            for _ in range(draw(st.integers(1, 2))):
+                run.model.answers.append(draw(st.sampled_from([["a", "b"], [CUT], ["", CUT]])))
+            return agent(name, **fields)
+        case "write":
+            run.authority.answers[name] = draw(st.sampled_from(ANSWERS))
+            for wrong in (run.authority.fails, run.authority.refusals):
+                if rarely(draw):
+                    wrong[name] = refusal()
+            if draw(st.booleans()):
+                fields["args_from"] = {"content": f"{known}.asked.path"}
+            return write(name, **fields)
+        case _:
+            return tool(name, draw(st.sampled_from(["read_file", "git_status"])), **fields)
+
+
+def any_steps(
+    draw: st.DrawFn, run: Scripted, prefix: str, kinds: list[str], most: int
+) -> list[StepDefinition]:
+    found: list[StepDefinition] = []
+    for number in range(draw(st.integers(1, most))):
+        earlier = draw(st.sampled_from([one.name for one in found] or ["gone"]))
+        kind = draw(st.sampled_from(kinds))
+        found.append(any_step(draw, run, kind, f"{prefix}{number}", f"{earlier}.result"))
+    return found
 
 
 @st.composite
 def any_run(draw: st.DrawFn) -> tuple[Scripted, Any]:
-    """Give a run of random steps, of which each may go wrong in its own way."""
+    """Give a run of random steps."""
     run = Scripted()
-
-    def steps(prefix: str, kinds: list[str], most: int) -> list[StepDefinition]:
-        found: list[StepDefinition] = []
-        for number in range(draw(st.integers(1, most))):
-            name = f"{prefix}{number}"
-            earlier = [one.name for one in found] or ["gone"]
-            known = f"{draw(st.sampled_from(earlier))}.result"
-            fields: dict[str, Any] = {}
-            if draw(st.integers(0, 3)) == 0:
-                op = draw(st.sampled_from(["", ".confirmed", ".text != x", ".asked.path == a.txt"]))
-                fields["condition"] = known + op
-            kind = draw(st.sampled_from(kinds))
-            if kind == "write":
-                if draw(st.booleans()):
-                    fields["args_from"] = {"content": f"{known}.asked.path"}
-                found.append(write(name, **fields))
-                run.authority.answers[name] = draw(Decisions)
-                for words in (run.authority.fails, run.authority.refusals):
-                    if draw(st.integers(0, 9)) == 0:
-                        words[name] = refusal()
-            elif kind == "gate":
-                found.append(gate(name, **fields))
-            elif kind == "agent":
-                found.append(agent(name, **fields))
-                for _ in range(draw(st.integers(1, 2))):
-                    run.model.answers.append(draw(st.sampled_from([["a", "b"], [CUT], ["", CUT]])))
-            else:
-                found.append(tool(name, draw(st.sampled_from(["read_file", "git_status"]))))
-        return found
-
-    run.authority.answers["*"] = draw(Decisions)
+    run.authority.answers["*"] = draw(st.sampled_from(ANSWERS))
     run.authority.together = draw(st.integers(0, 4))
     run.authority.drifted = {f"m{number}" for number in draw(st.sets(st.integers(0, 8)))}
-    if draw(st.integers(0, 4)) == 0:
+    if rarely(draw):
         run.tools.gives["git_status"] = refusal()
     hooks = {}
     for phase in ("pre", "post"):
         if draw(st.booleans()):
-            run.hooks[phase] = playbook(*steps(phase, ["write", "tool"], 3))
+            run.hooks[phase] = playbook(*any_steps(draw, run, phase, ["write", "tool"], 3))
             hooks[phase] = (phase,)
     risk = draw(st.sampled_from(["low", "high"]))
-    main = steps("m", ["write", "gate", "agent", "tool"], 8)
+    main = any_steps(draw, run, "m", ["write", "gate", "agent", "tool"], 8)
     return run, playbook(*main, hooks=hooks, risk_level=risk)
 
 
