@@ -139,7 +139,7 @@ async def playing(folder: Path) -> AsyncIterator[PlayingDesk]:
 
 def step(name: str, tool: str, **fields: Any) -> Step:
     """Return a tool step; arguments under their names, everything else under `fields`."""
-    own = {key: fields.pop(key) for key in ("condition", "args_from") if key in fields}
+    own: Step = {key: fields.pop(key) for key in ("condition", "args_from") if key in fields}
     return {"name": name, "type": "tool", "tool": tool, "args": fields, **own}
 
 

@@ -18,7 +18,7 @@ from common.home import Home, private_dir, read_private
 from common.seal import Seal, SealedChange, read_changes
 from local_agent.actions.operation import Blobs
 from local_agent.actions.registry import ACTIONS
-from local_agent.flow.approvals import left_to_undo, question
+from local_agent.flow.approvals import question
 from local_agent.playbooks.definition import StepDefinition
 from local_agent.playbooks.runs import (
     CLIENTS,
@@ -30,6 +30,7 @@ from local_agent.playbooks.runs import (
 )
 from local_agent.playbooks.toolbox import Toolbox
 from local_agent.safety.action_facts import parts_of
+from local_agent.safety.authority import left_to_undo
 from local_agent.store.blobs import MAX_BLOB_BYTES
 from local_agent.store.endings import read_ending
 from local_agent.store.journal import Journal, JournalThread
@@ -125,7 +126,7 @@ class Changes:
 
     async def left(self, done: Done) -> tuple[str, ...]:
         """Return what of a part no undo has taken back."""
-        return await self._db.run(left_to_undo, self._db.journal, done.seal) or ()
+        return await self._db.run(left_to_undo, self._db.journal, done.seal, ACTIONS)
 
     def tool(self, done: Done) -> str:
         """Return the tool of the step that a part belongs to."""
