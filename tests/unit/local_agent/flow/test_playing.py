@@ -12,6 +12,7 @@ import pytest
 
 from common.errors import StateError
 from common.model.state import FINAL, Reason, TaskState
+from local_agent.flow.run_log import RunRecord
 from local_agent.flow.run_questions import BETWEEN_S
 from local_agent.models.backend import Chosen, Reply
 from tests.playing import PlayingDesk, agent, command, gate, kinds, playing, results, step, write
@@ -167,7 +168,7 @@ async def test_the_model_speaks_and_its_words_reach_a_file(desk: PlayingDesk) ->
     )
     await desk.answer(carried)
     task, told = await ended(desk, carried)
-    assert (task.reason, await desk.files()) == (Reason.COMPLETED, {"n.txt": "a note "})
+    assert (task.reason, await desk.files()) == (Reason.COMPLETED, {"n.txt": "a note"})
     assert "".join(one["chunk"] for one in told if one["type"] == "stream") == "a note "
     assert "a note" in (task.summary or "")
 
@@ -317,17 +318,25 @@ async def until_run(desk: PlayingDesk, task_id: str) -> Any:
     return Carried(run, task_id)
 
 
+async def nothing(*_: Any) -> None:
+    """Stand for what a process that is killed does not do any more."""
+
+
 # --- restarts and resumes --------------------------------------------------------------------
 
 
 @pytest.mark.requirement("R68")
 async def test_after_a_restart_a_run_stands_still_and_its_question_is_stale(
-    desk: PlayingDesk,
+    desk: PlayingDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     carried = await desk.run_of(write("a", "one\n"), gate(), write("b", "two\n"))
     await desk.answer(carried)
     asked = await desk.asked(carried, nth=1)
-    await desk.restart()
+    with monkeypatch.context() as killed:
+        killed.setattr(RunRecord, "cut_off", nothing)
+        await desk.kill()
+    assert (await desk.state(carried))["status"] == "running"
+    await desk.restart_killed()
     task = await desk.over(carried)
     assert "playbook resume" in (task.summary or "")
     for question in await desk.steps_of(carried):
