@@ -58,6 +58,10 @@ class SteppingDesk(Desk):
     async def restart(self) -> None:
         """Kill the agent and start it again."""
         await self.kill()
+        await self.restart_killed()
+
+    async def restart_killed(self) -> None:
+        """Start the agent again that was killed."""
         await asyncio.to_thread(self._revive)
         await self.open()
 

@@ -16,6 +16,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import starmap
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -31,7 +32,7 @@ from local_agent.flow.ports import NewTask, RunWish, Site, Workspaces
 from local_agent.flow.rolling_back import RollBack
 from local_agent.flow.run_asking import Asker, Fitting, ModelStream, ReadingTools
 from local_agent.flow.run_changes import Changes
-from local_agent.flow.run_log import RunRecord, read_step
+from local_agent.flow.run_log import RunRecord, as_shown, read_step
 from local_agent.flow.run_questions import Questions
 from local_agent.flow.task import TaskLog
 from local_agent.models.backend import Chosen
@@ -58,7 +59,7 @@ from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace
 
 DEFAULT_CLIENT: Final = "default"
-
+_OVER: Final = ("completed", "skipped")
 
 WAITING = Sentence(
     en="Playbook {playbook} waits at {machine} for a decision on step “{step}” ({task}).",
@@ -181,19 +182,20 @@ class Playing:
             run = await self._begun(wish, task.task_id, asked.workspace)
         if run.workspace != str(asked.workspace.path):
             raise StateError("run.other-workspace", run=run.name, path=run.workspace)
-        await self._take(task, run)
-        return await self._carry(task, run, await self._opened(task, run, asked), asked)
+        opened = await self._opened(task, run, asked)
+        await self._take(task, run, opened)
+        return await self._carry(task, run, opened, asked)
 
-    async def _take(self, task: Task, run: StoredRun) -> None:
+    async def _take(self, task: Task, run: StoredRun, opened: _Opened) -> None:
         """Take up what a run is to do, once: after a restart it stands still.
 
         Raises:
             StateError: ``run.stands-still``.
         """
         if run.carrying == "nothing":
-            if run.status == "running":
-                await self._db.run(self._runs.enter, run.run_id, "failed")
-            raise StateError("run.stands-still", task=task.short_id)
+            stands = StateError("run.stands-still", task=task.short_id)
+            await opened.record.cut_off("failed", opened.explain(stands))
+            raise stands
         await self._db.run(self._runs.take, run.run_id)
 
     async def _carry(self, task: Task, run: StoredRun, opened: _Opened, asked: Asked) -> Proposed:
@@ -207,8 +209,13 @@ class Playing:
                         await self._tell_waiting(task, opened.definition, event)
                     last = event
         except BaseException as error:
-            cancelled = isinstance(error, asyncio.CancelledError)
-            await opened.record.cut_off("aborted" if cancelled else "failed")
+            if isinstance(error, asyncio.CancelledError):
+                await opened.record.cut_off("aborted", "cancelled")
+            else:
+                why = type(error).__name__
+                if isinstance(error, CodexBridgeError):
+                    why = opened.explain(error)
+                await opened.record.cut_off("failed", why)
             raise
         return _ended(task, opened.definition, last, asked.lang)
 
@@ -267,13 +274,17 @@ class Playing:
             fetch=self._blobs.get,
             propose_change=partial(self._proposed_change, task, asked),
         )
-        steps = await self._steps(run)
+        known = await self._steps(run)
+        steps = {place: one for place, one in known.items() if one.status in _OVER}
+        # What did not end well is carried out anew; a rollback leaves it as it is told.
+        rendered = known if run.carrying == "rollback" else steps
+        shown = partial(as_shown, self._places.state, run)
         record = RunRecord(
             self._db,
             run,
             state=self._places.state,
             clock=self._clock,
-            steps=list(steps.values()),
+            steps=await asyncio.to_thread(lambda: [*starmap(shown, rendered.items())]),
             changes=changes,
             publish=partial(self._log.played, task),
         )
@@ -348,10 +359,9 @@ class Playing:
 
     async def _steps(self, run: StoredRun) -> dict[Place, RunStepResult]:
         stored = await self._db.run(self._runs.steps, run.run_id)
-        ended = [one for one in stored if one.status in ("completed", "skipped")]
         return await asyncio.to_thread(
             lambda: {
-                Place.parse(one.place): read_step(self._places.state, run, one) for one in ended
+                Place.parse(one.place): read_step(self._places.state, run, one) for one in stored
             }
         )
 

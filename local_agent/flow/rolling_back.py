@@ -13,7 +13,7 @@ import hashlib
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import takewhile
+from itertools import pairwise
 from typing import Any, Final
 
 from common.errors import CodexBridgeError, StateError
@@ -66,7 +66,6 @@ class RollBack:
     """Takes one run back.
 
     Args:
-        tools: The tool of each step, by its place.
         explain: Gives an error in words.
     """
 
@@ -99,22 +98,24 @@ class RollBack:
             return
         while steps:
             try:
-                batch = _of_one_phase(steps)[:MAX_PARTS]
+                batch = _in_order(steps)
                 batch = batch[: await self._asker.fit(self._proposed(batch))]
                 question = await self._asker.put(STEP, self._proposed(batch))
             except CodexBridgeError as error:
                 yield self._result(entries, failed=self._explain(error))
                 return
             steps = steps[len(batch) :]
-            yield self._required(question, batch)
-            reason = "timeout"
-            with suppress(TimeoutError):
-                async with asyncio.timeout(self._timeout_s):
-                    await question.decided.wait()
-                    reason = await question.outcome()
-            if reason != "approved":
+            try:
+                yield self._required(question, batch)
+                reason = "timeout"
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(self._timeout_s):
+                        await question.decided.wait()
+                        reason = await question.outcome()
+                if reason == "approved":
+                    await question.over.wait()
+            finally:
                 await question.close()
-            await question.over.wait()
             yield {
                 "type": "gate_result",
                 "step": STEP,
@@ -221,10 +222,16 @@ class RollBack:
         }
 
 
-def _of_one_phase(steps: Sequence[_Step]) -> list[_Step]:
-    """Return the first ones: steps of hooks and of the playbook are numbered apart."""
-    phase = steps[0].done.place.phase
-    return [*takewhile(lambda one: one.done.place.phase == phase, steps)]
+def _in_order(steps: Sequence[_Step]) -> Sequence[_Step]:
+    """Return the first of them that one question can name: each stands before the one above it.
+
+    Steps of hooks have numbers of their own, and a resumed run may have carried one out twice.
+    """
+    places = [step.done.place for step in steps[:MAX_PARTS]]
+    for number, (above, place) in enumerate(pairwise(places), 1):
+        if place.phase != above.phase or place.index >= above.index:
+            return steps[:number]
+    return steps[:MAX_PARTS]
 
 
 def _left(step: _Step) -> Iterator[SealedChange]:

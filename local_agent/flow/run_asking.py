@@ -6,7 +6,7 @@ Beside it what else a run is handed: the tools that only read, and the model as 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -277,7 +277,7 @@ class ModelStream:
         self._choose = choose
         self._task_id = task_id
 
-    async def chat_completion(self, messages: Messages) -> AsyncIterator[str]:
+    async def chat_completion(self, messages: Messages) -> AsyncGenerator[str]:
         """Give the answer in pieces.
 
         Raises:

@@ -38,7 +38,7 @@ LINE_BYTES: Final = 65_536  # of one event (contract)
 KEPT_INLINE: Final = 32_768  # of a result in the journal; a larger one lies in a file
 SHOWN_CHARS: Final = 2_000  # of each text in a result that is shortened
 SHOWN_ITEMS: Final = 50
-MAX_RESULT_BYTES: Final = 64 * 1024 * 1024
+MAX_RESULT_BYTES: Final = 128 * 1024 * 1024  # two streams of 8 MiB, each byte as \\uXXXX
 _SHORTER: Final = (16_000, 4_000, 1_000, 200, 40)  # characters of each text in too long an event
 _STATUS: Final = {"completed": "completed", "failed": "failed", "aborted": "failed"}
 
@@ -66,13 +66,16 @@ class RunRecord:
         self._db = db
         self._run = run
         self._state = state
+        self._state_file = state_path(state, run.client, run.run_id)
+        self._events = events_path(state, run)
+        self._is_over = False
         self._clock = clock
         self._changes = changes
         self._publish = publish
         self._rendered = TaskRunState(
             task_id=run.run_id,
             task_name=run.name,
-            status=as_status(run.status) if run.carrying == "rollback" else "running",
+            status="running" if run.carrying == "run" else as_status(run.status),
             started_at=run.started_at,
             steps_completed=list(steps),
             current_step=run.current_step,
@@ -90,15 +93,11 @@ class RunRecord:
 
     async def step_ended(self, place: Place, result: RunStepResult) -> Result | None:
         """A step ended; its result is returned as an event may carry it."""
-        # ASCII: what is no valid text, such as half a surrogate pair, comes back as it was.
-        text = None if result.result is None else _json(result.result, ascii_only=True)
-        shown, stored = result.result, None
-        if text is not None and len(text) > KEPT_INLINE:
-            path = result_path(self._state, self._run.client, self._run.run_id, place)
-            raw = text.encode()
-            await asyncio.to_thread(write_private, path, raw)
-            stored, shown = hashlib.sha256(raw).hexdigest(), shortened(result.result or {}, path)
-            text = None
+        if _is_small(result.result or {}):
+            kept = self._keep(place, result.result)
+        else:
+            kept = await asyncio.to_thread(self._keep, place, result.result)
+        text, stored, shown = kept
         over = result.status in ("completed", "skipped")
         step = StoredStep(
             place=str(place),
@@ -119,6 +118,23 @@ class RunRecord:
         await self._render()
         return shown
 
+    def _keep(
+        self, place: Place, result: Result | None
+    ) -> tuple[str | None, str | None, Result | None]:
+        """Return a result for the journal, the hash of its file if it has one, and what is shown.
+
+        A large one is written.  Blocking.
+        """
+        if result is None:
+            return None, None, None
+        text = _whole(result)
+        if len(text) <= KEPT_INLINE:
+            return text, None, result
+        path = result_path(self._state, self._run.client, self._run.run_id, place)
+        raw = text.encode()
+        write_private(path, raw)
+        return None, hashlib.sha256(raw).hexdigest(), shortened(result, path)
+
     async def ended(self, status: str, current_step: int) -> None:
         """The run ended."""
         await self._db.run(
@@ -127,6 +143,7 @@ class RunRecord:
         self._rendered.current_step = current_step
         self._rendered.status = "completed" if status == "completed" else "failed"
         await self._render()
+        self._is_over = True
 
     async def rolled_back(self) -> None:
         """What the run had changed is taken back."""
@@ -134,43 +151,37 @@ class RunRecord:
         self._rendered.status = "rolled_back"
         await self._render()
 
-    async def cut_off(self, status: Literal["aborted", "failed"]) -> None:
-        """It was cancelled, or an unforeseen error ended it; a rollback leaves a run as it was."""
-        if self._run.carrying != "run":
+    async def cut_off(self, status: Literal["aborted", "failed"], why: str) -> None:
+        """It was cancelled, or something unforeseen ended it; a rollback leaves a run as it was."""
+        if self._is_over or self._rendered.status not in ("pending", "running"):
             return
         await self.ended(status, self._rendered.current_step)
-        ended = {"task_name": self._run.name, "status": status, "summary": "cancelled"}
+        ended = {"task_name": self._run.name, "status": status, "summary": why}
         await self.tell({"type": "task_complete", **ended})
 
     async def tell(self, event: Mapping[str, Any]) -> None:
         """Write an event where whoever follows finds it, and wake them."""
-        await asyncio.to_thread(_append, self.events, as_line(event))
-        self._publish(event)
-
-    @property
-    def events(self) -> Path:
-        """The file of events."""
-        return events_path(self._state, self._run)
+        told = bounded(event)
+        await asyncio.to_thread(_append, self._events, _bytes(told) + b"\n")
+        self._publish(told)
 
     async def _render(self) -> None:
         self._rendered.change_log = self._changes()
-        path = state_path(self._state, self._run.client, self._run.run_id)
-        await asyncio.to_thread(write_state, path, self._rendered)
+        await asyncio.to_thread(write_state, self._state_file, self._rendered)
 
     @property
     def _runs(self) -> Any:
         return self._db.journal.runs
 
 
-def as_line(event: Mapping[str, Any]) -> bytes:
-    """Return an event as its line: at most `LINE_BYTES`, its texts cut where it would be longer."""
-    told = {key: item for key, item in event.items() if not key.startswith("_")}
-    line = _json(told).encode("utf-8", "replace")
+def bounded(event: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an event as it is told: its line has less than `LINE_BYTES`, if need be by cuts."""
+    told = found = {key: item for key, item in event.items() if not key.startswith("_")}
     for most in _SHORTER:
-        if len(line) < LINE_BYTES:
+        if len(_bytes(found)) < LINE_BYTES:
             break
-        line = _json({**_clipped(told, most), "truncated": True}).encode("utf-8", "replace")
-    return line + b"\n"
+        found = {**_clipped(told, most), "truncated": True}
+    return found
 
 
 def events_path(state: Path, run: StoredRun) -> Path:
@@ -183,7 +194,8 @@ def read_step(state: Path, run: StoredRun, step: StoredStep) -> RunStepResult:
     """Return how a step ended, with its whole result.  Blocking.
 
     Raises:
-        StoreError: ``run.result-gone``: its file is not there, or not what was written.
+        StoreError: ``run.result-gone``: its file is not there.
+        AuthError: the same: it is not what was written.
     """
     result = read_result(step)
     if step.stored is not None:
@@ -198,6 +210,14 @@ def read_step(state: Path, run: StoredRun, step: StoredStep) -> RunStepResult:
         started_at=step.started_at,
         completed_at=step.completed_at,
     )
+
+
+def as_shown(state: Path, run: StoredRun, place: Place, ended: RunStepResult) -> RunStepResult:
+    """Return how a step ended as the state file has it: a large result is cut.  Blocking."""
+    if ended.result is None or len(_whole(ended.result)) <= KEPT_INLINE:
+        return ended
+    path = result_path(state, run.client, run.run_id, place)
+    return replace(ended, result=shortened(ended.result, path))
 
 
 def shortened(result: Result, path: Path) -> Result:
@@ -238,11 +258,30 @@ def _stored(path: Path, step: StoredStep) -> dict[str, Any]:
 
 
 def _append(path: Path, line: bytes) -> None:
-    private_dir(path.parent)
-    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
+    try:
+        descriptor = os.open(path, flags, 0o600)
+    except FileNotFoundError:
+        private_dir(path.parent)
+        descriptor = os.open(path, flags, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         file.write(line)
 
 
-def _json(value: Any, *, ascii_only: bool = False) -> str:
-    return json.dumps(value, ensure_ascii=ascii_only, separators=(",", ":"))
+def _is_small(result: Result) -> bool:
+    """Tell whether a result can be looked through on the event loop."""
+    sized = (value for value in result.values() if isinstance(value, (str, list, dict)))
+    return sum(len(one) * (1 if isinstance(one, str) else 200) for one in sized) <= KEPT_INLINE
+
+
+def _whole(result: Result) -> str:
+    # ASCII: what is no valid text, such as half a surrogate pair, comes back as it was.
+    return json.dumps(result, separators=(",", ":"))
+
+
+def _bytes(value: Any) -> bytes:
+    return _json(value).encode("utf-8", "replace")
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # only named here: what waits for a task does not load who ca
     from local_agent.flow.approvals import Notice
     from local_agent.flow.ports import NewTask
     from local_agent.flow.run_changes import Changes
-    from local_agent.playbooks.runs import Result
+    from local_agent.playbooks.runs import Place, Result
     from local_agent.playbooks.session import Changing, Decision
     from local_agent.playbooks.toolbox import Toolbox, Wanted
     from local_agent.propose.base import Proposed
@@ -59,6 +59,7 @@ class OpenQuestion:
     done: int = 0  # parts that ended
     since: float = 0.0  # when it was approved, or a part ended
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
+    _unchanged: dict[Place, Result] = field(default_factory=dict)
     _ends: dict[int, Ended] = field(default_factory=dict)
 
     @property
@@ -91,20 +92,25 @@ class OpenQuestion:
         return self.decision
 
     async def is_sealed(self, changing: Changing) -> bool:
-        """Tell whether exactly this comes next, is approved, and would be the same now."""
+        """Tell whether exactly this comes next, is approved, and would be the same now.
+
+        What would change nothing needs no approval: the parts to come stay approved.
+        """
         if self.over.is_set() or self.closed or self.decision != "approved":
             return False
         if self.done >= len(self.parts) or self.now() - self.since > BETWEEN_S:
-            return False
-        sealed, wanted = self.parts[self.done]
-        if sealed.place != changing.place or sealed.arguments != changing.arguments:
             return False
         tool = changing.step.tool or ""
         try:
             now = await self.tools.propose(tool, changing.arguments, self.workspace)
         except CodexBridgeError:
             return False
-        return now.proposal == wanted.proposal
+        if now.result is not None:
+            self._unchanged[changing.place] = now.result
+            return True
+        sealed, wanted = self.parts[self.done]
+        same = sealed.place == changing.place and sealed.arguments == changing.arguments
+        return same and now.proposal == wanted.proposal
 
     async def perform(self, changing: Changing) -> Result:
         """Let the next part be done, and return its result.
@@ -112,6 +118,8 @@ class OpenQuestion:
         Raises:
             StateError: ``run.not-done``: it failed, drifted or was taken back; says why.
         """
+        if (unchanged := self._unchanged.pop(changing.place, None)) is not None:
+            return unchanged
         number = self.done
         is_last = number + 1 == len(self.parts)
         await self.changes.back_up(self.task.task_id, number)
@@ -128,12 +136,14 @@ class OpenQuestion:
 
     async def close(self) -> None:
         """Take back what was not decided or not begun."""
-        self.closed = True
-        self._tell()
-        if not self.over.is_set():
-            if not self.decided.is_set() or self.done < len(self.parts):
+        open_still = not self.decided.is_set() or self.done < len(self.parts)
+        try:
+            if open_still and not self.over.is_set():
                 await self.cancel(self.task.task_id)
-            await self.over.wait()
+        finally:  # later than that: what waits for its turn ends as cancelled
+            self.closed = True
+            self._tell()
+        await self.over.wait()
 
     # --- for the flow that carries its task --------------------------------------------------
 

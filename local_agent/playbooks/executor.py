@@ -50,6 +50,8 @@ class _Steps:
     first: int
     message: str
     context: SessionContext
+    done: Mapping[Place, RunStepResult]
+    has_gone_on: bool = False  # a step was begun that was not done before
     results: dict[str, Any] = field(default_factory=dict)
     gate: Question | None = None
     ending: Ending = "completed"
@@ -62,6 +64,16 @@ class _Steps:
 
     def place(self, index: int) -> Place:
         return Place(self.phase, self.first + index)
+
+    def known(self, index: int) -> RunStepResult | None:
+        """Return how a step ended before, where it is not to be carried out any more."""
+        known = self.done.get(self.place(index))
+        return known if known and known.status in ("completed", "skipped") else None
+
+    @property
+    def are_done(self) -> bool:
+        """Whether all of them were carried out before."""
+        return all(self.known(index) for index in range(len(self.definition.steps)))
 
     def said(self, error: CodexBridgeError) -> str:
         return self.context.explain(error)[:MAX_ERROR_CHARS]
@@ -96,11 +108,12 @@ class TaskExecutor:
             client_name: Under whose name the run is recorded.
         """
         context = session_context
-        steps = _Steps(task_def, "main", 0, user_message, context)
+        steps = _Steps(task_def, "main", 0, user_message, context, context.done)
         await context.log.begun()
         yield _task_start(task_def, context, client_name)
-        async for event in self._hooks(steps, "pre"):
-            yield event
+        async with aclosing(self._hooks(steps, "pre")) as events:
+            async for event in events:
+                yield event
         index = 0
         if steps.ending == "completed":
             async with aclosing(self._all(steps)) as events:
@@ -108,8 +121,9 @@ class TaskExecutor:
                     index = event.get("step_index", index)
                     yield event
         ending, error, last = steps.ending, steps.error, steps.last
-        async for event in self._hooks(steps, "post"):
-            yield event
+        async with aclosing(self._hooks(steps, "post")) as events:
+            async for event in events:
+                yield event
         done = len(task_def.steps) if ending == "completed" else index
         await context.log.ended(ending, done)
         yield {
@@ -122,10 +136,10 @@ class TaskExecutor:
     async def _all(self, steps: _Steps) -> AsyncGenerator[Event]:
         try:
             for index, step in enumerate(steps.definition.steps):
-                known = steps.context.done.get(steps.place(index))
-                if known is not None and known.status in ("completed", "skipped"):
+                if (known := steps.known(index)) is not None:
                     _remember(steps, step, known)
                     continue
+                steps.has_gone_on = True
                 async with aclosing(self._step(steps, index, step)) as events:
                     async for event in events:
                         yield event
@@ -143,45 +157,45 @@ class TaskExecutor:
             return
         yield {"type": "step_start", **told}
         doing = {"tool": self._tool, "agent": self._agent, "gate": self._gate}[step.type]
-        async with aclosing(doing(steps, index, step, began)) as events:
-            async for event in events:
-                yield event
+        try:
+            async with aclosing(doing(steps, index, step, began)) as events:
+                async for event in events:
+                    yield event
+        except CodexBridgeError as error:
+            said = steps.said(error)
+            steps.ending, steps.error = "failed", said
+            await self._end(steps, index, step, "failed", began=began, error=said)
+            if step.type == "tool":
+                yield _function_result(step, success=False, result={"error": said})
+            yield {"type": "step_error", "step": step.name, "error": said}
 
     # --- the three kinds of steps ------------------------------------------------------------
 
     async def _tool(
         self, steps: _Steps, index: int, step: StepDefinition, began: int
     ) -> AsyncGenerator[Event]:
-        try:
-            spec = TOOLS[step.tool or ""]
-            arguments = values.resolve_arguments(step, steps.results, spec, steps=steps.names)
-            if spec.action is None:
-                result = await steps.context.tools.read(spec.name, arguments)
-            else:
-                changing = Changing(steps.place(index), step, arguments)
-                await steps.context.log.at(changing.place)
-                approved = await self._standing(steps, changing)
-                if approved is None:
-                    approved = await steps.context.authority.ask(
-                        changing.place, None, (changing,), is_gate=False
-                    )
-                    if not isinstance(approved, Mapping):
-                        steps.gate = approved
-                        reason: Decision = "timeout"
-                        async for event in self._asked(steps, step, approved, dynamic=True):
-                            reason = event.get("reason", reason)
+        spec = TOOLS[step.tool or ""]
+        arguments = values.resolve_arguments(step, steps.results, spec, steps=steps.names)
+        if spec.action is None:
+            result = await steps.context.tools.read(spec.name, arguments)
+        else:
+            changing = Changing(steps.place(index), step, arguments)
+            await steps.context.log.at(changing.place)
+            approved = await self._standing(steps, changing)
+            if approved is None:
+                approved = await steps.context.authority.ask(
+                    changing.place, None, (changing,), is_gate=False
+                )
+                if not isinstance(approved, Mapping):
+                    async with aclosing(self._asked(steps, index, approved, began)) as events:
+                        async for event in events:
                             yield event
-                        if reason != "approved":
-                            yield await self._not_approved(steps, index, step, reason, began)
-                            return
-                if isinstance(approved, Mapping):
-                    result = approved
-                else:
-                    result = await approved.perform(changing)
-        except CodexBridgeError as error:
-            async for event in self._failed(steps, index, step, error, began):
-                yield event
-            return
+                    if steps.ending != "completed":
+                        return
+            if isinstance(approved, Mapping):
+                result = approved
+            else:
+                result = await approved.perform(changing)
         shown = await self._end(steps, index, step, "completed", began=began, result=result)
         yield _function_result(step, success=True, result=shown)
         yield _step_complete(step, "completed")
@@ -200,27 +214,18 @@ class TaskExecutor:
                 short=attempt > 1,
             )
             try:
-                async for piece in self._ai.chat_completion(asked):
-                    said.append(piece)
-                    for at in range(0, len(piece), CHUNK_CHARS):
-                        yield {"type": "stream", "chunk": piece[at : at + CHUNK_CHARS]}
+                async with aclosing(self._ai.chat_completion(asked)) as pieces:
+                    async for piece in pieces:
+                        said.append(piece)
+                        for at in range(0, len(piece), CHUNK_CHARS):
+                            yield {"type": "stream", "chunk": piece[at : at + CHUNK_CHARS]}
                 text = _checked("".join(said))
                 break
-            except ModelError as error:
+            except ModelError as error:  # after any other, asking again would be no use
                 if attempt == ATTEMPTS:
-                    async for event in self._failed(steps, index, step, error, began):
-                        yield event
-                    return
-                told = {
-                    "step": step.name,
-                    "attempt": attempt + 1,
-                    "error": steps.said(error),
-                }
+                    raise
+                told = {"step": step.name, "attempt": attempt + 1, "error": steps.said(error)}
                 yield {"type": "step_retry", **told}
-            except CodexBridgeError as error:  # asking again would be no use
-                async for event in self._failed(steps, index, step, error, began):
-                    yield event
-                return
         await self._end(steps, index, step, "completed", began=began, result={"text": text})
         steps.last = text
         yield _step_complete(step, "completed")
@@ -232,23 +237,16 @@ class TaskExecutor:
         template = step.message_template or step.name
         said = values.render(template, steps.message, steps.results, steps.names)
         message = said if len(said) <= MESSAGE_CHARS else said[:MESSAGE_CHARS] + "…"
-        try:
-            await steps.context.log.at(steps.place(index))
-            question = await steps.context.authority.ask(
-                steps.place(index), message, _ahead(steps, index), is_gate=True
-            )
-        except CodexBridgeError as error:
-            async for event in self._failed(steps, index, step, error, began):
-                yield event
-            return
+        place = steps.place(index)
+        await steps.context.log.at(place)
+        question = await steps.context.authority.ask(
+            place, message, _ahead(steps, index), is_gate=True
+        )
         assert not isinstance(question, Mapping)  # noqa: S101  # a gate always asks
-        steps.gate = question
-        reason: Decision = "timeout"
-        async for event in self._asked(steps, step, question, dynamic=False):
-            reason = event.get("reason", reason)
-            yield event
-        if reason != "approved":
-            yield await self._not_approved(steps, index, step, reason, began)
+        async with aclosing(self._asked(steps, index, question, began)) as events:
+            async for event in events:
+                yield event
+        if steps.ending != "completed":
             return
         result = {"confirmed": True}
         await self._end(steps, index, step, "completed", began=began, result=result)
@@ -257,7 +255,7 @@ class TaskExecutor:
     # --- asking ------------------------------------------------------------------------------
 
     async def _standing(self, steps: _Steps, changing: Changing) -> Question | Result | None:
-        """Return the question under which this is approved already; one that is used up is left."""
+        """Return the question under which this is approved already; any other is taken back."""
         gate = steps.gate
         if gate is None:
             return None
@@ -267,12 +265,16 @@ class TaskExecutor:
         return None
 
     async def _asked(
-        self, steps: _Steps, step: StepDefinition, question: Question, *, dynamic: bool
+        self, steps: _Steps, index: int, question: Question, began: int
     ) -> AsyncGenerator[Event]:
-        """Wait for a decision.  `_event` is for whoever decides within this process (AC 11).
+        """Wait for a decision; any but an approval ends the run with this step (AC 36).
 
-        Setting it decides nothing: what counts is the approval (`Question.outcome`).
+        `_event` is for whoever decides within this process (AC 11).  Setting it decides nothing:
+        what counts is the approval (`Question.outcome`).
         """
+        steps.gate = question
+        step = steps.definition.steps[index]
+        dynamic = step.type != "gate"
         timeout_s = steps.context.gate_timeout_s
         told: Event = {
             "type": "confirmation_required",
@@ -300,14 +302,10 @@ class TaskExecutor:
             "confirmed": reason == "approved",
             "reason": reason,
         }
-
-    async def _not_approved(
-        self, steps: _Steps, index: int, step: StepDefinition, reason: Decision, began: int
-    ) -> Event:
-        status: StepStatus = "timeout" if reason == "timeout" else "denied"
-        steps.ending, steps.error = "aborted", status
-        await self._end(steps, index, step, status, began=began)
-        return _step_complete(step, status)
+        if reason != "approved":
+            steps.ending, steps.error = "aborted", reason
+            await self._end(steps, index, step, reason, began=began)
+            yield _step_complete(step, reason)
 
     # --- hooks -------------------------------------------------------------------------------
 
@@ -315,14 +313,18 @@ class TaskExecutor:
         """Carry out hooks; a pre hook that fails ends the run, a post hook is a warning (AC 14–17).
 
         Of their steps only what was asked and what came of it is told (contract, section 3).
+        Post hooks are carried out however the steps ended; once more where a resumed run went on.
         """
         first = 0
+        done = {} if steps.has_gone_on else steps.done
         for name in steps.definition.hooks.get(phase, ()):
             hook = steps.context.hooks[name]
+            inner = _Steps(hook, phase, first, steps.message, steps.context, done)
+            first += len(hook.steps)
+            if inner.are_done:
+                continue
             told = {"hook": name, "phase": phase}
             yield {"type": "hook_start", **told}
-            inner = _Steps(hook, phase, first, steps.message, steps.context)
-            first += len(hook.steps)
             async with aclosing(self._all(inner)) as events:
                 async for event in events:
                     if event["type"] in _OF_HOOKS:
@@ -335,16 +337,6 @@ class TaskExecutor:
                 return
 
     # --- ends --------------------------------------------------------------------------------
-
-    async def _failed(
-        self, steps: _Steps, index: int, step: StepDefinition, error: CodexBridgeError, began: int
-    ) -> AsyncGenerator[Event]:
-        said = steps.said(error)
-        steps.ending, steps.error = "failed", said
-        await self._end(steps, index, step, "failed", began=began, error=said)
-        if step.type == "tool":
-            yield _function_result(step, success=False, result={"error": said})
-        yield {"type": "step_error", "step": step.name, "error": said}
 
     async def _end(
         self,

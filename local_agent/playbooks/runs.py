@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
@@ -85,6 +85,8 @@ class ChangeEntry:
 class TaskRunState:
     """A run as its state file has it (AC 3).
 
+    Steps are only ever added: each is rendered once, however often the file is written.
+
     Attributes:
         task_id: The run's own id, a UUID.
         started_at: Milliseconds since the epoch.
@@ -99,6 +101,7 @@ class TaskRunState:
     steps_completed: list[RunStepResult] = field(default_factory=list)
     current_step: int = 0
     change_log: list[ChangeEntry] = field(default_factory=list)
+    _rendered: list[str] = field(default_factory=list, repr=False, compare=False)
 
 
 def as_status(text: str) -> Status:
@@ -120,18 +123,35 @@ def result_path(state: Path, client: str, run_id: str, place: Place) -> Path:
 
 def write_state(path: Path, run: TaskRunState) -> None:
     """Write the state file, whole or not at all.  Blocking."""
-    write_private(path, render_state(run).encode())
+    # Half a surrogate pair is no text; the journal has it as it was.
+    write_private(path, render_state(run).encode("utf-8", "replace"))
 
 
 def render_state(run: TaskRunState) -> str:
-    """Return the state file's text; times as ISO 8601 with a zone."""
-    found = asdict(run)
-    found["started_at"] = iso(run.started_at)
-    for step in found["steps_completed"]:
-        step |= {name: iso(step[name]) for name in ("started_at", "completed_at")}
-    for change in found["change_log"]:
-        change["timestamp"] = iso(change["timestamp"])
-    return json.dumps(found, ensure_ascii=False, indent=1) + "\n"
+    """Return the state file's text, a step a line; times as ISO 8601 with a zone."""
+    for step in run.steps_completed[len(run._rendered) :]:
+        run._rendered.append(_line(step, "started_at", "completed_at"))
+    head = _json(
+        {
+            "task_id": run.task_id,
+            "task_name": run.task_name,
+            "status": run.status,
+            "started_at": iso(run.started_at),
+            "current_step": run.current_step,
+        }
+    )
+    steps = ",\n".join(run._rendered)
+    changes = ",\n".join(_line(change, "timestamp") for change in run.change_log)
+    return f'{head[:-1]},\n"steps_completed": [\n{steps}],\n"change_log": [\n{changes}]}}\n'
+
+
+def _line(record: RunStepResult | ChangeEntry, *times: str) -> str:
+    found = {one.name: getattr(record, one.name) for one in fields(record)}
+    return _json(found | {name: iso(found[name]) for name in times})
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def iso(at_ms: int) -> str:

@@ -6,7 +6,7 @@ Protocols, of which `local_agent.flow` has the real ones; and the events' own wo
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Protocol
 
@@ -108,8 +108,8 @@ class Toolbox(Protocol):
 class AiEngine(Protocol):
     """The configured model."""
 
-    def chat_completion(self, messages: Messages) -> AsyncIterator[str]:
-        """Give the answer in pieces.
+    def chat_completion(self, messages: Messages) -> AsyncGenerator[str]:
+        """Give the answer in pieces; closing it ends the request.
 
         Raises:
             ModelError: the model gave none.

@@ -6,7 +6,7 @@ What was asked and done stands with the step's own task (`tasks.run`), approval 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
@@ -140,9 +140,7 @@ class Runs:
             StateError: ``run.unknown``; ``run.not-resumable`` (run, status).
         """
         with self._db.transaction():
-            run = self.get(run_id)
-            if run.status != "failed":
-                raise StateError("run.not-resumable", run=run.name, status=run.status)
+            self._check_rests(run_id, "run.not-resumable", over=("completed", "rolled_back"))
             self._db.run(
                 "UPDATE runs SET task_id = ?, gate_ms = COALESCE(?, gate_ms), status = 'pending',"
                 " carrying = 'run', resumes = resumes + 1 WHERE run_id = ?",
@@ -159,15 +157,22 @@ class Runs:
             StateError: ``run.unknown``; ``run.not-reversible`` (run, status).
         """
         with self._db.transaction():
-            run = self.get(run_id)
-            if run.status not in ("completed", "failed"):
-                raise StateError("run.not-reversible", run=run.name, status=run.status)
+            self._check_rests(run_id, "run.not-reversible", over=("rolled_back",))
             self._db.run(
                 "UPDATE runs SET task_id = ?, carrying = 'rollback' WHERE run_id = ?",
                 task_id,
                 run_id,
             )
             return self.get(run_id)
+
+    def _check_rests(self, run_id: str, code: str, *, over: Collection[str]) -> None:
+        """Require that no task carries a run, whatever a crash left of its status."""
+        run = self.get(run_id)
+        task = self._db.one("SELECT reason FROM tasks WHERE task_id = ?", run.task_id)
+        if task is not None and task[0] is None:
+            raise StateError(code, run=run.name, status="running")
+        if run.status in over:
+            raise StateError(code, run=run.name, status=run.status)
 
     def take(self, run_id: str) -> None:
         """Record that what a run is to do was begun: after a restart nothing does it again."""
@@ -188,7 +193,9 @@ class Runs:
                 **values,
             )
             if current_step is not None:
-                self.enter(run_id, "running", current_step=current_step)
+                self._db.run(
+                    "UPDATE runs SET current_step = ? WHERE run_id = ?", current_step, run_id
+                )
 
     def steps(self, run_id: str) -> Sequence[StoredStep]:
         """Return how the steps of a run ended, in the order in which they did."""
