@@ -116,7 +116,7 @@ def _opened(workspace: Workspace) -> Iterator[pygit2.Repository]:
 def _commits(repository: pygit2.Repository, since: str | None) -> Iterator[pygit2.Commit]:
     from pygit2.enums import SortMode
 
-    since = since.strip() if since else None  # a model's answer may end with a newline
+    since = since.strip() if since is not None else None  # an answer may end with a newline
     start = None if since is None else Resolver(repository).commit(since)
     after = _moment(since or "", start) if isinstance(start, NotFound) else None
     head = head_of(repository)

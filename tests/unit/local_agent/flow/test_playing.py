@@ -168,7 +168,7 @@ async def test_the_model_speaks_and_its_words_reach_a_file(desk: PlayingDesk) ->
     )
     await desk.answer(carried)
     task, told = await ended(desk, carried)
-    assert (task.reason, await desk.files()) == (Reason.COMPLETED, {"n.txt": "a note"})
+    assert (task.reason, await desk.files()) == (Reason.COMPLETED, {"n.txt": "a note "})
     assert "".join(one["chunk"] for one in told if one["type"] == "stream") == "a note "
     assert "a note" in (task.summary or "")
 
