@@ -240,8 +240,18 @@ def _stored(path: Path, step: StoredStep) -> dict[str, Any]:
 def _append(path: Path, line: bytes) -> None:
     private_dir(path.parent)
     descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(line)
+    with os.fdopen(descriptor, "ab") as file:
+        file.write(line if _ends_a_line(path) else b"\n" + line)
+
+
+def _ends_a_line(path: Path) -> bool:
+    """Tell whether a file is empty or ends with a whole line: a kill may leave half of one."""
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        if not size:
+            return True
+        file.seek(size - 1)
+        return file.read() == b"\n"
 
 
 def _json(value: Any, *, ascii_only: bool = False) -> str:
