@@ -323,19 +323,18 @@ class Engine:
     async def close(self) -> None:
         """End what runs and record it; leave everything else as the journal has it."""
         self._closing = True
-        running = []
-        for run, carried in list(self._carried.items()):
+        carried = list(self._carried.items())
+        for run, task in carried:
             if run.executing:
                 run.closing = True
                 run.stop.set()
-                running.append(carried)
             else:
-                carried.cancel()
-        if running:
-            await asyncio.wait(running, timeout=CLOSE_SECONDS)
+                task.cancel()
+        if carried:  # a run of a playbook waits for what executes, and records how it was cut off
+            await asyncio.wait([task for _, task in carried], timeout=CLOSE_SECONDS)
         left = list(self._carried.values())
-        for carried in left:
-            carried.cancel()
+        for task in left:
+            task.cancel()
         await asyncio.gather(*left, return_exceptions=True)
 
     async def _carry_to_end(self, run: Run) -> None:
