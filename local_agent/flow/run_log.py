@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from common.clock import Clock
-from common.errors import AuthError, StoreError
+from common.errors import AuthError, CodexBridgeError, StoreError
 from common.home import private_dir, read_private, write_private
 from local_agent.playbooks.runs import (
     ChangeEntry,
@@ -171,6 +171,43 @@ def as_line(event: Mapping[str, Any]) -> bytes:
             break
         line = _json({**_clipped(told, most), "truncated": True}).encode("utf-8", "replace")
     return line + b"\n"
+
+
+def is_as_told(path: Path, run: StoredRun, steps: Sequence[StoredStep]) -> bool:
+    """Tell whether a state file says what the journal does of a run.  Blocking."""
+    try:
+        told = json.loads(path.read_bytes())
+        standing = told["status"], told["current_step"], len(told["steps_completed"])
+    except (OSError, ValueError, LookupError, TypeError):
+        return False
+    return standing == (run.status, run.current_step, len(steps))
+
+
+def render_again(
+    state: Path, run: StoredRun, steps: Sequence[StoredStep], changes: list[ChangeEntry]
+) -> None:
+    """Write the state file of a run that nothing carries.  Blocking."""
+    rendered = TaskRunState(
+        task_id=run.run_id,
+        task_name=run.name,
+        status=as_status(run.status),
+        started_at=run.started_at,
+        steps_completed=[_shown_step(state, run, step) for step in steps],
+        current_step=run.current_step,
+        change_log=changes,
+    )
+    write_state(state_path(state, run.client, run.run_id), rendered)
+
+
+def _shown_step(state: Path, run: StoredRun, step: StoredStep) -> RunStepResult:
+    try:
+        known = read_step(state, run, step)
+    except CodexBridgeError:  # its file is gone, and it is shown without a result
+        return read_step(state, run, replace(step, stored=None))
+    if step.stored is None or known.result is None:
+        return known
+    path = result_path(state, run.client, run.run_id, Place.parse(step.place))
+    return replace(known, result=shortened(known.result, path))
 
 
 def events_path(state: Path, run: StoredRun) -> Path:
