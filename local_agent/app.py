@@ -176,6 +176,7 @@ async def _until_stopped(agent: Agent, ground: Ground, stop: asyncio.Event, path
 async def _load_rest(agent: Agent) -> None:
     """Load what the first task takes, before it comes and before our files may be replaced."""
     await agent.engine.load()
+    await agent.engine.mend_runs()
     await asyncio.Event().wait()
 
 

@@ -24,7 +24,7 @@ from common.errors import AuthError
 from common.model.state import FINAL, Reason, TaskState, final_of, may_follow
 from common.sentences import Lang, say
 from gateway.flow import replies
-from tests import proposed, written
+from tests import played, proposed, written
 from tests.written import Carried, Planted, Repositories
 
 Row = Mapping[str, Any]
@@ -120,12 +120,20 @@ def lost_approvals(journal: Path, before: Mapping[str, Pending]) -> list[str]:
     """Return what a restart made of approvals that waited before it.
 
     Each must be there with the same seal and the same time left.  It may have been decided since;
-    one whose task was ended or is to be cancelled was withdrawn, not lost.
+    one whose task was ended or is to be cancelled was withdrawn, not lost.  What a run of a
+    playbook asked is taken back with the process that ran it.
     """
     known = {row["approval_id"]: row for row in rows(journal, "SELECT * FROM approvals")}
     over = "SELECT task_id FROM tasks WHERE reason IS NOT NULL OR cancel_requested = 1"
     withdrawn = {row["task_id"] for row in rows(journal, over)}
-    return [
+    asked = "SELECT task_id FROM tasks WHERE step IS NOT NULL"
+    of_runs = {row["task_id"] for row in rows(journal, asked)}
+    kept = [
+        f"approval {approval_id} of task {was.task_id} outlived the process that ran its playbook"
+        for approval_id, was in before.items()
+        if was.task_id in of_runs - withdrawn
+    ]
+    return kept + [
         f"approval {approval_id} of task {was.task_id} did not outlive the restart as it was"
         for approval_id, was in before.items()
         if (now := known.get(approval_id)) is None
@@ -201,7 +209,7 @@ def _disagreements(evidence: Evidence) -> Iterator[str]:
     theirs = {
         row["task_id"]: row
         for journal in evidence.journals
-        for row in rows(journal, "SELECT * FROM tasks WHERE source = 'wecom'")
+        for row in rows(journal, "SELECT * FROM tasks WHERE source = 'wecom' AND step IS NULL")
     }
     for task_id in theirs.keys() - ours.keys():
         yield f"{task_id}: the agent has a task that the gateway never gave it"
@@ -262,10 +270,15 @@ def _of_journal(journal: Path, evidence: Evidence) -> Iterator[str]:
         ]
         yield from (f"{task['short_id']} ({task['text']!r}): {wrong}" for wrong in found)
     if evidence.ran:
-        yield from _wrong_runs(marks(evidence.ran), tasks, effects)
+        left = marks(evidence.ran)
+        yield from played.wrong_commands(left, carried_out(journal))
+        yield from _wrong_runs(left, tasks, effects)
     yield from _unapproved_intents(journal)
     yield from _wrong_changes(carried_out(journal), evidence)
     yield from proposed.wrong_versions(tasks)
+    runs, steps = rows(journal, "SELECT * FROM runs"), rows(journal, "SELECT * FROM run_steps")
+    yield from played.wrong_runs(runs, steps, tasks, carried_out(journal))
+    yield from played.wrong_files(journal.parent, runs, steps)
     audit = [row["body"] for row in rows(journal, "SELECT body FROM audit ORDER BY seq")]
     charged = rows(journal, "SELECT * FROM disclosures")
     yield from proposed.wrong_disclosures(tasks, charged, audit)
@@ -287,7 +300,7 @@ def carried_out(journal: Path) -> list[Carried]:
     """Return what was begun, in its order."""
     begun = rows(
         journal,
-        "SELECT short_id, seal, opened_at, outcome FROM effects"
+        "SELECT short_id, seal, part, opened_at, outcome, run, step FROM effects"
         " JOIN approvals USING (approval_id) JOIN tasks ON tasks.task_id = effects.task_id"
         " ORDER BY effects.rowid",
     )
@@ -340,9 +353,14 @@ def _wrong_approvals(approvals: Sequence[Row], task: Row) -> Iterator[str]:
 
 
 def _wrong_effects(effects: Sequence[Row], task: Row, kills: Collection[int]) -> Iterator[str]:
-    """One effect at most; unknown only where a kill fell between its beginning and its end."""
-    if len(effects) > 1:
-        yield f"{len(effects)} effects were begun"
+    """One effect of each part at most, each after the one before it has completed.
+
+    Unknown only where a kill fell between its beginning and its end.
+    """
+    if [effect["part"] for effect in effects] != [*range(len(effects))]:
+        yield f"the parts {[effect['part'] for effect in effects]} were begun"
+    if any(effect["outcome"] != Reason.COMPLETED for effect in effects[:-1]):
+        yield "a part was begun after one that did not complete"
     if any(effect["outcome"] is None for effect in effects) and task["reason"] is not None:
         yield "its effect has no outcome"
     if task["reason"] == Reason.UNKNOWN and not any(
@@ -372,7 +390,8 @@ def _wrong_runs(
     Only a task that was asked again shares its mark with another.
     """
     known = set(filter(None, (mark_of(task["text"]) for task in tasks)))
-    for mark in left.keys() - known:
+    of_runs = {mark for mark in left if mark.startswith(played.MARK)}
+    for mark in left.keys() - known - of_runs:
         yield f"{mark}: ran here, and nobody asked for that"
     for mark in known:
         theirs = [task for task in tasks if mark_of(task["text"]) == mark]
@@ -396,7 +415,7 @@ def _unapproved_intents(journal: Path) -> Iterator[str]:
             approved.add((facts["approval_id"], facts["digest"]))
         elif entry["event"] == "exec.intent":
             what = facts["approval_id"], facts["digest"]
-            if what not in approved:
+            if what not in approved and not facts.get("part"):
                 yield f"approval {what[0]} was used and never given, or twice"
             approved.discard(what)
 

@@ -73,19 +73,29 @@ class Carried:
     """An operation that was begun under an approval.
 
     Attributes:
+        seal: Of several operations under one approval, with the action and payload of this one.
         outcome: What was recorded of it; None while nothing was.
+        run: The run of a playbook that asked for it; None for most.
+        place: The step of it; None for most.
     """
 
     short_id: str
     seal: Mapping[str, Any]
     opened_at: int
     outcome: str | None
+    run: str | None = None
+    place: str | None = None
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> Carried:
         """Return it from a row of effects, with its seal and its task."""
-        seal = json.loads(row["seal"])
-        return cls(row["short_id"], seal, row["opened_at"], row["outcome"])
+        seal, place = json.loads(row["seal"]), row["step"]
+        if seal["action"] == "steps" and (steps := seal["payload"]["steps"]):
+            part = steps[row["part"]]
+            seal |= {"action": part["action"], "payload": part["payload"]}
+            if place != "rollback":
+                place = f"{place.partition(':')[0]}:{part['index']}"
+        return cls(row["short_id"], seal, row["opened_at"], row["outcome"], row["run"], place)
 
 
 def files_in(root: Path) -> dict[str, Side]:

@@ -418,6 +418,12 @@ ERRORS: Final[Mapping[str, Sentence]] = {
         zh="Agent 在执行途中停止，剧本停在原处，已完成的内容保留。继续执行："
         "codexbridge playbook resume {task}",
     ),
+    "run.rollback-cut-off": Sentence(
+        en="The agent stopped while this run was taken back. What was taken back stays so. Take "
+        "the rest back: codexbridge playbook rollback {task}",
+        zh="Agent 在回滚途中停止，已撤销的内容保持撤销。继续回滚："
+        "codexbridge playbook rollback {task}",
+    ),
     "run.failed": Sentence(
         en="Playbook {playbook} failed: {why} Once that is mended: "
         "codexbridge playbook resume {task}",

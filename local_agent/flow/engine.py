@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from common.clock import Clock
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from local_agent.flow.approvals import Notice
     from local_agent.flow.approving import Approving
     from local_agent.flow.steps import Steps
-    from local_agent.store.runs import StoredRun
+    from local_agent.store.runs import Runs, StoredRun
 CLOSE_SECONDS: Final = 10.0  # for what runs to be ended and recorded
 AGAIN_SECONDS: Final = 5.0  # after the journal refused, as on a full disk; doubled up to …
 LONGEST_SECONDS: Final = 300.0
@@ -203,9 +202,8 @@ class Engine:
             InputError: ``workspace.unknown``, ``workspace.none``.
             StoreError: as `submit`.
         """
-        run = await (await self.load()).playing.begin(wish, new)
-        await submit_named(self.submit, replace(new, run=run.run_id))
-        return run
+        run = await (await self.load()).playing.plan(wish, new)
+        return await self._carry_run(new, lambda runs: runs.add(run))
 
     async def resume(self, run_id: str, new: NewTask, *, gate_timeout_s: float | None) -> StoredRun:
         """Carry a run on from where it stands, by a new task.
@@ -214,10 +212,8 @@ class Engine:
             StateError: ``run.unknown``, ``run.not-resumable``.
             StoreError: as `submit`.
         """
-        playing = (await self.load()).playing
-        run = await playing.resume(run_id, new, gate_timeout_s=gate_timeout_s)
-        await submit_named(self.submit, replace(new, run=run.run_id))
-        return run
+        gate_ms = None if gate_timeout_s is None else round(gate_timeout_s * 1000)
+        return await self._carry_run(new, lambda runs: runs.carry(run_id, new.task_id, gate_ms))
 
     async def roll_back(self, run_id: str, new: NewTask) -> StoredRun:
         """Take a run back, by a new task.
@@ -226,9 +222,25 @@ class Engine:
             StateError: ``run.unknown``, ``run.not-reversible``.
             StoreError: as `submit`.
         """
-        run = await (await self.load()).playing.roll_back(run_id, new)
-        await submit_named(self.submit, replace(new, run=run.run_id))
+        return await self._carry_run(new, lambda runs: runs.carry_back(run_id, new.task_id))
+
+    async def _carry_run(self, new: NewTask, write: Callable[[Runs], StoredRun]) -> StoredRun:
+        """Write a task with what it is to do of a run, in one, and begin it."""
+        run: StoredRun | None = None
+
+        async def submit(new: NewTask) -> Task:
+            nonlocal run
+            run = await self._store.create_carrier(new, self._clock.now().wall_ms, write)
+            self.begin(new.task_id)
+            return await self._store.get(new.task_id)
+
+        await submit_named(submit, new)
+        assert run is not None  # noqa: S101  # `submit_named` has written it, or raised
         return run
+
+    async def mend_runs(self) -> None:
+        """Write again what is rendered of runs and is not as the journal has it."""
+        await (await self.load()).playing.mend_all()
 
     async def apply(self, task_id: str) -> None:
         """Ask for a change that rests: somebody at this machine wants it applied.
@@ -323,19 +335,18 @@ class Engine:
     async def close(self) -> None:
         """End what runs and record it; leave everything else as the journal has it."""
         self._closing = True
-        running = []
-        for run, carried in list(self._carried.items()):
+        carried = list(self._carried.items())
+        for run, task in carried:
             if run.executing:
                 run.closing = True
                 run.stop.set()
-                running.append(carried)
             else:
-                carried.cancel()
-        if running:
-            await asyncio.wait(running, timeout=CLOSE_SECONDS)
+                task.cancel()
+        if carried:  # a run of a playbook waits for what executes, and records how it was cut off
+            await asyncio.wait([task for _, task in carried], timeout=CLOSE_SECONDS)
         left = list(self._carried.values())
-        for carried in left:
-            carried.cancel()
+        for task in left:
+            task.cancel()
         await asyncio.gather(*left, return_exceptions=True)
 
     async def _carry_to_end(self, run: Run) -> None:
@@ -347,12 +358,18 @@ class Engine:
             if run.checks is not None:
                 await self._copies.remove(run.task_id)
                 self.on_checked(run.checks)
+            await self._mend_run(run.task_id)
             if self.questions.of(run.task_id) is not None:
                 self.questions.ended(run.task_id, await self._store.get(run.task_id))
         finally:
             self.questions.ended(run.task_id)
             self._runs.pop(run.task_id, None)
             self._carried.pop(run, None)
+
+    async def _mend_run(self, task_id: str) -> None:
+        task = await self._store.get(task_id)
+        if task.run is not None and task.step is None:
+            await (await self.load()).playing.mend(task.run, task_id)
 
     def _hear(self, notice: Notice) -> None:
         """Stop what tries out a change that no longer waits to be decided on."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from common.model.state import Reason
 from local_agent.flow.ports import Change, NewTask
 from local_agent.store.approvals import StoredApproval
 from local_agent.store.effects import Effect
 from local_agent.store.journal import JournalThread
+from local_agent.store.runs import Runs, StoredRun
 from local_agent.store.tasks import Task
 from local_agent.store.turns import StoredTurn
 
@@ -28,6 +30,24 @@ class JournalStore:
             StoreError: ``store.task-known`` or ``store.short-id-taken``.
         """
         return await self._db.run(self._tasks.create, new, at_ms)
+
+    async def create_carrier(
+        self, new: NewTask, at_ms: int, write: Callable[[Runs], StoredRun]
+    ) -> StoredRun:
+        """Write what a task is to do of a run, and the task; neither without the other.
+
+        Raises:
+            StateError: as ``write``.
+            StoreError: as `create`.
+        """
+
+        def both() -> StoredRun:
+            with self._db.journal.transaction():
+                run = write(self._db.journal.runs)
+                self._tasks.create(replace(new, run=run.run_id), at_ms)
+                return run
+
+        return await self._db.run(both)
 
     async def get(self, task_id: str) -> Task:
         """Return the task.

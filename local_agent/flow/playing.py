@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import starmap
@@ -32,7 +32,13 @@ from local_agent.flow.ports import NewTask, RunWish, Site, Workspaces
 from local_agent.flow.rolling_back import RollBack
 from local_agent.flow.run_asking import Asker, Fitting, ModelStream, ReadingTools
 from local_agent.flow.run_changes import Changes
-from local_agent.flow.run_log import RunRecord, as_shown, read_step
+from local_agent.flow.run_log import (
+    RunRecord,
+    as_shown,
+    is_as_told,
+    read_step,
+    render_again,
+)
 from local_agent.flow.run_questions import Questions
 from local_agent.flow.task import TaskLog
 from local_agent.models.backend import Chosen
@@ -44,7 +50,7 @@ from local_agent.playbooks.definition import (
 )
 from local_agent.playbooks.executor import TaskExecutor
 from local_agent.playbooks.library import Found, find_playbook, list_playbooks
-from local_agent.playbooks.runs import Place, RunStepResult
+from local_agent.playbooks.runs import Place, RunStepResult, state_path
 from local_agent.playbooks.session import (
     GATE_TIMEOUT_S,
     Event,
@@ -172,6 +178,8 @@ class Playing:
             return nothing(proposal_words.NO_WORKSPACE, asked)
         run = await self._db.run(self._runs.of_task, task.task_id)
         if run is None:
+            if task.run is not None:  # another task carries it since
+                raise StateError("run.stands-still", task=task.short_id)
             if not (name := asked.text.partition(" ")[0].strip()):
                 return answer(await asyncio.to_thread(self._listed, asked.lang))
             found = await asyncio.to_thread(find_playbook, self._places, name)
@@ -179,24 +187,64 @@ class Playing:
             wish = RunWish(
                 found=found, message=message, client=DEFAULT_CLIENT, gate_timeout_s=GATE_TIMEOUT_S
             )
-            run = await self._begun(wish, task.task_id, asked.workspace)
+            run = await self._planned(wish, task.task_id, asked.workspace)
+            await self._db.run(self._runs.add, run)
         if run.workspace != str(asked.workspace.path):
             raise StateError("run.other-workspace", run=run.name, path=run.workspace)
-        opened = await self._opened(task, run, asked)
-        await self._take(task, run, opened)
-        return await self._carry(task, run, opened, asked)
+        if run.carrying == "nothing" or (run.carrying == "run" and run.status != "pending"):
+            return await self._cut_off(task, run, asked)
+        await self._db.run(self._runs.take, run.run_id)
+        return await self._carry(task, run, await self._opened(task, run, asked), asked)
 
-    async def _take(self, task: Task, run: StoredRun, opened: _Opened) -> None:
-        """Take up what a run is to do, once: after a restart it stands still.
+    async def _cut_off(self, task: Task, run: StoredRun, asked: Asked) -> Proposed:
+        """Tell what came of a run whose carrying a restart has cut off: it is not begun again.
 
         Raises:
-            StateError: ``run.stands-still``.
+            StateError: ``run.stands-still``, ``run.rollback-cut-off``.
         """
-        if run.carrying == "nothing":
-            stands = StateError("run.stands-still", task=task.short_id)
-            await opened.record.cut_off("failed", opened.explain(stands))
-            raise stands
-        await self._db.run(self._runs.take, run.run_id)
+        definition, hooks, _ = _unbundled(await asyncio.to_thread(self._blobs.get, run.definition))
+        if run.carrying == "run" and run.status == "completed":
+            last: dict[str, Any] = {"type": "task_complete", "status": run.status, "summary": ""}
+            for place, step in (await self._steps(run)).items():
+                if place.phase == "main" and step.type == "agent":
+                    last["summary"] = (step.result or {}).get("text", "")
+            return _ended(task, definition, last, asked.lang)
+        if run.status == "rolled_back":
+            steps = _steps_of(definition, hooks)
+            changes = Changes(self._db, self._blobs, self._places, run, steps)
+            await changes.look()
+            files = [{"success": True} for one in changes() if one.resource_type == "file"]
+            last = {"type": "rollback_result", "status": run.status, "rollback_results": files}
+            return _ended(task, definition, last, asked.lang)
+        code = "run.stands-still" if run.carrying == "run" else "run.rollback-cut-off"
+        raise StateError(code, task=task.short_id)
+
+    async def mend(self, run_id: str, task_id: str) -> None:
+        """Write the state file of a run again where it is not as the journal has it.
+
+        Args:
+            task_id: What carried it; where another task does so by now, that one writes it.
+        """
+        run = await self._db.run(self._runs.get, run_id)
+        if run.task_id != task_id:
+            return
+        stored = await self._db.run(self._runs.steps, run_id)
+        path = state_path(self._places.state, run.client, run_id)
+        if run.status == "pending" or await asyncio.to_thread(is_as_told, path, run, stored):
+            return
+        with suppress(CodexBridgeError, OSError):  # what it is rendered from is gone
+            bundle = await asyncio.to_thread(self._blobs.get, run.definition)
+            definition, hooks, _ = _unbundled(bundle)
+            steps = _steps_of(definition, hooks)
+            changes = Changes(self._db, self._blobs, self._places, run, steps)
+            await changes.look()
+            await asyncio.to_thread(render_again, self._places.state, run, stored, changes())
+
+    async def mend_all(self) -> None:
+        """Do so for the newest runs; one that is carried writes its own."""
+        for run in await self._db.run(self._runs.recent):
+            if run.status not in ("pending", "running"):
+                await self.mend(run.run_id, run.task_id)
 
     async def _carry(self, task: Task, run: StoredRun, opened: _Opened, asked: Asked) -> Proposed:
         events = self._rolled_back(run, opened) if run.carrying == "rollback" else None
@@ -219,17 +267,17 @@ class Playing:
             raise
         return _ended(task, opened.definition, last, asked.lang)
 
-    async def begin(self, wish: RunWish, new: NewTask) -> StoredRun:
-        """Write a run that a task will carry; what it is to do is fixed from here on.
+    async def plan(self, wish: RunWish, new: NewTask) -> StoredRun:
+        """Return a run that a task will carry, to be written with it; what it is to do is fixed.
 
         Raises:
             InputError: ``workspace.unknown``, ``workspace.none``.
         """
         workspace = await asyncio.to_thread(self._workspaces.find, new.workspace)
-        return await self._begun(wish, new.task_id, workspace)
+        return await self._planned(wish, new.task_id, workspace)
 
-    async def _begun(self, wish: RunWish, task_id: str, workspace: Workspace) -> StoredRun:
-        run = StoredRun(
+    async def _planned(self, wish: RunWish, task_id: str, workspace: Workspace) -> StoredRun:
+        return StoredRun(
             run_id=new_uuid(),
             task_id=task_id,
             name=wish.found.definition.name,
@@ -242,25 +290,6 @@ class Playing:
             answers=None,
             started_at=self._clock.now().wall_ms,
         )
-        await self._db.run(self._runs.add, run)
-        return run
-
-    async def resume(self, run_id: str, new: NewTask, *, gate_timeout_s: float | None) -> StoredRun:
-        """Have another task carry a run on from where it stands.
-
-        Raises:
-            StateError: ``run.unknown``, ``run.not-resumable`` (status).
-        """
-        gate_ms = None if gate_timeout_s is None else round(gate_timeout_s * 1000)
-        return await self._db.run(self._runs.carry, run_id, new.task_id, gate_ms)
-
-    async def roll_back(self, run_id: str, new: NewTask) -> StoredRun:
-        """Have another task take a run back.
-
-        Raises:
-            StateError: ``run.unknown``, ``run.not-reversible`` (status).
-        """
-        return await self._db.run(self._runs.carry_back, run_id, new.task_id)
 
     async def _opened(self, task: Task, run: StoredRun, asked: Asked) -> _Opened:
         """Return a run as it stands, with what carries it on."""

@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # only named here: what waits for a task does not load who ca
     from local_agent.safety.risk import Circumstances
     from local_agent.store.approvals import StoredApproval
     from local_agent.store.effects import Effect
+    from local_agent.store.runs import Runs, StoredRun
     from local_agent.store.tasks import Task
     from local_agent.store.turns import StoredTurn
     from local_agent.workspace.registry import Workspace
@@ -130,6 +131,12 @@ class TaskStore(Protocol):
 
     async def create(self, new: NewTask, at_ms: int) -> Task:
         """Write a local task in RECEIVED; raises StoreError on a known task or short ID."""
+        ...
+
+    async def create_carrier(
+        self, new: NewTask, at_ms: int, write: Callable[[Runs], StoredRun]
+    ) -> StoredRun:
+        """Write what a task is to do of a run, and the task; neither without the other."""
         ...
 
     async def get(self, task_id: str) -> Task:

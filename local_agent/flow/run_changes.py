@@ -15,6 +15,7 @@ from typing import Final
 
 from common.errors import CodexBridgeError, ConfigError, StateError, StoreError
 from common.home import Home, private_dir, read_private
+from common.model.state import Reason
 from common.seal import Seal, SealedChange, read_changes
 from local_agent.actions.operation import Blobs
 from local_agent.actions.registry import ACTIONS
@@ -99,9 +100,14 @@ class Changes:
         is in doubt, and asks once more.
         """
         found: list[tuple[Place, RunStepResult]] = []
-        for done in await self.look():
+        everything = await self.look()
+        # The streams of a task are those of the last command that it ran.
+        last = {one.task.task_id: one for one in everything if _is_command(one)}
+        for done in everything:
             step = self._steps.get(done.place)
             if step is None or done.place in known:
+                continue
+            if _is_command(done) and last[done.task.task_id] is not done:
                 continue
             result = await self._result(done, step, tools)
             if result is not None:
@@ -114,7 +120,7 @@ class Changes:
     async def _result(self, done: Done, step: StepDefinition, tools: Toolbox) -> Result | None:
         if not ACTIONS[done.seal.action].undoable:
             did = read_ending(done.task.ending_json)
-            if done.part is not None or not did.get("streams"):
+            if done.task.reason is not Reason.COMPLETED or not did.get("streams"):
                 return None
             return await tools.result(step.tool or "", {}, did)
         changes = read_changes(done.seal.payload)
@@ -211,16 +217,22 @@ def done_of(journal: Journal, run_id: str) -> Sequence[Done]:
         if approval is None or approval.state != "consumed" or task.step in (None, "rollback"):
             continue
         seal = question(approval).seal
+        if seal.action == "steps" and not seal.payload["steps"]:
+            continue  # a gate that covered nothing has done nothing
         parts = parts_of(seal, ACTIONS)
         for effect in journal.effects.of_approval(approval.approval_id):
             if effect.outcome != "completed" or effect.part >= len(parts):
                 continue
             place = Place.parse(task.step or "")
-            if seal.action == "steps" and seal.payload["steps"]:
+            if seal.action == "steps":
                 place = Place(place.phase, seal.payload["steps"][effect.part]["index"])
             part = effect.part if len(parts) > 1 else None
             found.append(Done(task, part, place, parts[effect.part], effect.opened_at))
     return found
+
+
+def _is_command(done: Done) -> bool:
+    return done.seal.action == "run_command"
 
 
 def _part(journal: Journal, task_id: str, part: int) -> Seal | None:

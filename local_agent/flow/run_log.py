@@ -15,10 +15,10 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, BinaryIO, Final, Literal
 
 from common.clock import Clock
-from common.errors import AuthError, StoreError
+from common.errors import AuthError, CodexBridgeError, StoreError
 from common.home import private_dir, read_private, write_private
 from local_agent.playbooks.runs import (
     ChangeEntry,
@@ -184,6 +184,43 @@ def bounded(event: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
+def is_as_told(path: Path, run: StoredRun, steps: Sequence[StoredStep]) -> bool:
+    """Tell whether a state file says what the journal does of a run.  Blocking."""
+    try:
+        told = json.loads(path.read_bytes())
+        standing = told["status"], told["current_step"], len(told["steps_completed"])
+    except (OSError, ValueError, LookupError, TypeError):
+        return False
+    return standing == (run.status, run.current_step, len(steps))
+
+
+def render_again(
+    state: Path, run: StoredRun, steps: Sequence[StoredStep], changes: list[ChangeEntry]
+) -> None:
+    """Write the state file of a run that nothing carries.  Blocking."""
+    rendered = TaskRunState(
+        task_id=run.run_id,
+        task_name=run.name,
+        status=as_status(run.status),
+        started_at=run.started_at,
+        steps_completed=[_shown_step(state, run, step) for step in steps],
+        current_step=run.current_step,
+        change_log=changes,
+    )
+    write_state(state_path(state, run.client, run.run_id), rendered)
+
+
+def _shown_step(state: Path, run: StoredRun, step: StoredStep) -> RunStepResult:
+    try:
+        known = read_step(state, run, step)
+    except CodexBridgeError:  # its file is gone, and it is shown without a result
+        return read_step(state, run, replace(step, stored=None))
+    if step.stored is None or known.result is None:
+        return known
+    path = result_path(state, run.client, run.run_id, Place.parse(step.place))
+    return replace(known, result=shortened(known.result, path))
+
+
 def events_path(state: Path, run: StoredRun) -> Path:
     """Return where the events of a run lie, one a line."""
     path = state_path(state, run.client, run.run_id)
@@ -258,14 +295,23 @@ def _stored(path: Path, step: StoredStep) -> dict[str, Any]:
 
 
 def _append(path: Path, line: bytes) -> None:
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
     try:
         descriptor = os.open(path, flags, 0o600)
     except FileNotFoundError:
         private_dir(path.parent)
         descriptor = os.open(path, flags, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(line)
+    with os.fdopen(descriptor, "a+b") as file:
+        file.write(line if _ends_a_line(file) else b"\n" + line)
+
+
+def _ends_a_line(file: BinaryIO) -> bool:
+    """Tell whether a file is empty or ends with a whole line: a kill may leave half of one."""
+    size = file.seek(0, os.SEEK_END)
+    if not size:
+        return True
+    file.seek(size - 1)
+    return file.read() == b"\n"
 
 
 def _is_small(result: Result) -> bool:

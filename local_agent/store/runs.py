@@ -6,7 +6,7 @@ What was asked and done stands with the step's own task (`tasks.run`), approval 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
@@ -33,7 +33,8 @@ class StoredRun:
         status: ``pending``, ``running``, ``completed``, ``failed`` or ``rolled_back``.
         current_step: Index of the step that runs, or at which it ended.
         resumes: How often it was resumed.
-        carrying: What its task is to do: ``run``, ``rollback``, or ``nothing`` once it has begun.
+        carrying: What its task does: ``run``, ``rollback``, or ``nothing`` once it has begun to
+            take it back.
     """
 
     run_id: str
@@ -91,14 +92,15 @@ class Runs:
     def __init__(self, db: Database) -> None:
         self._db = db
 
-    def add(self, run: StoredRun) -> None:
-        """Write a run that has not begun; the task that carries it may be there already."""
+    def add(self, run: StoredRun) -> StoredRun:
+        """Write a run that has not begun, and return it; its task may be there already."""
         names = ", ".join(_RUN)
         slots = ", ".join(f":{name}" for name in _RUN)
         values = {name: getattr(run, name) for name in _RUN}
         with self._db.transaction():
             self._db.run(f"INSERT INTO runs ({names}) VALUES ({slots})", **values)  # noqa: S608
             self._db.run("UPDATE tasks SET run = ? WHERE task_id = ?", run.run_id, run.task_id)
+        return run
 
     def get(self, run_id: str) -> StoredRun:
         """Return a run.
@@ -140,7 +142,9 @@ class Runs:
             StateError: ``run.unknown``; ``run.not-resumable`` (run, status).
         """
         with self._db.transaction():
-            self._check_rests(run_id, "run.not-resumable", over=("completed", "rolled_back"))
+            run, status = self._standing(run_id)
+            if status != "failed":
+                raise StateError("run.not-resumable", run=run.name, status=status)
             self._db.run(
                 "UPDATE runs SET task_id = ?, gate_ms = COALESCE(?, gate_ms), status = 'pending',"
                 " carrying = 'run', resumes = resumes + 1 WHERE run_id = ?",
@@ -157,7 +161,9 @@ class Runs:
             StateError: ``run.unknown``; ``run.not-reversible`` (run, status).
         """
         with self._db.transaction():
-            self._check_rests(run_id, "run.not-reversible", over=("rolled_back",))
+            run, status = self._standing(run_id)
+            if status not in ("completed", "failed"):
+                raise StateError("run.not-reversible", run=run.name, status=status)
             self._db.run(
                 "UPDATE runs SET task_id = ?, carrying = 'rollback' WHERE run_id = ?",
                 task_id,
@@ -165,18 +171,13 @@ class Runs:
             )
             return self.get(run_id)
 
-    def _check_rests(self, run_id: str, code: str, *, over: Collection[str]) -> None:
-        """Require that no task carries a run, whatever a crash left of its status."""
-        run = self.get(run_id)
-        task = self._db.one("SELECT reason FROM tasks WHERE task_id = ?", run.task_id)
-        if task is not None and task[0] is None:
-            raise StateError(code, run=run.name, status="running")
-        if run.status in over:
-            raise StateError(code, run=run.name, status=run.status)
-
     def take(self, run_id: str) -> None:
         """Record that what a run is to do was begun: after a restart nothing does it again."""
-        self._db.run("UPDATE runs SET carrying = 'nothing' WHERE run_id = ?", run_id)
+        self._db.run(
+            "UPDATE runs SET status = iif(carrying = 'run', 'running', status),"
+            " carrying = iif(carrying = 'run', 'run', 'nothing') WHERE run_id = ?",
+            run_id,
+        )
 
     def end_step(self, run_id: str, step: StoredStep, *, current_step: int | None) -> None:
         """Record how a step ended; what it was before, such as denied, is gone."""
@@ -196,6 +197,14 @@ class Runs:
                 self._db.run(
                     "UPDATE runs SET current_step = ? WHERE run_id = ?", current_step, run_id
                 )
+
+    def _standing(self, run_id: str) -> tuple[StoredRun, str]:
+        """Return a run and its status; what is being taken back runs as well."""
+        run = self.get(run_id)
+        carried = self._db.one(
+            "SELECT 1 FROM tasks WHERE task_id = ? AND reason IS NULL", run.task_id
+        )
+        return run, "running" if carried else run.status
 
     def steps(self, run_id: str) -> Sequence[StoredStep]:
         """Return how the steps of a run ended, in the order in which they did."""

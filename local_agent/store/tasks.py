@@ -387,8 +387,8 @@ class Tasks:
     def change(self, change: Change) -> Task:
         """Apply one step, whole or not at all, and return the task as it now stands.
 
-        With the last step the task's open effect gets its outcome, and an approval that still
-        waits is withdrawn: they never outlive it.
+        With the last step the task's open effect gets its outcome, an approval that still waits is
+        withdrawn, and the run that it carries stands still: they never outlive it.
 
         Raises:
             StateError: ``task.illegal-transition``, ``task.unknown``.
@@ -440,6 +440,12 @@ class Tasks:
             )
 
     def _end(self, task_id: str, reason: Reason) -> None:
+        # A run stands still when nobody carries it any more, whyever its task has ended.
+        self._db.run(
+            "UPDATE runs SET status = 'failed'"
+            " WHERE task_id = ? AND status IN ('pending', 'running')",
+            task_id,
+        )
         executed = self._effects.close_of_task(task_id, reason.value)
         self._approvals.withdraw(task_id)
         self._audit.append("task.ended", task_id=task_id, reason=reason.value)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 # Columns whose new value is told; of others, that they changed.
-FACETS: Final = ("kind", "key", "typ", "state", "reason", "outcome")
+FACETS: Final = ("kind", "key", "typ", "state", "reason", "outcome", "place", "status", "carrying")
 # Differs between two runs of the same story.
 NOISE: Final = frozenset(
     {"updated_at", "last_seen_at", "received_at", "message", "due_at", "code", "attempts"}

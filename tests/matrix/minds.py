@@ -20,6 +20,8 @@ FIVE: Final = "try five times"
 SEVEN: Final = "try seven times"
 WHY: Final = "why does login.py retry"
 ANSWER: Final = "Because the network is not reliable."
+NOTE: Final = "say in one line what is noted"
+NOTED: Final = "Three lines are noted."
 _RETRY: Final = {"path": "login.py", "action": "edit"}
 # The words of the version before are in the request for the next one.
 ANSWERS: Final = tuple(
@@ -28,6 +30,7 @@ ANSWERS: Final = tuple(
         edits("Seven.", _RETRY | {"search": "retry = 5", "replace": "retry = 7"}, when=SEVEN),
         edits("Five.", _RETRY | {"search": "retry = 3", "replace": "retry = 5"}, when=FIVE),
         text(ANSWER, when=WHY),
+        text(NOTED, when=NOTE),
     )
 )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from common.model.state import TaskState
-from tests.matrix import proposals
+from tests.matrix import plays, proposals
 from tests.matrix.house import House
 from tests.matrix.plots import furnish, pair
 from tests.matrix.running import Kill
@@ -323,6 +323,8 @@ SCENARIOS: Final = (
     Scenario("revise", proposals.revise_what_waits, goes_on="tasks"),
     Scenario("release", proposals.answer_and_release, goes_on="tasks|disclosure"),
     Scenario("program", proposals.change_by_a_program, goes_on="model"),
+    Scenario("play", plays.play, goes_on="run_steps|runs"),
+    Scenario("roll back", plays.roll_back, goes_on="runs"),
     Scenario("torn", die_while_changing, deaths=(("agent", _IN_BETWEEN, "after-commit", 1),)),
     Scenario("torn undo", die_while_undoing, deaths=(("agent", _IN_BETWEEN, "after-commit", 2),)),
     Scenario("swept", die_when_all_is_changed, deaths=(("agent", _AT_THE_END, "after-commit", 1),)),

@@ -13,6 +13,7 @@ from tests.matrix.vocabulary import audit_events, states
 POINTS = 10
 OF_CHANGES = 6
 AT_WORK = re.compile("model|scratch|turns|tasks~PROPOS")
+OF_RUNS = re.compile("runs|run_steps|effects")
 KILLS = 10
 
 
@@ -47,6 +48,17 @@ def test_a_death_while_files_change_or_a_commit_is_pushed_makes_nothing_untrue(
 def test_a_death_while_a_model_is_at_work_makes_nothing_untrue(ground: Ground) -> None:
     told = [one for one in SCENARIOS if one.name == "propose"]
     every = [one for one in points(ground.record(told)) if AT_WORK.search(one.moment[1])]
+    strikes = ground.side_by_side(ground.strike, every[:: max(1, len(every) // OF_CHANGES)])
+    assert [str(strike) for strike in strikes if strike.untrue] == []
+    assert len([strike for strike in strikes if strike.hit]) >= OF_CHANGES - 1
+
+
+@pytest.mark.thorough
+@pytest.mark.requirement("P3")
+@pytest.mark.requirement("P5")
+def test_a_death_in_a_run_of_a_playbook_makes_nothing_untrue(ground: Ground) -> None:
+    told = [one for one in SCENARIOS if one.name in ("play", "roll back")]
+    every = [one for one in points(ground.record(told)) if OF_RUNS.search(one.moment[1])]
     strikes = ground.side_by_side(ground.strike, every[:: max(1, len(every) // OF_CHANGES)])
     assert [str(strike) for strike in strikes if strike.untrue] == []
     assert len([strike for strike in strikes if strike.hit]) >= OF_CHANGES - 1

@@ -73,6 +73,7 @@ def watch(*, half: str, notes: str, tree: str, kill: Sequence[Any] | None, ahead
         footprints.watch(note, Path(tree))
         _watch_git(note)
         _watch_models(note)
+        _watch_runs(note)
     else:
         _watch_http(note)
         _watch_chat(note)
@@ -99,7 +100,7 @@ def _say_nothing_first() -> None:
 def _watch_renames(note: Notes) -> None:
     def watched(rename: Callable[[Path, Any], Path]) -> Callable[[Path, Any], Path]:
         def renaming(self: Path, target: Any) -> Path:
-            event = f"file {re.sub('[0-9a-f]{16,}', '*', Path(target).name)}"
+            event = f"file {re.sub('[0-9a-f-]{16,}', '*', Path(target).name)}"
             note(event, "before-write")
             done = rename(self, target)
             note(event, "after-commit")
@@ -248,6 +249,19 @@ def _watch_models(note: Notes) -> None:
     for taken in ("take_empty", "take_tree"):
         _replace(ScratchPool, taken, after("lent"))
     _replace(ScratchPool, "give_back", after("given back"))
+
+
+def _watch_runs(note: Notes) -> None:
+    from local_agent.flow import run_log
+
+    def watched(append: Callable[[Path, bytes], None]) -> Callable[[Path, bytes], None]:
+        def appending(path: Path, line: bytes) -> None:
+            append(path, line)
+            note(f"told {json.loads(line)['type']}", "after-commit")
+
+        return appending
+
+    _replace(run_log, "_append", watched)
 
 
 def _watch_control(note: Notes) -> None:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Coroutine, Mapping
+import os
+from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -92,7 +94,7 @@ class RunOperations:
         )
         words = f"playbook {found.definition.name} {wish.message}".rstrip()
         new = self._task(words, args, workspace=args.text("workspace") or None)
-        async for step in self._followed(new, self._engine.play(wish, new)):
+        async for step in self._followed(new, self._engine.play(wish, new), None):
             yield step
 
     async def resume(self, args: Arguments, _body: bytes) -> AsyncIterator[Answer]:
@@ -108,7 +110,7 @@ class RunOperations:
         begin = self._engine.resume(
             run.run_id, new, gate_timeout_s=gate_ms / 1000 if gate_ms else None
         )
-        async for step in self._followed(new, begin):
+        async for step in self._followed(new, begin, run):
             yield step
 
     async def roll_back(self, args: Arguments, _body: bytes) -> AsyncIterator[Answer]:
@@ -124,7 +126,7 @@ class RunOperations:
         first = await self._db.run(self._journal.tasks.get, run.task_id)
         words = f"playbook rollback {first.short_id}"
         new = self._task(words, args, workspace=first.workspace)
-        async for step in self._followed(new, self._engine.roll_back(run.run_id, new)):
+        async for step in self._followed(new, self._engine.roll_back(run.run_id, new), run):
             yield step
 
     async def runs(self, _args: Arguments) -> Mapping[str, Any]:
@@ -133,15 +135,21 @@ class RunOperations:
         return {"runs": [_row(run, short_id) for run, short_id in found]}
 
     async def _followed(
-        self, new: NewTask, begin: Coroutine[Any, Any, StoredRun]
+        self, new: NewTask, begin: Coroutine[Any, Any, StoredRun], before: StoredRun | None
     ) -> AsyncIterator[Answer]:
+        """Begin it and tell its events.
+
+        Args:
+            before: The run as it was; what it told until then is not told again.
+        """
         from local_agent.flow.run_log import events_path
 
+        at = 0
+        if before is not None:  # looked at first: it may tell something before we are told of it
+            at = await asyncio.to_thread(_size, events_path(self._places.state, before))
         with self._bus.read(task_id=new.task_id, size=MAX_WOKEN) as woken:
             run = await self._finish(begin)
-            path, at = events_path(self._places.state, run), 0
-            if run.resumes or run.carrying == "rollback":
-                at = await asyncio.to_thread(_size, path)
+            path = events_path(self._places.state, run)
             while True:
                 task = await self._db.run(self._journal.tasks.get, new.task_id)
                 lines, at = await asyncio.to_thread(_read_on, path, at)
@@ -218,12 +226,25 @@ def _size(path: Path) -> int:
 
 
 def _read_on(path: Path, at: int) -> tuple[list[dict[str, Any]], int]:
-    """Return the events from a place in the file on, and the place after them."""
+    """Return the events from a place in the file on, and the place after them.
+
+    What is damaged is not missed; a file that was made anew is read from its beginning.
+    """
     try:
         with path.open("rb") as file:
+            if file.seek(0, os.SEEK_END) < at:
+                at = 0
             file.seek(at)
             raw = file.read(READ_BYTES)
     except FileNotFoundError:
-        return [], at
+        return [], 0
     whole = raw[: raw.rfind(b"\n") + 1]
-    return [json.loads(line) for line in whole.splitlines()], at + len(whole)
+    return [*_events(whole)], at + len(whole)
+
+
+def _events(whole: bytes) -> Iterator[dict[str, Any]]:
+    for line in whole.split(b"\n"):
+        with suppress(ValueError):
+            event = json.loads(line)
+            if isinstance(event, dict) and "type" in event:
+                yield event
