@@ -315,9 +315,11 @@ def _ends_a_line(file: BinaryIO) -> bool:
 
 
 def _is_small(result: Result) -> bool:
-    """Tell whether a result can be looked through on the event loop."""
-    sized = (value for value in result.values() if isinstance(value, (str, list, dict)))
-    return sum(len(one) * (1 if isinstance(one, str) else 200) for one in sized) <= KEPT_INLINE
+    """Tell whether a result surely has room in the journal, without looking through it."""
+    if any(isinstance(value, (list, dict)) for value in result.values()):
+        return False
+    texts = (value for value in result.values() if isinstance(value, str))
+    return sum(map(len, texts)) < KEPT_INLINE // 16  # a character may be written as twelve
 
 
 def _whole(result: Result) -> str:

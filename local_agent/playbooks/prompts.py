@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from common.redact import redact
 from common.sentences import Lang
-from common.text import clip_bytes
+from common.text import clip_bytes, reveal
 from local_agent.playbooks import values
 from local_agent.playbooks.definition import StepDefinition
 from local_agent.propose.context.collected import Piece
@@ -52,7 +52,9 @@ def _pieces(results: Mapping[str, Any]) -> list[Piece]:
     found: list[Piece] = []
     for name, result in reversed([*results.items()]):
         text = f"step: {name}\n{_text(result)}"
-        shown = clip_bytes(text, min(left, MAX_RESULT_BYTES), marker="\n…")
+        most = min(left, MAX_RESULT_BYTES)
+        # What nobody would see is made visible here, not later: that makes a text longer.
+        shown = clip_bytes(reveal(clip_bytes(text, most)), most, marker="\n…")
         found.append(Piece(kind="result", text=shown, cut=shown != text))
         left -= len(shown.encode("utf-8", "replace"))
         if left <= 0:

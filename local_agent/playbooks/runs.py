@@ -101,7 +101,13 @@ class TaskRunState:
     steps_completed: list[RunStepResult] = field(default_factory=list)
     current_step: int = 0
     change_log: list[ChangeEntry] = field(default_factory=list)
-    _rendered: list[str] = field(default_factory=list, repr=False, compare=False)
+    _lines: list[str] = field(default_factory=list, repr=False, compare=False)
+
+    def step_lines(self) -> list[str]:
+        """Return each step as a line of the state file."""
+        for step in self.steps_completed[len(self._lines) :]:
+            self._lines.append(_line(step, "started_at", "completed_at"))
+        return self._lines
 
 
 def as_status(text: str) -> Status:
@@ -129,8 +135,6 @@ def write_state(path: Path, run: TaskRunState) -> None:
 
 def render_state(run: TaskRunState) -> str:
     """Return the state file's text, a step a line; times as ISO 8601 with a zone."""
-    for step in run.steps_completed[len(run._rendered) :]:
-        run._rendered.append(_line(step, "started_at", "completed_at"))
     head = _json(
         {
             "task_id": run.task_id,
@@ -140,7 +144,7 @@ def render_state(run: TaskRunState) -> str:
             "current_step": run.current_step,
         }
     )
-    steps = ",\n".join(run._rendered)
+    steps = ",\n".join(run.step_lines())
     changes = ",\n".join(_line(change, "timestamp") for change in run.change_log)
     return f'{head[:-1]},\n"steps_completed": [\n{steps}],\n"change_log": [\n{changes}]}}\n'
 

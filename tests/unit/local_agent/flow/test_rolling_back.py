@@ -1,4 +1,4 @@
-"""Taking a run back: checked whole, in reverse, through undo, under questions of its own (AC 21)."""
+"""Taking a run back: checked whole, in reverse, through undo, under own questions (AC 21)."""
 
 from __future__ import annotations
 
