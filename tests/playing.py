@@ -128,6 +128,12 @@ class PlayingDesk(SteppingDesk):
         found: dict[str, Any] = json.loads(await asyncio.to_thread(path.read_text, "utf-8"))
         return found
 
+    async def until_state(self, carried: Carried, status: str) -> None:
+        """Wait until the state file says so: after a restart it is written once the task ended."""
+        async with asyncio.timeout(WITHIN_S):
+            while (await self.state(carried))["status"] != status:
+                await asyncio.sleep(0.01)
+
 
 @asynccontextmanager
 async def playing(folder: Path) -> AsyncIterator[PlayingDesk]:

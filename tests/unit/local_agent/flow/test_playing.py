@@ -345,7 +345,7 @@ async def test_after_a_restart_a_run_stands_still_and_its_question_is_stale(
         await desk.decide(asked)
     assert await desk.files() == {"a.txt": "one\n"}
     assert (await desk.stored(carried)).status == "failed"
-    assert (await desk.state(carried))["status"] == "failed"
+    await desk.until_state(carried, "failed")
     again = await desk.resume(carried)
     await desk.answer(again, nth=2)
     assert (await desk.over(again)).reason is Reason.COMPLETED

@@ -151,7 +151,7 @@ async def test_a_damaged_state_file_is_written_again(db: JournalThread, tmp_path
 async def test_events_are_told_as_they_are_in_the_file(db: JournalThread, tmp_path: Path) -> None:
     heard = Heard()
     record = record_of(db, tmp_path, heard)
-    events = [
+    events: list[dict[str, Any]] = [
         {"type": "confirmation_required", "_event": asyncio.Event(), "message": "去？"},
         {"type": "stream", "chunk": "half \ud800\nof"},
         {"type": "task_complete", "summary": "文" * 50_000},
