@@ -131,7 +131,7 @@ class PlayingDesk(SteppingDesk):
     async def until_state(self, carried: Carried, status: str) -> None:
         """Wait until the state file says so: after a restart it is written once the task ended."""
         async with asyncio.timeout(WITHIN_S):
-            while (await self.state(carried))["status"] != status:
+            while (await self.state(carried))["status"] != status:  # noqa: ASYNC110  # a file
                 await asyncio.sleep(0.01)
 
 

@@ -71,6 +71,10 @@ WRITTEN: Final = Sentence(
     zh="已生成：{path}\n试一试：codexbridge playbook run {name}",
 )
 NO_RUNS: Final = Sentence(en="No playbook was run.", zh="还没有执行过剧本。")
+DAMAGED: Final = Sentence(
+    en="The state file of run {run} was damaged, and is written again.",
+    zh="执行 {run} 的状态文件已损坏，现已重新写入。",
+)
 WAITS: Final = Sentence(
     en="waits for you: codexbridge approve {task}", zh="等待你确认：codexbridge approve {task}"
 )
@@ -299,8 +303,10 @@ def runs(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> in
     """List the runs of all clients, newest first."""
     from local_agent.playbooks.runs import iso
 
-    found = call(find_home(environ), environ, "runs")["runs"]
-    rows = [{**row, "started_at": iso(row["started_at"])} for row in found]
+    found = call(find_home(environ), environ, "runs")
+    rows = [{**row, "started_at": iso(row["started_at"])} for row in found["runs"]]
+    for run in found["damaged"]:
+        print(say(DAMAGED, lang, run=run), file=sys.stderr)
     if args.json:
         print_json({"runs": rows})
         return 0

@@ -238,9 +238,13 @@ class Engine:
         assert run is not None  # noqa: S101  # `submit_named` has written it, or raised
         return run
 
-    async def mend_runs(self) -> None:
-        """Write again what is rendered of runs and is not as the journal has it."""
-        await (await self.load()).playing.mend_all()
+    async def mend_runs(self) -> list[str]:
+        """Write again what is rendered of runs and is not as the journal has it.
+
+        Returns:
+            Runs of which it was damaged.
+        """
+        return await (await self.load()).playing.mend_all()
 
     async def apply(self, task_id: str) -> None:
         """Ask for a change that rests: somebody at this machine wants it applied.

@@ -35,9 +35,9 @@ from local_agent.flow.run_changes import Changes
 from local_agent.flow.run_log import (
     RunRecord,
     as_shown,
-    is_as_told,
     read_step,
     render_again,
+    told_of,
 )
 from local_agent.flow.run_questions import Questions
 from local_agent.flow.task import TaskLog
@@ -219,32 +219,38 @@ class Playing:
         code = "run.stands-still" if run.carrying == "run" else "run.rollback-cut-off"
         raise StateError(code, task=task.short_id)
 
-    async def mend(self, run_id: str, task_id: str) -> None:
+    async def mend(self, run_id: str, task_id: str) -> bool:
         """Write the state file of a run again where it is not as the journal has it.
 
         Args:
             task_id: What carried it; where another task does so by now, that one writes it.
+
+        Returns:
+            Whether it was damaged.
         """
         run = await self._db.run(self._runs.get, run_id)
-        if run.task_id != task_id:
-            return
+        if run.task_id != task_id or run.status == "pending":
+            return False
         stored = await self._db.run(self._runs.steps, run_id)
         path = state_path(self._places.state, run.client, run_id)
-        if run.status == "pending" or await asyncio.to_thread(is_as_told, path, run, stored):
-            return
-        with suppress(CodexBridgeError, OSError):  # what it is rendered from is gone
-            bundle = await asyncio.to_thread(self._blobs.get, run.definition)
-            definition, hooks, _ = _unbundled(bundle)
-            steps = _steps_of(definition, hooks)
-            changes = Changes(self._db, self._blobs, self._places, run, steps)
-            await changes.look()
-            await asyncio.to_thread(render_again, self._places.state, run, stored, changes())
+        told = await asyncio.to_thread(told_of, path, run, stored)
+        if told != "same":
+            with suppress(CodexBridgeError, OSError):  # what it is rendered from is gone
+                bundle = await asyncio.to_thread(self._blobs.get, run.definition)
+                definition, hooks, _ = _unbundled(bundle)
+                steps = _steps_of(definition, hooks)
+                changes = Changes(self._db, self._blobs, self._places, run, steps)
+                await changes.look()
+                await asyncio.to_thread(render_again, self._places.state, run, stored, changes())
+        return told == "damaged"
 
-    async def mend_all(self) -> None:
-        """Do so for the newest runs; one that is carried writes its own."""
-        for run in await self._db.run(self._runs.recent):
-            if run.status not in ("pending", "running"):
-                await self.mend(run.run_id, run.task_id)
+    async def mend_all(self) -> list[str]:
+        """Do so for the newest runs, and return which were damaged; a carried one writes its own."""
+        return [
+            run.run_id
+            for run in await self._db.run(self._runs.recent)
+            if run.status not in ("pending", "running") and await self.mend(run.run_id, run.task_id)
+        ]
 
     async def _carry(self, task: Task, run: StoredRun, opened: _Opened, asked: Asked) -> Proposed:
         events = self._rolled_back(run, opened) if run.carrying == "rollback" else None

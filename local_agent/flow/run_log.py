@@ -39,6 +39,7 @@ KEPT_INLINE: Final = 32_768  # of a result in the journal; a larger one lies in 
 SHOWN_CHARS: Final = 2_000  # of each text in a result that is shortened
 SHOWN_ITEMS: Final = 50
 MAX_RESULT_BYTES: Final = 128 * 1024 * 1024  # two streams of 8 MiB, each byte as \\uXXXX
+Told = Literal["same", "behind", "missing", "damaged"]
 _SHORTER: Final = (16_000, 4_000, 1_000, 200, 40)  # characters of each text in too long an event
 _STATUS: Final = {"completed": "completed", "failed": "failed", "aborted": "failed"}
 
@@ -184,14 +185,16 @@ def bounded(event: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def is_as_told(path: Path, run: StoredRun, steps: Sequence[StoredStep]) -> bool:
+def told_of(path: Path, run: StoredRun, steps: Sequence[StoredStep]) -> Told:
     """Tell whether a state file says what the journal does of a run.  Blocking."""
     try:
         told = json.loads(path.read_bytes())
         standing = told["status"], told["current_step"], len(told["steps_completed"])
-    except (OSError, ValueError, LookupError, TypeError):
-        return False
-    return standing == (run.status, run.current_step, len(steps))
+    except FileNotFoundError:
+        return "missing"
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return "damaged"
+    return "same" if standing == (run.status, run.current_step, len(steps)) else "behind"
 
 
 def render_again(

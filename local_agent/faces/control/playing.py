@@ -50,6 +50,10 @@ class Engine(Protocol):
         """Take a run back by a new task."""
         ...
 
+    async def mend_runs(self) -> list[str]:
+        """Write state files again that are not as the journal has them; tell which are damaged."""
+        ...
+
 
 class RunOperations:
     """Begins runs, and tells what comes of them.
@@ -130,9 +134,10 @@ class RunOperations:
             yield step
 
     async def runs(self, _args: Arguments) -> Mapping[str, Any]:
-        """Return the newest runs, newest first."""
+        """Return the newest runs, newest first, and which had a damaged state file until now."""
+        damaged = await self._engine.mend_runs()
         found = await self._db.run(_listed, self._journal)
-        return {"runs": [_row(run, short_id) for run, short_id in found]}
+        return {"runs": [_row(run, short_id) for run, short_id in found], "damaged": damaged}
 
     async def _followed(
         self, new: NewTask, begin: Coroutine[Any, Any, StoredRun], before: StoredRun | None

@@ -331,7 +331,6 @@ def test_runs_is_not_stopped_by_a_damaged_state_file(stage: Stage) -> None:
     assert good.run_id in done.stdout
 
 
-@pytest.mark.xfail(strict=True, reason="runs reads the journal, and looks at no state file")
 def test_runs_notes_a_damaged_state_file(stage: Stage) -> None:
     bad = stage.run(reading("look")).ended("completed")
     bad.state_file.write_text("{")
@@ -339,7 +338,6 @@ def test_runs_notes_a_damaged_state_file(stage: Stage) -> None:
     assert bad.run_id in done.stderr
 
 
-@pytest.mark.xfail(strict=True, reason="it is written again when its run goes on, and not before")
 @pytest.mark.parametrize("damage", ["missing", "damaged"])
 def test_a_lost_state_file_is_written_again_from_the_journal(stage: Stage, damage: str) -> None:
     ran = stage.run(reading("look")).ended("completed")

@@ -124,6 +124,9 @@ class ScriptedEngine:
     async def roll_back(self, run_id: str, new: NewTask) -> StoredRun:
         raise AssertionError("tests of runs have a real engine")
 
+    async def mend_runs(self) -> list[str]:
+        return []
+
     async def resume(self, run_id: str, new: NewTask, *, gate_timeout_s: float | None) -> StoredRun:
         raise AssertionError("tests of runs have a real engine")
 
