@@ -245,7 +245,7 @@ class Playing:
         return told == "damaged"
 
     async def mend_all(self) -> list[str]:
-        """Do so for the newest runs, and return which were damaged; a carried one writes its own."""
+        """Do so for the newest runs that nothing carries, and return which were damaged."""
         return [
             run.run_id
             for run in await self._db.run(self._runs.recent)

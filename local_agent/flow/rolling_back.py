@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Final
@@ -108,10 +107,15 @@ class RollBack:
             try:
                 yield self._required(question, batch)
                 reason = "timeout"
-                with suppress(TimeoutError):
+                moved_on = ""
+                try:
                     async with asyncio.timeout(self._timeout_s):
                         await question.decided.wait()
                         reason = await question.outcome()
+                except TimeoutError:
+                    pass
+                except CodexBridgeError as error:
+                    moved_on = self._explain(error)
                 if reason == "approved":
                     await question.over.wait()
             finally:
@@ -123,7 +127,8 @@ class RollBack:
                 "confirmed": reason == "approved",
                 "reason": reason,
             }
-            if why := await self._settled(question, batch, reason):
+            if not await self._is_settled(batch):
+                why = question.why() if reason == "approved" else moved_on or reason
                 yield self._result(entries, failed=why)
                 return
         yield self._result(entries)
@@ -181,17 +186,13 @@ class RollBack:
         message = say(ASKS, self._lang, playbook=self._run.name, count=count)
         return self._asker.steps(message, parts)
 
-    async def _settled(
-        self, question: OpenQuestion, batch: Sequence[_Step], reason: str
-    ) -> str | None:
-        """Take in what was taken back; return why not all was."""
+    async def _is_settled(self, batch: Sequence[_Step]) -> bool:
+        """Take in what was taken back, and tell whether all of it was."""
         for step in batch:
             left = await self._changes.left(step.done)
             for entry in step.entries:
                 entry.success = entry.resource_id not in left
-        if all(entry.success for step in batch for entry in step.entries):
-            return None
-        return question.why() if reason == "approved" else reason
+        return all(entry.success for step in batch for entry in step.entries)
 
     def _required(self, question: OpenQuestion, batch: Sequence[_Step]) -> Event:
         return {

@@ -88,7 +88,14 @@ class OpenQuestion:
     # --- for the executor --------------------------------------------------------------------
 
     async def outcome(self) -> Decision:
-        """Return what was decided."""
+        """Return what was decided.
+
+        Raises:
+            StateError: ``run.not-done``: its task ended undecided, as the files have moved on.
+        """
+        task = self.ended_task
+        if self.decision == "timeout" and task and task.reason is not Reason.EXPIRED:
+            raise StateError("run.not-done", why=self.why())
         return self.decision
 
     async def is_sealed(self, changing: Changing) -> bool:
@@ -173,8 +180,8 @@ class OpenQuestion:
         self.over.set()
         self.asked.set()
         if not self.decided.is_set():
-            rejected = task is not None and task.reason is Reason.REJECTED
-            self.decision = "denied" if rejected else "timeout"
+            refused = task is not None and task.reason in (Reason.REJECTED, Reason.CANCELLED)
+            self.decision = "denied" if refused else "timeout"
             self.decided.set()
         self._tell()
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
@@ -289,10 +289,15 @@ class TaskExecutor:
             told["covers"] = list(question.covers)
         yield told | {"_event": question.decided}
         reason: Decision = "timeout"
-        with suppress(TimeoutError):
+        moved_on: CodexBridgeError | None = None
+        try:
             async with asyncio.timeout(timeout_s):
                 await question.decided.wait()
                 reason = await question.outcome()
+        except TimeoutError:
+            pass
+        except CodexBridgeError as error:
+            moved_on = error
         if reason != "approved":
             await _close(steps)
         yield {
@@ -302,6 +307,8 @@ class TaskExecutor:
             "confirmed": reason == "approved",
             "reason": reason,
         }
+        if moved_on is not None:
+            raise moved_on
         if reason != "approved":
             steps.ending, steps.error = "aborted", reason
             await self._end(steps, index, step, reason, began=began)

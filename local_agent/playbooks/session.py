@@ -56,7 +56,11 @@ class Question(Protocol):
     def decided(self) -> asyncio.Event: ...
 
     async def outcome(self) -> Decision:
-        """Return what was decided, from the approval itself."""
+        """Return what was decided, from the approval itself.
+
+        Raises:
+            CodexBridgeError: nobody decided; by now it cannot be done as it was asked.
+        """
         ...
 
     async def is_sealed(self, changing: Changing) -> bool:

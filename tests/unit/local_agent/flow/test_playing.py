@@ -125,6 +125,24 @@ async def test_a_file_that_changed_after_the_gate_asks_again(desk: PlayingDesk) 
     assert (first.reason, first.state in FINAL) == (Reason.CANCELLED, True)
 
 
+@pytest.mark.requirement("P2")
+async def test_what_cannot_be_done_any_more_when_it_is_looked_at_fails_and_says_why(
+    desk: PlayingDesk,
+) -> None:
+    await asyncio.to_thread(desk.write, "d/a.txt", "old\n")
+    carried = await desk.run_of(write("a", "new\n", path="d/a.txt"))
+    asked = await desk.asked(carried)
+    await asyncio.to_thread(lambda: ((desk.place / "d").rename(desk.place / "e")))
+    await asyncio.to_thread(desk.write, "d", "a file by now\n")
+    await desk.engine.refresh(asked.task_id)
+    task, told = await ended(desk, carried)
+    assert task.reason is Reason.FAILED
+    (result,) = (one for one in told if one["type"] == "gate_result")
+    assert result["confirmed"] is False
+    assert told[-1]["status"] == "failed"
+    assert "timeout" not in told[-1]["summary"]
+
+
 async def test_a_covered_change_that_changes_nothing_leaves_the_others_covered(
     desk: PlayingDesk,
 ) -> None:
