@@ -257,6 +257,10 @@ ERRORS: Final[Mapping[str, Sentence]] = {
         en="There is no playbook {name}. `codexbridge playbook list` lists them.",
         zh="没有剧本 {name}。用 `codexbridge playbook list` 可以列出。",
     ),
+    "playbook.unknown/near": Sentence(
+        en="There is no playbook {name}. Alike: {near}. `codexbridge playbook list` lists all.",
+        zh="没有剧本 {name}。相近的有：{near}。用 `codexbridge playbook list` 可以列出全部。",
+    ),
     "playbook.not-a-file": Sentence(
         en="{path} is not an ordinary file, so it is not read.",
         zh="{path} 不是普通文件，因此不会读取。",
