@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -71,12 +71,14 @@ class Proposing:
         *,
         playing: Proposer,
         questions: Proposer,
+        phrases: Callable[[], Mapping[str, Sequence[str]]],
     ) -> Understanding:
         """Return the safe half of the engine.
 
         Args:
             playing: Carries runs of playbooks.
             questions: Proposes what they ask.
+            phrases: Gives the phrases that ask for playbooks, by name.
         """
         conversation = Conversation(self.store, self.blobs)
         return Understanding(
@@ -94,6 +96,7 @@ class Proposing:
             disclosure=disclosure,
             streams=Streams(self.tasks, model=self._model, clock=self.clock),
             workspaces=workspaces,
+            phrases=phrases,
         )
 
     def _proposers(

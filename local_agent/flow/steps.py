@@ -31,6 +31,7 @@ from local_agent.flow.sealing import Sealer
 from local_agent.flow.task import TaskLog
 from local_agent.flow.understanding import Understanding
 from local_agent.flow.undoing import AppliedChanges
+from local_agent.playbooks.library import Phrases
 from local_agent.safety.policy import Policy
 from local_agent.settings import AgentSettings
 from local_agent.store.journal import JournalThread
@@ -134,7 +135,11 @@ def build_steps(
         machine=site.machine,
     )
     understanding = proposing.understanding(
-        disclosure, workspaces, playing=playing, questions=StepQuestions(questions)
+        disclosure,
+        workspaces,
+        playing=playing,
+        questions=StepQuestions(questions),
+        phrases=Phrases(site.places).read,
     )
     return Steps(understanding, approving, playing)
 

@@ -18,7 +18,8 @@ from tests.each import each
 
 def test_the_file_holds_every_kind_and_is_small() -> None:
     assert learnt().kinds == tuple(Kind) == tuple(MEANS)
-    assert {kind.value for kind in Kind} >= set(TaskKind)
+    # A playbook is asked for by its own phrases, which nothing is learnt of (`triggers`).
+    assert {kind.value for kind in Kind} >= set(TaskKind) - {TaskKind.PLAYBOOK}
     assert MODEL.stat().st_size < 2_500_000
     assert list(learnt().keys) == sorted(set(learnt().keys))
 
