@@ -468,7 +468,8 @@ class TaskExecutor:
         await self._end(steps, index, step, "failed", began=began, error=said)
         if step.type == "tool":
             yield _function_result(step, success=False, result={"error": said})
-        yield {"type": "step_error", "step": step.name, "error": said}
+        # The error itself is for whoever puts it into words within this process.
+        yield {"type": "step_error", "step": step.name, "error": said, "_error": error}
 
     async def _end(
         self,
