@@ -30,10 +30,12 @@ from common.sentences import Lang, Sentence, say
 from common.text import one_line
 from local_agent.actions.operation import Blobs
 from local_agent.errors import ModelError
+from local_agent.flow.narrating import Narrator
 from local_agent.flow.ports import NewTask, Workspaces
 from local_agent.flow.run_changes import Changes
 from local_agent.flow.run_log import RunRecord, read_step
 from local_agent.flow.run_questions import PREVIEW_CHARS, OpenQuestion, Questions, about
+from local_agent.flow.summaries import of_error
 from local_agent.flow.task import TaskLog, submit_named
 from local_agent.models.backend import Chosen, ModelEvent, Turn
 from local_agent.playbooks.definition import TaskDefinition, parse_hook, parse_playbook
@@ -52,6 +54,8 @@ from local_agent.playbooks.toolbox import Toolbox, Wanted
 from local_agent.playbooks.tools import TOOLS
 from local_agent.propose import words as proposal_words
 from local_agent.propose.base import Asked, Proposed, answer, nothing
+from local_agent.propose.context.collected import Piece
+from local_agent.safety.disclosure import bounded
 from local_agent.store.journal import JournalThread
 from local_agent.store.runs import Runs, StoredRun
 from local_agent.store.tasks import Task
@@ -64,15 +68,41 @@ Fitting = Callable[[Task, Workspace], Awaitable[int]]
 ASKS_ONE = Sentence(
     en="Step “{step}” would use {tool}: {what}", zh="步骤“{step}”将使用 {tool}：{what}"
 )
-WAITING = Sentence(
-    en="Playbook {playbook} waits at {machine} for a decision on step “{step}” ({task}).",
-    zh="剧本 {playbook} 在 {machine} 上等待确认步骤“{step}”（{task}）。",
-)
 COMPLETED = Sentence(
     en="Playbook {playbook} completed: {count} {count:step|steps}.",
     zh="剧本 {playbook} 已完成，共 {count} 个步骤。",
 )
-LISTED = Sentence(en="Playbooks on this machine:", zh="本机上的剧本：")
+FAILED_AT = Sentence(
+    en="step {number} of {count} ({step}): {why}",
+    zh="第 {number} 步，共 {count} 步（{step}）：{why}",
+)
+KEPT_HERE = Sentence(en="the reason is shown at the machine", zh="原因请在开发机上查看")
+LISTED = Sentence(
+    en="Playbooks on this machine; to run one: {prefix} playbook NAME",
+    zh="本机上的剧本；执行方法：{prefix} 剧本 名称",
+)
+NONE_LISTED = Sentence(
+    en="There is no playbook on this machine. To begin one there: codexbridge playbook new NAME",
+    zh="本机上没有剧本。在开发机上新建：codexbridge playbook new 名称",
+)
+UNKNOWN = Sentence(
+    en="There is no playbook {name}. “{prefix} playbook” lists them.",
+    zh="没有剧本 {name}。“{prefix} 剧本”可列出。",
+)
+UNKNOWN_NEAR = Sentence(
+    en="There is no playbook {name}. Alike: {near}. “{prefix} playbook” lists all.",
+    zh="没有剧本 {name}。相近的有：{near}。“{prefix} 剧本”可列出全部。",
+)
+# Why is told at the machine alone: it names a file there.
+BROKEN = Sentence(
+    en="Playbook {name} cannot be read, so nothing was begun. At the machine, this says why: "
+    "codexbridge playbook show {name}",
+    zh="无法读取剧本 {name}，没有开始执行。在开发机上查看原因：codexbridge playbook show {name}",
+)
+_WHY_BYTES: Final = 400  # of why a run failed
+_NAME_BYTES: Final = 80
+_LISTED_PHRASES: Final = 2
+_TEXTS: Final = ("content", "diff", "stdout", "stderr", "preview")  # in results of tools
 
 
 class Asker:
@@ -380,22 +410,27 @@ class Playing:
             InputError: ``playbook.*``: there is no such playbook, or it cannot be read.
         """
         task = await self._db.run(self._db.journal.tasks.get, asked.task_id)
+        run = await self._db.run(self._runs.of_task, task.task_id)
+        name, _, message = asked.text.partition(" ")
+        if run is None and not name:
+            return answer(await asyncio.to_thread(self._listed, asked))
         if asked.workspace is None:
             return nothing(proposal_words.NO_WORKSPACE, asked)
-        run = await self._db.run(self._runs.of_task, task.task_id)
         if run is None:
-            if not (name := asked.text.partition(" ")[0].strip()):
-                return answer(await asyncio.to_thread(self._listed, asked.lang))
-            found = await asyncio.to_thread(find_playbook, self._places, name)
-            message = asked.text.partition(" ")[2].strip()
+            found = await asyncio.to_thread(self._found, name, asked, task)
+            if isinstance(found, Proposed):
+                return found
             wish = RunWish(
-                found=found, message=message, client=DEFAULT_CLIENT, gate_timeout_s=GATE_TIMEOUT_S
+                found=found,
+                message=message.strip(),
+                client=DEFAULT_CLIENT,
+                gate_timeout_s=GATE_TIMEOUT_S,
             )
             run = await self._begun(wish, task.task_id, asked.workspace)
-        if run.status != "pending":
-            await self._db.run(self._runs.enter, run.run_id, "failed")
-            raise StateError("run.stands-still", task=task.short_id)
-        return await self._carried(task, run, asked)
+        if run.status in ("pending", "completed"):
+            return await self._carried(task, run, asked)
+        await self._db.run(self._runs.enter, run.run_id, "failed")
+        raise StateError("run.stands-still", task=task.short_id)
 
     async def begin(self, wish: RunWish, new: NewTask) -> StoredRun:
         """Write a run that a task will carry; what it is to do is fixed from here on.
@@ -438,6 +473,8 @@ class Playing:
         definition, hooks, path = _unbundled(bundle)
         steps = await self._steps(run)
         tools_of = _tools_of(definition, hooks)
+        if run.status == "completed":  # and the agent stopped before that was told
+            return self._completed(definition, steps, asked.lang, _shown(steps, tools_of))
         changes = Changes(self._db, self._blobs, self._places, run, tools_of)
         await changes.look()
         record = RunRecord(
@@ -481,26 +518,91 @@ class Playing:
             gate_timeout_s=run.gate_ms / 1000,
         )
         executor = TaskExecutor(ModelStream(self._choose, task.task_id), self._clock)
+        narrator = Narrator(self._log, task, definition, machine=self._machine, clock=self._clock)
         last: Mapping[str, Any] = {}
-        async with aclosing(
-            executor.execute(definition, run.message, context, run.client)
-        ) as events:
-            async for event in events:
-                await record.tell(event)
-                if event["type"] == "confirmation_required":
-                    await self._tell_waiting(task, definition, event)
-                last = event
-        return self._ended(task, definition, last, asked.lang)
-
-    def _ended(
-        self, task: Task, definition: TaskDefinition, last: Mapping[str, Any], lang: Lang
-    ) -> Proposed:
+        error: CodexBridgeError | None = None
+        try:
+            async with aclosing(
+                executor.execute(definition, run.message, context, run.client)
+            ) as events:
+                async for event in events:
+                    await record.tell(event)
+                    await narrator.hear(event)
+                    error = event.get("_error", error)
+                    last = event
+        except BaseException:  # cancelled, or a fault: it stands still, and can be resumed
+            await asyncio.shield(self._db.run(self._runs.enter, run.run_id, "failed"))
+            raise
+        steps = await self._steps(run)
         if last["status"] != "completed":
-            facts = {"playbook": definition.name, "why": last["summary"], "task": task.short_id}
-            raise StateError(f"run.{last['status']}", **facts)
+            why = of_error(error, asked.lang) if error is not None else str(last["summary"])
+            last = {**last, "summary": why} if last["status"] == "failed" else last
+            raise await self._failure(task, run, definition, last, asked, _shown(steps, tools_of))
+        return self._completed(definition, steps, asked.lang, _shown(steps, tools_of))
+
+    def _completed(
+        self,
+        definition: TaskDefinition,
+        steps: Mapping[Place, RunStepResult],
+        lang: Lang,
+        shown: tuple[Piece, ...] = (),
+    ) -> Proposed:
         head = say(COMPLETED, lang, playbook=definition.name, count=len(definition.steps))
-        said = str(last["summary"] or "").strip()
-        return answer(f"{head}\n\n{said}" if said else head)
+        said = _last_answer(definition, steps).strip()
+        text = f"{head}\n\n{said}" if said else head
+        # With details it is bounded for the chat as an answer is (`flow.disclosing`).
+        return replace(answer(text, details=text), shown=shown)
+
+    async def _failure(
+        self,
+        task: Task,
+        run: StoredRun,
+        definition: TaskDefinition,
+        last: Mapping[str, Any],
+        asked: Asked,
+        shown: Sequence[Piece],
+    ) -> StateError:
+        """Return how a run failed; the chat is told no more of why than of an answer."""
+        facts = {"playbook": definition.name, "task": task.short_id}
+        if last["status"] == "aborted":
+            return StateError("run.aborted", why=last["summary"], **facts)
+        why = str(last["summary"])
+        if task.source == "wecom" and asked.workspace is not None:
+            level = asked.workspace.disclosure
+            released = await asyncio.to_thread(
+                bounded,
+                why,
+                sources=[piece.text for piece in shown],
+                level=level,
+                lang=asked.lang,
+                limit=_WHY_BYTES,
+            )
+            why = released.text or say(KEPT_HERE, asked.lang)
+            now = await self._db.run(self._runs.get, run.run_id)
+            index = min(now.current_step, len(definition.steps) - 1)
+            at = {"number": index + 1, "count": len(definition.steps)}
+            step = definition.steps[index].name
+            why = say(FAILED_AT, asked.lang, **at, step=step, why=one_line(why, _WHY_BYTES))
+        return StateError("run.failed", why=why, **facts)
+
+    def _found(self, name: str, asked: Asked, task: Task) -> Found | Proposed:
+        """Return a playbook, or for the chat why there is none.  Blocking.
+
+        Raises:
+            InputError: as `find_playbook`.
+            TaskParseError: as `find_playbook`.
+            ConfigError: as `find_playbook`.
+        """
+        try:
+            return find_playbook(self._places, name)
+        except CodexBridgeError as error:
+            near = error.facts.get("near")
+            if error.code in ("playbook.unknown", "playbook.name"):
+                shown = one_line(name, _NAME_BYTES)
+                return nothing(UNKNOWN_NEAR if near else UNKNOWN, asked, name=shown, near=near)
+            if task.source == "wecom":
+                return nothing(BROKEN, asked, name=name)
+            raise
 
     async def _proposed_change(
         self, task: Task, asked: Asked, request: str, workspace: Workspace
@@ -526,26 +628,17 @@ class Playing:
             }
         )
 
-    async def _tell_waiting(
-        self, task: Task, definition: TaskDefinition, event: Mapping[str, Any]
-    ) -> None:
-        words = partial(
-            say,
-            WAITING,
-            playbook=definition.name,
-            step=event["step"],
-            task=event["short_id"],
-            machine=self._machine,
-        )
-        await self._log.told(task, words)
-
-    def _listed(self, lang: Lang) -> str:
-        rows = [say(LISTED, lang)]
+    def _listed(self, asked: Asked) -> str:
+        rows = []
         for one in list_playbooks(self._places):
             if one.found is not None:
-                about = one.found.definition.description.partition("\n")[0].lstrip("# ")
-                rows.append(f"- {one.name}  {one_line(about, 120)}".rstrip())
-        return "\n".join(rows)
+                definition = one.found.definition
+                about = definition.description.partition("\n")[0].lstrip("# ")
+                phrases = definition.trigger_keywords[:_LISTED_PHRASES]
+                named = "".join(f" “{phrase}”" for phrase in phrases)
+                rows.append(f"- {one.name}{named}  {one_line(about, 120)}".rstrip())
+        head = LISTED if rows else NONE_LISTED
+        return "\n".join([say(head, asked.lang, prefix=asked.prefix), *rows])
 
     @property
     def _runs(self) -> Runs:
@@ -577,6 +670,32 @@ def _tools_of(definition: TaskDefinition, hooks: Mapping[str, TaskDefinition]) -
         steps = [step for name in definition.hooks.get(phase, ()) for step in hooks[name].steps]
         found |= {Place(phase, index): step.tool or "" for index, step in enumerate(steps)}
     return found
+
+
+def _last_answer(definition: TaskDefinition, steps: Mapping[Place, RunStepResult]) -> str:
+    """Return what the last agent step said that was not skipped; the summary of a run."""
+    for index, step in reversed([*enumerate(definition.steps)]):
+        ended = steps.get(Place("main", index))
+        if step.type == "agent" and ended is not None and ended.result is not None:
+            return str(ended.result.get("text", ""))
+    return ""
+
+
+def _shown(
+    steps: Mapping[Place, RunStepResult], tools_of: Mapping[Place, str]
+) -> tuple[Piece, ...]:
+    """Return what the tools of a run have read, for whoever decides what of it may leave."""
+    found: list[Piece] = []
+    for place, ended in steps.items():
+        result = ended.result if tools_of.get(place) else None
+        for one in (result, *(result.get("items") or ())) if result else ():
+            path = one.get("path") if isinstance(one.get("path"), str) else ""
+            found += [
+                Piece(kind="result", text=one[name], path=path or "")
+                for name in _TEXTS
+                if isinstance(one.get(name), str) and one[name]
+            ]
+    return tuple(found)
 
 
 def _as_task(task: Task, proposed: Proposed) -> Task:

@@ -19,6 +19,7 @@ from local_agent.flow.conversation import Conversation, ReviseProposer
 from local_agent.flow.counting import CountedBackend
 from local_agent.flow.following import Following
 from local_agent.flow.ports import Disclosure, Mind, TaskStore, Workspaces
+from local_agent.flow.standing import RunStanding
 from local_agent.flow.streaming import Streams
 from local_agent.flow.task import TaskLog
 from local_agent.flow.understanding import Looking, Proposers, SecondReading, Understanding
@@ -63,6 +64,7 @@ class Proposing:
     clock: Clock
     sandbox: str
     show_again: Callable[[str], Awaitable[None]]
+    standing: Callable[[str], Awaitable[RunStanding | None]]
 
     def understanding(
         self,
@@ -105,7 +107,7 @@ class Proposing:
         playing: Proposer,
         questions: Proposer,
     ) -> Proposers:
-        open_tasks = OpenTasks(self.store, self.clock)
+        open_tasks = OpenTasks(self.store, self.clock, self.standing)
         help_proposer = HelpProposer(open_tasks, free_text=self.settings.nl.enable)
         coding = self._coding()
         return Proposers(

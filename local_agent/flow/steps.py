@@ -28,6 +28,7 @@ from local_agent.flow.ports import (
 from local_agent.flow.proposing import Proposing
 from local_agent.flow.run_questions import Questions
 from local_agent.flow.sealing import Sealer
+from local_agent.flow.standing import Standings
 from local_agent.flow.task import TaskLog
 from local_agent.flow.understanding import Understanding
 from local_agent.flow.undoing import AppliedChanges
@@ -93,6 +94,7 @@ def build_steps(
         clock=clock,
         sandbox=site.sandbox,
         show_again=show_again,
+        standing=Standings(db, blobs).of,
     )
     operations = make_operations(
         Parts(

@@ -217,7 +217,8 @@ class Understanding:
         # It may wait for a person, and others not for it.
         if kind is TaskKind.PLAYBOOK and (reading.subject or task.run):
             turn = self._questions if task.step is not None else self._runs
-        async with turn.taken(task), self._streams.flowing(task) as emit:
+        is_turn = kind is not TaskKind.PLAYBOOK
+        async with turn.taken(task), self._streams.flowing(task, is_turn=is_turn) as emit:
             return await proposer.propose(
                 Asked(
                     task_id=task.task_id,
