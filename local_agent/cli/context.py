@@ -56,6 +56,7 @@ KINDS: Final[Mapping[str, Sentence]] = {
     "git": Sentence(en="repository", zh="仓库状态"),
     "changes": Sentence(en="local change", zh="本地改动"),
     "diagnostics": Sentence(en="diagnostics", zh="诊断信息"),
+    "result": Sentence(en="result of a step", zh="步骤结果"),
 }
 WHYS: Final[Mapping[str, Sentence]] = {
     "named": Sentence(en="named in the request", zh="请求中提到"),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from common.clock import SystemClock
+from common.errors import CodexBridgeError
 from common.home import Home, find_home
-from common.sentences import Lang, Sentence, say
+from common.sentences import Lang, Sentence, explain, say
 from common.terminal import table
 from common.text import one_line, reveal
 from local_agent.cli import words
@@ -65,6 +67,8 @@ STEP_STATUS: Final[Mapping[str, Sentence]] = {
 }
 
 _WHY_BYTES: Final = 300
+_AS_KEPT: Final = re.compile(r"(?P<code>[a-z]+\.[a-z-]+)(?: \((?P<facts>.*)\))?", re.DOTALL)
+_BETWEEN_FACTS: Final = re.compile(r", (?=[a-z_]+=)")
 _ALL: Final = 1000  # more names than are ever kept
 _LABEL_CELLS: Final = 12
 
@@ -175,7 +179,19 @@ def _step_lines(screen: Screen, run: RunView) -> Iterator[str]:
     for line, step in zip(table(rows), run.steps, strict=True):
         yield line.rstrip()
         if step.error:
-            yield from screen.quote(f"  {one_line(step.error, _WHY_BYTES)}", 12)
+            why = _in_words(step.error, screen.lang)
+            yield from screen.quote(f"  {one_line(why, _WHY_BYTES)}", 12)
+
+
+def _in_words(error: str, lang: Lang) -> str:
+    """Return why a step failed; it is kept as its code and facts (`CodexBridgeError`)."""
+    from local_agent.error_texts import ERRORS
+
+    match = _AS_KEPT.fullmatch(error)
+    if match is None or match["code"] not in ERRORS:
+        return error
+    facts = dict(one.partition("=")[::2] for one in _BETWEEN_FACTS.split(match["facts"] or ""))
+    return explain(CodexBridgeError(match["code"], **facts), ERRORS, lang)
 
 
 def _proposal_rows(screen: Screen, task: ShownTask) -> list[tuple[Sentence, list[str]]]:

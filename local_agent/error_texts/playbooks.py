@@ -384,6 +384,12 @@ ERRORS: Final[Mapping[str, Sentence]] = {
         en="“{given}” is no time for a question to wait: over 0 and at most {limit} seconds.",
         zh="“{given}”不能作为问题的等待时间：须大于 0 秒，最多 {limit} 秒。",
     ),
+    "model.none": Sentence(
+        en="No model is set up on this machine, and this step asks one. To set one up: "
+        "codexbridge models",
+        zh="本机没有配置模型，而该步骤需要模型。配置方法：codexbridge models",
+    ),
+    "model.empty": Sentence(en="The model answered nothing.", zh="模型没有给出内容。"),
     "run.unknown": Sentence(
         en="There is no run {name}. `codexbridge runs` lists them.",
         zh="没有执行记录 {name}。用 `codexbridge runs` 可以列出。",
@@ -399,10 +405,9 @@ ERRORS: Final[Mapping[str, Sentence]] = {
         "codexbridge playbook resume {task}",
     ),
     "run.failed": Sentence(
-        en="Playbook {playbook} failed: {why}\nOnce that is mended, carry it on at the machine: "
+        en="Playbook {playbook} failed: {why} Once that is mended, carry it on at the machine: "
         "codexbridge playbook resume {task}",
-        zh="剧本 {playbook} 失败：{why}\n解决后可在开发机上继续："
-        "codexbridge playbook resume {task}",
+        zh="剧本 {playbook} 失败：{why} 解决后可在开发机上继续：codexbridge playbook resume {task}",
     ),
     "run.aborted": Sentence(
         en="Playbook {playbook} ended, as a question was not approved. Nothing more was done. To "

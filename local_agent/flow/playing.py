@@ -76,7 +76,7 @@ FAILED_AT = Sentence(
     en="step {number} of {count} ({step}): {why}",
     zh="第 {number} 步，共 {count} 步（{step}）：{why}",
 )
-KEPT_HERE = Sentence(en="the reason is shown at the machine", zh="原因请在开发机上查看")
+KEPT_HERE = Sentence(en="the reason is shown at the machine.", zh="原因请在开发机上查看。")
 LISTED = Sentence(
     en="Playbooks on this machine; to run one: {prefix} playbook NAME",
     zh="本机上的剧本；执行方法：{prefix} 剧本 名称",
