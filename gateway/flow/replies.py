@@ -421,7 +421,7 @@ class Speaker:
             return say(QUEUED_STATE, self.lang, until=until, left=left)
         if task.state is TaskState.PROPOSING and task.message:
             # Such as the step of a playbook that the machine is at.
-            return one_line(reveal(redact(task.message)), _SAID_BYTES)
+            return one_line(_inert(reveal(redact(task.message))), _SAID_BYTES)
         running = task.state is TaskState.EXECUTING
         return say(RUNNING_STATE if running else AT_WORK, self.lang)
 
