@@ -33,6 +33,7 @@ class Topic(StrEnum):
     APPLY = "apply"
     UNDO = "undo"
     CANCEL = "cancel"
+    PLAYBOOK = "playbook"
     MACHINES = "machines"
 
     # What is wrong with a command, and what words alone ask for.

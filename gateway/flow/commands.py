@@ -207,7 +207,8 @@ def status(request: MemberRequest, command: Command) -> Answer:
     """
     named = _named(request, command)
     if len(named) == 1:
-        return Answer(with_words(_line(request, named[0]), named[0].message or ""))
+        line, said = _line(request, named[0]), named[0].message or ""
+        return Answer(line if named[0].state is TaskState.PROPOSING else with_words(line, said))
     found = named or _open(request)
     lines = [*([] if named else _machine_lines(request)), *(_line(request, task) for task in found)]
     if not found:

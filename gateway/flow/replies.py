@@ -22,6 +22,7 @@ from gateway.store.agents import Agent
 from gateway.store.tasks import Task
 
 _ASKED_BYTES: Final = 60  # of a task's own text, in a list
+_SAID_BYTES: Final = 240  # of what its machine last said, in a list
 _MARKED: Final = frozenset({Reason.COMPLETED, Reason.FAILED})  # the words say what came of it
 # WeCom draws ``<a href=…>`` in a text as a link that hides where it leads (page 90236).
 _ANCHOR: Final = re.compile(r"<(?=\s*+/?+\s*+a\b)", re.IGNORECASE)
@@ -418,6 +419,9 @@ class Speaker:
         if task.state is TaskState.RECEIVED:
             until, left = self.hour(task.expires_at), self.left(task.expires_at)
             return say(QUEUED_STATE, self.lang, until=until, left=left)
+        if task.state is TaskState.PROPOSING and task.message:
+            # Such as the step of a playbook that the machine is at.
+            return one_line(_inert(reveal(redact(task.message))), _SAID_BYTES)
         running = task.state is TaskState.EXECUTING
         return say(RUNNING_STATE if running else AT_WORK, self.lang)
 

@@ -5,7 +5,7 @@ The agent need not run: reading a text is pure but for the settings.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from common.home import find_home
@@ -34,6 +34,7 @@ CONFIDENCE: Final = Sentence(en="confidence", zh="置信度")
 RULE: Final = Sentence(en="decided by", zh="依据")
 TOPIC: Final = Sentence(en="topic", zh="主题")
 TASK: Final = Sentence(en="task", zh="任务")
+PLAYBOOK: Final = Sentence(en="playbook", zh="剧本")
 LEFT: Final = Sentence(en="left over", zh="未处理的部分")
 UNSURE: Final = Sentence(
     en="Not sure what is wanted: at most a plan or an answer follows.",
@@ -79,7 +80,18 @@ MEANINGS: Final[Mapping[str, Sentence]] = {
         en="A commit and push is proposed; it is done only once it is approved at the machine.",
         zh="会提出提交并推送；在开发机上批准之后才会执行。",
     ),
+    "playbook": Sentence(
+        en="A playbook is begun. It only reads; every change and command asks at the machine.",
+        zh="会开始执行剧本。它只读取内容；每个改动和命令都要在开发机上批准。",
+    ),
 }
+LISTS_PLAYBOOKS: Final = Sentence(
+    en="Answered with the playbooks of this machine.", zh="会列出本机的剧本。"
+)
+NO_SUCH_PLAYBOOK: Final = Sentence(
+    en="There is no playbook of this name; answered with those that are alike.",
+    zh="没有这个名称的剧本；会回答相近的名称。",
+)
 # Where a command says more than the kind of its task.
 OF_TOPICS: Final[Mapping[Topic, Sentence]] = {
     Topic.PLAN: Sentence(
@@ -118,20 +130,25 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
     Raises:
         ConfigError: the settings cannot be read.
     """
+    from local_agent.playbooks.library import Phrases
     from local_agent.understand.reader import Reader
+    from local_agent.understand.triggers import Triggers
 
-    understood = load_settings(find_home(environ), environ, None).nl
+    home = find_home(environ)
+    understood = load_settings(home, environ, None).nl
     reader = Reader(threshold=understood.confidence_threshold, free_text=understood.enable)
-    reading = reader.read(args.text)
+    playbooks = Phrases(home).read()
+    reading = reader.read(args.text, Triggers(playbooks))
+    meaning = _meaning(reading, playbooks)
     screen = screen_for(lang, environ)
     if args.json:
-        print_json(_facts(reading, lang))
+        print_json(_facts(reading, meaning, lang))
     else:
-        _print(reading, screen)
+        _print(reading, meaning, screen)
     return 0
 
 
-def _facts(reading: Reading, lang: Lang) -> dict[str, Any]:
+def _facts(reading: Reading, meaning: Sentence, lang: Lang) -> dict[str, Any]:
     intent = reading.intent
     return {
         "kind": intent.kind.value,
@@ -142,9 +159,10 @@ def _facts(reading: Reading, lang: Lang) -> dict[str, Any]:
         "unsure": reading.unsure,
         "params": _params(reading),
         "task": reading.task_id,
+        "playbook": _playbook(reading) or None,
         "taken": reading.taken or None,
         "left": reading.left or None,
-        "meaning": say(_meaning(reading), lang),
+        "meaning": say(meaning, lang),
     }
 
 
@@ -152,7 +170,7 @@ def _params(reading: Reading) -> dict[str, Any]:
     return reading.intent.params.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
-def _print(reading: Reading, screen: Screen) -> None:
+def _print(reading: Reading, meaning: Sentence, screen: Screen) -> None:
     intent = reading.intent
     rows: list[tuple[Sentence, list[str]]] = [
         (KIND, [intent.kind.value]),
@@ -163,14 +181,24 @@ def _print(reading: Reading, screen: Screen) -> None:
         rows.append((TOPIC, [reading.topic.value]))
     if reading.task_id:
         rows.append((TASK, [reading.task_id]))
+    if name := _playbook(reading):
+        rows.append((PLAYBOOK, [name]))
     for name, value in _params(reading).items():
         given = value if isinstance(value, list) else [value]
         rows.append((PARAMS[name], [one_line(one, _SHOWN_BYTES) for one in given]))
     if reading.left:
         rows.append((LEFT, [one_line(reading.left, _SHOWN_BYTES)]))
     screen.fields(rows)
-    screen.tell(UNSURE if reading.unsure else _meaning(reading))
+    screen.tell(UNSURE if reading.unsure else meaning)
 
 
-def _meaning(reading: Reading) -> Sentence:
+def _playbook(reading: Reading) -> str:
+    return reading.subject.partition(" ")[0] if reading.topic is Topic.PLAYBOOK else ""
+
+
+def _meaning(reading: Reading, playbooks: Collection[str]) -> Sentence:
+    if reading.topic is Topic.PLAYBOOK and not (name := _playbook(reading)):
+        return LISTS_PLAYBOOKS
+    if reading.topic is Topic.PLAYBOOK and name not in playbooks:
+        return NO_SUCH_PLAYBOOK
     return OF_TOPICS.get(reading.topic, MEANINGS[reading.intent.kind])

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from common.clock import SystemClock
+from common.errors import CodexBridgeError
 from common.home import Home, find_home
-from common.sentences import Lang, Sentence, say
-from common.text import reveal
+from common.sentences import Lang, Sentence, explain, say
+from common.terminal import table
+from common.text import one_line, reveal
 from local_agent.cli import words
 from local_agent.cli.ending import file_lines, headline, output_lines
 from local_agent.cli.screen import Screen, print_json, screen_for
-from local_agent.cli.tasks import asker, date_and_time, state_of
+from local_agent.cli.tasks import asker, clock_time, date_and_time, state_of, wanted
 from local_agent.faces.control.client import call, stream
+from local_agent.words import render_duration
 
 if TYPE_CHECKING:
     import argparse
 
     from local_agent.views import Json
     from local_agent.views.question import ApprovalView
-    from local_agent.views.task import ShownTask
+    from local_agent.views.task import RunView, ShownTask
 
 SHOW: Final = Sentence(
     en="Show a task: everything that would be done if it were approved; afterwards how it ended, "
@@ -49,6 +53,22 @@ VERSION: Final = Sentence(en="{version}, after {task}", zh="第 {version} 版，
 SAID: Final = Sentence(en="Said", zh="说明")
 PROPOSED: Final = Sentence(en="Proposed", zh="提议")
 
+PLAYBOOK: Final = Sentence(en="Playbook", zh="剧本")
+STEPS: Final = Sentence(en="Steps", zh="步骤")
+STEP_STATUS: Final[Mapping[str, Sentence]] = {
+    "completed": Sentence(en="completed", zh="已完成"),
+    "failed": Sentence(en="failed", zh="失败"),
+    "skipped": Sentence(en="skipped", zh="已跳过"),
+    "denied": Sentence(en="rejected", zh="被拒绝"),
+    "timeout": Sentence(en="nobody answered", zh="无人答复"),
+    "running": Sentence(en="running", zh="执行中"),
+    "waiting": Sentence(en="waits for you", zh="等待批准"),
+    "pending": Sentence(en="not begun", zh="未开始"),
+}
+
+_WHY_BYTES: Final = 300
+_AS_KEPT: Final = re.compile(r"(?P<code>[a-z]+\.[a-z-]+)(?: \((?P<facts>.*)\))?", re.DOTALL)
+_BETWEEN_FACTS: Final = re.compile(r", (?=[a-z_]+=)")
 _ALL: Final = 1000  # more names than are ever kept
 _LABEL_CELLS: Final = 12
 
@@ -121,8 +141,13 @@ def _print_task(task: ShownTask, screen: Screen) -> None:
         (WHEN, [_when(screen, task)]),
         (RETRY_OF, [task.retry_of_short_id] if task.retry_of_short_id else []),
         (words.ASKED_BY, [asker(screen, task)]),
-        (REQUEST, screen.quote(task.text, 12)),
     ]
+    if task.part is None:
+        rows.append((REQUEST, screen.quote(task.text, 12)))
+    else:
+        rows.append((PLAYBOOK, screen.quote(wanted(screen, task), 12)))
+    if task.playbook_run is not None:
+        rows.append((STEPS, list(_step_lines(screen, task.playbook_run))))
     if task.workspace:
         rows.append((WORKSPACE_LABEL, screen.quote(task.workspace, 12)))
     rows += [
@@ -137,6 +162,36 @@ def _print_task(task: ShownTask, screen: Screen) -> None:
         from local_agent.cli.proposal import steps_lines
 
         print("\n".join(steps_lines(screen, task)))
+
+
+def _step_lines(screen: Screen, run: RunView) -> Iterator[str]:
+    """Yield a line for each step: what became of it, when, for how long, and what asked for it."""
+    rows = []
+    for step in run.steps:
+        at = clock_time(step.started_at) if step.started_at is not None else ""
+        took = ""
+        if step.started_at is not None and step.completed_at is not None:
+            took = render_duration(step.completed_at - step.started_at, screen.lang)
+        known = STEP_STATUS.get(step.status)
+        status = screen.say(known) if known else step.status
+        number = "" if step.number is None else str(step.number)
+        rows.append((number, one_line(step.name, 40), status, at, took, step.task or ""))
+    for line, step in zip(table(rows), run.steps, strict=True):
+        yield line.rstrip()
+        if step.error:
+            why = _in_words(step.error, screen.lang)
+            yield from screen.quote(f"  {one_line(why, _WHY_BYTES)}", 12)
+
+
+def _in_words(error: str, lang: Lang) -> str:
+    """Return why a step failed; it is kept as its code and facts (`CodexBridgeError`)."""
+    from local_agent.error_texts import ERRORS
+
+    match = _AS_KEPT.fullmatch(error)
+    if match is None or match["code"] not in ERRORS:
+        return error
+    facts = dict(one.partition("=")[::2] for one in _BETWEEN_FACTS.split(match["facts"] or ""))
+    return explain(CodexBridgeError(match["code"], **facts), ERRORS, lang)
 
 
 def _proposal_rows(screen: Screen, task: ShownTask) -> list[tuple[Sentence, list[str]]]:

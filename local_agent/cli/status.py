@@ -16,7 +16,7 @@ from common.sentences import Lang, Sentence, explain, say
 from common.text import one_line
 from local_agent.cli import words
 from local_agent.cli.screen import Screen, print_json, screen_for
-from local_agent.cli.tasks import asker
+from local_agent.cli.tasks import asker, wanted
 from local_agent.faces.control.client import call
 
 if TYPE_CHECKING:
@@ -387,7 +387,7 @@ def _approvals(found: Sequence[WaitingTask], screen: Screen) -> list[str]:
                 screen.ink("bold", item.short_id),
                 time_left(item.expires_at, now_ms, screen.lang),
                 asker(screen, item),
-                one_line(item.text, 60),
+                one_line(wanted(screen, item), 60),
             )
         )
         for item in found

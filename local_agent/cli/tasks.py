@@ -47,6 +47,11 @@ HERE: Final = Sentence(en="this machine", zh="本机")
 CANCELLED: Final = Sentence(en="{task} is being stopped.", zh="正在停止 {task}。")
 RESTS: Final = Sentence(en="proposed, not applied", zh="已提议，未应用")
 RESTS_VERSION: Final = Sentence(en="version {version}, not applied", zh="第 {version} 版，未应用")
+PART: Final = Sentence(
+    en="step {step} of {total} of {playbook}: {name}",
+    zh="{playbook} 第 {step} 步，共 {total} 步：{name}",
+)
+PART_OTHER: Final = Sentence(en="a step of {playbook}", zh="{playbook} 的步骤")
 REPLACED: Final = Sentence(en="replaced by {task}", zh="已由 {task} 取代")
 
 LIMIT = 100  # unless another number is asked for
@@ -101,7 +106,7 @@ def print_tasks(screen: Screen, tasks: Sequence[ListedTask]) -> None:
             _moment(task.created_at, now_ms),
             _standing(screen, task, now_ms),
             clip_cells(asker(screen, task), _ASKER_CELLS),
-            one_line(task.text, 400),
+            wanted(screen, task),
         )
         for task in tasks
     ]
@@ -113,6 +118,11 @@ def print_tasks(screen: Screen, tasks: Sequence[ListedTask]) -> None:
 def date_and_time(at_ms: int) -> str:
     """Return a moment by the local clock, such as ``2026-05-04 13:37``."""
     return _local(at_ms).strftime("%Y-%m-%d %H:%M")
+
+
+def clock_time(at_ms: int) -> str:
+    """Return a moment of a day by the local clock, such as ``13:37:05``."""
+    return _local(at_ms).strftime("%H:%M:%S")
 
 
 def moment_anywhere(at_ms: int) -> str:
@@ -151,8 +161,20 @@ def state_of(screen: Screen, task: TaskRow) -> str:
     return screen.say(named) if named else task.state
 
 
+def wanted(screen: Screen, task: TaskRow) -> str:
+    """Return on one line what a task is for: what was asked, or which step of a playbook it is."""
+    part = task.part
+    if part is None:
+        return one_line(task.text, 400)
+    facts = {"playbook": part.playbook, "step": part.step, "total": part.total}
+    is_known = part.step is not None and part.total
+    return screen.say(PART if is_known else PART_OTHER, **facts, name=one_line(part.name, 80))
+
+
 def asker(screen: Screen, task: TaskRow) -> str:
-    """Return who is said to have asked."""
+    """Return who is said to have asked, or the run that did."""
+    if task.part is not None and task.part.run:
+        return task.part.run
     here = task.source == "local_ui"
     return screen.say(HERE) if here else one_line(task.claimed_user, 32)
 

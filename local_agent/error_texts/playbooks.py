@@ -257,6 +257,10 @@ ERRORS: Final[Mapping[str, Sentence]] = {
         en="There is no playbook {name}. `codexbridge playbook list` lists them.",
         zh="没有剧本 {name}。用 `codexbridge playbook list` 可以列出。",
     ),
+    "playbook.unknown/near": Sentence(
+        en="There is no playbook {name}. Alike: {near}. `codexbridge playbook list` lists all.",
+        zh="没有剧本 {name}。相近的有：{near}。用 `codexbridge playbook list` 可以列出全部。",
+    ),
     "playbook.not-a-file": Sentence(
         en="{path} is not an ordinary file, so it is not read.",
         zh="{path} 不是普通文件，因此不会读取。",
@@ -414,8 +418,8 @@ ERRORS: Final[Mapping[str, Sentence]] = {
     ),
     "run.stands-still": Sentence(
         en="The agent stopped in the middle of this run, which stands still. What was done stays. "
-        "Carry it on: codexbridge playbook resume {task}",
-        zh="Agent 在执行途中停止，剧本停在原处，已完成的内容保留。继续执行："
+        "To carry it on, run at the machine: codexbridge playbook resume {task}",
+        zh="Agent 在执行途中停止，剧本停在原处，已完成的内容保留。在开发机上继续执行："
         "codexbridge playbook resume {task}",
     ),
     "run.rollback-cut-off": Sentence(
@@ -425,14 +429,29 @@ ERRORS: Final[Mapping[str, Sentence]] = {
         "codexbridge playbook rollback {task}",
     ),
     "run.failed": Sentence(
-        en="Playbook {playbook} failed: {why} Once that is mended: "
+        en="Playbook {playbook} failed: {why} Once that is mended, carry it on at the machine: "
         "codexbridge playbook resume {task}",
-        zh="剧本 {playbook} 失败：{why} 解决后可继续：codexbridge playbook resume {task}",
+        zh="剧本 {playbook} 失败：{why} 解决后可在开发机上继续：codexbridge playbook resume {task}",
     ),
     "run.aborted": Sentence(
-        en="Playbook {playbook} ended, as a question was not approved ({why}). Nothing more was "
-        "done. To ask again: codexbridge playbook resume {task}",
-        zh="剧本 {playbook} 已中止：有一个问题没有得到批准（{why}）。没有再执行任何操作。再次询问："
+        en="Playbook {playbook} ended, as a question was not approved. Nothing more was done. To "
+        "ask again, run at the machine: codexbridge playbook resume {task}",
+        zh="剧本 {playbook} 已中止：有一个问题没有得到批准。没有再执行任何操作。"
+        "再次询问，请在开发机上运行："
+        "codexbridge playbook resume {task}",
+    ),
+    "run.aborted/denied": Sentence(
+        en="Playbook {playbook} ended, as a question was rejected. Nothing more was done. To ask "
+        "again, run at the machine: codexbridge playbook resume {task}",
+        zh="剧本 {playbook} 已中止：有一个问题被拒绝。没有再执行任何操作。"
+        "再次询问，请在开发机上运行："
+        "codexbridge playbook resume {task}",
+    ),
+    "run.aborted/timeout": Sentence(
+        en="Playbook {playbook} ended, as nobody answered a question in time. Nothing more was "
+        "done. To ask again, run at the machine: codexbridge playbook resume {task}",
+        zh="剧本 {playbook} 已中止：有一个问题超时未答复。没有再执行任何操作。"
+        "再次询问，请在开发机上运行："
         "codexbridge playbook resume {task}",
     ),
     "run.not-done": Sentence(en="It was not done: {why}", zh="没有执行：{why}"),

@@ -22,6 +22,7 @@ from common.verbs import Topic
 from local_agent.flow import words
 from local_agent.flow.ports import TaskStore
 from local_agent.flow.run import rests
+from local_agent.flow.standing import RunStanding
 from local_agent.flow.task import may_see
 from local_agent.propose import words as proposal_words
 from local_agent.propose.base import Asked, Proposed, answer
@@ -40,17 +41,26 @@ _DONE_ELSEWHERE: Final = {
 }
 
 
+Standing = Callable[[str], Awaitable[RunStanding | None]]
+
+
+async def _unknown(_run_id: str) -> RunStanding | None:
+    return None
+
+
 class OpenTasks:
     """Says in words what is open and what waits for a person.
 
     Args:
         store: Where the tasks are.
         clock: For the time that is left.
+        standing: Tells where a run of a playbook stands.
     """
 
-    def __init__(self, store: TaskStore, clock: Clock) -> None:
+    def __init__(self, store: TaskStore, clock: Clock, standing: Standing = _unknown) -> None:
         self._store = store
         self._clock = clock
+        self._standing = standing
 
     async def lines(self, asked: Asked, *, only_waiting: bool = False) -> list[str]:
         """Return one line for each open task that the asker may see, oldest first.
@@ -64,8 +74,9 @@ class OpenTasks:
             task
             for task in await self._store.open_tasks()
             if task.task_id != asker.task_id
+            and task.step is None  # its run is told, and what that waits for
             and may_see(asker, task)
-            and (task.state is TaskState.WAITING_APPROVAL or rests(task) or not only_waiting)
+            and (not only_waiting or await self._waits(task))
         ]
         lines = [await self.line(task, asked.lang) for task in seen[:ROWS]]
         if (rest := len(seen) - ROWS) > 0:
@@ -79,6 +90,10 @@ class OpenTasks:
             task = await self._store.named(short_id)
         except StateError:
             task = None
+        if task is not None and task.step is not None and asker.source == "wecom":
+            # The chat is told of a run, and not of what it asks.
+            standing = await self._standing(task.run or "")
+            task = await self._store.get(standing.run.task_id) if standing else None
         if task is None or not may_see(asker, task):
             return say(words.NO_SUCH_TASK, asked.lang, short_id=short_id)
         return await self.line(task, asked.lang)
@@ -90,7 +105,18 @@ class OpenTasks:
         state = await self._state(task, lang)
         return say(words.TASK_ROW, lang, short_id=task.short_id, state=state, what=what)
 
+    async def _waits(self, task: Task) -> bool:
+        """Tell whether a task waits for a person to approve or to apply something."""
+        if task.state is TaskState.WAITING_APPROVAL or rests(task):
+            return True
+        standing = await self._standing(task.run) if task.run is not None else None
+        return standing is not None and standing.waiting is not None
+
     async def _state(self, task: Task, lang: Lang) -> str:
+        if task.state is TaskState.PROPOSING and task.run is not None:
+            standing = await self._standing(task.run)
+            if standing is not None and standing.total:
+                return _run_state(standing, lang)
         if task.state in FINAL:
             reason = say(words.REASONS[task.reason or "unknown"], lang)
             return say(words.ENDED_AS, lang, reason=reason)
@@ -101,6 +127,18 @@ class OpenTasks:
                 left = render_duration(left_ms, lang)
                 return say(words.WAITS_FOR, lang, left=left)
         return say(words.STATES[task.state], lang)
+
+
+def _run_state(standing: RunStanding, lang: Lang) -> str:
+    facts = {
+        "playbook": standing.run.name,
+        "number": standing.number,
+        "count": standing.total,
+        "step": standing.step,
+    }
+    if waiting := standing.waiting:
+        return say(words.RUN_WAITS, lang, **facts, task=waiting.short_id)
+    return say(words.RUN_AT, lang, **facts)
 
 
 class HelpProposer:

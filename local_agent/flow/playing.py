@@ -24,14 +24,14 @@ from common.clock import Clock
 from common.errors import CodexBridgeError, InputError, StateError
 from common.ids import new_uuid
 from common.model.proposal import Diff
-from common.sentences import Lang, Sentence, say
-from common.text import one_line
 from local_agent.actions.operation import Blobs
 from local_agent.flow import summaries
+from local_agent.flow.narrating import Narrator
 from local_agent.flow.ports import NewTask, RunWish, Site, Workspaces
 from local_agent.flow.rolling_back import RollBack
 from local_agent.flow.run_asking import Asker, Fitting, ModelStream, ReadingTools
 from local_agent.flow.run_changes import Changes
+from local_agent.flow.run_ending import completed, failure, rolled_back
 from local_agent.flow.run_log import (
     RunRecord,
     as_shown,
@@ -39,6 +39,7 @@ from local_agent.flow.run_log import (
     render_again,
     told_of,
 )
+from local_agent.flow.run_naming import listed, named_playbook
 from local_agent.flow.run_questions import Questions
 from local_agent.flow.task import TaskLog
 from local_agent.models.backend import Chosen
@@ -49,7 +50,7 @@ from local_agent.playbooks.definition import (
     parse_playbook,
 )
 from local_agent.playbooks.executor import TaskExecutor
-from local_agent.playbooks.library import Found, find_playbook, list_playbooks
+from local_agent.playbooks.library import Found
 from local_agent.playbooks.runs import Place, RunStepResult, state_path
 from local_agent.playbooks.session import (
     GATE_TIMEOUT_S,
@@ -66,20 +67,6 @@ from local_agent.workspace.registry import Workspace
 
 DEFAULT_CLIENT: Final = "default"
 _OVER: Final = ("completed", "skipped")
-
-WAITING = Sentence(
-    en="Playbook {playbook} waits at {machine} for a decision on step “{step}” ({task}).",
-    zh="剧本 {playbook} 在 {machine} 上等待确认步骤“{step}”（{task}）。",
-)
-COMPLETED = Sentence(
-    en="Playbook {playbook} completed: {count} {count:step|steps}.",
-    zh="剧本 {playbook} 已完成，共 {count} 个步骤。",
-)
-ROLLED_BACK = Sentence(
-    en="What playbook {playbook} had changed is taken back: {count} {count:file|files}.",
-    zh="剧本 {playbook} 所作的改动已撤销：{count} 个文件。",
-)
-LISTED = Sentence(en="Playbooks on this machine:", zh="本机上的剧本：")
 
 
 class Carrier(Protocol):
@@ -119,6 +106,7 @@ class _Opened:
 
     definition: TaskDefinition
     hooks: Mapping[str, TaskDefinition]
+    named: Mapping[Place, StepDefinition]
     steps: Mapping[Place, RunStepResult]
     changes: Changes
     tools: Toolbox
@@ -174,18 +162,26 @@ class Playing:
             InputError: ``playbook.*``: there is no such playbook, or it cannot be read.
         """
         task = await self._db.run(self._db.journal.tasks.get, asked.task_id)
+        run = await self._db.run(self._runs.of_task, task.task_id)
+        if run is None and task.run is not None:  # another task carries it since
+            raise StateError("run.stands-still", task=task.short_id)
+        name, _, message = asked.text.partition(" ")
+        if run is None and not name:
+            return answer(await asyncio.to_thread(listed, self._places, asked))
         if asked.workspace is None:
             return nothing(proposal_words.NO_WORKSPACE, asked)
-        run = await self._db.run(self._runs.of_task, task.task_id)
         if run is None:
-            if task.run is not None:  # another task carries it since
-                raise StateError("run.stands-still", task=task.short_id)
-            if not (name := asked.text.partition(" ")[0].strip()):
-                return answer(await asyncio.to_thread(self._listed, asked.lang))
-            found = await asyncio.to_thread(find_playbook, self._places, name)
-            message = asked.text.partition(" ")[2].strip()
+            is_remote = task.source == "wecom"
+            found = await asyncio.to_thread(
+                named_playbook, self._places, name, asked, is_remote=is_remote
+            )
+            if isinstance(found, Proposed):
+                return found
             wish = RunWish(
-                found=found, message=message, client=DEFAULT_CLIENT, gate_timeout_s=GATE_TIMEOUT_S
+                found=found,
+                message=message.strip(),
+                client=DEFAULT_CLIENT,
+                gate_timeout_s=GATE_TIMEOUT_S,
             )
             run = await self._planned(wish, task.task_id, asked.workspace)
             await self._db.run(self._runs.add, run)
@@ -203,19 +199,15 @@ class Playing:
             StateError: ``run.stands-still``, ``run.rollback-cut-off``.
         """
         definition, hooks, _ = _unbundled(await asyncio.to_thread(self._blobs.get, run.definition))
+        named = _steps_of(definition, hooks)
         if run.carrying == "run" and run.status == "completed":
-            last: dict[str, Any] = {"type": "task_complete", "status": run.status, "summary": ""}
-            for place, step in (await self._steps(run)).items():
-                if place.phase == "main" and step.type == "agent":
-                    last["summary"] = (step.result or {}).get("text", "")
-            return _ended(task, definition, last, asked.lang)
+            return completed(definition, await self._steps(run), named, asked.lang)
         if run.status == "rolled_back":
-            steps = _steps_of(definition, hooks)
-            changes = Changes(self._db, self._blobs, self._places, run, steps)
+            changes = Changes(self._db, self._blobs, self._places, run, named)
             await changes.look()
             files = [{"success": True} for one in changes() if one.resource_type == "file"]
-            last = {"type": "rollback_result", "status": run.status, "rollback_results": files}
-            return _ended(task, definition, last, asked.lang)
+            last = {"status": run.status, "rollback_results": files}
+            return rolled_back(task, definition, last, asked.lang)
         code = "run.stands-still" if run.carrying == "run" else "run.rollback-cut-off"
         raise StateError(code, task=task.short_id)
 
@@ -254,13 +246,15 @@ class Playing:
 
     async def _carry(self, task: Task, run: StoredRun, opened: _Opened, asked: Asked) -> Proposed:
         events = self._rolled_back(run, opened) if run.carrying == "rollback" else None
+        narrator = Narrator(
+            self._log, task, opened.definition, machine=self._machine, clock=self._clock
+        )
         last: Mapping[str, Any] = {}
         try:
             async with aclosing(events or self._executed(task, run, opened)) as told:
                 async for event in told:
                     await opened.record.tell(event)
-                    if event["type"] == "confirmation_required":
-                        await self._tell_waiting(task, opened.definition, event)
+                    await narrator.hear(event)
                     last = event
         except BaseException as error:
             if isinstance(error, asyncio.CancelledError):
@@ -271,7 +265,15 @@ class Playing:
                     why = opened.explain(error)
                 await opened.record.cut_off("failed", why)
             raise
-        return _ended(task, opened.definition, last, asked.lang)
+        if last["type"] == "rollback_result":
+            return rolled_back(task, opened.definition, last, asked.lang)
+        steps = await self._steps(run)
+        if last["status"] == "completed":
+            return completed(opened.definition, steps, opened.named, asked.lang)
+        index = (await self._db.run(self._runs.get, run.run_id)).current_step
+        raise await asyncio.to_thread(
+            failure, task, opened.definition, last, index, steps, opened.named, asked
+        )
 
     async def plan(self, wish: RunWish, new: NewTask) -> StoredRun:
         """Return a run that a task will carry, to be written with it; what it is to do is fixed.
@@ -303,7 +305,8 @@ class Playing:
         assert workspace is not None  # noqa: S101  # `propose` has looked
         bundle = await asyncio.to_thread(self._blobs.get, run.definition)
         definition, hooks, path = _unbundled(bundle)
-        changes = Changes(self._db, self._blobs, self._places, run, _steps_of(definition, hooks))
+        named = _steps_of(definition, hooks)
+        changes = Changes(self._db, self._blobs, self._places, run, named)
         tools = Toolbox(
             keep=self._blobs.put,
             fetch=self._blobs.get,
@@ -340,7 +343,9 @@ class Playing:
             clock=self._clock,
             in_workspace=await asyncio.to_thread(_is_inside, path, self._workspaces),
         )
-        return _Opened(definition, hooks, steps, changes, tools, record, asker, workspace, asked)
+        return _Opened(
+            definition, hooks, named, steps, changes, tools, record, asker, workspace, asked
+        )
 
     def _executed(self, task: Task, run: StoredRun, opened: _Opened) -> AsyncGenerator[Event]:
         context = SessionContext(
@@ -400,27 +405,6 @@ class Playing:
             }
         )
 
-    async def _tell_waiting(
-        self, task: Task, definition: TaskDefinition, event: Mapping[str, Any]
-    ) -> None:
-        words = partial(
-            say,
-            WAITING,
-            playbook=definition.name,
-            step=event["step"],
-            task=event["short_id"],
-            machine=self._machine,
-        )
-        await self._log.told(task, words)
-
-    def _listed(self, lang: Lang) -> str:
-        rows = [say(LISTED, lang)]
-        for one in list_playbooks(self._places):
-            if one.found is not None:
-                about = one.found.definition.description.partition("\n")[0].lstrip("# ")
-                rows.append(f"- {one.name}  {one_line(about, 120)}".rstrip())
-        return "\n".join(rows)
-
     @property
     def _runs(self) -> Runs:
         return self._db.journal.runs
@@ -453,26 +437,6 @@ def _steps_of(
         steps = [step for name in definition.hooks.get(phase, ()) for step in hooks[name].steps]
         found |= {Place(phase, index): step for index, step in enumerate(steps)}
     return found
-
-
-def _ended(task: Task, definition: TaskDefinition, last: Mapping[str, Any], lang: Lang) -> Proposed:
-    """Return what came of it.
-
-    Raises:
-        StateError: ``run.failed``, ``run.aborted``, ``run.not-rolled-back``.
-    """
-    facts = {"playbook": definition.name, "task": task.short_id}
-    if last["type"] == "rollback_result":
-        if last["status"] != "rolled_back":
-            failed = [one["error"] for one in last["rollback_results"] if not one["success"]]
-            raise StateError("run.not-rolled-back", **facts, why=failed[-1] if failed else "")
-        count = sum(one["success"] for one in last["rollback_results"])
-        return answer(say(ROLLED_BACK, lang, playbook=definition.name, count=count))
-    if last["status"] != "completed":
-        raise StateError(f"run.{last['status']}", **facts, why=last["summary"])
-    head = say(COMPLETED, lang, playbook=definition.name, count=len(definition.steps))
-    said = str(last["summary"] or "").strip()
-    return answer(f"{head}\n\n{said}" if said else head)
 
 
 def _is_inside(path: str, workspaces: Workspaces) -> bool:

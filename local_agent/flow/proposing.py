@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -21,6 +21,7 @@ from local_agent.flow.following import Following
 from local_agent.flow.ports import Disclosure, Mind, TaskStore, Workspaces
 from local_agent.flow.run_asking import StepQuestions
 from local_agent.flow.run_questions import Questions
+from local_agent.flow.standing import RunStanding
 from local_agent.flow.streaming import Streams
 from local_agent.flow.task import TaskLog
 from local_agent.flow.understanding import Looking, Proposers, SecondReading, Understanding
@@ -65,6 +66,7 @@ class Proposing:
     clock: Clock
     sandbox: str
     show_again: Callable[[str], Awaitable[None]]
+    standing: Callable[[str], Awaitable[RunStanding | None]]
 
     def understanding(
         self,
@@ -72,12 +74,14 @@ class Proposing:
         workspaces: Workspaces,
         playing: Proposer,
         questions: Questions,
+        phrases: Callable[[], Mapping[str, Sequence[str]]],
     ) -> Understanding:
         """Return the safe half of the engine.
 
         Args:
             playing: Carries runs of playbooks.
             questions: What they ask.
+            phrases: Gives the phrases that ask for playbooks, by name.
         """
         conversation = Conversation(self.store, self.blobs)
         return Understanding(
@@ -95,6 +99,7 @@ class Proposing:
             disclosure=disclosure,
             streams=Streams(self.tasks, model=self._model, clock=self.clock),
             workspaces=workspaces,
+            phrases=phrases,
         )
 
     def _proposers(
@@ -103,7 +108,7 @@ class Proposing:
         playing: Proposer,
         questions: Questions,
     ) -> Proposers:
-        open_tasks = OpenTasks(self.store, self.clock)
+        open_tasks = OpenTasks(self.store, self.clock, self.standing)
         help_proposer = HelpProposer(open_tasks, free_text=self.settings.nl.enable)
         coding = self._coding()
         return Proposers(

@@ -198,7 +198,9 @@ class OpenQuestion:
         """Return why a part, or all of it, was not done."""
         lang: Lang = self.task.lang
         if ended is not None:
-            return (ended.here or ended.summary)(lang)
+            # It becomes the reason of the run, which the chat is told.
+            here = ended.here if self.task.source == "local_ui" else None
+            return (here or ended.summary)(lang)
         task = self.ended_task
         return (task.summary if task else None) or "?"
 

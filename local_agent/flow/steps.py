@@ -28,9 +28,11 @@ from local_agent.flow.ports import (
 from local_agent.flow.proposing import Proposing
 from local_agent.flow.run_asking import Fitting
 from local_agent.flow.sealing import Sealer
+from local_agent.flow.standing import Standings
 from local_agent.flow.task import TaskLog
 from local_agent.flow.understanding import Understanding
 from local_agent.flow.undoing import AppliedChanges
+from local_agent.playbooks.library import Phrases
 from local_agent.safety.policy import Policy
 from local_agent.settings import AgentSettings
 from local_agent.store.journal import JournalThread
@@ -89,6 +91,7 @@ def build_steps(
         clock=clock,
         sandbox=site.sandbox,
         show_again=engine.show_again,
+        standing=Standings(db, blobs).of,
     )
     operations = _operations(executors, copies, blobs, store, applied, settings)
     approving = Approving(
@@ -114,7 +117,9 @@ def build_steps(
         fitting=_fitting(operations),
         site=site,
     )
-    understanding = proposing.understanding(disclosure, workspaces, runs, engine.questions)
+    understanding = proposing.understanding(
+        disclosure, workspaces, runs, engine.questions, Phrases(site.places).read
+    )
     return Steps(understanding, approving, runs)
 
 

@@ -44,9 +44,15 @@ class Streams:
         self._clock = clock
 
     @asynccontextmanager
-    async def flowing(self, task: Task) -> AsyncIterator[Emit]:
-        """Pass on within the context what is emitted for a task in PROPOSING."""
-        stream = ModelStream(self._log, task, model=self._model(), clock=self._clock)
+    async def flowing(self, task: Task, *, is_turn: bool = True) -> AsyncIterator[Emit]:
+        """Pass on within the context what is emitted for a task in PROPOSING.
+
+        Args:
+            task: The task.
+            is_turn: Whether a model is at work all the time; else nobody is told for how long.
+        """
+        model = self._model() if is_turn else ""
+        stream = ModelStream(self._log, task, model=model, clock=self._clock)
         async with stream.flowing():
             yield stream.hear
 

@@ -51,7 +51,9 @@ def of_early_end(
     if isinstance(error, StoppedError) and replaced_by:
         return Reason.CANCELLED, partial(say, words.REPLACED, task=replaced_by)
     if isinstance(error, StoppedError):
-        return Reason.CANCELLED, partial(say, CANCELLED)
+        is_run = task.run is not None and task.step is None
+        facts = {"task": task.short_id}
+        return Reason.CANCELLED, partial(say, words.RUN_STOPPED if is_run else CANCELLED, **facts)
     if isinstance(error, RefusedError):
         return Reason.REFUSED, partial(of_refusal, error.reasons, path=error.path)
     if isinstance(error, CodexBridgeError):

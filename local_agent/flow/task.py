@@ -154,15 +154,18 @@ class TaskLog:
             task, task.state, message=message, events=[told], proposal_json=result.to_json()
         )
 
-    async def told(self, task: Task, message: Words, *, chat: bool = True) -> Task:
+    async def told(
+        self, task: Task, message: Words, *, chat: bool = True, urgent: bool = False
+    ) -> Task:
         """The state is as it was; there is something to say about it.
 
         Args:
             task: Of which.
             message: What.
             chat: Whether the gateway is told as well, or this machine's own faces alone.
+            urgent: Whether somebody waits for it; else it may leave a moment later.
         """
-        return await self._enter(task, task.state, message=message, chat=chat)
+        return await self._enter(task, task.state, message=message, chat=chat, urgent=urgent)
 
     async def ended(
         self,
@@ -224,6 +227,7 @@ class TaskLog:
         context_json: str | None = None,
         reading_json: str | None = None,
         chat: bool = True,
+        urgent: bool = False,
     ) -> Task:
         said = for_chat(message(task.lang), CHAT_SUMMARY_BYTES)
         at_ms = self._clock.now().wall_ms
@@ -247,7 +251,9 @@ class TaskLog:
             reading_json=reading_json,
             events=[event.to_dict() for event in (*events, changed)],
             reports=[("event", body.to_dict())] if chat else [],
-            synced=state not in _ON_ITS_WAY or (state is TaskState.PROPOSAL_READY and bool(said)),
+            synced=urgent
+            or state not in _ON_ITS_WAY
+            or (state is TaskState.PROPOSAL_READY and bool(said)),
         )
         return await self._write(change, [*map(Told, events), Told(changed, here)])
 

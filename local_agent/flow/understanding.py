@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Final
@@ -41,10 +41,12 @@ from local_agent.propose.context.collected import Around, Collected
 from local_agent.propose.context.collector import Collector
 from local_agent.propose.prompt import classify_instructions, classify_prompt
 from local_agent.store.tasks import Task
+from local_agent.understand import triggers
 from local_agent.understand.asking_a_model import classification_schema, merged, read_classification
 from local_agent.understand.params import find_files, find_names
 from local_agent.understand.reader import Reader
 from local_agent.understand.reading import Reading, read_kept, write_reading
+from local_agent.understand.triggers import Triggers
 from local_agent.workspace.registry import Workspace
 
 _ASKS_A_MODEL: Final = frozenset(
@@ -53,6 +55,7 @@ _ASKS_A_MODEL: Final = frozenset(
 _OF_A_MODEL: Final = frozenset(
     {Topic.PLAIN, *(spec.topic for spec in COMMANDS if spec.needs_model)}
 )
+_NO_PLAYBOOKS: Final[Mapping[str, Sequence[str]]] = {}
 _QUOTED_BYTES: Final = 120  # of the asker's own words
 AT_ONCE: Final = 4  # tasks of the chat, and as many of this machine
 OF_ONE: Final = 2  # of one member; the others are for the other members
@@ -113,6 +116,8 @@ class Understanding:
         looking: Collects what a proposal is about.
         disclosure: Bounds what is read for the chat, and what it is told of it (R53).
         streams: Pass on what a model gives off.
+        phrases: Gives the phrases that ask for playbooks, by name: the same object as long as
+            nothing has changed; blocks.
     """
 
     def __init__(
@@ -128,7 +133,10 @@ class Understanding:
         disclosure: Disclosure,
         streams: Streams,
         workspaces: Workspaces,
+        phrases: Callable[[], Mapping[str, Sequence[str]]] = lambda: _NO_PLAYBOOKS,
     ) -> None:
+        self._phrases = phrases
+        self._playbooks: tuple[object, Triggers] = (None, triggers.NONE)
         self._log = log
         self._reader = reader
         self._following = following
@@ -150,7 +158,7 @@ class Understanding:
         Raises:
             StoppedError: the task was cancelled.
         """
-        reading = await self._following.meant(task, self._read(task))
+        reading = await self._following.meant(task, await self._read(task))
         if self._second_reading.is_wanted(reading):
             reading = await unless_stopped(run, self._read_again(task, reading))
         return await self._log.routed(task, reading.intent, reading=write_reading(reading))
@@ -161,7 +169,7 @@ class Understanding:
         Raises:
             StoppedError: the task was cancelled.
         """
-        reading = self._reading(task)
+        reading = await self._reading(task)
         run.place = await self._following.place(task, reading)
         run.context = await self._collected(task, run, reading, run.place)
         return await self._log.collected(task, run.context.explained())
@@ -178,11 +186,12 @@ class Understanding:
             RefusedError: policy forbids it.
             ModelError: the model gave nothing that can be used.
         """
-        reading = self._reading(task)
+        reading = await self._reading(task)
         context, workspace = await self._looked_at(task, run, reading)
         kind = _intent(task).kind
         asks = kind in _ASKS_A_MODEL and reading.topic in _OF_A_MODEL
-        asks = asks or kind is TaskKind.PLAYBOOK  # one of its steps may
+        # One of its steps may; the list of playbooks is of no workspace.
+        asks = asks or (kind is TaskKind.PLAYBOOK and bool(reading.subject or task.run))
         # What a run asks is shown here alone; its own task has been admitted, and tells the chat.
         is_told = task.step is None
         found = None
@@ -205,9 +214,11 @@ class Understanding:
         proposer = self._proposers.for_task(task, reading.topic, kind)
         # Whoever asks for the status does not wait for the models of others.
         turn = self._turns if kind in _ASKS_A_MODEL else self._readers
-        if kind is TaskKind.PLAYBOOK:  # it may wait for a person, and others not for it
+        # It may wait for a person, and others not for it.
+        if kind is TaskKind.PLAYBOOK and (reading.subject or task.run):
             turn = self._questions if task.step is not None else self._runs
-        async with turn.taken(task), self._streams.flowing(task) as emit:
+        is_turn = kind is not TaskKind.PLAYBOOK
+        async with turn.taken(task), self._streams.flowing(task, is_turn=is_turn) as emit:
             return await proposer.propose(
                 Asked(
                     task_id=task.task_id,
@@ -272,29 +283,36 @@ class Understanding:
             run, self._looking.into(workspace, task, reading, _intent(task))
         )
 
-    def _reading(self, task: Task) -> Reading:
+    async def _reading(self, task: Task) -> Reading:
         """Return how the words were read; read anew where another release did not keep that."""
         intent = _intent(task)
         kept = read_kept(task.reading_json, intent) if task.reading_json is not None else None
-        return kept or self._read_anew(task, intent)
+        return kept or await self._read_anew(task, intent)
 
-    def _read_anew(self, task: Task, intent: TaskIntent) -> Reading:
-        read = self._read(task)
+    async def _read_anew(self, task: Task, intent: TaskIntent) -> Reading:
+        read = await self._read(task)
         # Where the kept kind is another one, somebody or a model was sure of it.
         return replace(
             as_meant(read, intent), unsure=read.unsure and intent.kind is read.intent.kind
         )
 
-    def _read(self, task: Task) -> Reading:
+    async def _read(self, task: Task) -> Reading:
         request = request_of(task)
         summary = one_line(request.text, _QUOTED_BYTES)
-        if task.step is not None:
-            kind = TaskKind.PLAYBOOK
-            return Reading(TaskIntent(kind=kind, confidence=1.0, summary=summary))
+        if task.run is not None:  # it was begun by name, and its words are no request any more
+            intent = TaskIntent(kind=TaskKind.PLAYBOOK, confidence=1.0, summary=summary)
+            return Reading(intent, Topic.PLAYBOOK)
         if task.attachment is None:
-            return self._reader.read(request.text)
+            return self._reader.read(request.text, await self._triggers())
         # A person at the machine brought a diff: there is nothing to guess about.
         return Reading(TaskIntent(kind=TaskKind.CHANGE, confidence=1.0, summary=summary))
+
+    async def _triggers(self) -> Triggers:
+        """Return the playbooks there are now: they may change at any time."""
+        phrases = await asyncio.to_thread(self._phrases)
+        if phrases is not self._playbooks[0]:
+            self._playbooks = (phrases, await asyncio.to_thread(Triggers, phrases))
+        return self._playbooks[1]
 
 
 def _result(

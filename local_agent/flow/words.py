@@ -98,6 +98,21 @@ REJECTED_WHY = Sentence(en="“{why}”. Nothing was done.", zh="“{why}”。�
 REFUSED = Sentence(
     en="The policy of this machine does not allow it: {why}", zh="本机策略不允许：{why}"
 )
+RUN_AT = Sentence(
+    en="playbook {playbook}, step {number} of {count} ({step})",
+    zh="剧本 {playbook}，第 {number} 步，共 {count} 步（{step}）",
+)
+RUN_WAITS = Sentence(
+    en="playbook {playbook}, step {number} of {count} ({step}), waits at the machine: "
+    "codexbridge approve {task}",
+    zh="剧本 {playbook}，第 {number} 步，共 {count} 步（{step}），等待在开发机上批准："
+    "codexbridge approve {task}",
+)
+RUN_STOPPED = Sentence(
+    en="The playbook was stopped. What its steps have done stays. To carry it on, run at the "
+    "machine: codexbridge playbook resume {task}",
+    zh="剧本已停止，已完成的内容保留。在开发机上继续执行：codexbridge playbook resume {task}",
+)
 MOVED_ON = Sentence(
     en="The files have changed since it was proposed, so it no longer fits. Nothing was done; ask "
     "again for a new proposal.",

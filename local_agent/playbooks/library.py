@@ -11,6 +11,7 @@ import os
 import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Final, Literal
 
@@ -30,6 +31,7 @@ Origin = Literal["own", "shipped", "file"]
 FOLDER: Final = "playbooks"
 HOOKS: Final = "hooks"
 SHIPPED: Final = Path(__file__).with_name("shipped")
+NEAR: Final = 3  # names that an unknown one may have been meant for
 MAX_LISTED: Final = 1_000  # entries of a folder that are looked at
 
 _SUFFIX: Final = ".md"
@@ -72,13 +74,44 @@ class Listed:
     instead: bool = False
 
 
+class Phrases:
+    """The phrases that ask for playbooks, by name; read again only where a file has changed.
+
+    Args:
+        places: This installation.
+        shipped: The folder of those that come with the product.
+    """
+
+    def __init__(self, places: Home, *, shipped: Path = SHIPPED) -> None:
+        self._places = places
+        self._shipped = shipped
+        self._stamp: object = None
+        self._phrases: Mapping[str, tuple[str, ...]] = {}
+
+    def read(self) -> Mapping[str, tuple[str, ...]]:
+        """Return them: the same object as long as nothing has changed.  Blocking.
+
+        Of a playbook that cannot be read there are none.
+        """
+        folders = (self._places.config / FOLDER, self._shipped)
+        stamp = tuple(entry for folder in folders for entry in _stamps(folder))
+        if stamp != self._stamp:
+            listed = list_playbooks(self._places, shipped=self._shipped)
+            self._phrases = {
+                one.name: one.found.definition.trigger_keywords if one.found else ()
+                for one in listed
+            }
+            self._stamp = stamp
+        return self._phrases
+
+
 def find_playbook(places: Home, name: str, *, shipped: Path = SHIPPED) -> Found:
     """Return the playbook of a name: the person's own, else the shipped one.
 
     One of the person's own that is broken is not replaced by a shipped one.
 
     Raises:
-        InputError: ``playbook.name`` (given), ``playbook.unknown`` (name) or
+        InputError: ``playbook.name`` (given), ``playbook.unknown`` (name, near) or
             ``playbook.not-a-file`` (path).
         TaskParseError: it or a hook of it cannot be taken.
         ConfigError: ``playbook.not-private`` or ``playbook.unreadable`` (path).
@@ -101,6 +134,9 @@ def find_playbook(places: Home, name: str, *, shipped: Path = SHIPPED) -> Found:
             given = found.definition.name
             raise TaskParseError(str(found.path), "other-name", given=given, name=name)
         return found
+    known = sorted({name for folder, _ in folders for name in _names(folder)})
+    if near := get_close_matches(name, known, NEAR):
+        raise InputError("playbook.unknown", name=name, near=", ".join(near), why="near")
     raise InputError("playbook.unknown", name=name)
 
 
@@ -134,6 +170,24 @@ def _listed(places: Home, name: str, shipped: Path, *, own: bool, instead: bool)
         broken = error
     origin: Origin = "own" if own else "shipped"
     return Listed(name=name, origin=origin, found=found, error=broken, instead=instead)
+
+
+def _stamps(folder: Path) -> Iterator[tuple[str, int, int, int, int, int]]:
+    """Yield what tells whether a folder, or a file in it or among its hooks, is another one."""
+    for place in (folder, folder / HOOKS):
+        try:
+            with os.scandir(place) as entries:
+                for entry, _ in zip(entries, range(MAX_LISTED), strict=False):
+                    if entry.name.endswith(_SUFFIX):
+                        yield _stamp(entry.path, entry.stat(follow_symlinks=False))
+            yield _stamp(str(place), place.stat())
+        except OSError:
+            continue  # as in `_names`
+
+
+def _stamp(path: str, found: os.stat_result) -> tuple[str, int, int, int, int, int]:
+    # The time of the last change of any kind as well: a copy may keep that of its content.
+    return path, found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_mode, found.st_uid
 
 
 def _names(folder: Path) -> Iterator[str]:

@@ -332,6 +332,7 @@ class Tasks:
         rows = self._db.all(
             f"{_SELECT} WHERE thread_id = ? AND source = ? AND channel = ? AND claimed_user = ?"
             " AND workspace IS ? AND created_at >= ? AND created_at <= ? AND task_id <> ?"
+            " AND step IS NULL"  # what a run asks is nobody's request
             " ORDER BY created_at DESC, task_id DESC LIMIT ?",
             task.thread_id,
             task.source,
@@ -354,6 +355,7 @@ class Tasks:
             f"{_SELECT} WHERE proposal_json IS NOT NULL AND source = ? AND channel = ?"
             " AND claimed_user = ? AND (thread_id = ? OR channel = 'terminal')"
             " AND workspace IS ? AND created_at >= ? AND created_at <= ? AND task_id <> ?"
+            " AND step IS NULL"  # what a run asks is nobody's request
             " ORDER BY created_at DESC, task_id DESC LIMIT ?",
             task.source,
             task.channel,

@@ -9,7 +9,8 @@ from __future__ import annotations
 import mmap
 import re
 from dataclasses import dataclass, replace
-from functools import cache
+from difflib import get_close_matches
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -17,7 +18,7 @@ from common import dsl
 from common.model.intent import IntentParams, TaskIntent, TaskKind
 from common.text import has_cjk, one_line
 from common.verbs import BY_NAME, Topic
-from local_agent.understand import commands, guards, params, wishes
+from local_agent.understand import commands, guards, params, triggers, wishes
 from local_agent.understand.classifier import Classifier, unpacked
 from local_agent.understand.features import features
 from local_agent.understand.folding import READ_CHARS, blot, fold, seen
@@ -156,8 +157,13 @@ class Reader:
     prefix: str = dsl.PREFIX
     free_text: bool = True
 
-    def read(self, text: str) -> Reading:
-        """Read one request, with or without the prefix."""
+    def read(self, text: str, playbooks: triggers.Triggers = triggers.NONE) -> Reading:
+        """Read one request, with or without the prefix.
+
+        Args:
+            text: The request.
+            playbooks: Those there are now, by name and by the phrases that ask for them.
+        """
         said = dsl.parse(text, prefix=self.prefix)
         if isinstance(said, dsl.NotAddressed):
             said = dsl.parse(f"{self.prefix} {text}", prefix=self.prefix)
@@ -165,10 +171,12 @@ class Reader:
             # The gateway sends a machine its own part alone: this names another, or came from here.
             return _answer(TaskKind.HELP, Topic.MACHINES, said.text)
         if isinstance(said, dsl.Command):
-            return self._of_command(said)
-        return self._of_text(said.text if isinstance(said, dsl.FreeText) else text)
+            return self._of_command(said, playbooks)
+        return self._of_text(said.text if isinstance(said, dsl.FreeText) else text, playbooks)
 
-    def _of_command(self, said: dsl.Command) -> Reading:
+    def _of_command(self, said: dsl.Command, playbooks: triggers.Triggers) -> Reading:
+        if said.name == "playbook":
+            return self._of_playbook(said, playbooks)
         if said.name in _VERB_ZH and said.args and self.free_text:
             verb = _VERB_ZH[said.name] if has_cjk(said.args[0]) else f"{said.name} "
             whole = f"{verb}{said.args}"
@@ -177,6 +185,21 @@ class Reader:
             if said.name == "sync" and commands.names_object(said.args):
                 return _unsure(guess(whole, self.threshold), whole)
         return _of_command(said)
+
+    def _of_playbook(self, said: dsl.Command, playbooks: triggers.Triggers) -> Reading:
+        """Read ``playbook NAME words``; where that only speaks of playbooks, as free text."""
+        name, words = triggers.find_named(said.args, playbooks.names)
+        if said.args and name not in playbooks.names and self.free_text:
+            whole = f"{'剧本' if has_cjk(said.args[0]) else 'playbook '}{said.args}"
+            near = get_close_matches(name, playbooks.names, 1)
+            found = guess(whole)
+            told = found.sure and found.kind not in DEEDS
+            if not (near or triggers.is_list(said.args)) and (
+                not name or (words and (told or commands.is_talked_of(said.args)))
+            ):
+                return self._of_text(whole)
+        intent = _certain(TaskKind.PLAYBOOK, f"playbook {name} {words}".strip())
+        return Reading(intent, Topic.PLAYBOOK, subject=f"{name} {words}".strip())
 
     def _is_talked_of(self, said: dsl.Command, whole: str) -> bool:
         """Tell whether the word that opens a text is its subject: "search is broken"."""
@@ -195,10 +218,12 @@ class Reader:
         own = BY_NAME[said.name].kind
         return found.sure and meant is not own and found.kind not in DEEDS
 
-    def _of_text(self, text: str) -> Reading:
+    def _of_text(self, text: str, playbooks: triggers.Triggers = triggers.NONE) -> Reading:
         if not text.strip():
             return _answer(TaskKind.HELP, Topic.EMPTY, text)
-        if commands.mistyped(text[:READ_CHARS]):
+        # A playbook may be called what is one letter from a verb.
+        wanted = triggers.find_wanted(text, playbooks, partial(guess, threshold=self.threshold))
+        if wanted is None and commands.mistyped(text[:READ_CHARS]):
             return _answer(TaskKind.HELP, Topic.MISTYPED, text)
         found = guess(text, self.threshold)
         if found.kind is Kind.APPROVE and (found.sure or not self.free_text):
@@ -211,6 +236,11 @@ class Reader:
         named = commands.find_named(text, is_run=is_run) if short else None
         if _ONLY_PUSH.fullmatch(text.strip().casefold()):
             named = None
+        if named is None and wanted is not None:
+            likely = round(wanted.likelihood, 4)
+            intent = _certain(TaskKind.PLAYBOOK, text).model_copy(update={"confidence": likely})
+            subject = f"{wanted.name} {text}"
+            return Reading(intent, Topic.PLAYBOOK, subject=subject, rule="trigger")
         told = found.sure and found.kind in _TELLS and not (named and named.led)
         is_open = Kind.RUN not in found.barred and not told
         if named is not None and named.command and named.plain and is_open:

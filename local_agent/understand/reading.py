@@ -71,7 +71,8 @@ class Reading:
         left: The other part: a further wish, which is not done.
         beyond: What a wish for the tests names besides the tests, such as a folder.
         likeliest: The three likeliest kinds, likeliest first; empty where nothing was guessed.
-        rule: How it was decided: ``command``, ``words``, or the name of the guard.
+        rule: How it was decided: ``command``, ``words``, ``names-it``, ``trigger`` (a phrase of a
+            playbook), or the name of the guard.
     """
 
     intent: TaskIntent

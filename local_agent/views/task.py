@@ -10,6 +10,61 @@ from local_agent.views import Kept
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RunPart:
+    """Of which run of a playbook a task asks something.
+
+    Attributes:
+        run: Short ID of the task that carries the run.
+        step: Number of the step, from 1; None of a hook's, and of a rollback.
+        total: How many steps there are; 0 where that is not kept any more.
+        name: Of the step; empty where that is not kept any more.
+    """
+
+    run: str
+    playbook: str
+    step: int | None
+    total: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunStepView:
+    """A step of a run.
+
+    Attributes:
+        number: From 1; None of a hook's.
+        type: ``tool``, ``agent`` or ``gate``.
+        status: How it ended; ``running`` or ``waiting`` where the run is at it, ``pending`` after.
+        error: Why it failed.
+        task: Short ID of the task that asked for it; None where nothing was asked.
+    """
+
+    number: int | None
+    name: str
+    type: str
+    status: str
+    started_at: int | None
+    completed_at: int | None
+    error: str | None
+    task: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunView:
+    """The run of a playbook that a task carries.
+
+    Attributes:
+        run_id: Its own ID.
+        status: ``pending``, ``running``, ``completed``, ``failed`` or ``rolled_back``.
+    """
+
+    run_id: str
+    playbook: str
+    status: str
+    steps: tuple[RunStepView, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TaskRow:
     """What every list tells of a task.
 
@@ -23,6 +78,7 @@ class TaskRow:
         rests: Whether its change is proposed and waits to be applied.
         version: Of its proposal; None of a first one.
         replaced_by: Short ID of the version that stands in place of what it proposed.
+        part: Where it asks for a step of a playbook: which; None for what a person asked.
     """
 
     task_id: str
@@ -41,6 +97,7 @@ class TaskRow:
     rests: bool
     version: int | None
     replaced_by: str | None
+    part: RunPart | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -360,10 +417,12 @@ class ShownTask(TaskView):
     Attributes:
         retry_of_short_id: The task that it asks for again, where its short ID still leads there.
         left_to_undo: What no undo has taken back of a change; None where none was applied.
+        playbook_run: The run that it carries; None where it carries none.
     """
 
     retry_of_short_id: str | None
     left_to_undo: tuple[str, ...] | None
+    playbook_run: RunView | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

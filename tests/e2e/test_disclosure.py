@@ -40,6 +40,24 @@ def shop(tmp_path_factory: pytest.TempPathFactory, service: Started) -> Iterator
         place.stop()
 
 
+TELLS: Final = """---
+name: tells
+trigger_keywords: [tell the steps]
+steps:
+  - {name: read, type: tool, tool: read_file, args: {path: steps.py}}
+  - {name: say, type: agent, message_template: "What does this do? {read.result.content}"}
+---
+"""
+
+
+def with_playbook(shop: Shop) -> None:
+    """Give the machine a playbook whose model tells what a step has read."""
+    folder = shop.place.root / "config" / "playbooks"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    (folder / "tells.md").write_text(TELLS, encoding="utf-8")
+    (folder / "tells.md").chmod(0o600)
+
+
 def let(shop: Shop, **limits: object) -> None:
     """Set what may be told of the workspace, as a person does while the agent runs."""
     words = [word for name, value in limits.items() for word in (f"--{name}", str(value))]
@@ -89,6 +107,44 @@ def test_at_the_level_ask_nothing_is_told_before_a_person_lets_it_go(shop: Shop)
     assert shop.place.final(kept)["reason"] == "rejected"
     assert not [row for row in ROWS if row in shop.ending(kept, user=shop.user)]
     assert exact(shop.workspace) == before
+
+
+@pytest.mark.requirement("R53")
+def test_what_a_playbook_tells_is_bounded_and_counted_as_an_answer_is(shop: Shop) -> None:
+    with_playbook(shop)
+    shop.join("runs-a-playbook")
+    let(shop, disclosure="summary", daily_reads=2)
+    task = shop.answered("@dev please tell the steps for me")
+    told = shop.ending(task["short_id"], user=shop.user)
+    assert "Playbook tells completed: 2 steps." in told
+    assert sum(row in told for row in ROWS) <= RUN_OF_ROWS
+    assert "lines withheld; see them at the machine" in told
+    assert all(row in shop.shown_text(task["short_id"]) for row in ROWS)
+    assert shop.answered("@dev playbook")["reason"] == "completed", "a list is no read"
+    assert shop.answered("@dev playbook tells second")["reason"] == "completed"
+    assert shop.answered("@dev playbook tells third")["reason"] == "refused"
+    let(shop, daily_reads=50)
+
+
+@pytest.mark.requirement("P1")
+@pytest.mark.requirement("R53")
+def test_at_the_level_ask_what_a_playbook_tells_waits_for_a_release(shop: Shop) -> None:
+    with_playbook(shop)
+    shop.join("runs-and-waits")
+    let(shop, disclosure="ask")
+    short_id = shop.ask("@dev playbook tells held")
+    assert not [row for row in ROWS if row in shop.chat]
+    shop.place.approve(short_id)
+    assert shop.place.final(short_id)["reason"] == "completed"
+    assert QUOTED in shop.ending(short_id, user=shop.user)
+    (shop.workspace / "steps.py").rename(shop.workspace / "moved.py")
+    try:
+        failed = shop.answered("@dev playbook tells nothing")
+    finally:
+        (shop.workspace / "moved.py").rename(shop.workspace / "steps.py")
+    told = shop.ending(failed["short_id"], user=shop.user)
+    assert "step 1 of 2 (read): the reason is shown at the machine" in told
+    assert "There is no steps.py" in shop.shown_text(failed["short_id"])
 
 
 @pytest.mark.requirement("R53")

@@ -97,6 +97,36 @@ def test_tasks_and_status_print_what_they_did(agent: AgentDouble, printed: Comma
     golden.check("commands/lists.txt", golden.sections(parts))
 
 
+def test_a_run_and_what_it_asks_are_printed_as_they_were(
+    agent: AgentDouble, printed: Command
+) -> None:
+    part = {"run": "T-7F3K", "playbook": "weekly", "step": 3, "total": 4, "name": "save"}
+    waits = {"state": "WAITING_APPROVAL", "expires_at": NOW_MS + _DAY_MS, "reason": None}
+    row = task_row(_task("executing")) | {"expires_at": None, "state": "PROPOSING"}
+    asks = row | waits | {"short_id": "T-9Q2W", "part": part}
+    hook = asks | {"short_id": "T-8K2M", "part": part | {"step": None, "name": ""}}
+    agent.answers["tasks"] = {"tasks": [row, asks, hook], "more": False}
+    parts = [(f"tasks {lang}", printed("tasks", lang=lang, width=100)) for lang in LANGS]
+    done = {"started_at": NOW_MS, "completed_at": NOW_MS + 1500, "error": None, "task": None}
+    open_ = {"started_at": None, "completed_at": None, "error": None, "task": None}
+    why = "playbook.file (path=notes/周报.md, why=missing)"
+    steps = [
+        {"number": None, "name": "clean", "type": "tool", "status": "completed", **done},
+        {"number": 1, "name": "读取", "type": "tool", "status": "completed", **done},
+        {"number": 2, "name": "look", "type": "tool", "status": "failed", **done, "error": why},
+        {"number": 3, "name": "save", "type": "gate", "status": "waiting", **open_}
+        | {"task": "T-9Q2W"},
+        {"number": 4, "name": "send", "type": "tool", "status": "pending", **open_},
+    ]
+    run = {"run_id": "run-1", "playbook": "weekly", "status": "running", "steps": steps}
+    of_run = _whole("executing") | {"playbook_run": run}
+    asked = _whole("completed-change") | {"short_id": "T-9Q2W", "part": part}
+    for name, task in (("run", of_run), ("question", asked)):
+        agent.answers["show"] = {"task": task, "approval": None}
+        parts += [(f"show {name} {lang}", printed("show", "T-7F3K", lang=lang)) for lang in LANGS]
+    golden.check("commands/playbook.txt", golden.sections(parts))
+
+
 def _task(name: str) -> Task:
     """Return a task as the journal holds it."""
     told = _DEFAULTS | _TASKS[name]

@@ -9,7 +9,15 @@ import asyncio
 import base64
 import hashlib
 import json
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Coroutine,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from typing import Any, Final, Protocol, cast
 
 from common.errors import StateError
@@ -19,6 +27,7 @@ from local_agent.faces.control.tasks import Answer, Watching, shown_task
 from local_agent.faces.control.wire import Arguments
 from local_agent.flow.approvals import Choice, left_to_undo, question
 from local_agent.flow.gate import Entrance
+from local_agent.flow.standing import RunStanding
 from local_agent.store.approvals import StoredApproval
 from local_agent.store.endings import read_ending
 from local_agent.store.journal import Journal, JournalThread
@@ -68,6 +77,7 @@ class Deciding:
         watching: Watching,
         tell: Tell,
         read_blob: Callable[[str], bytes],
+        standing: Callable[[str], Awaitable[RunStanding | None]],
     ) -> None:
         self._db = db
         self._entrance = entrance
@@ -75,6 +85,7 @@ class Deciding:
         self._watching = watching
         self._tell = tell
         self._read_blob = read_blob
+        self._standing = standing
 
     async def show(self, args: Arguments) -> Shown:
         """Return a task and its newest approval as they stand.
@@ -177,7 +188,10 @@ class Deciding:
         turns = await self._db.run(self._journal.turns.of_task, task.task_id)
         # A short ID that was given up may name another task by now.
         again = first.short_id if first and first.named else None
-        told = shown_task(task, turns, retry_of_short_id=again, left_to_undo=left)
+        standing = await self._standing(task.run) if task.run is not None else None
+        told = shown_task(
+            task, turns, retry_of_short_id=again, left_to_undo=left, standing=standing
+        )
         return Shown(task=told, approval=approval)
 
     async def _named(self, args: Arguments) -> Task:

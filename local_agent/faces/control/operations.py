@@ -24,6 +24,7 @@ from local_agent.faces.control.tasks import Answer, Watching, listed_task, waiti
 from local_agent.faces.control.wire import Arguments, Content, Request
 from local_agent.flow.bus import Bus
 from local_agent.flow.gate import Entrance, Gate
+from local_agent.flow.standing import RunStanding, Standings
 from local_agent.store.journal import Journal, JournalThread
 from local_agent.store.tasks import Task
 from local_agent.views.status import AuditStanding, StatusView, Surroundings
@@ -104,6 +105,7 @@ class AgentOperations:
         self._receipt = receipt
         self._forget_closed = forget_closed
         self._changing: set[asyncio.Task[Any]] = set()
+        self._standings = Standings(db, blobs)
         self._modelling = Modelling(db, models)
         watching = Watching(db, bus)
         self._asking = Asking(
@@ -132,6 +134,7 @@ class AgentOperations:
             watching=watching,
             tell=tell,
             read_blob=blobs.get,
+            standing=self._standings.of,
         )
 
     async def answer(self, request: Request) -> AsyncIterator[Answer]:
@@ -200,6 +203,7 @@ class AgentOperations:
         tasks = await self._db.run(self._journal.tasks.open_tasks)
         by_id = {task.task_id: task for task in tasks}
         waiting = [item for item in await self._gate.pending() if item.task_id in by_id]
+        runs = await self._runs_of([by_id[item.task_id] for item in waiting])
         around = await asyncio.to_thread(self._surroundings)
         return StatusView(
             **{field.name: getattr(around, field.name) for field in fields(around)},
@@ -207,7 +211,12 @@ class AgentOperations:
             audit=await self._db.run(self._audit),
             open_tasks=len(tasks),
             approvals=tuple(
-                waiting_task(by_id[item.task_id], expires_at=item.expires_at, risk=item.risk)
+                waiting_task(
+                    by_id[item.task_id],
+                    expires_at=item.expires_at,
+                    risk=item.risk,
+                    standing=runs.get(by_id[item.task_id].run),
+                )
                 for item in waiting
             ),
         )
@@ -229,11 +238,21 @@ class AgentOperations:
         else:
             tasks = [*reversed(await self._db.run(self._journal.tasks.open_tasks))]
         until = {item.task_id: item.expires_at for item in await self._gate.pending()}
+        runs = await self._runs_of(tasks[:limit])
         # Diffs are read for that, so not on the event loop.
         rows = await asyncio.to_thread(
-            lambda: [listed_task(one, expires_at=until.get(one.task_id)) for one in tasks[:limit]]
+            lambda: [
+                listed_task(one, expires_at=until.get(one.task_id), standing=runs.get(one.run))
+                for one in _under_their_runs(tasks[:limit])
+            ]
         )
         return TaskList(tasks=tuple(rows), more=len(tasks) > limit)
+
+    async def _runs_of(self, tasks: Sequence[Task]) -> Mapping[str | None, RunStanding]:
+        """Return where the runs stand for which any of these tasks asks."""
+        wanted = dict.fromkeys(task.run for task in tasks if task.run and task.step is not None)
+        found = {run: await self._standings.of(run) for run in wanted}
+        return {run: standing for run, standing in found.items() if standing is not None}
 
     async def _context(self, args: Arguments) -> Mapping[str, Any]:
         """Return the account of what was collected for a task, and whether a model was asked.
@@ -263,3 +282,19 @@ class AgentOperations:
     @property
     def _journal(self) -> Journal:
         return self._db.journal
+
+
+def _under_their_runs(tasks: Sequence[Task]) -> list[Task]:
+    """Return tasks with those that ask for a run right after the one that carries it."""
+    carriers = {task.run for task in tasks if task.run and task.step is None}
+    asking: dict[str | None, list[Task]] = {}
+    for task in tasks:
+        if task.step is not None and task.run in carriers:
+            asking.setdefault(task.run, []).append(task)
+    rows: list[Task] = []
+    for task in tasks:
+        if task.step is None or task.run not in carriers:
+            rows.append(task)
+        if task.step is None and task.run is not None:
+            rows += asking.pop(task.run, ())
+    return rows

@@ -15,9 +15,11 @@ from common.text import clip_bytes
 from local_agent.faces.control.wire import Content
 from local_agent.flow.bus import Bus, Told
 from local_agent.flow.run import rests
+from local_agent.flow.standing import RunStanding, step_number
 from local_agent.store.approvals import StoredApproval
 from local_agent.store.endings import read_ending
 from local_agent.store.journal import JournalThread
+from local_agent.store.runs import StoredStep
 from local_agent.store.tasks import Task
 from local_agent.store.turns import StoredTurn
 from local_agent.views import Json, Kept
@@ -26,6 +28,9 @@ from local_agent.views.task import (
     ListedTask,
     ModelContext,
     ProposedFile,
+    RunPart,
+    RunStepView,
+    RunView,
     ShownTask,
     Speech,
     TaskView,
@@ -41,17 +46,93 @@ MAX_FILES: Final = 100
 PATH_BYTES: Final = 400
 MAX_ROWS: Final = 50  # of edits that were not taken, and of suggested commands
 _UNDECIDED: Final = frozenset({TaskState.PROPOSAL_READY, TaskState.WAITING_APPROVAL})
+_HOOKS: Final = ("pre", "post")
 Answer = tuple[bool, Content]
 
 
-def listed_task(task: Task, *, expires_at: int | None) -> ListedTask:
-    """Return a task as one of many."""
-    return ListedTask(**_listed(task), expires_at=expires_at)
+def listed_task(
+    task: Task, *, expires_at: int | None, standing: RunStanding | None = None
+) -> ListedTask:
+    """Return a task as one of many.
+
+    Args:
+        standing: Of the run that it asks for.
+    """
+    return ListedTask(**_listed(task), expires_at=expires_at, part=run_part(task, standing))
 
 
-def waiting_task(task: Task, *, expires_at: int, risk: str) -> WaitingTask:
+def waiting_task(
+    task: Task, *, expires_at: int, risk: str, standing: RunStanding | None = None
+) -> WaitingTask:
     """Return a task as one of those that wait for a decision."""
-    return WaitingTask(**_listed(task), expires_at=expires_at, risk=risk)
+    part = run_part(task, standing)
+    return WaitingTask(**_listed(task), expires_at=expires_at, risk=risk, part=part)
+
+
+def run_part(task: Task, standing: RunStanding | None) -> RunPart | None:
+    """Return of which run, and of which step of it, a task asks something."""
+    if task.step is None or standing is None:
+        return None
+    step = step_number(task)
+    known = step is not None and step <= standing.total
+    name = standing.steps[step - 1].name if known and step is not None else ""
+    facts = {"run": standing.carrier, "playbook": standing.run.name}
+    return RunPart(**facts, step=step, total=standing.total, name=name)
+
+
+def run_view(task: Task, standing: RunStanding | None) -> RunView | None:
+    """Return the run that a task carries, step by step."""
+    if task.step is not None or standing is None:
+        return None
+    asking = {one.step: one for one in standing.asking}
+    ended = {one.place: one for one in standing.ended}
+    steps = [
+        _run_step(standing, f"main:{index}", index + 1, step.name, step.type, ended, asking)
+        for index, step in enumerate(standing.steps)
+    ]
+    hooks = {phase: [place for place in ended if place.startswith(phase)] for phase in _HOOKS}
+    of_hooks = {
+        phase: [
+            _run_step(standing, place, None, ended[place].step_name, "tool", ended, asking)
+            for place in sorted(places, key=lambda place: int(place.partition(":")[2]))
+        ]
+        for phase, places in hooks.items()
+    }
+    run = standing.run
+    return RunView(
+        run_id=run.run_id,
+        playbook=run.name,
+        status=run.status,
+        steps=(*of_hooks["pre"], *steps, *of_hooks["post"]),
+    )
+
+
+def _run_step(
+    standing: RunStanding,
+    place: str,
+    number: int | None,
+    name: str,
+    type_: str,
+    ended: Mapping[str, StoredStep],
+    asking: Mapping[str | None, Task],
+) -> RunStepView:
+    done, asked = ended.get(place), asking.get(place)
+    status = "pending"
+    if done is not None:
+        status = done.status
+    elif number == standing.run.current_step + 1 and standing.run.status == "running":
+        waits = asked is not None and asked.state is TaskState.WAITING_APPROVAL
+        status = "waiting" if waits else "running"
+    return RunStepView(
+        number=number,
+        name=name,
+        type=type_,
+        status=status,
+        started_at=done.started_at if done else None,
+        completed_at=done.completed_at if done else None,
+        error=clip_bytes(done.error, LISTED_BYTES) if done and done.error else None,
+        task=asked.short_id if asked else None,
+    )
 
 
 def whole_task(task: Task, turns: Sequence[StoredTurn]) -> TaskView:
@@ -70,10 +151,19 @@ def shown_task(
     *,
     retry_of_short_id: str | None,
     left_to_undo: tuple[str, ...] | None,
+    standing: RunStanding | None = None,
 ) -> ShownTask:
-    """Return the same for somebody who looks at it."""
+    """Return the same for somebody who looks at it.
+
+    Args:
+        standing: Of the run that it carries, or asks for.
+    """
     return ShownTask(
-        **_whole(task, turns), retry_of_short_id=retry_of_short_id, left_to_undo=left_to_undo
+        **_whole(task, turns),
+        retry_of_short_id=retry_of_short_id,
+        left_to_undo=left_to_undo,
+        part=run_part(task, standing),
+        playbook_run=run_view(task, standing),
     )
 
 

@@ -57,8 +57,8 @@ def test_a_dry_run_leaves_the_workspace_as_it_is_to_the_byte(stage: Stage) -> No
     workdir = Path(ran.events[0]["workdir"])
     assert workdir != stage.workspace
     assert workdir.is_relative_to(stage.state)
-    assert (workdir / "b.txt").read_text() == "new\n"
-    assert (workdir / "ran.txt").read_text() == "ran\n"
+    assert (workdir / "b.txt").read_text(encoding="utf-8") == "new\n"
+    assert (workdir / "ran.txt").read_text(encoding="utf-8") == "ran\n"
 
 
 def test_the_copy_keeps_links_modes_and_git(stage: Stage) -> None:
@@ -136,7 +136,7 @@ BAD_ANSWERS: Mapping[str, str] = {
 @pytest.mark.parametrize("case", BAD_ANSWERS)
 def test_malformed_answers_are_refused(stage: Stage, case: str) -> None:
     answers = stage.files / "answers.json"
-    answers.write_text(BAD_ANSWERS[case])
+    answers.write_text(BAD_ANSWERS[case], encoding="utf-8")
     path = stage.file(playbook(reading("look")))
     done = stage.cli(
         *("playbook", "run", str(path), "--dry-run", "--answers", str(answers), "--json")
@@ -147,7 +147,7 @@ def test_malformed_answers_are_refused(stage: Stage, case: str) -> None:
 
 def test_answers_outside_a_dry_run_are_refused(stage: Stage) -> None:
     answers = stage.files / "answers.json"
-    answers.write_text(json.dumps(ALL))
+    answers.write_text(json.dumps(ALL), encoding="utf-8")
     path = stage.file(playbook(writing("w", "b.txt")))
     done = stage.cli("playbook", "run", str(path), "--answers", str(answers), "--json")
     assert (done.returncode, done.stdout) == (2, "")
@@ -184,7 +184,7 @@ def test_a_dry_run_is_resumed_on_its_copy(stage: Stage) -> None:
         decide="wait",
     ).ended("aborted")
     answers = stage.files / "answers.json"
-    answers.write_text(json.dumps(ALL))
+    answers.write_text(json.dumps(ALL), encoding="utf-8")
     ran = stage.follow(
         ("playbook", "resume", run.run_id, "--answers", str(answers)), decide="wait"
     ).ended("completed")
@@ -197,14 +197,14 @@ def test_a_dry_run_is_taken_back_without_a_question(stage: Stage) -> None:
     ran = stage.follow(("playbook", "rollback", run.run_id), decide="wait")
     assert ran.code == 0
     assert ran.events[-1]["status"] == "rolled_back"
-    assert (Path(run.events[0]["workdir"]) / "b.txt").read_text() == "before\n"
+    assert (Path(run.events[0]["workdir"]) / "b.txt").read_text(encoding="utf-8") == "before\n"
     assert stage.read("b.txt") == "before\n"
 
 
 def test_answers_of_a_real_run_are_refused_at_its_resume(stage: Stage) -> None:
     run = stage.run(gate("sure"), decide="reject").ended("aborted")
     answers = stage.files / "answers.json"
-    answers.write_text(json.dumps(ALL))
+    answers.write_text(json.dumps(ALL), encoding="utf-8")
     done = stage.cli("playbook", "resume", run.run_id, "--answers", str(answers), "--json")
     assert (done.returncode, done.stdout) == (2, "")
 

@@ -165,16 +165,16 @@ def test_a_run_goes_on_when_nobody_watches(stage: Stage, number: signal.Signals)
 
 def test_a_link_in_the_workspace_is_not_written_through(stage: Stage) -> None:
     outside = stage.files / "outside.txt"
-    outside.write_text("mine\n")
+    outside.write_text("mine\n", encoding="utf-8")
     (stage.workspace / "link.txt").symlink_to(outside)
     ran = stage.run(writing("w", "link.txt"), decide="approve")
     assert ran.status in ("failed", "completed")
-    assert outside.read_text() == "mine\n"
+    assert outside.read_text(encoding="utf-8") == "mine\n"
 
 
 def test_a_link_in_the_workspace_is_not_read_through(stage: Stage) -> None:
     outside = stage.files / "outside.txt"
-    outside.write_text("mine\n")
+    outside.write_text("mine\n", encoding="utf-8")
     (stage.workspace / "link.txt").symlink_to(outside)
     ran = stage.run(reading("r", "link.txt")).ended("failed")
     assert "mine" not in b"".join(ran.raw).decode()

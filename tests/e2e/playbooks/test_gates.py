@@ -242,7 +242,7 @@ def test_the_default_timeout_is_300_s(stage: Stage) -> None:
 
 @pytest.mark.parametrize("answer", ["", "y\n", "yes\nyes\n"], ids=["empty", "y", "yes"])
 def test_standard_input_that_is_no_terminal_approves_nothing(stage: Stage, answer: str) -> None:
-    stage.files.joinpath("answers").write_text(answer)
+    stage.files.joinpath("answers").write_text(answer, encoding="utf-8")
     path = stage.file(playbook(*TWO))
     with stage.files.joinpath("answers").open("rb") as stdin:
         ran = stage.follow(

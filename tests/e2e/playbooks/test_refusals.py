@@ -397,7 +397,7 @@ def test_what_new_writes_can_be_checked_shown_and_run(stage: Stage, own: Path, l
 def test_new_overwrites_nothing(stage: Stage, own: Path) -> None:
     path = stage.file("mine", "fresh.md", own)
     assert stage.cli("playbook", "new", "fresh").returncode == 2
-    assert path.read_text() == "mine"
+    assert path.read_text(encoding="utf-8") == "mine"
 
 
 # --- from other places ----------------------------------------------------------------------------

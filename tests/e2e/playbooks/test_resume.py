@@ -116,7 +116,9 @@ def test_changes_before_and_after_are_one_log(stage: Stage) -> None:
     ).ended("failed")
     stage.write("later.txt", "")
     ran = resumed(stage, run, decide="approve").ended("completed")
-    backups = [Path(one["backup_path"]).read_text() for one in ran.state["change_log"]]
+    backups = [
+        Path(one["backup_path"]).read_text(encoding="utf-8") for one in ran.state["change_log"]
+    ]
     assert backups == ["before\n", "1\n"]
 
 
@@ -240,8 +242,11 @@ def _row(stage: Stage, run: Ran, status: str) -> dict[str, Any]:
 
 def test_a_lost_state_file_is_written_again(stage: Stage) -> None:
     run = stage.run(*STEPS).ended("failed")
-    run.state_file.write_text("{")
+    run.state_file.write_text("{", encoding="utf-8")
     stage.write("later.txt", "")
     ran = resumed(stage, run).ended("completed")
-    names = [one["step_name"] for one in json.loads(ran.state_file.read_text())["steps_completed"]]
+    names = [
+        one["step_name"]
+        for one in json.loads(ran.state_file.read_text(encoding="utf-8"))["steps_completed"]
+    ]
     assert names[:2] == ["look", "say"]

@@ -136,13 +136,13 @@ def alter_backup(_: Stage, run: Ran) -> None:
         if entry["resource_id"] == "b.txt":
             path = Path(entry["backup_path"])
             path.chmod(0o600)
-            path.write_text("altered\n")
+            path.write_text("altered\n", encoding="utf-8")
 
 
 def link_folder(stage: Stage, _: Ran) -> None:
     elsewhere = stage.files / "elsewhere"
     elsewhere.mkdir()
-    (elsewhere / "file.txt").write_text("new\n")
+    (elsewhere / "file.txt").write_text("new\n", encoding="utf-8")
     shutil.rmtree(stage.workspace / "new")
     (stage.workspace / "new").symlink_to(elsewhere)
 
@@ -218,7 +218,10 @@ def test_a_run_that_was_taken_back_is_not_resumed(stage: Stage) -> None:
 def test_changes_of_hooks_are_taken_back_too(stage: Stage) -> None:
     stage.hook("note", writing("in hook", "hook.txt"))
     run = done(stage, writing("w", "b.txt"), hooks={"pre": "note"})
-    assert json.loads(run.state_file.read_text())["change_log"][0]["resource_id"] == "hook.txt"
+    assert (
+        json.loads(run.state_file.read_text(encoding="utf-8"))["change_log"][0]["resource_id"]
+        == "hook.txt"
+    )
     ran = taken_back(stage, run)
     assert ran.code == 0, ran.told
     assert (stage.read("hook.txt"), stage.read("b.txt")) == (None, "before\n")

@@ -147,7 +147,7 @@ def test_a_backup_holds_what_was_there(whole: Ran, at: int, old: str) -> None:
     path = Path(whole.state["change_log"][at]["backup_path"])
     assert path.is_absolute()
     assert path.is_relative_to(whole.stage.state / "clients" / "team-a" / "backups")
-    assert path.read_text() == old
+    assert path.read_text(encoding="utf-8") == old
     assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0
 
 
@@ -182,7 +182,9 @@ def test_the_state_is_written_after_each_step_and_always_whole(stage: Stage) -> 
         if event["type"] == "task_start":
             starts.append(event)
         runs = stage.state / "clients" / "default" / "task-runs"
-        states.append(json.loads((runs / f"{starts[0]['task_id']}.json").read_text()))
+        states.append(
+            json.loads((runs / f"{starts[0]['task_id']}.json").read_text(encoding="utf-8"))
+        )
 
     def approve(_: Stage, event: Event) -> None:
         state = states[-1]
@@ -227,7 +229,7 @@ def test_on_failure_the_state_points_to_the_step(stage: Stage, case: str) -> Non
 def test_without_a_backup_nothing_is_written(stage: Stage) -> None:
     client = stage.state / "clients" / "no-backup"
     client.mkdir(mode=0o700, parents=True, exist_ok=True)
-    (client / "backups").write_text("in the way")
+    (client / "backups").write_text("in the way", encoding="utf-8")
     ran = stage.run(writing("write", "b.txt"), client="no-backup", decide="approve")
     ran.ended("failed")
     assert "backup" in ran.one("step_error")["error"].lower()
@@ -247,7 +249,9 @@ def test_two_changes_of_one_file_are_two_entries(stage: Stage) -> None:
     ran = stage.run(
         writing("w1", "b.txt", "1\n"), writing("w2", "b.txt", "2\n"), decide="approve"
     ).ended("completed")
-    backups = [Path(one["backup_path"]).read_text() for one in ran.state["change_log"]]
+    backups = [
+        Path(one["backup_path"]).read_text(encoding="utf-8") for one in ran.state["change_log"]
+    ]
     assert backups == ["before\n", "1\n"]
 
 
@@ -272,7 +276,7 @@ def test_a_state_file_that_is_damaged_while_it_runs_is_written_again(
         if damage == "missing":
             path.unlink()
         else:
-            path.write_text("{" if damage == "damaged" else "")
+            path.write_text("{" if damage == "damaged" else "", encoding="utf-8")
         stage.approve(event)
 
     steps = (reading("look"), gate("sure"), writing("write", "b.txt"))
@@ -325,7 +329,7 @@ def test_runs_is_for_people_too(stage: Stage) -> None:
 def test_runs_is_not_stopped_by_a_damaged_state_file(stage: Stage) -> None:
     bad = stage.run(reading("look")).ended("completed")
     good = stage.run(reading("look")).ended("completed")
-    bad.state_file.write_text("{")
+    bad.state_file.write_text("{", encoding="utf-8")
     done = stage.cli("runs", "--json")
     assert done.returncode == 0
     assert good.run_id in done.stdout
@@ -333,7 +337,7 @@ def test_runs_is_not_stopped_by_a_damaged_state_file(stage: Stage) -> None:
 
 def test_runs_notes_a_damaged_state_file(stage: Stage) -> None:
     bad = stage.run(reading("look")).ended("completed")
-    bad.state_file.write_text("{")
+    bad.state_file.write_text("{", encoding="utf-8")
     done = stage.cli("runs", "--json")
     assert bad.run_id in done.stderr
 
@@ -345,7 +349,7 @@ def test_a_lost_state_file_is_written_again_from_the_journal(stage: Stage, damag
     if damage == "missing":
         ran.state_file.unlink()
     else:
-        ran.state_file.write_text("{")
+        ran.state_file.write_text("{", encoding="utf-8")
     stage.cli("runs", "--json")
     stage.cli("show", ran.short_id)
     assert ran.state == before
@@ -378,7 +382,7 @@ def test_another_workspace_can_be_named(stage: Stage, tmp_path: Path) -> None:
         stage.place.run("workspace", "remove", "other")
     assert Path(ran.events[0]["workdir"]) == other
     assert ran.result("look")["content"] == "the other\n"
-    assert (other / "b.txt").read_text() == "new\n"
+    assert (other / "b.txt").read_text(encoding="utf-8") == "new\n"
     assert stage.read("b.txt") == "before\n"
 
 

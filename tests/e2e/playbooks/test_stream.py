@@ -355,7 +355,7 @@ def test_a_long_list_is_shortened(stage: Stage) -> None:
     ).ended("completed")
     told = ran.result("all")
     assert told["truncated"] is True
-    assert len(json.loads(Path(told["result_path"]).read_text())["files"]) == 1_200
+    assert len(json.loads(Path(told["result_path"]).read_text(encoding="utf-8"))["files"]) == 1_200
     assert ran.result("last")["path"] == f"many/1199-{'x' * 60}.txt"
     assert max(map(len, ran.raw)) < MAX_LINE_BYTES
 
@@ -445,7 +445,7 @@ def test_git_log_gives_commits(stage: Stage) -> None:
 def test_list_files_leaves_out_git_and_what_lies_behind_links(stage: Stage) -> None:
     outside = stage.files / "outside"
     outside.mkdir()
-    (outside / "secret.txt").write_text("no")
+    (outside / "secret.txt").write_text("no", encoding="utf-8")
     (stage.workspace / "link").symlink_to(outside)
     ran = stage.run(tool("all", "list_files", glob="**/*")).ended("completed")
     found = ran.result("all")["files"]
@@ -461,7 +461,7 @@ BAD_PATHS = ("../files/case.md", "/etc/passwd", ".git/config", "link/secret.txt"
 def test_a_path_out_of_the_workspace_fails_the_step(stage: Stage, path: str, kind: str) -> None:
     outside = stage.files / "outside"
     outside.mkdir()
-    (outside / "secret.txt").write_text("no")
+    (outside / "secret.txt").write_text("no", encoding="utf-8")
     (stage.workspace / "link").symlink_to(outside)
     stage.model.say(text(path))
     step = tool("do", kind, **({"content": "bad\n"} if kind == "write_file" else {}))
@@ -469,7 +469,7 @@ def test_a_path_out_of_the_workspace_fails_the_step(stage: Stage, path: str, kin
     ran.ended("failed")
     assert not ran.all("confirmation_required")
     assert ran.one("function_result")["success"] is False
-    assert (outside / "secret.txt").read_text() == "no"
+    assert (outside / "secret.txt").read_text(encoding="utf-8") == "no"
 
 
 # --- what the tools that change give ---

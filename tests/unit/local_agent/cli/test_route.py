@@ -9,6 +9,7 @@ import pytest
 import codexbridge
 from common.home import Home
 from common.model.intent import TaskKind
+from common.sentences import Sentence
 from local_agent.cli import route
 
 Captured = pytest.CaptureFixture[str]
@@ -64,3 +65,34 @@ def test_a_command_that_is_not_its_kind_is_told_as_what_it_is(
 def test_each_kind_has_its_meaning_in_both_languages() -> None:
     assert set(route.MEANINGS) == {kind.value for kind in TaskKind}
     assert all(meaning.en and meaning.zh for meaning in route.MEANINGS.values())
+
+
+WEEKLY = """---
+name: weekly
+trigger_keywords: [weekly report, 周报]
+steps: [{name: look, type: tool, tool: git_status}]
+---
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "playbook", "meaning"),
+    [
+        ("帮我写周报", "weekly", route.MEANINGS["playbook"]),
+        ("playbook weekly now", "weekly", route.MEANINGS["playbook"]),
+        ("playbook", None, route.LISTS_PLAYBOOKS),
+        ("playbook weakly", "weakly", route.NO_SUCH_PLAYBOOK),
+    ],
+)
+def test_a_playbook_is_named(
+    home: Home, capsys: Captured, text: str, playbook: str | None, meaning: Sentence
+) -> None:
+    folder = home.config / "playbooks"
+    folder.mkdir(parents=True, mode=0o700)
+    (folder / "weekly.md").write_text(WEEKLY, encoding="utf-8")
+    (folder / "weekly.md").chmod(0o600)
+    assert codexbridge.main(["route", text, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["kind"], told["playbook"], told["meaning"]) == ("playbook", playbook, meaning.en)
+    assert codexbridge.main(["route", text]) == 0
+    assert meaning.en in " ".join(capsys.readouterr().out.split())

@@ -34,6 +34,7 @@ from local_agent.store.endings import read_ending
 from local_agent.store.tasks import Task
 from local_agent.understand.reader import Reader
 from local_agent.understand.reading import Reading
+from local_agent.understand.triggers import Triggers
 from local_agent.workspace.manifest import Differences
 from tests.desk import WITHIN_S, Desk
 
@@ -62,9 +63,9 @@ async def test_the_words_of_a_task_are_read_once(
     texts: list[str] = []
     read = Reader.read
 
-    def counted(self: Reader, text: str) -> Reading:
+    def counted(self: Reader, text: str, playbooks: Triggers) -> Reading:
         texts.append(text)
-        return read(self, text)
+        return read(self, text, playbooks)
 
     monkeypatch.setattr(Reader, "read", counted)
     await desk.until(await desk.ask("@dev where is sign_in called?"), *FINAL)

@@ -132,7 +132,7 @@ async def test_what_cannot_be_done_any_more_when_it_is_looked_at_fails_and_says_
     await asyncio.to_thread(desk.write, "d/a.txt", "old\n")
     carried = await desk.run_of(write("a", "new\n", path="d/a.txt"))
     asked = await desk.asked(carried)
-    await asyncio.to_thread(lambda: ((desk.place / "d").rename(desk.place / "e")))
+    await asyncio.to_thread(lambda: (desk.place / "d").rename(desk.place / "e"))
     await asyncio.to_thread(desk.write, "d", "a file by now\n")
     await desk.engine.refresh(asked.task_id)
     task, told = await ended(desk, carried)

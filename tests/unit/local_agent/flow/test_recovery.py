@@ -14,6 +14,7 @@ from common.model.state import FINAL, Reason, TaskState
 from local_agent.flow.engine import settle_interrupted
 from local_agent.understand.reader import Guess, Reader
 from local_agent.understand.reading import THRESHOLD, Kind, Reading
+from local_agent.understand.triggers import Triggers
 from tests.desk import WITHIN_S, Desk
 from tests.sealed import PYTEST, to_waiting, walk
 
@@ -228,9 +229,9 @@ async def test_each_step_goes_on_with_one_reading(
 ) -> None:
     read, real = [], Reader.read
 
-    def counting(reader: Reader, text: str) -> Reading:
+    def counting(reader: Reader, text: str, playbooks: Triggers) -> Reading:
         read.append(text)
-        return real(reader, text)
+        return real(reader, text, playbooks)
 
     monkeypatch.setattr(Reader, "read", counting)
     await desk.waiting(await desk.ask(RUN))
@@ -254,9 +255,9 @@ async def test_what_another_release_kept_otherwise_is_read_anew(
     await desk.db.run(tasks._db.run, change, kept, task_id)
     read, real = [], Reader.read
 
-    def counting(reader: Reader, text: str) -> Reading:
+    def counting(reader: Reader, text: str, playbooks: Triggers) -> Reading:
         read.append(text)
-        return real(reader, text)
+        return real(reader, text, playbooks)
 
     monkeypatch.setattr(Reader, "read", counting)
     await desk.restart()

@@ -14,7 +14,12 @@ from common.home import Home
 from common.sentences import explain
 from local_agent.error_texts import ERRORS
 from local_agent.playbooks.definition import MAX_FILE_BYTES, TaskParseError
-from local_agent.playbooks.library import find_playbook, list_playbooks, read_playbook
+from local_agent.playbooks.library import (
+    Phrases,
+    find_playbook,
+    list_playbooks,
+    read_playbook,
+)
 from local_agent.playbooks.template import new_playbook
 from tests.each import each
 
@@ -233,3 +238,44 @@ def test_nothing_at_all_is_an_empty_list(tmp_path: Path) -> None:
 
 def test_all_that_the_product_ships_can_be_read(places: Home) -> None:
     assert [one.error for one in list_playbooks(places) if one.error] == []
+
+
+WITH_PHRASE = MINE.replace("name: {name}", "name: {name}\ntrigger_keywords: [{phrase}]")
+
+
+def test_phrases_are_read_again_only_where_a_file_has_changed(places: Home) -> None:
+    phrases = Phrases(places, shipped=SHIPPED / "none")
+    assert dict(phrases.read()) == {}
+    file = write(places, "mine", WITH_PHRASE.format(name="mine", phrase="do mine"))
+    write(places, "broken", "---\n")
+    first = phrases.read()
+    assert dict(first) == {"mine": ("do mine",), "broken": ()}
+    assert phrases.read() is first
+    before = file.stat()
+    write(places, "mine", WITH_PHRASE.format(name="mine", phrase="my mine"))
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert phrases.read()["mine"] == ("my mine",)
+    file.unlink()
+    assert list(phrases.read()) == ["broken"]
+
+
+def test_phrases_of_a_playbook_whose_hook_goes_away_are_gone(places: Home) -> None:
+    hook = places.config / "playbooks" / "hooks" / "look.md"
+    hook.write_text(MINE.format(name="look"), encoding="utf-8")
+    text = WITH_PHRASE.format(name="mine", phrase="do mine")
+    write(places, "mine", text.replace("steps:", "hooks: {pre: look}\nsteps:"))
+    phrases = Phrases(places, shipped=SHIPPED / "none")
+    assert phrases.read()["mine"] == ("do mine",)
+    hook.unlink()
+    assert phrases.read()["mine"] == ()
+
+
+def test_an_unknown_name_is_answered_with_those_that_are_alike(places: Home) -> None:
+    write(places, "weekly-report")
+    with pytest.raises(InputError) as caught:
+        find_playbook(places, "weekly-reprot", shipped=SHIPPED)
+    assert caught.value.code == "playbook.unknown"
+    assert "Alike: weekly-report" in explain(caught.value, ERRORS, "en")
+    with pytest.raises(InputError) as caught:
+        find_playbook(places, "nothing-like-it", shipped=SHIPPED / "none")
+    assert "near" not in caught.value.facts

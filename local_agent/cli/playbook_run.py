@@ -1,0 +1,191 @@
+"""A run as it is followed: its events as lines of JSON, or as a list of steps that grows.
+
+What it asks is asked on this terminal where a person sits at it, and else waits.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Final
+
+from common.errors import CodexBridgeError, InputError, StateError
+from common.home import Home
+from common.sentences import Lang, Sentence, explain, say
+from common.text import one_line, reveal
+from local_agent.cli.screen import Screen, at_keyboard, print_json_line, screen_for
+
+if TYPE_CHECKING:
+    import argparse
+
+    from local_agent.views import Json
+
+WAITS: Final = Sentence(
+    en="waits for you: codexbridge approve {task}", zh="等待你确认：codexbridge approve {task}"
+)
+SKIPPED: Final = Sentence(en="skipped: {reason}", zh="已跳过：{reason}")
+RETRIES: Final = Sentence(en="asked again: {error}", zh="再次询问：{error}")
+DETACHED: Final = Sentence(
+    en="Stopped watching; the run goes on. Stop it: codexbridge cancel {task}",
+    zh="已停止查看；剧本仍在执行。停止它：codexbridge cancel {task}",
+)
+ENDINGS: Final[Mapping[str, Sentence]] = {
+    "completed": Sentence(en="completed", zh="已完成"),
+    "failed": Sentence(en="failed", zh="失败"),
+    "aborted": Sentence(en="aborted", zh="已中止"),
+    "denied": Sentence(en="denied", zh="被拒绝"),
+    "timeout": Sentence(en="nobody answered in time", zh="超时未答复"),
+    "running": Sentence(en="running", zh="执行中"),
+    "pending": Sentence(en="about to begin", zh="即将开始"),
+    "rolled_back": Sentence(en="rolled back", zh="已回滚"),
+}
+
+EXIT_FAILED: Final = 1
+EXIT_REFUSED: Final = 2
+EXIT_ABORTED: Final = 3
+EXIT_INTERRUPTED: Final = 130
+_EXITS: Final = {
+    "completed": 0,
+    "rolled_back": 0,
+    "failed": EXIT_FAILED,
+    "aborted": EXIT_ABORTED,
+}
+
+
+def tell_parse_error(error: CodexBridgeError, lang: Lang) -> None:
+    """Say it with the name of the error first, which other programs look for."""
+    from local_agent.error_texts import ERRORS
+
+    print(explain(error, ERRORS, lang), file=sys.stderr)
+
+
+def follow_run(
+    steps: Iterator[tuple[str, Json]],
+    args: argparse.Namespace,
+    home: Home,
+    lang: Lang,
+    environ: Mapping[str, str],
+) -> int:
+    face: _Json | _Terminal
+    face = _Json() if args.json else _Terminal(screen_for(lang, environ), home, environ, lang)
+    code = EXIT_REFUSED
+    task = ""
+    try:
+        for kind, value in steps:
+            if kind == "event":
+                task = task or value.get("short_id", "–")
+                face.show(value)
+                code = _EXITS[value["status"]] if _ends(value) else code
+    except CodexBridgeError as error:
+        face.close()
+        if error.code == "playbook.parse":
+            tell_parse_error(error, lang)
+            return EXIT_REFUSED
+        if task and error.code in ("agent.stopped", "agent.no-answer"):
+            raise StateError("run.stands-still", task=task) from error
+        if task:
+            raise
+        raise InputError(error.code, **error.facts) from error  # nothing ran: exit code 2
+    except KeyboardInterrupt:
+        face.close()
+        print(say(DETACHED, lang, task=task), file=sys.stderr)
+        return EXIT_INTERRUPTED
+    face.close()
+    return code
+
+
+def _ends(event: Json) -> bool:
+    return event["type"] in ("task_complete", "rollback_result")
+
+
+class _Json:
+    """Each event as one line of UTF-8, whatever the terminal's encoding."""
+
+    def show(self, event: Json) -> None:
+        print_json_line(event)
+
+    def close(self) -> None:
+        return
+
+
+class _Terminal:
+    """The steps as a list that grows, with questions on the same terminal."""
+
+    def __init__(self, screen: Screen, home: Home, environ: Mapping[str, str], lang: Lang) -> None:
+        self._screen = screen
+        self._home = home
+        self._environ = environ
+        self._lang = lang
+        self._total = 0
+        self._streaming = False
+
+    def show(self, event: Json) -> None:
+        if self._streaming and event["type"] != "stream":
+            print()
+            self._streaming = False
+        match event["type"]:
+            case "task_start":
+                self._total = event["total_steps"]
+                head = f"{event['short_id']}  {event['task_name']}"
+                print(self._screen.ink("bold", head), flush=True)
+            case "step_start":
+                self._step(event, event["step"])
+            case "step_skipped":
+                note = self._screen.say(SKIPPED, reason=one_line(event["reason"], 80))
+                self._step(event, f"{event['step']}  {self._screen.ink('dim', note)}")
+            case "stream":
+                self._streaming = True
+                print(reveal(event["chunk"]), end="", flush=True)
+            case "confirmation_required":
+                self._ask(event)
+            case _:
+                self._show_ending(event)
+
+    def _show_ending(self, event: Json) -> None:
+        match event["type"]:
+            case "step_retry":
+                self._note(self._screen.say(RETRIES, error=one_line(event["error"], 200)), "dim")
+            case "step_error":
+                self._note(one_line(event["error"], 400), "red")
+            case "step_complete" if event["status"] != "completed":
+                self._note(self._screen.say(ENDINGS[event["status"]]), "red")
+            case "hook_result" if not event["success"]:
+                self._note(f"{event['hook']}: {one_line(event['error'], 300)}", "red")
+            case "rollback_result":
+                self._show_rollback(event)
+            case "task_complete":
+                colour = "green" if event["status"] == "completed" else "red"
+                print(self._screen.ink(colour, self._screen.say(ENDINGS[event["status"]])))
+
+    def _show_rollback(self, event: Json) -> None:
+        for one in event["rollback_results"]:
+            mark, colour = ("✓", "green") if one["success"] else ("–", "dim")
+            why = f"  {one_line(one.get('error', ''), 200)}".rstrip()
+            print(f"  {self._screen.ink(colour, mark)} {reveal(one['resource_id'])}{why}")
+        colour = "green" if event["status"] == "rolled_back" else "red"
+        print(self._screen.ink(colour, self._screen.say(ENDINGS[event["status"]])))
+
+    def close(self) -> None:
+        if self._streaming:
+            print()
+
+    def _step(self, event: Json, text: str) -> None:
+        print(f"{event['step_index'] + 1:>3}/{self._total}  {text}", flush=True)
+
+    def _note(self, text: str, colour: str) -> None:
+        print(f"        {self._screen.ink(colour, text)}", flush=True)
+
+    def _ask(self, event: Json) -> None:
+        """Ask on this terminal where a person sits at it; else say how to decide."""
+        from local_agent.cli.decide import decide_here
+
+        self._note(one_line(event["message"], 300), "bold")
+        if not (at_keyboard() and sys.stdout.isatty()):
+            self._note(self._screen.say(WAITS, task=event["short_id"]), "dim")
+            return
+        try:
+            decide_here(self._home, self._environ, event["short_id"], self._lang)
+        except (InputError, StateError) as error:
+            from local_agent.error_texts import ERRORS
+
+            self._note(explain(error, ERRORS, self._lang), "red")

@@ -1,0 +1,133 @@
+"""What the end of a run says, and how much of that leaves for the chat."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from common.errors import StateError
+from common.sentences import Lang, Sentence, say
+from common.text import one_line
+from local_agent.playbooks.definition import StepDefinition, TaskDefinition
+from local_agent.playbooks.runs import Place, RunStepResult
+from local_agent.propose.base import Asked, Proposed, answer
+from local_agent.propose.context.collected import Piece
+from local_agent.safety.disclosure import bounded
+from local_agent.store.tasks import Task
+
+Steps = Mapping[Place, RunStepResult]
+
+COMPLETED = Sentence(
+    en="Playbook {playbook} completed: {count} {count:step|steps}.",
+    zh="剧本 {playbook} 已完成，共 {count} 个步骤。",
+)
+ROLLED_BACK = Sentence(
+    en="What playbook {playbook} had changed is taken back: {count} {count:file|files}.",
+    zh="剧本 {playbook} 所作的改动已撤销：{count} 个文件。",
+)
+FAILED_AT = Sentence(
+    en="step {number} of {count} ({step}): {why}",
+    zh="第 {number} 步，共 {count} 步（{step}）：{why}",
+)
+KEPT_HERE = Sentence(en="the reason is shown at the machine.", zh="原因请在开发机上查看。")
+
+_WHY_BYTES: Final = 400  # of why a run failed
+_TEXTS: Final = ("content", "diff", "stdout", "stderr", "preview")  # in results of tools
+
+
+def completed(
+    definition: TaskDefinition, steps: Steps, named: Mapping[Place, StepDefinition], lang: Lang
+) -> Proposed:
+    """Return the end of a run that completed: what its last agent step said.
+
+    Args:
+        steps: How each ended.
+        named: The steps of the playbook and of its hooks.
+    """
+    head = say(COMPLETED, lang, playbook=definition.name, count=len(definition.steps))
+    said = _last_answer(definition, steps).strip()
+    text = f"{head}\n\n{said}" if said else head
+    # With details it is bounded for the chat as an answer is (`flow.disclosing`).
+    return replace(answer(text, details=text), shown=_read(steps, named))
+
+
+def rolled_back(
+    task: Task, definition: TaskDefinition, result: Mapping[str, Any], lang: Lang
+) -> Proposed:
+    """Return the end of a rollback.
+
+    Args:
+        result: The event ``rollback_result``.
+
+    Raises:
+        StateError: ``run.not-rolled-back``.
+    """
+    files = result["rollback_results"]
+    if result["status"] != "rolled_back":
+        failed = [one["error"] for one in files if not one["success"]]
+        facts = {"playbook": definition.name, "task": task.short_id}
+        raise StateError("run.not-rolled-back", **facts, why=failed[-1] if failed else "")
+    count = sum(one["success"] for one in files)
+    return answer(say(ROLLED_BACK, lang, playbook=definition.name, count=count))
+
+
+def failure(
+    task: Task,
+    definition: TaskDefinition,
+    last: Mapping[str, Any],
+    index: int,
+    steps: Steps,
+    named: Mapping[Place, StepDefinition],
+    asked: Asked,
+) -> StateError:
+    """Return how a run failed; the chat is told no more of why than of an answer.  Blocking.
+
+    Args:
+        last: The event ``task_complete``.
+        index: Of the step at which it ended.
+
+    Returns:
+        ``run.failed`` or ``run.aborted``.
+    """
+    facts = {"playbook": definition.name, "task": task.short_id}
+    why = str(last["summary"])
+    if last["status"] == "aborted":
+        return StateError("run.aborted", why=why, **facts)
+    if task.source == "wecom" and asked.workspace is not None:
+        released = bounded(
+            why,
+            sources=[piece.text for piece in _read(steps, named)],
+            level=asked.workspace.disclosure,
+            lang=asked.lang,
+            limit=_WHY_BYTES,
+        )
+        why = one_line(released.text or say(KEPT_HERE, asked.lang), _WHY_BYTES)
+        index = min(index, len(definition.steps) - 1)
+        at = {"number": index + 1, "count": len(definition.steps)}
+        why = say(FAILED_AT, asked.lang, **at, step=definition.steps[index].name, why=why)
+    return StateError("run.failed", why=why, **facts)
+
+
+def _last_answer(definition: TaskDefinition, steps: Steps) -> str:
+    for index, step in reversed([*enumerate(definition.steps)]):
+        ended = steps.get(Place("main", index))
+        if step.type == "agent" and ended is not None and ended.result is not None:
+            return str(ended.result.get("text", ""))
+    return ""
+
+
+def _read(steps: Steps, named: Mapping[Place, StepDefinition]) -> tuple[Piece, ...]:
+    """Return what the tools of a run have read, for whoever decides what of it may leave."""
+    found: list[Piece] = []
+    for place, ended in steps.items():
+        result = ended.result if place in named and named[place].tool else None
+        several: Sequence[Mapping[str, Any]] = result.get("items") or () if result else ()
+        for one in (result, *several) if result else ():
+            path = one.get("path")
+            found += [
+                Piece(kind="result", text=one[name], path=path if isinstance(path, str) else "")
+                for name in _TEXTS
+                if isinstance(one.get(name), str) and one[name]
+            ]
+    return tuple(found)

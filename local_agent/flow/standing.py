@@ -1,0 +1,120 @@
+"""Where a run of a playbook stands, for whoever asks; read from the journal, changing nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, Protocol
+
+from common.errors import CodexBridgeError
+from local_agent.playbooks.definition import parse_playbook
+from local_agent.playbooks.runs import Place
+from local_agent.store.journal import JournalThread
+from local_agent.store.runs import StoredRun, StoredStep
+from local_agent.store.tasks import Task
+
+_REMEMBERED: Final = 64  # definitions whose steps are not read again
+
+
+class Blobs(Protocol):
+    """Where definitions are kept (`local_agent.store.blobs`).  Blocking."""
+
+    def get(self, name: str) -> bytes:
+        """Return the bytes."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class NamedStep:
+    """A step as the playbook has it."""
+
+    name: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunStanding:
+    """Where a run stands.
+
+    Attributes:
+        carrier: Short ID of the task that carries it, or carried it last.
+        steps: Of the playbook as it was when the run began; empty where that is gone.
+        ended: How steps ended, in the order in which they did, hooks among them.
+        asking: The tasks that ask for it, oldest first.
+    """
+
+    run: StoredRun
+    carrier: str
+    steps: Sequence[NamedStep]
+    ended: Sequence[StoredStep]
+    asking: Sequence[Task]
+
+    @property
+    def total(self) -> int:
+        """How many steps there are."""
+        return len(self.steps)
+
+    @property
+    def number(self) -> int:
+        """Which step it is at, from 1."""
+        return min(self.run.current_step + 1, max(self.total, 1))
+
+    @property
+    def step(self) -> str:
+        """The name of that step."""
+        return self.steps[self.number - 1].name if self.steps else ""
+
+    @property
+    def waiting(self) -> Task | None:
+        """The task whose question waits; None where none does."""
+        return next((task for task in self.asking if task.state == "WAITING_APPROVAL"), None)
+
+
+class Standings:
+    """Finds where runs stand.
+
+    Args:
+        blobs: Where their definitions are kept.
+    """
+
+    def __init__(self, db: JournalThread, blobs: Blobs) -> None:
+        self._db = db
+        self._steps = lru_cache(_REMEMBERED)(lambda name: _read_steps(blobs, name))
+
+    async def of(self, run_id: str) -> RunStanding | None:
+        """Return where a run stands; None where nothing of it is kept."""
+        journal = self._db.journal
+
+        def read() -> tuple[StoredRun, str, Sequence[StoredStep], Sequence[Task]]:
+            run = journal.runs.get(run_id)
+            carrier = journal.tasks.find(run.task_id)
+            asking = [task for task in journal.tasks.of_run(run_id) if task.step is not None]
+            return run, carrier.short_id if carrier else "", journal.runs.steps(run_id), asking
+
+        try:
+            run, carrier, ended, asking = await self._db.run(read)
+        except CodexBridgeError:
+            return None
+        steps = await asyncio.to_thread(self._steps, run.definition)
+        return RunStanding(run=run, carrier=carrier, steps=steps, ended=ended, asking=asking)
+
+
+def step_number(task: Task) -> int | None:
+    """Return which step of its playbook a task asks for, from 1; None where it is none of those."""
+    try:
+        place = Place.parse(task.step or "")
+    except (KeyError, ValueError):
+        return None
+    return place.index + 1 if place.phase == "main" else None
+
+
+def _read_steps(blobs: Blobs, name: str) -> tuple[NamedStep, ...]:
+    try:
+        bundle = json.loads(blobs.get(name))
+        definition = parse_playbook(bundle["playbook"].encode(), bundle["path"])
+    except (CodexBridgeError, OSError, ValueError, KeyError):
+        return ()
+    return tuple(NamedStep(step.name, step.type) for step in definition.steps)
