@@ -117,9 +117,8 @@ def build_steps(
         fitting=_fitting(operations),
         site=site,
     )
-    understanding = proposing.understanding(
-        disclosure, workspaces, runs, engine.questions, Phrases(site.places).read
-    )
+    phrases = Phrases(site.places).read
+    understanding = proposing.understanding(disclosure, workspaces, runs, engine.questions, phrases)
     return Steps(understanding, approving, runs)
 
 

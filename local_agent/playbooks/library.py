@@ -91,15 +91,29 @@ class Phrases:
     def read(self) -> Mapping[str, tuple[str, ...]]:
         """Return them: the same object as long as nothing has changed.  Blocking.
 
-        Of a playbook that cannot be read there are none.
+        Of a playbook that cannot be read there are none.  A phrase of the person's own is theirs,
+        whichever shipped one has it too.
         """
         folders = (self._places.config / FOLDER, self._shipped)
         stamp = tuple(entry for folder in folders for entry in _stamps(folder))
         if stamp != self._stamp:
-            listed = list_playbooks(self._places, shipped=self._shipped)
+            given = [
+                (one, one.found.definition.trigger_keywords if one.found else ())
+                for one in list_playbooks(self._places, shipped=self._shipped)
+            ]
+            own = {
+                phrase.casefold()
+                for one, phrases in given
+                if one.origin == "own"
+                for phrase in phrases
+            }
             self._phrases = {
-                one.name: one.found.definition.trigger_keywords if one.found else ()
-                for one in listed
+                one.name: tuple(
+                    phrase
+                    for phrase in phrases
+                    if one.origin == "own" or phrase.casefold() not in own
+                )
+                for one, phrases in given
             }
             self._stamp = stamp
         return self._phrases

@@ -316,13 +316,14 @@ async def test_steps_tell_the_gateway_nothing_and_the_run_says_where_it_waits(
     await asyncio.to_thread(desk.playbook, gate(), write("a", "x"))
     task_id = await desk.ask("@dev playbook demo with words")
     run = await until_run(desk, task_id)
+    await desk.asked(run)
+    told = json.dumps(await desk.reports())
+    assert "waits for a decision on dev-machine-1" in told
     await desk.answer(run)
     task = await desk.until(task_id, *FINAL)
     assert (task.reason, run.run.message) == (Reason.COMPLETED, "with words")
     reports = await desk.reports()
     assert {one.get("task_id", task_id) for one in reports} == {task_id}
-    told = json.dumps(reports)
-    assert "waits at dev-machine-1" in told
     assert all(one.task_id not in told for one in await desk.steps_of(run))
 
 

@@ -65,7 +65,7 @@ async def test_the_status_names_the_run_with_its_step_and_not_its_question(
     for text in ("@dev status", f"@dev status {question.short_id}", "@dev lgtm, approved"):
         said = (await desk.done(text)).summary or ""
         assert f"{run.short_id} · {waits}" in said
-        assert f"{question.short_id} ·" not in said
+        assert f"\n{question.short_id} ·" not in said
     zh = (await desk.done("@dev 状态", lang="zh")).summary or ""
     assert "剧本 note，第 2 步，共 3 步（ask）" in zh
     revised = await desk.done("@dev revise use longer names")
