@@ -152,6 +152,7 @@ def bubblewrap_profile(
     network: bool = False,
     strangers: bool = False,
     copy: Path | None = None,
+    also_at: Path | None = None,
     own: Path | None = None,
 ) -> Profile:
     """Return the profile for one workspace as it is on disk now.  Blocks on a few ``lstat``.
@@ -170,6 +171,8 @@ def bubblewrap_profile(
             then no socket with a name can be made, as where the network is shared.
         copy: Takes the place of the workspace's own files, at their paths; of these nothing but
             the repository and the toolchains among them is shown then.
+        also_at: Another path at which the workspace is shown as well, in place of what lies there:
+            that of the folder of which it is a copy, since its files may name themselves by it.
         own: Real path of a folder that the program keeps for itself, written as well.
 
     Raises:
@@ -182,10 +185,19 @@ def bubblewrap_profile(
     mounts = _read_only_mounts(workspace, read_only)
     if copy is not None:
         _check_copy(copy, workspace, mounts)
-    mounts += [("--bind", path) for path in (workspace, own) if path is not None]
+    if also_at is not None:
+        _check_copy(workspace, also_at, mounts)
+    mounts += [("--bind", path) for path in (workspace, also_at, own) if path is not None]
     # What nobody runs after a copy is gone needs no protection in it.
     names = (*PROTECTED, *OBEYED, *repositories, *hooks) if copy is None else (".git",)
-    mounts += [("--ro-bind", path) for path in _protected(workspace, names)]
+    kept = _protected(workspace, names)
+    mounts += [("--ro-bind", path) for path in kept]
+    sources = {} if copy is None else {("--bind", workspace): copy}
+    if also_at is not None:
+        sources[("--bind", also_at)] = workspace
+        again = {("--ro-bind", also_at / path.relative_to(workspace)): path for path in kept}
+        mounts += again
+        sources |= again
     mounts += _hidden(private, mounts)
     # The outer before the inner, so that a toolchain in the workspace stays read-only and a
     # workspace under the home, or under /tmp, is not hidden again.
@@ -194,7 +206,7 @@ def bubblewrap_profile(
     for place, share in (("/tmp", 4), (str(home), 8), ("/run", 64)):  # noqa: S108  # inside
         options += _empty(place, _memory() // share)
     for kind, path in mounts:
-        source = copy if copy is not None and (kind, path) == ("--bind", workspace) else path
+        source = sources.get((kind, path), path)
         options += _empty(str(path), 0) if kind == "--tmpfs" else [kind, str(source), str(path)]
     options += ["--remount-ro", "/"]
     calls = seccomp.build_filter(machine, network=network or strangers)
