@@ -51,6 +51,17 @@ TIMEOUT: Final = Sentence(
     en="seconds that each question waits, over 0 and at most 300",
     zh="每个问题等待的秒数，大于 0，最多 300",
 )
+DRY_RUN: Final = Sentence(
+    en="act on a copy of the workspace, which itself stays as it is",
+    zh="在工作区的副本上试运行，工作区本身保持不变",
+)
+ANSWERS: Final = Sentence(
+    en="answers to the questions of a dry run, as JSON: "
+    '[{"step": NAME or "*", "decision": "approve" or "deny"}]',
+    zh='试运行中各问题的答案，JSON 格式：[{"step": 步骤名或 "*", "decision": "approve" 或 "deny"}]',
+)
+IS_DRY: Final = Sentence(en="dry run in {folder}", zh="试运行，位于 {folder}")
+DRY: Final = Sentence(en="dry run", zh="试运行")
 JSON_LINES: Final = Sentence(
     en="print each event as one JSON object a line", zh="每行输出一个 JSON 事件"
 )
@@ -114,9 +125,11 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
             verb.add_argument("--workspace", metavar="NAME", help=say(WORKSPACE, lang))
             verb.add_argument("--message", metavar="TEXT", default="", help=say(MESSAGE, lang))
             verb.add_argument("--client", metavar="NAME", default="default", help=say(CLIENT, lang))
+            verb.add_argument("--dry-run", action="store_true", help=say(DRY_RUN, lang))
         if name == "resume":
             verb.add_argument("id", metavar="ID", help=say(RUN_ID, lang))
         if name in ("run", "resume"):
+            verb.add_argument("--answers", metavar="FILE", help=say(ANSWERS, lang))
             verb.add_argument("--gate-timeout", metavar="SECONDS", help=say(TIMEOUT, lang))
             verb.add_argument("--json", action="store_true", help=say(JSON_LINES, lang))
         if name in ("list", "show"):
@@ -220,9 +233,12 @@ def run_one(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) ->
 
     Raises:
         TaskParseError: the playbook cannot be taken; nothing was begun.
-        InputError: ``playbook.*``, ``workspace.*``: nothing was begun.
+        InputError: ``playbook.*``, ``workspace.*``, ``copy.*``: nothing was begun.
     """
     home = find_home(environ)
+    if args.answers is not None and not args.dry_run:
+        raise InputError("playbook.answers-not-dry")
+    answers = _read_answers(args.answers)
     is_file = "/" in args.what or args.what.endswith(".md")
     if is_file:
         _read_file(Path(args.what))  # what is wrong with it is told whether or not an agent runs
@@ -239,6 +255,9 @@ def run_one(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) ->
         gate_ms=_timeout_ms(args.gate_timeout) or round(MAX_TIMEOUT_S * 1000),
         workspace=args.workspace or "",
         lang=language_of(args.message, lang) if args.message else lang,
+        dry=args.dry_run,
+        answers=answers is not None,
+        body=answers or b"",
     )
     return _follow(steps, args, home, lang, environ)
 
@@ -250,8 +269,17 @@ def resume(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> 
         StateError: ``run.unknown``, ``run.not-resumable``.
     """
     home = find_home(environ)
-    gate_ms = _timeout_ms(args.gate_timeout)
-    steps = stream(home, environ, "resume", run=args.id, gate_ms=gate_ms, lang=lang)
+    answers = _read_answers(args.answers)
+    steps = stream(
+        home,
+        environ,
+        "resume",
+        run=args.id,
+        gate_ms=_timeout_ms(args.gate_timeout),
+        lang=lang,
+        answers=answers is not None,
+        body=answers or b"",
+    )
     return _follow(steps, args, home, lang, environ)
 
 
@@ -274,6 +302,7 @@ def runs(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> in
                 row["task_name"],
                 row["started_at"][:16],
                 screen.say(ENDINGS[row["status"]]),
+                screen.say(DRY) if row["dry_run"] else "",
             )
             for row in rows
         ]
@@ -307,6 +336,25 @@ def _read_file(path: Path) -> Any:
         raise InputError("playbook.no-file", path=path, why=error.strerror) from None
 
 
+def _read_answers(name: str | None) -> bytes | None:
+    """Return the bytes of a file of answers that can be taken.
+
+    Raises:
+        InputError: ``playbook.no-file``, ``playbook.answers``.
+    """
+    from local_agent.playbooks.answers import MAX_BYTES, Answers
+
+    if name is None:
+        return None
+    try:
+        with Path(name).open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise InputError("playbook.no-file", path=name, why=error.strerror) from None
+    Answers(data)
+    return data
+
+
 def _follow(
     steps: Iterator[tuple[str, Json]],
     args: argparse.Namespace,
@@ -315,7 +363,12 @@ def _follow(
     environ: Mapping[str, str],
 ) -> int:
     face: _Json | _Terminal
-    face = _Json() if args.json else _Terminal(screen_for(lang, environ), home, environ, lang)
+    is_dry = getattr(args, "dry_run", False)
+    face = (
+        _Json()
+        if args.json
+        else _Terminal(screen_for(lang, environ), home, environ, lang, is_dry=is_dry)
+    )
     code = EXIT_REFUSED
     task = ""
     try:
@@ -349,11 +402,20 @@ class _Json:
 class _Terminal:
     """The steps as a list that grows, with questions on the same terminal."""
 
-    def __init__(self, screen: Screen, home: Home, environ: Mapping[str, str], lang: Lang) -> None:
+    def __init__(
+        self,
+        screen: Screen,
+        home: Home,
+        environ: Mapping[str, str],
+        lang: Lang,
+        *,
+        is_dry: bool,
+    ) -> None:
         self._screen = screen
         self._home = home
         self._environ = environ
         self._lang = lang
+        self._is_dry = is_dry
         self._total = 0
         self._streaming = False
 
@@ -366,6 +428,8 @@ class _Terminal:
                 self._total = event["total_steps"]
                 head = f"{event['short_id']}  {event['task_name']}"
                 print(self._screen.ink("bold", head), flush=True)
+                if self._is_dry:
+                    self._note(self._screen.say(IS_DRY, folder=event["workdir"]), "dim")
             case "step_start":
                 self._step(event, event["step"])
             case "step_skipped":
@@ -414,6 +478,8 @@ class _Terminal:
         try:
             decide_here(self._home, self._environ, event["short_id"], self._lang)
         except (InputError, StateError) as error:
+            if error.code == "approval.not-pending":
+                return  # it was answered meanwhile, as by the answers of a dry run
             from local_agent.error_texts import ERRORS
 
             self._note(explain(error, ERRORS, self._lang), "red")

@@ -49,6 +49,12 @@ VERSION: Final = Sentence(en="{version}, after {task}", zh="第 {version} 版，
 SAID: Final = Sentence(en="Said", zh="说明")
 PROPOSED: Final = Sentence(en="Proposed", zh="提议")
 
+DECIDED: Final = Sentence(en="Decided", zh="决定")
+BY_FILE: Final = Sentence(
+    en="by the answers file of a dry run, not by a person",
+    zh="由试运行的答案文件决定，不是由人决定",
+)
+
 _ALL: Final = 1000  # more names than are ever kept
 _LABEL_CELLS: Final = 12
 
@@ -87,6 +93,8 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
         _print_facts(shown.task, screen)
     else:
         _print_task(shown.task, screen)
+        if shown.approval is not None and shown.approval.by_file:
+            screen.fields([(DECIDED, [screen.say(BY_FILE)])])
     return 0
 
 

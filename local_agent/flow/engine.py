@@ -207,15 +207,23 @@ class Engine:
         await submit_named(self.submit, replace(new, run=run.run_id))
         return run
 
-    async def resume(self, run_id: str, new: NewTask, *, gate_timeout_s: float | None) -> StoredRun:
+    async def resume(
+        self,
+        run_id: str,
+        new: NewTask,
+        *,
+        gate_timeout_s: float | None,
+        answers: str | None = None,
+    ) -> StoredRun:
         """Carry a run on from where it stands, by a new task.
 
         Raises:
             StateError: ``run.unknown``, ``run.not-resumable``.
+            InputError: ``playbook.answers-not-dry``; ``copy.gone``.
             StoreError: as `submit`.
         """
         playing = (await self.load()).playing
-        run = await playing.resume(run_id, new, gate_timeout_s=gate_timeout_s)
+        run = await playing.resume(run_id, new, gate_timeout_s=gate_timeout_s, answers=answers)
         await submit_named(self.submit, replace(new, run=run.run_id))
         return run
 

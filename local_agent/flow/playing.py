@@ -26,13 +26,16 @@ from common.model.proposal import Diff
 from common.sentences import Lang, Sentence, say
 from common.text import one_line
 from local_agent.actions.operation import Blobs
+from local_agent.flow.gate import Entrance
 from local_agent.flow.ports import NewTask, RunWish, Site, Workspaces
+from local_agent.flow.run_answers import FileAnswers
 from local_agent.flow.run_asking import Asker, Fitting, ModelStream, ReadingTools
 from local_agent.flow.run_changes import Changes
 from local_agent.flow.run_log import RunRecord, read_step
 from local_agent.flow.run_questions import Questions
 from local_agent.flow.task import TaskLog
 from local_agent.models.backend import Chosen
+from local_agent.playbooks.answers import Answers
 from local_agent.playbooks.definition import TaskDefinition, parse_hook, parse_playbook
 from local_agent.playbooks.executor import TaskExecutor
 from local_agent.playbooks.library import Found, find_playbook, list_playbooks
@@ -47,6 +50,7 @@ from local_agent.propose.base import Asked, Proposed, answer, nothing
 from local_agent.store.journal import JournalThread
 from local_agent.store.runs import Runs, StoredRun
 from local_agent.store.tasks import Task
+from local_agent.workspace.dry_runs import DryRuns
 from local_agent.workspace.registry import Workspace
 
 DEFAULT_CLIENT: Final = "default"
@@ -59,6 +63,11 @@ WAITING = Sentence(
 COMPLETED = Sentence(
     en="Playbook {playbook} completed: {count} {count:step|steps}.",
     zh="剧本 {playbook} 已完成，共 {count} 个步骤。",
+)
+COMPLETED_DRY = Sentence(
+    en="Dry run of playbook {playbook} completed: {count} {count:step|steps}. Nothing in the "
+    "workspace was changed; what the steps did lies in {folder}",
+    zh="剧本 {playbook} 试运行完成，共 {count} 个步骤。工作区没有任何改动，步骤的结果在 {folder}",
 )
 LISTED = Sentence(en="Playbooks on this machine:", zh="本机上的剧本：")
 
@@ -99,6 +108,7 @@ class Playing:
 
     Args:
         fitting: Tells how many of several steps can be sealed together as things are now.
+        answering: Where the answers of a dry run's file enter.
     """
 
     def __init__(
@@ -112,6 +122,7 @@ class Playing:
         log: TaskLog,
         workspaces: Workspaces,
         fitting: Fitting,
+        answering: Entrance,
         site: Site,
     ) -> None:
         self._db = db
@@ -122,6 +133,8 @@ class Playing:
         self._log = log
         self._workspaces = workspaces
         self._fitting = fitting
+        self._answering = answering
+        self._copies = DryRuns(site.places)
         self._places = site.places
         self._machine = site.machine
 
@@ -157,39 +170,67 @@ class Playing:
         """Write a run that a task will carry; what it is to do is fixed from here on.
 
         Raises:
-            InputError: ``workspace.unknown``, ``workspace.none``.
+            InputError: ``workspace.unknown``, ``workspace.none``; ``copy.*`` of a dry run.
+            StateError: ``copy.*`` of a dry run.
         """
         workspace = await asyncio.to_thread(self._workspaces.find, new.workspace)
         return await self._begun(wish, new.task_id, workspace)
 
     async def _begun(self, wish: RunWish, task_id: str, workspace: Workspace) -> StoredRun:
+        run_id, folder = new_uuid(), workspace.path
+        if wish.dry:
+            folder = await asyncio.to_thread(self._copies.make, run_id, workspace)
         run = StoredRun(
-            run_id=new_uuid(),
+            run_id=run_id,
             task_id=task_id,
             name=wish.found.definition.name,
             definition=await asyncio.to_thread(self._blobs.put, _bundled(wish.found)),
             client=wish.client,
             workspace=str(workspace.path),
-            folder=str(workspace.path),
+            folder=str(folder),
             message=wish.message,
             gate_ms=round(wish.gate_timeout_s * 1000),
-            answers=None,
+            answers=wish.answers,
             started_at=self._clock.now().wall_ms,
         )
         await self._db.run(self._runs.add, run)
         return run
 
-    async def resume(self, run_id: str, new: NewTask, *, gate_timeout_s: float | None) -> StoredRun:
+    async def resume(
+        self,
+        run_id: str,
+        new: NewTask,
+        *,
+        gate_timeout_s: float | None,
+        answers: str | None = None,
+    ) -> StoredRun:
         """Have another task carry a run on from where it stands.
+
+        Args:
+            answers: Of a dry run; a file answers for one time only.
 
         Raises:
             StateError: ``run.unknown``, ``run.not-resumable`` (status).
+            InputError: ``playbook.answers-not-dry``; ``copy.gone``.
         """
+        await self._check_dry(run_id, new, answers)
         gate_ms = None if gate_timeout_s is None else round(gate_timeout_s * 1000)
-        return await self._db.run(self._runs.carry, run_id, new.task_id, gate_ms)
+        return await self._db.run(self._runs.carry, run_id, new.task_id, gate_ms, answers)
+
+    async def _check_dry(self, run_id: str, new: NewTask, answers: str | None) -> None:
+        run = await self._db.run(self._runs.get, run_id)
+        if run.is_dry:
+            workspace = await asyncio.to_thread(self._workspaces.find, new.workspace)
+            await asyncio.to_thread(self._copies.of, run_id, workspace)
+        elif answers is not None:
+            raise InputError("playbook.answers-not-dry")
 
     async def _carried(self, task: Task, run: StoredRun, asked: Asked) -> Proposed:
         assert asked.workspace is not None  # noqa: S101  # `propose` has looked
+        workspace = asked.workspace
+        if run.is_dry:
+            workspace = await asyncio.to_thread(self._copies.of, run.run_id, workspace)
+            asked = replace(asked, workspace=workspace)
         bundle = await asyncio.to_thread(self._blobs.get, run.definition)
         definition, hooks, path = _unbundled(bundle)
         steps = await self._steps(run)
@@ -216,12 +257,12 @@ class Playing:
             workdir=run.folder,
             lang=asked.lang,
             hooks=hooks,
-            tools=ReadingTools(tools, asked.workspace),
+            tools=ReadingTools(tools, workspace),
             authority=Asker(
                 run=run,
                 task=task,
                 definition=definition,
-                workspace=asked.workspace,
+                workspace=workspace,
                 tools=tools,
                 questions=self._engine.questions,
                 submit=self._engine.submit,
@@ -229,6 +270,7 @@ class Playing:
                 changes=changes,
                 fitting=self._fitting,
                 clock=self._clock,
+                answers=self._answers(run),
                 in_workspace=await asyncio.to_thread(_is_inside, path, self._workspaces),
             ),
             log=record,
@@ -246,15 +288,22 @@ class Playing:
                 if event["type"] == "confirmation_required":
                     await self._tell_waiting(task, definition, event)
                 last = event
-        return self._ended(task, definition, last, asked.lang)
+        return self._ended(task, definition, last, run, asked.lang)
 
     def _ended(
-        self, task: Task, definition: TaskDefinition, last: Mapping[str, Any], lang: Lang
+        self,
+        task: Task,
+        definition: TaskDefinition,
+        last: Mapping[str, Any],
+        run: StoredRun,
+        lang: Lang,
     ) -> Proposed:
         if last["status"] != "completed":
             facts = {"playbook": definition.name, "why": last["summary"], "task": task.short_id}
             raise StateError(f"run.{last['status']}", **facts)
-        head = say(COMPLETED, lang, playbook=definition.name, count=len(definition.steps))
+        words, where = (COMPLETED_DRY, {"folder": run.folder}) if run.is_dry else (COMPLETED, {})
+        count = len(definition.steps)
+        head = say(words, lang, playbook=definition.name, count=count, **where)
         said = str(last["summary"] or "").strip()
         return answer(f"{head}\n\n{said}" if said else head)
 
@@ -273,6 +322,11 @@ class Playing:
         if not isinstance(made.proposal, Diff):
             return b"", made.summary
         return await asyncio.to_thread(self._blobs.get, made.proposal.diff_id), made.summary
+
+    def _answers(self, run: StoredRun) -> FileAnswers | None:
+        if not run.is_dry or run.answers is None:
+            return None
+        return FileAnswers(self._db, self._answering, Answers(run.answers))
 
     async def _steps(self, run: StoredRun) -> dict[Place, RunStepResult]:
         stored = await self._db.run(self._runs.steps, run.run_id)

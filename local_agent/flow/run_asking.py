@@ -18,6 +18,7 @@ from common.model.proposal import LocalApproval, RunStep, StepPart, Steps, TaskR
 from common.model.state import Reason
 from common.sentences import Sentence, say
 from local_agent.flow.ports import NewTask
+from local_agent.flow.run_answers import FileAnswers
 from local_agent.flow.run_changes import Changes
 from local_agent.flow.run_questions import PREVIEW_CHARS, OpenQuestion, Questions, about
 from local_agent.flow.task import submit_named
@@ -52,6 +53,7 @@ class Asker:
         submit: Writes a task and begins it.
         cancel: Ends one that waits.
         fitting: Tells how many of several steps can be sealed together as things are now.
+        answers: Of a dry run: what answers its questions; None where a person is asked.
     """
 
     def __init__(
@@ -69,8 +71,10 @@ class Asker:
         fitting: Fitting,
         clock: Clock,
         in_workspace: bool,
+        answers: FileAnswers | None = None,
     ) -> None:
         self._fitting = fitting
+        self._answers = answers
         self._run = run
         self._task = task
         self._definition = definition
@@ -101,9 +105,14 @@ class Asker:
             sealed = [(changing, wanted)]
         question = self._question(step, message, sealed, is_gate=is_gate)
         self._questions.add(question)
+        if self._answers is not None:
+            asking = self._definition.steps[step.index] if is_gate else parts[0].step
+            self._answers.attend(question, asking.name)
         begun = await submit_named(self._submit, question.task)
         question.task = replace(question.task, short_id=begun.short_id)
         await question.asked.wait()
+        if self._answers is not None:
+            await self._answers.settled()
         if (ended := question.ended_task) is not None and ended.reason is not Reason.REJECTED:
             raise StateError("run.not-done", why=ended.summary or "")
         return question
