@@ -396,15 +396,14 @@ ERRORS: Final[Mapping[str, Sentence]] = {
         zh="答案超过 {limit} 条。没有执行任何操作。",
     ),
     "playbook.answers/shape": Sentence(
-        en='The answers must be a list, such as [{"step": "*", "decision": "approve"}]. Nothing '
-        "was run.",
-        zh='答案必须是列表，例如 [{"step": "*", "decision": "approve"}]。没有执行任何操作。',
+        en="The answers must be a list, of one object for each answer. Nothing was run.",
+        zh="答案必须是列表，每条答案是一个对象。没有执行任何操作。",
     ),
     "playbook.answers/entry": Sentence(
-        en='Answer {number} is not of the form {"step": NAME or "*", "decision": "approve" or '
-        '"deny"}. Nothing was run.',
-        zh='第 {number} 条答案的格式不对，应为 {"step": 步骤名或 "*", "decision": "approve" 或 '
-        '"deny"}。没有执行任何操作。',
+        en='Answer {number} is not as it must be: an object with "step", a name or "*", and '
+        '"decision", which is "approve" or "deny", and nothing else. Nothing was run.',
+        zh='第 {number} 条答案的格式不对：须是只含 "step"（步骤名或 "*"）和 "decision"'
+        '（"approve" 或 "deny"）的对象。没有执行任何操作。',
     ),
     "playbook.answers/repeated": Sentence(
         en='Only one answer can be for "*". Nothing was run.',

@@ -44,10 +44,8 @@ def build_engine(
 ) -> Engine:
     """Return an engine that has not begun anything.
 
-    Args:
-        executors: Gives what carries out; called in a thread, once, when the first task comes.
-        policy_of: Gives the person's policy for a workspace; blocks.
-        answering: Where the answers of a dry run's file enter.
+    ``executors`` is called in a thread, once, when the first task comes; ``policy_of`` gives the
+    person's policy for a workspace, and blocks; ``answering`` takes the answers of dry runs.
     """
     store = JournalStore(db)
     tasks = TaskLog(store, bus, clock)

@@ -226,16 +226,10 @@ class Playing:
             raise InputError("playbook.answers-not-dry")
 
     async def _carried(self, task: Task, run: StoredRun, asked: Asked) -> Proposed:
-        assert asked.workspace is not None  # noqa: S101  # `propose` has looked
-        workspace = asked.workspace
-        if run.is_dry:
-            workspace = await asyncio.to_thread(self._copies.of, run.run_id, workspace)
-            asked = replace(asked, workspace=workspace)
-        bundle = await asyncio.to_thread(self._blobs.get, run.definition)
-        definition, hooks, path = _unbundled(bundle)
+        workspace = await self._place_of(run, asked.workspace)
+        definition, hooks, path = await asyncio.to_thread(self._read, run)
         steps = await self._steps(run)
-        tools_of = _tools_of(definition, hooks)
-        changes = Changes(self._db, self._blobs, self._places, run, tools_of)
+        changes = Changes(self._db, self._blobs, self._places, run, _tools_of(definition, hooks))
         await changes.look()
         record = RunRecord(
             self._db,
@@ -249,7 +243,9 @@ class Playing:
         tools = Toolbox(
             keep=self._blobs.put,
             fetch=self._blobs.get,
-            propose_change=partial(self._proposed_change, task, asked),
+            propose_change=partial(
+                self._proposed_change, task, replace(asked, workspace=workspace)
+            ),
         )
         context = SessionContext(
             run_id=run.run_id,
@@ -322,6 +318,20 @@ class Playing:
         if not isinstance(made.proposal, Diff):
             return b"", made.summary
         return await asyncio.to_thread(self._blobs.get, made.proposal.diff_id), made.summary
+
+    def _read(self, run: StoredRun) -> tuple[TaskDefinition, dict[str, TaskDefinition], str]:
+        return _unbundled(self._blobs.get(run.definition))
+
+    async def _place_of(self, run: StoredRun, workspace: Workspace | None) -> Workspace:
+        """Return where the tools of a run act.
+
+        Raises:
+            InputError: ``copy.gone``.
+        """
+        assert workspace is not None  # noqa: S101  # `propose` has looked
+        if not run.is_dry:
+            return workspace
+        return await asyncio.to_thread(self._copies.of, run.run_id, workspace)
 
     def _answers(self, run: StoredRun) -> FileAnswers | None:
         if not run.is_dry or run.answers is None:

@@ -78,11 +78,7 @@ def build_steps(
     site: Site,
     engine: Carrier,
 ) -> Steps:
-    """Return all of them; nothing is begun.
-
-    Args:
-        answering: Where the answers of a dry run's file enter.
-    """
+    """Return all of them; nothing is begun."""
     applied = AppliedChanges(db)
     proposing = Proposing(
         store=store,

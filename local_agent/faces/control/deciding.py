@@ -24,7 +24,6 @@ from local_agent.store.endings import read_ending
 from local_agent.store.journal import Journal, JournalThread
 from local_agent.store.tasks import Task
 from local_agent.views.question import ApprovalView, Shown
-from local_agent.workspace.registry import is_copy
 
 PIECE: Final = 192 * 1024  # bytes of a log or a diff in one line of the answer
 MAX_KEPT: Final = 500  # as many files as a diff can have
@@ -174,9 +173,7 @@ class Deciding:
         tasks = self._journal.tasks
         first = await self._db.run(tasks.find, task.retry_of) if task.retry_of else None
         approval = await self._tell(stored.approval_id) if stored else None
-        left = None
-        if not is_copy(task.workspace):  # of a dry run the whole is taken back, or nothing
-            left = await self._db.run(_left_to_undo, self._journal, stored)
+        left = await self._db.run(_left_to_undo, self._journal, stored)
         turns = await self._db.run(self._journal.turns.of_task, task.task_id)
         # A short ID that was given up may name another task by now.
         again = first.short_id if first and first.named else None
