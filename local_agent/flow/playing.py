@@ -171,7 +171,6 @@ class Playing:
 
         Raises:
             InputError: ``workspace.unknown``, ``workspace.none``; ``copy.*`` of a dry run.
-            StateError: ``copy.*`` of a dry run.
         """
         workspace = await asyncio.to_thread(self._workspaces.find, new.workspace)
         return await self._begun(wish, new.task_id, workspace)
@@ -213,15 +212,14 @@ class Playing:
             StateError: ``run.unknown``, ``run.not-resumable`` (status).
             InputError: ``playbook.answers-not-dry``; ``copy.gone``.
         """
-        await self._check_dry(run_id, new, answers)
+        await self._check_dry(run_id, answers)
         gate_ms = None if gate_timeout_s is None else round(gate_timeout_s * 1000)
         return await self._db.run(self._runs.carry, run_id, new.task_id, gate_ms, answers)
 
-    async def _check_dry(self, run_id: str, new: NewTask, answers: str | None) -> None:
+    async def _check_dry(self, run_id: str, answers: str | None) -> None:
         run = await self._db.run(self._runs.get, run_id)
         if run.is_dry:
-            workspace = await asyncio.to_thread(self._workspaces.find, new.workspace)
-            await asyncio.to_thread(self._copies.of, run_id, workspace)
+            await asyncio.to_thread(self._copy, run)
         elif answers is not None:
             raise InputError("playbook.answers-not-dry")
 
@@ -331,7 +329,18 @@ class Playing:
         assert workspace is not None  # noqa: S101  # `propose` has looked
         if not run.is_dry:
             return workspace
-        return await asyncio.to_thread(self._copies.of, run.run_id, workspace)
+        return await asyncio.to_thread(self._copy, run)
+
+    def _copy(self, run: StoredRun) -> Workspace:
+        """Return the copy of a dry run.  Blocking.
+
+        Raises:
+            InputError: ``copy.gone``: it is not there, or nobody has its workspace open any more.
+        """
+        workspace = self._workspaces.at(run.workspace)
+        if workspace is None:
+            raise InputError("copy.gone", workspace=run.workspace)
+        return self._copies.of(run.run_id, workspace)
 
     def _answers(self, run: StoredRun) -> FileAnswers | None:
         if not run.is_dry or run.answers is None:

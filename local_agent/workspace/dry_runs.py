@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from common.errors import InputError, StateError
+from common.errors import InputError
 from common.home import Home, private_dir
 from local_agent.workspace.folders import Room, copy_tree, remove_folder
 from local_agent.workspace.registry import Workspace, name_of_copy
@@ -49,8 +49,8 @@ class DryRuns:
         """Copy a workspace for a run, and return where the copy lies.
 
         Raises:
-            InputError: ``copy.*``: it is more than is copied, or cannot be read whole.
-            StateError: ``copy.no-room``; ``copy.failed`` with ``why``: the machine refused.
+            InputError: ``copy.*``: it is more than is copied or there is room for, or cannot be
+                read whole; ``copy.failed`` with ``why``: the machine refused.
         """
         place = self._place(run_id, workspace)
         try:
@@ -61,11 +61,11 @@ class DryRuns:
             copy_tree(workspace.path, place, room)
         except OSError as error:
             self.remove(run_id)
-            raise StateError("copy.failed", why=error.strerror or "") from error
+            raise InputError("copy.failed", why=error.strerror or "") from error
         except InputError as error:
             self.remove(run_id)
             if error.code == "copy.too-large" and free < MAX_BYTES:
-                raise StateError("copy.no-room") from None
+                raise InputError("copy.no-room") from None
             raise
         except BaseException:
             self.remove(run_id)
@@ -116,7 +116,7 @@ class DryRuns:
 
     def _open_folder(self) -> None:
         if self.folder.is_symlink():
-            raise StateError("copy.failed", why=FOLDER)
+            raise InputError("copy.failed", why=FOLDER)
         private_dir(self.folder)
 
     def _place(self, run_id: str, workspace: Workspace) -> Path:

@@ -308,3 +308,44 @@ def test_without_a_sandbox_a_command_waits_for_a_person(
     results = [(one["step"], one["reason"]) for one in of_type(events, "gate_result")]
     assert results == [("write", "approved"), ("patch", "approved"), ("run", "timeout")]
     assert state_of(workspace) == before
+
+
+def test_a_dry_run_that_was_cut_off_is_carried_on_in_its_copy(
+    place: Place, workspace: Path, tmp_path: Path
+) -> None:
+    before = state_of(workspace)
+    text = ONE_WRITE.replace(
+        "---\nWrites",
+        '  - name: wait\n    type: tool\n    tool: run_command\n    args: {argv: ["sh", "-c",'
+        ' "echo begun >> begun.txt; sleep 60 & wait"]}\n---\nWrites',
+    )
+    name = tmp_path / "one-write.md"
+    name.write_text(text, encoding="utf-8")
+    answers = tmp_path / "answers.json"
+    answers.write_text(json.dumps(EVERY), encoding="utf-8")
+    words = ("playbook", "run", str(name), "--dry-run", "--answers", str(answers))
+    with Terminal(place.environ, *words):
+        [begun] = wait_until(lambda: list((place.root / "state").glob("dry-runs/*/*/begun.txt")))
+        place.kill("agent")
+    place.start_agent(connected=False)
+    [run] = json.loads(place.run("runs", "--json").stdout)["runs"]
+    assert (run["status"], run["dry_run"]) == ("failed", True)
+    code, events = played(place, tmp_path, "resume", run["short_id"], "--gate-timeout", "0.3")
+    assert (code, [one["step"] for one in of_type(events, "step_start")]) == (3, ["wait"])
+    assert Path(events[0]["workdir"]) == begun.parent
+    assert begun.read_text(encoding="utf-8") == "begun\n", "nobody answered, so nothing ran again"
+    assert state_of(workspace) == before
+
+
+def test_a_workspace_that_cannot_be_copied_is_told_and_nothing_is_run(
+    place: Place, workspace: Path, tmp_path: Path
+) -> None:
+    with (workspace / "disk.img").open("wb") as file:
+        file.truncate(1 << 42)
+    assert played(place, tmp_path, "run", "--dry-run", answers=EVERY, text=ONE_WRITE) == (2, [])
+    (workspace / "disk.img").unlink()
+    assert list((place.root / "state/dry-runs").iterdir()) == []
+    (place.root / "state/dry-runs").rmdir()
+    (place.root / "state/dry-runs").symlink_to(tmp_path)
+    assert played(place, tmp_path, "run", "--dry-run", answers=EVERY, text=ONE_WRITE) == (2, [])
+    assert json.loads(place.run("runs", "--json").stdout)["runs"] == []

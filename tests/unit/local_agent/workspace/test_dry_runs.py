@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from common.errors import CodexBridgeError, InputError, StateError
+from common.errors import CodexBridgeError, InputError
 from common.home import Home
 from common.ids import new_uuid
 from local_agent.workspace import dry_runs
@@ -126,14 +126,14 @@ def test_of_what_is_refused_nothing_stays(
 def test_no_copy_is_made_behind_a_link(places: Home, shop: Workspace, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (places.state / "dry-runs").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(StateError, match=r"copy\.failed"):
+    with pytest.raises(InputError, match=r"copy\.failed"):
         DryRuns(places).make(new_uuid(), shop)
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
 def test_a_workspace_that_went_away_is_not_copied(places: Home, shop: Workspace) -> None:
     shutil.rmtree(shop.path)
-    with pytest.raises(StateError, match=r"copy\.failed"):
+    with pytest.raises(InputError, match=r"copy\.failed"):
         DryRuns(places).make(new_uuid(), shop)
 
 
