@@ -152,3 +152,15 @@ def test_copies_of_forgotten_runs_go_and_what_is_being_made_stays(
     left = sorted(path.name for path in copies.folder.iterdir())
     assert left == sorted([kept, young, "link"])
     assert (shop.path / "login.py").exists()
+
+
+def test_what_was_copied_goes_away_with_whoever_stops_it(
+    places: Home, shop: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(dry_runs, "copy_tree", stop)
+    with pytest.raises(KeyboardInterrupt):
+        DryRuns(places).make(new_uuid(), shop)
+    assert list((places.state / "dry-runs").iterdir()) == []

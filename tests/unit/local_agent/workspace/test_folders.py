@@ -219,3 +219,41 @@ def described(folder: Path) -> dict[str, tuple[object, ...]]:
         name = str(path.relative_to(folder))
         found[name] = (status.st_mode, status.st_mtime_ns, content)
     return found
+
+
+@pytest.mark.parametrize("becomes", ["gone", "link", "pipe"])
+def test_what_becomes_something_else_meanwhile_is_left_out(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, becomes: str
+) -> None:
+    looked = os.stat
+
+    def look(path: object, **named: object) -> os.stat_result:
+        found = looked(path, **named)  # type: ignore[arg-type]  # as it came
+        if path == "plain.txt":
+            (source / "plain.txt").unlink()
+            if becomes == "link":
+                (source / "plain.txt").symlink_to("/etc/passwd")
+            if becomes == "pipe":
+                os.mkfifo(source / "plain.txt")
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "stat", look)
+        copy_tree(source, tmp_path / "copy", room())
+    assert sorted(path.name for path in (tmp_path / "copy").iterdir()) == ["a"]
+
+
+def test_a_file_that_grows_while_it_is_copied_is_bounded(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = os.open
+
+    def grow(path: object, *rest: object, **named: object) -> int:
+        handle = opened(path, *rest, **named)  # type: ignore[arg-type]  # as it came
+        if path == "plain.txt" and len(rest) == 2:  # the copy, of which the mode is given
+            (source / "plain.txt").write_bytes(b"x" * 100)
+        return handle
+
+    monkeypatch.setattr(os, "open", grow)
+    with pytest.raises(InputError, match=r"copy\.too-large"):
+        copy_tree(source, tmp_path / "copy", room(size=50))

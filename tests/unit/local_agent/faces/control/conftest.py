@@ -121,7 +121,9 @@ class ScriptedEngine:
     async def play(self, wish: RunWish, new: NewTask) -> StoredRun:
         raise AssertionError("tests of runs have a real engine")
 
-    async def resume(self, run_id: str, new: NewTask, *, gate_timeout_s: float | None) -> StoredRun:
+    async def resume(
+        self, run_id: str, new: NewTask, *, gate_timeout_s: float | None, answers: str | None = None
+    ) -> StoredRun:
         raise AssertionError("tests of runs have a real engine")
 
 
