@@ -61,6 +61,7 @@ from local_agent.views.status import (
     Surroundings,
     WindowsStanding,
 )
+from local_agent.workspace.dry_runs import DryRuns
 from local_agent.workspace.registry import Registry, Workspace
 
 
@@ -122,7 +123,8 @@ class Agent:
 def build_agent(ground: Ground, db: JournalThread) -> Agent:
     """Return all parts, joined, none of them started."""
     bus = Bus()
-    gate = Gate(db, clock=ground.clock, key=ground.keys.present)
+    dry_runs = DryRuns(ground.places)
+    gate = Gate(db, clock=ground.clock, key=ground.keys.present, dry_runs=dry_runs.folder)
     models, scratches = _models(ground), Scratches(ground.places, clock=ground.clock)
     mind = Mind(choose=models.choose, lend=scratches.lend)
     engine = _build_engine(
@@ -160,7 +162,7 @@ def build_agent(ground: Ground, db: JournalThread) -> Agent:
     )
     path = wire.socket_path(ground.places, ground.environ)
     control = ControlServer(path, operations, ground.log)
-    retention = Retention(db, blobs, clock=ground.clock, log=ground.log)
+    retention = Retention(db, blobs, dry_runs, clock=ground.clock, log=ground.log)
     return Agent(
         db=db,
         gate=gate,
@@ -213,12 +215,13 @@ def _build_engine(
         mind=mind,
         disclosure=Disclosure(db, notice=_read_notice(ground), clock=ground.clock),
         blobs=_blobs(ground),
-        policy_of=lambda workspace: load_policy(ground.places, workspace.name),
+        policy_of=lambda workspace: load_policy(ground.places, workspace.listed_name),
         workspaces=Registry(ground.places, home=ground.home),
         bus=bus,
         settings=ground.settings,
         clock=ground.clock,
         log=ground.log,
+        answering=gate.entrance("dry-run"),
         site=Site(
             machine=ground.machine,
             agent_id=ground.pairing.agent_id if ground.pairing else "",

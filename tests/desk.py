@@ -45,6 +45,7 @@ from local_agent.settings import AgentSettings
 from local_agent.store.blobs import Blobs
 from local_agent.store.journal import JournalThread
 from local_agent.store.tasks import Task
+from local_agent.workspace.dry_runs import DryRuns
 from local_agent.workspace.git.preflight import SyncPlan, Upstream
 from local_agent.workspace.git.remote_url import read_url
 from local_agent.workspace.registry import Workspace
@@ -327,6 +328,10 @@ class Shelf:
         """Return the one of this path."""
         return next((entry for entry in self.entries if str(entry.path) == path), None)
 
+    def copy(self, run_id: str, name: str) -> Workspace:
+        """Return the copy for a dry run; a test that has one gives it."""
+        raise InputError("copy.gone", workspace=name)
+
 
 class Failures:
     """A logger that keeps what failed."""
@@ -393,7 +398,8 @@ class Desk:
     async def open(self) -> None:
         """Open the parts as `app` does, in its order."""
         await self.open_journal()
-        self.gate = Gate(self.db, clock=self.clock, key=lambda: AGENT)
+        dry_runs = await asyncio.to_thread(lambda: DryRuns(self.places).folder)
+        self.gate = Gate(self.db, clock=self.clock, key=lambda: AGENT, dry_runs=dry_runs)
         self.bus = Bus()
         self.engine = build_engine(
             db=self.db,
@@ -413,6 +419,7 @@ class Desk:
             settings=self.settings,
             clock=self.clock,
             log=self.failures,
+            answering=self.gate.entrance("dry-run"),
             site=Site(
                 machine="dev-machine-1",
                 agent_id=AGENT_ID,

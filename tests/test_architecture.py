@@ -125,6 +125,7 @@ def test_who_decides_is_said_where_the_agent_is_assembled_and_nowhere_else() -> 
     }
     assert entrances == {
         ("local_agent/assembly.py", "'terminal'"),
+        ("local_agent/assembly.py", "'dry-run'"),  # takes no code: for the copies of dry runs alone
         ("local_agent/windows.py", "'desktop'"),
     }
     made = {

@@ -74,6 +74,10 @@ STANDING: Final = {
     "foreign": Sentence(en="by somebody else", zh="他人写入"),
     "beside": Sentence(en="temporary file", zh="临时文件"),
 }
+IN_COPY: Final = Sentence(
+    en="Only in the copy of a dry run; the workspace was not changed.",
+    zh="仅限试运行的副本，工作区没有改动。",
+)
 CAN_UNDO: Final = Sentence(
     en="Can be undone for {days} days: codexbridge undo {task}",
     zh="{days} 天内可以撤销：codexbridge undo {task}",
@@ -246,7 +250,10 @@ def mixed_lines(screen: Screen, task: TaskView) -> Iterator[str]:
 def _how_to_undo(screen: Screen, task: TaskView, count: int) -> str:
     from local_agent.safety.backups import KEPT_DAYS
     from local_agent.views.task import ShownTask
+    from local_agent.workspace.registry import is_copy
 
+    if is_copy(task.workspace):
+        return screen.say(IN_COPY)
     # A task that has only just ended is told without it: all of it is left.
     paths = task.left_to_undo if isinstance(task, ShownTask) else None
     left = count if paths is None else len(paths)

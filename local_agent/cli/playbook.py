@@ -60,6 +60,16 @@ TIMEOUT: Final = Sentence(
     en="seconds that each question waits, over 0 and at most 300",
     zh="每个问题等待的秒数，大于 0，最多 300",
 )
+DRY_RUN: Final = Sentence(
+    en="act on a copy of the workspace, which itself stays as it is",
+    zh="在工作区的副本上试运行，工作区本身保持不变",
+)
+ANSWERS: Final = Sentence(
+    en="answers to the questions of a dry run, as JSON: "
+    '[{"step": NAME or "*", "decision": "approve" or "deny"}]',
+    zh='试运行中各问题的答案，JSON 格式：[{"step": 步骤名或 "*", "decision": "approve" 或 "deny"}]',
+)
+DRY: Final = Sentence(en="dry run", zh="试运行")
 JSON_LINES: Final = Sentence(
     en="print each event as one JSON object a line", zh="每行输出一个 JSON 事件"
 )
@@ -105,11 +115,13 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
             verb.add_argument("--workspace", metavar="NAME", help=say(WORKSPACE, lang))
             verb.add_argument("--message", metavar="TEXT", default="", help=say(MESSAGE, lang))
             verb.add_argument("--client", metavar="NAME", default="default", help=say(CLIENT, lang))
+            verb.add_argument("--dry-run", action="store_true", help=say(DRY_RUN, lang))
         if name in ("resume", "rollback"):
             verb.add_argument("id", metavar="ID", help=say(RUN_ID, lang))
         if name == "rollback":
             verb.add_argument("--client", metavar="NAME", default="", help=say(CLIENT, lang))
         if name in ("run", "resume"):
+            verb.add_argument("--answers", metavar="FILE", help=say(ANSWERS, lang))
             verb.add_argument("--gate-timeout", metavar="SECONDS", help=say(TIMEOUT, lang))
         if name in ("run", "resume", "rollback"):
             verb.add_argument("--json", action="store_true", help=say(JSON_LINES, lang))
@@ -223,9 +235,12 @@ def run_one(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) ->
 
     Raises:
         TaskParseError: the playbook cannot be taken; nothing was begun.
-        InputError: ``playbook.*``, ``workspace.*``: nothing was begun.
+        InputError: ``playbook.*``, ``workspace.*``, ``copy.*``: nothing was begun.
     """
     home = find_home(environ)
+    if args.answers is not None and not args.dry_run:
+        raise InputError("playbook.answers-not-dry")
+    answers = _read_answers(args.answers)
     is_file = "/" in args.what or args.what.endswith(".md")
     # What is wrong with it is told whether or not an agent runs.
     if is_file and _read_file(Path(args.what), lang) is None:
@@ -243,6 +258,9 @@ def run_one(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) ->
         gate_ms=_timeout_ms(args.gate_timeout) or round(MAX_TIMEOUT_S * 1000),
         workspace=args.workspace or "",
         lang=language_of(args.message, lang) if args.message else lang,
+        dry=args.dry_run,
+        answers=answers is not None,
+        body=answers or b"",
     )
     return follow_run(steps, args, home, lang, environ)
 
@@ -254,8 +272,17 @@ def resume(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> 
         StateError: ``run.unknown``, ``run.not-resumable``.
     """
     home = find_home(environ)
-    gate_ms = _timeout_ms(args.gate_timeout)
-    steps = stream(home, environ, "resume", run=args.id, gate_ms=gate_ms, lang=lang)
+    answers = _read_answers(args.answers)
+    steps = stream(
+        home,
+        environ,
+        "resume",
+        run=args.id,
+        gate_ms=_timeout_ms(args.gate_timeout),
+        lang=lang,
+        answers=answers is not None,
+        body=answers or b"",
+    )
     return follow_run(steps, args, home, lang, environ)
 
 
@@ -291,6 +318,7 @@ def runs(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> in
                 row["task_name"],
                 row["started_at"][:16],
                 screen.say(ENDINGS[row["status"]]),
+                screen.say(DRY) if row["dry_run"] else "",
             )
             for row in rows
         ]
@@ -331,3 +359,22 @@ def _read_file(path: Path, lang: Lang) -> Found | None:
         return None
     except OSError as error:
         raise InputError("playbook.no-file", path=path, why=error.strerror) from None
+
+
+def _read_answers(name: str | None) -> bytes | None:
+    """Return the bytes of a file of answers that can be taken.
+
+    Raises:
+        InputError: ``playbook.no-file``, ``playbook.answers``.
+    """
+    from local_agent.playbooks.answers import MAX_BYTES, Answers
+
+    if name is None:
+        return None
+    try:
+        with Path(name).open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise InputError("playbook.no-file", path=name, why=error.strerror) from None
+    Answers(data)
+    return data

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 WAITS: Final = Sentence(
     en="waits for you: codexbridge approve {task}", zh="等待你确认：codexbridge approve {task}"
 )
+IS_DRY: Final = Sentence(en="dry run in {folder}", zh="试运行，位于 {folder}")
 SKIPPED: Final = Sentence(en="skipped: {reason}", zh="已跳过：{reason}")
 RETRIES: Final = Sentence(en="asked again: {error}", zh="再次询问：{error}")
 DETACHED: Final = Sentence(
@@ -128,6 +129,8 @@ class _Terminal:
                 self._total = event["total_steps"]
                 head = f"{event['short_id']}  {event['task_name']}"
                 print(self._screen.ink("bold", head), flush=True)
+                if event.get("dry_run"):
+                    self._note(self._screen.say(IS_DRY, folder=event["workdir"]), "dim")
             case "step_start":
                 self._step(event, event["step"])
             case "step_skipped":
@@ -186,6 +189,8 @@ class _Terminal:
         try:
             decide_here(self._home, self._environ, event["short_id"], self._lang)
         except (InputError, StateError) as error:
+            if error.code == "approval.not-pending":
+                return  # it was answered meanwhile, as by the answers of a dry run
             from local_agent.error_texts import ERRORS
 
             self._note(explain(error, ERRORS, self._lang), "red")

@@ -74,6 +74,10 @@ RECEIPT_REJECTED: Final = Sentence(
     en="{code} rejected by a person at the machine itself ({approver}), {when}",
     zh="{code} 由该开发机前的人拒绝（{approver}），{when}",
 )
+RECEIPT_FROM_FILE: Final = Sentence(
+    en="{code} answered by the answers file of a dry run ({decision}), {when}",
+    zh="{code} 由试运行的答案文件回答（{decision}），{when}",
+)
 RECEIPT_DIGEST: Final = Sentence(en="{action}, digest {digest}", zh="{action}，摘要 {digest}")
 RECEIPT_NOT_RUN: Final = Sentence(en="nothing was executed", zh="没有执行任何操作")
 RECEIPT_RAN: Final = Sentence(en="execution began {when}", zh="开始执行于 {when}")
@@ -259,11 +263,14 @@ def _decision(receipt: Receipt, screen: Screen) -> Iterator[str]:
         yield screen.say(RECEIPT_UNDECIDED, code=approval["code"])
     else:
         said = RECEIPT_APPROVED if receipt.decision == "approve" else RECEIPT_REJECTED
+        if approval["approver"] == "dry-run":
+            said = RECEIPT_FROM_FILE
         yield screen.say(
             said,
             code=approval["code"],
             when=moment_anywhere(approval["decided_at"]),
             approver=approval["approver"],
+            decision=receipt.decision,
         )
         if receipt.reason:
             yield one_line(receipt.reason, 400)

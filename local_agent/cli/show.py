@@ -66,6 +66,12 @@ STEP_STATUS: Final[Mapping[str, Sentence]] = {
     "pending": Sentence(en="not begun", zh="未开始"),
 }
 
+DECIDED: Final = Sentence(en="Decided", zh="决定")
+BY_FILE: Final = Sentence(
+    en="by the answers file of a dry run, not by a person",
+    zh="由试运行的答案文件决定，不是由人决定",
+)
+
 _WHY_BYTES: Final = 300
 _AS_KEPT: Final = re.compile(r"(?P<code>[a-z]+\.[a-z-]+)(?: \((?P<facts>.*)\))?", re.DOTALL)
 _BETWEEN_FACTS: Final = re.compile(r", (?=[a-z_]+=)")

@@ -384,6 +384,83 @@ ERRORS: Final[Mapping[str, Sentence]] = {
         en="“{given}” is no time for a question to wait: over 0 and at most {limit} seconds.",
         zh="“{given}”不能作为问题的等待时间：须大于 0 秒，最多 {limit} 秒。",
     ),
+    "playbook.answers": Sentence(
+        en="The answers cannot be taken. Nothing was run.", zh="答案文件不可用。没有执行任何操作。"
+    ),
+    "playbook.answers/json": Sentence(
+        en="The answers are not valid JSON, in UTF-8 and with each key once. Nothing was run.",
+        zh="答案文件不是有效的 JSON（须为 UTF-8，键不能重复）。没有执行任何操作。",
+    ),
+    "playbook.answers/too-large": Sentence(
+        en="The answers have more than {limit} bytes. Nothing was run.",
+        zh="答案文件超过 {limit} 字节。没有执行任何操作。",
+    ),
+    "playbook.answers/too-many": Sentence(
+        en="There are more than {limit} answers. Nothing was run.",
+        zh="答案超过 {limit} 条。没有执行任何操作。",
+    ),
+    "playbook.answers/shape": Sentence(
+        en="The answers must be a list, of one object for each answer. Nothing was run.",
+        zh="答案必须是列表，每条答案是一个对象。没有执行任何操作。",
+    ),
+    "playbook.answers/entry": Sentence(
+        en='Answer {number} is not as it must be: an object with "step", a name or "*", and '
+        '"decision", which is "approve" or "deny", and nothing else. Nothing was run.',
+        zh='第 {number} 条答案的格式不对：须是只含 "step"（步骤名或 "*"）和 "decision"'
+        '（"approve" 或 "deny"）的对象。没有执行任何操作。',
+    ),
+    "playbook.answers/repeated": Sentence(
+        en='Only one answer can be for "*". Nothing was run.',
+        zh='"*" 只能有一条答案。没有执行任何操作。',
+    ),
+    "playbook.answers-not-dry": Sentence(
+        en="Answers from a file are for dry runs alone: only a person approves a real change. "
+        "Nothing was run. Try it out: --dry-run",
+        zh="答案文件只用于试运行：真正的改动只能由人批准。没有执行任何操作。试运行请加 --dry-run",
+    ),
+    "undo.dry-run": Sentence(
+        en="{task} changed nothing but the copy of a dry run, so there is nothing to take back in "
+        "the workspace.",
+        zh="{task} 只改动了试运行的副本，工作区没有需要撤销的内容。",
+    ),
+    "approval.not-dry-run": Sentence(
+        en="A file of answers decides on nothing but changes of a dry run's own copy.",
+        zh="答案文件只能决定试运行副本中的改动。",
+    ),
+    "copy.too-large": Sentence(
+        en="The workspace has more than {limit} bytes, which is the most that a dry run copies. "
+        "Nothing was run.",
+        zh="工作区超过 {limit} 字节，试运行无法复制。没有执行任何操作。",
+    ),
+    "copy.too-many": Sentence(
+        en="The workspace has more than {limit} files and folders, which is the most that a dry "
+        "run copies. Nothing was run.",
+        zh="工作区的文件和文件夹超过 {limit} 个，试运行无法复制。没有执行任何操作。",
+    ),
+    "copy.too-deep": Sentence(
+        en="The workspace has folders more than {limit} deep, so it is not copied for a dry run. "
+        "Nothing was run.",
+        zh="工作区的文件夹超过 {limit} 层，无法为试运行复制。没有执行任何操作。",
+    ),
+    "copy.unreadable": Sentence(
+        en="{path} cannot be read, so the workspace cannot be copied for a dry run. Nothing was "
+        "run.",
+        zh="无法读取 {path}，因此无法为试运行复制工作区。没有执行任何操作。",
+    ),
+    "copy.no-room": Sentence(
+        en="There is not enough room on the disk to copy the workspace for a dry run. Nothing was "
+        "run.",
+        zh="磁盘空间不足，无法为试运行复制工作区。没有执行任何操作。",
+    ),
+    "copy.failed": Sentence(
+        en="The workspace could not be copied for a dry run ({why}). Nothing was run.",
+        zh="无法为试运行复制工作区（{why}）。没有执行任何操作。",
+    ),
+    "copy.gone": Sentence(
+        en="The copy of {workspace} in which this dry run acted is not there any more: the newest "
+        "ten are kept, for 30 days. Begin a new dry run.",
+        zh="这次试运行所用的 {workspace} 副本已不存在（保留最新十份，至多 30 天），请重新试运行。",
+    ),
     "run.unknown": Sentence(
         en="There is no run {name}. `codexbridge runs` lists them.",
         zh="没有执行记录 {name}。用 `codexbridge runs` 可以列出。",

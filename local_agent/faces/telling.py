@@ -36,6 +36,7 @@ from local_agent.views.question import (
     RunStep,
     Said,
 )
+from local_agent.workspace.registry import is_copy
 
 MAX_LEFT_OUT: Final = 10  # files that are told by name
 MAX_SAID_BYTES: Final = 2_000  # of a model's words beside its change: the change is what to read
@@ -112,13 +113,14 @@ class Teller:
             expires_at=stored.expires_at,
             text=task.text,
             machine=self._machine,
-            workspace=names.get(shown.approval.seal.workspace.path, ""),
+            workspace=_workspace(task, names.get(shown.approval.seal.workspace.path, "")),
             can_narrow=_can_narrow(shown.approval),
             can_check=can_check and (check is None or check.reason is not None),
             check=_told(check) if check else None,
             left_out=_left_out(shown.approval.seal, rows.first),
             revision=_revision(rows.versions),
             run=_run(_result(task)),
+            by_file=stored.approver == "dry-run" or None,
             **_explained(shown.approval.seal, rows),
         )
 
@@ -147,6 +149,12 @@ class Teller:
 
     def _look(self, asked: PendingApproval) -> tuple[Mapping[str, str], bool]:
         return self._workspaces(), self._can_check(asked)
+
+
+def _workspace(task: Task, name: str) -> str:
+    """Return what the workspace is called; a copy for a dry run is in no list."""
+    asks_for_run = task.step is not None and is_copy(task.workspace)
+    return name or (task.workspace or "" if asks_for_run else "")
 
 
 def _told(check: Task) -> Check:

@@ -17,7 +17,7 @@ from local_agent.store.approvals import State, StoredApproval
 from local_agent.store.journal import Journal
 
 Choice = Literal["approve", "reject"]
-Approver = Literal["terminal", "desktop", "passkey"]
+Approver = Literal["terminal", "desktop", "passkey", "dry-run"]
 Outcome = Literal["approved", "rejected", "expired", "superseded"]
 
 CHOICES: frozenset[str] = frozenset(get_args(Choice))

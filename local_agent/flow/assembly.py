@@ -10,6 +10,7 @@ from local_agent.actions.operation import Blobs, Copies, Executors
 from local_agent.flow.bus import Bus
 from local_agent.flow.checking import Checking
 from local_agent.flow.engine import Engine, Log
+from local_agent.flow.gate import Entrance
 from local_agent.flow.journal_store import JournalStore
 from local_agent.flow.ports import Disclosure, Gate, Mind, Site, TaskStore, Workspaces
 from local_agent.flow.run import Resting
@@ -38,13 +39,13 @@ def build_engine(
     settings: AgentSettings,
     clock: Clock,
     log: Log,
+    answering: Entrance,
     site: Site,
 ) -> Engine:
     """Return an engine that has not begun anything.
 
-    Args:
-        executors: Gives what carries out; called in a thread, once, when the first task comes.
-        policy_of: Gives the person's policy for a workspace; blocks.
+    ``executors`` is called in a thread, once, when the first task comes; ``policy_of`` gives the
+    person's policy for a workspace, and blocks; ``answering`` takes the answers of dry runs.
     """
     store = JournalStore(db)
     tasks = TaskLog(store, bus, clock)
@@ -66,6 +67,7 @@ def build_engine(
             policy_of=policy_of,
             settings=settings,
             clock=clock,
+            answering=answering,
             site=site,
             engine=engine,
         )

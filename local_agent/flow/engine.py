@@ -199,21 +199,30 @@ class Engine:
         """Write a run of a playbook and the task that carries it, and begin it.
 
         Raises:
-            InputError: ``workspace.unknown``, ``workspace.none``.
+            InputError: ``workspace.unknown``, ``workspace.none``; ``copy.*`` of a dry run.
             StoreError: as `submit`.
         """
         run = await (await self.load()).playing.plan(wish, new)
         return await self._carry_run(new, lambda runs: runs.add(run))
 
-    async def resume(self, run_id: str, new: NewTask, *, gate_timeout_s: float | None) -> StoredRun:
+    async def resume(
+        self, run_id: str, new: NewTask, *, gate_timeout_s: float | None, answers: str | None = None
+    ) -> StoredRun:
         """Carry a run on from where it stands, by a new task.
+
+        Args:
+            answers: Of a dry run; a file answers for one time only.
 
         Raises:
             StateError: ``run.unknown``, ``run.not-resumable``.
+            InputError: ``playbook.answers-not-dry``; ``copy.gone``.
             StoreError: as `submit`.
         """
+        await (await self.load()).playing.check_dry(run_id, answers)
         gate_ms = None if gate_timeout_s is None else round(gate_timeout_s * 1000)
-        return await self._carry_run(new, lambda runs: runs.carry(run_id, new.task_id, gate_ms))
+        return await self._carry_run(
+            new, lambda runs: runs.carry(run_id, new.task_id, gate_ms, answers)
+        )
 
     async def roll_back(self, run_id: str, new: NewTask) -> StoredRun:
         """Take a run back, by a new task.

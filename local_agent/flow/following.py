@@ -21,7 +21,7 @@ from local_agent.flow.task import may_see
 from local_agent.store.tasks import Task
 from local_agent.understand.folding import fold, seen
 from local_agent.understand.reading import Reading
-from local_agent.workspace.registry import Workspace
+from local_agent.workspace.registry import Workspace, is_copy
 
 _GOES_ON: Final = frozenset({Topic.REVISE, Topic.APPLY, Topic.UNDO})
 _REVISE: Final = BY_NAME["revise"]
@@ -117,13 +117,32 @@ def as_meant(reading: Reading, intent: TaskIntent) -> Reading:
 def made_in(workspaces: Workspaces, task: Task) -> Workspace:
     """Return the workspace that a task is about: that of its proposal, once it has one.  Blocking.
 
+    What a dry run asks is about its copy, and about nothing else.
+
     Raises:
-        InputError: ``workspace.closed`` (task); ``workspace.unknown``, ``workspace.none``.
+        InputError: ``workspace.closed`` (task); ``workspace.unknown``, ``workspace.none``;
+            ``copy.gone``.
     """
+    if task.step is not None and task.workspace is not None and is_copy(task.workspace):
+        return workspaces.copy(task.run or "", task.workspace)
     result = result_of(task)
     if result is None or result.workspace is None:
         return workspaces.find(task.workspace)
     found = workspaces.at(result.workspace)
+    if found is None:
+        raise InputError("workspace.closed", task=task.short_id)
+    return found
+
+
+def as_set_now(workspaces: Workspaces, task: Task, workspace: Workspace) -> Workspace:
+    """Return a workspace as the list has it by now.  Blocking.
+
+    Raises:
+        InputError: ``workspace.closed`` (task): it was taken off; ``copy.gone``.
+    """
+    if is_copy(workspace.name):
+        return made_in(workspaces, task)
+    found = workspaces.at(str(workspace.path))
     if found is None:
         raise InputError("workspace.closed", task=task.short_id)
     return found

@@ -4,7 +4,8 @@
                   └────▶ rejected, expired, superseded
 
 - Only an `Entrance` approves, and it asks for the digest that was shown and the typed code.  It is
-  made for one approver; no caller says who decides.
+  made for one approver; no caller says who decides.  That of ``dry-run``, for files of answers,
+  takes no code, and decides on nothing but changes of a dry run's own copy (ADR 34).
 - Only `Gate.take_grant` mints a Grant: once, within a minute, after the intent is durable.  Of
   several operations under one question it mints one for each, in their order.
 - Whatever fails on the way, an exception ends it and nothing runs (R4).
@@ -19,6 +20,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 from common.clock import Clock, Instant
@@ -58,6 +60,7 @@ from local_agent.flow.gate_steps import (
 )
 from local_agent.safety.authority import before_operation
 from local_agent.safety.decision import Statement
+from local_agent.safety.dry_run import check_dry_run
 from local_agent.safety.grant import Grant, _mint
 from local_agent.safety.risk import Circumstances
 from local_agent.store.approvals import START_WITHIN_MS, StoredApproval
@@ -103,6 +106,7 @@ class Entrance:
                 ``approval.code-mismatch``, ``approval.paused``; it still waits.
             StateError: ``approval.unknown``, ``approval.not-pending``, ``approval.expired``,
                 ``approval.blocked``.
+            StateError: ``approval.not-dry-run``: it is for a person to decide.
             AuthError: ``approval.changed``.
         """
         await self._gate._decide(  # noqa: SLF001 - the one way in; it is private for all others
@@ -119,6 +123,8 @@ class Gate:
         key: Gives this machine's present key, which signs each decision.
         limits: Bounds against flooding.
         listeners: Told of each `Notice` on the event loop; they must not block or raise.
+        dry_runs: Real path of the folder where copies for dry runs lie; None where there are none,
+            and then no file of answers decides on anything.
     """
 
     def __init__(
@@ -129,12 +135,14 @@ class Gate:
         key: Callable[[], SigningKey],
         limits: Limits | None = None,
         listeners: Sequence[Callable[[Notice], None]] = (),
+        dry_runs: Path | None = None,
     ) -> None:
         self._db = db
         self._clock = clock
         self._key = key
         self._limits = limits or Limits()
         self._listeners = list(listeners)
+        self._dry_runs = dry_runs
         self._deadlines = Deadlines(clock)
         self._checks = Checks(self._deadlines, self._limits)
         self._ended: dict[str, asyncio.Event] = {}
@@ -265,6 +273,8 @@ class Gate:
         except StateError:
             await self.tick()  # what was seen to be late is so for ever
             raise
+        if approver == "dry-run":
+            await asyncio.to_thread(self._check_dry_run, stored)
         if decision == "approve":
             await self._check_approval(stored, typed, now, approver)
         said = reason and clip_bytes(reason, REASON_BYTES)
@@ -384,6 +394,12 @@ class Gate:
             if error.code == "approval.not-approved":
                 expire_seen(self._journal, approval_id, at_ms)
             raise
+
+    def _check_dry_run(self, stored: StoredApproval) -> None:
+        """Return when a file of answers may decide on this.  Blocking."""
+        if self._dry_runs is None:
+            raise StateError("approval.not-dry-run", why="place")
+        check_dry_run(question(stored).seal, self._dry_runs, ACTIONS)
 
     async def _check_approval(
         self, stored: StoredApproval, typed: str, now: Instant, by: Approver

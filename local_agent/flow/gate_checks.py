@@ -84,7 +84,8 @@ class Checks:
         """Return when it may be approved now, and the person typed its code.
 
         In the window an armed click stands for the first group: nothing but a hand on this desktop
-        gives one.  High risk takes the whole code everywhere (R29).
+        gives one.  High risk takes the whole code everywhere (R29).  A file of answers types none;
+        what it may decide on is looked at elsewhere (`local_agent.safety.dry_run`).
 
         Raises:
             StateError: ``approval.blocked``.
@@ -97,6 +98,8 @@ class Checks:
         left = self._paused_until.get(stored.approval_id, now.mono) - now.mono
         if left > 0:
             raise InputError("approval.paused", seconds=int(left) + 1)
+        if by == "dry-run":
+            return
         asked = question(stored)
         if by == "desktop" and not asked.both_groups:
             return

@@ -26,9 +26,11 @@ from common.ids import new_uuid
 from common.model.proposal import Diff
 from local_agent.actions.operation import Blobs
 from local_agent.flow import summaries
+from local_agent.flow.gate import Entrance
 from local_agent.flow.narrating import Narrator
 from local_agent.flow.ports import NewTask, RunWish, Site, Workspaces
 from local_agent.flow.rolling_back import RollBack
+from local_agent.flow.run_answers import FileAnswers
 from local_agent.flow.run_asking import Asker, Fitting, ModelStream, ReadingTools
 from local_agent.flow.run_changes import Changes
 from local_agent.flow.run_ending import completed, failure, rolled_back
@@ -43,6 +45,7 @@ from local_agent.flow.run_naming import listed, named_playbook
 from local_agent.flow.run_questions import Questions
 from local_agent.flow.task import TaskLog
 from local_agent.models.backend import Chosen
+from local_agent.playbooks.answers import APPROVE_ALL, Answers
 from local_agent.playbooks.definition import (
     StepDefinition,
     TaskDefinition,
@@ -63,6 +66,7 @@ from local_agent.propose.base import Asked, Proposed, answer, nothing
 from local_agent.store.journal import JournalThread
 from local_agent.store.runs import Runs, StoredRun
 from local_agent.store.tasks import Task
+from local_agent.workspace.dry_runs import DryRuns
 from local_agent.workspace.registry import Workspace
 
 DEFAULT_CLIENT: Final = "default"
@@ -125,6 +129,7 @@ class Playing:
 
     Args:
         fitting: Tells how many of several steps can be sealed together as things are now.
+        answering: Where the answers of a dry run's file enter.
     """
 
     def __init__(
@@ -138,6 +143,7 @@ class Playing:
         log: TaskLog,
         workspaces: Workspaces,
         fitting: Fitting,
+        answering: Entrance,
         site: Site,
     ) -> None:
         self._db = db
@@ -148,6 +154,8 @@ class Playing:
         self._log = log
         self._workspaces = workspaces
         self._fitting = fitting
+        self._answering = answering
+        self._copies = DryRuns(site.places)
         self._places = site.places
         self._machine = site.machine
 
@@ -201,7 +209,7 @@ class Playing:
         definition, hooks, _ = _unbundled(await asyncio.to_thread(self._blobs.get, run.definition))
         named = _steps_of(definition, hooks)
         if run.carrying == "run" and run.status == "completed":
-            return completed(definition, await self._steps(run), named, asked.lang)
+            return completed(definition, await self._steps(run), named, run, asked.lang)
         if run.status == "rolled_back":
             changes = Changes(self._db, self._blobs, self._places, run, named)
             await changes.look()
@@ -210,6 +218,37 @@ class Playing:
             return rolled_back(task, definition, last, asked.lang)
         code = "run.stands-still" if run.carrying == "run" else "run.rollback-cut-off"
         raise StateError(code, task=task.short_id)
+
+    async def check_dry(self, run_id: str, answers: str | None) -> None:
+        """Require that a run can be carried on where it acts, and that answers are for a copy.
+
+        Raises:
+            StateError: ``run.unknown``.
+            InputError: ``playbook.answers-not-dry``; ``copy.gone``.
+        """
+        run = await self._db.run(self._runs.get, run_id)
+        if run.is_dry:
+            await asyncio.to_thread(self._copy, run)
+        elif answers is not None:
+            raise InputError("playbook.answers-not-dry")
+
+    def _copy(self, run: StoredRun) -> Workspace:
+        """Return the copy of a dry run.  Blocking.
+
+        Raises:
+            InputError: ``copy.gone``: it is not there, or nobody has its workspace open any more.
+        """
+        workspace = self._workspaces.at(run.workspace)
+        if workspace is None:
+            raise InputError("copy.gone", workspace=run.workspace)
+        return self._copies.of(run.run_id, workspace)
+
+    def _answers(self, run: StoredRun) -> FileAnswers | None:
+        """Return what answers in place of a person; taking a dry run back asks nobody."""
+        answers = APPROVE_ALL if run.carrying == "rollback" else run.answers
+        if not run.is_dry or answers is None:
+            return None
+        return FileAnswers(self._db, self._answering, Answers(answers))
 
     async def mend(self, run_id: str, task_id: str) -> bool:
         """Write the state file of a run again where it is not as the journal has it.
@@ -269,7 +308,7 @@ class Playing:
             return rolled_back(task, opened.definition, last, asked.lang)
         steps = await self._steps(run)
         if last["status"] == "completed":
-            return completed(opened.definition, steps, opened.named, asked.lang)
+            return completed(opened.definition, steps, opened.named, run, asked.lang)
         index = (await self._db.run(self._runs.get, run.run_id)).current_step
         raise await asyncio.to_thread(
             failure, task, opened.definition, last, index, steps, opened.named, asked
@@ -279,23 +318,26 @@ class Playing:
         """Return a run that a task will carry, to be written with it; what it is to do is fixed.
 
         Raises:
-            InputError: ``workspace.unknown``, ``workspace.none``.
+            InputError: ``workspace.unknown``, ``workspace.none``; ``copy.*`` of a dry run.
         """
         workspace = await asyncio.to_thread(self._workspaces.find, new.workspace)
         return await self._planned(wish, new.task_id, workspace)
 
     async def _planned(self, wish: RunWish, task_id: str, workspace: Workspace) -> StoredRun:
+        run_id, folder = new_uuid(), workspace.path
+        if wish.dry:
+            folder = await asyncio.to_thread(self._copies.make, run_id, workspace)
         return StoredRun(
-            run_id=new_uuid(),
+            run_id=run_id,
             task_id=task_id,
             name=wish.found.definition.name,
             definition=await asyncio.to_thread(self._blobs.put, _bundled(wish.found)),
             client=wish.client,
             workspace=str(workspace.path),
-            folder=str(workspace.path),
+            folder=str(folder),
             message=wish.message,
             gate_ms=round(wish.gate_timeout_s * 1000),
-            answers=None,
+            answers=wish.answers,
             started_at=self._clock.now().wall_ms,
         )
 
@@ -303,6 +345,9 @@ class Playing:
         """Return a run as it stands, with what carries it on."""
         workspace = asked.workspace
         assert workspace is not None  # noqa: S101  # `propose` has looked
+        if run.is_dry:
+            workspace = await asyncio.to_thread(self._copy, run)
+            asked = replace(asked, workspace=workspace)
         bundle = await asyncio.to_thread(self._blobs.get, run.definition)
         definition, hooks, path = _unbundled(bundle)
         named = _steps_of(definition, hooks)
@@ -341,6 +386,7 @@ class Playing:
             changes=changes,
             fitting=self._fitting,
             clock=self._clock,
+            answers=self._answers(run),
             in_workspace=await asyncio.to_thread(_is_inside, path, self._workspaces),
         )
         return _Opened(
@@ -360,6 +406,7 @@ class Playing:
             log=opened.record,
             done=opened.steps,
             resumed=run.resumes > 0,
+            dry=run.is_dry,
             gate_timeout_s=run.gate_ms / 1000,
         )
         executor = TaskExecutor(ModelStream(self._proposing.choose, task.task_id), self._clock)

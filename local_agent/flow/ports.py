@@ -74,12 +74,16 @@ class RunWish:
 
     Attributes:
         gate_timeout_s: How long each question waits; over 0, at most 300.
+        dry: Whether it acts on a copy of the workspace.
+        answers: Of a dry run: what answers its questions (`local_agent.playbooks.answers`).
     """
 
     found: Found
     message: str
     client: str
     gate_timeout_s: float
+    dry: bool = False
+    answers: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +273,14 @@ class Workspaces(Protocol):
 
     def at(self, path: str) -> Workspace | None:
         """Return the workspace of this real path, or None."""
+        ...
+
+    def copy(self, run_id: str, name: str) -> Workspace:
+        """Return the copy of a workspace for a dry run (`local_agent.workspace.dry_runs`).
+
+        Raises:
+            InputError: ``copy.gone``; ``workspace.unknown``.
+        """
         ...
 
 

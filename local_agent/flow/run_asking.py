@@ -18,6 +18,7 @@ from common.model.proposal import LocalApproval, RunStep, StepPart, Steps, TaskR
 from common.model.state import Reason
 from common.sentences import Sentence, say
 from local_agent.flow.ports import NewTask
+from local_agent.flow.run_answers import FileAnswers
 from local_agent.flow.run_changes import Changes
 from local_agent.flow.run_questions import PREVIEW_CHARS, OpenQuestion, Questions, about
 from local_agent.flow.task import submit_named
@@ -52,6 +53,7 @@ class Asker:
         submit: Writes a task and begins it.
         cancel: Ends one that waits.
         fitting: Tells how many of several steps can be sealed together as things are now.
+        answers: Of a dry run: what answers its questions; None where a person is asked.
     """
 
     def __init__(
@@ -69,7 +71,9 @@ class Asker:
         fitting: Fitting,
         clock: Clock,
         in_workspace: bool,
+        answers: FileAnswers | None = None,
     ) -> None:
+        self._answers = answers
         self._fitting = fitting
         self._run = run
         self._task = task
@@ -101,15 +105,22 @@ class Asker:
             sealed = [(changing, wanted)]
         told = message if message is not None else self._about(parts[0])
         proposed = self._of_gate(told, sealed) if is_gate else self._of_step(told, *sealed[0])
-        return await self.put(str(step), proposed, sealed)
+        name = self._definition.steps[step.index].name if is_gate else parts[0].step.name
+        return await self.put(str(step), proposed, sealed, name=name)
 
     async def put(
-        self, step: str, proposed: Proposed, parts: Sequence[tuple[Changing, Wanted]] = ()
+        self,
+        step: str,
+        proposed: Proposed,
+        parts: Sequence[tuple[Changing, Wanted]] = (),
+        *,
+        name: str = "",
     ) -> OpenQuestion:
         """Put a question, as a task of its own, and return once it waits for a person.
 
         Args:
             step: For which step of the run it is put.
+            name: Of that step, by which a file answers it in a dry run.
             proposed: What is asked; its summary in words.
             parts: Of a run the steps that it covers, each of which waits for its turn.
 
@@ -129,10 +140,14 @@ class Asker:
             waits_ms=self._run.gate_ms,
         )
         self._questions.add(question)
+        if self._answers is not None:
+            self._answers.attend(question, name)
         try:
             begun = await submit_named(self._submit, question.task)
             question.task = replace(question.task, short_id=begun.short_id)
             await question.asked.wait()
+            if self._answers is not None:
+                await self._answers.settled()
         except asyncio.CancelledError:
             await question.close()
             raise

@@ -14,6 +14,7 @@ from local_agent.playbooks.runs import Place, RunStepResult
 from local_agent.propose.base import Asked, Proposed, answer
 from local_agent.propose.context.collected import Piece
 from local_agent.safety.disclosure import bounded
+from local_agent.store.runs import StoredRun
 from local_agent.store.tasks import Task
 
 Steps = Mapping[Place, RunStepResult]
@@ -21,6 +22,11 @@ Steps = Mapping[Place, RunStepResult]
 COMPLETED = Sentence(
     en="Playbook {playbook} completed: {count} {count:step|steps}.",
     zh="剧本 {playbook} 已完成，共 {count} 个步骤。",
+)
+COMPLETED_DRY = Sentence(
+    en="Dry run of playbook {playbook} completed: {count} {count:step|steps}. Nothing in the "
+    "workspace was changed; what the steps did lies in {folder}",
+    zh="剧本 {playbook} 试运行完成，共 {count} 个步骤。工作区没有任何改动，步骤的结果在 {folder}",
 )
 ROLLED_BACK = Sentence(
     en="What playbook {playbook} had changed is taken back: {count} {count:file|files}.",
@@ -37,7 +43,11 @@ _TEXTS: Final = ("content", "diff", "stdout", "stderr", "preview")  # in results
 
 
 def completed(
-    definition: TaskDefinition, steps: Steps, named: Mapping[Place, StepDefinition], lang: Lang
+    definition: TaskDefinition,
+    steps: Steps,
+    named: Mapping[Place, StepDefinition],
+    run: StoredRun,
+    lang: Lang,
 ) -> Proposed:
     """Return the end of a run that completed: what its last agent step said.
 
@@ -45,7 +55,8 @@ def completed(
         steps: How each ended.
         named: The steps of the playbook and of its hooks.
     """
-    head = say(COMPLETED, lang, playbook=definition.name, count=len(definition.steps))
+    facts = {"playbook": definition.name, "count": len(definition.steps), "folder": run.folder}
+    head = say(COMPLETED_DRY if run.is_dry else COMPLETED, lang, **facts)
     said = _last_answer(definition, steps).strip()
     text = f"{head}\n\n{said}" if said else head
     # With details it is bounded for the chat as an answer is (`flow.disclosing`).

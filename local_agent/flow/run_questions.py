@@ -58,6 +58,7 @@ class OpenQuestion:
     begun: int = 0  # parts that may be begun
     done: int = 0  # parts that ended
     since: float = 0.0  # when it was approved, or a part ended
+    on_asked: Callable[[], None] = lambda: None  # told each time that it is asked
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
     _unchanged: dict[Place, Result] = field(default_factory=dict)
     _ends: dict[int, Ended] = field(default_factory=dict)
@@ -170,6 +171,7 @@ class OpenQuestion:
         """Take what happened to its approval; it may be asked anew and decided later."""
         if notice.kind == "requested":
             self.asked.set()
+            self.on_asked()
         if notice.kind in _DECIDED and not self.decided.is_set():
             self.decision, self.since = _DECIDED[notice.kind], self.now()
             self.decided.set()

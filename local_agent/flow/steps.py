@@ -16,6 +16,7 @@ from local_agent.actions.registry import make_operations
 from local_agent.actions.steps.action import RunSteps
 from local_agent.flow import playing
 from local_agent.flow.approving import Approving
+from local_agent.flow.gate import Entrance
 from local_agent.flow.playing import Playing
 from local_agent.flow.ports import (
     Disclosure,
@@ -75,6 +76,7 @@ def build_steps(
     policy_of: Callable[[Workspace], Policy],
     settings: AgentSettings,
     clock: Clock,
+    answering: Entrance,
     site: Site,
     engine: Carrier,
 ) -> Steps:
@@ -115,6 +117,7 @@ def build_steps(
         log=tasks,
         workspaces=workspaces,
         fitting=_fitting(operations),
+        answering=answering,
         site=site,
     )
     phrases = Phrases(site.places).read

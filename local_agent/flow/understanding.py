@@ -30,7 +30,7 @@ from common.verbs import COMMANDS, Topic
 from local_agent.errors import ModelError
 from local_agent.flow import words
 from local_agent.flow.conversation import Conversation, Revised
-from local_agent.flow.following import Following, as_meant
+from local_agent.flow.following import Following, as_meant, as_set_now
 from local_agent.flow.ports import Disclosure, Workspaces
 from local_agent.flow.run import Run, unless_stopped
 from local_agent.flow.streaming import Streams
@@ -255,10 +255,7 @@ class Understanding:
         """
         if workspace is None:
             return None
-        found = await asyncio.to_thread(self._workspaces.at, str(workspace.path))
-        if found is None:
-            raise InputError("workspace.closed", task=task.short_id)
-        return found
+        return await asyncio.to_thread(as_set_now, self._workspaces, task, workspace)
 
     async def _looked_at(
         self, task: Task, run: Run, reading: Reading

@@ -447,7 +447,8 @@ def _task_start(definition: TaskDefinition, context: SessionContext, client: str
         "workdir": context.workdir,
         "client": client,
     }
-    return told | {"resumed": True} if context.resumed else told
+    more = {"resumed": context.resumed, "dry_run": context.dry}
+    return told | {name: True for name, holds in more.items() if holds}
 
 
 def _function_result(step: StepDefinition, *, success: bool, result: Result | None) -> Event:

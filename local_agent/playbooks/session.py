@@ -152,6 +152,7 @@ class SessionContext:
         workdir: Where the tools act.
         explain: Gives an error in words.
         hooks: The playbooks that `TaskDefinition.hooks` names.
+        dry: Whether they act on a copy of the workspace.
         done: How steps ended before this, where a run is resumed.
         gate_timeout_s: How long each question waits.
     """
@@ -167,4 +168,5 @@ class SessionContext:
     log: RunLog
     done: Mapping[Place, RunStepResult] = field(default_factory=dict)
     resumed: bool = False
+    dry: bool = False
     gate_timeout_s: float = GATE_TIMEOUT_S

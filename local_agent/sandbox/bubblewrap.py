@@ -21,7 +21,7 @@ import hashlib
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
@@ -152,6 +152,7 @@ def bubblewrap_profile(
     network: bool = False,
     strangers: bool = False,
     copy: Path | None = None,
+    also_at: Path | None = None,
     own: Path | None = None,
 ) -> Profile:
     """Return the profile for one workspace as it is on disk now.  Blocks on a few ``lstat``.
@@ -170,6 +171,7 @@ def bubblewrap_profile(
             then no socket with a name can be made, as where the network is shared.
         copy: Takes the place of the workspace's own files, at their paths; of these nothing but
             the repository and the toolchains among them is shown then.
+        also_at: Where the workspace is shown as well: where the folder lies that it is a copy of.
         own: Real path of a folder that the program keeps for itself, written as well.
 
     Raises:
@@ -180,25 +182,37 @@ def bubblewrap_profile(
     """
     machine = _supported_machine(home)
     mounts = _read_only_mounts(workspace, read_only)
-    if copy is not None:
-        _check_copy(copy, workspace, mounts)
+    for inner, place in ((copy, workspace), (workspace, also_at)):
+        if inner is not None and place is not None:
+            _check_copy(inner, place, mounts)
     mounts += [("--bind", path) for path in (workspace, own) if path is not None]
     # What nobody runs after a copy is gone needs no protection in it.
     names = (*PROTECTED, *OBEYED, *repositories, *hooks) if copy is None else (".git",)
-    mounts += [("--ro-bind", path) for path in _protected(workspace, names)]
+    kept = _protected(workspace, names)
+    mounts += [("--ro-bind", path) for path in kept]
+    sources = {("--bind", workspace): copy or workspace, **_shown_again(workspace, also_at, kept)}
+    mounts += [mount for mount in sources if mount not in mounts]
     mounts += _hidden(private, mounts)
     # The outer before the inner, so that a toolchain in the workspace stays read-only and a
     # workspace under the home, or under /tmp, is not hidden again.
     mounts.sort(key=lambda mount: len(mount[1].parts))
     options = [program, *_ISOLATION, *(() if network else ("--unshare-net",)), *_system(network)]
+    options += _mounted(mounts, sources, home=home)
+    calls = seccomp.build_filter(machine, network=network or strangers)
+    return Profile("bubblewrap", tuple(options), calls)
+
+
+def _mounted(
+    mounts: Iterable[tuple[str, Path]], sources: Mapping[tuple[str, Path], Path], *, home: Path
+) -> list[str]:
+    """Return the options that mount these in their order; each from its own path but for a few."""
+    options: list[str] = []
     for place, share in (("/tmp", 4), (str(home), 8), ("/run", 64)):  # noqa: S108  # inside
         options += _empty(place, _memory() // share)
     for kind, path in mounts:
-        source = copy if copy is not None and (kind, path) == ("--bind", workspace) else path
+        source = sources.get((kind, path), path)
         options += _empty(str(path), 0) if kind == "--tmpfs" else [kind, str(source), str(path)]
-    options += ["--remount-ro", "/"]
-    calls = seccomp.build_filter(machine, network=network or strangers)
-    return Profile("bubblewrap", tuple(options), calls)
+    return [*options, "--remount-ro", "/"]
 
 
 def _supported_machine(home: Path) -> str:
@@ -214,6 +228,17 @@ def _check_copy(copy: Path, workspace: Path, mounts: Iterable[tuple[str, Path]])
     for _, path in mounts:
         if path.is_relative_to(workspace):
             _refuse_links(copy, copy / path.relative_to(workspace))
+
+
+def _shown_again(
+    workspace: Path, place: Path | None, kept: Iterable[Path]
+) -> dict[tuple[str, Path], Path]:
+    """Return the mounts by which a workspace is shown at another place, each with its source."""
+    if place is None:
+        return {}
+    # Its files may name themselves by that path, as editable installs do.
+    again = {("--ro-bind", place / path.relative_to(workspace)): path for path in kept}
+    return {("--bind", place): workspace, **again}
 
 
 def _hidden(private: tuple[Path, ...], mounts: list[tuple[str, Path]]) -> list[tuple[str, Path]]:

@@ -1,4 +1,4 @@
-"""What this machine forgets, and when: the words of tasks that ended long ago, and old blobs.
+"""What this machine forgets, and when: words of tasks that ended long ago, old blobs and copies.
 
 Approvals, effects and the audit log stay for ever: they say what was done here and who allowed it.
 """
@@ -6,7 +6,8 @@ Approvals, effects and the audit log stay for ever: they say what was done here 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import asdict, dataclass
 from typing import Any, Final, Protocol
 
 from common.clock import Clock
@@ -20,6 +21,8 @@ ROUND_SECONDS: Final = 3600.0
 BATCH: Final = 200  # tasks in one transaction, so that nobody waits for the journal
 
 _DAY_MS: Final = 86_400_000
+KEPT_COPIES: Final = 10  # of the newest dry runs; those that still go on are kept as well
+COPIES_KEPT_MS: Final = 30 * _DAY_MS
 
 
 class Log(Protocol):
@@ -40,6 +43,15 @@ class Forgotten:
 
     tasks: int
     blobs: int
+    copies: int
+
+
+class Copies(Protocol):
+    """The copies in which dry runs act (`local_agent.workspace.dry_runs`)."""
+
+    def prune(self, keep: Collection[str], *, now_s: float) -> int:
+        """Remove all but the copies for these runs; return how many went.  Blocking."""
+        ...
 
 
 class Retention:
@@ -48,13 +60,17 @@ class Retention:
     Args:
         db: The journal's thread.
         blobs: The blobs beside it.
+        copies: The copies for dry runs.
         clock: Tells the moment.
         log: Told of each round that removed something, or failed.
     """
 
-    def __init__(self, db: JournalThread, blobs: Blobs, *, clock: Clock, log: Log) -> None:
+    def __init__(
+        self, db: JournalThread, blobs: Blobs, copies: Copies, *, clock: Clock, log: Log
+    ) -> None:
         self._db = db
         self._blobs = blobs
+        self._copies = copies
         self._clock = clock
         self._log = log
 
@@ -66,8 +82,8 @@ class Retention:
             except (StoreError, OSError) as error:
                 self._log.error("retention.failed", why=type(error).__name__)
             else:
-                if done.tasks or done.blobs:
-                    self._log.info("retention.forgot", tasks=done.tasks, blobs=done.blobs)
+                if done.tasks or done.blobs or done.copies:
+                    self._log.info("retention.forgot", **asdict(done))
             await asyncio.sleep(ROUND_SECONDS)
 
     async def round(self) -> Forgotten:
@@ -77,7 +93,8 @@ class Retention:
             StoreError: the journal refused; the next round goes on from there.
             OSError: a blob could not be removed.
         """
-        before_ms = self._clock.now().wall_ms - KEPT_MS
+        now_ms = self._clock.now().wall_ms
+        before_ms = now_ms - KEPT_MS
         journal, tasks = self._db.journal, 0
         await self._db.run(journal.inbox.prune)
         while found := await self._db.run(journal.tasks.forget, before_ms=before_ms, limit=BATCH):
@@ -85,4 +102,8 @@ class Retention:
         # A day later, so that no task that is still shown leads to a log that is gone.
         before_s = (before_ms - _DAY_MS) / 1000
         blobs = await asyncio.to_thread(self._blobs.prune, before_s=before_s)
-        return Forgotten(tasks, blobs)
+        keep = await self._db.run(
+            journal.runs.keeping_copies, newest=KEPT_COPIES, since_ms=now_ms - COPIES_KEPT_MS
+        )
+        copies = await asyncio.to_thread(self._copies.prune, keep, now_s=now_ms / 1000)
+        return Forgotten(tasks, blobs, copies)

@@ -123,6 +123,17 @@ class Runs:
         rows = self._db.all(f"{_SELECT} ORDER BY started_at DESC, rowid DESC LIMIT ?", limit)
         return [_run(row) for row in rows]
 
+    def keeping_copies(self, *, newest: int, since_ms: int) -> Sequence[str]:
+        """Return the dry runs whose copies are kept: the newest, and those that go on."""
+        rows = self._db.all(
+            "SELECT run_id FROM runs WHERE folder <> workspace AND (status IN ('pending',"
+            " 'running') OR run_id IN (SELECT run_id FROM runs WHERE folder <> workspace"
+            " AND started_at >= ? ORDER BY started_at DESC, rowid DESC LIMIT ?))",
+            since_ms,
+            newest,
+        )
+        return [run_id for (run_id,) in rows]
+
     def enter(self, run_id: str, status: str, *, current_step: int | None = None) -> None:
         """Record where a run stands."""
         self._db.run(
@@ -132,11 +143,14 @@ class Runs:
             run_id,
         )
 
-    def carry(self, run_id: str, task_id: str, gate_ms: int | None) -> StoredRun:
+    def carry(
+        self, run_id: str, task_id: str, gate_ms: int | None, answers: str | None = None
+    ) -> StoredRun:
         """Record that another task carries a run on, and return it.
 
         Args:
             gate_ms: None for as before.
+            answers: Of a dry run; what answered before does not any more.
 
         Raises:
             StateError: ``run.unknown``; ``run.not-resumable`` (run, status).
@@ -147,9 +161,10 @@ class Runs:
                 raise StateError("run.not-resumable", run=run.name, status=status)
             self._db.run(
                 "UPDATE runs SET task_id = ?, gate_ms = COALESCE(?, gate_ms), status = 'pending',"
-                " carrying = 'run', resumes = resumes + 1 WHERE run_id = ?",
+                " carrying = 'run', answers = ?, resumes = resumes + 1 WHERE run_id = ?",
                 task_id,
                 gate_ms,
+                answers,
                 run_id,
             )
             return self.get(run_id)

@@ -164,6 +164,7 @@ class ApprovalView:
         named: Where the command came from; None where a person named or set it.
         reason: Why the command is proposed; None where nobody says.
         run: Which steps of a playbook it is; None where it is none.
+        by_file: The answers file of a dry run decided, and no person; None for all else.
     """
 
     approval_id: str
@@ -188,6 +189,7 @@ class ApprovalView:
     named: Named | None = None
     reason: CommandReason | None = None
     run: RunStep | None = None
+    by_file: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

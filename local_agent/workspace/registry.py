@@ -29,6 +29,7 @@ DAILY_BYTES: Final = 100_000  # of them together
 MAX_REPORTS: Final = 10  # files of linters
 MAX_DAILY_READS: Final = 10_000
 MAX_DAILY_BYTES: Final = 10_000_000
+COPY_MARK: Final = " (dry run)"  # of the name of a copy; no name that can be given has it
 _NAME: Final = re.compile(r"[a-z0-9-]{1,32}")
 _NOT_FOLDERS: Final = tuple(map(Path, ("/dev", "/proc", "/sys", "/etc", "/boot", "/run/user")))
 
@@ -54,6 +55,7 @@ class Workspace:
         daily_reads: Questions from the chat that are answered each member a day.
         daily_bytes: Bytes that those answers may have together.
         diagnostics: Files in it that linters write, by relative path.
+        stands_for: Of a copy for a dry run: the folder that it is a copy of; else None.
     """
 
     name: str
@@ -67,6 +69,22 @@ class Workspace:
     daily_reads: int = DAILY_READS
     daily_bytes: int = DAILY_BYTES
     diagnostics: tuple[str, ...] = ()
+    stands_for: Path | None = None
+
+    @property
+    def listed_name(self) -> str:
+        """The name in the list, under which the person's rules are kept, also for a copy of it."""
+        return self.name.removesuffix(COPY_MARK)
+
+
+def name_of_copy(workspace: Workspace) -> str:
+    """Return what the copy of a workspace for a dry run is called."""
+    return workspace.name + COPY_MARK
+
+
+def is_copy(name: str | None) -> bool:
+    """Tell whether a name is that of a copy for a dry run."""
+    return name is not None and name.endswith(COPY_MARK)
 
 
 def place_of(workspace: Workspace) -> Place:
@@ -125,6 +143,19 @@ class Registry:
             ConfigError: as `load`.
         """
         return next((entry for entry in self.load() if str(entry.path) == path), None)
+
+    def copy(self, run_id: str, name: str) -> Workspace:
+        """Return the copy of a workspace for a dry run; for the tasks of that run alone.
+
+        Args:
+            name: Of the copy (`name_of_copy`).
+
+        Raises:
+            InputError: ``copy.gone``; ``workspace.unknown``.
+        """
+        from local_agent.workspace.dry_runs import DryRuns
+
+        return DryRuns(self._places).of(run_id, self.find(name.removesuffix(COPY_MARK)))
 
     def inspect(self, path: Path, environ: Mapping[str, str]) -> list[Toolchain]:
         """Return the toolchains found for a folder, for the person to confirm.

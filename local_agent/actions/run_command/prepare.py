@@ -78,7 +78,8 @@ class Surroundings:
         others = [
             other
             for other in self.workspaces()
-            if other != workspace.path and not any(path.is_relative_to(other) for path in tools)
+            if other not in (workspace.path, workspace.stands_for)
+            and not any(path.is_relative_to(other) for path in tools)
         ]
         return (*self.private, *others)
 
@@ -295,6 +296,7 @@ def _profile(
         network=network,
         strangers=strangers,
         copy=copy.path if copy else None,
+        also_at=workspace.stands_for,
     )
 
 
@@ -305,7 +307,9 @@ def _closed(
 
     Of a workspace that a copy stands for, only the repository and the toolchains are shown.
     """
-    hidden = tuple(place.resolve() for place in around.private)
+    # A copy for a dry run lies within our own, and what is in it is shown.
+    private = (place.resolve() for place in around.private)
+    hidden = tuple(place for place in private if not workspace.path.is_relative_to(place))
     tools = [path for tool in workspace.toolchains for path in tool.paths]
     shown = (workspace.path / ".git", *tools) if copied else (workspace.path,)
     sockets = [workspace.path / path for path in survey.sockets]

@@ -28,7 +28,7 @@ from local_agent.flow.task import submit_named
 from local_agent.store.journal import Journal, JournalThread
 from local_agent.store.tasks import Task
 from local_agent.workspace import paths
-from local_agent.workspace.registry import Workspace
+from local_agent.workspace.registry import Workspace, is_copy
 
 MAX_TEXT_BYTES: Final = 20_000  # security limits table, command text
 MAX_PATHS: Final = 500  # as many files as a diff can have
@@ -155,9 +155,11 @@ class Asking:
         """Begin to take back what a task has changed, all of it or some files.
 
         Raises:
-            StateError: ``task.unknown``.
+            StateError: ``task.unknown``; ``undo.dry-run``: it changed a copy alone.
         """
         first = await self._db.run(self._journal.tasks.named, args.text("task"))
+        if is_copy(first.workspace):
+            raise StateError("undo.dry-run", task=first.short_id)
         paths = args.texts("only", MAX_PATHS)
         new = self._new_task(
             " ".join([self._prefix, Topic.UNDO, first.short_id, *map(shlex.quote, paths)]),

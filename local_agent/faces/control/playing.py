@@ -42,7 +42,9 @@ class Engine(Protocol):
         """Write a run and the task that carries it, and begin it."""
         ...
 
-    async def resume(self, run_id: str, new: NewTask, *, gate_timeout_s: float | None) -> StoredRun:
+    async def resume(
+        self, run_id: str, new: NewTask, *, gate_timeout_s: float | None, answers: str | None = None
+    ) -> StoredRun:
         """Carry a run on by a new task."""
         ...
 
@@ -82,37 +84,46 @@ class RunOperations:
         self._user = user
         self._finish = finish
 
-    async def play(self, args: Arguments, _body: bytes) -> AsyncIterator[Answer]:
-        """Begin a run and tell its events to the end.
+    async def play(self, args: Arguments, body: bytes) -> AsyncIterator[Answer]:
+        """Begin a run and tell its events to the end; of a dry run, answers may come along.
 
         Raises:
             TaskParseError: the playbook cannot be taken; nothing was begun.
-            InputError: ``playbook.*``: there is none of that name; ``workspace.*``.
+            InputError: ``playbook.*``: there is none of that name, or the answers cannot be taken;
+                ``workspace.*``; ``copy.*``: no copy could be made for a dry run.
         """
+        dry, answers = args.flag("dry"), _answers(args, body)
+        if answers is not None and not dry:
+            raise InputError("playbook.answers-not-dry")
         found = await asyncio.to_thread(_found, self._places, args)
         wish = RunWish(
             found=found,
             message=args.text("message"),
             client=args.text("client"),
             gate_timeout_s=args.integer("gate_ms", 1, MAX_TIMEOUT_MS) / 1000,
+            dry=dry,
+            answers=answers,
         )
-        words = f"playbook {found.definition.name} {wish.message}".rstrip()
+        name = f"{found.definition.name} (dry run)" if dry else found.definition.name
+        words = f"playbook {name} {wish.message}".rstrip()
         new = self._task(words, args, workspace=args.text("workspace") or None)
         async for step in self._followed(new, self._engine.play(wish, new), None):
             yield step
 
-    async def resume(self, args: Arguments, _body: bytes) -> AsyncIterator[Answer]:
-        """Carry a run on and tell its events to the end.
+    async def resume(self, args: Arguments, body: bytes) -> AsyncIterator[Answer]:
+        """Carry a run on and tell its events to the end; of a dry run, answers may come along.
 
         Raises:
             StateError: ``run.unknown``, ``run.not-resumable``.
+            InputError: ``playbook.answers-not-dry`` and others of ``playbook.answers``.
         """
+        answers = _answers(args, body)
         name, gate_ms = args.text("run"), args.integer("gate_ms", 0, MAX_TIMEOUT_MS)  # 0: as before
         run = await self._db.run(_named, self._journal, name)
         first = await self._db.run(self._journal.tasks.get, run.task_id)
         new = self._task(f"playbook resume {first.short_id}", args, workspace=first.workspace)
         begin = self._engine.resume(
-            run.run_id, new, gate_timeout_s=gate_ms / 1000 if gate_ms else None
+            run.run_id, new, gate_timeout_s=gate_ms / 1000 if gate_ms else None, answers=answers
         )
         async for step in self._followed(new, begin, run):
             yield step
@@ -192,6 +203,15 @@ def _found(places: Home, args: Arguments) -> Found:
     return find_playbook(places, args.text("name"))
 
 
+def _answers(args: Arguments, body: bytes) -> str | None:
+    from local_agent.playbooks.answers import Answers
+
+    if not args.flag("answers"):
+        return None
+    Answers(body)
+    return body.decode()
+
+
 def _named(journal: Journal, name: str) -> StoredRun:
     """Return a run by its own id, or by the T-id of a task that carries or carried it.
 
@@ -223,6 +243,7 @@ def _row(run: StoredRun, short_id: str) -> dict[str, Any]:
         "client": run.client,
         "started_at": run.started_at,
         "current_step": run.current_step,
+        "dry_run": run.is_dry,
     }
 
 

@@ -75,7 +75,7 @@ OPS: Final = frozenset(
         "runs",
     }
 )
-BODY_OPS: Final = frozenset({"apply"})
+BODY_OPS: Final = frozenset({"apply", "play", "resume"})  # these two: the file of answers
 SOCKET_NAME: Final = "agent.sock"
 
 _SUN_PATH: Final = 107  # unix(7): 108 bytes with the closing NUL

@@ -23,7 +23,9 @@ from common.errors import (
     StateError,
     StoreError,
 )
+from common.ids import new_uuid
 from common.model.state import Reason, TaskState
+from common.seal import Place as SealedPlace
 from common.signing import APPROVAL, SigningKey
 from local_agent.actions.registry import seal_bytes
 from local_agent.errors import FloodedError, RefusedError
@@ -288,8 +290,103 @@ async def test_only_known_approvers_take_known_decisions(
 
 
 @pytest.mark.requirement("P1")
-def test_the_approvers_are_three_and_all_at_the_machine() -> None:
-    assert set(APPROVERS) == {"terminal", "desktop", "passkey"}
+def test_the_approvers_are_three_at_the_machine_and_the_answers_of_dry_runs() -> None:
+    assert set(APPROVERS) == {"terminal", "desktop", "passkey", "dry-run"}
+
+
+# --- a file of answers ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def dry_runs(tmp_path: Path) -> Path:
+    return tmp_path.resolve() / "dry-runs"
+
+
+async def dry_gate(db: JournalThread, clock: ManualClock, folder: Path | None) -> Gate:
+    gate = Gate(db, clock=clock, key=lambda: AGENT, dry_runs=folder)
+    await gate.start()
+    return gate
+
+
+def a_copy(folder: Path) -> SealedPlace:
+    place = folder / new_uuid() / "shop"
+    place.mkdir(parents=True)
+    status = place.stat()
+    return SealedPlace(str(place), status.st_dev, status.st_ino)
+
+
+@pytest.mark.requirement("P1")
+@pytest.mark.parametrize("decision", ["approve", "reject"])
+async def test_a_file_of_answers_decides_on_nothing_but_copies(
+    db: JournalThread, clock: ManualClock, dry_runs: Path, decision: str
+) -> None:
+    gate = await dry_gate(db, clock, dry_runs)
+    question = await asked(gate, clock)
+    error = await refused(gate, question, approver="dry-run", decision=decision)
+    assert error.code == "approval.not-dry-run"
+    assert await state_of(gate, question) == "pending"
+    await approve(gate, question)
+
+
+@pytest.mark.requirement("P1")
+async def test_where_no_copies_are_known_no_file_of_answers_decides(
+    db: JournalThread, clock: ManualClock, dry_runs: Path
+) -> None:
+    gate = await dry_gate(db, clock, None)
+    question = await asked(gate, clock, workspace=a_copy(dry_runs))
+    error = await refused(gate, question, approver="dry-run")
+    assert error.code == "approval.not-dry-run"
+
+
+@pytest.mark.parametrize("decision", ["approve", "reject"])
+async def test_a_file_of_answers_is_recorded_as_what_decided(
+    db: JournalThread, clock: ManualClock, dry_runs: Path, decision: str
+) -> None:
+    gate = await dry_gate(db, clock, dry_runs)
+    # Of high risk, and no code is typed.
+    question = await asked(
+        gate, clock, workspace=a_copy(dry_runs), payload=a_payload(script="rm -r build")
+    )
+    assert question.both_groups
+    await approve(gate, question, approver="dry-run", decision=decision, typed="")
+    stored = await db.run(db.journal.approvals.get, question.approval_id)
+    assert stored.approver == "dry-run"
+    assert json.loads(stored.statement or b"")["approver"] == "dry-run"
+    audited = await db.run(lambda: list(db.journal.audit.entries()))
+    assert '"approver":"dry-run"' in str(audited[-1])
+    if decision == "approve":
+        grant = await gate.take_grant(question.approval_id, question.digest)
+        assert grant.spend() == question.seal
+
+
+@pytest.mark.requirement("P1")
+async def test_while_approvals_are_blocked_a_file_of_answers_approves_nothing(
+    db: JournalThread, clock: ManualClock, dry_runs: Path
+) -> None:
+    gate = await dry_gate(db, clock, dry_runs)
+    question = await asked(gate, clock, workspace=a_copy(dry_runs))
+    with gate.block("unsandboxed-run"):
+        error = await refused(gate, question, approver="dry-run")
+    assert error.code == "approval.blocked"
+
+
+def swap_for_link(copy: SealedPlace) -> None:
+    project = Path(copy.path).with_name("project")
+    project.mkdir()
+    Path(copy.path).rmdir()
+    Path(copy.path).symlink_to(project)
+
+
+@pytest.mark.requirement("P1")
+async def test_a_copy_that_is_swapped_while_it_is_asked_is_for_a_person(
+    db: JournalThread, clock: ManualClock, dry_runs: Path
+) -> None:
+    gate = await dry_gate(db, clock, dry_runs)
+    copy = a_copy(dry_runs)
+    question = await asked(gate, clock, workspace=copy)
+    swap_for_link(copy)
+    error = await refused(gate, question, approver="dry-run")
+    assert error.code == "approval.not-dry-run"
 
 
 @pytest.mark.requirement("P1")

@@ -766,3 +766,69 @@ async def test_in_our_own_directories_they_are_hidden_with_these(
     prepared = await replace(sandboxed, around=around).prepare("true")
     assert str(system / "db/a door") not in prepared.argv
     assert str(system / "door") in prepared.argv
+
+
+# A copy in the place of the folder that it stands for
+
+
+@pytest.fixture
+def copied(sandboxed: Machine, tmp_path: Path) -> Path:
+    """The folder that the machine's workspace is a copy of."""
+    folder = tmp_path / "the-original"
+    folder.mkdir()
+    (folder / "mine.txt").write_text("mine\n", encoding="utf-8")
+    (sandboxed.path / ".git").mkdir()
+    return folder
+
+
+def _as_copy(machine: Machine, copied: Path, *read_only: Path) -> Profile:
+    around = machine.around
+    return bubblewrap_profile(
+        BWRAP,
+        workspace=machine.path,
+        home=around.home,
+        read_only=read_only,
+        private=(around.places.config, around.places.state, around.places.run),
+        also_at=copied,
+    )
+
+
+@pytest.mark.heavy
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.requirement("R47")
+async def test_a_copy_is_found_at_both_paths_and_what_it_stands_for_at_none(
+    sandboxed: Machine, copied: Path
+) -> None:
+    tools = copied / ".venv"
+    tools.mkdir()
+    (tools / "python").write_text("tool\n", encoding="utf-8")
+    profile = await asyncio.to_thread(_as_copy, sandboxed, copied, tools)
+    script = f"""
+        ls {copied}/mine.txt && exit 3
+        echo by-its-name > {copied}/made.txt && cat made.txt {tools}/python
+        echo x > {copied}/.git/x && exit 4
+        echo x > .git/x && exit 5
+        echo x > {tools}/x && exit 6
+        true
+    """
+    ended = await run_child(
+        profile.wrap(["/bin/sh", "-c", script], cwd=sandboxed.path),
+        cwd=sandboxed.path,
+        env={"PATH": "/usr/bin:/bin"},
+        contained=True,
+        seccomp=profile.seccomp,
+    )
+    assert _out(ended) == "by-its-name\ntool\n"
+    assert (sandboxed.path / "made.txt").exists()
+    assert sorted(os.listdir(copied)) == [".venv", "mine.txt"]  # noqa: PTH208  # see ASYNC240
+    assert list((sandboxed.path / ".git").iterdir()) == []
+
+
+@pytest.mark.requirement("R47")
+def test_a_copy_in_which_the_place_of_a_toolchain_is_a_link_is_refused(
+    sandboxed: Machine, copied: Path
+) -> None:
+    (copied / ".venv").mkdir()
+    (sandboxed.path / ".venv").symlink_to("/usr")
+    with pytest.raises(InputError, match=r"sandbox\.link"):
+        _as_copy(sandboxed, copied, copied / ".venv")

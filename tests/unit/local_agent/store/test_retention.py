@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,8 @@ from local_agent.store import retention
 from local_agent.store.blobs import Blobs
 from local_agent.store.disclosures import Reader, Reading
 from local_agent.store.journal import JournalThread
-from local_agent.store.retention import KEPT_MS, Forgotten, Retention
+from local_agent.store.retention import KEPT_COPIES, KEPT_MS, Forgotten, Retention
+from local_agent.store.runs import StoredRun
 from local_agent.store.turns import StoredTurn
 from tests.sealed import (
     AGENT,
@@ -71,6 +72,18 @@ class Lines:
     error = info
 
 
+class Copies:
+    """Copies for dry runs that remembers which were to be kept."""
+
+    def __init__(self) -> None:
+        self.kept: set[str] = set()
+
+    def prune(self, keep: Collection[str], *, now_s: float) -> int:
+        del now_s
+        self.kept = set(keep)
+        return 0
+
+
 class Shelf:
     """A journal, blobs, and the retention of both."""
 
@@ -79,7 +92,8 @@ class Shelf:
         self.blobs = blobs
         self.clock = clock
         self.log = Lines()
-        self.retention = Retention(db, blobs, clock=clock, log=self.log)
+        self.copies = Copies()
+        self.retention = Retention(db, blobs, self.copies, clock=clock, log=self.log)
 
     async def end(self, number: int) -> str:
         """Let a task come and go, and return its id."""
@@ -224,10 +238,10 @@ async def test_a_log_outlives_its_task_by_a_day_and_counts_from_its_last_use(
     for name in (old, used):
         os.utime(tmp_path / "blobs" / name[:2] / name, (now_s, now_s))
     shelf.clock.advance(KEPT_S + DAY_S)
-    assert await shelf.retention.round() == Forgotten(0, 0)
+    assert await shelf.retention.round() == Forgotten(0, 0, 0)
     await asyncio.to_thread(shelf.blobs.put, b"used again")
     shelf.clock.advance(1)
-    assert await shelf.retention.round() == Forgotten(0, 1)
+    assert await shelf.retention.round() == Forgotten(0, 1, 0)
     with pytest.raises(StoreError):
         await asyncio.to_thread(shelf.blobs.get, old)
     assert await asyncio.to_thread(shelf.blobs.get, used) == b"used again"
@@ -258,3 +272,52 @@ async def test_a_round_that_fails_is_told_and_stops_nothing(
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
     assert shelf.log.seen == ["retention.failed"]
+
+
+# --- copies for dry runs ----------------------------------------------------------------------
+
+
+def a_run(number: int, at_ms: int, **changes: Any) -> StoredRun:
+    run = StoredRun(
+        run_id=f"run-{number}",
+        task_id=f"task-{number}",
+        name="release-notes",
+        definition="0" * 64,
+        client="default",
+        workspace="/home/zhang/shop",
+        folder=f"/home/zhang/state/dry-runs/run-{number}/shop",
+        message="",
+        gate_ms=300_000,
+        answers=None,
+        started_at=at_ms,
+        status="completed",
+    )
+    return replace(run, **changes)
+
+
+async def add_runs(shelf: Shelf, *runs: StoredRun) -> None:
+    for run in runs:
+        await shelf.db.run(shelf.db.journal.runs.add, run)
+
+
+async def test_copies_of_the_newest_dry_runs_are_kept(shelf: Shelf) -> None:
+    now_ms = shelf.clock.now().wall_ms
+    real = a_run(99, now_ms, folder="/home/zhang/shop")
+    runs = [a_run(number, now_ms + number) for number in range(KEPT_COPIES + 2)]
+    await add_runs(shelf, *runs, real)
+    await shelf.retention.round()
+    assert shelf.copies.kept == {f"run-{number}" for number in range(2, KEPT_COPIES + 2)}
+
+
+async def test_a_copy_is_kept_for_thirty_days_and_as_long_as_its_run_goes_on(
+    shelf: Shelf,
+) -> None:
+    now_ms = shelf.clock.now().wall_ms
+    going_on = [a_run(1, now_ms, status="running"), a_run(2, now_ms, status="pending")]
+    await add_runs(shelf, *going_on, a_run(3, now_ms, status="failed"))
+    shelf.clock.advance(30 * DAY_S)
+    await shelf.retention.round()
+    assert shelf.copies.kept == {"run-1", "run-2", "run-3"}
+    shelf.clock.advance(1)
+    await shelf.retention.round()
+    assert shelf.copies.kept == {"run-1", "run-2"}

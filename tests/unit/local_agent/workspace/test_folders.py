@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from common.errors import InputError
-from local_agent.workspace.folders import copy_files, remove_folder
+from local_agent.workspace.folders import Room, copy_files, copy_tree, remove_folder
 
 LIMIT = 1_000_000
 
@@ -103,3 +103,157 @@ def test_what_a_link_leads_to_is_not_removed(source: Path, tmp_path: Path) -> No
 def test_what_is_not_there_is_removed_already(tmp_path: Path) -> None:
     remove_folder(tmp_path / "nothing")
     assert list(tmp_path.iterdir()) == []
+
+
+# --- a whole tree ----------------------------------------------------------------------------
+
+
+def room(*, size: int = LIMIT, entries: int = 100, depth: int = 10) -> Room:
+    return Room(size=size, entries=entries, depth=depth)
+
+
+def test_a_tree_is_copied_with_modes_times_and_links(source: Path, tmp_path: Path) -> None:
+    (source / "a/locked").write_bytes(b"x")
+    (source / "a/locked").chmod(0o444)
+    (source / "to-folder").symlink_to("a")
+    (source / "nowhere").symlink_to("/nonexistent/secret")
+    os.utime(source / "nowhere", ns=(1, 2_000_000_003), follow_symlinks=False)
+    (source / "a/b").chmod(0o555)
+    os.utime(source / "a/b", ns=(5, 1_600_000_000_000_000_007))
+    into = tmp_path / "copy"
+    copy_tree(source, into, room())
+    assert described(into) == described(source)
+    assert (into / "to-folder").readlink() == Path("a")
+    assert (into / "a/locked").stat().st_ino != (source / "a/locked").stat().st_ino
+    remove_folder(into)
+
+
+def test_no_file_keeps_its_setuid_bit(source: Path, tmp_path: Path) -> None:
+    (source / "plain.txt").chmod(0o4755)
+    copy_tree(source, tmp_path / "copy", room())
+    assert stat.S_IMODE((tmp_path / "copy/plain.txt").stat().st_mode) == 0o755
+
+
+def test_hard_links_become_files_of_their_own(source: Path, tmp_path: Path) -> None:
+    os.link(source / "plain.txt", source / "twin.txt")
+    copy_tree(source, tmp_path / "copy", room())
+    (tmp_path / "copy/twin.txt").write_bytes(b"other\n")
+    assert (tmp_path / "copy/plain.txt").read_bytes() == b"plain\n"
+    assert (source / "twin.txt").read_bytes() == b"plain\n"
+
+
+def test_of_a_tree_what_is_no_file_is_left_out(source: Path, tmp_path: Path) -> None:
+    os.mkfifo(source / "pipe")
+    door = socket.socket(socket.AF_UNIX)
+    door.bind(os.path.relpath(source / "door"))
+    with door:
+        copy_tree(source, tmp_path / "copy", room())
+    assert sorted(path.name for path in (tmp_path / "copy").iterdir()) == ["a", "plain.txt"]
+
+
+@pytest.mark.parametrize(
+    ("bounds", "code", "limit"),
+    [
+        ({"size": 15}, "copy.too-large", 15),
+        ({"entries": 3}, "copy.too-many", 3),
+        ({"depth": 2}, "copy.too-deep", 2),
+    ],
+)
+def test_a_tree_is_bounded(
+    source: Path, tmp_path: Path, bounds: dict[str, int], code: str, limit: int
+) -> None:
+    with pytest.raises(InputError) as caught:
+        copy_tree(source, tmp_path / "copy", room(**bounds))
+    assert (caught.value.code, caught.value.facts) == (code, {"limit": limit})
+
+
+def test_exactly_as_much_as_there_is_room_for_is_copied(source: Path, tmp_path: Path) -> None:
+    copy_tree(source, tmp_path / "copy", room(size=16, entries=4, depth=3))
+    assert described(tmp_path / "copy") == described(source)
+
+
+def test_of_a_file_without_an_end_no_byte_is_read(source: Path, tmp_path: Path) -> None:
+    with (source / "sparse").open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(InputError, match=r"copy\.too-large"):
+        copy_tree(source, tmp_path / "copy", room())
+
+
+def test_a_tree_that_cannot_be_read_whole_is_refused_by_its_path(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = os.open
+
+    def refuse(path: object, *rest: object, **named: object) -> int:
+        if path == "program":
+            raise PermissionError(13, "denied")
+        return opened(path, *rest, **named)  # type: ignore[arg-type]  # as it came
+
+    monkeypatch.setattr(os, "open", refuse)
+    with pytest.raises(InputError) as caught:
+        copy_tree(source, tmp_path / "copy", room())
+    assert (caught.value.code, caught.value.facts["path"]) == ("copy.unreadable", "a/b/program")
+
+
+def test_where_the_kernel_cannot_copy_bytes_are_read_and_written(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> int:
+        raise OSError(18, "across file systems")
+
+    monkeypatch.setattr(os, "copy_file_range", refuse)
+    copy_tree(source, tmp_path / "copy", room())
+    assert described(tmp_path / "copy") == described(source)
+
+
+def described(folder: Path) -> dict[str, tuple[object, ...]]:
+    """Return what every entry is: kind and mode, time of change, content or target."""
+    found: dict[str, tuple[object, ...]] = {}
+    for path in sorted([folder, *folder.rglob("*")]):
+        status = path.lstat()
+        content: object = None
+        if path.is_symlink():
+            content = path.readlink()
+        elif path.is_file():
+            content = path.read_bytes()
+        name = str(path.relative_to(folder))
+        found[name] = (status.st_mode, status.st_mtime_ns, content)
+    return found
+
+
+@pytest.mark.parametrize("becomes", ["gone", "link", "pipe"])
+def test_what_becomes_something_else_meanwhile_is_left_out(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, becomes: str
+) -> None:
+    looked = os.stat
+
+    def look(path: object, **named: object) -> os.stat_result:
+        found = looked(path, **named)  # type: ignore[arg-type]  # as it came
+        if path == "plain.txt":
+            (source / "plain.txt").unlink()
+            if becomes == "link":
+                (source / "plain.txt").symlink_to("/etc/passwd")
+            if becomes == "pipe":
+                os.mkfifo(source / "plain.txt")
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "stat", look)
+        copy_tree(source, tmp_path / "copy", room())
+    assert sorted(path.name for path in (tmp_path / "copy").iterdir()) == ["a"]
+
+
+def test_a_file_that_grows_while_it_is_copied_is_bounded(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = os.open
+
+    def grow(path: object, *rest: object, **named: object) -> int:
+        handle = opened(path, *rest, **named)  # type: ignore[arg-type]  # as it came
+        if path == "plain.txt" and len(rest) == 2:  # the copy, of which the mode is given
+            (source / "plain.txt").write_bytes(b"x" * 100)
+        return handle
+
+    monkeypatch.setattr(os, "open", grow)
+    with pytest.raises(InputError, match=r"copy\.too-large"):
+        copy_tree(source, tmp_path / "copy", room(size=50))

@@ -127,7 +127,9 @@ class ScriptedEngine:
     async def mend_runs(self) -> list[str]:
         return []
 
-    async def resume(self, run_id: str, new: NewTask, *, gate_timeout_s: float | None) -> StoredRun:
+    async def resume(
+        self, run_id: str, new: NewTask, *, gate_timeout_s: float | None, answers: str | None = None
+    ) -> StoredRun:
         raise AssertionError("tests of runs have a real engine")
 
 

@@ -1,7 +1,4 @@
-"""Playbooks, contract sections 1 and 6: dry runs, and messages that ask for a playbook.
-
-To be switched on once they are built: remove `pytestmark`.
-"""
+"""Playbooks, contract sections 1 and 6: dry runs, and messages that ask for a playbook."""
 
 from __future__ import annotations
 
@@ -23,8 +20,6 @@ from tests.e2e.playbooks.stage import (
     writing,
 )
 from tests.e2e.proposing import exact
-
-pytestmark = pytest.mark.skip(reason="not built yet")
 
 Answers = Sequence[Mapping[str, str]]
 ALL: Answers = [{"step": "*", "decision": "approve"}]
