@@ -35,7 +35,7 @@ from local_agent.flow.run_log import RunRecord
 from local_agent.playbooks.definition import StepDefinition, TaskDefinition
 from local_agent.playbooks.executor import TaskExecutor
 from local_agent.playbooks.runs import Place
-from local_agent.playbooks.session import Arguments, SessionContext
+from local_agent.playbooks.session import Arguments, ExecutorSettings, SessionContext
 from local_agent.store.journal import JournalThread
 from local_agent.store.runs import StoredRun, StoredStep
 from tests.scripted_run import ScriptedAuthority, ScriptedModel
@@ -119,7 +119,7 @@ async def carried(
         authority=ScriptedAuthority(),
         log=record,
     )
-    executor = TaskExecutor(ScriptedModel(), clock)
+    executor = TaskExecutor(ScriptedModel(), ExecutorSettings(clock=clock))
     count = 0
     async with aclosing(executor.execute(definition, "", context, run.client)) as events:
         async for event in events:

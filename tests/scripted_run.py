@@ -14,12 +14,13 @@ from local_agent.errors import ModelError
 from local_agent.playbooks.definition import StepDefinition, TaskDefinition
 from local_agent.playbooks.executor import TaskExecutor
 from local_agent.playbooks.prompts import Messages
-from local_agent.playbooks.runs import Place, Result, RunStepResult
+from local_agent.playbooks.runs import Place, Result, StepResult
 from local_agent.playbooks.session import (
     Arguments,
     Changing,
     Decision,
     Event,
+    ExecutorSettings,
     SessionContext,
 )
 
@@ -172,7 +173,7 @@ class ListLog:
 
     def __init__(self) -> None:
         self.calls: list[tuple[Any, ...]] = []
-        self.ends: dict[str, RunStepResult] = {}
+        self.ends: dict[str, StepResult] = {}
         self.shown: dict[str, Result] = {}  # by step: what its result is shortened to
 
     async def begun(self) -> None:
@@ -183,7 +184,7 @@ class ListLog:
         """Keep it."""
         self.calls.append(("at", str(place)))
 
-    async def step_ended(self, place: Place, result: RunStepResult) -> Result | None:
+    async def step_ended(self, place: Place, result: StepResult) -> Result | None:
         """Keep it."""
         self.calls.append(("ended", str(place), result.status))
         self.ends[str(place)] = result
@@ -204,7 +205,7 @@ class Scripted:
         self.log = ListLog()
         self.clock = ManualClock()
         self.hooks: dict[str, TaskDefinition] = {}
-        self.done: dict[Place, RunStepResult] = {}
+        self.done: dict[Place, StepResult] = {}
         self.resumed = False
         self.timeout_s = 0.0  # whoever is to decide within it has decided when it begins
 
@@ -222,9 +223,9 @@ class Scripted:
             log=self.log,
             done=self.done,
             resumed=self.resumed,
-            gate_timeout_s=self.timeout_s,
         )
-        executor = TaskExecutor(self.model, self.clock)
+        settings = ExecutorSettings(clock=self.clock, gate_timeout_s=self.timeout_s)
+        executor = TaskExecutor(self.model, settings)
         return executor.execute(definition, message, context, "default")
 
     async def told(self, definition: TaskDefinition, message: str = "words") -> list[Event]:

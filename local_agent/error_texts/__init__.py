@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from common.sentences import Sentence
-from local_agent.error_texts import agent, changes, playbooks, sync, workspace
+from local_agent.error_texts import agent, changes, playbooks, runs, sync, workspace
 from local_agent.models import texts as model_texts
 
 _SETTINGS: Final = {
@@ -414,5 +414,6 @@ ERRORS: Final[Mapping[str, Sentence]] = {
     **sync.ERRORS,
     **changes.ERRORS,
     **playbooks.ERRORS,
+    **runs.ERRORS,
     **model_texts.ERRORS,
 }

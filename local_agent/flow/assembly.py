@@ -67,7 +67,6 @@ def build_engine(
             policy_of=policy_of,
             settings=settings,
             clock=clock,
-            answering=answering,
             site=site,
             engine=engine,
         )
@@ -80,6 +79,7 @@ def build_engine(
         checking=_checking(store, workspaces, settings, user=site.user, sandbox=site.sandbox),
         resting=Resting(tasks, clock, hours=settings.approval_hours),
         copies=copies,
+        answering=answering,
         clock=clock,
         log=log,
     )

@@ -34,6 +34,7 @@ from local_agent.store.tasks import Task
 if TYPE_CHECKING:
     from local_agent.flow.approvals import Notice
     from local_agent.flow.approving import Approving
+    from local_agent.flow.gate import Entrance
     from local_agent.flow.steps import Steps
     from local_agent.store.runs import Runs, StoredRun
 CLOSE_SECONDS: Final = 10.0  # for what runs to be ended and recorded
@@ -55,6 +56,7 @@ class Engine:
     Attributes:
         on_checked: Told when a check has ended, with the approval whose change it tried out.
         questions: What runs of playbooks ask.
+        answering: Where the answers of dry runs enter.
     """
 
     def __init__(
@@ -67,6 +69,7 @@ class Engine:
         checking: Checking,
         resting: Resting,
         copies: Copies,
+        answering: Entrance,
         clock: Clock,
         log: Log,
     ) -> None:
@@ -81,6 +84,7 @@ class Engine:
         self._resting = resting
         self.questions = Questions()
         self._copies = copies
+        self.answering = answering
         self._clock = clock
         self._log = log
         self.on_checked: Callable[[str], None] = lambda _approval_id: None

@@ -53,11 +53,12 @@ from local_agent.playbooks.definition import (
     parse_playbook,
 )
 from local_agent.playbooks.executor import TaskExecutor
-from local_agent.playbooks.library import Found
-from local_agent.playbooks.runs import Place, RunStepResult, state_path
+from local_agent.playbooks.library import Found, Phrases
+from local_agent.playbooks.runs import Place, StepResult, state_path
 from local_agent.playbooks.session import (
     GATE_TIMEOUT_S,
     Event,
+    ExecutorSettings,
     SessionContext,
 )
 from local_agent.playbooks.toolbox import Toolbox
@@ -78,10 +79,13 @@ class Carrier(Protocol):
 
     Attributes:
         questions: What runs ask.
+        answering: Where the answers of dry runs enter.
     """
 
     @property
     def questions(self) -> Questions: ...
+    @property
+    def answering(self) -> Entrance: ...
 
     async def submit(self, new: NewTask) -> Task:
         """Write a task and begin it."""
@@ -111,7 +115,7 @@ class _Opened:
     definition: TaskDefinition
     hooks: Mapping[str, TaskDefinition]
     named: Mapping[Place, StepDefinition]
-    steps: Mapping[Place, RunStepResult]
+    steps: Mapping[Place, StepResult]
     changes: Changes
     tools: Toolbox
     record: RunRecord
@@ -129,7 +133,9 @@ class Playing:
 
     Args:
         fitting: Tells how many of several steps can be sealed together as things are now.
-        answering: Where the answers of a dry run's file enter.
+
+    Attributes:
+        phrases: Gives the phrases that ask for playbooks, by name.
     """
 
     def __init__(
@@ -143,7 +149,6 @@ class Playing:
         log: TaskLog,
         workspaces: Workspaces,
         fitting: Fitting,
-        answering: Entrance,
         site: Site,
     ) -> None:
         self._db = db
@@ -154,8 +159,8 @@ class Playing:
         self._log = log
         self._workspaces = workspaces
         self._fitting = fitting
-        self._answering = answering
         self._copies = DryRuns(site.places)
+        self.phrases = Phrases(site.places).read
         self._places = site.places
         self._machine = site.machine
 
@@ -248,7 +253,7 @@ class Playing:
         answers = APPROVE_ALL if run.carrying == "rollback" else run.answers
         if not run.is_dry or answers is None:
             return None
-        return FileAnswers(self._db, self._answering, Answers(answers))
+        return FileAnswers(self._db, self._engine.answering, Answers(answers))
 
     async def mend(self, run_id: str, task_id: str) -> bool:
         """Write the state file of a run again where it is not as the journal has it.
@@ -407,9 +412,9 @@ class Playing:
             done=opened.steps,
             resumed=run.resumes > 0,
             dry=run.is_dry,
-            gate_timeout_s=run.gate_ms / 1000,
         )
-        executor = TaskExecutor(ModelStream(self._proposing.choose, task.task_id), self._clock)
+        settings = ExecutorSettings(clock=self._clock, gate_timeout_s=run.gate_ms / 1000)
+        executor = TaskExecutor(ModelStream(self._proposing.choose, task.task_id), settings)
         return executor.execute(opened.definition, run.message, context, run.client)
 
     async def _rolled_back(self, run: StoredRun, opened: _Opened) -> AsyncGenerator[Event]:
@@ -444,7 +449,7 @@ class Playing:
             return b"", made.summary
         return await asyncio.to_thread(self._blobs.get, made.proposal.diff_id), made.summary
 
-    async def _steps(self, run: StoredRun) -> dict[Place, RunStepResult]:
+    async def _steps(self, run: StoredRun) -> dict[Place, StepResult]:
         stored = await self._db.run(self._runs.steps, run.run_id)
         return await asyncio.to_thread(
             lambda: {

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Protocol
 
 from common.clock import Clock
 from common.errors import AuthError, StoreError
@@ -46,6 +47,17 @@ from local_agent.workspace.registry import Workspace
 from local_agent.workspace.searching import search_for
 
 
+class Playing(Proposer, Protocol):
+    """What carries runs of playbooks (`local_agent.flow.playing`).
+
+    Attributes:
+        phrases: Gives the phrases that ask for playbooks, by name.
+    """
+
+    @property
+    def phrases(self) -> Callable[[], Mapping[str, Sequence[str]]]: ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposing:
     """The parts that proposals are made of.
@@ -72,16 +84,14 @@ class Proposing:
         self,
         disclosure: Disclosure,
         workspaces: Workspaces,
-        playing: Proposer,
+        playing: Playing,
         questions: Questions,
-        phrases: Callable[[], Mapping[str, Sequence[str]]],
     ) -> Understanding:
         """Return the safe half of the engine.
 
         Args:
             playing: Carries runs of playbooks.
             questions: What they ask.
-            phrases: Gives the phrases that ask for playbooks, by name.
         """
         conversation = Conversation(self.store, self.blobs)
         return Understanding(
@@ -99,7 +109,7 @@ class Proposing:
             disclosure=disclosure,
             streams=Streams(self.tasks, model=self._model, clock=self.clock),
             workspaces=workspaces,
-            phrases=phrases,
+            phrases=playing.phrases,
         )
 
     def _proposers(

@@ -26,7 +26,7 @@ from local_agent.playbooks.runs import (
     ChangeEntry,
     Place,
     Result,
-    RunStepResult,
+    StepResult,
     finished,
 )
 from local_agent.playbooks.toolbox import Toolbox
@@ -92,14 +92,14 @@ class Changes:
         return found
 
     async def proved(
-        self, known: Mapping[Place, RunStepResult], tools: Toolbox
-    ) -> list[tuple[Place, RunStepResult]]:
+        self, known: Mapping[Place, StepResult], tools: Toolbox
+    ) -> list[tuple[Place, StepResult]]:
         """Return the steps that were carried out and whose end was not recorded any more.
 
         What came of a command stands with the end of its task alone; where it does not, the step
         is in doubt, and asks once more.
         """
-        found: list[tuple[Place, RunStepResult]] = []
+        found: list[tuple[Place, StepResult]] = []
         everything = await self.look()
         # The streams of a task are those of the last command that it ran.
         last = {one.task.task_id: one for one in everything if _is_command(one)}

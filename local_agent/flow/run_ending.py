@@ -10,14 +10,14 @@ from common.errors import StateError
 from common.sentences import Lang, Sentence, say
 from common.text import one_line
 from local_agent.playbooks.definition import StepDefinition, TaskDefinition
-from local_agent.playbooks.runs import Place, RunStepResult
+from local_agent.playbooks.runs import Place, StepResult
 from local_agent.propose.base import Asked, Proposed, answer
 from local_agent.propose.context.collected import Piece
 from local_agent.safety.disclosure import bounded
 from local_agent.store.runs import StoredRun
 from local_agent.store.tasks import Task
 
-Steps = Mapping[Place, RunStepResult]
+Steps = Mapping[Place, StepResult]
 
 COMPLETED = Sentence(
     en="Playbook {playbook} completed: {count} {count:step|steps}.",

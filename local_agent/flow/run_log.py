@@ -24,7 +24,7 @@ from local_agent.playbooks.runs import (
     ChangeEntry,
     Place,
     Result,
-    RunStepResult,
+    StepResult,
     TaskRunState,
     as_status,
     result_path,
@@ -60,7 +60,7 @@ class RunRecord:
         *,
         state: Path,
         clock: Clock,
-        steps: Sequence[RunStepResult],
+        steps: Sequence[StepResult],
         changes: Callable[[], list[ChangeEntry]],
         publish: Callable[[Mapping[str, Any]], None],
     ) -> None:
@@ -92,7 +92,7 @@ class RunRecord:
         if place.phase == "main":
             self._rendered.current_step = place.index
 
-    async def step_ended(self, place: Place, result: RunStepResult) -> Result | None:
+    async def step_ended(self, place: Place, result: StepResult) -> Result | None:
         """A step ended; its result is returned as an event may carry it."""
         if _is_small(result.result or {}):
             kept = self._keep(place, result.result)
@@ -213,7 +213,7 @@ def render_again(
     write_state(state_path(state, run.client, run.run_id), rendered)
 
 
-def _shown_step(state: Path, run: StoredRun, step: StoredStep) -> RunStepResult:
+def _shown_step(state: Path, run: StoredRun, step: StoredStep) -> StepResult:
     try:
         known = read_step(state, run, step)
     except CodexBridgeError:  # its file is gone, and it is shown without a result
@@ -230,7 +230,7 @@ def events_path(state: Path, run: StoredRun) -> Path:
     return path.with_name(f"{run.run_id}.events.jsonl")
 
 
-def read_step(state: Path, run: StoredRun, step: StoredStep) -> RunStepResult:
+def read_step(state: Path, run: StoredRun, step: StoredStep) -> StepResult:
     """Return how a step ended, with its whole result.  Blocking.
 
     Raises:
@@ -241,7 +241,7 @@ def read_step(state: Path, run: StoredRun, step: StoredStep) -> RunStepResult:
     if step.stored is not None:
         path = result_path(state, run.client, run.run_id, Place.parse(step.place))
         result = _stored(path, step)
-    return RunStepResult(
+    return StepResult(
         step_name=step.step_name,
         type=step.type,
         status=step.status,  # type: ignore[arg-type]  # as `step_ended` wrote it
@@ -252,7 +252,7 @@ def read_step(state: Path, run: StoredRun, step: StoredStep) -> RunStepResult:
     )
 
 
-def as_shown(state: Path, run: StoredRun, place: Place, ended: RunStepResult) -> RunStepResult:
+def as_shown(state: Path, run: StoredRun, place: Place, ended: StepResult) -> StepResult:
     """Return how a step ended as the state file has it: a large result is cut.  Blocking."""
     if ended.result is None or len(_whole(ended.result)) <= KEPT_INLINE:
         return ended

@@ -16,7 +16,6 @@ from local_agent.actions.registry import make_operations
 from local_agent.actions.steps.action import RunSteps
 from local_agent.flow import playing
 from local_agent.flow.approving import Approving
-from local_agent.flow.gate import Entrance
 from local_agent.flow.playing import Playing
 from local_agent.flow.ports import (
     Disclosure,
@@ -33,7 +32,6 @@ from local_agent.flow.standing import Standings
 from local_agent.flow.task import TaskLog
 from local_agent.flow.understanding import Understanding
 from local_agent.flow.undoing import AppliedChanges
-from local_agent.playbooks.library import Phrases
 from local_agent.safety.policy import Policy
 from local_agent.settings import AgentSettings
 from local_agent.store.journal import JournalThread
@@ -76,7 +74,6 @@ def build_steps(
     policy_of: Callable[[Workspace], Policy],
     settings: AgentSettings,
     clock: Clock,
-    answering: Entrance,
     site: Site,
     engine: Carrier,
 ) -> Steps:
@@ -117,11 +114,9 @@ def build_steps(
         log=tasks,
         workspaces=workspaces,
         fitting=_fitting(operations),
-        answering=answering,
         site=site,
     )
-    phrases = Phrases(site.places).read
-    understanding = proposing.understanding(disclosure, workspaces, runs, engine.questions, phrases)
+    understanding = proposing.understanding(disclosure, workspaces, runs, engine.questions)
     return Steps(understanding, approving, runs)
 
 

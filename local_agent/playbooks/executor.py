@@ -16,25 +16,24 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from common.clock import Clock
 from common.errors import CodexBridgeError
 from local_agent.errors import ModelError
 from local_agent.playbooks import values
 from local_agent.playbooks.definition import StepDefinition, TaskDefinition
 from local_agent.playbooks.prompts import messages
-from local_agent.playbooks.runs import Phase, Place, Result, RunStepResult, StepStatus, finished
+from local_agent.playbooks.runs import Phase, Place, Result, StepResult, StepStatus, finished
 from local_agent.playbooks.session import (
     AiEngine,
     Changing,
     Decision,
     Ending,
     Event,
+    ExecutorSettings,
     Question,
     SessionContext,
 )
 from local_agent.playbooks.tools import TOOLS
 
-ATTEMPTS: Final = 2  # of an agent step (AC 35)
 CHUNK_CHARS: Final = 8_000  # of a model's answer in one event
 MAX_ERROR_CHARS: Final = 2_000
 MESSAGE_CHARS: Final = 4_000  # of a question, which a person is to read
@@ -50,7 +49,7 @@ class _Steps:
     first: int
     message: str
     context: SessionContext
-    done: Mapping[Place, RunStepResult]
+    done: Mapping[Place, StepResult]
     has_gone_on: bool = False  # a step was begun that was not done before
     results: dict[str, Any] = field(default_factory=dict)
     gate: Question | None = None
@@ -65,7 +64,7 @@ class _Steps:
     def place(self, index: int) -> Place:
         return Place(self.phase, self.first + index)
 
-    def known(self, index: int) -> RunStepResult | None:
+    def known(self, index: int) -> StepResult | None:
         """Return how a step ended before, where it is not to be carried out any more."""
         known = self.done.get(self.place(index))
         return known if known and known.status in ("completed", "skipped") else None
@@ -84,12 +83,12 @@ class TaskExecutor:
 
     Args:
         ai_engine: The model of agent steps.
-        clock: Stamps what is recorded.
+        settings: How they are carried out.
     """
 
-    def __init__(self, ai_engine: AiEngine, clock: Clock) -> None:
+    def __init__(self, ai_engine: AiEngine, settings: ExecutorSettings) -> None:
         self._ai = ai_engine
-        self._clock = clock
+        self._settings = settings
 
     # --- the main flow -----------------------------------------------------------------------
 
@@ -203,7 +202,7 @@ class TaskExecutor:
     async def _agent(
         self, steps: _Steps, index: int, step: StepDefinition, began: int
     ) -> AsyncGenerator[Event]:
-        for attempt in range(1, ATTEMPTS + 1):
+        for attempt in range(1, self._settings.attempts + 1):
             said: list[str] = []
             asked = messages(
                 step,
@@ -222,7 +221,7 @@ class TaskExecutor:
                 text = _checked("".join(said))
                 break
             except ModelError as error:  # after any other, asking again would be no use
-                if attempt == ATTEMPTS:
+                if attempt == self._settings.attempts:
                     raise
                 told = {"step": step.name, "attempt": attempt + 1, "error": steps.said(error)}
                 yield {"type": "step_retry", **told}
@@ -275,7 +274,7 @@ class TaskExecutor:
         steps.gate = question
         step = steps.definition.steps[index]
         dynamic = step.type != "gate"
-        timeout_s = steps.context.gate_timeout_s
+        timeout_s = self._settings.gate_timeout_s
         told: Event = {
             "type": "confirmation_required",
             "step": step.name,
@@ -364,7 +363,7 @@ class TaskExecutor:
         return await steps.context.log.step_ended(steps.place(index), ended)
 
     def _now(self) -> int:
-        return self._clock.now().wall_ms
+        return self._settings.clock.now().wall_ms
 
 
 _OF_HOOKS: Final = frozenset({"function_result", "confirmation_required", "gate_result"})
@@ -413,7 +412,7 @@ def _skipped(steps: _Steps, step: StepDefinition) -> str | None:
     return f"condition not met: {step.condition}"
 
 
-def _remember(steps: _Steps, step: StepDefinition, known: RunStepResult) -> None:
+def _remember(steps: _Steps, step: StepDefinition, known: StepResult) -> None:
     if known.result is not None:
         steps.results[step.name] = known.result
         if step.type == "agent":

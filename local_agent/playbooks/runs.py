@@ -47,7 +47,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunStepResult:
+class StepResult:
     """How one step ended (seed 003, AC 4).
 
     Attributes:
@@ -98,7 +98,7 @@ class TaskRunState:
     task_name: str
     status: Status
     started_at: int
-    steps_completed: list[RunStepResult] = field(default_factory=list)
+    steps_completed: list[StepResult] = field(default_factory=list)
     current_step: int = 0
     change_log: list[ChangeEntry] = field(default_factory=list)
     _lines: list[str] = field(default_factory=list, repr=False, compare=False)
@@ -149,7 +149,7 @@ def render_state(run: TaskRunState) -> str:
     return f'{head[:-1]},\n"steps_completed": [\n{steps}],\n"change_log": [\n{changes}]}}\n'
 
 
-def _line(record: RunStepResult | ChangeEntry, *times: str) -> str:
+def _line(record: StepResult | ChangeEntry, *times: str) -> str:
     found = {one.name: getattr(record, one.name) for one in fields(record)}
     return _json(found | {name: iso(found[name]) for name in times})
 
@@ -171,9 +171,9 @@ def finished(
     error: str | None = None,
     started_at: int,
     completed_at: int,
-) -> RunStepResult:
+) -> StepResult:
     """Return how a step ended."""
-    return RunStepResult(
+    return StepResult(
         step_name=step.name,
         type=step.type,
         status=status,

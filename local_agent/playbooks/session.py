@@ -10,11 +10,12 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Protocol
 
+from common.clock import Clock
 from common.errors import CodexBridgeError
 from common.sentences import Lang
 from local_agent.playbooks.definition import StepDefinition, TaskDefinition
 from local_agent.playbooks.prompts import Messages
-from local_agent.playbooks.runs import Place, Result, RunStepResult
+from local_agent.playbooks.runs import Place, Result, StepResult
 
 Event = dict[str, Any]
 Arguments = Mapping[str, Any]
@@ -133,13 +134,28 @@ class RunLog(Protocol):
         """A step that may change something begins."""
         ...
 
-    async def step_ended(self, place: Place, result: RunStepResult) -> Result | None:
+    async def step_ended(self, place: Place, result: StepResult) -> Result | None:
         """A step ended; its result is returned as an event may carry it."""
         ...
 
     async def ended(self, status: Ending, current_step: int) -> None:
         """The run ended."""
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutorSettings:
+    """How runs are carried out.
+
+    Attributes:
+        clock: Stamps what is recorded.
+        gate_timeout_s: How long each question waits.
+        attempts: How often at most the model of an agent step is asked (AC 35).
+    """
+
+    clock: Clock
+    gate_timeout_s: float = GATE_TIMEOUT_S
+    attempts: int = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,7 +170,6 @@ class SessionContext:
         hooks: The playbooks that `TaskDefinition.hooks` names.
         dry: Whether they act on a copy of the workspace.
         done: How steps ended before this, where a run is resumed.
-        gate_timeout_s: How long each question waits.
     """
 
     run_id: str
@@ -166,7 +181,6 @@ class SessionContext:
     tools: Toolbox
     authority: Authority
     log: RunLog
-    done: Mapping[Place, RunStepResult] = field(default_factory=dict)
+    done: Mapping[Place, StepResult] = field(default_factory=dict)
     resumed: bool = False
     dry: bool = False
-    gate_timeout_s: float = GATE_TIMEOUT_S

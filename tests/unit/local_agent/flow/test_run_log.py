@@ -23,7 +23,7 @@ from local_agent.flow.run_log import (
     events_path,
     read_step,
 )
-from local_agent.playbooks.runs import Place, RunStepResult, finished, result_path, state_path
+from local_agent.playbooks.runs import Place, StepResult, finished, result_path, state_path
 from local_agent.store.journal import JournalThread
 from tests.scripted_run import tool
 from tests.sealed import AGENT
@@ -48,7 +48,7 @@ class Heard:
 
 
 def record_of(
-    db: JournalThread, folder: Path, heard: Heard, steps: Sequence[RunStepResult] = ()
+    db: JournalThread, folder: Path, heard: Heard, steps: Sequence[StepResult] = ()
 ) -> RunRecord:
     return RunRecord(
         db,
@@ -61,7 +61,7 @@ def record_of(
     )
 
 
-def a_result(result: Any) -> RunStepResult:
+def a_result(result: Any) -> StepResult:
     return finished(tool("read"), "completed", result=result, started_at=1, completed_at=2)
 
 

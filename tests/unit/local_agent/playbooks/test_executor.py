@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from local_agent.errors import ModelError
 from local_agent.playbooks.definition import StepDefinition
 from local_agent.playbooks.executor import CHUNK_CHARS, MESSAGE_CHARS
-from local_agent.playbooks.runs import Place, RunStepResult
+from local_agent.playbooks.runs import Place, StepResult
 from local_agent.playbooks.session import Decision, Event
 from tests.scripted_run import (
     RUN,
@@ -32,8 +32,8 @@ def only(events: list[Event], kind: str) -> list[Event]:
     return [event for event in events if event["type"] == kind]
 
 
-def ended(step: StepDefinition, status: Any = "completed", result: Any = None) -> RunStepResult:
-    return RunStepResult(
+def ended(step: StepDefinition, status: Any = "completed", result: Any = None) -> StepResult:
+    return StepResult(
         step_name=step.name,
         type=step.type,
         status=status,

@@ -13,7 +13,7 @@ from local_agent.playbooks.definition import StepDefinition
 from local_agent.playbooks.runs import (
     ChangeEntry,
     Place,
-    RunStepResult,
+    StepResult,
     TaskRunState,
     as_status,
     finished,
@@ -40,7 +40,7 @@ def a_run(**changes: Any) -> TaskRunState:
     )
 
 
-def a_result(result: Any) -> RunStepResult:
+def a_result(result: Any) -> StepResult:
     return finished(STEP, "completed", result=result, started_at=0, completed_at=1_500)
 
 
