@@ -112,7 +112,8 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
         _print_question(shown.approval, screen, home, environ)
         _print_facts(shown.task, screen)
     else:
-        _print_task(shown.task, screen)
+        by_file = shown.approval is not None and shown.approval.by_file
+        _print_task(shown.task, screen, by_file=bool(by_file))
     return 0
 
 
@@ -138,7 +139,7 @@ def _print_facts(task: ShownTask, screen: Screen) -> None:
         print(line)
 
 
-def _print_task(task: ShownTask, screen: Screen) -> None:
+def _print_task(task: ShownTask, screen: Screen, *, by_file: bool) -> None:
     from local_agent.cli.ending import changed_lines, mixed_lines
 
     rows = [
@@ -156,6 +157,8 @@ def _print_task(task: ShownTask, screen: Screen) -> None:
         rows.append((STEPS, list(_step_lines(screen, task.playbook_run))))
     if task.workspace:
         rows.append((WORKSPACE_LABEL, screen.quote(task.workspace, 12)))
+    if by_file:
+        rows.append((DECIDED, screen.prose(screen.say(BY_FILE))))
     rows += [
         *_proposal_rows(screen, task),
         (OUTPUT, list(output_lines(screen, task))),
