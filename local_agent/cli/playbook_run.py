@@ -165,6 +165,10 @@ class _Terminal:
             mark, colour = ("✓", "green") if one["success"] else ("–", "dim")
             why = f"  {one_line(one.get('error', ''), 200)}".rstrip()
             print(f"  {self._screen.ink(colour, mark)} {reveal(one['resource_id'])}{why}")
+        if event.get("dry_run"):
+            from local_agent.cli.ending import IN_COPY
+
+            print(self._screen.ink("dim", self._screen.say(IN_COPY)))
         colour = "green" if event["status"] == "rolled_back" else "red"
         print(self._screen.ink(colour, self._screen.say(ENDINGS[event["status"]])))
 

@@ -233,8 +233,10 @@ class Engine:
 
         Raises:
             StateError: ``run.unknown``, ``run.not-reversible``.
+            InputError: ``copy.gone``.
             StoreError: as `submit`.
         """
+        await (await self.load()).playing.check_dry(run_id)
         return await self._carry_run(new, lambda runs: runs.carry_back(run_id, new.task_id))
 
     async def _carry_run(self, new: NewTask, write: Callable[[Runs], StoredRun]) -> StoredRun:

@@ -220,12 +220,12 @@ class Playing:
             await changes.look()
             files = [{"success": True} for one in changes() if one.resource_type == "file"]
             last = {"status": run.status, "rollback_results": files}
-            return rolled_back(task, definition, last, asked.lang)
+            return rolled_back(task, run, last, asked.lang)
         code = "run.stands-still" if run.carrying == "run" else "run.rollback-cut-off"
         raise StateError(code, task=task.short_id)
 
-    async def check_dry(self, run_id: str, answers: str | None) -> None:
-        """Require that a run can be carried on where it acts, and that answers are for a copy.
+    async def check_dry(self, run_id: str, answers: str | None = None) -> None:
+        """Require that what a dry run acts in is there still, and that answers are for a copy.
 
         Raises:
             StateError: ``run.unknown``.
@@ -310,7 +310,7 @@ class Playing:
                 await opened.record.cut_off("failed", why)
             raise
         if last["type"] == "rollback_result":
-            return rolled_back(task, opened.definition, last, asked.lang)
+            return rolled_back(task, run, last, asked.lang)
         steps = await self._steps(run)
         if last["status"] == "completed":
             return completed(opened.definition, steps, opened.named, run, asked.lang)

@@ -220,6 +220,7 @@ class RollBack:
             "task_id": self._run.run_id,
             "status": "rolled_back" if failed is None else "failed",
             "rollback_results": [entry.told() for entry in entries],
+            **({"dry_run": True} if self._run.is_dry else {}),
         }
 
 

@@ -32,6 +32,11 @@ ROLLED_BACK = Sentence(
     en="What playbook {playbook} had changed is taken back: {count} {count:file|files}.",
     zh="剧本 {playbook} 所作的改动已撤销：{count} 个文件。",
 )
+ROLLED_BACK_DRY = Sentence(
+    en="What the dry run of playbook {playbook} had changed in its copy is taken back: "
+    "{count} {count:file|files}. Nothing in the workspace was changed.",
+    zh="剧本 {playbook} 试运行在副本中所作的改动已撤销：{count} 个文件。工作区没有任何改动。",
+)
 FAILED_AT = Sentence(
     en="step {number} of {count} ({step}): {why}",
     zh="第 {number} 步，共 {count} 步（{step}）：{why}",
@@ -63,9 +68,7 @@ def completed(
     return replace(answer(text, details=text), shown=_read(steps, named))
 
 
-def rolled_back(
-    task: Task, definition: TaskDefinition, result: Mapping[str, Any], lang: Lang
-) -> Proposed:
+def rolled_back(task: Task, run: StoredRun, result: Mapping[str, Any], lang: Lang) -> Proposed:
     """Return the end of a rollback.
 
     Args:
@@ -77,10 +80,11 @@ def rolled_back(
     files = result["rollback_results"]
     if result["status"] != "rolled_back":
         failed = [one["error"] for one in files if not one["success"]]
-        facts = {"playbook": definition.name, "task": task.short_id}
+        facts = {"playbook": run.name, "task": task.short_id}
         raise StateError("run.not-rolled-back", **facts, why=failed[-1] if failed else "")
     count = sum(one["success"] for one in files)
-    return answer(say(ROLLED_BACK, lang, playbook=definition.name, count=count))
+    words = ROLLED_BACK_DRY if run.is_dry else ROLLED_BACK
+    return answer(say(words, lang, playbook=run.name, count=count))
 
 
 def failure(

@@ -6,15 +6,14 @@ Blocking: it looks at where the sealed workspace lies.
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Final
 
 from common.errors import StateError
 from common.seal import Seal
 from local_agent.safety.action_facts import Known, parts_of
+from local_agent.workspace.dry_runs import RUN_ID
 
-_RUN_ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _ACTIONS: Final = frozenset({"apply_diff", "undo", "run_command"})
 
 
@@ -44,7 +43,7 @@ def _is_copy(seal: Seal, folder: Path) -> bool:
     sealed = seal.workspace
     path = Path(sealed.path)
     own = path.parent
-    if str(path) != sealed.path or own.parent != folder or not _RUN_ID.fullmatch(own.name):
+    if str(path) != sealed.path or own.parent != folder or not RUN_ID.fullmatch(own.name):
         return False
     try:
         # Of the real path, too: no folder on the way is a link to another place.

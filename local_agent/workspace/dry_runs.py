@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 from collections.abc import Collection
 from dataclasses import replace
@@ -23,6 +24,7 @@ from local_agent.workspace.folders import Room, copy_tree, remove_folder
 from local_agent.workspace.registry import Workspace, name_of_copy
 
 FOLDER: Final = "dry-runs"
+RUN_ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 MAX_BYTES: Final = 2 * 1024**3
 MAX_ENTRIES: Final = 200_000
 MAX_DEPTH: Final = 128
@@ -103,12 +105,18 @@ class DryRuns:
             remove_folder(self.folder / run_id)
 
     def prune(self, keep: Collection[str], *, now_s: float) -> int:
-        """Remove all but the copies for these runs; return how many went."""
+        """Remove all but the copies for these runs; return how many went.
+
+        What is not ours by its name, or lies behind a link, stays.
+        """
         gone = 0
+        if self.folder.is_symlink():
+            return gone
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             for entry in list(os.scandir(self.folder)):
-                known = entry.name in keep or not entry.is_dir(follow_symlinks=False)
-                if known or entry.stat(follow_symlinks=False).st_mtime > now_s - _MAKING_S:
+                is_ours = RUN_ID.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False)
+                kept = entry.name in keep or not is_ours
+                if kept or entry.stat(follow_symlinks=False).st_mtime > now_s - _MAKING_S:
                     continue
                 self.remove(entry.name)
                 gone += 1

@@ -255,6 +255,7 @@ def _sandbox(
     elsewhere = (workspace.path, home, *(path.resolve() for path in hidden))
     # The system's folders are shown with all that lies in them.
     sockets = system_sockets(apart_from=elsewhere)
+    closed, unknown = _closed_behind(around, workspace)
     profile = _profile(
         around,
         workspace,
@@ -262,11 +263,11 @@ def _sandbox(
         survey,
         hidden=hidden,
         network=network,
-        strangers=survey.strangers or sockets is None,
+        strangers=survey.strangers or unknown or sockets is None,
         copy=copy,
     )
     near = _closed(around, workspace, survey, copied=copy is not None)
-    return profile, [*near, *(sockets or ())]
+    return profile, [*near, *closed, *(sockets or ())]
 
 
 def _profile(
@@ -318,6 +319,20 @@ def _closed(
         for path in sockets
         if any(map(path.is_relative_to, shown)) and not any(map(path.is_relative_to, hidden))
     ]
+
+
+def _closed_behind(around: Surroundings, workspace: Workspace) -> tuple[list[Path], bool]:
+    """Return the sockets to be covered in what a dry run's copy stands for, and if more may be.
+
+    Nothing but its toolchains is shown of that; no socket is copied, so the copy has none.
+    """
+    folder = workspace.stands_for
+    tools = [path for tool in workspace.toolchains for path in tool.paths]
+    if folder is None or not any(path.is_relative_to(folder) for path in tools):
+        return [], False
+    survey = around.surveyor.survey(folder)
+    sockets = (folder / path for path in survey.sockets)
+    return [path for path in sockets if any(map(path.is_relative_to, tools))], survey.strangers
 
 
 def build_environment(

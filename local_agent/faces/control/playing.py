@@ -133,6 +133,7 @@ class RunOperations:
 
         Raises:
             StateError: ``run.unknown``, ``run.other-client``, ``run.not-reversible``.
+            InputError: ``copy.gone``: a dry run changed nothing but a copy that is not there now.
         """
         name, client = args.text("run"), args.text("client")
         run = await self._db.run(_named, self._journal, name)

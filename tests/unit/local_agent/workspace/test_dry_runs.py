@@ -154,6 +154,28 @@ def test_copies_of_forgotten_runs_go_and_what_is_being_made_stays(
     assert (shop.path / "login.py").exists()
 
 
+def test_what_is_not_a_copy_is_not_removed_whatever_its_age(
+    places: Home, shop: Workspace, tmp_path: Path
+) -> None:
+    copies, run_id = DryRuns(places), new_uuid()
+    copies.make(run_id, shop)
+    (copies.folder / "notes").mkdir()
+    for name in (run_id, "notes"):
+        os.utime(copies.folder / name, (NOW_S - 9_000, NOW_S - 9_000))
+    assert copies.prune((), now_s=NOW_S) == 1
+    assert [path.name for path in copies.folder.iterdir()] == ["notes"]
+
+
+def test_behind_a_link_nothing_is_removed(places: Home, shop: Workspace, tmp_path: Path) -> None:
+    copies, run_id = DryRuns(places), new_uuid()
+    copies.make(run_id, shop)
+    os.utime(copies.folder / run_id, (NOW_S - 9_000, NOW_S - 9_000))
+    copies.folder.rename(tmp_path / "elsewhere")
+    copies.folder.symlink_to(tmp_path / "elsewhere")
+    assert copies.prune((), now_s=NOW_S) == 0
+    assert (tmp_path / "elsewhere" / run_id).is_dir()
+
+
 def test_what_was_copied_goes_away_with_whoever_stops_it(
     places: Home, shop: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
