@@ -188,7 +188,8 @@ class _Terminal:
 
         self._note(one_line(event["message"], 300), "bold")
         if not (at_keyboard() and sys.stdout.isatty()):
-            self._note(self._screen.say(WAITS, task=event["short_id"]), "dim")
+            if self._waits(event["short_id"]):
+                self._note(self._screen.say(WAITS, task=event["short_id"]), "dim")
             return
         try:
             decide_here(self._home, self._environ, event["short_id"], self._lang)
@@ -198,3 +199,13 @@ class _Terminal:
             from local_agent.error_texts import ERRORS
 
             self._note(explain(error, ERRORS, self._lang), "red")
+
+    def _waits(self, short_id: str) -> bool:
+        """Tell whether a question waits: in a dry run it may be answered before it is told."""
+        from local_agent.faces.control.client import call
+
+        try:
+            approval = call(self._home, self._environ, "show", task=short_id)["approval"]
+        except CodexBridgeError:
+            return True  # it is shown why by what follows
+        return approval is None or approval["state"] == "pending"

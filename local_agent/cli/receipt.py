@@ -75,8 +75,8 @@ RECEIPT_REJECTED: Final = Sentence(
     zh="{code} 由该开发机前的人拒绝（{approver}），{when}",
 )
 RECEIPT_FROM_FILE: Final = Sentence(
-    en="{code} answered by the answers file of a dry run ({decision}), {when}",
-    zh="{code} 由试运行的答案文件回答（{decision}），{when}",
+    en="{code} answered by the answers file of a dry run or by its rollback ({decision}), {when}",
+    zh="{code} 由试运行的答案文件或试运行的回滚回答（{decision}），{when}",
 )
 RECEIPT_DIGEST: Final = Sentence(en="{action}, digest {digest}", zh="{action}，摘要 {digest}")
 RECEIPT_NOT_RUN: Final = Sentence(en="nothing was executed", zh="没有执行任何操作")

@@ -68,8 +68,8 @@ STEP_STATUS: Final[Mapping[str, Sentence]] = {
 
 DECIDED: Final = Sentence(en="Decided", zh="决定")
 BY_FILE: Final = Sentence(
-    en="by the answers file of a dry run, not by a person",
-    zh="由试运行的答案文件决定，不是由人决定",
+    en="by the answers file of a dry run or by its rollback, not by a person",
+    zh="由试运行的答案文件或试运行的回滚决定，不是由人决定",
 )
 
 _WHY_BYTES: Final = 300

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -184,19 +185,131 @@ def test_every_tool_acts_in_the_copy_and_the_workspace_stays(
     place.run("receipt", gate, "--output", str(tmp_path / "receipt"))
     key = place.run("receipt", "key").stdout.strip()
     said = place.run("receipt", "verify", str(tmp_path / "receipt"), "--key", key).stdout
-    assert "answers file of a dry run (approve)" in said
+    assert "answers file of a dry run or by its rollback (approve)" in said
     assert "by a person" not in said
     assert place.run("audit", "verify").returncode == 0
     # Nobody is led to the copy by a name.
     assert "dry" not in place.run("workspace", "list").stdout
     for words in (
         ("undo", gate),
+        ("retry", gate),
+        ("apply", gate),
+        ("approve", gate),
+        ("ask", "--workspace", "shop", f"@dev undo {gate}"),
+        ("ask", "--workspace", "shop", f"@dev apply {gate}"),
         ("ask", "--workspace", "shop (dry run)", "@dev git status"),
         ("ask", "--workspace", str(copy), "@dev git status"),
         ("playbook", "run", str(tmp_path / "all-tools.md"), "--workspace", "shop (dry run)"),
     ):
         assert place.run(*words, check=False).returncode != 0, words
     assert state_of(workspace) == before
+
+
+@pytest.mark.requirement("P5")
+def test_a_dry_run_is_taken_back_in_its_copy_and_asks_nobody(
+    place: Place, workspace: Path, tmp_path: Path
+) -> None:
+    before = state_of(workspace)
+    steps, _, rest = PLAYBOOK.partition("  - name: run\n")  # it changes what was written
+    text = steps + "  - name: seen\n" + rest.partition("  - name: seen\n")[2]
+    code, events = played(place, tmp_path, "run", "--dry-run", answers=EVERY, text=text)
+    assert code == 0, events
+    copy, short_id = Path(events[0]["workdir"]), events[0]["short_id"]
+    assert (copy / "sub/late.txt").exists()
+    told = place.run("playbook", "rollback", short_id).stdout
+    assert "waits for you" not in told
+    assert "the workspace was not changed" in told
+    assert (copy / "login.py").read_text(encoding="utf-8") == "retry = 3\n"
+    assert not (copy / "sub/late.txt").exists()
+    assert not (copy / "notes.txt").exists()
+    [run] = json.loads(place.run("runs", "--json").stdout)["runs"]
+    assert run["status"] == "rolled_back"
+    assert "Nothing in the workspace was changed" in place.run("show", run["short_id"]).stdout
+    assert played(place, tmp_path, "rollback", short_id) == (2, [])
+    assert state_of(workspace) == before
+
+
+def test_of_a_copy_that_is_gone_nothing_is_taken_back(
+    place: Place, workspace: Path, tmp_path: Path
+) -> None:
+    before = state_of(workspace)
+    code, events = played(place, tmp_path, "run", "--dry-run", answers=EVERY, text=ONE_WRITE)
+    assert code == 0
+    shutil.rmtree(Path(events[0]["workdir"]).parent)
+    done = place.run("playbook", "rollback", events[0]["short_id"], check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "is not there any more" in done.stderr
+    assert state_of(workspace) == before
+
+
+OUTWARD = {
+    "through a link": "write_file\n    args: {path: outside/made.txt, content: x}",
+    "up and out": "write_file\n    args: {path: ../../../outside/made.txt, content: x}",
+    "by an absolute path": "write_file\n    args: {path: %s, content: x}",
+    "a hook": "write_file\n    args: {path: .git/hooks/pre-push, content: x}",
+    "a setting of git": 'apply_diff\n    args: {diff: "--- /dev/null\\n+++ b/.git/c\\n'
+    '@@ -0,0 +1 @@\\n+x\\n"}',
+    "by a diff through a link": 'apply_diff\n    args: {diff: "--- /dev/null\\n'
+    '+++ b/outside/made.txt\\n@@ -0,0 +1 @@\\n+x\\n"}',
+    "a program that lies outside": 'run_command\n    args: {argv: ["outside/tool"]}',
+    "a folder that lies outside": 'run_command\n    args: {argv: ["true"], cwd: outside}',
+}
+
+
+@pytest.mark.requirement("P1")
+def test_what_would_reach_out_of_the_copy_is_refused_and_nobody_is_asked(
+    place: Place, workspace: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "outside/tool").write_text("#!/bin/sh\ntouch made.txt\n", encoding="utf-8")
+    (tmp_path / "outside/tool").chmod(0o755)
+    before = state_of(workspace), state_of(tmp_path / "outside")
+    for case, step in OUTWARD.items():
+        tool = step.replace("%s", str(workspace / "made.txt"))
+        text = f"---\nname: outward\nsteps:\n  - name: out\n    type: tool\n    tool: {tool}\n---\n"
+        code, events = played(place, tmp_path, "run", "--dry-run", answers=EVERY, text=text)
+        assert (code, of_type(events, "gate_result")) == (1, []), (case, events)
+        copy = Path(events[0]["workdir"])
+        assert not (copy / ".git/hooks/pre-push").exists(), case
+        assert (state_of(workspace), state_of(tmp_path / "outside")) == before, case
+
+
+def test_of_a_linked_worktree_the_repository_elsewhere_stays_as_it_is(
+    place: Place, workspace: Path, tmp_path: Path
+) -> None:
+    tree = tmp_path / "tree"
+    git(workspace, "worktree", "add", "-q", "-b", "side", str(tree))
+    place.run("workspace", "add", str(tree), "--name", "tree", "--toolchains", "none")
+    (tree / "login.py").write_text("retry = 4\n", encoding="utf-8")
+    before = state_of(workspace), state_of(tree)
+    script = f"git add -A; git commit -qm x; echo x > .git; rm -rf {workspace}/.git; true"
+    text = f"""\
+---
+name: in-a-tree
+steps:
+  - name: write
+    type: tool
+    tool: write_file
+    args: {{path: notes.txt, content: "hello\\n"}}
+  - name: run
+    type: tool
+    tool: run_command
+    args: {{argv: ["sh", "-c", "{script}"]}}
+  - LOOK
+---
+Looks at a repository that lies elsewhere.
+"""
+    words = ("run", "--dry-run", "--workspace", "tree")
+    for tool in ("git_status", "git_log", "git_diff, args: {base: HEAD}"):
+        look = f"{{name: look, type: tool, tool: {tool}}}"
+        code, events = played(
+            place, tmp_path, *words, answers=EVERY, text=text.replace("LOOK", look)
+        )
+        assert (state_of(workspace), state_of(tree)) == before
+        # git would look at the worktree itself: it is not asked about the copy.
+        assert (code, "git repository" in events[-1]["summary"]) == (1, True), events
+        copy = Path(events[0]["workdir"])
+        assert (copy / "notes.txt").read_text(encoding="utf-8") == "hello\n"
+        assert (copy / ".git").read_bytes() == (tree / ".git").read_bytes()
 
 
 def test_a_denied_step_is_asked_again_by_a_resume_in_the_same_copy(

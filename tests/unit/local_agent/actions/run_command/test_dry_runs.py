@@ -7,7 +7,6 @@ import os
 import shutil
 import socket
 from dataclasses import replace
-from pathlib import Path
 
 import pygit2
 import pytest
@@ -134,7 +133,7 @@ def test_nothing_is_pushed_wherever_the_remote_lies(sandboxed: Machine) -> None:
             "git --version > /dev/null || exit 3",
             *(f"git push -q {name} main && echo pushed {name}" for name in (*remotes, "served")),
         )
-        served.setblocking(False)  # noqa: FBT003  # the library's own
+        served.setblocking(False)  # the library's own
         with pytest.raises(BlockingIOError):
             served.accept()
     # One remote is in the workspace: there is a copy of that, too.
