@@ -124,10 +124,11 @@ class Runs:
         return [_run(row) for row in rows]
 
     def keeping_copies(self, *, newest: int, since_ms: int) -> Sequence[str]:
-        """Return the dry runs whose copies are kept: the newest, and those that go on."""
+        """Return the dry runs whose copies are kept: the newest, and those that go on or back."""
         rows = self._db.all(
             "SELECT run_id FROM runs WHERE folder <> workspace AND (status IN ('pending',"
-            " 'running') OR run_id IN (SELECT run_id FROM runs WHERE folder <> workspace"
+            " 'running') OR task_id IN (SELECT task_id FROM tasks WHERE reason IS NULL)"
+            " OR run_id IN (SELECT run_id FROM runs WHERE folder <> workspace"
             " AND started_at >= ? ORDER BY started_at DESC, rowid DESC LIMIT ?))",
             since_ms,
             newest,

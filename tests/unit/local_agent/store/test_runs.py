@@ -195,6 +195,31 @@ def test_what_a_task_carries_is_not_carried_by_another(journal: Journal) -> None
         journal.runs.carry("run-2", "task-2", None)
 
 
+def test_copies_are_kept_of_the_newest_dry_runs_and_of_those_that_go_on_or_back(
+    journal: Journal,
+) -> None:
+    for number, status in enumerate(("completed", "failed", "running", "completed", "completed")):
+        a_task(journal, f"task-{number}")
+        end_task(journal, f"task-{number}")
+        run_id, at = f"run-{number}", number
+        folder = "/work" if number == 1 else f"/copies/{run_id}"
+        journal.runs.add(
+            replace(
+                RUN,
+                run_id=run_id,
+                task_id=f"task-{number}",
+                folder=folder,
+                status=status,
+                started_at=at,
+            )
+        )
+    assert set(journal.runs.keeping_copies(newest=1, since_ms=0)) == {"run-2", "run-4"}
+    assert set(journal.runs.keeping_copies(newest=9, since_ms=3)) == {"run-2", "run-3", "run-4"}
+    a_task(journal, "task-back-5")
+    journal.runs.carry_back("run-0", "task-back-5")
+    assert set(journal.runs.keeping_copies(newest=0, since_ms=0)) == {"run-0", "run-2"}
+
+
 def test_a_result_is_an_object_or_there_is_none() -> None:
     assert read_result(a_step("main:0")) == {"n": 1}
     assert read_result(a_step("main:0", result=None)) is None
