@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from common.errors import CodexBridgeError
+from common.sentences import Sentence, say
 from local_agent.errors import ModelError
 from local_agent.playbooks import values
 from local_agent.playbooks.definition import StepDefinition, TaskDefinition
@@ -37,6 +38,10 @@ from local_agent.playbooks.tools import TOOLS
 CHUNK_CHARS: Final = 8_000  # of a model's answer in one event
 MAX_ERROR_CHARS: Final = 2_000
 MESSAGE_CHARS: Final = 4_000  # of a question, which a person is to read
+DONE: Final = Sentence(
+    en="{done} {done:step|steps} done, {skipped} skipped",
+    zh="执行了 {done} 个步骤，跳过 {skipped} 个",
+)
 _ONE_AT_A_TIME: Final = ("high", "critical")
 
 
@@ -56,6 +61,7 @@ class _Steps:
     ending: Ending = "completed"
     error: str = ""
     last: str = ""
+    skipped: int = 0
 
     @property
     def names(self) -> frozenset[str]:
@@ -129,7 +135,7 @@ class TaskExecutor:
             "type": "task_complete",
             "task_name": task_def.name,
             "status": ending,
-            "summary": last if ending == "completed" else error,
+            "summary": (last or _counted(steps)) if ending == "completed" else error,
         }
 
     async def _all(self, steps: _Steps) -> AsyncGenerator[Event]:
@@ -151,6 +157,7 @@ class TaskExecutor:
         told = {"step": step.name, "step_index": index}
         began = self._now()
         if (why := _skipped(steps, step)) is not None:
+            steps.skipped += 1
             await self._end(steps, index, step, "skipped", began=began, error=why)
             yield {"type": "step_skipped", **told, "reason": why}
             return
@@ -412,7 +419,13 @@ def _skipped(steps: _Steps, step: StepDefinition) -> str | None:
     return f"condition not met: {step.condition}"
 
 
+def _counted(steps: _Steps) -> str:
+    done = len(steps.definition.steps) - steps.skipped
+    return say(DONE, steps.context.lang, done=done, skipped=steps.skipped)
+
+
 def _remember(steps: _Steps, step: StepDefinition, known: StepResult) -> None:
+    steps.skipped += known.status == "skipped"
     if known.result is not None:
         steps.results[step.name] = known.result
         if step.type == "agent":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -223,6 +224,16 @@ def check_aborted(ran: Ran, reason: str) -> None:
 @pytest.mark.parametrize("steps", [TWO, ALONE], ids=["gate", "dynamic"])
 def test_a_denied_question_ends_the_run(stage: Stage, steps: Sequence[Step]) -> None:
     check_aborted(stage.run(*steps, decide="reject"), "denied")
+
+
+def test_what_a_run_asks_is_decided_by_the_name_of_the_run_too(stage: Stage) -> None:
+    def reject(stage: Stage, event: Event) -> None:
+        (run,) = json.loads(stage.cli("runs", "--json").stdout)["runs"]
+        assert run["short_id"] != event["short_id"]
+        done = stage.cli("reject", run["short_id"])
+        assert (done.returncode, event["short_id"] in done.stdout) == (0, True)
+
+    check_aborted(stage.run(*TWO, decide=reject), "denied")
 
 
 @pytest.mark.requirement("EX-36")
