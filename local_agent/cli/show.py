@@ -113,6 +113,8 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
         _print_facts(shown.task, screen)
     else:
         _print_task(shown.task, screen)
+        if shown.approval is not None and shown.approval.by_file:
+            screen.fields([(DECIDED, [screen.say(BY_FILE)])])
     return 0
 
 
