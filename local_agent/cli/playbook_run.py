@@ -6,10 +6,10 @@ What it asks is asked on this terminal where a person sits at it, and else waits
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
+from common.clock import SystemClock
 from common.errors import CodexBridgeError, InputError, StateError
 from common.home import Home
 from common.sentences import Lang, Sentence, explain, say
@@ -131,7 +131,7 @@ class _Terminal:
         self._lang = lang
         self._total = 0
         self._number = self._step = ""
-        self._began = self._step_began = time.monotonic()
+        self._began = self._step_began = SystemClock().now().mono
         self._in_line = False  # the cursor stands behind a step or a model's words
         self._of_step = False
         self._found: list[str] = []
@@ -199,7 +199,7 @@ class _Terminal:
         self._number, self._step = f"{event['step_index'] + 1:>3}/{self._total}", event["step"]
         print(f"{self._number}  {self._step}", end="", flush=True)
         self._in_line = self._of_step = True
-        self._step_began, self._found = time.monotonic(), []
+        self._step_began, self._found = SystemClock().now().mono, []
 
     def _end_step(self, note: str, *, mark: bool = False) -> None:
         said = f"{self._screen.ink('green', '✓')} {note}" if mark else note
@@ -237,7 +237,7 @@ class _Terminal:
         return [one_line(reveal(", ".join([*named, *counts])), 120)]
 
     def _took(self, since: float) -> str:
-        return f"{time.monotonic() - since:.1f} s"
+        return f"{SystemClock().now().mono - since:.1f} s"
 
     def _ask(self, event: Json) -> None:
         """Ask on this terminal where a person sits at it; else say how to decide."""
