@@ -124,7 +124,7 @@ def build_agent(ground: Ground, db: JournalThread) -> Agent:
     """Return all parts, joined, none of them started."""
     bus = Bus()
     dry_runs = DryRuns(ground.places)
-    gate = Gate(db, clock=ground.clock, key=ground.keys.present, dry_runs=dry_runs.folder)
+    gate = Gate(db, clock=ground.clock, key=ground.keys.present, dry_runs=lambda: dry_runs.folder)
     models, scratches = _models(ground), Scratches(ground.places, clock=ground.clock)
     mind = Mind(choose=models.choose, lend=scratches.lend)
     engine = _build_engine(

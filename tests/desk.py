@@ -398,8 +398,12 @@ class Desk:
     async def open(self) -> None:
         """Open the parts as `app` does, in its order."""
         await self.open_journal()
-        dry_runs = await asyncio.to_thread(lambda: DryRuns(self.places).folder)
-        self.gate = Gate(self.db, clock=self.clock, key=lambda: AGENT, dry_runs=dry_runs)
+        self.gate = Gate(
+            self.db,
+            clock=self.clock,
+            key=lambda: AGENT,
+            dry_runs=lambda: DryRuns(self.places).folder,
+        )
         self.bus = Bus()
         self.engine = build_engine(
             db=self.db,

@@ -259,7 +259,7 @@ def waiting_approval(
         home: The installation.
         environ: For the socket's place.
         screen: Where several are listed.
-        named: The task's ID, when one was given.
+        named: The task's ID, when one was given; of a run of a playbook, for what it asks now.
         op: ``show``, or ``refresh`` to have it asked anew where it would be out of date.
 
     Returns:
@@ -283,7 +283,17 @@ def waiting_approval(
         short_id = waiting[0].short_id
     else:
         short_id = parse_short_id(named)
-    return pending_in(call(home, environ, op, task=short_id), screen)
+    found = call(home, environ, op, task=short_id)
+    if asking := _asked_by_run(found):
+        found = call(home, environ, op, task=asking)
+    return pending_in(found, screen)
+
+
+def _asked_by_run(found: Json) -> str | None:
+    """Return the short ID of what the run of a task asks now; None where it asks nothing."""
+    run = found["task"]["playbook_run"]
+    waiting = [step["task"] for step in run["steps"] if step["status"] == "waiting"] if run else []
+    return waiting[0] if waiting else None
 
 
 def pending_in(found: Json, screen: Screen) -> ApprovalView:

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
+from common.clock import SystemClock
 from common.errors import CodexBridgeError, InputError, StateError
 from common.home import Home
 from common.sentences import Lang, Sentence, explain, say
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
 
     from local_agent.views import Json
 
+COUNTS: Final[Mapping[str, Sentence]] = {  # of what the result of a tool holds, by its key
+    "files": Sentence(en="{count} {count:file|files}", zh="{count} 个文件"),
+    "items": Sentence(en="{count} {count:hit|hits}", zh="{count} 处"),
+    "commits": Sentence(en="{count} {count:commit|commits}", zh="{count} 个提交"),
+    "changed": Sentence(en="{count} changed", zh="{count} 个改动"),
+}
 WAITS: Final = Sentence(
     en="waits for you: codexbridge approve {task}", zh="等待你确认：codexbridge approve {task}"
 )
@@ -41,6 +48,7 @@ ENDINGS: Final[Mapping[str, Sentence]] = {
     "rolled_back": Sentence(en="rolled back", zh="已回滚"),
 }
 
+OUTPUT_LINES: Final = 3  # of a command, the last
 EXIT_FAILED: Final = 1
 EXIT_REFUSED: Final = 2
 EXIT_ABORTED: Final = 3
@@ -110,7 +118,11 @@ class _Json:
 
 
 class _Terminal:
-    """The steps as a list that grows, with questions on the same terminal."""
+    """The steps as a list that grows, with questions on the same terminal.
+
+    A step's line is ended by what came of it and how long it took; where something else was said
+    meanwhile, that stands on a line of its own.
+    """
 
     def __init__(self, screen: Screen, home: Home, environ: Mapping[str, str], lang: Lang) -> None:
         self._screen = screen
@@ -118,27 +130,35 @@ class _Terminal:
         self._environ = environ
         self._lang = lang
         self._total = 0
-        self._streaming = False
+        self._number = self._step = ""
+        self._began = self._step_began = SystemClock().now().mono
+        self._in_line = False  # the cursor stands behind a step or a model's words
+        self._of_step = False
+        self._found: list[str] = []
 
     def show(self, event: Json) -> None:
-        if self._streaming and event["type"] != "stream":
-            print()
-            self._streaming = False
         match event["type"]:
             case "task_start":
                 self._total = event["total_steps"]
-                head = f"{event['short_id']}  {event['task_name']}"
-                print(self._screen.ink("bold", head), flush=True)
+                self._line(self._screen.ink("bold", f"{event['short_id']}  {event['task_name']}"))
                 if event.get("dry_run"):
                     self._note(self._screen.say(IS_DRY, folder=event["workdir"]), "dim")
             case "step_start":
-                self._step(event, event["step"])
+                self._begin_step(event)
             case "step_skipped":
                 note = self._screen.say(SKIPPED, reason=one_line(event["reason"], 80))
-                self._step(event, f"{event['step']}  {self._screen.ink('dim', note)}")
+                self._begin_step(event)
+                self._end_step(self._screen.ink("dim", note))
             case "stream":
-                self._streaming = True
-                print(reveal(event["chunk"]), end="", flush=True)
+                self._stream(reveal(event["chunk"]))
+            case "function_result" if event["success"]:
+                self._found = self._result(event["result"])
+            case "step_complete" if event["status"] == "completed":
+                took = self._took(self._step_began)
+                said = "  ".join(filter(None, [*self._found[:1], took]))
+                self._end_step(self._screen.ink("dim", said), mark=True)
+                for line in self._found[1:]:
+                    self._note(line, "dim")
             case "confirmation_required":
                 self._ask(event)
             case _:
@@ -150,37 +170,78 @@ class _Terminal:
                 self._note(self._screen.say(RETRIES, error=one_line(event["error"], 200)), "dim")
             case "step_error":
                 self._note(one_line(event["error"], 400), "red")
-            case "step_complete" if event["status"] != "completed":
+            case "step_complete":
                 self._note(self._screen.say(ENDINGS[event["status"]]), "red")
             case "hook_result" if not event["success"]:
                 self._note(f"{event['hook']}: {one_line(event['error'], 300)}", "red")
             case "rollback_result":
-                self._show_rollback(event)
+                for one in event["rollback_results"]:
+                    mark, colour = ("✓", "green") if one["success"] else ("–", "dim")
+                    why = f"  {one_line(one.get('error', ''), 200)}".rstrip()
+                    path = reveal(one["resource_id"])
+                    self._line(f"  {self._screen.ink(colour, mark)} {path}{why}")
+                if event.get("dry_run"):
+                    from local_agent.cli.ending import IN_COPY
+
+                    self._line(self._screen.ink("dim", self._screen.say(IN_COPY)))
+                self._end(event)
             case "task_complete":
-                colour = "green" if event["status"] == "completed" else "red"
-                print(self._screen.ink(colour, self._screen.say(ENDINGS[event["status"]])))
+                self._end(event)
 
-    def _show_rollback(self, event: Json) -> None:
-        for one in event["rollback_results"]:
-            mark, colour = ("✓", "green") if one["success"] else ("–", "dim")
-            why = f"  {one_line(one.get('error', ''), 200)}".rstrip()
-            print(f"  {self._screen.ink(colour, mark)} {reveal(one['resource_id'])}{why}")
-        if event.get("dry_run"):
-            from local_agent.cli.ending import IN_COPY
-
-            print(self._screen.ink("dim", self._screen.say(IN_COPY)))
-        colour = "green" if event["status"] == "rolled_back" else "red"
-        print(self._screen.ink(colour, self._screen.say(ENDINGS[event["status"]])))
+    def _end(self, event: Json) -> None:
+        colour = "green" if event["status"] in ("completed", "rolled_back") else "red"
+        word = self._screen.ink(colour, self._screen.say(ENDINGS[event["status"]]))
+        self._line(f"{word}  {self._screen.ink('dim', self._took(self._began))}")
 
     def close(self) -> None:
-        if self._streaming:
-            print()
+        if self._in_line:
+            print(flush=True)
+        self._in_line = self._of_step = False
 
-    def _step(self, event: Json, text: str) -> None:
-        print(f"{event['step_index'] + 1:>3}/{self._total}  {text}", flush=True)
+    def _begin_step(self, event: Json) -> None:
+        self.close()
+        self._number, self._step = f"{event['step_index'] + 1:>3}/{self._total}", event["step"]
+        print(f"{self._number}  {self._step}", end="", flush=True)
+        self._in_line = self._of_step = True
+        self._step_began, self._found = SystemClock().now().mono, []
 
-    def _note(self, text: str, colour: str) -> None:
-        print(f"        {self._screen.ink(colour, text)}", flush=True)
+    def _end_step(self, note: str, *, mark: bool = False) -> None:
+        said = f"{self._screen.ink('green', '✓')} {note}" if mark else note
+        if self._of_step:
+            print(f"  {said}", end="")
+            self.close()
+        else:  # something else was said meanwhile
+            self._line(f"{self._number}  {self._step}  {said}")
+
+    def _stream(self, text: str) -> None:
+        if self._of_step:
+            self.close()
+        print(text, end="", flush=True)
+        self._in_line = True
+
+    def _line(self, text: str) -> None:
+        self.close()
+        print(text, flush=True)
+
+    def _note(self, text: str, colour: str = "") -> None:
+        self._line(f"        {self._screen.ink(colour, text) if colour else text}")
+
+    def _result(self, result: Json) -> list[str]:
+        """Return a tool's result in few words, the first for the step's own line."""
+        if "exit_code" in result:
+            lines = [line for line in str(result["stdout"]).splitlines() if line.strip()]
+            return ["", *(one_line(reveal(line), 120) for line in lines[-OUTPUT_LINES:])]
+        more = "+" if result.get("truncated") else ""
+        counts = [
+            self._screen.say(words, count=f"{len(result[name])}{more}")
+            for name, words in COUNTS.items()
+            if isinstance(result.get(name), list)
+        ]
+        named = [result[name] for name in ("branch", "path") if isinstance(result.get(name), str)]
+        return [one_line(reveal(", ".join([*named, *counts])), 120)]
+
+    def _took(self, since: float) -> str:
+        return f"{SystemClock().now().mono - since:.1f} s"
 
     def _ask(self, event: Json) -> None:
         """Ask on this terminal where a person sits at it; else say how to decide."""

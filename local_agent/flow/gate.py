@@ -123,8 +123,8 @@ class Gate:
         key: Gives this machine's present key, which signs each decision.
         limits: Bounds against flooding.
         listeners: Told of each `Notice` on the event loop; they must not block or raise.
-        dry_runs: Real path of the folder where copies for dry runs lie; None where there are none,
-            and then no file of answers decides on anything.
+        dry_runs: Gives the real path of the folder where copies for dry runs lie, and blocks; None
+            where there are none, and then no file of answers decides on anything.
     """
 
     def __init__(
@@ -135,7 +135,7 @@ class Gate:
         key: Callable[[], SigningKey],
         limits: Limits | None = None,
         listeners: Sequence[Callable[[Notice], None]] = (),
-        dry_runs: Path | None = None,
+        dry_runs: Callable[[], Path] | None = None,
     ) -> None:
         self._db = db
         self._clock = clock
@@ -399,7 +399,7 @@ class Gate:
         """Return when a file of answers may decide on this.  Blocking."""
         if self._dry_runs is None:
             raise StateError("approval.not-dry-run", why="place")
-        check_dry_run(question(stored).seal, self._dry_runs, ACTIONS)
+        check_dry_run(question(stored).seal, self._dry_runs(), ACTIONS)
 
     async def _check_approval(
         self, stored: StoredApproval, typed: str, now: Instant, by: Approver

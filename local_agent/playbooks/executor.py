@@ -11,14 +11,16 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final, Literal
 
 from common.errors import CodexBridgeError
+from common.sentences import Sentence, say
 from local_agent.errors import ModelError
-from local_agent.playbooks import values
+from local_agent.playbooks import events, values
 from local_agent.playbooks.definition import StepDefinition, TaskDefinition
 from local_agent.playbooks.prompts import messages
 from local_agent.playbooks.runs import Phase, Place, Result, StepResult, StepStatus, finished
@@ -37,6 +39,9 @@ from local_agent.playbooks.tools import TOOLS
 CHUNK_CHARS: Final = 8_000  # of a model's answer in one event
 MAX_ERROR_CHARS: Final = 2_000
 MESSAGE_CHARS: Final = 4_000  # of a question, which a person is to read
+DONE: Final = Sentence(en="{done} {done:step|steps} done", zh="已执行 {done} 个步骤")
+SKIPPED: Final = Sentence(en="{said}, {skipped} skipped", zh="{said}，跳过 {skipped} 个")
+_Ask = Callable[[], Awaitable[Question | Result]]
 _ONE_AT_A_TIME: Final = ("high", "critical")
 
 
@@ -53,9 +58,11 @@ class _Steps:
     has_gone_on: bool = False  # a step was begun that was not done before
     results: dict[str, Any] = field(default_factory=dict)
     gate: Question | None = None
+    unchanged: Result | None = None  # of a step that would change nothing
     ending: Ending = "completed"
     error: str = ""
     last: str = ""
+    skipped: int = 0
 
     @property
     def names(self) -> frozenset[str]:
@@ -109,19 +116,19 @@ class TaskExecutor:
         context = session_context
         steps = _Steps(task_def, "main", 0, user_message, context, context.done)
         await context.log.begun()
-        yield _task_start(task_def, context, client_name)
-        async with aclosing(self._hooks(steps, "pre")) as events:
-            async for event in events:
+        yield events.task_start(task_def, context, client_name)
+        async with aclosing(self._hooks(steps, "pre")) as following:
+            async for event in following:
                 yield event
         index = 0
         if steps.ending == "completed":
-            async with aclosing(self._all(steps)) as events:
-                async for event in events:
+            async with aclosing(self._all(steps)) as following:
+                async for event in following:
                     index = event.get("step_index", index)
                     yield event
         ending, error, last = steps.ending, steps.error, steps.last
-        async with aclosing(self._hooks(steps, "post")) as events:
-            async for event in events:
+        async with aclosing(self._hooks(steps, "post")) as following:
+            async for event in following:
                 yield event
         done = len(task_def.steps) if ending == "completed" else index
         await context.log.ended(ending, done)
@@ -129,7 +136,7 @@ class TaskExecutor:
             "type": "task_complete",
             "task_name": task_def.name,
             "status": ending,
-            "summary": last if ending == "completed" else error,
+            "summary": (last or _counted(steps)) if ending == "completed" else error,
         }
 
     async def _all(self, steps: _Steps) -> AsyncGenerator[Event]:
@@ -139,8 +146,8 @@ class TaskExecutor:
                     _remember(steps, step, known)
                     continue
                 steps.has_gone_on = True
-                async with aclosing(self._step(steps, index, step)) as events:
-                    async for event in events:
+                async with aclosing(self._step(steps, index, step)) as following:
+                    async for event in following:
                         yield event
                 if steps.ending != "completed":
                     return
@@ -151,21 +158,22 @@ class TaskExecutor:
         told = {"step": step.name, "step_index": index}
         began = self._now()
         if (why := _skipped(steps, step)) is not None:
+            steps.skipped += 1
             await self._end(steps, index, step, "skipped", began=began, error=why)
             yield {"type": "step_skipped", **told, "reason": why}
             return
         yield {"type": "step_start", **told}
         doing = {"tool": self._tool, "agent": self._agent, "gate": self._gate}[step.type]
         try:
-            async with aclosing(doing(steps, index, step, began)) as events:
-                async for event in events:
+            async with aclosing(doing(steps, index, step, began)) as following:
+                async for event in following:
                     yield event
         except CodexBridgeError as error:
             said = steps.said(error)
             steps.ending, steps.error = "failed", said
             await self._end(steps, index, step, "failed", began=began, error=said)
             if step.type == "tool":
-                yield _function_result(step, success=False, result={"error": said})
+                yield events.function_result(step, success=False, result={"error": said})
             yield {"type": "step_error", "step": step.name, "error": said}
 
     # --- the three kinds of steps ------------------------------------------------------------
@@ -182,22 +190,23 @@ class TaskExecutor:
             await steps.context.log.at(changing.place)
             approved = await self._standing(steps, changing)
             if approved is None:
-                approved = await steps.context.authority.ask(
-                    changing.place, None, (changing,), is_gate=False
+                ask = partial(
+                    steps.context.authority.ask, changing.place, None, (changing,), is_gate=False
                 )
-                if not isinstance(approved, Mapping):
-                    async with aclosing(self._asked(steps, index, approved, began)) as events:
-                        async for event in events:
-                            yield event
-                    if steps.ending != "completed":
-                        return
+                async with aclosing(self._asked(steps, index, ask, began)) as following:
+                    async for event in following:
+                        yield event
+                if steps.ending != "completed":
+                    return
+                approved = steps.gate if steps.unchanged is None else steps.unchanged
+            assert approved is not None  # noqa: S101  # `_asked` has set one of the two
             if isinstance(approved, Mapping):
                 result = approved
             else:
                 result = await approved.perform(changing)
         shown = await self._end(steps, index, step, "completed", began=began, result=result)
-        yield _function_result(step, success=True, result=shown)
-        yield _step_complete(step, "completed")
+        yield events.function_result(step, success=True, result=shown)
+        yield events.step_complete(step, "completed")
 
     async def _agent(
         self, steps: _Steps, index: int, step: StepDefinition, began: int
@@ -227,7 +236,7 @@ class TaskExecutor:
                 yield {"type": "step_retry", **told}
         await self._end(steps, index, step, "completed", began=began, result={"text": text})
         steps.last = text
-        yield _step_complete(step, "completed")
+        yield events.step_complete(step, "completed")
 
     async def _gate(
         self, steps: _Steps, index: int, step: StepDefinition, began: int
@@ -238,18 +247,17 @@ class TaskExecutor:
         message = said if len(said) <= MESSAGE_CHARS else said[:MESSAGE_CHARS] + "…"
         place = steps.place(index)
         await steps.context.log.at(place)
-        question = await steps.context.authority.ask(
-            place, message, _ahead(steps, index), is_gate=True
+        ask = partial(
+            steps.context.authority.ask, place, message, _ahead(steps, index), is_gate=True
         )
-        assert not isinstance(question, Mapping)  # noqa: S101  # a gate always asks
-        async with aclosing(self._asked(steps, index, question, began)) as events:
-            async for event in events:
+        async with aclosing(self._asked(steps, index, ask, began)) as following:
+            async for event in following:
                 yield event
         if steps.ending != "completed":
             return
         result = {"confirmed": True}
         await self._end(steps, index, step, "completed", began=began, result=result)
-        yield _step_complete(step, "completed")
+        yield events.step_complete(step, "completed")
 
     # --- asking ------------------------------------------------------------------------------
 
@@ -264,54 +272,59 @@ class TaskExecutor:
         return None
 
     async def _asked(
-        self, steps: _Steps, index: int, question: Question, began: int
+        self, steps: _Steps, index: int, ask: _Ask, began: int
     ) -> AsyncGenerator[Event]:
-        """Wait for a decision; any but an approval ends the run with this step (AC 36).
+        """Ask, and wait for a decision; any but an approval ends the run with this step (AC 36).
 
-        `_event` is for whoever decides within this process (AC 11).  Setting it decides nothing:
-        what counts is the approval (`Question.outcome`).
+        What cannot be done any more as it was asked, since files were changed meanwhile, is asked
+        anew under the same request.  What would change nothing is not asked (`_Steps.unchanged`).
         """
-        steps.gate = question
         step = steps.definition.steps[index]
-        dynamic = step.type != "gate"
-        timeout_s = self._settings.gate_timeout_s
-        told: Event = {
-            "type": "confirmation_required",
-            "step": step.name,
-            "message": question.message,
-            "request_id": question.request_id,
-            "timeout_s": timeout_s,
-            "dynamic": dynamic,
-            "short_id": question.short_id,
-        }
-        if not dynamic:
-            told["covers"] = list(question.covers)
-        yield told | {"_event": question.decided}
+        request_id = ""
         reason: Decision = "timeout"
-        moved_on: CodexBridgeError | None = None
-        try:
-            async with asyncio.timeout(timeout_s):
-                await question.decided.wait()
-                reason = await question.outcome()
-        except TimeoutError:
-            pass
-        except CodexBridgeError as error:
-            moved_on = error
+        steps.unchanged = None
+        for attempt in range(1, self._settings.asked_anew + 2):
+            try:
+                question = await ask()
+            except CodexBridgeError:
+                if request_id:
+                    yield events.gate_result(step, request_id, "timeout")
+                raise
+            if isinstance(question, Mapping):
+                steps.unchanged = question
+                if request_id:
+                    yield events.gate_result(step, request_id, "timeout")
+                return
+            steps.gate = question
+            request_id = request_id or question.request_id
+            # `_event` is for whoever decides within this process (AC 11).  Setting it decides
+            # nothing: what counts is the approval (`Question.outcome`).
+            timeout_s = self._settings.gate_timeout_s
+            told = events.confirmation_required(step, question, request_id, timeout_s)
+            yield told | {"_event": question.decided}
+            try:
+                reason = await self._decided(question)
+                break
+            except CodexBridgeError:
+                await _close(steps)
+                if attempt > self._settings.asked_anew:
+                    yield events.gate_result(step, request_id, "timeout")
+                    raise
         if reason != "approved":
             await _close(steps)
-        yield {
-            "type": "gate_result",
-            "step": step.name,
-            "request_id": question.request_id,
-            "confirmed": reason == "approved",
-            "reason": reason,
-        }
-        if moved_on is not None:
-            raise moved_on
+        yield events.gate_result(step, request_id, reason)
         if reason != "approved":
             steps.ending, steps.error = "aborted", reason
             await self._end(steps, index, step, reason, began=began)
-            yield _step_complete(step, reason)
+            yield events.step_complete(step, reason)
+
+    async def _decided(self, question: Question) -> Decision:
+        try:
+            async with asyncio.timeout(self._settings.gate_timeout_s):
+                await question.decided.wait()
+                return await question.outcome()
+        except TimeoutError:
+            return "timeout"
 
     # --- hooks -------------------------------------------------------------------------------
 
@@ -331,8 +344,8 @@ class TaskExecutor:
                 continue
             told = {"hook": name, "phase": phase}
             yield {"type": "hook_start", **told}
-            async with aclosing(self._all(inner)) as events:
-                async for event in events:
+            async with aclosing(self._all(inner)) as following:
+                async for event in following:
                     if event["type"] in _OF_HOOKS:
                         yield event
             worked = inner.ending == "completed"
@@ -412,7 +425,14 @@ def _skipped(steps: _Steps, step: StepDefinition) -> str | None:
     return f"condition not met: {step.condition}"
 
 
+def _counted(steps: _Steps) -> str:
+    lang, done = steps.context.lang, len(steps.definition.steps) - steps.skipped
+    said = say(DONE, lang, done=done)
+    return say(SKIPPED, lang, said=said, skipped=steps.skipped) if steps.skipped else said
+
+
 def _remember(steps: _Steps, step: StepDefinition, known: StepResult) -> None:
+    steps.skipped += known.status == "skipped"
     if known.result is not None:
         steps.results[step.name] = known.result
         if step.type == "agent":
@@ -434,26 +454,3 @@ def _checked(text: str) -> str:
     if not text.strip():
         raise ModelError("model.answer")
     return text
-
-
-def _task_start(definition: TaskDefinition, context: SessionContext, client: str) -> Event:
-    told: Event = {
-        "type": "task_start",
-        "task_id": context.run_id,
-        "short_id": context.short_id,
-        "task_name": definition.name,
-        "total_steps": len(definition.steps),
-        "workdir": context.workdir,
-        "client": client,
-    }
-    more = {"resumed": context.resumed, "dry_run": context.dry}
-    return told | {name: True for name, holds in more.items() if holds}
-
-
-def _function_result(step: StepDefinition, *, success: bool, result: Result | None) -> Event:
-    told = {"function": step.tool, "step": step.name, "success": success}
-    return {"type": "function_result", **told, "result": result}
-
-
-def _step_complete(step: StepDefinition, status: StepStatus) -> Event:
-    return {"type": "step_complete", "step": step.name, "status": status}

@@ -151,11 +151,13 @@ class ExecutorSettings:
         clock: Stamps what is recorded.
         gate_timeout_s: How long each question waits.
         attempts: How often at most the model of an agent step is asked (AC 35).
+        asked_anew: How often at most a question is, where files were changed while it waited.
     """
 
     clock: Clock
     gate_timeout_s: float = GATE_TIMEOUT_S
     attempts: int = 2
+    asked_anew: int = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -303,7 +303,8 @@ def dry_runs(tmp_path: Path) -> Path:
 
 
 async def dry_gate(db: JournalThread, clock: ManualClock, folder: Path | None) -> Gate:
-    gate = Gate(db, clock=clock, key=lambda: AGENT, dry_runs=folder)
+    dry_runs = None if folder is None else lambda: folder
+    gate = Gate(db, clock=clock, key=lambda: AGENT, dry_runs=dry_runs)
     await gate.start()
     return gate
 

@@ -70,7 +70,12 @@ async def test_a_reading_step_tells_its_start_its_result_and_its_end() -> None:
             "result": {"path": "a.txt", "content": "x", "size": 1},
         },
         {"type": "step_complete", "step": "read", "status": "completed"},
-        {"type": "task_complete", "task_name": "demo", "status": "completed", "summary": ""},
+        {
+            "type": "task_complete",
+            "task_name": "demo",
+            "status": "completed",
+            "summary": "1 step done",
+        },
     ]
     assert run.log.calls == [
         ("begun",),

@@ -1,0 +1,100 @@
+"""What a person sees of a run at the terminal: a list of steps that grows."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from common.home import find_home
+from common.sentences import Lang
+from local_agent.cli.playbook_run import follow_run
+
+Captured = pytest.CaptureFixture[str]
+
+START = {"type": "task_start", "short_id": "T-7K3F", "task_name": "demo", "total_steps": 3}
+END = {"type": "task_complete", "status": "completed"}
+TOOK = re.compile(r"\d+\.\d s")
+
+
+def step(index: int, name: str, *between: dict[str, Any], status: str = "completed") -> list[Any]:
+    begun = {"type": "step_start", "step": name, "step_index": index}
+    return [begun, *between, {"type": "step_complete", "step": name, "status": status}]
+
+
+def result(**fields: Any) -> dict[str, Any]:
+    return {"type": "function_result", "success": True, "result": fields}
+
+
+def shown(
+    events: Sequence[dict[str, Any]], capsys: Captured, tmp_path: Path, *, lang: Lang = "en"
+) -> tuple[int, list[str]]:
+    environ = {"CODEXBRIDGE_HOME": str(tmp_path)}
+    args = argparse.Namespace(json=False)
+    steps = iter([("event", event) for event in events])
+    code = follow_run(steps, args, find_home(environ), lang, environ)
+    return code, TOOK.sub("0 s", capsys.readouterr().out).splitlines()
+
+
+def test_each_step_is_a_line_with_what_came_of_it(capsys: Captured, tmp_path: Path) -> None:
+    events = [
+        START,
+        *step(0, "list", result(files=["a", "b"], truncated=True)),
+        *step(1, "run", result(exit_code=0, stdout="1\n2\n\n3\n\x1b[2J4\n", stderr="")),
+        {"type": "step_skipped", "step": "write", "step_index": 2, "reason": "condition not met"},
+        END,
+    ]
+    assert shown(events, capsys, tmp_path) == (
+        0,
+        [
+            "T-7K3F  demo",
+            "  1/3  list  ✓ 2+ files  0 s",
+            "  2/3  run  ✓ 0 s",
+            "        2",
+            "        3",
+            "        ⟨U+001B⟩[2J4",
+            "  3/3  write  skipped: condition not met",
+            "completed  0 s",
+        ],
+    )
+
+
+def test_a_step_that_said_something_is_ended_on_a_line_of_its_own(
+    capsys: Captured, tmp_path: Path
+) -> None:
+    said = [{"type": "stream", "chunk": "第一"}, {"type": "stream", "chunk": "行"}]
+    events = [
+        START,
+        *step(0, "想", *said),
+        *step(1, "state", result(branch="main", changed=[])),
+        END,
+    ]
+    code, lines = shown(events, capsys, tmp_path, lang="zh")
+    assert (code, lines[1:]) == (
+        0,
+        [
+            "  1/3  想",
+            "第一行",
+            "  1/3  想  ✓ 0 s",
+            "  2/3  state  ✓ main, 0 个改动  0 s",
+            "已完成  0 s",
+        ],
+    )
+
+
+def test_why_a_run_ended_is_said_and_in_the_exit_code(capsys: Captured, tmp_path: Path) -> None:
+    failed = {"type": "step_error", "step": "read", "error": "a.txt is not there.\nReally."}
+    begun = {"type": "step_start", "step": "read", "step_index": 0}
+    end = END | {"status": "failed"}
+    code, lines = shown([START, begun, failed, end], capsys, tmp_path)
+    assert (code, lines[1:]) == (
+        1,
+        ["  1/3  read", "        a.txt is not there. Really.", "failed  0 s"],
+    )
+    denied = [START, *step(0, "ask", status="denied"), END | {"status": "aborted"}]
+    code, lines = shown(denied, capsys, tmp_path)
+    assert (code, lines[1:]) == (3, ["  1/3  ask", "        denied", "aborted  0 s"])
