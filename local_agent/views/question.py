@@ -164,7 +164,7 @@ class ApprovalView:
         named: Where the command came from; None where a person named or set it.
         reason: Why the command is proposed; None where nobody says.
         run: Which steps of a playbook it is; None where it is none.
-        by_file: The answers file of a dry run decided, and no person; None for all else.
+        by_file: In a dry run its answers file or its rollback decided, and no person; else None.
     """
 
     approval_id: str

@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
+from common.errors import StateError
 from common.home import find_home
 from common.sentences import Lang
 from local_agent.cli.playbook_run import follow_run
+from local_agent.faces.control import client
 
 Captured = pytest.CaptureFixture[str]
 
@@ -98,3 +100,34 @@ def test_why_a_run_ended_is_said_and_in_the_exit_code(capsys: Captured, tmp_path
     denied = [START, *step(0, "ask", status="denied"), END | {"status": "aborted"}]
     code, lines = shown(denied, capsys, tmp_path)
     assert (code, lines[1:]) == (3, ["  1/3  ask", "        denied", "aborted  0 s"])
+
+
+@pytest.mark.parametrize(
+    ("state", "waits"), [("pending", True), ("consumed", False), (None, True), ("stopped", True)]
+)
+def test_a_question_that_was_answered_before_it_was_told_is_not_said_to_wait(
+    capsys: Captured,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    state: str | None,
+    waits: bool,
+) -> None:
+    def call(*_: object, **__: object) -> dict[str, Any]:
+        if state == "stopped":
+            raise StateError("agent.stopped")
+        return {"approval": None if state is None else {"state": state}}
+
+    monkeypatch.setattr(client, "call", call)
+    asked = {"type": "confirmation_required", "message": "Write?", "short_id": "T-7K4F"}
+    _, lines = shown([START, *step(0, "ask", asked), END], capsys, tmp_path)
+    assert "        Write?" in lines
+    assert ("waits for you: codexbridge approve T-7K4F" in "".join(lines)) is waits
+
+
+def test_a_rollback_of_a_dry_run_is_told_as_one(capsys: Captured, tmp_path: Path) -> None:
+    files = [{"action": "write_file", "resource_id": "a.txt", "success": True}]
+    back: dict[str, Any] = {"type": "rollback_result", "status": "rolled_back"}
+    back["rollback_results"] = files
+    assert shown([back], capsys, tmp_path) == (0, ["  ✓ a.txt", "rolled back  0 s"])
+    _, lines = shown([back | {"dry_run": True}], capsys, tmp_path)
+    assert lines[1] == "Only in the copy of a dry run; the workspace was not changed."
