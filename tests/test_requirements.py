@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 from tests.requirements import REQUIREMENTS
@@ -10,10 +11,12 @@ from tests.requirements import REQUIREMENTS
 TESTS = Path(__file__).parent
 
 
+@cache
 def _marked() -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for path in TESTS.rglob("test_*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        text = path.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(text)) if "requirement(" in text else ():
             if (
                 isinstance(node, ast.Call)
                 and isinstance(node.func, ast.Attribute)

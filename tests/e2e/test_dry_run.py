@@ -273,6 +273,7 @@ def test_what_would_reach_out_of_the_copy_is_refused_and_nobody_is_asked(
         assert (state_of(workspace), state_of(tmp_path / "outside")) == before, case
 
 
+@pytest.mark.thorough
 def test_of_a_linked_worktree_the_repository_elsewhere_stays_as_it_is(
     place: Place, workspace: Path, tmp_path: Path
 ) -> None:
@@ -312,6 +313,7 @@ Looks at a repository that lies elsewhere.
         assert (copy / ".git").read_bytes() == (tree / ".git").read_bytes()
 
 
+@pytest.mark.thorough
 def test_a_denied_step_is_asked_again_by_a_resume_in_the_same_copy(
     place: Place, workspace: Path, tmp_path: Path
 ) -> None:
@@ -332,6 +334,7 @@ def test_a_denied_step_is_asked_again_by_a_resume_in_the_same_copy(
     assert state_of(workspace) == before
 
 
+@pytest.mark.thorough
 def test_what_the_file_does_not_answer_waits_for_a_person(
     place: Place, workspace: Path, tmp_path: Path
 ) -> None:
@@ -382,6 +385,7 @@ def test_no_file_answers_for_a_real_run_and_a_malformed_one_for_none(
     assert not (place.root / "state/dry-runs").exists()
 
 
+@pytest.mark.thorough
 def test_a_copy_that_was_swapped_for_the_workspace_is_not_carried_on(
     place: Place, workspace: Path, tmp_path: Path
 ) -> None:
@@ -396,6 +400,7 @@ def test_a_copy_that_was_swapped_for_the_workspace_is_not_carried_on(
     assert state_of(workspace) == before
 
 
+@pytest.mark.thorough
 def test_without_a_sandbox_a_command_waits_for_a_person(
     place: Place, workspace: Path, tmp_path: Path
 ) -> None:
@@ -423,6 +428,7 @@ def test_without_a_sandbox_a_command_waits_for_a_person(
     assert state_of(workspace) == before
 
 
+@pytest.mark.thorough
 def test_a_dry_run_that_was_cut_off_is_carried_on_in_its_copy(
     place: Place, workspace: Path, tmp_path: Path
 ) -> None:

@@ -104,6 +104,7 @@ def test_a_run_waits_at_the_machine_and_its_end_is_told_once(
 
 
 @pytest.mark.requirement("P3", "P7")
+@pytest.mark.thorough
 def test_after_a_restart_of_the_agent_a_run_stands_still(running: Place, workspace: Path) -> None:
     run = asked(running, "@dev 留个便条")
     question = running.waiting()
@@ -121,6 +122,7 @@ def test_after_a_restart_of_the_agent_a_run_stands_still(running: Place, workspa
 
 
 @pytest.mark.requirement("P7")
+@pytest.mark.thorough
 def test_a_run_is_cancelled_from_the_chat(running: Place, workspace: Path) -> None:
     run = asked(running, "@dev playbook note soon")
     question = running.waiting()

@@ -112,10 +112,10 @@ LEADS_TO_EXECUTION = {
 }
 
 
-def names_in(path: Path) -> set[str]:
+def names_in(text: str) -> set[str]:
     """Return every name that the code of a module uses, defines or imports."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(ast.parse(text)):
         match node:
             case ast.Name(id=name) | ast.Attribute(attr=name) | ast.alias(name=name):
                 found.add(name)
@@ -132,7 +132,9 @@ def names_in(path: Path) -> set[str]:
 def test_one_way_leads_to_a_grant(name: str) -> None:
     agent = ROOT / "local_agent"
     users = {
-        path.relative_to(agent).as_posix() for path in agent.rglob("*.py") if name in names_in(path)
+        path.relative_to(agent).as_posix()
+        for path in agent.rglob("*.py")
+        if name in (text := path.read_text(encoding="utf-8")) and name in names_in(text)
     }
     assert users == LEADS_TO_EXECUTION[name]
 
