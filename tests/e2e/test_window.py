@@ -206,6 +206,7 @@ def test_a_click_releases_exactly_the_answer_that_was_shown(screen: Screen) -> N
     assert (answer["decision"], answer["digest"]) == ("approve", digest(seal_bytes(seal)))
 
 
+@pytest.mark.thorough
 def test_a_slow_click_on_a_window_without_the_focus_counts(screen: Screen) -> None:
     seen = put_up(screen)
     seen.over("approve")
@@ -214,6 +215,7 @@ def test_a_slow_click_on_a_window_without_the_focus_counts(screen: Screen) -> No
     assert seen.answer()["decision"] == "approve"
 
 
+@pytest.mark.thorough
 def test_a_click_that_is_taken_back_by_moving_away_does_nothing(screen: Screen) -> None:
     seen = put_up(screen)
     seen.over("approve")
@@ -245,6 +247,7 @@ def test_reject_has_the_first_focus_and_rejects(screen: Screen) -> None:
 
 
 @pytest.mark.requirement("R28")
+@pytest.mark.thorough
 def test_the_window_leaves_the_focus_to_whoever_is_typing(screen: Screen) -> None:
     other = another(screen, "200x100+0+0")
     until(lambda: screen.has_focus(other))
@@ -268,7 +271,7 @@ def test_keys_that_were_meant_for_something_else_do_nothing(screen: Screen) -> N
 
 
 @pytest.mark.requirement("R28")
-@pytest.mark.parametrize("button", ["approve", "reject"])
+@pytest.mark.parametrize("button", ["approve", pytest.param("reject", marks=pytest.mark.thorough)])
 def test_a_click_that_lands_where_the_window_has_just_come_up_does_nothing(
     screen: Screen, button: str
 ) -> None:
@@ -291,6 +294,7 @@ def test_what_another_program_sends_to_the_window_does_nothing(screen: Screen) -
 
 
 @pytest.mark.requirement("R28")
+@pytest.mark.thorough
 def test_a_click_where_a_window_has_just_gone_away_does_nothing(screen: Screen) -> None:
     seen = put_up(screen)
     until(seen.awake)
@@ -303,6 +307,7 @@ def test_a_click_where_a_window_has_just_gone_away_does_nothing(screen: Screen) 
 
 
 @pytest.mark.requirement("R28")
+@pytest.mark.thorough
 def test_a_click_after_the_window_was_moved_does_nothing(screen: Screen) -> None:
     seen = put_up(screen)
     seen.over("approve")
@@ -314,7 +319,9 @@ def test_a_click_after_the_window_was_moved_does_nothing(screen: Screen) -> None
 
 
 @pytest.mark.requirement("R28")
-@pytest.mark.parametrize("how", ["Escape", "alt+F4", "later"])
+@pytest.mark.parametrize(
+    "how", ["Escape", pytest.param("alt+F4", marks=pytest.mark.thorough), "later"]
+)
 def test_closing_the_window_decides_nothing(screen: Screen, how: str) -> None:
     seen = put_up(screen)
     seen.over("later")
@@ -383,6 +390,7 @@ def test_bytes_that_are_not_those_that_were_sealed_are_not_shown(screen: Screen,
 
 
 @pytest.mark.requirement("R26")
+@pytest.mark.thorough
 def test_what_other_programs_set_as_x_resources_hides_nothing(screen: Screen) -> None:
     script = """
 import sys, tkinter as tk
@@ -462,6 +470,7 @@ def test_high_risk_is_read_to_its_end_and_its_whole_code_is_typed(screen: Screen
 
 
 @pytest.mark.requirement("R25", "R29")
+@pytest.mark.thorough
 def test_several_steps_are_read_to_their_end(screen: Screen) -> None:
     seal, diffs = windows.steps()
     code = short_code(digest(seal_bytes(seal)))
@@ -543,6 +552,7 @@ def test_the_window_speaks_chinese_and_is_dark_where_it_is_told_so(screen: Scree
     assert seen.leave()["decision"] == "none"
 
 
+@pytest.mark.thorough
 def test_a_change_of_twenty_thousand_lines_is_shown_whole_and_soon(screen: Screen) -> None:
     lines = "".join(f"+value_{number} = {number}\n" for number in range(20_000))
     head = "diff --git a/big.py b/big.py\nnew file mode 100644\n--- /dev/null\n+++ b/big.py\n"

@@ -131,6 +131,7 @@ def test_a_window_opens_by_itself_and_a_click_in_it_applies_the_change(
 
 
 @pytest.mark.requirement("R23")
+@pytest.mark.thorough
 def test_some_files_are_ticked_and_asked_for_in_a_window_of_their_own(
     local: Place, workspace: Path, screen: Screen
 ) -> None:
@@ -187,6 +188,7 @@ def test_the_check_is_begun_approved_and_told_in_windows(
 
 
 @pytest.mark.requirement("R24")
+@pytest.mark.thorough
 def test_what_changed_before_a_window_opens_is_asked_anew_first(
     local: Place, workspace: Path, screen: Screen
 ) -> None:

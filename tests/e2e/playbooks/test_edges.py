@@ -28,6 +28,8 @@ from tests.e2e.playbooks.stage import (
 from tests.e2e.proposing import git
 from tests.model_script import text
 
+pytestmark = pytest.mark.thorough
+
 NAMES = (
     "result",
     "message",

@@ -280,7 +280,7 @@ READ_FAILS: Mapping[str, dict[str, Any]] = {
 
 
 @pytest.mark.requirement("EX-34")
-@pytest.mark.parametrize("case", READ_FAILS)
+@pytest.mark.parametrize("case", few(READ_FAILS, 3))
 def test_what_cannot_be_read_fails_its_step(stage: Stage, case: str) -> None:
     (stage.workspace / "bytes.bin").write_bytes(b"\xff\xfe\x00")
     ran = stage.run(READ_FAILS[case], reading("after")).ended("failed")
