@@ -62,6 +62,9 @@ def main() -> None:
         _take(screen, "window-high-risk", hostile, can_narrow=True)
         _take(screen, "window-command-zh-dark", shell, lang="zh", theme="dark")
         _take(screen, "window-push", windows.a_sync())
+        run = {key: value for key, value in windows.RUN.items() if key != "in_workspace"}
+        judged: dict[str, Any] = {"risk": "high", "reasons": ("not-the-test-command",)}
+        _take(screen, "window-steps", windows.steps(), run=run, **judged)
 
 
 def _take(

@@ -189,7 +189,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     "EX-30": built("What a tool step replaces is backed up before it acts."),
     "EX-31": built("A changing step that no gate covers asks by itself."),
     "EX-32": built("A rollback goes through undo."),
-    "EX-33": later("The border between executor and safety is documented."),
+    "EX-33": built("The border between executor and safety is documented, and kept."),
     "EX-34": built("A tool step that fails ends the run, with its state saved."),
     "EX-35": built("An agent step that fails is asked once more, shorter; then the run ends."),
     "EX-36": built("A gate that nobody answers ends the run, with its state saved."),

@@ -109,7 +109,12 @@ def _git(root: Path, *arguments: str, author: str = "Li Wei", at: str = "") -> s
         **({"GIT_AUTHOR_DATE": at, "GIT_COMMITTER_DATE": at} if at else {}),
     }
     done = subprocess.run(
-        ["git", *arguments], cwd=root, check=True, capture_output=True, env=environ, text=True
+        ["git", *arguments],
+        cwd=root,
+        check=True,
+        capture_output=True,
+        env=environ,
+        encoding="utf-8",
     )
     return done.stdout.strip()
 

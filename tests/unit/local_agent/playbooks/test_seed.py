@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -159,3 +161,24 @@ async def test_setting_the_event_of_a_gate_decides_nothing_without_an_approval(
             event["_event"].set()
     assert told[-1]["status"] == status
     assert any(event.get("step") == "look" for event in told) is (status == "completed")
+
+
+ROOT = Path(__file__).parents[4]
+AUTHORITY = ("flow", "safety.authority", "safety.grant", "store.approvals", "store.effects")
+
+
+@pytest.mark.requirement("EX-33")
+def test_the_border_between_executor_and_safety_is_documented_and_kept() -> None:
+    (adr,) = (ROOT / "docs" / "adr").glob("0035-*.md")
+    words = adr.read_text(encoding="utf-8")
+    assert all(name in words for name in ("`local_agent/playbooks/executor`", "`Authority`"))
+    imported = {
+        (path.name, node.module)
+        for path in (ROOT / "local_agent" / "playbooks").glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.module
+    }
+    assert len(imported) > 20
+    assert not {
+        one for one in imported if one[1].startswith(tuple(f"local_agent.{a}" for a in AUTHORITY))
+    }
