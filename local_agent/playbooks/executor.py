@@ -213,7 +213,8 @@ class TaskExecutor:
     ) -> AsyncGenerator[Event]:
         for attempt in range(1, self._settings.attempts + 1):
             said: list[str] = []
-            asked = messages(
+            asked = await asyncio.to_thread(  # megabytes may be looked through for secrets
+                messages,
                 step,
                 steps.message,
                 steps.results,
