@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any
 
+import pytest
+
 Test = Callable[..., None]
 
 
@@ -56,3 +58,15 @@ def _values(row: Any, count: int) -> tuple[Any, ...]:
     if hasattr(row, "marks"):  # a pytest.param
         return tuple(row.values)
     return tuple(row) if count > 1 else (row,)
+
+
+def few(cases: Iterable[object], each: int) -> list[Any]:
+    """Return cases of which every so many belong to all runs of the tests, the others to thorough.
+
+    They show one mechanism each in the same place; that it is there is shown by a few.
+    """
+    thorough = pytest.mark.thorough
+    return [
+        pytest.param(case, id=str(case), marks=() if not at % each else thorough)
+        for at, case in enumerate(cases)
+    ]

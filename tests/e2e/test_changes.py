@@ -309,6 +309,7 @@ def test_an_undo_from_the_chat_is_asked_at_the_machine_and_told_in_the_chat(
 @pytest.mark.requirement("P3")
 @pytest.mark.requirement("P5")
 @pytest.mark.requirement("P7")
+@pytest.mark.thorough
 def test_an_agent_killed_among_many_files_leaves_what_can_be_put_back_around_a_foreign_edit(
     local: Place, workspace: Path, tmp_path: Path
 ) -> None:

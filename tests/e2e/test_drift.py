@@ -11,6 +11,7 @@ import pygit2
 import pytest
 
 from tests.e2e.place import CODE, Place, Terminal
+from tests.each import few
 
 pytestmark = [
     pytest.mark.requirement("P2", "P7", "R24"),
@@ -115,7 +116,7 @@ def _approve_late(place: Place, short_id: str, meanwhile: Callable[[], None]) ->
         terminal.read_to_end()
 
 
-@pytest.mark.parametrize("drift", DRIFTS)
+@pytest.mark.parametrize("drift", few(DRIFTS, 2))
 def test_what_changed_after_it_was_shown_does_not_run(
     shop: Place, workspace: Path, drift: str
 ) -> None:
@@ -157,7 +158,7 @@ def _ask_for(place: Place, command: str, argument: str) -> str:
     return str(place.waiting()["short_id"])
 
 
-@pytest.mark.parametrize("drift", CHANGE_DRIFTS)
+@pytest.mark.parametrize("drift", few(CHANGE_DRIFTS, 2))
 def test_a_change_to_what_has_changed_writes_nothing(
     shop: Place, workspace: Path, tmp_path: Path, drift: str
 ) -> None:
@@ -182,7 +183,7 @@ def test_an_undo_of_what_has_changed_writes_nothing(
     assert (workspace / "login.py").read_text(encoding="utf-8") == "retry = 5\nx"
 
 
-@pytest.mark.parametrize("forgery", FORGERIES)
+@pytest.mark.parametrize("forgery", few(FORGERIES, 2))
 def test_a_stored_approval_that_was_tampered_with_runs_nothing(
     shop: Place, workspace: Path, forgery: str
 ) -> None:

@@ -569,6 +569,7 @@ async def _flood(line: Line, data: bytes, *, times: int) -> None:
 
 
 @pytest.mark.requirement("R13")
+@pytest.mark.thorough
 async def test_floods_are_cut_off_while_others_get_their_tasks(
     town: Town, witness: Witness
 ) -> None:

@@ -575,6 +575,7 @@ async def _flood(line: Line, data: bytes, *, times: int) -> None:
 
 
 @pytest.mark.requirement("R13")
+@pytest.mark.thorough
 async def test_floods_are_cut_off_and_fill_no_memory(hostile: Hostile) -> None:
     body = BODIES["head"]
     seq = hostile.next_seq
@@ -623,6 +624,7 @@ async def test_a_gateway_that_asks_and_never_reads_is_given_up(hostile: Hostile)
 
 
 @pytest.mark.requirement("P4")
+@pytest.mark.thorough
 async def test_a_flood_of_tasks_opens_no_more_than_its_limit_of_approvals(
     hostile: Hostile,
 ) -> None:

@@ -223,6 +223,7 @@ def test_it_stops_on_sigterm_and_leaves_nothing_behind(machine: Machine) -> None
     machine.run("status", code=3)
 
 
+@pytest.mark.thorough
 def test_nothing_is_kept_of_folders_that_are_no_longer_open(machine: Machine) -> None:
     kept = machine.root / "cb" / "state" / "scratch"
     left = kept / ("0" * 16) / "0"
@@ -252,6 +253,7 @@ def test_everything_it_keeps_is_private(machine: Machine) -> None:
     assert open_to_others == []
 
 
+@pytest.mark.thorough
 def test_the_line_that_says_ready_names_the_model_that_is_asked(machine: Machine) -> None:
     eventually(lambda: agent.READY_NO_MODEL.en in machine.log())
     machine.end(signal.SIGTERM)

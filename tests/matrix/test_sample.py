@@ -65,6 +65,7 @@ def test_a_death_in_a_run_of_a_playbook_makes_nothing_untrue(ground: Ground) -> 
 
 
 @pytest.mark.requirement("P3")
+@pytest.mark.thorough
 def test_some_kills_at_random_make_nothing_untrue(ground: Ground) -> None:
     storm = ground.storm((7, KILLS))
     assert storm.untrue == []

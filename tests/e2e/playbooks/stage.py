@@ -24,7 +24,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-import pytest
 import yaml
 
 from common.errors import CodexBridgeError
@@ -98,18 +97,6 @@ def playbook(*steps: Mapping[str, Any], name: str = "case", body: str = "", **fr
     fields = {"name": name, **front, "steps": [*steps]}
     dumped = yaml.safe_dump(fields, sort_keys=False, allow_unicode=True)
     return f"---\n{dumped}---\n{body}"
-
-
-def few(cases: Iterable[object], each: int) -> list[Any]:
-    """Return cases of which every so many belong to all runs of the tests, the others to thorough.
-
-    They show one mechanism each in the same place; that it is there is shown by a few.
-    """
-    thorough = pytest.mark.thorough
-    return [
-        pytest.param(case, id=str(case), marks=() if not at % each else thorough)
-        for at, case in enumerate(cases)
-    ]
 
 
 # --- what came of a run ---------------------------------------------------------------------------

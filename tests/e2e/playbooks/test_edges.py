@@ -17,7 +17,6 @@ from tests.e2e.playbooks.stage import (
     Stage,
     agent,
     command,
-    few,
     gate,
     playbook,
     reading,
@@ -26,6 +25,7 @@ from tests.e2e.playbooks.stage import (
     writing,
 )
 from tests.e2e.proposing import git
+from tests.each import few
 from tests.model_script import text
 
 pytestmark = pytest.mark.thorough

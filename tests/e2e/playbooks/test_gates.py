@@ -17,7 +17,6 @@ from tests.e2e.playbooks.stage import (
     Stage,
     agent,
     command,
-    few,
     gate,
     playbook,
     reading,
@@ -25,6 +24,7 @@ from tests.e2e.playbooks.stage import (
     tool,
     writing,
 )
+from tests.each import few
 
 Step = dict[str, Any]
 NO = "look.result.size == 0"

@@ -15,7 +15,6 @@ import pytest
 from tests.e2e.playbooks.stage import (
     Stage,
     agent,
-    few,
     gate,
     playbook,
     reading,
@@ -23,6 +22,7 @@ from tests.e2e.playbooks.stage import (
     tool,
     writing,
 )
+from tests.each import few
 
 GOOD = playbook(reading("look"))
 STEP = "- {name: look, type: tool, tool: read_file, args: {path: a.txt}}"

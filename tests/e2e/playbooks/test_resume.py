@@ -16,7 +16,6 @@ from tests.e2e.playbooks.stage import (
     Stage,
     agent,
     command,
-    few,
     gate,
     playbook,
     reading,
@@ -24,6 +23,7 @@ from tests.e2e.playbooks.stage import (
     tool,
     writing,
 )
+from tests.each import few
 
 STEPS = (reading("look"), agent("say"), reading("missing", "later.txt"), reading("last"))
 

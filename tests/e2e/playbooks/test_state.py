@@ -23,13 +23,13 @@ from tests.e2e.playbooks.stage import (
     Stage,
     agent,
     command,
-    few,
     gate,
     playbook,
     reading,
     tool,
     writing,
 )
+from tests.each import few
 
 STATUSES = ("pending", "running", "completed", "failed", "rolled_back")
 DIFF = "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n-one\n+ONE\n two\n"

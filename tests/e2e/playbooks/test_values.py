@@ -15,13 +15,13 @@ from tests.e2e.playbooks.stage import (
     Stage,
     agent,
     command,
-    few,
     gate,
     reading,
     taken,
     tool,
     writing,
 )
+from tests.each import few
 from tests.model_script import text
 
 Step = dict[str, Any]
