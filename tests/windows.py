@@ -205,6 +205,12 @@ def steps() -> tuple[Seal, bytes]:
     )
 
 
+def a_gate() -> Seal:
+    """Return the seal of a gate that covers no step."""
+    payload = steps_payload(run="run-1", definition_sha256=ZEROS, indexes=[], parts=[])
+    return _seal(action="steps", payload=payload)
+
+
 def a_release(answer: str) -> Seal:
     """Return the seal of a release of an answer, which the order tells as ``answer``."""
     payload = disclose_payload(

@@ -80,7 +80,8 @@ def _parts(
     seal: sealing.Seal, digest: str, told: ApprovalView, diff: bytes | None
 ) -> tuple[Question, ...]:
     """Return what each step asks; what else is told is told of all of them together."""
-    seals, rest, found = parts_of(seal, ACTIONS), diff, []
+    seals = parts_of(seal, ACTIONS) if seal.payload["steps"] else ()
+    rest, found = diff, []
     for part in seals:
         own = None
         if (name := _diff_name(part)) is not None:

@@ -99,6 +99,8 @@ def _asked_by(question: Question, *, copies: bool) -> Text:
 def _undo(question: Question, card: Card, *, copies: bool) -> Text:
     """Return whether and how it can be taken back (P5)."""
     seal = question.seal
+    if seal.action == "steps" and not question.parts:
+        return text(words.UNDO_COPY)
     own = words.UNDO_COPY if copies else card.undo.get(seal.undo)
     return text(own or _UNDO[seal.undo], task=seal.short_id, days=KEPT_DAYS)
 

@@ -18,6 +18,14 @@ TITLE_ALONE: Final = Sentence(
     en="Run {count} {count:step|steps} of a playbook on {machine}?",
     zh="要在 {machine} 上执行一个剧本的 {count} 个步骤吗？",
 )
+TITLE_GO_ON: Final = Sentence(
+    en="Go on with playbook {playbook} on {machine}?",
+    zh="要在 {machine} 上继续执行剧本 {playbook} 吗？",
+)
+CHANGES_NOTHING: Final = Sentence(
+    en="It changes nothing by itself. Every change after it asks for itself.",
+    zh="它本身不作任何改动；之后的每个改动都会单独请求批准。",
+)
 PLAYBOOK: Final = Sentence(en="Playbook", zh="剧本")
 MESSAGE: Final = Sentence(en="Says", zh="说明")
 STEP: Final = Sentence(en="Step", zh="步骤")
@@ -69,6 +77,9 @@ _MESSAGE_LINES: Final = 40
 def title(question: Question) -> Text:
     """Return what is asked, in one line."""
     run = question.told.run
+    if run is not None and not question.parts:
+        machine = machine_name(question)
+        return text(TITLE_GO_ON, playbook=one_line(run.playbook, _NAME_BYTES), machine=machine)
     facts = {"count": len(question.parts), "machine": machine_name(question)}
     if run is None:
         return text(TITLE_ALONE, **facts)
@@ -87,7 +98,7 @@ def run_facts(question: Question) -> Iterator[Part]:
     All of it is the agent's word but for the numbers of several steps, which are sealed.
     """
     run = question.told.run
-    if run is None or not run.steps:
+    if run is None:
         return
     name = value(one_line(run.playbook, _NAME_BYTES), "strong")
     yield Fact("run", (name, *_place(question, run), *_origin(run)))
@@ -117,20 +128,20 @@ def step_fact(question: Question, number: int, undo: Value) -> Fact:
 
 
 def _place(question: Question, run: RunStep) -> Iterator[Value]:
-    if question.parts:
-        indexes = _indexes(question)
-        first, last = min(indexes), max(indexes)
-        facts = {"total": run.total, "before": first, "after": max(run.total - 1 - last, 0)}
-        yield value(text(SEVERAL_OF, count=len(indexes), **facts))
-        for step in run.steps:
-            yield value(text(NUMBER, number=step.index + 1, name=one_line(step.name, _NAME_BYTES)))
-        yield value(text(ONE_BY_ONE))
+    indexes = _indexes(question) if question.parts else [one.index for one in run.steps]
+    if not indexes:
+        yield value(text(CHANGES_NOTHING))
         return
-    step = run.steps[0]
-    after = max(run.total - 1 - step.index, 0)
-    facts = {"number": step.index + 1, "total": run.total, "before": step.index, "after": after}
-    yield value(text(ONE_OF, **facts))
-    yield value(one_line(step.name, _NAME_BYTES))
+    first, last = min(indexes), max(indexes)
+    facts = {"total": run.total, "before": first, "after": max(run.total - 1 - last, 0)}
+    if len(indexes) == 1:
+        yield value(text(ONE_OF, number=first + 1, **facts))
+        yield from (value(one_line(step.name, _NAME_BYTES)) for step in run.steps)
+        return
+    yield value(text(SEVERAL_OF, count=len(indexes), **facts))
+    for step in run.steps:
+        yield value(text(NUMBER, number=step.index + 1, name=one_line(step.name, _NAME_BYTES)))
+    yield value(text(ONE_BY_ONE))
 
 
 def _origin(run: RunStep) -> Iterator[Value]:

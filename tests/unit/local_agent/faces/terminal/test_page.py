@@ -16,6 +16,7 @@ from common.terminal import Ink, cells
 from local_agent.actions.registry import seal_bytes
 from local_agent.actions.run_command import card as run_command
 from local_agent.actions.run_command.payload import Executable, SealedCopy
+from local_agent.actions.steps.card import CHANGES_NOTHING
 from local_agent.cards import words
 from local_agent.faces.terminal import page as terminal
 from local_agent.faces.terminal import tty
@@ -24,6 +25,7 @@ from local_agent.reports.report import Failure, Report
 from local_agent.reports.words import to_facts
 from local_agent.safety.risk_words import RISK
 from local_agent.views.question import Question
+from tests import windows
 from tests.asked import read_question
 from tests.each import each
 from tests.sealed import a_payload, a_seal
@@ -55,6 +57,15 @@ SEALED = ("source", "discloses", "git_head")
 def page(question: Question, *, lang: Lang = "en", width: int = 80) -> str:
     now_ms = question.seal.created_at
     return "\n".join(terminal.render(question, lang=lang, width=width, ink=PLAIN, now_ms=now_ms))
+
+
+@pytest.mark.requirement("R25")
+def test_a_gate_that_covers_nothing_has_a_page() -> None:
+    order = windows.an_order(windows.a_gate(), run=windows.RUN | {"steps": []})
+    text = page(read_question(order.shown))
+    assert text.startswith("T-7F3K  Go on with playbook fix-login on dev-machine-1?")
+    assert say(CHANGES_NOTHING, "en") in " ".join(text.split())
+    assert "CANNOT BE UNDONE" not in text
 
 
 @pytest.mark.requirement("R25")

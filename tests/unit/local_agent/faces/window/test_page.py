@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from common.sentences import Lang
+from local_agent.actions.steps.card import CHANGES_NOTHING
 from local_agent.cards import words
 from local_agent.faces.window.page import (
     HEADING,
@@ -186,6 +187,17 @@ def test_the_heading_of_a_later_version_names_it_and_what_it_began_with() -> Non
     assert page.request == "T-1111, version 2: make it five\nFirst request: retry logins"
     unknown = page_of(a_question(*windows.a_change(), revision=told | {"wish": ""}), "en")
     assert unknown.request.startswith(windows.REQUEST)
+
+
+@pytest.mark.requirement("R25")
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_gate_that_covers_nothing_says_so(lang: Lang) -> None:
+    page = page_of(a_question(windows.a_gate(), None, run=windows.RUN | {"steps": []}), lang)
+    assert "fix-login" in page.title
+    assert "0" not in page.title
+    side = said(replace(page, body=()))
+    assert (CHANGES_NOTHING.zh if lang == "zh" else CHANGES_NOTHING.en) in side
+    assert "确认后将检查格式并写入文件。" in side
 
 
 @pytest.mark.requirement("R25")
