@@ -7,7 +7,6 @@ nobody watches.
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -86,7 +85,6 @@ DAMAGED: Final = Sentence(
     zh="执行 {run} 的状态文件已损坏，现已重新写入。",
 )
 
-_CLIENT: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
 MAX_TIMEOUT_S: Final = 300.0
 
 
@@ -237,6 +235,8 @@ def run_one(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) ->
         TaskParseError: the playbook cannot be taken; nothing was begun.
         InputError: ``playbook.*``, ``workspace.*``, ``copy.*``: nothing was begun.
     """
+    from local_agent.playbooks.runs import checked_client
+
     home = find_home(environ)
     if args.answers is not None and not args.dry_run:
         raise InputError("playbook.answers-not-dry")
@@ -245,8 +245,7 @@ def run_one(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) ->
     # What is wrong with it is told whether or not an agent runs.
     if is_file and _read_file(Path(args.what), lang) is None:
         return EXIT_REFUSED
-    if not _CLIENT.fullmatch(args.client):
-        raise InputError("playbook.client", given=args.client)
+    checked_client(args.client)
     steps = stream(
         home,
         environ,
@@ -317,7 +316,7 @@ def runs(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> in
                 row["short_id"],
                 row["task_name"],
                 row["started_at"][:16],
-                screen.say(ENDINGS[row["status"]]),
+                screen.say(ENDINGS[row["ended"] or row["status"]]),
                 screen.say(DRY) if row["dry_run"] else "",
             )
             for row in rows
@@ -371,6 +370,8 @@ def _read_answers(name: str | None) -> bytes | None:
 
     if name is None:
         return None
+    if Path(name).exists() and not Path(name).is_file():
+        raise InputError("playbook.not-a-file", path=name)
     try:
         with Path(name).open("rb") as file:
             data = file.read(MAX_BYTES + 1)

@@ -33,6 +33,10 @@ WAITS: Final = Sentence(
 IS_DRY: Final = Sentence(en="dry run in {folder}", zh="试运行，位于 {folder}")
 SKIPPED: Final = Sentence(en="skipped: {reason}", zh="已跳过：{reason}")
 RETRIES: Final = Sentence(en="asked again: {error}", zh="再次询问：{error}")
+GO_ON: Final = Sentence(
+    en="To carry it on from there: codexbridge playbook resume {task}",
+    zh="从停下的位置继续：codexbridge playbook resume {task}",
+)
 DETACHED: Final = Sentence(
     en="Stopped watching; the run goes on. Stop it: codexbridge cancel {task}",
     zh="已停止查看；剧本仍在执行。停止它：codexbridge cancel {task}",
@@ -84,7 +88,10 @@ def follow_run(
             if kind == "event":
                 task = task or value.get("short_id", "–")
                 face.show(value)
-                code = _EXITS[value["status"]] if _ends(value) else code
+                code = _EXITS.get(str(value.get("status")), code) if _ends(value) else code
+            elif code == EXIT_REFUSED:  # it ended before it told anything
+                face.close()
+                _tell_ending(value, screen_for(lang, environ))
     except CodexBridgeError as error:
         face.close()
         if error.code == "playbook.parse":
@@ -101,6 +108,15 @@ def follow_run(
         return EXIT_INTERRUPTED
     face.close()
     return code
+
+
+def _tell_ending(told: Json, screen: Screen) -> None:
+    from local_agent.cli.ending import headline
+    from local_agent.views import from_json
+    from local_agent.views.task import Watched
+
+    for line in headline(screen, from_json(Watched, told).task):
+        print(line, file=sys.stderr)
 
 
 def _ends(event: Json) -> bool:
@@ -130,7 +146,7 @@ class _Terminal:
         self._environ = environ
         self._lang = lang
         self._total = 0
-        self._number = self._step = ""
+        self._number = self._step = self._task = ""
         self._began = self._step_began = SystemClock().now().mono
         self._in_line = False  # the cursor stands behind a step or a model's words
         self._of_step = False
@@ -139,7 +155,7 @@ class _Terminal:
     def show(self, event: Json) -> None:
         match event["type"]:
             case "task_start":
-                self._total = event["total_steps"]
+                self._total, self._task = event["total_steps"], event["short_id"]
                 self._line(self._screen.ink("bold", f"{event['short_id']}  {event['task_name']}"))
                 if event.get("dry_run"):
                     self._note(self._screen.say(IS_DRY, folder=event["workdir"]), "dim")
@@ -187,6 +203,8 @@ class _Terminal:
                 self._end(event)
             case "task_complete":
                 self._end(event)
+                if event["status"] != "completed":
+                    self._line(self._screen.say(GO_ON, task=self._task))
 
     def _end(self, event: Json) -> None:
         colour = "green" if event["status"] in ("completed", "rolled_back") else "red"
@@ -214,10 +232,13 @@ class _Terminal:
             self._line(f"{self._number}  {self._step}  {said}")
 
     def _stream(self, text: str) -> None:
+        """Print a model's words behind a gutter: what stands at the left edge is ours."""
         if self._of_step:
             self.close()
-        print(text, end="", flush=True)
-        self._in_line = True
+        for line in text.splitlines(keepends=True):
+            gutter = "" if self._in_line else self._screen.ink("dim", "    │ ")
+            print(f"{gutter}{line}", end="", flush=True)
+            self._in_line = not line.endswith("\n")
 
     def _line(self, text: str) -> None:
         self.close()

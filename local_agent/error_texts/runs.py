@@ -121,6 +121,11 @@ ERRORS: Final[Mapping[str, Sentence]] = {
         en="A backup of {path} could not be made, so nothing was written. Is the disk full?",
         zh="无法为 {path} 制作备份，因此没有写入任何内容。磁盘是否已满？",
     ),
+    "run.events": Sentence(
+        en="{path} is no ordinary file of its own, so the run was ended. Remove it, then carry the "
+        "run on.",
+        zh="{path} 不是独立的普通文件，执行因此结束。请删除它，然后继续执行。",
+    ),
     "run.damaged": Sentence(
         en="The record of step {step} cannot be read.", zh="步骤 {step} 的记录无法读取。"
     ),

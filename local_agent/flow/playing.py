@@ -11,8 +11,7 @@ how it is resumed, and its questions are taken back.
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -32,6 +31,7 @@ from local_agent.flow.ports import NewTask, RunWish, Site, Workspaces
 from local_agent.flow.rolling_back import RollBack
 from local_agent.flow.run_answers import FileAnswers
 from local_agent.flow.run_asking import Asker, Fitting, ModelStream, ReadingTools
+from local_agent.flow.run_bundle import Bundle, pack, unpack
 from local_agent.flow.run_changes import Changes
 from local_agent.flow.run_ending import completed, failure, rolled_back
 from local_agent.flow.run_log import (
@@ -39,6 +39,7 @@ from local_agent.flow.run_log import (
     as_shown,
     read_step,
     render_again,
+    shown_step,
     told_of,
 )
 from local_agent.flow.run_naming import listed, named_playbook
@@ -46,14 +47,8 @@ from local_agent.flow.run_questions import Questions
 from local_agent.flow.task import TaskLog
 from local_agent.models.backend import Chosen
 from local_agent.playbooks.answers import APPROVE_ALL, Answers
-from local_agent.playbooks.definition import (
-    StepDefinition,
-    TaskDefinition,
-    parse_hook,
-    parse_playbook,
-)
 from local_agent.playbooks.executor import TaskExecutor
-from local_agent.playbooks.library import Found, Phrases
+from local_agent.playbooks.library import Phrases
 from local_agent.playbooks.runs import Place, StepResult, state_path
 from local_agent.playbooks.session import (
     GATE_TIMEOUT_S,
@@ -65,7 +60,7 @@ from local_agent.playbooks.toolbox import Toolbox
 from local_agent.propose import words as proposal_words
 from local_agent.propose.base import Asked, Proposed, answer, nothing
 from local_agent.store.journal import JournalThread
-from local_agent.store.runs import Runs, StoredRun
+from local_agent.store.runs import Runs, StoredRun, StoredStep
 from local_agent.store.tasks import Task
 from local_agent.workspace.dry_runs import DryRuns
 from local_agent.workspace.registry import Workspace
@@ -112,9 +107,7 @@ class Models(Protocol):
 class _Opened:
     """A run as it stands, with what carries it on."""
 
-    definition: TaskDefinition
-    hooks: Mapping[str, TaskDefinition]
-    named: Mapping[Place, StepDefinition]
+    bundle: Bundle
     steps: Mapping[Place, StepResult]
     changes: Changes
     tools: Toolbox
@@ -211,12 +204,12 @@ class Playing:
         Raises:
             StateError: ``run.stands-still``, ``run.rollback-cut-off``.
         """
-        definition, hooks, _ = _unbundled(await asyncio.to_thread(self._blobs.get, run.definition))
-        named = _steps_of(definition, hooks)
+        bundle = await asyncio.to_thread(self._bundle, run)
         if run.carrying == "run" and run.status == "completed":
-            return completed(definition, await self._steps(run), named, run, asked.lang)
+            steps = await self._steps(run)
+            return completed(bundle.definition, steps, bundle.steps, run, asked.lang)
         if run.status == "rolled_back":
-            changes = Changes(self._db, self._blobs, self._places, run, named)
+            changes = Changes(self._db, self._blobs, self._places, run, bundle.steps)
             await changes.look()
             files = [{"success": True} for one in changes() if one.resource_type == "file"]
             last = {"status": run.status, "rollback_results": files}
@@ -272,9 +265,7 @@ class Playing:
         told = await asyncio.to_thread(told_of, path, run, stored)
         if told != "same":
             with suppress(CodexBridgeError, OSError):  # what it is rendered from is gone
-                bundle = await asyncio.to_thread(self._blobs.get, run.definition)
-                definition, hooks, _ = _unbundled(bundle)
-                steps = _steps_of(definition, hooks)
+                steps = (await asyncio.to_thread(self._bundle, run)).steps
                 changes = Changes(self._db, self._blobs, self._places, run, steps)
                 await changes.look()
                 await asyncio.to_thread(render_again, self._places.state, run, stored, changes())
@@ -291,7 +282,7 @@ class Playing:
     async def _carry(self, task: Task, run: StoredRun, opened: _Opened, asked: Asked) -> Proposed:
         events = self._rolled_back(run, opened) if run.carrying == "rollback" else None
         narrator = Narrator(
-            self._log, task, opened.definition, machine=self._machine, clock=self._clock
+            self._log, task, opened.bundle.definition, machine=self._machine, clock=self._clock
         )
         last: Mapping[str, Any] = {}
         try:
@@ -313,10 +304,10 @@ class Playing:
             return rolled_back(task, run, last, asked.lang)
         steps = await self._steps(run)
         if last["status"] == "completed":
-            return completed(opened.definition, steps, opened.named, run, asked.lang)
+            return completed(opened.bundle.definition, steps, opened.bundle.steps, run, asked.lang)
         index = (await self._db.run(self._runs.get, run.run_id)).current_step
         raise await asyncio.to_thread(
-            failure, task, opened.definition, last, index, steps, opened.named, asked
+            failure, task, opened.bundle.definition, last, index, steps, opened.bundle.steps, asked
         )
 
     async def plan(self, wish: RunWish, new: NewTask) -> StoredRun:
@@ -332,11 +323,12 @@ class Playing:
         run_id, folder = new_uuid(), workspace.path
         if wish.dry:
             folder = await asyncio.to_thread(self._copies.make, run_id, workspace)
+        bundle = await asyncio.to_thread(pack, wish.found, self._is_workspace)
         return StoredRun(
             run_id=run_id,
             task_id=task_id,
             name=wish.found.definition.name,
-            definition=await asyncio.to_thread(self._blobs.put, _bundled(wish.found)),
+            definition=await asyncio.to_thread(self._blobs.put, bundle),
             client=wish.client,
             workspace=str(workspace.path),
             folder=str(folder),
@@ -353,19 +345,18 @@ class Playing:
         if run.is_dry:
             workspace = await asyncio.to_thread(self._copy, run)
             asked = replace(asked, workspace=workspace)
-        bundle = await asyncio.to_thread(self._blobs.get, run.definition)
-        definition, hooks, path = _unbundled(bundle)
-        named = _steps_of(definition, hooks)
-        changes = Changes(self._db, self._blobs, self._places, run, named)
+        bundle = await asyncio.to_thread(self._bundle, run)
+        changes = Changes(self._db, self._blobs, self._places, run, bundle.steps)
         tools = Toolbox(
             keep=self._blobs.put,
             fetch=self._blobs.get,
             propose_change=partial(self._proposed_change, task, asked),
         )
-        known = await self._steps(run)
+        is_rollback = run.carrying == "rollback"  # it needs no results, only that steps ended
+        known = await self._steps(run, shown_step if is_rollback else read_step)
         steps = {place: one for place, one in known.items() if one.status in _OVER}
         # What did not end well is carried out anew; a rollback leaves it as it is told.
-        rendered = known if run.carrying == "rollback" else steps
+        rendered = known if is_rollback else steps
         shown = partial(as_shown, self._places.state, run)
         record = RunRecord(
             self._db,
@@ -382,7 +373,7 @@ class Playing:
         asker = Asker(
             run=run,
             task=task,
-            definition=definition,
+            definition=bundle.definition,
             workspace=workspace,
             tools=tools,
             questions=self._engine.questions,
@@ -392,11 +383,9 @@ class Playing:
             fitting=self._fitting,
             clock=self._clock,
             answers=self._answers(run),
-            in_workspace=await asyncio.to_thread(_is_inside, path, self._workspaces),
+            in_workspace=bundle.in_workspace,
         )
-        return _Opened(
-            definition, hooks, named, steps, changes, tools, record, asker, workspace, asked
-        )
+        return _Opened(bundle, steps, changes, tools, record, asker, workspace, asked)
 
     def _executed(self, task: Task, run: StoredRun, opened: _Opened) -> AsyncGenerator[Event]:
         context = SessionContext(
@@ -405,7 +394,7 @@ class Playing:
             workdir=run.folder,
             lang=opened.asked.lang,
             explain=opened.explain,
-            hooks=opened.hooks,
+            hooks=opened.bundle.hooks,
             tools=ReadingTools(opened.tools, opened.workspace),
             authority=opened.asker,
             log=opened.record,
@@ -415,7 +404,7 @@ class Playing:
         )
         settings = ExecutorSettings(clock=self._clock, gate_timeout_s=run.gate_ms / 1000)
         executor = TaskExecutor(ModelStream(self._proposing.choose, task.task_id), settings)
-        return executor.execute(opened.definition, run.message, context, run.client)
+        return executor.execute(opened.bundle.definition, run.message, context, run.client)
 
     async def _rolled_back(self, run: StoredRun, opened: _Opened) -> AsyncGenerator[Event]:
         rolling = RollBack(
@@ -449,49 +438,21 @@ class Playing:
             return b"", made.summary
         return await asyncio.to_thread(self._blobs.get, made.proposal.diff_id), made.summary
 
-    async def _steps(self, run: StoredRun) -> dict[Place, StepResult]:
+    def _bundle(self, run: StoredRun) -> Bundle:
+        return unpack(self._blobs.get(run.definition))
+
+    def _is_workspace(self, folder: Path) -> bool:
+        return self._workspaces.at(str(folder)) is not None
+
+    async def _steps(
+        self, run: StoredRun, read: Callable[[Path, StoredRun, StoredStep], StepResult] = read_step
+    ) -> dict[Place, StepResult]:
         stored = await self._db.run(self._runs.steps, run.run_id)
+        state = self._places.state
         return await asyncio.to_thread(
-            lambda: {
-                Place.parse(one.place): read_step(self._places.state, run, one) for one in stored
-            }
+            lambda: {Place.parse(one.place): read(state, run, one) for one in stored}
         )
 
     @property
     def _runs(self) -> Runs:
         return self._db.journal.runs
-
-
-def _bundled(found: Found) -> bytes:
-    """Return a playbook with its hooks as a run keeps it: whatever becomes of the files."""
-    bundle = {
-        "path": str(found.path),
-        "origin": found.origin,
-        "playbook": found.raw.decode(),
-        "hooks": {name: raw.decode() for name, raw in found.raw_hooks.items()},
-    }
-    return json.dumps(bundle, sort_keys=True).encode()
-
-
-def _unbundled(raw: bytes) -> tuple[TaskDefinition, dict[str, TaskDefinition], str]:
-    bundle = json.loads(raw)
-    path = bundle["path"]
-    hooks = {name: parse_hook(text.encode(), name) for name, text in bundle["hooks"].items()}
-    of_file = path if bundle["origin"] == "file" else ""
-    return parse_playbook(bundle["playbook"].encode(), path), hooks, of_file
-
-
-def _steps_of(
-    definition: TaskDefinition, hooks: Mapping[str, TaskDefinition]
-) -> dict[Place, StepDefinition]:
-    found = {Place("main", index): step for index, step in enumerate(definition.steps)}
-    for phase in ("pre", "post"):
-        steps = [step for name in definition.hooks.get(phase, ()) for step in hooks[name].steps]
-        found |= {Place(phase, index): step for index, step in enumerate(steps)}
-    return found
-
-
-def _is_inside(path: str, workspaces: Workspaces) -> bool:
-    """Tell whether a file that a person named lies in a workspace.  Blocking."""
-    above = Path(path).resolve().parents if path else ()
-    return any(workspaces.at(str(folder)) is not None for folder in above)

@@ -12,6 +12,7 @@ import asyncio
 import hashlib
 import json
 import os
+import stat
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -206,14 +207,15 @@ def render_again(
         task_name=run.name,
         status=as_status(run.status),
         started_at=run.started_at,
-        steps_completed=[_shown_step(state, run, step) for step in steps],
+        steps_completed=[shown_step(state, run, step) for step in steps],
         current_step=run.current_step,
         change_log=changes,
     )
     write_state(state_path(state, run.client, run.run_id), rendered)
 
 
-def _shown_step(state: Path, run: StoredRun, step: StoredStep) -> StepResult:
+def shown_step(state: Path, run: StoredRun, step: StoredStep) -> StepResult:
+    """Return how a step ended as the state file has it, though its result be gone.  Blocking."""
     try:
         known = read_step(state, run, step)
     except CodexBridgeError:  # its file is gone, and it is shown without a result
@@ -298,13 +300,16 @@ def _stored(path: Path, step: StoredStep) -> dict[str, Any]:
 
 
 def _append(path: Path, line: bytes) -> None:
-    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
     try:
         descriptor = os.open(path, flags, 0o600)
     except FileNotFoundError:
         private_dir(path.parent)
         descriptor = os.open(path, flags, 0o600)
     with os.fdopen(descriptor, "a+b") as file:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:
+            raise StoreError("run.events", path=path)  # else it would be written somewhere else
         file.write(line if _ends_a_line(file) else b"\n" + line)
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Protocol
 
 from common.errors import CodexBridgeError
-from local_agent.playbooks.definition import parse_playbook
+from local_agent.flow.run_bundle import unpack
 from local_agent.playbooks.runs import Place
 from local_agent.store.journal import JournalThread
 from local_agent.store.runs import StoredRun, StoredStep
@@ -113,8 +112,7 @@ def step_number(task: Task) -> int | None:
 
 def _read_steps(blobs: Blobs, name: str) -> tuple[NamedStep, ...]:
     try:
-        bundle = json.loads(blobs.get(name))
-        definition = parse_playbook(bundle["playbook"].encode(), bundle["path"])
+        definition = unpack(blobs.get(name)).definition
     except (CodexBridgeError, OSError, ValueError, KeyError):
         return ()
     return tuple(NamedStep(step.name, step.type) for step in definition.steps)

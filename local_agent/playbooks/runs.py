@@ -6,12 +6,14 @@ The journal is the truth; whoever loses or damages a state file gets it written 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
+from common.errors import InputError
 from common.home import write_private
 from local_agent.playbooks.definition import StepDefinition
 
@@ -21,6 +23,18 @@ Phase = Literal["pre", "main", "post"]
 Result = Mapping[str, Any]
 
 CLIENTS: Final = "clients"
+_CLIENT: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")  # it names a folder
+
+
+def checked_client(name: str) -> str:
+    """Return the name of a client.
+
+    Raises:
+        InputError: ``playbook.client`` (given).
+    """
+    if not _CLIENT.fullmatch(name):
+        raise InputError("playbook.client", given=name)
+    return name
 
 
 @dataclass(frozen=True, slots=True)

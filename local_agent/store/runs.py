@@ -214,6 +214,13 @@ class Runs:
                     "UPDATE runs SET current_step = ? WHERE run_id = ?", current_step, run_id
                 )
 
+    def unanswered(self, run_id: str) -> str | None:
+        """Return ``denied`` or ``timeout`` where the step that ended last was not approved."""
+        row = self._db.one(
+            "SELECT status FROM run_steps WHERE run_id = ? ORDER BY seq DESC LIMIT 1", run_id
+        )
+        return row[0] if row and row[0] in ("denied", "timeout") else None
+
     def _standing(self, run_id: str) -> tuple[StoredRun, str]:
         """Return a run and its status; what is being taken back runs as well."""
         run = self.get(run_id)

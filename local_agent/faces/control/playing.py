@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import stat
 from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -95,11 +96,14 @@ class RunOperations:
         dry, answers = args.flag("dry"), _answers(args, body)
         if answers is not None and not dry:
             raise InputError("playbook.answers-not-dry")
+        from local_agent.playbooks.runs import checked_client
+
+        client = checked_client(args.text("client"))
         found = await asyncio.to_thread(_found, self._places, args)
         wish = RunWish(
             found=found,
             message=args.text("message"),
-            client=args.text("client"),
+            client=client,
             gate_timeout_s=args.integer("gate_ms", 1, MAX_TIMEOUT_MS) / 1000,
             dry=dry,
             answers=answers,
@@ -149,7 +153,7 @@ class RunOperations:
         """Return the newest runs, newest first, and which had a damaged state file until now."""
         damaged = await self._engine.mend_runs()
         found = await self._db.run(_listed, self._journal)
-        return {"runs": [_row(run, short_id) for run, short_id in found], "damaged": damaged}
+        return {"runs": [_row(*one) for one in found], "damaged": damaged}
 
     async def _followed(
         self, new: NewTask, begin: Coroutine[Any, Any, StoredRun], before: StoredRun | None
@@ -199,8 +203,9 @@ def _found(places: Home, args: Arguments) -> Found:
     if path := args.text("path"):
         try:
             return read_playbook(Path(path))
-        except OSError as error:
-            raise InputError("playbook.no-file", path=path, why=error.strerror) from None
+        except (OSError, ValueError) as error:  # such as of a name with a NUL
+            why = error.strerror if isinstance(error, OSError) else str(error)
+            raise InputError("playbook.no-file", path=path, why=why) from None
     return find_playbook(places, args.text("name"))
 
 
@@ -228,14 +233,18 @@ def _named(journal: Journal, name: str) -> StoredRun:
     return journal.runs.get(task.run)
 
 
-def _listed(journal: Journal) -> list[tuple[StoredRun, str]]:
-    found = journal.runs.recent(limit=LISTED)
+def _listed(journal: Journal) -> list[tuple[StoredRun, str, str | None]]:
     return [
-        (run, task.short_id if (task := journal.tasks.find(run.task_id)) else "") for run in found
+        (
+            run,
+            task.short_id if (task := journal.tasks.find(run.task_id)) else "",
+            journal.runs.unanswered(run.run_id) if run.status == "failed" else None,
+        )
+        for run in journal.runs.recent(limit=LISTED)
     ]
 
 
-def _row(run: StoredRun, short_id: str) -> dict[str, Any]:
+def _row(run: StoredRun, short_id: str, ended: str | None) -> dict[str, Any]:
     return {
         "task_id": run.run_id,
         "short_id": short_id,
@@ -245,6 +254,7 @@ def _row(run: StoredRun, short_id: str) -> dict[str, Any]:
         "started_at": run.started_at,
         "current_step": run.current_step,
         "dry_run": run.is_dry,
+        "ended": ended,
     }
 
 
@@ -258,12 +268,15 @@ def _read_on(path: Path, at: int) -> tuple[list[dict[str, Any]], int]:
     What is damaged is not missed; a file that was made anew is read from its beginning.
     """
     try:
-        with path.open("rb") as file:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                return [], at
             if file.seek(0, os.SEEK_END) < at:
                 at = 0
             file.seek(at)
             raw = file.read(READ_BYTES)
-    except FileNotFoundError:
+    except OSError:  # it is not there yet, or something else is
         return [], 0
     whole = raw[: raw.rfind(b"\n") + 1]
     return [*_events(whole)], at + len(whole)

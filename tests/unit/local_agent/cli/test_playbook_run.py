@@ -20,6 +20,7 @@ Captured = pytest.CaptureFixture[str]
 
 START = {"type": "task_start", "short_id": "T-7K3F", "task_name": "demo", "total_steps": 3}
 END = {"type": "task_complete", "status": "completed"}
+GO_ON = "To carry it on from there: codexbridge playbook resume T-7K3F"
 TOOK = re.compile(r"\d+\.\d s")
 
 
@@ -68,7 +69,7 @@ def test_each_step_is_a_line_with_what_came_of_it(capsys: Captured, tmp_path: Pa
 def test_a_step_that_said_something_is_ended_on_a_line_of_its_own(
     capsys: Captured, tmp_path: Path
 ) -> None:
-    said = [{"type": "stream", "chunk": "第一"}, {"type": "stream", "chunk": "行"}]
+    said = [{"type": "stream", "chunk": "第一"}, {"type": "stream", "chunk": "行\n  2/3  x  ✓"}]
     events = [
         START,
         *step(0, "想", *said),
@@ -80,7 +81,8 @@ def test_a_step_that_said_something_is_ended_on_a_line_of_its_own(
         0,
         [
             "  1/3  想",
-            "第一行",
+            "    │ 第一行",
+            "    │   2/3  x  ✓",
             "  1/3  想  ✓ 0 s",
             "  2/3  state  ✓ main, 0 个改动  0 s",
             "已完成  0 s",
@@ -95,11 +97,11 @@ def test_why_a_run_ended_is_said_and_in_the_exit_code(capsys: Captured, tmp_path
     code, lines = shown([START, begun, failed, end], capsys, tmp_path)
     assert (code, lines[1:]) == (
         1,
-        ["  1/3  read", "        a.txt is not there. Really.", "failed  0 s"],
+        ["  1/3  read", "        a.txt is not there. Really.", "failed  0 s", GO_ON],
     )
     denied = [START, *step(0, "ask", status="denied"), END | {"status": "aborted"}]
     code, lines = shown(denied, capsys, tmp_path)
-    assert (code, lines[1:]) == (3, ["  1/3  ask", "        denied", "aborted  0 s"])
+    assert (code, lines[1:]) == (3, ["  1/3  ask", "        denied", "aborted  0 s", GO_ON])
 
 
 @pytest.mark.parametrize(
