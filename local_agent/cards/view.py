@@ -29,6 +29,7 @@ from local_agent.views.question import (
     Verdict,
 )
 from local_agent.words import render_duration
+from local_agent.workspace.registry import is_copy
 
 LABELS: Final[Mapping[FactKind, Sentence]] = {
     kind: label for row in ACTIONS.values() for kind, label in row.card.labels.items()
@@ -101,7 +102,9 @@ def _undo(question: Question, card: Card, *, copies: bool) -> Text:
     seal = question.seal
     if seal.action == "steps" and not question.parts:
         return text(words.UNDO_COPY)
-    own = words.UNDO_COPY if copies else card.undo.get(seal.undo)
+    own = (
+        words.UNDO_COPY if copies or is_copy(question.told.workspace) else card.undo.get(seal.undo)
+    )
     return text(own or _UNDO[seal.undo], task=seal.short_id, days=KEPT_DAYS)
 
 

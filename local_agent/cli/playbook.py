@@ -75,6 +75,11 @@ JSON_LINES: Final = Sentence(
 IS_FINE: Final = Sentence(
     en="{path}: {name}, {count} {count:step|steps}.", zh="{path}：{name}，{count} 个步骤。"
 )
+NO_STEP: Final = Sentence(
+    en="Step “{step}” reads “{missing}.result”, and there is no step of that name: as a condition "
+    "it skips the step, in a template it stays as written.",
+    zh="步骤“{step}”引用了“{missing}.result”，但没有这个步骤：作为条件会跳过该步骤，在模板中则原样保留。",
+)
 WRITTEN: Final = Sentence(
     en="Written: {path}\nTry it: codexbridge playbook run {name}",
     zh="已生成：{path}\n试一试：codexbridge playbook run {name}",
@@ -113,6 +118,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
             verb.add_argument("--workspace", metavar="NAME", help=say(WORKSPACE, lang))
             verb.add_argument("--message", metavar="TEXT", default="", help=say(MESSAGE, lang))
             verb.add_argument("--client", metavar="NAME", default="default", help=say(CLIENT, lang))
+            verb.add_argument("words", metavar="WORDS", nargs="*", help=say(MESSAGE, lang))
             verb.add_argument("--dry-run", action="store_true", help=say(DRY_RUN, lang))
         if name in ("resume", "rollback"):
             verb.add_argument("id", metavar="ID", help=say(RUN_ID, lang))
@@ -135,12 +141,18 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
 
 def check(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
     """Read a file as a run would; nothing is run."""
+    from local_agent.playbooks.values import steps_named
+
     if (found := _read_file(Path(args.file), lang)) is None:
         return EXIT_REFUSED
     definition = found.definition
     screen_for(lang, environ).tell(
         IS_FINE, path=args.file, name=definition.name, count=len(definition.steps)
     )
+    names = {step.name for step in definition.steps}
+    for step in definition.steps:
+        for missing in sorted(steps_named(step, names) - names):
+            print(say(NO_STEP, lang, step=step.name, missing=missing), file=sys.stderr)
     return 0
 
 
@@ -217,6 +229,7 @@ def show(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> in
     screen = screen_for(lang, environ)
     print(screen.ink("bold", definition.name))
     print(reveal(definition.description))
+    print(screen.ink("dim", str(found.path)))
     print()
     for number, step in enumerate(definition.steps, 1):
         tool = TOOLS.get(step.tool or "")
@@ -241,6 +254,7 @@ def run_one(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) ->
     if args.answers is not None and not args.dry_run:
         raise InputError("playbook.answers-not-dry")
     answers = _read_answers(args.answers)
+    message = args.message or " ".join(args.words)
     is_file = "/" in args.what or args.what.endswith(".md")
     # What is wrong with it is told whether or not an agent runs.
     if is_file and _read_file(Path(args.what), lang) is None:
@@ -252,11 +266,11 @@ def run_one(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) ->
         "play",
         path=str(Path(args.what).absolute()) if is_file else "",
         name="" if is_file else args.what,
-        message=args.message,
+        message=message,
         client=args.client,
         gate_ms=_timeout_ms(args.gate_timeout) or round(MAX_TIMEOUT_S * 1000),
         workspace=args.workspace or "",
-        lang=language_of(args.message, lang) if args.message else lang,
+        lang=language_of(message, lang) if message else lang,
         dry=args.dry_run,
         answers=answers is not None,
         body=answers or b"",

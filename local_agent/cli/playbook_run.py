@@ -185,15 +185,15 @@ class _Terminal:
             case "step_retry":
                 self._note(self._screen.say(RETRIES, error=one_line(event["error"], 200)), "dim")
             case "step_error":
-                self._note(one_line(event["error"], 400), "red")
+                self._note(self._why(event["error"], 400), "red")
             case "step_complete":
                 self._note(self._screen.say(ENDINGS[event["status"]]), "red")
             case "hook_result" if not event["success"]:
-                self._note(f"{event['hook']}: {one_line(event['error'], 300)}", "red")
+                self._note(f"{event['hook']}: {self._why(event['error'], 300)}", "red")
             case "rollback_result":
                 for one in event["rollback_results"]:
                     mark, colour = ("✓", "green") if one["success"] else ("–", "dim")
-                    why = f"  {one_line(one.get('error', ''), 200)}".rstrip()
+                    why = f"  {self._why(one.get('error') or '', 200)}".rstrip()
                     path = reveal(one["resource_id"])
                     self._line(f"  {self._screen.ink(colour, mark)} {path}{why}")
                 if event.get("dry_run"):
@@ -260,6 +260,10 @@ class _Terminal:
         ]
         named = [result[name] for name in ("branch", "path") if isinstance(result.get(name), str)]
         return [one_line(reveal(", ".join([*named, *counts])), 120)]
+
+    def _why(self, error: str, most: int) -> str:
+        """Return an error in words, also where it is only that nobody approved."""
+        return self._screen.say(ENDINGS[error]) if error in ENDINGS else one_line(error, most)
 
     def _took(self, since: float) -> str:
         return f"{SystemClock().now().mono - since:.1f} s"

@@ -50,13 +50,33 @@ ERRORS: Final[Mapping[str, Sentence]] = {
         en="There is no run {name}. `codexbridge runs` lists them.",
         zh="没有执行记录 {name}。用 `codexbridge runs` 可以列出。",
     ),
-    "run.not-resumable": Sentence(
-        en="This run of {run} cannot be carried on: it is {status}.",
-        zh="剧本 {run} 的这次执行无法继续：状态为 {status}。",
+    "run.not-resumable/completed": Sentence(
+        en="This run of {run} cannot be carried on: it completed.",
+        zh="剧本 {run} 的这次执行无法继续：它已完成。",
     ),
-    "run.not-reversible": Sentence(
-        en="This run of {run} cannot be taken back: it is {status}.",
-        zh="剧本 {run} 的这次执行无法回滚：状态为 {status}。",
+    "run.not-resumable/running": Sentence(
+        en="This run of {run} cannot be carried on: it is running.",
+        zh="剧本 {run} 的这次执行无法继续：它正在执行。",
+    ),
+    "run.not-resumable/pending": Sentence(
+        en="This run of {run} cannot be carried on: it is about to begin.",
+        zh="剧本 {run} 的这次执行无法继续：它即将开始。",
+    ),
+    "run.not-resumable/rolled_back": Sentence(
+        en="This run of {run} cannot be carried on: it was taken back.",
+        zh="剧本 {run} 的这次执行无法继续：它已回滚。",
+    ),
+    "run.not-reversible/running": Sentence(
+        en="This run of {run} cannot be taken back: it is running.",
+        zh="剧本 {run} 的这次执行无法回滚：它正在执行。",
+    ),
+    "run.not-reversible/pending": Sentence(
+        en="This run of {run} cannot be taken back: it is about to begin.",
+        zh="剧本 {run} 的这次执行无法回滚：它即将开始。",
+    ),
+    "run.not-reversible/rolled_back": Sentence(
+        en="This run of {run} cannot be taken back: it was taken back.",
+        zh="剧本 {run} 的这次执行无法回滚：它已回滚。",
     ),
     "run.not-rolled-back": Sentence(
         en="The run of {playbook} was not taken back: {why}",
@@ -91,9 +111,10 @@ ERRORS: Final[Mapping[str, Sentence]] = {
         "codexbridge playbook rollback {task}",
     ),
     "run.failed": Sentence(
-        en="Playbook {playbook} failed: {why} Once that is mended, carry it on at the machine: "
+        en="Playbook {playbook} failed: {why} · To carry it on once that is put right, run at the "
+        "machine: codexbridge playbook resume {task}",
+        zh="剧本 {playbook} 失败：{why} · 解决后可在开发机上继续："
         "codexbridge playbook resume {task}",
-        zh="剧本 {playbook} 失败：{why} 解决后可在开发机上继续：codexbridge playbook resume {task}",
     ),
     "run.aborted": Sentence(
         en="Playbook {playbook} ended, as a question was not approved. Nothing more was done. To "

@@ -19,6 +19,7 @@ from common.errors import CodexBridgeError, StateError
 from common.model.proposal import StepPart, Undo
 from common.seal import SealedChange, read_changes
 from common.sentences import Lang, Sentence, say
+from local_agent.actions.changes.describe import mode_of
 from local_agent.actions.registry import ACTIONS
 from local_agent.actions.steps.payload import MAX_PARTS
 from local_agent.flow.run_asking import Asker
@@ -160,16 +161,16 @@ class RollBack:
             StateError: ``run.changed-since`` (path), ``run.no-backup`` (path).
             InputError: ``path.*``: something else stands in the place of a file or folder.
         """
-        there: dict[str, str | None] = {}
+        there: dict[str, tuple[str, str] | None] = {}
         for step in reversed(steps):
             for change in _left(step):
                 there |= dict(_after(change))
                 self._changes.check_backup(change)
         with open_tree(self._workspace.path) as tree:
-            for path, sha256 in there.items():
+            for path, left in there.items():
                 found = tree.find(parts_of(path))
-                now = None if found is None else hashlib.sha256(found.data).hexdigest()
-                if now != sha256:
+                now = found and (hashlib.sha256(found.data).hexdigest(), mode_of(found.mode))
+                if now != left:
                     raise StateError("run.changed-since", path=path)
 
     def _proposed(self, batch: Sequence[_Step]) -> Proposed:
@@ -240,9 +241,9 @@ def _left(step: _Step) -> Iterator[SealedChange]:
     return (one for one in read_changes(step.done.seal.payload) if one.path in step.left)
 
 
-def _after(change: SealedChange) -> Iterator[tuple[str, str | None]]:
-    """Give each path that a change touches with what it holds afterwards; None where nothing."""
+def _after(change: SealedChange) -> Iterator[tuple[str, tuple[str, str] | None]]:
+    """Give each path that a change touches with its content and mode afterwards, if any."""
     if change.old_path is not None and change.op in ("rename", "delete"):
         yield change.old_path, None
     if change.op != "delete":
-        yield change.path, change.new_sha256
+        yield change.path, (change.new_sha256 or "", change.new_mode or "")

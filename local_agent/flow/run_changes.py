@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from common.errors import CodexBridgeError, ConfigError, StateError, StoreError
+from common.errors import CodexBridgeError, StateError, StoreError
 from common.home import Home, private_dir, read_private
 from common.model.state import Reason
 from common.seal import Seal, SealedChange, read_changes
@@ -145,7 +145,7 @@ class Changes:
         return step.name if step else str(done.place)
 
     def check_backup(self, change: SealedChange) -> None:
-        """Require the backup of what a change replaced.  Blocking.
+        """Require the backup of what a change replaced, under both its names.  Blocking.
 
         Raises:
             StateError: ``run.no-backup`` (path): it is gone, or not what it was.
@@ -154,7 +154,8 @@ class Changes:
             return
         try:
             kept = read_private(self._folder / change.old_sha256, max_bytes=MAX_BLOB_BYTES)
-        except (OSError, ConfigError):
+            self._blobs.get(change.old_sha256)  # this name is the one that undo reads
+        except (OSError, CodexBridgeError):
             kept = b""
         if hashlib.sha256(kept).hexdigest() != change.old_sha256:
             raise StateError("run.no-backup", path=change.path)

@@ -41,15 +41,22 @@ class RunStanding:
     Attributes:
         carrier: Short ID of the task that carries it, or carried it last.
         steps: Of the playbook as it was when the run began; empty where that is gone.
+        carriers: All tasks that carried it, oldest first, each with when it was made.
         ended: How steps ended, in the order in which they did, hooks among them.
         asking: The tasks that ask for it, oldest first.
     """
 
     run: StoredRun
     carrier: str
+    carriers: Sequence[Task]
     steps: Sequence[NamedStep]
     ended: Sequence[StoredStep]
     asking: Sequence[Task]
+
+    def carrier_of(self, question: Task) -> str:
+        """Return the short ID of the task that carried it when a question was asked."""
+        before = [one for one in self.carriers if one.created_at <= question.created_at]
+        return before[-1].short_id if before else self.carrier
 
     @property
     def total(self) -> int:
@@ -90,15 +97,22 @@ class Standings:
         def read() -> tuple[StoredRun, str, Sequence[StoredStep], Sequence[Task]]:
             run = journal.runs.get(run_id)
             carrier = journal.tasks.find(run.task_id)
-            asking = [task for task in journal.tasks.of_run(run_id) if task.step is not None]
-            return run, carrier.short_id if carrier else "", journal.runs.steps(run_id), asking
+            tasks = journal.tasks.of_run(run_id)
+            return run, carrier.short_id if carrier else "", journal.runs.steps(run_id), tasks
 
         try:
-            run, carrier, ended, asking = await self._db.run(read)
+            run, carrier, ended, tasks = await self._db.run(read)
         except CodexBridgeError:
             return None
         steps = await asyncio.to_thread(self._steps, run.definition)
-        return RunStanding(run=run, carrier=carrier, steps=steps, ended=ended, asking=asking)
+        return RunStanding(
+            run=run,
+            carrier=carrier,
+            carriers=[task for task in tasks if task.step is None],
+            steps=steps,
+            ended=ended,
+            asking=[task for task in tasks if task.step is not None],
+        )
 
 
 def step_number(task: Task) -> int | None:

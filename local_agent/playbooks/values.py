@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -200,6 +201,15 @@ def steps_read(step: StepDefinition, steps: Collection[str]) -> frozenset[str]:
     found = {parse_path(text, steps).step for text in texts}
     if step.condition is not None:
         found.add(parse_condition(step.condition, steps).path.step)
+    return frozenset(found)
+
+
+def steps_named(step: StepDefinition, steps: Collection[str]) -> frozenset[str]:
+    """Return the names of all steps that a step names: those that it needs, and in its template."""
+    found = set(steps_read(step, steps))
+    for place in _PLACE.finditer(step.message_template or ""):
+        with suppress(InputError):  # it is no path, and stays as written
+            found.add(parse_path(place[1], steps).step)
     return frozenset(found)
 
 

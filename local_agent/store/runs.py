@@ -154,12 +154,12 @@ class Runs:
             answers: Of a dry run; what answered before does not any more.
 
         Raises:
-            StateError: ``run.unknown``; ``run.not-resumable`` (run, status).
+            StateError: ``run.unknown``; ``run.not-resumable`` (run, why).
         """
         with self._db.transaction():
             run, status = self._standing(run_id)
             if status != "failed":
-                raise StateError("run.not-resumable", run=run.name, status=status)
+                raise StateError("run.not-resumable", run=run.name, why=status)
             self._db.run(
                 "UPDATE runs SET task_id = ?, gate_ms = COALESCE(?, gate_ms), status = 'pending',"
                 " carrying = 'run', answers = ?, resumes = resumes + 1 WHERE run_id = ?",
@@ -174,12 +174,12 @@ class Runs:
         """Record that another task takes a run back, and return it.
 
         Raises:
-            StateError: ``run.unknown``; ``run.not-reversible`` (run, status).
+            StateError: ``run.unknown``; ``run.not-reversible`` (run, why).
         """
         with self._db.transaction():
             run, status = self._standing(run_id)
             if status not in ("completed", "failed"):
-                raise StateError("run.not-reversible", run=run.name, status=status)
+                raise StateError("run.not-reversible", run=run.name, why=status)
             self._db.run(
                 "UPDATE runs SET task_id = ?, carrying = 'rollback' WHERE run_id = ?",
                 task_id,

@@ -72,7 +72,14 @@ _TOLD: Final = re.compile(
     r"\b(?:not|never|no|without|hate\w*|skip\w*|stop\w*|avoid\w*|forgot|instead|rather|see"
     r"|read\w*|who"
     r"|whose|why|if|when|said|says|asked|told|was|were|has|had|did)\b|n't\b"
-    r"|[不没别勿免]|懒得|讨厌|忘|(?<!现)在|已|刚|昨天|怎|为什么|谁|哪|如果|要是|说|问|让|了|过"
+    r"|[不没别勿免停休]|懒得|讨厌|忘|(?:^|[^帮给让替为])[我他她](?:自己|来)?[写做出弄整]|(?<!现)在|已|刚|昨天|怎|为什么|谁|哪|如果|要是|说|问|让|了|过"
+)
+# Before it, whichever clause: it is for later, or somebody else's words.
+_LATER: Final = re.compile(
+    r"\b(?:once|if|when|unless|until|after|tomorrow|later)\b|如果|要是|假如|等|明天|后天|以后|回头|改天"
+)
+_ATTRIBUTED: Final = re.compile(
+    r"[^\s\d:]\s*[\d:]*:\s*[^\n:]*$|[^\s\d:]\s*[\d:]*[:\]】]\s*\n[^\n]*$|转发|引用|//"
 )
 _WHETHER: Final = re.compile(r"能不能|可不可以|要不要|好不好|行不行|让我们|说明")
 _CLAUSE: Final = re.compile(r"[,;:!?\n]|\.(?!\d)")
@@ -209,6 +216,8 @@ def find_wanted(text: str, triggers: Triggers, guess: Callable[[str], Guess]) ->
         before, after = folded[:start], folded[end:]
         if _is_alone(before) and _is_alone(after):
             return Wanted(name, 1.0)
+        if _LATER.search(before) or _ATTRIBUTED.search(before):
+            continue
         clause = _WHETHER.sub("", _clause(before))
         if _TOLD.search(clause) or _STATEMENT.match(after) or not _FOLLOWS.match(after):
             continue

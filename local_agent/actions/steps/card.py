@@ -22,6 +22,10 @@ TITLE_GO_ON: Final = Sentence(
     en="Go on with playbook {playbook} on {machine}?",
     zh="要在 {machine} 上继续执行剧本 {playbook} 吗？",
 )
+TITLE_BACK: Final = Sentence(
+    en="Take back what {count} {count:step|steps} of playbook {playbook} changed on {machine}?",
+    zh="要在 {machine} 上撤销剧本 {playbook} 的 {count} 个步骤所作的改动吗？",
+)
 CHANGES_NOTHING: Final = Sentence(
     en="It changes nothing by itself. Every change after it asks for itself.",
     zh="它本身不作任何改动；之后的每个改动都会单独请求批准。",
@@ -83,7 +87,8 @@ def title(question: Question) -> Text:
     facts = {"count": len(question.parts), "machine": machine_name(question)}
     if run is None:
         return text(TITLE_ALONE, **facts)
-    return text(TITLE, playbook=one_line(run.playbook, _NAME_BYTES), **facts)
+    said = TITLE_BACK if _takes_back(question) else TITLE
+    return text(said, playbook=one_line(run.playbook, _NAME_BYTES), **facts)
 
 
 def parts(question: Question) -> Iterator[Sequence[Part]]:
@@ -102,7 +107,7 @@ def run_facts(question: Question) -> Iterator[Part]:
         return
     name = value(one_line(run.playbook, _NAME_BYTES), "strong")
     yield Fact("run", (name, *_place(question, run), *_origin(run)))
-    if run.message:
+    if run.message and not _takes_back(question):  # then the words are ours, and the title's
         lines = run.message.split("\n")[:_MESSAGE_LINES]
         yield Fact(
             "message", (value(text(AUTHOR), "quiet"), *(value(one, "quoted") for one in lines))
@@ -142,6 +147,10 @@ def _place(question: Question, run: RunStep) -> Iterator[Value]:
     for step in run.steps:
         yield value(text(NUMBER, number=step.index + 1, name=one_line(step.name, _NAME_BYTES)))
     yield value(text(ONE_BY_ONE))
+
+
+def _takes_back(question: Question) -> bool:
+    return bool(question.parts) and all(one.seal.action == "undo" for one in question.parts)
 
 
 def _origin(run: RunStep) -> Iterator[Value]:

@@ -76,7 +76,7 @@ def run_part(task: Task, standing: RunStanding | None) -> RunPart | None:
     step = step_number(task)
     known = step is not None and step <= standing.total
     name = standing.steps[step - 1].name if known and step is not None else ""
-    facts = {"run": standing.carrier, "playbook": standing.run.name}
+    facts = {"run": standing.carrier_of(task), "playbook": standing.run.name}
     return RunPart(**facts, step=step, total=standing.total, name=name)
 
 

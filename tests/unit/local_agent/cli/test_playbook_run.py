@@ -15,6 +15,8 @@ from common.home import find_home
 from common.sentences import Lang
 from local_agent.cli.playbook_run import follow_run
 from local_agent.faces.control import client
+from local_agent.views.task import TaskView
+from tests.unit.local_agent.cli.conftest import filled
 
 Captured = pytest.CaptureFixture[str]
 
@@ -133,3 +135,14 @@ def test_a_rollback_of_a_dry_run_is_told_as_one(capsys: Captured, tmp_path: Path
     assert shown([back], capsys, tmp_path) == (0, ["  ✓ a.txt", "rolled back  0 s"])
     _, lines = shown([back | {"dry_run": True}], capsys, tmp_path)
     assert lines[1] == "Only in the copy of a dry run; the workspace was not changed."
+
+
+def test_what_ends_a_run_before_its_first_event_is_said(capsys: Captured, tmp_path: Path) -> None:
+    task = filled(TaskView, {"state": "FAILED", "reason": "failed", "summary": "It is gone."})
+    environ = {"CODEXBRIDGE_HOME": str(tmp_path)}
+    for as_json in (False, True):
+        args = argparse.Namespace(json=as_json)
+        steps = iter([("ok", {"task": task})])
+        assert follow_run(steps, args, find_home(environ), "en", environ) == 2
+        told = capsys.readouterr()
+        assert (told.out, "It is gone." in told.err) == ("", True)

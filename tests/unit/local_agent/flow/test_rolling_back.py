@@ -11,6 +11,7 @@ import pytest
 
 from common.errors import StateError
 from common.model.state import FINAL, Reason, TaskState
+from local_agent.playbooks.runs import Place, result_path
 from tests.playing import Carried, PlayingDesk, command, gate, kinds, playing, step, write
 from tests.stepping import added
 
@@ -155,6 +156,32 @@ async def test_a_file_that_is_gone_is_not_brought_back(desk: PlayingDesk) -> Non
     carried = await two_files(desk)
     await asyncio.to_thread((desk.place / "b.txt").unlink)
     assert "b.txt" in await refused(desk, carried)
+
+
+async def test_a_file_that_became_a_program_since_is_not_touched(desk: PlayingDesk) -> None:
+    carried = await two_files(desk)
+    await asyncio.to_thread((desk.place / "b.txt").chmod, 0o755)
+    assert "b.txt" in await refused(desk, carried)
+
+
+async def test_what_undo_would_read_is_looked_at_before(desk: PlayingDesk) -> None:
+    carried = await two_files(desk)
+    backup = Path((await desk.state(carried))["change_log"][0]["backup_path"])
+    (blob,) = (desk.places.state / "blobs").rglob(backup.name)
+    await asyncio.to_thread(blob.unlink)
+    assert "d/a.txt" in await refused(desk, carried)
+
+
+async def test_a_result_that_is_gone_keeps_nothing_from_being_taken_back(
+    desk: PlayingDesk,
+) -> None:
+    await asyncio.to_thread(desk.write, "big.txt", "x" * 100_000)
+    look = step("look", "read_file", path="big.txt")
+    carried = await ran(desk, look, gate(), write("a", "new\n"))
+    result = result_path(desk.places.state, "default", carried.run.run_id, Place("main", 0))
+    await asyncio.to_thread(result.unlink)
+    found = await rolled(desk, await desk.roll_back(carried), first=1)
+    assert (found["status"], await desk.files()) == ("rolled_back", {"big.txt": "x" * 100_000})
 
 
 @pytest.mark.parametrize("content", [None, b"forged\n"])

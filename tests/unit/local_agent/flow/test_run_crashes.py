@@ -116,13 +116,13 @@ async def test_one_task_at_a_time_carries_a_run(desk: RunDesk) -> None:
     await desk.answer("approve")
     await desk.asked()
     for again in (desk.resume(run), desk.roll_back(run)):
-        assert (await failure(again)).facts["status"] == "running"
+        assert (await failure(again)).facts["why"] == "running"
     await desk.answer("reject")
     await desk.over(run)
     await desk.roll_back(run)
     await desk.asked()
     for again in (desk.resume(run), desk.roll_back(run)):
-        assert (await failure(again)).facts["status"] == "running"
+        assert (await failure(again)).facts["why"] == "running"
     await desk.answer("reject")
     task = await desk.over(run)
     assert (task.reason, (await desk.run_of(run)).status) == (Reason.FAILED, "failed")

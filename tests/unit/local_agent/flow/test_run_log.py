@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -203,3 +204,28 @@ def test_every_event_fits_a_line(event: dict[str, Any], times: int) -> None:
     assert not [key for key in found if key.startswith("_")]
     small = {key: value for key, value in event.items() if key != "summary"}
     assert bounded(small) == {key: value for key, value in small.items() if key != "_event"}
+
+
+@pytest.mark.parametrize("kind", ["link", "hard link", "FIFO"])
+async def test_events_are_written_into_no_file_but_their_own(
+    db: JournalThread, tmp_path: Path, kind: str
+) -> None:
+    victim = tmp_path / "victim"
+    record = record_of(db, tmp_path, Heard())
+    await record.tell({"type": "stream", "chunk": "first"})
+    events = events_path(tmp_path, RUN)
+
+    def swap() -> None:
+        victim.write_text("theirs", encoding="utf-8")
+        events.unlink()
+        if kind == "link":
+            events.symlink_to(victim)
+        elif kind == "hard link":
+            os.link(victim, events)
+        else:
+            os.mkfifo(events)
+
+    await asyncio.to_thread(swap)
+    with pytest.raises((StoreError, OSError)):
+        await record.tell({"type": "stream", "chunk": "second"})
+    assert await asyncio.to_thread(victim.read_text, "utf-8") == "theirs"

@@ -164,7 +164,7 @@ def test_what_is_over_is_not_carried_on(journal: Journal, status: str) -> None:
     journal.runs.enter("run-1", status)
     with pytest.raises(StateError, match=r"run\.not-resumable") as caught:
         journal.runs.carry("run-1", "task-2", None)
-    assert caught.value.facts["status"] == status
+    assert caught.value.facts["why"] == status
     assert journal.runs.get("run-1").task_id == "task-1"
 
 
@@ -187,10 +187,10 @@ def test_what_a_task_carries_is_not_carried_by_another(journal: Journal) -> None
     journal.runs.enter("run-1", "failed")
     with pytest.raises(StateError, match=r"run\.not-reversible") as caught:
         journal.runs.carry_back("run-1", "task-2")
-    assert caught.value.facts["status"] == "running"
+    assert caught.value.facts["why"] == "running"
     with pytest.raises(StateError, match=r"run\.not-resumable") as caught:
         journal.runs.carry("run-1", "task-2", None)
-    assert caught.value.facts["status"] == "running"
+    assert caught.value.facts["why"] == "running"
     with pytest.raises(StateError, match=r"run\.unknown"):
         journal.runs.carry("run-2", "task-2", None)
 

@@ -65,6 +65,18 @@ def test_what_asks_for_a_playbook_is_mostly_taken_and_hardly_anything_else() -> 
         "weekly report.md",
         "weekly reports",
         "双周报",
+        "老板：写周报",
+        "张三：写周报",
+        "转发：写周报",
+        "引用：\n写周报",
+        "休想写周报",
+        "停止生成周报",
+        "我来写周报",
+        "他写周报",
+        "明天再写周报",
+        "once tests pass, write the weekly report",
+        "if asked, write the weekly report",
+        "// write the weekly report",
     ],
 )
 def test_a_phrase_that_is_quoted_or_part_of_another_name_asks_for_nothing(text: str) -> None:
