@@ -137,7 +137,9 @@ def _run_state(standing: RunStanding, lang: Lang) -> str:
         "step": standing.step,
     }
     if waiting := standing.waiting:
-        return say(words.RUN_WAITS, lang, **facts, task=waiting.short_id)
+        is_hook = (waiting.step or "").startswith(("pre:", "post:"))
+        told = words.RUN_HOOK_WAITS if is_hook else words.RUN_WAITS
+        return say(told, lang, **facts, task=waiting.short_id)
     return say(words.RUN_AT, lang, **facts)
 
 

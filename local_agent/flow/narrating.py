@@ -27,6 +27,9 @@ AT_STEP = Sentence(
     en="Playbook {playbook}: step {number} of {count} ({step}).",
     zh="剧本 {playbook}：第 {number} 步，共 {count} 步（{step}）。",
 )
+AT_HOOK = Sentence(
+    en="Playbook {playbook}: the hook {hook} goes on.", zh="剧本 {playbook}：继续执行钩子 {hook}。"
+)
 WAITS = Sentence(
     en="Playbook {playbook} waits for a decision on {machine}: step {number} of {count} ({step}). "
     "There: codexbridge approve {task}",
@@ -86,7 +89,8 @@ class Narrator:
                 more = {"step": event["step"], "hook": self._hook, "task": event["short_id"]}
                 await self._tell(sentence, urgent=True, **more)
             case "gate_result" if event["confirmed"]:
-                await self._tell(AT_STEP)  # in the place of that it waits
+                # In the place of that it waits.
+                await self._tell(AT_STEP if self._hook is None else AT_HOOK, hook=self._hook)
 
     async def _tell(self, sentence: Sentence, *, urgent: bool = False, **more: object) -> None:
         self._next = self._clock.now().mono + self._pause

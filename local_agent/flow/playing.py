@@ -33,7 +33,7 @@ from local_agent.flow.run_answers import FileAnswers
 from local_agent.flow.run_asking import Asker, Fitting, ModelStream, ReadingTools
 from local_agent.flow.run_bundle import Bundle, pack, unpack
 from local_agent.flow.run_changes import Changes
-from local_agent.flow.run_ending import completed, failure, rolled_back
+from local_agent.flow.run_ending import completed, failure, for_chat, rolled_back
 from local_agent.flow.run_log import (
     RunRecord,
     as_shown,
@@ -168,6 +168,14 @@ class Playing:
             InputError: ``playbook.*``: there is no such playbook, or it cannot be read.
         """
         task = await self._db.run(self._db.journal.tasks.get, asked.task_id)
+        try:
+            return await self._played(task, asked)
+        except CodexBridgeError as error:
+            if task.source != "wecom":
+                raise
+            raise for_chat(error) from error
+
+    async def _played(self, task: Task, asked: Asked) -> Proposed:
         run = await self._db.run(self._runs.of_task, task.task_id)
         if run is None and task.run is not None:  # another task carries it since
             raise StateError("run.stands-still", task=task.short_id)
@@ -191,10 +199,10 @@ class Playing:
             )
             run = await self._planned(wish, task.task_id, asked.workspace)
             await self._db.run(self._runs.add, run)
-        if run.workspace != str(asked.workspace.path):
-            raise StateError("run.other-workspace", run=run.name, path=run.workspace)
         if run.carrying == "nothing" or (run.carrying == "run" and run.status != "pending"):
             return await self._cut_off(task, run, asked)
+        if run.workspace != str(asked.workspace.path):
+            raise StateError("run.other-workspace", run=run.name, path=run.workspace)
         await self._db.run(self._runs.take, run.run_id)
         return await self._carry(task, run, await self._opened(task, run, asked), asked)
 

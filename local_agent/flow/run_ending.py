@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Final
 
-from common.errors import StateError
+from common.errors import CodexBridgeError, StateError
 from common.sentences import Lang, Sentence, say
 from common.text import one_line
 from local_agent.playbooks.definition import StepDefinition, TaskDefinition
@@ -14,6 +15,7 @@ from local_agent.playbooks.runs import Place, StepResult
 from local_agent.propose.base import Asked, Proposed, answer
 from local_agent.propose.context.collected import Piece
 from local_agent.safety.disclosure import bounded
+from local_agent.sandbox.output import without_folders
 from local_agent.store.runs import StoredRun
 from local_agent.store.tasks import Task
 
@@ -41,6 +43,7 @@ FAILED_AT = Sentence(
     en="step {number} of {count} ({step}): {why}",
     zh="第 {number} 步，共 {count} 步（{step}）：{why}",
 )
+FAILED_IN_HOOK = Sentence(en="step {step} of a hook: {why}", zh="钩子的步骤 {step}：{why}")
 KEPT_HERE = Sentence(en="the reason is shown at the machine.", zh="原因请在开发机上查看。")
 
 _WHY_BYTES: Final = 400  # of why a run failed
@@ -111,7 +114,7 @@ def failure(
         return StateError("run.aborted", why=why, **facts)
     if task.source == "wecom" and asked.workspace is not None:
         released = bounded(
-            why,
+            without_folders(why, workspace=str(asked.workspace.path)),
             sources=[piece.text for piece in _read(steps, named)],
             level=asked.workspace.disclosure,
             lang=asked.lang,
@@ -120,8 +123,28 @@ def failure(
         why = one_line(released.text or say(KEPT_HERE, asked.lang), _WHY_BYTES)
         index = min(index, len(definition.steps) - 1)
         at = {"number": index + 1, "count": len(definition.steps)}
-        why = say(FAILED_AT, asked.lang, **at, step=definition.steps[index].name, why=why)
+        if (hook := _failed_hook(steps, named)) is not None:
+            why = say(FAILED_IN_HOOK, asked.lang, step=hook, why=why)
+        else:
+            why = say(FAILED_AT, asked.lang, **at, step=definition.steps[index].name, why=why)
     return StateError("run.failed", why=why, **facts)
+
+
+def for_chat(error: CodexBridgeError) -> CodexBridgeError:
+    """Return an error for the chat: of what lies on this machine, it names the last part alone."""
+    facts = {name: _unplaced(value) for name, value in error.facts.items()}
+    return error if facts == error.facts else StateError(error.code, **facts)
+
+
+def _unplaced(value: object) -> object:
+    is_place = isinstance(value, str | Path) and Path(value).is_absolute()
+    return f"…/{Path(str(value)).name}" if is_place else value
+
+
+def _failed_hook(steps: Steps, named: Mapping[Place, StepDefinition]) -> str | None:
+    """Return at which step a hook failed before the first step; None where none did."""
+    failed = (place for place, one in steps.items() if one.status == "failed")
+    return next((named[at].name for at in failed if at.phase == "pre" and at in named), None)
 
 
 def _last_answer(definition: TaskDefinition, steps: Steps) -> str:

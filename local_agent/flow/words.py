@@ -108,6 +108,10 @@ RUN_WAITS = Sentence(
     zh="剧本 {playbook}，第 {number} 步，共 {count} 步（{step}），等待在开发机上批准："
     "codexbridge approve {task}",
 )
+RUN_HOOK_WAITS = Sentence(
+    en="playbook {playbook}, a step of a hook, waits at the machine: codexbridge approve {task}",
+    zh="剧本 {playbook}，钩子的步骤，等待在开发机上批准：codexbridge approve {task}",
+)
 RUN_STOPPED = Sentence(
     en="The playbook was stopped. What its steps have done stays. To carry it on, run at the "
     "machine: codexbridge playbook resume {task}",

@@ -87,6 +87,15 @@ async def test_what_a_hook_asks_is_told_as_the_hooks() -> None:
     assert "hook" not in log.told_of[1][0]
 
 
+async def test_a_hook_that_goes_on_is_not_told_as_a_step() -> None:
+    log, clock = Log(), ManualClock()
+    told = narrator(log, clock)
+    await told.hear({"type": "hook_start", "hook": "clean", "phase": "pre"})
+    await told.hear(ASKS)
+    await told.hear({"type": "gate_result", "confirmed": True})
+    assert log.told_of[1] == ("Playbook many: the hook clean goes on.", False)
+
+
 async def test_whoever_sits_at_the_machine_follows_the_events() -> None:
     log, clock = Log(), ManualClock()
     told = narrator(log, clock, source="local_ui")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from common.model.state import FINAL, Reason, TaskState
 from local_agent.store.tasks import Task
+from local_agent.workspace.registry import Workspace
 from tests.desk import WITHIN_S, Desk
 from tests.stepping import SteppingDesk
 
@@ -25,14 +27,30 @@ steps:
 ---
 Leaves a note.
 """
+HOOKED = """---
+name: hooked
+hooks: {pre: ready}
+steps:
+  - {name: look, type: tool, tool: list_files, args: {glob: "*"}}
+---
+"""
+HOOK = """---
+name: ready
+steps:
+  - {name: begin, type: tool, tool: write_file, args: {path: b.txt, content: "two"}}
+  - {name: verify, type: tool, tool: read_file, args: {path: nowhere.txt}}
+---
+"""
 
 
 @pytest.fixture
 async def desk(tmp_path: Path) -> AsyncIterator[SteppingDesk]:
     folder = tmp_path / "config" / "playbooks"
     folder.mkdir(mode=0o700, parents=True)
-    (folder / "note.md").write_text(NOTE, encoding="utf-8")
-    (folder / "note.md").chmod(0o600)
+    (folder / "hooks").mkdir(mode=0o700)
+    for name, text in {"note": NOTE, "hooked": HOOKED, "hooks/ready": HOOK}.items():
+        (folder / f"{name}.md").write_text(text, encoding="utf-8")
+        (folder / f"{name}.md").chmod(0o600)
     (tmp_path / "project").mkdir()
     async with SteppingDesk(tmp_path) as opened:
         yield opened
@@ -108,3 +126,50 @@ async def test_a_list_is_answered_without_a_workspace(desk: SteppingDesk) -> Non
     assert "- note “leave a note”  Leaves a note." in (task.summary or "")
     refused = await desk.done("@dev playbook note")
     assert refused.reason is Reason.REFUSED
+
+
+@pytest.mark.requirement("P7")
+async def test_a_hook_is_told_as_one_and_not_as_the_first_step(desk: SteppingDesk) -> None:
+    run_id = await desk.ask("@dev playbook hooked")
+    question = await question_of(desk, run_id)
+    status = (await desk.done("@dev status")).summary or ""
+    assert (
+        f"a step of a hook, waits at the machine: codexbridge approve {question.short_id}" in status
+    )
+    await desk.decide(await desk.waiting(question.task_id))
+    said = (await desk.until(run_id, *FINAL)).summary or ""
+    assert "step verify of a hook: There is no nowhere.txt" in said
+    assert "look" not in said
+
+
+@pytest.mark.requirement("P7")
+async def test_the_chat_is_told_no_folder_of_the_machine(desk: SteppingDesk) -> None:
+    run_id = await desk.ask("@dev playbook note")
+    question = await question_of(desk, run_id)
+
+    def link() -> None:
+        (events,) = desk.folder.rglob("*.events.jsonl")
+        os.link(events, desk.folder / "other")
+
+    await asyncio.to_thread(link)
+    await desk.decide(await desk.waiting(question.task_id))
+    task = await desk.until(run_id, *FINAL)
+    assert task.reason is Reason.FAILED
+    assert str(desk.folder) not in (task.summary or "")
+    assert ".events.jsonl" in (task.summary or "")
+
+
+@pytest.mark.requirement("P3", "P7")
+async def test_a_run_that_was_cut_off_says_so_whatever_workspace_is_the_first_by_then(
+    desk: SteppingDesk,
+) -> None:
+    run_id = await desk.ask("@dev playbook note")
+    await question_of(desk, run_id)
+    await desk.kill()
+    other = desk.folder / "other"
+    await asyncio.to_thread(other.mkdir)
+    desk.shelf.entries.insert(0, Workspace(name="other", path=other.resolve()))
+    await desk.restart_killed()
+    said = (await desk.until(run_id, *FINAL)).summary or ""
+    assert "codexbridge playbook resume" in said
+    assert str(desk.folder) not in said
