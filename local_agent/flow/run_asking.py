@@ -17,6 +17,7 @@ from common.model.intent import TaskIntent, TaskKind
 from common.model.proposal import LocalApproval, RunStep, StepPart, Steps, TaskResult
 from common.model.state import Reason
 from common.sentences import Sentence, say
+from local_agent.actions.steps.payload import MAX_PARTS
 from local_agent.flow.ports import NewTask
 from local_agent.flow.run_answers import FileAnswers
 from local_agent.flow.run_changes import Changes
@@ -182,6 +183,8 @@ class Asker:
                 break  # its turn comes, and it says why
             if wanted.result is None:
                 found.append((changing, wanted))
+            if len(found) == MAX_PARTS:
+                break  # no more have room, and each that is looked at is stored
         if not found:
             return found
         try:

@@ -113,3 +113,14 @@ def test_several_runs_at_once_keep_apart(stage: Stage) -> None:
         assert ran.events[0]["task_name"] == f"run-{number}"
         assert stage.read(f"out-{number}.txt") == f"{number}\n"
     assert len({ran.run_id for ran in runs}) == 4
+
+
+def test_a_gate_looks_at_no_more_steps_than_a_question_can_hold(stage: Stage) -> None:
+    kept = stage.state / "blobs"
+    before = len([*kept.glob("??/*")])
+    stage.run(
+        gate("sure"),
+        *(writing(f"w{number}", f"{number}.txt", f"of {number}\n") for number in range(160)),
+        decide="reject",
+    ).ended("aborted")
+    assert len([*kept.glob("??/*")]) - before < 130
