@@ -27,7 +27,7 @@ from common.home import private_dir
 from local_agent.faces.control import wire
 
 READ_SECONDS = 10.0
-MAX_CONNECTIONS = 32
+MAX_CONNECTIONS = 128  # whoever follows a run keeps one for as long as it lasts
 LEAVE_SECONDS = 1.0
 WATCH_SECONDS = 3.0  # one lstat each time
 _BESIDE = ".new"  # no longer than what it replaces: a socket address is short
