@@ -137,7 +137,7 @@ ERRORS: Final[Mapping[str, Sentence]] = {
         "再次询问，请在开发机上运行："
         "codexbridge playbook resume {task}",
     ),
-    "run.not-done": Sentence(en="It was not done: {why}", zh="没有执行：{why}"),
+    "run.not-done": Sentence(en="Not completed: {why}", zh="没有完成：{why}"),
     "run.backup": Sentence(
         en="A backup of {path} could not be made, so nothing was written. Is the disk full?",
         zh="无法为 {path} 制作备份，因此没有写入任何内容。磁盘是否已满？",
