@@ -54,7 +54,7 @@ from local_agent.sandbox.self_test import SelfTest
 from local_agent.settings import AgentSettings
 from local_agent.store.blobs import Blobs
 from local_agent.store.journal import JournalThread
-from local_agent.store.retention import Retention
+from local_agent.store.retention import ForgetFiles, Retention
 from local_agent.views.status import (
     Connection,
     OpenWorkspace,
@@ -162,7 +162,8 @@ def build_agent(ground: Ground, db: JournalThread) -> Agent:
     )
     path = wire.socket_path(ground.places, ground.environ)
     control = ControlServer(path, operations, ground.log)
-    retention = Retention(db, blobs, dry_runs, clock=ground.clock, log=ground.log)
+    forget = _forget_files(ground.places)
+    retention = Retention(db, blobs, dry_runs, forget, clock=ground.clock, log=ground.log)
     return Agent(
         db=db,
         gate=gate,
@@ -378,3 +379,12 @@ def _user_name() -> str:
         return pwd.getpwuid(os.getuid()).pw_name
     except KeyError:
         return str(os.getuid())
+
+
+def _forget_files(places: Home) -> ForgetFiles:
+    def forget(runs: Sequence[tuple[str, str]], before_s: float) -> int:
+        from local_agent.playbooks.runs import forget_files
+
+        return forget_files(places.state, runs, before_s=before_s)
+
+    return forget

@@ -52,7 +52,11 @@ NAME: Final = Sentence(en="its name", zh="剧本名称")
 WHAT: Final = Sentence(en="its name, or a file", zh="剧本名称或文件")
 FILE: Final = Sentence(en="the file", zh="文件")
 RUN_ID: Final = Sentence(en="the run's ID, or its T-…", zh="执行编号，或它的 T-…")
-WORKSPACE: Final = Sentence(en="name of the workspace", zh="工作区名称")
+WORKSPACE: Final = Sentence(
+    en="name of the workspace; without it the one that the current folder lies in, else the "
+    "default",
+    zh="工作区名称；省略时为当前目录所在的工作区，否则为默认工作区",
+)
 MESSAGE: Final = Sentence(en="what the playbook is told", zh="告诉剧本的话")
 CLIENT: Final = Sentence(en="under whose name it is recorded", zh="以哪个名称记录")
 TIMEOUT: Final = Sentence(
@@ -248,6 +252,7 @@ def run_one(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) ->
         TaskParseError: the playbook cannot be taken; nothing was begun.
         InputError: ``playbook.*``, ``workspace.*``, ``copy.*``: nothing was begun.
     """
+    from local_agent.cli.diff import workspace_here
     from local_agent.playbooks.runs import checked_client
 
     home = find_home(environ)
@@ -255,6 +260,7 @@ def run_one(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) ->
         raise InputError("playbook.answers-not-dry")
     answers = _read_answers(args.answers)
     message = args.message or " ".join(args.words)
+    here = workspace_here(home)
     is_file = "/" in args.what or args.what.endswith(".md")
     # What is wrong with it is told whether or not an agent runs.
     if is_file and _read_file(Path(args.what), lang) is None:
@@ -269,7 +275,7 @@ def run_one(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) ->
         message=message,
         client=args.client,
         gate_ms=_timeout_ms(args.gate_timeout) or round(MAX_TIMEOUT_S * 1000),
-        workspace=args.workspace or "",
+        workspace=args.workspace or (here.name if here else ""),
         lang=language_of(message, lang) if message else lang,
         dry=args.dry_run,
         answers=answers is not None,

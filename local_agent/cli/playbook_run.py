@@ -156,9 +156,11 @@ class _Terminal:
         match event["type"]:
             case "task_start":
                 self._total, self._task = event["total_steps"], event["short_id"]
-                self._line(self._screen.ink("bold", f"{event['short_id']}  {event['task_name']}"))
+                where = event["workdir"]
                 if event.get("dry_run"):
-                    self._note(self._screen.say(IS_DRY, folder=event["workdir"]), "dim")
+                    where = self._screen.say(IS_DRY, folder=where)
+                head = self._screen.ink("bold", f"{event['short_id']}  {event['task_name']}")
+                self._line(f"{head}  {self._screen.ink('dim', reveal(where))}")
             case "step_start":
                 self._begin_step(event)
             case "step_skipped":

@@ -60,6 +60,7 @@ from local_agent.playbooks.toolbox import Toolbox
 from local_agent.propose import words as proposal_words
 from local_agent.propose.base import Asked, Proposed, answer, nothing
 from local_agent.store.journal import JournalThread
+from local_agent.store.retention import KEPT_MS
 from local_agent.store.runs import Runs, StoredRun, StoredStep
 from local_agent.store.tasks import Task
 from local_agent.workspace.dry_runs import DryRuns
@@ -281,10 +282,13 @@ class Playing:
 
     async def mend_all(self) -> list[str]:
         """Do so for the newest runs that nothing carries, and return which were damaged."""
+        forgotten = self._clock.now().wall_ms - KEPT_MS  # files of older ones were removed
         return [
             run.run_id
             for run in await self._db.run(self._runs.recent)
-            if run.status not in ("pending", "running") and await self.mend(run.run_id, run.task_id)
+            if run.status not in ("pending", "running")
+            and run.started_at > forgotten
+            and await self.mend(run.run_id, run.task_id)
         ]
 
     async def _carry(self, task: Task, run: StoredRun, opened: _Opened, asked: Asked) -> Proposed:

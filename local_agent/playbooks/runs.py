@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
@@ -133,6 +134,26 @@ def as_status(text: str) -> Status:
 def state_path(state: Path, client: str, run_id: str) -> Path:
     """Return where the state file of a run lies (AC 18)."""
     return state / CLIENTS / client / "task-runs" / f"{run_id}.json"
+
+
+def forget_files(state: Path, runs: Iterable[tuple[str, str]], *, before_s: float) -> int:
+    """Remove the files of runs, and backups that nobody has made since; return how many.  Blocking.
+
+    Links are not followed.
+    """
+    removed = 0
+    for run_id, client in runs:
+        folder = state / CLIENTS / client / "task-runs"
+        for file in (*folder.glob(f"{run_id}.*"), *(folder / run_id).glob("*.json")):
+            file.unlink(missing_ok=True)
+            removed += 1
+    # Each is a second name of a blob, which undo may need for as long (`store.blobs`).
+    for backup in (state / CLIENTS).glob("*/backups/*"):
+        with suppress(FileNotFoundError):
+            if backup.lstat().st_mtime < before_s:
+                backup.unlink()
+                removed += 1
+    return removed
 
 
 def result_path(state: Path, client: str, run_id: str, place: Place) -> Path:

@@ -1,4 +1,4 @@
-"""What this machine forgets, and when: words of tasks that ended long ago, old blobs and copies.
+"""What this machine forgets, and when: words of tasks and runs that ended long ago, old files.
 
 Approvals, effects and the audit log stay for ever: they say what was done here and who allowed it.
 """
@@ -6,7 +6,7 @@ Approvals, effects and the audit log stay for ever: they say what was done here 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Protocol
 
@@ -44,6 +44,7 @@ class Forgotten:
     tasks: int
     blobs: int
     copies: int
+    files: int
 
 
 class Copies(Protocol):
@@ -54,6 +55,9 @@ class Copies(Protocol):
         ...
 
 
+ForgetFiles = Callable[[Sequence[tuple[str, str]], float], int]
+
+
 class Retention:
     """Keeps the disk from filling.
 
@@ -61,13 +65,23 @@ class Retention:
         db: The journal's thread.
         blobs: The blobs beside it.
         copies: The copies for dry runs.
+        forget_files: Removes the files of runs, each with its client, and backups that are older
+            than a moment in seconds; returns how many.  Blocking.
         clock: Tells the moment.
         log: Told of each round that removed something, or failed.
     """
 
     def __init__(
-        self, db: JournalThread, blobs: Blobs, copies: Copies, *, clock: Clock, log: Log
+        self,
+        db: JournalThread,
+        blobs: Blobs,
+        copies: Copies,
+        forget_files: ForgetFiles,
+        *,
+        clock: Clock,
+        log: Log,
     ) -> None:
+        self._forget_files = forget_files
         self._db = db
         self._blobs = blobs
         self._copies = copies
@@ -82,7 +96,7 @@ class Retention:
             except (StoreError, OSError) as error:
                 self._log.error("retention.failed", why=type(error).__name__)
             else:
-                if done.tasks or done.blobs or done.copies:
+                if any(asdict(done).values()):
                     self._log.info("retention.forgot", **asdict(done))
             await asyncio.sleep(ROUND_SECONDS)
 
@@ -102,8 +116,10 @@ class Retention:
         # A day later, so that no task that is still shown leads to a log that is gone.
         before_s = (before_ms - _DAY_MS) / 1000
         blobs = await asyncio.to_thread(self._blobs.prune, before_s=before_s)
+        runs = await self._db.run(journal.runs.forget, before_ms)
+        files = await asyncio.to_thread(self._forget_files, runs, before_s)
         keep = await self._db.run(
             journal.runs.keeping_copies, newest=KEPT_COPIES, since_ms=now_ms - COPIES_KEPT_MS
         )
         copies = await asyncio.to_thread(self._copies.prune, keep, now_s=now_ms / 1000)
-        return Forgotten(tasks, blobs, copies)
+        return Forgotten(tasks, blobs, copies, files)

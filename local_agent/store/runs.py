@@ -214,6 +214,35 @@ class Runs:
                     "UPDATE runs SET current_step = ? WHERE run_id = ?", current_step, run_id
                 )
 
+    def forget(self, before_ms: int) -> Sequence[tuple[str, str]]:
+        """Forget what runs were told and what their steps gave, where all of it is older.
+
+        That their steps ended stays known, so that none is ever carried out again.
+
+        Returns:
+            Each run and its client.
+        """
+        old = self._db.all(
+            "SELECT run_id, client FROM runs WHERE started_at < ?"
+            " AND status NOT IN ('pending', 'running') AND NOT EXISTS (SELECT 1 FROM run_steps"
+            " WHERE run_steps.run_id = runs.run_id AND completed_at >= ?)"
+            " AND (message <> '' OR EXISTS (SELECT 1 FROM run_steps WHERE"
+            " run_steps.run_id = runs.run_id AND COALESCE(result, stored, error) IS NOT NULL))",
+            before_ms,
+            before_ms,
+        )
+        with self._db.transaction():
+            for run_id, _ in old:
+                self._db.run(
+                    "UPDATE runs SET message = '', answers = NULL WHERE run_id = ?", run_id
+                )
+                self._db.run(
+                    "UPDATE run_steps SET result = NULL, stored = NULL, error = NULL"
+                    " WHERE run_id = ?",
+                    run_id,
+                )
+        return old
+
     def unanswered(self, run_id: str) -> str | None:
         """Return ``denied`` or ``timeout`` where the step that ended last was not approved."""
         row = self._db.one(

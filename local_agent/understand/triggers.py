@@ -79,7 +79,7 @@ _LATER: Final = re.compile(
     r"\b(?:once|if|when|unless|until|after|tomorrow|later)\b|如果|要是|假如|等|明天|后天|以后|回头|改天"
 )
 _ATTRIBUTED: Final = re.compile(
-    r"[^\s\d:]\s*[\d:]*:\s*[^\n:]*$|[^\s\d:]\s*[\d:]*[:\]】]\s*\n[^\n]*$|转发|引用|//"
+    r"[^\s\d:]\s*[\d:]*:(?!//)\s*[^\n:]*$|[^\s\d:]\s*[\d:]*[:\]】]\s*\n[^\n]*$|转发|引用|(?:^|\n)\s*//"
 )
 _WHETHER: Final = re.compile(r"能不能|可不可以|要不要|好不好|行不行|让我们|说明")
 _CLAUSE: Final = re.compile(r"[,;:!?\n]|\.(?!\d)")

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests import forks
 from tests.e2e.place import sample
 from tests.e2e.playbooks.stage import (
     ISO,
@@ -384,6 +385,20 @@ def test_another_workspace_can_be_named(stage: Stage, tmp_path: Path) -> None:
     assert ran.result("look")["content"] == "the other\n"
     assert (other / "b.txt").read_text(encoding="utf-8") == "new\n"
     assert stage.read("b.txt") == "before\n"
+
+
+def test_without_a_name_the_workspace_of_the_current_folder_is_meant(
+    stage: Stage, tmp_path: Path
+) -> None:
+    other = sample(tmp_path / "other", [("sub/a.txt", "the other\n")])
+    stage.place.run("workspace", "add", str(other), "--name", "other", "--toolchains", "none")
+    words = ("playbook", "run", str(stage.file(playbook(reading("look", path="sub/a.txt")))))
+    try:
+        done = forks.run(*words, "--json", environ=stage.place.environ, cwd=other / "sub")
+    finally:
+        stage.place.run("workspace", "remove", "other")
+    start, *_ = map(json.loads, done.stdout.splitlines())
+    assert (done.returncode, start["workdir"]) == (0, str(other))
 
 
 def test_without_a_name_the_default_workspace_is_meant(stage: Stage) -> None:

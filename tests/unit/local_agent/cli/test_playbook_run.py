@@ -20,7 +20,13 @@ from tests.unit.local_agent.cli.conftest import filled
 
 Captured = pytest.CaptureFixture[str]
 
-START = {"type": "task_start", "short_id": "T-7K3F", "task_name": "demo", "total_steps": 3}
+START = {
+    "type": "task_start",
+    "short_id": "T-7K3F",
+    "task_name": "demo",
+    "total_steps": 3,
+    "workdir": "/w",
+}
 END = {"type": "task_complete", "status": "completed"}
 GO_ON = "To carry it on from there: codexbridge playbook resume T-7K3F"
 TOOK = re.compile(r"\d+\.\d s")
@@ -56,7 +62,7 @@ def test_each_step_is_a_line_with_what_came_of_it(capsys: Captured, tmp_path: Pa
     assert shown(events, capsys, tmp_path) == (
         0,
         [
-            "T-7K3F  demo",
+            "T-7K3F  demo  /w",
             "  1/3  list  ✓ 2+ files  0 s",
             "  2/3  run  ✓ 0 s",
             "        2",

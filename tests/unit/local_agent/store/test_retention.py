@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,13 @@ import pytest
 from common.clock import ManualClock
 from common.errors import StateError, StoreError
 from common.model.state import Reason, TaskState
+from local_agent.playbooks.runs import forget_files
 from local_agent.store import retention
 from local_agent.store.blobs import Blobs
 from local_agent.store.disclosures import Reader, Reading
 from local_agent.store.journal import JournalThread
 from local_agent.store.retention import KEPT_COPIES, KEPT_MS, Forgotten, Retention
-from local_agent.store.runs import StoredRun
+from local_agent.store.runs import StoredRun, StoredStep
 from local_agent.store.turns import StoredTurn
 from tests.sealed import (
     AGENT,
@@ -87,13 +88,18 @@ class Copies:
 class Shelf:
     """A journal, blobs, and the retention of both."""
 
-    def __init__(self, db: JournalThread, blobs: Blobs, clock: ManualClock) -> None:
+    def __init__(self, db: JournalThread, blobs: Blobs, clock: ManualClock, state: Path) -> None:
         self.db = db
         self.blobs = blobs
         self.clock = clock
         self.log = Lines()
         self.copies = Copies()
-        self.retention = Retention(db, blobs, self.copies, clock=clock, log=self.log)
+        self.state = state
+
+        def forget(runs: Sequence[tuple[str, str]], before_s: float) -> int:
+            return forget_files(state, runs, before_s=before_s)
+
+        self.retention = Retention(db, blobs, self.copies, forget, clock=clock, log=self.log)
 
     async def end(self, number: int) -> str:
         """Let a task come and go, and return its id."""
@@ -125,7 +131,7 @@ async def shelf(tmp_path: Path) -> AsyncIterator[Shelf]:
     clock = ManualClock()
     path = tmp_path / "state" / "journal.db"
     db = await JournalThread.open(path, clock=clock, peer=a_peer(clock), key=lambda: AGENT)
-    yield Shelf(db, Blobs(tmp_path / "blobs"), clock)
+    yield Shelf(db, Blobs(tmp_path / "blobs"), clock, tmp_path / "state")
     await db.close()
 
 
@@ -238,10 +244,10 @@ async def test_a_log_outlives_its_task_by_a_day_and_counts_from_its_last_use(
     for name in (old, used):
         os.utime(tmp_path / "blobs" / name[:2] / name, (now_s, now_s))
     shelf.clock.advance(KEPT_S + DAY_S)
-    assert await shelf.retention.round() == Forgotten(0, 0, 0)
+    assert await shelf.retention.round() == Forgotten(0, 0, 0, 0)
     await asyncio.to_thread(shelf.blobs.put, b"used again")
     shelf.clock.advance(1)
-    assert await shelf.retention.round() == Forgotten(0, 1, 0)
+    assert await shelf.retention.round() == Forgotten(0, 1, 0, 0)
     with pytest.raises(StoreError):
         await asyncio.to_thread(shelf.blobs.get, old)
     assert await asyncio.to_thread(shelf.blobs.get, used) == b"used again"
@@ -321,3 +327,39 @@ async def test_a_copy_is_kept_for_thirty_days_and_as_long_as_its_run_goes_on(
     shelf.clock.advance(1)
     await shelf.retention.round()
     assert shelf.copies.kept == {"run-1", "run-2"}
+
+
+@pytest.mark.requirement("R54")
+async def test_what_a_run_read_is_forgotten_and_that_its_steps_ended_is_not(shelf: Shelf) -> None:
+    run = StoredRun(
+        run_id="run-1", task_id="task-1", name="demo", definition="0" * 64, client="default",
+        workspace="/w", folder="/w", message="words", gate_ms=1, answers=None,
+        started_at=shelf.clock.now().wall_ms, status="failed",
+    )  # fmt: skip
+    step = StoredStep(
+        place="main:0", step_name="look", type="tool", status="completed", result='{"content":"x"}',
+        stored=None, error=None, started_at=run.started_at, completed_at=run.started_at,
+    )  # fmt: skip
+    runs, folder = shelf.db.journal.runs, shelf.state / "clients" / "default" / "task-runs"
+    files = [folder / name for name in ("run-1.json", "run-1.events.jsonl", "run-1/main-0.json")]
+    backup = shelf.state / "clients" / "default" / "backups" / "kept"
+
+    def write() -> None:
+        for file in (*files, folder / "run-2.json", backup):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text("x", encoding="utf-8")
+        os.utime(backup, (run.started_at / 1000, run.started_at / 1000))
+
+    await asyncio.to_thread(write)
+    await shelf.db.run(runs.add, run)
+    await shelf.db.run(lambda: runs.end_step("run-1", step, current_step=1))
+    shelf.clock.advance(KEPT_S - 1)
+    assert (await shelf.retention.round()).files == 0
+    shelf.clock.advance(DAY_S + 2)
+    assert (await shelf.retention.round()).files == 4
+    assert not any(file.exists() for file in (*files, backup))
+    assert (folder / "run-2.json").exists()
+    (left,) = await shelf.db.run(runs.steps, "run-1")
+    assert (left.status, left.result) == ("completed", None)
+    assert (await shelf.db.run(runs.get, "run-1")).message == ""
+    assert (await shelf.retention.round()).files == 0
