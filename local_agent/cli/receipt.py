@@ -5,6 +5,7 @@ Checking needs the file and the public key alone: no agent, no journal, no netwo
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -77,6 +78,10 @@ RECEIPT_REJECTED: Final = Sentence(
 RECEIPT_FROM_FILE: Final = Sentence(
     en="{code} answered by the answers file of a dry run or by its rollback ({decision}), {when}",
     zh="{code} 由试运行的答案文件或试运行的回滚回答（{decision}），{when}",
+)
+RECEIPT_OF_STEPS: Final = Sentence(
+    en="A run executes nothing itself: what its steps did is in the receipts of {tasks}.",
+    zh="剧本的执行任务本身不运行任何操作：各步骤所做的，见 {tasks} 的凭证。",
 )
 RECEIPT_DIGEST: Final = Sentence(en="{action}, digest {digest}", zh="{action}，摘要 {digest}")
 RECEIPT_NOT_RUN: Final = Sentence(en="nothing was executed", zh="没有执行任何操作")
@@ -168,6 +173,10 @@ def _make(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> i
     if args.output:
         path = one_line(str(args.output))
         print(say(RECEIPT_WRITTEN, lang, task=short_id, path=path))
+    task = call(find_home(environ), environ, "show", task=short_id).get("task") or {}
+    steps = (task.get("playbook_run") or {"steps": ()})["steps"]
+    if asked := dict.fromkeys(step["task"] for step in steps if step["task"]):
+        print(say(RECEIPT_OF_STEPS, lang, tasks=", ".join(asked)), file=sys.stderr)
     return 0
 
 

@@ -43,6 +43,10 @@ def test_a_receipt_is_had_from_the_agent(
     assert target.stat().st_mode & 0o777 == 0o600
     assert run("T-7K3F", "--output", str(target)) == 1
     capsys.readouterr()
+    steps = [{"task": "T-9C2M"}, {"task": None}, {"task": "T-9C2M"}, {"task": "T-5D8P"}]
+    agent.answers["show"] = {"task": {"playbook_run": {"steps": steps}}}
+    assert run("T-7K3F") == 0
+    assert "T-9C2M, T-5D8P." in capsys.readouterr().err
     agent.answers["status"] = {"public_key": KEY}
     assert run("key") == 0
     assert capsys.readouterr().out == f"{KEY}\n"
