@@ -19,6 +19,7 @@ DRIVE = Path(__file__).parent.parent.parent / ".ci" / "drive_demo.py"
 BARE = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
 
 
+@pytest.mark.thorough
 def test_a_person_types_the_code_and_the_chat_hears_what_came_of_it(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, str(DRIVE), *COMMAND, "demo"],

@@ -423,6 +423,7 @@ for widget in (root, *(kind(root) for kind in kinds)):
         resources.unlink()
 
 
+@pytest.mark.thorough
 def test_a_panel_that_has_the_focus_shows_it(screen: Screen) -> None:
     seen = put_up(screen)
     seen.focus()

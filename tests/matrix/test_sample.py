@@ -73,6 +73,7 @@ def test_some_kills_at_random_make_nothing_untrue(ground: Ground) -> None:
     assert storm.tasks
 
 
+@pytest.mark.thorough
 def test_the_source_tells_what_each_half_can_write() -> None:
     assert ("agent", "audit+exec.intent") in audit_events()
     assert ("gateway", "audit+task.presumed") in audit_events()
