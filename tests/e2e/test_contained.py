@@ -50,6 +50,7 @@ def test_without_a_sandbox_each_attack_is_announced_before_it_can_be_approved(
 @pytest.mark.requirement("R43")
 @pytest.mark.requirement("R47")
 @pytest.mark.parametrize("name", ["environment", "read-keys", "trace"])
+@pytest.mark.thorough
 def test_an_approved_attack_on_the_agent_itself_reaches_nothing(
     running: Place, workspace: Path, name: str
 ) -> None:

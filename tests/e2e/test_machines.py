@@ -67,6 +67,7 @@ def test_a_member_with_two_machines_says_which_one(running: Place, second: Place
 
 @pytest.mark.requirement("R14")
 @pytest.mark.requirement("P7")
+@pytest.mark.thorough
 def test_a_revoked_machine_is_gone_with_the_next_sweep_and_members_are_told(
     running: Place,
 ) -> None:

@@ -66,6 +66,7 @@ def test_the_approval_says_not_sandboxed_and_wants_the_whole_code(
 
 
 @pytest.mark.requirement("R44")
+@pytest.mark.thorough
 def test_what_a_command_leaves_behind_does_not_survive_it(
     unsandboxed: Place, workspace: Path
 ) -> None:

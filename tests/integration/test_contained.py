@@ -231,6 +231,7 @@ async def test_what_takes_too_much_is_ended_and_the_reason_told(
 
 @pytest.mark.requirement("R45")
 @pytest.mark.usefixtures("alone")
+@pytest.mark.thorough
 async def test_a_fork_bomb_meets_the_limit_of_every_command(machine: Machine) -> None:
     outcome = await _attack(machine, "fork-bomb")
     assert outcome.code == "command.too-many-processes"

@@ -386,6 +386,7 @@ async def test_a_crash_is_told_and_the_next_question_gets_a_new_program(start: S
 
 
 @pytest.mark.requirement("R44")
+@pytest.mark.thorough
 async def test_who_clings_to_life_is_killed_with_all_that_it_started(
     start: Starting, tmp_path: Path
 ) -> None:
