@@ -9,9 +9,13 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from common.errors import CodexBridgeError
+from common.home import find_home
+from local_agent.faces.control.client import stream
 from tests.e2e.playbooks.stage import (
     Stage,
     agent,
@@ -415,3 +419,25 @@ def test_ask_runs_a_playbook_with_words(stage: Stage, own: Path) -> None:
     assert done.returncode == 0
     assert "A plain answer." in done.stdout
     assert "Words: and some words" in stage.model.prompts[0]
+
+
+@pytest.mark.requirement("P8")
+@pytest.mark.parametrize("client", ["../../escape", "/abs", "..", "", "a\0b", "x" * 300])
+def test_a_client_that_names_no_folder_is_refused_at_the_socket_too(
+    stage: Stage, client: str
+) -> None:
+    environ = stage.place.environ
+    path = str(stage.file(playbook(reading("look"))))
+    plain = {"name": "", "message": "", "gate_ms": 1000, "workspace": "", "lang": "en"}
+    asked: dict[str, Any] = {"path": path, **plain, "dry": False, "answers": False}
+    with pytest.raises(CodexBridgeError) as refused:
+        list(stream(find_home(environ), environ, "play", client=client, **asked))
+    assert refused.value.code == "playbook.client"
+    assert stage.cli("runs", "--json").returncode == 0
+
+
+def test_answers_are_read_from_an_ordinary_file_alone(stage: Stage) -> None:
+    path, pipe = stage.file(playbook(reading("look"))), stage.files / "pipe"
+    os.mkfifo(pipe)
+    done = stage.cli("playbook", "run", str(path), "--dry-run", "--answers", str(pipe))
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
