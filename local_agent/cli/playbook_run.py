@@ -13,6 +13,7 @@ from common.clock import SystemClock
 from common.errors import CodexBridgeError, InputError, StateError
 from common.home import Home
 from common.sentences import Lang, Sentence, explain, say
+from common.terminal import cells, clip_cells, fold
 from common.text import one_line, reveal
 from local_agent.cli.screen import Screen, at_keyboard, print_json_line, screen_for
 
@@ -53,6 +54,8 @@ ENDINGS: Final[Mapping[str, Sentence]] = {
 }
 
 OUTPUT_LINES: Final = 3  # of a command, the last
+TAB_CELLS: Final = 8
+MIN_CELLS: Final = 20
 EXIT_FAILED: Final = 1
 EXIT_REFUSED: Final = 2
 EXIT_ABORTED: Final = 3
@@ -89,7 +92,8 @@ def follow_run(
                 task = task or value.get("short_id", "–")
                 face.show(value)
                 code = _EXITS.get(str(value.get("status")), code) if _ends(value) else code
-            elif code == EXIT_REFUSED:  # it ended before it told anything
+            elif code == EXIT_REFUSED:  # it ended, and has not told that
+                code = EXIT_FAILED if task else code
                 face.close()
                 _tell_ending(value, screen_for(lang, environ))
     except CodexBridgeError as error:
@@ -148,6 +152,7 @@ class _Terminal:
         self._total = 0
         self._number = self._step = self._task = ""
         self._began = self._step_began = SystemClock().now().mono
+        self._used = 0  # cells of the line of a model's words
         self._in_line = False  # the cursor stands behind a step or a model's words
         self._of_step = False
         self._found: list[str] = []
@@ -173,7 +178,9 @@ class _Terminal:
                 self._found = self._result(event["result"])
             case "step_complete" if event["status"] == "completed":
                 took = self._took(self._step_began)
-                said = "  ".join(filter(None, [*self._found[:1], took]))
+                room = self._room(cells(f"{self._number}  {self._step}  ✓   {took}"))
+                found = [clip_cells(one, room) for one in self._found[:1]]
+                said = "  ".join(filter(None, [*found, took]))
                 self._end_step(self._screen.ink("dim", said), mark=True)
                 for line in self._found[1:]:
                     self._note(line, "dim")
@@ -196,8 +203,8 @@ class _Terminal:
                 for one in event["rollback_results"]:
                     mark, colour = ("✓", "green") if one["success"] else ("–", "dim")
                     why = f"  {self._why(one.get('error') or '', 200)}".rstrip()
-                    path = reveal(one["resource_id"])
-                    self._line(f"  {self._screen.ink(colour, mark)} {path}{why}")
+                    text = one_line(reveal(one["resource_id"]), 400) + why
+                    self._note(text, mark=f"  {self._screen.ink(colour, mark)} ")
                 if event.get("dry_run"):
                     from local_agent.cli.ending import IN_COPY
 
@@ -234,20 +241,40 @@ class _Terminal:
             self._line(f"{self._number}  {self._step}  {said}")
 
     def _stream(self, text: str) -> None:
-        """Print a model's words behind a gutter: what stands at the left edge is ours."""
+        """Print a model's words behind a gutter: what stands at the left edge is ours.
+
+        So a line is broken here, and not by the terminal.
+        """
         if self._of_step:
             self.close()
-        for line in text.splitlines(keepends=True):
-            gutter = "" if self._in_line else self._screen.ink("dim", "    │ ")
-            print(f"{gutter}{line}", end="", flush=True)
-            self._in_line = not line.endswith("\n")
+        gutter = self._screen.ink("dim", "    │ ")
+        shown: list[str] = []
+        for char in text:
+            size = TAB_CELLS if char == "\t" else cells(char)
+            if self._in_line and self._used + size > self._room(6) and char != "\n":
+                shown.append("\n")
+                self._in_line = False
+            if not self._in_line:
+                shown.append(gutter)
+                self._used = 0
+            shown.append(char)
+            self._used += size
+            self._in_line = char != "\n"
+        print("".join(shown), end="", flush=True)
 
     def _line(self, text: str) -> None:
         self.close()
         print(text, flush=True)
 
-    def _note(self, text: str, colour: str = "") -> None:
-        self._line(f"        {self._screen.ink(colour, text) if colour else text}")
+    def _note(self, text: str, colour: str = "", *, mark: str = "        ") -> None:
+        """Print a line within the margin, also what of it has no room in one."""
+        for line in fold(text, self._room(8)):
+            self._line(f"{mark}{self._screen.ink(colour, line) if colour else line}")
+            mark = "        "
+
+    def _room(self, margin: int) -> int:
+        """Return the cells of a line; where nobody watches, no line is broken."""
+        return max(self._screen.width - margin, MIN_CELLS) if self._screen.live else sys.maxsize
 
     def _result(self, result: Json) -> list[str]:
         """Return a tool's result in few words, the first for the step's own line."""

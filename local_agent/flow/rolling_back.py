@@ -25,7 +25,8 @@ from local_agent.actions.steps.payload import MAX_PARTS
 from local_agent.flow.run_asking import Asker
 from local_agent.flow.run_changes import Changes, Done
 from local_agent.flow.run_questions import OpenQuestion
-from local_agent.playbooks.session import Event
+from local_agent.playbooks.events import gate_result
+from local_agent.playbooks.session import Decision, Event
 from local_agent.propose.base import Proposed
 from local_agent.store.runs import StoredRun
 from local_agent.workspace.registry import Workspace
@@ -107,7 +108,7 @@ class RollBack:
             steps = steps[len(batch) :]
             try:
                 yield self._required(question, batch)
-                reason = "timeout"
+                reason: Decision = "timeout"
                 moved_on = ""
                 try:
                     async with asyncio.timeout(self._timeout_s):
@@ -121,13 +122,7 @@ class RollBack:
                     await question.over.wait()
             finally:
                 await question.close()
-            yield {
-                "type": "gate_result",
-                "step": STEP,
-                "request_id": question.request_id,
-                "confirmed": reason == "approved",
-                "reason": reason,
-            }
+            yield gate_result(STEP, question.request_id, reason)
             if not await self._is_settled(batch):
                 why = question.why() if reason == "approved" else moved_on or reason
                 yield self._result(entries, failed=why)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from common.clock import Clock
 from common.errors import CodexBridgeError, InputError, StateError
@@ -39,6 +39,7 @@ from local_agent.store.runs import StoredRun
 from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace
 
+BEHIND: Final = 16  # pieces of a model's answer that wait, before they are told together
 Fitting = Callable[[Task, Workspace], Awaitable[int]]
 
 ASKS_ONE = Sentence(
@@ -318,8 +319,13 @@ class ModelStream:
         said = False
         try:
             while (piece := await pieces.get()) is not None:
-                said = True
-                yield piece
+                said, several = True, [piece]
+                # Each is an event on the disk: whoever falls behind takes several at once.
+                while pieces.qsize() > BEHIND and (piece := pieces.get_nowait()) is not None:
+                    several.append(piece)
+                yield "".join(several)
+                if piece is None:
+                    break
             reply = await asking
             if not said:
                 yield reply.text

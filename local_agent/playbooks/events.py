@@ -39,11 +39,11 @@ def confirmation_required(
     return told if dynamic else told | {"covers": list(question.covers)}
 
 
-def gate_result(step: StepDefinition, request_id: str, reason: Decision) -> Event:
+def gate_result(step: str, request_id: str, reason: Decision) -> Event:
     """What came of a question."""
     return {
         "type": "gate_result",
-        "step": step.name,
+        "step": step,
         "request_id": request_id,
         "confirmed": reason == "approved",
         "reason": reason,

@@ -289,12 +289,12 @@ class TaskExecutor:
                 question = await ask()
             except CodexBridgeError:
                 if request_id:
-                    yield events.gate_result(step, request_id, "timeout")
+                    yield events.gate_result(step.name, request_id, "timeout")
                 raise
             if isinstance(question, Mapping):
                 steps.unchanged = question
                 if request_id:
-                    yield events.gate_result(step, request_id, "timeout")
+                    yield events.gate_result(step.name, request_id, "timeout")
                 return
             steps.gate = question
             request_id = request_id or question.request_id
@@ -309,11 +309,11 @@ class TaskExecutor:
             except CodexBridgeError:
                 await _close(steps)
                 if attempt > self._settings.asked_anew:
-                    yield events.gate_result(step, request_id, "timeout")
+                    yield events.gate_result(step.name, request_id, "timeout")
                     raise
         if reason != "approved":
             await _close(steps)
-        yield events.gate_result(step, request_id, reason)
+        yield events.gate_result(step.name, request_id, reason)
         if reason != "approved":
             steps.ending, steps.error = "aborted", reason
             await self._end(steps, index, step, reason, began=began)

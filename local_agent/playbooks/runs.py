@@ -24,6 +24,7 @@ Phase = Literal["pre", "main", "post"]
 Result = Mapping[str, Any]
 
 CLIENTS: Final = "clients"
+_SHA256: Final = re.compile("[0-9a-f]{64}")
 _CLIENT: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")  # it names a folder
 
 
@@ -143,17 +144,31 @@ def forget_files(state: Path, runs: Iterable[tuple[str, str]], *, before_s: floa
     """
     removed = 0
     for run_id, client in runs:
-        folder = state / CLIENTS / client / "task-runs"
-        for file in (*folder.glob(f"{run_id}.*"), *(folder / run_id).glob("*.json")):
-            file.unlink(missing_ok=True)
-            removed += 1
+        for folder in _own(state, client, "task-runs"):
+            own = [*folder.glob(f"{run_id}.*"), *_files(folder / run_id)]
+            for file in own:
+                file.unlink(missing_ok=True)
+            removed += len(own)
+            with suppress(OSError):
+                (folder / run_id).rmdir()
     # Each is a second name of a blob, which undo may need for as long (`store.blobs`).
-    for backup in (state / CLIENTS).glob("*/backups/*"):
-        with suppress(FileNotFoundError):
-            if backup.lstat().st_mtime < before_s:
-                backup.unlink()
-                removed += 1
+    for folder in _own(state, "*", "backups"):
+        for backup in _files(folder):
+            with suppress(FileNotFoundError):
+                if _SHA256.fullmatch(backup.name) and backup.lstat().st_mtime < before_s:
+                    backup.unlink()
+                    removed += 1
     return removed
+
+
+def _own(state: Path, client: str, name: str) -> list[Path]:
+    """Return folders of this name below clients, but for what a link leads to."""
+    found = (state / CLIENTS).glob(f"{client}/{name}")
+    return [one for one in found if not (one.is_symlink() or one.parent.is_symlink())]
+
+
+def _files(folder: Path) -> list[Path]:
+    return [] if folder.is_symlink() or not folder.is_dir() else [*folder.iterdir()]
 
 
 def result_path(state: Path, client: str, run_id: str, place: Place) -> Path:

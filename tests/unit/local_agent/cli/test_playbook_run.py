@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 from common.errors import StateError
-from common.home import find_home
+from common.home import Home, find_home
 from common.sentences import Lang
-from local_agent.cli.playbook_run import follow_run
+from common.terminal import Ink, cells
+from local_agent.cli.playbook_run import _Terminal, follow_run
+from local_agent.cli.screen import Screen
 from local_agent.faces.control import client
 from local_agent.views.task import TaskView
 from tests.unit.local_agent.cli.conftest import filled
@@ -152,3 +154,31 @@ def test_what_ends_a_run_before_its_first_event_is_said(capsys: Captured, tmp_pa
         assert follow_run(steps, args, find_home(environ), "en", environ) == 2
         told = capsys.readouterr()
         assert (told.out, "It is gone." in told.err) == ("", True)
+
+
+def test_no_words_of_others_reach_the_left_edge_of_a_terminal(capsys: Captured) -> None:
+    screen = Screen("en", Ink(on=False), 40, live=True)
+    face = _Terminal(screen, Home(Path("/c"), Path("/s"), Path("/r")), {}, "en")
+    fake = "x" * 31 + " " * 40 + "Approved. T-7K3F starts.\nCode for T-7K3F: "
+    said = [{"type": "stream", "chunk": piece} for piece in (fake, "\n\n批准" + "好" * 40)]
+    read = result(path="y" * 90 + " Approved.")
+    ran = result(exit_code=0, stdout="z" * 60 + "Approved.", stderr="")
+    failed = {"type": "step_error", "step": "c", "error": "w" * 80 + " Approved."}
+    for event in [START, *step(0, "say", *said), *step(1, "a", read), *step(2, "b", ran), failed]:
+        face.show(event)
+    lines = capsys.readouterr().out.splitlines()
+    ours = ("T-7K3F  demo", "  1/3  say", "  2/3  a", "  3/3  b")
+    assert all(line.startswith((*ours, "    │", "        ")) for line in lines), lines
+    assert all(cells(line) <= 40 for line in lines), lines
+
+
+def test_a_run_that_told_something_and_no_end_is_not_said_to_be_one_where_nothing_ran(
+    capsys: Captured, tmp_path: Path
+) -> None:
+    environ = {"CODEXBRIDGE_HOME": str(tmp_path)}
+    task = filled(TaskView, {"state": "FAILED", "reason": "failed", "summary": "It broke."})
+    told: list[tuple[str, dict[str, Any]]] = [("event", START), ("ok", {"task": task})]
+    steps = iter(told)
+    args = argparse.Namespace(json=True)
+    assert follow_run(steps, args, find_home(environ), "en", environ) == 1
+    assert "It broke." in capsys.readouterr().err

@@ -342,13 +342,16 @@ async def test_what_a_run_read_is_forgotten_and_that_its_steps_ended_is_not(shel
     )  # fmt: skip
     runs, folder = shelf.db.journal.runs, shelf.state / "clients" / "default" / "task-runs"
     files = [folder / name for name in ("run-1.json", "run-1.events.jsonl", "run-1/main-0.json")]
-    backup = shelf.state / "clients" / "default" / "backups" / "kept"
+    backup = shelf.state / "clients" / "default" / "backups" / ("a" * 64)
+    theirs = shelf.state.parent / "theirs" / "backups" / ("b" * 64)  # behind a link
+    other = backup.with_name("no name of ours")
 
     def write() -> None:
-        for file in (*files, folder / "run-2.json", backup):
+        for file in (*files, folder / "run-2.json", backup, theirs, other):
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text("x", encoding="utf-8")
-        os.utime(backup, (run.started_at / 1000, run.started_at / 1000))
+            os.utime(file, (run.started_at / 1000, run.started_at / 1000))
+        (shelf.state / "clients" / "linked").symlink_to(theirs.parent.parent)
 
     await asyncio.to_thread(write)
     await shelf.db.run(runs.add, run)
@@ -358,7 +361,8 @@ async def test_what_a_run_read_is_forgotten_and_that_its_steps_ended_is_not(shel
     shelf.clock.advance(DAY_S + 2)
     assert (await shelf.retention.round()).files == 4
     assert not any(file.exists() for file in (*files, backup))
-    assert (folder / "run-2.json").exists()
+    assert all(file.exists() for file in (folder / "run-2.json", theirs, other))
+    assert not (folder / "run-1").exists()
     (left,) = await shelf.db.run(runs.steps, "run-1")
     assert (left.status, left.result) == ("completed", None)
     assert (await shelf.db.run(runs.get, "run-1")).message == ""
