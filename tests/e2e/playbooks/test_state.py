@@ -338,9 +338,13 @@ def test_runs_is_not_stopped_by_a_damaged_state_file(stage: Stage) -> None:
 
 def test_runs_notes_a_damaged_state_file(stage: Stage) -> None:
     bad = stage.run(reading("look")).ended("completed")
-    bad.state_file.write_text("{", encoding="utf-8")
-    done = stage.cli("runs", "--json")
-    assert bad.run_id in done.stderr
+
+    def is_noted() -> bool:
+        bad.state_file.write_text("{", encoding="utf-8")
+        return bad.run_id in stage.cli("runs", "--json").stderr
+
+    # Right after the end the agent looks at the file by itself, and mends what it finds then.
+    assert is_noted() or is_noted()
 
 
 @pytest.mark.parametrize("damage", ["missing", "damaged"])
