@@ -56,6 +56,7 @@ ENDINGS: Final[Mapping[str, Sentence]] = {
 OUTPUT_LINES: Final = 3  # of a command, the last
 TAB_CELLS: Final = 8
 MIN_CELLS: Final = 20
+ROOM_BESIDE: Final = 24  # cells of a step's line for its number and how it ended
 EXIT_FAILED: Final = 1
 EXIT_REFUSED: Final = 2
 EXIT_ABORTED: Final = 3
@@ -171,14 +172,15 @@ class _Terminal:
             case "step_skipped":
                 note = self._screen.say(SKIPPED, reason=one_line(event["reason"], 80))
                 self._begin_step(event)
-                self._end_step(self._screen.ink("dim", note))
+                room = self._room(cells(f"{self._number}  {self._step}  "), least=1)
+                self._end_step(self._screen.ink("dim", clip_cells(note, room)))
             case "stream":
                 self._stream(reveal(event["chunk"]))
             case "function_result" if event["success"]:
                 self._found = self._result(event["result"])
             case "step_complete" if event["status"] == "completed":
                 took = self._took(self._step_began)
-                room = self._room(cells(f"{self._number}  {self._step}  ✓   {took}"))
+                room = self._room(cells(f"{self._number}  {self._step}  ✓   {took}"), least=1)
                 found = [clip_cells(one, room) for one in self._found[:1]]
                 said = "  ".join(filter(None, [*found, took]))
                 self._end_step(self._screen.ink("dim", said), mark=True)
@@ -227,7 +229,8 @@ class _Terminal:
 
     def _begin_step(self, event: Json) -> None:
         self.close()
-        self._number, self._step = f"{event['step_index'] + 1:>3}/{self._total}", event["step"]
+        self._number = f"{event['step_index'] + 1:>3}/{self._total}"
+        self._step = clip_cells(event["step"], self._room(ROOM_BESIDE))
         print(f"{self._number}  {self._step}", end="", flush=True)
         self._in_line = self._of_step = True
         self._step_began, self._found = SystemClock().now().mono, []
@@ -272,9 +275,9 @@ class _Terminal:
             self._line(f"{mark}{self._screen.ink(colour, line) if colour else line}")
             mark = "        "
 
-    def _room(self, margin: int) -> int:
+    def _room(self, margin: int, *, least: int = MIN_CELLS) -> int:
         """Return the cells of a line; where nobody watches, no line is broken."""
-        return max(self._screen.width - margin, MIN_CELLS) if self._screen.live else sys.maxsize
+        return max(self._screen.width - margin, least) if self._screen.live else sys.maxsize
 
     def _result(self, result: Json) -> list[str]:
         """Return a tool's result in few words, the first for the step's own line."""

@@ -147,14 +147,15 @@ def forget_files(state: Path, runs: Iterable[tuple[str, str]], *, before_s: floa
         for folder in _own(state, client, "task-runs"):
             own = [*folder.glob(f"{run_id}.*"), *_files(folder / run_id)]
             for file in own:
-                file.unlink(missing_ok=True)
-            removed += len(own)
+                with suppress(OSError):  # what cannot be removed keeps nothing else
+                    file.unlink()
+                    removed += 1
             with suppress(OSError):
                 (folder / run_id).rmdir()
     # Each is a second name of a blob, which undo may need for as long (`store.blobs`).
     for folder in _own(state, "*", "backups"):
         for backup in _files(folder):
-            with suppress(FileNotFoundError):
+            with suppress(OSError):
                 if _SHA256.fullmatch(backup.name) and backup.lstat().st_mtime < before_s:
                     backup.unlink()
                     removed += 1

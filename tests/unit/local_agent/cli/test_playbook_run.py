@@ -164,10 +164,13 @@ def test_no_words_of_others_reach_the_left_edge_of_a_terminal(capsys: Captured) 
     read = result(path="y" * 90 + " Approved.")
     ran = result(exit_code=0, stdout="z" * 60 + "Approved.", stderr="")
     failed = {"type": "step_error", "step": "c", "error": "w" * 80 + " Approved."}
+    skipped = {"type": "step_skipped", "step_index": 2, "step": "很" * 64, "reason": "v" * 90}
     for event in [START, *step(0, "say", *said), *step(1, "a", read), *step(2, "b", ran), failed]:
         face.show(event)
+    for event in [*step(1, "n" * 20 + " " * 20 + "Approved.", read), skipped]:
+        face.show(event)
     lines = capsys.readouterr().out.splitlines()
-    ours = ("T-7K3F  demo", "  1/3  say", "  2/3  a", "  3/3  b")
+    ours = ("T-7K3F  demo", "  1/3  say", "  2/3  a", "  3/3  b", "  2/3  n", "  3/3  很")
     assert all(line.startswith((*ours, "    │", "        ")) for line in lines), lines
     assert all(cells(line) <= 40 for line in lines), lines
 

@@ -352,6 +352,8 @@ async def test_what_a_run_read_is_forgotten_and_that_its_steps_ended_is_not(shel
             file.write_text("x", encoding="utf-8")
             os.utime(file, (run.started_at / 1000, run.started_at / 1000))
         (shelf.state / "clients" / "linked").symlink_to(theirs.parent.parent)
+        (folder / "run-1" / "a folder" / "in its place").mkdir(parents=True)
+        (backup.parent / ("c" * 64)).mkdir()
 
     await asyncio.to_thread(write)
     await shelf.db.run(runs.add, run)
@@ -362,7 +364,7 @@ async def test_what_a_run_read_is_forgotten_and_that_its_steps_ended_is_not(shel
     assert (await shelf.retention.round()).files == 4
     assert not any(file.exists() for file in (*files, backup))
     assert all(file.exists() for file in (folder / "run-2.json", theirs, other))
-    assert not (folder / "run-1").exists()
+    assert [one.name for one in (folder / "run-1").iterdir()] == ["a folder"]
     (left,) = await shelf.db.run(runs.steps, "run-1")
     assert (left.status, left.result) == ("completed", None)
     assert (await shelf.db.run(runs.get, "run-1")).message == ""
