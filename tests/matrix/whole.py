@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.matrix.matrix import Ground, Strike, points
+from tests.matrix.matrix import Ground, Point, Strike, points
 from tests.matrix.running import STORY, Kill
 from tests.matrix.scenarios import Scenario
 from tests.matrix.vocabulary import NO_MOMENT, audit_events, met, states
@@ -22,6 +22,9 @@ KILLS = 25  # in each of them
 # How often an acknowledgement speaks for several, and what comes first of what happens at once, is
 # chance: so many moments need not come again, where another of the same kind was struck.
 BY_CHANCE = 10
+# A moment that comes and went unstruck, such as two writes that the disk took together, is struck
+# again: it has to be met.
+TRIES = 6
 
 Recorded = dict[Scenario, list[Kill]]
 
@@ -65,8 +68,10 @@ def test_no_death_at_any_moment_makes_anything_untrue(
     _assert_true(strikes)
     struck = {strike.point.kind for strike in strikes if strike.hit}
     owed = [strike.point for strike in missed if strike.point.kind not in struck]
-    owed = [point for point in owed if ground.comes_again(point)]
-    assert [str(point) for point in owed] == [], "nothing died at these moments"
+    late = [_strike_again(ground, point) for point in owed if ground.comes_again(point)]
+    _assert_true(late)
+    unstruck = [str(strike.point) for strike in late if not strike.hit]
+    assert unstruck == [], "nothing died at these moments"
     assert len(missed) <= BY_CHANCE, "these moments came by chance: " + "\n".join(map(str, missed))
 
 
@@ -82,6 +87,14 @@ def test_two_hundred_kills_at_random_make_nothing_untrue(
         print(f"random kills: {deaths} under {tasks} tasks, {time.monotonic() - began:.0f} s")
     assert [wrong for one in storms for wrong in one.untrue] == []
     assert deaths >= HOUSES * KILLS
+
+
+def _strike_again(ground: Ground, point: Point) -> Strike:
+    """Strike a moment that comes by chance until something has died in it."""
+    for _ in range(TRIES - 1):
+        if (strike := ground.strike(point)).hit:
+            return strike
+    return ground.strike(point)
 
 
 def _assert_true(strikes: list[Strike]) -> None:
