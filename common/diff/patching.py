@@ -7,8 +7,9 @@ linear to the file and the diff.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Final, Literal
 
 from common.diff.model import MINUS, PLUS, SPACE, DiffModel, FileDiff, Hunk, Mode
@@ -17,6 +18,10 @@ from common.errors import InputError
 # How much text is looked through for the hunks of one file that are not where they say they are.
 SEARCHED_BYTES: Final = 200_000_000
 _LINE_FEED: Final = 10
+
+# Which hunks of a file are chosen, by its path; their indexes count from 0.
+Hunks = Mapping[str, Sequence[int]]
+ALL_HUNKS: Final[Hunks] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +111,17 @@ def reverse(model: DiffModel) -> DiffModel:
     return DiffModel(tuple(_reversed(file) for file in model.files))
 
 
-def select(model: DiffModel, paths: Collection[str]) -> DiffModel:
+def select(model: DiffModel, paths: Collection[str], hunks: Hunks = ALL_HUNKS) -> DiffModel:
     """Return the diff of these files alone, in its own order.
 
+    Args:
+        model: The whole diff.
+        paths: Of the files.
+        hunks: Of these files, the hunks that are wanted; all of a file that is not named here.
+
     Raises:
-        InputError: ``diff.unknown-path`` with ``path``; ``diff.empty`` where no path is given.
+        InputError: ``diff.unknown-path`` with ``path``; ``diff.empty`` where no path is given;
+            ``diff.unknown-hunk`` with ``path``: of this file such hunks cannot be chosen.
     """
     wanted = set(paths)
     files = tuple(file for file in model.files if file.path in wanted)
@@ -118,7 +129,17 @@ def select(model: DiffModel, paths: Collection[str]) -> DiffModel:
         raise InputError("diff.unknown-path", path=min(unknown))
     if not files:
         raise InputError("diff.empty")
-    return DiffModel(files)
+    if beside := hunks.keys() - wanted:
+        raise InputError("diff.unknown-hunk", path=min(beside))
+    return DiffModel(
+        tuple(_with_hunks(file, hunks[file.path]) if file.path in hunks else file for file in files)
+    )
+
+
+def has_choice(file: FileDiff) -> bool:
+    """Tell whether hunks of a file can be chosen: whatever else becomes of it is done whole."""
+    is_content_alone = file.old_mode is None and file.new_mode is None
+    return file.op == "modify" and is_content_alone and bool(file.hunks)
 
 
 def deletion(path: str, content: bytes, mode: Mode | None) -> FileDiff:
@@ -133,6 +154,22 @@ def deletion(path: str, content: bytes, mode: Mode | None) -> FileDiff:
     lines = tuple(b"-" + line for line in text.lines)
     hunk = Hunk(1, len(lines), 0, 0, lines, old_open=text.is_open)
     return FileDiff("delete", path, path, mode, None, (hunk,) if lines else (), 0, len(lines))
+
+
+def _with_hunks(file: FileDiff, chosen: Sequence[int]) -> FileDiff:
+    """Return a file with some of its hunks, where these stand without the others."""
+    indexes = set(chosen)
+    is_known = indexes and indexes <= set(range(len(file.hunks)))
+    if not is_known or len(indexes) < len(chosen) or not has_choice(file):
+        raise InputError("diff.unknown-hunk", path=file.path)
+    hunks: list[Hunk] = []
+    added = removed = 0
+    for index in sorted(indexes):
+        hunk = file.hunks[index]
+        hunks.append(_placed(hunk, hunk.old_first, added - removed))
+        added += hunk.added
+        removed += hunk.removed
+    return replace(file, hunks=tuple(hunks), added=added, removed=removed)
 
 
 # --- where a hunk fits ---

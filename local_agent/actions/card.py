@@ -45,6 +45,19 @@ LEFT_OUT: Final = Sentence(
     zh="共 {total} 个文件中的 {kept} 个。未包含：{paths}。如需完整改动：codexbridge cancel {task}，"
     "再运行 codexbridge retry {task}",
 )
+KEPT_PARTLY: Final = Sentence(
+    en="Only a part of what was proposed, in {partly} {partly:file|files}. For the whole again: "
+    "codexbridge cancel {task}, then codexbridge retry {task}",
+    zh="其中 {partly} 个文件只保留了部分改动。如需完整改动：codexbridge cancel {task}，"
+    "再运行 codexbridge retry {task}",
+)
+LEFT_OUT_AND_PARTLY: Final = Sentence(
+    en="{kept} of {total} files, and of {partly} of them only a part of what was proposed. "
+    "Left out: {paths}. For the whole again: codexbridge cancel {task}, then codexbridge retry "
+    "{task}",
+    zh="共 {total} 个文件中的 {kept} 个，其中 {partly} 个只保留了部分改动。未包含：{paths}。"
+    "如需完整改动：codexbridge cancel {task}，再运行 codexbridge retry {task}",
+)
 CHANGES_ONLY: Final = Sentence(
     en="Nothing else is touched. All of it is done, or nothing.",
     zh="不会改动其他内容。要么全部完成，要么什么都不做。",
@@ -155,14 +168,18 @@ def diff_of(question: Question) -> Diff:
 
 def _left_out(question: Question, left: LeftOut) -> Text:
     """Return what a change was narrowed from, and how to get all of it back."""
+    task = question.seal.short_id
+    if not left.count:
+        return text(KEPT_PARTLY, partly=left.partly, task=task)
     more = ["…"] if left.count > len(left.paths) else []
     kept = len(question.changes)
     return text(
-        LEFT_OUT,
+        LEFT_OUT_AND_PARTLY if left.partly else LEFT_OUT,
         kept=kept,
+        partly=left.partly,
         total=kept + left.count,
         paths=", ".join([*(one_line(path, 200) for path in left.paths), *more]),
-        task=question.seal.short_id,
+        task=task,
     )
 
 

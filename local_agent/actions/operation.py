@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol
 
 from common.diff.model import DiffModel
+from common.diff.patching import Hunks
 from common.errors import InputError
 from common.model.proposal import GitSync, TaskResult
 from common.model.state import Reason
@@ -168,6 +169,11 @@ def check_known(keep: Collection[str], known: Collection[str]) -> None:
         raise InputError("approval.narrow", why="unknown", paths=", ".join(unknown[:MAX_NAMED]))
 
 
+def unknown_hunks(path: str) -> InputError:
+    """Return the error for hunks of a file that it has not, or that cannot be done alone."""
+    return InputError("approval.narrow", why="hunks", path=path)
+
+
 def render_drift(fields: tuple[str, ...], lang: Lang) -> str:
     """Return what is no longer as it was approved; nothing was done."""
     return say(DRIFTED, lang, what=_render_fields(fields, lang))
@@ -206,8 +212,16 @@ class Operation(Protocol):
         """Say what came of it when it was cut off, from what can be proved afterwards (P3)."""
         ...
 
-    async def narrowed(self, result: TaskResult, seal: Seal, keep: tuple[str, ...]) -> TaskResult:
+    async def narrowed(
+        self, result: TaskResult, seal: Seal, keep: tuple[str, ...], hunks: Hunks
+    ) -> TaskResult:
         """Return the proposal with these files alone.
+
+        Args:
+            result: What is proposed.
+            seal: As it was asked for.
+            keep: The paths of the files.
+            hunks: Of these files, the hunks to keep; all of a file that is not named here.
 
         Raises:
             InputError: ``approval.narrow``: it has no parts, or names none of them.

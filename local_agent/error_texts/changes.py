@@ -64,6 +64,10 @@ _DIFF: Final = {
         en="The change does not touch {path}. `codexbridge diff` shows the files that it does.",
         zh="该改动不涉及 {path}。用 `codexbridge diff` 查看涉及的文件。",
     ),
+    "diff.unknown-hunk": Sentence(
+        en="These blocks of {path} cannot be chosen. `codexbridge diff` shows those that it has.",
+        zh="无法选择 {path} 中的这些改动块。用 `codexbridge diff` 查看该文件有哪些改动块。",
+    ),
     "diff.irreversible": Sentence(
         en="The change of {path} cannot be turned around.", zh="{path} 的改动无法反向。"
     ),
@@ -287,6 +291,13 @@ _UNDO: Final = {
         en="Nothing is narrowed: the change does not touch {paths}. `codexbridge show` lists the "
         "files that it does.",
         zh="没有缩小范围：该改动不涉及 {paths}。用 `codexbridge show` 可列出涉及的文件。",
+    ),
+    "approval.narrow/hunks": Sentence(
+        en="Nothing is narrowed: these blocks of {path} cannot be chosen. Name blocks of a file "
+        "that is kept, each once. A file that is new, deleted, renamed or copied, or whose mode "
+        "changes, is kept whole or left out; so is every file of an undo.",
+        zh="没有缩小范围：无法选择 {path} 中的这些改动块。请指明所保留文件中的改动块，每块一次。"
+        "新增、删除、重命名、复制或更改权限的文件，以及撤销中的文件，只能整个保留或整个略去。",
     ),
 }
 

@@ -12,7 +12,7 @@ import hashlib
 import os
 import stat
 import tomllib
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final, get_args
@@ -24,7 +24,8 @@ from common.seal import Action
 from common.strict_json import canonical
 from common.text import one_line
 from local_agent.errors import PolicyError
-from local_agent.views.status import PolicyStanding
+from local_agent.views.status import OpenWorkspace, PolicyStanding
+from local_agent.workspace.registry import Workspace
 
 FOLDER: Final = "policies"
 MAX_BYTES: Final = 64 * 1024
@@ -171,6 +172,20 @@ def standing(places: Home, workspace: str) -> PolicyStanding:
             key=None if key is None else str(key),
         )
     return PolicyStanding(state="none" if found is None else "in-force")
+
+
+def open_workspaces(places: Home, workspaces: Iterable[Workspace]) -> tuple[OpenWorkspace, ...]:
+    """Return each workspace with its disclosure level and how its policy stands."""
+    return tuple(
+        OpenWorkspace(
+            name=item.name,
+            path=str(item.path),
+            default=item.default,
+            disclosure=item.disclosure,
+            policy=standing(places, item.name),
+        )
+        for item in workspaces
+    )
 
 
 def stray_policies(places: Home, workspaces: Collection[str]) -> tuple[str, ...]:

@@ -6,13 +6,21 @@ import asyncio
 
 from common.diff.model import DiffModel
 from common.diff.parse import parse_diff
-from common.diff.patching import select
+from common.diff.patching import Hunks, select
 from common.diff.render import render
 from common.errors import InputError, StateError
 from common.model.proposal import Diff, TaskResult
 from common.seal import Seal
 from local_agent.actions.changes.ending import ended_change, sealable_change
-from local_agent.actions.operation import Applier, Blobs, Ended, Performing, Sealable, check_known
+from local_agent.actions.operation import (
+    Applier,
+    Blobs,
+    Ended,
+    Performing,
+    Sealable,
+    check_known,
+    unknown_hunks,
+)
 from local_agent.errors import RefusedError
 from local_agent.propose.diffs import diff_proposal
 from local_agent.safety.grant import Grant
@@ -60,26 +68,36 @@ class ApplyDiff:
         outcome = await self._applier.settle(seal, workspace)
         return ended_change(outcome, seal, self._prefix)
 
-    async def narrowed(self, result: TaskResult, seal: Seal, keep: tuple[str, ...]) -> TaskResult:
-        """Return the diff of these files alone, as a new proposal.
+    async def narrowed(
+        self, result: TaskResult, seal: Seal, keep: tuple[str, ...], hunks: Hunks
+    ) -> TaskResult:
+        """Return the diff of these files and hunks alone, as a new proposal.
 
         Raises:
-            InputError: ``approval.narrow``: none of its files, all of them, or others are named.
+            InputError: ``approval.narrow``: none of its files, all of them whole, or others are
+                named, or hunks that a file has not; ``diff.too-large``.
         """
         del seal
-        whole = parse_diff(await asyncio.to_thread(self._blobs.get, _diff(result).diff_id))
-        model = _selected(whole, keep)
-        diff = render(model)
-        name = await asyncio.to_thread(self._blobs.put, diff)
-        return result.model_copy(update={"proposal": diff_proposal(name, diff, model)})
+        narrower = await asyncio.to_thread(self._narrowed, _diff(result).diff_id, keep, hunks)
+        return result.model_copy(update={"proposal": narrower})
+
+    def _narrowed(self, name: str, keep: tuple[str, ...], hunks: Hunks) -> Diff:
+        diff = render(_selected(parse_diff(self._blobs.get(name)), keep, hunks))
+        model = parse_diff(diff)  # refused here, it withdraws no question
+        return diff_proposal(self._blobs.put(diff), diff, model)
 
 
-def _selected(whole: DiffModel, keep: tuple[str, ...]) -> DiffModel:
-    known = {file.path for file in whole.files}
-    check_known(keep, known)
-    if not keep or set(keep) == known:
+def _selected(whole: DiffModel, keep: tuple[str, ...], hunks: Hunks) -> DiffModel:
+    check_known({*keep, *hunks}, {file.path for file in whole.files})
+    if not keep:
+        raise InputError("approval.narrow", count=0)
+    try:
+        selected = select(whole, keep, hunks)
+    except InputError as error:
+        raise unknown_hunks(str(error.facts["path"])) from None
+    if selected == whole:
         raise InputError("approval.narrow", count=len(keep))
-    return select(whole, keep)
+    return selected
 
 
 def _result(task: Task) -> TaskResult:

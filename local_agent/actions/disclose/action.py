@@ -6,6 +6,7 @@ import asyncio
 from functools import partial
 from typing import Final
 
+from common.diff.patching import Hunks
 from common.errors import AuthError, ConfigError, StateError, StoreError
 from common.model.proposal import Release, TaskResult
 from common.model.state import Reason
@@ -104,9 +105,11 @@ class Disclose:
         del seal, workspace
         return Ended(Reason.FAILED, partial(say, NOT_SENT))
 
-    async def narrowed(self, result: TaskResult, seal: Seal, keep: tuple[str, ...]) -> TaskResult:
+    async def narrowed(
+        self, result: TaskResult, seal: Seal, keep: tuple[str, ...], hunks: Hunks
+    ) -> TaskResult:
         """Refuse: an answer is released as it was shown."""
-        del seal
+        del seal, hunks
         refuse_to_narrow(result, keep)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
+from common.diff.patching import Hunks
 from common.errors import CodexBridgeError, StateError
 from common.model.proposal import GitSync, TaskResult
 from common.model.state import Reason
@@ -108,9 +109,11 @@ class SyncGit:
         """Say what the repository and its remote prove."""
         return _ended(await self._syncer.settle(seal, workspace), seal)
 
-    async def narrowed(self, result: TaskResult, seal: Seal, keep: tuple[str, ...]) -> TaskResult:
+    async def narrowed(
+        self, result: TaskResult, seal: Seal, keep: tuple[str, ...], hunks: Hunks
+    ) -> TaskResult:
         """Refuse: all that was changed is committed together."""
-        del seal
+        del seal, hunks
         refuse_to_narrow(result, keep)
 
 

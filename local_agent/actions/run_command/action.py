@@ -14,6 +14,7 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any, Final
 
+from common.diff.patching import Hunks
 from common.errors import StateError
 from common.model.proposal import CommandProposal, TaskResult
 from common.model.state import Reason
@@ -184,9 +185,11 @@ class RunCommand:
         del workspace
         return Ended(Reason.UNKNOWN, partial(render_interruption, _shown(seal.payload)))
 
-    async def narrowed(self, result: TaskResult, seal: Seal, keep: tuple[str, ...]) -> TaskResult:
+    async def narrowed(
+        self, result: TaskResult, seal: Seal, keep: tuple[str, ...], hunks: Hunks
+    ) -> TaskResult:
         """Refuse: a command has no parts."""
-        del seal
+        del seal, hunks
         refuse_to_narrow(result, keep)
 
     async def _copy(self, task: Task, approval_id: str, workspace: Workspace) -> Copy:

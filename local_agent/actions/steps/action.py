@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
+from common.diff.patching import Hunks
 from common.errors import InputError, StateError
 from common.model.proposal import LocalApproval, Steps, TaskResult
 from common.model.state import Reason
@@ -115,9 +116,11 @@ class RunSteps:
         _check_empty(seal)
         return Ended(Reason.COMPLETED, partial(say, GOES_ON))
 
-    async def narrowed(self, result: TaskResult, seal: Seal, keep: tuple[str, ...]) -> TaskResult:
+    async def narrowed(
+        self, result: TaskResult, seal: Seal, keep: tuple[str, ...], hunks: Hunks
+    ) -> TaskResult:
         """Refuse: the steps belong together."""
-        del seal
+        del seal, hunks
         refuse_to_narrow(result, keep)
 
 

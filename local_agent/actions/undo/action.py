@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from common.diff.patching import Hunks
 from common.errors import InputError, StateError
 from common.model.proposal import TaskResult, Undo
 from common.seal import Seal, read_changes
 from local_agent.actions.changes.ending import ended_change, sealable_change
-from local_agent.actions.operation import Applier, Ended, Performing, Sealable, check_known
+from local_agent.actions.operation import (
+    Applier,
+    Ended,
+    Performing,
+    Sealable,
+    check_known,
+    unknown_hunks,
+)
 from local_agent.safety.grant import Grant
 from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace
@@ -79,12 +87,17 @@ class UndoChange:
         outcome = await self._applier.settle(seal, workspace)
         return ended_change(outcome, seal, self._prefix, undone=_undone(seal))
 
-    async def narrowed(self, result: TaskResult, seal: Seal, keep: tuple[str, ...]) -> TaskResult:
+    async def narrowed(
+        self, result: TaskResult, seal: Seal, keep: tuple[str, ...], hunks: Hunks
+    ) -> TaskResult:
         """Return the undo of these files alone.
 
         Raises:
-            InputError: ``approval.narrow``: none of its files, all of them, or others are named.
+            InputError: ``approval.narrow``: none of its files, all of them, or others are named; or
+                hunks, for a file is taken back whole.
         """
+        if hunks:
+            raise unknown_hunks(min(hunks))
         narrower = _undo(result).model_copy(update={"paths": _undone_parts(seal, keep)})
         return result.model_copy(update={"proposal": narrower})
 

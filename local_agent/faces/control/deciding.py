@@ -20,6 +20,8 @@ from collections.abc import (
 )
 from typing import Any, Final, Protocol, cast
 
+from common.diff.model import MAX_FILES
+from common.diff.patching import ALL_HUNKS, Hunks
 from common.errors import StateError
 from common.model.state import FINAL
 from local_agent.cards.question import diff_names, joined
@@ -35,7 +37,6 @@ from local_agent.store.tasks import Task
 from local_agent.views.question import ApprovalView, Shown
 
 PIECE: Final = 192 * 1024  # bytes of a log or a diff in one line of the answer
-MAX_KEPT: Final = 500  # as many files as a diff can have
 
 Tell = Callable[[str], Coroutine[Any, Any, ApprovalView]]
 
@@ -47,8 +48,10 @@ class Engine(Protocol):
         """Ask anew where what waits is no longer what would be done now."""
         ...
 
-    async def narrow(self, approval_id: str, digest: str, keep: tuple[str, ...]) -> None:
-        """Ask for these files alone, under a new seal."""
+    async def narrow(
+        self, approval_id: str, digest: str, keep: tuple[str, ...], hunks: Hunks
+    ) -> None:
+        """Ask for these files, or some of their hunks, alone, under a new seal."""
         ...
 
     async def check(self, approval_id: str, digest: str) -> Task:
@@ -109,7 +112,9 @@ class Deciding:
         return await self._shown(await self._named(args), stored)
 
     async def narrow(self, args: Arguments) -> Shown:
-        """Have some of the files asked for alone, and return that question.
+        """Have some of the files, or of their hunks, asked for alone, and return that question.
+
+        ``hunks`` names hunks by the paths of their files; without it, each file is kept whole.
 
         Raises:
             StateError: ``approval.unknown``, ``approval.not-pending``.
@@ -117,9 +122,10 @@ class Deciding:
         """
         approval_id, digest = args.text("approval_id"), args.text("digest")
         older = await self._db.run(self._journal.approvals.get, approval_id)
-        keep = tuple(args.texts("keep", MAX_KEPT))
+        keep = tuple(args.texts("keep", MAX_FILES))
+        hunks = args.hunks("hunks") if args.has("hunks") else ALL_HUNKS
         stored = await self._watching.standing(
-            older.task_id, begin=self._engine.narrow(approval_id, digest, keep)
+            older.task_id, begin=self._engine.narrow(approval_id, digest, keep, hunks)
         )
         return await self._shown(await self._db.run(self._journal.tasks.get, older.task_id), stored)
 

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import difflib
 from unittest.mock import ANY
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from common.diff import patching
 from common.diff.model import DiffModel, FileDiff, Hunk
 from common.diff.parse import parse_diff
-from common.diff.patching import Misfit, deletion, misfit, patched, relocated, reverse, select
+from common.diff.patching import (
+    Hunks,
+    Misfit,
+    deletion,
+    has_choice,
+    misfit,
+    patched,
+    relocated,
+    reverse,
+    select,
+)
 from common.diff.render import render
 from common.errors import InputError
 from tests.each import each
@@ -293,6 +306,116 @@ def test_a_choice_of_nothing_is_no_diff() -> None:
         select(THREE, ())
     assert caught.value.code == "diff.empty"
 
+
+# --- some hunks of a file ---
+
+SOME = (
+    "@@ -1,2 +1,3 @@ a\n one\n+1\n two\n@@ -4,3 +5,2 @@ b\n four\n-five\n six\n"
+    "@@ -8,2 +8,3 @@ c\n eight\n-nine\n" + OPEN + "+nine\n+ten\n" + OPEN
+)
+NINE = b"one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine"
+
+
+@pytest.mark.parametrize(
+    ("chosen", "starts", "new"),
+    [
+        ([0], [(1, 1)], NINE.replace(b"two", b"1\ntwo")),
+        ([1], [(4, 4)], NINE.replace(b"five\n", b"")),
+        ([2], [(8, 8)], NINE + b"\nten"),
+        ([2, 0], [(1, 1), (8, 9)], NINE.replace(b"two", b"1\ntwo") + b"\nten"),
+        ([1, 2], [(4, 4), (8, 7)], NINE.replace(b"five\n", b"") + b"\nten"),
+    ],
+)
+def test_chosen_hunks_stand_where_they_would_without_the_others(
+    chosen: list[int], starts: list[tuple[int, int]], new: bytes
+) -> None:
+    model = DiffModel((_file(SOME),))
+    (file,) = select(model, ["x"], {"x": chosen}).files
+    assert [(hunk.old_start, hunk.new_start) for hunk in file.hunks] == starts
+    assert patched(file, NINE) == new
+    assert parse_diff(render(DiffModel((file,)))).files == (file,)
+    assert relocated(file, NINE) == (file, 0)
+
+
+def test_all_hunks_of_a_file_are_the_file() -> None:
+    model = DiffModel((_file(SOME), THREE.files[1]))
+    assert select(model, ["x", "y"], {"x": (0, 1, 2)}) == model
+
+
+_HEADERS = {
+    "add": "--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+a\n",
+    "delete": "--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n",
+    "rename": "diff --git a/w b/x\nrename from w\nrename to x\n--- a/w\n+++ b/x\n",
+    "copy": "diff --git a/w b/x\ncopy from w\ncopy to x\n--- a/w\n+++ b/x\n",
+    "mode": TITLE + "old mode 100644\nnew mode 100755\n--- a/x\n+++ b/x\n",
+    "mode alone": TITLE + "old mode 100644\nnew mode 100755\n",
+}
+
+
+@each("what", list(_HEADERS))
+def test_a_file_of_which_more_becomes_has_no_choice_of_hunks(what: str) -> None:
+    header = _HEADERS[what]
+    file = _file(SOME if header.endswith("+++ b/x\n") else "", sides=header)
+    assert not has_choice(file)
+    assert _refused_choice(file, {"x": [0]}) == "x"
+
+
+@each("chosen", [[], [3], [-1], [0, 0], [0, 3], [1, 0, 1]])
+def test_a_hunk_that_a_file_has_not_cannot_be_chosen(chosen: list[int]) -> None:
+    file = _file(SOME)
+    assert has_choice(file)
+    assert _refused_choice(file, {"x": chosen}) == "x"
+
+
+def test_hunks_of_a_file_that_is_left_out_cannot_be_chosen() -> None:
+    assert _refused_choice(_file(SOME), {"x": [0], "b": [0], "a": [0]}) == "a"
+
+
+def _refused_choice(file: FileDiff, hunks: Hunks) -> object:
+    with pytest.raises(InputError) as caught:
+        select(DiffModel((file,)), ["x"], hunks)
+    assert caught.value.code == "diff.unknown-hunk"
+    return caught.value.facts["path"]
+
+
+_LINES = st.lists(st.sampled_from([b"a", b"b", b"c", b"", b"d\r"]), min_size=1, max_size=30)
+
+
+@given(_LINES, _LINES, st.booleans(), st.booleans(), st.data())
+@settings(deadline=None)
+def test_dropping_hunks_is_as_applying_the_others_by_hand(
+    before: list[bytes], after: list[bytes], closed_old: bool, closed_new: bool, data: st.DataObject
+) -> None:
+    old = b"\n".join(before) + b"\n" * (closed_old or not before[-1])
+    new = b"\n".join(after) + b"\n" * (closed_new or not after[-1])
+    sides = [text.splitlines(keepends=True) for text in (old.replace(b"\r", b"r"), new)]
+    old = b"".join(sides[0])
+    lines = difflib.diff_bytes(difflib.unified_diff, sides[0], sides[1], b"a/x", b"b/x", n=1)
+    text = b"".join(line if line[-1:] == b"\n" else line + b"\n" + OPEN.encode() for line in lines)
+    if not text:
+        return
+    model = parse_diff(text)
+    (whole,) = model.files
+    indexes = st.lists(st.sampled_from(range(len(whole.hunks))), min_size=1, unique=True)
+    chosen = data.draw(indexes)
+    selected = select(model, ["x"], {"x": chosen})
+    assert parse_diff(render(selected)) == selected
+    assert patched(selected.files[0], old) == _by_hand(whole, old, chosen)
+
+
+def _by_hand(file: FileDiff, old: bytes, chosen: list[int]) -> bytes:
+    """Put the new lines of these hunks in the place of their old ones, the last hunk first."""
+    lines = old.splitlines(keepends=True)
+    for index in sorted(chosen, reverse=True):
+        hunk = file.hunks[index]
+        new = [line + b"\n" for line in hunk.new_side()]
+        if hunk.new_open:
+            new[-1] = new[-1].removesuffix(b"\n")
+        lines[hunk.old_first : hunk.old_first + hunk.old_count] = new
+    return b"".join(lines)
+
+
+# --- why one does not fit ---
 
 OLD = b"one\ntwo\nthree\n"
 EDIT = b"--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n one\n-two\n+TWO\n three\n"

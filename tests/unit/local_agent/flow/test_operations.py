@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 from collections.abc import AsyncIterator
@@ -10,6 +11,9 @@ from typing import Any
 
 import pytest
 
+from common.diff.model import DiffModel
+from common.diff.parse import parse_diff
+from common.diff.patching import Hunks
 from common.errors import InputError, StateError
 from common.model.proposal import Diff, TaskResult
 from common.model.state import FINAL, Reason, TaskState
@@ -43,6 +47,40 @@ new file mode 100644
 @@ -0,0 +1 @@
 +Why three.
 """
+HUNKS = b"""\
+diff --git a/src/login.py b/src/login.py
+--- a/src/login.py
++++ b/src/login.py
+@@ -1,2 +1,4 @@
+ import time
++import random
++
+ retries = 1
+@@ -11,2 +13,2 @@
+ def login():
+-    wait(1)
++    wait(2)
+@@ -21,2 +23,2 @@
+ def logout():
+-    wait(1)
+\\ No newline at end of file
++    wait(2)
+\\ No newline at end of file
+diff --git a/src/notes.md b/src/notes.md
+new file mode 100644
+--- /dev/null
++++ b/src/notes.md
+@@ -0,0 +1 @@
++Why three.
+diff --git a/src/run.sh b/src/run.sh
+old mode 100644
+new mode 100755
+--- a/src/run.sh
++++ b/src/run.sh
+@@ -1 +1 @@
+-python login.py
++exec python login.py
+"""
 HERE: dict[str, Any] = {"source": "local_ui", "channel": "terminal", "gateway_key_id": None}
 
 
@@ -60,6 +98,10 @@ async def applied(desk: Desk) -> Task:
 
 def proposed(task: Task) -> TaskResult:
     return TaskResult.model_validate_json(task.proposal_json or "")
+
+
+async def sealed_diff(desk: Desk, seal: Seal) -> DiffModel:
+    return parse_diff(await asyncio.to_thread(desk.blobs.get, seal.payload["diff_sha256"]))
 
 
 # --- changes ----------------------------------------------------------------------------------
@@ -211,6 +253,91 @@ async def test_some_files_alone_are_asked_for_under_another_seal(desk: Desk) -> 
     assert await desk.approval_states(task_id) == ["superseded", "consumed"]
 
 
+@pytest.mark.requirement("R23")
+async def test_some_hunks_alone_are_asked_for_under_another_seal(desk: Desk) -> None:
+    task_id = await desk.apply(HUNKS)
+    first = await desk.waiting(task_id)
+    kept = "src/login.py", "src/notes.md"
+    await desk.engine.narrow(first.approval_id, first.digest, kept, {"src/login.py": (2, 1)})
+    second = await desk.waiting(task_id, older=first.approval_id)
+    assert (second.digest != first.digest, second.seal.version) == (True, 2)
+    login, notes = (await sealed_diff(desk, second.seal)).files
+    assert [(hunk.old_start, hunk.new_start) for hunk in login.hunks] == [(11, 11), (21, 21)]
+    assert (login.hunks[1].old_open, login.hunks[1].new_open) == (True, True)
+    assert notes == parse_diff(HUNKS).files[1]
+    proposal = proposed(await desk.task(task_id)).proposal
+    assert isinstance(proposal, Diff)
+    assert [(f.path, f.additions, f.deletions) for f in proposal.files] == [
+        ("src/login.py", 2, 2),
+        ("src/notes.md", 1, 0),
+    ]
+    assert desk.applier.ran == []
+    await desk.decide(second)
+    await desk.until(task_id, *FINAL)
+    assert [grant.digest for grant in desk.applier.ran] == [second.digest]
+    assert await desk.approval_states(task_id) == ["superseded", "consumed"]
+
+
+async def test_what_was_narrowed_by_hunks_can_be_narrowed_again(desk: Desk) -> None:
+    task_id = await desk.apply(HUNKS)
+    first = await desk.waiting(task_id)
+    kept = ("src/login.py",)
+    await desk.engine.narrow(first.approval_id, first.digest, kept, {"src/login.py": (0, 2)})
+    second = await desk.waiting(task_id, older=first.approval_id)
+    await desk.engine.narrow(second.approval_id, second.digest, kept, {"src/login.py": (1,)})
+    third = await desk.waiting(task_id, older=second.approval_id)
+    (login,) = (await sealed_diff(desk, third.seal)).files
+    assert [hunk.old_start for hunk in login.hunks] == [21]
+
+
+LOGIN, NOTES, RUN = EVERY = "src/login.py", "src/notes.md", "src/run.sh"
+
+
+@pytest.mark.parametrize(
+    ("keep", "hunks", "facts"),
+    [
+        (EVERY, {LOGIN: (0, 1, 2)}, {"count": 3}),
+        (EVERY, {}, {"count": 3}),
+        ((), {}, {"count": 0}),
+        ((), {LOGIN: (0,)}, {"count": 0}),
+        ((LOGIN,), {LOGIN: ()}, {"why": "hunks", "path": LOGIN}),
+        ((LOGIN,), {LOGIN: (3,)}, {"why": "hunks", "path": LOGIN}),
+        ((LOGIN,), {LOGIN: (-1,)}, {"why": "hunks", "path": LOGIN}),
+        ((LOGIN,), {LOGIN: (1, 1)}, {"why": "hunks", "path": LOGIN}),
+        ((NOTES,), {LOGIN: (0,)}, {"why": "hunks", "path": LOGIN}),
+        ((NOTES,), {NOTES: (0,)}, {"why": "hunks", "path": NOTES}),
+        ((RUN,), {RUN: (0,)}, {"why": "hunks", "path": RUN}),
+        ((LOGIN,), {"src/other.py": (0,)}, {"why": "unknown", "paths": "src/other.py"}),
+    ],
+)
+async def test_a_selection_of_hunks_that_is_none_changes_nothing(
+    desk: Desk, keep: tuple[str, ...], hunks: Hunks, facts: dict[str, object]
+) -> None:
+    asked = await desk.waiting(await desk.apply(HUNKS))
+    with pytest.raises(InputError) as caught:
+        await desk.engine.narrow(asked.approval_id, asked.digest, keep, hunks)
+    assert (caught.value.code, caught.value.facts) == ("approval.narrow", facts)
+    assert [one.digest for one in await desk.gate.pending()] == [asked.digest]
+
+
+async def test_of_two_choices_at_once_the_second_is_of_what_nobody_asks_any_more(
+    desk: Desk,
+) -> None:
+    task_id = await desk.apply(HUNKS)
+    asked = await desk.waiting(task_id)
+    ended = await asyncio.gather(
+        *(
+            desk.engine.narrow(asked.approval_id, asked.digest, (LOGIN,), {LOGIN: (index,)})
+            for index in (1, 2)
+        ),
+        return_exceptions=True,
+    )
+    assert [getattr(one, "code", None) for one in ended] == [None, "approval.not-pending"]
+    newer = await desk.waiting(task_id, older=asked.approval_id)
+    (login,) = (await sealed_diff(desk, newer.seal)).files
+    assert [hunk.old_start for hunk in login.hunks] == [11]
+
+
 @pytest.mark.parametrize(
     "keep", [(), ("src/login.py", "src/notes.md"), ("src/other.py",), ("src/login.py", "x")]
 )
@@ -344,6 +471,14 @@ async def test_an_undo_can_be_narrowed(desk: Desk) -> None:
     assert [change["path"] for change in second.seal.payload["changes"]] == ["src/login.py"]
 
 
+async def test_an_undo_takes_files_back_whole(desk: Desk) -> None:
+    done = await applied(desk)
+    asked = await desk.waiting(await desk.ask(f"undo {done.short_id}", **HERE))
+    with pytest.raises(InputError) as caught:
+        await desk.engine.narrow(asked.approval_id, asked.digest, (LOGIN,), {LOGIN: (0,)})
+    assert caught.value.facts == {"why": "hunks", "path": LOGIN}
+
+
 @pytest.mark.requirement("P7")
 @pytest.mark.parametrize("keep", [(), ("other.py",), ("src/login.py", "src/notes.md")])
 async def test_an_undo_that_is_narrowed_to_nothing_it_lists_goes_on_waiting(
@@ -443,11 +578,11 @@ async def test_a_decision_that_was_faster_than_the_narrowing_stands_whole(
     narrowed = ApplyDiff.narrowed
 
     async def slowly(
-        self: ApplyDiff, result: TaskResult, seal: Seal, keep: tuple[str, ...]
+        self: ApplyDiff, result: TaskResult, seal: Seal, keep: tuple[str, ...], hunks: Hunks
     ) -> TaskResult:
         await desk.decide(asked)
         await desk.until(task_id, *FINAL)
-        return await narrowed(self, result, seal, keep)
+        return await narrowed(self, result, seal, keep, hunks)
 
     monkeypatch.setattr(ApplyDiff, "narrowed", slowly)
     with pytest.raises(StateError) as caught:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from common.diff.patching import Hunks
 from common.errors import StateError, StoreError
 from common.model.proposal import TaskResult
 from common.model.state import FINAL, Reason, TaskState
@@ -73,7 +74,9 @@ class Scripted:
         self.settled += seal.payload["argv"]
         return Ended(self.settles, same("looked at."))
 
-    async def narrowed(self, result: TaskResult, seal: Seal, keep: tuple[str, ...]) -> TaskResult:
+    async def narrowed(
+        self, result: TaskResult, seal: Seal, keep: tuple[str, ...], hunks: Hunks
+    ) -> TaskResult:
         """Not asked for."""
         raise NotImplementedError
 

@@ -13,7 +13,7 @@ import pytest
 from common.diff.parse import parse_diff
 from common.diff.patching import select
 from common.diff.render import render
-from common.errors import InputError, StateError
+from common.errors import InputError, RemoteProtocolError, StateError
 from common.ids import new_uuid
 from common.model.state import Reason, TaskState
 from common.seal import Seal
@@ -194,9 +194,53 @@ async def test_some_files_alone_are_a_new_question(desk: Desk) -> None:
     desk.engine.anew = narrowed
     approval_id = shown["approval"]["approval_id"]
     value = await desk.ask("narrow", approval_id=approval_id, digest=older, keep=["login.py"])
-    assert desk.engine.narrowed == [(approval_id, older, ("login.py",))]
+    assert desk.engine.narrowed == [(approval_id, older, ("login.py",), {})]
     assert value["approval"]["digest"] != older
     assert value["approval"]["state"] == "pending"
+
+
+async def test_some_hunks_of_a_file_are_a_new_question(desk: Desk) -> None:
+    older = await waiting(desk)
+    shown = await desk.ask("show", task="T-7K3F")
+
+    async def narrowed(task_id: str) -> None:
+        await desk.gate.withdraw(task_id)
+        await asked(desk, a_change(clock=desk.clock, version=2))
+
+    desk.engine.anew = narrowed
+    named = {"approval_id": shown["approval"]["approval_id"], "digest": older}
+    await desk.ask("narrow", **named, keep=["a.py", "b.py"], hunks={"a.py": [0, 4_999]})
+    assert [(keep, hunks) for _, _, keep, hunks in desk.engine.narrowed] == [
+        (("a.py", "b.py"), {"a.py": (0, 4_999)})
+    ]
+
+
+@pytest.mark.parametrize(
+    "hunks",
+    [
+        None,
+        [],
+        "a.py",
+        {"a.py": 0},
+        {"a.py": {"0": 0}},
+        {"a.py": ["0"]},
+        {"a.py": [True]},
+        {"a.py": [1.0]},
+        {"a.py": [-1]},
+        {"a.py": [5_000]},
+        {"a.py": [0] * 5_001},
+        {"a.py": [0] * 2_501, "b.py": [0] * 2_500},
+        {str(number): [0] for number in range(501)},
+    ],
+)
+async def test_hunks_that_no_diff_has_are_refused(desk: Desk, hunks: Any) -> None:
+    digest = await waiting(desk)
+    shown = await desk.ask("show", task="T-7K3F")
+    named = {"approval_id": shown["approval"]["approval_id"], "digest": digest}
+    with pytest.raises(RemoteProtocolError) as refused:
+        await desk.ask("narrow", **named, keep=["a.py"], hunks=hunks)
+    assert (refused.value.code, refused.value.facts["field"]) == ("control.malformed", "hunks")
+    assert desk.engine.narrowed == []
 
 
 async def test_an_engine_that_refuses_to_narrow_is_heard(desk: Desk) -> None:

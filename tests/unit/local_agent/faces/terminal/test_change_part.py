@@ -153,3 +153,17 @@ def test_a_narrowed_change_says_what_was_left_out_and_how_to_get_it_back(lang: L
     assert str(len(seal.payload["changes"]) + 3) in shown
     assert f"codexbridge retry {seal.short_id}" in shown
     assert "codexbridge retry" not in page(seal, lang=lang)
+
+
+@pytest.mark.parametrize(
+    ("left", "said"),
+    [
+        ({"count": 0, "paths": [], "partly": 1}, "a part of what was proposed, in 1 file."),
+        ({"count": 1, "paths": ["a.py"], "partly": 2}, "of 2 of them only a part"),
+    ],
+)
+def test_a_change_of_which_hunks_were_left_out_says_so(left: dict[str, Any], said: str) -> None:
+    seal = a_change()
+    shown = " ".join(page(seal, left_out=left).split())
+    assert said in shown
+    assert f"codexbridge retry {seal.short_id}" in shown
