@@ -19,8 +19,9 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Final, NoReturn, TypeVar, get_args, get_origin
+from typing import Any, ClassVar, Final, Literal, NoReturn, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, SecretBytes, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
@@ -98,6 +99,22 @@ class Settings(Section):
 
 
 SettingsT = TypeVar("SettingsT", bound=Settings)
+Source = Literal["default", "file", "secrets", "environment", "command-line"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Which source decides each setting, of those that were read together; it holds no values.
+
+    Attributes:
+        named: What each source says something of, the strongest last.
+    """
+
+    named: tuple[tuple[Source, frozenset[tuple[str, ...]]], ...] = ()
+
+    def of(self, path: tuple[str, ...]) -> Source:
+        """Return the source that a setting's value comes from."""
+        return next((source for source, paths in reversed(self.named) if path in paths), "default")
 
 
 def load(
@@ -126,20 +143,40 @@ def load(
             ``config.file-only`` (name), ``config.missing`` and ``config.missing-in-file`` (name,
             how), ``config.invalid`` (name, why).  Never with a value.
     """
+    settings, _ = load_with_sources(
+        model, file=file, environ=environ, secrets_dir=secrets_dir, overrides=overrides
+    )
+    return settings
+
+
+def load_with_sources(
+    model: type[SettingsT],
+    *,
+    file: Path | None,
+    environ: Mapping[str, str],
+    secrets_dir: Path | None = None,
+    overrides: Mapping[str, Any] | None = None,
+) -> tuple[SettingsT, Sources]:
+    """Return the same settings as `load`, and where each value came from.
+
+    Raises:
+        ConfigError: as `load`.
+    """
     variables = _own_variables(model, environ)
     from_file = _read_toml(file) if file else {}
     _refuse_secrets(model, from_file, file)
-    layers = (
-        from_file,
-        _decode(model, _read_secrets(model, secrets_dir) if secrets_dir else {}),
-        _decode(model, variables),
-        overrides or {},
+    layers: tuple[tuple[Source, Mapping[str, Any]], ...] = (
+        ("file", from_file),
+        ("secrets", _decode(model, _read_secrets(model, secrets_dir) if secrets_dir else {})),
+        ("environment", _decode(model, variables)),
+        ("command-line", overrides or {}),
     )
+    named = tuple((source, frozenset(_paths(layer))) for source, layer in layers)
     merged: dict[str, Any] = {}
-    for layer in layers:
+    for _, layer in layers:
         merged = _merge(merged, layer)
     try:
-        return model(**merged)
+        return model(**merged), Sources(named)
     except ValidationError as error:
         _explain(model, error, file)
 
@@ -293,6 +330,14 @@ def _present(table: object, path: tuple[str, ...]) -> bool:
             return False
         table = table[name]
     return True
+
+
+def _paths(table: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    for name, value in table.items():
+        if value is not None:
+            yield (*above, name)
+        if isinstance(value, Mapping):
+            yield from _paths(value, (*above, name))
 
 
 def _decode(model: type[Settings], names: Mapping[str, str]) -> dict[str, Any]:

@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -15,6 +16,7 @@ from urllib.parse import quote
 
 from common.audit import (
     GENESIS,
+    MAX_ENTRY_BYTES,
     Fact,
     Head,
     SignedHead,
@@ -35,6 +37,7 @@ from local_agent.store.database import Database, newest_version
 
 _PAGE = 500
 _TAIL = 256
+_LAST = 2**63 - 1  # the largest integer of SQLite
 _FROM_OUTSIDE = b'"event":"inbox.'
 
 
@@ -141,6 +144,39 @@ class AuditLog:
         """Return the hash of an entry, or None when there is none of that number."""
         row = self._db.one("SELECT hash FROM audit WHERE seq = ?", seq)
         return bytes(row[0]) if row else None
+
+    def short_ids(self, ids: Collection[str]) -> Mapping[str, str]:
+        """Return the short id of each task, by its own id or that of an approval of it."""
+        listed = json.dumps(sorted(ids))
+        rows = self._db.all(
+            "SELECT task_id, short_id FROM tasks"
+            " WHERE task_id IN (SELECT value FROM json_each(?))"
+            " UNION ALL SELECT approval_id, short_id FROM approvals JOIN tasks USING (task_id)"
+            " WHERE approval_id IN (SELECT value FROM json_each(?))",
+            listed,
+            listed,
+        )
+        return {own: short_id for own, short_id in rows}  # noqa: C416  rows are tuples of any length
+
+    def newest(
+        self, limit: int, *, before: int | None = None
+    ) -> Sequence[tuple[int, bytes | None]]:
+        """Return ``(seq, body)`` of the newest entries, the newest first.
+
+        A body that is longer than any entry stands as None, and is not read.
+
+        Args:
+            limit: At most as many.
+            before: Only entries of a lower number.
+        """
+        rows = self._db.all(
+            "SELECT seq, CASE WHEN length(body) <= ? THEN body END FROM audit"
+            " WHERE seq < ? ORDER BY seq DESC LIMIT ?",
+            MAX_ENTRY_BYTES,
+            _LAST if before is None else min(max(before, 0), _LAST),
+            limit,
+        )
+        return [(seq, body) for seq, body in rows]
 
     def stating(
         self, facts: Sequence[tuple[str, str]], *, limit: int

@@ -9,7 +9,6 @@ an alarm that stays until the machine is paired anew.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from common.audit import Head
@@ -28,6 +27,7 @@ from common.protocol.envelope import Envelope, HeadBody
 from local_agent.store.audit_log import AuditLog
 from local_agent.store.database import Database
 from local_agent.store.outbox import Outbox, Peer
+from local_agent.views.status import AuditStanding
 
 EVERY: Final = 100  # entries, at the latest, between two offers
 
@@ -37,21 +37,6 @@ _KEEP: Final = """
   ON CONFLICT (peer) DO UPDATE SET seq = excluded.seq, hash = excluded.hash,
     own_seq = excluded.own_seq, own_hash = excluded.own_hash, public_key = excluded.public_key,
     frame = excluded.frame, at = excluded.at"""
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """How the audit log stands.
-
-    Attributes:
-        head: Its end.
-        gateway_keeps: Number of our newest entry that the gateway has signed for; 0 for none.
-        forked_at: Since when the gateway signs what contradicts, in milliseconds since the epoch.
-    """
-
-    head: Head
-    gateway_keeps: int
-    forked_at: int | None
 
 
 class Heads:
@@ -118,10 +103,14 @@ class Heads:
         )
         return KeptHead(*row) if row else None
 
-    def standing(self) -> Standing:
+    def standing(self) -> AuditStanding:
         """Return how the log stands, for ``status``."""
         row = self._db.one("SELECT forked_at FROM peers WHERE peer = ?", self._name)
-        return Standing(self._audit.head(), self._gateway_keeps(), row[0] if row else None)
+        return AuditStanding(
+            entries=self._audit.head().seq,
+            gateway_keeps=self._gateway_keeps(),
+            forked_at=row[0] if row else None,
+        )
 
     @property
     def _name(self) -> str:

@@ -26,8 +26,10 @@ from local_agent.store.effects import Effects
 from local_agent.store.heads import Heads
 from local_agent.store.inbox import Inbox
 from local_agent.store.outbox import News, Outbox, Peer
+from local_agent.store.passkeys import Passkeys
 from local_agent.store.peers import Peers
 from local_agent.store.runs import Runs
+from local_agent.store.statistics import Statistics
 from local_agent.store.tasks import Tasks
 from local_agent.store.turns import Turns
 
@@ -67,8 +69,10 @@ class Journal:
             self.effects = Effects(self._db, clock, self.audit)
             self.approvals = Approvals(self._db, self.audit)
             self.disclosures = Disclosures(self._db, self.audit)
+            self.passkeys = Passkeys(self._db, self.audit)
             self.turns = Turns(self._db)
             self.runs = Runs(self._db)
+            self.statistics = Statistics(self._db)
             self.tasks = Tasks(
                 self._db,
                 outbox=self.outbox,

@@ -6,9 +6,9 @@ classes (`flow.ports`) lie above and are Protocols here.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from itertools import islice
 from typing import Any, Final, Literal, Protocol, cast
 
 from common.errors import LocalProtocolError, StateError, StoreError
@@ -18,6 +18,8 @@ from local_agent.store.approvals import Approvals
 from local_agent.store.audit_log import AuditLog
 from local_agent.store.database import Database
 from local_agent.store.effects import Effects
+from local_agent.store.events import Events
+from local_agent.store.finding import Wanted
 from local_agent.store.heads import Heads
 from local_agent.store.outbox import Kind, Outbox
 
@@ -177,9 +179,20 @@ _OF_WORDS: Final = ("events", "turns", "disclosures")  # what goes with the word
 _DROP: Final = """DELETE FROM tasks WHERE task_id = :task_id
   AND NOT EXISTS (SELECT 1 FROM approvals WHERE approvals.task_id = tasks.task_id)
   AND NOT EXISTS (SELECT 1 FROM effects WHERE effects.task_id = tasks.task_id)"""
+# What is listed, without the steps of runs: each is shown with its run.
+_PAGE: Final = f"""{_SELECT} WHERE step IS NULL AND (created_at, task_id) < (?, ?)
+  ORDER BY created_at DESC, task_id DESC LIMIT ?"""
+# Few are open: sorted, instead of looked for among all that are listed.
+_PAGE_OPEN: Final = _PAGE.replace("step IS NULL", "reason IS NULL AND +step IS NULL")
+# The same with what is searched alone, which lies before all that is large in a row.
+_SEARCHED: Final = """SELECT task_id, created_at, reason IS NULL, short_id, claimed_user, workspace,
+  text FROM tasks WHERE step IS NULL AND (created_at, task_id) < (?, ?)
+  ORDER BY created_at DESC, task_id DESC LIMIT ?"""
+_SEARCHED_AT_ONCE: Final = 500
+_NEWEST: Final = (2**63 - 1, "")  # a place in the list above every task
 
 
-class Tasks:
+class Tasks(Events):
     """The projection and the events under it."""
 
     def __init__(
@@ -192,7 +205,7 @@ class Tasks:
         heads: Heads,
         audit: AuditLog,
     ) -> None:
-        self._db = db
+        super().__init__(db)
         self._outbox = outbox
         self._approvals = approvals
         self._effects = effects
@@ -316,7 +329,7 @@ class Tasks:
             before_ms,
             limit,
         )
-        with self._db.transaction():
+        with self._removing_events():
             for (task_id,) in old:
                 for table in _OF_WORDS:
                     self._db.run(f"DELETE FROM {table} WHERE task_id = ?", task_id)  # noqa: S608  # the literals above
@@ -374,17 +387,35 @@ class Tasks:
         rows = self._db.all(f"{_SELECT} ORDER BY created_at DESC, task_id DESC LIMIT ?", limit)
         return [_task(row) for row in rows]
 
-    def events(
-        self, task_id: str, *, after: int = 0, limit: int = 500
-    ) -> Sequence[tuple[int, dict[str, Any]]]:
-        """Return ``(seq, event)`` of a task in order, from after a number: a resume cursor."""
-        rows = self._db.all(
-            "SELECT seq, body FROM events WHERE task_id = ? AND seq > ? ORDER BY seq LIMIT ?",
-            task_id,
-            after,
-            limit,
-        )
-        return [(int(seq), json.loads(body)) for seq, body in rows]
+    def page(
+        self, *, before: str | None, limit: int, find: str = "", open_only: bool = False
+    ) -> Sequence[Task]:
+        """Return some tasks, newest first, without the steps of runs (`of_run` has those).
+
+        Args:
+            before: The last task of the page before; None for the first page.
+            limit: How many at most.
+            find: A short ID, or words of the request, the workspace, who asked or the short ID,
+                all of which must occur (`Wanted`).
+            open_only: Without those that have ended.
+
+        Raises:
+            StateError: ``task.unknown``: ``before`` is forgotten by now; begin anew.
+        """
+        last = self.get(before) if before is not None else None
+        place = (last.created_at, last.task_id) if last else _NEWEST
+        if find.strip():
+            found = self._found(Wanted(find), place, open_only=open_only)
+            return [self.get(task_id) for task_id in islice(found, limit)]
+        rows = self._db.all(_PAGE_OPEN if open_only else _PAGE, *place, limit)
+        return [_task(row) for row in rows]
+
+    def _found(self, wanted: Wanted, place: tuple[int, str], *, open_only: bool) -> Iterator[str]:
+        while rows := self._db.all(_SEARCHED, *place, _SEARCHED_AT_ONCE):
+            for task_id, _, is_open, *texts in rows:
+                if (is_open or not open_only) and wanted.is_in(*texts):
+                    yield task_id
+            place = (rows[-1][1], rows[-1][0])
 
     def change(self, change: Change) -> Task:
         """Apply one step, whole or not at all, and return the task as it now stands.
@@ -412,7 +443,7 @@ class Tasks:
                 reading=change.reading_json,
                 task_id=change.task_id,
             )
-            self._add_events(change)
+            self._add_events(change.task_id, change.at_ms, change.events)
             if change.reason is not None:
                 self._end(change.task_id, change.reason)
             if task.source == "wecom" and task.step is None:  # of a run its own task tells
@@ -422,24 +453,8 @@ class Tasks:
 
     def request_cancel(self, task_id: str) -> bool:
         """Note that a task is to be cancelled; False when it has ended."""
-        return bool(
-            self._db.run(
-                "UPDATE tasks SET cancel_requested = 1 WHERE task_id = ? AND reason IS NULL",
-                task_id,
-            )
-        )
-
-    def _add_events(self, change: Change) -> None:
-        row = self._db.one("SELECT max(seq) FROM events WHERE task_id = ?", change.task_id)
-        last = int(row[0] or 0) if row else 0
-        for seq, event in enumerate(change.events, start=last + 1):
-            self._db.run(
-                "INSERT INTO events (task_id, seq, at, body) VALUES (?, ?, ?, ?)",
-                change.task_id,
-                seq,
-                change.at_ms,
-                json.dumps(event, separators=(",", ":")),
-            )
+        sql = "UPDATE tasks SET cancel_requested = 1 WHERE task_id = ? AND reason IS NULL"
+        return bool(self._db.run(sql, task_id))
 
     def _end(self, task_id: str, reason: Reason) -> None:
         # A run stands still when nobody carries it any more, whyever its task has ended.

@@ -16,6 +16,9 @@ BEGUN: Final = "begun"
 CUT_OFF: Final = "cut-off"
 CANCELLED: Final = "cancelled"
 _NO_FAILURES: Final = (OK, BEGUN, CUT_OFF, CANCELLED)  # nothing that the model did
+_USED_BY_DAY: Final = """SELECT (at + ?) / 86400000 AS day, model, count(*),
+  sum(outcome NOT IN (?, ?, ?, ?)), sum(input_tokens), sum(output_tokens) FROM turns
+  WHERE at >= ? AND at < ? GROUP BY day, model ORDER BY day, model"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +117,20 @@ class Turns:
             at_ms,
         )
         return [Used(str(row[0]), *map(int, row[1:])) for row in rows]
+
+    def used_by_day(
+        self, since_ms: int, *, until_ms: int, offset_ms: int
+    ) -> Sequence[tuple[int, Used]]:
+        """Return what each model has used on each day, by day and name.
+
+        Args:
+            since_ms: When the first day began, in milliseconds since the epoch.
+            until_ms: When the last one ends.
+            offset_ms: How far the clock by which days are counted is ahead of UTC; the days come as
+                numbers, counted from 1970-01-01.
+        """
+        rows = self._db.all(_USED_BY_DAY, offset_ms, *_NO_FAILURES, since_ms, until_ms)
+        return [(int(row[0]), Used(str(row[1]), *map(int, row[2:]))) for row in rows]
 
     def failed_since(self, at_ms: int) -> Sequence[Failed]:
         """Return the last failure of each model since then, by name."""

@@ -110,7 +110,6 @@ def _account(
 
 
 def _view(one: Configured, used: Used | None, failed: ModelFailure | None) -> ModelView:
-    counted = used or Used(one.name, 0, 0, 0, 0)
     return ModelView(
         name=one.name,
         kind=one.kind,
@@ -118,15 +117,25 @@ def _view(one: Configured, used: Used | None, failed: ModelFailure | None) -> Mo
         asked=one.is_asked,
         key=one.key,
         needs_key=one.needs_key,
-        used=ModelUse(
-            turns=counted.turns,
-            failed=counted.failed,
-            input_tokens=counted.input_tokens,
-            output_tokens=counted.output_tokens,
-            cost=_cost(one, counted),
-            currency=one.currency,
-        ),
+        used=model_use(one, used or Used(one.name, 0, 0, 0, 0)),
         last_failure=failed,
+    )
+
+
+def model_use(one: Configured | None, used: Used) -> ModelUse:
+    """Return what a model used, with its cost at the prices that are configured now.
+
+    Args:
+        one: None where it is not configured any more.
+        used: In some time.
+    """
+    return ModelUse(
+        turns=used.turns,
+        failed=used.failed,
+        input_tokens=used.input_tokens,
+        output_tokens=used.output_tokens,
+        cost=_cost(one, used) if one else None,
+        currency=one.currency if one else "",
     )
 
 

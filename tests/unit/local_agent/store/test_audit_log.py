@@ -53,6 +53,15 @@ def test_more_than_a_page_is_read_whole(db: Database) -> None:
     assert [entry[0] for entry in log.entries(1098)] == [1099, 1100]
 
 
+def test_the_newest_entries_come_first(db: Database) -> None:
+    log = filled(db, 5)
+    assert [seq for seq, _ in log.newest(2)] == [5, 4]
+    assert [seq for seq, _ in log.newest(9, before=3)] == [2, 1]
+    assert [body for _, body in log.newest(9)] == [body for _, _, body, _ in log.entries()][::-1]
+    assert log.newest(2, before=10**30) == log.newest(2)
+    assert log.newest(2, before=-(10**30)) == []
+
+
 @pytest.mark.parametrize(
     "statement",
     ["UPDATE audit SET body = x'00'", "DELETE FROM audit", "DELETE FROM audit WHERE seq = 1"],

@@ -64,6 +64,15 @@ def test_a_known_task_or_name_is_not_taken_twice(journal: Journal, wish: Wish, c
     assert len(journal.tasks.recent()) == 1
 
 
+def test_short_ids_are_found_by_tasks_and_by_their_approvals(journal: Journal) -> None:
+    journal.tasks.create(Wish(), AT)
+    stored = as_stored(a_seal(ManualClock()))
+    journal.approvals.add(stored)
+    found = journal.audit.short_ids({"task-1", stored.approval_id, "task-2", "'"})
+    assert found == {"task-1": "T-7K3F", stored.approval_id: "T-7K3F"}
+    assert journal.audit.short_ids(()) == {}
+
+
 def test_a_name_is_free_again_90_days_after_its_task_ended(journal: Journal) -> None:
     journal.tasks.create(Wish(), AT)
     journal.tasks.change(ending(Reason.FAILED, TaskState.RECEIVED, TaskState.FAILED))
