@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PYTEST ?= -n 4 --dist worksteal
 
-.PHONY: demo quick test test-all codex matrix check format lint types imports bench understand wheel lock reference clean help
+.PHONY: demo quick test test-all codex page-tools matrix check format lint types imports bench understand wheel lock reference clean help
 
 help:
 	@echo "make demo   the main job on this machine: simulated WeCom, gateway, agent; you approve"
@@ -12,6 +12,7 @@ help:
 	@echo "make test   set up and run the tests: some minutes"
 	@echo "make test-all  what \`make test\` leaves out: hundreds of rounds, and the crash matrix"
 	@echo "make codex  install the pinned codex, against which some tests run (npm, 400 MB)"
+	@echo "make page-tools  install what checks the local page's modules and pages (npm, 35 MB)"
 	@echo "make matrix every crash point, and 200 kills at random: some minutes"
 	@echo "make check  format, lint, types, import arrows, tests: what a change must pass"
 	@echo "make understand  learn anew what words speak for, after a line was added to a list"
@@ -64,6 +65,16 @@ codex: .codex/.installed
 	@cd .codex && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
+# What checks the page's types and its accessibility; none of it is shipped.
+page-tools: .page-tools/.installed
+
+.page-tools/.installed: tests/page_tools/package.json tests/page_tools/package-lock.json
+	@command -v npm >/dev/null || { echo "npm is needed. On Debian and Ubuntu: apt-get install npm"; exit 2; }
+	@rm -rf .page-tools && mkdir .page-tools && cp $^ .page-tools/
+	@echo "installing the page's tools in .page-tools …"
+	@cd .page-tools && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
 # One process: it runs as many installations side by side as two cores carry.
 matrix: $(VENV)/.dev
 	PYTHONWARNDEFAULTENCODING=1 $(BIN)/pytest -n 0 tests/matrix/whole.py $(ARGS)
@@ -97,6 +108,7 @@ bench: $(BIN)/uv
 	.venv-bench/bin/python -m bench.understand $(ARGS)
 	.venv-bench/bin/python -m bench.codex $(ARGS)
 	.venv-bench/bin/python -m bench.warden $(ARGS)
+	.venv-bench/bin/python -m bench.page $(ARGS)
 
 # In an environment of its own: what is learnt with is not what runs.
 TRAIN := UV_PROJECT_ENVIRONMENT=.venv-train $(BIN)/uv sync --quiet --frozen --no-dev --group train
@@ -112,7 +124,7 @@ lock: $(BIN)/uv
 	$(BIN)/uv lock
 
 clean:
-	rm -rf $(VENV) .venv-bench .venv-train .codex dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .venv-bench .venv-train .codex .page-tools dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 
 reference: $(VENV)/.dev
 	$(BIN)/python -m tests.reference

@@ -46,10 +46,12 @@ class LeftOut:
     Attributes:
         count: How many.
         paths: The first of them.
+        partly: How many files are still there with other content than was asked for at first.
     """
 
     count: int
     paths: tuple[str, ...]
+    partly: int = 0
 
 
 @dataclass(frozen=True, slots=True)

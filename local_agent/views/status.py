@@ -1,4 +1,4 @@
-"""How the agent is doing, and its models: what ``status`` and ``models`` tell.
+"""How the agent is doing, its models and passkeys: for ``status``, ``models``, ``passkey list``.
 
 It is read even from an agent of another version, which is asked before it is started anew: what
 that one does not tell has a default here.
@@ -196,3 +196,26 @@ class ModelAnswer:
     model: str
     version: str
     latency_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PasskeyView:
+    """A passkey that may approve.
+
+    Attributes:
+        code: Its fingerprint, as it was compared when it was added.
+        created_at: When it was added, in milliseconds since the epoch.
+        last_used_at: When it last signed for an approval; None for never.
+    """
+
+    name: str
+    code: str
+    created_at: int
+    last_used_at: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PasskeyList:
+    """All of them, oldest first."""
+
+    passkeys: tuple[PasskeyView, ...]
