@@ -163,6 +163,11 @@ SECTIONS: tuple[tuple[Words, tuple[Command, ...]], ...] = (
                 Words("ask again for what has ended", "再次提出已结束的请求"),
             ),
             Command(
+                "open",
+                "local_agent.cli.open",
+                Words("open the local page in your browser", "在浏览器中打开本地页面"),
+            ),
+            Command(
                 "playbook",
                 "local_agent.cli.playbook",
                 Words("run steps that always go the same way", "执行固定顺序的步骤（剧本）"),
@@ -217,6 +222,14 @@ SECTIONS: tuple[tuple[Words, tuple[Command, ...]], ...] = (
                 "receipt",
                 "local_agent.cli.receipt",
                 Words("prove what came of a task", "证明一个任务的经过与结果"),
+            ),
+            Command(
+                "passkey",
+                "local_agent.cli.passkey",
+                Words(
+                    "add, list and remove the passkeys that may approve on the local page",
+                    "添加、列出、删除可在本地页面批准的通行密钥",
+                ),
             ),
             Command(
                 "rotate",

@@ -44,6 +44,7 @@ async def run_agent(
     places: Home,
     environ: Mapping[str, str],
     *,
+    file: Path | None,
     log: Log,
     lang: Lang,
     announce: Callable[[Agent, Ground], None],
@@ -54,6 +55,7 @@ async def run_agent(
         settings: As read once at the start.
         places: Our folders; those that are missing are made, private.
         environ: The process environment.
+        file: Where the settings were read from; None where there is none.
         log: Where to.
         lang: Of what this machine says where no request decides it.
         announce: Called once everything listens.
@@ -66,7 +68,7 @@ async def run_agent(
     stop = _stop_signal()
     # What `wire.socket_path` falls back to is where all sockets go, the self-test's too.
     places = replace(places, run=wire.socket_path(places, environ).parent)
-    ground = await _settle(settings, places, environ, log=log, lang=lang)
+    ground = await _settle(settings, places, environ, file=file, log=log, lang=lang)
     from local_agent.assembly import build_agent
     from local_agent.link.journal import gateway_peer
     from local_agent.store.journal import JournalThread
@@ -92,7 +94,13 @@ async def run_agent(
 
 
 async def _settle(
-    settings: AgentSettings, places: Home, environ: Mapping[str, str], *, log: Log, lang: Lang
+    settings: AgentSettings,
+    places: Home,
+    environ: Mapping[str, str],
+    *,
+    file: Path | None,
+    log: Log,
+    lang: Lang,
 ) -> Ground:
     home = Path.home()
     await asyncio.to_thread(_make_folders, places)
@@ -105,6 +113,7 @@ async def _settle(
             home=home,
             environ=environ,
             settings=settings,
+            settings_file=file,
             machine=pairing.machine if pairing else socket.gethostname(),
             pairing=pairing,
             keys=keys,
@@ -155,6 +164,7 @@ async def _until_stopped(agent: Agent, ground: Ground, stop: asyncio.Event, path
         "control": agent.control.watch(),
         "retention": agent.retention.run(),
         "windows": run_windows(agent, ground),
+        "page": agent.page.run(),
         "rest": _load_rest(agent),
     }
     if agent.client is not None:

@@ -29,6 +29,9 @@ from local_agent.actions.run_command.copies import Copies
 from local_agent.faces.control import wire
 from local_agent.faces.control.operations import AgentOperations
 from local_agent.faces.control.server import ControlServer
+from local_agent.faces.page.door import PageDoor
+from local_agent.faces.page.parts import PageParts
+from local_agent.faces.page.passkeys import Passkeys
 from local_agent.faces.telling import Teller
 from local_agent.faces.window.alerts import Notifier, ReadNotice
 from local_agent.faces.window.program import Windows
@@ -48,7 +51,7 @@ from local_agent.link.rotation import Rotation
 from local_agent.models.keys import ModelKeys
 from local_agent.models.registry import Around, Models
 from local_agent.propose.scratch import Scratches
-from local_agent.safety.policy import load_policy, standing, stray_policies
+from local_agent.safety.policy import load_policy, open_workspaces, stray_policies
 from local_agent.sandbox.bubblewrap import Containment
 from local_agent.sandbox.self_test import SelfTest
 from local_agent.settings import AgentSettings
@@ -57,7 +60,6 @@ from local_agent.store.journal import JournalThread
 from local_agent.store.retention import ForgetFiles, Retention
 from local_agent.views.status import (
     Connection,
-    OpenWorkspace,
     Surroundings,
     WindowsStanding,
 )
@@ -73,6 +75,7 @@ class Ground:
         places: Our own folders.
         home: The person's home.
         environ: The process environment.
+        settings_file: Where the settings were read from; None where there is none.
         machine: The name people know this machine by.
         pairing: None while this machine has no gateway.
         keys: This machine's private keys; the present one signs decisions and the audit log, and
@@ -85,6 +88,7 @@ class Ground:
     home: Path
     environ: Mapping[str, str]
     settings: AgentSettings
+    settings_file: Path | None = None
     machine: str
     pairing: Pairing | None
     keys: AgentKeys
@@ -102,6 +106,8 @@ class Agent:
         client: None while this machine has no gateway.
         forget_closed: Removes what is kept of workspaces that are no longer open.
         windows: Whether questions are shown in windows (`local_agent.windows`).
+        page: Opens the local page when somebody asks for it.
+        passkeys: Takes approvals by passkey; asks the page for its link.
     """
 
     db: JournalThread
@@ -118,6 +124,8 @@ class Agent:
     scratches: Scratches
     forget_closed: Callable[[], Coroutine[Any, Any, None]]
     windows: Windows
+    page: PageDoor
+    passkeys: Passkeys
 
 
 def build_agent(ground: Ground, db: JournalThread) -> Agent:
@@ -135,13 +143,9 @@ def build_agent(ground: Ground, db: JournalThread) -> Agent:
     registry = Registry(ground.places, home=ground.home)
     windows, blobs = Windows(), _blobs(ground)
     forget_closed = partial(_forget_closed, registry, scratches)
-    teller = Teller(
-        db,
-        gate,
-        machine=ground.machine,
-        workspaces=lambda: {str(item.path): item.name for item in _opened(registry)},
-        can_check=lambda asked: engine.can_check(asked.seal),
-    )
+    teller = _teller(ground, db, gate, engine, registry)
+    page = PageDoor(ground.places, clock=ground.clock, log=ground.log)
+    passkeys = Passkeys(db, gate.entrance("passkey"), ground.clock)
     operations = AgentOperations(
         db=db,
         gate=gate,
@@ -157,21 +161,20 @@ def build_agent(ground: Ground, db: JournalThread) -> Agent:
         places=ground.places,
         workspaces=registry,
         forget_closed=forget_closed,
+        page=page,
         rotate=_rotate(rotation, client),
         receipt=_receipt(ground, db),
+        passkeys=passkeys,
     )
     path = wire.socket_path(ground.places, ground.environ)
-    control = ControlServer(path, operations, ground.log)
-    forget = _forget_files(ground.places)
-    retention = Retention(db, blobs, dry_runs, forget, clock=ground.clock, log=ground.log)
-    return Agent(
+    agent = Agent(
         db=db,
         gate=gate,
         engine=engine,
         bus=bus,
-        control=control,
+        control=ControlServer(path, operations, ground.log),
         client=client,
-        retention=retention,
+        retention=_retention(ground, db, dry_runs),
         rotation=rotation,
         teller=teller,
         blobs=blobs,
@@ -179,6 +182,53 @@ def build_agent(ground: Ground, db: JournalThread) -> Agent:
         scratches=scratches,
         forget_closed=forget_closed,
         windows=windows,
+        page=page,
+        passkeys=passkeys,
+    )
+    _furnish_page(agent, ground, operations, registry)
+    return agent
+
+
+def _furnish_page(
+    agent: Agent, ground: Ground, operations: AgentOperations, registry: Registry
+) -> None:
+    parts = PageParts(
+        operations=operations,
+        teller=agent.teller,
+        db=agent.db,
+        bus=agent.bus,
+        gate=agent.gate,
+        passkeys=agent.passkeys,
+        read_blob=agent.blobs.get,
+        workspaces=registry,
+        windows=agent.windows,
+        models=agent.models,
+        settings=ground.settings,
+        settings_file=ground.settings_file,
+        environ=ground.environ,
+        places=ground.places,
+        clock=ground.clock,
+        log=ground.log,
+        lang=ground.lang,
+    )
+    agent.page.attach(parts)
+    agent.passkeys.launch = agent.page.open
+
+
+def _retention(ground: Ground, db: JournalThread, dry_runs: DryRuns) -> Retention:
+    forget = _forget_files(ground.places)
+    return Retention(db, _blobs(ground), dry_runs, forget, clock=ground.clock, log=ground.log)
+
+
+def _teller(
+    ground: Ground, db: JournalThread, gate: Gate, engine: Engine, registry: Registry
+) -> Teller:
+    return Teller(
+        db,
+        gate,
+        machine=ground.machine,
+        workspaces=lambda: {str(item.path): item.name for item in _opened(registry)},
+        can_check=lambda asked: engine.can_check(asked.seal),
     )
 
 
@@ -329,7 +379,7 @@ def _surroundings(
     def look() -> Surroundings:
         condition = client.condition if client else Condition("unpaired")
         url = ground.pairing.url if ground.pairing else None
-        workspaces = _workspaces(ground.places, registry)
+        workspaces = open_workspaces(ground.places, _opened(registry))
         names = [one.name for one in workspaces]
         return Surroundings(
             machine=ground.machine,
@@ -344,19 +394,6 @@ def _surroundings(
         )
 
     return look
-
-
-def _workspaces(places: Home, registry: Registry) -> tuple[OpenWorkspace, ...]:
-    return tuple(
-        OpenWorkspace(
-            name=item.name,
-            path=str(item.path),
-            default=item.default,
-            disclosure=item.disclosure,
-            policy=standing(places, item.name),
-        )
-        for item in _opened(registry)
-    )
 
 
 def _opened(registry: Registry) -> Sequence[Workspace]:

@@ -160,6 +160,11 @@ class AgentSettings(Settings):
         return self.model or next(iter(self.models), None)
 
 
+def fields_of(kind: ModelKind) -> tuple[str, ...]:
+    """Return the settings that a model of a kind may have, in the order of declaration."""
+    return tuple(name for name in ModelSettings.model_fields if name in _OF_ALL | _OF_KIND[kind])
+
+
 def _check_model(name: str, model: ModelSettings) -> None:
     for field in sorted(model.model_fields_set - _OF_ALL - _OF_KIND[model.kind]):
         raise ConfigError("models.not-for-kind", name=name, field=field, kind=model.kind)
@@ -180,6 +185,11 @@ def load_settings(home: Home, environ: Mapping[str, str], file: Path | None) -> 
         ConfigError: as `common.settings.load`; ``models.unknown`` (name, known), ``models.several``
             (known), ``models.not-for-kind``, ``models.incomplete`` (name, field, kind).
     """
+    return load(AgentSettings, file=settings_file(home, environ, file), environ=environ)
+
+
+def settings_file(home: Home, environ: Mapping[str, str], file: Path | None) -> Path | None:
+    """Return the file that `load_settings` reads; None where there is none."""
     usual = home.config / SETTINGS_FILE
     named = file or (Path(said) if (said := environ.get("CODEXBRIDGE_CONFIG")) else None)
-    return load(AgentSettings, file=named or (usual if usual.exists() else None), environ=environ)
+    return named or (usual if usual.exists() else None)

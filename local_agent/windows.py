@@ -32,7 +32,7 @@ async def run_windows(agent: Agent, ground: Ground) -> None:
     approver = _approver(agent, ground, program)
     agent.engine.on_checked = approver.show
     agent.engine.when_wanted(approver.remind)
-    agent.windows.turn_on()
+    agent.windows.turn_on(approver.show)
     ground.log.info("windows.on")
     while True:
         try:

@@ -6,16 +6,21 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+import pytest_asyncio
 from blockbuster import BlockBuster, blockbuster_ctx
 from hypothesis import settings
 
 from tests import codex_program as codex
 from tests import screen
 from tests.requirements import planned
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser
 
 
 def _can_mount() -> bool:
@@ -33,6 +38,7 @@ PARTS = {
     "git": lambda: shutil.which("git") is not None,
     "a screen (xvfb, openbox, xdotool, Tk)": screen.is_there,
     "codex (make codex)": codex.is_there,
+    "page-tools": (Path(__file__).parent.parent / ".page-tools/.installed").is_file,
 }
 
 # For `--hypothesis-profile=many`: minutes of search where a test run takes seconds.
@@ -50,6 +56,15 @@ def no_blocking_calls() -> Iterator[BlockBuster]:
 def codex_program() -> Path:
     """Give the real codex; for tests that are marked as needing it."""
     return codex.PROGRAM
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def browser() -> AsyncIterator[Browser]:
+    """Give the browser of this process; for tests that run on the loop of the session."""
+    from tests import browsing
+
+    async with browsing.browser() as started:
+        yield started
 
 
 # Seconds within which a test of a kind ends even on a busy machine.

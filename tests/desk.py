@@ -287,9 +287,9 @@ def a_change(file: FileDiff) -> SealedChange:
         path=file.path,
         old_path=file.old_path,
         old_sha256=None if file.op == "add" else ZEROS,
-        old_mode=None if file.op == "add" else "100644",
+        old_mode=None if file.op == "add" else file.old_mode or "100644",
         new_sha256=None if file.op == "delete" else ZEROS,
-        new_mode=None if file.op == "delete" else "100644",
+        new_mode=None if file.op == "delete" else file.new_mode or "100644",
         size=7,
     )
 

@@ -126,6 +126,7 @@ def test_who_decides_is_said_where_the_agent_is_assembled_and_nowhere_else() -> 
     assert entrances == {
         ("local_agent/assembly.py", "'terminal'"),
         ("local_agent/assembly.py", "'dry-run'"),  # takes no code: for the copies of dry runs alone
+        ("local_agent/assembly.py", "'passkey'"),
         ("local_agent/windows.py", "'desktop'"),
     }
     made = {
@@ -167,7 +168,7 @@ def test_an_agent_that_waits_has_not_loaded_what_carries_a_task() -> None:
         *("local_agent.actions.git_sync.perform", "local_agent.workspace.writer"),
         *("local_agent.propose.context", "local_agent.reports.read", "local_agent.understand"),
         *("local_agent.propose.coding", "local_agent.models.http", "aiohttp", "pygit2"),
-        *("local_agent.models.codex", "local_agent.models.acp"),
+        *("local_agent.models.codex", "local_agent.models.acp", "webauthn"),
     )
     asked = f"import local_agent.assembly, sys; print([m for m in {late} if m in sys.modules])"
     found = subprocess.run(

@@ -22,7 +22,7 @@ ASKED_CHAT: Final = Sentence(
     "This machine has not verified who it was.",
     zh="据称是{channel}中的“{user}”，由网关（密钥 {key}）转达。本机没有核实其身份。",
 )
-ASKED_HERE: Final = Sentence(en="somebody at this machine's terminal", zh="本机终端前的人")
+ASKED_HERE: Final = Sentence(en="somebody at this machine", zh="本机前的人")
 ASKED_CHECK: Final = Sentence(
     en="somebody at this machine, before deciding on the change", zh="本机前的人，在决定改动之前"
 )

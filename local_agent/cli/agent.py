@@ -66,7 +66,7 @@ def run_in_foreground(args: argparse.Namespace, lang: Lang, environ: Mapping[str
     from common.logs import adopt_libraries, open_log
     from local_agent.app import run_agent
     from local_agent.sandbox.process import harden_self
-    from local_agent.settings import load_settings
+    from local_agent.settings import load_settings, settings_file
 
     # Before any key is read: no core files, and no child may look into this process (R43, R61).
     harden_self()
@@ -80,7 +80,10 @@ def run_in_foreground(args: argparse.Namespace, lang: Lang, environ: Mapping[str
     def announce(_agent: Agent, ground: Ground) -> None:
         print(_ready_line(ground, speaking), flush=True)
 
-    running = run_agent(settings, places, environ, log=log, lang=speaking, announce=announce)
+    file = settings_file(places, environ, args.config)
+    running = run_agent(
+        settings, places, environ, file=file, log=log, lang=speaking, announce=announce
+    )
     asyncio.run(running)
     print(say(STOPPED, speaking), flush=True)
     return 0

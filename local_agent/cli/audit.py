@@ -85,25 +85,17 @@ def _check(home: Home, args: argparse.Namespace) -> partial[Checked]:
     from common.audit_check import check_export
     from common.audit_report import given_key, read_lines
     from common.errors import InputError
+    from local_agent.faces.page.audit import check_journal
     from local_agent.link.keys import OwnKeys
 
     if args.key and not args.file:
         raise InputError("audit.file-needed")
     if not args.file:
-        return partial(_check_journal, home)
+        return partial(check_journal, home)
     keys = {given_key(args.key).raw} if args.key else OwnKeys(home)
     if isinstance(keys, OwnKeys) and not keys.exist():
         raise InputError("audit.no-key")
     return partial(check_export, read_lines(args.file), keys=keys)
-
-
-def _check_journal(home: Home) -> Checked:
-    from local_agent.link.keys import OwnKeys
-    from local_agent.store.audit_log import read_audit
-    from local_agent.store.lock import JOURNAL
-
-    with read_audit(home.state / JOURNAL) as log:
-        return log.check(keys=OwnKeys(home), to_the_end=True)
 
 
 def _export(home: Home, output_file: Path | None, since: int | None, lang: Lang) -> int:

@@ -75,6 +75,11 @@ RECEIPT_REJECTED: Final = Sentence(
     en="{code} rejected by a person at the machine itself ({approver}), {when}",
     zh="{code} 由该开发机前的人拒绝（{approver}），{when}",
 )
+APPROVERS: Final[Mapping[str, Sentence]] = {
+    "terminal": Sentence(en="terminal", zh="终端"),
+    "desktop": Sentence(en="window", zh="窗口"),
+    "passkey": Sentence(en="passkey", zh="通行密钥"),
+}
 RECEIPT_FROM_FILE: Final = Sentence(
     en="{code} answered by the answers file of a dry run or by its rollback ({decision}), {when}",
     zh="{code} 由试运行的答案文件或试运行的回滚回答（{decision}），{when}",
@@ -278,7 +283,7 @@ def _decision(receipt: Receipt, screen: Screen) -> Iterator[str]:
             said,
             code=approval["code"],
             when=moment_anywhere(approval["decided_at"]),
-            approver=approval["approver"],
+            approver=_named(approval["approver"], APPROVERS, screen),
             decision=receipt.decision,
         )
         if receipt.reason:

@@ -6,7 +6,16 @@ from collections.abc import Mapping
 from typing import Final
 
 from common.sentences import Sentence
-from local_agent.error_texts import agent, changes, playbooks, runs, sync, workspace
+from local_agent.error_texts import (
+    agent,
+    changes,
+    files,
+    passkeys,
+    playbooks,
+    runs,
+    sync,
+    workspace,
+)
 from local_agent.models import texts as model_texts
 
 _SETTINGS: Final = {
@@ -411,9 +420,11 @@ ERRORS: Final[Mapping[str, Sentence]] = {
     **_TASK,
     **_PAIR,
     **workspace.ERRORS,
+    **files.ERRORS,
     **sync.ERRORS,
     **changes.ERRORS,
     **playbooks.ERRORS,
     **runs.ERRORS,
+    **passkeys.ERRORS,
     **model_texts.ERRORS,
 }

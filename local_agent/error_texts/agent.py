@@ -98,4 +98,10 @@ ERRORS: Final[Mapping[str, Sentence]] = {
         en="This terminal could not keep up; the task goes on. `codexbridge tasks` shows it.",
         zh="本终端跟不上输出；任务仍在继续。用 `codexbridge tasks` 查看。",
     ),
+    "page.no-port": Sentence(
+        en="The page cannot listen on this machine's loopback addresses ({why}). Nothing was lost; "
+        "the terminal shows the same: codexbridge tasks",
+        zh="页面无法监听本机的回环地址（{why}）。没有丢失任何内容；终端可以查看相同内容："
+        "codexbridge tasks",
+    ),
 }

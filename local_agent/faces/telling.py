@@ -15,7 +15,7 @@ from typing import Final, TypedDict
 
 from common.errors import StateError
 from common.model.state import Reason, TaskState
-from common.seal import Seal, read_changes
+from common.seal import Seal, SealedChange, read_changes
 from common.text import clip_bytes, one_line, reveal
 from local_agent.actions.registry import read_seal
 from local_agent.flow.approvals import PendingApproval
@@ -174,16 +174,24 @@ def _told(check: Task) -> Check:
 
 
 def _left_out(seal: Seal, first: StoredApproval | None) -> LeftOut | None:
-    """Return which files were asked for at first and are not any more; None where there are none.
+    """Return what was asked for at first and is not any more; None where that is nothing.
 
     For the person's orientation: nothing is decided by it.
     """
     if seal.action not in ("apply_diff", "undo") or first is None:
         return None
-    kept = {change.path for change in read_changes(seal.payload)}
-    asked_at_first = [change.path for change in read_changes(read_seal(first.seal).payload)]
-    left = [path for path in asked_at_first if path not in kept]
-    return LeftOut(len(left), tuple(left[:MAX_LEFT_OUT])) if left else None
+    kept = {change.path: change for change in read_changes(seal.payload)}
+    asked_at_first = read_changes(read_seal(first.seal).payload)
+    left = [change.path for change in asked_at_first if change.path not in kept]
+    partly = sum(
+        _is_part(kept[change.path], change) for change in asked_at_first if change.path in kept
+    )
+    return LeftOut(len(left), tuple(left[:MAX_LEFT_OUT]), partly) if left or partly else None
+
+
+def _is_part(now: SealedChange, at_first: SealedChange) -> bool:
+    """Tell whether a file would become something else, though it has not changed meanwhile."""
+    return now.old_sha256 == at_first.old_sha256 and now.new_sha256 != at_first.new_sha256
 
 
 def _result(task: Task) -> Json:

@@ -18,6 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from common.diff.patching import ALL_HUNKS, Hunks
 from common.errors import CodexBridgeError, InputError, StateError
 from common.model.proposal import Diff, LocalApproval, TaskResult
 from common.model.state import Reason, TaskState
@@ -202,20 +203,29 @@ class Approving:
         if asked is not None and asked.state == "pending":  # else the new one shows itself
             self.on_wanted(asked.approval_id)
 
-    async def narrow(self, approval_id: str, digest: str, keep: tuple[str, ...]) -> None:
+    async def narrow(
+        self, approval_id: str, digest: str, keep: tuple[str, ...], hunks: Hunks = ALL_HUNKS
+    ) -> None:
         """Ask for these files alone, under a new seal; nothing is approved by it.
+
+        Args:
+            approval_id: Of the question.
+            digest: Of what the person saw.
+            keep: The paths of the files.
+            hunks: Of these files, the hunks to keep; all of a file that is not named here.
 
         Raises:
             StateError: ``approval.not-pending``, ``approval.unknown``.
             InputError: ``approval.digest-mismatch``: another question stands by now;
                 ``approval.narrow``: it has no such parts.
         """
-        asked = await self._store.approval(approval_id)
-        check_standing(asked, digest)
-        task = await self._store.get(asked.task_id)
-        seal = question(asked).seal
-        narrowed = await self._operations[seal.action].narrowed(_result(task), seal, keep)
-        async with self._narrowing:
+        async with self._narrowing:  # no other choice changes the proposal that this one is of
+            asked = await self._store.approval(approval_id)
+            check_standing(asked, digest)
+            task = await self._store.get(asked.task_id)
+            seal = question(asked).seal
+            operation = self._operations[seal.action]
+            narrowed = await operation.narrowed(_result(task), seal, keep, hunks)
             await self._gate.withdraw(task.task_id)
             # What was decided meanwhile stands, whole, and nobody hears of a part.
             check_withdrawn(await self._store.approval(approval_id))

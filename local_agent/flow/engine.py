@@ -17,6 +17,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from common.clock import Clock
+from common.diff.patching import ALL_HUNKS, Hunks
 from common.errors import CodexBridgeError, StateError, StoreError
 from common.model.proposal import LocalApproval, NoRequirement, TaskResult
 from common.model.state import FINAL, Reason, TaskState
@@ -328,14 +329,16 @@ class Engine:
         """
         await (await self.load()).approving.refresh(task_id)
 
-    async def narrow(self, approval_id: str, digest: str, keep: tuple[str, ...]) -> None:
-        """Ask for some of the files alone, under a new seal (`Approving`).
+    async def narrow(
+        self, approval_id: str, digest: str, keep: tuple[str, ...], hunks: Hunks = ALL_HUNKS
+    ) -> None:
+        """Ask for some of the files or their hunks alone, under a new seal (`Approving`).
 
         Raises:
             StateError: ``approval.not-pending``, ``approval.unknown``.
             InputError: ``approval.digest-mismatch``, ``approval.narrow``.
         """
-        await (await self.load()).approving.narrow(approval_id, digest, keep)
+        await (await self.load()).approving.narrow(approval_id, digest, keep, hunks)
 
     def can_check(self, seal: Seal) -> bool:
         """Tell whether what is sealed can be tried out before it is decided on.  Blocking."""

@@ -98,12 +98,14 @@ class Entrance:
             digest: The digest that was shown to the person (R23).
             decision: ``approve`` or ``reject``.
             typed: What the person typed: the first group of the code, both for high risk.  A
-                rejection needs none, nor does a click in the window on what is of normal risk.
+                rejection needs none, nor does a click in the window or a passkey on what is of
+                normal risk.
             reason: What the person says about it; goes to the chat.
 
         Raises:
-            InputError: ``approval.decision``, ``approval.digest-mismatch``,
-                ``approval.code-mismatch``, ``approval.paused``; it still waits.
+            InputError: ``approval.decision`` (a passkey never rejects),
+                ``approval.digest-mismatch``, ``approval.code-mismatch``, ``approval.paused``; it
+                still waits.
             StateError: ``approval.unknown``, ``approval.not-pending``, ``approval.expired``,
                 ``approval.blocked``.
             StateError: ``approval.not-dry-run``: it is for a person to decide.
@@ -264,7 +266,7 @@ class Gate:
         reason: str | None,
     ) -> None:
         """Take a person's decision; as `Entrance.decide`."""
-        if decision not in CHOICES:
+        if decision not in CHOICES or (approver == "passkey" and decision != "approve"):
             raise InputError("approval.decision")
         stored = await self._db.run(find, self._journal, name)
         now = self._clock.now()

@@ -242,8 +242,8 @@ UNDO_WHICH = Sentence(
     zh="请说明撤销哪个改动：{prefix} 撤销 T-7K3F。“{prefix} 状态”可列出你的任务。",
 )
 NARROWED = Sentence(
-    en="Narrowed at the machine to some of its files; asked anew there.",
-    zh="已在开发机上缩小为其中部分文件；正在那里重新询问。",
+    en="Narrowed at the machine to a part of it; asked anew there.",
+    zh="已在开发机上缩小为其中一部分；正在那里重新询问。",
 )
 TO_ASK_AGAIN = Sentence(
     en="To ask again from here: codexbridge retry {task}",

@@ -66,6 +66,8 @@ def _proposed(asked: Asked, query: Query, found: Sighting) -> Proposed:
     )
     head = _head(asked, query, found)
     tail = [say(words.SEARCH_CUT, asked.lang)] if found.truncated else []
+    if found.large:
+        tail.append(say(words.SEARCH_LARGE, asked.lang, count=found.large))
     if query.paths_only:
         lines = list(_counted(asked, found.hits))
     else:

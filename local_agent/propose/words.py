@@ -64,6 +64,10 @@ SEARCH_CUT = Sentence(
     en="The search stopped at its limit; there may be more.",
     zh="搜索已达上限而停止；可能还有更多。",
 )
+SEARCH_LARGE = Sentence(
+    en="{count} {count:file|files} larger than 1 MiB {count:was|were} not searched.",
+    zh="有 {count} 个超过 1 MiB 的文件未搜索。",
+)
 NOT_A_REPOSITORY = Sentence(
     en="Workspace {workspace} is not a git repository, so there is nothing to review.",
     zh="工作区 {workspace} 不是 git 仓库，无法审阅改动。",

@@ -197,6 +197,18 @@ def open_file(root: Root, parts: tuple[str, ...]) -> int:
     return _open_below(root.handle, parts)
 
 
+def open_folder(root: Root, parts: tuple[str, ...]) -> int:
+    """Return a handle of a folder of the workspace, its top without parts; the caller closes it.
+
+    Raises:
+        InputError: ``path.denied``, ``path.missing`` or ``path.link``.
+    """
+    if is_denied(parts, root.deny):
+        raise InputError("path.denied")
+    # Opened anew: a copy of the root's own handle would share how far it has been listed.
+    return _open_folder(root.handle, parts) if parts else _open(".", _DIRECTORY, root.handle)
+
+
 class Reader:
     """Reads many files of an open workspace; folders stay open from one file to the next.
 

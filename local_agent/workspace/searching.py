@@ -88,6 +88,7 @@ class Sighting:
         scopes: The parts of the workspace that were looked into; empty for all of it.
         nowhere: A part that there is not.
         truncated: A limit was reached: there may be more.
+        large: Files of the workspace that are too large to be looked into.
     """
 
     hits: tuple[Hit, ...] = ()
@@ -95,6 +96,7 @@ class Sighting:
     scopes: tuple[str, ...] = ()
     nowhere: str = ""
     truncated: bool = False
+    large: int = 0
 
 
 async def search_for(workspace: Workspace, query: Query, *, clock: Clock | None = None) -> Sighting:
@@ -119,7 +121,8 @@ async def search_for(workspace: Workspace, query: Query, *, clock: Clock | None 
     of_terms = dict(zip(_terms(query), results, strict=True))
     made = await asyncio.to_thread(chosen, query, of_terms)
     names = tuple(f"-{one.name}" if one.outside else one.name for one in scopes)
-    return replace(made, scopes=names, truncated=made.truncated or among.truncated)
+    truncated, large = made.truncated or among.truncated, listing.skipped.get("too-large", 0)
+    return replace(made, scopes=names, truncated=truncated, large=large)
 
 
 def within(known: Sequence[str], scopes: Sequence[Scope]) -> Iterable[str]:

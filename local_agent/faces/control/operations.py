@@ -22,12 +22,13 @@ from local_agent.faces.control.modelling import Modelling, Models
 from local_agent.faces.control.playing import RunOperations
 from local_agent.faces.control.tasks import Answer, Watching, listed_task, waiting_task
 from local_agent.faces.control.wire import Arguments, Content, Request
+from local_agent.faces.page.passkeys import Passkeys
 from local_agent.flow.bus import Bus
 from local_agent.flow.gate import Entrance, Gate
 from local_agent.flow.standing import RunStanding, Standings
 from local_agent.store.journal import Journal, JournalThread
 from local_agent.store.tasks import Task
-from local_agent.views.status import AuditStanding, StatusView, Surroundings
+from local_agent.views.status import PasskeyList, StatusView, Surroundings
 from local_agent.views.task import TaskList
 
 MAX_LISTED: Final = 200
@@ -55,6 +56,18 @@ class Blobs(Protocol):
         ...
 
 
+class Page(Protocol):
+    """The door of the local page (`local_agent.faces.page.door`)."""
+
+    async def open(self) -> str:
+        """Return a link that opens it, once."""
+        ...
+
+    async def shut(self) -> None:
+        """End every session of it."""
+        ...
+
+
 class AgentOperations:
     """Answers requests.
 
@@ -75,6 +88,8 @@ class AgentOperations:
         places: Our own folders, with the person's playbooks.
         workspaces: Finds the workspace in which a place is named; blocks.
         forget_closed: Removes what is kept of workspaces that are no longer open.
+        page: Opens and closes the local page.
+        passkeys: Adds and removes passkeys.
     """
 
     def __init__(
@@ -96,14 +111,15 @@ class AgentOperations:
         places: Home,
         workspaces: asking.Workspaces,
         forget_closed: Callable[[], Coroutine[Any, Any, None]],
+        page: Page,
+        passkeys: Passkeys,
     ) -> None:
-        self._db = db
-        self._gate = gate
-        self._engine = engine
+        self._db, self._gate, self._engine = db, gate, engine
         self._surroundings = surroundings
         self._rotate_key = rotate
         self._receipt = receipt
         self._forget_closed = forget_closed
+        self._page, self._passkeys = page, passkeys
         self._changing: set[asyncio.Task[Any]] = set()
         self._standings = Standings(db, blobs)
         self._modelling = Modelling(db, models)
@@ -156,6 +172,7 @@ class AgentOperations:
             "play": self._playing.play,
             "resume": self._playing.resume,
             "roll_back": self._playing.roll_back,
+            "passkey_add": self._passkey_add,
         }
         if begin := streams.get(request.op):
             async for step in begin(args, request.body):
@@ -171,6 +188,11 @@ class AgentOperations:
             "models_test": self._modelling.test,
             "runs": self._playing.runs,
             "workspaces_changed": self._workspaces_changed,
+            "open_page": self._open_page,
+            "shut_page": self._shut_page,
+            "passkeys": self._list_passkeys,
+            "passkey_confirm": self._passkey_confirm,
+            "passkey_remove": self._passkey_remove,
         }
         if answer := answers.get(op):
             return await answer(args)
@@ -199,6 +221,26 @@ class AgentOperations:
         await self._finish(self._forget_closed())
         return {}
 
+    async def _open_page(self, _args: Arguments) -> Mapping[str, Any]:
+        return {"url": await self._page.open()}
+
+    async def _shut_page(self, _args: Arguments) -> Mapping[str, Any]:
+        await self._page.shut()
+        return {}
+
+    def _passkey_add(self, args: Arguments, _body: bytes) -> AsyncIterator[Answer]:
+        return self._passkeys.add(args.text("name"))
+
+    async def _passkey_confirm(self, args: Arguments) -> Mapping[str, Any]:
+        token, typed = args.text("ceremony"), args.text("typed")
+        return await self._finish(self._passkeys.confirm(token, typed))
+
+    async def _list_passkeys(self, _args: Arguments) -> PasskeyList:
+        return await self._passkeys.listed()
+
+    async def _passkey_remove(self, args: Arguments) -> Mapping[str, Any]:
+        return await self._finish(self._passkeys.remove(args.text("name")))
+
     async def _status(self) -> StatusView:
         tasks = await self._db.run(self._journal.tasks.open_tasks)
         by_id = {task.task_id: task for task in tasks}
@@ -208,7 +250,7 @@ class AgentOperations:
         return StatusView(
             **{field.name: getattr(around, field.name) for field in fields(around)},
             model=self._modelling.asked(),
-            audit=await self._db.run(self._audit),
+            audit=await self._db.run(self._journal.heads.standing),
             open_tasks=len(tasks),
             approvals=tuple(
                 waiting_task(
@@ -219,14 +261,6 @@ class AgentOperations:
                 )
                 for item in waiting
             ),
-        )
-
-    def _audit(self) -> AuditStanding:
-        standing = self._journal.heads.standing()
-        return AuditStanding(
-            entries=standing.head.seq,
-            gateway_keeps=standing.gateway_keeps,
-            forked_at=standing.forked_at,
         )
 
     async def _tasks(self, args: Arguments) -> TaskList:

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from common import strict_json
+from common.diff.model import MAX_FILES, MAX_HUNKS
 from common.errors import (
     AuthError,
     CodexBridgeError,
@@ -73,6 +74,12 @@ OPS: Final = frozenset(
         "resume",
         "roll_back",
         "runs",
+        "open_page",
+        "shut_page",
+        "passkey_add",
+        "passkey_confirm",
+        "passkeys",
+        "passkey_remove",
     }
 )
 BODY_OPS: Final = frozenset({"apply", "play", "resume"})  # these two: the file of answers
@@ -229,6 +236,18 @@ def _fact(value: object) -> str | int:
     return listed[:2000]
 
 
+_INDEXES: Final = list_of(integer(0, MAX_HUNKS - 1), most=MAX_HUNKS)
+
+
+def _are_hunks(value: Any) -> bool:
+    return (
+        type(value) is dict
+        and len(value) <= MAX_FILES
+        and all(map(_INDEXES, value.values()))
+        and sum(map(len, value.values())) <= MAX_HUNKS
+    )
+
+
 class Arguments:
     """The arguments of a request, each checked as it is used.
 
@@ -249,6 +268,11 @@ class Arguments:
     def texts(self, name: str, most: int) -> list[str]:
         """Return a list of at most ``most`` texts."""
         return list(self._checked(name, list_of(TEXT, most=most)))
+
+    def hunks(self, name: str) -> dict[str, tuple[int, ...]]:
+        """Return indexes of hunks by the paths of their files, no more than a diff can have."""
+        chosen = self._checked(name, _are_hunks)
+        return {path: tuple(indexes) for path, indexes in chosen.items()}
 
     def flag(self, name: str) -> bool:
         """Return a yes or no."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
@@ -75,6 +75,10 @@ async def is_dark(environ: Mapping[str, str]) -> bool:
 Why = Literal["", "setting", "no-screen", "no-window"]
 
 
+def _show_nothing(_approval_id: str) -> None:
+    """Show no window: there are none."""
+
+
 @dataclass(slots=True)
 class Windows:
     """One fact of this process, changed once: when it has been found out.
@@ -83,14 +87,16 @@ class Windows:
         state: ``looking`` until it is known.
         why: Why there are none: they are switched off, there is no screen, or there is one and a
             window cannot be opened on it.
+        show: Opens the window of an approval, for somebody at this machine who asks for it.
     """
 
     state: Literal["looking", "on", "off"] = "looking"
     why: Why = ""
+    show: Callable[[str], None] = _show_nothing
 
-    def turn_on(self) -> None:
-        """Note that windows can be opened."""
-        self.state, self.why = "on", ""
+    def turn_on(self, show: Callable[[str], None]) -> None:
+        """Note that windows can be opened, and by what."""
+        self.state, self.why, self.show = "on", "", show
 
     def turn_off(self, why: Why) -> None:
         """Note that there are none, and why."""

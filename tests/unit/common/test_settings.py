@@ -19,6 +19,7 @@ from common.settings import (
     is_secret,
     leaves,
     load,
+    load_with_sources,
     variable_name,
 )
 from gateway.base.settings import GatewaySettings
@@ -117,6 +118,29 @@ def test_every_source_overrules_the_weaker_ones(tmp_path: Path) -> None:
     assert settings.language == "line"
     assert settings.limit == 3
     assert (settings.listen.host, settings.listen.port) == ("secret", 2)
+
+
+def test_each_value_is_known_by_its_source(tmp_path: Path) -> None:
+    file, directory = tmp_path / "settings.toml", tmp_path / "secrets"
+    file.write_text('language = "file"\nlimit = 1\n[listen]\nhost = "file"\n', encoding="utf-8")
+    directory.mkdir(mode=0o700)
+    (directory / "password").write_text(SECRET, encoding="utf-8")
+    (directory / "password").chmod(0o600)
+    settings, sources = load_with_sources(
+        Sample,
+        file=file,
+        environ={"CODEXBRIDGE_GATEWAY__LIMIT": "3", "CODEXBRIDGE_GATEWAY__PROXIES": ""},
+        secrets_dir=directory,
+        overrides={"language": "line", "limit": None, "listen": {"port": 2}},
+    )
+    assert (settings.language, settings.limit, settings.listen.port) == ("line", 3, 2)
+    assert sources.of(("language",)) == "command-line"
+    assert sources.of(("limit",)) == "environment"
+    assert sources.of(("password",)) == "secrets"
+    assert sources.of(("listen", "host")) == "file"
+    assert sources.of(("listen", "port")) == "command-line"
+    assert sources.of(("proxies",)) == sources.of(("wecom", "token")) == "default"
+    assert SECRET not in repr(sources)
 
 
 def test_secrets_come_from_the_environment_or_from_files(tmp_path: Path) -> None:

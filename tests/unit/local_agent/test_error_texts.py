@@ -19,13 +19,14 @@ ROOT = Path(__file__).parents[3]
 FAMILIES = (
     *("agent", "approval", "approve", "ask", "config", "control", "input", "keystore", "pair"),
     *("process", "task", "toolchain", "workspace", "diff", "change", "undo", "policy"),
-    *("model", "models", "edit", "scratch", "playbook"),
+    *("model", "models", "edit", "scratch", "playbook", "files", "passkey"),
 )
 NEVER_TOLD = {
     # Programming errors, and what the engine tells in its own words.
     "approval.times",
     "approval.decision",
     "keystore.name",
+    "passkey.origin",
     "keystore.secret-size",
     "process.nul",
     "process.program",

@@ -10,8 +10,16 @@ import pytest
 
 import codexbridge
 from common.receipt import sign_receipt
-from common.signing import SigningKey
-from tests.unit.common.test_receipt import AGENT, GATEWAY, facts, text, without_an_approval
+from common.signing import APPROVAL, SigningKey
+from tests.unit.common.test_receipt import (
+    AGENT,
+    GATEWAY,
+    OLD,
+    a_statement,
+    facts,
+    text,
+    without_an_approval,
+)
 from tests.unit.local_agent.cli.conftest import AgentDouble
 
 KEY, GATEWAY_KEY = text(AGENT.public.raw), text(GATEWAY.public.raw)
@@ -91,6 +99,35 @@ def test_channels_and_actions_are_told_in_words(
     assert run("verify", str(path), "--key", KEY) == 0
     said = capsys.readouterr().out
     assert all(word in said for word in words)
+
+
+@pytest.mark.parametrize(
+    ("lang", "approver", "word"),
+    [
+        ("C.UTF-8", "passkey", "(passkey)"),
+        ("zh_CN.UTF-8", "passkey", "（通行密钥）"),
+        ("zh_CN.UTF-8", "terminal", "（终端）"),
+        ("C.UTF-8", "desktop", "(window)"),
+        ("C.UTF-8", "one_to_come", "(one_to_come)"),
+    ],
+)
+def test_who_approved_is_told_in_words(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    lang: str,
+    approver: str,
+    word: str,
+) -> None:
+    monkeypatch.setenv("LANG", lang)
+    words = a_statement(approver=approver)
+    signature = text(OLD.sign(APPROVAL, words.encode()))
+    changed = {"approver": approver, "statement": words, "signature": signature}
+    told = facts(**{f"approval__{name}": value for name, value in changed.items()})
+    path = tmp_path / "receipt.json"
+    path.write_bytes(sign_receipt(AGENT, told))
+    assert run("verify", str(path), "--key", KEY) == 0
+    assert word in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("lang", ["C.UTF-8", "zh_CN.UTF-8"])

@@ -156,8 +156,28 @@ async def test_what_a_change_was_narrowed_from_is_told(
     part = replace(seal, approval_id="part", version=2, payload=payload)
     narrowed = await gate.request(part, around=Circumstances(diff=model))
     told = to_json(await teller.tell(narrowed.approval_id))
-    assert told["left_out"] == {"count": len(left), "paths": tuple(left[:MAX_LEFT_OUT])}
+    paths = tuple(left[:MAX_LEFT_OUT])
+    assert told["left_out"] == {"count": len(left), "paths": paths, "partly": 0}
     assert read_question(told, diff=render(model)).told.left_out == LeftOut(**told["left_out"])
+
+
+@pytest.mark.parametrize(("moved_on", "partly"), [(False, 1), (True, 0)])
+async def test_files_of_which_some_hunks_were_left_out_are_counted(
+    gate: Gate, clock: ManualClock, teller: Teller, moved_on: bool, partly: int
+) -> None:
+    changes, raw = windows.a_change()
+    seal = a_seal(clock, action="apply_diff", payload=changes.payload, base={}, undo="yes")
+    model = parse_diff(raw)
+    await gate.request(seal, around=Circumstances(diff=model))
+    first, *others = read_changes(seal.payload)
+    fewer = replace(first, new_sha256="1" * 64)
+    if moved_on:  # then nobody can tell
+        fewer = replace(fewer, old_sha256="2" * 64)
+    payload = change_payload(hashlib.sha256(raw).hexdigest(), [fewer, *others])
+    part = replace(seal, approval_id="part", version=2, payload=payload)
+    narrowed = await gate.request(part, around=Circumstances(diff=model))
+    left_out = (await teller.tell(narrowed.approval_id)).left_out
+    assert left_out == (LeftOut(0, (), partly) if partly else None)
 
 
 async def proposed(db: JournalThread, result: dict[str, object]) -> None:

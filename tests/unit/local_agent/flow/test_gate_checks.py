@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -45,13 +45,17 @@ def test_what_waits_and_was_shown_passes_and_is_no_try_that_failed(clock: Manual
 
 
 @pytest.mark.requirement("R29")
-def test_a_click_in_the_window_is_enough_for_normal_risk_alone(clock: ManualClock) -> None:
+@pytest.mark.requirement("R31")
+@pytest.mark.parametrize("by", ["desktop", "passkey"])
+def test_a_click_in_the_window_or_a_passkey_is_enough_for_normal_risk_alone(
+    clock: ManualClock, by: Literal["desktop", "passkey"]
+) -> None:
     checks, stored = prepared(clock)
-    checks.typed(stored, "", clock.now(), by="desktop")
+    checks.typed(stored, "", clock.now(), by=by)
     high = replace(stored, risk="high")
     for typed in ("", short_code(high.digest)[:4]):
         with pytest.raises(InputError) as caught:
-            checks.typed(high, typed, clock.now(), by="desktop")
+            checks.typed(high, typed, clock.now(), by=by)
         assert caught.value.code == "approval.code-mismatch"
 
 

@@ -115,10 +115,10 @@ async def test_a_line_that_is_no_command_is_an_error() -> None:
 # --- search ------------------------------------------------------------------------------------
 
 
-def found(*items: Hit, truncated: bool = False) -> SearchProposer:
+def found(*items: Hit, truncated: bool = False, large: int = 0) -> SearchProposer:
     async def search(workspace: Workspace, query: Query) -> Sighting:
         assert workspace == SHOP
-        return Sighting(hits=items, truncated=truncated)
+        return Sighting(hits=items, truncated=truncated, large=large)
 
     return SearchProposer(Lookup(read=lambda _text, query: Query(phrase=query), search=search))
 
@@ -148,9 +148,11 @@ async def test_many_files_are_counted_not_listed() -> None:
 async def test_a_search_that_stopped_at_its_limit_says_so(lang: Lang) -> None:
     nothing = await found(truncated=True).propose(asked(TaskKind.SEARCH, query="x", lang=lang))
     whole = await found().propose(asked(TaskKind.SEARCH, query="x", lang=lang))
-    assert nothing.summary.startswith(whole.summary)
-    assert len(nothing.summary) > len(whole.summary)
-    assert nothing.details is None
+    large = await found(large=2).propose(asked(TaskKind.SEARCH, query="x", lang=lang))
+    for cut in (nothing, large):
+        assert cut.summary.startswith(whole.summary)
+        assert len(cut.summary) > len(whole.summary)
+        assert cut.details is None
 
 
 @pytest.mark.parametrize("changes", [{"query": None}, {"query": "x", "workspace": None}])

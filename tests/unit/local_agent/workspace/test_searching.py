@@ -121,6 +121,12 @@ async def test_what_may_not_be_read_is_not_found(tmp_path: Path) -> None:
     assert scoped.nowhere == "private"
 
 
+async def test_what_is_too_large_is_counted(tmp_path: Path) -> None:
+    shop = placed(tmp_path, {"a.txt": "word\n", "big.log": "word\n" * 300_000})
+    found = await search_for(shop, Query(phrase="word"))
+    assert (places(found), found.large) == (["a.txt:1"], 1)
+
+
 async def test_all_is_bounded(tmp_path: Path) -> None:
     shop = placed(tmp_path, {"a.txt": "word other\n" * 7000, "b.txt": "x" * 300 + " a_word\n"})
     found = await search_for(shop, Query(phrase="word"))

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from common.clock import ManualClock
+from common.diff.patching import Hunks
 from common.errors import InputError, StateError, StoreError
 from common.home import find_home
 from common.model.proposal import TaskStateChanged
@@ -19,6 +20,7 @@ from common.model.state import TaskState
 from local_agent.faces.control.modelling import Configured
 from local_agent.faces.control.operations import AgentOperations
 from local_agent.faces.control.wire import Content, Request, decode_answer, encode_event
+from local_agent.faces.page.passkeys import Passkeys
 from local_agent.faces.telling import Teller
 from local_agent.flow.bus import QUEUE_EVENTS, Bus, Reader, Told
 from local_agent.flow.gate import Gate
@@ -82,7 +84,7 @@ class ScriptedEngine:
         self.arrived = asyncio.Event()
         self.written = asyncio.Event()
         self.anew: Callable[[str], Awaitable[None]] = _as_it_is
-        self.narrowed: list[tuple[str, str, tuple[str, ...]]] = []
+        self.narrowed: list[tuple[str, str, tuple[str, ...], Hunks]] = []
         self.checks: NewTask | None = None
         self.wanted: list[str] = []
 
@@ -107,9 +109,11 @@ class ScriptedEngine:
         """Ask anew, where the test wants it."""
         await self.anew(task_id)
 
-    async def narrow(self, approval_id: str, digest: str, keep: tuple[str, ...]) -> None:
+    async def narrow(
+        self, approval_id: str, digest: str, keep: tuple[str, ...], hunks: Hunks
+    ) -> None:
         """Ask anew for less."""
-        self.narrowed.append((approval_id, digest, keep))
+        self.narrowed.append((approval_id, digest, keep, hunks))
         await self.anew((await self.db.run(self.db.journal.approvals.get, approval_id)).task_id)
 
     async def check(self, approval_id: str, digest: str) -> Task:
@@ -170,6 +174,22 @@ class NoModels:
         raise StateError("models.none", name=name)
 
 
+class CountedPage:
+    """A door of the page that counts who opens it."""
+
+    def __init__(self) -> None:
+        self.opened = 0
+
+    async def open(self) -> str:
+        """Return a link that leads nowhere."""
+        self.opened += 1
+        return f"http://localhost:1/launch#{self.opened}"
+
+    async def shut(self) -> None:
+        """Begin to count again."""
+        self.opened = 0
+
+
 class OneWorkspace:
     """A machine with one workspace."""
 
@@ -194,9 +214,11 @@ class Desk:
         teller = Teller(
             db, self.gate, machine="build-1", workspaces=lambda: {"/home/zhang/项目": "shop"}
         )
+        self.page = CountedPage()
         self.rotations = 0
         self.forgotten = 0
         self.workspaces = OneWorkspace(Workspace(name="shop", path=folder, default=True))
+        self.passkeys = Passkeys(db, self.gate.entrance("passkey"), clock)
         self.operations = AgentOperations(
             db=db,
             gate=self.gate,
@@ -214,6 +236,8 @@ class Desk:
             places=find_home({"CODEXBRIDGE_HOME": str(folder / "home")}),
             workspaces=self.workspaces,
             forget_closed=self.forget_closed,
+            passkeys=self.passkeys,
+            page=self.page,
         )
 
     async def forget_closed(self) -> None:

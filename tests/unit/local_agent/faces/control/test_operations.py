@@ -509,3 +509,10 @@ async def test_what_may_have_taken_effect_is_asked_again_only_by_who_knows_it(de
     await carried(desk, 5)
     await retrying
     assert [new.retry_of for new in desk.engine.submitted] == ["task-1"]
+
+
+async def test_the_page_is_opened_by_a_link_of_its_own_each_time_and_shut(desk: Desk) -> None:
+    urls = [(await desk.ask("open_page"))["url"] for _ in range(2)]
+    assert urls == ["http://localhost:1/launch#1", "http://localhost:1/launch#2"]
+    assert await desk.ask("shut_page") == {}
+    assert desk.page.opened == 0

@@ -59,8 +59,10 @@ def test_it_is_looked_for_then_on_or_off_with_the_reason() -> None:
     assert (windows.state, windows.why) == ("looking", "")
     windows.turn_off("no-window")
     assert (windows.state, windows.why) == ("off", "no-window")
-    windows.turn_on()
-    assert (windows.state, windows.why) == ("on", "")
+    shown: list[str] = []
+    windows.turn_on(shown.append)
+    windows.show("approval-1")
+    assert (windows.state, windows.why, shown) == ("on", "", ["approval-1"])
 
 
 def instead(monkeypatch: pytest.MonkeyPatch, script: str) -> None:
