@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import contextlib
 import json
@@ -15,11 +16,15 @@ import sys
 import tempfile
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Final, Self
+from typing import IO, TYPE_CHECKING, Any, Final, Self
+
+if TYPE_CHECKING:
+    from local_agent.sandbox.self_test import SelfTest
 
 ROOT: Final = Path(__file__).parents[1]
 STARTS_WITHIN_S: Final = 30.0
@@ -147,16 +152,19 @@ class Zygote:
         terminal: bool = False,
         watch: Watch | None = None,
         cwd: Path | None = None,
+        tries_sandbox: bool = True,
     ) -> Fork:
         """Start ``codexbridge ARGUMENTS`` with these standard streams, in the test's own folder
-        or in ``cwd``.
+        or in ``cwd``; without ``tries_sandbox`` an agent is told what `sandbox` has found.
         """
+        known = None if tries_sandbox or arguments[0] != "agent" else asdict(sandbox())
         order = {
             "argv": list(arguments),
             "cwd": str(cwd or Path.cwd()),
             "environ": dict(environ),
             "terminal": terminal,
             "watch": watch.to_dict() if watch else None,
+            "sandbox": known,
         }
         with self._one_at_a_time:
             socket.send_fds(self._socket, [json.dumps(order).encode()], list(streams))
@@ -204,6 +212,21 @@ def run(
 def _read(file: IO[bytes]) -> str:
     file.seek(0)
     return file.read().decode()
+
+
+@cache
+def sandbox() -> SelfTest:
+    """Try the sandbox of this machine for real, once for all agents that need not do so again.
+
+    It takes half of the processor time of an agent's start, and comes out the same each time.
+    """
+    from common.home import Home
+    from local_agent.sandbox.self_test import self_test
+
+    with tempfile.TemporaryDirectory() as root, ThreadPoolExecutor(1) as thread:
+        places = Home(*(Path(root, part) for part in ("config", "state", "run")))
+        # In a thread: whoever asks may have an event loop already.
+        return thread.submit(asyncio.run, self_test(places, home=Path.home())).result()
 
 
 @cache

@@ -92,7 +92,7 @@ def _become(order: dict[str, Any], descriptors: list[int]) -> NoReturn:
         os.environ.update(order["environ"])
         from tests.matrix import witness
 
-        witness.hasten()
+        witness.hasten(order["sandbox"])
         if order["watch"] is not None:
             witness.watch(**order["watch"])
         from codexbridge import main as codexbridge

@@ -66,7 +66,8 @@ class Place:
         root: ``CODEXBRIDGE_HOME``.
         made: What simulator and gateway agree on.
         cwd: Where commands and parts are started; the folder of the tests when it is None.
-        forked: Whether parts are forked; else each is the program itself, as people start it.
+        forked: Whether parts are forked; else each is the program itself, as people start it.  In
+            surroundings like the test's own a forked agent tries no sandbox anew (`forks.sandbox`).
     """
 
     root: Path
@@ -113,7 +114,12 @@ class Place:
             streams = [nothing.fileno(), log.fileno(), log.fileno()]
             if self.forked:
                 self.processes[name] = shared_zygote().start(
-                    arguments, environ=self.environ, streams=streams, cwd=self.cwd
+                    arguments,
+                    environ=self.environ,
+                    streams=streams,
+                    cwd=self.cwd,
+                    tries_sandbox=self.cwd is not None
+                    or not {"PATH", "HOME"}.isdisjoint(self.extra),
                 )
                 return
             self.processes[name] = subprocess.Popen(

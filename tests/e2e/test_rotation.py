@@ -55,6 +55,7 @@ def does_work(place: Place) -> None:
     wait_until(lambda: any(task["short_id"] in text for text in place.chat()[said:]))
 
 
+@pytest.mark.thorough
 @pytest.mark.requirement("P3")
 def test_the_gateways_key_is_rotated_while_the_machine_is_connected(place: Place) -> None:
     assert place.callback("@dev test") == 200

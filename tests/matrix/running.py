@@ -220,7 +220,11 @@ class Running:
         log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         try:
             return self.zygote.start(
-                arguments, environ=self.environ, streams=[reading, log, log], watch=watch
+                arguments,
+                environ=self.environ,
+                streams=[reading, log, log],
+                watch=watch,
+                tries_sandbox=False,
             )
         finally:
             os.close(reading)

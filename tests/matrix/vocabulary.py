@@ -41,12 +41,17 @@ _OF_HALF: Final = {"gateway": "gateway", "local_agent": "agent"}
 # What no scenario meets, and why no moment of its own is missed.
 _HOSTILE = "only a hostile or broken peer brings it about; one transaction, without any effect"
 _TAMPERED = "only a journal that was changed from outside brings it about, without any effect"
+_PASSKEY = "one transaction without any effect; no scenario has an authenticator"
 NO_MOMENT: Final[dict[tuple[str, str], str]] = {
     ("agent", "audit+approval.tampered"): _TAMPERED,
     ("agent", "audit+inbox.repeated-id"): _HOSTILE,
     ("agent", "audit+inbox.task-again"): _HOSTILE,
     ("agent", "audit+audit.forked"): _HOSTILE,
     ("agent", "audit+gateway.rekey-refused"): _HOSTILE,
+    **{
+        ("agent", f"audit+passkey.{what}"): _PASSKEY
+        for what in ("added", "used", "removed", "cloned")
+    },
     ("gateway", "audit+audit.forked"): _HOSTILE,
     ("gateway", "audit+audit.signed-anew"): _HOSTILE,
     ("gateway", "audit+agent.too-fast"): _HOSTILE,

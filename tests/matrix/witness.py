@@ -22,7 +22,7 @@ import signal
 import threading
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Final
@@ -83,11 +83,24 @@ def watch(*, half: str, notes: str, tree: str, kill: Sequence[Any] | None, ahead
         _set_clock_ahead(ahead_s)
 
 
-def hasten() -> None:
-    """Dial again at once: how long to wait between two tries is nothing a test must wait for."""
+def hasten(sandbox: Mapping[str, Any] | None) -> None:
+    """Dial again at once: how long to wait between two tries is nothing a test must wait for.
+
+    Args:
+        sandbox: What the test of the sandbox has found on this machine; None to try it anew.
+    """
+    from local_agent import app
     from local_agent.link import condition
+    from local_agent.sandbox.self_test import SelfTest
 
     vars(condition).update(FIRST_DELAY_S=BACKOFF_S[0], LONGEST_DELAY_S=BACKOFF_S[1])
+    if sandbox is not None:
+        found = SelfTest(**sandbox)
+
+        async def known(*_: Any, **__: Any) -> SelfTest:
+            return found
+
+        vars(app)["self_test"] = known
 
 
 def _say_nothing_first() -> None:
