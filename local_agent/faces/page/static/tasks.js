@@ -189,9 +189,13 @@ function useTask(id) {
   const [stream, setStream] = useState("");
   const about = useRef({ taskId: "", run: /** @type {string | null} */ (null) });
   const timer = useRef(/** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined));
+  const asked = useRef(0), answered = useRef(0);
   const load = async () => {
+    const mine = ++asked.current;
     try {
       const next = await api.get(`/api/tasks/${encodeURIComponent(id)}`);
+      if (mine < answered.current) return; // an older answer that came later
+      answered.current = mine;
       about.current = { taskId: next.task.task_id, run: next.row.is_step ? null : next.row.run };
       setTold((/** @type {Told | null} */ before) => {
         if (before && before.task.state !== next.task.state) {
@@ -223,8 +227,9 @@ function useTask(id) {
       });
     }
     const rows = message.type === "task" ? [message.row] : message.rows ?? [];
+    // Until the first answer it is not known which steps are its own.
     const mine = rows.some((/** @type {Row} */ row) =>
-      row.task_id === taskId || (run && row.run === run));
+      !taskId || row.task_id === taskId || (run && row.run === run));
     if (mine || message.type === "anew" || (message.type === "hello" && message.anew)) soon();
   }, [id]);
   return { told, why, stream, load };
