@@ -5,6 +5,7 @@ What is asked of the agent is a request of the control socket, by the same names
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -94,11 +95,14 @@ def answering(answering: Answering) -> Handler:
             return web.json_response({"error": said}, status=_status(error))
         if isinstance(told, web.StreamResponse):
             return told
-        shown = revealed(as_json(told))  # all of it: any text may be what others wrote
-        document = json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
-        return web.json_response(text=document)
+        return web.json_response(text=await asyncio.to_thread(_document, told))
 
     return handle
+
+
+def _document(told: Any) -> str:
+    shown = revealed(as_json(told))  # all of it: any text may be what others wrote
+    return json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
 
 
 def said_of(error: CodexBridgeError) -> Text:

@@ -16,7 +16,6 @@ from aiohttp import web
 from common.diff.model import FileDiff
 from common.diff.parse import parse_diff
 from common.errors import CodexBridgeError, RemoteProtocolError, StateError
-from common.text import reveal
 from common.verbs import COMMANDS
 from local_agent.cards.question import diff_names, joined
 from local_agent.faces.control.statistics import read_statistics
@@ -33,7 +32,7 @@ from local_agent.faces.page.audit import audit_view
 from local_agent.faces.page.files import list_folder, read_image, view_file
 from local_agent.faces.page.live import Live, row_of
 from local_agent.faces.page.parts import PageParts
-from local_agent.faces.page.rendered import Asked, file_rows, proposed_files, revealed
+from local_agent.faces.page.rendered import Asked, file_rows, proposed_files
 from local_agent.faces.page.settings import DESCRIPTIONS, effective_settings, workspaces_view
 from local_agent.faces.page.words import catalogue
 from local_agent.flow.approvals import question
@@ -93,7 +92,6 @@ class PageReads(Answers):
             "/api/tasks/{task}/rows": self._rows,
             "/api/tasks/{task}/log": self._log,
             "/api/tasks/{task}/receipt": self._receipt,
-            "/api/tasks/{task}/context": self._context,
             "/api/playbooks": self._playbooks,
             "/api/folder": self._folder,
             "/api/file": self._file,
@@ -173,7 +171,7 @@ class PageReads(Answers):
         found = await self._proposed(task, shown.approval)
         (row,) = await self._rows_of([task])
         return PageTask(
-            task=await asyncio.to_thread(revealed, shown.task),
+            task=shown.task,
             row=replace(row, part=shown.task.part),
             kind=json.loads(task.intent_json)["kind"] if task.intent_json else None,
             timeline=tuple(_moment(*one) for one in timeline),
@@ -272,10 +270,6 @@ class PageReads(Answers):
         told = await self._ask_agent("receipt", task=task.short_id)
         return web.Response(text=as_json(told)["receipt"], content_type="text/plain")
 
-    async def _context(self, request: web.Request) -> Json:
-        task = await self._named(request)
-        return as_json(await self._ask_agent("context", task=task.short_id))
-
     async def _playbooks(self, _request: web.Request) -> PagePlaybooks:
         from local_agent.faces.page.playbooks import listed
 
@@ -357,7 +351,7 @@ def _moment(seq: int, at: int, event: Mapping[str, Any]) -> PageMoment:
         seq=seq,
         at=at,
         state=event.get("state") if is_state else None,
-        message=reveal(event.get("message") or "") if is_state else "",
+        message=event.get("message") or "" if is_state else "",
     )
 
 

@@ -216,8 +216,8 @@ PAGE: Final[Mapping[str, Sentence]] = {
     ),
     "passkeys": Sentence(en="Passkeys", zh="通行密钥"),
     "no-passkeys": Sentence(
-        en="None. `codexbridge passkey add NAME` sets one up for approving on this page.",
-        zh="没有。用 `codexbridge passkey add 名称` 设置后，可以在本页面批准。",
+        en="None. To approve on this page, add one: codexbridge passkey add NAME",
+        zh="没有。如需在本页面批准，请添加：codexbridge passkey add 名称",
     ),
     # -- diff --
     "side-by-side": Sentence(en="Side by side", zh="并排"),
@@ -414,8 +414,8 @@ PAGE: Final[Mapping[str, Sentence]] = {
     ),
     "models": Sentence(en="Models", zh="模型"),
     "no-models": Sentence(
-        en="none; `codexbridge models` says how to connect one",
-        zh="无；`codexbridge models` 会说明如何接入",
+        en="none; how to connect one: codexbridge models",
+        zh="无；接入方法见 codexbridge models",
     ),
     "is-asked": Sentence(en="is asked", zh="正在使用"),
     "model-turns": Sentence(

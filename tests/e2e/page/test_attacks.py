@@ -1227,6 +1227,7 @@ def test_what_is_told_as_text_is_no_page(desk: Desk, waiting: str) -> None:
 
 
 def test_what_is_kept_of_sessions_opens_nothing(desk: Desk) -> None:
+    enter(desk.place)  # one beside our own
     secret = link(desk.place).partition("#")[2]
     file = desk.place.root / "state" / "page.json"
     kept = file.read_text(encoding="utf-8")

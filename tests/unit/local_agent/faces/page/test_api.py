@@ -228,19 +228,12 @@ def test_each_diff_of_several_steps_is_found() -> None:
     assert reading._diffs_of(task) == ("a", "b")
 
 
-async def test_receipts_logs_and_contexts_are_told(place: Place, tab: Tab) -> None:
+async def test_receipts_and_logs_are_told(place: Place, tab: Tab) -> None:
     short_id = await applied(place)
     receipt = await tab.get(f"/api/tasks/{short_id}/receipt")
     assert (receipt.kind, receipt.body) == ("text/plain", f"receipt of {short_id}".encode())
     none = await tab.get(f"/api/tasks/{short_id}/log")
     assert (none.status, none.json["error"]["code"]) == (409, "log.none")
-    assert (await tab.read(f"/api/tasks/{short_id}/context"))["context"]["files"] == 0
-
-    await place.desk.db.run(
-        place.desk.db.journal.tasks.create, Wish(task_id="task-2", short_id="T-0002"), 1
-    )
-    bare = await tab.get("/api/tasks/T-0002/context")
-    assert (bare.status, bare.json["error"]["code"]) == (409, "context.none")
 
 
 async def test_the_log_of_a_command_is_told_whole(place: Place, tab: Tab) -> None:
