@@ -233,7 +233,7 @@ class Run:
         asked = self.question()
         self._decided += 1
         with Terminal(self.place.environ, "approve", asked["short_id"]) as terminal:
-            shown = terminal.read_until(":", "›", after=ANYTHING)
+            shown = terminal.read_until(":", "›", after=ASKS)
             if shown.rstrip().endswith("›"):
                 terminal.type("a")
                 shown = terminal.read_until(":", after=CODE)
@@ -266,7 +266,8 @@ class Run:
         return [one["step"] for one in self.events() if one["type"] == "step_skipped"]
 
 
-ANYTHING: Final = re.compile("")
+# It waits for more; a line that is half there may end in a colon as well.
+ASKS: Final = re.compile(f"{CODE.pattern}|›")
 
 
 @pytest.fixture(scope="module")
