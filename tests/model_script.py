@@ -15,6 +15,7 @@ class Step:
     Attributes:
         do: Which kind of answer.
         when: Only a request whose body holds this gets it.
+        asked: What is asked for must hold it, not what was said before.
         pieces: Number of deltas; 0 for deltas of a few words.
         always: It is not used up.
     """
@@ -30,11 +31,12 @@ class Step:
     pause_s: float = 0.0
     usage: bool = True
     always: bool = False
+    asked: bool = False
 
 
-def only(step: Step, *, when: str, always: bool = False) -> Step:
+def only(step: Step, *, when: str, always: bool = False, asked: bool = False) -> Step:
     """Return the step for requests that hold these words alone."""
-    return replace(step, when=when, always=always)
+    return replace(step, when=when, always=always, asked=asked)
 
 
 def text(words: str, *, pieces: int = 0, usage: bool = True, when: str = "") -> Step:

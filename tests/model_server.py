@@ -50,6 +50,11 @@ class Request:
         return json.loads(self.body)
 
     @property
+    def asked(self) -> str:
+        """What is asked for: the prompt's last part, after what was said before."""
+        return self.body.rpartition(" REQUEST>")[2]
+
+    @property
     def streams(self) -> bool:
         """Whether an answer in events is asked for."""
         return self.json.get("stream") is True
@@ -157,7 +162,7 @@ class ModelServer:
 
     def _next(self, request: Request) -> Step:
         for number, step in enumerate(self._steps):
-            if step.when in request.body:
+            if step.when in (request.asked if step.asked else request.body):
                 return step if step.always else self._steps.pop(number)
         return self._then
 

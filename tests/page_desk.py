@@ -117,10 +117,10 @@ def shop_with_page(
     gently = dict(EDITS[0]) | {"search": "cap=5.0", "replace": "cap=9.0"}
     steps = [
         *answers,
-        script.only(script.edits("Waits longer.", gently), when="more gently", always=True),
-        script.only(script.edits(WORDS, *EDITS), when="fix the login retry", always=True),
-        script.only(script.drip(ANSWER, pause_s=0.02), when="drip", always=True),
-        script.only(script.text(ANSWER), when="explain", always=True),
+        _asked("more gently", script.edits("Waits longer.", gently)),
+        _asked("fix the login retry", script.edits(WORDS, *EDITS)),
+        _asked("drip", script.drip(ANSWER, pause_s=0.02)),
+        _asked("explain", script.text(ANSWER)),
     ]
     with started(folder, *steps, then=script.text("Nothing to say.")) as server:
         extra = {"DISPLAY": screen.name} if screen else {}
@@ -133,6 +133,10 @@ def shop_with_page(
             yield shop.open("scripted")
         finally:
             place.stop()
+
+
+def _asked(when: str, step: script.Step) -> script.Step:
+    return script.only(step, when=when, always=True, asked=True)
 
 
 def link(place: Place) -> str:
