@@ -145,6 +145,17 @@ class Simulator:
         """Make every token invalid at once, as WeCom may at any time."""
         self._tokens.clear()
 
+    def app(self, token: str, app_id: str) -> dict[str, Any]:
+        """Answer ``agent/get`` (page 90227)."""
+        refusal = self._no_token(token)
+        if refusal is not None:
+            return refusal
+        if not (app_id.isascii() and app_id.isdigit()):
+            return {"errcode": 40056, "errmsg": "invalid agentid"}
+        if app_id != str(self.config.app_id):
+            return {"errcode": 301002, "errmsg": "not allow operate another agent with this token"}
+        return {"errcode": 0, "errmsg": "ok", "agentid": self.config.app_id, "name": "CodexBridge"}
+
     async def take(self, token: str, body: object) -> dict[str, Any]:
         """Answer ``message/send`` (page 90236) and put the text into the chat."""
         refusal = self._refusal(token, body)
@@ -156,14 +167,19 @@ class Simulator:
             await self._keep("app", user, clip_bytes(text, CHAT_BYTES, marker=""))
         return {"errcode": 0, "errmsg": "ok", "msgid": secrets.token_urlsafe(24)}
 
-    def _refusal(self, token: str, body: object) -> dict[str, Any] | None:
-        now = self._clock.now().wall_s
+    def _no_token(self, token: str) -> dict[str, Any] | None:
         if not token:
             return {"errcode": 41001, "errmsg": "access_token missing"}
         if token not in self._tokens:
             return {"errcode": 40014, "errmsg": "invalid access_token"}
-        if self._tokens[token] <= now:
+        if self._tokens[token] <= self._clock.now().wall_s:
             return {"errcode": 42001, "errmsg": "access_token expired"}
+        return None
+
+    def _refusal(self, token: str, body: object) -> dict[str, Any] | None:
+        refusal = self._no_token(token)
+        if refusal is not None:
+            return refusal
         if not isinstance(body, dict) or body.get("msgtype") != "text":
             return {"errcode": 40008, "errmsg": "invalid message type"}
         if body.get("agentid") != self.config.app_id:

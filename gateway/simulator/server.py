@@ -85,6 +85,7 @@ def make_app(simulator: Simulator, page: dict[str, bytes]) -> web.Application:
     app.add_routes(
         [
             web.get("/cgi-bin/gettoken", _gettoken(simulator)),
+            web.get("/cgi-bin/agent/get", _agent_get(simulator)),
             web.post("/cgi-bin/message/send", _message_send(simulator)),
             web.get("/api/messages", _list(simulator)),
             web.post("/api/say", _say(simulator)),
@@ -132,6 +133,16 @@ def _gettoken(simulator: Simulator) -> Handler:
         query = request.query
         return web.json_response(
             simulator.new_token(query.get("corpid", ""), query.get("corpsecret", ""))
+        )
+
+    return handle
+
+
+def _agent_get(simulator: Simulator) -> Handler:
+    async def handle(request: web.Request) -> web.StreamResponse:
+        query = request.query
+        return web.json_response(
+            simulator.app(query.get("access_token", ""), query.get("agentid", ""))
         )
 
     return handle

@@ -139,6 +139,24 @@ class WeComClient:
             return failed.outcome
         return judge_send(answer)
 
+    async def check_token(self) -> SendOutcome | None:
+        """Fetch a token unless there is one; returns what keeps us from having one."""
+        try:
+            await self._valid_token(dead=None)
+        except _FailedError as failed:
+            return failed.outcome
+        return None
+
+    async def check_app(self) -> SendOutcome | None:
+        """Ask for the app itself, which changes nothing (page 90227); returns what is wrong."""
+        try:
+            token = await self._valid_token(dead=None)
+            query = {"access_token": token.value, "agentid": str(self._agent_id)}
+            answer = await self._call("GET", "agent/get", query=query)
+        except _FailedError as failed:
+            return failed.outcome
+        return None if errcode_of(answer) == 0 else judge_token(answer)
+
     def _message(self, user: str, text: str, *, repeated: bool) -> dict[str, object]:
         message: dict[str, object] = {
             "touser": user,

@@ -161,3 +161,13 @@ def test_the_configuration_s_representation_holds_no_secret() -> None:
     shown = repr(config)
     secrets = (config.token, config.encoding_aes_key, config.corp_secret)
     assert not any(secret in shown for secret in secrets)
+
+
+async def test_an_app_is_told_of_by_its_own_id_alone(simulator: Simulator) -> None:
+    config = simulator.config
+    token = simulator.new_token(config.corp_id, config.corp_secret)["access_token"]
+    answers = {
+        number: simulator.app(key, number)["errcode"]
+        for key, number in ((token, str(config.app_id)), (token, "7"), (token, "x"), ("no", "8"))
+    }
+    assert answers == {str(config.app_id): 0, "7": 301002, "x": 40056, "8": 40014}
