@@ -158,7 +158,7 @@ def build(
     )
     url = public_url(settings, port=port)
     app = guarded_app(log=log, clock=clock, trusted_proxies=settings.trusted_proxies)
-    app.add_routes([*channels.routes(intake), *health_routes(_readiness(store, outbox))])
+    app.add_routes([*channels.routes(intake, alarms), *health_routes(_readiness(store, outbox))])
     app.add_routes(_for_machines(url, store, ring, hub=hub, mailbox=mailbox, clock=clock, log=log))
     return Gateway(app, hub, outbox, upkeep, alarms, disk)
 

@@ -88,6 +88,14 @@ class SendOutcome:
     tried: bool = True
 
 
+class Note(Protocol):
+    """Notes for the admins what keeps a channel from reading its messages."""
+
+    def __call__(self, event: str, /) -> None:
+        """Note it; the event is the code of the error."""
+        ...
+
+
 class Deliver(Protocol):
     """Sends one text into one conversation."""
 
@@ -110,9 +118,9 @@ class Channel:
         name: Kept with every task and every message on its way: it never changes.
         deliver: Sends into conversations of this channel.
         routes: Returns what it answers on the gateway's own listener, once it knows where to hand
-            messages to.
+            messages to, and where to note that it cannot read them.
     """
 
     name: str
     deliver: Deliver
-    routes: Callable[[Accept], Sequence[web.RouteDef]]
+    routes: Callable[[Accept, Note], Sequence[web.RouteDef]]

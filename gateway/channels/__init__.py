@@ -10,7 +10,7 @@ from aiohttp import web
 
 from common.clock import Clock
 from common.logs import Log
-from gateway.base.messages import Accept, Channel, Conversation, SendOutcome
+from gateway.base.messages import Accept, Channel, Conversation, Note, SendOutcome
 from gateway.base.settings import GatewaySettings
 from gateway.channels import wecom_app
 
@@ -24,9 +24,10 @@ class Channels:
     def __init__(self, channels: Iterable[Channel]) -> None:
         self._channels = {channel.name: channel for channel in channels}
 
-    def routes(self, accept: Accept) -> list[web.RouteDef]:
-        """Return what all of them answer; each message goes to ``accept``."""
-        return [route for channel in self._channels.values() for route in channel.routes(accept)]
+    def routes(self, accept: Accept, note: Note) -> list[web.RouteDef]:
+        """Return what all answer; messages go to ``accept``, what cannot be read to ``note``."""
+        channels = self._channels.values()
+        return [route for channel in channels for route in channel.routes(accept, note)]
 
     async def deliver(self, to: Conversation, text: str, *, repeated: bool = False) -> SendOutcome:
         """Send into a conversation of whichever channel; see `Deliver`."""

@@ -50,6 +50,18 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
         zh="⚠ {address} 连接了开发机专用的地址，但发来的不是 Agent 的数据，已拒绝"
         "（十分钟内 {count} 次）。不影响任何开发机。如果持续出现，请在反向代理上拦截该地址。",
     ),
+    "callback.ciphertext": Sentence(
+        en="⚠ Messages from WeCom cannot be decrypted and are lost: EncodingAESKey is not that of "
+        "the console. Find out more: codexbridge gateway doctor",
+        zh="⚠ 无法解密企业微信发来的消息，消息已丢失：EncodingAESKey 与管理后台不一致。"
+        "查看详情：codexbridge gateway doctor",
+    ),
+    "callback.receive-id": Sentence(
+        en="⚠ Messages from WeCom are for another corp and are lost: wecom.corp_id is not that of "
+        "the console. Find out more: codexbridge gateway doctor",
+        zh="⚠ 企业微信发来的消息属于另一个企业，消息已丢失：wecom.corp_id 与管理后台不一致。"
+        "查看详情：codexbridge gateway doctor",
+    ),
     "pairing.used-again": Sentence(
         en="⚠ The used pairing code of {machine} came again from {address}; refused "
         "({count}× in 10 min). If nobody repeated it there, compare the check words, or pair "

@@ -29,7 +29,7 @@ from common.errors import (
     UnavailableError,
 )
 from common.logs import Log
-from gateway.base.messages import Accept, Channel, Conversation, SendOutcome
+from gateway.base.messages import Accept, Channel, Conversation, Note, SendOutcome
 from gateway.base.settings import GatewaySettings
 from gateway.channels.wecom_app.messages import NAME, parse_message
 from gateway.wecom.client import WeComClient
@@ -42,6 +42,7 @@ MAX_BODY_BYTES: Final = 65_536
 MAX_QUERY_CHARS: Final = 4_096
 READ_S: Final = 5.0  # WeCom itself gives up after 5 s
 WINDOW_S: Final = 300
+SEEN_AS: Final = "X-Client-Address"
 
 _SIGNATURE: Final = re.compile(r"[0-9a-f]{40}", re.ASCII)
 _TIMESTAMP: Final = re.compile(r"[0-9]{1,12}", re.ASCII)
@@ -75,10 +76,11 @@ def open_channel(
     async def deliver(to: Conversation, text: str, *, repeated: bool = False) -> SendOutcome:
         return await client.send_text(to.user, text, repeated=repeated)
 
-    def routes(accept: Accept) -> list[web.RouteDef]:
+    def routes(accept: Accept, note: Note) -> list[web.RouteDef]:
         return callback_routes(
             crypto,
             accept,
+            note=note,
             clock=clock,
             corp_id=wecom.corp_id,
             agent_id=wecom.agent_id,
@@ -112,6 +114,7 @@ def callback_routes(
     crypto: CallbackCrypto,
     accept: Accept,
     *,
+    note: Note,
     clock: Clock,
     corp_id: str,
     agent_id: int | str,
@@ -124,6 +127,7 @@ def callback_routes(
     Args:
         crypto: Made with the corp id as its receive id.
         accept: Gets each message, with the SHA-256 of its Encrypt value as the replay key.
+        note: Told of each request whose signature, key or receiver is not ours.
         clock: Tells how old a signature is.
         corp_id: The corp whose messages are ours.
         agent_id: The app whose messages are ours.
@@ -131,7 +135,8 @@ def callback_routes(
         path: Where WeCom calls.
         window_s: Greatest distance of a timestamp from our clock, in seconds (R71).
     """
-    callback = _AppCallback(crypto, accept, clock, (corp_id, str(agent_id)), log, window_s)
+    ours = (corp_id, str(agent_id))
+    callback = _AppCallback(crypto, accept, note, clock, ours, log, window_s)
     return [
         web.get(path, callback.verify_url, allow_head=False),
         web.post(path, callback.receive),
@@ -143,6 +148,7 @@ class _AppCallback:
         self,
         crypto: CallbackCrypto,
         accept: Accept,
+        note: Note,
         clock: Clock,
         ours: tuple[str, str],
         log: Log,
@@ -150,6 +156,7 @@ class _AppCallback:
     ) -> None:
         self._crypto = crypto
         self._accept = accept
+        self._note = note
         self._clock = clock
         self._ours = ours
         self._log = log
@@ -165,9 +172,9 @@ class _AppCallback:
             _check_echo(plain)
         except _RefusedError as refused:
             return self._refuse(refused)
-        return web.Response(
-            body=plain, content_type="text/plain", headers={"X-Content-Type-Options": "nosniff"}
-        )
+        # Whoever holds the Token may know whom we take them for: `gateway.doctor` looks at it.
+        headers = {"X-Content-Type-Options": "nosniff", SEEN_AS: request.remote or ""}
+        return web.Response(body=plain, content_type="text/plain", headers=headers)
 
     async def receive(self, request: web.Request) -> web.Response:
         """Take one delivery: THE order of R71, one call a line."""
@@ -190,6 +197,9 @@ class _AppCallback:
                 raise _RefusedError(403, "callback.outside-window", skew_s=skew_s)
             return self._crypto.decrypt(sealed)
         except AuthError as error:
+            # A signature that holds and a key that does not: what the console has is not what we
+            # have.  A wrong signature anybody can send; see `gateway.doctor`.
+            self._note(error.code)
             raise _RefusedError(403, error.code) from None
 
     async def _take(self, plain: bytes, replay_key: bytes) -> int:

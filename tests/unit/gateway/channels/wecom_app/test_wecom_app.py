@@ -45,6 +45,7 @@ class Door:
         self.crypto = CallbackCrypto(token=TOKEN, encoding_aes_key=AES_KEY, receive_id=CORP)
         self.taken: list[tuple[InboundMessage, bytes]] = []
         self.failure: Exception | None = None
+        self.noted: list[str] = []
         self.logger = CapturingLogger()
         self.client: Client
 
@@ -96,6 +97,7 @@ def routes_of(door: Door) -> list[web.RouteDef]:
     return wecom_app.callback_routes(
         door.crypto,
         door.intake,
+        note=door.noted.append,
         clock=door.clock,
         corp_id=CORP,
         agent_id=218,
@@ -182,6 +184,7 @@ async def test_a_message_for_another_receiver_is_refused(door: Door) -> None:
     encrypted = door.sealed(text_message(), receive_id="wx0000000000000000")
     assert await door.post(envelope(encrypted), door.signed(encrypted)) == (403, b"")
     assert (door.taken, door.codes()) == ([], ["callback.receive-id"])
+    assert door.noted == ["callback.receive-id"]
 
 
 @pytest.mark.requirement("R71")
@@ -199,6 +202,7 @@ async def test_all_failures_before_the_message_is_open_look_alike_outside(door: 
     ]
     assert answers == [(403, b"")] * 5
     assert door.taken == []
+    assert [code for code in door.codes() if code != "callback.outside-window"] == door.noted
     assert door.codes() == [
         "callback.signature",
         "callback.outside-window",
