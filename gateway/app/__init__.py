@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from common.sentences import Lang, say
-from gateway.faces.cli import Command, Console, add_files, audit, devices, members, tasks
+from gateway.faces.cli import Command, Console, add_files, audit, devices, doctor, members, tasks
 from gateway.faces.cli import sentences as texts
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
     add_files(gateway, lang, inner=False)
     gateway.add_argument("--port-file", type=Path, metavar="FILE", help=say(texts.PORT_FILE, lang))
     actions = gateway.add_subparsers(dest="action", metavar="COMMAND")
-    for subject in _SUBJECTS:
+    for subject in (*_SUBJECTS, doctor):
         subject.add_parsers(actions, lang)
 
 
@@ -39,6 +39,8 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
     Raises:
         CodexBridgeError: told by the launcher.
     """
+    if args.action == doctor.NAME:  # which also looks at settings that cannot be read
+        return doctor.run(args, lang, environ)
     from gateway.base.settings import load_settings
 
     settings = load_settings(file=args.config, environ=environ, secrets_dir=args.secrets_dir)

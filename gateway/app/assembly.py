@@ -19,9 +19,11 @@ import aiohttp
 from aiohttp import web
 
 from common.clock import Clock, SystemClock
+from common.doctor import Doctor, examine
 from common.errors import ConfigError
 from common.home import private_dir
 from common.logs import Log, adopt_libraries, open_log
+from common.sentences import Lang
 from gateway.app.serving import (
     allow_connections,
     bind,
@@ -44,6 +46,8 @@ from gateway.base.settings import (
     zone_of,
 )
 from gateway.channels import ADMINS, open_channels
+from gateway.doctor import DIAGNOSES, Subject, at_start
+from gateway.faces.cli.error_texts import ERRORS
 from gateway.faces.http import Ready, guarded_app, health_routes
 from gateway.flow import withdrawal
 from gateway.flow.access import IntakePolicy
@@ -97,7 +101,9 @@ def run_gateway(
         store = open_store(state / STORE_FILE)
         ring = open_identity(state)
         spare_collector()
-        asyncio.run(_serve(settings, store, listener, ring=ring, log=log, port_file=port_file))
+        subject = Subject(environ, served=settings)
+        serving = _serve(subject, store, listener, ring=ring, log=log, port_file=port_file)
+        asyncio.run(serving)
     return 0
 
 
@@ -203,7 +209,7 @@ def _nothing(_conn: Connection) -> None:
 
 
 async def _serve(
-    settings: GatewaySettings,
+    subject: Subject,
     store: SqliteRunner,
     listener: socket.socket,
     *,
@@ -212,6 +218,8 @@ async def _serve(
     port_file: Path | None,
 ) -> None:
     stop = stop_signal()
+    settings = subject.served
+    assert settings is not None  # noqa: S101  # narrows: it is this server's own
     port: int = listener.getsockname()[1]
     # Left in the opposite order: first nobody is let in any more, at last the store is closed.
     async with AsyncExitStack() as until_the_end:
@@ -243,8 +251,15 @@ async def _serve(
             await asyncio.to_thread(write_port, port_file, port)
         url = public_url(settings, port=port)
         log.info("listening", url=url, host=settings.listen.host, port=port)
+        looking = running({"doctor": _look_around(subject, settings.language, log)})
+        await until_the_end.enter_async_context(looking)
         await until_stopped(stop, tasks, log=log)
         log.info("stopping")
+
+
+async def _look_around(subject: Subject, lang: Lang, log: Log) -> None:
+    """Log what the doctor finds: a wrong secret need not wait for the first reply to be seen."""
+    Doctor(DIAGNOSES, ERRORS, lang).log(await examine(at_start(subject)), log)
 
 
 def _open_log(settings: GatewaySettings) -> Log:

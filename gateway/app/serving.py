@@ -6,7 +6,6 @@ What is served is `gateway.app.assembly`'s matter.
 from __future__ import annotations
 
 import asyncio
-import errno
 import gc
 import logging
 import os
@@ -22,8 +21,9 @@ from aiohttp import web
 from aiohttp.http import HttpProcessingError
 from aiohttp.typedefs import Handler, Middleware
 
-from common.errors import ConfigError, UnavailableError
+from common.errors import UnavailableError
 from common.logs import Log
+from gateway.base.addresses import cannot_listen
 
 BACKLOG: Final = 512  # ten thousand agents may come back at once
 HEAD_SECONDS: Final = 15.0  # for a new connection to say what it wants
@@ -34,11 +34,6 @@ CROWD: Final = 500  # connections that have asked for nothing; the more, the les
 DESCRIPTORS: Final = 65_536  # as many connections as the system allows, up to this
 QUIET_SECONDS: Final = 60.0  # between two words about the same shortage
 STOP_SECONDS: Final = 3.0  # for requests and sessions to end; supervisors wait longer than that
-_LISTEN: Final = {
-    errno.EADDRINUSE: "config.port-in-use",
-    errno.EACCES: "config.port-forbidden",
-    errno.EADDRNOTAVAIL: "config.no-such-address",
-}
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -61,12 +56,6 @@ def bind(host: str, port: int) -> socket.socket:
         listener.close()
         raise cannot_listen(error, host=host, port=port) from None
     return listener
-
-
-def cannot_listen(error: OSError, *, host: str, port: int) -> ConfigError:
-    """Return what an admin must know about a socket that could not be opened."""
-    code = _LISTEN.get(error.errno or 0, "config.cannot-listen")
-    return ConfigError(code, host=host, port=port, why=error.strerror or "")
 
 
 def allow_connections() -> None:

@@ -1,18 +1,35 @@
-"""Addresses of clients: who is behind a proxy, what counts as one client, who failed too often."""
+"""Addresses: of clients (who is behind a proxy, who failed too often), and where we listen."""
 
 from __future__ import annotations
 
+import errno
 import ipaddress
 from collections import OrderedDict
 from functools import lru_cache
 from typing import Final, TypeAlias
 
+from common.errors import ConfigError
+
+LIVE_PATH: Final = "/health/live"
+READY_PATH: Final = "/health/ready"
 FAILURES: Final = 40  # in a row at full speed
 SECONDS_PER_FAILURE: Final = 2.0
 MAX_ADDRESSES: Final = 10_000
 MAX_HOPS: Final = 16
 
+_LISTEN: Final = {
+    errno.EADDRINUSE: "config.port-in-use",
+    errno.EACCES: "config.port-forbidden",
+    errno.EADDRNOTAVAIL: "config.no-such-address",
+}
+
 Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+
+def cannot_listen(error: OSError, *, host: str, port: int) -> ConfigError:
+    """Return what an admin must know about a socket that could not be opened."""
+    code = _LISTEN.get(error.errno or 0, "config.cannot-listen")
+    return ConfigError(code, host=host, port=port, why=error.strerror or "")
 
 
 class FailureLimit:

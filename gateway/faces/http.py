@@ -21,11 +21,15 @@ from aiohttp.typedefs import Handler, Middleware
 from common.clock import Clock
 from common.errors import CodexBridgeError
 from common.logs import Log
-from gateway.base.addresses import FailureLimit, client_address, is_within
+from gateway.base.addresses import (
+    LIVE_PATH,
+    READY_PATH,
+    FailureLimit,
+    client_address,
+    is_within,
+)
 
 MAX_BODY_BYTES: Final = 65_536
-LIVE_PATH: Final = "/health/live"
-READY_PATH: Final = "/health/ready"
 READY_S: Final = 2.0
 _UNCACHED: Final = {"Cache-Control": "no-store"}
 

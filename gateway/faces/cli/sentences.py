@@ -33,6 +33,20 @@ TASKS_LIMIT: Final = Sentence(
     en="how many at most, 1 to 10000; 100 unless given", zh="最多列出多少个，1 到 10000，默认 100"
 )
 JSON: Final = Sentence(en="for programs", zh="供程序读取")
+DOCTOR: Final = Sentence(
+    en="Look at everything that the gateway needs: settings, secrets, disk, store, WeCom's API, "
+    "the way in from outside, machines. Says what is wrong, why it matters and what mends it; exit "
+    "code 1 if something cannot work.",
+    zh="检查网关需要的一切：设置、机密、磁盘、存储、企业微信接口、外部访问路径、开发机。"
+    "指出问题、影响和解决办法；有无法工作的项目时退出码为 1。",
+)
+DOCTOR_FIX: Final = Sentence(
+    en="mend what is safe to mend, and ask before each", zh="修复可以安全修复的问题，每项先询问"
+)
+DOCTOR_WATCH: Final = Sentence(
+    en="look again every few seconds until nothing is wrong, and print what changed",
+    zh="每隔几秒重新检查并显示变化，直到没有问题",
+)
 AUDIT: Final = Sentence(
     en="The audit log: what happened, chained and signed.", zh="审计日志：链式记录并签名。"
 )

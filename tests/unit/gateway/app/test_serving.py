@@ -23,7 +23,6 @@ from gateway.app import serving as serving_module
 from gateway.app.serving import (
     allow_connections,
     bind,
-    cannot_listen,
     listening,
     running,
     spare_collector,
@@ -31,6 +30,7 @@ from gateway.app.serving import (
     until_stopped,
     write_port,
 )
+from gateway.base.addresses import cannot_listen
 from tests.unit.gateway.link.doubles import silent_log
 
 pytestmark = pytest.mark.heavy

@@ -16,7 +16,7 @@ from aiohttp.test_utils import TestClient, TestServer
 from common.clock import ManualClock
 from common.errors import StoreError
 from common.logs import open_log
-from gateway.base.addresses import FAILURES, SECONDS_PER_FAILURE
+from gateway.base.addresses import FAILURES, LIVE_PATH, READY_PATH, SECONDS_PER_FAILURE
 from gateway.faces import http
 from gateway.faces.http import MAX_BODY_BYTES, guarded_app
 
@@ -219,7 +219,7 @@ async def stuck() -> Mapping[str, bool]:
 
 
 async def test_a_gateway_that_works_is_ready() -> None:
-    status, body, cache = await ask(all_good, http.READY_PATH)
+    status, body, cache = await ask(all_good, READY_PATH)
     assert (status, body, cache) == (
         200,
         {"status": "ready", "parts": {"store": True, "outbox": True}},
@@ -228,7 +228,7 @@ async def test_a_gateway_that_works_is_ready() -> None:
 
 
 async def test_one_part_that_does_not_work_is_enough() -> None:
-    status, body, _ = await ask(one_bad, http.READY_PATH)
+    status, body, _ = await ask(one_bad, READY_PATH)
     assert (status, body["status"], body["parts"]["outbox"]) == (503, "not ready", False)
 
 
@@ -237,11 +237,11 @@ async def test_no_answer_from_within_is_no(
     ready: Callable[[], Awaitable[Mapping[str, bool]]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(http, "READY_S", 0.05)
-    status, body, _ = await ask(ready, http.READY_PATH)
+    status, body, _ = await ask(ready, READY_PATH)
     assert (status, body) == (503, {"status": "not ready", "parts": {"gateway": False}})
 
 
 @pytest.mark.parametrize("ready", [all_good, failing, stuck])
 async def test_living_needs_no_part(ready: Callable[[], Awaitable[Mapping[str, bool]]]) -> None:
-    status, body, _ = await ask(ready, http.LIVE_PATH)
+    status, body, _ = await ask(ready, LIVE_PATH)
     assert (status, body) == (200, {"status": "live"})

@@ -1,0 +1,317 @@
+"""Looks at what lies on this machine: settings, secrets, state folder, disk and store."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import platform
+import pwd
+import secrets
+import shutil
+import stat
+import tempfile
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Concatenate, Final, ParamSpec, TypeVar
+from urllib.parse import urlsplit
+
+from common.audit_check import STARTED
+from common.doctor import Finding, Fix, Tone
+from common.errors import ConfigError
+from gateway.base.identity import KEYS, KeyRing
+from gateway.base.settings import check_servable, load_settings, zone_of
+from gateway.doctor.subject import Subject
+from gateway.doctor.words import CREATE_FOLDER, MAKE_PRIVATE
+from gateway.flow.alarms import SENTENCES
+from gateway.store import Connection, agents, audit, members
+from gateway.store.runner import open_admin
+from gateway.store.sqlite import HEAD, check_whole, stored_revision
+from gateway.wecom.crypto import RANDOM_BYTES, CallbackCrypto
+
+EXAMPLE_CORP: Final = "ww0123456789abcdef"
+EXAMPLE_HOSTS: Final = (".example.com", ".example.org", ".example.net", ".example")
+LEAST_BYTES: Final = 10_000_000  # below it a day's messages may not fit
+FEW_BYTES: Final = 200_000_000
+MAX_TOKEN: Final = 32  # of the callback; the console takes no more
+MAX_SECRET_BYTES: Final = 8_192
+DAY_MS: Final = 86_400_000
+NEWEST: Final = 1000  # entries of the audit log
+
+_OTHER_CORP: Final = "callback.receive-id"
+_UNREADABLE: Final = ("callback.ciphertext", _OTHER_CORP)
+_SIGNATURE: Final = "callback.signature"
+_ALARMS: Final = {*SENTENCES, "store.was-full"} - {*_UNREADABLE}
+_HELD: Final = """
+    SELECT COUNT(*) AS count, MAX(code) AS code, MIN(created_at) AS since FROM outbox
+    WHERE state = 'queued' AND code IS NOT NULL AND code <> 'wecom.pace'"""
+_HEARD: Final = "SELECT MAX(received_at) AS at FROM inbound"
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Local:
+    """The checks that need no network."""
+
+    def __init__(self, subject: Subject) -> None:
+        self._subject = subject
+
+    async def version(self) -> Finding:
+        """Say what runs."""
+        facts = {"version": version("codexbridge"), "python": platform.python_version()}
+        return Finding("version.fine", facts=facts)
+
+    async def secrets(self) -> Finding:
+        """Look at the files of the secrets, whatever else of the settings is wrong."""
+        folder = self._subject.secrets_folder
+        if folder is None:
+            return Finding("secrets.no-folder")
+        return await asyncio.to_thread(_look_at_secrets, folder)
+
+    async def settings(self) -> Finding:
+        """Read the settings as the server does."""
+        subject = self._subject
+        loaded = subject.served
+        if loaded is None:
+            loaded = await asyncio.to_thread(
+                load_settings,
+                file=subject.file,
+                environ=subject.environ,
+                secrets_dir=subject.secrets_dir,
+            )
+        check_servable(loaded)
+        subject.loaded = loaded
+        if loaded.wecom.corp_id == EXAMPLE_CORP:
+            return Finding("settings.example", Tone.BAD, {"name": "wecom.corp_id"})
+        if f".{urlsplit(loaded.public_url).hostname}".endswith(EXAMPLE_HOSTS):
+            return Finding("settings.example", Tone.BAD, {"name": "public_url"})
+        return Finding("settings.fine", facts={"corp": loaded.wecom.corp_id})
+
+    async def callback_keys(self) -> Finding:
+        """Look at the form of Token and EncodingAESKey, and go both ways with them."""
+        wecom = self._subject.settings.wecom
+        token = wecom.token.get_secret_value()
+        crypto = CallbackCrypto(
+            token=token,
+            encoding_aes_key=wecom.encoding_aes_key.get_secret_value(),
+            receive_id=wecom.corp_id,
+        )
+        if not (token.isascii() and token.isalnum() and len(token) <= MAX_TOKEN):
+            return Finding("callback-keys.token", Tone.BAD)
+        crypto.decrypt(crypto.encrypt(b"echo", random=secrets.token_bytes(RANDOM_BYTES)))
+        return Finding("callback-keys.fine")
+
+    async def state(self) -> Finding:
+        """Look at the state folder: whose it is, and who can read what is in it."""
+        return await asyncio.to_thread(_look_at_state, self._subject.state)
+
+    async def disk(self) -> Finding:
+        """Look for room where the store is, by writing a little."""
+        return await asyncio.to_thread(_look_at_disk, self._subject.state)
+
+    async def store(self) -> Finding:
+        """Look through the store; it is neither made nor migrated."""
+        return await asyncio.to_thread(_look_at_store, self._subject.store)
+
+    async def audit_log(self) -> Finding:
+        """Check the chain of the newest entries, as the server's start does."""
+        await self._read(audit.check_newest)
+        return Finding("audit-log.fine")
+
+    async def keys(self) -> Finding:
+        """Look at the gateway's own keys; none is made."""
+        folder = self._subject.state / KEYS
+        names = await asyncio.to_thread(KeyRing(folder).reload)
+        if not names and len(await self._read(agents.everyone)) > 0:
+            return Finding("keys.lost", Tone.BAD, {"path": folder})
+        return Finding("keys.fine" if names else "keys.none-yet", facts={"count": len(names)})
+
+    async def members(self) -> Finding:
+        """Count who may write."""
+        if not (count := await self._read(members.count)):
+            raise ConfigError("config.no-members")
+        return Finding("members.fine", facts={"count": count})
+
+    async def machines(self) -> Finding:
+        """Look for a machine that is there for a member."""
+        known = await self._read(agents.everyone)
+        valid = [agent for agent in known if agent.revoked_at is None]
+        facts: dict[str, object] = {"count": len(valid)}
+        if not valid:
+            return Finding("machines.revoked" if known else "machines.none", Tone.WARN)
+        bound = await self._read(members.by_machine)
+        if not any(agent.agent_id in bound for agent in valid):
+            return Finding("machines.unbound", Tone.WARN, facts)
+        away = [agent.machine for agent in valid if not agent.online]
+        # What was noted of a gateway that does not run says nothing.
+        if len(away) == len(valid) and self._subject.running:
+            return Finding("machines.away", Tone.WARN, {"names": ", ".join(away)})
+        return Finding("machines.fine", facts=facts | {"online": len(valid) - len(away)})
+
+    async def messages(self) -> Finding:
+        """Look at what came from WeCom since the start, and whether it could be read."""
+        events, heard = await self._read(_since_start), await self._read(_last_heard)
+        for event, at_ms in events:
+            facts = {"at": self._moment(at_ms)}
+            if event == _OTHER_CORP and self._subject.is_unknown_corp:
+                continue  # told already, by WeCom itself
+            if event in _UNREADABLE and at_ms > heard:
+                return Finding(event, Tone.BAD, facts)
+            # A wrong signature anybody can send: it counts only while none was ever right.
+            if event == _SIGNATURE and not heard:
+                return Finding(event, Tone.WARN, facts)
+        if not heard:
+            return Finding("messages.none-yet")
+        return Finding("messages.fine", facts={"at": self._moment(heard)})
+
+    async def outbox(self) -> Finding:
+        """Look for messages that could not be sent."""
+        count, code, since = await self._read(_held)
+        if not count:
+            return Finding("outbox.fine")
+        facts = {"count": count, "code": code, "at": self._moment(since)}
+        return Finding("outbox.held", Tone.WARN, facts)
+
+    async def alarms(self) -> Finding:
+        """Look for alarms of the last day in the audit log."""
+        since = self._subject.clock.now().wall_ms - DAY_MS
+        found = await self._read(_newest_events)
+        names = sorted({event for event, at_ms in found if event in _ALARMS and at_ms >= since})
+        if not names:
+            return Finding("alarms.fine")
+        return Finding("alarms.recent", Tone.WARN, {"names": ", ".join(names)})
+
+    async def _read(
+        self, fn: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        def read() -> T:
+            with open_admin(self._subject.store) as store:
+                return store.read(fn, *args, **kwargs)
+
+        return await asyncio.to_thread(read)
+
+    def _moment(self, at_ms: int) -> str:
+        zone = zone_of(self._subject.settings.time_zone)
+        return datetime.fromtimestamp(at_ms / 1000, zone).strftime("%Y-%m-%d %H:%M")
+
+
+def _look_at_secrets(folder: Path) -> Finding:
+    try:
+        files = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+        found = {path: path.stat() for path in files}
+    except OSError as error:
+        raise ConfigError("config.no-file", file=error.filename, why=error.strerror) from None
+    for path in files:
+        if found[path].st_uid not in (0, os.getuid()):
+            facts = {"path": path, "owner": _owner(found[path])}
+            return Finding("secrets.owner", Tone.BAD, facts)
+    # Group read on root's file is the mask of an access list that systemd wrote for us.
+    masks = {path: 0o027 if found[path].st_uid == 0 else 0o077 for path in files}
+    if exposed := [path for path in files if found[path].st_mode & masks[path]]:
+        return _exposed("secrets.exposed", exposed, folder)
+    for path in files:
+        with path.open("rb") as stream:
+            value = stream.read(MAX_SECRET_BYTES + 1).rstrip(b"\r\n")
+        if not value.strip():
+            return Finding("secrets.empty", Tone.BAD, {"path": path})
+        if not all(0x20 < byte < 0x7F for byte in value):
+            return Finding("secrets.blanks", Tone.BAD, {"path": path})
+    return Finding("secrets.fine", facts={"path": folder, "count": len(files)})
+
+
+def _look_at_state(state: Path) -> Finding:
+    try:
+        found = state.stat()
+    except FileNotFoundError:
+        create = Fix(CREATE_FOLDER, lambda: state.mkdir(mode=0o700, parents=True))
+        return Finding("state.missing", Tone.BAD, {"path": state}, create)
+    if not stat.S_ISDIR(found.st_mode):
+        return Finding("state.no-folder", Tone.BAD, {"path": state})
+    places = [state, *_inside(state)]
+    for path in places:
+        if (own := path.lstat()).st_uid != os.getuid():
+            return Finding("state.owner", Tone.BAD, {"path": path, "owner": _owner(own)})
+    exposed = [path for path in places if stat.S_IMODE(path.lstat().st_mode) & 0o077]
+    return _exposed("state.exposed", exposed, state) if exposed else _fine("state.fine", state)
+
+
+def _inside(state: Path) -> Iterator[Path]:
+    for path in (*state.iterdir(), *(state / KEYS).glob("*.key")):
+        if not path.is_symlink():
+            yield path
+
+
+def _look_at_disk(state: Path) -> Finding:
+    free = shutil.disk_usage(state).free
+    facts: dict[str, object] = {"path": state, "free": f"{free // 1_000_000} MB"}
+    try:
+        with tempfile.TemporaryFile(dir=state) as file:
+            file.write(bytes(65_536))
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        return Finding("disk.unwritable", Tone.BAD, facts | {"why": error.strerror or ""})
+    if free < LEAST_BYTES:
+        return Finding("disk.full", Tone.BAD, facts)
+    if free < FEW_BYTES:
+        return Finding("disk.little", Tone.WARN, facts)
+    return Finding("disk.fine", facts=facts)
+
+
+def _look_at_store(path: Path) -> Finding:
+    if not path.exists():
+        return Finding("store.none-yet", Tone.BAD, {"path": path})
+    revision = stored_revision(path)
+    if revision is not None and revision > HEAD:
+        raise ConfigError("config.store-newer", path=path, revision=revision)
+    if revision != HEAD:
+        return Finding("store.older", Tone.BAD, {"path": path})
+    check_whole(path)
+    return _fine("store.fine", path)
+
+
+def _exposed(code: str, paths: list[Path], folder: Path) -> Finding:
+    def hide() -> None:
+        for path in paths:
+            path.chmod(stat.S_IMODE(path.stat().st_mode) & 0o700)
+
+    facts = {"names": ", ".join(path.name for path in paths), "path": folder}
+    return Finding(code, Tone.BAD, facts, Fix(MAKE_PRIVATE, hide))
+
+
+def _fine(code: str, path: Path) -> Finding:
+    return Finding(code, facts={"path": path})
+
+
+def _owner(found: os.stat_result) -> str:
+    try:
+        return pwd.getpwuid(found.st_uid).pw_name
+    except KeyError:
+        return str(found.st_uid)
+
+
+def _newest_events(conn: Connection) -> list[tuple[str, int]]:
+    """Return the newest events of the audit log and their moments, the newest first."""
+    newest = audit.newest(conn).seq
+    bodies = [body for _, _, body, _ in audit.entries(conn, after=newest - NEWEST, limit=NEWEST)]
+    read = (json.loads(body) for body in reversed(bodies))
+    return [(entry["event"], entry["at"]) for entry in read]
+
+
+def _since_start(conn: Connection) -> list[tuple[str, int]]:
+    events = _newest_events(conn)
+    started = next((n for n, (event, _) in enumerate(events) if event == STARTED), len(events))
+    return events[:started]
+
+
+def _last_heard(conn: Connection) -> int:
+    row = conn.one(_HEARD)
+    return int(row["at"] or 0) if row else 0
+
+
+def _held(conn: Connection) -> tuple[int, str, int]:
+    row = conn.one(_HELD)
+    return (row["count"], row["code"] or "", row["since"] or 0) if row else (0, "", 0)

@@ -1,0 +1,402 @@
+"""Looks at WeCom's API from here, and at the gateway from outside, as WeCom and machines see it.
+
+Every look ends within seconds and says who did not answer.  The way in is tried with what only the
+gateway can answer: a URL check signed with its own Token, whose echo must come back decrypted, and
+the challenge that its end of the link sends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import re
+import secrets
+import socket
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import Any, Final
+from urllib.parse import quote, urlsplit
+
+import aiohttp
+from multidict import CIMultiDictProxy
+from yarl import URL
+
+from common import strict_json
+from common.doctor import Finding, Tone
+from common.errors import CodexBridgeError
+from common.protocol.frames import Challenge, decode_frame
+from gateway.base.addresses import LIVE_PATH, READY_PATH, cannot_listen, is_within
+from gateway.base.identity import KEYS, KeyRing
+from gateway.base.messages import SendOutcome
+from gateway.base.settings import public_url
+from gateway.channels.wecom_app import SEEN_AS
+from gateway.doctor.subject import Subject
+from gateway.link.endpoint import LINK_PATH
+from gateway.wecom.client import WeComClient, errcode_of
+from gateway.wecom.crypto import RANDOM_BYTES, CallbackCrypto
+
+ANSWER_S: Final = 4.0  # to connect, and to answer
+MAX_ANSWER_BYTES: Final = 65_536
+OFF_S: Final = 10  # a clock that far off is kept by nobody
+FAR_OFF_S: Final = 60
+EXPIRES_DAYS: Final = 14
+DAY_S: Final = 86_400
+ANY: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # what settings may say
+
+# What OpenSSL says of a certificate (its x509_vfy.h); anything else is one nobody vouches for.
+_CERTIFICATE: Final = {9: "early", 10: "expired", 62: "other-host", 64: "other-host"}
+_CREDENTIALS: Final = frozenset({40001, 40013, 40091})
+_OTHERS: Final = {301002: "wecom.bad-agent-id", 48002: "wecom.forbidden"}
+_ADDRESS: Final = re.compile(r"from ip: ?([0-9A-Fa-f.:]{2,45})")
+
+
+class _CutOffError(Exception):
+    """Nobody answered; ``what`` ends the code of the finding."""
+
+    def __init__(self, what: str, *, why: str = "") -> None:
+        super().__init__(what)
+        self._what = what
+        self._why = why
+
+    def finding(self, check: str, url: str) -> Finding:
+        """Return what a check has found by it."""
+        facts = {"host": urlsplit(url).netloc, "why": self._why}
+        return Finding(f"{check}.{self._what}", Tone.BAD, facts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line that could be had: our address on it, and when the certificate ends, if any."""
+
+    own: str
+    expires: float | None  # seconds since the epoch
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    status: int
+    body: bytes
+    headers: CIMultiDictProxy[str]
+
+
+class Network:
+    """The checks that ask somebody."""
+
+    def __init__(self, subject: Subject) -> None:
+        self._subject = subject
+        self._own_address = ""
+
+    async def wecom_api(self) -> Finding:
+        """Look for WeCom's API, and for anything in its place; nothing is asked of it."""
+        base = self._subject.settings.wecom.api_base
+        facts: dict[str, object] = {"host": urlsplit(base).netloc}
+        try:
+            await _connect(base)
+            answer = await _get(URL(f"{base}/cgi-bin/gettoken"))
+        except _CutOffError as cut:
+            return cut.finding("wecom-api", base)
+        if answer.status != 200:
+            return Finding("wecom-api.status", Tone.BAD, facts | {"status": answer.status})
+        if errcode_of(_object(answer.body)) is None:
+            return Finding("wecom-api.html", Tone.BAD, facts)
+        self._subject.ahead_s = self._ahead(answer.headers.get("Date", ""))
+        return Finding("wecom-api.fine", facts=facts)
+
+    def _ahead(self, date: str) -> float | None:
+        try:
+            said = parsedate_to_datetime(date)
+        except ValueError:
+            return None
+        return self._subject.clock.now().wall_ms / 1000 - said.timestamp()
+
+    async def skew(self) -> Finding:
+        """Compare the clock of this machine with WeCom's."""
+        ahead = self._subject.ahead_s
+        if ahead is None:
+            return Finding("clock.unknown")
+        facts = {"seconds": round(abs(ahead))}
+        if abs(ahead) <= OFF_S:
+            return Finding("clock.fine", facts=facts)
+        tone = Tone.BAD if abs(ahead) > FAR_OFF_S else Tone.WARN
+        return Finding("clock.ahead" if ahead > 0 else "clock.behind", tone, facts)
+
+    async def wecom_token(self) -> Finding:
+        """Fetch a token, as the server does."""
+        wecom = self._subject.settings.wecom
+        known = (wecom.corp_id, wecom.corp_secret.get_secret_value())
+        refusal = self._subject.refusals.get(known) or await self._ask(WeComClient.check_token)
+        if refusal is None:
+            return Finding("wecom-token.fine")
+        if refusal.errcode in _CREDENTIALS:
+            self._subject.refusals[known] = refusal
+        return self._refused(refusal)
+
+    async def wecom_app(self) -> Finding:
+        """Ask WeCom for the app, which needs its id, its secret and a trusted address."""
+        refusal = await self._ask(WeComClient.check_app)
+        if refusal is not None:
+            return self._refused(refusal)
+        return Finding("wecom-app.fine", facts={"app": self._subject.settings.wecom.agent_id})
+
+    async def _ask(
+        self, call: Callable[[WeComClient], Awaitable[SendOutcome | None]]
+    ) -> SendOutcome | None:
+        wecom = self._subject.settings.wecom
+        async with _session() as session:
+            client = WeComClient(
+                api_base=wecom.api_base,
+                corp_id=wecom.corp_id,
+                agent_id=wecom.agent_id,
+                corp_secret=wecom.corp_secret.get_secret_value(),
+                clock=self._subject.clock,
+                session=session,
+                timeout_s=ANSWER_S,
+            )
+            return await call(client)
+
+    def _refused(self, refusal: SendOutcome) -> Finding:
+        wecom = self._subject.settings.wecom
+        code = _OTHERS.get(refusal.errcode or 0, refusal.code)
+        address = _ADDRESS.search(refusal.errmsg)
+        facts = {
+            "errcode": "—" if refusal.errcode is None else refusal.errcode,
+            "errmsg": refusal.errmsg,
+            "address": address[1] if address else "?",
+            "corp": wecom.corp_id,
+            "app": wecom.agent_id,
+        }
+        return Finding(code, Tone.BAD, facts)
+
+    async def port(self) -> Finding:
+        """Look for the gateway itself where it listens; where nobody is, whether it could."""
+        self._subject.running = False
+        listen = self._subject.settings.listen
+        facts = {"host": listen.host, "port": listen.port}
+        try:
+            said = _object((await _get(self._own(LIVE_PATH))).body)
+        except _CutOffError:
+            free = await asyncio.to_thread(_could_listen, listen.host, listen.port)
+            if free:
+                return Finding("port.not-running", Tone.WARN, facts)
+            said = {}
+        self._subject.running = said == {"status": "live"}
+        if self._subject.running:
+            return Finding("port.fine", facts=facts)
+        return Finding("port.taken", Tone.BAD, facts)
+
+    async def ready(self) -> Finding:
+        """Ask the running gateway whether it can do its work."""
+        if not self._subject.running:
+            return _unseen()
+        try:
+            said = _object((await _get(self._own(READY_PATH))).body)
+        except _CutOffError:
+            said = {}
+        parts = said.get("parts", {})
+        if said.get("status") == "ready":
+            return Finding("ready.fine")
+        ill = [str(name) for name in parts if not parts[name]] if isinstance(parts, dict) else []
+        return Finding("ready.not", Tone.BAD, {"names": ", ".join(ill)})
+
+    async def public_url(self) -> Finding:
+        """Go the way that WeCom and machines go, up to the certificate."""
+        if not self._subject.running:
+            return _unseen()
+        url = self._public
+        try:
+            line = await _connect(url)
+        except _CutOffError as cut:
+            return cut.finding("public-url", url)
+        self._own_address = line.own
+        if line.expires is None:
+            return Finding("public-url.plain", facts={"url": url})
+        days = int((line.expires - self._subject.clock.now().wall_s) / DAY_S)
+        facts = {"url": url, "days": days}
+        if days < EXPIRES_DAYS:
+            return Finding("public-url.expires", Tone.WARN, facts)
+        return Finding("public-url.fine", facts=facts)
+
+    async def callback(self) -> Finding:
+        """Make WeCom's URL check, as its console does, with our own Token and EncodingAESKey."""
+        wecom = self._subject.settings.wecom
+        crypto = CallbackCrypto(
+            token=wecom.token.get_secret_value(),
+            encoding_aes_key=wecom.encoding_aes_key.get_secret_value(),
+            receive_id=wecom.corp_id,
+        )
+        echo, nonce = secrets.token_hex(16), secrets.token_hex(8)
+        sealed = crypto.encrypt(echo.encode(), random=secrets.token_bytes(RANDOM_BYTES))
+        at = str(self._subject.clock.now().wall_s)
+        query = f"msg_signature={crypto.sign(at, nonce, sealed)}&timestamp={at}&nonce={nonce}"
+        path = f"{self._public}{wecom.callback_path}"
+        url = URL(f"{path}?{query}&echostr={quote(sealed, safe='')}", encoded=True)
+        try:
+            answer = await _get(url)
+        except _CutOffError as cut:
+            return cut.finding("public-url", self._public)
+        facts = {"url": path, "status": answer.status}
+        if (what := _judge(answer, echo.encode())) is not None:
+            return Finding(f"callback.{what}", Tone.BAD, facts)
+        seen = answer.headers.get(SEEN_AS, "")
+        if self._is_proxy(seen):
+            return Finding("callback.address", Tone.WARN, facts | {"address": seen})
+        return Finding("callback.fine", facts=facts)
+
+    def _is_proxy(self, seen: str) -> bool:
+        """Tell whether the gateway took us, who came by the proxy, for the proxy itself."""
+        proxies = self._subject.settings.trusted_proxies
+        networks = tuple(ipaddress.ip_network(network) for network in proxies)
+        return is_within(seen, networks) and not is_within(self._own_address, networks)
+
+    async def link(self) -> Finding:
+        """Dial the address of machines, up to the gateway's challenge."""
+        url = f"{self._public}{LINK_PATH}"
+        facts: dict[str, object] = {"url": url}
+        try:
+            async with (
+                asyncio.timeout(2 * ANSWER_S),
+                _session() as session,
+                session.ws_connect(url, max_msg_size=MAX_ANSWER_BYTES) as wire,
+            ):
+                first = await wire.receive(timeout=ANSWER_S)
+        except aiohttp.WSServerHandshakeError as error:
+            return Finding("link.no-upgrade", Tone.BAD, facts | {"status": error.status})
+        except TimeoutError:
+            return Finding("link.held", Tone.BAD, facts)
+        except (aiohttp.ClientError, OSError):
+            return Finding("link.no-upgrade", Tone.BAD, facts | {"status": "—"})
+        ring = KeyRing(self._subject.state / KEYS)
+        ours = await asyncio.to_thread(ring.reload)
+        if first.type is not aiohttp.WSMsgType.TEXT or not _offers(str(first.data), ours):
+            return Finding("link.elsewhere", Tone.BAD, facts)
+        return Finding("link.fine", facts=facts)
+
+    @property
+    def _public(self) -> str:
+        settings = self._subject.settings
+        return public_url(settings, port=settings.listen.port)
+
+    def _own(self, path: str) -> URL:
+        listen = self._subject.settings.listen
+        host = ANY.get(listen.host, listen.host)
+        return URL.build(scheme="http", host=host, port=listen.port, path=path)
+
+
+async def _connect(url: str) -> _Line:
+    """Connect as any client would.
+
+    Raises:
+        _CutOffError: somebody on the way, or the other end, does not let us.
+    """
+    parts = urlsplit(url)
+    secure = parts.scheme == "https"
+    context = await asyncio.to_thread(ssl.create_default_context) if secure else None
+    port = parts.port or (443 if secure else 80)
+    try:
+        async with asyncio.timeout(ANSWER_S):
+            _, writer = await asyncio.open_connection(parts.hostname, port, ssl=context)
+    except TimeoutError:
+        raise _CutOffError("silent") from None
+    except socket.gaierror as error:
+        raise _CutOffError("dns", why=error.strerror or "") from None
+    except ssl.SSLCertVerificationError as error:
+        what = _CERTIFICATE.get(error.verify_code, "untrusted")
+        raise _CutOffError(what, why=error.verify_message) from None
+    except (ssl.SSLError, ConnectionResetError):
+        raise _CutOffError("tls") from None
+    except ConnectionRefusedError:
+        raise _CutOffError("refused") from None
+    except OSError as error:
+        raise _CutOffError("unreachable", why=error.strerror or "") from None
+    own = writer.get_extra_info("sockname")[0]
+    ends = (writer.get_extra_info("peercert") or {}).get("notAfter")
+    writer.close()
+    return _Line(own, ssl.cert_time_to_seconds(ends) if ends else None)
+
+
+async def _get(url: URL) -> _Answer:
+    """Ask once, and follow nothing.
+
+    Raises:
+        _CutOffError: no whole answer came.
+    """
+    try:
+        async with _session() as session, session.get(url, allow_redirects=False) as response:
+            body = await response.content.read(MAX_ANSWER_BYTES)
+            return _Answer(response.status, body, response.headers)
+    except (aiohttp.ClientError, TimeoutError, OSError):
+        # The library's own error holds the URL, and the URL may hold a signature.
+        raise _CutOffError("silent") from None
+
+
+@asynccontextmanager
+async def _session() -> AsyncIterator[aiohttp.ClientSession]:
+    context = await asyncio.to_thread(ssl.create_default_context)
+    async with aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(ssl=context),
+        cookie_jar=aiohttp.DummyCookieJar(),
+        timeout=aiohttp.ClientTimeout(total=ANSWER_S),
+    ) as session:
+        yield session
+
+
+def _judge(answer: _Answer, echo: bytes) -> str | None:
+    """Return what is wrong with an answer to the URL check.
+
+    The gateway's own refusals have no body; one with a page is of somebody before it.
+    """
+    if answer.status == 200:
+        return None if answer.body == echo else "elsewhere"
+    if 300 <= answer.status < 400:
+        return "redirected"
+    if answer.status in (502, 503, 504):
+        return "no-gateway"
+    if answer.body:
+        return "elsewhere"
+    return {400: "query", 403: "refused"}.get(answer.status, "elsewhere")
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    try:
+        found = strict_json.loads(body, max_bytes=MAX_ANSWER_BYTES)
+    except CodexBridgeError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _offers(challenge: str, ours: Collection[str]) -> bool:
+    """Tell whether it is a gateway's challenge that names one of our keys."""
+    try:
+        frame = decode_frame(challenge)
+    except CodexBridgeError:
+        return False
+    if not isinstance(frame, Challenge):
+        return False
+    offered = _object(frame.body.encode()).get("gw_key_ids")
+    return isinstance(offered, list) and any(name in ours for name in offered)
+
+
+def _could_listen(host: str, port: int) -> bool:
+    """Tell whether the port is free.
+
+    Raises:
+        ConfigError: nobody may, or could, listen there.
+    """
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as tried:
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            tried.bind((host, port))
+            tried.listen(1)
+        except OSError as error:
+            refusal = cannot_listen(error, host=host, port=port)
+            if refusal.code == "config.port-in-use":
+                return False
+            raise refusal from None
+    return True
+
+
+def _unseen() -> Finding:
+    return Finding("doctor.unseen", Tone.UNSEEN, {"cause": "port"})
