@@ -206,6 +206,11 @@ SECTIONS: tuple[tuple[Words, tuple[Command, ...]], ...] = (
                 Words("how the agent of this machine is doing", "查看本机 Agent 的状态"),
             ),
             Command(
+                "doctor",
+                "local_agent.cli.doctor",
+                Words("find out what is wrong, and what mends it", "检查问题所在与解决办法"),
+            ),
+            Command(
                 "models",
                 "local_agent.cli.models",
                 Words(
@@ -235,6 +240,11 @@ SECTIONS: tuple[tuple[Words, tuple[Command, ...]], ...] = (
                 "rotate",
                 "local_agent.cli.agent",
                 Words("give this machine another key", "为本机更换密钥"),
+            ),
+            Command(
+                "bugreport",
+                "local_agent.cli.doctor",
+                Words("write one file for whoever helps you", "生成一个供协助者查看的文件"),
             ),
             Command(
                 "help",

@@ -89,12 +89,14 @@ class Check:
         title: What it is, in a word or two.
         look: Looks.  A `CodexBridgeError` is a finding too: its code, and bad.
         after: Checks without which this one says nothing new.
+        seconds: It has.
     """
 
     name: str
     title: Sentence
     look: Callable[[], Awaitable[Finding]]
     after: tuple[str, ...] = ()
+    seconds: float = LOOK_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +108,7 @@ class Examined:
 
 
 async def examine(checks: Iterable[Check]) -> list[Examined]:
-    """Look at everything, in order; each check has ten seconds."""
+    """Look at everything, in order; each check has ten seconds, or as it says."""
     found: list[Examined] = []
     ill: set[str] = set()
     for check in checks:
@@ -121,10 +123,10 @@ async def _look(check: Check, ill: set[str]) -> Finding:
     if cause := next((name for name in check.after if name in ill), None):
         return Finding("doctor.unseen", Tone.UNSEEN, {"cause": cause})
     try:
-        async with asyncio.timeout(LOOK_S):
+        async with asyncio.timeout(check.seconds):
             return await check.look()
     except TimeoutError:
-        return Finding("doctor.timeout", Tone.BAD, {"seconds": int(LOOK_S)})
+        return Finding("doctor.timeout", Tone.BAD, {"seconds": int(check.seconds)})
     except CodexBridgeError as error:
         return Finding(error.code, Tone.BAD, error.facts)
     except OSError as error:

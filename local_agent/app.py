@@ -165,7 +165,7 @@ async def _until_stopped(agent: Agent, ground: Ground, stop: asyncio.Event, path
         "retention": agent.retention.run(),
         "windows": run_windows(agent, ground),
         "page": agent.page.run(),
-        "rest": _load_rest(agent),
+        "rest": _load_rest(agent, ground),
     }
     if agent.client is not None:
         parts["relay"] = agent.client.run()
@@ -183,10 +183,22 @@ async def _until_stopped(agent: Agent, ground: Ground, stop: asyncio.Event, path
         await asyncio.gather(*running, stopping, return_exceptions=True)
 
 
-async def _load_rest(agent: Agent) -> None:
-    """Load what the first task takes, before it comes and before our files may be replaced."""
+async def _load_rest(agent: Agent, ground: Ground) -> None:
+    """Load what the first task takes, before it comes and before our files may be replaced.
+
+    What is ill here is logged after that, by the names of ``codexbridge doctor``.
+    """
     await agent.engine.load()
     await agent.engine.mend_runs()
+    checks = await asyncio.to_thread(importlib.import_module, "local_agent.doctor.checks")
+    here = checks.Installation(
+        places=ground.places,
+        home=ground.home,
+        environ=ground.environ,
+        file=ground.settings_file,
+        sandbox=ground.sandbox,
+    )
+    await checks.log_start(here, ground.log, ground.lang)
     await asyncio.Event().wait()
 
 

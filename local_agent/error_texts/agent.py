@@ -12,6 +12,10 @@ ERRORS: Final[Mapping[str, Sentence]] = {
         en="The agent is not running. Start it: codexbridge agent",
         zh="Agent 没有运行。启动：codexbridge agent",
     ),
+    "doctor.no-terminal": Sentence(
+        en="--fix asks before each mend, so it needs a terminal, and goes without --json.",
+        zh="--fix 会逐项询问，因此需要在终端中运行，且不能与 --json 同用。",
+    ),
     "agent.not-listening": Sentence(
         en="The agent runs, but nothing listens at {path}: it is starting, or its control socket "
         "was deleted and is made again within a few seconds. Ask again then.",

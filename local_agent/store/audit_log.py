@@ -226,7 +226,7 @@ class AuditLog:
         start = max(self.head().seq - _TAIL, 0)
         after = Head(start, self.hash_at(start) or GENESIS)
         head = verify_chain(self.entries(start), after=after)
-        _check_signed(self.signed_head(), head)
+        check_signed(self.signed_head(), head)
         return head
 
     def _check_end(self, head: Head) -> None:
@@ -235,7 +235,7 @@ class AuditLog:
             raise broken(head.seq + 1, "unsigned")
         if signed is not None and signed.public_key != self._key().public.raw:
             raise broken(head.seq, "key")
-        _check_signed(signed, head)
+        check_signed(signed, head)
 
     def _sign(self, head: Head, key: SigningKey) -> None:
         signed = sign_head(key, head, self._clock.now().wall_ms)
@@ -251,7 +251,12 @@ class AuditLog:
         )
 
 
-def _check_signed(signed: SignedHead | None, head: Head) -> None:
+def check_signed(signed: SignedHead | None, head: Head) -> None:
+    """Require that what was signed, if anything was, is this head.
+
+    Raises:
+        AuthError: ``audit.broken`` with ``seq``.
+    """
     if signed is None:
         return
     if (signed.seq, signed.hash) != (head.seq, head.hash):

@@ -1,0 +1,299 @@
+"""What each finding means: what was found, why it matters, what mends it.  Errors are in ERRORS.
+
+What keeps a running agent from its gateway (``gateway.*`` of `link.condition.Why`) is worded in
+`local_agent.cli.status`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from common.doctor import Diagnosis
+from common.sentences import Sentence as Told
+from local_agent.doctor.machine_diagnoses import MACHINE
+
+NO_START: Final = Told(en="the agent cannot start like this", zh="这样 Agent 无法启动")
+NO_TASKS: Final = Told(en="no task from the chat reaches this machine", zh="聊天中的任务到不了本机")
+NO_MODEL: Final = Told(
+    en="explain, fix and review need a model; without one they are refused",
+    zh="解释、修复、审查都需要模型；没有模型时不予受理",
+)
+RUN: Final = Told(en="{command}", zh="{command}")
+FREE: Final = Told(
+    en="free some: du -xh ~ | sort -h | tail", zh="清理空间：du -xh ~ | sort -h | tail"
+)
+MODEL_KEY: Final = Told(en="codexbridge models key {name}", zh="codexbridge models key {name}")
+
+_OWN: Final = {
+    "home.ok": Diagnosis(Told(en="private and writable: {path}", zh="私有且可写：{path}")),
+    "home.new": Diagnosis(Told(en="made when first needed: {path}", zh="首次需要时创建：{path}")),
+    "home.no-folder": Diagnosis(
+        Told(en="{path} is a file", zh="{path} 是文件"),
+        NO_START,
+        Told(en="mv {path} {path}.old", zh="mv {path} {path}.old"),
+    ),
+    "home.foreign": Diagnosis(
+        Told(en="{path} belongs to {owner}, not to you", zh="{path} 属于 {owner}，不属于你"),
+        NO_START,
+        Told(
+            en="sudo chown -R {user} {path}, or run this as {owner}",
+            zh="sudo chown -R {user} {path}，或以 {owner} 运行",
+        ),
+    ),
+    "home.read-only": Diagnosis(
+        Told(en="nothing can be written into {path}", zh="{path} 无法写入"),
+        NO_START,
+        Told(
+            en="chmod u+rwx {path}; if its file system is mounted read-only, see dmesg",
+            zh="chmod u+rwx {path}；若文件系统以只读挂载，请查看 dmesg",
+        ),
+    ),
+    "home.open": Diagnosis(
+        Told(en="other users may enter {path}", zh="其他用户可以进入 {path}"),
+        Told(
+            en="they see what is kept there; the agent closes it when it starts",
+            zh="他们能看到其中的内容；Agent 启动时会收紧权限",
+        ),
+        RUN,
+    ),
+    "home.files-open": Diagnosis(
+        Told(en="other users may read {path}", zh="其他用户可以读取 {path}"),
+        Told(
+            en="so it is not trusted, and the agent does not start",
+            zh="因此不受信任，Agent 不会启动",
+        ),
+        RUN,
+    ),
+    "disk.ok": Diagnosis(Told(en="{free} free", zh="剩余 {free}")),
+    "disk.low": Diagnosis(
+        Told(en="only {free} free at {path}", zh="{path} 只剩 {free}"),
+        Told(
+            en="once it is full, tasks wait at the gateway and changes fail",
+            zh="写满之后任务留在网关，改动会失败",
+        ),
+        FREE,
+    ),
+    "disk.full": Diagnosis(
+        Told(en="full: {free} free at {path}", zh="已满：{path} 只剩 {free}"),
+        Told(en="no task is taken in, since none can be kept", zh="任务无法保存，因此不会受理"),
+        FREE,
+    ),
+    "settings.ok": Diagnosis(Told(en="{file}", zh="{file}")),
+    "settings.none": Diagnosis(Told(en="no file: the defaults", zh="没有文件：使用默认值")),
+    "pairing.ok": Diagnosis(Told(en="{machine} of {url}", zh="{url} 的 {machine}")),
+    "pairing.alone": Diagnosis(Told(en="none: used without a gateway", zh="未配对：不使用网关")),
+    "pairing.none": Diagnosis(
+        Told(en="not paired with a gateway", zh="尚未与网关配对"),
+        NO_TASKS,
+        Told(en="codexbridge pair --gateway URL", zh="codexbridge pair --gateway URL"),
+    ),
+    "key.none": Diagnosis(Told(en="none needed without a pairing", zh="未配对，不需要")),
+    "key.in-file": Diagnosis(
+        Told(
+            en="in a file only you can read (no usable system keyring was found)",
+            zh="在仅你可读的文件中（未找到可用的系统密钥环）",
+        )
+    ),
+    "key.in-keyring": Diagnosis(
+        Told(en="in the system keyring ({where})", zh="在系统密钥环中（{where}）")
+    ),
+    "key.readable": Diagnosis(
+        Told(en="other users may read the key file {path}", zh="其他用户可以读取密钥文件 {path}"),
+        Told(
+            en="whoever has it can pose as this machine, so the agent does not use it",
+            zh="拿到它就能冒充本机，因此 Agent 不使用它",
+        ),
+        Told(
+            en="{command}; if somebody may have read it: codexbridge pair --replace --gateway URL",
+            zh="{command}；若可能已泄露：codexbridge pair --replace --gateway URL",
+        ),
+    ),
+    "socket.ok": Diagnosis(Told(en="private: {path}", zh="私有：{path}")),
+    "socket.none": Diagnosis(Told(en="made by the agent", zh="由 Agent 创建")),
+    "socket.foreign": Diagnosis(
+        Told(en="{path} belongs to {owner}", zh="{path} 属于 {owner}"),
+        Told(en="what listens there is not your agent", zh="在那里监听的不是你的 Agent"),
+        Told(
+            en="sudo rm {path}, then codexbridge agent",
+            zh="sudo rm {path}，再运行 codexbridge agent",
+        ),
+    ),
+    "socket.open": Diagnosis(
+        Told(en="other users may reach {path}", zh="其他用户可以访问 {path}"),
+        Told(en="they could try to speak with your agent", zh="他们可以尝试连接你的 Agent"),
+        RUN,
+    ),
+    "socket.stale": Diagnosis(
+        Told(en="nobody listens at {path}", zh="{path} 无人监听"),
+        Told(en="an agent did not end in good order", zh="有 Agent 没有正常退出"),
+        Told(en="codexbridge agent replaces it", zh="运行 codexbridge agent 会替换它"),
+    ),
+    "agent.ok": Diagnosis(
+        Told(
+            en="runs as {machine}; open tasks: {open}",
+            zh="正在运行（{machine}）；未结束的任务：{open}",
+        )
+    ),
+    "agent.stopped": Diagnosis(
+        Told(en="not running", zh="没有运行"),
+        Told(en="tasks wait at the gateway until it runs", zh="任务留在网关，直到它运行"),
+        Told(en="codexbridge agent", zh="codexbridge agent"),
+    ),
+    "approvals.none": Diagnosis(Told(en="none", zh="无")),
+    "approvals.waiting": Diagnosis(
+        Told(
+            en="{count} {count:waits|wait} for you ({tasks}): codexbridge approve",
+            zh="{count} 个等待你审批（{tasks}）：codexbridge approve",
+        )
+    ),
+    "service.installed": Diagnosis(Told(en="{file}", zh="{file}")),
+    "service.none": Diagnosis(
+        Told(en="none: the agent ends with its terminal", zh="没有：Agent 随所在终端一起结束")
+    ),
+    "workspaces.ok": Diagnosis(Told(en="{workspaces}", zh="{workspaces}")),
+    "workspaces.none": Diagnosis(
+        Told(en="none", zh="没有"),
+        Told(en="a task has no folder to work in", zh="任务没有可用的文件夹"),
+        Told(en="codexbridge workspace add PATH", zh="codexbridge workspace add 路径"),
+    ),
+    "workspaces.gone": Diagnosis(
+        Told(en="the folder is gone: {paths}", zh="文件夹不存在：{paths}"),
+        Told(en="tasks in {names} fail", zh="{names} 中的任务会失败"),
+        Told(
+            en="put it back or mount it; else codexbridge workspace remove {names}",
+            zh="恢复或挂载该文件夹；否则运行 codexbridge workspace remove {names}",
+        ),
+    ),
+    "workspaces.foreign": Diagnosis(
+        Told(en="belongs to another user: {paths}", zh="属于其他用户：{paths}"),
+        Told(en="changes would write into files of theirs", zh="改动会写入他人的文件"),
+        Told(
+            en="open a copy of your own: codexbridge workspace add PATH",
+            zh="改用自己的副本：codexbridge workspace add 路径",
+        ),
+    ),
+    "workspaces.read-only": Diagnosis(
+        Told(en="nothing can be written into {paths}", zh="{paths} 无法写入"),
+        Told(en="every change in {names} would fail", zh="{names} 中的改动都会失败"),
+        Told(en="chmod u+w {paths}", zh="chmod u+w {paths}"),
+    ),
+    "workspaces.test-lost": Diagnosis(
+        Told(en="the test command of {names} is not found", zh="找不到 {names} 的测试命令"),
+        Told(en="@dev test fails there", zh="其中的 @dev test 会失败"),
+        Told(
+            en="codexbridge workspace add {paths} --test CMD",
+            zh="codexbridge workspace add {paths} --test 命令",
+        ),
+    ),
+    "policies.none": Diagnosis(Told(en="none", zh="无")),
+    "policies.ok": Diagnosis(Told(en="{count} in force", zh="{count} 个生效")),
+    "policies.broken": Diagnosis(
+        Told(en="{file} cannot be read (key: {key})", zh="{file} 无法读取（键：{key}）"),
+        Told(en="everything in that workspace is refused", zh="该工作区的一切操作都会拒绝"),
+        Told(
+            en="correct it; codexbridge help policy.toml shows every key",
+            zh="请改正；codexbridge help policy.toml 列出全部键",
+        ),
+    ),
+    "policies.stray": Diagnosis(
+        Told(en="no workspace has the name of {files}", zh="没有与 {files} 同名的工作区"),
+        Told(en="so nothing reads it, and it refuses nothing", zh="因此不会读取，也不起作用"),
+        Told(
+            en="give it the name of a workspace: codexbridge workspace list",
+            zh="改成工作区的名称：codexbridge workspace list",
+        ),
+    ),
+    "models.ok": Diagnosis(
+        Told(
+            en="{name} is asked; configured: {count}",
+            zh="使用 {name}；已配置 {count} 个",
+        )
+    ),
+    "models.answer": Diagnosis(
+        Told(en="{name} is asked; answered: {count}", zh="使用 {name}；{count} 个可用")
+    ),
+    "models.unset": Diagnosis(
+        Told(en="none configured", zh="没有配置"),
+        NO_MODEL,
+        Told(en="codexbridge models says how", zh="codexbridge models 会说明如何配置"),
+    ),
+    "models.key-missing": Diagnosis(
+        Told(en="{name} has no key", zh="{name} 没有密钥"), NO_MODEL, MODEL_KEY
+    ),
+    "models.key-broken": Diagnosis(
+        Told(en="the key of {name} cannot be read", zh="{name} 的密钥无法读取"), NO_MODEL, MODEL_KEY
+    ),
+    "models.key-away": Diagnosis(
+        Told(
+            en="the key of {name} is in the system keyring, which cannot be reached",
+            zh="{name} 的密钥在系统密钥环中，目前无法访问",
+        ),
+        NO_MODEL,
+        Told(
+            en="unlock it, or store the key anew: codexbridge models key {name}",
+            zh="先解锁，或重新存入：codexbridge models key {name}",
+        ),
+    ),
+    "journal.none": Diagnosis(Told(en="made at the first start", zh="首次启动时创建")),
+    "journal.ok": Diagnosis(
+        Told(en="whole, version {version}, {size}", zh="完好，版本 {version}，{size}")
+    ),
+    "audit.empty": Diagnosis(Told(en="none yet", zh="还没有")),
+    "audit.older": Diagnosis(
+        Told(en="of an earlier release; checked at the next start", zh="旧版本格式；下次启动时检查")
+    ),
+    "audit.ok": Diagnosis(
+        Told(en="the newest entries hold, up to {count}", zh="最新的部分校验通过，至第 {count} 条")
+    ),
+    "audit.whole": Diagnosis(
+        Told(en="all entries hold: {count}", zh="共 {count} 条，全部校验通过")
+    ),
+}
+_GATEWAY: Final = {
+    "gateway.none": Diagnosis(Told(en="none", zh="无")),
+    "gateway.connected": Diagnosis(Told(en="{url}, connected", zh="{url}，已连接")),
+    "gateway.connecting": Diagnosis(Told(en="{url}, connecting", zh="{url}，连接中")),
+    "gateway.answers": Diagnosis(Told(en="{url} answers", zh="{url} 有应答")),
+    "gateway.name": Diagnosis(
+        Told(en="the name {host} cannot be resolved", zh="无法解析域名 {host}"),
+        NO_TASKS,
+        Told(
+            en="check the network and DNS: getent hosts {host}",
+            zh="请检查网络与 DNS：getent hosts {host}",
+        ),
+    ),
+    "gateway.certificate-expired": Diagnosis(
+        Told(
+            en="the certificate of {url} is out of its time, or this machine's clock is wrong",
+            zh="{url} 的证书不在有效期内，或本机时钟有误",
+        ),
+        NO_TASKS,
+        Told(
+            en="check the clock (timedatectl); else ask the gateway's admin to renew it",
+            zh="先检查时钟（timedatectl）；否则请网关管理员更新证书",
+        ),
+    ),
+    "gateway.certificate-unknown": Diagnosis(
+        Told(
+            en="the certificate of {url} is self-signed, or of an issuer unknown here",
+            zh="{url} 的证书是自签名的，或颁发机构不受本机信任",
+        ),
+        NO_TASKS,
+        Told(
+            en="nothing was sent; ask the gateway's admin for a valid certificate",
+            zh="什么也没有发送；请网关管理员换用有效的证书",
+        ),
+    ),
+    "clock.ok": Diagnosis(Told(en="agrees with the gateway's", zh="与网关一致")),
+    "clock.unknown": Diagnosis(Told(en="nothing to compare it with", zh="没有可比对的时钟")),
+    "clock.off": Diagnosis(
+        Told(en="differs from the gateway's by {seconds} s", zh="与网关相差 {seconds} 秒"),
+        Told(en="so every message is refused", zh="因此拒绝所有消息"),
+        Told(
+            en="timedatectl set-ntp true, on the side that is wrong",
+            zh="在有误的一端运行 timedatectl set-ntp true",
+        ),
+    ),
+}
+DIAGNOSES: Final[Mapping[str, Diagnosis]] = {**MACHINE, **_OWN, **_GATEWAY}

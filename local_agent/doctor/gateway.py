@@ -1,0 +1,120 @@
+"""Looks at the gateway: as the running agent sees it, else as anybody may who dials.
+
+Whoever dials is sent a challenge that names the gateway's keys and its time.  A look reads that and
+goes: it proves nothing of this machine, so no connection of its key is taken over.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+from typing import Final
+from urllib.parse import urlsplit
+
+from websockets.exceptions import InvalidStatus, WebSocketException
+
+from common.clock import SystemClock
+from common.doctor import Finding, Tone
+from common.errors import CodexBridgeError
+from common.protocol.envelope import SKEW_S
+from common.protocol.frames import OPENING_BYTES, Challenge, decode_frame
+from common.records import read_object
+from common.signing import VerifyKey
+from local_agent.doctor.installation import Installation
+from local_agent.doctor.own import keys_in_use
+from local_agent.link.pairing import Pairing
+from local_agent.link.session import DirectConnect
+
+LOOK_S: Final = 6.0
+_EXPIRED: Final = frozenset({9, 10})  # X509_V_ERR_CERT_NOT_YET_VALID, …_HAS_EXPIRED
+_UNKNOWN_ISSUER: Final = frozenset({18, 19, 20, 21})  # self-signed, or by nobody known here
+_BUSY: Final = frozenset({429, 503})
+
+
+async def gateway(here: Installation) -> Finding:
+    """Look at the connection, or whether there could be one."""
+    here.skew_s = None
+    if here.pairing is None:
+        return Finding("gateway.none")
+    facts = {"url": here.pairing.url}
+    status = await here.status()
+    if status is None or status.gateway.state == "unpaired":
+        return await _look(here, here.pairing)
+    link = status.gateway
+    match link.state:
+        case "connected":
+            here.skew_s = 0
+            return Finding("gateway.connected", facts=facts)
+        case "connecting":
+            return Finding("gateway.connecting", facts=facts)
+        case "clock":
+            here.skew_s = link.skew_s
+            return Finding("gateway.answers", facts=facts)
+    if link.why in ("connect", "tls", "http"):  # of each there is more to be known
+        found = await _look(here, here.pairing)
+        if found.tone is Tone.BAD:
+            return found
+    return Finding(f"gateway.{link.why or 'protocol'}", Tone.BAD, facts)
+
+
+async def clock(here: Installation) -> Finding:
+    """Compare the clocks, as `gateway` has seen them."""
+    if here.skew_s is None:
+        return Finding("clock.unknown")
+    if abs(here.skew_s) > SKEW_S:
+        return Finding("clock.off", Tone.BAD, {"seconds": abs(here.skew_s)})
+    return Finding("clock.ok")
+
+
+async def _look(here: Installation, pairing: Pairing) -> Finding:
+    try:
+        async with asyncio.timeout(LOOK_S):
+            code = await _dial(here, pairing)
+    except TimeoutError:
+        code = "gateway.timeout"
+    except ssl.SSLCertVerificationError as error:
+        code = _certificate(error.verify_code)
+    except ssl.SSLError:
+        code = "gateway.tls"
+    except socket.gaierror:
+        code = "gateway.name"
+    except InvalidStatus as error:
+        code = "gateway.busy" if error.response.status_code in _BUSY else "gateway.http"
+    except OSError:
+        code = "gateway.connect"
+    except (WebSocketException, CodexBridgeError):
+        code = "gateway.http"
+    tone = Tone.GOOD if code == "gateway.answers" else Tone.BAD
+    return Finding(code, tone, {"url": pairing.url, "host": urlsplit(pairing.url).hostname})
+
+
+async def _dial(here: Installation, pairing: Pairing) -> str:
+    tls = None
+    if pairing.link_url.startswith("wss:"):
+        tls = await asyncio.to_thread(ssl.create_default_context)
+    dialling = DirectConnect(
+        pairing.link_url,
+        ssl=tls,
+        proxy=True if tls else None,
+        compression=None,
+        max_size=OPENING_BYTES,
+        user_agent_header=None,
+    )
+    async with dialling as link:
+        frame = decode_frame(await link.recv(), max_bytes=OPENING_BYTES)
+    if not isinstance(frame, Challenge):
+        return "gateway.http"
+    told = read_object(frame.body, max_bytes=OPENING_BYTES)
+    pinned, _ = await asyncio.to_thread(keys_in_use, here.places, pairing)
+    if VerifyKey(pinned).key_id not in told.get("gw_key_ids", ()):
+        return "gateway.wrong-gateway"
+    if isinstance(at := told.get("ts"), int):
+        here.skew_s = at - SystemClock().now().wall_s
+    return "gateway.answers"
+
+
+def _certificate(number: int) -> str:
+    if number in _EXPIRED:
+        return "gateway.certificate-expired"
+    return "gateway.certificate-unknown" if number in _UNKNOWN_ISSUER else "gateway.tls"

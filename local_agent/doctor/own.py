@@ -1,0 +1,411 @@
+"""Looks at what is this installation's own: folders, settings, keys, workspaces, journal, agent."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import pwd
+import shlex
+import sqlite3
+import stat
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing, suppress
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
+
+from common.audit import base_of, broken, verify_chain
+from common.clock import SystemClock
+from common.doctor import Finding, Fix, Tone
+from common.errors import CodexBridgeError, ConfigError, InputError
+from common.home import Home, private_dir
+from common.private_database import is_emptied
+from common.sentences import Sentence
+from local_agent.doctor.installation import Installation
+from local_agent.faces.control import wire
+from local_agent.faces.control.client import stream
+from local_agent.link.keys import LOCAL_KEY, OwnKeys
+from local_agent.link.pairing import FILE as PAIRING
+from local_agent.link.pairing import KEYS, Pairing, load_key, load_pairing, open_keys
+from local_agent.models.keys import AWAY, ModelKeys
+from local_agent.safety.policy import standing, stray_policies
+from local_agent.sandbox.bubblewrap import Containment, find_bubblewrap
+from local_agent.settings import load_settings, settings_file
+from local_agent.store.audit_log import check_signed, read_audit
+from local_agent.store.database import look_through, newest_version, not_opened
+from local_agent.store.lock import JOURNAL
+from local_agent.workspace.registry import FILE as WORKSPACES
+from local_agent.workspace.registry import Registry, Workspace
+
+if TYPE_CHECKING:
+    from local_agent.models.registry import Models
+
+FULL_BYTES: Final = 16 * 1024 * 1024  # less than this, and the next task cannot be kept
+LOW_BYTES: Final = 500 * 1024 * 1024
+NEWEST: Final = 256  # entries of the audit log; as many as the agent checks when it starts
+JOURNAL_S: Final = 5.0  # for looking through a large one
+_OTHERS: Final = 0o077
+_SERVICES: Final = (
+    ".config/systemd/user/codexbridge*.service",
+    "Library/LaunchAgents/*codexbridge*.plist",
+)
+_SYSTEM_SERVICES: Final = "etc/systemd/system/codexbridge*.service"
+
+MAKE: Final = Sentence(en="Create {path}, private to you?", zh="创建仅你可访问的 {path}？")
+CLOSE: Final = Sentence(en="Make {path} private to you?", zh="将 {path} 设为仅你可访问？")
+REMOVE: Final = Sentence(en="Remove the left-over socket {path}?", zh="删除残留的套接字 {path}？")
+
+
+# --- folders and the disk --------------------------------------------------------------------
+
+
+async def home(here: Installation) -> Finding:
+    """Look whether our folders are there, ours, private and writable."""
+    return await asyncio.to_thread(_home, here.places)
+
+
+def _home(places: Home) -> Finding:
+    folders = (places.config, places.state)
+    there = [folder for folder in folders if folder.exists()]
+    for folder in there:
+        found = folder.stat()
+        if not stat.S_ISDIR(found.st_mode):
+            return Finding("home.no-folder", Tone.BAD, {"path": folder})
+        if found.st_uid != os.getuid():
+            owner, user = _name_of(found.st_uid), _name_of(os.getuid())
+            return Finding("home.foreign", Tone.BAD, {"path": folder, "owner": owner, "user": user})
+        if not os.access(folder, os.W_OK | os.X_OK):
+            return Finding("home.read-only", Tone.BAD, {"path": folder})
+    if opened := [path for path in there if _is_open(path)]:
+        return _closable("home.open", Tone.WARN, opened)
+    files = (places.config / PAIRING, places.config / WORKSPACES, places.state / JOURNAL)
+    if opened := [path for path in files if _is_open(path)]:
+        return _closable("home.files-open", Tone.BAD, opened)
+    if missing := [folder for folder in folders if folder not in there]:
+        fix = Fix(MAKE, partial(_each, private_dir, missing))
+        return Finding("home.new", facts={"path": _listed(missing)}, fix=fix)
+    return Finding("home.ok", facts={"path": places.state})
+
+
+def _is_open(path: Path) -> bool:
+    with suppress(OSError):
+        return bool(path.lstat().st_mode & _OTHERS)
+    return False
+
+
+def _closable(code: str, tone: Tone, paths: Sequence[Path]) -> Finding:
+    command = f"chmod go-rwx {shlex.join(map(str, paths))}"
+    facts = {"path": _listed(paths), "command": command}
+    return Finding(code, tone, facts, Fix(CLOSE, partial(_each, _close, paths)))
+
+
+def _close(path: Path) -> None:
+    path.chmod(stat.S_IMODE(path.stat().st_mode) & ~_OTHERS)
+
+
+def _each(act: Callable[[Path], object], paths: Iterable[Path]) -> None:
+    for path in paths:
+        act(path)
+
+
+def _listed(items: Iterable[object]) -> str:
+    return ", ".join(map(str, items))
+
+
+def _name_of(uid: int) -> str:
+    with suppress(KeyError):
+        return pwd.getpwuid(uid).pw_name
+    return str(uid)
+
+
+async def disk(here: Installation) -> Finding:
+    """Look for room where the journal grows."""
+    return await asyncio.to_thread(_disk, here.places.state)
+
+
+def _disk(state: Path) -> Finding:
+    found = os.statvfs(next(path for path in (state, *state.parents) if path.exists()))
+    free = found.f_bavail * found.f_frsize
+    facts = {"path": state, "free": f"{free // 1_000_000:,} MB"}
+    if free < FULL_BYTES or (found.f_files and not found.f_favail):
+        return Finding("disk.full", Tone.BAD, facts)
+    if free < LOW_BYTES:
+        return Finding("disk.low", Tone.WARN, facts)
+    return Finding("disk.ok", facts=facts)
+
+
+async def settings(here: Installation) -> Finding:
+    """Read the settings; every error of theirs is a finding."""
+    file = settings_file(here.places, here.environ, here.file)
+    here.settings = await asyncio.to_thread(load_settings, here.places, here.environ, here.file)
+    return Finding("settings.ok", facts={"file": file}) if file else Finding("settings.none")
+
+
+# --- pairing and key -------------------------------------------------------------------------
+
+
+async def pairing(here: Installation) -> Finding:
+    """Read how this machine is paired."""
+    here.pairing = await asyncio.to_thread(load_pairing, here.places)
+    if here.pairing is not None:
+        facts = {"url": here.pairing.url, "machine": here.pairing.machine}
+        return Finding("pairing.ok", facts=facts)
+    alone = here.places.state / KEYS / f"{LOCAL_KEY}.key"
+    if await asyncio.to_thread(alone.exists):
+        return Finding("pairing.alone")  # it has run without a gateway already
+    return Finding("pairing.none", Tone.WARN)
+
+
+async def key(here: Installation) -> Finding:
+    """Load the key that belongs to the pairing; every error of the keystore is a finding."""
+    if here.pairing is None:
+        return Finding("key.none")
+    return await asyncio.to_thread(_key, here.places, here.pairing)
+
+
+def _key(places: Home, pairing: Pairing) -> Finding:
+    keys = open_keys(places)
+    _, name = keys_in_use(places, pairing)
+    try:
+        load_key(name, keys)
+    except ConfigError as error:
+        path = places.state / KEYS / f"{name}.key"
+        if error.code == "config.file-readable-by-others" and path.stat().st_uid == os.getuid():
+            return _closable("key.readable", Tone.BAD, [path])
+        raise
+    if keys.where == "file":
+        return Finding("key.in-file")
+    return Finding("key.in-keyring", facts={"where": keys.where.removeprefix("keyring:")})
+
+
+def keys_in_use(places: Home, pairing: Pairing) -> tuple[bytes, str]:
+    """Return the gateway's key and the name of our own, as pairing and journal have them."""
+    row = None
+    with suppress(sqlite3.Error), closing(read_only(places.state / JOURNAL)) as opened:
+        asked = "SELECT gateway_key, own_key_name FROM peers WHERE peer = ?"
+        row = opened.execute(asked, (pairing.peer_name,)).fetchone()
+    gateway, own = row or (None, None)
+    return gateway or pairing.gateway_key.raw, own or pairing.key_name
+
+
+def read_only(path: Path) -> sqlite3.Connection:
+    """Open a journal for reading, whether or not its agent runs.
+
+    Raises:
+        sqlite3.Error: there is none, or it cannot be read.
+    """
+    return sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode=ro", uri=True)
+
+
+# --- the running agent -----------------------------------------------------------------------
+
+
+async def control_socket(here: Installation) -> Finding:
+    """Look at the socket over which the command line asks the agent."""
+    path = wire.socket_path(here.places, here.environ)
+    if (found := await asyncio.to_thread(_socket, path)) is not None:
+        return found
+    with suppress(CodexBridgeError, OSError):
+        if await here.running() is None:
+            fix = Fix(REMOVE, partial(path.unlink, missing_ok=True))
+            return Finding("socket.stale", Tone.WARN, {"path": path}, fix)
+    return Finding("socket.ok", facts={"path": path})
+
+
+def _socket(path: Path) -> Finding | None:
+    try:
+        owner = path.lstat().st_uid
+    except FileNotFoundError:
+        return Finding("socket.none")
+    if owner != os.getuid():
+        return Finding("socket.foreign", Tone.BAD, {"path": path, "owner": _name_of(owner)})
+    opened = [one for one in (path.parent, path) if _is_open(one)]
+    return _closable("socket.open", Tone.BAD, opened) if opened else None
+
+
+async def agent(here: Installation) -> Finding:
+    """Ask the agent how it is."""
+    if (status := await here.running()) is None:
+        return Finding("agent.stopped", Tone.WARN)
+    return Finding("agent.ok", facts={"machine": status.machine, "open": status.open_tasks})
+
+
+async def approvals(here: Installation) -> Finding:
+    """Tell what waits for the person."""
+    status = await here.status()
+    if status is None or not status.approvals:
+        return Finding("approvals.none")
+    names = _listed(one.short_id for one in status.approvals)
+    return Finding("approvals.waiting", facts={"count": len(status.approvals), "tasks": names})
+
+
+async def service(here: Installation) -> Finding:
+    """Look for a unit that starts the agent."""
+    found = await asyncio.to_thread(_units, here.home)
+    return Finding("service.installed", facts={"file": found}) if found else Finding("service.none")
+
+
+def _units(home: Path) -> str:
+    places = [(home, pattern) for pattern in _SERVICES] + [(Path("/"), _SYSTEM_SERVICES)]
+    return _listed(path for root, pattern in places for path in sorted(root.glob(pattern)))
+
+
+# --- workspaces, policies, models ------------------------------------------------------------
+
+
+async def workspaces(here: Installation) -> Finding:
+    """Look at each folder that tasks may work in."""
+    registry = Registry(here.places, home=here.home)
+    here.workspaces = await asyncio.to_thread(registry.load)
+    default_test = here.settings.default_test_command if here.settings else None
+    return await asyncio.to_thread(_workspaces, here.workspaces, default_test)
+
+
+def _workspaces(opened: Sequence[Workspace], default_test: str | None) -> Finding:
+    if not opened:
+        return Finding("workspaces.none", Tone.BAD)
+    ills: tuple[tuple[str, Tone, Callable[[Workspace], bool]], ...] = (
+        ("workspaces.gone", Tone.BAD, lambda one: not one.path.is_dir()),
+        ("workspaces.foreign", Tone.WARN, lambda one: one.path.stat().st_uid != os.getuid()),
+        ("workspaces.read-only", Tone.WARN, lambda one: not os.access(one.path, os.W_OK)),
+        ("workspaces.test-lost", Tone.WARN, lambda one: not _can_test(one, default_test)),
+    )
+    for code, tone, is_ill in ills:
+        if found := [one for one in opened if is_ill(one)]:
+            names, paths = (one.name for one in found), (one.path for one in found)
+            return Finding(code, tone, {"names": _listed(names), "paths": _listed(paths)})
+    told = [
+        f"{one.name} ({'git, ' if (one.path / '.git').exists() else ''}{one.disclosure})"
+        for one in opened
+    ]
+    return Finding("workspaces.ok", facts={"workspaces": _listed(told)})
+
+
+def _can_test(one: Workspace, default_test: str | None) -> bool:
+    from local_agent.actions.run_command.command_line import read_command_line
+    from local_agent.actions.run_command.prepare import resolve_program
+
+    command = one.test_command or default_test
+    try:
+        line = read_command_line(command) if command else None
+        if line and line.argv is not None:  # what a shell line starts is not known
+            sandboxed = find_bubblewrap() is not None
+            resolve_program(line.argv[0], one, cwd=one.path, sandboxed=sandboxed)
+    except InputError:
+        return False
+    return True
+
+
+async def policies(here: Installation) -> Finding:
+    """Read the policy of each workspace, and look for those of none."""
+    return await asyncio.to_thread(_policies, here.places, [one.name for one in here.workspaces])
+
+
+def _policies(places: Home, names: Sequence[str]) -> Finding:
+    found = [standing(places, name) for name in names]
+    for one in found:
+        if one.state == "broken":
+            facts = {"file": places.config / (one.file or ""), "key": one.key or "—"}
+            return Finding("policies.broken", Tone.BAD, facts)
+    if stray := stray_policies(places, names):
+        return Finding("policies.stray", Tone.WARN, {"files": _listed(stray)})
+    count = sum(one.state == "in-force" for one in found)
+    return Finding("policies.ok" if count else "policies.none", facts={"count": count})
+
+
+async def models(here: Installation) -> Finding:
+    """Look at each model and its key; ask it, where that is wanted."""
+    from local_agent.models.registry import Around, Models
+
+    if here.settings is None or not here.settings.models:
+        return Finding("models.unset", Tone.WARN)
+    level = here.sandbox.level if here.sandbox else "none"
+    around = Around(
+        places=here.places,
+        environ=here.environ,
+        workspaces=lambda: tuple(one.path for one in here.workspaces),
+        contain=Containment(here.places, here.home, level, tuple).contain,
+    )
+    known = Models(here.settings, keys=ModelKeys(open_keys(here.places)), around=around)
+    for one in await asyncio.to_thread(known.configured):
+        tone = Tone.BAD if one.is_asked else Tone.WARN
+        if one.key in (AWAY, "broken") or (one.key is None and one.needs_key):
+            return Finding(f"models.key-{one.key or 'missing'}", tone, {"name": one.name})
+    if here.ask_models:
+        try:
+            for name in here.settings.models:
+                await _ask(here, known, name)
+        finally:
+            await known.aclose()
+    facts = {"name": here.settings.asked_model, "count": len(here.settings.models)}
+    return Finding("models.answer" if here.ask_models else "models.ok", facts=facts)
+
+
+async def _ask(here: Installation, known: Models, name: str) -> None:
+    if await here.status() is None:
+        await known.check(name)
+        return
+    steps = stream(here.places, here.environ, "models_test", name=name)
+    await asyncio.to_thread(list, steps)
+
+
+# --- journal and audit log -------------------------------------------------------------------
+
+
+async def journal(here: Installation) -> Finding:
+    """Look through the journal, for some seconds at most."""
+    return await asyncio.to_thread(_journal, here.places.state / JOURNAL)
+
+
+def _journal(path: Path) -> Finding:
+    if not path.exists():
+        return Finding("journal.none")
+    if is_emptied(path):
+        raise ConfigError("config.journal-damaged", path=path, why="empty")
+    if not os.access(path, os.R_OK | os.W_OK):
+        raise ConfigError("config.journal-denied", path=path, why="EACCES")
+    try:
+        with closing(read_only(path)) as opened:
+            version = int(opened.execute("PRAGMA user_version").fetchone()[0])
+    except sqlite3.Error as error:
+        raise not_opened(error, path) from error
+    if version > newest_version():
+        raise ConfigError("config.store-newer", path=path, found=version, known=newest_version())
+    now = SystemClock().now
+    until = now().mono + JOURNAL_S
+    look_through(path, lambda: now().mono > until)
+    size = f"{path.stat().st_size / 1_000_000:.1f} MB"
+    return Finding("journal.ok", facts={"version": version, "size": size})
+
+
+async def audit(here: Installation) -> Finding:
+    """Check the newest entries of the audit log, or all."""
+    path = here.places.state / JOURNAL
+    if not await asyncio.to_thread(path.exists):
+        return Finding("audit.empty")
+    try:
+        count = await asyncio.to_thread(_audit, here.places, path, whole=here.whole_audit)
+    except ConfigError as error:
+        if error.code == "audit.store-older":  # brought up to date by the next start
+            return Finding("audit.older")
+        raise
+    return Finding("audit.whole" if here.whole_audit else "audit.ok", facts={"count": count})
+
+
+def _audit(places: Home, path: Path, *, whole: bool) -> int:
+    keys = OwnKeys(places)
+    with read_audit(path) as log:
+        if whole:
+            return log.check(keys=keys, to_the_end=True).head.seq
+        signed = next(iter(log.signed()), None)
+        rows = log.entries(signed.seq - NEWEST if signed else None)
+        first = next(rows, None)
+        if first is None:
+            return 0
+        head = verify_chain(chain([first], rows), after=base_of(first))
+        check_signed(signed, head)
+        if signed is not None and signed.public_key not in keys:
+            raise broken(head.seq, "key")
+        return head.seq
