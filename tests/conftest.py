@@ -17,6 +17,7 @@ from hypothesis import settings
 
 from tests import codex_program as codex
 from tests import screen
+from tests.programs import program
 from tests.requirements import planned
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ PARTS = {
     "ripgrep": lambda: shutil.which("rg") is not None,
     "chromium": lambda: shutil.which("chromium") is not None,
     "git": lambda: shutil.which("git") is not None,
+    "nginx": lambda: program("nginx") != "",
+    "caddy": lambda: program("caddy") != "",
     "a screen (xvfb, openbox, xdotool, Tk)": screen.is_there,
     "codex (make codex)": codex.is_there,
     "page-tools": (Path(__file__).parent.parent / ".page-tools/.installed").is_file,

@@ -27,8 +27,8 @@ HELP_PAGES: Final = Sentence(
     en="`codexbridge help TOPIC` shows one of these:", zh="`codexbridge help TOPIC` 查看以下说明："
 )
 HELP_EXAMPLES: Final = Sentence(
-    en="Example settings of the gateway, the agent and a workspace's policy",
-    zh="网关、Agent 和工作区策略的设置示例",
+    en="Example settings of the gateway, the agent, a workspace's policy, and nginx or Caddy",
+    zh="网关、Agent、工作区策略以及 nginx、Caddy 的设置示例",
 )
 HELP_COMMANDS: Final = Sentence(
     en="`codexbridge --help` lists the commands.", zh="`codexbridge --help` 列出全部命令。"
@@ -40,18 +40,29 @@ HELP_CONFIG: Final = Sentence(
     "  codexbridge help agent.toml > agent.toml       the agent; codexbridge agent --config "
     "agent.toml\n"
     "  codexbridge help policy.toml > policy.toml     what may run in a workspace; see "
-    "codexbridge help policy",
+    "codexbridge help policy\n"
+    "  codexbridge help nginx > codexbridge.conf      nginx in front of the gateway\n"
+    "  codexbridge help caddy > Caddyfile             the same for Caddy",
     zh="设置示例，每一项都有说明。写入文件后再修改：\n\n"
     "  codexbridge help gateway.toml > gateway.toml   网关；codexbridge gateway --config "
     "gateway.toml\n"
     "  codexbridge help agent.toml > agent.toml       Agent；codexbridge agent --config "
     "agent.toml\n"
     "  codexbridge help policy.toml > policy.toml     工作区中允许运行的内容；见 "
-    "codexbridge help policy",
+    "codexbridge help policy\n"
+    "  codexbridge help nginx > codexbridge.conf      放在网关前面的 nginx\n"
+    "  codexbridge help caddy > Caddyfile             放在网关前面的 Caddy",
 )
 
 CONFIG: Final = "config"
-EXAMPLES: Final = ("gateway.toml", "agent.toml", "policy.toml")
+# What an example is called, and its file.
+EXAMPLES: Final[Mapping[str, str]] = {
+    "gateway.toml": "gateway.example.toml",
+    "agent.toml": "agent.example.toml",
+    "policy.toml": "policy.example.toml",
+    "nginx": "nginx.example.conf",
+    "caddy": "Caddyfile.example",
+}
 _LINK: Final = re.compile(r"\[([^\]]+)\]\(([^)\s#]*)(?:#[^)\s]*)?\)")
 
 
@@ -107,7 +118,8 @@ def page(topic: str, lang: Lang) -> str:
 
 def _as_command(link: re.Match[str]) -> str:
     text, target = link[1], link[2].rpartition("/")[2]
-    name = target.removesuffix(".md").removesuffix(".zh-CN").replace(".example.toml", ".toml")
+    name = target.removesuffix(".md").removesuffix(".zh-CN")
+    name = next((example for example, file in EXAMPLES.items() if file == target), name)
     if "://" in link[2]:
         return f"{text} ({link[2]})"
     if name in EXAMPLES or name in topics():
@@ -128,8 +140,7 @@ def _read(topic: str, lang: Lang) -> str:
 
 
 def _example(name: str) -> str:
-    file = name.replace(".toml", ".example.toml")
-    return (_folder("examples", "config") / file).read_text(encoding="utf-8")
+    return (_folder("examples", "config") / EXAMPLES[name]).read_text(encoding="utf-8")
 
 
 def _folder(packed: str, in_a_clone: str) -> Path:

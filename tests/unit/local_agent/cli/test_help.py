@@ -40,10 +40,16 @@ def test_every_page_is_listed_and_shown_in_the_persons_language(
 
 
 def test_an_example_is_printed_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
-    for name in module.EXAMPLES:
-        example = ROOT / "config" / name.replace(".toml", ".example.toml")
-        assert shown(name, capsys) == example.read_text(encoding="utf-8")
+    for name, file in module.EXAMPLES.items():
+        assert shown(name, capsys) == (ROOT / "config" / file).read_text(encoding="utf-8")
         assert f"codexbridge help {name} >" in shown("config", capsys)
+
+
+def test_every_example_of_a_clone_can_be_shown_by_its_name(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert {*module.EXAMPLES.values()} == {file.name for file in (ROOT / "config").iterdir()}
+    assert "nginx.example.conf (codexbridge help nginx)" in shown("admin", capsys)
 
 
 def test_an_unknown_page_names_the_closest(capsys: pytest.CaptureFixture[str]) -> None:
