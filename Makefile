@@ -126,5 +126,6 @@ lock: $(BIN)/uv
 clean:
 	rm -rf $(VENV) .venv-bench .venv-train .codex .page-tools dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 
+# The reference and the manual pages, from the parsers and the settings.
 reference: $(VENV)/.dev
 	$(BIN)/python -m tests.reference

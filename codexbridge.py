@@ -261,7 +261,7 @@ SECTIONS: tuple[tuple[Words, tuple[Command, ...]], ...] = (
 )
 COMMANDS = {command.name: command for _, commands in SECTIONS for command in commands}
 
-_HELP = Words(
+HELP = Words(
     en="Message @dev in WeCom; confirm on your own machine; nothing runs before that.\n\n"
     "usage: codexbridge COMMAND [...]\n",
     zh="在企业微信里 @dev，在自己的开发机上确认；确认之前什么都不会运行。\n\n"
@@ -422,7 +422,7 @@ def _where(error: Exception) -> str:
 
 
 def _help(lang: Lang) -> str:
-    lines = [_fill(_HELP, lang)]
+    lines = [_fill(HELP, lang)]
     for title, commands in SECTIONS:
         lines.append(f"{_fill(title, lang)}")
         lines += [f"  {command.name:<12}{_fill(command.summary, lang)}" for command in commands]

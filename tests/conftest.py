@@ -39,6 +39,7 @@ PARTS = {
     "git": lambda: shutil.which("git") is not None,
     "nginx": lambda: program("nginx") != "",
     "caddy": lambda: program("caddy") != "",
+    "mandoc": lambda: program("mandoc") != "",
     "a screen (xvfb, openbox, xdotool, Tk)": screen.is_there,
     "codex (make codex)": codex.is_there,
     "page-tools": (Path(__file__).parent.parent / ".page-tools/.installed").is_file,

@@ -1,4 +1,4 @@
-"""Renders docs/reference*.md from the parsers and the settings themselves.
+"""Renders docs/reference*.md and docs/man from the parsers and the settings themselves.
 
     python -m tests.reference     (or: make reference)
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 from pydantic_core import PydanticUndefined
@@ -18,10 +17,15 @@ import codexbridge
 from common.sentences import Lang, Sentence, say
 from common.settings import Settings, is_from_file, is_secret, leaves, variable_name
 from gateway.base.settings import GatewaySettings
+from local_agent.cli.manual import Argument, manual, usages
 from local_agent.settings import AgentSettings, ModelSettings
 
 DOCS = Path(__file__).parent.parent / "docs"
 FILES: dict[Lang, Path] = {"en": DOCS / "reference.md", "zh": DOCS / "reference.zh-CN.md"}
+MANUALS: dict[Lang, Path] = {
+    "en": DOCS / "man" / "codexbridge.1",
+    "zh": DOCS / "man" / "zh_CN" / "codexbridge.1",
+}
 
 TITLE = Sentence(
     en="# Reference\n\n[中文](reference.zh-CN.md)", zh="# 参考\n\n[English](reference.md)"
@@ -53,36 +57,16 @@ def render(lang: Lang) -> str:
 
 def _command(name: str, parser: argparse.ArgumentParser) -> str:
     lines = [f"### codexbridge {name}"]
-    for words, leaf, known in _leaves(name, parser, frozenset()):
-        lines += ["", f"`codexbridge {words}`", ""]
-        lines += [leaf.description, ""] if leaf.description else []
-        rows = [_row(action) for action in leaf._actions if not known & {*action.option_strings}]
-        lines += [row for row in rows if row]
+    for usage in usages(name, parser):
+        lines += ["", f"`codexbridge {usage.words}`", ""]
+        lines += [usage.about, ""] if usage.about else []
+        lines += [_row(argument) for argument in usage.arguments]
     return "\n".join(lines).replace("\n\n\n", "\n\n").rstrip()
 
 
-def _leaves(
-    words: str, parser: argparse.ArgumentParser, known: frozenset[str]
-) -> Iterator[tuple[str, argparse.ArgumentParser, frozenset[str]]]:
-    """Yield a command and those below it, each with the options that it has from above."""
-    yield words, parser, known
-    own = known.union(*(action.option_strings for action in parser._actions))
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for name, child in action.choices.items():
-                yield from _leaves(f"{words} {name}", child, own - {"--json", "--all"})
-
-
-def _row(action: argparse.Action) -> str:
-    if isinstance(action, argparse._HelpAction | argparse._SubParsersAction):
-        return ""
-    names = ", ".join(action.option_strings) or str(action.metavar or action.dest)
-    value = f" {action.metavar or action.dest.upper()}" if _takes_value(action) else ""
-    return f"- `{names}{value}`: {action.help or ''}".rstrip(": ")
-
-
-def _takes_value(action: argparse.Action) -> bool:
-    return bool(action.option_strings) and action.nargs != 0
+def _row(argument: Argument) -> str:
+    shown = f"{argument.names} {argument.value}".rstrip()
+    return f"- `{shown}`: {argument.about}".rstrip(": ")
 
 
 def _settings(model: type[Settings], lang: Lang) -> str:
@@ -111,3 +95,5 @@ def _default(value: object) -> str:
 if __name__ == "__main__":
     for _lang, _path in FILES.items():
         _path.write_text(render(_lang), encoding="utf-8")
+        MANUALS[_lang].parent.mkdir(parents=True, exist_ok=True)
+        MANUALS[_lang].write_text(manual(_lang), encoding="utf-8")

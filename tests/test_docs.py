@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
+import subprocess
 import tomllib
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -21,6 +22,7 @@ from common.keystore import FileKeystore
 from common.sentences import Lang, Sentence
 from gateway.base.settings import GatewaySettings
 from local_agent.cli import help as help_pages
+from local_agent.cli.manual import manual
 from local_agent.models.keys import ModelKeys
 from local_agent.models.registry import Around, Models
 from local_agent.playbooks.definition import parse_playbook
@@ -86,7 +88,12 @@ def test_every_page_that_a_sentence_names_can_be_shown() -> None:
         for topic in re.findall(r"codexbridge help ([a-z][a-z.-]*[a-z])", sentence.en + sentence.zh)
     }
     assert {"models", "admin", "config"} <= named
-    assert named <= {*help_pages.topics(), *help_pages.EXAMPLES, help_pages.CONFIG}
+    assert named <= {
+        *help_pages.topics(),
+        *help_pages.EXAMPLES,
+        help_pages.CONFIG,
+        help_pages.MAN,
+    }
 
 
 def test_every_command_is_in_a_document() -> None:
@@ -222,3 +229,33 @@ def test_the_two_commands_are_in_the_readme_and_in_the_makefile() -> None:
 def test_the_reference_is_what_the_parsers_and_settings_say(lang: Lang) -> None:
     written = reference.FILES[lang].read_text(encoding="utf-8")
     assert written == reference.render(lang), "run: make reference"
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_manual_page_is_what_the_parsers_say(lang: Lang) -> None:
+    written = reference.MANUALS[lang].read_text(encoding="utf-8")
+    assert written == manual(lang), "run: make reference"
+    for command in codexbridge.COMMANDS.values():
+        assert f"\n\\fBcodexbridge {command.name}\\fR\n" in written
+
+
+@pytest.mark.needs("mandoc")
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_man_can_show_the_manual_page(lang: Lang) -> None:
+    page = reference.MANUALS[lang]
+    # It has no date: it is of the version that it came with.
+    told = subprocess.run(
+        ["mandoc", "-T", "lint", "-W", "warning", page],
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    complaints = [line for line in told.stdout.splitlines() if "missing date" not in line]
+    assert complaints == []
+    shown = subprocess.run(
+        ["mandoc", "-T", "utf8", page], capture_output=True, encoding="utf-8", check=True
+    )
+    text = re.sub(r".\x08", "", shown.stdout)  # bold is a letter struck twice
+    assert "codexbridge gateway member add" in text
+    assert "--config FILE" in text
+    assert "`" not in text

@@ -108,6 +108,16 @@ def test_the_wheel_brings_along_what_browsers_are_given(tmp_path: Path) -> None:
     assert wanted - names == set()
 
 
+def test_the_wheel_brings_along_the_manual_page_in_both_languages() -> None:
+    brought = PYPROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["shared-data"]
+    pages = {str(file.relative_to(ROOT)) for file in (ROOT / "docs/man").rglob("*.1")}
+    assert {*brought} == pages
+    assert {*brought.values()} == {
+        "share/man/man1/codexbridge.1",
+        "share/man/zh_CN/man1/codexbridge.1",
+    }
+
+
 def test_python_versions_are_claimed_only_where_they_ran() -> None:
     claimed = [name for name in PROJECT["classifiers"] if re.search(r":: 3\.\d+$", name)]
     assert [name.rpartition(" ")[2] for name in claimed] == ["3.11", "3.12", "3.13"]

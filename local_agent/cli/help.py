@@ -1,4 +1,4 @@
-"""``codexbridge help``: the how-to pages and the example settings, which come with the program."""
+"""``codexbridge help``: how-to pages, example settings and the manual page, as they come along."""
 
 from __future__ import annotations
 
@@ -30,6 +30,10 @@ HELP_EXAMPLES: Final = Sentence(
     en="Example settings of the gateway, the agent, a workspace's policy, and nginx or Caddy",
     zh="网关、Agent、工作区策略以及 nginx、Caddy 的设置示例",
 )
+HELP_MAN: Final = Sentence(
+    en="The manual page, for `man`: codexbridge help man | man -l -",
+    zh="man 手册页：codexbridge help man | man -l -",
+)
 HELP_COMMANDS: Final = Sentence(
     en="`codexbridge --help` lists the commands.", zh="`codexbridge --help` 列出全部命令。"
 )
@@ -55,6 +59,7 @@ HELP_CONFIG: Final = Sentence(
 )
 
 CONFIG: Final = "config"
+MAN: Final = "man"
 # What an example is called, and its file.
 EXAMPLES: Final[Mapping[str, str]] = {
     "gateway.toml": "gateway.example.toml",
@@ -86,6 +91,10 @@ def run(args: argparse.Namespace, lang: Lang, _environ: Mapping[str, str]) -> in
     elif args.topic in EXAMPLES:
         # As it is, to be written to a file.
         print(_example(args.topic), end="")
+    elif args.topic == MAN:
+        from local_agent.cli.manual import manual
+
+        print(manual(lang), end="")
     else:
         _show(page(args.topic, lang))
     return 0
@@ -107,7 +116,7 @@ def page(topic: str, lang: Lang) -> str:
     if topic not in known:
         import difflib
 
-        near = difflib.get_close_matches(topic, [*known, CONFIG, *EXAMPLES], n=1, cutoff=0.5)
+        near = difflib.get_close_matches(topic, [*known, CONFIG, *EXAMPLES, MAN], n=1, cutoff=0.5)
         raise InputError("input.help-topic", given=topic, did_you_mean="".join(near))
     text = _read(topic, lang)
     heading, _, rest = text.partition("\n")
@@ -130,6 +139,7 @@ def _as_command(link: re.Match[str]) -> str:
 def _list(lang: Lang) -> str:
     titles = {topic: _read(topic, lang).partition("\n")[0].lstrip("# ") for topic in topics()}
     titles[CONFIG] = say(HELP_EXAMPLES, lang)
+    titles[MAN] = say(HELP_MAN, lang)
     lines = (f"  {topic:<20}{title}" for topic, title in titles.items())
     return "\n".join([say(HELP_PAGES, lang), *lines, "", say(HELP_COMMANDS, lang)])
 

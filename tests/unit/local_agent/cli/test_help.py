@@ -14,6 +14,7 @@ import common
 from common.errors import InputError
 from common.sentences import LANGS, Lang
 from local_agent.cli import help as module
+from local_agent.cli.manual import manual
 
 ROOT = Path(__file__).parents[4]
 
@@ -50,6 +51,12 @@ def test_every_example_of_a_clone_can_be_shown_by_its_name(
 ) -> None:
     assert {*module.EXAMPLES.values()} == {file.name for file in (ROOT / "config").iterdir()}
     assert "nginx.example.conf (codexbridge help nginx)" in shown("admin", capsys)
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_the_manual_page_is_printed_for_man(lang: Lang, capsys: pytest.CaptureFixture[str]) -> None:
+    assert shown("man", capsys, lang=lang) == manual(lang)
+    assert "\n  man " in shown(None, capsys, lang=lang)
 
 
 def test_an_unknown_page_names_the_closest(capsys: pytest.CaptureFixture[str]) -> None:
