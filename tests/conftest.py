@@ -6,7 +6,8 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,15 +32,15 @@ def _can_mount() -> bool:
     return tried.returncode == 0
 
 
-PARTS = {
+PARTS: dict[str, Callable[[], object]] = {
     "a small tmpfs (root, unshare)": lambda: shutil.which("unshare") is not None and _can_mount(),
     "bubblewrap": lambda: shutil.which("bwrap") is not None,
     "ripgrep": lambda: shutil.which("rg") is not None,
     "chromium": lambda: shutil.which("chromium") is not None,
     "git": lambda: shutil.which("git") is not None,
-    "nginx": lambda: program("nginx") != "",
-    "caddy": lambda: program("caddy") != "",
-    "mandoc": lambda: program("mandoc") != "",
+    **{
+        name: partial(program, name) for name in ("bash", "caddy", "fish", "mandoc", "nginx", "zsh")
+    },
     "a screen (xvfb, openbox, xdotool, Tk)": screen.is_there,
     "codex (make codex)": codex.is_there,
     "page-tools": (Path(__file__).parent.parent / ".page-tools/.installed").is_file,
