@@ -225,6 +225,18 @@ def test_the_two_commands_are_in_the_readme_and_in_the_makefile() -> None:
         assert re.search(rf"(?m)^{command}:", makefile)
 
 
+@pytest.mark.parametrize("name", ["README.md", "README.zh-CN.md"])
+def test_the_readme_begins_with_installing_and_commands_that_there_are(name: str) -> None:
+    readme = (ROOT / name).read_text(encoding="utf-8")
+    install, first, *_ = re.findall(r"(?ms)^```\n((?:pipx|codexbridge|make) .*?)^```", readme)
+    assert install.startswith("pipx install .")
+    typed = [line.split("#")[0].split() for line in first.splitlines()]
+    assert len(typed) == 3
+    for _, command, *topic in typed:
+        assert command in codexbridge.COMMANDS
+        assert {*topic} <= {*help_pages.topics()}
+
+
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_the_reference_is_what_the_parsers_and_settings_say(lang: Lang) -> None:
     written = reference.FILES[lang].read_text(encoding="utf-8")
