@@ -114,6 +114,20 @@ def parse_code(text: str) -> bytes:
     return secret
 
 
+def pairing_line(url: str, code: str) -> str:
+    """Return what is handed over as one line: ``https://gateway.example.com#CB1-…``; a secret."""
+    return f"{url}#{code}"
+
+
+def split_pairing_line(text: str) -> tuple[str, str]:
+    """Return the address and the code of such a line; of a code alone, no address.
+
+    Neither is checked: `parse_code` and whoever dials do that.
+    """
+    url, _, code = text.strip().rpartition("#")
+    return url.strip(), code.strip()
+
+
 def pairing_id(secret: bytes) -> str:
     """Return the name under which the gateway finds a code: 16 hex digits, of no use without it."""
     return _mac(secret, _ID_LABEL, b"").hex()[:16]

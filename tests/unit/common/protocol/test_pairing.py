@@ -81,6 +81,13 @@ def test_what_is_no_code_is_refused_without_repeating_it(typed: str) -> None:
     assert (caught.value.code, caught.value.facts) == ("input.pairing-code", {})
 
 
+def test_address_and_code_are_handed_over_as_one_line() -> None:
+    line = pairing.pairing_line(URL, CODE)
+    assert pairing.split_pairing_line(f" {line}\n") == (URL, CODE)
+    assert pairing.split_pairing_line(f"{URL} # {CODE}") == (URL, CODE)
+    assert pairing.split_pairing_line(f" {CODE} ") == ("", CODE)
+
+
 def test_a_code_is_found_by_a_name_that_does_not_give_it_away() -> None:
     name = pairing.pairing_id(SECRET)
     assert len(name) == 16
