@@ -165,7 +165,8 @@ async def _until_stopped(agent: Agent, ground: Ground, stop: asyncio.Event, path
         "retention": agent.retention.run(),
         "windows": run_windows(agent, ground),
         "page": agent.page.run(),
-        "rest": _load_rest(agent, ground),
+        "rest": _load_rest(agent),
+        "doctor": _log_what_is_ill(agent, ground),
     }
     if agent.client is not None:
         parts["relay"] = agent.client.run()
@@ -183,13 +184,16 @@ async def _until_stopped(agent: Agent, ground: Ground, stop: asyncio.Event, path
         await asyncio.gather(*running, stopping, return_exceptions=True)
 
 
-async def _load_rest(agent: Agent, ground: Ground) -> None:
-    """Load what the first task takes, before it comes and before our files may be replaced.
-
-    What is ill here is logged after that, by the names of ``codexbridge doctor``.
-    """
+async def _load_rest(agent: Agent) -> None:
+    """Load what the first task takes, before it comes and before our files may be replaced."""
     await agent.engine.load()
     await agent.engine.mend_runs()
+    await asyncio.Event().wait()
+
+
+async def _log_what_is_ill(agent: Agent, ground: Ground) -> None:
+    """Log what is ill at the start, by the names of ``codexbridge doctor``; the rest goes first."""
+    await agent.engine.load()
     checks = await asyncio.to_thread(importlib.import_module, "local_agent.doctor.checks")
     here = checks.Installation(
         places=ground.places,

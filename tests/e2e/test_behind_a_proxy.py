@@ -25,10 +25,9 @@ from wechatpy.enterprise.crypto import WeChatCrypto
 
 from common.protocol.flow_control import DEADLINES
 from gateway.app.serving import KEEPALIVE_SECONDS
-from gateway.base.addresses import FAILURES
+from gateway.base.addresses import FAILURES, LIVE_PATH, READY_PATH
 from gateway.base.settings import WeCom
 from gateway.channels.wecom_app import MAX_BODY_BYTES, MAX_QUERY_CHARS
-from gateway.faces.http import LIVE_PATH, READY_PATH
 from gateway.link.endpoint import LINK_PATH
 from gateway.link.pairing import MAX_BYTES, PAIR_PATH
 from tests.e2e.place import Place, free_ports, listens, wait_until
