@@ -211,6 +211,14 @@ SECTIONS: tuple[tuple[Words, tuple[Command, ...]], ...] = (
                 Words("find out what is wrong, and what mends it", "检查问题所在与解决办法"),
             ),
             Command(
+                "service",
+                "local_agent.cli.service",
+                Words(
+                    "have the agent start by itself, at login and after a failure",
+                    "让 Agent 自动启动：登录时，以及失败后",
+                ),
+            ),
+            Command(
                 "models",
                 "local_agent.cli.models",
                 Words(

@@ -35,6 +35,7 @@ def _can_mount() -> bool:
 PARTS: dict[str, Callable[[], object]] = {
     "a small tmpfs (root, unshare)": lambda: shutil.which("unshare") is not None and _can_mount(),
     "bubblewrap": lambda: shutil.which("bwrap") is not None,
+    "systemd-analyze": lambda: shutil.which("systemd-analyze") is not None,
     "ripgrep": lambda: shutil.which("rg") is not None,
     "chromium": lambda: shutil.which("chromium") is not None,
     "git": lambda: shutil.which("git") is not None,

@@ -13,6 +13,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PRODUCT = [ROOT / "codexbridge.py", *(ROOT / name for name in ("common", "gateway", "local_agent"))]
 STARTS_CHILDREN = {
+    "common/service.py",  # for a person at the command line; no agent and no gateway loads it
     "local_agent/sandbox/process.py",
     "local_agent/sandbox/warden.py",  # runs alone in the process that process.py starts
     "gateway/simulator/parts.py",

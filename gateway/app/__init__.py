@@ -10,7 +10,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from common.sentences import Lang, say
-from gateway.faces.cli import Command, Console, add_files, audit, devices, doctor, members, tasks
+from gateway.faces.cli import (
+    Command,
+    Console,
+    add_files,
+    audit,
+    devices,
+    doctor,
+    members,
+    service,
+    tasks,
+)
 from gateway.faces.cli import sentences as texts
 
 if TYPE_CHECKING:
@@ -29,7 +39,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
     add_files(gateway, lang, inner=False)
     gateway.add_argument("--port-file", type=Path, metavar="FILE", help=say(texts.PORT_FILE, lang))
     actions = gateway.add_subparsers(dest="action", metavar="COMMAND")
-    for subject in (*_SUBJECTS, doctor):
+    for subject in (*_SUBJECTS, doctor, service):
         subject.add_parsers(actions, lang)
 
 
@@ -41,6 +51,8 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
     """
     if args.action == doctor.NAME:  # which also looks at settings that cannot be read
         return doctor.run(args, lang, environ)
+    if args.action == service.NAME:
+        return service.run(args, lang, environ)
     from gateway.base.settings import load_settings
 
     settings = load_settings(file=args.config, environ=environ, secrets_dir=args.secrets_dir)

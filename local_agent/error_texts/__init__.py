@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from common.sentences import Sentence
+from common.service_words import SERVICE_ERRORS
 from local_agent.error_texts import (
     agent,
     changes,
@@ -427,4 +428,5 @@ ERRORS: Final[Mapping[str, Sentence]] = {
     **runs.ERRORS,
     **passkeys.ERRORS,
     **model_texts.ERRORS,
+    **SERVICE_ERRORS,
 }

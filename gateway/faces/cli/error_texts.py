@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from common.sentences import Sentence
+from common.service_words import SERVICE_ERRORS
 
 _SETTINGS: Final = {
     "config.missing": Sentence(
@@ -244,4 +245,10 @@ _SIMULATOR: Final = {
     ),
 }
 
-ERRORS: Final[Mapping[str, Sentence]] = {**_SETTINGS, **_START, **_COMMANDS, **_SIMULATOR}
+ERRORS: Final[Mapping[str, Sentence]] = {
+    **_SETTINGS,
+    **_START,
+    **_COMMANDS,
+    **_SIMULATOR,
+    **SERVICE_ERRORS,
+}

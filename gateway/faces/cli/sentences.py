@@ -33,6 +33,15 @@ TASKS_LIMIT: Final = Sentence(
     en="how many at most, 1 to 10000; 100 unless given", zh="最多列出多少个，1 到 10000，默认 100"
 )
 JSON: Final = Sentence(en="for programs", zh="供程序读取")
+SERVICE: Final = Sentence(
+    en="The gateway as a service of this machine, as a user of its own: it starts at boot, and "
+    "again when it fails.",
+    zh="把网关作为本机的系统服务运行，使用专用用户：开机时自动启动，失败后自动重启。",
+)
+SERVICE_USER: Final = Sentence(
+    en="who it runs as, and who an admin's commands are run as (codexbridge)",
+    zh="以哪个用户运行；管理员的命令也用该用户运行（codexbridge）",
+)
 DOCTOR: Final = Sentence(
     en="Look at everything that the gateway needs: settings, secrets, disk, store, WeCom's API, "
     "the way in from outside, machines. Says what is wrong, why it matters and what mends it; exit "

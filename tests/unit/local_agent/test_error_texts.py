@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[3]
 FAMILIES = (
     *("agent", "approval", "approve", "ask", "config", "control", "input", "keystore", "pair"),
     *("process", "task", "toolchain", "workspace", "diff", "change", "undo", "policy"),
-    *("model", "models", "edit", "scratch", "playbook", "files", "passkey"),
+    *("model", "models", "edit", "scratch", "playbook", "files", "passkey", "service"),
 )
 NEVER_TOLD = {
     # Programming errors, and what the engine tells in its own words.
