@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from common.errors import CodexBridgeError
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from local_agent.faces.window.desktop import DesktopApprover
     from local_agent.faces.window.program import WindowProgram
 
+LOOK_S: Final = 15.0  # a service may run long before anybody is at the desktop
 AGAIN_S: Final = 30.0  # after the journal refused, as on a full disk
 
 
@@ -48,17 +50,24 @@ async def _find(agent: Agent, ground: Ground) -> WindowProgram | None:
     if not ground.settings.windows:
         agent.windows.turn_off("setting")
         return None
-    if "DISPLAY" not in ground.environ and sys.platform != "darwin":
-        agent.windows.turn_off("no-screen")
-        return None
-    from local_agent.faces.window.program import WindowProgram
+    from local_agent.faces.window.display import is_service, with_display
 
-    program = WindowProgram(ground.environ)
-    if await program.probe():
-        return program
-    agent.windows.turn_off("no-window")
-    ground.log.info("windows.none")
-    return None
+    tried: Mapping[str, str] = {}
+    while True:
+        environ = await with_display(ground.environ)
+        if "DISPLAY" not in environ and sys.platform != "darwin":
+            agent.windows.turn_off("no-screen")
+        elif environ != tried:
+            from local_agent.faces.window.program import WindowProgram
+
+            tried, program = environ, WindowProgram(ground.environ)
+            if await program.probe():
+                return program
+            agent.windows.turn_off("no-window")
+            ground.log.info("windows.none")
+        if not is_service(ground.environ):
+            return None
+        await asyncio.sleep(LOOK_S)
 
 
 def _approver(agent: Agent, ground: Ground, program: WindowProgram) -> DesktopApprover:

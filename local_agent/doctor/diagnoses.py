@@ -149,7 +149,29 @@ _OWN: Final = {
     ),
     "service.installed": Diagnosis(Told(en="{file}", zh="{file}")),
     "service.none": Diagnosis(
-        Told(en="none: the agent ends with its terminal", zh="没有：Agent 随所在终端一起结束")
+        Told(
+            en="none: the agent ends with its terminal; codexbridge service install",
+            zh="没有：Agent 随所在终端一起结束；codexbridge service install",
+        )
+    ),
+    "service.ok": Diagnosis(Told(en="runs, and starts at login", zh="正在运行，登录时自动启动")),
+    "service.failed": Diagnosis(
+        Told(en="it failed", zh="运行失败"),
+        Told(en="tasks wait at the gateway until it runs", zh="任务留在网关，直到它运行"),
+        Told(
+            en="codexbridge service logs says why; then codexbridge service install",
+            zh="codexbridge service logs 会说明原因；然后运行 codexbridge service install",
+        ),
+    ),
+    "service.stopped": Diagnosis(
+        Told(en="installed and not running", zh="已安装，没有运行"),
+        Told(en="tasks wait at the gateway until it runs", zh="任务留在网关，直到它运行"),
+        Told(en="codexbridge service install", zh="codexbridge service install"),
+    ),
+    "service.by-hand": Diagnosis(
+        Told(en="runs, and does not start by itself", zh="正在运行，但不会自动启动"),
+        Told(en="after the next login no agent runs", zh="下次登录后没有 Agent 运行"),
+        Told(en="codexbridge service install", zh="codexbridge service install"),
     ),
     "workspaces.ok": Diagnosis(Told(en="{workspaces}", zh="{workspaces}")),
     "workspaces.none": Diagnosis(

@@ -21,7 +21,11 @@ from local_agent.workspace.registry import Workspace
 
 TOOL_S: Final = 5.0
 _TOOL_BYTES: Final = 4096
-_TOOL_ENV: Final = ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")  # where fontconfig looks
+# Where fontconfig looks, and where systemd is asked.
+_TOOL_ENV: Final = (
+    *("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"),
+    *("XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"),
+)
 
 
 @dataclass(slots=True, kw_only=True)

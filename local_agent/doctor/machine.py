@@ -18,6 +18,7 @@ import local_agent
 from common.doctor import Finding, Tone
 from common.home import Home
 from local_agent.doctor.installation import Installation
+from local_agent.faces.window.display import with_display
 from local_agent.faces.window.program import PASSED_ON, WindowProgram
 from local_agent.sandbox.process import Limits, run_child
 from local_agent.sandbox.self_test import SelfTest, self_test
@@ -164,21 +165,22 @@ async def desktop(here: Installation) -> Finding:
 
 
 async def _own_desktop(here: Installation) -> Finding:
-    display = here.environ.get("DISPLAY")
+    environ = await with_display(here.environ)
+    display = environ.get("DISPLAY")
     facts = {"display": display, "install": install("tk"), "python": sys.executable}
     if not display and sys.platform != "darwin":
-        only_wayland = bool(here.environ.get("WAYLAND_DISPLAY"))
+        only_wayland = bool(environ.get("WAYLAND_DISPLAY"))
         code = "desktop.only-wayland" if only_wayland else "desktop.no-display"
         return Finding(code, Tone.WARN, facts)
-    if await WindowProgram(here.environ).probe():
+    if await WindowProgram(environ).probe():
         return Finding("desktop.ok")
-    env = {name: here.environ[name] for name in PASSED_ON if name in here.environ}
+    env = {name: environ[name] for name in PASSED_ON if name in environ}
     tried = await run_child([sys.executable, *_TK], cwd=Path("/"), env=env, limits=_TK_LIMITS)
     if not tried.ok:
         # A package of the system serves its own Python alone.
         systems = sys.base_prefix == "/usr" or sys.platform == "darwin"
         return Finding("desktop.no-tk" if systems else "desktop.built-without-tk", Tone.WARN, facts)
-    rights = here.environ.get("XAUTHORITY")
+    rights = environ.get("XAUTHORITY")
     if rights and not await asyncio.to_thread(os.access, rights, os.R_OK):
         return Finding("desktop.no-rights", Tone.WARN, {"path": rights})
     if await _font(here, ":") == "":  # Tk gives up without any

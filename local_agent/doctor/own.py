@@ -52,6 +52,10 @@ _SERVICES: Final = (
     "Library/LaunchAgents/*codexbridge*.plist",
 )
 _SYSTEM_SERVICES: Final = "etc/systemd/system/codexbridge*.service"
+_SHOW: Final = (
+    *("/usr/bin/systemctl", "--user", "show"),
+    "--property=LoadState,ActiveState,SubState,UnitFileState",
+)
 
 MAKE: Final = Sentence(en="Create {path}, private to you?", zh="创建仅你可访问的 {path}？")
 CLOSE: Final = Sentence(en="Make {path} private to you?", zh="将 {path} 设为仅你可访问？")
@@ -244,12 +248,25 @@ async def approvals(here: Installation) -> Finding:
 async def service(here: Installation) -> Finding:
     """Look for a unit that starts the agent."""
     found = await asyncio.to_thread(_units, here.home)
-    return Finding("service.installed", facts={"file": found}) if found else Finding("service.none")
+    if not found:
+        return Finding("service.none")
+    facts = {"file": _listed(found)}
+    shown = await here.tool(*_SHOW, found[0].stem) if found[0].suffix == ".service" else None
+    of = dict(line.partition("=")[::2] for line in (shown or "").splitlines())
+    if of.get("LoadState") != "loaded":
+        return Finding("service.installed", facts=facts)  # another system's, or cannot be asked
+    if of["ActiveState"] == "failed" or of["SubState"].startswith("auto-restart"):
+        return Finding("service.failed", Tone.BAD, facts)
+    if of["ActiveState"] != "active":
+        return Finding("service.stopped", Tone.WARN, facts)
+    if of["UnitFileState"] != "enabled":
+        return Finding("service.by-hand", Tone.WARN, facts)
+    return Finding("service.ok", facts=facts)
 
 
-def _units(home: Path) -> str:
+def _units(home: Path) -> list[Path]:
     places = [(home, pattern) for pattern in _SERVICES] + [(Path("/"), _SYSTEM_SERVICES)]
-    return _listed(path for root, pattern in places for path in sorted(root.glob(pattern)))
+    return [path for root, pattern in places for path in sorted(root.glob(pattern))]
 
 
 # --- workspaces, policies, models ------------------------------------------------------------

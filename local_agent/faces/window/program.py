@@ -16,6 +16,7 @@ from typing import Final, Literal
 
 from common.errors import CodexBridgeError, UnavailableError
 from common.strict_json import loads
+from local_agent.faces.window.display import with_display
 from local_agent.faces.window.wire import (
     MAX_ANSWER,
     MAX_DIFF,
@@ -111,11 +112,11 @@ class WindowProgram:
     """
 
     def __init__(self, environ: Mapping[str, str]) -> None:
-        self._env = {name: environ[name] for name in PASSED_ON if name in environ}
+        self._environ = environ
 
     async def probe(self) -> bool:
         """Tell whether a window can be opened here, by opening a real one that nobody sees."""
-        if "DISPLAY" not in self._env and sys.platform != "darwin":
+        if "DISPLAY" not in await with_display(self._environ) and sys.platform != "darwin":
             return False
         try:
             exit_ = await self._run(PROBE, seconds=OPENS_WITHIN_S)
@@ -150,11 +151,12 @@ class WindowProgram:
     async def _run(
         self, said: bytes, *, seconds: float, cancel: asyncio.Event | None = None
     ) -> Exit:
+        environ = await with_display(self._environ)
         return await converse(
             [sys.executable, "-I", "-m", _MODULE],
             said,
             cwd=_ROOT,
-            env=self._env,
+            env={name: environ[name] for name in PASSED_ON if name in environ},
             limits=Limits(timeout_s=seconds, grace_s=0.5, output_cap_bytes=2 * MAX_ANSWER),
             cancel=cancel,
         )
