@@ -68,6 +68,7 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "nginx": "nginx.example.conf",
     "caddy": "Caddyfile.example",
 }
+_PICTURE: Final = re.compile(r"^ *!\[[^\]]*\]\([^)]*\)\n\n?", re.MULTILINE)
 _LINK: Final = re.compile(r"\[([^\]]+)\]\(([^)\s#]*)(?:#[^)\s]*)?\)")
 
 
@@ -107,7 +108,7 @@ def topics() -> list[str]:
 
 
 def page(topic: str, lang: Lang) -> str:
-    """Return a page for a terminal: its links name the command that shows the other page.
+    """Return a page for a terminal: without pictures, and links name the command for their page.
 
     Raises:
         InputError: ``input.help-topic`` (given, did_you_mean).
@@ -122,7 +123,7 @@ def page(topic: str, lang: Lang) -> str:
     heading, _, rest = text.partition("\n")
     # The line below the heading leads to the page in the other language.
     body = re.sub(r"\A\s*\[(?:中文|English)\]\([^)]*\)\n", "", rest)
-    return heading + "\n" + _LINK.sub(_as_command, body)
+    return heading + "\n" + _LINK.sub(_as_command, _PICTURE.sub("", body))
 
 
 def _as_command(link: re.Match[str]) -> str:
