@@ -73,6 +73,8 @@ def test_every_vendored_library_is_pinned_and_has_its_licence() -> None:
     licences = {"preact": "Jason Miller", "htm": "Apache License", "marked": "MarkedJS"}
     for name, words in licences.items():
         assert words in (folder / f"{name}.LICENSE").read_text(encoding="utf-8"), name
+    named = {file.name for one in PROJECT["license-files"] for file in ROOT.glob(one)}
+    assert named == {"LICENSE", "NOTICE", *(f"{name}.LICENSE" for name in licences)}
 
 
 def test_the_page_loads_nothing_from_elsewhere() -> None:
