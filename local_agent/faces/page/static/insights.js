@@ -81,7 +81,7 @@ function Bars({ bars, label, every, tell = String }) {
           return html`<rect x=${LEFT + n * wide + wide * 0.14} width=${wide * 0.72} y=${to}
             height=${Math.max(from - to, 1)} class=${`bar-${part.key}`} />`;
         })}
-        ${n % Math.ceil(every * Math.max(560 / width, 1)) === 0 && html`<text x=${LEFT + (n + 0.5) * wide} y=${HEIGHT - 6} text-anchor="middle">${bar.name}</text>`}</g>`;
+        ${n % Math.ceil(every * Math.max(560 / width, 1)) === 0 && html`<text x=${Math.min(LEFT + (n + 0.5) * wide, width - 17)} y=${HEIGHT - 6} text-anchor="middle">${bar.name}</text>`}</g>`;
     })}</svg>`;
 }
 
