@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 OPEN: Final = Sentence(
     en="Open the local page of this machine in your browser: tasks, approvals, files, audit log. "
-    "The agent must be running. The page listens on loopback only, while it is in use.",
+    "The agent must be running. The page listens on loopback only, while it is in use. "
+    "More: codexbridge help page",
     zh="在浏览器中打开本机的本地页面：任务、审批、文件、审计日志。Agent 须正在运行。"
-    "页面只监听回环地址，且仅在使用期间监听。",
+    "页面只监听回环地址，且仅在使用期间监听。详见：codexbridge help page",
 )
 PRINT: Final = Sentence(
     en="print the link instead of opening a browser", zh="只显示链接，不打开浏览器"
