@@ -55,7 +55,7 @@ NO_MODEL: Final = Sentence(
     zh="无；`codexbridge models` 会说明如何接入",
 )
 SANDBOX: Final = Sentence(en="Sandbox", zh="沙箱")
-ASKS: Final = Sentence(en="Asks", zh="询问方式")
+ASKS: Final = Sentence(en="Asks", zh="审批方式")
 ASKS_BOTH: Final = Sentence(en="in a window, and at a terminal", zh="窗口与终端")
 ASKS_LOOKING: Final = Sentence(
     en="at a terminal; whether windows can be opened is being found out",

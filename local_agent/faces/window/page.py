@@ -76,7 +76,7 @@ NONE_TICKED: Final = Sentence(
 )
 READY: Final = Sentence(
     en="Enter never approves; closing the window decides nothing.",
-    zh="回车键不会批准；关闭窗口不作任何决定。",
+    zh="回车键不会批准；直接关闭窗口不会作出任何决定。",
 )
 
 MAX_MARKS: Final = 6  # flags named at the side; the others stand in the diff, set off
