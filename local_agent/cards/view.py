@@ -17,9 +17,11 @@ from local_agent.cards import words
 from local_agent.reports.report import Report
 from local_agent.reports.words import counted, from_facts, verdict
 from local_agent.safety.backups import KEPT_DAYS
+from local_agent.safety.dry_run import reaches_beyond
 from local_agent.safety.risk_words import RISK
 from local_agent.views.question import (
     Check,
+    Fact,
     FactKind,
     Part,
     Question,
@@ -48,7 +50,8 @@ def view_of(question: Question) -> QuestionView:
     """Return everything that a person must see of a question."""
     seal, told = question.seal, question.told
     card = ACTIONS[seal.action].card
-    copies = "copy" in seal.payload
+    checks = "copy" in seal.payload
+    copies = checks or _is_held(question)
     return QuestionView(
         action=seal.action,
         short_id=seal.short_id,
@@ -61,7 +64,7 @@ def view_of(question: Question) -> QuestionView:
         place=seal.workspace.path,
         commit=seal.git_head,
         afar=bool(seal.source.gateway_key_id),
-        asked_by=_asked_by(question, copies=copies),
+        asked_by=_asked_by(question, checks=checks),
         request=told.text,
         revision=told.revision,
         parts=tuple(map(tuple, _sections(question, card))),
@@ -75,7 +78,7 @@ def view_of(question: Question) -> QuestionView:
 
 def _sections(question: Question, card: Card) -> Iterator[Sequence[Part]]:
     """Give what would be done; of several steps each with its heading and its own card."""
-    if run := list(run_facts(question)):
+    if run := [*run_facts(question), *_dry_run(question)]:
         yield run
     yield from card.parts(question)
     for number, part in enumerate(question.parts):
@@ -85,10 +88,24 @@ def _sections(question: Question, card: Card) -> Iterator[Sequence[Part]]:
         yield from row.card.parts(part)
 
 
-def _asked_by(question: Question, *, copies: bool) -> Text:
+def _dry_run(question: Question) -> Iterator[Part]:
+    """Give that a copy of the workspace alone is touched, where a dry run asks."""
+    if _is_held(question):
+        yield Fact("dry-run", (value(text(words.ONLY_COPY), "good"),))
+    elif is_copy(question.told.workspace):
+        yield Fact("dry-run", (value(text(words.BEYOND_COPY), "danger"),))
+
+
+def _is_held(question: Question) -> bool:
+    """Tell whether a dry run asks, and all of it stays within its copy."""
+    parts = question.parts or (question,)
+    return is_copy(question.told.workspace) and not any(reaches_beyond(one.seal) for one in parts)
+
+
+def _asked_by(question: Question, *, checks: bool) -> Text:
     source = question.seal.source
     if not source.gateway_key_id:
-        return text(words.ASKED_CHECK if copies else words.ASKED_HERE)
+        return text(words.ASKED_CHECK if checks else words.ASKED_HERE)
     return text(
         words.ASKED_CHAT,
         user=one_line(source.claimed_user, 128),
@@ -102,9 +119,9 @@ def _undo(question: Question, card: Card, *, copies: bool) -> Text:
     seal = question.seal
     if seal.action == "steps" and not question.parts:
         return text(words.UNDO_COPY)
-    own = (
-        words.UNDO_COPY if copies or is_copy(question.told.workspace) else card.undo.get(seal.undo)
-    )
+    own = words.UNDO_COPY if copies else card.undo.get(seal.undo)
+    if is_copy(question.told.workspace) and not copies:
+        own = words.UNDO_NO  # an undo is of the workspace's own files, never of a copy's
     return text(own or _UNDO[seal.undo], task=seal.short_id, days=KEPT_DAYS)
 
 

@@ -27,6 +27,14 @@ ASKED_CHECK: Final = Sentence(
     en="somebody at this machine, before deciding on the change", zh="本机前的人，在决定改动之前"
 )
 REQUEST: Final = Sentence(en="Request", zh="请求原文")
+ONLY_COPY: Final = Sentence(
+    en="only a copy of the workspace is touched; the workspace stays as it is",
+    zh="只会改动工作区的副本，工作区保持不变",
+)
+BEYOND_COPY: Final = Sentence(
+    en="it acts on a copy of the workspace, but can REACH BEYOND IT",
+    zh="在工作区的副本上执行，但可能影响副本以外的内容",
+)
 VERSION: Final = Sentence(en="Version", zh="版本")
 VERSION_OF: Final = Sentence(en="version {version} of {task}", zh="{task} 的第 {version} 版")
 VERSION_WISH: Final = Sentence(

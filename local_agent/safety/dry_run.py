@@ -30,12 +30,21 @@ def check_dry_run(seal: Seal, folder: Path, known: Known) -> None:
     if not _is_copy(seal, folder):
         raise StateError("approval.not-dry-run", why="place")
     for part in parts_of(seal, known):
-        if part.action == "steps":
-            continue  # a gate that covers nothing: it asks whether to go on
-        if part.action not in _ACTIONS:
-            raise StateError("approval.not-dry-run", why="action")
-        if part.action == "run_command" and not _is_contained(part):
-            raise StateError("approval.not-dry-run", why="sandbox")
+        if why := reaches_beyond(part):
+            raise StateError("approval.not-dry-run", why=why)
+
+
+def reaches_beyond(part: Seal) -> str:
+    """Return why an operation in a copy may touch more than that; empty where it cannot.
+
+    Returns:
+        ``action``, ``sandbox`` or nothing.
+    """
+    if part.action == "steps":
+        return ""  # a gate that covers nothing: it asks whether to go on
+    if part.action not in _ACTIONS:
+        return "action"
+    return "sandbox" if part.action == "run_command" and not _is_contained(part) else ""
 
 
 def _is_copy(seal: Seal, folder: Path) -> bool:

@@ -274,6 +274,7 @@ FactKind = Literal[
     "commit",
     "git",
     "run",
+    "dry-run",
     "message",
     "step",
 ]

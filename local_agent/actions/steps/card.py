@@ -31,6 +31,7 @@ CHANGES_NOTHING: Final = Sentence(
     zh="它本身不作任何改动；之后的每个改动都会单独请求批准。",
 )
 PLAYBOOK: Final = Sentence(en="Playbook", zh="剧本")
+DRY_RUN: Final = Sentence(en="Dry run", zh="试运行")
 MESSAGE: Final = Sentence(en="Says", zh="说明")
 STEP: Final = Sentence(en="Step", zh="步骤")
 ONE_OF: Final = Sentence(
@@ -175,6 +176,6 @@ CARD: Final = Card(
     ),
     title=title,
     parts=parts,
-    labels={"run": PLAYBOOK, "message": MESSAGE, "step": STEP},
+    labels={"run": PLAYBOOK, "dry-run": DRY_RUN, "message": MESSAGE, "step": STEP},
     undo={"yes": CAN_BE_UNDONE, "partly": IN_PART, "no": CANNOT_BE_UNDONE},
 )
