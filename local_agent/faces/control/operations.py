@@ -247,6 +247,7 @@ class AgentOperations:
         waiting = [item for item in await self._gate.pending() if item.task_id in by_id]
         runs = await self._runs_of([by_id[item.task_id] for item in waiting])
         around = await asyncio.to_thread(self._surroundings)
+        names = {one.path: one.name for one in around.workspaces}
         return StatusView(
             **{field.name: getattr(around, field.name) for field in fields(around)},
             model=self._modelling.asked(),
@@ -257,6 +258,7 @@ class AgentOperations:
                     by_id[item.task_id],
                     expires_at=item.expires_at,
                     risk=item.risk,
+                    workspace=names.get(item.seal.workspace.path),
                     standing=runs.get(by_id[item.task_id].run),
                 )
                 for item in waiting

@@ -62,11 +62,21 @@ def listed_task(
 
 
 def waiting_task(
-    task: Task, *, expires_at: int, risk: str, standing: RunStanding | None = None
+    task: Task,
+    *,
+    expires_at: int,
+    risk: str,
+    workspace: str | None = None,
+    standing: RunStanding | None = None,
 ) -> WaitingTask:
-    """Return a task as one of those that wait for a decision."""
+    """Return a task as one of those that wait for a decision.
+
+    Args:
+        workspace: What the sealed one is called, where the request named none.
+    """
+    facts = _listed(task) | {"workspace": task.workspace or workspace}
     part = run_part(task, standing)
-    return WaitingTask(**_listed(task), expires_at=expires_at, risk=risk, part=part)
+    return WaitingTask(**facts, expires_at=expires_at, risk=risk, part=part)
 
 
 def run_part(task: Task, standing: RunStanding | None) -> RunPart | None:

@@ -52,6 +52,7 @@ async def test_status_tells_the_surroundings_and_what_waits(desk: Desk) -> None:
     assert (status["audit"]["gateway_keeps"], status["audit"]["forked_at"]) == (0, None)
     (approval,) = status["approvals"]
     assert (approval["short_id"], approval["risk"]) == ("T-7K3F", "normal")
+    assert approval["workspace"] == "shop"  # of which the request said nothing
     assert approval["expires_at"] > desk.clock.now().wall_ms
 
 
