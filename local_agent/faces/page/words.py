@@ -53,6 +53,26 @@ PAGE: Final[Mapping[str, Sentence]] = {
         en="Choose a task on the left, or write a new request below.",
         zh="在左侧选择一个任务，或在下方写新的请求。",
     ),
+    "examples": Sentence(en="What you can ask for", zh="可以请求什么"),
+    "example-question": Sentence(en="Ask about the code", zh="了解代码"),
+    "try-question": Sentence(
+        en="explain what this project does", zh="解释这个项目是做什么的"
+    ),
+    "example-change": Sentence(en="Have a change proposed", zh="提出改动方案"),
+    "try-change": Sentence(en="fix the typos in the README", zh="修正 README 里的错别字"),
+    "example-run": Sentence(en="Run the tests", zh="运行测试"),
+    "try-run": Sentence(en="{prefix} test", zh="{prefix} 测试"),
+    "keys": Sentence(en="Keyboard", zh="键盘"),
+    "key-enter": Sentence(en="Enter", zh="回车"),
+    "key-sends": Sentence(en="sends what you have written", zh="发送"),
+    "key-shift-enter": Sentence(en="Shift+Enter", zh="Shift+回车"),
+    "key-new-line": Sentence(en="begins a new line", zh="换行"),
+    "key-earlier": Sentence(
+        en="in the empty field: brings back earlier requests", zh="输入框为空时：找回以前的请求"
+    ),
+    "key-list": Sentence(
+        en="in the list: the task above or below", zh="任务列表中：上一个、下一个任务"
+    ),
     "from-wecom": Sentence(en="from WeCom", zh="来自企业微信"),
     "you": Sentence(en="You", zh="你"),
     "claimed": Sentence(

@@ -127,6 +127,18 @@ async def test_a_typed_request_is_applied_and_undone_through_the_real_window(
     assert undo in await asyncio.to_thread(file.read_text, encoding="utf-8")
 
 
+async def test_an_example_is_written_for_the_person_and_sent_by_nobody_else(page: Page) -> None:
+    field = page.get_by_label("What should be done?")
+    await field.fill("half a thought")
+    await page.get_by_role("button", name="fix the typos in the README").click()
+    await expect(field).to_have_value("fix the typos in the README")
+    await expect(field).to_be_focused()
+    assert not page.url.partition("#/tasks/T-")[1]
+    await field.fill("")
+    await field.press("ArrowUp")
+    await expect(field).to_have_value("half a thought")
+
+
 async def test_a_message_from_wecom_appears_while_the_page_is_open(page: Page, shop: Shop) -> None:
     await expect(page.locator(".listed, .list .empty").first).to_be_visible()
     before = await page.locator(".listed").count()

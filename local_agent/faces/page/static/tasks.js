@@ -169,16 +169,40 @@ function ListedRow({ row, chosen, stop, now }) {
 export function Tasks({ route }) {
   const [id = ""] = route.rest;
   const [revising, setRevising] = useState("");
+  const [example, setExample] = useState(/** @type {{ text: string } | null} */ (null));
   useEffect(() => setRevising(""), [id]);
   return html`<div class=${id ? "tasks has-task" : "tasks"}>
     <${TaskList} chosen=${id} />
     <main id="content" class="detail" tabindex="-1">
       <div class="scroll">
         ${id ? html`<${TaskPage} key=${id} id=${id} revise=${setRevising} />`
-          : html`<p class="empty">${t("choose-task")}</p>`}
+          : html`<${Welcome} take=${(/** @type {string} */ text) => setExample({ text })} />`}
       </div>
-      <${Composer} revising=${revising} stop=${() => setRevising("")} />
+      <${Composer} revising=${revising} stop=${() => setRevising("")} example=${example} />
     </main>
+  </div>`;
+}
+
+/** What can be asked for, where no task is chosen. @param {{ take: (text: string) => void }} props */
+function Welcome({ take }) {
+  const { prefix } = useStore(store, (state) => state.boot);
+  const examples = [
+    [t("example-question"), t("try-question")],
+    [t("example-change"), t("try-change")],
+    [t("example-run"), t("try-run", { prefix })],
+  ];
+  const keys = [
+    [t("key-enter"), t("key-sends")],
+    [t("key-shift-enter"), t("key-new-line")],
+    ["↑", t("key-earlier")],
+    ["↑ ↓", t("key-list")],
+  ];
+  return html`<div class="welcome">
+    <p class="quiet">${t("choose-task")}</p>
+    <section aria-label=${t("examples")}><h2>${t("examples")}</h2><ul>${examples.map(([what, text]) => html`<li>
+      <span>${what}</span> <button type="button" onClick=${() => take(text)}>${text}</button></li>`)}</ul></section>
+    <section aria-label=${t("keys")}><h2>${t("keys")}</h2><dl>${keys.map(([key, does]) => html`
+      <dt><kbd>${key}</kbd></dt><dd>${does}</dd>`)}</dl></section>
   </div>`;
 }
 
@@ -572,8 +596,12 @@ function history_() {
   }
 }
 
-/** @param {{ revising: string, stop: () => void }} props */
-function Composer({ revising, stop }) {
+/** Keep a text among the earlier requests. @param {string} said */
+const remember = (said) => localStorage.setItem("requests",
+  JSON.stringify([said, ...history_().filter((one) => one !== said)].slice(0, HISTORY)));
+
+/** @param {{ revising: string, stop: () => void, example: { text: string } | null }} props */
+function Composer({ revising, stop, example }) {
   const { boot, status } = useStore(store, (state) => state);
   const [text, setText] = useState(sessionStorage.getItem("draft") ?? "");
   useEffect(() => sessionStorage.setItem("draft", text), [text]);
@@ -585,6 +613,13 @@ function Composer({ revising, stop }) {
   const back = useRef(-1);
   const box = useRef(/** @type {HTMLTextAreaElement | null} */ (null));
   useEffect(() => { if (revising) box.current?.focus(); }, [revising]);
+  useEffect(() => {
+    if (!example) return;
+    if (text.trim()) remember(text.trim()); // what was there is not lost
+    back.current = -1;
+    setText(example.text);
+    box.current?.focus();
+  }, [example]);
   useLayoutEffect(() => {
     const at = box.current;
     if (!at) return;
@@ -604,7 +639,7 @@ function Composer({ revising, stop }) {
     try {
       const { short_id } = await api.post("/api/ask", {
         text: revising ? `revise ${revising} ${said}` : said, workspace, lang: lang() });
-      localStorage.setItem("requests", JSON.stringify([said, ...history_().filter((one) => one !== said)].slice(0, HISTORY)));
+      remember(said);
       back.current = -1;
       setText("");
       stop();

@@ -8,7 +8,9 @@ from importlib.resources import files
 from string import Formatter
 from typing import Final
 
+from common.sentences import LANGS, say
 from local_agent.faces.page.words import catalogue
+from local_agent.understand.reader import Reader
 
 CALL: Final = re.compile(r"(?<![\w.$])t\(")
 QUOTED: Final = re.compile(r'"([a-z][\w-]*)"')
@@ -118,3 +120,11 @@ def test_a_number_is_put_in_words_by_the_page_alone() -> None:
     for key, one in catalogue().items():
         for _, field, spec, _ in Formatter().parse(one.en + one.zh):
             assert field is None or not spec or spec.count("|") == 1, key
+
+
+def test_each_example_is_understood_as_what_it_stands_for() -> None:
+    known, reader = catalogue(), Reader()
+    for lang in LANGS:
+        for example, kind in (("question", "explain"), ("change", "change"), ("run", "run")):
+            text = say(known[f"try-{example}"], lang, prefix=reader.prefix)
+            assert reader.read(text).intent.kind == kind
