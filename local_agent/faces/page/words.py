@@ -55,9 +55,7 @@ PAGE: Final[Mapping[str, Sentence]] = {
     ),
     "examples": Sentence(en="What you can ask for", zh="可以请求什么"),
     "example-question": Sentence(en="Ask about the code", zh="了解代码"),
-    "try-question": Sentence(
-        en="explain what this project does", zh="解释这个项目是做什么的"
-    ),
+    "try-question": Sentence(en="explain what this project does", zh="解释这个项目是做什么的"),
     "example-change": Sentence(en="Have a change proposed", zh="提出改动方案"),
     "try-change": Sentence(en="fix the typos in the README", zh="修正 README 里的错别字"),
     "example-run": Sentence(en="Run the tests", zh="运行测试"),
