@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -58,7 +58,7 @@ def a_service(*, system: bool, **changes: Any) -> Service:
         is_ready=bool,
         lang="en",
         environ={},
-        tell=str,
+        tell=print,
         ask=None,
         launchd=False,
     )
@@ -424,9 +424,7 @@ def test_a_real_agent_is_asked_over_its_socket(tmp_path_factory: pytest.TempPath
 
 
 @pytest.fixture
-def admin(
-    tmp_path: Path, supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Path]:
+def admin(tmp_path: Path, supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where root installs a gateway; the folder is the root of the system."""
     del supervisor
     monkeypatch.delenv("CODEXBRIDGE_HOME")

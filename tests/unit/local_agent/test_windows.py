@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,9 +14,11 @@ from common.clock import ManualClock
 from common.errors import StoreError
 from common.logs import open_log
 from local_agent import windows
+from local_agent.faces.window import display
 from local_agent.faces.window.desktop import DesktopApprover
 from local_agent.faces.window.program import WindowProgram, Windows
 from local_agent.settings import AgentSettings
+from tests.supervisor import Supervisor
 
 WITHIN_S = 30.0
 
@@ -106,3 +109,87 @@ async def test_on_a_screen_that_answers_they_are_opened_and_told_of_checks(
     assert parts.agent.engine.on_checked == tries[0].show
     assert parts.wanted == [tries[0].remind]
     assert parts.entered == ["desktop"]
+
+
+SERVICE = {"INVOCATION_ID": "1", "PATH": "/usr/bin:/bin"}
+
+
+@pytest.fixture
+def supervisor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Supervisor:
+    playing = Supervisor(tmp_path)
+    monkeypatch.setattr(display, "_ASK", (str(tmp_path / "systemctl"), *display._ASK[1:]))
+    return playing
+
+
+@pytest.mark.heavy
+async def test_a_service_asks_where_the_display_is_and_takes_nothing_else(
+    supervisor: Supervisor,
+) -> None:
+    told = "PATH=/evil\nDISPLAY=:7\nXAUTHORITY=/run/user/1/x.Y\nWAYLAND_DISPLAY=$'a b'\nTOKEN=t"
+    supervisor.play(environment=told)
+    found = await display.with_display(SERVICE)
+    assert found == SERVICE | {"DISPLAY": ":7", "XAUTHORITY": "/run/user/1/x.Y"}
+    assert supervisor.calls() == [["systemctl", "--user", "show-environment"]]
+
+
+@pytest.mark.heavy
+async def test_nobody_is_asked_where_the_display_is_known_or_a_terminal_started_the_agent(
+    supervisor: Supervisor,
+) -> None:
+    known = SERVICE | {"DISPLAY": ":1"}
+    assert await display.with_display(known) == known
+    assert await display.with_display({}) == {}
+    assert supervisor.calls() == []
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("program", ["systemctl", "gone"])
+async def test_a_service_without_an_answer_has_no_display(
+    supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, program: str
+) -> None:
+    supervisor.play(fails={"systemctl": "Failed to connect to bus"})
+    monkeypatch.setattr(display, "_ASK", (str(tmp_path / program), "show-environment"))
+    assert await display.with_display(SERVICE) == SERVICE
+
+
+@pytest.mark.heavy
+async def test_a_service_opens_windows_once_somebody_is_at_the_desktop(
+    supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answering(monkeypatch, found=True)
+    monkeypatch.setattr(windows, "LOOK_S", 0.01)
+    parts = Parts(SERVICE)
+    seen: list[str] = []
+
+    def settled() -> bool:
+        if parts.windows.state == "off" and not seen:
+            seen.append(parts.windows.why)
+            supervisor.play(environment="DISPLAY=:3")
+        return parts.windows.state == "on"
+
+    await parts.until(settled)
+    assert seen == ["no-screen"]
+
+
+@pytest.mark.heavy
+async def test_a_display_that_does_not_answer_is_tried_anew_when_it_is_another(
+    supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[int] = []
+
+    async def probe(_program: WindowProgram) -> bool:
+        tried.append(len(supervisor.calls()))
+        return len(tried) > 1
+
+    monkeypatch.setattr(WindowProgram, "probe", probe)
+    monkeypatch.setattr(windows, "LOOK_S", 0.01)
+    supervisor.play(environment="DISPLAY=:3")
+    parts = Parts(SERVICE)
+
+    def settled() -> bool:
+        if parts.windows.why == "no-window":
+            supervisor.play(environment="DISPLAY=:4")
+        return parts.windows.state == "on"
+
+    await parts.until(settled)
+    assert len(tried) == 2
