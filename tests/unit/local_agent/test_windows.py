@@ -66,7 +66,7 @@ class Parts:
 def answering(monkeypatch: pytest.MonkeyPatch, found: bool) -> None:
     """Let a screen answer so."""
 
-    async def probe(_program: WindowProgram) -> bool:
+    async def probe(program: WindowProgram) -> bool:
         return found
 
     monkeypatch.setattr(WindowProgram, "probe", probe)
@@ -175,10 +175,10 @@ async def test_a_service_opens_windows_once_somebody_is_at_the_desktop(
 async def test_a_display_that_does_not_answer_is_tried_anew_when_it_is_another(
     supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tried: list[int] = []
+    tried: list[WindowProgram] = []
 
-    async def probe(_program: WindowProgram) -> bool:
-        tried.append(len(supervisor.calls()))
+    async def probe(program: WindowProgram) -> bool:
+        tried.append(program)
         return len(tried) > 1
 
     monkeypatch.setattr(WindowProgram, "probe", probe)
