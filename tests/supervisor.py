@@ -97,7 +97,9 @@ class Supervisor:
         }
         if file.exists():
             play = json.loads(file.read_text(encoding="utf-8"))
-        file.write_text(json.dumps(play | changes), encoding="utf-8")
+        beside = self.folder / "play.new"
+        beside.write_text(json.dumps(play | changes), encoding="utf-8")
+        beside.replace(file)  # a program that reads just now finds the one or the other
 
     def calls(self, *but: str) -> list[list[str]]:
         """Return what was asked since the last time, without what begins so."""
