@@ -41,7 +41,9 @@ from tests.forks import Fork, Zygote, shared_zygote
 
 T = TypeVar("T")
 _WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-_PORTS = itertools.cycle(range(11_000 + 2_000 * (_WORKER % 10), 13_000 + 2_000 * (_WORKER % 10)))
+_ROW = range(11_000 + 2_000 * (_WORKER % 10), 13_000 + 2_000 * (_WORKER % 10))
+_FIRST = os.getpid() * 37 % len(_ROW)
+_PORTS = itertools.cycle([*_ROW[_FIRST:], *_ROW[:_FIRST]])
 COMMAND = (sys.executable, "-I", "-m", "codexbridge")
 PATIENCE = 25.0
 CODE = re.compile(r"\b([0-9A-HJKMNP-TV-Z]{4})-([0-9A-HJKMNP-TV-Z]{4})\b")
@@ -388,7 +390,8 @@ def free_ports(count: int) -> list[int]:
     """Return ports that nobody listens on at this moment, and nobody is given by chance.
 
     They lie below those that the kernel hands out (ip_local_port_range), where another process
-    could get one before it is used, and each worker counts on in a row of its own.
+    could get one before it is used.  Each worker counts on in a row of its own, from a place of
+    its own, since other tests may run beside these.
     """
     found: list[int] = []
     while len(found) < count:
