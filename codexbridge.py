@@ -73,6 +73,14 @@ SECTIONS: tuple[tuple[Words, tuple[Command, ...]], ...] = (
                 ),
             ),
             Command(
+                "init",
+                "local_agent.cli.init",
+                Words(
+                    "set this machine up, step by step, to a first task",
+                    "逐步设置本机，直到完成第一个任务",
+                ),
+            ),
+            Command(
                 "pair",
                 "local_agent.cli.pair",
                 Words(

@@ -182,9 +182,18 @@ class Doctor:
         self._errors = errors
         self._lang = lang
 
-    def lines(self, found: Sequence[Examined], *, ink: Ink, width: int) -> list[str]:
-        """Return what a terminal shows: a line each, and for what is ill why and what mends it."""
-        names = max(cells(say(one.check.title, self._lang)) for one in found) + 2
+    def lines(
+        self, found: Sequence[Examined], *, ink: Ink, width: int, names: int = 0
+    ) -> list[str]:
+        """Return what a terminal shows: a line each, and for what is ill why and what mends it.
+
+        Args:
+            found: At least one.
+            ink: Emphasis.
+            width: Cells in a line.
+            names: Least cells for the titles, where lines of several looks stand together.
+        """
+        names = max(names, *(cells(say(one.check.title, self._lang)) + 2 for one in found))
         lines: list[str] = []
         for one in found:
             mark, style = _MARKS.get(one.finding.tone, ("·", "dim"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -155,11 +155,21 @@ def _may(what: str, screen: Screen) -> bool:
 
 
 def _tell(found: list[Examined], screen: Screen) -> None:
+    print_lines(found, screen)
+    print_verdict(found, screen)
+
+
+def print_lines(found: Sequence[Examined], screen: Screen, *, names: int = 0) -> None:
+    """Print a line for each; ``names`` is as of `Doctor.lines`."""
+    width = screen.width if screen.live else 10_000  # a file or a pipe has no edge
+    for line in _doctor(screen.lang).lines(found, ink=screen.ink, width=width, names=names):
+        print(line)
+
+
+def print_verdict(found: Sequence[Examined], screen: Screen) -> None:
+    """Say what it comes to."""
     from common.doctor import Tone
 
-    width = screen.width if screen.live else 10_000  # a file or a pipe has no edge
-    for line in _doctor(screen.lang).lines(found, ink=screen.ink, width=width):
-        print(line)
     tones = [one.finding.tone for one in found]
     print()
     if bad := tones.count(Tone.BAD):

@@ -12,19 +12,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from common.clock import SystemClock
-from common.errors import CodexBridgeError, InputError
+from common.errors import AuthError, CodexBridgeError, InputError
 from common.home import Home, find_home, private_dir
 from common.keystore import Keystore
-from common.protocol.pairing import check_words, parse_code
+from common.protocol.pairing import check_words
 from common.sentences import Lang, Sentence, say
-from common.signing import SigningKey
 from local_agent.cli import words
 from local_agent.cli.screen import Screen, at_keyboard, read_answer, screen_for
 from local_agent.faces.control.client import call
 from local_agent.link.pairing import (
     Pairing,
+    begin,
     exchange,
+    forget_begun,
     gateway_origin,
+    load_key,
     load_pairing,
     open_keys,
     save_pairing,
@@ -70,7 +72,7 @@ PAIRED_RESTART: Final = Sentence(
     zh="正在运行的 Agent 还不知道此次配对。请停止它，然后重新启动：codexbridge agent",
 )
 
-_MAX_CODE = 256
+MAX_SECRET = 512
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
@@ -86,16 +88,43 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
     home, screen = find_home(environ), screen_for(lang, environ)
     private_dir(home.config)
     url = gateway_origin(args.gateway)
-    former = load_pairing(home)
+    former, keys = load_pairing(home), open_keys(home)
     if former is not None and not _may_replace(former, screen, asked_to=args.replace):
         screen.tell(words.KEPT)
         return 1
-    code = _read_code(screen)
-    parse_code(code)  # before a key is made or anything is sent
-    keys, key = open_keys(home), SigningKey.generate()
-    paired = _pair(home, keys, key, url=url, code=code)
+    paired = join(home, keys, url=url, code=read_secret(screen.say(PAIR_CODE)))
     if former is not None:
         keys.delete(former.key_name)
+    tell_paired(screen, keys, paired)
+    forget_begun(home, keys)
+    screen.tell(_what_next(home, environ))
+    return 0
+
+
+def join(home: Home, keys: Keystore, *, url: str, code: str) -> Pairing:
+    """Pair and keep it.  What a kill cuts off goes on with the same code and the same key.
+
+    Raises:
+        InputError: ``input.pairing-code``.
+        AuthError: ``pair.refused``; ``pair.interrupted``: an earlier try may have used the code.
+        UnavailableError, RemoteProtocolError: as `exchange`.
+    """
+    # The key first: a gateway must never know a key that a crash has taken from us.
+    key, again = begin(home, keys, code)
+    try:
+        paired = exchange(code, url, key, at_ms=SystemClock().now().wall_ms)
+    except AuthError:
+        forget_begun(home, keys, code)
+        if again:
+            raise AuthError("pair.interrupted") from None
+        raise
+    save_pairing(home, paired)
+    return paired
+
+
+def tell_paired(screen: Screen, keys: Keystore, paired: Pairing) -> None:
+    """Say whom this machine is paired with, and the words to compare."""
+    key = load_key(paired.key_name, keys)
     screen.tell(
         PAIRED,
         machine=paired.machine,
@@ -103,8 +132,6 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
         words=screen.ink("bold", "  ".join(check_words(key.public, paired.gateway_key))),
         where=screen.say(words.IN_FILE if keys.where == "file" else words.IN_KEYRING),
     )
-    screen.tell(_what_next(home, environ))
-    return 0
 
 
 def _what_next(home: Home, environ: Mapping[str, str]) -> Sentence:
@@ -118,19 +145,6 @@ def _has_workspace(home: Home) -> bool:
         return bool(Registry(home, home=Path.home()).load())
     except CodexBridgeError:
         return True  # `codexbridge agent` tells what is wrong with the file
-
-
-def _pair(home: Home, keys: Keystore, key: SigningKey, *, url: str, code: str) -> Pairing:
-    name = f"agent-{key.public.key_id}"
-    # The key first: a gateway must never know a key that a crash has taken from us.
-    keys.put(name, key.private_bytes())
-    try:
-        paired = exchange(code, url, key, at_ms=SystemClock().now().wall_ms)
-        save_pairing(home, paired)
-    except BaseException:
-        keys.delete(name)
-        raise
-    return paired
 
 
 def _agent_runs(home: Home, environ: Mapping[str, str]) -> bool:
@@ -149,9 +163,17 @@ def _may_replace(former: Pairing, screen: Screen, *, asked_to: bool) -> bool:
     return read_answer(question) in ("yes", "是")
 
 
-def _read_code(screen: Screen) -> str:
+def read_secret(question: str) -> str:
+    """Return a line that is not shown, or the next one of standard input where that is no person.
+
+    Raises:
+        KeyboardInterrupt: the person left, by Ctrl-C or Ctrl-D.
+    """
     if at_keyboard():
         import getpass
 
-        return getpass.getpass(screen.say(PAIR_CODE))
-    return sys.stdin.readline(_MAX_CODE) if sys.stdin else ""
+        try:
+            return getpass.getpass(question)
+        except EOFError:
+            raise KeyboardInterrupt from None
+    return sys.stdin.readline(MAX_SECRET) if sys.stdin else ""

@@ -92,7 +92,7 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
     registry = Registry(home, home=Path.home())
     screen = screen_for(lang, environ)
     if args.action == "add":
-        _add(args, registry, screen, environ)
+        add(args, registry, screen, environ)
     elif args.action == "remove":
         registry.remove(args.name)
         _forget_closed(registry, home, environ)
@@ -104,9 +104,14 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
     return 0
 
 
-def _add(
+def add(
     args: argparse.Namespace, registry: Registry, screen: Screen, environ: Mapping[str, str]
 ) -> None:
+    """Open a folder as `workspace add` does; asks about toolchains where somebody can answer.
+
+    Raises:
+        InputError: as `Registry.add` and `check_start`.
+    """
     found = registry.inspect(args.path, environ)
     older = registry.known(args.path, name=args.name)
     folder = args.path.expanduser().resolve()

@@ -385,6 +385,14 @@ _PAIR: Final = {
         "address is not the one it calls itself. Nothing was changed.",
         zh="网关不接受此配对码：可能输错、已使用、超过十分钟，或地址与网关自称的不符。没有任何改动。",
     ),
+    "pair.interrupted": Sentence(
+        en="Pairing with this code was begun here before and interrupted, and the gateway does not "
+        "take it again: it may know this machine already. Ask your admin for a new one, which "
+        "replaces that entry: codexbridge gateway pair --machine NAME --member USER --replace",
+        zh="此前用这个配对码配对时中断，网关不再接受它：网关可能已登记本机。"
+        "请管理员重新生成配对码，它会取代原有登记："
+        "codexbridge gateway pair --machine 名称 --member 用户 --replace",
+    ),
     "pair.file": Sentence(
         en="{path} is damaged. Pair this machine again: codexbridge pair --gateway URL "
         "(after removing that file)",

@@ -12,6 +12,26 @@ ERRORS: Final[Mapping[str, Sentence]] = {
         en="The agent is not running. Start it: codexbridge agent",
         zh="Agent 没有运行。启动：codexbridge agent",
     ),
+    "init.no-terminal": Sentence(
+        en="init asks questions, so it needs a terminal; without one: codexbridge init "
+        "--non-interactive",
+        zh="init 需要提问，因此须在终端中运行；没有终端时：codexbridge init --non-interactive",
+    ),
+    "init.no-line": Sentence(
+        en="The pairing line is missing: give https://…#CB1-… on standard input.",
+        zh="缺少配对行：请从标准输入给出 https://…#CB1-…",
+    ),
+    "init.no-workspace": Sentence(
+        en="The workspace is missing: --workspace PATH", zh="缺少工作区：--workspace 路径"
+    ),
+    "init.model": Sentence(
+        en="Nothing was found here for the model “{name}”; found: {found}. Others: "
+        "codexbridge help models",
+        zh="本机没有可用于模型“{name}”的内容；找到：{found}。其他模型：codexbridge help models",
+    ),
+    "init.agent-ended": Sentence(
+        en="The agent did not start. See why: {log}", zh="Agent 没有启动。原因见：{log}"
+    ),
     "doctor.no-terminal": Sentence(
         en="--fix asks before each mend, so it needs a terminal, and goes without --json.",
         zh="--fix 会逐项询问，因此需要在终端中运行，且不能与 --json 同用。",

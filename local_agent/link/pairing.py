@@ -3,6 +3,10 @@
 What is kept (``pairing.json``, 0600, in the configuration folder) names no secret: the private key
 is in the keystore, under a name of its own for each pairing.  The proofs inside the exchange are in
 `common.protocol.pairing`; they, not TLS, are what the pinned key rests on.
+
+Before anything is sent, the key is in the keystore and a record beside it names it by its code
+(``pairing-begun`` in the state folder).  So whatever ends this process, the next one uses the same
+key for the same code, and no key is left behind that nobody knows of.
 """
 
 from __future__ import annotations
@@ -10,9 +14,11 @@ from __future__ import annotations
 import http.client
 import ipaddress
 import json
+import re
 import secrets
 import ssl
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -44,10 +50,12 @@ from common.signing import KEY_BYTES, SigningKey, VerifyKey
 FILE: Final = "pairing.json"
 LINK_PATH: Final = "/agent/v1/link"
 PAIR_PATH: Final = "/agent/v1/pair"
+BEGUN: Final = "pairing-begun"  # folder in the agent's state: by the name of a code, its key's
 KEYSTORE_SERVICE: Final = "codexbridge-agent"
 KEYS: Final = "keys"  # folder in the agent's state: the keys, or which keyring has them
 ANSWER_BYTES: Final = 8 * 1024
 EXCHANGE_SECONDS: Final = 20.0
+KEY_RECORD: Final = re.compile(r"[0-9a-f]{16}")  # name of a code; nothing that a kill cut off
 
 _VERSION: Final = 1
 _RECORD: Final[Fields] = {
@@ -181,6 +189,55 @@ def load_key(name: str, keys: Keystore) -> SigningKey:
     if key_name(key.public.key_id) != name:
         raise ConfigError("pair.key-missing", name=name)
     return key
+
+
+def begin(home: Home, keys: Keystore, code: str) -> tuple[SigningKey, bool]:
+    """Return the key to pair with by this code, and whether an earlier try began with it.
+
+    Raises:
+        InputError: ``input.pairing-code``.
+    """
+    record = home.state / BEGUN / proofs.pairing_id(proofs.parse_code(code))
+    if record.exists():
+        raw = keys.get(_begun(record))
+        if raw is not None:  # else nothing was sent: it was not even kept
+            return SigningKey(raw), True
+    key = SigningKey.generate()
+    name = key_name(key.public.key_id)
+    write_private(record, name.encode("ascii"))
+    keys.put(name, key.private_bytes())
+    return key, False
+
+
+def forget_begun(home: Home, keys: Keystore, code: str | None = None) -> None:
+    """Forget what was begun, with this code or any; its keys too, but for the one that is used."""
+    used = load_pairing(home)
+    named = proofs.pairing_id(proofs.parse_code(code)) if code else "*"
+    for record in sorted((home.state / BEGUN).glob(named)):
+        if KEY_RECORD.fullmatch(record.name):
+            name = _begun(record)
+            if used is None or name != used.key_name:
+                keys.delete(name)
+            for cut_off in (home.state / KEYS).glob(f".{name}.key.*.tmp"):
+                cut_off.unlink(missing_ok=True)
+        record.unlink(missing_ok=True)
+
+
+def words_are_compared(home: Home, pairing: Pairing) -> bool:
+    """Tell whether nothing of a pairing is left to do: its record goes with the last of it."""
+    begun = (home.state / BEGUN).glob("*")
+    return pairing.key_name not in {_begun(one) for one in begun if KEY_RECORD.fullmatch(one.name)}
+
+
+def unpair(home: Home, keys: Keystore, pairing: Pairing) -> None:
+    """Forget a pairing and its key.  The gateway is told nothing: that is for its admin."""
+    (home.config / FILE).unlink(missing_ok=True)
+    keys.delete(pairing.key_name)
+    forget_begun(home, keys)
+
+
+def _begun(record: Path) -> str:
+    return read_private(record, max_bytes=64).decode("ascii")
 
 
 def exchange(code: str, url: str, key: SigningKey, *, at_ms: int) -> Pairing:

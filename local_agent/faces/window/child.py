@@ -15,8 +15,8 @@ from typing import BinaryIO, Final
 from common.clock import Clock, SystemClock
 from common.diff.model import DiffModel
 from common.errors import CodexBridgeError
-from common.sentences import Sentence, say
-from common.strict_json import canonical
+from common.sentences import Lang, Sentence, say
+from common.strict_json import canonical, loads
 from common.text import has_cjk
 from local_agent.actions.registry import ACTIONS
 from local_agent.cards import words
@@ -34,14 +34,16 @@ from local_agent.faces.window.page import (
     READ_FIRST,
     READY,
     REJECT,
+    TRIAL_TITLE,
     UNTICKED,
     WINDOW_TITLE,
     Page,
     code_missing,
     page_of,
 )
+from local_agent.faces.window.page import TRIAL as TRIAL_TEXT
 from local_agent.faces.window.panes import Content, Facts, Files, Pane
-from local_agent.faces.window.program import PROBE
+from local_agent.faces.window.program import PRESSED, PROBE, TRIAL, TRIAL_S
 from local_agent.faces.window.wire import (
     MAX_DIFF,
     MAX_TOLD,
@@ -393,6 +395,8 @@ def run(source: BinaryIO, target: BinaryIO) -> int:
         if raw == PROBE:
             Look(open_root(), "light")
             target.write(canonical({"tk": True}) + b"\n")
+        elif raw.startswith(TRIAL):
+            target.write(_try(raw.removeprefix(TRIAL)))
         else:
             target.write(_ask(raw))
     except (CodexBridgeError, tk.TclError) as error:
@@ -400,6 +404,35 @@ def run(source: BinaryIO, target: BinaryIO) -> int:
         return 1
     target.flush()
     return 0
+
+
+def _try(raw: bytes) -> bytes:
+    """Show a window that asks nothing; return `PRESSED` when its button was, else nothing."""
+    told = loads(raw, max_bytes=MAX_TYPED)
+    lang: Lang = "zh" if told.get("lang") == "zh" else "en"
+    root = open_root()
+    look = Look(root, "dark" if told.get("theme") == "dark" else "light")
+    hands, pressed = Hands(root, SystemClock()), []
+
+    def press() -> None:
+        pressed.append(PRESSED)
+        root.destroy()
+
+    root.title(say(TRIAL_TITLE, lang))
+    root.configure(background=look.palette.ground)
+    # From below as in a real one: the button is where it will be.
+    later = DecisionButton(root, say(LATER, lang), hands=hands, act=press)
+    later.pack(side="bottom", anchor="w", padx=look.px(110), pady=look.px(20))
+    text = tk.Label(root, text=say(TRIAL_TEXT, lang), font=look.font(17))
+    text.configure(background=look.palette.ground, foreground=look.palette.text)
+    text.configure(wraplength=look.px(700), justify="left")
+    text.pack(expand=True)
+    hands.guard(root)
+    root.protocol("WM_DELETE_WINDOW", root.destroy)
+    root.after(TRIAL_S * 1000, root.destroy)
+    bring_up(root, look)
+    root.mainloop()
+    return b"".join(pressed)
 
 
 def _ask(raw: bytes) -> bytes:

@@ -34,6 +34,13 @@ from local_agent.views.question import (
 
 WINDOW_TITLE: Final = Sentence(en="{task} · CodexBridge", zh="{task} · CodexBridge")
 
+TRIAL_TITLE: Final = Sentence(en="Test · CodexBridge", zh="测试 · CodexBridge")
+TRIAL: Final = Sentence(
+    en="This is a test. What waits for your approval opens like this.\n\n"
+    "Press Later. Buttons count only after the window has stood still for a moment.",
+    zh="这是测试窗口。需要你批准的请求会这样打开。\n\n请按“稍后”。窗口静止片刻之后按钮才有效。",
+)
+
 REJECT: Final = Sentence(en="Reject", zh="拒绝")
 LATER: Final = Sentence(en="Later", zh="稍后")
 CHECK: Final = Sentence(en="Run the check first", zh="先运行检查")

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Final, Literal
 
 from common.errors import CodexBridgeError, UnavailableError
-from common.strict_json import loads
+from common.sentences import Lang
+from common.strict_json import canonical, loads
 from local_agent.faces.window.display import with_display
 from local_agent.faces.window.wire import (
     MAX_ANSWER,
@@ -45,6 +46,9 @@ PASSED_ON: Final = (
     "LC_CTYPE",
 )
 PROBE: Final = b"probe\n"
+TRIAL: Final = b"trial\n"  # then the language and the theme, as JSON
+TRIAL_S: Final = 120
+PRESSED: Final = b"pressed\n"
 OPENS_WITHIN_S: Final = 30.0
 
 _MODULE: Final = "local_agent.faces.window.child"
@@ -123,6 +127,15 @@ class WindowProgram:
             return exit_.ok and loads(exit_.stdout.parts()[0], max_bytes=MAX_ANSWER) == {"tk": True}
         except (CodexBridgeError, OSError):
             return False
+
+    async def trial(self, lang: Lang, theme: Theme) -> bool:
+        """Show a window that asks nothing, and tell whether a person pressed its one button."""
+        said = TRIAL + canonical({"lang": lang, "theme": theme})
+        try:
+            exit_ = await self._run(said, seconds=TRIAL_S + OPENS_WITHIN_S)
+        except (CodexBridgeError, OSError):
+            return False
+        return exit_.ok and exit_.stdout.parts()[0] == PRESSED
 
     async def ask(self, order: Order, diff: bytes | None, *, cancel: asyncio.Event) -> Answer:
         """Show one question until it is answered, its time is over, or ``cancel`` is set.
