@@ -1,0 +1,78 @@
+"""How a person goes through ``codexbridge init``: what each question says, and the answers."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from common.protocol.pairing import pairing_line
+from tests.e2e.place import Place, Terminal
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Words by which a question is known, in one language."""
+
+    paste: str
+    same: str
+    compare: str
+    folder: str
+    command: str
+    toolchain: str
+    send: str
+    proved: str
+    stays: str
+    whole: str
+
+
+SPOKEN: Final = {
+    "en": Told(
+        paste="without a gateway",
+        same="same",
+        compare="Type same or different",
+        folder="Folder that tasks may work in",
+        command="Test command for",
+        toolchain="allow pyenv",
+        send="First task: send",
+        proved="Approved by you (terminal), and run. Receipt ",
+        stays="The agent goes on here.",
+        whole="both groups",
+    ),
+    "zh": Told(
+        paste="不使用网关",
+        same="相同",
+        compare="输入 相同 或 不同",
+        folder="任务可以使用的文件夹（",
+        command="的测试命令（",
+        toolchain="允许使用 pyenv",
+        send="第一个任务：",
+        proved="由你批准（终端）并已运行。凭证 ",
+        stays="Agent 继续在此运行。",
+        whole="两组",
+    ),
+}
+_ENDS: Final = (":", "：", "]", "agent")
+
+
+def answer(terminal: Terminal, words: str, reply: str | None = None) -> None:
+    """Wait for a question, and answer it."""
+    terminal.read_until(*_ENDS, after=re.compile(re.escape(words)))
+    if reply is not None:
+        terminal.type(reply)
+
+
+def line_for(place: Place, machine: str = "dev-1", *more: str) -> str:
+    """Return what the admin hands over."""
+    said = place.admin("pair", "--machine", machine, "--member", "zhangwei", *more)
+    code = re.search(r"CB1-[A-Z2-7]{26}", said)
+    assert code, said
+    return pairing_line(place.base, code[0])
+
+
+def to_first_task(terminal: Terminal, told: Told, line: str) -> None:
+    """Answer everything that comes before the first task."""
+    answer(terminal, told.paste, line)
+    answer(terminal, told.compare, told.same)
+    answer(terminal, told.folder, "")
+    answer(terminal, told.command, "")
