@@ -29,11 +29,11 @@ from local_agent.workspace.registry import Registry, Workspace
 
 if TYPE_CHECKING:
     import argparse
-    import subprocess
 
     from common.doctor import Examined
     from local_agent.doctor.installation import Installation
     from local_agent.link.pairing import Pairing
+    from local_agent.sandbox.process import OwnProgram
     from local_agent.views.status import StatusView
 
 NAMES: Final = 12  # cells for the titles of checks, so that all lines stand below one another
@@ -70,7 +70,7 @@ class Setup:
     home: Home
     screen: Screen
     here: Installation
-    agent: subprocess.Popen[bytes] | None = None
+    agent: OwnProgram | None = None
 
     @property
     def quiet(self) -> bool:

@@ -22,7 +22,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from common.clock import Clock, SystemClock
 from common.errors import ConfigError, InputError
@@ -39,6 +39,7 @@ __all__ = [  # what callers of `run_child` need beside it, too
     "Kept",
     "Limits",
     "OnOutput",
+    "OwnProgram",
     "Stream",
     "converse",
     "harden_self",
@@ -51,6 +52,7 @@ __all__ = [  # what callers of `run_child` need beside it, too
 SECCOMP_FD: Final = 3
 STATUS_FD: Final = 4
 MAX_ARGV_BYTES: Final = 1_500_000  # below Linux's ARG_MAX of 2 MB, with room for the environment
+OwnProgram: TypeAlias = subprocess.Popen[bytes]
 _TIMEOUT: Final = "/usr/bin/timeout"
 _NOT_RUN: Final = 125  # what timeout(1) ends with for itself, and above
 _HERE: Final = str(Path(__file__).parent)
@@ -156,9 +158,7 @@ def _spoken(said: bytes) -> int:
         return os.dup(file.fileno())
 
 
-def start_own(
-    arguments: Sequence[str], *, env: Mapping[str, str], output: Path
-) -> subprocess.Popen[bytes]:
+def start_own(arguments: Sequence[str], *, env: Mapping[str, str], output: Path) -> OwnProgram:
     """Start this very program once more, beside us; it is asked to end when we are gone.
 
     Args:

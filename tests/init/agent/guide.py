@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from common.protocol.pairing import pairing_line
-from tests.e2e.place import Place, Terminal
+from tests.e2e.place import CODE, Place, Terminal
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,3 +76,23 @@ def to_first_task(terminal: Terminal, told: Told, line: str) -> None:
     answer(terminal, told.compare, told.same)
     answer(terminal, told.folder, "")
     answer(terminal, told.command, "")
+
+
+def approve(terminal: Terminal, told: Told) -> None:
+    """Have what waits shown in this terminal, and type its code."""
+    answer(terminal, "codexbridge approve T-", "")
+    shown = terminal.read_until(":", "：", after=CODE)
+    code = CODE.search(shown)
+    assert code
+    terminal.type(code[0] if told.whole in shown else code[1])
+
+
+def kept(place: Place) -> dict[str, bytes]:
+    """Return what a person has decided, and every key: all files but what tasks leave."""
+    files = [*(place.root / "config").glob("*"), *(place.root / "state/keys").glob(".*")]
+    files += [*(place.root / "state/keys").glob("*"), *(place.root / "state").glob("pairing-*/*")]
+    return {
+        str(path.relative_to(place.root)): path.read_bytes()
+        for path in sorted({*files})
+        if path.is_file() and "agent.db" not in path.name
+    }
