@@ -200,8 +200,9 @@ def begin(home: Home, keys: Keystore, code: str) -> tuple[SigningKey, bool]:
     record = home.state / BEGUN / proofs.pairing_id(proofs.parse_code(code))
     if record.exists():
         raw = keys.get(_begun(record))
-        if raw is not None:  # else nothing was sent: it was not even kept
+        if raw is not None:
             return SigningKey(raw), True
+        _forget_key(home, keys, _begun(record))  # cut off while it was written: nothing was sent
     key = SigningKey.generate()
     name = key_name(key.public.key_id)
     write_private(record, name.encode("ascii"))
@@ -217,9 +218,7 @@ def forget_begun(home: Home, keys: Keystore, code: str | None = None) -> None:
         if KEY_RECORD.fullmatch(record.name):
             name = _begun(record)
             if used is None or name != used.key_name:
-                keys.delete(name)
-            for cut_off in (home.state / KEYS).glob(f".{name}.key.*.tmp"):
-                cut_off.unlink(missing_ok=True)
+                _forget_key(home, keys, name)
         record.unlink(missing_ok=True)
 
 
@@ -234,6 +233,12 @@ def unpair(home: Home, keys: Keystore, pairing: Pairing) -> None:
     (home.config / FILE).unlink(missing_ok=True)
     keys.delete(pairing.key_name)
     forget_begun(home, keys)
+
+
+def _forget_key(home: Home, keys: Keystore, name: str) -> None:
+    keys.delete(name)
+    for cut_off in (home.state / KEYS).glob(f".{name}.key.*.tmp"):
+        cut_off.unlink(missing_ok=True)
 
 
 def _begun(record: Path) -> str:

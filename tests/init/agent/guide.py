@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from typing import Final
@@ -96,3 +97,8 @@ def kept(place: Place) -> dict[str, bytes]:
         for path in sorted({*files})
         if path.is_file() and "agent.db" not in path.name
     }
+
+
+def devices(place: Place) -> list[str]:
+    """Return the machines that the gateway knows, those that were put out as well."""
+    return [one["machine"] for one in json.loads(place.admin("devices", "--all", "--json"))]
