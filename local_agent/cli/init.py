@@ -155,6 +155,7 @@ def _agent(setup: Setup) -> bool:
     status, paired = setup.status(), setup.here.pairing
     if status is not None and paired is not None and status.gateway.url != paired.url:
         setup.screen.tell(PAIRED_RESTART)
+        setup.screen.tell(texts.LEFT)
         return False
     asking.ensure_agent(setup)
     setup.look("agent", "gateway")

@@ -418,6 +418,10 @@ def _try(raw: bytes) -> bytes:
         pressed.append(PRESSED)
         root.destroy()
 
+    def tick() -> None:
+        later.enable(possible=hands.pointer_counts)
+        root.after(_TICK_MS, tick)
+
     root.title(say(TRIAL_TITLE, lang))
     root.configure(background=look.palette.ground)
     # From below as in a real one: the button is where it will be.
@@ -430,6 +434,7 @@ def _try(raw: bytes) -> bytes:
     hands.guard(root)
     root.protocol("WM_DELETE_WINDOW", root.destroy)
     root.after(TRIAL_S * 1000, root.destroy)
+    tick()
     bring_up(root, look)
     root.mainloop()
     return b"".join(pressed)

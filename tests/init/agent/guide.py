@@ -20,11 +20,14 @@ class Told:
     compare: str
     folder: str
     command: str
-    toolchain: str
     send: str
     proved: str
     stays: str
     whole: str
+    window: str
+    pressed: str
+    opened: str
+    proved_in_window: str
 
 
 SPOKEN: Final = {
@@ -34,11 +37,14 @@ SPOKEN: Final = {
         compare="Type same or different",
         folder="Folder that tasks may work in",
         command="Test command for",
-        toolchain="allow pyenv",
         send="First task: send",
         proved="Approved by you (terminal), and run. Receipt ",
         stays="The agent goes on here.",
         whole="both groups",
+        window="press Later in it",
+        pressed="The window works",
+        opened="a window has opened",
+        proved_in_window="Approved by you (window), and run.",
     ),
     "zh": Told(
         paste="不使用网关",
@@ -46,11 +52,14 @@ SPOKEN: Final = {
         compare="输入 相同 或 不同",
         folder="任务可以使用的文件夹（",
         command="的测试命令（",
-        toolchain="允许使用 pyenv",
         send="第一个任务：",
         proved="由你批准（终端）并已运行。凭证 ",
         stays="Agent 继续在此运行。",
         whole="两组",
+        window="请在其中按“稍后”",
+        pressed="窗口可用",
+        opened="窗口已打开",
+        proved_in_window="由你批准（窗口）并已运行。",
     ),
 }
 _ENDS: Final = (":", "：", "]", "agent")

@@ -17,6 +17,7 @@ TOLD = SPOKEN["en"]
 NAMED = ("--non-interactive", "--test-command", "make test", "--no-window-test", "--workspace")
 
 
+@pytest.mark.thorough
 @pytest.mark.needs("bubblewrap")
 def test_killed_at_each_question_it_goes_on_where_it_was(place: Place) -> None:
     questions = [

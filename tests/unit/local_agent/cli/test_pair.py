@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import codexbridge
-from common.errors import AuthError
+from common.errors import AuthError, UnavailableError
 from common.home import Home
 from common.keystore import FileKeystore
 from common.protocol.pairing import check_words, new_code
@@ -121,6 +121,24 @@ def test_a_refused_code_leaves_no_key_behind(
     assert codexbridge.main(["pair", "--gateway", URL]) == 1
     assert list((home.state / "keys").iterdir()) == []
     assert load_pairing(home) is None
+
+
+def test_an_interrupted_pairing_goes_on_with_its_key_and_a_used_code_is_explained(
+    gateway: GatewayDouble, home: Home, types: Callable[[str], None], capsys: Captured
+) -> None:
+    gateway.failure = UnavailableError("pair.unreachable", url=URL, why="timed out")
+    for _ in range(2):  # the answer is lost, and again
+        types(CODE + "\n")
+        assert codexbridge.main(["pair", "--gateway", URL]) == 1
+    (kept,) = (home.state / "keys").iterdir()
+    gateway.failure = AuthError("pair.refused")
+    types(CODE + "\n")
+    capsys.readouterr()
+    assert codexbridge.main(["pair", "--gateway", URL]) == 1
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "codexbridge gateway pair --machine NAME --member USER --replace" in said
+    assert not kept.exists()
 
 
 def paired_once(types: Callable[[str], None]) -> None:

@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -27,11 +28,15 @@ from common.signing import SigningKey
 from local_agent.link.pairing import (
     PAIR_PATH,
     Pairing,
+    begin,
     exchange,
+    forget_begun,
     gateway_origin,
     load_key,
     load_pairing,
     save_pairing,
+    unpair,
+    words_are_compared,
 )
 from tests.each import each
 
@@ -250,3 +255,57 @@ def test_a_mistyped_code_is_not_sent_anywhere() -> None:
     with answering(honest) as (url, asked), pytest.raises(InputError):
         exchange("CB1-NOPE", url, AGENT, at_ms=5)
     assert asked == []
+
+
+# --- what was begun ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def keys(home: Home) -> FileKeystore:
+    return FileKeystore(home.state / "keys")
+
+
+def other_code() -> str:
+    return proofs.new_code(randomness=bytes)
+
+
+@pytest.mark.requirement("R10")
+def test_a_code_that_was_begun_with_goes_on_with_the_same_key(
+    home: Home, keys: FileKeystore
+) -> None:
+    key, again = begin(home, keys, CODE)
+    assert not again
+    same, again = begin(home, keys, CODE.lower())
+    assert again
+    assert same.public == key.public
+    other, again = begin(home, keys, other_code())
+    assert not again
+    assert other.public != key.public
+
+
+def test_what_was_begun_is_forgotten_but_for_the_key_that_is_used(
+    home: Home, keys: FileKeystore
+) -> None:
+    key, _ = begin(home, keys, CODE)
+    begin(home, keys, other_code())
+    (home.state / "pairing-begun" / ".cut-off.tmp").write_bytes(b"")
+    paired = replace(a_pairing(), agent_key_id=key.public.key_id)
+    save_pairing(home, paired)
+    assert not words_are_compared(home, paired)
+    forget_begun(home, keys)
+    assert words_are_compared(home, paired)
+    assert [path.stem for path in (home.state / "keys").iterdir()] == [paired.key_name]
+    unpair(home, keys, paired)
+    assert load_pairing(home) is None
+    assert not any((home.state / "keys").iterdir())
+
+
+def test_of_a_key_that_was_cut_off_nothing_is_left(home: Home, keys: FileKeystore) -> None:
+    key, _ = begin(home, keys, CODE)
+    name = f"agent-{key.public.key_id}"
+    cut_off = home.state / "keys" / f".{name}.key.0123456789abcdef.tmp"
+    (home.state / "keys" / f"{name}.key").rename(cut_off)
+    other, again = begin(home, keys, CODE)
+    assert not again
+    assert other.public != key.public
+    assert not cut_off.exists()

@@ -1,0 +1,109 @@
+"""`cli.init_asking`: what is written of a model, the service, and an agent that does not start."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from argparse import Namespace
+from pathlib import Path
+
+import pytest
+
+import codexbridge
+from common.errors import InputError, UnavailableError
+from common.home import Home
+from common.keystore import FileKeystore
+from local_agent.cli import init_asking as asking
+from local_agent.link import pairing
+from local_agent.models.keys import ModelKeys
+from local_agent.sandbox import process
+from local_agent.settings import AgentSettings, load_settings
+
+HOW_TO = Path(__file__).parents[4] / "docs/how-to/models.md"
+Captured = pytest.CaptureFixture[str]
+
+
+def keys_of(home: Home) -> ModelKeys:
+    return ModelKeys(FileKeystore(home.state / "keys"))
+
+
+@pytest.fixture
+def setup(home: Home, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> asking.Setup:
+    """A run that asks nobody, on a machine with one key in its environment."""
+    monkeypatch.setattr(pairing, "open_keys", lambda _: FileKeystore(home.state / "keys"))
+    args = Namespace(non_interactive=True, model=None)
+    environ = {
+        "CODEXBRIDGE_HOME": str(home.config.parent),
+        "DEEPSEEK_API_KEY": "sk-1",
+        "PATH": str(tmp_path),
+    }
+    return asking.new_setup(args, "en", environ)
+
+
+def test_a_model_that_is_found_is_written_beside_what_stands_there(
+    setup: asking.Setup, home: Home
+) -> None:
+    home.config.mkdir(parents=True, exist_ok=True)
+    (home.config / "agent.toml").write_text('theme = "dark"', encoding="utf-8")
+    setup.args.model = "deepseek"
+    asking.configure(setup, asking.chosen_model(setup))
+    settings = load_settings(home, {}, None)
+    assert (settings.theme, settings.asked_model) == ("dark", "deepseek")
+    assert keys_of(home).get("deepseek") == "sk-1"
+    assert "sk-1" not in (home.config / "agent.toml").read_text(encoding="utf-8")
+
+
+def test_nothing_is_configured_that_was_not_chosen(setup: asking.Setup, home: Home) -> None:
+    assert asking.chosen_model(setup) == ""
+    setup.args.model = "openai"
+    with pytest.raises(InputError) as caught:
+        asking.chosen_model(setup)
+    assert caught.value.facts["found"] == "deepseek"
+    keys_of(home).put("deepseek", "sk-cut-off")  # by a run that was killed before the table
+    asking.forget_keys(home)
+    assert keys_of(home).get("deepseek") is None
+
+
+def test_what_is_offered_stands_in_the_how_to() -> None:
+    blocks = re.findall(r"```toml\n(.*?)```", HOW_TO.read_text(encoding="utf-8"), re.DOTALL)
+    told = tomllib.loads("\n".join(block for block in blocks if block.startswith("[models.")))
+    for name, (_, model, url, spoken) in asking.KEYED.items():
+        own = tomllib.loads(f'kind = "http"\nmodel = "{model}"\nbase_url = "{url}"\n{spoken}')
+        assert told["models"][name] == own
+        AgentSettings(models={name: own})
+
+
+def test_a_service_is_installed_where_there_is_that_command(
+    setup: asking.Setup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[list[str]] = []
+
+    def main(argv: list[str]) -> int:
+        asked.append(argv)
+        return 0
+
+    standing = iter([None, None])
+    command = codexbridge.COMMANDS["agent"]
+    monkeypatch.setattr(codexbridge, "COMMANDS", codexbridge.COMMANDS | {"service": command})
+    monkeypatch.setattr(codexbridge, "main", main)
+    monkeypatch.setattr(asking.Setup, "status", lambda _: next(standing, True))
+    monkeypatch.setattr(asking, "_is_settling", lambda *_: False)
+    asking.ensure_agent(setup)
+    assert asked == [["service", "install"]]
+    assert setup.agent is None
+
+
+@pytest.mark.heavy
+def test_an_agent_that_ends_at_once_is_told_with_its_log(
+    setup: asking.Setup, home: Home, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    setup.args.non_interactive = False
+    start = process.start_own
+    monkeypatch.setattr(process, "start_own", lambda _, **facts: start(["no-such"], **facts))
+    with pytest.raises(UnavailableError) as caught:
+        asking.ensure_agent(setup)
+    log = home.state / "agent.log"
+    assert caught.value.facts["log"] == log
+    assert str(log) in capsys.readouterr().out
+    assert "no-such" in log.read_text(encoding="utf-8")
+    assert log.stat().st_mode & 0o077 == 0
