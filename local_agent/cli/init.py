@@ -69,10 +69,7 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
 
 
 def _machine(setup: Setup) -> bool:
-    well = setup.look("program", "home", "settings", "disk", "git", "sandbox")
-    if not well:
-        setup.screen.tell(texts.STOPPED)
-    return well
+    return setup.needs("program", "home", "settings", "disk", "git", "sandbox")
 
 
 def _pairing(setup: Setup) -> bool:
@@ -97,7 +94,7 @@ def _pairing(setup: Setup) -> bool:
             return False
     if paired:
         forget_begun(home, keys)
-    return setup.look("pairing", "key")
+    return setup.needs("pairing", "key")
 
 
 def _workspace(setup: Setup) -> bool:
@@ -105,7 +102,8 @@ def _workspace(setup: Setup) -> bool:
     opened = {entry.path for entry in registry.load()}
     named: Path | None = setup.args.workspace
     if named is not None and named.expanduser().resolve() not in opened:
-        asking.open_workspace(setup, registry, named, asking.named_command(setup, registry, named))
+        ask = asking.named_command if setup.quiet else asking.asked_command
+        asking.open_workspace(setup, registry, named, ask(setup, registry, named))
     elif not opened and setup.quiet:
         raise InputError("init.no-workspace")
     while not registry.load():
@@ -116,7 +114,7 @@ def _workspace(setup: Setup) -> bool:
             asking.open_workspace(setup, registry, folder, command)
         except InputError as error:
             setup.complain(error)
-    return setup.look("workspaces")
+    return setup.needs("workspaces")
 
 
 def _model(setup: Setup) -> bool:
@@ -141,7 +139,7 @@ def _window(setup: Setup) -> bool:
     setup.look("desktop")
     if not setup.here.shows_windows:
         setup.screen.tell(texts.BY_TERMINAL)
-    elif not (setup.quiet or setup.args.no_window_test) and setup.ask(texts.WINDOW) != "s":
+    elif not (setup.quiet or setup.args.no_window_test) and setup.ask(texts.WINDOW).lower() != "s":
         wanted = setup.here.settings.theme if setup.here.settings else "auto"
         theme = asyncio.run(theme_of(wanted, setup.environ))
         pressed = asyncio.run(WindowProgram(setup.environ).trial(setup.screen.lang, theme))
@@ -175,7 +173,7 @@ def _first_task(setup: Setup) -> bool:
 
 
 def _ending(setup: Setup) -> bool:
-    from common.doctor import Tone
+    from common.doctor import Tone, is_well
     from local_agent.cli.doctor import print_lines, print_verdict
 
     found = setup.examine()
@@ -184,7 +182,7 @@ def _ending(setup: Setup) -> bool:
         print_lines(ill, setup.screen, names=asking.NAMES)
     print_verdict(found, setup.screen)
     setup.screen.tell(texts.NEXT)
-    return True
+    return is_well(found) or not setup.quiet  # a person has read it, and the agent goes on
 
 
 _STEPS: Final[tuple[Callable[[Setup], bool], ...]] = (

@@ -96,6 +96,13 @@ class Setup:
         print_lines(found, self.screen, names=NAMES)
         return is_well(found)
 
+    def needs(self, *names: str) -> bool:
+        """Look; where something is bad, say that nothing can go on from there."""
+        well = self.look(*names)
+        if not well:
+            self.screen.tell(texts.STOPPED)
+        return well
+
     def ask(self, question: Sentence, **facts: object) -> str:
         """Return the line that is typed, without its blanks."""
         print(self.screen.say(question, **facts), end="", flush=True)
