@@ -62,12 +62,16 @@ SPOKEN: Final = {
         proved_in_window="由你批准（窗口）并已运行。",
     ),
 }
+_SERVICE: Final = re.compile(r"(?:as a service|设为服务)[^\n]*\[Y/n\]\s*\Z")
 _ENDS: Final = (":", "：", "]", "agent")
 
 
 def answer(terminal: Terminal, words: str, reply: str | None = None) -> None:
-    """Wait for a question, and answer it."""
-    terminal.read_until(*_ENDS, after=re.compile(re.escape(words)))
+    """Wait for a question, and answer it; a service is declined on the way."""
+    asked = re.compile(f"{re.escape(words)}|{_SERVICE.pattern}")
+    while _SERVICE.search(terminal.read_until(*_ENDS, after=asked)):
+        terminal.type("n")
+        terminal.read_until("", after=re.compile(r"\[Y/n\] n"))
     if reply is not None:
         terminal.type(reply)
 
