@@ -98,6 +98,7 @@ def test_an_agent_that_ends_at_once_is_told_with_its_log(
     setup: asking.Setup, home: Home, monkeypatch: pytest.MonkeyPatch, capsys: Captured
 ) -> None:
     setup.args.non_interactive = False
+    monkeypatch.setattr(asking, "_start_service", lambda _: False)
     start = process.start_own
     monkeypatch.setattr(process, "start_own", lambda _, **facts: start(["no-such"], **facts))
     with pytest.raises(UnavailableError) as caught:
