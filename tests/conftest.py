@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import signal
@@ -71,6 +72,18 @@ async def browser() -> AsyncIterator[Browser]:
 
     async with browsing.browser() as started:
         yield started
+
+
+# What is collected stays to the end: to search it for garbage takes a third of the collection, and
+# some of every test after it.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """From here on look for garbage, but only in what the tests themselves make."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 # Seconds within which a test of a kind ends even on a busy machine.
