@@ -16,7 +16,7 @@ STARTS_CHILDREN = {
     "common/service.py",  # for a person at the command line; no agent and no gateway loads it
     "local_agent/sandbox/process.py",
     "local_agent/sandbox/warden.py",  # runs alone in the process that process.py starts
-    "gateway/simulator/parts.py",
+    "common/children.py",  # starts codexbridge itself, nothing else
 }
 READS_THE_CLOCK = {"common/clock.py"}
 CHILD_CALLS = {

@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from common.children import Children
 from common.clock import SystemClock
 from common.errors import CodexBridgeError, ConfigError, InputError, UnavailableError
 from common.ids import parse_short_id
@@ -26,7 +27,7 @@ from common.sentences import Lang, Sentence, say
 from common.terminal import Ink, cells, pad, wrap
 from common.text import reveal
 from gateway.simulator import sentences as S  # noqa: N812 - a table of constants
-from gateway.simulator.parts import MEMBER, Children, Parts
+from gateway.simulator.parts import MEMBER, Parts
 
 FIRST_MESSAGE: Final = "@dev test"
 LOOK_SECONDS: Final = 0.2

@@ -1,7 +1,7 @@
 """The parts of the demo: simulator, gateway, agent and a sample project with a real bug.
 
 They are started and joined with the commands that a person would use, each in a process group of
-its own.  Only the demo uses this.  Whatever a task runs is started by the agent's process module.
+its own.  Only the demo uses this.
 """
 
 from __future__ import annotations
@@ -9,16 +9,13 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
 import socket
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from common.children import Child, Children
 from common.clock import SystemClock
 from common.errors import UnavailableError
 from common.home import find_home
@@ -31,9 +28,6 @@ MEMBER: Final = "zhangwei"
 MACHINE: Final = "demo-machine"
 READY_SECONDS: Final = 30.0
 _CODE: Final = re.compile(r"CB1-[A-Z2-7]{26}")
-COMMAND: Final = (sys.executable, "-I", "-m", "codexbridge")
-STOP_SECONDS: Final = 8.0
-CALL_SECONDS: Final = 60.0
 TEST_COMMAND: Final = "python3 -m unittest -v"
 
 
@@ -172,112 +166,6 @@ def _answers(port: int) -> bool:
     except OSError:
         return False
     return True
-
-
-@dataclass(frozen=True, slots=True)
-class Child:
-    """One running part of the demo and where its output goes."""
-
-    name: str
-    process: subprocess.Popen[bytes]
-    log: Path
-
-    @property
-    def running(self) -> bool:
-        """Tell whether it still runs."""
-        return self.process.poll() is None
-
-    def last(self) -> str:
-        """Return the last line of its output: a message holds no more, and this one says why."""
-        text = self.log.read_text(encoding="utf-8", errors="replace").rstrip()
-        return text.rpartition("\n")[2]
-
-
-class Children:
-    """Starts the parts and ends all of them, last first.
-
-    Args:
-        environ: The environment for every child, in full.
-        logs: Folder for their output.
-    """
-
-    def __init__(self, environ: Mapping[str, str], logs: Path) -> None:
-        self._environ = dict(environ)
-        self._logs = logs
-        self._running: list[Child] = []
-
-    def start(self, name: str, arguments: Sequence[str]) -> Child:
-        """Start ``codexbridge`` with these arguments in a process group of its own."""
-        log = self._logs / f"{name}.log"
-        with log.open("wb") as output:
-            process = subprocess.Popen(
-                [*COMMAND, *arguments],
-                env=self._environ,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        child = Child(name, process, log)
-        self._running.append(child)
-        return child
-
-    def call(self, arguments: Sequence[str], *, stdin: str = "") -> str:
-        """Run ``codexbridge`` to its end and return what it printed.
-
-        Raises:
-            UnavailableError: ``demo.step-failed`` with what it said.
-        """
-        done = subprocess.run(
-            [*COMMAND, *arguments],
-            env=self._environ,
-            input=stdin,
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            timeout=CALL_SECONDS,
-            check=False,
-        )
-        if done.returncode != 0:
-            raise UnavailableError(
-                "demo.step-failed", step=" ".join(arguments[:2]), why=done.stderr.strip()
-            )
-        return done.stdout
-
-    def in_front(self, arguments: Sequence[str]) -> int:
-        """Run ``codexbridge`` on this very terminal and return its exit code.
-
-        Ctrl-C belongs to whoever is in front, so it is left to the child meanwhile.  A handler
-        that does nothing, for one that ignores would be inherited by the child.
-        """
-        before = signal.signal(signal.SIGINT, lambda _number, _frame: None)
-        try:
-            with subprocess.Popen([*COMMAND, *arguments], env=self._environ) as process:
-                return process.wait()
-        finally:
-            signal.signal(signal.SIGINT, before)
-
-    def ended(self) -> Child | None:
-        """Return a part that ended by itself, if any did."""
-        return next((child for child in self._running if not child.running), None)
-
-    def stop(self) -> None:
-        """End all parts, last first: asked to, then made to."""
-        for child in reversed(self._running):
-            _signal_group(child.process, signal.SIGTERM)
-            try:
-                child.process.wait(STOP_SECONDS)
-            except subprocess.TimeoutExpired:
-                _signal_group(child.process, signal.SIGKILL)
-                child.process.wait()
-        self._running.clear()
-
-
-def _signal_group(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
-    try:
-        os.killpg(process.pid, number)
-    except ProcessLookupError:
-        pass
 
 
 # The sample project: a small repository with a real bug and a real failing test.

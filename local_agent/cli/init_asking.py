@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from common.doctor import Examined
     from local_agent.doctor.installation import Installation
     from local_agent.link.pairing import Pairing
-    from local_agent.sandbox.process import OwnProgram
+    import subprocess
     from local_agent.views.status import StatusView
 
 NAMES: Final = 12  # cells for the titles of checks, so that all lines stand below one another
@@ -70,7 +70,7 @@ class Setup:
     home: Home
     screen: Screen
     here: Installation
-    agent: OwnProgram | None = None
+    agent: subprocess.Popen[bytes] | None = None
 
     @property
     def quiet(self) -> bool:
@@ -330,7 +330,7 @@ def configure(setup: Setup, name: str) -> None:
 
 def ensure_agent(setup: Setup) -> None:
     """Have an agent run: one that does, the service, or else a child of ours."""
-    from local_agent.sandbox.process import start_own
+    from common.children import start_own
     from local_agent.store.lock import JOURNAL, is_held
 
     if setup.status() is not None:

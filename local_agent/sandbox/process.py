@@ -16,13 +16,12 @@ import json
 import os
 import resource
 import signal
-import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from common.clock import Clock, SystemClock
 from common.errors import ConfigError, InputError
@@ -39,27 +38,22 @@ __all__ = [  # what callers of `run_child` need beside it, too
     "Kept",
     "Limits",
     "OnOutput",
-    "OwnProgram",
     "Stream",
     "converse",
     "harden_self",
     "read_tool",
     "run_child",
-    "start_own",
 ]
 
 # Where the outer process of a sandbox finds its filter of system calls, and tells how it goes.
 SECCOMP_FD: Final = 3
 STATUS_FD: Final = 4
 MAX_ARGV_BYTES: Final = 1_500_000  # below Linux's ARG_MAX of 2 MB, with room for the environment
-OwnProgram: TypeAlias = subprocess.Popen[bytes]
 _TIMEOUT: Final = "/usr/bin/timeout"
 _NOT_RUN: Final = 125  # what timeout(1) ends with for itself, and above
 _HERE: Final = str(Path(__file__).parent)
 _CHUNK: Final = 65_536
-_PR_SET_PDEATHSIG: Final = 1  # linux/prctl.h
-_PR_SET_DUMPABLE: Final = 4
-_LIBC: Final = ctypes.CDLL(None)
+_PR_SET_DUMPABLE: Final = 4  # linux/prctl.h
 _SETTLE_S: Final = 2.0  # for the warden to sweep, and for pipes to close after its end
 _REAP_S: Final = 0.5  # for the warden, whose report has ended, to be gone
 
@@ -158,36 +152,6 @@ def _spoken(said: bytes) -> int:
         return os.dup(file.fileno())
 
 
-def start_own(arguments: Sequence[str], *, env: Mapping[str, str], output: Path) -> OwnProgram:
-    """Start this very program once more, beside us; it is asked to end when we are gone.
-
-    Args:
-        arguments: Of ``codexbridge``.
-        env: Its whole environment.
-        output: File that what it prints is added to.
-    """
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
-    descriptor = os.open(output, flags, 0o600)
-    try:
-        return subprocess.Popen(
-            [sys.executable, "-I", "-m", "codexbridge", *arguments],
-            cwd="/",
-            env=dict(env),
-            stdin=subprocess.DEVNULL,
-            stdout=descriptor,
-            stderr=descriptor,
-            start_new_session=True,
-            preexec_fn=_end_with_parent,  # noqa: PLW1509 - one call of the kernel, and no lock
-        )
-    finally:
-        os.close(descriptor)
-
-
-def _end_with_parent() -> None:
-    if sys.platform == "linux":
-        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
-
-
 async def read_tool(
     argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], seconds: float, cap_bytes: int
 ) -> tuple[int | None, Kept]:
@@ -251,7 +215,7 @@ def harden_self() -> None:
     """
     os.umask(0o077)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    if sys.platform == "linux" and _LIBC.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0) != 0:
+    if sys.platform == "linux" and ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0) != 0:
         raise ConfigError("process.not-hardened")
 
 

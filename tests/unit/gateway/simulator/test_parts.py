@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from gateway.simulator.parts import Child
+from common.children import Child
 
 
 def test_what_a_part_said_last_is_its_last_line(tmp_path: Path) -> None:
