@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from aiohttp import web
 
 EVENT: Final = "event"
+URL_CHECKED: Final = "callback.url-checked"  # noted when a console has saved our address
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +90,10 @@ class SendOutcome:
 
 
 class Note(Protocol):
-    """Notes for the admins what keeps a channel from reading its messages."""
+    """Notes for the admins what keeps a channel from reading its messages, or `URL_CHECKED`."""
 
     def __call__(self, event: str, /) -> None:
-        """Note it; the event is the code of the error."""
+        """Note it; the event is the code of the error, unless it is good news."""
         ...
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import platform
 import pwd
@@ -38,7 +37,6 @@ FEW_BYTES: Final = 200_000_000
 MAX_TOKEN: Final = 32  # of the callback; the console takes no more
 MAX_SECRET_BYTES: Final = 8_192
 DAY_MS: Final = 86_400_000
-NEWEST: Final = 1000  # entries of the audit log
 
 _OTHER_CORP: Final = "callback.receive-id"
 _UNREADABLE: Final = ("callback.ciphertext", _OTHER_CORP)
@@ -178,7 +176,7 @@ class Local:
     async def alarms(self) -> Finding:
         """Look for alarms of the last day in the audit log."""
         since = self._subject.clock.now().wall_ms - DAY_MS
-        found = await self._read(_newest_events)
+        found = await self._read(audit.newest_events)
         names = sorted({event for event, at_ms in found if event in _ALARMS and at_ms >= since})
         if not names:
             return Finding("alarms.fine")
@@ -293,16 +291,8 @@ def _owner(found: os.stat_result) -> str:
         return str(found.st_uid)
 
 
-def _newest_events(conn: Connection) -> list[tuple[str, int]]:
-    """Return the newest events of the audit log and their moments, the newest first."""
-    newest = audit.newest(conn).seq
-    bodies = [body for _, _, body, _ in audit.entries(conn, after=newest - NEWEST, limit=NEWEST)]
-    read = (json.loads(body) for body in reversed(bodies))
-    return [(entry["event"], entry["at"]) for entry in read]
-
-
 def _since_start(conn: Connection) -> list[tuple[str, int]]:
-    events = _newest_events(conn)
+    events = audit.newest_events(conn)
     started = next((n for n, (event, _) in enumerate(events) if event == STARTED), len(events))
     return events[:started]
 

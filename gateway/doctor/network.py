@@ -31,8 +31,8 @@ from common.protocol.frames import Challenge, decode_frame
 from gateway.base.addresses import LIVE_PATH, READY_PATH, cannot_listen, is_within
 from gateway.base.identity import KEYS, KeyRing
 from gateway.base.messages import SendOutcome
-from gateway.base.settings import public_url
-from gateway.channels.wecom_app import SEEN_AS
+from gateway.base.settings import WeCom, public_url
+from gateway.channels.wecom_app import OWN_CHECK, SEEN_AS
 from gateway.doctor.subject import Subject
 from gateway.link.endpoint import LINK_PATH
 from gateway.wecom.client import WeComClient, errcode_of
@@ -132,14 +132,15 @@ class Network:
             return Finding("wecom-token.fine")
         if refusal.errcode in _CREDENTIALS:
             self._subject.refusals[known] = refusal
-        return self._refused(refusal)
+        return refused(wecom, refusal)
 
     async def wecom_app(self) -> Finding:
         """Ask WeCom for the app, which needs its id, its secret and a trusted address."""
+        wecom = self._subject.settings.wecom
         refusal = await self._ask(WeComClient.check_app)
         if refusal is not None:
-            return self._refused(refusal)
-        return Finding("wecom-app.fine", facts={"app": self._subject.settings.wecom.agent_id})
+            return refused(wecom, refusal)
+        return Finding("wecom-app.fine", facts={"app": wecom.agent_id})
 
     async def _ask(
         self, call: Callable[[WeComClient], Awaitable[SendOutcome | None]]
@@ -156,19 +157,6 @@ class Network:
                 timeout_s=ANSWER_S,
             )
             return await call(client)
-
-    def _refused(self, refusal: SendOutcome) -> Finding:
-        wecom = self._subject.settings.wecom
-        code = _OTHERS.get(refusal.errcode or 0, refusal.code)
-        address = _ADDRESS.search(refusal.errmsg)
-        facts = {
-            "errcode": "—" if refusal.errcode is None else refusal.errcode,
-            "errmsg": refusal.errmsg,
-            "address": address[1] if address else "?",
-            "corp": wecom.corp_id,
-            "app": wecom.agent_id,
-        }
-        return Finding(code, Tone.BAD, facts)
 
     async def port(self) -> Finding:
         """Look for the gateway itself where it listens; where nobody is, whether it could."""
@@ -227,8 +215,8 @@ class Network:
             encoding_aes_key=wecom.encoding_aes_key.get_secret_value(),
             receive_id=wecom.corp_id,
         )
-        echo, nonce = secrets.token_hex(16), secrets.token_hex(8)
-        sealed = crypto.encrypt(echo.encode(), random=secrets.token_bytes(RANDOM_BYTES))
+        echo, nonce = OWN_CHECK + secrets.token_hex(16).encode(), secrets.token_hex(8)
+        sealed = crypto.encrypt(echo, random=secrets.token_bytes(RANDOM_BYTES))
         at = str(self._subject.clock.now().wall_s)
         query = f"msg_signature={crypto.sign(at, nonce, sealed)}&timestamp={at}&nonce={nonce}"
         path = f"{self._public}{wecom.callback_path}"
@@ -238,7 +226,7 @@ class Network:
         except _CutOffError as cut:
             return cut.finding("public-url", self._public)
         facts = {"url": path, "status": answer.status}
-        if (what := _judge(answer, echo.encode())) is not None:
+        if (what := _judge(answer, echo)) is not None:
             return Finding(f"callback.{what}", Tone.BAD, facts)
         seen = answer.headers.get(SEEN_AS, "")
         if self._is_proxy(seen):
@@ -283,6 +271,20 @@ class Network:
         listen = self._subject.settings.listen
         host = ANY.get(listen.host, listen.host)
         return URL.build(scheme="http", host=host, port=listen.port, path=path)
+
+
+def refused(wecom: WeCom, refusal: SendOutcome) -> Finding:
+    """Return what a refusal of WeCom's API means for these settings."""
+    code = _OTHERS.get(refusal.errcode or 0, refusal.code)
+    address = _ADDRESS.search(refusal.errmsg)
+    facts = {
+        "errcode": "—" if refusal.errcode is None else refusal.errcode,
+        "errmsg": refusal.errmsg,
+        "address": address[1] if address else "?",
+        "corp": wecom.corp_id,
+        "app": wecom.agent_id,
+    }
+    return Finding(code, Tone.BAD, facts)
 
 
 async def _connect(url: str) -> _Line:

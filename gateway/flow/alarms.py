@@ -17,7 +17,7 @@ from common.clock import Clock
 from common.errors import StoreError
 from common.logs import Log
 from common.sentences import Lang, Sentence, say
-from gateway.base.messages import Conversation, Deliver
+from gateway.base.messages import URL_CHECKED, Conversation, Deliver
 from gateway.store import Connection, Store, agents, audit, members, outbox
 from gateway.store.runner import SqliteRunner
 
@@ -167,7 +167,8 @@ class Alarms:
         heard.facts = facts
         heard.count += 1
         if heard.count == 1 and self._clock.now().mono >= heard.quiet_until:
-            self._log.warning(event, **facts)
+            tell = self._log.info if event == URL_CHECKED else self._log.warning
+            tell(event, **facts)
             self._bell.set()
 
     async def run(self) -> None:

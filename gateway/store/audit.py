@@ -7,6 +7,7 @@ and each agent's newest head is one, with the signed frame as proof.  What heads
 
 from __future__ import annotations
 
+import json
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Final
@@ -101,6 +102,13 @@ def check_newest(conn: Connection, *, count: int = NEWEST) -> None:
     found = entries(conn, after=newest(conn).seq - count, limit=count)
     if found:
         verify_chain(found, after=base_of(found[0]))
+
+
+def newest_events(conn: Connection, *, count: int = NEWEST) -> list[tuple[str, int]]:
+    """Return the newest events and their moments, the newest first."""
+    found = entries(conn, after=newest(conn).seq - count, limit=count)
+    read = (json.loads(body) for _, _, body, _ in reversed(found))
+    return [(entry["event"], entry["at"]) for entry in read]
 
 
 class Allowance:

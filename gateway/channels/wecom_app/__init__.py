@@ -29,7 +29,14 @@ from common.errors import (
     UnavailableError,
 )
 from common.logs import Log
-from gateway.base.messages import Accept, Channel, Conversation, Note, SendOutcome
+from gateway.base.messages import (
+    URL_CHECKED,
+    Accept,
+    Channel,
+    Conversation,
+    Note,
+    SendOutcome,
+)
 from gateway.base.settings import GatewaySettings
 from gateway.channels.wecom_app.messages import NAME, parse_message
 from gateway.wecom.client import WeComClient
@@ -43,6 +50,7 @@ MAX_QUERY_CHARS: Final = 4_096
 READ_S: Final = 5.0  # WeCom itself gives up after 5 s
 WINDOW_S: Final = 300
 SEEN_AS: Final = "X-Client-Address"
+OWN_CHECK: Final = b"codexbridge-"  # how the echo of our own doctor begins; no console's does
 
 _SIGNATURE: Final = re.compile(r"[0-9a-f]{40}", re.ASCII)
 _TIMESTAMP: Final = re.compile(r"[0-9]{1,12}", re.ASCII)
@@ -127,7 +135,8 @@ def callback_routes(
     Args:
         crypto: Made with the corp id as its receive id.
         accept: Gets each message, with the SHA-256 of its Encrypt value as the replay key.
-        note: Told of each request whose signature, key or receiver is not ours.
+        note: Told of each request whose signature, key or receiver is not ours, and of the
+            console's URL check.
         clock: Tells how old a signature is.
         corp_id: The corp whose messages are ours.
         agent_id: The app whose messages are ours.
@@ -172,6 +181,8 @@ class _AppCallback:
             _check_echo(plain)
         except _RefusedError as refused:
             return self._refuse(refused)
+        if not plain.startswith(OWN_CHECK):
+            self._note(URL_CHECKED)
         # Whoever holds the Token may know whom we take them for: `gateway.doctor` looks at it.
         headers = {"X-Content-Type-Options": "nosniff", SEEN_AS: request.remote or ""}
         return web.Response(body=plain, content_type="text/plain", headers=headers)
