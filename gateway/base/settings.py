@@ -1,7 +1,8 @@
 """The gateway's settings: what an admin decides, checked once, frozen.
 
 Secrets never stand in the TOML file (`common.settings` refuses them there): they come from the
-environment, from ``--secrets-dir`` or from systemd's credentials.  Everything has a default here,
+environment, from ``--secrets-dir``, from systemd's credentials or from the folder beside that file,
+where ``gateway init`` puts them.  Everything has a default here,
 so that the admin's commands work before the chat is configured; `check_servable` names what the
 server itself cannot do without.
 """
@@ -28,6 +29,7 @@ from common.settings import Section, Settings, UnfitError, load, variable_name
 SETTINGS_FILE: Final = "gateway.toml"
 STORE_FILE: Final = "gateway.db"
 SECRETS_OF_SYSTEMD: Final = "CREDENTIALS_DIRECTORY"
+SECRETS_FOLDER: Final = "gateway-secrets"  # beside the settings file
 _PATH: Final = re.compile(r"(?:/[A-Za-z0-9._~-]{1,64}){1,8}")
 _OFFSET: Final = re.compile(r"([+-])([01]\d):([0-5]\d)")
 _USER: Final = r"^[A-Za-z0-9][A-Za-z0-9_.@-]{0,63}$"
@@ -158,22 +160,43 @@ def load_settings(
         file: What the command line named; else CODEXBRIDGE_CONFIG, else the usual place if it is
             there.
         environ: The process environment.
-        secrets_dir: What the command line named; else systemd's credentials of this unit.
+        secrets_dir: What the command line named; else as `secrets_folder` says.
         overrides: Stronger than everything else, as nested tables.
 
     Raises:
         ConfigError: as `common.settings.load` says.
     """
-    if secrets_dir is None and (credentials := environ.get(SECRETS_OF_SYSTEMD)):
-        secrets_dir = Path(credentials)
-    if file is None and (named := environ.get("CODEXBRIDGE_CONFIG")):
-        file = Path(named)
-    usual = find_home(environ).config / SETTINGS_FILE
-    if file is None and usual.exists():
-        file = usual
+    place = settings_file(file, environ)
+    is_named = file is not None or environ.get("CODEXBRIDGE_CONFIG")
     return load(
-        GatewaySettings, file=file, environ=environ, secrets_dir=secrets_dir, overrides=overrides
+        GatewaySettings,
+        file=place if is_named or place.exists() else None,
+        environ=environ,
+        secrets_dir=secrets_folder(secrets_dir, file=file, environ=environ),
+        overrides=overrides,
     )
+
+
+def settings_file(file: Path | None, environ: Mapping[str, str]) -> Path:
+    """Return where the settings stand, or would: what was named, else the usual place."""
+    named = file or environ.get("CODEXBRIDGE_CONFIG")
+    return Path(named) if named else find_home(environ).config / SETTINGS_FILE
+
+
+def secrets_folder(
+    secrets_dir: Path | None, *, file: Path | None, environ: Mapping[str, str]
+) -> Path | None:
+    """Return where secrets lie as files, if they do.
+
+    That is what was named; else systemd's credentials of this unit; else the folder beside the
+    settings file, where there is one.
+    """
+    if secrets_dir is not None:
+        return secrets_dir
+    if credentials := environ.get(SECRETS_OF_SYSTEMD):
+        return Path(credentials)
+    beside = settings_file(file, environ).with_name(SECRETS_FOLDER)
+    return beside if beside.exists() else None
 
 
 def check_servable(settings: GatewaySettings) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from common.clock import Clock, SystemClock
 from gateway.base.messages import SendOutcome
-from gateway.base.settings import SECRETS_OF_SYSTEMD, STORE_FILE, GatewaySettings, state_dir
+from gateway.base.settings import STORE_FILE, GatewaySettings, secrets_folder, state_dir
 
 
 @dataclass(slots=True)
@@ -55,8 +55,7 @@ class Subject:
     @property
     def secrets_folder(self) -> Path | None:
         """Where secrets lie as files, if they do."""
-        credentials = self.environ.get(SECRETS_OF_SYSTEMD)
-        return self.secrets_dir or (Path(credentials) if credentials else None)
+        return secrets_folder(self.secrets_dir, file=self.file, environ=self.environ)
 
     @property
     def state(self) -> Path:
