@@ -30,12 +30,18 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
     actions = sim.add_subparsers(dest="action")
     init = actions.add_parser("init", help=say(S.SIM_INIT, lang), description=say(S.SIM_INIT, lang))
     init.add_argument("--port", type=int, default=8790, help=say(S.HELP_SIM_PORT, lang))
+    init.add_argument("--console-only", action="store_true", help=say(S.HELP_CONSOLE, lang))
     init.add_argument("--gateway-port", type=int, default=8787, help=say(S.HELP_GATEWAY_PORT, lang))
     send = actions.add_parser("send", help=say(S.SIM_SEND, lang), description=say(S.SIM_SEND, lang))
     send.add_argument("text", help=say(S.HELP_TEXT, lang))
     send.add_argument("--user", default=MEMBER, help=say(S.HELP_USER, lang))
     send.add_argument("--wait", type=float, default=3.0, help=say(S.HELP_WAIT, lang))
     send.add_argument("--port", type=int, help=say(S.HELP_SIM_PORT, lang))
+
+    for name, value, what in (("save", "url", S.SIM_SAVE), ("trust", "address", S.SIM_TRUST)):
+        console = actions.add_parser(name, help=say(what, lang), description=say(what, lang))
+        console.add_argument(value, metavar=value.upper())
+        console.add_argument("--port", type=int, help=say(S.HELP_SIM_PORT, lang))
 
 
 def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
@@ -49,14 +55,21 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
             return _init(args, lang, environ)
         case "send":
             return _send(args, lang, environ)
+        case "save" | "trust":
+            return _save(args, lang, environ)
         case _:
             return _serve(args, lang, environ)
 
 
 def _init(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
     from common.home import find_home
-    from gateway.simulator.config import write_installation
+    from gateway.simulator.config import write_console, write_installation
 
+    if args.console_only:
+        config = write_console(find_home(environ).config, port=args.port)
+        facts = {"app": config.app_id, "corp": config.corp_id, "secret": config.corp_secret}
+        print(say(S.SIM_CONSOLE, lang, api=f"http://127.0.0.1:{args.port}", **facts))
+        return 0
     made = write_installation(
         find_home(environ).config,
         simulator_port=args.port,
@@ -77,12 +90,29 @@ def _serve(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> 
     from gateway.simulator.server import serve
 
     home = find_home(environ)
-    config = load(args.config or home.config / "simulator.json")
+    file = args.config or home.config / "simulator.json"
+    config = load(file)
 
     def announce(port: int) -> None:
-        print(say(S.SIM_READY, lang, port=port, callback=config.callback_url), flush=True)
+        print(say(S.SIM_READY, lang, port=port, callback=config.callback_url or "—"), flush=True)
 
-    asyncio.run(serve(config, port_file=args.port_file or home.run / PORT_FILE, announce=announce))
+    port_file = args.port_file or home.run / PORT_FILE
+    asyncio.run(serve(config, file=file, port_file=port_file, announce=announce))
+    return 0
+
+
+def _save(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
+    from common.errors import InputError
+    from gateway.simulator.client import SimulatorClient
+
+    if args.action == "trust":
+        values = {"trusted_ip": args.address}
+    else:
+        values = {"url": args.url, "token": input("Token: ").strip()}
+        values["encoding_aes_key"] = input("EncodingAESKey: ").strip()
+    if fault := SimulatorClient(args.port or _running_port(environ)).save(**values):
+        raise InputError("sim.not-saved", why=fault)
+    print(say(S.SIM_SAVED, lang))
     return 0
 
 

@@ -29,6 +29,16 @@ class SimulatorClient:
         headers = {"X-Simulator": "1", "Content-Type": "application/json"}
         return int(self._call("POST", "/api/say", body, headers)["status"])
 
+    def save(self, **values: str) -> str:
+        """Save in the simulated console, as a person would there; return why not, or ''.
+
+        Raises:
+            UnavailableError: ``sim.not-running``.
+        """
+        headers = {"X-Simulator": "1", "Content-Type": "application/json"}
+        body = json.dumps(values).encode()
+        return str(self._call("POST", "/api/console", body, headers)["fault"])
+
     def messages(self, after: int, *, wait: bool = False) -> list[dict[str, Any]]:
         """Return the bubbles after a number; with ``wait``, up to 20 s for the first.
 

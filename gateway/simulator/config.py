@@ -10,7 +10,7 @@ import json
 import secrets
 import string
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -31,12 +31,14 @@ class SimulatorConfig:
     Attributes:
         host: Loopback address to listen on.
         port: Port to listen on; 0 lets the system choose.
-        callback_url: Where the gateway takes callbacks; loopback only.
+        callback_url: Where the gateway takes callbacks; loopback only.  Empty, as token and key,
+            until it is saved in the simulated console.
         corp_id: Corp id, also the receive id of the encryption.
         app_id: ``AgentID`` of the app.
         token: Callback token.
         encoding_aes_key: 43 characters.
         corp_secret: Secret of the app, for ``gettoken``.
+        trusted_ip: The address that may call; ``*`` for any.
     """
 
     host: str
@@ -47,6 +49,7 @@ class SimulatorConfig:
     token: str
     encoding_aes_key: str
     corp_secret: str
+    trusted_ip: str = "*"
 
     def __repr__(self) -> str:
         """Without the secrets."""
@@ -95,7 +98,8 @@ def check_loopback(config: SimulatorConfig) -> None:
     Raises:
         ConfigError: ``config.simulator-not-loopback``.
     """
-    for host in (config.host, urlsplit(config.callback_url).hostname or ""):
+    called = [urlsplit(config.callback_url).hostname or ""] if config.callback_url else []
+    for host in (config.host, *called):
         try:
             local = ipaddress.ip_address(host).is_loopback
         except ValueError:
@@ -150,6 +154,21 @@ def write_installation(
     ):
         write_private(made.secrets / name, value.encode())
     return made
+
+
+def write_console(folder: Path, *, port: int) -> SimulatorConfig:
+    """Write ``simulator.json`` alone: a corp whose console still waits for a callback URL.
+
+    Raises:
+        ConfigError: ``sim.already-there`` (path).
+    """
+    path = folder / "simulator.json"
+    if path.exists():
+        raise ConfigError("sim.already-there", path=path)
+    made = new_config(port=port, callback_url="")
+    config = replace(made, token="", encoding_aes_key="", trusted_ip="")
+    save(config, path)
+    return config
 
 
 def _gateway_toml(config: SimulatorConfig, port: int, lang: Lang) -> str:

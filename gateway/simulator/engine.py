@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections import deque
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 from xml.sax.saxutils import escape
 
@@ -16,13 +16,14 @@ import aiohttp
 
 from common.clock import Clock
 from common.text import CHAT_BYTES, clip_bytes
-from gateway.simulator.config import SimulatorConfig
+from gateway.simulator.config import SimulatorConfig, check_loopback
 from gateway.simulator.crypto import SimulatedCrypto
 
 KEPT = 500  # messages kept for the page
 DEADLINE_SECONDS = 5.0  # WeCom cuts the callback after this (page 90238)
 DELIVERIES = 4  # first delivery and three retries (page 90238)
 RETRY_SECONDS = 1.0
+CHECK_SECONDS = 1.0  # for the URL check
 TOKEN_SECONDS = 7200
 PER_MINUTE = 30  # app to member; more is dropped in silence (page 90454)
 MAX_INPUT_BYTES = 8192
@@ -60,7 +61,7 @@ class Simulator:
         self, config: SimulatorConfig, session: aiohttp.ClientSession, *, clock: Clock
     ) -> None:
         self.config = config
-        self._crypto = SimulatedCrypto(config.token, config.encoding_aes_key, config.corp_id)
+        self._crypto = _crypto_of(config) if config.callback_url else None
         self._session = session
         self._clock = clock
         self._messages: deque[Message] = deque(maxlen=KEPT)
@@ -69,6 +70,45 @@ class Simulator:
         self._tokens: dict[str, int] = {}
         self._sent_at: dict[str, deque[int]] = {}
         self._seen_bodies: dict[str, int] = {}
+
+    # what the console has saved
+
+    async def save_callback(self, url: str, token: str, encoding_aes_key: str) -> str:
+        """Save these after a URL check, as the console does (page 90238); returns why not, or ''.
+
+        Raises:
+            ConfigError: ``config.simulator-not-loopback``.
+        """
+        saved = replace(
+            self.config, callback_url=url, token=token, encoding_aes_key=encoding_aes_key
+        )
+        check_loopback(saved)
+        try:
+            crypto = _crypto_of(saved)
+        except ValueError:
+            return "EncodingAESKey"
+        echo = str(secrets.randbits(63))
+        sealed = crypto.encrypt(echo.encode(), secrets.token_bytes(16))
+        query = {**self._signed(crypto, sealed), "echostr": sealed}
+        limit = aiohttp.ClientTimeout(total=CHECK_SECONDS)
+        try:
+            async with self._session.get(
+                url, params=query, timeout=limit, allow_redirects=False
+            ) as answer:
+                body = await answer.content.read(MAX_INPUT_BYTES)
+        except (aiohttp.ClientError, TimeoutError):
+            return "echostr: HTTP 0"
+        if answer.status != 200 or body != echo.encode():
+            return f"echostr: HTTP {answer.status}"
+        self.config, self._crypto = saved, crypto
+        return ""
+
+    def trust(self, address: str) -> str:
+        """Save the address that may call, which the console takes after a URL only."""
+        if not self.config.callback_url:
+            return "URL"
+        self.config = replace(self.config, trusted_ip=address)
+        return ""
 
     # what the page and the command line use
 
@@ -145,9 +185,9 @@ class Simulator:
         """Make every token invalid at once, as WeCom may at any time."""
         self._tokens.clear()
 
-    def app(self, token: str, app_id: str) -> dict[str, Any]:
+    def app(self, token: str, app_id: str, *, address: str = "127.0.0.1") -> dict[str, Any]:
         """Answer ``agent/get`` (page 90227)."""
-        refusal = self._no_token(token)
+        refusal = self._no_token(token) or self._not_trusted(address)
         if refusal is not None:
             return refusal
         if not (app_id.isascii() and app_id.isdigit()):
@@ -156,9 +196,9 @@ class Simulator:
             return {"errcode": 301002, "errmsg": "not allow operate another agent with this token"}
         return {"errcode": 0, "errmsg": "ok", "agentid": self.config.app_id, "name": "CodexBridge"}
 
-    async def take(self, token: str, body: object) -> dict[str, Any]:
+    async def take(self, token: str, body: object, *, address: str = "127.0.0.1") -> dict[str, Any]:
         """Answer ``message/send`` (page 90236) and put the text into the chat."""
-        refusal = self._refusal(token, body)
+        refusal = self._not_trusted(address) or self._refusal(token, body)
         if refusal is not None:
             return refusal
         assert isinstance(body, dict)  # noqa: S101 - checked by _refusal; narrows the type
@@ -175,6 +215,11 @@ class Simulator:
         if self._tokens[token] <= self._clock.now().wall_s:
             return {"errcode": 42001, "errmsg": "access_token expired"}
         return None
+
+    def _not_trusted(self, address: str) -> dict[str, Any] | None:
+        if self.config.trusted_ip in ("*", address):
+            return None
+        return {"errcode": 60020, "errmsg": f"not allow to access from your ip, from ip: {address}"}
 
     def _refusal(self, token: str, body: object) -> dict[str, Any] | None:
         refusal = self._no_token(token)
@@ -210,14 +255,10 @@ class Simulator:
         return last is not None and now - last < interval
 
     async def _post(self, plain: bytes) -> int:
+        if self._crypto is None:
+            return 0
         encrypted = self._crypto.encrypt(plain, secrets.token_bytes(16))
-        timestamp = str(self._clock.now().wall_s)
-        nonce = secrets.token_hex(8)
-        query = {
-            "msg_signature": self._crypto.signature(timestamp, nonce, encrypted),
-            "timestamp": timestamp,
-            "nonce": nonce,
-        }
+        query = self._signed(self._crypto, encrypted)
         body = (
             f"<xml><ToUserName><![CDATA[{self.config.corp_id}]]></ToUserName>"
             f"<AgentID><![CDATA[{self.config.app_id}]]></AgentID>"
@@ -236,6 +277,11 @@ class Simulator:
         except (aiohttp.ClientError, TimeoutError):
             return 0
 
+    def _signed(self, crypto: SimulatedCrypto, encrypted: str) -> dict[str, str]:
+        timestamp, nonce = str(self._clock.now().wall_s), secrets.token_hex(8)
+        signature = crypto.signature(timestamp, nonce, encrypted)
+        return {"msg_signature": signature, "timestamp": timestamp, "nonce": nonce}
+
     async def _keep(self, sender: Literal["member", "app", "system"], user: str, text: str) -> None:
         async with self._changed:
             self._count += 1
@@ -246,6 +292,10 @@ class Simulator:
 
     def _new_msg_id(self) -> str:
         return str(secrets.randbits(62) | 1 << 61)
+
+
+def _crypto_of(config: SimulatorConfig) -> SimulatedCrypto:
+    return SimulatedCrypto(config.token, config.encoding_aes_key, config.corp_id)
 
 
 def as_json(messages: list[Message]) -> list[dict[str, Any]]:

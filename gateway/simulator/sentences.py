@@ -22,6 +22,38 @@ DEMO_SUMMARY: Final = Sentence(
     en="the main job on this machine: chat, gateway and agent here, and you approve",
     zh="在本机走一遍：聊天、网关和 Agent 都在这里，由你批准",
 )
+SIM_SAVE: Final = Sentence(
+    en="save the callback in the simulated console: URL here, Token and EncodingAESKey are asked",
+    zh="在模拟的管理后台保存回调：URL 写在这里，Token 和 EncodingAESKey 按提示输入",
+)
+SIM_TRUST: Final = Sentence(
+    en="add an address under 企业可信IP in the simulated console",
+    zh="在模拟的管理后台把地址加入企业可信IP",
+)
+HELP_CONSOLE: Final = Sentence(
+    en="play the console alone: write simulator.json and print what the console shows, for "
+    "`gateway init`",
+    zh="只模拟管理后台：写出 simulator.json 并显示后台中的各项值，供 `gateway init` 使用",
+)
+SIM_CONSOLE: Final = Sentence(
+    en="The simulated console shows:\n\n    企业ID    {corp}\n    AgentId   {app}\n"
+    "    Secret    {secret}\n\n"
+    "Next, each in a terminal of its own:\n"
+    "    codexbridge sim\n"
+    "    codexbridge gateway init --api-base {api}\n"
+    "When it tells you to save something in the console, that is here:\n"
+    "    codexbridge sim save URL            接收消息 → 设置API接收 → 保存\n"
+    "    codexbridge sim trust 127.0.0.1     企业可信IP",
+    zh="模拟的管理后台显示：\n\n    企业ID    {corp}\n    AgentId   {app}\n"
+    "    Secret    {secret}\n\n"
+    "接下来，分别在各自的终端里运行：\n"
+    "    codexbridge sim\n"
+    "    codexbridge gateway init --api-base {api}\n"
+    "它让你在管理后台保存时，在这里这样做：\n"
+    "    codexbridge sim save URL            接收消息 → 设置API接收 → 保存\n"
+    "    codexbridge sim trust 127.0.0.1     企业可信IP",
+)
+SIM_SAVED: Final = Sentence(en="Saved.", zh="已保存。")
 HELP_CONFIG: Final = Sentence(
     en="configuration written by `sim init`", zh="由 `sim init` 写出的配置文件"
 )

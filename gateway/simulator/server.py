@@ -21,7 +21,7 @@ from common import strict_json
 from common.clock import SystemClock
 from common.errors import ConfigError, RemoteProtocolError
 from common.home import write_private
-from gateway.simulator.config import SimulatorConfig
+from gateway.simulator.config import SimulatorConfig, save
 from gateway.simulator.engine import Simulator, as_json
 
 MAX_BODY: Final = 65_536
@@ -46,9 +46,13 @@ def read_page() -> dict[str, bytes]:
 
 
 async def serve(
-    config: SimulatorConfig, *, port_file: Path | None, announce: Callable[[int], None]
+    config: SimulatorConfig,
+    *,
+    file: Path,
+    port_file: Path | None,
+    announce: Callable[[int], None],
 ) -> None:
-    """Listen, tell the port, and run until SIGTERM or SIGINT.
+    """Listen, tell the port, and run until SIGTERM or SIGINT; ``file`` keeps what is saved.
 
     Raises:
         ConfigError: ``config.port-in-use``.
@@ -60,7 +64,8 @@ async def serve(
     async with aiohttp.ClientSession(auto_decompress=False) as session:
         simulator = Simulator(config, session, clock=SystemClock())
         page = await asyncio.to_thread(read_page)
-        runner = web.AppRunner(make_app(simulator, page), access_log=None, shutdown_timeout=1.0)
+        app = make_app(simulator, page, keep=lambda saved: save(saved, file))
+        runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
         await runner.setup()
         try:
             site = web.TCPSite(runner, config.host, config.port)
@@ -79,7 +84,12 @@ async def serve(
             await runner.cleanup()
 
 
-def make_app(simulator: Simulator, page: dict[str, bytes]) -> web.Application:
+def make_app(
+    simulator: Simulator,
+    page: dict[str, bytes],
+    *,
+    keep: Callable[[SimulatorConfig], None] = lambda _saved: None,
+) -> web.Application:
     """Return the application with both faces; ``page`` is what `read_page` gave."""
     app = web.Application(client_max_size=MAX_BODY, middlewares=[_guard])
     app.add_routes(
@@ -89,6 +99,7 @@ def make_app(simulator: Simulator, page: dict[str, bytes]) -> web.Application:
             web.post("/cgi-bin/message/send", _message_send(simulator)),
             web.get("/api/messages", _list(simulator)),
             web.post("/api/say", _say(simulator)),
+            web.post("/api/console", _console(simulator, keep)),
             *(web.get(path, _file(page[path], kind)) for path, (_, kind) in PAGE.items()),
         ]
     )
@@ -125,7 +136,7 @@ def _is_ours(request: web.Request) -> bool:
         return False
     if request.headers.get("Sec-Fetch-Site", "none") not in ("same-origin", "none"):
         return False
-    return not request.path.startswith("/api/say") or OWN_HEADER in request.headers
+    return request.path not in ("/api/say", "/api/console") or OWN_HEADER in request.headers
 
 
 def _gettoken(simulator: Simulator) -> Handler:
@@ -142,7 +153,11 @@ def _agent_get(simulator: Simulator) -> Handler:
     async def handle(request: web.Request) -> web.StreamResponse:
         query = request.query
         return web.json_response(
-            simulator.app(query.get("access_token", ""), query.get("agentid", ""))
+            simulator.app(
+                query.get("access_token", ""),
+                query.get("agentid", ""),
+                address=request.remote or "",
+            )
         )
 
     return handle
@@ -155,7 +170,8 @@ def _message_send(simulator: Simulator) -> Handler:
         except RemoteProtocolError:
             return web.json_response({"errcode": 47001, "errmsg": "data format error"})
         token = request.query.get("access_token", "")
-        return web.json_response(await simulator.take(token, body))
+        address = request.remote or ""
+        return web.json_response(await simulator.take(token, body, address=address))
 
     return handle
 
@@ -181,6 +197,29 @@ def _say(simulator: Simulator) -> Handler:
                 return web.json_response({"status": await simulator.say(user[:64], text)})
             case _:
                 return web.Response(status=400)
+
+    return handle
+
+
+def _console(simulator: Simulator, keep: Callable[[SimulatorConfig], None]) -> Handler:
+    async def handle(request: web.Request) -> web.StreamResponse:
+        try:
+            body = strict_json.loads(await request.read(), max_bytes=MAX_BODY)
+        except RemoteProtocolError:
+            return web.Response(status=400)
+        match body:
+            case {"url": str(url), "token": str(token), "encoding_aes_key": str(key)}:
+                try:
+                    fault = await simulator.save_callback(url, token, key)
+                except ConfigError:
+                    fault = "URL: 127.0.0.1"
+            case {"trusted_ip": str(address)}:
+                fault = simulator.trust(address)
+            case _:
+                return web.Response(status=400)
+        if not fault:
+            await asyncio.to_thread(keep, simulator.config)
+        return web.json_response({"fault": fault})
 
     return handle
 
