@@ -65,10 +65,15 @@ def private_dir(path: Path) -> Path:
     return path
 
 
-def write_private(path: Path, data: bytes) -> None:
+def write_private(path: Path, data: bytes, *, mode: int = 0o600) -> None:
     """Write a 0600 file whole or not at all: beside, flushed, renamed, directory flushed.
 
     Folders that are missing are made private; one that is there is left as it is.
+
+    Args:
+        path: The file.
+        data: All of it.
+        mode: What a file that was there has, where others may read it.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     # Random, not by process: after a kill -9 the next process may well have the same number.
@@ -76,6 +81,7 @@ def write_private(path: Path, data: bytes) -> None:
     descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     try:
         with os.fdopen(descriptor, "wb") as file:
+            os.fchmod(descriptor, mode)
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -88,6 +94,12 @@ def write_private(path: Path, data: bytes) -> None:
         os.fsync(directory)
     finally:
         os.close(directory)
+
+
+def clear_unfinished(path: Path) -> None:
+    """Remove what a `write_private` of this file left beside it when its process was killed."""
+    for left in path.parent.glob(f".{path.name}.{'[0-9a-f]' * 16}.tmp"):
+        left.unlink(missing_ok=True)
 
 
 def read_private(path: Path, *, max_bytes: int) -> bytes:

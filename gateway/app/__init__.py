@@ -17,6 +17,7 @@ from gateway.faces.cli import (
     audit,
     devices,
     doctor,
+    init,
     members,
     service,
     tasks,
@@ -39,7 +40,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
     add_files(gateway, lang, inner=False)
     gateway.add_argument("--port-file", type=Path, metavar="FILE", help=say(texts.PORT_FILE, lang))
     actions = gateway.add_subparsers(dest="action", metavar="COMMAND")
-    for subject in (*_SUBJECTS, doctor, service):
+    for subject in (init, *_SUBJECTS, doctor, service):
         subject.add_parsers(actions, lang)
 
 
@@ -51,6 +52,8 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
     """
     if args.action == doctor.NAME:  # which also looks at settings that cannot be read
         return doctor.run(args, lang, environ)
+    if args.action == init.NAME:  # which makes them
+        return init.run(args, lang, environ)
     if args.action == service.NAME:
         return service.run(args, lang, environ)
     from gateway.base.settings import load_settings

@@ -19,7 +19,7 @@ MAX_WRONG_TRIES: Final = 10
 NOBODY: Final = "nobody"  # no name of a code: the row in which tries at none are counted
 _NEVER_MS: Final = 2**53
 
-_MACHINE = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
+MACHINE_NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
 _CREATE = """
     INSERT INTO pairings (pairing_id, secret, machine, user_id, created_at, expires_at)
     VALUES (:pairing_id, :secret, :machine, :user_id, :at, :expires_at)"""
@@ -74,7 +74,7 @@ def create(
         InputError: ``machine.invalid-name`` or ``member.unknown``.
         StateError: ``machine.claimed``: revoke the machine first, a new key never displaces one.
     """
-    if not _MACHINE.fullmatch(machine):
+    if not MACHINE_NAME.fullmatch(machine):
         raise InputError("machine.invalid-name", machine=machine[:64])
     if members.look_up(conn, user_id) is None:
         raise InputError("member.unknown", user=user_id)

@@ -29,11 +29,11 @@ from local_agent.workspace.registry import Registry, Workspace
 
 if TYPE_CHECKING:
     import argparse
+    import subprocess
 
     from common.doctor import Examined
     from local_agent.doctor.installation import Installation
     from local_agent.link.pairing import Pairing
-    import subprocess
     from local_agent.views.status import StatusView
 
 NAMES: Final = 12  # cells for the titles of checks, so that all lines stand below one another

@@ -8,7 +8,7 @@ one member, and one machine for several members.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from common.sentences import Lang, Sentence, say
@@ -116,21 +116,9 @@ def run_pair(args: argparse.Namespace, console: Console) -> int:
         InputError: ``machine.invalid-name`` or ``member.unknown``.
         UnavailableError: ``pairing.over`` while waiting.
     """
-    from common.protocol.pairing import new_code, pairing_id, parse_code
     from gateway.base.settings import is_loopback, public_url
 
-    code = new_code()
-    secret = parse_code(code)
-    with console.open_store() as store:
-        until = store.write(
-            _open_code,
-            pairing_id(secret),
-            secret=secret,
-            machine=args.machine,
-            user_id=args.member,
-            revoke_with=console.seal() if args.replace else None,
-            at=now(),
-        )
+    code, until = make_code(console, args.machine, args.member, replace=args.replace)
     settings = console.settings
     at = console.moment(until)
     console.tell(texts.CODE, machine=args.machine, user=args.member, until=at)
@@ -139,7 +127,37 @@ def run_pair(args: argparse.Namespace, console: Console) -> int:
     port = settings.listen.port
     url = public_url(settings, port=port) if known else console.say(texts.URL_UNKNOWN)
     console.tell(texts.CODE_NEXT, url=url)
-    return _await_machine(pairing_id(secret), console) if args.wait else 0
+    if not args.wait:
+        return 0
+    print()
+    console.tell(texts.WAITING)
+    return await_machine(code, console)
+
+
+def make_code(
+    console: Console, machine: str, user: str, *, replace: bool = False
+) -> tuple[str, int]:
+    """Make a pairing code; returns it with when it ends, in milliseconds since the epoch.
+
+    Raises:
+        StateError: ``machine.claimed``.
+        InputError: ``machine.invalid-name`` or ``member.unknown``.
+    """
+    from common.protocol.pairing import new_code, pairing_id, parse_code
+
+    code = new_code()
+    secret = parse_code(code)
+    with console.open_store() as store:
+        until = store.write(
+            _open_code,
+            pairing_id(secret),
+            secret=secret,
+            machine=machine,
+            user_id=user,
+            revoke_with=console.seal() if replace else None,
+            at=now(),
+        )
+    return code, until
 
 
 def run_rotate(args: argparse.Namespace, console: Console) -> int:
@@ -263,17 +281,27 @@ def _open_code(
     )
 
 
-def _await_machine(name: str, console: Console) -> int:
+def await_machine(
+    code: str, console: Console, *, between: Callable[[], None] = lambda: None
+) -> int:
+    """Wait until a machine has used the code, then show the check words.
+
+    Args:
+        code: From `make_code`.
+        console: Of the gateway.
+        between: Called between two looks; may raise.
+
+    Raises:
+        UnavailableError: ``pairing.over``.
+    """
     from common.errors import UnavailableError
-    from common.protocol.pairing import check_words
+    from common.protocol.pairing import check_words, pairing_id, parse_code
     from common.signing import VerifyKey
     from gateway.base.identity import open_identity
     from gateway.store import agents
 
-    print()
-    console.tell(texts.WAITING)
     with console.open_store() as store:
-        used = _until_used(store.read, name)
+        used = _until_used(store.read, pairing_id(parse_code(code)), between)
         agent = store.read(agents.find, used.agent_id) if used and used.agent_id else None
     if used is None or agent is None:
         raise UnavailableError("pairing.over")
@@ -283,7 +311,7 @@ def _await_machine(name: str, console: Console) -> int:
     return console.tell(texts.PAIRED, machine=used.machine, words="  ".join(words))
 
 
-def _until_used(read: Any, name: str) -> Pairing | None:
+def _until_used(read: Any, name: str, between: Callable[[], None]) -> Pairing | None:
     from gateway.store import pairings
 
     while True:
@@ -292,6 +320,7 @@ def _until_used(read: Any, name: str) -> Pairing | None:
             return found
         if found.secret is None or found.expires_at <= now_ms():
             return None
+        between()
         time.sleep(PAIR_POLL_SECONDS)
 
 

@@ -218,6 +218,37 @@ _COMMANDS: Final = {
 }
 
 _SIMULATOR: Final = {
+    "init.missing": Sentence(
+        en="{name} is missing. Give it as {how}.", zh="缺少 {name}。请通过 {how} 提供。"
+    ),
+    "init.refused": Sentence(
+        en="{said}. Then run this again: {mend}", zh="{said}。处理后重新运行：{mend}"
+    ),
+    "init.overridden": Sentence(
+        en="{name} was written, but {how} or a secret given elsewhere stands above it. Unset that, "
+        "then run this again.",
+        zh="{name} 已写入，但 {how} 或别处给出的机密优先于它。请取消后重新运行。",
+    ),
+    "init.no-terminal": Sentence(
+        en="This asks questions and needs a terminal. Without one, use --non-interactive.",
+        zh="此命令需要在终端中回答问题。没有终端时请使用 --non-interactive。",
+    ),
+    "init.busy": Sentence(
+        en="Another `codexbridge gateway init` works on {path}. End it first.",
+        zh="另一个 `codexbridge gateway init` 正在使用 {path}。请先结束它。",
+    ),
+    "init.gateway-ended": Sentence(
+        en="The gateway has ended: {why} Its log: {path}", zh="网关已退出：{why} 日志：{path}"
+    ),
+    "init.not-live": Sentence(
+        en="The gateway does not answer. Look at its log: {path}",
+        zh="网关没有响应。请查看日志：{path}",
+    ),
+    "sim.not-saved": Sentence(
+        en="The simulated console did not save it: {why}. Is the gateway running, with this Token "
+        "and key?",
+        zh="模拟的管理后台没有保存：{why}。网关在运行吗？Token 和 EncodingAESKey 一致吗？",
+    ),
     "sim.already-there": Sentence(
         en="{path} already exists and may belong to a real gateway; nothing was written. Set "
         "CODEXBRIDGE_HOME to a new folder for a trial.",

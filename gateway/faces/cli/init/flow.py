@@ -1,0 +1,354 @@
+"""The steps of `gateway init`, in their order.
+
+Each step first looks at what is there: a value is asked for where there is none, and again where
+WeCom or the doctor refuses it.  The checks are the doctor's own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import secrets
+import signal
+import string
+import sys
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from common.doctor import Examined, Finding, Tone, examine
+from common.errors import ConfigError, InputError
+from common.protocol.pairing import pairing_line
+from common.sentences import Lang, say
+from gateway.base.settings import is_loopback, public_url
+from gateway.doctor import all_checks
+from gateway.doctor.local import EXAMPLE_CORP, EXAMPLE_HOSTS
+from gateway.faces.cli import Console, now_ms
+from gateway.faces.cli.devices import make_code
+from gateway.faces.cli.init import live, texts
+from gateway.faces.cli.init.asking import Question, Screen
+from gateway.faces.cli.init.draft import SECRETS, Draft, Name
+from gateway.store import agents, members
+from gateway.store.pairings import MACHINE_NAME
+
+TRIES: Final = 3  # WeCom locks an address that tries wrong secrets again and again
+MACHINE: Final = "dev-1"
+_ALPHANUMERIC: Final = string.ascii_letters + string.digits
+
+
+def _random(length: int) -> str:
+    return "".join(secrets.choice(_ALPHANUMERIC) for _ in range(length))
+
+
+CORP_ID: Final = Question(("wecom", "corp_id"), texts.CORP_ID, texts.CORP_ID_WHERE, "--corp-id")
+AGENT_ID: Final = Question(
+    ("wecom", "agent_id"), texts.AGENT_ID, texts.AGENT_ID_WHERE, "--agent-id"
+)
+SECRET: Final = Question(("wecom", "corp_secret"), texts.SECRET, texts.SECRET_WHERE)
+PUBLIC_URL: Final = Question(
+    ("public_url",), texts.PUBLIC_URL, texts.PUBLIC_URL_WHERE, "--public-url"
+)
+PROXY: Final = Question(
+    ("trusted_proxies",),
+    texts.PROXY,
+    texts.PROXY_WHERE,
+    "--proxy",
+    value=lambda text: tuple(text.replace(",", " ").split()),
+)
+TOKEN: Final = Question(
+    ("wecom", "token"), texts.TOKEN, texts.TOKEN_WHERE, make=lambda: _random(32)
+)
+AES_KEY: Final = Question(
+    ("wecom", "encoding_aes_key"), texts.AES_KEY, texts.AES_KEY_WHERE, make=lambda: _random(43)
+)
+MEMBER: Final = Question(
+    ("admins",), texts.MEMBER, texts.MEMBER_WHERE, "--member", value=lambda text: (text,)
+)
+# Whose answer it is that a finding refuses.
+_CREDENTIALS: Final[Mapping[str, Question]] = {
+    "wecom.bad-corp-id": CORP_ID,
+    "wecom.bad-agent-id": AGENT_ID,
+    "wecom.bad-secret": SECRET,
+    "wecom.forbidden": SECRET,
+}
+_KEYS: Final[Mapping[str, Question]] = {
+    "callback-keys.token": TOKEN,
+    "config.encoding-aes-key": AES_KEY,
+}
+_FINE: Final = Finding("fine")
+
+
+class Setup:
+    """One run.
+
+    Attributes:
+        made: The values that were made here, which the console needs.
+        user: The first member.
+        machine: Name for the machine to pair.
+    """
+
+    def __init__(self, args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> None:
+        self.args = args
+        self.environ = environ
+        asks = not (args.non_interactive or args.json)
+        self.screen = Screen(lang, environ, config=args.config, asks=asks)
+        self.draft = Draft(environ, args.config, args.secrets_dir)
+        self.made: dict[Name, str] = {}
+        self.user = self.machine = ""
+        self._refused: set[Name] = set()
+        self._seen: set[Name] = set()
+
+    def run(self) -> int:
+        """Go through all steps, and return the exit code."""
+        if self.screen.asks and not sys.stdin.isatty():
+            raise InputError("init.no-terminal")
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, _interrupt)
+        with self.draft.alone():
+            self.introduce()
+            self.reach_wecom()
+            self.enter_credentials()
+            self.enter_addresses()
+            self.enter_callback_keys()
+            self.add_member()
+            self.name_machine()
+            self.check_all()
+            return live.go_live(self) if self.screen.asks else self.hand_over()
+
+    def introduce(self) -> None:
+        """Say what this does, and take the options that nobody is asked for."""
+        self.screen.tell(texts.BEGIN, file=self.draft.file, secrets=self.draft.secrets)
+        for name, given in (
+            (("wecom", "api_base"), self.args.api_base),
+            (("listen", "port"), self.args.port),
+        ):
+            if given is not None:
+                self.draft.put(name, given)
+
+    def reach_wecom(self) -> None:
+        """Look for WeCom's API before anything is said of its answers."""
+        self.screen.title(texts.STEP_WECOM)
+        self.look("wecom-api", "clock")
+
+    def enter_credentials(self) -> None:
+        """Corp id, AgentId and Secret, as WeCom itself accepts them."""
+        questions = (CORP_ID, AGENT_ID, SECRET)
+        found = self.settle(questions, ("wecom-token", "wecom-app"), _CREDENTIALS)
+        if found.code == "wecom.untrusted-address":
+            self.screen.tell(texts.TRUST_LATER, address=found.facts["address"])
+
+    def enter_addresses(self) -> None:
+        """The address that WeCom and machines dial, and the proxy between."""
+        self.screen.title(texts.STEP_ADDRESS)
+        listen = self.draft.load().listen
+        is_trial = is_loopback(urlsplit(self.draft.load().wecom.api_base).hostname or "")
+        self.answer(PUBLIC_URL, f"http://127.0.0.1:{listen.port}" if is_trial else "")
+        public = urlsplit(self.draft.load().public_url).hostname or ""
+        if is_loopback(listen.host) and not is_loopback(public):
+            self.answer(PROXY, "127.0.0.1")
+
+    def enter_callback_keys(self) -> None:
+        """Token and EncodingAESKey: the console's, or made here."""
+        self.screen.title(texts.STEP_CALLBACK)
+        self.settle((TOKEN, AES_KEY), ("callback-keys",), _KEYS)
+
+    def add_member(self) -> None:
+        """Put the first member on the allow-list, who is told of alarms as well."""
+        self.screen.title(texts.STEP_MEMBER)
+        with self.console.open_store() as store:
+            listed = {member.user_id for member in store.read(members.everyone)}
+            admins = self.draft.load().admins
+            if (given := self.args.member) is None:
+                self.answer(MEMBER)
+            elif given not in admins:
+                self.draft.put(MEMBER.name, (*admins, given))
+            admins = self.draft.load().admins
+            known = next((user for user in admins if user in listed), admins[0])
+            self.user = given or known
+            if self.user not in listed:
+                store.write(members.add, self.user, lang=None, at_ms=now_ms())
+                self.screen.tell(texts.MEMBER_ADDED, user=self.user)
+
+    def name_machine(self) -> None:
+        """Choose a name for the machine, unless one works for the member already."""
+        given = self.args.machine
+        if bound := self.bound():
+            self.machine = given or bound[0].machine
+        elif given or not self.screen.asks:
+            self.machine = given or MACHINE
+        while not MACHINE_NAME.fullmatch(self.machine):
+            if self.machine:
+                fault = InputError("machine.invalid-name", machine=self.machine[:64])
+                if not self.screen.asks:
+                    raise fault
+                self.screen.complain(fault)
+            asked = Question((), texts.MACHINE, texts.MACHINE_WHERE)
+            self.machine = self.screen.ask(asked, MACHINE)
+
+    def check_all(self) -> None:
+        """Look at everything once more that keeps a gateway from starting.
+
+        Raises:
+            InputError: ``init.refused`` (said, mend).
+        """
+        self.screen.title(texts.STEP_START)
+        found = self.look("settings", "callback-keys", "state", "disk", "port")
+        if found.tone is Tone.BAD:
+            raise self.refusal(found)
+
+    def hand_over(self) -> int:
+        """Print the line for the machine, for whoever goes on without a person."""
+        line, until = None, None
+        if not self.is_bound():
+            code, until = make_code(self.console, self.machine, self.user)
+            line = pairing_line(self.public, code)
+        if self.args.json:
+            facts = {"config": str(self.draft.file), "secrets": str(self.draft.secrets)}
+            facts |= {"member": self.user, "machine": self.machine, "url": self.public}
+            return self.console.print_json({**facts, "line": line, "expires_at": until})
+        if line is not None:
+            print(line, flush=True)
+        return 0
+
+    # --- what the steps are made of
+
+    @property
+    def console(self) -> Console:
+        """The admin's console of this gateway, with the settings so far."""
+        settings = self.draft.load()
+        return Console(self.screen.lang, self.environ, settings, self.args.config)
+
+    @property
+    def public(self) -> str:
+        """The origin that machines dial."""
+        settings = self.draft.load()
+        return public_url(settings, port=settings.listen.port)
+
+    def bound(self) -> list[agents.Agent]:
+        """Return the machines that work for the member."""
+        with self.console.open_store() as store:
+            ours = store.read(members.by_machine)
+            everyone = store.read(agents.everyone)
+        return [
+            agent
+            for agent in everyone
+            if agent.revoked_at is None and self.user in ours.get(agent.agent_id, ())
+        ]
+
+    def is_bound(self) -> bool:
+        """Tell whether the machine of that name works for the member already."""
+        return any(agent.machine == self.machine for agent in self.bound())
+
+    def settle(
+        self,
+        questions: tuple[Question, ...],
+        checks: tuple[str, ...],
+        whose: Mapping[str, Question],
+    ) -> Finding:
+        """Ask until nothing that was answered is refused, a few times at most.
+
+        Raises:
+            InputError: ``init.refused`` (said, mend).
+        """
+        for left in range(TRIES - 1, -1, -1):
+            for question in questions:
+                self.answer(question)
+            found = self.look(*checks)
+            if (culprit := whose.get(found.code)) is None:
+                for name, value in list(self.draft.held.items()):
+                    self.draft.put(name, value)
+                return found
+            if not (left and self.screen.asks):
+                break
+            self._refused.add(culprit.name)
+        raise self.refusal(found)
+
+    def answer(self, question: Question, default: str = "") -> None:
+        """See that a value is there: the option's, the one that was there, or the person's.
+
+        Raises:
+            InputError: ``init.missing`` (name, how).
+        """
+        name = question.name
+        if name in self._refused:
+            self._refused.discard(name)
+        elif self._has(question):
+            return
+        if self.screen.asks:
+            while not self._take(question, self.screen.ask(question, default)):
+                pass
+        elif default:
+            self.draft.put(name, question.value(default))
+        else:
+            how = question.flag or self.draft.secret_file(name)
+            raise InputError("init.missing", name=".".join(name), how=how)
+
+    def _has(self, question: Question) -> bool:
+        name, is_new = question.name, question.name not in self._seen
+        self._seen.add(name)
+        given = getattr(self.args, question.flag[2:].replace("-", "_"), None)
+        if is_new and given is not None:
+            self.draft.put(name, question.value(given))
+        there = self.draft.value(name)
+        if _is_example(there):
+            return False
+        if is_new and there and given is None:
+            shown = "•••" if name in SECRETS else _shown(there)
+            label = say(question.label, self.screen.lang)
+            self.screen.tell(texts.KEPT, label=label, value=shown)
+        return bool(there)
+
+    def _take(self, question: Question, typed: str) -> bool:
+        if not typed and question.make is not None:
+            typed = self.made[question.name] = question.make()
+        # The Secret is tried before it is kept; everything else stands in its file at once.
+        take = self.draft.hold if question is SECRET else self.draft.put
+        try:
+            take(question.name, question.value(typed))
+        except ConfigError as error:
+            if error.code == "init.overridden":
+                raise
+            self.screen.complain(error)
+            return False
+        return True
+
+    def look(self, *names: str) -> Finding:
+        """Let the doctor look at these, tell it, and return the worst finding."""
+        self.draft.load()
+        checks = {check.name: check for check in all_checks(self.draft.subject)}
+        found = asyncio.run(examine([checks[name] for name in names]))
+        self.screen.show(found)
+        bad = (one.finding for one in found if one.finding.tone is Tone.BAD)
+        return next(bad, found[-1].finding if found else _FINE)
+
+    def show(self, name: str, finding: Finding) -> None:
+        """Tell a finding under the title of a check."""
+        checks = [check for check in all_checks(self.draft.subject) if check.name == name]
+        self.screen.show([Examined(check, finding) for check in checks])
+
+    def answers(self) -> bool:
+        """Tell whether the gateway answers on its port."""
+        checks = [check for check in all_checks(self.draft.subject) if check.name == "port"]
+        asyncio.run(examine(checks))
+        return self.draft.subject.running
+
+    def refusal(self, found: Finding) -> InputError:
+        """Return a finding as an error of one line."""
+        check = all_checks(self.draft.subject)[0]
+        told = self.screen.doctor.to_json([Examined(check, found)])["checks"][0]
+        said = told[self.screen.lang]
+        return InputError("init.refused", said=said["said"], mend=said["mend"])
+
+
+def _is_example(value: Any) -> bool:
+    """Tell whether it was copied from the example that `codexbridge help gateway.toml` shows."""
+    host = urlsplit(value).hostname or "" if isinstance(value, str) else ""
+    return value == EXAMPLE_CORP or f".{host}".endswith(EXAMPLE_HOSTS)
+
+
+def _shown(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _interrupt(_number: int, _frame: object) -> None:
+    raise KeyboardInterrupt
