@@ -159,6 +159,7 @@ class Trial:
             "AgentId:": types(str(config.app_id)),
             "Secret:": types(config.corp_secret),
             f"[{self.base}]:": types(""),
+            "[127.0.0.1]:": types(""),
             "Token:": types(""),
             "EncodingAESKey:": types(""),
             "(账号):": types("zhangwei"),

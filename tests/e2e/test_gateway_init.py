@@ -207,3 +207,13 @@ def _writes(root: Path) -> list[tuple[str, str, int]]:
         lines = [json.loads(line) for line in notes.read_text().splitlines()]
     points = [(line["event"], line["phase"], line["nth"]) for line in lines]
     return [point for point in points if point[1] in ("before-write", "after-commit")]
+
+
+def test_a_public_address_brings_the_proxy_before_it(trial: Trial) -> None:
+    trial.wrong = {f"[{trial.base}]:": ["https://gateway.example.cn/"]}
+    with trial.init() as terminal:
+        assert trial.walk(terminal, before="Token:")
+    assert "[127.0.0.1]:" in trial.typed
+    settings = load_settings(file=None, environ=trial.environ)
+    assert settings.public_url == "https://gateway.example.cn"
+    assert settings.trusted_proxies == ("127.0.0.1/32",)

@@ -134,3 +134,16 @@ def test_writing_a_file_leaves_an_existing_folder_as_it_is(tmp_path: Path) -> No
     assert mode(shared) == 0o755
     home.write_private(tmp_path / "new" / "port", b"8787")
     assert mode(tmp_path / "new") == 0o700
+
+
+def test_a_file_keeps_the_mode_that_it_is_given(tmp_path: Path) -> None:
+    home.write_private(tmp_path / "shared", b"x", mode=0o640)
+    assert mode(tmp_path / "shared") == 0o640
+
+
+def test_what_a_killed_writer_left_is_cleared_and_nothing_else(tmp_path: Path) -> None:
+    names = [".token.0123456789abcdef.tmp", ".token.short.tmp", "token", ".other.tmp"]
+    for name in names:
+        (tmp_path / name).touch()
+    home.clear_unfinished(tmp_path / "token")
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names[1:])

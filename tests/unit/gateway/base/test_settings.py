@@ -20,6 +20,7 @@ from gateway.base.settings import (
     state_dir,
     zone_of,
 )
+from gateway.doctor import Subject
 from tests.each import each
 
 SECRETS = {
@@ -244,3 +245,37 @@ def test_the_example_is_valid_and_names_every_setting_that_is_no_secret() -> Non
     for path, field in leaves(GatewaySettings):
         assert path[-1] in text
         assert is_secret(field) or re.search(rf"^(# )?{path[-1]} = ", text, re.MULTILINE)
+
+
+def _secret_of(folder: Path, value: str) -> None:
+    folder.mkdir(mode=0o700)
+    (folder / "wecom__token").write_text(value, encoding="utf-8")
+    (folder / "wecom__token").chmod(0o600)
+
+
+def test_without_any_name_secrets_come_from_the_folder_beside_the_file(tmp_path: Path) -> None:
+    file = written(tmp_path / "here", "")
+    _secret_of(file.with_name("gateway-secrets"), "beside")
+    _secret_of(tmp_path / "named", "named")
+    named, systemd = tmp_path / "named", {"CREDENTIALS_DIRECTORY": str(tmp_path / "named")}
+    by_variable = load_settings(file=None, environ={"CODEXBRIDGE_CONFIG": str(file)})
+    for settings, token in (
+        (by_variable, "beside"),
+        (load_settings(file=file, environ={}), "beside"),
+        (load_settings(file=file, environ={}, secrets_dir=named), "named"),
+        (load_settings(file=file, environ=systemd), "named"),
+    ):
+        assert settings.wecom.token.get_secret_value() == token
+    assert Subject({}, file, named).secrets_folder == named
+    assert Subject(systemd, file).secrets_folder == named
+    assert Subject({}, file).secrets_folder == file.with_name("gateway-secrets")
+    assert Subject({}, tmp_path / "elsewhere.toml").secrets_folder is None
+
+
+def test_the_folder_beside_the_file_is_looked_at_like_any_other(tmp_path: Path) -> None:
+    file = written(tmp_path / "here", "")
+    _secret_of(file.with_name("gateway-secrets"), "beside")
+    (file.with_name("gateway-secrets") / "wecom__token").chmod(0o644)
+    with pytest.raises(ConfigError) as caught:
+        load_settings(file=file, environ={})
+    assert caught.value.code == "config.file-readable-by-others"

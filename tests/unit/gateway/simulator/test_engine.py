@@ -12,6 +12,7 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from common.clock import ManualClock
+from common.errors import ConfigError
 from gateway.simulator import engine as engine_module
 from gateway.simulator.config import SimulatorConfig, new_config
 from gateway.simulator.crypto import SimulatedCrypto
@@ -171,3 +172,28 @@ async def test_an_app_is_told_of_by_its_own_id_alone(simulator: Simulator) -> No
         for key, number in ((token, str(config.app_id)), (token, "7"), (token, "x"), ("no", "8"))
     }
     assert answers == {str(config.app_id): 0, "7": 301002, "x": 40056, "8": 40014}
+
+
+async def test_the_console_saves_what_answers_its_url_check(
+    simulator: Simulator, gateway: tuple[FakeGateway, TestServer]
+) -> None:
+    url = simulator.config.callback_url
+    before = simulator.config
+    assert await simulator.save_callback(url, "t" * 32, "short") == "EncodingAESKey"
+    assert await simulator.save_callback(url, "t" * 32, "k" * 43) == "echostr: HTTP 405"
+    assert await simulator.save_callback("http://127.0.0.1:1/", "t", "k" * 43) == "echostr: HTTP 0"
+    with pytest.raises(ConfigError):
+        await simulator.save_callback("https://gateway.example.org/", "t", "k" * 43)
+    assert simulator.config == before
+
+
+async def test_an_address_is_trusted_once_the_url_is_saved() -> None:
+    config = replace(new_config(port=0, callback_url=""), trusted_ip="")
+    async with aiohttp.ClientSession() as session:
+        simulator = Simulator(config, session, clock=ManualClock())
+        token = simulator.new_token(config.corp_id, config.corp_secret)["access_token"]
+        assert simulator.trust("127.0.0.1") == "URL"
+        assert await simulator.deliver(b"<xml/>") == 0
+        refused = simulator.app(token, str(config.app_id), address="127.0.0.1")
+        assert (refused["errcode"], refused["errmsg"][-9:]) == (60020, "127.0.0.1")
+        assert (await simulator.take(token, _send(config, "x")))["errcode"] == 60020

@@ -442,6 +442,18 @@ async def test_what_did_not_verify_is_never_logged(door: Door) -> None:
     assert len(door.logged()) == 3
 
 
+@pytest.mark.parametrize(
+    ("echo", "noted"), [("1616140317555161061", ["callback.url-checked"]), ("codexbridge-7f", [])]
+)
+async def test_the_check_of_a_console_is_noted_and_the_doctors_own_is_not(
+    door: Door, echo: str, noted: list[str]
+) -> None:
+    sealed = door.sealed(echo)
+    query = f"{urlencode(door.signed(sealed))}&echostr={quote(sealed, safe='')}"
+    assert await door.get(query) == (200, echo.encode())
+    assert door.noted == noted
+
+
 async def test_a_url_check_needs_its_echo_once(door: Door) -> None:
     echo = door.sealed("4815162342")
     query = urlencode(door.signed(echo))
