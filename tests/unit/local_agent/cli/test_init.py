@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 import codexbridge
+from common import children
 from common.errors import InputError, UnavailableError
 from common.home import Home
 from common.keystore import FileKeystore
 from local_agent.cli import init_asking as asking
 from local_agent.link import pairing
 from local_agent.models.keys import ModelKeys
-from local_agent.sandbox import process
 from local_agent.settings import AgentSettings, load_settings
 
 HOW_TO = Path(__file__).parents[4] / "docs/how-to/models.md"
@@ -99,8 +99,8 @@ def test_an_agent_that_ends_at_once_is_told_with_its_log(
 ) -> None:
     setup.args.non_interactive = False
     monkeypatch.setattr(asking, "_start_service", lambda _: False)
-    start = process.start_own
-    monkeypatch.setattr(process, "start_own", lambda _, **facts: start(["no-such"], **facts))
+    start = children.start_own
+    monkeypatch.setattr(children, "start_own", lambda _, **facts: start(["no-such"], **facts))
     with pytest.raises(UnavailableError) as caught:
         asking.ensure_agent(setup)
     log = home.state / "agent.log"
