@@ -15,10 +15,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from common.errors import UnavailableError
 
+Started: TypeAlias = subprocess.Popen[bytes]
 COMMAND: Final = (sys.executable, "-I", "-m", "codexbridge")
 STOP_SECONDS: Final = 8.0
 CALL_SECONDS: Final = 60.0
@@ -26,9 +27,7 @@ _PR_SET_PDEATHSIG: Final = 1  # linux/prctl.h
 _LIBC: Final = ctypes.CDLL(None)
 
 
-def start_own(
-    arguments: Sequence[str], *, env: Mapping[str, str], output: Path
-) -> subprocess.Popen[bytes]:
+def start_own(arguments: Sequence[str], *, env: Mapping[str, str], output: Path) -> Started:
     """Start this very program once more, beside us; it is asked to end when we are gone.
 
     Args:
@@ -66,7 +65,7 @@ class Child:
     """One running part and where its output goes."""
 
     name: str
-    process: subprocess.Popen[bytes]
+    process: Started
     log: Path
 
     @property
@@ -154,7 +153,7 @@ class Children:
         self._running.clear()
 
 
-def _signal_group(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+def _signal_group(process: Started, number: signal.Signals) -> None:
     try:
         os.killpg(process.pid, number)
     except ProcessLookupError:

@@ -80,7 +80,9 @@ class Trial:
         config = root / "config"
         write_console(config, port=console_port)
         if trusted:
-            made = json.loads((config / "simulator.json").read_text()) | {"trusted_ip": "*"}
+            made = json.loads((config / "simulator.json").read_text(encoding="utf-8")) | {
+                "trusted_ip": "*"
+            }
             save(SimulatorConfig(**made), config / "simulator.json")
         trial = cls(root, load(config / "simulator.json"), port)
         with (root / "sim.log").open("wb") as log, Path(os.devnull).open("rb") as nothing:
@@ -172,7 +174,7 @@ class Trial:
     def save_callback(self) -> None:
         """Save in the console what the files hold: it is what the screen shows."""
         token, key = (
-            (self.secrets / name).read_text()
+            (self.secrets / name).read_text(encoding="utf-8")
             for name in ("wecom__token", "wecom__encoding_aes_key")
         )
         self.run("sim", "save", f"{self.base}/wecom/app", stdin=f"{token}\n{key}\n")

@@ -29,8 +29,8 @@ from local_agent.workspace.registry import Registry, Workspace
 
 if TYPE_CHECKING:
     import argparse
-    import subprocess
 
+    from common.children import Started
     from common.doctor import Examined
     from local_agent.doctor.installation import Installation
     from local_agent.link.pairing import Pairing
@@ -70,7 +70,7 @@ class Setup:
     home: Home
     screen: Screen
     here: Installation
-    agent: subprocess.Popen[bytes] | None = None
+    agent: Started | None = None
 
     @property
     def quiet(self) -> bool:
@@ -139,8 +139,8 @@ class Setup:
         """Let the agent go on until Ctrl-C, where it is ours."""
         if self.agent is None:
             return
-        self.screen.tell(texts.STAYS)
         try:
+            self.screen.tell(texts.STAYS)
             self.agent.wait()
         except KeyboardInterrupt:
             print()

@@ -16,6 +16,7 @@ from gateway.simulator.client import SimulatorClient
 from gateway.store import audit
 from gateway.store.runner import open_admin
 from tests import forks
+from tests.e2e.place import wait_until
 from tests.forks import Watch
 from tests.setting_up import CONSOLE, PAIR, TRUST, Trial
 
@@ -64,7 +65,7 @@ def test_a_new_admin_gets_from_nothing_to_a_paired_machine(tmp_path: Path) -> No
             assert " ".join(words) in shown
             assert trial.console.corp_secret not in shown
             for name in ("wecom__token", "wecom__encoding_aes_key"):  # made, so shown once
-                assert shown.count((trial.secrets / name).read_text()) == 1
+                assert shown.count((trial.secrets / name).read_text(encoding="utf-8")) == 1
             (running,) = trial.gateways()
             assert os.getpgid(running.pid) == running.pid  # Ctrl-C here is not Ctrl-C there
             terminal.interrupt()
@@ -107,11 +108,11 @@ def test_a_second_run_changes_nothing(trial: Trial) -> None:
 def test_what_an_admin_wrote_is_kept_with_its_comments_and_its_mode(trial: Trial) -> None:
     file = trial.root / "config" / "gateway.toml"
     written = '# ours\nlanguage = "en"  # the team\n\n[wecom]  # the app\ncorp_id = "{}"\n'
-    file.write_text(written.format(trial.console.corp_id))
+    file.write_text(written.format(trial.console.corp_id), encoding="utf-8")
     file.chmod(0o640)
     with trial.init() as terminal:
         assert trial.walk(terminal, stop_at=8)  # all questions but one
-    text = file.read_text()
+    text = file.read_text(encoding="utf-8")
     assert text.startswith('# ours\nlanguage = "en"  # the team\n')
     assert f'[wecom]  # the app\ncorp_id = "{trial.console.corp_id}"\n' in text
     assert file.stat().st_mode & 0o777 == 0o640
@@ -142,7 +143,7 @@ def test_a_script_is_told_what_is_missing_and_gets_the_line(trial: Trial) -> Non
         ("token", "T" * 24),
         ("encoding_aes_key", "k" * 43),
     ):
-        (trial.secrets / f"wecom__{name}").write_text(value)
+        (trial.secrets / f"wecom__{name}").write_text(value, encoding="utf-8")
         (trial.secrets / f"wecom__{name}").chmod(0o600)
     code, out, err = trial.unasked(*given)
     assert (code, err) == (0, "")
@@ -157,7 +158,7 @@ def test_a_script_is_told_what_is_missing_and_gets_the_line(trial: Trial) -> Non
 
 def test_a_refused_secret_ends_a_script_in_one_line(trial: Trial) -> None:
     trial.secrets.mkdir(mode=0o700)
-    (trial.secrets / "wecom__corp_secret").write_text("wrong")
+    (trial.secrets / "wecom__corp_secret").write_text("wrong", encoding="utf-8")
     (trial.secrets / "wecom__corp_secret").chmod(0o600)
     code, out, err = trial.unasked("--corp-id", trial.console.corp_id, "--agent-id", "1000002")
     assert (code, out) == (2, "")
@@ -171,6 +172,7 @@ def test_a_run_killed_at_a_prompt_is_taken_up(trial: Trial, number: int) -> None
         assert trial.walk(terminal, stop_at=number)
         terminal.fork.kill()
         terminal.fork.wait(10)
+    wait_until(lambda: not trial.gateways())  # the one that it started ends with it
     answered = trial.typed.copy()
     trial.typed.clear()
     with trial.init() as terminal:
@@ -204,7 +206,7 @@ def _writes(root: Path) -> list[tuple[str, str, int]]:
         notes = trial.root / "notes"
         with trial.init(Watch("admin", notes, trial.root)) as terminal:
             assert trial.walk(terminal, before=PAIR)
-        lines = [json.loads(line) for line in notes.read_text().splitlines()]
+        lines = [json.loads(line) for line in notes.read_text(encoding="utf-8").splitlines()]
     points = [(line["event"], line["phase"], line["nth"]) for line in lines]
     return [point for point in points if point[1] in ("before-write", "after-commit")]
 

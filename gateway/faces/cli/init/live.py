@@ -229,8 +229,8 @@ def stay(setup: Setup, gateway: Running) -> int:
     screen.tell(texts.IN_PLACE, url=setup.public, file=setup.draft.file, state=setup.console.state)
     if gateway.child is None:
         return 0
-    screen.tell(texts.STAYS, log=_log(setup))
     try:
+        screen.tell(texts.STAYS, log=_log(setup))
         while True:
             gateway.check()
             time.sleep(POLL_SECONDS)
