@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PYTEST ?= -n 4 --dist worksteal
 
-.PHONY: demo quick test test-all codex page-tools matrix check format lint types imports bench understand wheel lock reference clean help
+.PHONY: demo walk quick test test-all codex page-tools matrix check format lint types imports bench understand wheel lock reference clean help
 
 help:
 	@echo "make demo   the main job on this machine: simulated WeCom, gateway, agent; you approve"
@@ -74,6 +74,10 @@ page-tools: .page-tools/.installed
 	@echo "installing the page's tools in .page-tools …"
 	@cd .page-tools && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
+
+# Writes docs/how-to/first-task*.md; needs tmux, pipx and bubblewrap.
+walk: $(VENV)/.dev
+	$(BIN)/python -m tests.walk
 
 # One process: it runs as many installations side by side as two cores carry.
 matrix: $(VENV)/.dev

@@ -99,6 +99,11 @@ def run(service: Service, args: argparse.Namespace) -> int:
             return logs(service, lines=args.lines, follow=args.follow)
 
 
+def is_managed() -> bool:
+    """Tell whether something runs services here: launchd, or the systemd that booted this."""
+    return sys.platform == "darwin" or BOOTED.is_dir()
+
+
 def own_command(*arguments: str) -> tuple[str, ...]:
     """Return how this installation is started from anywhere, whatever lies in a folder there.
 

@@ -232,9 +232,8 @@ def test_the_readme_begins_with_installing_and_commands_that_there_are(name: str
     assert install.startswith("pipx install .")
     typed = [line.split("#")[0].split() for line in first.splitlines()]
     assert len(typed) == 3
-    for _, command, *topic in typed:
-        assert command in codexbridge.COMMANDS
-        assert {*topic} <= {*help_pages.topics()}
+    for _, *command in typed:
+        assert codexbridge.main([*command, "--help"]) == 0
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

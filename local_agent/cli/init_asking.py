@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import select
 import shlex
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from common.doctor import Examined
     from local_agent.doctor.installation import Installation
     from local_agent.link.pairing import Pairing
+    from local_agent.sandbox.toolchains import Toolchain
     from local_agent.views.status import StatusView
 
 NAMES: Final = 12  # cells for the titles of checks, so that all lines stand below one another
@@ -167,10 +169,10 @@ def _typed() -> str:
 
 def join_gateway(setup: Setup) -> Pairing | None:
     """Pair with the line that is pasted; None where the person wants no gateway."""
-    from local_agent.cli.pair import join
+    from local_agent.cli.pair import join, make_private
     from local_agent.link.pairing import open_keys
 
-    private_dir(setup.home.config)
+    make_private(setup.home)
     while True:
         try:
             url, code = _pasted(setup)
@@ -242,12 +244,27 @@ def _found(folder: Path) -> list[tuple[str, str]]:
     return [(shlex.join(one.argv), one.because) for one in said.recipes]
 
 
+def startable(
+    found: list[tuple[str, str]], folder: Path, toolchains: Sequence[Toolchain]
+) -> list[tuple[str, str]]:
+    """Return those whose program is there; where it is only called python3, under that name."""
+    from local_agent.cli.workspace import starts
+
+    spelled = [
+        [(command, file), (re.sub(r"^python\b", "python3", command), file)]
+        for command, file in found
+    ]
+    place = folder.expanduser().resolve()
+    fitting = ([one for one in ways if starts(one[0], place, toolchains)] for ways in spelled)
+    return [ways[0] for ways in fitting if ways]
+
+
 def named_command(setup: Setup, registry: Registry, folder: Path) -> str | None:
     """Return the test command of the command line, or the only one that is found."""
     command: str | None = setup.args.test_command
     if command is None:
-        registry.inspect(folder, setup.environ)
-        found = _found(folder)
+        toolchains = registry.inspect(folder, setup.environ)
+        found = startable(_found(folder), folder, toolchains)
         return found[0][0] if len(found) == 1 else None
     return None if command in _NONE else command
 
@@ -258,12 +275,12 @@ def asked_command(setup: Setup, registry: Registry, folder: Path) -> str | None:
 
     if setup.args.test_command is not None:
         return named_command(setup, registry, folder)
-    first, *more = _found(folder) or [("", "")]
+    toolchains = registry.inspect(folder, setup.environ)
+    first, *more = startable(_found(folder), folder, toolchains) or [("", "")]
     if more:
         listed = "; ".join(f"{command} ({file})" for command, file in more)
         setup.screen.tell(texts.COMMANDS_MORE, commands=one_line(listed, 400))
     shown = {"found": one_line(first[0], 200), "file": one_line(first[1], 200)}
-    toolchains = registry.inspect(folder, setup.environ)
     while True:
         asked = texts.COMMAND_FOUND if first[0] else texts.COMMAND
         command = setup.ask(asked, **(shown if first[0] else {})) or first[0]
@@ -358,8 +375,9 @@ def _is_settling(status: StatusView, until: float) -> bool:
 
 def _start_service(setup: Setup) -> bool:
     import codexbridge
+    from common.service import is_managed
 
-    if "service" not in codexbridge.COMMANDS:
+    if not is_managed():
         return False
     agreed = setup.quiet or setup.ask(texts.SERVICE).lower() in ("", "y", "yes", "是")
     return agreed and codexbridge.main(["service", "install"]) == 0

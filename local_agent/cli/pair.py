@@ -86,7 +86,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
 def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
     """Pair, keep key and pairing, show the check words."""
     home, screen = find_home(environ), screen_for(lang, environ)
-    private_dir(home.config)
+    make_private(home)
     url = gateway_origin(args.gateway)
     former, keys = load_pairing(home), open_keys(home)
     if former is not None and not _may_replace(former, screen, asked_to=args.replace):
@@ -99,6 +99,16 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
     forget_begun(home, keys)
     screen.tell(_what_next(home, environ))
     return 0
+
+
+def make_private(home: Home) -> None:
+    """Make both folders of the agent, closed to others, before anything is put into them.
+
+    Raises:
+        ConfigError: as `private_dir`.
+    """
+    for folder in (home.config, home.state):
+        private_dir(folder)
 
 
 def join(home: Home, keys: Keystore, *, url: str, code: str) -> Pairing:

@@ -278,8 +278,7 @@ WAITING: Final = Sentence(
 )
 PAIRED: Final = Sentence(
     en="{machine} is paired. Both sides must show these six words:\n\n    {words}\n\nIf they "
-    "differ, somebody is in between: run this command again with --replace and report it.",
+    "differ, somebody is in between: codexbridge gateway revoke {machine}, and report it.",
     zh="{machine} 已配对。两边必须显示相同的六个词：\n\n    {words}\n\n如果不同，"
-    "说明可能有中间人攻击："
-    "请用 --replace 重新运行本命令并上报。",
+    "说明可能有中间人攻击：请运行 codexbridge gateway revoke {machine} 并上报。",
 )

@@ -195,7 +195,7 @@ def pair(setup: Setup, gateway: Running) -> None:
     while True:
         code, until = make_code(setup.console, setup.machine, setup.user)
         line = pairing_line(setup.public, code)
-        at = setup.console.moment(until, "%H:%M")
+        at = f"{setup.console.moment(until, '%H:%M')} ({setup.draft.load().time_zone})"
         screen.tell(texts.PAIR_THIS, machine=setup.machine, until=at)
         screen.print(f"\n    {line}\n")
         screen.qr(line)

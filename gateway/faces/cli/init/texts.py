@@ -63,9 +63,9 @@ FLAGS: Final = (
 
 BEGIN: Final = Sentence(
     en="This sets a gateway up, one value at a time. Each is tried and written at once:\n"
-    "settings to {file}, secrets to {secrets}.\n"
+    "    settings  {file}\n    secrets   {secrets}\n"
     "Ctrl-C stops; run it again to go on.",
-    zh="逐项设置网关。每项立即检查并写入：设置写入\n{file}，机密写入 {secrets}。\n"
+    zh="逐项设置网关。每项立即检查并写入：\n    设置  {file}\n    机密  {secrets}\n"
     "按 Ctrl-C 停止；重新运行即可继续。",
 )
 STEP_WECOM: Final = Sentence(en="1  WeCom", zh="1  企业微信")
@@ -141,7 +141,7 @@ RUNS_ALREADY: Final = Sentence(
     en="A gateway runs already; it is used as it is.", zh="已有网关在运行，直接使用。"
 )
 STARTED: Final = Sentence(
-    en="The gateway runs: {url}. Its log: {log}", zh="网关已运行：{url}。日志：{log}"
+    en="The gateway runs: {url}\n    log  {log}", zh="网关已运行：{url}\n    日志  {log}"
 )
 SAVE_THIS: Final = Sentence(
     en="应用管理 → 自建 → the app → 接收消息 → 设置API接收: enter these, then 保存.",
@@ -201,8 +201,8 @@ IN_PLACE: Final = Sentence(
 )
 STAYS: Final = Sentence(
     en="The gateway runs here and ends with this command (Ctrl-C). To keep it running without a "
-    "terminal: codexbridge gateway service install\nIts log: {log}",
-    zh="网关由本命令运行，并随本命令结束（Ctrl-C）。要让它脱离终端持续运行："
-    "codexbridge gateway service install\n日志：{log}",
+    "terminal:\n    codexbridge gateway service install\nIts log: {log}",
+    zh="网关由本命令运行，并随本命令结束（Ctrl-C）。要让它脱离终端持续运行：\n"
+    "    codexbridge gateway service install\n日志：{log}",
 )
 STOPPING: Final = Sentence(en="Stopping the gateway …", zh="正在停止网关……")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import tomllib
 from argparse import Namespace
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import codexbridge
-from common import children
+from common import children, service
 from common.errors import InputError, UnavailableError
 from common.home import Home
 from common.keystore import FileKeystore
@@ -64,6 +65,16 @@ def test_nothing_is_configured_that_was_not_chosen(setup: asking.Setup, home: Ho
     assert keys_of(home).get("deepseek") is None
 
 
+def test_a_command_is_offered_by_the_name_that_its_program_has_here(tmp_path: Path) -> None:
+    own = tmp_path / "run"
+    own.write_text("#!/bin/sh\n", encoding="utf-8")
+    own.chmod(0o755)
+    found = [("python -m pytest", "tox.ini"), ("./run all", "README"), ("no-such x", "Makefile")]
+    offered = asking.startable(found, tmp_path, [])
+    assert offered[0][0] in ("python -m pytest", "python3 -m pytest")
+    assert offered[1:] == [("./run all", "README")]
+
+
 def test_what_is_offered_stands_in_the_how_to() -> None:
     blocks = re.findall(r"```toml\n(.*?)```", HOW_TO.read_text(encoding="utf-8"), re.DOTALL)
     told = tomllib.loads("\n".join(block for block in blocks if block.startswith("[models.")))
@@ -73,8 +84,8 @@ def test_what_is_offered_stands_in_the_how_to() -> None:
         AgentSettings(models={name: own})
 
 
-def test_a_service_is_installed_where_there_is_that_command(
-    setup: asking.Setup, monkeypatch: pytest.MonkeyPatch
+def test_a_service_is_installed_where_something_runs_services(
+    setup: asking.Setup, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     asked: list[list[str]] = []
 
@@ -83,14 +94,27 @@ def test_a_service_is_installed_where_there_is_that_command(
         return 0
 
     standing = iter([None, None])
-    command = codexbridge.COMMANDS["agent"]
-    monkeypatch.setattr(codexbridge, "COMMANDS", codexbridge.COMMANDS | {"service": command})
+    monkeypatch.setattr(service, "BOOTED", tmp_path)
     monkeypatch.setattr(codexbridge, "main", main)
     monkeypatch.setattr(asking.Setup, "status", lambda _: next(standing, True))
     monkeypatch.setattr(asking, "_is_settling", lambda *_: False)
     asking.ensure_agent(setup)
     assert asked == [["service", "install"]]
     assert setup.agent is None
+
+
+@pytest.mark.heavy
+def test_no_service_is_spoken_of_where_nothing_runs_any(
+    setup: asking.Setup, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    setup.args.non_interactive = False
+    monkeypatch.setattr(service, "BOOTED", Path("/nowhere"))
+    monkeypatch.setattr(sys, "platform", "linux")
+    start = children.start_own
+    monkeypatch.setattr(children, "start_own", lambda _, **facts: start(["no-such"], **facts))
+    with pytest.raises(UnavailableError):
+        asking.ensure_agent(setup)
+    assert "service" not in capsys.readouterr().out
 
 
 @pytest.mark.heavy

@@ -212,7 +212,8 @@ def test_a_test_command_that_can_start_is_taken(home: Home, project: Path, comma
 def test_a_program_of_a_toolchain_that_is_not_allowed_is_not_found(
     home: Home, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    add = ["workspace", "add", str(project), "--test", "pytest"]
+    (project / ".venv/bin/pytest").rename(project / ".venv/bin/shop-test")
+    add = ["workspace", "add", str(project), "--test", "shop-test"]
     monkeypatch.setattr("sys.stdin", Keyboard("n\n"))
     assert codexbridge.main(add) == 2
     assert stored(home) == {}
