@@ -317,6 +317,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     if argv is None:  # a process of its own
         gc.set_threshold(COLLECT_AFTER)
+        os.umask(os.umask(0o077) | 0o022)  # what we make is never for others to change
     arguments = list(sys.argv[1:] if argv is None else argv)
     lang = system_language(os.environ)
     for stream in (sys.stdout, sys.stderr):

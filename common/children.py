@@ -7,8 +7,10 @@ Whatever a task runs is started elsewhere, by the agent's process module.
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import signal
+import stat
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -36,11 +38,19 @@ def start_own(arguments: Sequence[str], *, env: Mapping[str, str], output: Path)
         output: File that what it prints is added to; private where it is new.
 
     Raises:
-        OSError: the file cannot be written, or there is no room for a process.
+        OSError: the file cannot be written, or is not ours alone; or there is no room for a
+            process.
     """
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
+    # Not blocking: what somebody put there in its place may be a pipe.
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
     descriptor = os.open(output, flags, 0o600)
     try:
+        found = os.fstat(descriptor)
+        if not (
+            stat.S_ISREG(found.st_mode) and found.st_uid == os.getuid() and found.st_nlink == 1
+        ):
+            raise PermissionError(errno.EPERM, os.strerror(errno.EPERM), str(output))
+        os.fchmod(descriptor, 0o600)
         return subprocess.Popen(
             [*COMMAND, *arguments],
             cwd="/",

@@ -5,14 +5,16 @@ No pydantic and no keyring here: the quick commands come this way.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from common import PRODUCT
-from common.errors import ConfigError
+from common.errors import ConfigError, UnavailableError
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,28 @@ def private_dir(path: Path) -> Path:
     if found.st_mode & 0o077:
         path.chmod(0o700)
     return path
+
+
+@contextmanager
+def only_one(path: Path) -> Iterator[None]:
+    """Keep others of this person out for as long as the block runs; a kill ends it, too.
+
+    Args:
+        path: A file that stays; others cannot open it, so they cannot hold it either.
+
+    Raises:
+        UnavailableError: ``init.busy`` (path): somebody is in it.
+    """
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(path, flags, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError:
+        raise UnavailableError("init.busy", path=path.parent) from None
+    finally:
+        os.close(descriptor)
 
 
 def write_private(path: Path, data: bytes, *, mode: int = 0o600) -> None:

@@ -34,6 +34,9 @@ READY_S: Final = 20.0
 BOOTED: Final = Path("/run/systemd/system")
 # What a service started by systemd cannot know of the environment in which it was installed.
 CARRIED: Final = ("CODEXBRIDGE_HOME", "SSL_CERT_DIR", "SSL_CERT_FILE")
+# Programs of the system only, never what PATH names: in a project it may name the project's own.
+TOOLS: Final = "/usr/bin:/bin:/run/current-system/sw/bin"
+_TOLD: Final = ("HOME", "USER", "LOGNAME", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "TERM")
 _CARE: Final = ("install", "remove", "status", "logs")
 _TOOL_S: Final = 90.0  # longer than a service takes to stop
 _LOOK_S: Final = 0.2
@@ -302,7 +305,7 @@ def logs(service: Service, *, lines: int, follow: bool) -> int:
     else:
         argv = ["journalctl", *_journal_of(service), *asked]
     program = _program(service, argv[0])
-    return subprocess.run([program, *argv[1:]], env=service.environ, check=False).returncode
+    return subprocess.run([program, *argv[1:]], env=_environ(service), check=False).returncode
 
 
 def standing(service: Service) -> Standing:
@@ -409,7 +412,7 @@ def _tool(service: Service, *argv: str) -> subprocess.CompletedProcess[str]:
     try:
         return subprocess.run(
             [_program(service, argv[0]), *argv[1:]],
-            env={**service.environ, "LC_ALL": "C"},
+            env=_environ(service) | {"LC_ALL": "C"},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             encoding="utf-8",
@@ -423,8 +426,12 @@ def _tool(service: Service, *argv: str) -> subprocess.CompletedProcess[str]:
         ) from None
 
 
+def _environ(service: Service) -> dict[str, str]:
+    return {name: service.environ[name] for name in _TOLD if name in service.environ}
+
+
 def _program(service: Service, name: str) -> str:
-    found = shutil.which(name, path=service.environ.get("PATH"))
+    found = shutil.which(name, path=TOOLS)
     if found is None:
         raise UnavailableError("service.no-systemd", verb=service.verb)
     return found

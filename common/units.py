@@ -98,7 +98,9 @@ def unit_text(service: Service, version: int = 0) -> str:
         "@COMMAND@", " ".join(_word(word).replace("$", "$$") for word in service.command)
     )
     for mark, lines in {**service.marks, "BACKOFF": backoff, "ENVIRONMENT": environment}.items():
-        text = text.replace(f"@{mark}@\n", "".join(f"{line}\n" for line in lines))
+        # The whole line: a path of the command may end in the same words.
+        said = "".join(f"{line}\n" for line in lines)
+        text = re.sub(rf"^@{mark}@\n", said.replace("\\", r"\\"), text, flags=re.MULTILINE)
     return text
 
 

@@ -17,6 +17,7 @@ from typing import Self
 
 import psutil
 
+from gateway.faces.cli.init.draft import LOCK
 from gateway.simulator.config import SimulatorConfig, load, save, write_console
 from tests import forks
 from tests.e2e.place import PATIENCE, Terminal, free_ports, listens, wait_until
@@ -221,7 +222,11 @@ class Trial:
         """Check that there is one good installation and nothing beside it."""
         config = self.root / "config"
         names = {path.name for path in config.iterdir()}
-        assert names - OF_THE_MACHINE == {"gateway.toml", "gateway-secrets", "simulator.json"}
+        assert names - OF_THE_MACHINE - {LOCK} == {
+            "gateway.toml",
+            "gateway-secrets",
+            "simulator.json",
+        }
         assert self.secrets.stat().st_mode & 0o777 == 0o700
         assert {path.name for path in self.secrets.iterdir()} == SECRETS
         assert {mode for name, (mode, _) in self.files().items() if name in SECRETS} == {0o600}

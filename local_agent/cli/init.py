@@ -13,16 +13,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from common.errors import InputError
+from common.home import only_one
 from common.sentences import Lang, say
 from local_agent.cli import init_asking as asking
 from local_agent.cli import init_words as texts
 from local_agent.cli import workspace_words
 from local_agent.cli.init_asking import Setup
+from local_agent.cli.pair import make_private
 from local_agent.cli.screen import at_keyboard
 from local_agent.workspace.registry import Registry
 
 if TYPE_CHECKING:
     import argparse
+
+LOCK: Final = "init.lock"
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
@@ -45,6 +49,7 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
     """Go through the steps; one that says no ends it.
 
     Raises:
+        UnavailableError: ``init.busy``: another one runs.
         InputError: ``init.no-terminal``; ``init.no-line``, ``init.no-workspace`` or ``init.model``
             when nobody can be asked.
         CodexBridgeError: of any part, when nobody can be asked.
@@ -53,8 +58,10 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
         raise InputError("init.no-terminal")
     setup = asking.new_setup(args, lang, environ)
     try:
-        if not all(step(setup) for step in _STEPS):
-            return 1
+        make_private(setup.home)
+        with only_one(setup.home.state / LOCK):
+            if not all(step(setup) for step in _STEPS):
+                return 1
         setup.stay()
     except KeyboardInterrupt:
         print()

@@ -169,10 +169,9 @@ def _typed() -> str:
 
 def join_gateway(setup: Setup) -> Pairing | None:
     """Pair with the line that is pasted; None where the person wants no gateway."""
-    from local_agent.cli.pair import join, make_private
+    from local_agent.cli.pair import join
     from local_agent.link.pairing import open_keys
 
-    make_private(setup.home)
     while True:
         try:
             url, code = _pasted(setup)

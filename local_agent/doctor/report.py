@@ -8,6 +8,7 @@ or a place has a stand-in, the same one throughout, so that it can still be foll
 from __future__ import annotations
 
 import asyncio
+import errno
 import getpass
 import json
 import os
@@ -15,6 +16,7 @@ import platform
 import re
 import socket
 import sqlite3
+import stat
 import sys
 from collections.abc import Mapping
 from contextlib import closing, suppress
@@ -39,13 +41,15 @@ LOG_LINES: Final = 200
 LOG_BYTES: Final = 256 * 1024
 _PARTS: Final = ("codexbridge", "aiohttp", "websockets", "cryptography", "pydantic", "pygit2")
 # What a person wrote there may hold anything; that it is set is all that helps.
-_UNSHOWN: Final = re.compile(r"default_test_command|prefix|models\..*\.(args|read_only|program)")
+_UNSHOWN: Final = re.compile(
+    r"default_test_command|prefix|model|models\..*\.(args|read_only|program|base_url|model)"
+)
 _LINE: Final = re.compile(
     r"\d{4}-\d\d-\d\dT[\d:.]+\S* +(debug|info|warning|error|critical) +agent +[a-z][\w.-]+( |$)"
 )
 # Facts of our log that are words of ours or numbers; of all others only the name is kept.
 _FACTS: Final = re.compile(
-    r"(code|why|state|detail|skew_s|retry_s|check|checks|sandbox|task|kind)="
+    r"(code|why|state|detail|skew_s|retry_s|check|checks|sandbox|task|kind)=[\w.:-]{1,64}"
 )
 _COUNTED: Final = ("inbox", "outbox", "events", "approvals", "effects", "audit", "runs", "turns")
 
@@ -137,8 +141,12 @@ def _journal(path: Path) -> dict[str, Any] | None:
 def _log(path: Path | None) -> dict[str, Any]:
     if path is None:
         return {"where": "standard error of `codexbridge agent`; to add its newest lines: --log"}
-    with path.open("rb") as file:
-        file.seek(max(path.stat().st_size - LOG_BYTES, 0))
+    # Not blocking: a pipe of that name would have nothing to say, for ever.
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+        found = os.fstat(file.fileno())
+        if not stat.S_ISREG(found.st_mode):
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), str(path))
+        file.seek(max(found.st_size - LOG_BYTES, 0))
         lines = file.read(LOG_BYTES).decode("utf-8", "replace").splitlines()[-LOG_LINES:]
     ours = [line for line in lines if _LINE.match(line)]
     return {"lines": list(map(_bare, ours)), "left_out": len(lines) - len(ours)}
@@ -146,9 +154,11 @@ def _log(path: Path | None) -> dict[str, Any]:
 
 def _bare(line: str) -> str:
     """Return a line of our log without the facts that could be of somebody."""
-    kept = re.findall(r'[\w.-]+=(?:"(?:[^"\\]|\\.)*"|\S*)', line)
-    head = line.partition("=")[0].rpartition(" ")[0] if kept else line
-    return " ".join([head, *(one if _FACTS.match(one) else one.partition("=")[0] for one in kept)])
+    head = _LINE.match(line)
+    assert head is not None  # noqa: S101  # narrows: it is one of ours
+    kept = re.findall(r'[\w.-]+=(?:"(?:[^"\\]|\\.)*"|\S*)', line[head.end() :])
+    told = (one if _FACTS.fullmatch(one) else one.partition("=")[0] for one in kept)
+    return " ".join([head[0].rstrip(), *told])
 
 
 class _Hide:
@@ -161,6 +171,8 @@ class _Hide:
         if here.pairing is not None:
             host = urlsplit(here.pairing.url).hostname or ""
             named |= {host: "<gateway>", here.pairing.machine: "<machine>"}
+        for number, name in enumerate(here.settings.models if here.settings else (), start=1):
+            named[name] = f"<model {number}>"
         places = here.places
         named |= {str(places.config): "<config>", str(places.state): "<state>"}
         named |= {

@@ -16,7 +16,10 @@ import ipaddress
 import json
 import re
 import secrets
+import socket
 import ssl
+import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -54,7 +57,8 @@ BEGUN: Final = "pairing-begun"  # folder in the agent's state: by the name of a 
 KEYSTORE_SERVICE: Final = "codexbridge-agent"
 KEYS: Final = "keys"  # folder in the agent's state: the keys, or which keyring has them
 ANSWER_BYTES: Final = 8 * 1024
-EXCHANGE_SECONDS: Final = 20.0
+EXCHANGE_SECONDS: Final = 20.0  # without a word
+WHOLE_SECONDS: Final = 60.0
 KEY_RECORD: Final = re.compile(r"[0-9a-f]{16}")  # name of a code; nothing that a kill cut off
 
 _VERSION: Final = 1
@@ -281,6 +285,10 @@ def exchange(code: str, url: str, key: SigningKey, *, at_ms: int) -> Pairing:
 
 def _post(origin: str, body: bytes) -> dict[str, Any]:
     connection = _connection(origin)
+    # Each wait has its own limit; whoever sends a byte now and then would never meet it.
+    deadline = threading.Timer(WHOLE_SECONDS, _cut, (connection,))
+    deadline.daemon = True
+    deadline.start()
     try:
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
         connection.request("POST", PAIR_PATH, body=body, headers=headers)
@@ -294,6 +302,7 @@ def _post(origin: str, body: bytes) -> dict[str, Any]:
     except http.client.HTTPException:
         raise RemoteProtocolError("pair.not-a-gateway", url=origin) from None
     finally:
+        deadline.cancel()
         connection.close()
     if status in (401, 403, 404, 410) and _is_ours(data):
         raise AuthError("pair.refused")
@@ -315,6 +324,11 @@ def _connection(origin: str) -> http.client.HTTPConnection:
         return http.client.HTTPConnection(host, parts.port, timeout=EXCHANGE_SECONDS)
     context = ssl.create_default_context()
     return http.client.HTTPSConnection(host, parts.port, timeout=EXCHANGE_SECONDS, context=context)
+
+
+def _cut(connection: http.client.HTTPConnection) -> None:
+    with suppress(OSError, AttributeError):  # not connected yet, or no more
+        connection.sock.shutdown(socket.SHUT_RDWR)
 
 
 def _tls_words(error: ssl.SSLError) -> str:

@@ -55,6 +55,8 @@ def test_no_canary_leaves(good: Good, tmp_path: Path) -> None:
             lines.write(
                 f"2026-01-02T03:04:05.678+00:00 info agent some.event text={MARK}9 code=a.b "
                 f'said="{MARK}10 of zhangwei" why={SECRET}\n'
+                f"2026-01-02T03:04:05.678+00:00 info agent some.event please tell {MARK}11\n"
+                f'2026-01-02T03:04:05.678+00:00 info agent some.event why="{MARK}12 said hello"\n'
             )
         target = tmp_path / "report.json"
         done = place.run("bugreport", "--output", str(target), "--log", str(log))
@@ -76,7 +78,7 @@ def test_no_canary_leaves(good: Good, tmp_path: Path) -> None:
     assert {"name": "default_test_command", "value": "<set>"}.items() <= next(
         row for row in report["settings"] if row["name"] == "default_test_command"
     ).items()
-    assert any("some.event text code=a.b said why=" in line for line in report["log"]["lines"])
+    assert any("some.event text code=a.b said why" in line for line in report["log"]["lines"])
     assert any("agent.ready" in line for line in report["log"]["lines"])
     assert report["log"]["left_out"] >= 1
     assert "Read it before you send it" in told

@@ -155,8 +155,7 @@ async def test_a_message_from_wecom_appears_while_the_page_is_open(page: Page, s
 async def test_a_reload_in_the_middle_of_an_answer_loses_no_word(page: Page) -> None:
     await ask(page, "drip an explanation of it, word by word: explain login")
     answer = page.locator(".markdown")
-    await expect(answer).to_contain_text("The login", timeout=SECONDS)
-    await expect(page.locator("[aria-busy=true]")).to_be_visible()
+    await expect(page.locator("[aria-busy=true]")).to_contain_text("The login", timeout=SECONDS)
     await page.reload()
     await expect(answer).to_contain_text("The login", timeout=SECONDS)
     await state(page, "completed")

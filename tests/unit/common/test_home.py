@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from common import home
-from common.errors import ConfigError
+from common.errors import ConfigError, UnavailableError
 
 
 def mode(path: Path) -> int:
@@ -54,6 +54,15 @@ def test_someone_elses_directory_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         home.private_dir(theirs)
     assert caught.value.code == "config.not-private"
+
+
+def test_who_is_in_keeps_others_out_until_the_end(tmp_path: Path) -> None:
+    with home.only_one(tmp_path / "f/lock"):
+        with pytest.raises(UnavailableError) as caught, home.only_one(tmp_path / "f/lock"):
+            pass
+        assert caught.value.code == "init.busy"
+    with home.only_one(tmp_path / "f/lock"):
+        assert (tmp_path / "f/lock").stat().st_mode & 0o777 == 0o600
 
 
 def test_a_private_file_is_0600_whatever_the_umask(tmp_path: Path) -> None:

@@ -132,6 +132,11 @@ def test_whatever_a_path_holds_reaches_the_program_as_it_is(word: str, written: 
     assert f"ExecStart=/python {written}\n" in unit_text(made)
 
 
+def test_a_path_that_reads_like_a_mark_of_ours_stays_a_path() -> None:
+    made = a_service(system=False, command=("/opt/codexbridge", "--config", "/x/@BACKOFF@"))
+    assert "/x/@BACKOFF@" in unit_text(made, 252)
+
+
 def test_a_path_cannot_add_a_line_to_a_unit() -> None:
     with pytest.raises(InputError) as caught:
         unit_text(a_service(system=False, environment={"CODEXBRIDGE_HOME": "/a\nExecStartPre=/x"}))
@@ -167,7 +172,6 @@ def supervisor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Supervisor:
     folder.mkdir()
     playing = Supervisor(folder)
     for name, value in {
-        "PATH": playing.path,
         "HOME": str(tmp_path),
         "CODEXBRIDGE_HOME": str(tmp_path / "h"),
         "CODEXBRIDGE_LANG": "en",
@@ -176,6 +180,7 @@ def supervisor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Supervisor:
         monkeypatch.setenv(name, value)
     for name in ("SUDO_USER", "CODEXBRIDGE_CONFIG"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(service, "TOOLS", playing.path)
     runs = lambda *_: playing.unit.get("ActiveState") == "active"  # noqa: E731 - twice the same
     monkeypatch.setattr(agent_service, "_answers", runs)
     monkeypatch.setattr(gateway_service, "_answers", runs)
@@ -313,10 +318,39 @@ def test_without_a_systemd_to_ask_it_says_what_to_do(
     assert not unit_file(tmp_path).exists()
 
 
+def test_only_the_systems_own_programs_are_run(
+    tmp_path: Path, told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planted = tmp_path / "node_modules/.bin"
+    planted.mkdir(parents=True)
+    for name in ("systemctl", "journalctl", "loginctl"):
+        (planted / name).write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n", encoding="utf-8")
+        (planted / name).chmod(0o755)
+    monkeypatch.undo()
+    monkeypatch.setenv("CODEXBRIDGE_HOME", str(tmp_path / "h"))
+    monkeypatch.setenv("PATH", f"{planted}:/usr/bin:/bin")
+    monkeypatch.chdir(tmp_path)
+    told("service", "status")
+    assert not (tmp_path / "ran").exists()
+
+
+def test_what_they_are_told_of_the_environment_is_no_secret(
+    supervisor: Supervisor, told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DEEPSEEK_API_KEY", "sk-1")
+    (supervisor.folder / "systemctl").write_text(
+        f"#!/bin/sh\nenv > {supervisor.folder}/seen\n", encoding="utf-8"
+    )
+    told("service", "status")
+    seen = (supervisor.folder / "seen").read_text(encoding="utf-8")
+    assert "sk-1" not in seen
+    assert "HOME=" in seen
+
+
 def test_where_systemctl_is_not_there_it_is_said(
     told: Told, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setattr(service, "TOOLS", "/nowhere")
     assert told("service", "install")[0] == 1
     assert "No systemd" in told("service", "logs")[1]
 

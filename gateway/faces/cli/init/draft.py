@@ -6,8 +6,6 @@ is there already is not written again.
 
 from __future__ import annotations
 
-import fcntl
-import os
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -19,8 +17,8 @@ import tomlkit
 from pydantic import SecretStr
 from tomlkit.items import Table
 
-from common.errors import ConfigError, UnavailableError
-from common.home import clear_unfinished, private_dir, write_private
+from common.errors import ConfigError
+from common.home import clear_unfinished, only_one, private_dir, write_private
 from common.settings import is_secret, leaves, load, variable_name
 from gateway.base.settings import (
     SECRETS_FOLDER,
@@ -31,6 +29,7 @@ from gateway.base.settings import (
 from gateway.doctor import Subject
 
 Name: TypeAlias = tuple[str, ...]
+LOCK: Final = ".gateway-init.lock"
 SECRETS: Final = frozenset(path for path, field in leaves(GatewaySettings) if is_secret(field))
 
 
@@ -64,18 +63,10 @@ class Draft:
         Raises:
             UnavailableError: ``init.busy`` (path).
         """
-        folder = self.file.parent
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with only_one(self.file.with_name(LOCK)):
             for path in (self.file.resolve(), *map(self.secret_file, SECRETS)):
                 clear_unfinished(path)
             yield
-        except BlockingIOError:
-            raise UnavailableError("init.busy", path=folder) from None
-        finally:
-            os.close(descriptor)
 
     def load(self) -> GatewaySettings:
         """Return the settings so far, with what is held.

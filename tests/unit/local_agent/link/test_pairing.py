@@ -25,6 +25,7 @@ from common.home import Home
 from common.keystore import FileKeystore
 from common.protocol import pairing as proofs
 from common.signing import SigningKey
+from local_agent.link import pairing
 from local_agent.link.pairing import (
     PAIR_PATH,
     Pairing,
@@ -240,6 +241,22 @@ def test_every_other_answer_is_told_for_what_it_is(
         exchange(CODE, url, AGENT, at_ms=5)
     assert refused.value.code == code
     assert asked == [PAIR_PATH], "a redirect is not followed"
+
+
+def test_whoever_sends_a_byte_now_and_then_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pairing, "WHOLE_SECONDS", 0.3)
+    ended = threading.Event()
+
+    def drip(_: dict[str, Any]) -> Reply:
+        ended.wait(20)
+        return 200, b"{}", {}
+
+    with answering(drip) as (url, _):
+        with pytest.raises((UnavailableError, RemoteProtocolError)):
+            exchange(CODE, url, AGENT, at_ms=5)
+        ended.set()
 
 
 def test_a_gateway_that_is_not_there_is_told_with_its_address() -> None:
