@@ -119,7 +119,7 @@ def shop_with_page(
         *answers,
         _asked("more gently", script.edits("Waits longer.", gently)),
         _asked("fix the login retry", script.edits(WORDS, *EDITS)),
-        _asked("drip", script.drip(ANSWER, pause_s=0.04)),
+        _asked("drip", script.drip(ANSWER, pause_s=0.03)),
         _asked("explain", script.text(ANSWER)),
     ]
     with started(folder, *steps, then=script.text("Nothing to say.")) as server:

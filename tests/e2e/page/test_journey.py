@@ -158,8 +158,9 @@ async def test_a_reload_in_the_middle_of_an_answer_loses_no_word(page: Page) -> 
     await expect(page.locator("[aria-busy=true]")).to_contain_text("The login", timeout=SECONDS)
     await page.reload()
     await expect(answer).to_contain_text("The login", timeout=SECONDS)
+    table = page.locator(".markdown table")
+    await expect(table).to_contain_text("tries again", timeout=2 * SECONDS)
     await state(page, "completed")
-    await expect(page.locator(".markdown table")).to_contain_text("tries again")
 
 
 async def test_two_tabs_keep_one_truth(page: Page, shop: Shop) -> None:
