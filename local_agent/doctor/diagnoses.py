@@ -208,6 +208,18 @@ _OWN: Final = {
             zh="codexbridge workspace add {paths} --test 命令",
         ),
     ),
+    "workspaces.test-refused": Diagnosis(
+        Told(
+            en="settings or policy refuse the test command of {names}",
+            zh="设置或策略拒绝运行 {names} 的测试命令",
+        ),
+        Told(en="@dev test is refused there", zh="其中的 @dev test 会被拒绝"),
+        Told(
+            en="if that is not meant: allow_run_terminal in agent.toml, or refuse_… in "
+            "policies/NAME.toml",
+            zh="如非本意：修改 agent.toml 的 allow_run_terminal 或 policies/NAME.toml 的 refuse_…",
+        ),
+    ),
     "policies.none": Diagnosis(Told(en="none", zh="无")),
     "policies.ok": Diagnosis(Told(en="{count} in force", zh="{count} 个生效")),
     "policies.broken": Diagnosis(

@@ -30,7 +30,7 @@ from local_agent.link.keys import LOCAL_KEY, OwnKeys
 from local_agent.link.pairing import FILE as PAIRING
 from local_agent.link.pairing import KEYS, Pairing, load_key, load_pairing, open_keys
 from local_agent.models.keys import AWAY, ModelKeys
-from local_agent.safety.policy import standing, stray_policies
+from local_agent.safety.policy import load_policy, standing, stray_policies
 from local_agent.sandbox.bubblewrap import Containment, find_bubblewrap
 from local_agent.settings import load_settings, settings_file
 from local_agent.store.audit_log import check_signed, read_audit
@@ -276,11 +276,11 @@ async def workspaces(here: Installation) -> Finding:
     """Look at each folder that tasks may work in."""
     registry = Registry(here.places, home=here.home)
     here.workspaces = await asyncio.to_thread(registry.load)
+    return await asyncio.to_thread(_workspaces, here, here.workspaces)
+
+
+def _workspaces(here: Installation, opened: Sequence[Workspace]) -> Finding:
     default_test = here.settings.default_test_command if here.settings else None
-    return await asyncio.to_thread(_workspaces, here.workspaces, default_test)
-
-
-def _workspaces(opened: Sequence[Workspace], default_test: str | None) -> Finding:
     if not opened:
         return Finding("workspaces.none", Tone.BAD)
     ills: tuple[tuple[str, Tone, Callable[[Workspace], bool]], ...] = (
@@ -288,6 +288,7 @@ def _workspaces(opened: Sequence[Workspace], default_test: str | None) -> Findin
         ("workspaces.foreign", Tone.WARN, lambda one: one.path.stat().st_uid != os.getuid()),
         ("workspaces.read-only", Tone.WARN, lambda one: not os.access(one.path, os.W_OK)),
         ("workspaces.test-lost", Tone.WARN, lambda one: not _can_test(one, default_test)),
+        ("workspaces.test-refused", Tone.WARN, lambda one: _is_refused(here, one, default_test)),
     )
     for code, tone, is_ill in ills:
         if found := [one for one in opened if is_ill(one)]:
@@ -313,6 +314,26 @@ def _can_test(one: Workspace, default_test: str | None) -> bool:
     except InputError:
         return False
     return True
+
+
+def _is_refused(here: Installation, one: Workspace, default_test: str | None) -> bool:
+    """Tell whether settings or policy refuse to run what a bare `@dev test` would."""
+    from local_agent.actions.run_command.command_line import read_command_line
+
+    if here.settings is not None and not here.settings.allow_run_terminal:
+        return True
+    try:
+        policy = load_policy(here.places, one.name)
+        line = read_command_line(one.test_command or default_test or "true")
+    except CodexBridgeError:
+        return False  # told as what it is
+    is_shell = line.argv is None
+    program = "" if line.argv is None else line.argv[0].rpartition("/")[2]
+    return (
+        "run_command" in policy.refuse_actions
+        or program in policy.refuse_programs
+        or (is_shell and policy.refuse_shell)
+    )
 
 
 async def policies(here: Installation) -> Finding:

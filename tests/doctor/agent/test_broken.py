@@ -400,6 +400,18 @@ CASES: dict[str, tuple[Break, set[str]]] = {
     "a workspace of another user": (foreign_workspace, {"workspaces.foreign"}),
     "a workspace that cannot be written": (read_only_workspace, {"workspaces.read-only"}),
     "a test command that is not there": (no_test, {"workspaces.test-lost"}),
+    "commands that are switched off": (
+        lambda h, _: h.write("config/agent.toml", "allow_run_terminal = false\n" + agent_toml(h)),
+        {"workspaces.test-refused"},
+    ),
+    "a policy that refuses commands": (
+        written("config/policies/shop.toml", 'refuse_actions = ["run_command"]\n'),
+        {"workspaces.test-refused"},
+    ),
+    "a policy that refuses the test's program": (
+        written("config/policies/shop.toml", 'refuse_programs = ["true"]\n'),
+        {"workspaces.test-refused"},
+    ),
     "a broken policy": (written("config/policies/shop.toml", "refuse = ["), {"policies.broken"}),
     "a policy of no workspace": (
         written("config/policies/shpo.toml", "require_typed = true\n"),
