@@ -8,13 +8,15 @@ from __future__ import annotations
 import fcntl
 import os
 import secrets
+import stat
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from common import PRODUCT
-from common.errors import ConfigError, UnavailableError
+from common.errors import ConfigError, StateError, UnavailableError
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,34 @@ def only_one(path: Path) -> Iterator[None]:
         yield
     except BlockingIOError:
         raise UnavailableError("init.busy", path=path.parent) from None
+    finally:
+        os.close(descriptor)
+
+
+def close_to_others(path: Path, found: os.stat_result) -> None:
+    """Take the rights of all but its owner from what was found, and from nothing else.
+
+    Args:
+        path: Its last part is no link that is followed.
+        found: What `Path.lstat` said of it.
+
+    Raises:
+        StateError: ``doctor.changed``: something else is there now.
+        OSError: nothing is, or its rights cannot be changed.
+    """
+    is_linux = sys.platform == "linux"  # O_PATH opens a socket too, and waits for no FIFO
+    how = os.O_PATH if is_linux else os.O_RDONLY | os.O_NONBLOCK
+    descriptor = os.open(path, how | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        now = os.fstat(descriptor)
+        same = (now.st_dev, now.st_ino, now.st_uid) == (found.st_dev, found.st_ino, found.st_uid)
+        if not same or stat.S_ISLNK(now.st_mode):
+            raise StateError("doctor.changed", path=path)
+        mode = stat.S_IMODE(now.st_mode) & ~0o077
+        if is_linux:  # which has no fchmod for what O_PATH opened
+            Path(f"/proc/self/fd/{descriptor}").chmod(mode)
+        else:
+            os.fchmod(descriptor, mode)
     finally:
         os.close(descriptor)
 

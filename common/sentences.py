@@ -266,6 +266,10 @@ SHARED: dict[str, Sentence] = {
         en="The folder {path} belongs to another user; CodexBridge does not use it.",
         zh="文件夹 {path} 属于其他用户，CodexBridge 不会使用。",
     ),
+    "doctor.changed": Sentence(
+        en="{path} is not what was found there any more, so nothing was done to it. Look again.",
+        zh="{path} 已不是之前检查到的内容，因此未作改动。请重新检查。",
+    ),
 }
 
 # What is told of a checked audit log, in both halves.

@@ -10,7 +10,7 @@ import secrets
 import shutil
 import stat
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 from common.audit_check import STARTED
 from common.doctor import Finding, Fix, Tone
 from common.errors import ConfigError
+from common.home import close_to_others
 from gateway.base.identity import KEYS, KeyRing
 from gateway.base.settings import check_servable, load_settings, zone_of
 from gateway.doctor.subject import Subject
@@ -199,16 +200,18 @@ class Local:
 def _look_at_secrets(folder: Path) -> Finding:
     try:
         files = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
-        found = {path: path.stat() for path in files}
+        found = {path: path.lstat() for path in files}
     except OSError as error:
         raise ConfigError("config.no-file", file=error.filename, why=error.strerror) from None
-    for path in files:
+    links = [path for path in files if stat.S_ISLNK(found[path].st_mode)]
+    own = {path: found[path] for path in files if path not in links}
+    for path in own:
         if found[path].st_uid not in (0, os.getuid()):
             facts = {"path": path, "owner": _owner(found[path])}
             return Finding("secrets.owner", Tone.BAD, facts)
     # Group read on root's file is the mask of an access list that systemd wrote for us.
-    masks = {path: 0o027 if found[path].st_uid == 0 else 0o077 for path in files}
-    if exposed := [path for path in files if found[path].st_mode & masks[path]]:
+    masks = {path: 0o027 if own[path].st_uid == 0 else 0o077 for path in own}
+    if exposed := {path: own[path] for path in own if own[path].st_mode & masks[path]}:
         return _exposed("secrets.exposed", exposed, folder)
     for path in files:
         with path.open("rb") as stream:
@@ -217,6 +220,8 @@ def _look_at_secrets(folder: Path) -> Finding:
             return Finding("secrets.empty", Tone.BAD, {"path": path})
         if not all(0x20 < byte < 0x7F for byte in value):
             return Finding("secrets.blanks", Tone.BAD, {"path": path})
+    if links:
+        return Finding("secrets.link", Tone.WARN, _named(links, folder))
     return Finding("secrets.fine", facts={"path": folder, "count": len(files)})
 
 
@@ -228,18 +233,24 @@ def _look_at_state(state: Path) -> Finding:
         return Finding("state.missing", Tone.BAD, {"path": state}, create)
     if not stat.S_ISDIR(found.st_mode):
         return Finding("state.no-folder", Tone.BAD, {"path": state})
-    places = [state, *_inside(state)]
-    for path in places:
-        if (own := path.lstat()).st_uid != os.getuid():
+    places = {path: path.lstat() for path in _places(state)}
+    links = [path for path in places if stat.S_ISLNK(places[path].st_mode)]
+    for path in links:
+        del places[path]
+    for path, own in places.items():
+        if own.st_uid != os.getuid():
             return Finding("state.owner", Tone.BAD, {"path": path, "owner": _owner(own)})
-    exposed = [path for path in places if stat.S_IMODE(path.lstat().st_mode) & 0o077]
-    return _exposed("state.exposed", exposed, state) if exposed else _fine("state.fine", state)
+    if exposed := {path: own for path, own in places.items() if own.st_mode & 0o077}:
+        return _exposed("state.exposed", exposed, state)
+    if links:
+        return Finding("state.link", Tone.WARN, _named(links, state))
+    return _fine("state.fine", state)
 
 
-def _inside(state: Path) -> Iterator[Path]:
-    for path in (*state.iterdir(), *(state / KEYS).glob("*.key")):
-        if not path.is_symlink():
-            yield path
+def _places(state: Path) -> Iterator[Path]:
+    yield state
+    yield from state.iterdir()
+    yield from (state / KEYS).glob("*.key")
 
 
 def _look_at_disk(state: Path) -> Finding:
@@ -271,13 +282,16 @@ def _look_at_store(path: Path) -> Finding:
     return _fine("store.fine", path)
 
 
-def _exposed(code: str, paths: list[Path], folder: Path) -> Finding:
+def _exposed(code: str, found: Mapping[Path, os.stat_result], folder: Path) -> Finding:
     def hide() -> None:
-        for path in paths:
-            path.chmod(stat.S_IMODE(path.stat().st_mode) & 0o700)
+        for path, before in found.items():
+            close_to_others(path, before)
 
-    facts = {"names": ", ".join(path.name for path in paths), "path": folder}
-    return Finding(code, Tone.BAD, facts, Fix(MAKE_PRIVATE, hide))
+    return Finding(code, Tone.BAD, _named(found, folder), Fix(MAKE_PRIVATE, hide))
+
+
+def _named(paths: Iterable[Path], folder: Path) -> dict[str, object]:
+    return {"names": ", ".join(path.name for path in paths), "path": folder}
 
 
 def _fine(code: str, path: Path) -> Finding:

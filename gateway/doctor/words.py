@@ -57,6 +57,14 @@ _READABLE: Final = (
     "who reads them can speak for WeCom or for the gateway",
     "读到它们的人可以冒充企业微信或网关",
 )
+_LED_ELSEWHERE: Final = (
+    "what it leads to is not looked at here, and whoever can turn it chooses what is read",
+    "此处不检查链接指向的内容；能更改链接的人可以决定网关读到什么",
+)
+_OWN_FILE: Final = (
+    "put the file itself there, if you can: private, in the link's place",
+    "如果可以，请用文件本身（仅所有者可读）替换链接",
+)
 _FIX: Final = ("codexbridge gateway doctor --fix", "codexbridge gateway doctor --fix")
 NO_SENDING: Final = ("no reply reaches the chat", "回复发不到聊天中")
 NO_CALLBACK: Final = ("messages from WeCom do not arrive", "收不到企业微信的消息")
@@ -83,6 +91,9 @@ LOCAL: Final[Mapping[str, Diagnosis]] = {
     ),
     "secrets.exposed": ill(
         ("others can read in {path}: {names}", "{path} 中其他用户可读：{names}"), _READABLE, _FIX
+    ),
+    "secrets.link": ill(
+        ("{names} in {path}: a link", "{path} 中的 {names} 是链接"), _LED_ELSEWHERE, _OWN_FILE
     ),
     "secrets.empty": ill(
         ("{path} is empty", "{path} 是空的"),
@@ -153,6 +164,9 @@ LOCAL: Final[Mapping[str, Diagnosis]] = {
     ),
     "state.exposed": ill(
         ("others can read in {path}: {names}", "{path} 中其他用户可读：{names}"), _READABLE, _FIX
+    ),
+    "state.link": ill(
+        ("{names} in {path}: a link", "{path} 中的 {names} 是链接"), _LED_ELSEWHERE, _OWN_FILE
     ),
     "disk.fine": good("{free} free", "剩余 {free}"),
     "disk.little": ill(

@@ -131,6 +131,9 @@ CASES = (
     ),
     case("a secret others can read", "secrets.exposed", touch=_chmod(SECRET, 0o644)),
     case("a secret of another user", "secrets.owner", touch=_chown(SECRET), needs_root=True),
+    case(
+        "a secret that is a link", "secrets.link", touch=lambda files: _link(files.secret("token"))
+    ),
     case("an empty secret", "secrets.empty", secrets={"corp_secret": ""}),
     case("a secret with a blank", "secrets.blanks", secrets={"corp_secret": "canary0123 "}),
     case(
@@ -156,6 +159,11 @@ CASES = (
         "state.owner",
         touch=_chown("state/keys/gateway-key.key"),
         needs_root=True,
+    ),
+    case(
+        "a store that is a link",
+        "state.link",
+        touch=lambda files: _link(files.state / "gateway.db"),
     ),
     case("no store", "store.none-yet", touch=lambda files: (files.state / "gateway.db").unlink()),
     case(
@@ -287,6 +295,13 @@ CASES = (
     case("the proxy holds back", "link.held", front=Front(holds=True)),
     case("another gateway's keys", "callback.refused", secrets={"token": "canary0123"}),
 )
+
+
+def _link(path: Path) -> None:
+    """Move a file away, readable by all, and let a link lead there."""
+    away = path.parents[2] / path.name
+    path.rename(away)
+    path.symlink_to(away)
 
 
 def _append(files: Files, text: str) -> None:

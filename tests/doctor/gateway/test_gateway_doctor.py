@@ -360,6 +360,27 @@ def test_fix_asks_before_each_and_does_what_it_was_allowed(good: Place, tmp_path
     assert patient.files.state.stat().st_mode & 0o777 == 0o700
 
 
+@pytest.mark.parametrize("place", ["config/secrets/wecom__token", "state/gateway.db"])
+def test_fix_changes_nothing_that_came_since_the_question(
+    good: Place, tmp_path: Path, place: str
+) -> None:
+    patient = Patient(good, tmp_path, CASES[0])
+    patient.write()
+    other, exposed = tmp_path / "other", tmp_path / place
+    other.write_bytes(exposed.read_bytes())
+    for path in (other, exposed):
+        path.chmod(0o644)
+    with Terminal(good.environ, "gateway", "doctor", *patient.words, "--fix") as terminal:
+        terminal.read_until("[y/N]", after=re.compile("Let only its owner"))
+        exposed.unlink()
+        exposed.symlink_to(other)
+        terminal.type("y")
+        terminal.read_to_end()
+        assert terminal.fork.wait(10) != 0
+    assert "nothing was done to it" in " ".join(terminal.shown.split())
+    assert other.stat().st_mode & 0o777 == 0o644
+
+
 def test_looking_changes_nothing(good: Place, tmp_path: Path) -> None:
     patient = Patient(good, tmp_path, CASES[0])
     patient.write()
