@@ -23,6 +23,10 @@ RUN: Final = Told(en="{command}", zh="{command}")
 FREE: Final = Told(
     en="free some: du -xh ~ | sort -h | tail", zh="清理空间：du -xh ~ | sort -h | tail"
 )
+LINKED: Final = Told(
+    en="put what it leads to in its place, private to you",
+    zh="请用它指向的内容（仅你可访问）替换链接",
+)
 MODEL_KEY: Final = Told(en="codexbridge models key {name}", zh="codexbridge models key {name}")
 
 _OWN: Final = {
@@ -64,6 +68,22 @@ _OWN: Final = {
             zh="因此不受信任，Agent 不会启动",
         ),
         RUN,
+    ),
+    "home.link": Diagnosis(
+        Told(en="{path}: a link", zh="{path}：是链接"),
+        Told(
+            en="whether others may enter what it leads to is not looked at",
+            zh="此处不检查其他用户能否进入链接指向的文件夹",
+        ),
+        LINKED,
+    ),
+    "home.files-link": Diagnosis(
+        Told(en="{path}: a link", zh="{path}：是链接"),
+        Told(
+            en="so it is not trusted, and the agent does not start",
+            zh="因此不受信任，Agent 不会启动",
+        ),
+        LINKED,
     ),
     "disk.ok": Diagnosis(Told(en="{free} free", zh="剩余 {free}")),
     "disk.low": Diagnosis(

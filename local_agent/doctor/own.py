@@ -20,7 +20,7 @@ from common.audit import base_of, broken, verify_chain
 from common.clock import SystemClock
 from common.doctor import Finding, Fix, Tone
 from common.errors import CodexBridgeError, ConfigError, InputError
-from common.home import Home, private_dir
+from common.home import Home, close_to_others, private_dir
 from common.private_database import is_emptied
 from common.sentences import Sentence
 from local_agent.doctor.installation import Installation
@@ -87,6 +87,10 @@ def _home(places: Home) -> Finding:
     files = (places.config / PAIRING, places.config / WORKSPACES, places.state / JOURNAL)
     if opened := [path for path in files if _is_open(path)]:
         return _closable("home.files-open", Tone.BAD, opened)
+    if links := [path for path in files if path.is_symlink()]:
+        return Finding("home.files-link", Tone.BAD, {"path": _listed(links)})
+    if links := [path for path in folders if path.is_symlink()]:
+        return Finding("home.link", Tone.WARN, {"path": _listed(links)})
     if missing := [folder for folder in folders if folder not in there]:
         fix = Fix(MAKE, partial(_each, private_dir, missing))
         return Finding("home.new", facts={"path": _listed(missing)}, fix=fix)
@@ -95,18 +99,21 @@ def _home(places: Home) -> Finding:
 
 def _is_open(path: Path) -> bool:
     with suppress(OSError):
-        return bool(path.lstat().st_mode & _OTHERS)
+        mode = path.lstat().st_mode
+        return bool(mode & _OTHERS) and not stat.S_ISLNK(mode)  # what a link says, says nothing
     return False
 
 
 def _closable(code: str, tone: Tone, paths: Sequence[Path]) -> Finding:
     command = f"chmod go-rwx {shlex.join(map(str, paths))}"
     facts = {"path": _listed(paths), "command": command}
-    return Finding(code, tone, facts, Fix(CLOSE, partial(_each, _close, paths)))
+    found = {path: path.lstat() for path in paths}
 
+    def close() -> None:
+        for path, before in found.items():
+            close_to_others(path, before)
 
-def _close(path: Path) -> None:
-    path.chmod(stat.S_IMODE(path.stat().st_mode) & ~_OTHERS)
+    return Finding(code, tone, facts, Fix(CLOSE, close))
 
 
 def _each(act: Callable[[Path], object], paths: Iterable[Path]) -> None:
@@ -176,7 +183,7 @@ def _key(places: Home, pairing: Pairing) -> Finding:
         load_key(name, keys)
     except ConfigError as error:
         path = places.state / KEYS / f"{name}.key"
-        if error.code == "config.file-readable-by-others" and path.stat().st_uid == os.getuid():
+        if error.code == "config.file-readable-by-others" and path.lstat().st_uid == os.getuid():
             return _closable("key.readable", Tone.BAD, [path])
         raise
     if keys.where == "file":

@@ -91,6 +91,17 @@ def key_of_another(house: House, _: ExitStack) -> None:
     FileKeystore(house.state / "keys").put(name, SigningKey.generate().private_bytes())
 
 
+def linked(name: str) -> Break:
+    def change(house: House, _: ExitStack) -> None:
+        """Move something away, readable by all, and let a link lead there."""
+        path, away = house.root / name, house.root / "away"
+        path.rename(away)
+        away.chmod(0o755 if away.is_dir() else 0o644)
+        path.symlink_to(away)
+
+    return change
+
+
 def no_pairing(house: House, _: ExitStack) -> None:
     (house.config / "pairing.json").unlink()
 
@@ -340,6 +351,8 @@ CASES: dict[str, tuple[Break, set[str]]] = {
         lambda h, _: (h.state.rename(h.root / "old"), h.write("state", "")),
         {"home.no-folder"},
     ),
+    "a folder that is a link": (linked("state"), {"home.link"}),
+    "a pairing that is a link": (linked("config/pairing.json"), {"home.files-link"}),
     "a full disk": (full, {"disk.full"}),
     "a setting that there is not": (
         lambda h, _: h.write("config/agent.toml", MORE + agent_toml(h)),
@@ -440,6 +453,7 @@ CASES: dict[str, tuple[Break, set[str]]] = {
 # Where the agent cannot be asked, that it is stopped is not told either.
 UNASKED = {
     *("home.foreign", "home.read-only", "home.no-folder", "home.files-open"),
+    "home.files-link",
     *("socket.open", "socket.foreign", "agent.not-listening"),
 }
 

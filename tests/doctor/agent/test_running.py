@@ -131,6 +131,23 @@ class TestMends:
             terminal.read_to_end()
         assert stat.S_IMODE(house.state.stat().st_mode) == mode
 
+    def test_what_came_since_the_question_is_left_as_it_is(
+        self, good: Good, tmp_path: Path
+    ) -> None:
+        house = House(copy_of(good.place.root, tmp_path / "home"), extra={"DISPLAY": good.screen})
+        pairing, other = house.config / "pairing.json", tmp_path / "other"
+        other.write_bytes(pairing.read_bytes())
+        for path in (pairing, other):
+            path.chmod(0o644)
+        with Terminal(house.environ, "doctor", "--fix") as terminal:
+            terminal.read_until("[y/N]", after=re.compile("private to you"))
+            pairing.unlink()
+            pairing.symlink_to(other)
+            terminal.type("y")
+            terminal.read_to_end()
+        assert "nothing was done to it" in " ".join(terminal.shown.split())
+        assert stat.S_IMODE(other.stat().st_mode) == 0o644
+
     def test_a_left_socket_is_removed_and_folders_are_made(self, tmp_path: Path) -> None:
         house = House(tmp_path / "home", extra={"DISPLAY": None})
         (house.root / "run").mkdir(mode=0o700, parents=True)
