@@ -235,9 +235,7 @@ class Doctor:
         }
 
     def _said(self, finding: Finding, lang: Lang) -> _Said:
-        facts = {
-            name: one_line(str(value), _FACT_BYTES) or "—" for name, value in finding.facts.items()
-        }
+        facts = _shown(finding)
         diagnosis = self._diagnoses.get(finding.code)
         if diagnosis is None:  # an error of elsewhere: its sentence says all three
             error = CodexBridgeError(finding.code, **finding.facts)
@@ -261,10 +259,14 @@ async def mend(
     mended = False
     for one in found:
         fix = one.finding.fix
-        if fix is not None and may(say(fix.what, lang, **one.finding.facts)):
+        if fix is not None and may(say(fix.what, lang, **_shown(one.finding))):
             await asyncio.to_thread(fix.do)
             mended = True
     return await examine([one.check for one in found]) if mended else list(found)
+
+
+def _shown(finding: Finding) -> dict[str, str]:
+    return {name: one_line(str(value), _FACT_BYTES) or "—" for name, value in finding.facts.items()}
 
 
 def is_well(found: Iterable[Examined]) -> bool:

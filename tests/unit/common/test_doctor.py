@@ -10,12 +10,35 @@ from pathlib import Path
 
 import pytest
 
+from common.doctor import Check, Examined, Finding, Fix, Tone, mend
 from common.errors import StateError
 from common.home import close_to_others
+from common.sentences import Sentence
 
 
 def _mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
+
+
+TITLE = Sentence(en="a check", zh="检查")
+
+
+async def test_a_question_shows_what_is_hidden_in_a_name() -> None:
+    asked: list[str] = []
+    what = Sentence(en="Close {names}?", zh="关闭 {names}？")
+    facts = {"names": "a\x1b[2K\r\nAll is well \u202e"}
+    finding = Finding("x.open", Tone.BAD, facts, Fix(what, lambda: None))
+
+    async def look() -> Finding:
+        return finding
+
+    def may(question: str) -> bool:
+        asked.append(question)
+        return False
+
+    found = [Examined(Check("x", TITLE, look), finding)]
+    assert await mend(found, may=may, lang="en") == found
+    assert asked == ["Close a⟨U+001B⟩[2K All is well ⟨U+202E⟩?"]
 
 
 class TestCloseToOthers:
