@@ -106,8 +106,10 @@ async def _dial(here: Installation, pairing: Pairing) -> str:
     if not isinstance(frame, Challenge):
         return "gateway.http"
     told = read_object(frame.body, max_bytes=OPENING_BYTES)
+    if not isinstance(offered := told.get("gw_key_ids"), list):
+        return "gateway.http"
     pinned, _ = await asyncio.to_thread(keys_in_use, here.places, pairing)
-    if VerifyKey(pinned).key_id not in told.get("gw_key_ids", ()):
+    if VerifyKey(pinned).key_id not in offered:
         return "gateway.wrong-gateway"
     if isinstance(at := told.get("ts"), int):
         here.skew_s = at - SystemClock().now().wall_s

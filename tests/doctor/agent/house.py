@@ -155,8 +155,14 @@ def page_server(status: int = 200, tls: Path | None = None) -> Iterator[str]:
 
 
 @contextmanager
-def gateway_of(key: SigningKey, *, ahead_s: int = 0) -> Iterator[str]:
-    """Answer as a gateway with this key does, as far as anybody may see, and give the origin."""
+def gateway_of(key: SigningKey, *, ahead_s: int = 0, body: str = "") -> Iterator[str]:
+    """Answer as a gateway with this key does, as far as anybody may see, and give the origin.
+
+    Args:
+        key: Its own.
+        ahead_s: How far its clock is ahead.
+        body: Of the challenge, where it is another than a gateway's.
+    """
 
     def welcome(link: Any) -> None:
         at = SystemClock().now()
@@ -167,7 +173,7 @@ def gateway_of(key: SigningKey, *, ahead_s: int = 0) -> Iterator[str]:
             session_id=secrets.token_hex(16),
             at=type(at)(at.wall_ms + ahead_s * 1000, at.mono),
         )
-        link.send(encode_frame(Challenge(made.challenge)))
+        link.send(encode_frame(Challenge(body or made.challenge)))
 
     with serve(welcome, "127.0.0.1", 0) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)

@@ -181,6 +181,13 @@ def clock_off(house: House, ending: ExitStack) -> None:
     house.pair_with(url=url, gateway_key=key.public.raw.hex())
 
 
+def challenges_with(body: str) -> Break:
+    def change(house: House, ending: ExitStack) -> None:
+        house.pair_with(url=ending.enter_context(gateway_of(SigningKey.generate(), body=body)))
+
+    return change
+
+
 def other_gateway(house: House, _: ExitStack) -> None:
     house.pair_with(gateway_key=SigningKey.generate().public.raw.hex())
 
@@ -397,6 +404,14 @@ CASES: dict[str, tuple[Break, set[str]]] = {
     "an expired certificate": (expired, {"gateway.certificate-expired"}),
     "a self-signed certificate": (self_signed, {"gateway.certificate-unknown"}),
     "a web page in the gateway's place": (html, {"gateway.http"}),
+    "a challenge with a number for its keys": (
+        challenges_with('{"gw_key_ids":5}'),
+        {"gateway.http"},
+    ),
+    "a challenge with nothing for its keys": (
+        challenges_with('{"gw_key_ids":null}'),
+        {"gateway.http"},
+    ),
     "a gateway with no room": (busy, {"gateway.busy"}),
     "a clock ten minutes off": (clock_off, {"clock.off"}),
     "a gateway with another key": (other_gateway, {"gateway.wrong-gateway"}),
