@@ -11,6 +11,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import PurePath
+from traceback import walk_tb
 from typing import Any, Final, NamedTuple
 
 from common.errors import CodexBridgeError
@@ -87,7 +89,7 @@ class Check:
     Attributes:
         name: The same in logs and errors: ``sandbox``, ``wecom-token``.
         title: What it is, in a word or two.
-        look: Looks.  A `CodexBridgeError` is a finding too: its code, and bad.
+        look: Looks.  An exception is a finding too, and bad: a `CodexBridgeError` by its code.
         after: Checks without which this one says nothing new.
         seconds: It has.
     """
@@ -131,6 +133,14 @@ async def _look(check: Check, ill: set[str]) -> Finding:
         return Finding(error.code, Tone.BAD, error.facts)
     except OSError as error:
         return Finding("doctor.system", Tone.BAD, {"why": error.strerror or type(error).__name__})
+    except Exception as error:  # noqa: BLE001  one broken check never hides what the others find
+        facts = {"what": type(error).__name__, "where": _place(error)}
+        return Finding("doctor.broken", Tone.BAD, facts)
+
+
+def _place(error: Exception) -> str:
+    *_, (frame, line) = walk_tb(error.__traceback__)
+    return f"{PurePath(frame.f_code.co_filename).name}:{line}"
 
 
 class _Said(NamedTuple):
@@ -158,6 +168,19 @@ SHARED: Final[Mapping[str, Diagnosis]] = {
         Sentence(en="so nobody knows whether it works", zh="因此无法确认它能否工作"),
         Sentence(
             en="run this as the user that runs CodexBridge", zh="请用运行 CodexBridge 的用户执行"
+        ),
+    ),
+    "doctor.broken": Diagnosis(
+        Sentence(
+            en="the check itself failed: {what} at {where}", zh="检查本身出错：{what}，{where}"
+        ),
+        Sentence(
+            en="a fault of CodexBridge; so nobody knows whether it works",
+            zh="这是 CodexBridge 的缺陷，因此无法确认它能否工作",
+        ),
+        Sentence(
+            en="tell its maintainers this line; on a machine of tasks, with: codexbridge bugreport",
+            zh="请把这一行告诉维护者；在开发机上请附上：codexbridge bugreport",
         ),
     ),
 }

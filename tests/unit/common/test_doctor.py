@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from common.doctor import Check, Examined, Finding, Fix, Tone, mend
+from common.doctor import Check, Examined, Finding, Fix, Tone, examine, mend
 from common.errors import StateError
 from common.home import close_to_others
 from common.sentences import Sentence
@@ -39,6 +39,21 @@ async def test_a_question_shows_what_is_hidden_in_a_name() -> None:
     found = [Examined(Check("x", TITLE, look), finding)]
     assert await mend(found, may=may, lang="en") == found
     assert asked == ["Close a⟨U+001B⟩[2K All is well ⟨U+202E⟩?"]
+
+
+async def test_a_broken_check_hides_no_other() -> None:
+    async def broken() -> Finding:
+        raise OverflowError("of whatever was read")
+
+    async def look() -> Finding:
+        return Finding("y.fine")
+
+    checks = [Check("x", TITLE, broken), Check("y", TITLE, look), Check("z", TITLE, look, ("x",))]
+    first, second, third = (one.finding for one in await examine(checks))
+    assert (first.code, first.tone) == ("doctor.broken", Tone.BAD)
+    assert first.facts["what"] == "OverflowError"
+    assert str(first.facts["where"]).startswith("test_doctor.py:")
+    assert (second.code, third.code) == ("y.fine", "doctor.unseen")
 
 
 class TestCloseToOthers:
