@@ -139,6 +139,14 @@ _OWN: Final = {
             zh="sudo rm {path}，再运行 codexbridge agent",
         ),
     ),
+    "socket.no-socket": Diagnosis(
+        Told(en="{path} is no socket", zh="{path} 不是套接字"),
+        Told(
+            en="the agent puts its socket there, in place of any file",
+            zh="Agent 会在此处创建套接字，并替换已有的文件",
+        ),
+        Told(en="mv {path} {path}.old", zh="mv {path} {path}.old"),
+    ),
     "socket.open": Diagnosis(
         Told(en="other users may reach {path}", zh="其他用户可以访问 {path}"),
         Told(en="they could try to speak with your agent", zh="他们可以尝试连接你的 Agent"),

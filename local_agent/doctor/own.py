@@ -9,7 +9,7 @@ import shlex
 import sqlite3
 import stat
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -19,7 +19,7 @@ from urllib.parse import quote
 from common.audit import base_of, broken, verify_chain
 from common.clock import SystemClock
 from common.doctor import Finding, Fix, Tone
-from common.errors import CodexBridgeError, ConfigError, InputError
+from common.errors import CodexBridgeError, ConfigError, InputError, StateError
 from common.home import Home, close_to_others, private_dir
 from common.private_database import is_emptied
 from common.sentences import Sentence
@@ -35,7 +35,7 @@ from local_agent.sandbox.bubblewrap import Containment, find_bubblewrap
 from local_agent.settings import load_settings, settings_file
 from local_agent.store.audit_log import check_signed, read_audit
 from local_agent.store.database import look_through, newest_version, not_opened
-from local_agent.store.lock import JOURNAL
+from local_agent.store.lock import JOURNAL, take_lock
 from local_agent.workspace.registry import FILE as WORKSPACES
 from local_agent.workspace.registry import Registry, Workspace
 
@@ -216,24 +216,38 @@ def read_only(path: Path) -> sqlite3.Connection:
 async def control_socket(here: Installation) -> Finding:
     """Look at the socket over which the command line asks the agent."""
     path = wire.socket_path(here.places, here.environ)
-    if (found := await asyncio.to_thread(_socket, path)) is not None:
+    found = await asyncio.to_thread(_socket, path)
+    if isinstance(found, Finding):
         return found
     with suppress(CodexBridgeError, OSError):
         if await here.running() is None:
-            fix = Fix(REMOVE, partial(path.unlink, missing_ok=True))
+            fix = Fix(REMOVE, partial(_remove_socket, path, found, here.places.state))
             return Finding("socket.stale", Tone.WARN, {"path": path}, fix)
     return Finding("socket.ok", facts={"path": path})
 
 
-def _socket(path: Path) -> Finding | None:
+def _remove_socket(path: Path, found: os.stat_result, state: Path) -> None:
+    with ExitStack() as ending, suppress(FileNotFoundError):  # gone already: as well
+        if state.is_dir():  # else no agent runs; while we have the lock, none begins to
+            ending.callback(os.close, take_lock(state / JOURNAL))
+        now = path.lstat()
+        if (now.st_dev, now.st_ino) != (found.st_dev, found.st_ino):
+            raise StateError("doctor.changed", path=path)
+        path.unlink()
+
+
+def _socket(path: Path) -> Finding | os.stat_result:
     try:
-        owner = path.lstat().st_uid
+        found = path.lstat()
     except FileNotFoundError:
         return Finding("socket.none")
-    if owner != os.getuid():
-        return Finding("socket.foreign", Tone.BAD, {"path": path, "owner": _name_of(owner)})
+    if found.st_uid != os.getuid():
+        owner = _name_of(found.st_uid)
+        return Finding("socket.foreign", Tone.BAD, {"path": path, "owner": owner})
+    if not stat.S_ISSOCK(found.st_mode):
+        return Finding("socket.no-socket", Tone.WARN, {"path": path})
     opened = [one for one in (path.parent, path) if _is_open(one)]
-    return _closable("socket.open", Tone.BAD, opened) if opened else None
+    return _closable("socket.open", Tone.BAD, opened) if opened else found
 
 
 async def agent(here: Installation) -> Finding:

@@ -451,6 +451,10 @@ CASES: dict[str, tuple[Break, set[str]]] = {
     "a model that does not answer": (silent_model, {"model.unreachable"}),
     # the agent and what it keeps
     "a socket that is left over": (left_socket, {"socket.stale"}),
+    "a file in the place of the socket": (
+        written("run/agent.sock", "notes"),
+        {"socket.no-socket"},
+    ),
     "a socket that others may reach": (open_socket, {"socket.open"}),
     "a socket of another user": (foreign_socket, {"socket.foreign"}),
     "another agent on the same journal": (other_agent, {"agent.not-listening"}),

@@ -23,6 +23,7 @@ from local_agent.doctor.installation import Installation
 from local_agent.doctor.machine import why_no_sandbox
 from local_agent.error_texts import ERRORS
 from local_agent.link.condition import OWN, TRANSPORT
+from local_agent.store.lock import take_lock
 from tests.doctor.agent.conftest import Good, another_machine, end_agent
 from tests.doctor.agent.house import House, copy_of, ills
 from tests.e2e.place import Place, Terminal, wait_until
@@ -162,6 +163,33 @@ class TestMends:
             terminal.read_to_end()
         assert not (house.root / "run/agent.sock").exists()
         assert stat.S_IMODE(house.state.stat().st_mode) == 0o700
+
+    def test_the_socket_of_an_agent_that_started_meanwhile_stays(self, tmp_path: Path) -> None:
+        house = House(tmp_path / "home", extra={"DISPLAY": None})
+        place, lock = house.root / "run/agent.sock", house.state / "journal.db"
+        for folder in (house.config, house.state, place.parent):
+            folder.mkdir(mode=0o700, parents=True)
+        with closing(socket.socket(socket.AF_UNIX)) as left:
+            left.bind(str(place))
+        place.chmod(0o600)
+        with Terminal(house.environ, "doctor", "--fix") as terminal:
+            terminal.read_until("[y/N]", after=re.compile("left-over"))
+            held = take_lock(lock)
+            terminal.type("y")
+            terminal.read_to_end()
+        os.close(held)
+        assert "The agent is already running" in terminal.shown
+        assert place.exists()
+        with Terminal(house.environ, "doctor", "--fix") as terminal:
+            terminal.read_until("[y/N]", after=re.compile("left-over"))
+            beside = place.with_name("beside")
+            with closing(socket.socket(socket.AF_UNIX)) as new:
+                new.bind(str(beside))
+            beside.replace(place)
+            terminal.type("y")
+            terminal.read_to_end()
+        assert "nothing was done to it" in " ".join(terminal.shown.split())
+        assert place.exists()
 
     def test_without_a_person_nothing_is_mended(self, good: Good, tmp_path: Path) -> None:
         house = House(copy_of(good.place.root, tmp_path / "home"))
