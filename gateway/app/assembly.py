@@ -259,7 +259,10 @@ async def _serve(
 
 async def _look_around(subject: Subject, lang: Lang, log: Log) -> None:
     """Log what the doctor finds: a wrong secret need not wait for the first reply to be seen."""
-    Doctor(DIAGNOSES, ERRORS, lang).log(await examine(at_start(subject)), log)
+    try:
+        Doctor(DIAGNOSES, ERRORS, lang).log(await examine(at_start(subject)), log)
+    except Exception:  # nobody waits for it
+        log.exception("doctor.failed")
 
 
 def _open_log(settings: GatewaySettings) -> Log:

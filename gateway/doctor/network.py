@@ -107,10 +107,10 @@ class Network:
 
     def _ahead(self, date: str) -> float | None:
         try:
-            said = parsedate_to_datetime(date)
-        except ValueError:
+            said_s = parsedate_to_datetime(date).timestamp()
+        except (ValueError, OverflowError, OSError):  # a zone or a year of no calendar
             return None
-        return self._subject.clock.now().wall_ms / 1000 - said.timestamp()
+        return self._subject.clock.now().wall_ms / 1000 - said_s
 
     async def skew(self) -> Finding:
         """Compare the clock of this machine with WeCom's."""

@@ -36,6 +36,7 @@ class WeCom:
     status: int = 200
     body: str | None = None
     ahead_s: int = 0
+    date: str = ""
     silent: bool = False
     scheme: str = ""  # as it is named in the settings, where that is not how it is
     tls: Tls = ""
@@ -46,7 +47,7 @@ class WeCom:
         async def answer(request: web.Request) -> web.StreamResponse:
             if self.silent:
                 await asyncio.sleep(30)
-            headers = {"Date": formatdate(time.time() + self.ahead_s, usegmt=True)}
+            headers = {"Date": self.date or formatdate(time.time() + self.ahead_s, usegmt=True)}
             if self.body is not None or self.status != 200:
                 return web.Response(text=self.body or "", status=self.status, headers=headers)
             is_app = request.path.endswith("/agent/get")

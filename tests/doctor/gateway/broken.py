@@ -217,6 +217,7 @@ CASES = (
     case("its certificate is its own", "wecom-api.untrusted", wecom=WeCom(tls="self-signed")),
     case("its certificate is another's", "wecom-api.other-host", wecom=WeCom(tls="other-host")),
     case("ten minutes fast", "clock.ahead", wecom=WeCom(ahead_s=-600)),
+    case("a zone beyond all", wecom=WeCom(date=f"Mon, 01 Jan 2024 00:00:00 +{'9' * 20}")),
     case("half a minute slow", "clock.behind", wecom=WeCom(ahead_s=30)),
     case(
         "an untrusted address",
