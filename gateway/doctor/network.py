@@ -250,7 +250,7 @@ class Network:
                 session.ws_connect(url, max_msg_size=MAX_ANSWER_BYTES) as wire,
             ):
                 first = await wire.receive(timeout=ANSWER_S)
-        except aiohttp.WSServerHandshakeError as error:
+        except aiohttp.ClientResponseError as error:
             return Finding("link.no-upgrade", Tone.BAD, facts | {"status": error.status})
         except TimeoutError:
             return Finding("link.held", Tone.BAD, facts)
@@ -337,12 +337,23 @@ async def _get(url: URL) -> _Answer:
 @asynccontextmanager
 async def _session() -> AsyncIterator[aiohttp.ClientSession]:
     context = await asyncio.to_thread(ssl.create_default_context)
+    following = aiohttp.TraceConfig()
+    following.on_request_redirect.append(_stay)
     async with aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(ssl=context),
         cookie_jar=aiohttp.DummyCookieJar(),
         timeout=aiohttp.ClientTimeout(total=ANSWER_S),
+        trace_configs=[following],
     ) as session:
         yield session
+
+
+async def _stay(
+    _session: aiohttp.ClientSession, _context: object, asked: aiohttp.TraceRequestRedirectParams
+) -> None:
+    """Follow nothing; `ws_connect` has no option for it."""
+    answer = asked.response
+    raise aiohttp.ClientResponseError(answer.request_info, (), status=answer.status)
 
 
 def _judge(answer: _Answer, echo: bytes) -> str | None:

@@ -67,6 +67,7 @@ class Front:
     answer: tuple[int, str] | None = None
     query: Literal["", "strip", "blank"] = ""
     upgrade: bool = True
+    moved: bool = False  # the link, to another address
     holds: bool = False
     names_client: bool = True
     host: str = "127.0.0.1"
@@ -78,6 +79,10 @@ class Front:
             if self.answer is not None:
                 status, text = self.answer
                 return web.Response(text=text, status=status, headers={"Location": "/elsewhere"})
+            if self.moved and request.headers.get("Upgrade") == "websocket":
+                url = request.url.with_query("moved")
+                if request.query_string != url.query_string:
+                    return web.Response(status=302, headers={"Location": str(url)})
             headers = {"X-Forwarded-For": request.remote or ""} if self.names_client else {}
             async with aiohttp.ClientSession(gateway, headers=headers) as session:
                 if request.headers.get("Upgrade") == "websocket" and self.upgrade:

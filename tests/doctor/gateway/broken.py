@@ -293,6 +293,7 @@ CASES = (
     case("the proxy strips the query", "callback.query", front=Front(query="strip")),
     case("the proxy makes blanks of +", front=Front(query="blank")),
     case("the proxy makes no WebSocket", "link.no-upgrade", front=Front(upgrade=False)),
+    case("the link is elsewhere", "link.no-upgrade", front=Front(moved=True), said=("302",)),
     case("the proxy holds back", "link.held", front=Front(holds=True)),
     case("another gateway's keys", "callback.refused", secrets={"token": "canary0123"}),
 )
